@@ -1,0 +1,1 @@
+//! Names and types resolved: tree to typed IR.

@@ -1,0 +1,1 @@
+//! Page number to frame: latches, eviction, write-back.

@@ -1,0 +1,1 @@
+//! Databases, tables, columns, procedures: what exists, kept in tables of its own.

@@ -1,0 +1,1 @@
+//! Aligned direct I/O: io_uring, I/O threads, simulated, failing.

@@ -1,0 +1,1 @@
+//! Batches and procedures as register bytecode.

@@ -1,0 +1,1 @@
+//! Row, table and transaction waits; deadlocks.

@@ -1,0 +1,1 @@
+//! One sequence of records per database.

@@ -1,0 +1,1 @@
+//! Row visibility as pure functions.

@@ -1,0 +1,1 @@
+//! Typed IR to physical plan.

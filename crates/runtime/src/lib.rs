@@ -1,0 +1,1 @@
+//! The one door to threads, clock, randomness, waiting and sockets.

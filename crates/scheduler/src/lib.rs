@@ -1,0 +1,1 @@
+//! One OS thread per CPU of the mask; tasks are stackful coroutines.

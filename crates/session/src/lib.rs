@@ -1,0 +1,1 @@
+//! A user's session and the instance it belongs to.

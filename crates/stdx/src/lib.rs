@@ -1,0 +1,1 @@
+//! What std lacks, and nothing about databases.

@@ -1,0 +1,1 @@
+//! Pages, rows, allocation, B+tree.

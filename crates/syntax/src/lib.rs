@@ -1,0 +1,1 @@
+//! T-SQL text to tree.

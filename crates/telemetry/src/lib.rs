@@ -1,0 +1,1 @@
+//! Wait, spinlock, latch and counter statistics: recording only.

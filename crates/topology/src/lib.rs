@@ -1,0 +1,1 @@
+//! CPUs, NUMA nodes, distances.

@@ -1,0 +1,1 @@
+//! Transaction ids, states, snapshots, old row versions.

@@ -1,0 +1,1 @@
+//! T-SQL values: types, NULL logic, collation, decimal, date and time, conversions, row and key encoding.

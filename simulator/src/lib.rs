@@ -1,0 +1,1 @@
+//! Crash states tried on a simulated device, against a model.
