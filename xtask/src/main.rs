@@ -1,3 +1,134 @@
-//! The project's own automation.
+//! The project's own automation: `cargo xtask <command>`.
+//!
+//! Every check that CI runs is a command here, so a developer runs the very same thing. Each command prints what it
+//! runs, stops at the first failure and exits non-zero.
 
-fn main() {}
+mod kill;
+mod run;
+mod tidy;
+
+use clap::{Parser, Subcommand};
+use run::{Failure, Step, cargo};
+
+#[derive(Parser)]
+#[command(name = "xtask", about = "Checks, tests and benches of Millrace")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Floors of the house, unsafe code, file sizes, front pages.
+    Tidy,
+    /// Everything a change must pass; CI runs this and nothing else.
+    Test {
+        /// Leave out the crash, kill and fuzz runs.
+        #[arg(long)]
+        quick: bool,
+    },
+    /// The benches of the hot path, one after the other.
+    Bench,
+    /// Power loss on the simulated device, a model as oracle.
+    Crash {
+        #[arg(long, default_value_t = 5_000)]
+        cases: u64,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// kill -9 of the real binary under load.
+    Kill {
+        #[arg(long, default_value_t = 20)]
+        cycles: u32,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Model checking of the lock-free code.
+    Loom,
+    /// The T-SQL parser against mutated text.
+    Fuzz {
+        #[arg(long, default_value_t = 20)]
+        seconds: u64,
+    },
+}
+
+fn main() {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Tidy => tidy::check(),
+        Command::Test { quick } => test(quick),
+        Command::Bench => bench(),
+        Command::Crash { cases, seed } => crash(cases, seed),
+        Command::Kill { cycles, seed } => kill::run(cycles, seed),
+        Command::Loom => loom(),
+        Command::Fuzz { seconds } => fuzz(seconds),
+    };
+    if let Err(failure) = result {
+        eprintln!("xtask: {failure}");
+        std::process::exit(1);
+    }
+}
+
+fn test(quick: bool) -> Result<(), Failure> {
+    tidy::check()?;
+    cargo("the code is formatted", &["fmt", "--all", "--check"]).run()?;
+    cargo(
+        "no lint fires",
+        &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
+    )
+    .run()?;
+    cargo("unit and golden tests", &["test", "--workspace", "--quiet"]).run()?;
+    loom()?;
+    if !quick {
+        cargo("the release binary", &["build", "--release", "--quiet", "--package", "millrace"])
+            .run()?;
+        crash(5_000, 1)?;
+        kill::run(20, 1)?;
+        fuzz(20)?;
+    }
+    println!("xtask: all checks passed");
+    Ok(())
+}
+
+fn bench() -> Result<(), Failure> {
+    for (what, package, example, arguments) in [
+        ("coroutines and a flush in flight", "scheduler", "coroutine_trial", &[][..]),
+        ("log append, lanes, two threads", "log-manager", "log_bench", &["lanes", "2"][..]),
+        ("log append, spinlock, two threads", "log-manager", "log_bench", &["spinlock", "2"][..]),
+        ("leaf insert", "storage", "leaf_bench", &[][..]),
+        ("interpreter loop", "interpreter", "loop_bench", &[][..]),
+    ] {
+        let mut line =
+            vec!["run", "--release", "--quiet", "--package", package, "--example", example, "--"];
+        line.extend_from_slice(arguments);
+        cargo(what, &line).run()?;
+    }
+    Ok(())
+}
+
+fn crash(cases: u64, seed: u64) -> Result<(), Failure> {
+    cargo("power loss on the simulated device", &["run", "--release", "--quiet", "--package"])
+        .arg("simulator")
+        .args(["--", "crash", "--cases"])
+        .arg(cases.to_string())
+        .arg("--seed")
+        .arg(seed.to_string())
+        .run()
+}
+
+/// Loom replaces the atomics, so these builds go to a target folder of their own.
+fn loom() -> Result<(), Failure> {
+    Step::new("lock-free code under loom", "cargo")
+        .args(["test", "--release", "--quiet", "--package", "log-manager", "--lib", "loom"])
+        .env("RUSTFLAGS", "--cfg loom -C force-frame-pointers=yes")
+        .env("CARGO_TARGET_DIR", run::target_directory().join("loom").display().to_string())
+        .run()
+}
+
+fn fuzz(seconds: u64) -> Result<(), Failure> {
+    cargo("the parser against mutated text", &["run", "--release", "--quiet", "--package"])
+        .arg("syntax")
+        .args(["--example", "fuzz_parse", "--", "--seconds"])
+        .arg(seconds.to_string())
+        .run()
+}
