@@ -149,7 +149,7 @@ fn verify(
         *rows.entry((cycle as u32, session as u32, number)).or_default() |= 1 << side;
     }
     let mut in_flight: BTreeMap<(u32, u32), u32> = BTreeMap::new();
-    let mut complain = |what: &str, transaction: &Transaction, count: &mut u64| {
+    let complain = |what: &str, transaction: &Transaction, count: &mut u64| {
         eprintln!("kill: cycle {cycle}: {what} {transaction:?}");
         *count += 1;
     };
