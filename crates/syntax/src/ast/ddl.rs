@@ -1,0 +1,439 @@
+//! Definitions: databases, tables, procedures, and their changes.
+
+use super::{Expr, Ident, Literal, ObjectName, Span, Statement, TypeName, Variable};
+
+/// CREATE DATABASE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateDatabase {
+    /// Its name.
+    pub name: Ident,
+    /// Files of the filegroups, the primary one first when written.
+    pub filegroups: Vec<FilegroupSpec>,
+    /// LOG ON files.
+    pub log_files: Vec<FileSpec>,
+    /// COLLATE.
+    pub collation: Option<Ident>,
+    /// WITH options.
+    pub options: Vec<DatabaseOption>,
+}
+
+/// A filegroup and its files, in CREATE DATABASE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilegroupSpec {
+    /// None = PRIMARY.
+    pub name: Option<Ident>,
+    /// CONTAINS MEMORY_OPTIMIZED_DATA.
+    pub memory_optimized: bool,
+    /// DEFAULT.
+    pub default: bool,
+    /// Its files.
+    pub files: Vec<FileSpec>,
+}
+
+/// `(NAME = n, FILENAME = 'path', SIZE = 10MB, MAXSIZE = UNLIMITED, FILEGROWTH = 10%)`.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct FileSpec {
+    /// NAME, the logical one.
+    pub name: Option<String>,
+    /// NEWNAME (MODIFY FILE).
+    pub new_name: Option<String>,
+    /// FILENAME.
+    pub filename: Option<String>,
+    /// SIZE in bytes.
+    pub size_bytes: Option<u64>,
+    /// MAXSIZE.
+    pub max_size: Option<MaxSize>,
+    /// FILEGROWTH.
+    pub growth: Option<FileGrowth>,
+    /// Where.
+    pub span: Span,
+}
+
+/// MAXSIZE of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxSize {
+    /// UNLIMITED
+    Unlimited,
+    /// In bytes.
+    Bytes(u64),
+}
+
+/// FILEGROWTH of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileGrowth {
+    /// In bytes; 0 = none.
+    Bytes(u64),
+    /// `10%`.
+    Percent(u32),
+}
+
+/// ALTER DATABASE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterDatabase {
+    /// None = CURRENT.
+    pub name: Option<Ident>,
+    /// What to do.
+    pub action: AlterDatabaseAction,
+}
+
+/// Actions of ALTER DATABASE.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AlterDatabaseAction {
+    /// SET options [WITH ROLLBACK IMMEDIATE | NO_WAIT | ROLLBACK AFTER n].
+    Set(Vec<DatabaseOption>),
+    /// ADD FILEGROUP name [CONTAINS MEMORY_OPTIMIZED_DATA].
+    AddFilegroup {
+        /// Name.
+        name: Ident,
+        /// CONTAINS MEMORY_OPTIMIZED_DATA.
+        memory_optimized: bool,
+    },
+    /// REMOVE FILEGROUP.
+    RemoveFilegroup(Ident),
+    /// MODIFY FILEGROUP name DEFAULT | READ_ONLY | NAME = x ...: the words after the name.
+    ModifyFilegroup {
+        /// Name.
+        name: Ident,
+        /// Upper case word, e.g. `DEFAULT`.
+        action: String,
+        /// New name of `NAME = x`.
+        new_name: Option<Ident>,
+    },
+    /// ADD FILE specs [TO FILEGROUP g].
+    AddFile {
+        /// The files.
+        files: Vec<FileSpec>,
+        /// None = PRIMARY.
+        filegroup: Option<Ident>,
+    },
+    /// ADD LOG FILE specs.
+    AddLogFile(Vec<FileSpec>),
+    /// REMOVE FILE.
+    RemoveFile(Ident),
+    /// MODIFY FILE (...).
+    ModifyFile(FileSpec),
+    /// MODIFY NAME = new.
+    Rename(Ident),
+    /// COLLATE name.
+    Collate(Ident),
+}
+
+/// One `OPTION = value` or `OPTION value` or bare `OPTION` of a database.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DatabaseOption {
+    /// Upper case: `RECOVERY`, `DELAYED_DURABILITY`, `READ_COMMITTED_SNAPSHOT`, `OFFLINE`.
+    pub name: String,
+    /// What follows.
+    pub value: OptionValue,
+    /// Where.
+    pub span: Span,
+}
+
+/// Value of an option.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionValue {
+    /// No value: the word stands alone.
+    None,
+    /// ON.
+    On,
+    /// OFF.
+    Off,
+    /// A word, upper case (`FORCED`, `SIMPLE`), or several joined by one blank.
+    Word(String),
+    /// A number or a text.
+    Literal(Literal),
+    /// `ON (...)` or `= (...)`: nested options.
+    List(Vec<DatabaseOption>),
+}
+
+/// CREATE TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateTable {
+    /// Its name.
+    pub name: ObjectName,
+    /// Columns, constraints, indexes.
+    pub definition: TableDefinition,
+    /// ON filegroup.
+    pub filegroup: Option<Ident>,
+    /// TEXTIMAGE_ON filegroup.
+    pub textimage: Option<Ident>,
+    /// WITH (...) options, e.g. MEMORY_OPTIMIZED, DATA_COMPRESSION.
+    pub options: Vec<DatabaseOption>,
+}
+
+/// Columns, constraints and indexes between the parentheses of a table.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct TableDefinition {
+    /// In order.
+    pub columns: Vec<ColumnDefinition>,
+    /// Table-level constraints, in order.
+    pub constraints: Vec<TableConstraint>,
+    /// Inline indexes.
+    pub indexes: Vec<IndexDefinition>,
+}
+
+/// One column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnDefinition {
+    /// Its name.
+    pub name: Ident,
+    /// Its type; absent only for a computed column (and `timestamp` written alone has that type).
+    pub ty: Option<TypeName>,
+    /// `AS (expr)`: computed.
+    pub computed: Option<Expr>,
+    /// PERSISTED.
+    pub persisted: bool,
+    /// NULL, NOT NULL, or not said.
+    pub nullable: Option<bool>,
+    /// IDENTITY.
+    pub identity: Option<Identity>,
+    /// DEFAULT.
+    pub default: Option<DefaultDefinition>,
+    /// COLLATE.
+    pub collation: Option<Ident>,
+    /// ROWGUIDCOL, SPARSE.
+    pub rowguidcol: bool,
+    /// Constraints written with the column; their column list is this column alone.
+    pub constraints: Vec<TableConstraint>,
+    /// Inline indexes of this column.
+    pub indexes: Vec<IndexDefinition>,
+    /// Where.
+    pub span: Span,
+}
+
+/// `IDENTITY [(seed, increment)]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Digits, perhaps with a sign; 1 when not given.
+    pub seed: String,
+    /// Likewise.
+    pub increment: String,
+}
+
+/// `[CONSTRAINT name] DEFAULT expr`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DefaultDefinition {
+    /// Constraint's name.
+    pub name: Option<Ident>,
+    /// The value; `expr.span` covers its text (catalog keeps the text).
+    pub expr: Expr,
+}
+
+/// `[CONSTRAINT name] PRIMARY KEY ...` and its like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableConstraint {
+    /// Its name.
+    pub name: Option<Ident>,
+    /// What it says.
+    pub kind: ConstraintKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// Kinds of constraint.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConstraintKind {
+    /// PRIMARY KEY or UNIQUE.
+    Key {
+        /// PRIMARY KEY, otherwise UNIQUE.
+        primary: bool,
+        /// CLUSTERED true, NONCLUSTERED false, or not said.
+        clustered: Option<bool>,
+        /// HASH.
+        hash: bool,
+        /// Key columns.
+        columns: Vec<IndexColumn>,
+        /// WITH (...).
+        options: Vec<DatabaseOption>,
+        /// ON filegroup.
+        filegroup: Option<Ident>,
+    },
+    /// CHECK (condition).
+    Check {
+        /// Must not be false.
+        condition: Expr,
+    },
+    /// FOREIGN KEY ... REFERENCES.
+    ForeignKey {
+        /// This table's columns.
+        columns: Vec<Ident>,
+        /// The other table.
+        table: ObjectName,
+        /// Its columns; empty = its key.
+        referenced: Vec<Ident>,
+        /// ON DELETE, upper case words.
+        on_delete: Option<String>,
+        /// ON UPDATE.
+        on_update: Option<String>,
+    },
+    /// `DEFAULT expr FOR column` (ALTER TABLE ADD).
+    DefaultFor {
+        /// The value.
+        expr: Expr,
+        /// The column.
+        column: Ident,
+    },
+}
+
+/// `name [ASC | DESC]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexColumn {
+    /// The column.
+    pub name: Ident,
+    /// DESC.
+    pub descending: bool,
+}
+
+/// CREATE INDEX, and INDEX inside CREATE TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexDefinition {
+    /// Its name.
+    pub name: Ident,
+    /// UNIQUE.
+    pub unique: bool,
+    /// CLUSTERED true, NONCLUSTERED false, or not said.
+    pub clustered: Option<bool>,
+    /// HASH.
+    pub hash: bool,
+    /// Key columns.
+    pub columns: Vec<IndexColumn>,
+    /// INCLUDE.
+    pub include: Vec<Ident>,
+    /// WHERE.
+    pub filter: Option<Expr>,
+    /// WITH (...).
+    pub options: Vec<DatabaseOption>,
+    /// ON filegroup.
+    pub filegroup: Option<Ident>,
+    /// Where.
+    pub span: Span,
+}
+
+/// CREATE INDEX ... ON table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateIndex {
+    /// The table.
+    pub table: ObjectName,
+    /// The rest.
+    pub index: IndexDefinition,
+}
+
+/// ALTER TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterTable {
+    /// Its name.
+    pub name: ObjectName,
+    /// What to do.
+    pub action: AlterTableAction,
+}
+
+/// Actions of ALTER TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AlterTableAction {
+    /// ADD columns and constraints.
+    Add {
+        /// What is added.
+        definition: TableDefinition,
+        /// WITH NOCHECK.
+        nocheck: bool,
+    },
+    /// ALTER COLUMN name type [NULL | NOT NULL].
+    AlterColumn {
+        /// The column.
+        name: Ident,
+        /// New type.
+        ty: TypeName,
+        /// COLLATE.
+        collation: Option<Ident>,
+        /// NULL, NOT NULL, or not said.
+        nullable: Option<bool>,
+    },
+    /// DROP COLUMN / CONSTRAINT.
+    Drop(Vec<AlterTableDrop>),
+    /// SET (LOCK_ESCALATION = DISABLE) and its like.
+    Set(Vec<DatabaseOption>),
+    /// CHECK / NOCHECK CONSTRAINT names; empty = ALL.
+    CheckConstraint {
+        /// CHECK, otherwise NOCHECK.
+        enable: bool,
+        /// Names.
+        names: Vec<Ident>,
+    },
+    /// REBUILD.
+    Rebuild,
+}
+
+/// One item of ALTER TABLE DROP.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterTableDrop {
+    /// COLUMN, otherwise CONSTRAINT.
+    pub column: bool,
+    /// IF EXISTS.
+    pub if_exists: bool,
+    /// Name.
+    pub name: Ident,
+}
+
+/// CREATE [OR ALTER] / ALTER PROCEDURE. The text of the definition is the whole batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateProcedure {
+    /// How it begins.
+    pub mode: CreateMode,
+    /// Its name.
+    pub name: ObjectName,
+    /// Parameters.
+    pub parameters: Vec<Parameter>,
+    /// WITH options, upper case: `RECOMPILE`, `EXECUTE AS OWNER`, `SCHEMABINDING`.
+    pub options: Vec<String>,
+    /// What stands after AS, to the end of the batch.
+    pub body: Vec<Statement>,
+}
+
+/// CREATE, ALTER, CREATE OR ALTER.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is its own name")]
+pub enum CreateMode {
+    Create,
+    Alter,
+    CreateOrAlter,
+}
+
+/// `@p type [= default] [OUTPUT] [READONLY]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// With the `@`.
+    pub name: Variable,
+    /// Its type.
+    pub ty: TypeName,
+    /// NOT NULL (native procedures).
+    pub not_null: bool,
+    /// Value when the caller gives none (a constant; a bare word is a text).
+    pub default: Option<Expr>,
+    /// OUTPUT or OUT.
+    pub output: bool,
+    /// READONLY.
+    pub readonly: bool,
+}
+
+/// DROP of one kind of thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropObjects {
+    /// What is dropped.
+    pub kind: DropKind,
+    /// IF EXISTS.
+    pub if_exists: bool,
+    /// At least one.
+    pub names: Vec<ObjectName>,
+}
+
+/// What DROP drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is its own name")]
+pub enum DropKind {
+    Database,
+    Table,
+    Procedure,
+    /// `DROP INDEX i ON t`: the name is `t.i` (schema = the table's name, database = its schema).
+    Index,
+    Schema,
+}

@@ -1,0 +1,233 @@
+//! Queries: SELECT and what may stand in its clauses.
+
+use super::{AssignOp, Expr, Ident, Literal, ObjectName, Span, Variable};
+
+/// A query: `[WITH ctes] body [ORDER BY ...] [OFFSET ... FETCH ...] [OPTION (...)]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// Common table expressions, each may use those before it (and itself: recursion).
+    pub with: Vec<Cte>,
+    /// SELECT or a set operation.
+    pub body: QueryBody,
+    /// Belongs to the whole body.
+    pub order_by: Vec<OrderItem>,
+    /// OFFSET n ROWS.
+    pub offset: Option<Expr>,
+    /// FETCH NEXT n ROWS ONLY.
+    pub fetch: Option<Expr>,
+    /// OPTION (...): at statement level only.
+    pub option: Vec<QueryHint>,
+    /// Where.
+    pub span: Span,
+}
+
+/// `name [(columns)] AS (query)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cte {
+    /// Name.
+    pub name: Ident,
+    /// New column names; empty when none were given.
+    pub columns: Vec<Ident>,
+    /// Its query.
+    pub query: Box<Query>,
+}
+
+/// What a query is made of. INTERSECT binds tighter than UNION and EXCEPT.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueryBody {
+    /// SELECT.
+    Select(Box<Select>),
+    /// Two bodies and an operation.
+    SetOperation {
+        /// Which.
+        op: SetOperator,
+        /// UNION ALL.
+        all: bool,
+        /// Left side.
+        left: Box<QueryBody>,
+        /// Right side.
+        right: Box<QueryBody>,
+    },
+    /// A body in parentheses.
+    Nested(Box<QueryBody>),
+    /// `VALUES (..), (..)` as the query of a derived table.
+    Values(Vec<Vec<Expr>>),
+}
+
+/// Set operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is its own name")]
+pub enum SetOperator {
+    Union,
+    Except,
+    Intersect,
+}
+
+/// SELECT ... FROM ... WHERE ... GROUP BY ... HAVING.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Select {
+    /// SELECT DISTINCT.
+    pub distinct: bool,
+    /// TOP.
+    pub top: Option<Top>,
+    /// At least one.
+    pub items: Vec<SelectItem>,
+    /// SELECT ... INTO new_table.
+    pub into: Option<SelectInto>,
+    /// Comma-separated items, each perhaps a tree of joins. Empty without FROM.
+    pub from: Vec<TableRef>,
+    /// WHERE.
+    pub filter: Option<Expr>,
+    /// GROUP BY; GROUPING SETS and the like are refused by the parser.
+    pub group_by: Vec<Expr>,
+    /// HAVING.
+    pub having: Option<Expr>,
+    /// Where.
+    pub span: Span,
+}
+
+/// INTO of a SELECT.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SelectInto {
+    /// The table to be made.
+    pub table: ObjectName,
+    /// ON filegroup.
+    pub filegroup: Option<Ident>,
+}
+
+/// `TOP n`, `TOP (expr) [PERCENT] [WITH TIES]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Top {
+    /// How many rows.
+    pub count: Box<Expr>,
+    /// PERCENT.
+    pub percent: bool,
+    /// WITH TIES.
+    pub with_ties: bool,
+}
+
+/// One item of a select list.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SelectItem {
+    /// `*`, `t.*`.
+    Wildcard {
+        /// What stands before `.*`.
+        qualifier: Option<ObjectName>,
+        /// Where.
+        span: Span,
+    },
+    /// `expr`, `expr AS alias`, `alias = expr`, `expr 'alias'`.
+    Expr {
+        /// The value.
+        expr: Expr,
+        /// Its name, when given.
+        alias: Option<Ident>,
+    },
+    /// `@v = expr`, `@v += expr`.
+    Assign {
+        /// The variable set.
+        variable: Variable,
+        /// How.
+        op: AssignOp,
+        /// The value.
+        expr: Expr,
+    },
+}
+
+/// A source of rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableRef {
+    /// Table, view, CTE, or `inserted` / `deleted`.
+    Named {
+        /// Its name.
+        name: ObjectName,
+        /// AS.
+        alias: Option<Ident>,
+        /// WITH (NOLOCK), also the old style without WITH.
+        hints: Vec<TableHint>,
+    },
+    /// `@t`.
+    Variable {
+        /// The table variable.
+        name: Variable,
+        /// AS.
+        alias: Option<Ident>,
+    },
+    /// `(query) AS t (a, b)`; `(VALUES ...) AS t (a)` has a body [`QueryBody::Values`].
+    Derived {
+        /// The query.
+        query: Box<Query>,
+        /// AS (SQL Server insists on one; the parser too).
+        alias: Ident,
+        /// New column names; empty when none were given.
+        columns: Vec<Ident>,
+    },
+    /// Table-valued function.
+    Function {
+        /// Its name.
+        name: ObjectName,
+        /// Its arguments.
+        args: Vec<Expr>,
+        /// AS.
+        alias: Option<Ident>,
+        /// New column names.
+        columns: Vec<Ident>,
+    },
+    /// Two sources joined.
+    Join {
+        /// Which join.
+        kind: JoinKind,
+        /// LOOP, HASH, MERGE, REMOTE before JOIN, as written.
+        hint: Option<Ident>,
+        /// Left side.
+        left: Box<TableRef>,
+        /// Right side.
+        right: Box<TableRef>,
+        /// ON; absent for CROSS JOIN and the APPLYs.
+        on: Option<Expr>,
+    },
+}
+
+/// Joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is its own name")]
+pub enum JoinKind {
+    Inner,
+    Left,
+    Right,
+    Full,
+    Cross,
+    CrossApply,
+    OuterApply,
+}
+
+/// One table hint: `NOLOCK`, `INDEX(i, 2)`, `FORCESEEK`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableHint {
+    /// Upper case.
+    pub name: String,
+    /// Arguments as written (INDEX), mostly empty.
+    pub args: Vec<String>,
+    /// Where.
+    pub span: Span,
+}
+
+/// One query hint of OPTION: `MAXDOP 1`, `LOOP JOIN`, `RECOMPILE`, `USE HINT ('x')`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryHint {
+    /// Words in upper case, joined by one blank: `MAXDOP`, `LOOP JOIN`, `USE HINT`.
+    pub name: String,
+    /// Number or text after it (`1` of `MAXDOP 1`); several for USE HINT. OPTIMIZE FOR's are dropped.
+    pub args: Vec<Literal>,
+    /// Where.
+    pub span: Span,
+}
+
+/// One item of ORDER BY.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderItem {
+    /// Expression, alias or position.
+    pub expr: Expr,
+    /// DESC.
+    pub descending: bool,
+}

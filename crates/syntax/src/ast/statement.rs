@@ -1,0 +1,458 @@
+//! Statements: what a batch or a procedure does, one after the other.
+
+use super::*;
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    /// What.
+    pub kind: StatementKind,
+    /// Where; `span.line` is the line of its first word, which error messages quote.
+    pub span: Span,
+}
+
+/// The kinds of statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StatementKind {
+    /// SELECT.
+    Select(Box<Query>),
+    /// INSERT.
+    Insert(Box<Insert>),
+    /// UPDATE.
+    Update(Box<Update>),
+    /// DELETE.
+    Delete(Box<Delete>),
+    /// TRUNCATE TABLE.
+    Truncate(ObjectName),
+
+    /// CREATE DATABASE.
+    CreateDatabase(Box<CreateDatabase>),
+    /// ALTER DATABASE.
+    AlterDatabase(Box<AlterDatabase>),
+    /// CREATE TABLE.
+    CreateTable(Box<CreateTable>),
+    /// ALTER TABLE.
+    AlterTable(Box<AlterTable>),
+    /// CREATE INDEX.
+    CreateIndex(Box<CreateIndex>),
+    /// CREATE SCHEMA name [AUTHORIZATION owner].
+    CreateSchema(Ident),
+    /// CREATE / ALTER PROCEDURE.
+    CreateProcedure(Box<CreateProcedure>),
+    /// DROP of databases, tables, procedures.
+    Drop(DropObjects),
+
+    /// DECLARE.
+    Declare(Vec<Declaration>),
+    /// SET @v = expr.
+    SetVariable {
+        /// The variable.
+        variable: Variable,
+        /// How.
+        op: AssignOp,
+        /// The value.
+        expr: Expr,
+    },
+    /// SET option.
+    SetOption(SetOption),
+    /// IF.
+    If {
+        /// Condition.
+        condition: Expr,
+        /// When it holds.
+        then: Box<Statement>,
+        /// ELSE.
+        otherwise: Option<Box<Statement>>,
+    },
+    /// WHILE.
+    While {
+        /// Condition.
+        condition: Expr,
+        /// Repeated.
+        body: Box<Statement>,
+    },
+    /// BREAK.
+    Break,
+    /// CONTINUE.
+    Continue,
+    /// BEGIN ... END.
+    Block(Vec<Statement>),
+    /// BEGIN TRY ... END TRY BEGIN CATCH ... END CATCH.
+    TryCatch {
+        /// Tried.
+        body: Vec<Statement>,
+        /// Run on an error.
+        handler: Vec<Statement>,
+    },
+    /// `label:`
+    Label(Ident),
+    /// GOTO label.
+    Goto(Ident),
+    /// RETURN [expr].
+    Return(Option<Expr>),
+    /// PRINT expr.
+    Print(Expr),
+    /// THROW [number, message, state].
+    Throw(Option<Box<[Expr; 3]>>),
+    /// RAISERROR (message, severity, state [, args]) [WITH options].
+    RaiseError(Box<RaiseError>),
+    /// WAITFOR DELAY / TIME.
+    WaitFor {
+        /// DELAY, otherwise TIME.
+        delay: bool,
+        /// Text or variable.
+        value: Expr,
+    },
+
+    /// BEGIN TRANSACTION [name].
+    BeginTransaction {
+        /// Its name.
+        name: Option<TransactionName>,
+    },
+    /// COMMIT.
+    Commit {
+        /// Its name, without meaning.
+        name: Option<TransactionName>,
+        /// WITH (DELAYED_DURABILITY = ON | OFF).
+        delayed_durability: Option<bool>,
+    },
+    /// ROLLBACK [name of a transaction or savepoint].
+    Rollback {
+        /// Its name.
+        name: Option<TransactionName>,
+    },
+    /// SAVE TRANSACTION name.
+    SaveTransaction {
+        /// Its name.
+        name: TransactionName,
+    },
+
+    /// EXEC of a procedure, also a bare call at the start of a batch.
+    Execute(Box<Execute>),
+    /// EXEC ('text' + @v).
+    ExecuteString(Expr),
+    /// USE database.
+    Use(Ident),
+    /// CHECKPOINT [seconds].
+    Checkpoint,
+    /// DBCC name [(args)] [WITH options].
+    Dbcc(Dbcc),
+    /// BACKUP LOG | DATABASE.
+    Backup(Backup),
+    /// KILL session.
+    Kill(Expr),
+    /// A statement of SQL Server that is read but not carried out (error 40510).
+    Unsupported {
+        /// As the message names it: `GRANT`, `CREATE VIEW`.
+        what: String,
+    },
+}
+
+/// Name of a transaction or savepoint: a word or a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TransactionName {
+    /// Word.
+    Name(Ident),
+    /// Variable that holds it.
+    Variable(Variable),
+}
+
+/// `=`, `+=`, ...
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is its own name")]
+pub enum AssignOp {
+    Set,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    BitAnd,
+    BitOr,
+    BitXor,
+}
+
+impl AssignOp {
+    /// The operator of a compound assignment; None for `=`.
+    pub fn operator(self) -> Option<BinaryOp> {
+        Some(match self {
+            AssignOp::Set => return None,
+            AssignOp::Add => BinaryOp::Add,
+            AssignOp::Sub => BinaryOp::Sub,
+            AssignOp::Mul => BinaryOp::Mul,
+            AssignOp::Div => BinaryOp::Div,
+            AssignOp::Mod => BinaryOp::Mod,
+            AssignOp::BitAnd => BinaryOp::BitAnd,
+            AssignOp::BitOr => BinaryOp::BitOr,
+            AssignOp::BitXor => BinaryOp::BitXor,
+        })
+    }
+}
+
+/// What INSERT, UPDATE and DELETE change: a table (or an alias of FROM) or a table variable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// Table or alias.
+    Table {
+        /// Name.
+        name: ObjectName,
+        /// WITH (TABLOCKX).
+        hints: Vec<TableHint>,
+    },
+    /// `@t`.
+    Variable(Variable),
+}
+
+/// INSERT.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Insert {
+    /// WITH before INSERT.
+    pub with: Vec<Cte>,
+    /// TOP (n).
+    pub top: Option<Top>,
+    /// Where to.
+    pub target: Target,
+    /// Named columns; empty when none.
+    pub columns: Vec<Ident>,
+    /// OUTPUT.
+    pub output: Option<Output>,
+    /// What.
+    pub source: InsertSource,
+    /// OPTION (...).
+    pub option: Vec<QueryHint>,
+}
+
+/// Where an INSERT's rows come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InsertSource {
+    /// VALUES (...), (...): every row has the same number of values.
+    Values(Vec<Vec<InsertValue>>),
+    /// DEFAULT VALUES.
+    DefaultValues,
+    /// SELECT.
+    Query(Box<Query>),
+    /// EXEC procedure.
+    Execute(Box<Execute>),
+    /// EXEC ('text').
+    ExecuteString(Expr),
+}
+
+/// One value of a row constructor, or of UPDATE's SET.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InsertValue {
+    /// DEFAULT.
+    Default(Span),
+    /// A value.
+    Expr(Expr),
+}
+
+/// UPDATE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    /// WITH before UPDATE.
+    pub with: Vec<Cte>,
+    /// TOP (n).
+    pub top: Option<Top>,
+    /// What is changed.
+    pub target: Target,
+    /// SET items.
+    pub set: Vec<SetItem>,
+    /// OUTPUT.
+    pub output: Option<Output>,
+    /// FROM.
+    pub from: Vec<TableRef>,
+    /// WHERE.
+    pub filter: Option<Expr>,
+    /// OPTION (...).
+    pub option: Vec<QueryHint>,
+}
+
+/// One item of UPDATE's SET: `c = x`, `c += x`, `@v = x`, `@v = c = x`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetItem {
+    /// `@v =`.
+    pub variable: Option<Variable>,
+    /// `c` or `t.c`; None when only a variable is set.
+    pub column: Option<ColumnRef>,
+    /// How.
+    pub op: AssignOp,
+    /// The value.
+    pub value: InsertValue,
+    /// Where.
+    pub span: Span,
+}
+
+/// DELETE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delete {
+    /// WITH before DELETE.
+    pub with: Vec<Cte>,
+    /// TOP (n).
+    pub top: Option<Top>,
+    /// What is deleted from.
+    pub target: Target,
+    /// OUTPUT.
+    pub output: Option<Output>,
+    /// FROM (the second one).
+    pub from: Vec<TableRef>,
+    /// WHERE.
+    pub filter: Option<Expr>,
+    /// OPTION (...).
+    pub option: Vec<QueryHint>,
+}
+
+/// OUTPUT items [INTO target [(columns)]].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// `inserted.c`, `deleted.*`, expressions.
+    pub items: Vec<SelectItem>,
+    /// INTO.
+    pub into: Option<Target>,
+    /// Columns of INTO.
+    pub columns: Vec<Ident>,
+}
+
+/// One variable of DECLARE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declaration {
+    /// With the `@`.
+    pub name: Variable,
+    /// What it holds.
+    pub kind: DeclarationKind,
+}
+
+/// Kinds of variable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DeclarationKind {
+    /// `@v type [= expr]`.
+    Scalar {
+        /// Its type.
+        ty: TypeName,
+        /// Its first value.
+        init: Option<Expr>,
+    },
+    /// `@t TABLE (...)`.
+    Table(TableDefinition),
+}
+
+/// SET of a session option.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SetOption {
+    /// `SET NOCOUNT, XACT_ABORT ON`: several names, upper case.
+    Switch {
+        /// Names, upper case, e.g. `NOCOUNT`, `STATISTICS IO`.
+        names: Vec<String>,
+        /// ON.
+        on: bool,
+    },
+    /// `SET LOCK_TIMEOUT 100`, `SET DATEFORMAT dmy`, `SET ROWCOUNT @n`, `SET LANGUAGE us_english`.
+    Value {
+        /// Upper case.
+        name: String,
+        /// A literal, a variable, or a word (as a text).
+        value: Expr,
+    },
+    /// `SET TRANSACTION ISOLATION LEVEL ...`.
+    Isolation(IsolationLevel),
+    /// `SET IDENTITY_INSERT t ON`.
+    IdentityInsert {
+        /// The table.
+        table: ObjectName,
+        /// ON.
+        on: bool,
+    },
+}
+
+/// Isolation levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is its own name")]
+pub enum IsolationLevel {
+    ReadUncommitted,
+    ReadCommitted,
+    RepeatableRead,
+    Snapshot,
+    Serializable,
+}
+
+/// RAISERROR.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RaiseError {
+    /// Text, number or variable.
+    pub message: Expr,
+    /// Severity.
+    pub severity: Expr,
+    /// State.
+    pub state: Expr,
+    /// Arguments of the format.
+    pub args: Vec<Expr>,
+    /// WITH LOG, NOWAIT, SETERROR: upper case.
+    pub options: Vec<String>,
+}
+
+/// EXEC [@rc =] procedure [args] [WITH RECOMPILE].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Execute {
+    /// Receives the return code.
+    pub return_code: Option<Variable>,
+    /// What is called.
+    pub procedure: ProcedureName,
+    /// Arguments.
+    pub args: Vec<ExecuteArg>,
+}
+
+/// A procedure by name or through a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProcedureName {
+    /// `dbo.p`.
+    Name(ObjectName),
+    /// `EXEC @p`.
+    Variable(Variable),
+}
+
+/// One argument of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExecuteArg {
+    /// `@p =`.
+    pub name: Option<Variable>,
+    /// A constant, a variable, a bare word (as a text); or DEFAULT.
+    pub value: InsertValue,
+    /// OUTPUT or OUT.
+    pub output: bool,
+}
+
+/// DBCC.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dbcc {
+    /// Upper case: `SQLPERF`, `TRACEON`.
+    pub name: String,
+    /// Constants; bare words come as [`DbccArg::Word`].
+    pub args: Vec<DbccArg>,
+    /// WITH options, upper case.
+    pub options: Vec<String>,
+}
+
+/// Argument of DBCC.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DbccArg {
+    /// `CLEAR`, upper case.
+    Word(String),
+    /// A text in single or double quotes, or a bracketed name.
+    Text(String),
+    /// Number, with its sign.
+    Number(i64),
+    /// `@v`.
+    Variable(Variable),
+}
+
+/// BACKUP.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Backup {
+    /// BACKUP LOG, otherwise DATABASE.
+    pub log: bool,
+    /// Which database; None = the current one (a form of the posts).
+    pub database: Option<Ident>,
+    /// TO DISK = 'path' (or NUL).
+    pub to: Vec<Expr>,
+    /// WITH options.
+    pub options: Vec<DatabaseOption>,
+}
