@@ -1,0 +1,57 @@
+//! Counters that only rise: what the performance counters are made of. Readers take differences.
+
+use crate::shard::{bump, each, mine};
+use std::sync::atomic::Ordering::Relaxed;
+
+named! {
+    /// What is counted. Names are SQL Server's counter names where it has one.
+    pub enum Counter {
+        LogFlushes = "Log Flushes/sec",
+        LogBytesFlushed = "Log Bytes Flushed/sec",
+        LogFlushWaits = "Log Flush Waits/sec",
+        LogFlushWaitNs = "Log Flush Wait Time",
+        LogFlushWriteNs = "Log Flush Write Time (ms)",
+        LogFlushQueueNs = "Log Flush Queue Time",
+        LogFlushWakeNs = "Log Flush Wake Time",
+        LogRecords = "Log Records/sec",
+        LogGrowths = "Log Growths",
+        LogTruncations = "Log Truncations",
+        Transactions = "Transactions/sec",
+        WriteTransactions = "Write Transactions/sec",
+        Rollbacks = "Rollbacks/sec",
+        PageLookups = "Page lookups/sec",
+        PageReads = "Page reads/sec",
+        PageWrites = "Page writes/sec",
+        PageSplits = "Page Splits/sec",
+        PagesAllocated = "Pages Allocated/sec",
+        PagesDeallocated = "Page Deallocations/sec",
+        CheckpointPages = "Checkpoint pages/sec",
+        LazyWrites = "Lazy writes/sec",
+        FreeListStalls = "Free list stalls/sec",
+        Deadlocks = "Number of Deadlocks/sec",
+        LockRequests = "Lock Requests/sec",
+        LockWaits = "Lock Waits/sec",
+        LockTimeouts = "Lock Timeouts/sec",
+        VersionsCreated = "Version Store unit creation",
+        VersionsRemoved = "Version Store unit truncation",
+        BatchRequests = "Batch Requests/sec",
+        Compilations = "SQL Compilations/sec",
+        Recompilations = "SQL Re-Compilations/sec",
+        ContextSwitches = "Context Switches/sec",
+        RemoteWakes = "Remote Wakes/sec",
+        SchedulerSleeps = "Scheduler Sleeps/sec",
+    }
+}
+
+/// Counts `n` more. A load and a store to the thread's own cell.
+#[inline]
+pub fn add(counter: Counter, n: u64) {
+    bump(&mine().counters[counter as usize], n);
+}
+
+/// The sum over all threads, since the process began.
+pub fn get(counter: Counter) -> u64 {
+    let mut sum = 0u64;
+    each(|shard| sum = sum.wrapping_add(shard.counters[counter as usize].load(Relaxed)));
+    sum
+}
