@@ -1,0 +1,40 @@
+//! The two clocks. Both can be the simulation's.
+
+use crate::sim;
+
+#[inline]
+fn read(clock: libc::clockid_t) -> u64 {
+    let mut ts = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `ts` is a valid timespec to write to; both clocks exist on every Linux.
+    let rc = unsafe { libc::clock_gettime(clock, &mut ts) };
+    debug_assert_eq!(rc, 0);
+    ts.tv_sec as u64 * 1_000_000_000 + ts.tv_nsec as u64
+}
+
+/// Nanoseconds that never go back, from some moment of the past.
+#[inline]
+pub fn now_ns() -> u64 {
+    if sim::active() {
+        return sim::now_ns();
+    }
+    read(libc::CLOCK_MONOTONIC)
+}
+
+/// UTC wall clock: nanoseconds since 1970-01-01.
+#[inline]
+pub fn unix_ns() -> u64 {
+    if sim::active() {
+        return sim::UNIX_START_NS + sim::now_ns();
+    }
+    read(libc::CLOCK_REALTIME)
+}
+
+/// CPU time that the whole process has used, user and system, in nanoseconds.
+pub fn process_cpu_ns() -> u64 {
+    read(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// CPU time that the calling thread has used, in nanoseconds.
+pub fn thread_cpu_ns() -> u64 {
+    read(libc::CLOCK_THREAD_CPUTIME_ID)
+}

@@ -1,0 +1,158 @@
+//! Pollers: things that make progress when someone looks, such as a completion queue.
+//!
+//! Real pollers are global; the pollers of a simulated world belong to its thread. Readers hold a
+//! snapshot and renew it when [`VERSION`] has moved, so a turn of a scheduler takes no lock. A poller
+//! may therefore be polled for a short while after it was unregistered.
+
+use crate::sim;
+use parking_lot::Mutex;
+use std::cell::RefCell;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
+
+/// Makes progress when polled. Polled from many threads; must not suspend, and returns fast.
+pub trait Poller: Send + Sync {
+    /// Does what can be done now; the amount of work done (0: nothing to do).
+    fn poll(&self) -> usize;
+
+    /// A descriptor that becomes readable when polling is worth while. An edge per event is enough.
+    fn wake_fd(&self) -> Option<RawFd> {
+        None
+    }
+
+    /// When this poller next wants a poll by the clock, for one without a descriptor.
+    /// Sleepers do not sleep past it.
+    fn next_ns(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Names a registered poller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PollerId(u64);
+
+type List = Arc<Vec<(PollerId, Arc<dyn Poller>)>>;
+
+static VERSION: AtomicU64 = AtomicU64::new(1);
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+static GLOBAL: Mutex<Option<List>> = Mutex::new(None);
+/// Scheduler loops alive. While there are any, plain threads leave polling to them.
+static DRIVERS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static SIMULATED: RefCell<List> = RefCell::new(Arc::new(Vec::new()));
+}
+
+fn edit(change: impl FnOnce(&mut Vec<(PollerId, Arc<dyn Poller>)>)) {
+    if sim::active() {
+        SIMULATED.with_borrow_mut(|list| change(Arc::make_mut(list)));
+    } else {
+        change(Arc::make_mut(GLOBAL.lock().get_or_insert_default()));
+    }
+    VERSION.fetch_add(1, Release);
+}
+
+/// From now on `poller` is polled (see the module's promise 3).
+pub fn register_poller(poller: Arc<dyn Poller>) -> PollerId {
+    let id = PollerId(NEXT_ID.fetch_add(1, Relaxed));
+    edit(|list| list.push((id, poller)));
+    id
+}
+
+/// Ends it; polls under way may still finish.
+pub fn unregister_poller(id: PollerId) {
+    let mut gone = None;
+    edit(|list| {
+        if let Some(at) = list.iter().position(|(i, _)| *i == id) {
+            gone = Some(list.remove(at));
+        }
+    });
+    // Dropped outside the lock: a poller's drop may unregister others.
+    drop(gone);
+}
+
+pub(crate) fn forget_sim_pollers() {
+    let list = SIMULATED.with_borrow_mut(std::mem::take);
+    drop(list);
+    VERSION.fetch_add(1, Release);
+}
+
+/// A reader's snapshot of the pollers.
+#[derive(Default)]
+pub struct Pollers {
+    version: u64,
+    simulated: bool,
+    list: List,
+}
+
+impl Pollers {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The pollers of the moment, and whether they differ from those of the last call.
+    pub fn refresh(&mut self) -> bool {
+        let version = VERSION.load(Acquire);
+        if version == self.version && self.simulated == sim::active() {
+            return false;
+        }
+        self.version = version;
+        self.simulated = sim::active();
+        self.list = if self.simulated {
+            SIMULATED.with_borrow(|list| list.clone())
+        } else {
+            GLOBAL.lock().clone().unwrap_or_default()
+        };
+        true
+    }
+
+    /// Polls each; the work done.
+    #[inline]
+    pub fn poll(&mut self) -> usize {
+        self.refresh();
+        self.list.iter().map(|(_, poller)| poller.poll()).sum()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Poller>> {
+        self.list.iter().map(|(_, poller)| poller)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The earliest moment that a poller asks for.
+    pub fn next_ns(&self) -> Option<u64> {
+        self.iter().filter_map(|p| p.next_ns()).min()
+    }
+}
+
+/// Polls every poller once; the work done.
+pub fn poll_all() -> usize {
+    thread_local! {
+        static MINE: RefCell<Pollers> = RefCell::new(Pollers::new());
+    }
+    // Polling from within a poll is no progress.
+    MINE.with(|mine| mine.try_borrow_mut().map_or(0, |mut pollers| pollers.poll()))
+}
+
+/// While one lives, scheduler loops poll, and plain threads need not.
+#[must_use]
+pub struct DriverGuard(());
+
+/// Announces a scheduler loop.
+pub fn driver_guard() -> DriverGuard {
+    DRIVERS.fetch_add(1, SeqCst);
+    DriverGuard(())
+}
+
+impl Drop for DriverGuard {
+    fn drop(&mut self) {
+        DRIVERS.fetch_sub(1, SeqCst);
+    }
+}
+
+pub(crate) fn driven() -> bool {
+    DRIVERS.load(SeqCst) > 0
+}
