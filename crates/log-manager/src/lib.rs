@@ -1,1 +1,39 @@
-//! One sequence of records per database.
+//! One sequence of records per database, and the promise that what is acknowledged survives.
+//!
+//! A worker leases space ahead ([`Log::ensure_lease`], which may wait), then appends records without ever waiting
+//! ([`Log::append`]); whoever needs it drives the bytes to disk ([`Log::wait_durable`], or any scheduler's poll).
+//! The order of records is the order of their positions ([`Lsn`]); everything below [`Log::durable`] survives a
+//! power failure.
+//!
+//! Knows nothing of transactions, pages, or what a record means; nor who runs its callers.
+
+#[cfg(not(loom))]
+mod config;
+#[cfg(not(loom))]
+mod error;
+#[cfg(not(loom))]
+mod log;
+mod lsn;
+#[cfg(not(loom))]
+mod reader;
+
+#[cfg(not(loom))]
+pub use config::{Lease, LogConfig, Reserve, Writer};
+#[cfg(not(loom))]
+pub use error::LogError;
+#[cfg(not(loom))]
+pub use log::{Appended, Harden, Log, LogStats, VlfInfo, WriteTiming};
+pub use lsn::{BLOCK_BYTES, HEADER_BYTES, Lsn, PAYLOAD_BYTES};
+#[cfg(not(loom))]
+pub use reader::{LogReader, LogRecord};
+
+/// Bytes in front of a record's payload: length and tag.
+pub const RECORD_HEADER_BYTES: usize = 8;
+/// The largest record, header and padding included, and the most one lease may ask for, in bytes.
+pub const RECORD_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes of the stream that a record of `payload` bytes takes.
+#[inline]
+pub const fn record_bytes(payload: usize) -> usize {
+    (payload + RECORD_HEADER_BYTES + 7) & !7
+}
