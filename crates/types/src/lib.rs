@@ -1,1 +1,36 @@
-//! T-SQL values: types, NULL logic, collation, decimal, date and time, conversions, row and key encoding.
+//! A value is what a row is made of, and this crate is where a value learns its manners.
+//!
+//! It promises T-SQL's types and their precedence ([`SqlType`]), values ([`Value`]), three-valued
+//! comparison under the collation SQL_Latin1_General_CP1_CI_AS ([`compare`]), arithmetic
+//! ([`arith`]), conversions ([`convert`]), calendar functions ([`datetime`]), the text a value
+//! becomes ([`format`]), and two byte formats: rows ([`RowLayout`]) and memcmp-comparable keys
+//! ([`key`]). Every failure is a [`TypeError`] with SQL Server's number and text.
+//!
+//! It knows nothing of tables, pages, transactions, sessions or SQL text.
+#![forbid(unsafe_code)]
+
+pub mod arith;
+pub mod collation;
+pub mod compare;
+pub mod convert;
+pub mod datetime;
+mod decimal;
+mod error;
+pub mod format;
+pub mod key;
+pub mod row;
+mod sql_type;
+mod text;
+mod value;
+
+pub use arith::ArithOp;
+pub use compare::Pattern;
+pub use convert::Conversion;
+pub use datetime::{DatePart, DateTime, DateTime2, DateTimeOffset};
+pub use decimal::Decimal;
+pub use error::TypeError;
+pub use key::{KeyLayout, KeyPart};
+pub use row::{RowColumn, RowLayout};
+pub use sql_type::{Len, SqlType};
+pub use text::{Bytes, Text};
+pub use value::Value;

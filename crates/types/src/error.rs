@@ -1,0 +1,195 @@
+//! What can go wrong with a value, with SQL Server's number and message text.
+//!
+//! Messages that name a table or a column (2628, 515) are completed above; this layer gives the
+//! truncated value. Type names are those SQL Server prints: decimal is `numeric` in messages.
+
+use std::fmt;
+
+/// An error of conversion, arithmetic, calendar, pattern or row building.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypeError {
+    /// 8115: arithmetic overflow converting `from` (or `expression`) to `to`.
+    Overflow { from: &'static str, to: &'static str },
+    /// 220: arithmetic overflow for an integer type, with the value.
+    OverflowValue { ty: &'static str, value: i64 },
+    /// 232: arithmetic overflow for a type from a float, with the value as printed.
+    OverflowFloat { ty: &'static str, value: Box<str> },
+    /// 248: a character value beyond the range of int.
+    OverflowString { from: &'static str, value: Box<str>, to: &'static str },
+    /// 8134.
+    DivideByZero,
+    /// 245: conversion of a character value failed.
+    ConversionFailed { from: &'static str, value: Box<str>, to: &'static str },
+    /// 8114: error converting data type (decimal, float, bigint from text).
+    ConvertError { from: &'static str, to: &'static str },
+    /// 241: not a date or time.
+    BadDate,
+    /// 242: a date or time outside the range of the target.
+    DateOutOfRange { from: &'static str, to: &'static str },
+    /// 206: operand type clash.
+    TypeClash { from: Box<str>, to: Box<str> },
+    /// 529: explicit conversion not allowed.
+    ExplicitNotAllowed { from: &'static str, to: &'static str },
+    /// 257: only an explicit conversion is allowed.
+    ImplicitNotAllowed { from: &'static str, to: &'static str },
+    /// 402: two types that an operator cannot take together.
+    Incompatible { a: &'static str, b: &'static str, op: &'static str },
+    /// 8117: a type that an operator cannot take at all.
+    InvalidOperand { ty: &'static str, op: &'static str },
+    /// 2628 (8152 without names): a string or binary does not fit a column; the part that fits.
+    Truncated { value: Box<str> },
+    /// 517: DATEADD or datetime arithmetic left the calendar.
+    DateAddOverflow { ty: &'static str },
+    /// 535: DATEDIFF does not fit an int.
+    DateDiffOverflow { function: &'static str },
+    /// 9810: a datepart the type does not have.
+    BadDatePart { part: &'static str, function: &'static str, ty: &'static str },
+    /// 8169: text is no uniqueidentifier.
+    BadGuid,
+    /// 235: text is no money.
+    BadMoney,
+    /// 281: no such style.
+    BadStyle { style: i32, from: &'static str, to: &'static str },
+    /// 234: the text does not fit (money to a short varchar).
+    NoSpace { from: &'static str, to: &'static str },
+    /// 506: the escape of a LIKE is not one character.
+    BadEscape { escape: Box<str> },
+    /// 511: row too large.
+    RowTooLarge { size: usize },
+    /// 1946: key too large for an index entry.
+    KeyTooLarge { size: usize },
+}
+
+impl TypeError {
+    /// SQL Server's message number.
+    pub fn number(&self) -> i32 {
+        match self {
+            TypeError::Overflow { .. } => 8115,
+            TypeError::OverflowValue { .. } => 220,
+            TypeError::OverflowFloat { .. } => 232,
+            TypeError::OverflowString { .. } => 248,
+            TypeError::DivideByZero => 8134,
+            TypeError::ConversionFailed { .. } => 245,
+            TypeError::ConvertError { .. } => 8114,
+            TypeError::BadDate => 241,
+            TypeError::DateOutOfRange { .. } => 242,
+            TypeError::TypeClash { .. } => 206,
+            TypeError::ExplicitNotAllowed { .. } => 529,
+            TypeError::ImplicitNotAllowed { .. } => 257,
+            TypeError::Incompatible { .. } => 402,
+            TypeError::InvalidOperand { .. } => 8117,
+            TypeError::Truncated { .. } => 2628,
+            TypeError::DateAddOverflow { .. } => 517,
+            TypeError::DateDiffOverflow { .. } => 535,
+            TypeError::BadDatePart { .. } => 9810,
+            TypeError::BadGuid => 8169,
+            TypeError::BadMoney => 235,
+            TypeError::BadStyle { .. } => 281,
+            TypeError::NoSpace { .. } => 234,
+            TypeError::BadEscape { .. } => 506,
+            TypeError::RowTooLarge { .. } => 511,
+            TypeError::KeyTooLarge { .. } => 1946,
+        }
+    }
+
+    /// SQL Server's severity; 16 for nearly all.
+    pub fn severity(&self) -> u8 {
+        16
+    }
+}
+
+impl fmt::Display for TypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TypeError::Overflow { from, to } => {
+                write!(f, "Arithmetic overflow error converting {from} to data type {to}.")
+            }
+            TypeError::OverflowValue { ty, value } => {
+                write!(f, "Arithmetic overflow error for data type {ty}, value = {value}.")
+            }
+            TypeError::OverflowFloat { ty, value } => {
+                write!(f, "Arithmetic overflow error for type {ty}, value = {value}.")
+            }
+            TypeError::OverflowString { from, value, to } => {
+                write!(f, "The conversion of the {from} value '{value}' overflowed an {to} column.")
+            }
+            TypeError::DivideByZero => f.write_str("Divide by zero error encountered."),
+            TypeError::ConversionFailed { from, value, to } => write!(
+                f,
+                "Conversion failed when converting the {from} value '{value}' to data type {to}."
+            ),
+            TypeError::ConvertError { from, to } => {
+                write!(f, "Error converting data type {from} to {to}.")
+            }
+            TypeError::BadDate => f.write_str(
+                "Conversion failed when converting date and/or time from character string.",
+            ),
+            TypeError::DateOutOfRange { from, to } => write!(
+                f,
+                "The conversion of a {from} data type to a {to} data type resulted in an \
+                 out-of-range value."
+            ),
+            TypeError::TypeClash { from, to } => {
+                write!(f, "Operand type clash: {from} is incompatible with {to}")
+            }
+            TypeError::ExplicitNotAllowed { from, to } => {
+                write!(f, "Explicit conversion from data type {from} to {to} is not allowed.")
+            }
+            TypeError::ImplicitNotAllowed { from, to } => write!(
+                f,
+                "Implicit conversion from data type {from} to {to} is not allowed. Use the \
+                 CONVERT function to run this query."
+            ),
+            TypeError::Incompatible { a, b, op } => {
+                write!(f, "The data types {a} and {b} are incompatible in the {op} operator.")
+            }
+            TypeError::InvalidOperand { ty, op } => {
+                write!(f, "Operand data type {ty} is invalid for {op} operator.")
+            }
+            TypeError::Truncated { .. } => f.write_str("String or binary data would be truncated."),
+            TypeError::DateAddOverflow { ty } => {
+                write!(f, "Adding a value to a '{ty}' column caused an overflow.")
+            }
+            TypeError::DateDiffOverflow { function } => write!(
+                f,
+                "The {function} function resulted in an overflow. The number of dateparts \
+                 separating two date/time instances is too large. Try to use {function} with a \
+                 less precise datepart."
+            ),
+            TypeError::BadDatePart { part, function, ty } => write!(
+                f,
+                "The datepart {part} is not supported by date function {function} for data type \
+                 {ty}."
+            ),
+            TypeError::BadGuid => f.write_str(
+                "Conversion failed when converting from a character string to uniqueidentifier.",
+            ),
+            TypeError::BadMoney => f.write_str(
+                "Cannot convert a char value to money. The char value has incorrect syntax.",
+            ),
+            TypeError::BadStyle { style, from, to } => write!(
+                f,
+                "{style} is not a valid style number when converting from {from} to {to}."
+            ),
+            TypeError::NoSpace { from, to } => {
+                write!(f, "There is insufficient result space to convert a {from} value to {to}.")
+            }
+            TypeError::BadEscape { escape } => write!(
+                f,
+                "The invalid escape character \"{escape}\" was specified in a LIKE predicate."
+            ),
+            TypeError::RowTooLarge { size } => write!(
+                f,
+                "Cannot create a row of size {size} which is greater than the allowable maximum \
+                 row size of 8060."
+            ),
+            TypeError::KeyTooLarge { size } => write!(
+                f,
+                "Operation failed. The index entry of length {size} bytes for the index exceeds \
+                 the maximum length of 900 bytes for clustered indexes."
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TypeError {}

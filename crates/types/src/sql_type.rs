@@ -1,0 +1,351 @@
+//! Declared types: names, lengths, precedence, and the type two types meet in.
+
+use crate::{TypeError, Value};
+use std::fmt;
+
+/// The declared length of a character or binary type: characters for (N)CHAR and (N)VARCHAR (one
+/// byte each in the first, two in the second), bytes for binaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Len {
+    N(u16),
+    Max,
+}
+
+impl Len {
+    /// Length as a number; `Max` is 2^31 - 1.
+    pub fn limit(self) -> usize {
+        match self {
+            Len::N(n) => n as usize,
+            Len::Max => i32::MAX as usize,
+        }
+    }
+}
+
+/// A declared T-SQL type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SqlType {
+    Bit,
+    TinyInt,
+    SmallInt,
+    Int,
+    BigInt,
+    /// DECIMAL and NUMERIC.
+    Decimal {
+        precision: u8,
+        scale: u8,
+    },
+    Money,
+    SmallMoney,
+    Float,
+    Real,
+    Char(u16),
+    VarChar(Len),
+    NChar(u16),
+    NVarChar(Len),
+    Binary(u16),
+    VarBinary(Len),
+    Date,
+    /// Fractional digits, 0 to 7.
+    Time(u8),
+    DateTime,
+    SmallDateTime,
+    DateTime2(u8),
+    DateTimeOffset(u8),
+    UniqueIdentifier,
+}
+
+impl SqlType {
+    /// From a type name and its arguments, any case: `("varchar", [Max])`, `("decimal", [10, 2])`.
+    /// Without arguments the defaults of a column or variable apply (varchar(1), decimal(18,0),
+    /// datetime2(7)). `None`: no such type, or arguments it cannot have.
+    pub fn from_name(name: &str, args: &[Len]) -> Option<SqlType> {
+        let n = |i: usize| match args.get(i) {
+            Some(Len::N(n)) => Some(*n),
+            _ => None,
+        };
+        let name = name.to_ascii_lowercase();
+        let name = match name.as_str() {
+            "integer" => "int",
+            "numeric" | "dec" => "decimal",
+            "character" => "char",
+            "char varying" | "character varying" => "varchar",
+            "national char" | "national character" => "nchar",
+            "national char varying" | "national character varying" => "nvarchar",
+            "binary varying" => "varbinary",
+            "double precision" => "float",
+            "rowversion" | "timestamp" => return args.is_empty().then_some(SqlType::Binary(8)),
+            "sysname" => return args.is_empty().then_some(SqlType::NVarChar(Len::N(128))),
+            "text" => return args.is_empty().then_some(SqlType::VarChar(Len::Max)),
+            "ntext" => return args.is_empty().then_some(SqlType::NVarChar(Len::Max)),
+            "image" => return args.is_empty().then_some(SqlType::VarBinary(Len::Max)),
+            other => other,
+        };
+        let fixed = |ty: SqlType| args.is_empty().then_some(ty);
+        let length = |max: u16| match args {
+            [] => Some(1),
+            [Len::N(n)] if *n >= 1 && *n <= max => Some(*n),
+            _ => None,
+        };
+        let var_length = |max: u16| match args {
+            [Len::Max] => Some(Len::Max),
+            _ => length(max).map(Len::N),
+        };
+        let digits = || match args {
+            [] => Some(7),
+            [Len::N(p)] if *p <= 7 => Some(*p as u8),
+            _ => None,
+        };
+        match name {
+            "bit" => fixed(SqlType::Bit),
+            "tinyint" => fixed(SqlType::TinyInt),
+            "smallint" => fixed(SqlType::SmallInt),
+            "int" => fixed(SqlType::Int),
+            "bigint" => fixed(SqlType::BigInt),
+            "decimal" => {
+                let precision = if args.is_empty() { 18 } else { n(0)? };
+                let scale = if args.len() < 2 { 0 } else { n(1)? };
+                let fits = args.len() <= 2 && (1..=38).contains(&precision) && scale <= precision;
+                fits.then_some(SqlType::Decimal { precision: precision as u8, scale: scale as u8 })
+            }
+            "money" => fixed(SqlType::Money),
+            "smallmoney" => fixed(SqlType::SmallMoney),
+            "float" => match args {
+                [] => Some(SqlType::Float),
+                [Len::N(1..=24)] => Some(SqlType::Real),
+                [Len::N(25..=53)] => Some(SqlType::Float),
+                _ => None,
+            },
+            "real" => fixed(SqlType::Real),
+            "char" => length(8000).map(SqlType::Char),
+            "varchar" => var_length(8000).map(SqlType::VarChar),
+            "nchar" => length(4000).map(SqlType::NChar),
+            "nvarchar" => var_length(4000).map(SqlType::NVarChar),
+            "binary" => length(8000).map(SqlType::Binary),
+            "varbinary" => var_length(8000).map(SqlType::VarBinary),
+            "date" => fixed(SqlType::Date),
+            "time" => digits().map(SqlType::Time),
+            "datetime" => fixed(SqlType::DateTime),
+            "smalldatetime" => fixed(SqlType::SmallDateTime),
+            "datetime2" => digits().map(SqlType::DateTime2),
+            "datetimeoffset" => digits().map(SqlType::DateTimeOffset),
+            "uniqueidentifier" => fixed(SqlType::UniqueIdentifier),
+            _ => None,
+        }
+    }
+
+    /// Like [`SqlType::from_name`], with CAST's default length of 30 for characters and binaries.
+    pub fn from_name_in_cast(name: &str, args: &[Len]) -> Option<SqlType> {
+        let ty = SqlType::from_name(name, args)?;
+        if !args.is_empty() || name.eq_ignore_ascii_case("rowversion") {
+            return Some(ty);
+        }
+        Some(match ty {
+            SqlType::Char(1) => SqlType::Char(30),
+            SqlType::VarChar(Len::N(1)) => SqlType::VarChar(Len::N(30)),
+            SqlType::NChar(1) => SqlType::NChar(30),
+            SqlType::NVarChar(Len::N(1)) => SqlType::NVarChar(Len::N(30)),
+            SqlType::Binary(1) => SqlType::Binary(30),
+            SqlType::VarBinary(Len::N(1)) => SqlType::VarBinary(Len::N(30)),
+            other => other,
+        })
+    }
+
+    /// The bare type name as in `sys.types`.
+    pub fn name(self) -> &'static str {
+        match self {
+            SqlType::Bit => "bit",
+            SqlType::TinyInt => "tinyint",
+            SqlType::SmallInt => "smallint",
+            SqlType::Int => "int",
+            SqlType::BigInt => "bigint",
+            SqlType::Decimal { .. } => "decimal",
+            SqlType::Money => "money",
+            SqlType::SmallMoney => "smallmoney",
+            SqlType::Float => "float",
+            SqlType::Real => "real",
+            SqlType::Char(_) => "char",
+            SqlType::VarChar(_) => "varchar",
+            SqlType::NChar(_) => "nchar",
+            SqlType::NVarChar(_) => "nvarchar",
+            SqlType::Binary(_) => "binary",
+            SqlType::VarBinary(_) => "varbinary",
+            SqlType::Date => "date",
+            SqlType::Time(_) => "time",
+            SqlType::DateTime => "datetime",
+            SqlType::SmallDateTime => "smalldatetime",
+            SqlType::DateTime2(_) => "datetime2",
+            SqlType::DateTimeOffset(_) => "datetimeoffset",
+            SqlType::UniqueIdentifier => "uniqueidentifier",
+        }
+    }
+
+    /// The name inside messages of run-time errors: decimal is `numeric` there.
+    pub fn message_name(self) -> &'static str {
+        match self {
+            SqlType::Decimal { .. } => "numeric",
+            other => other.name(),
+        }
+    }
+
+    /// `system_type_id` in sys.types (and of sys.columns).
+    pub fn system_type_id(self) -> u8 {
+        match self {
+            SqlType::Bit => 104,
+            SqlType::TinyInt => 48,
+            SqlType::SmallInt => 52,
+            SqlType::Int => 56,
+            SqlType::BigInt => 127,
+            SqlType::Decimal { .. } => 106,
+            SqlType::Money => 60,
+            SqlType::SmallMoney => 122,
+            SqlType::Float => 62,
+            SqlType::Real => 59,
+            SqlType::Char(_) => 175,
+            SqlType::VarChar(_) => 167,
+            SqlType::NChar(_) => 239,
+            SqlType::NVarChar(_) => 231,
+            SqlType::Binary(_) => 173,
+            SqlType::VarBinary(_) => 165,
+            SqlType::Date => 40,
+            SqlType::Time(_) => 41,
+            SqlType::DateTime => 61,
+            SqlType::SmallDateTime => 58,
+            SqlType::DateTime2(_) => 42,
+            SqlType::DateTimeOffset(_) => 43,
+            SqlType::UniqueIdentifier => 36,
+        }
+    }
+
+    /// SQL Server's precedence; higher wins when two types meet in an operator.
+    pub fn precedence(self) -> u8 {
+        match self {
+            SqlType::DateTimeOffset(_) => 28,
+            SqlType::DateTime2(_) => 27,
+            SqlType::DateTime => 26,
+            SqlType::SmallDateTime => 25,
+            SqlType::Date => 24,
+            SqlType::Time(_) => 23,
+            SqlType::Float => 22,
+            SqlType::Real => 21,
+            SqlType::Decimal { .. } => 20,
+            SqlType::Money => 19,
+            SqlType::SmallMoney => 18,
+            SqlType::BigInt => 17,
+            SqlType::Int => 16,
+            SqlType::SmallInt => 15,
+            SqlType::TinyInt => 14,
+            SqlType::Bit => 13,
+            SqlType::UniqueIdentifier => 8,
+            SqlType::NVarChar(_) => 7,
+            SqlType::NChar(_) => 6,
+            SqlType::VarChar(_) => 5,
+            SqlType::Char(_) => 4,
+            SqlType::VarBinary(_) => 3,
+            SqlType::Binary(_) => 2,
+        }
+    }
+
+    pub fn is_character(self) -> bool {
+        matches!(
+            self,
+            SqlType::Char(_) | SqlType::VarChar(_) | SqlType::NChar(_) | SqlType::NVarChar(_)
+        )
+    }
+
+    /// NCHAR or NVARCHAR.
+    pub fn is_unicode(self) -> bool {
+        matches!(self, SqlType::NChar(_) | SqlType::NVarChar(_))
+    }
+
+    pub fn is_binary(self) -> bool {
+        matches!(self, SqlType::Binary(_) | SqlType::VarBinary(_))
+    }
+
+    /// bit, tinyint, smallint, int, bigint.
+    pub fn is_integer(self) -> bool {
+        matches!(
+            self,
+            SqlType::Bit | SqlType::TinyInt | SqlType::SmallInt | SqlType::Int | SqlType::BigInt
+        )
+    }
+
+    /// Any number: integers, decimal, money, float, real.
+    pub fn is_numeric(self) -> bool {
+        (13..=22).contains(&self.precedence())
+    }
+
+    /// Any date or time.
+    pub fn is_temporal(self) -> bool {
+        self.precedence() >= 23
+    }
+
+    /// The exact-number type an integer or money counts as in decimal arithmetic.
+    pub fn as_decimal(self) -> Option<(u8, u8)> {
+        match self {
+            SqlType::Bit => Some((1, 0)),
+            SqlType::TinyInt => Some((3, 0)),
+            SqlType::SmallInt => Some((5, 0)),
+            SqlType::Int => Some((10, 0)),
+            SqlType::BigInt => Some((19, 0)),
+            SqlType::Money => Some((19, 4)),
+            SqlType::SmallMoney => Some((10, 4)),
+            SqlType::Decimal { precision, scale } => Some((precision, scale)),
+            _ => None,
+        }
+    }
+
+    /// The type both meet in for CASE, UNION, COALESCE and comparison: the one of higher
+    /// precedence, widened so that both fit. 206 when there is no implicit way.
+    pub fn common_type(a: SqlType, b: SqlType) -> Result<SqlType, TypeError> {
+        crate::convert::common_type(a, b)
+    }
+
+    /// See [`Value::natural_type`].
+    pub fn natural(value: &Value) -> SqlType {
+        match value {
+            Value::Null | Value::Int(_) => SqlType::Int,
+            Value::Bit(_) => SqlType::Bit,
+            Value::TinyInt(_) => SqlType::TinyInt,
+            Value::SmallInt(_) => SqlType::SmallInt,
+            Value::BigInt(_) => SqlType::BigInt,
+            Value::Decimal(d) => SqlType::Decimal { precision: d.precision(), scale: d.scale() },
+            Value::Money(_) => SqlType::Money,
+            Value::Float(_) => SqlType::Float,
+            Value::Real(_) => SqlType::Real,
+            Value::Str(s) => {
+                let chars = s.chars().count();
+                let len = if chars > 8000 { Len::Max } else { Len::N(chars.max(1) as u16) };
+                SqlType::VarChar(len)
+            }
+            Value::Binary(b) => {
+                let len = if b.len() > 8000 { Len::Max } else { Len::N(b.len().max(1) as u16) };
+                SqlType::VarBinary(len)
+            }
+            Value::Date(_) => SqlType::Date,
+            Value::Time(_) => SqlType::Time(7),
+            Value::DateTime(_) => SqlType::DateTime,
+            Value::DateTime2(_) => SqlType::DateTime2(7),
+            Value::DateTimeOffset(_) => SqlType::DateTimeOffset(7),
+            Value::Guid(_) => SqlType::UniqueIdentifier,
+        }
+    }
+}
+
+/// The name with its length, precision or scale, as written in a CREATE TABLE.
+impl fmt::Display for SqlType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name();
+        match *self {
+            SqlType::Decimal { precision, scale } => write!(f, "{name}({precision},{scale})"),
+            SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => write!(f, "{name}({n})"),
+            SqlType::VarChar(len) | SqlType::NVarChar(len) | SqlType::VarBinary(len) => match len {
+                Len::N(n) => write!(f, "{name}({n})"),
+                Len::Max => write!(f, "{name}(max)"),
+            },
+            SqlType::Time(p) | SqlType::DateTime2(p) | SqlType::DateTimeOffset(p) => {
+                write!(f, "{name}({p})")
+            }
+            _ => f.write_str(name),
+        }
+    }
+}

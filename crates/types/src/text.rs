@@ -1,0 +1,134 @@
+//! Strings and binaries that clone without allocation.
+//!
+//! Up to [`INLINE_MAX`] bytes live inside the value; longer ones share a counted allocation. The
+//! short form matters for more than speed: a constant in a plan that all sessions run would
+//! otherwise have its reference count pulled from core to core.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Longest content kept without an allocation, in bytes.
+pub const INLINE_MAX: usize = 22;
+
+/// Immutable bytes (BINARY, VARBINARY).
+#[derive(Clone)]
+pub struct Bytes(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Inline { len: u8, data: [u8; INLINE_MAX] },
+    Shared(Arc<[u8]>),
+}
+
+impl Bytes {
+    /// Copies the bytes; allocates only above [`INLINE_MAX`].
+    pub fn new(bytes: &[u8]) -> Self {
+        if bytes.len() <= INLINE_MAX {
+            let mut data = [0; INLINE_MAX];
+            data[..bytes.len()].copy_from_slice(bytes);
+            Bytes(Repr::Inline { len: bytes.len() as u8, data })
+        } else {
+            Bytes(Repr::Shared(Arc::from(bytes)))
+        }
+    }
+
+    pub fn as_slice(&self) -> &[u8] {
+        match &self.0 {
+            Repr::Inline { len, data } => &data[..*len as usize],
+            Repr::Shared(bytes) => bytes,
+        }
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        self.as_slice()
+    }
+}
+
+impl From<&[u8]> for Bytes {
+    fn from(bytes: &[u8]) -> Self {
+        Bytes::new(bytes)
+    }
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Bytes::new(&bytes)
+    }
+}
+
+impl PartialEq for Bytes {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+impl Eq for Bytes {}
+impl Hash for Bytes {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_slice().hash(state);
+    }
+}
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("0x")?;
+        self.as_slice().iter().try_for_each(|b| write!(f, "{b:02X}"))
+    }
+}
+
+/// Immutable UTF-8 text ((N)CHAR, (N)VARCHAR). Equality and hash are by bytes; SQL comparison is
+/// in [`crate::compare`].
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Text(Bytes);
+
+impl Text {
+    /// Copies the text; allocates only above [`INLINE_MAX`] bytes.
+    pub fn new(text: &str) -> Self {
+        Text(Bytes::new(text.as_bytes()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        // Constructed from str only; the check is some nanoseconds for the sizes met inline, and
+        // buys a crate without unsafe code.
+        match std::str::from_utf8(self.0.as_slice()) {
+            Ok(text) => text,
+            Err(_) => unreachable!("Text holds UTF-8 by construction"),
+        }
+    }
+
+    /// The UTF-8 bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_slice()
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Text::new(text)
+    }
+}
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Text::new(&text)
+    }
+}
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
