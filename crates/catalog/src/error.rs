@@ -1,0 +1,209 @@
+//! What data definition refuses, with SQL Server's numbers and texts.
+
+use std::fmt;
+
+/// An error of the catalog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CatalogError {
+    /// 2714: an object of this name exists.
+    AlreadyExists { name: Box<str> },
+    /// 3701: cannot drop: it does not exist. `kind` is `table` or `procedure`.
+    CannotDrop { kind: &'static str, name: Box<str> },
+    /// 208.
+    InvalidObject { name: Box<str> },
+    /// 4902: ALTER TABLE of an object that does not exist.
+    CannotFind { name: Box<str> },
+    /// 4701: TRUNCATE of a table that does not exist.
+    CannotTruncate { name: Box<str> },
+    /// 2812: no such procedure.
+    NoProcedure { name: Box<str> },
+    /// 1801.
+    DatabaseExists { name: Box<str> },
+    /// 911.
+    NoDatabase { name: Box<str> },
+    /// 3702 / 3708: the database may not be dropped.
+    SystemDatabase { name: Box<str> },
+    /// 2705: a column name twice in a table.
+    DuplicateColumn { table: Box<str>, column: Box<str> },
+    /// 1911: a key names a column that is not there.
+    NoKeyColumn { column: Box<str> },
+    /// 1909: a column twice in a key.
+    DuplicateKeyColumn { column: Box<str> },
+    /// 1779: the table has a primary key.
+    PrimaryKeyExists { table: Box<str> },
+    /// 8111: primary key on a nullable column.
+    NullableKey { table: Box<str>, column: Box<str> },
+    /// 1919: a type that cannot be in a key.
+    InvalidKeyType { table: Box<str>, column: Box<str> },
+    /// 1781: the column has a default.
+    DefaultExists { column: Box<str> },
+    /// 3728: no such constraint.
+    NoConstraint { name: Box<str> },
+    /// 1752: a default for a column that is not there.
+    NoDefaultColumn { column: Box<str>, table: Box<str> },
+    /// 4901: ADD of a NOT NULL column without default to a table with rows.
+    AddNotNull { table: Box<str>, column: Box<str> },
+    /// 1921: no such filegroup.
+    NoFilegroup { name: Box<str> },
+    /// 2760: no such schema.
+    NoSchema { name: Box<str> },
+    /// 1701: the row cannot fit 8060 bytes even when variable columns are empty.
+    RowTooLarge { table: Box<str>, bytes: usize },
+    /// 2744: a second identity column.
+    MultipleIdentity { table: Box<str> },
+    /// 40510 in spirit: a form that is not built yet, said in words.
+    NotSupported { what: Box<str> },
+    /// The system tables do not hold what they must (824 in spirit): where, in words.
+    Corrupt { what: Box<str> },
+}
+
+impl CatalogError {
+    /// SQL Server's message number.
+    pub fn number(&self) -> i32 {
+        match self {
+            CatalogError::AlreadyExists { .. } => 2714,
+            CatalogError::CannotDrop { .. } => 3701,
+            CatalogError::InvalidObject { .. } => 208,
+            CatalogError::CannotFind { .. } => 4902,
+            CatalogError::CannotTruncate { .. } => 4701,
+            CatalogError::NoProcedure { .. } => 2812,
+            CatalogError::DatabaseExists { .. } => 1801,
+            CatalogError::NoDatabase { .. } => 911,
+            CatalogError::SystemDatabase { .. } => 3708,
+            CatalogError::DuplicateColumn { .. } => 2705,
+            CatalogError::NoKeyColumn { .. } => 1911,
+            CatalogError::DuplicateKeyColumn { .. } => 1909,
+            CatalogError::PrimaryKeyExists { .. } => 1779,
+            CatalogError::NullableKey { .. } => 8111,
+            CatalogError::InvalidKeyType { .. } => 1919,
+            CatalogError::DefaultExists { .. } => 1781,
+            CatalogError::NoConstraint { .. } => 3728,
+            CatalogError::NoDefaultColumn { .. } => 1752,
+            CatalogError::AddNotNull { .. } => 4901,
+            CatalogError::NoFilegroup { .. } => 1921,
+            CatalogError::NoSchema { .. } => 2760,
+            CatalogError::RowTooLarge { .. } => 1701,
+            CatalogError::MultipleIdentity { .. } => 2744,
+            CatalogError::NotSupported { .. } => 40510,
+            CatalogError::Corrupt { .. } => 824,
+        }
+    }
+
+    /// SQL Server's severity.
+    pub fn severity(&self) -> u8 {
+        match self {
+            CatalogError::CannotDrop { .. } => 11,
+            CatalogError::Corrupt { .. } => 24,
+            _ => 16,
+        }
+    }
+}
+
+impl fmt::Display for CatalogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CatalogError::AlreadyExists { name } => {
+                write!(f, "There is already an object named '{name}' in the database.")
+            }
+            CatalogError::CannotDrop { kind, name } => write!(
+                f,
+                "Cannot drop the {kind} '{name}', because it does not exist or you do not have \
+                 permission."
+            ),
+            CatalogError::InvalidObject { name } => write!(f, "Invalid object name '{name}'."),
+            CatalogError::CannotFind { name } => write!(
+                f,
+                "Cannot find the object \"{name}\" because it does not exist or you do not have \
+                 permissions."
+            ),
+            CatalogError::CannotTruncate { name } => write!(
+                f,
+                "Cannot find the object \"{name}\" because it does not exist or you do not have \
+                 permissions."
+            ),
+            CatalogError::NoProcedure { name } => {
+                write!(f, "Could not find stored procedure '{name}'.")
+            }
+            CatalogError::DatabaseExists { name } => {
+                write!(f, "Database '{name}' already exists. Choose a different database name.")
+            }
+            CatalogError::NoDatabase { name } => write!(
+                f,
+                "Database '{name}' does not exist. Make sure that the name is entered correctly."
+            ),
+            CatalogError::SystemDatabase { name } => {
+                write!(f, "Cannot drop the database '{name}' because it is a system database.")
+            }
+            CatalogError::DuplicateColumn { table, column } => write!(
+                f,
+                "Column names in each table must be unique. Column name '{column}' in table \
+                 '{table}' is specified more than once."
+            ),
+            CatalogError::NoKeyColumn { column } => {
+                write!(f, "Column name '{column}' does not exist in the target table or view.")
+            }
+            CatalogError::DuplicateKeyColumn { column } => write!(
+                f,
+                "Cannot use duplicate column names in index. Column name '{column}' listed more \
+                 than once."
+            ),
+            CatalogError::PrimaryKeyExists { table } => {
+                write!(f, "Table '{table}' already has a primary key defined on it.")
+            }
+            CatalogError::NullableKey { table, .. } => write!(
+                f,
+                "Cannot define PRIMARY KEY constraint on nullable column in table '{table}'."
+            ),
+            CatalogError::InvalidKeyType { table, column } => write!(
+                f,
+                "Column '{column}' in table '{table}' is of a type that is invalid for use as a \
+                 key column in an index."
+            ),
+            CatalogError::DefaultExists { .. } => {
+                f.write_str("Column already has a DEFAULT bound to it.")
+            }
+            CatalogError::NoConstraint { name } => write!(f, "'{name}' is not a constraint."),
+            CatalogError::NoDefaultColumn { column, table } => write!(
+                f,
+                "Column '{column}' in table '{table}' is invalid for creating a default \
+                 constraint."
+            ),
+            CatalogError::AddNotNull { table, column } => write!(
+                f,
+                "ALTER TABLE only allows columns to be added that can contain nulls, or have a \
+                 DEFAULT definition specified, or the column being added is an identity or \
+                 timestamp column, or alternatively if none of the previous conditions are \
+                 satisfied the table must be empty to allow addition of this column. Column \
+                 '{column}' cannot be added to non-empty table '{table}' because it does not \
+                 satisfy these conditions."
+            ),
+            CatalogError::NoFilegroup { name } => {
+                write!(f, "Invalid filegroup '{name}' specified.")
+            }
+            CatalogError::NoSchema { name } => write!(
+                f,
+                "The specified schema name \"{name}\" either does not exist or you do not have \
+                 permission to use it."
+            ),
+            CatalogError::RowTooLarge { table, bytes } => write!(
+                f,
+                "Creating or altering table '{table}' failed because the minimum row size would \
+                 be {bytes}, including internal overhead. This exceeds the maximum allowable \
+                 table row size of 8060 bytes."
+            ),
+            CatalogError::MultipleIdentity { table } => write!(
+                f,
+                "Multiple identity columns specified for table '{table}'. Only one identity \
+                 column per table is allowed."
+            ),
+            CatalogError::NotSupported { what } => {
+                write!(f, "Statement '{what}' is not supported in this version of Millrace.")
+            }
+            CatalogError::Corrupt { what } => {
+                write!(f, "The system tables of the database are damaged: {what}.")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CatalogError {}
