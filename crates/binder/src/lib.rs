@@ -1,1 +1,66 @@
 //! Names and types resolved: tree to typed IR.
+//!
+//! To bind is to promise: what leaves here names only things that exist, converts only what
+//! converts, and says so in the tree. Everything below (planner, executor, interpreter) reads
+//! [`ir`] and never the syntax of an expression.
+//!
+//! It knows nothing of rows, indexes' contents, transactions or sessions; what exists comes through
+//! [`Names`].
+//!
+//! How a batch becomes a program: [`bind_batch`] declares the frame of variables, lays out control
+//! flow, and binds each statement. A statement that names something missing is left
+//! [`ir::StmtKind::Deferred`]; when control reaches it, [`bind_statement`] tries again (deferred
+//! name resolution). The same call refreshes a statement after the catalog's version has moved.
+
+#![forbid(unsafe_code)]
+
+pub mod ddl;
+mod error;
+pub mod ir;
+mod names;
+
+pub use error::BindError;
+pub use names::{Names, ObjectName};
+
+use std::sync::Arc;
+
+use syntax::ast;
+
+use ir::{Expr, Program, Stmt};
+
+/// Binds a batch. An error means that no statement of it may run.
+pub fn bind_batch(batch: &ast::Batch, text: &str, names: &dyn Names) -> Result<Program, BindError> {
+    let _ = (batch, text, names);
+    unimplemented!()
+}
+
+/// Binds the body of a procedure; `text` is its whole definition.
+pub fn bind_procedure(
+    procedure: &ast::CreateProcedure,
+    text: &str,
+    names: &dyn Names,
+) -> Result<Program, BindError> {
+    let _ = (procedure, text, names);
+    unimplemented!()
+}
+
+/// Binds `source`, a statement of `program` ([`Stmt::source`]), against the catalog of now. The
+/// result never contains control flow and is never deferred: a missing name is an error now.
+pub fn bind_statement(
+    program: &Program,
+    source: &Arc<ast::Statement>,
+    names: &dyn Names,
+) -> Result<Stmt, BindError> {
+    let _ = (program, source, names);
+    unimplemented!()
+}
+
+/// Binds the condition of an IF or WHILE of `program` ([`ir::Condition::source`]) again.
+pub fn bind_condition(
+    program: &Program,
+    source: &Arc<ast::Expr>,
+    names: &dyn Names,
+) -> Result<Expr, BindError> {
+    let _ = (program, source, names);
+    unimplemented!()
+}

@@ -1,0 +1,53 @@
+//! Definitions with their types resolved, in the catalog's own terms. What needs no resolving
+//! passes through as syntax.
+
+use std::sync::Arc;
+
+use syntax::ast;
+
+use crate::ir::Expr;
+use crate::names::ObjectName;
+
+/// A statement that changes the catalog.
+#[derive(Debug, Clone)]
+pub enum Ddl {
+    CreateDatabase(Box<ast::CreateDatabase>),
+    AlterDatabase(Box<ast::AlterDatabase>),
+    CreateTable(Box<CreateTable>),
+    AlterTable(Box<AlterTable>),
+    CreateProcedure(Box<CreateProcedure>),
+    CreateSchema(String),
+    /// Databases, tables, procedures.
+    Drop(Box<ast::DropObjects>),
+}
+
+/// CREATE TABLE. Types are resolved, key columns checked, defaults known to bind and to convert.
+#[derive(Debug, Clone)]
+pub struct CreateTable {
+    /// The catalog's spec names schema and table; this names the database.
+    pub name: ObjectName,
+    pub spec: catalog::TableSpec,
+    /// Parts of the definition that are accepted without effect, in words, for an informational
+    /// message.
+    pub ignored: Vec<String>,
+}
+
+/// ALTER TABLE, and CREATE CLUSTERED INDEX and its like on an existing table.
+#[derive(Debug, Clone)]
+pub struct AlterTable {
+    pub name: ObjectName,
+    /// In order; none for what is accepted without effect (SET (LOCK_ESCALATION ...), REBUILD).
+    pub changes: Vec<catalog::AlterTable>,
+    /// For ADD of columns: the value that rows already there get, by position in
+    /// `changes[0]`'s columns; evaluate it into `ColumnSpec::absent`.
+    pub absent: Vec<Option<Expr>>,
+}
+
+/// CREATE, ALTER, CREATE OR ALTER PROCEDURE. The body has been checked; the text is what is kept.
+#[derive(Debug, Clone)]
+pub struct CreateProcedure {
+    pub mode: catalog::PutMode,
+    pub name: ObjectName,
+    /// The whole batch.
+    pub text: Arc<str>,
+}

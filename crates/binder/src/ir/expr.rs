@@ -1,0 +1,221 @@
+//! Scalar expressions, typed. See [`crate::ir`] for the invariants.
+
+use types::{SqlType, Value};
+
+pub use types::ArithOp;
+
+use super::func::FuncId;
+use super::query::Query;
+
+/// A scalar expression with its resolved type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    pub kind: ExprKind,
+    /// The type of every value this expression yields (NULL aside).
+    pub ty: SqlType,
+    /// False only if it can never yield NULL.
+    pub nullable: bool,
+}
+
+/// A column of one statement; unique within the statement, subqueries included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ColId(pub u32);
+
+/// Index into the frame of variables of a batch or procedure (`Program::vars`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(pub u32);
+
+/// Index into a statement's array of correlation parameters (`Plan::param_count` slots). Whoever
+/// opens a correlated inner plan stores the outer row's values there first; the inner plan reads
+/// them, at any depth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ParamId(pub u32);
+
+/// Index into `Plan::subplans`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SubPlanId(pub u32);
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    Const(Value),
+    /// Before planning: a column by its id; an id no input produces belongs to an outer query.
+    Col(ColId),
+    /// After planning: position in the operator's input row (joins: left row, then right row).
+    Slot(u32),
+    /// After planning: a value of an outer row.
+    Param(ParamId),
+    Var(VarId),
+    Sys(SysVar),
+    /// `-x`
+    Neg(Box<Expr>),
+    /// `~x`
+    BitNot(Box<Expr>),
+    /// Numbers and bits: integers, money, float and real have both operands and the result of one
+    /// type; decimals have each operand its own precision and scale and the result that of
+    /// [`types::Decimal::result`]. Dates: `datetime + number`, see [`types::arith::binary`].
+    Arith {
+        op: ArithOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    /// String or binary `+`, both (n)(var)char or both binary. NULL if either is NULL. The result is
+    /// cut to the node's type.
+    Concat {
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    Compare {
+        op: CompareOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    And(Box<Expr>, Box<Expr>),
+    Or(Box<Expr>, Box<Expr>),
+    Not(Box<Expr>),
+    /// `x IS NULL`; `IS NOT NULL` with `negated`. Never UNKNOWN.
+    IsNull {
+        input: Box<Expr>,
+        negated: bool,
+    },
+    Like {
+        input: Box<Expr>,
+        pattern: Box<Expr>,
+        escape: Option<Box<Expr>>,
+        negated: bool,
+    },
+    /// `x IN (list)`: Kleene OR of equalities.
+    In {
+        input: Box<Expr>,
+        list: Vec<Expr>,
+        negated: bool,
+    },
+    /// Searched CASE (simple CASE is rewritten); branches already share the node's type. A missing
+    /// ELSE yields NULL. Conditions are evaluated in order, results only when chosen.
+    Case {
+        branches: Vec<(Expr, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    },
+    /// Conversion to the node's type.
+    Cast {
+        input: Box<Expr>,
+        mode: CastMode,
+        style: Option<i32>,
+    },
+    Func {
+        func: FuncId,
+        args: Vec<Expr>,
+    },
+    /// Before planning.
+    Subquery {
+        kind: SubqueryKind,
+        query: Box<Query>,
+    },
+    /// After planning. Uncorrelated subplans (`binds` empty) may be evaluated once per statement.
+    SubPlan {
+        kind: SubqueryKind,
+        plan: SubPlanId,
+    },
+    /// The next value of the target table's identity column (only in rows of an INSERT).
+    NextIdentity,
+}
+
+/// What is asked of a subquery. `needle` is evaluated in the outer row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SubqueryKind {
+    /// First column of the only row; NULL for none; error 512 for more than one.
+    Scalar,
+    Exists,
+    /// `needle IN (subquery)`; negation is a `Not` around it.
+    In {
+        needle: Box<Expr>,
+    },
+    /// `needle op ANY|ALL (subquery)`.
+    Quantified {
+        needle: Box<Expr>,
+        op: CompareOp,
+        all: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CastMode {
+    /// CAST or CONVERT: strings are cut silently, numbers that do not fit are errors.
+    Explicit,
+    /// TRY_CAST, TRY_CONVERT: NULL instead of an error.
+    Try,
+    /// An operand brought to the common type, or a variable assigned: as `Explicit`.
+    Implicit,
+    /// A value stored in a column: a string that does not fit is error 2628, naming the table of
+    /// the statement and the column at this ordinal.
+    Store { column: u16 },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CompareOp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl CompareOp {
+    /// The operator with its operands exchanged.
+    pub fn flip(self) -> CompareOp {
+        match self {
+            CompareOp::Lt => CompareOp::Gt,
+            CompareOp::Le => CompareOp::Ge,
+            CompareOp::Gt => CompareOp::Lt,
+            CompareOp::Ge => CompareOp::Le,
+            same => same,
+        }
+    }
+
+    pub fn symbol(self) -> &'static str {
+        match self {
+            CompareOp::Eq => "=",
+            CompareOp::Ne => "<>",
+            CompareOp::Lt => "<",
+            CompareOp::Le => "<=",
+            CompareOp::Gt => ">",
+            CompareOp::Ge => ">=",
+        }
+    }
+}
+
+/// The operator as written.
+pub fn arith_symbol(op: ArithOp) -> &'static str {
+    match op {
+        ArithOp::Add => "+",
+        ArithOp::Sub => "-",
+        ArithOp::Mul => "*",
+        ArithOp::Div => "/",
+        ArithOp::Mod => "%",
+        ArithOp::BitAnd => "&",
+        ArithOp::BitOr => "|",
+        ArithOp::BitXor => "^",
+    }
+}
+
+/// The `@@` variables, read from the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SysVar {
+    Spid,
+    RowCount,
+    TranCount,
+    Error,
+    Identity,
+    FetchStatus,
+    ProcId,
+    NestLevel,
+    DateFirst,
+    LockTimeout,
+    Options,
+    MaxConnections,
+    Version,
+    ServerName,
+    ServiceName,
+    Language,
+    TextSize,
+}

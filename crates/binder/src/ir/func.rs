@@ -1,0 +1,291 @@
+//! Scalar functions by identity. What each takes and returns is decided in `crate::functions`; after
+//! binding, arguments have the types listed here and the result has the node's type.
+//!
+//! COALESCE, NULLIF, IIF and CHOOSE do not appear: they are rewritten to CASE. CAST and CONVERT are
+//! [`super::ExprKind::Cast`].
+
+pub use types::DatePart;
+
+/// A scalar function. "str" below is any (n)char, (n)varchar; where two strings take part both have
+/// been brought to one of varchar or nvarchar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FuncId {
+    // Clock.
+    /// () -> datetime
+    GetDate,
+    /// () -> datetime
+    GetUtcDate,
+    /// () -> datetime2(7)
+    SysDateTime,
+    /// () -> datetime2(7)
+    SysUtcDateTime,
+    /// () -> datetimeoffset(7)
+    SysDateTimeOffset,
+    // Date and time.
+    /// (int, date-like) -> same date-like type
+    DateAdd(DatePart),
+    /// (date-like, date-like of the same type) -> int; error 535 when it does not fit
+    DateDiff(DatePart),
+    /// the same -> bigint
+    DateDiffBig(DatePart),
+    /// (date-like) -> int. YEAR, MONTH and DAY come as this.
+    DatePart(DatePart),
+    /// (date-like) -> nvarchar(30)
+    DateName(DatePart),
+    /// (date-like) -> date; optional second argument int months
+    EoMonth,
+    /// (int, int, int) -> date
+    DateFromParts,
+    /// (str) -> int: 1 when it converts to datetime
+    IsDate,
+    // Chance.
+    /// (int bytes) -> varbinary(8000)
+    CryptGenRandom,
+    /// () -> uniqueidentifier
+    NewId,
+    /// () -> uniqueidentifier, growing
+    NewSequentialId,
+    /// () or (int seed) -> float; once per statement, as in SQL Server
+    Rand,
+    // Numbers. "num" = the node's own type unless said otherwise.
+    /// (any ...) -> int
+    Checksum,
+    /// (any ...) -> int
+    BinaryChecksum,
+    /// (str algorithm, str or varbinary) -> varbinary(8000)
+    HashBytes,
+    /// (num) -> num
+    Abs,
+    /// (num) -> num: -1, 0, 1
+    Sign,
+    /// (num) -> num
+    Floor,
+    /// (num) -> num
+    Ceiling,
+    /// (num, int length [, int function]) -> num
+    Round,
+    /// (num, float) -> num
+    Power,
+    /// (float) -> float
+    Square,
+    /// (float) -> float
+    Sqrt,
+    /// (float) -> float
+    Exp,
+    /// (float [, float base]) -> float
+    Log,
+    /// (float) -> float
+    Log10,
+    /// () -> float
+    Pi,
+    /// (float) -> float
+    Sin,
+    Cos,
+    Tan,
+    Cot,
+    Asin,
+    Acos,
+    Atan,
+    /// (float, float) -> float
+    Atn2,
+    /// (num) -> num
+    Degrees,
+    Radians,
+    /// (any) -> int
+    IsNumeric,
+    // Text.
+    /// (str) -> int (bigint for max types); trailing blanks do not count
+    Len,
+    /// (any) -> int (bigint for max types): bytes
+    DataLength,
+    /// (str, bigint) -> str; negative length is error 536
+    Left,
+    Right,
+    /// (str or varbinary, bigint start, bigint length); negative length is error 537
+    Substring,
+    /// (str) -> str
+    Upper,
+    Lower,
+    LTrim,
+    RTrim,
+    /// (str) -> str; with a second argument the characters to trim
+    Trim,
+    Reverse,
+    /// (str, str from, str to) -> str
+    Replace,
+    /// (str, bigint) -> str; NULL when negative
+    Replicate,
+    /// (bigint) -> varchar
+    Space,
+    /// (float, int length, int decimals) -> varchar
+    Str,
+    /// (str what, str in [, bigint start]) -> int
+    CharIndex,
+    /// (str pattern, str) -> int
+    PatIndex,
+    /// (str, bigint start, bigint length, str) -> str
+    Stuff,
+    /// (int) -> char(1)
+    Char,
+    /// (int) -> nchar(1)
+    NChar,
+    /// (str) -> int
+    Ascii,
+    Unicode,
+    /// (str ...) -> str; NULL as empty
+    Concat,
+    /// (str separator, str ...) -> str; NULLs skipped
+    ConcatWs,
+    /// (str [, str delimiter]) -> nvarchar(258)
+    QuoteName,
+    /// (any, str format) -> nvarchar(4000)
+    Format,
+    /// (str) -> int
+    Soundex,
+    /// (str, str from, str to)
+    Translate,
+    // Choice.
+    /// (a, a) -> a: the second when the first is NULL
+    IsNull,
+    // The catalog and the session.
+    /// (nvarchar name [, nvarchar type]) -> int
+    ObjectId,
+    /// (int id [, int database]) -> nvarchar(128)
+    ObjectName,
+    /// (int id [, int database]) -> nvarchar(128)
+    ObjectSchemaName,
+    /// ([nvarchar name]) -> smallint
+    DbId,
+    /// ([int id]) -> nvarchar(128)
+    DbName,
+    /// ([int id]) -> nvarchar(128)
+    SchemaName,
+    /// ([nvarchar name]) -> int
+    SchemaId,
+    /// (nvarchar name) -> int
+    TypeId,
+    /// (int id) -> nvarchar(128)
+    TypeName,
+    /// (int object, int column) -> nvarchar(128)
+    ColName,
+    /// (nvarchar table, nvarchar column) -> smallint
+    ColLength,
+    /// (nvarchar table) -> numeric(38,0)
+    IdentCurrent,
+    /// ([varbinary sid]) -> nvarchar(128): SUSER_SNAME, SUSER_NAME, SYSTEM_USER, ORIGINAL_LOGIN
+    SUserSName,
+    /// () -> nvarchar(128): USER_NAME, CURRENT_USER, SESSION_USER, USER
+    UserName,
+    /// () -> int
+    UserId,
+    /// () -> nvarchar(128)
+    HostName,
+    AppName,
+    /// () -> numeric(38,0)
+    ScopeIdentity,
+    /// () -> int, nvarchar(4000), int, int, int, nvarchar(128): NULL outside CATCH
+    ErrorNumber,
+    ErrorMessage,
+    ErrorLine,
+    ErrorSeverity,
+    ErrorState,
+    ErrorProcedure,
+    /// () -> smallint
+    XactState,
+    /// (nvarchar property) -> nvarchar(128) (SQL Server: sql_variant)
+    ServerProperty,
+    /// (nvarchar database, nvarchar property) -> nvarchar(128)
+    DatabasePropertyEx,
+    /// (int object, nvarchar property) -> int
+    ObjectProperty,
+    /// (int object, nvarchar column, nvarchar property) -> int
+    ColumnProperty,
+    /// (nvarchar) -> nvarchar(128)
+    SessionProperty,
+    /// () -> bigint: CURRENT_TRANSACTION_ID
+    CurrentTransactionId,
+    /// (str name) -> int: HAS_DBACCESS
+    HasDbAccess,
+    /// (str role) -> int
+    IsSrvRoleMember,
+    IsMember,
+    /// () -> bigint
+    RowCountBig,
+    /// (nvarchar name, int part) -> nvarchar(128)
+    ParseName,
+}
+
+impl FuncId {
+    /// Depends on its arguments alone: may be evaluated when a plan is made.
+    pub fn is_deterministic(self) -> bool {
+        use FuncId::*;
+        matches!(
+            self,
+            DateAdd(_)
+                | DateDiff(_)
+                | DateDiffBig(_)
+                | DateFromParts
+                | EoMonth
+                | Checksum
+                | BinaryChecksum
+                | HashBytes
+                | Abs
+                | Sign
+                | Floor
+                | Ceiling
+                | Round
+                | Power
+                | Square
+                | Sqrt
+                | Exp
+                | Log
+                | Log10
+                | Pi
+                | Sin
+                | Cos
+                | Tan
+                | Cot
+                | Asin
+                | Acos
+                | Atan
+                | Atn2
+                | Degrees
+                | Radians
+                | IsNumeric
+                | Len
+                | DataLength
+                | Left
+                | Right
+                | Substring
+                | Upper
+                | Lower
+                | LTrim
+                | RTrim
+                | Trim
+                | Reverse
+                | Replace
+                | Replicate
+                | Space
+                | Str
+                | CharIndex
+                | PatIndex
+                | Stuff
+                | Char
+                | NChar
+                | Ascii
+                | Unicode
+                | Concat
+                | ConcatWs
+                | QuoteName
+                | Soundex
+                | Translate
+                | IsNull
+                | ParseName
+        ) || matches!(self, DatePart(p) if p != types::DatePart::Weekday && p != types::DatePart::Week)
+    }
+
+    /// Yields another value for every row (so it must not be moved or evaluated once).
+    pub fn is_per_row(self) -> bool {
+        matches!(self, FuncId::NewId | FuncId::NewSequentialId | FuncId::CryptGenRandom)
+    }
+}

@@ -1,0 +1,338 @@
+//! Batches and procedures: statements with line numbers over one frame of typed variables.
+//!
+//! Statements that touch the catalog are bound late. Each keeps its syntax ([`Stmt::source`]), and
+//! a name that is missing when the batch is compiled leaves a [`StmtKind::Deferred`] behind, bound
+//! when control reaches it (`binder::bind_statement`). What was bound holds for one catalog version;
+//! whoever caches it binds again when the version has moved. Control flow, variables and labels
+//! never change by binding again, so frames and jumps stay valid.
+
+use std::sync::Arc;
+
+use catalog::TableDef;
+use syntax::ast;
+use types::{SqlType, Value};
+
+use super::expr::{ColId, Expr, VarId};
+use super::query::{OutputColumn, Query, TableHints};
+use crate::ddl::Ddl;
+use crate::names::ObjectName;
+
+/// A compiled batch or procedure body.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The frame: parameters first, then declared variables in order of their declaration.
+    pub vars: Vec<VarDef>,
+    /// Parameters of a procedure; `params[i]` lives in `vars[i]`.
+    pub params: Vec<ProcParam>,
+    pub body: Vec<Stmt>,
+    /// `labels[i]` is the name of `LabelId(i)`.
+    pub labels: Vec<String>,
+    /// The text it was read from: spans of kept syntax point into it.
+    pub text: Arc<str>,
+    /// Version of the catalog that bound it.
+    pub catalog_version: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct VarDef {
+    /// With the `@`, as first written.
+    pub name: String,
+    pub ty: SqlType,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcParam {
+    /// With the `@`.
+    pub name: String,
+    pub ty: SqlType,
+    /// None: must be supplied (error 201).
+    pub default: Option<Value>,
+    pub output: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LabelId(pub u32);
+
+#[derive(Debug, Clone)]
+pub struct Stmt {
+    /// Line within the batch or module, from 1.
+    pub line: u32,
+    pub kind: StmtKind,
+    /// Present where the statement depends on the catalog and must be bound again when the catalog
+    /// changes: hand it to `binder::bind_statement`.
+    pub source: Option<Arc<ast::Statement>>,
+}
+
+/// An expression that may name tables (`IF EXISTS (SELECT ...)`), with its syntax for binding again.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    /// None: a name was missing when the batch was compiled; bind `source` when reached
+    /// (`binder::bind_condition`).
+    pub expr: Option<Expr>,
+    /// Present if it depends on the catalog.
+    pub source: Option<Arc<ast::Expr>>,
+}
+
+#[derive(Debug, Clone)]
+pub enum StmtKind {
+    /// A variable's type is in the frame. At every execution a DECLARE with an initialiser assigns;
+    /// one without leaves the variable as it is (variables start as NULL once per batch or call).
+    SetVars(Vec<(VarId, Expr)>),
+    If {
+        condition: Condition,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    While {
+        condition: Condition,
+        body: Vec<Stmt>,
+    },
+    Break,
+    Continue,
+    Block(Vec<Stmt>),
+    TryCatch {
+        body: Vec<Stmt>,
+        handler: Vec<Stmt>,
+    },
+    Label(LabelId),
+    Goto(LabelId),
+    /// The value is an int; NULL and none return 0.
+    Return(Option<Expr>),
+
+    Begin {
+        name: Option<TranName>,
+        mark: bool,
+    },
+    /// `delayed`: WITH (DELAYED_DURABILITY = ON | OFF).
+    Commit {
+        delayed: Option<bool>,
+    },
+    Rollback {
+        name: Option<TranName>,
+    },
+    Save {
+        name: TranName,
+    },
+
+    Select(Box<Select>),
+    Insert(Box<Insert>),
+    Update(Box<Update>),
+    Delete(Box<Delete>),
+    Truncate {
+        table: Arc<TableDef>,
+    },
+
+    Exec(Box<Exec>),
+    /// EXEC ('text'), EXEC (@text): the expression is nvarchar.
+    ExecString {
+        text: Expr,
+    },
+    Print(Expr),
+    RaiseError(Box<RaiseError>),
+    /// None: rethrow in a CATCH block. Else number, message, state.
+    Throw(Option<Box<(Expr, Expr, Expr)>>),
+    WaitFor(WaitFor),
+    Set(SetOption),
+    Use {
+        database: String,
+    },
+    Ddl(Box<Ddl>),
+    /// DBCC name (arguments) WITH options; arguments as values, words as strings.
+    Dbcc {
+        name: String,
+        args: Vec<Value>,
+        options: Vec<String>,
+    },
+    Backup(Box<Backup>),
+    Checkpoint,
+    Reconfigure,
+    /// CREATE TABLE of later issues and the like: error 40510 with this text when reached.
+    NotSupported {
+        what: String,
+    },
+    /// A name was missing (or a DDL statement before it in the batch may change its meaning):
+    /// bind `source` when reached.
+    Deferred,
+    /// Nothing to do: a DECLARE without initialiser, a lone semicolon.
+    Nothing,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum TranName {
+    Name(String),
+    Var(VarId),
+}
+
+#[derive(Debug, Clone)]
+pub struct Select {
+    pub query: Query,
+    pub target: SelectTarget,
+}
+
+#[derive(Debug, Clone)]
+pub enum SelectTarget {
+    Client,
+    /// SELECT @a = x, ... FROM: for each row, in order; the expressions read the query's columns.
+    Vars(Vec<(VarId, Expr)>),
+    /// SELECT INTO: the table is created from the output columns (all named, types final).
+    Into(ObjectName),
+}
+
+#[derive(Debug, Clone)]
+pub struct Insert {
+    pub table: Arc<TableDef>,
+    pub hints: TableHints,
+    pub source: InsertSource,
+    /// TOP (n) of INSERT TOP (n) INTO.
+    pub top: Option<Expr>,
+    /// The statement names the identity column: allowed under SET IDENTITY_INSERT only (544).
+    pub explicit_identity: bool,
+    pub output: Option<Output>,
+}
+
+#[derive(Debug, Clone)]
+pub enum InsertSource {
+    /// One expression per column of the table, in the table's order, defaults substituted and
+    /// converted to the column's type ([`super::CastMode::Store`]).
+    Values(Vec<Vec<Expr>>),
+    /// `row[i]` builds column i of the table from the query's columns.
+    Query { query: Query, row: Vec<Expr> },
+    /// INSERT ... EXEC: `row[i]` builds column i from the procedure's result row, whose columns are
+    /// `columns` (typed as the table's; incoming values are converted to those types first).
+    Exec { exec: Box<Exec>, columns: Vec<OutputColumn>, row: Vec<Expr> },
+}
+
+/// `UPDATE`: `query` yields, per row to change, the locator, the old columns and whatever the
+/// assignments read.
+#[derive(Debug, Clone)]
+pub struct Update {
+    pub table: Arc<TableDef>,
+    pub hints: TableHints,
+    pub query: Query,
+    pub locator: ColId,
+    /// Ids of the target's columns in `query`, by ordinal.
+    pub old: Vec<ColId>,
+    /// In order; each sees the variables as set by those before it, but the row's old columns.
+    pub set: Vec<UpdateSet>,
+    pub output: Option<Output>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum UpdateSet {
+    Column {
+        ordinal: usize,
+        value: Expr,
+    },
+    Var {
+        var: VarId,
+        value: Expr,
+    },
+    /// `@v = column = expression`: the variable receives the column's new value.
+    Both {
+        var: VarId,
+        ordinal: usize,
+        value: Expr,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub struct Delete {
+    pub table: Arc<TableDef>,
+    pub hints: TableHints,
+    pub query: Query,
+    pub locator: ColId,
+    pub old: Vec<ColId>,
+    pub output: Option<Output>,
+}
+
+/// An OUTPUT clause. The expressions read `inserted` and `deleted` through the ids given here (by
+/// ordinal of the target's columns), and the query's other columns.
+#[derive(Debug, Clone)]
+pub struct Output {
+    pub inserted: Vec<ColId>,
+    pub deleted: Vec<ColId>,
+    pub columns: Vec<(OutputColumn, Expr)>,
+    /// OUTPUT ... INTO table: one expression per column of that table, over `columns`' ids.
+    pub into: Option<(Arc<TableDef>, Vec<Expr>)>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Exec {
+    pub procedure: ProcRef,
+    pub args: Vec<ExecArg>,
+    /// EXEC @r = p
+    pub result: Option<VarId>,
+}
+
+#[derive(Debug, Clone)]
+pub enum ProcRef {
+    Name(ObjectName),
+    /// EXEC @name
+    Var(VarId),
+}
+
+#[derive(Debug, Clone)]
+pub struct ExecArg {
+    /// With the `@`; None by position.
+    pub name: Option<String>,
+    /// None: DEFAULT.
+    pub value: Option<Expr>,
+    /// The variable that receives the parameter afterwards (OUTPUT).
+    pub output: Option<VarId>,
+}
+
+#[derive(Debug, Clone)]
+pub struct RaiseError {
+    /// A number of sys.messages or a text (nvarchar).
+    pub message: Expr,
+    pub severity: Expr,
+    pub state: Expr,
+    pub args: Vec<Expr>,
+    pub log: bool,
+    pub nowait: bool,
+    pub seterror: bool,
+}
+
+#[derive(Debug, Clone)]
+pub enum WaitFor {
+    /// 'hh:mm:ss.mmm', as string
+    Delay(Expr),
+    Time(Expr),
+}
+
+/// SET statements, by what they touch.
+#[derive(Debug, Clone)]
+pub enum SetOption {
+    /// NOCOUNT, XACT_ABORT, ARITHABORT, QUOTED_IDENTIFIER ... upper case.
+    Switch {
+        names: Vec<String>,
+        on: bool,
+    },
+    /// LOCK_TIMEOUT, ROWCOUNT, TEXTSIZE, DATEFIRST, DATEFORMAT, LANGUAGE, DEADLOCK_PRIORITY ...
+    Value {
+        name: String,
+        value: Expr,
+    },
+    Isolation(Isolation),
+    IdentityInsert {
+        table: ObjectName,
+        on: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    ReadUncommitted,
+    ReadCommitted,
+    RepeatableRead,
+    Snapshot,
+    Serializable,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Backup {
+    pub log: bool,
+    /// None: the current database.
+    pub database: Option<String>,
+    pub targets: Vec<String>,
+}

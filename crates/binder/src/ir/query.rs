@@ -1,0 +1,254 @@
+//! Relational trees: what a query asks for, before anyone decides how.
+
+use std::sync::Arc;
+
+use catalog::TableDef;
+use types::SqlType;
+
+use super::expr::{ColId, Expr};
+
+/// A bound query: a tree and the columns of it that are the result, in order. The tree may produce
+/// more columns than the result shows (hidden sort keys).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    pub rel: Rel,
+    pub output: Vec<OutputColumn>,
+    /// `OPTION (MAXDOP n)`: 0 = unset. Plans are serial today, so it only caps what is already one.
+    pub maxdop: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputColumn {
+    /// None: "(No column name)".
+    pub name: Option<String>,
+    pub id: ColId,
+    pub ty: SqlType,
+    pub nullable: bool,
+    /// The source is this table's identity column (SELECT INTO inherits the property).
+    pub identity: bool,
+}
+
+/// A relational operator and its inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rel {
+    /// One row of no columns: a SELECT without FROM.
+    OneRow,
+    /// A base table; `columns[i]` is the id of the table's column i.
+    Get(Box<Get>),
+    /// A system view or table-valued system function, rows supplied from above.
+    System {
+        view: Arc<SystemView>,
+        args: Vec<Expr>,
+        columns: Vec<ColId>,
+    },
+    /// A table value constructor.
+    Values {
+        rows: Vec<Vec<Expr>>,
+        columns: Vec<ColId>,
+    },
+    Filter {
+        input: Box<Rel>,
+        predicate: Expr,
+    },
+    /// Yields exactly these columns.
+    Project {
+        input: Box<Rel>,
+        exprs: Vec<(ColId, Expr)>,
+    },
+    /// `on` is None for CROSS JOIN.
+    Join {
+        kind: JoinKind,
+        left: Box<Rel>,
+        right: Box<Rel>,
+        on: Option<Expr>,
+    },
+    /// CROSS APPLY, or OUTER APPLY with `outer`: the right side may use the left's columns.
+    Apply {
+        outer: bool,
+        left: Box<Rel>,
+        right: Box<Rel>,
+    },
+    /// With no group and no GROUP BY clause (`scalar`), yields one row even for no input.
+    Aggregate {
+        input: Box<Rel>,
+        group: Vec<(ColId, Expr)>,
+        aggs: Vec<Aggregate>,
+        scalar: bool,
+    },
+    /// Adds a column per window function.
+    Window {
+        input: Box<Rel>,
+        windows: Vec<Window>,
+    },
+    Sort {
+        input: Box<Rel>,
+        keys: Vec<SortKey>,
+    },
+    /// `count` is a bigint, or a float percentage; `ties` repeats the ORDER BY for WITH TIES.
+    Top {
+        input: Box<Rel>,
+        count: Expr,
+        percent: bool,
+        ties: Option<Vec<SortKey>>,
+    },
+    Offset {
+        input: Box<Rel>,
+        offset: Expr,
+        fetch: Option<Expr>,
+    },
+    /// Duplicates removed over all columns of `over`.
+    Distinct {
+        input: Box<Rel>,
+        over: Vec<ColId>,
+    },
+    /// Inputs project the same number of columns of the same types; `columns` are the results.
+    SetOp {
+        op: SetOp,
+        left: Box<Rel>,
+        left_columns: Vec<ColId>,
+        right: Box<Rel>,
+        right_columns: Vec<ColId>,
+        columns: Vec<ColId>,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub struct Get {
+    pub table: Arc<TableDef>,
+    pub columns: Vec<ColId>,
+    /// The row's storage key as varbinary, asked for by UPDATE and DELETE.
+    pub locator: Option<ColId>,
+    pub hints: TableHints,
+}
+
+/// Of one statement, so the columns' ids tell two of them apart.
+impl PartialEq for Get {
+    fn eq(&self, other: &Get) -> bool {
+        Arc::ptr_eq(&self.table, &other.table) && self.columns == other.columns
+    }
+}
+
+/// A view or table-valued function whose rows come from the server's own state. Whoever resolves
+/// names supplies it, whoever runs plans knows how to fill it (by name).
+#[derive(Debug, Clone, PartialEq)]
+pub struct SystemView {
+    /// Lower case, with schema: `sys.dm_os_wait_stats`.
+    pub name: String,
+    pub columns: Vec<SystemColumn>,
+    /// Number of arguments; 0 for a view.
+    pub args: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SystemColumn {
+    pub name: String,
+    pub ty: SqlType,
+    pub nullable: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JoinKind {
+    Inner,
+    Left,
+    Right,
+    Full,
+    Cross,
+    /// Rows of the left side with a match; made by the planner.
+    Semi,
+    /// Rows of the left side without a match; made by the planner.
+    Anti,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetOp {
+    UnionAll,
+    Union,
+    Except,
+    Intersect,
+}
+
+/// One aggregate of a grouping. `arg` is None for COUNT(*).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aggregate {
+    pub out: ColId,
+    pub func: AggFunc,
+    pub distinct: bool,
+    pub arg: Option<Expr>,
+    /// Result type: SUM and AVG of int are int, of bigint bigint, of decimal decimal(38, s) ...
+    pub ty: SqlType,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AggFunc {
+    Count,
+    CountBig,
+    Sum,
+    Avg,
+    Min,
+    Max,
+    StDev,
+    StDevP,
+    Var,
+    VarP,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    pub out: ColId,
+    pub func: WindowFunc,
+    pub partition: Vec<Expr>,
+    /// Empty, or only constants, when the order is of no importance (`ORDER BY (SELECT NULL)`).
+    pub order: Vec<SortKey>,
+    pub ty: SqlType,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum WindowFunc {
+    RowNumber,
+    Rank,
+    DenseRank,
+    NTile(Expr),
+    /// Over the whole partition (no ORDER BY), or the running default frame with ORDER BY.
+    Aggregate {
+        func: AggFunc,
+        arg: Option<Expr>,
+    },
+    Lag {
+        arg: Expr,
+        offset: Option<Expr>,
+        default: Option<Expr>,
+    },
+    Lead {
+        arg: Expr,
+        offset: Option<Expr>,
+        default: Option<Expr>,
+    },
+    FirstValue(Expr),
+    LastValue(Expr),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SortKey {
+    pub expr: Expr,
+    pub desc: bool,
+}
+
+/// Hints with an effect. The others of SQL Server are accepted, see
+/// [`crate::hints::ACCEPTED_HINTS_WITHOUT_EFFECT`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TableHints {
+    /// NOLOCK, READUNCOMMITTED: dirty reads.
+    pub nolock: bool,
+    /// TABLOCK: table S lock for reads, X for bulk inserts into heaps, else IX.
+    pub tablock: bool,
+    /// TABLOCKX: table X lock to the end of the transaction.
+    pub tablockx: bool,
+    /// UPDLOCK, XLOCK: rows are locked as if about to be changed.
+    pub updlock: bool,
+    /// HOLDLOCK, SERIALIZABLE and REPEATABLEREAD: locks kept to the end of the transaction.
+    pub holdlock: bool,
+    /// READPAST: rows locked by others are skipped.
+    pub readpast: bool,
+    /// READCOMMITTEDLOCK: locks instead of row versions for this table.
+    pub readcommittedlock: bool,
+}

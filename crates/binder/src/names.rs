@@ -1,0 +1,38 @@
+//! Names of objects, and the door through which the binder asks what exists.
+
+use std::fmt;
+use std::sync::Arc;
+
+use catalog::TableDef;
+
+use crate::ir::SystemView;
+
+/// A name of one to four parts as written; missing parts are None.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ObjectName {
+    pub database: Option<String>,
+    pub schema: Option<String>,
+    pub name: String,
+}
+
+impl fmt::Display for ObjectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.database, &self.schema) {
+            (Some(d), Some(s)) => write!(f, "{d}.{s}.{}", self.name),
+            (Some(d), None) => write!(f, "{d}..{}", self.name),
+            (None, Some(s)) => write!(f, "{s}.{}", self.name),
+            (None, None) => f.write_str(&self.name),
+        }
+    }
+}
+
+/// What the binder asks of the catalog. Lookups ignore case. `database` None is the session's
+/// current one; a missing schema is the user's default, then `dbo`.
+pub trait Names {
+    /// Grows with every change of any object: what was bound under another version is stale.
+    fn version(&self) -> u64;
+    fn table(&self, name: &ObjectName) -> Option<Arc<TableDef>>;
+    fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>>;
+    /// Name of the current database.
+    fn database(&self) -> String;
+}

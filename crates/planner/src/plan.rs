@@ -1,0 +1,307 @@
+//! Physical plans: how a query is answered, operator by operator.
+//!
+//! Rows are positional. An operator's expressions read its input row by [`binder::ir::ExprKind::Slot`];
+//! a join's row is the left row followed by the right row (semi and anti joins: the left row alone).
+//! Correlation goes through one array of parameters per statement ([`Plan::param_count`]): whoever
+//! opens a correlated inner plan first evaluates its `binds` in the outer row and stores them; inner
+//! expressions read them by [`binder::ir::ExprKind::Param`], at any depth.
+
+use std::sync::Arc;
+
+use binder::ObjectName;
+use binder::ir::{
+    AggFunc, Expr, OutputColumn, ParamId, SetOp, SortKey, SystemView, TableHints, UpdateSet, VarId,
+    WindowFunc,
+};
+use catalog::TableDef;
+use types::SqlType;
+
+/// A whole statement's plan.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub root: Node,
+    /// The result: the first `output.len()` slots of the root's rows, in order.
+    pub output: Vec<OutputColumn>,
+    /// Size of the array of correlation parameters.
+    pub param_count: usize,
+    /// Plans of subqueries used as expressions, by `SubPlanId`.
+    pub subplans: Vec<SubPlan>,
+}
+
+/// A subquery inside an expression. Its value is asked for through `ExprKind::SubPlan`; the first
+/// slot of its rows is the value.
+#[derive(Debug, Clone)]
+pub struct SubPlan {
+    pub node: Node,
+    /// Stored before each evaluation, from the row of the asking expression. Empty: the result is the
+    /// same for the whole statement and may be kept.
+    pub binds: Vec<(ParamId, Expr)>,
+}
+
+/// An operator, with what is known of its rows.
+#[derive(Debug, Clone)]
+pub struct Node {
+    pub op: Op,
+    /// Types of the slots of its rows.
+    pub types: Vec<SqlType>,
+    /// Estimated rows.
+    pub rows: f64,
+}
+
+#[derive(Debug, Clone)]
+pub enum Op {
+    /// One row without slots.
+    OneRow,
+    /// No rows (a predicate that is never true).
+    Empty,
+    Values {
+        rows: Vec<Vec<Expr>>,
+    },
+    Scan(Box<Scan>),
+    /// Rows of a system view or function; `columns` are ordinals of the view.
+    System {
+        view: Arc<SystemView>,
+        args: Vec<Expr>,
+        columns: Vec<usize>,
+    },
+    Filter {
+        input: Box<Node>,
+        predicate: Expr,
+    },
+    /// Slot i is `exprs[i]`.
+    Project {
+        input: Box<Node>,
+        exprs: Vec<Expr>,
+    },
+    /// For each left row the right side runs. With `binds` empty it is the same every time: keep its
+    /// rows (`spool`) unless it is cheap to run again.
+    NestedLoops {
+        kind: PhysicalJoin,
+        left: Box<Node>,
+        right: Box<Node>,
+        binds: Vec<(ParamId, Expr)>,
+        /// Over left row ++ right row.
+        predicate: Option<Expr>,
+        spool: bool,
+    },
+    /// Builds a table of the right side, probes with the left. NULL keys never match.
+    HashJoin {
+        kind: PhysicalJoin,
+        left: Box<Node>,
+        right: Box<Node>,
+        /// Over the left row and the right row respectively, pairwise of one type.
+        left_keys: Vec<Expr>,
+        right_keys: Vec<Expr>,
+        /// Over left row ++ right row.
+        residual: Option<Expr>,
+    },
+    /// Slots: the group's keys, then the aggregates. `scalar`: one row even for no input.
+    Aggregate {
+        input: Box<Node>,
+        group: Vec<Expr>,
+        aggs: Vec<Agg>,
+        scalar: bool,
+        strategy: AggStrategy,
+    },
+    Sort {
+        input: Box<Node>,
+        keys: Vec<SortKey>,
+    },
+    /// Sort that keeps only the first `count` rows (bigint).
+    TopN {
+        input: Box<Node>,
+        keys: Vec<SortKey>,
+        count: Expr,
+    },
+    /// First `count` rows (bigint), or per cent (float); `ties`: and those equal to the last by these
+    /// keys (the input is sorted by them).
+    Top {
+        input: Box<Node>,
+        count: Expr,
+        percent: bool,
+        ties: Option<Vec<SortKey>>,
+    },
+    Offset {
+        input: Box<Node>,
+        offset: Expr,
+        fetch: Option<Expr>,
+    },
+    /// One row of each set of rows equal in all slots below `keys`.
+    Distinct {
+        input: Box<Node>,
+        keys: usize,
+    },
+    /// Adds a slot per function. The input is sorted by partition, then order, unless `ordered` is
+    /// false: then partition and order are empty and functions number rows as they come.
+    Window {
+        input: Box<Node>,
+        partition: Vec<Expr>,
+        order: Vec<SortKey>,
+        funcs: Vec<WindowCall>,
+    },
+    /// One input after the other, slot by slot.
+    Concat {
+        inputs: Vec<Node>,
+    },
+    /// EXCEPT and INTERSECT: distinct rows of the left (absent from, present in) the right; NULLs
+    /// are equal.
+    HashSetOp {
+        op: SetOp,
+        left: Box<Node>,
+        right: Box<Node>,
+    },
+}
+
+/// Reads a table through its key order.
+#[derive(Debug, Clone)]
+pub struct Scan {
+    pub table: Arc<TableDef>,
+    /// Ordinals of the columns that become slots, in order.
+    pub columns: Vec<usize>,
+    /// The storage key as varbinary in one more slot, after the columns.
+    pub locator: bool,
+    /// None: the whole table.
+    pub range: Option<KeyRange>,
+    /// Over the slots; checked for every row (also what the range already promises, where it does not
+    /// promise all).
+    pub predicate: Option<Expr>,
+    pub hints: TableHints,
+    /// Rows are about to be changed: read the newest committed version under a U or X row lock.
+    pub for_update: bool,
+    /// Rows arrive in descending key order.
+    pub reverse: bool,
+}
+
+/// A range of the clustered key, in terms of the columns' order (a descending key column swaps the
+/// bounds when they are encoded). Expressions are free of slots and have the key columns' types; a
+/// bound that evaluates to NULL means no row.
+#[derive(Debug, Clone)]
+pub struct KeyRange {
+    /// Equality with the first key columns.
+    pub prefix: Vec<Expr>,
+    /// Bounds of the next key column, with inclusive or not.
+    pub lower: Option<(Expr, bool)>,
+    pub upper: Option<(Expr, bool)>,
+}
+
+impl KeyRange {
+    /// At most one row: every column of a unique key is given.
+    pub fn is_point(&self, key_columns: usize) -> bool {
+        self.prefix.len() == key_columns
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PhysicalJoin {
+    Inner,
+    /// Left rows without a match appear with NULLs on the right.
+    Left,
+    /// Left rows with a match.
+    Semi,
+    /// Left rows without one.
+    Anti,
+    /// Both sides preserved (hash join only).
+    Full,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AggStrategy {
+    Hash,
+    /// The input arrives grouped (or there is no group).
+    Stream,
+}
+
+#[derive(Debug, Clone)]
+pub struct Agg {
+    pub func: AggFunc,
+    pub distinct: bool,
+    /// None: COUNT(*).
+    pub arg: Option<Expr>,
+    pub ty: SqlType,
+}
+
+#[derive(Debug, Clone)]
+pub struct WindowCall {
+    pub func: WindowFunc,
+    pub ty: SqlType,
+}
+
+/// SELECT, with its target over the root's slots.
+#[derive(Debug, Clone)]
+pub struct SelectPlan {
+    pub plan: Plan,
+    pub target: SelectTarget,
+}
+
+/// Where rows go; see [`binder::ir::SelectTarget`]. Expressions read the root's slots.
+#[derive(Debug, Clone)]
+pub enum SelectTarget {
+    Client,
+    Vars(Vec<(VarId, Expr)>),
+    Into(ObjectName),
+}
+
+/// INSERT.
+#[derive(Debug, Clone)]
+pub struct InsertPlan {
+    pub table: Arc<TableDef>,
+    pub hints: TableHints,
+    pub source: InsertSource,
+    pub explicit_identity: bool,
+    pub output: Option<OutputPlan>,
+}
+
+/// Where an INSERT's rows come from. Rows have one expression per column of the table.
+#[derive(Debug, Clone)]
+pub enum InsertSource {
+    /// Row constructors; expressions without slots. Subqueries in them are in `subplans`.
+    Values { rows: Vec<Vec<Expr>>, subplans: Vec<SubPlan>, param_count: usize },
+    /// `row` reads the root's slots.
+    Query { plan: Plan, row: Vec<Expr> },
+    /// `row` reads the result row of the procedure, whose columns have been converted to `columns`.
+    Exec { exec: Box<binder::ir::Exec>, columns: Vec<OutputColumn>, row: Vec<Expr> },
+}
+
+/// UPDATE: the plan's rows carry the target's locator and old columns.
+#[derive(Debug, Clone)]
+pub struct UpdatePlan {
+    pub table: Arc<TableDef>,
+    pub hints: TableHints,
+    pub source: Plan,
+    /// Slot of the storage key.
+    pub locator: u32,
+    /// Slots of the target's columns, by ordinal.
+    pub old: Vec<u32>,
+    /// Over the root's slots, in order.
+    pub set: Vec<UpdateSet>,
+    pub output: Option<OutputPlan>,
+}
+
+/// DELETE.
+#[derive(Debug, Clone)]
+pub struct DeletePlan {
+    pub table: Arc<TableDef>,
+    pub hints: TableHints,
+    pub source: Plan,
+    pub locator: u32,
+    pub old: Vec<u32>,
+    pub output: Option<OutputPlan>,
+}
+
+/// OUTPUT. Expressions read a row made of: the inserted (new) columns of the table, its deleted
+/// (old) columns, then the slots of the source plan. INSERT has NULLs for deleted and no source
+/// slots; DELETE has NULLs for inserted.
+#[derive(Debug, Clone)]
+pub struct OutputPlan {
+    pub columns: Vec<(OutputColumn, Expr)>,
+    /// OUTPUT INTO: one expression per column of that table, reading the row of `columns`.
+    pub into: Option<(Arc<TableDef>, Vec<Expr>)>,
+}
+
+/// An expression by itself (SET, IF, PRINT ...), with the plans of its subqueries.
+#[derive(Debug, Clone)]
+pub struct ExprPlan {
+    pub expr: Expr,
+    pub subplans: Vec<SubPlan>,
+    pub param_count: usize,
+}
