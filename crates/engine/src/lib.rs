@@ -1,1 +1,35 @@
-//! The storage engine's front door.
+//! The storage engine's front door: databases, transactions, trees of rows.
+//!
+//! Promise: what [`Txn::commit`] has acknowledged survives (at the durability it was asked for), what was not is
+//! undone; a reader sees the rows committed before its statement began; writers of one row go one after the other.
+//!
+//! Knows nothing of tables, columns, types or T-SQL: a row is bytes under a byte-comparable key in a [`Tree`].
+//! Nor does it know who runs its callers: everything that waits goes through `runtime::task`.
+
+#![forbid(unsafe_code)]
+
+mod database;
+mod error;
+mod options;
+mod scan;
+mod tree;
+mod txn;
+
+pub use database::{Database, DatabaseStats};
+pub use error::EngineError;
+pub use options::{
+    DataFile, DbFiles, DbOptions, DelayedDurability, Durability, Isolation, RecoveryModel,
+    ScanOptions, TableLock, TxnOptions,
+};
+pub use scan::Scan;
+pub use tree::{SYSTEM_TREES, Tree};
+pub use txn::{Savepoint, Txn};
+
+pub use buffer_pool::PageId;
+pub use log_manager::{Log, LogConfig, LogStats, Lsn, Reserve, VlfInfo, Writer};
+/// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
+/// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.
+pub use storage::{FilegroupId, LeafHint as InsertHint, RowImage, Run, TreeId};
+
+/// The filegroup of the catalog, and the default.
+pub const PRIMARY: FilegroupId = 1;

@@ -1,0 +1,127 @@
+//! Errors of the engine, with SQL Server's message numbers. Names of tables are filled in above, where they are known.
+
+use std::fmt;
+
+/// Why a call failed. After an error of a statement the caller rolls back to the statement's savepoint; where
+/// [`EngineError::dooms`] says so, the whole transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EngineError {
+    /// 2627: the key is there already.
+    Duplicate,
+    /// 1205: chosen as the victim of a deadlock.
+    Deadlock,
+    /// 1222: lock request time out period exceeded.
+    LockTimeout,
+    /// 3960: snapshot isolation: the row has changed since the transaction's snapshot.
+    SnapshotConflict,
+    /// 9002: the log is full.
+    LogFull { reason: &'static str },
+    /// 9001: the log takes nothing any more, after a failed write.
+    LogUnavailable { what: String },
+    /// 9004 and the like: the log on disk is damaged.
+    LogCorrupt { what: String },
+    /// 1105: the filegroup has no space left.
+    FilegroupFull { filegroup: u16 },
+    /// 824: a page is not what was written.
+    DamagedPage { file: u16, page: u32, what: String },
+    /// 823: the operating system refused a read or write.
+    Io { what: String },
+    /// 802: no memory in the buffer pool.
+    NoMemory,
+    /// 511: a row (or key) larger than the largest.
+    RowTooLarge { bytes: usize, bytes_max: usize },
+    /// 5120: a file of the database cannot be opened; the text says why.
+    CannotOpen { path: String, what: String },
+    /// 5120: another process has the database open.
+    InUse { path: String },
+    /// 1802: files exist already.
+    Exists { path: String },
+    /// 3998: the transaction can only be rolled back.
+    Doomed,
+    /// 3902/3903: no transaction.
+    NoTransaction,
+    /// 208: no such tree (dropped).
+    NoSuchTree,
+    /// 3906, 942: the database is read-only, closed or unusable.
+    Unavailable { what: String },
+}
+
+impl EngineError {
+    /// SQL Server's message number.
+    pub fn number(&self) -> i32 {
+        match self {
+            EngineError::Duplicate => 2627,
+            EngineError::Deadlock => 1205,
+            EngineError::LockTimeout => 1222,
+            EngineError::SnapshotConflict => 3960,
+            EngineError::LogFull { .. } => 9002,
+            EngineError::LogUnavailable { .. } => 9001,
+            EngineError::LogCorrupt { .. } => 9004,
+            EngineError::FilegroupFull { .. } => 1105,
+            EngineError::DamagedPage { .. } => 824,
+            EngineError::Io { .. } => 823,
+            EngineError::NoMemory => 802,
+            EngineError::RowTooLarge { .. } => 511,
+            EngineError::CannotOpen { .. } | EngineError::InUse { .. } => 5120,
+            EngineError::Exists { .. } => 1802,
+            EngineError::Doomed => 3998,
+            EngineError::NoTransaction => 3902,
+            EngineError::NoSuchTree => 208,
+            EngineError::Unavailable { .. } => 942,
+        }
+    }
+
+    /// Whether the whole transaction must be rolled back, not only the statement.
+    pub fn dooms(&self) -> bool {
+        matches!(
+            self,
+            EngineError::Deadlock
+                | EngineError::SnapshotConflict
+                | EngineError::LogFull { .. }
+                | EngineError::LogUnavailable { .. }
+                | EngineError::LogCorrupt { .. }
+                | EngineError::FilegroupFull { .. }
+                | EngineError::DamagedPage { .. }
+                | EngineError::Io { .. }
+                | EngineError::NoMemory
+                | EngineError::Doomed
+                | EngineError::Unavailable { .. }
+        )
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EngineError::Duplicate => f.write_str("the key exists already"),
+            EngineError::Deadlock => f.write_str("chosen as the deadlock victim"),
+            EngineError::LockTimeout => f.write_str("lock request time out period exceeded"),
+            EngineError::SnapshotConflict => f.write_str("the row has changed since the snapshot"),
+            EngineError::LogFull { reason } => {
+                write!(f, "the transaction log is full due to '{reason}'")
+            }
+            EngineError::LogUnavailable { what } => write!(f, "the log is not available: {what}"),
+            EngineError::LogCorrupt { what } => write!(f, "{what}"),
+            EngineError::FilegroupFull { filegroup } => {
+                write!(f, "filegroup {filegroup} has no space left")
+            }
+            EngineError::DamagedPage { file, page, what } => {
+                write!(f, "page ({file}:{page}) is damaged: {what}")
+            }
+            EngineError::Io { what } => f.write_str(what),
+            EngineError::NoMemory => f.write_str("no memory in the buffer pool"),
+            EngineError::RowTooLarge { bytes, bytes_max } => {
+                write!(f, "a row of {bytes} bytes is larger than {bytes_max}")
+            }
+            EngineError::CannotOpen { path, what } => write!(f, "cannot open {path}: {what}"),
+            EngineError::InUse { path } => write!(f, "{path} is in use by another process"),
+            EngineError::Exists { path } => write!(f, "{path} exists already"),
+            EngineError::Doomed => f.write_str("the transaction can only be rolled back"),
+            EngineError::NoTransaction => f.write_str("there is no transaction"),
+            EngineError::NoSuchTree => f.write_str("the tree does not exist any more"),
+            EngineError::Unavailable { what } => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {}

@@ -1,0 +1,157 @@
+//! What a caller chooses: files, options of a database, of a transaction, of a scan.
+
+use crate::FilegroupId;
+use log_manager::LogConfig;
+use std::path::PathBuf;
+
+/// One data file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DataFile {
+    pub filegroup: FilegroupId,
+    /// Number of the file in its database, as in page ids `(file:page)`: 1 is the primary file, 2 the log, data files
+    /// of other groups go on from 3.
+    pub file_id: u16,
+    pub path: PathBuf,
+    pub initial_bytes: u64,
+    /// By how much it grows; 0 means that it does not.
+    pub growth_bytes: u64,
+    pub max_bytes: Option<u64>,
+}
+
+impl DataFile {
+    /// The primary file, 8 MiB at first, growing by 64 MiB without limit (as in SQL Server).
+    pub fn primary(path: impl Into<PathBuf>) -> DataFile {
+        DataFile {
+            filegroup: crate::PRIMARY,
+            file_id: 1,
+            path: path.into(),
+            initial_bytes: 8 << 20,
+            growth_bytes: 64 << 20,
+            max_bytes: None,
+        }
+    }
+}
+
+/// The files of a database. The first data file is the primary one; the others are found through it when a database
+/// is opened. The double-write file and the lock file lie beside it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DbFiles {
+    pub data: Vec<DataFile>,
+    pub log: PathBuf,
+}
+
+impl DbFiles {
+    /// `<dir>/<name>.mdf` and `<dir>/<name>_log.ldf`.
+    pub fn named(dir: impl Into<PathBuf>, name: &str) -> DbFiles {
+        let dir = dir.into();
+        DbFiles {
+            data: vec![DataFile::primary(dir.join(format!("{name}.mdf")))],
+            log: dir.join(format!("{name}_log.ldf")),
+        }
+    }
+}
+
+/// `ALTER DATABASE ... SET DELAYED_DURABILITY`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DelayedDurability {
+    /// Every commit is fully durable.
+    #[default]
+    Disabled,
+    /// As the commit asks.
+    Allowed,
+    /// Every commit is delayed.
+    Forced,
+}
+
+/// What a COMMIT asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Durability {
+    /// Acknowledged when it is on disk.
+    #[default]
+    Full,
+    /// Acknowledged at once; on disk some milliseconds later.
+    Delayed,
+}
+
+/// When the log may be reused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum RecoveryModel {
+    /// After a checkpoint.
+    #[default]
+    Simple,
+    /// After a checkpoint and BACKUP LOG.
+    Full,
+}
+
+/// Options of a database. Layout of the log counts at creation only.
+#[derive(Clone, Debug)]
+pub struct DbOptions {
+    pub log: LogConfig,
+    /// Bytes of the buffer pool.
+    pub buffer_pool_bytes: u64,
+    pub delayed_durability: DelayedDurability,
+    /// READ COMMITTED reads row versions. (The locking form is not there yet.)
+    pub read_committed_snapshot: bool,
+    pub recovery_model: RecoveryModel,
+    /// A checkpoint begins after so many bytes of log (and at half of the log's largest size at the latest).
+    pub checkpoint_log_bytes: u64,
+}
+
+impl Default for DbOptions {
+    fn default() -> Self {
+        DbOptions {
+            log: LogConfig::default(),
+            buffer_pool_bytes: 256 << 20,
+            delayed_durability: DelayedDurability::Disabled,
+            read_committed_snapshot: true,
+            recovery_model: RecoveryModel::Simple,
+            checkpoint_log_bytes: 1 << 30,
+        }
+    }
+}
+
+/// SET TRANSACTION ISOLATION LEVEL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Isolation {
+    /// The newest state of each row, committed or not.
+    ReadUncommitted,
+    /// What was committed when the statement began.
+    #[default]
+    ReadCommitted,
+    /// What was committed when the transaction first read; 3960 when it changes a row that changed since.
+    Snapshot,
+}
+
+/// Options of a transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TxnOptions {
+    pub isolation: Isolation,
+    /// SET LOCK_TIMEOUT: how long to wait for a lock, in milliseconds; `None` for ever, 0 not at all.
+    pub lock_timeout_ms: Option<u64>,
+    /// SET DEADLOCK_PRIORITY, -10 to 10.
+    pub deadlock_priority: i8,
+}
+
+/// A lock on a whole table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum TableLock {
+    /// Reads rows by locks (row versions need none).
+    IntentShared,
+    /// Changes rows.
+    IntentExclusive,
+    /// TABLOCK of a reader.
+    Shared,
+    /// TABLOCKX.
+    Exclusive,
+    /// DDL.
+    SchemaModification,
+}
+
+/// How to scan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ScanOptions {
+    /// READ UNCOMMITTED for this scan.
+    pub nolock: bool,
+    /// From the upper bound down.
+    pub reverse: bool,
+}
