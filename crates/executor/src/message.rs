@@ -1,0 +1,197 @@
+//! What a session is told: informational messages and errors, with SQL Server's numbers.
+//!
+//! Promise: everything that can go wrong while a statement runs becomes one [`SqlError`]; its number,
+//! severity and text are SQL Server's where SQL Server has them. Severity 0 to 10 informs, 11 to 19 is an
+//! error the batch may survive, 20 and up ends the session.
+
+use std::fmt;
+
+/// A message for the client: from PRINT, from a finished statement, or made of an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqlMessage {
+    /// SQL Server's message number; 0 for PRINT.
+    pub number: i32,
+    /// 0 to 25; 11 and up is an error.
+    pub severity: u8,
+    /// SQL Server's "state": which of several places raised the number.
+    pub state: u8,
+    /// Line in the batch or procedure, from 1.
+    pub line: u32,
+    /// The procedure that was running, if any.
+    pub procedure: Option<String>,
+    /// The text, in one line or several.
+    pub text: String,
+}
+
+impl SqlMessage {
+    /// An informational message (severity 0, state 1).
+    pub fn info(number: i32, line: u32, text: impl Into<String>) -> SqlMessage {
+        SqlMessage { number, severity: 0, state: 1, line, procedure: None, text: text.into() }
+    }
+
+    /// True for severity 11 and up.
+    pub fn is_error(&self) -> bool {
+        self.severity > 10
+    }
+}
+
+impl fmt::Display for SqlMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.severity <= 10 && self.number == 0 {
+            return f.write_str(&self.text);
+        }
+        write!(f, "Msg {}, Level {}, State {}", self.number, self.severity, self.state)?;
+        if let Some(procedure) = &self.procedure {
+            write!(f, ", Procedure {procedure}")?;
+        }
+        write!(f, ", Line {}\n{}", self.line, self.text)
+    }
+}
+
+/// How far an error reaches beyond its statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// The statement ends and is undone; the batch goes on (unless XACT_ABORT is ON).
+    Statement,
+    /// The batch ends; an open transaction stays (a missing object, THROW, cancellation).
+    Scope,
+    /// The batch ends and an open transaction is rolled back (conversion errors).
+    Batch,
+    /// The transaction is rolled back and the batch ends (deadlock victim, full log).
+    Transaction,
+    /// The session ends: the database can no longer be trusted (poisoned log).
+    Session,
+}
+
+/// An error while compiling or running a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqlError {
+    /// SQL Server's error number.
+    pub number: i32,
+    /// 11 to 25.
+    pub severity: u8,
+    /// SQL Server's "state".
+    pub state: u8,
+    /// Line of the statement, 0 while unknown.
+    pub line: u32,
+    /// The procedure it happened in, if any.
+    pub procedure: Option<String>,
+    /// What it ends.
+    pub reach: Reach,
+    /// 3621 ("The statement has been terminated.") follows it.
+    pub terminated_notice: bool,
+    /// The text.
+    pub text: String,
+}
+
+impl SqlError {
+    /// An error with the reach that SQL Server gives its number.
+    pub fn new(number: i32, severity: u8, text: impl Into<String>) -> SqlError {
+        SqlError {
+            number,
+            severity,
+            state: 1,
+            line: 0,
+            procedure: None,
+            reach: reach_of(number, severity),
+            terminated_notice: matches!(
+                number,
+                220 | 232 | 512 | 515 | 547 | 2601 | 2627 | 2628 | 8115 | 8134 | 8152 | 8153
+            ),
+            text: text.into(),
+        }
+    }
+
+    /// The same with a state.
+    pub fn with_state(mut self, state: u8) -> SqlError {
+        self.state = state;
+        self
+    }
+
+    /// The same with another reach.
+    pub fn with_reach(mut self, reach: Reach) -> SqlError {
+        self.reach = reach;
+        self
+    }
+
+    /// The line, unless an inner frame has set it.
+    pub fn at_line(mut self, line: u32) -> SqlError {
+        if self.line == 0 {
+            self.line = line;
+        }
+        self
+    }
+
+    /// As the client sees it.
+    pub fn to_message(&self) -> SqlMessage {
+        SqlMessage {
+            number: self.number,
+            severity: self.severity,
+            state: self.state,
+            line: self.line.max(1),
+            procedure: self.procedure.clone(),
+            text: self.text.clone(),
+        }
+    }
+
+    /// Something T-SQL has and this engine does not yet: 40510.
+    pub fn unsupported(what: impl fmt::Display) -> SqlError {
+        SqlError::new(
+            40510,
+            16,
+            format!("Statement '{what}' is not supported in this version of SQL Server."),
+        )
+    }
+}
+
+impl fmt::Display for SqlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_message().fmt(f)
+    }
+}
+
+impl std::error::Error for SqlError {}
+
+impl From<types::TypeError> for SqlError {
+    fn from(error: types::TypeError) -> SqlError {
+        SqlError::new(error.number(), error.severity(), error.to_string())
+    }
+}
+
+/// What SQL Server ends on an error of this number.
+fn reach_of(number: i32, severity: u8) -> Reach {
+    match number {
+        1205 | 3960 | 3961 | 9002 | 1105 | 1101 => Reach::Transaction,
+        241 | 242 | 244 | 245 | 248 | 295 | 529 | 8114 | 8169 => Reach::Batch,
+        // Names that do not resolve when a statement is bound at last.
+        207 | 208 | 209 | 4104 | 217 => Reach::Scope,
+        _ if severity >= 20 => Reach::Session,
+        _ => Reach::Statement,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_reads_like_sqlcmd() {
+        let mut error = SqlError::new(8134, 16, "Divide by zero error encountered.").at_line(3);
+        assert_eq!(
+            error.to_string(),
+            "Msg 8134, Level 16, State 1, Line 3\nDivide by zero error encountered."
+        );
+        error.procedure = Some("p".into());
+        assert!(error.to_string().contains("Procedure p, Line 3"));
+        assert_eq!(SqlMessage::info(0, 1, "hello").to_string(), "hello");
+    }
+
+    #[test]
+    fn reach_follows_the_number() {
+        assert_eq!(SqlError::new(1205, 13, "").reach, Reach::Transaction);
+        assert_eq!(SqlError::new(245, 16, "").reach, Reach::Batch);
+        assert_eq!(SqlError::new(2627, 14, "").reach, Reach::Statement);
+        assert_eq!(SqlError::new(824, 24, "").reach, Reach::Session);
+        assert!(SqlError::new(2627, 14, "").terminated_notice);
+    }
+}

@@ -1,0 +1,55 @@
+//! What the interpreter asks of whoever owns the instance: databases as wholes, server settings.
+//!
+//! Promise: the interpreter reaches nothing beyond its session's database except through [`Host`].
+
+use executor::SqlError;
+use std::sync::Arc;
+use syntax::ast::{AlterDatabaseAction, CreateDatabase};
+use types::Value;
+
+/// An open database: the storage engine's door and the catalog that says what is in it.
+#[derive(Clone)]
+pub struct OpenDatabase {
+    /// database_id; 1 is master.
+    pub id: u16,
+    /// Its name as created.
+    pub name: String,
+    /// Where its rows live.
+    pub engine: Arc<engine::Database>,
+    /// What exists in it.
+    pub catalog: Arc<catalog::Catalog>,
+}
+
+/// The instance as a session sees it. The session layer implements it.
+pub trait Host {
+    /// The open database of that name (any case), for USE and three-part names.
+    fn database(&mut self, name: &str) -> Option<Arc<OpenDatabase>>;
+    /// Every database: id and name.
+    fn databases(&mut self) -> Vec<(u16, String)>;
+    /// CREATE DATABASE; 1801 when it exists.
+    fn create_database(&mut self, statement: &CreateDatabase) -> Result<(), SqlError>;
+    /// ALTER DATABASE; 5011/911 when it does not exist.
+    fn alter_database(&mut self, name: &str, action: &AlterDatabaseAction) -> Result<(), SqlError>;
+    /// DROP DATABASE; 3701 when it does not exist, 3702 when it is in use. The interpreter has already refused
+    /// to drop the session's own current database.
+    fn drop_database(&mut self, name: &str) -> Result<(), SqlError>;
+    /// sp_configure and other instance options, by SQL Server's name in lower case; `None` reads. The value
+    /// now in force comes back. Unknown options: 15123. Ours: `log reserve`, `log writer`.
+    fn option(&mut self, name: &str, value: Option<&Value>) -> Result<Value, SqlError>;
+    /// DBCC TRACEON / TRACEOFF; unknown flags are accepted.
+    fn trace_flag(&mut self, flag: i32, on: bool);
+    /// @@SERVERNAME.
+    fn server_name(&self) -> String {
+        "millrace".to_string()
+    }
+    /// @@VERSION.
+    fn version(&self) -> String {
+        format!("Millrace {}", env!("CARGO_PKG_VERSION"))
+    }
+    /// The rows of a dynamic management view (`dm_os_wait_stats`, lower case, without schema) in the order of
+    /// its catalogued columns; `None` when there is no such view.
+    fn view_rows(&mut self, view: &str, database: &OpenDatabase) -> Option<Vec<Vec<Value>>> {
+        let _ = (view, database);
+        None
+    }
+}
