@@ -1,1 +1,37 @@
-//! Pages, rows, allocation, B+tree.
+//! Pages, rows, allocation, B+trees: where a key finds its bytes and keeps finding them.
+//!
+//! Promise: a tree maps byte-comparable keys to rows. Every change is one log record made while the page is latched
+//! and before it is changed, so pages can be replayed (`redo`) and taken back (`undo`) from the log alone, without a
+//! catalog. A tree's root page never moves, a split is one record, and readers take no latch.
+//!
+//! Knows nothing about transactions, snapshots, locks, types, columns or SQL; what a stamp means, whom to wait for and
+//! what an envelope around a record holds is asked through [`TxnLog`].
+
+mod alloc;
+mod boot;
+mod error;
+mod leaf;
+mod log;
+mod node;
+mod op;
+mod redo;
+mod row;
+mod scan;
+mod slotted;
+mod split;
+mod store;
+mod tree;
+mod verify;
+
+#[cfg(test)]
+mod tests;
+
+pub use boot::{BOOT_DATA_BYTES, FileHeader, read_header, write_header};
+pub use error::StorageError;
+pub use log::{Logged, OnExisting, OnWrite, SystemLog, TxnLog};
+pub use op::{LogRow, OP_PARTS, OpHeader, PageOp, Undo, UndoAction};
+pub use row::{RowImage, Run};
+pub use scan::{LeafCopy, Scan};
+pub use store::{FilegroupId, Store};
+pub use tree::{LeafHint, Tree, TreeId};
+pub use verify::{TreeReport, verify};
