@@ -20,10 +20,11 @@ mod plain;
 mod pollers;
 mod slot;
 
-pub use pollers::{
-    PollerId, Pollers, driver_guard, poll_all, register_poller, unregister_poller, DriverGuard, Poller,
-};
 pub(crate) use pollers::forget_sim_pollers;
+pub use pollers::{
+    DriverGuard, Poller, PollerId, Pollers, driver_guard, poll_all, register_poller,
+    unregister_poller,
+};
 pub use slot::{MAX_SLOTS, slot};
 
 use std::cell::Cell;

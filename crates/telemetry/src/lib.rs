@@ -9,9 +9,9 @@
 
 #[macro_use]
 mod names;
-mod shard;
 pub mod counters;
 pub mod latches;
+mod shard;
 pub mod spins;
 pub mod waits;
 

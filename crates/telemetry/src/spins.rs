@@ -74,7 +74,13 @@ pub fn clear() {
 fn totals() -> Vec<SpinStat> {
     let mut all: Vec<SpinStat> = SpinClass::ALL
         .iter()
-        .map(|c| SpinStat { name: c.name(), collisions: 0, spins: 0, sleep_time_ns: 0, backoffs: 0 })
+        .map(|c| SpinStat {
+            name: c.name(),
+            collisions: 0,
+            spins: 0,
+            sleep_time_ns: 0,
+            backoffs: 0,
+        })
         .collect();
     each(|shard| {
         for (stat, cell) in all.iter_mut().zip(&shard.spins) {

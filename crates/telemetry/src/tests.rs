@@ -10,7 +10,9 @@ fn wait(name: &str) -> waits::WaitStat {
 fn threads_add_up_and_ended_threads_count() {
     let before = counters::get(Counter::LazyWrites);
     let threads: Vec<_> = (0..4)
-        .map(|_| std::thread::spawn(|| (0..1000).for_each(|_| counters::add(Counter::LazyWrites, 2))))
+        .map(|_| {
+            std::thread::spawn(|| (0..1000).for_each(|_| counters::add(Counter::LazyWrites, 2)))
+        })
         .collect();
     threads.into_iter().for_each(|t| t.join().expect("no panic"));
     assert_eq!(counters::get(Counter::LazyWrites) - before, 8000);

@@ -75,9 +75,11 @@ pub(super) fn park(wait: WaitType, deadline_ns: Option<u64>) -> Parked {
         return Parked::Woken;
     }
     let began = clock::now_ns();
-    let woken = if sim::active() { wait_simulated(&me, deadline_ns) } else { wait_real(&me, deadline_ns) };
+    let woken =
+        if sim::active() { wait_simulated(&me, deadline_ns) } else { wait_real(&me, deadline_ns) };
     let ended = clock::now_ns();
-    let signal_ns = if woken { ended.saturating_sub(me.woken_ns.load(Relaxed).max(began)) } else { 0 };
+    let signal_ns =
+        if woken { ended.saturating_sub(me.woken_ns.load(Relaxed).max(began)) } else { 0 };
     waits::record(wait, ended - began, signal_ns);
     if woken { Parked::Woken } else { Parked::TimedOut }
 }
