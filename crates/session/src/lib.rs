@@ -1,1 +1,21 @@
-//! A user's session and the instance it belongs to.
+//! A user's session, and the instance it belongs to.
+//!
+//! Promise: [`Instance::open`] makes or recovers everything in a data folder and leaves it to nobody else until
+//! [`Instance::shutdown`]; a [`Session`] runs batches one after the other, keeps its database, options and transaction
+//! between them, and tells everything, errors too, to a [`ResultSink`].
+//!
+//! Knows nothing of wire protocols, of files' formats, or of how a statement is run.
+
+#![forbid(unsafe_code)]
+
+mod config;
+mod create;
+mod gate;
+mod host;
+mod instance;
+mod session;
+
+pub use config::{InstanceConfig, OpenError};
+pub use executor::{Collected, ColumnMeta, ResultSet, ResultSink, SqlError, SqlMessage};
+pub use instance::Instance;
+pub use session::Session;

@@ -1,0 +1,79 @@
+//! What an instance is opened with, and why it may refuse.
+
+use device::FileSystem;
+use engine::{EngineError, LogConfig};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Settings of an instance.
+#[derive(Clone)]
+pub struct InstanceConfig {
+    /// Folder of `master` and of every database whose files are named without a path. Made if it is not there.
+    pub data_dir: PathBuf,
+    /// Where files live: the operating system's, or simulated.
+    pub fs: Arc<dyn FileSystem>,
+    /// CPUs that run sessions, one scheduler each; empty: all that this process may use.
+    pub cpus: Vec<usize>,
+    /// Bytes of each user database's buffer pool (`max server memory` in spirit; memory is touched as it is needed).
+    pub buffer_pool_bytes: u64,
+    /// How user databases log; `master` always takes small defaults.
+    pub log: LogConfig,
+    /// A checkpoint begins after so many bytes of log.
+    pub checkpoint_log_bytes: u64,
+}
+
+impl InstanceConfig {
+    /// An instance in `data_dir` on `fs`, everything else by default.
+    pub fn new(data_dir: impl Into<PathBuf>, fs: Arc<dyn FileSystem>) -> InstanceConfig {
+        InstanceConfig {
+            data_dir: data_dir.into(),
+            fs,
+            cpus: Vec::new(),
+            buffer_pool_bytes: 4 << 30,
+            log: LogConfig::default(),
+            checkpoint_log_bytes: 1 << 30,
+        }
+    }
+}
+
+/// Why an instance does not open. Nothing is left running.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The folder cannot be made, read or written.
+    Folder { path: PathBuf, what: String },
+    /// Another process has the folder.
+    InUse { path: PathBuf },
+    /// A database cannot be opened.
+    Database { name: String, error: EngineError },
+    /// The tables that describe a database do not hold what they must.
+    Catalog { name: String, what: String },
+    /// The schedulers cannot start.
+    Schedulers { what: String },
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::Folder { path, what } => {
+                write!(f, "The data folder {} cannot be used: {what}.", path.display())
+            }
+            OpenError::InUse { path } => write!(
+                f,
+                "The data folder {} is in use by another process. One process at a time can open it.",
+                path.display()
+            ),
+            OpenError::Database { name, error } => write!(
+                f,
+                "Msg {}: the database '{name}' cannot be opened: {error}.",
+                error.number()
+            ),
+            OpenError::Catalog { name, what } => {
+                write!(f, "The catalog of the database '{name}' cannot be read: {what}.")
+            }
+            OpenError::Schedulers { what } => write!(f, "The schedulers cannot start: {what}."),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
