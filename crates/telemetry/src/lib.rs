@@ -9,6 +9,7 @@
 
 #[macro_use]
 mod names;
+pub mod commits;
 pub mod counters;
 pub mod latches;
 mod shard;

@@ -33,6 +33,9 @@ pub(crate) struct Shard {
     pub waits: [WaitCell; WaitType::COUNT],
     pub latches: [WaitCell; LatchClass::COUNT],
     pub spins: [SpinCell; SpinClass::COUNT],
+    pub commits: [AtomicU64; crate::commits::BUCKETS],
+    /// Counts the delayed commits of this thread, for the sampling.
+    pub commit_turn: AtomicU64,
     /// The clearing of waits / latches that the maxima above belong to.
     pub waits_epoch: AtomicU64,
     pub latches_epoch: AtomicU64,
@@ -45,6 +48,8 @@ impl Shard {
             waits: std::array::from_fn(|_| WaitCell::default()),
             latches: std::array::from_fn(|_| WaitCell::default()),
             spins: std::array::from_fn(|_| SpinCell::default()),
+            commits: std::array::from_fn(|_| AtomicU64::new(0)),
+            commit_turn: AtomicU64::new(0),
             waits_epoch: AtomicU64::new(0),
             latches_epoch: AtomicU64::new(0),
         }
