@@ -15,9 +15,24 @@ pub struct SyntaxError {
     pub message: String,
 }
 
+/// Boxed: the good way is the one that should be narrow.
+pub(crate) type ParseResult<T> = Result<T, Box<SyntaxError>>;
+
+impl SyntaxError {
+    #[cold]
+    pub(crate) fn new(
+        number: i32,
+        line: u32,
+        near: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Box<SyntaxError> {
+        Box::new(SyntaxError { number, line, near: near.into(), message: message.into() })
+    }
+}
+
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Msg {}, Level 15, State 1, Line {}: {}", self.number, self.line, self.message)
+        write!(f, "Msg {}, Level 15, State 1, Line {}\n{}", self.number, self.line, self.message)
     }
 }
 

@@ -11,10 +11,13 @@
 
 pub mod ast;
 mod error;
+mod lexer;
+mod parser;
 mod split;
+mod token;
 
 pub use error::SyntaxError;
-pub use split::{BatchText, split_batches};
+pub use split::{BatchText, go_count, is_unfinished, split_batches};
 
 /// What session settings change in the reading of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,18 +32,23 @@ impl Default for LexOptions {
     }
 }
 
-/// How deep statements, queries and expressions may nest together before error 191.
+/// How deep statements, queries and expressions may nest before error 191. It bounds both the
+/// parser's recursion and the height of every expression, so that walks over the tree may recurse.
+/// Chains of AND, of OR and of UNION are kept as balanced trees and do not count by their length.
 pub const MAX_DEPTH: usize = 128;
 
 /// Reads one batch (no GO lines in it: [`split_batches`] takes them out).
 ///
 /// All or nothing: with any error no statement of the batch may run, as in SQL Server. The first
 /// error is the one to trust; at present it is also the only one.
-pub fn parse_batch(_text: &str, _options: &LexOptions) -> Result<ast::Batch, Vec<SyntaxError>> {
-    unimplemented!()
+pub fn parse_batch(text: &str, options: &LexOptions) -> Result<ast::Batch, Vec<SyntaxError>> {
+    parser::batch(text, options).map_err(|error| vec![*error])
 }
 
 /// Reads one value expression, for texts the catalog keeps (defaults): `((1))`, `getdate()`.
-pub fn parse_expression(_text: &str, _options: &LexOptions) -> Result<ast::Expr, Vec<SyntaxError>> {
-    unimplemented!()
+pub fn parse_expression(text: &str, options: &LexOptions) -> Result<ast::Expr, Vec<SyntaxError>> {
+    parser::expression(text, options).map_err(|error| vec![*error])
 }
+
+#[cfg(test)]
+mod tests;

@@ -141,6 +141,8 @@ pub enum StatementKind {
     Backup(Backup),
     /// KILL session.
     Kill(Expr),
+    /// RECONFIGURE [WITH OVERRIDE].
+    Reconfigure,
     /// A statement of SQL Server that is read but not carried out (error 40510).
     Unsupported {
         /// As the message names it: `GRANT`, `CREATE VIEW`.

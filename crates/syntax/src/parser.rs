@@ -1,0 +1,467 @@
+//! Recursive descent over the tokens of one batch; expressions by precedence climbing.
+//!
+//! Invariants: `at` never passes the End token; recursion goes through [`Parser::nested`] or
+//! [`Parser::any`], which count depth against [`crate::MAX_DEPTH`]; every loop takes at least one
+//! token per turn or ends. So a parse always ends, on a small stack, in time linear in the text
+//! (look-ahead over parentheses aside).
+
+mod database;
+mod ddl;
+mod dml;
+mod expr;
+mod from;
+mod query;
+mod statement;
+mod unsupported;
+
+use crate::ast::*;
+use crate::error::{ParseResult, SyntaxError};
+use crate::token::{Kw, Sym, Token, TokenKind};
+use crate::{LexOptions, MAX_DEPTH, lexer};
+
+/// Reads one batch.
+pub(crate) fn batch(text: &str, options: &LexOptions) -> ParseResult<Batch> {
+    let mut parser = Parser::new(text, options)?;
+    let statements = parser.statements_until(|parser| parser.at_end())?;
+    Ok(Batch { statements })
+}
+
+/// Reads one value expression and nothing after it.
+pub(crate) fn expression(text: &str, options: &LexOptions) -> ParseResult<Expr> {
+    let mut parser = Parser::new(text, options)?;
+    let expr = parser.value()?;
+    if parser.at_end() { Ok(expr) } else { Err(parser.unexpected()) }
+}
+
+pub(crate) struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+    at: usize,
+    /// SET QUOTED_IDENTIFIER, which the batch itself may change.
+    quoted_identifier: bool,
+    /// Depth of recursion now.
+    depth: usize,
+    /// Height of the highest expression finished since it was last cleared.
+    height: usize,
+    /// WHILEs around the present statement.
+    loops: usize,
+    /// Inside CREATE PROCEDURE: RETURN may have a value.
+    in_procedure: bool,
+    /// Something was read that the engine does not do: the statement becomes `Unsupported`.
+    unsupported: Option<String>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, options: &LexOptions) -> ParseResult<Parser<'a>> {
+        Ok(Parser {
+            text,
+            tokens: lexer::tokenize(text)?,
+            at: 0,
+            quoted_identifier: options.quoted_identifier,
+            depth: 0,
+            height: 0,
+            loops: 0,
+            in_procedure: false,
+            unsupported: None,
+        })
+    }
+
+    // ---- Looking
+
+    fn token(&self) -> Token {
+        self.tokens[self.at]
+    }
+
+    fn kind(&self) -> TokenKind {
+        self.tokens[self.at].kind
+    }
+
+    /// The kind of a token further on; End past the end.
+    fn kind_ahead(&self, ahead: usize) -> TokenKind {
+        self.tokens.get(self.at + ahead).map_or(TokenKind::End, |token| token.kind)
+    }
+
+    fn token_text(&self, token: Token) -> &'a str {
+        token.span.text(self.text)
+    }
+
+    fn at_end(&self) -> bool {
+        self.kind() == TokenKind::End
+    }
+
+    fn at_kw(&self, kw: Kw) -> bool {
+        self.kind() == TokenKind::Key(kw)
+    }
+
+    fn at_sym(&self, sym: Sym) -> bool {
+        self.kind() == TokenKind::Symbol(sym)
+    }
+
+    fn at_word(&self, word: &str) -> bool {
+        self.word_ahead(0, word)
+    }
+
+    /// A word (reserved or not) with this text, in any case.
+    fn word_ahead(&self, ahead: usize, word: &str) -> bool {
+        match self.tokens.get(self.at + ahead) {
+            Some(token) => {
+                matches!(token.kind, TokenKind::Word | TokenKind::Key(_))
+                    && self.token_text(*token).eq_ignore_ascii_case(word)
+            }
+            None => false,
+        }
+    }
+
+    /// A name may begin here: a word that is not reserved, brackets, double quotes.
+    fn at_name(&self) -> bool {
+        self.name_ahead(0)
+    }
+
+    fn name_ahead(&self, ahead: usize) -> bool {
+        match self.kind_ahead(ahead) {
+            TokenKind::Word | TokenKind::Bracketed => true,
+            TokenKind::DoubleQuoted => self.quoted_identifier,
+            _ => false,
+        }
+    }
+
+    fn at_string(&self) -> bool {
+        match self.kind() {
+            TokenKind::String | TokenKind::NationalString => true,
+            TokenKind::DoubleQuoted => !self.quoted_identifier,
+            _ => false,
+        }
+    }
+
+    // ---- Taking
+
+    fn advance(&mut self) -> Token {
+        let token = self.token();
+        if token.kind != TokenKind::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    fn eat_kw(&mut self, kw: Kw) -> bool {
+        let found = self.at_kw(kw);
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    fn eat_sym(&mut self, sym: Sym) -> bool {
+        let found = self.at_sym(sym);
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    fn expect_kw(&mut self, kw: Kw) -> ParseResult<()> {
+        if self.eat_kw(kw) { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    fn expect_sym(&mut self, sym: Sym) -> ParseResult<()> {
+        if self.eat_sym(sym) { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    fn expect_word(&mut self, word: &str) -> ParseResult<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    /// From token `start` to the last one taken.
+    fn span_from(&self, start: usize) -> Span {
+        let first = self.tokens[start].span;
+        if self.at > start { first.to(self.tokens[self.at - 1].span) } else { first }
+    }
+
+    // ---- Mistakes
+
+    /// 102 or 156 at the present token; at the end of the batch SQL Server names the last one.
+    #[cold]
+    fn unexpected(&self) -> Box<SyntaxError> {
+        if self.at_end() {
+            let last = match self.at.checked_sub(1) {
+                Some(last) => self.tokens[last],
+                None => return SyntaxError::new(102, 1, "", "Incorrect syntax near ''."),
+            };
+            return self.near(102, last);
+        }
+        let token = self.token();
+        self.near(if matches!(token.kind, TokenKind::Key(_)) { 156 } else { 102 }, token)
+    }
+
+    #[cold]
+    fn near(&self, number: i32, token: Token) -> Box<SyntaxError> {
+        let near = self.token_value(token);
+        let message = match number {
+            156 => format!("Incorrect syntax near the keyword '{near}'."),
+            _ => format!("Incorrect syntax near '{near}'."),
+        };
+        SyntaxError::new(number, token.span.line, near, message)
+    }
+
+    /// Another number, at the present token.
+    #[cold]
+    fn mistake(&self, number: i32, message: impl Into<String>) -> Box<SyntaxError> {
+        let token = self.token();
+        SyntaxError::new(number, token.span.line, self.token_text(token), message)
+    }
+
+    #[cold]
+    fn too_deep(&self) -> Box<SyntaxError> {
+        self.mistake(
+            191,
+            "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller \
+             queries.",
+        )
+    }
+
+    /// Runs `f` one level deeper.
+    fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.too_deep());
+        }
+        self.depth += 1;
+        let result = f(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Notes that the statement uses something the engine does not do.
+    #[cold]
+    fn note_unsupported(&mut self, what: &str) {
+        self.unsupported.get_or_insert_with(|| what.to_string());
+    }
+
+    // ---- Words and names
+
+    /// What a token stands for: quotes off and doubled ones undone.
+    fn token_value(&self, token: Token) -> String {
+        let text = self.token_text(token);
+        let inner = |from: usize, close: char| {
+            let inner = text.get(from..text.len().saturating_sub(1)).unwrap_or("");
+            if inner.contains(close) {
+                let doubled: String = [close, close].iter().collect();
+                inner.replace(&doubled, close.encode_utf8(&mut [0; 4]))
+            } else {
+                inner.to_string()
+            }
+        };
+        match token.kind {
+            TokenKind::String => inner(1, '\''),
+            TokenKind::NationalString => inner(2, '\''),
+            TokenKind::DoubleQuoted => inner(1, '"'),
+            TokenKind::Bracketed => inner(1, ']'),
+            _ => text.to_string(),
+        }
+    }
+
+    fn ident(&mut self) -> ParseResult<Ident> {
+        if !self.at_name() {
+            return Err(self.unexpected());
+        }
+        Ok(self.take_ident())
+    }
+
+    /// The present token as an identifier, whatever it is.
+    fn take_ident(&mut self) -> Ident {
+        let token = self.advance();
+        Ident {
+            value: self.token_value(token),
+            quoted: matches!(token.kind, TokenKind::Bracketed | TokenKind::DoubleQuoted),
+            span: token.span,
+        }
+    }
+
+    /// A word, reserved or not, in capitals.
+    fn any_word(&mut self) -> ParseResult<String> {
+        match self.kind() {
+            TokenKind::Word | TokenKind::Key(_) => {
+                let token = self.advance();
+                Ok(self.token_text(token).to_ascii_uppercase())
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// A name, or a reserved word where nothing else can be meant (`ON PRIMARY`).
+    fn lenient_ident(&mut self) -> ParseResult<Ident> {
+        if self.at_name() || matches!(self.kind(), TokenKind::Key(_)) || self.at_string() {
+            Ok(self.take_ident())
+        } else {
+            Err(self.unexpected())
+        }
+    }
+
+    fn variable(&mut self) -> ParseResult<Variable> {
+        match self.kind() {
+            TokenKind::Variable | TokenKind::SystemVariable => {
+                let token = self.advance();
+                Ok(Variable { name: self.token_text(token).to_string(), span: token.span })
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn string(&mut self) -> ParseResult<String> {
+        if self.at_string() {
+            let token = self.advance();
+            Ok(self.token_value(token))
+        } else {
+            Err(self.unexpected())
+        }
+    }
+
+    /// A whole number without sign.
+    fn number(&mut self) -> ParseResult<u64> {
+        if self.kind() != TokenKind::Integer {
+            return Err(self.unexpected());
+        }
+        let token = self.token();
+        match self.token_text(token).parse() {
+            Ok(number) => {
+                self.at += 1;
+                Ok(number)
+            }
+            Err(_) => Err(self.unexpected()),
+        }
+    }
+
+    /// `name`, `schema.name`, `db..name`, up to four parts.
+    fn object_name(&mut self) -> ParseResult<ObjectName> {
+        let start = self.at;
+        let mut parts: [Option<Ident>; 3] = [None, None, None];
+        let mut name = self.ident()?;
+        let mut count = 0;
+        while self.at_sym(Sym::Dot) {
+            if count == 3 {
+                let text = self.span_from(start).text(self.text).to_string();
+                return Err(self.mistake(
+                    117,
+                    format!(
+                        "The object name '{text}' contains more than the maximum number of prefixes. The maximum is 3."
+                    ),
+                ));
+            }
+            self.at += 1;
+            parts[count] = Some(name);
+            count += 1;
+            if self.at_sym(Sym::Dot) && count < 3 {
+                self.at += 1;
+                count += 1;
+            }
+            name = self.ident()?;
+        }
+        let mut parts = parts.into_iter().take(count).rev();
+        let schema = parts.next().flatten();
+        let database = parts.next().flatten();
+        let server = parts.next().flatten();
+        Ok(ObjectName { server, database, schema, name, span: self.span_from(start) })
+    }
+
+    /// `a, b, c` through `item`.
+    fn comma_list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat_sym(Sym::Comma) {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// `(a, b, c)` of names.
+    fn ident_list(&mut self) -> ParseResult<Vec<Ident>> {
+        self.expect_sym(Sym::LeftParen)?;
+        let names = self.comma_list(Self::ident)?;
+        self.expect_sym(Sym::RightParen)?;
+        Ok(names)
+    }
+
+    /// Steps over a parenthesis and all that is in it.
+    fn skip_parens(&mut self) -> ParseResult<()> {
+        let mut open = 0usize;
+        loop {
+            match self.kind() {
+                TokenKind::Symbol(Sym::LeftParen) => open += 1,
+                TokenKind::Symbol(Sym::RightParen) => {
+                    open = open.saturating_sub(1);
+                    if open == 0 {
+                        self.at += 1;
+                        return Ok(());
+                    }
+                }
+                TokenKind::End => return Err(self.unexpected()),
+                _ if open == 0 => return Err(self.unexpected()),
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    /// A data type.
+    fn type_name(&mut self) -> ParseResult<TypeName> {
+        let start = self.at;
+        let mut schema = None;
+        let mut name = if self.at_kw(Kw::National) || self.at_kw(Kw::Double) {
+            self.take_ident().value
+        } else {
+            let first = self.ident()?;
+            if self.eat_sym(Sym::Dot) {
+                schema = Some(first);
+                self.ident()?.value
+            } else {
+                first.value
+            }
+        };
+        name.make_ascii_lowercase();
+        let quoted = self.tokens[start].kind != TokenKind::Word
+            && !matches!(self.tokens[start].kind, TokenKind::Key(_));
+        if !quoted && schema.is_none() {
+            let more = |parser: &mut Self, name: &mut String, word: &str| {
+                if parser.eat_word(word) {
+                    name.push(' ');
+                    name.push_str(word);
+                }
+            };
+            match name.as_str() {
+                "double" => {
+                    self.expect_kw(Kw::Precision)?;
+                    name.push_str(" precision");
+                }
+                "national" => {
+                    let second = self.ident()?.value.to_ascii_lowercase();
+                    name = format!("national {second}");
+                    more(self, &mut name, "varying");
+                }
+                "char" | "character" | "binary" | "nchar" => more(self, &mut name, "varying"),
+                _ => {}
+            }
+        }
+        let mut args = Vec::new();
+        if self.at_sym(Sym::LeftParen) {
+            self.at += 1;
+            args = self.comma_list(|parser| {
+                if parser.eat_word("max") {
+                    return Ok(TypeArg::Max);
+                }
+                let number = parser.number()?;
+                Ok(TypeArg::Number(u32::try_from(number).unwrap_or(u32::MAX)))
+            })?;
+            self.expect_sym(Sym::RightParen)?;
+        }
+        Ok(TypeName { name, schema, args, span: self.span_from(start) })
+    }
+}

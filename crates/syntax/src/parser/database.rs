@@ -1,0 +1,408 @@
+//! CREATE and ALTER DATABASE, BACKUP, DBCC, and the option lists that they share with tables.
+
+use super::*;
+
+impl Parser<'_> {
+    pub(super) fn create_database(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let mut database = CreateDatabase {
+            name: self.ident()?,
+            filegroups: Vec::new(),
+            log_files: Vec::new(),
+            collation: None,
+            options: Vec::new(),
+        };
+        if self.at_word("CONTAINMENT") {
+            database.options.push(self.database_option()?);
+        }
+        loop {
+            match self.kind() {
+                TokenKind::Key(Kw::On) => {
+                    self.at += 1;
+                    database.filegroups = self.filegroup_specs()?;
+                }
+                TokenKind::Key(Kw::Collate) => {
+                    self.at += 1;
+                    database.collation = Some(self.ident()?);
+                }
+                TokenKind::Key(Kw::With) => {
+                    self.at += 1;
+                    let options = self.comma_list(Self::database_option)?;
+                    database.options.extend(options);
+                }
+                TokenKind::Key(Kw::For) => {
+                    return self.skip_statement("CREATE DATABASE FOR ATTACH");
+                }
+                _ if self.at_word("LOG") => {
+                    self.at += 1;
+                    self.expect_kw(Kw::On)?;
+                    database.log_files = self.comma_list(Self::file_spec)?;
+                }
+                _ if self.at_kw(Kw::As) => {
+                    return self.skip_statement("CREATE DATABASE AS SNAPSHOT");
+                }
+                _ => return Ok(StatementKind::CreateDatabase(Box::new(database))),
+            }
+        }
+    }
+
+    /// `[PRIMARY] (file), (file), FILEGROUP g [CONTAINS ..] [DEFAULT] (file), ...`
+    fn filegroup_specs(&mut self) -> ParseResult<Vec<FilegroupSpec>> {
+        let primary = |default| FilegroupSpec {
+            name: None,
+            memory_optimized: false,
+            default,
+            files: Vec::new(),
+        };
+        let mut groups = Vec::new();
+        self.eat_kw(Kw::Primary);
+        if self.at_sym(Sym::LeftParen) {
+            groups.push(primary(false));
+        }
+        loop {
+            if self.eat_word("FILEGROUP") {
+                let mut group = primary(false);
+                group.name = Some(self.ident()?);
+                loop {
+                    if self.eat_kw(Kw::Contains) {
+                        group.memory_optimized = self.eat_word("MEMORY_OPTIMIZED_DATA");
+                        if !group.memory_optimized {
+                            self.expect_word("FILESTREAM")?;
+                            self.note_unsupported("FILESTREAM");
+                        }
+                    } else if self.eat_kw(Kw::Default) {
+                        group.default = true;
+                    } else {
+                        break;
+                    }
+                }
+                groups.push(group);
+            }
+            let file = self.file_spec()?;
+            if groups.is_empty() {
+                groups.push(primary(false));
+            }
+            if let Some(group) = groups.last_mut() {
+                group.files.push(file);
+            }
+            if !self.eat_sym(Sym::Comma) {
+                return Ok(groups);
+            }
+        }
+    }
+
+    /// `(NAME = n, FILENAME = 'path', SIZE = 8MB, ...)`
+    fn file_spec(&mut self) -> ParseResult<FileSpec> {
+        let start = self.at;
+        self.expect_sym(Sym::LeftParen)?;
+        let mut spec = FileSpec::default();
+        loop {
+            let property = if self.at_word("OFFLINE") { String::new() } else { self.any_word()? };
+            if !matches!(
+                property.as_str(),
+                "NAME" | "NEWNAME" | "FILENAME" | "SIZE" | "MAXSIZE" | "FILEGROWTH"
+            ) {
+                self.at -= usize::from(!property.is_empty());
+                return Err(self.unexpected());
+            }
+            self.expect_sym(Sym::Eq)?;
+            match property.as_str() {
+                "NAME" => spec.name = Some(self.lenient_ident()?.value),
+                "NEWNAME" => spec.new_name = Some(self.lenient_ident()?.value),
+                "FILENAME" => spec.filename = Some(self.string()?),
+                "SIZE" => spec.size_bytes = Some(self.size()?),
+                "MAXSIZE" => {
+                    spec.max_size = Some(if self.eat_word("UNLIMITED") {
+                        MaxSize::Unlimited
+                    } else {
+                        MaxSize::Bytes(self.size()?)
+                    });
+                }
+                _ => {
+                    let here = self.at;
+                    let number = self.number()?;
+                    spec.growth = Some(if self.eat_sym(Sym::Percent) {
+                        FileGrowth::Percent(u32::try_from(number).unwrap_or(u32::MAX))
+                    } else {
+                        self.at = here;
+                        FileGrowth::Bytes(self.size()?)
+                    });
+                }
+            }
+            if !self.eat_sym(Sym::Comma) {
+                break;
+            }
+        }
+        self.expect_sym(Sym::RightParen)?;
+        spec.span = self.span_from(start);
+        Ok(spec)
+    }
+
+    /// `10`, `10MB`, `10 GB`: megabytes when no unit is given.
+    fn size(&mut self) -> ParseResult<u64> {
+        let number = self.number()?;
+        let shift = if self.eat_word("KB") {
+            10
+        } else if self.eat_word("GB") {
+            30
+        } else if self.eat_word("TB") {
+            40
+        } else {
+            self.eat_word("MB");
+            20
+        };
+        number.checked_mul(1 << shift).ok_or_else(|| self.unexpected())
+    }
+
+    pub(super) fn alter_database(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        if self.at_word("SCOPED") || self.at_word("AUDIT") {
+            let what = format!("ALTER DATABASE {}", self.any_word()?);
+            return self.skip_statement(&what);
+        }
+        let name = if self.eat_kw(Kw::Current) { None } else { Some(self.ident()?) };
+        let action = match self.kind() {
+            TokenKind::Key(Kw::Set) => {
+                self.at += 1;
+                let options = self.comma_list(Self::database_option)?;
+                self.termination()?;
+                AlterDatabaseAction::Set(options)
+            }
+            TokenKind::Key(Kw::Add) => {
+                self.at += 1;
+                self.database_addition()?
+            }
+            TokenKind::Key(Kw::Collate) => {
+                self.at += 1;
+                AlterDatabaseAction::Collate(self.ident()?)
+            }
+            _ if self.eat_word("REMOVE") => {
+                if self.eat_kw(Kw::File) {
+                    AlterDatabaseAction::RemoveFile(self.lenient_ident()?)
+                } else {
+                    self.expect_word("FILEGROUP")?;
+                    AlterDatabaseAction::RemoveFilegroup(self.ident()?)
+                }
+            }
+            _ if self.eat_word("MODIFY") => self.database_modification()?,
+            _ => return Err(self.unexpected()),
+        };
+        Ok(StatementKind::AlterDatabase(Box::new(AlterDatabase { name, action })))
+    }
+
+    fn database_addition(&mut self) -> ParseResult<AlterDatabaseAction> {
+        if self.eat_word("FILEGROUP") {
+            let name = self.ident()?;
+            let mut memory_optimized = false;
+            if self.eat_kw(Kw::Contains) {
+                memory_optimized = self.eat_word("MEMORY_OPTIMIZED_DATA");
+                if !memory_optimized {
+                    self.expect_word("FILESTREAM")?;
+                    self.note_unsupported("FILESTREAM");
+                }
+            }
+            return Ok(AlterDatabaseAction::AddFilegroup { name, memory_optimized });
+        }
+        if self.eat_word("LOG") {
+            self.expect_kw(Kw::File)?;
+            return Ok(AlterDatabaseAction::AddLogFile(self.comma_list(Self::file_spec)?));
+        }
+        self.expect_kw(Kw::File)?;
+        let files = self.comma_list(Self::file_spec)?;
+        let mut filegroup = None;
+        if self.eat_kw(Kw::To) {
+            self.expect_word("FILEGROUP")?;
+            filegroup = Some(self.lenient_ident()?);
+        }
+        Ok(AlterDatabaseAction::AddFile { files, filegroup })
+    }
+
+    fn database_modification(&mut self) -> ParseResult<AlterDatabaseAction> {
+        if self.eat_word("NAME") {
+            self.expect_sym(Sym::Eq)?;
+            return Ok(AlterDatabaseAction::Rename(self.lenient_ident()?));
+        }
+        if self.eat_kw(Kw::File) {
+            return Ok(AlterDatabaseAction::ModifyFile(self.file_spec()?));
+        }
+        self.expect_word("FILEGROUP")?;
+        let name = self.lenient_ident()?;
+        let action = self.any_word()?;
+        let mut new_name = None;
+        if self.eat_sym(Sym::Eq) {
+            new_name = Some(self.lenient_ident()?);
+        }
+        Ok(AlterDatabaseAction::ModifyFilegroup { name, action, new_name })
+    }
+
+    /// `WITH ROLLBACK IMMEDIATE | ROLLBACK AFTER n [SECONDS] | NO_WAIT`: read and not needed, since
+    /// changes of a database wait for nobody.
+    fn termination(&mut self) -> ParseResult<()> {
+        if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Key(Kw::Rollback) {
+            self.at += 2;
+            if self.eat_word("AFTER") {
+                self.number()?;
+                self.eat_word("SECONDS");
+            } else {
+                self.expect_word("IMMEDIATE")?;
+            }
+        } else if self.at_kw(Kw::With) && self.word_ahead(1, "NO_WAIT") {
+            self.at += 2;
+        }
+        Ok(())
+    }
+
+    /// `(OPTION = value, ...)`
+    pub(super) fn option_list(&mut self) -> ParseResult<Vec<DatabaseOption>> {
+        self.nested(|parser| {
+            parser.expect_sym(Sym::LeftParen)?;
+            let options = parser.comma_list(Self::database_option)?;
+            parser.expect_sym(Sym::RightParen)?;
+            Ok(options)
+        })
+    }
+
+    /// `NAME`, `NAME = value`, `NAME value`, `NAME = ON (...)`.
+    pub(super) fn database_option(&mut self) -> ParseResult<DatabaseOption> {
+        let start = self.at;
+        let name = self.any_word()?;
+        let equals = self.eat_sym(Sym::Eq);
+        let value = match self.kind() {
+            TokenKind::Key(Kw::On) => {
+                self.at += 1;
+                if self.at_sym(Sym::LeftParen) {
+                    OptionValue::List(self.option_list()?)
+                } else {
+                    OptionValue::On
+                }
+            }
+            TokenKind::Key(Kw::Off) => {
+                self.at += 1;
+                OptionValue::Off
+            }
+            TokenKind::Symbol(Sym::LeftParen) => OptionValue::List(self.option_list()?),
+            TokenKind::Word => {
+                let mut word = self.any_word()?;
+                // `COMPRESSION_DELAY = 10 MINUTES`, `CURSOR_DEFAULT GLOBAL`, `ALLOW_... = x y`.
+                while self.kind() == TokenKind::Word && equals {
+                    word = format!("{word} {}", self.any_word()?);
+                }
+                OptionValue::Word(word)
+            }
+            TokenKind::Key(Kw::Full) => {
+                self.at += 1;
+                OptionValue::Word("FULL".into())
+            }
+            _ if equals && matches!(self.kind(), TokenKind::Key(_)) => {
+                OptionValue::Word(self.any_word()?)
+            }
+            _ if equals || matches!(self.kind(), TokenKind::Integer) => {
+                let negative = self.eat_sym(Sym::Minus);
+                let mut literal = self.literal()?;
+                if negative && let Literal::Int(number) = &mut literal {
+                    *number = -*number;
+                }
+                for unit in ["SECONDS", "MINUTES", "HOURS", "DAYS", "MINUTE", "KB", "MB", "GB"] {
+                    if self.eat_word(unit) {
+                        break;
+                    }
+                }
+                OptionValue::Literal(literal)
+            }
+            _ => OptionValue::None,
+        };
+        Ok(DatabaseOption { name, value, span: self.span_from(start) })
+    }
+
+    pub(super) fn backup(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let log = self.eat_word("LOG");
+        if !log {
+            if !self.at_kw(Kw::Database) {
+                return self.skip_statement("BACKUP");
+            }
+            self.at += 1;
+        }
+        let database = if self.at_kw(Kw::To) { None } else { Some(self.ident()?) };
+        if self.at_kw(Kw::File) || self.at_word("FILEGROUP") {
+            return self.skip_statement("BACKUP DATABASE FILE");
+        }
+        self.expect_kw(Kw::To)?;
+        let to = self.comma_list(|parser| {
+            if parser.kind() == TokenKind::Word && !parser.at_word("URL") {
+                // A logical backup device.
+                return parser.backup_device_name();
+            }
+            if !parser.eat_kw(Kw::Disk) && !parser.eat_word("URL") {
+                return Err(parser.unexpected());
+            }
+            parser.expect_sym(Sym::Eq)?;
+            parser.value()
+        })?;
+        let mut options = Vec::new();
+        if self.eat_kw(Kw::With) {
+            options = self.comma_list(Self::database_option)?;
+        }
+        Ok(StatementKind::Backup(Backup { log, database, to, options }))
+    }
+
+    fn backup_device_name(&mut self) -> ParseResult<Expr> {
+        let start = self.at;
+        let value = self.take_ident().value;
+        let kind = ExprKind::Literal(Literal::String { value, national: false });
+        Ok(Expr { kind, span: self.span_from(start) })
+    }
+
+    pub(super) fn dbcc(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let mut dbcc = Dbcc { name: self.any_word()?, args: Vec::new(), options: Vec::new() };
+        if self.eat_sym(Sym::LeftParen) {
+            if !self.at_sym(Sym::RightParen) {
+                dbcc.args = self.comma_list(Self::dbcc_arg)?;
+            }
+            self.expect_sym(Sym::RightParen)?;
+        }
+        if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Word {
+            self.at += 1;
+            dbcc.options = self.comma_list(|parser| {
+                let option = parser.any_word()?;
+                if parser.eat_sym(Sym::Eq) {
+                    parser.advance();
+                }
+                Ok(option)
+            })?;
+        }
+        Ok(StatementKind::Dbcc(dbcc))
+    }
+
+    fn dbcc_arg(&mut self) -> ParseResult<DbccArg> {
+        let token = self.token();
+        Ok(match token.kind {
+            // Double quotes hold a text here, whatever QUOTED_IDENTIFIER says.
+            TokenKind::String
+            | TokenKind::NationalString
+            | TokenKind::DoubleQuoted
+            | TokenKind::Bracketed => {
+                self.at += 1;
+                DbccArg::Text(self.token_value(token))
+            }
+            TokenKind::Variable => DbccArg::Variable(self.variable()?),
+            TokenKind::Symbol(Sym::Minus) | TokenKind::Integer => {
+                let digits = self.signed_digits()?;
+                DbccArg::Number(digits.parse().map_err(|_| self.near(102, token))?)
+            }
+            TokenKind::Word => {
+                let mut name = self.any_word()?;
+                // `dbo.t`: a name without quotes.
+                let dotted = self.at_sym(Sym::Dot);
+                while self.eat_sym(Sym::Dot) {
+                    name.push('.');
+                    name.push_str(&self.take_ident().value);
+                }
+                if dotted { DbccArg::Text(name) } else { DbccArg::Word(name) }
+            }
+            _ if matches!(token.kind, TokenKind::Key(_)) => DbccArg::Word(self.any_word()?),
+            _ => return Err(self.unexpected()),
+        })
+    }
+}

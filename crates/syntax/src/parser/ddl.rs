@@ -1,0 +1,673 @@
+//! CREATE, ALTER and DROP of tables, indexes, schemas and procedures.
+
+use super::*;
+
+impl Parser<'_> {
+    pub(super) fn create(&mut self) -> ParseResult<StatementKind> {
+        let start = self.at;
+        self.at += 1;
+        match self.kind() {
+            TokenKind::Key(Kw::Database) => self.create_database(),
+            TokenKind::Key(Kw::Table) => self.create_table(),
+            TokenKind::Key(Kw::Proc | Kw::Procedure) => {
+                self.create_procedure(CreateMode::Create, start)
+            }
+            TokenKind::Key(Kw::Or) => {
+                self.at += 1;
+                self.expect_kw(Kw::Alter)?;
+                if self.at_kw(Kw::Proc) || self.at_kw(Kw::Procedure) {
+                    return self.create_procedure(CreateMode::CreateOrAlter, start);
+                }
+                self.unsupported_object("CREATE OR ALTER")
+            }
+            TokenKind::Key(Kw::Unique | Kw::Clustered | Kw::Nonclustered | Kw::Index) => {
+                self.create_index()
+            }
+            TokenKind::Key(Kw::Schema) => {
+                self.at += 1;
+                let name = self.ident()?;
+                if self.eat_kw(Kw::Authorization) {
+                    self.ident()?;
+                }
+                Ok(StatementKind::CreateSchema(name))
+            }
+            _ => self.unsupported_object("CREATE"),
+        }
+    }
+
+    pub(super) fn alter(&mut self) -> ParseResult<StatementKind> {
+        let start = self.at;
+        self.at += 1;
+        match self.kind() {
+            TokenKind::Key(Kw::Database) => self.alter_database(),
+            TokenKind::Key(Kw::Table) => self.alter_table(),
+            TokenKind::Key(Kw::Proc | Kw::Procedure) => {
+                self.create_procedure(CreateMode::Alter, start)
+            }
+            _ => self.unsupported_object("ALTER"),
+        }
+    }
+
+    pub(super) fn drop(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let kind = match self.kind() {
+            TokenKind::Key(Kw::Database) => DropKind::Database,
+            TokenKind::Key(Kw::Table) => DropKind::Table,
+            TokenKind::Key(Kw::Proc | Kw::Procedure) => DropKind::Procedure,
+            TokenKind::Key(Kw::Index) => DropKind::Index,
+            TokenKind::Key(Kw::Schema) => DropKind::Schema,
+            _ => return self.unsupported_object("DROP"),
+        };
+        self.at += 1;
+        let if_exists = self.if_exists()?;
+        let names = self.comma_list(|parser| {
+            let name = parser.object_name()?;
+            if kind == DropKind::Index && parser.eat_kw(Kw::On) {
+                let table = parser.object_name()?;
+                return Ok(ObjectName {
+                    server: None,
+                    database: table.schema,
+                    schema: Some(table.name),
+                    span: name.span.to(table.span),
+                    name: name.name,
+                });
+            }
+            Ok(name)
+        })?;
+        Ok(StatementKind::Drop(DropObjects { kind, if_exists, names }))
+    }
+
+    fn if_exists(&mut self) -> ParseResult<bool> {
+        if !self.eat_kw(Kw::If) {
+            return Ok(false);
+        }
+        self.expect_kw(Kw::Exists)?;
+        Ok(true)
+    }
+
+    // ---- Tables
+
+    fn create_table(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let name = self.object_name()?;
+        let definition = self.table_definition()?;
+        let mut table =
+            CreateTable { name, definition, filegroup: None, textimage: None, options: Vec::new() };
+        loop {
+            if self.eat_kw(Kw::On) {
+                table.filegroup = Some(self.filegroup()?);
+            } else if self.eat_word("TEXTIMAGE_ON") {
+                table.textimage = Some(self.filegroup()?);
+            } else if self.at_kw(Kw::With)
+                && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen)
+            {
+                self.at += 1;
+                table.options = self.option_list()?;
+            } else {
+                return Ok(StatementKind::CreateTable(Box::new(table)));
+            }
+        }
+    }
+
+    /// A filegroup's name; a partition scheme's column in parentheses is refused.
+    fn filegroup(&mut self) -> ParseResult<Ident> {
+        let name = self.lenient_ident()?;
+        if self.at_sym(Sym::LeftParen) {
+            self.note_unsupported("CREATE TABLE ON a partition scheme");
+            self.skip_parens()?;
+        }
+        Ok(name)
+    }
+
+    /// `(columns, constraints, indexes)`
+    pub(super) fn table_definition(&mut self) -> ParseResult<TableDefinition> {
+        self.expect_sym(Sym::LeftParen)?;
+        let mut definition = TableDefinition::default();
+        loop {
+            self.table_element(&mut definition)?;
+            if !self.eat_sym(Sym::Comma) {
+                break;
+            }
+            // SQL Server lets a comma stand before the closing parenthesis.
+            if self.at_sym(Sym::RightParen) {
+                break;
+            }
+        }
+        self.expect_sym(Sym::RightParen)?;
+        Ok(definition)
+    }
+
+    fn table_element(&mut self, definition: &mut TableDefinition) -> ParseResult<()> {
+        match self.kind() {
+            TokenKind::Key(
+                Kw::Constraint | Kw::Primary | Kw::Unique | Kw::Check | Kw::Foreign | Kw::Default,
+            ) => {
+                let constraint = self.table_constraint()?;
+                definition.constraints.push(constraint);
+            }
+            TokenKind::Key(Kw::Index) => {
+                let index = self.inline_index(None)?;
+                definition.indexes.push(index);
+            }
+            _ => {
+                let column = self.column_definition()?;
+                definition.columns.push(column);
+            }
+        }
+        Ok(())
+    }
+
+    fn column_definition(&mut self) -> ParseResult<ColumnDefinition> {
+        let start = self.at;
+        let name = self.ident()?;
+        let mut column = ColumnDefinition {
+            name,
+            ty: None,
+            computed: None,
+            persisted: false,
+            nullable: None,
+            identity: None,
+            default: None,
+            collation: None,
+            rowguidcol: false,
+            constraints: Vec::new(),
+            indexes: Vec::new(),
+            span: Span::default(),
+        };
+        if self.eat_kw(Kw::As) {
+            column.computed = Some(self.value()?);
+            column.persisted = self.eat_word("PERSISTED");
+        } else if column.name.is("timestamp") && !self.at_name() {
+            column.ty = Some(TypeName {
+                name: "timestamp".into(),
+                schema: None,
+                args: Vec::new(),
+                span: column.name.span,
+            });
+        } else {
+            column.ty = Some(self.type_name()?);
+        }
+        while self.column_attribute(&mut column)? {}
+        column.span = self.span_from(start);
+        Ok(column)
+    }
+
+    fn column_attribute(&mut self, column: &mut ColumnDefinition) -> ParseResult<bool> {
+        let TokenKind::Key(kw) = self.kind() else {
+            if self.eat_word("SPARSE") {
+                return Ok(true);
+            }
+            return Ok(false);
+        };
+        match kw {
+            Kw::Null => {
+                self.at += 1;
+                column.nullable = Some(true);
+            }
+            Kw::Not => {
+                self.at += 1;
+                if self.eat_kw(Kw::For) {
+                    self.expect_kw(Kw::Replication)?;
+                } else {
+                    self.expect_kw(Kw::Null)?;
+                    column.nullable = Some(false);
+                }
+            }
+            Kw::Collate => {
+                self.at += 1;
+                column.collation = Some(self.ident()?);
+            }
+            Kw::RowGuidCol => {
+                self.at += 1;
+                column.rowguidcol = true;
+            }
+            Kw::Identity => {
+                self.at += 1;
+                column.identity = Some(self.identity()?);
+            }
+            Kw::Index => {
+                let name = column.name.clone();
+                column.indexes.push(self.inline_index(Some(name))?);
+            }
+            Kw::Constraint
+            | Kw::Default
+            | Kw::Primary
+            | Kw::Unique
+            | Kw::Check
+            | Kw::References
+            | Kw::Foreign => self.column_constraint(column)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn identity(&mut self) -> ParseResult<Identity> {
+        let (mut seed, mut increment) = ("1".to_string(), "1".to_string());
+        if self.eat_sym(Sym::LeftParen) {
+            seed = self.signed_digits()?;
+            self.expect_sym(Sym::Comma)?;
+            increment = self.signed_digits()?;
+            self.expect_sym(Sym::RightParen)?;
+        }
+        Ok(Identity { seed, increment })
+    }
+
+    pub(super) fn signed_digits(&mut self) -> ParseResult<String> {
+        let negative = self.eat_sym(Sym::Minus);
+        if !negative {
+            self.eat_sym(Sym::Plus);
+        }
+        if self.kind() != TokenKind::Integer {
+            return Err(self.unexpected());
+        }
+        let token = self.advance();
+        let digits = self.token_text(token);
+        Ok(if negative { format!("-{digits}") } else { digits.to_string() })
+    }
+
+    fn constraint_name(&mut self) -> ParseResult<Option<Ident>> {
+        if self.eat_kw(Kw::Constraint) { self.ident().map(Some) } else { Ok(None) }
+    }
+
+    fn column_constraint(&mut self, column: &mut ColumnDefinition) -> ParseResult<()> {
+        let start = self.at;
+        let name = self.constraint_name()?;
+        if self.eat_kw(Kw::Default) {
+            let expr = self.value()?;
+            column.default = Some(DefaultDefinition { name, expr });
+            if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Key(Kw::Values) {
+                self.at += 2;
+            }
+            return Ok(());
+        }
+        let mut kind = self.constraint_kind()?;
+        let own = |name: &Ident| IndexColumn { name: name.clone(), descending: false };
+        match &mut kind {
+            ConstraintKind::Key { columns, .. } if columns.is_empty() => {
+                columns.push(own(&column.name));
+            }
+            ConstraintKind::ForeignKey { columns, .. } if columns.is_empty() => {
+                columns.push(column.name.clone());
+            }
+            _ => {}
+        }
+        column.constraints.push(TableConstraint { name, kind, span: self.span_from(start) });
+        Ok(())
+    }
+
+    fn table_constraint(&mut self) -> ParseResult<TableConstraint> {
+        let start = self.at;
+        let name = self.constraint_name()?;
+        let kind = if self.eat_kw(Kw::Default) {
+            let expr = self.value()?;
+            self.expect_kw(Kw::For)?;
+            let column = self.ident()?;
+            if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Key(Kw::Values) {
+                self.at += 2;
+            }
+            ConstraintKind::DefaultFor { expr, column }
+        } else {
+            let kind = self.constraint_kind()?;
+            let missing = match &kind {
+                ConstraintKind::Key { columns, .. } => columns.is_empty(),
+                ConstraintKind::ForeignKey { columns, .. } => columns.is_empty(),
+                _ => false,
+            };
+            if missing {
+                return Err(self.unexpected());
+            }
+            kind
+        };
+        Ok(TableConstraint { name, kind, span: self.span_from(start) })
+    }
+
+    /// PRIMARY KEY, UNIQUE, CHECK, [FOREIGN KEY] REFERENCES; column lists may be missing.
+    fn constraint_kind(&mut self) -> ParseResult<ConstraintKind> {
+        let TokenKind::Key(kw) = self.kind() else { return Err(self.unexpected()) };
+        match kw {
+            Kw::Primary | Kw::Unique => {
+                self.at += 1;
+                if kw == Kw::Primary {
+                    self.expect_kw(Kw::Key)?;
+                }
+                let clustered = self.clustered();
+                let hash = self.eat_word("HASH");
+                let columns =
+                    if self.at_sym(Sym::LeftParen) { self.index_columns()? } else { Vec::new() };
+                let (options, filegroup) = self.index_tail()?;
+                let primary = kw == Kw::Primary;
+                Ok(ConstraintKind::Key { primary, clustered, hash, columns, options, filegroup })
+            }
+            Kw::Check => {
+                self.at += 1;
+                if self.eat_kw(Kw::Not) {
+                    self.expect_kw(Kw::For)?;
+                    self.expect_kw(Kw::Replication)?;
+                }
+                self.expect_sym(Sym::LeftParen)?;
+                let condition = self.condition()?;
+                self.expect_sym(Sym::RightParen)?;
+                Ok(ConstraintKind::Check { condition })
+            }
+            Kw::Foreign | Kw::References => {
+                let mut columns = Vec::new();
+                if self.eat_kw(Kw::Foreign) {
+                    self.expect_kw(Kw::Key)?;
+                    if self.at_sym(Sym::LeftParen) {
+                        columns = self.ident_list()?;
+                    }
+                }
+                self.expect_kw(Kw::References)?;
+                let table = self.object_name()?;
+                let referenced =
+                    if self.at_sym(Sym::LeftParen) { self.ident_list()? } else { Vec::new() };
+                let (mut on_delete, mut on_update) = (None, None);
+                while self.at_kw(Kw::On)
+                    && matches!(self.kind_ahead(1), TokenKind::Key(Kw::Delete | Kw::Update))
+                {
+                    self.at += 1;
+                    let delete = self.advance().kind == TokenKind::Key(Kw::Delete);
+                    let mut action = self.any_word()?;
+                    if action == "NO" || action == "SET" {
+                        action = format!("{action} {}", self.any_word()?);
+                    }
+                    *(if delete { &mut on_delete } else { &mut on_update }) = Some(action);
+                }
+                if self.at_kw(Kw::Not) && self.kind_ahead(1) == TokenKind::Key(Kw::For) {
+                    self.at += 2;
+                    self.expect_kw(Kw::Replication)?;
+                }
+                Ok(ConstraintKind::ForeignKey { columns, table, referenced, on_delete, on_update })
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn clustered(&mut self) -> Option<bool> {
+        if self.eat_kw(Kw::Clustered) {
+            Some(true)
+        } else if self.eat_kw(Kw::Nonclustered) {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    fn index_columns(&mut self) -> ParseResult<Vec<IndexColumn>> {
+        self.expect_sym(Sym::LeftParen)?;
+        let columns = self.comma_list(|parser| {
+            let name = parser.ident()?;
+            let descending = parser.eat_kw(Kw::Desc);
+            if !descending {
+                parser.eat_kw(Kw::Asc);
+            }
+            Ok(IndexColumn { name, descending })
+        })?;
+        self.expect_sym(Sym::RightParen)?;
+        Ok(columns)
+    }
+
+    /// `WITH (...)`, `WITH FILLFACTOR = n`, `ON filegroup`, in any order.
+    fn index_tail(&mut self) -> ParseResult<(Vec<DatabaseOption>, Option<Ident>)> {
+        let (mut options, mut filegroup) = (Vec::new(), None);
+        loop {
+            if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+                self.at += 1;
+                options = self.option_list()?;
+            } else if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Key(Kw::Fillfactor) {
+                self.at += 1;
+                options.push(self.database_option()?);
+            } else if self.at_kw(Kw::On)
+                && !matches!(self.kind_ahead(1), TokenKind::Key(Kw::Delete | Kw::Update))
+            {
+                self.at += 1;
+                filegroup = Some(self.filegroup()?);
+            } else {
+                return Ok((options, filegroup));
+            }
+        }
+    }
+
+    /// `INDEX i [UNIQUE] [CLUSTERED] [(columns)] ...` inside CREATE TABLE.
+    fn inline_index(&mut self, column: Option<Ident>) -> ParseResult<IndexDefinition> {
+        let start = self.at;
+        self.expect_kw(Kw::Index)?;
+        let name = self.ident()?;
+        let unique = self.eat_kw(Kw::Unique);
+        let clustered = self.clustered();
+        let hash = self.eat_word("HASH");
+        let mut columns = Vec::new();
+        if self.at_sym(Sym::LeftParen) {
+            columns = self.index_columns()?;
+        } else if let Some(name) = column {
+            columns.push(IndexColumn { name, descending: false });
+        } else {
+            return Err(self.unexpected());
+        }
+        self.index_rest(start, name, unique, clustered, hash, columns)
+    }
+
+    fn index_rest(
+        &mut self,
+        start: usize,
+        name: Ident,
+        unique: bool,
+        clustered: Option<bool>,
+        hash: bool,
+        columns: Vec<IndexColumn>,
+    ) -> ParseResult<IndexDefinition> {
+        let include = if self.eat_word("INCLUDE") { self.ident_list()? } else { Vec::new() };
+        let filter = self.where_clause()?;
+        let (options, filegroup) = self.index_tail()?;
+        Ok(IndexDefinition {
+            name,
+            unique,
+            clustered,
+            hash,
+            columns,
+            include,
+            filter,
+            options,
+            filegroup,
+            span: self.span_from(start),
+        })
+    }
+
+    fn create_index(&mut self) -> ParseResult<StatementKind> {
+        let start = self.at - 1;
+        let unique = self.eat_kw(Kw::Unique);
+        let clustered = self.clustered();
+        if self.at_word("COLUMNSTORE") {
+            return self.skip_statement("CREATE COLUMNSTORE INDEX");
+        }
+        self.expect_kw(Kw::Index)?;
+        let name = self.ident()?;
+        self.expect_kw(Kw::On)?;
+        let table = self.object_name()?;
+        let columns = self.index_columns()?;
+        let index = self.index_rest(start, name, unique, clustered, false, columns)?;
+        Ok(StatementKind::CreateIndex(Box::new(CreateIndex { table, index })))
+    }
+
+    fn alter_table(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let name = self.object_name()?;
+        let mut nocheck = false;
+        if self.at_kw(Kw::With)
+            && matches!(self.kind_ahead(1), TokenKind::Key(Kw::Check | Kw::Nocheck))
+        {
+            nocheck = self.kind_ahead(1) == TokenKind::Key(Kw::Nocheck);
+            self.at += 2;
+        }
+        let action = match self.kind() {
+            TokenKind::Key(Kw::Add) => {
+                self.at += 1;
+                let mut definition = TableDefinition::default();
+                loop {
+                    self.table_element(&mut definition)?;
+                    if !self.eat_sym(Sym::Comma) {
+                        break;
+                    }
+                }
+                AlterTableAction::Add { definition, nocheck }
+            }
+            TokenKind::Key(Kw::Alter) => {
+                self.at += 1;
+                self.expect_kw(Kw::Column)?;
+                let name = self.ident()?;
+                let ty = self.type_name()?;
+                let collation = if self.eat_kw(Kw::Collate) { Some(self.ident()?) } else { None };
+                let nullable = if self.eat_kw(Kw::Null) {
+                    Some(true)
+                } else if self.eat_kw(Kw::Not) {
+                    self.expect_kw(Kw::Null)?;
+                    Some(false)
+                } else {
+                    None
+                };
+                AlterTableAction::AlterColumn { name, ty, collation, nullable }
+            }
+            TokenKind::Key(Kw::Drop) => {
+                self.at += 1;
+                AlterTableAction::Drop(self.alter_table_drops()?)
+            }
+            TokenKind::Key(Kw::Set) => {
+                self.at += 1;
+                AlterTableAction::Set(self.option_list()?)
+            }
+            TokenKind::Key(Kw::Check | Kw::Nocheck) => {
+                let enable = self.advance().kind == TokenKind::Key(Kw::Check);
+                self.expect_kw(Kw::Constraint)?;
+                let names =
+                    if self.eat_kw(Kw::All) { Vec::new() } else { self.comma_list(Self::ident)? };
+                AlterTableAction::CheckConstraint { enable, names }
+            }
+            _ if self.at_word("REBUILD") => {
+                self.at += 1;
+                if self.at_kw(Kw::With) {
+                    self.at += 1;
+                    self.skip_parens()?;
+                }
+                AlterTableAction::Rebuild
+            }
+            TokenKind::Key(_) | TokenKind::Word => {
+                let what = format!("ALTER TABLE {}", self.any_word()?);
+                return self.skip_statement(&what);
+            }
+            _ => return Err(self.unexpected()),
+        };
+        Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })))
+    }
+
+    /// `COLUMN a, b, CONSTRAINT c`: the kind holds until another is named; none means constraint.
+    fn alter_table_drops(&mut self) -> ParseResult<Vec<AlterTableDrop>> {
+        let mut column = false;
+        let mut if_exists = false;
+        self.comma_list(|parser| {
+            if parser.eat_kw(Kw::Column) {
+                column = true;
+                if_exists = parser.if_exists()?;
+            } else if parser.eat_kw(Kw::Constraint) {
+                column = false;
+                if_exists = parser.if_exists()?;
+            } else if parser.at_kw(Kw::If) {
+                if_exists = parser.if_exists()?;
+            }
+            let name = parser.ident()?;
+            if parser.at_kw(Kw::With) && parser.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+                parser.at += 1;
+                parser.skip_parens()?;
+            }
+            Ok(AlterTableDrop { column, if_exists, name })
+        })
+    }
+
+    // ---- Procedures
+
+    fn create_procedure(&mut self, mode: CreateMode, start: usize) -> ParseResult<StatementKind> {
+        if start != 0 {
+            return Err(self.mistake(
+                111,
+                "'CREATE/ALTER PROCEDURE' must be the first statement in a query batch.",
+            ));
+        }
+        self.at += 1;
+        let name = self.object_name()?;
+        let parens = self.eat_sym(Sym::LeftParen);
+        let mut parameters = Vec::new();
+        if self.kind() == TokenKind::Variable {
+            parameters = self.comma_list(Self::parameter)?;
+        }
+        if parens {
+            self.expect_sym(Sym::RightParen)?;
+        }
+        let mut options = Vec::new();
+        if self.eat_kw(Kw::With) {
+            options = self.comma_list(|parser| {
+                let mut option = parser.any_word()?;
+                if option == "EXECUTE" || option == "EXEC" {
+                    parser.expect_kw(Kw::As)?;
+                    option = if parser.at_string() {
+                        format!("EXECUTE AS '{}'", parser.string()?)
+                    } else {
+                        format!("EXECUTE AS {}", parser.any_word()?)
+                    };
+                }
+                Ok(option)
+            })?;
+        }
+        if self.eat_kw(Kw::For) {
+            self.expect_kw(Kw::Replication)?;
+        }
+        self.expect_kw(Kw::As)?;
+        if self.at_kw(Kw::External) {
+            return self.skip_statement("CREATE PROCEDURE AS EXTERNAL NAME");
+        }
+        self.in_procedure = true;
+        let body = self.statements_until(|parser| parser.at_end())?;
+        self.in_procedure = false;
+        Ok(StatementKind::CreateProcedure(Box::new(CreateProcedure {
+            mode,
+            name,
+            parameters,
+            options,
+            body,
+        })))
+    }
+
+    fn parameter(&mut self) -> ParseResult<Parameter> {
+        let name = self.variable()?;
+        self.eat_kw(Kw::As);
+        let ty = self.type_name()?;
+        self.eat_kw(Kw::Varying);
+        let mut not_null = false;
+        if self.eat_kw(Kw::Not) {
+            self.expect_kw(Kw::Null)?;
+            not_null = true;
+        } else {
+            self.eat_kw(Kw::Null);
+        }
+        let default = if self.eat_sym(Sym::Eq) { Some(self.parameter_default()?) } else { None };
+        let mut output = false;
+        let mut readonly = false;
+        loop {
+            if self.eat_word("OUTPUT") || self.eat_word("OUT") {
+                output = true;
+            } else if self.eat_word("READONLY") {
+                readonly = true;
+            } else {
+                return Ok(Parameter { name, ty, not_null, default, output, readonly });
+            }
+        }
+    }
+
+    fn parameter_default(&mut self) -> ParseResult<Expr> {
+        let start = self.at;
+        if self.at_name() {
+            let value = self.take_ident().value;
+            let kind = ExprKind::Literal(Literal::String { value, national: false });
+            return Ok(Expr { kind, span: self.span_from(start) });
+        }
+        self.signed_literal()
+    }
+}

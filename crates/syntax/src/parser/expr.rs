@@ -1,0 +1,663 @@
+//! Expressions and conditions, by precedence climbing.
+//!
+//! One loop serves both. What may stand where follows from the least binding power asked for: from
+//! [`ADD`] on only values may appear, below it conditions too. A parenthesis in a place for
+//! conditions may hold either, and what it held decides how the loop goes on.
+
+use super::*;
+
+/// Binding powers, loosest first.
+const OR: u8 = 1;
+const AND: u8 = 2;
+const NOT: u8 = 3;
+const COMPARE: u8 = 4;
+const ADD: u8 = 5;
+const MUL: u8 = 6;
+const PREFIX: u8 = 7;
+
+impl Parser<'_> {
+    /// A value.
+    pub(super) fn value(&mut self) -> ParseResult<Expr> {
+        self.any(ADD)
+    }
+
+    /// A condition; 4145 when a value stands in its place.
+    pub(super) fn condition(&mut self) -> ParseResult<Expr> {
+        let expr = self.any(0)?;
+        self.must_be_condition(&expr)?;
+        Ok(expr)
+    }
+
+    fn must_be_condition(&self, expr: &Expr) -> ParseResult<()> {
+        if expr.is_condition() {
+            return Ok(());
+        }
+        let token =
+            if self.at_end() { self.tokens[self.at.saturating_sub(1)] } else { self.token() };
+        let near = self.token_value(token);
+        Err(SyntaxError::new(
+            4145,
+            token.span.line,
+            near.clone(),
+            format!(
+                "An expression of non-boolean type specified in a context where a condition is expected, near '{near}'."
+            ),
+        ))
+    }
+
+    /// An operator that wants values found a condition before it.
+    fn must_be_value(&self, expr: &Expr) -> ParseResult<()> {
+        if expr.is_condition() { Err(self.unexpected()) } else { Ok(()) }
+    }
+
+    /// An expression whose operators bind at least as tightly as `least`.
+    pub(super) fn any(&mut self, least: u8) -> ParseResult<Expr> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.too_deep());
+        }
+        self.depth += 1;
+        let outer = std::mem::take(&mut self.height);
+        let result = self.climb(least);
+        self.depth -= 1;
+        let own = self.height + 1;
+        if own > MAX_DEPTH && result.is_ok() {
+            return Err(self.too_deep());
+        }
+        self.height = outer.max(own);
+        result
+    }
+
+    fn climb(&mut self, least: u8) -> ParseResult<Expr> {
+        let start = self.at;
+        let mut left = if least <= NOT && self.at_kw(Kw::Not) {
+            self.at += 1;
+            let operand = self.any(NOT)?;
+            self.must_be_condition(&operand)?;
+            let kind = ExprKind::Unary { op: UnaryOp::Not, expr: Box::new(operand) };
+            Expr { kind, span: self.span_from(start) }
+        } else {
+            self.prefix(least <= COMPARE)?
+        };
+        while let Some((op, power)) = self.infix() {
+            if power < least {
+                break;
+            }
+            left = match op {
+                Infix::Logic(op) => self.chain(left, op, power, start)?,
+                Infix::Arithmetic(op) => {
+                    self.must_be_value(&left)?;
+                    self.at += 1;
+                    let right = self.any(power + 1)?;
+                    self.binary(op, left, right, start)?
+                }
+                Infix::Compare(op) => {
+                    self.must_be_value(&left)?;
+                    self.at += 1;
+                    self.comparison(op, left, start)?
+                }
+                Infix::Test => {
+                    self.must_be_value(&left)?;
+                    let kind = self.test(left)?;
+                    Expr { kind, span: self.span_from(start) }
+                }
+            };
+        }
+        Ok(left)
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: Expr, right: Expr, start: usize) -> ParseResult<Expr> {
+        // The left operand sinks one deeper with every operator of a chain.
+        self.height += 1;
+        if self.height > MAX_DEPTH {
+            return Err(self.too_deep());
+        }
+        let kind = ExprKind::Binary { op, left: Box::new(left), right: Box::new(right) };
+        Ok(Expr { kind, span: self.span_from(start) })
+    }
+
+    /// `a AND b AND c ...`, kept balanced: the length of a chain adds little height.
+    fn chain(&mut self, first: Expr, op: BinaryOp, power: u8, start: usize) -> ParseResult<Expr> {
+        self.must_be_condition(&first)?;
+        let kw = if op == BinaryOp::And { Kw::And } else { Kw::Or };
+        let mut operands = vec![first];
+        while self.eat_kw(kw) {
+            let operand = self.any(power + 1)?;
+            self.must_be_condition(&operand)?;
+            operands.push(operand);
+        }
+        self.height += operands.len().next_power_of_two().ilog2() as usize;
+        let mut expr = balance(operands, op);
+        expr.span = self.span_from(start);
+        Ok(expr)
+    }
+
+    fn comparison(&mut self, op: BinaryOp, left: Expr, start: usize) -> ParseResult<Expr> {
+        if matches!(self.kind(), TokenKind::Key(Kw::All | Kw::Any | Kw::Some)) {
+            let all = self.advance().kind == TokenKind::Key(Kw::All);
+            let query = self.subquery()?;
+            let kind = ExprKind::Quantified { op, all, left: Box::new(left), query };
+            return Ok(Expr { kind, span: self.span_from(start) });
+        }
+        let right = self.any(ADD)?;
+        self.binary(op, left, right, start)
+    }
+
+    /// LIKE, BETWEEN, IN, IS NULL after `expr`.
+    fn test(&mut self, expr: Expr) -> ParseResult<ExprKind> {
+        let expr = Box::new(expr);
+        self.height += 1;
+        if self.eat_kw(Kw::Is) {
+            let negated = self.eat_kw(Kw::Not);
+            self.expect_kw(Kw::Null)?;
+            return Ok(ExprKind::IsNull { negated, expr });
+        }
+        let negated = self.eat_kw(Kw::Not);
+        if self.eat_kw(Kw::Like) {
+            let pattern = Box::new(self.value()?);
+            let escape = if self.eat_kw(Kw::Escape) { Some(Box::new(self.value()?)) } else { None };
+            return Ok(ExprKind::Like { negated, expr, pattern, escape });
+        }
+        if self.eat_kw(Kw::Between) {
+            let low = Box::new(self.value()?);
+            self.expect_kw(Kw::And)?;
+            let high = Box::new(self.value()?);
+            return Ok(ExprKind::Between { negated, expr, low, high });
+        }
+        self.expect_kw(Kw::In)?;
+        if self.query_in_parens() {
+            let query = self.subquery()?;
+            return Ok(ExprKind::InSubquery { negated, expr, query });
+        }
+        self.expect_sym(Sym::LeftParen)?;
+        let list = self.comma_list(Self::value)?;
+        self.expect_sym(Sym::RightParen)?;
+        Ok(ExprKind::InList { negated, expr, list })
+    }
+
+    fn infix(&self) -> Option<(Infix, u8)> {
+        use BinaryOp as B;
+        let arithmetic = |op, power| Some((Infix::Arithmetic(op), power));
+        let compare = |op| Some((Infix::Compare(op), COMPARE));
+        match self.kind() {
+            TokenKind::Symbol(sym) => match sym {
+                Sym::Plus => arithmetic(B::Add, ADD),
+                Sym::Minus => arithmetic(B::Sub, ADD),
+                Sym::Ampersand => arithmetic(B::BitAnd, ADD),
+                Sym::Pipe => arithmetic(B::BitOr, ADD),
+                Sym::Caret => arithmetic(B::BitXor, ADD),
+                Sym::Star => arithmetic(B::Mul, MUL),
+                Sym::Slash => arithmetic(B::Div, MUL),
+                Sym::Percent => arithmetic(B::Mod, MUL),
+                Sym::Eq => compare(B::Eq),
+                Sym::NotEq => compare(B::NotEq),
+                Sym::Lt => compare(B::Lt),
+                Sym::LtEq => compare(B::LtEq),
+                Sym::Gt => compare(B::Gt),
+                Sym::GtEq => compare(B::GtEq),
+                _ => None,
+            },
+            TokenKind::Key(kw) => match kw {
+                Kw::Or => Some((Infix::Logic(B::Or), OR)),
+                Kw::And => Some((Infix::Logic(B::And), AND)),
+                Kw::Like | Kw::Between | Kw::In | Kw::Is => Some((Infix::Test, COMPARE)),
+                Kw::Not => match self.kind_ahead(1) {
+                    TokenKind::Key(Kw::Like | Kw::Between | Kw::In) => Some((Infix::Test, COMPARE)),
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Signs, then a primary with its COLLATE.
+    fn prefix(&mut self, conditions: bool) -> ParseResult<Expr> {
+        let start = self.at;
+        let op = match self.kind() {
+            TokenKind::Symbol(Sym::Minus) => UnaryOp::Minus,
+            TokenKind::Symbol(Sym::Plus) => UnaryOp::Plus,
+            TokenKind::Symbol(Sym::Tilde) => UnaryOp::BitNot,
+            _ => {
+                let mut expr = self.primary(conditions)?;
+                while self.at_kw(Kw::Collate) && !expr.is_condition() {
+                    self.at += 1;
+                    self.height += 1;
+                    if self.height > MAX_DEPTH {
+                        return Err(self.too_deep());
+                    }
+                    let collation = self.ident()?;
+                    let kind = ExprKind::Collate { expr: Box::new(expr), collation };
+                    expr = Expr { kind, span: self.span_from(start) };
+                }
+                return Ok(expr);
+            }
+        };
+        self.at += 1;
+        let operand = self.any(PREFIX)?;
+        let kind = ExprKind::Unary { op, expr: Box::new(operand) };
+        Ok(Expr { kind, span: self.span_from(start) })
+    }
+
+    fn primary(&mut self, conditions: bool) -> ParseResult<Expr> {
+        let start = self.at;
+        let kind = match self.kind() {
+            TokenKind::Symbol(Sym::LeftParen) => return self.parenthesis(conditions),
+            TokenKind::Variable => ExprKind::Variable(self.variable()?),
+            TokenKind::SystemVariable => {
+                let token = self.advance();
+                ExprKind::SystemVariable(self.token_text(token).to_ascii_uppercase())
+            }
+            TokenKind::Key(kw) => self.keyword_primary(kw, conditions)?,
+            _ if self.at_name() => self.named()?,
+            _ => ExprKind::Literal(self.literal()?),
+        };
+        Ok(Expr { kind, span: self.span_from(start) })
+    }
+
+    fn parenthesis(&mut self, conditions: bool) -> ParseResult<Expr> {
+        let start = self.at;
+        if self.query_in_parens() {
+            let query = self.subquery()?;
+            return Ok(Expr { kind: ExprKind::Subquery(query), span: self.span_from(start) });
+        }
+        self.at += 1;
+        let mut expr = self.any(if conditions { 0 } else { ADD })?;
+        self.expect_sym(Sym::RightParen)?;
+        expr.span = self.span_from(start);
+        Ok(expr)
+    }
+
+    #[inline(never)]
+    fn keyword_primary(&mut self, kw: Kw, conditions: bool) -> ParseResult<ExprKind> {
+        let called = self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen);
+        match kw {
+            Kw::Null => {
+                self.at += 1;
+                Ok(ExprKind::Literal(Literal::Null))
+            }
+            Kw::Case => self.case(),
+            Kw::Exists if conditions => {
+                self.at += 1;
+                Ok(ExprKind::Exists(self.subquery()?))
+            }
+            Kw::Convert | Kw::TryConvert => self.convert(kw == Kw::TryConvert),
+            Kw::Left | Kw::Right | Kw::Coalesce | Kw::Nullif | Kw::Identity | Kw::Update
+                if called =>
+            {
+                let name = ObjectName::bare(self.take_ident());
+                self.function_call(name)
+            }
+            Kw::CurrentTimestamp
+            | Kw::CurrentUser
+            | Kw::SessionUser
+            | Kw::SystemUser
+            | Kw::User => {
+                let name = ObjectName::bare(self.take_ident());
+                Ok(ExprKind::Function(Box::new(FunctionCall {
+                    name,
+                    args: Vec::new(),
+                    star: false,
+                    distinct: false,
+                    over: None,
+                    within_group: Vec::new(),
+                })))
+            }
+            Kw::IdentityCol | Kw::RowGuidCol => {
+                let name = self.take_ident();
+                Ok(ExprKind::Column(ColumnRef { qualifier: Vec::new(), name }))
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// A column or a call.
+    fn named(&mut self) -> ParseResult<ExprKind> {
+        let plain = self.kind() == TokenKind::Word;
+        if plain && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+            let token = self.token();
+            let text = self.token_text(token);
+            if text.eq_ignore_ascii_case("CAST") {
+                return self.cast(false);
+            }
+            if text.eq_ignore_ascii_case("TRY_CAST") {
+                return self.cast(true);
+            }
+            if text.eq_ignore_ascii_case("IIF") {
+                return self.iif();
+            }
+        }
+        let mut name = self.ident()?;
+        let mut qualifier = Vec::new();
+        while self.at_sym(Sym::Dot) {
+            self.at += 1;
+            if qualifier.len() == 3 {
+                return Err(self.mistake(
+                    4104,
+                    "The multi-part identifier has more parts than a column name may have.",
+                ));
+            }
+            qualifier.push(name);
+            // `db..t.c`: the schema is left out.
+            if self.at_sym(Sym::Dot) {
+                qualifier.push(Ident {
+                    value: String::new(),
+                    quoted: false,
+                    span: self.token().span,
+                });
+                self.at += 1;
+            }
+            name = match self.kind() {
+                TokenKind::Key(Kw::IdentityCol | Kw::RowGuidCol) => self.take_ident(),
+                _ => self.ident()?,
+            };
+        }
+        if !self.at_sym(Sym::LeftParen) {
+            return Ok(ExprKind::Column(ColumnRef { qualifier, name }));
+        }
+        let span = qualifier.first().map_or(name.span, |first| first.span.to(name.span));
+        let mut parts = qualifier.into_iter().rev().map(|p| (!p.value.is_empty()).then_some(p));
+        let schema = parts.next().flatten();
+        let database = parts.next().flatten();
+        let server = parts.next().flatten();
+        self.function_call(ObjectName { server, database, schema, name, span })
+    }
+
+    /// Arguments and OVER, the name having been taken.
+    #[inline(never)]
+    fn function_call(&mut self, name: ObjectName) -> ParseResult<ExprKind> {
+        self.expect_sym(Sym::LeftParen)?;
+        let mut call = FunctionCall {
+            name,
+            args: Vec::new(),
+            star: false,
+            distinct: false,
+            over: None,
+            within_group: Vec::new(),
+        };
+        if self.eat_sym(Sym::Star) {
+            call.star = true;
+        } else if !self.at_sym(Sym::RightParen) {
+            call.distinct = self.eat_kw(Kw::Distinct);
+            if !call.distinct {
+                self.eat_kw(Kw::All);
+            }
+            call.args = self.comma_list(Self::value)?;
+        }
+        self.expect_sym(Sym::RightParen)?;
+        if self.at_word("WITHIN") && self.kind_ahead(1) == TokenKind::Key(Kw::Group) {
+            self.at += 2;
+            self.expect_sym(Sym::LeftParen)?;
+            call.within_group = self.order_by()?;
+            self.expect_sym(Sym::RightParen)?;
+        }
+        if self.eat_kw(Kw::Over) {
+            call.over = Some(self.over()?);
+        }
+        Ok(ExprKind::Function(Box::new(call)))
+    }
+
+    fn over(&mut self) -> ParseResult<Over> {
+        self.expect_sym(Sym::LeftParen)?;
+        let mut over = Over { partition_by: Vec::new(), order_by: Vec::new(), frame: None };
+        if self.eat_word("PARTITION") {
+            self.expect_kw(Kw::By)?;
+            over.partition_by = self.comma_list(Self::value)?;
+        }
+        if self.at_kw(Kw::Order) {
+            over.order_by = self.order_by()?;
+        }
+        if self.at_word("ROWS") || self.at_word("RANGE") {
+            let range = self.any_word()? == "RANGE";
+            let between = self.eat_kw(Kw::Between);
+            let start = self.frame_bound()?;
+            let mut end = None;
+            if between {
+                self.expect_kw(Kw::And)?;
+                end = Some(self.frame_bound()?);
+            }
+            over.frame = Some(Frame { range, start, end });
+        }
+        self.expect_sym(Sym::RightParen)?;
+        Ok(over)
+    }
+
+    fn frame_bound(&mut self) -> ParseResult<FrameBound> {
+        if self.eat_kw(Kw::Current) {
+            self.expect_word("ROW")?;
+            return Ok(FrameBound::CurrentRow);
+        }
+        let rows = if self.eat_word("UNBOUNDED") { None } else { Some(self.number()?) };
+        let preceding = self.at_word("PRECEDING");
+        if !preceding && !self.at_word("FOLLOWING") {
+            return Err(self.unexpected());
+        }
+        self.at += 1;
+        Ok(match (rows, preceding) {
+            (None, true) => FrameBound::UnboundedPreceding,
+            (None, false) => FrameBound::UnboundedFollowing,
+            (Some(rows), true) => FrameBound::Preceding(rows),
+            (Some(rows), false) => FrameBound::Following(rows),
+        })
+    }
+
+    #[inline(never)]
+    fn case(&mut self) -> ParseResult<ExprKind> {
+        self.at += 1;
+        let operand = if self.at_kw(Kw::When) { None } else { Some(Box::new(self.value()?)) };
+        let mut branches = Vec::new();
+        while self.eat_kw(Kw::When) {
+            let when = if operand.is_some() { self.value()? } else { self.condition()? };
+            self.expect_kw(Kw::Then)?;
+            let then = self.value()?;
+            branches.push(CaseBranch { when, then });
+        }
+        if branches.is_empty() {
+            return Err(self.unexpected());
+        }
+        let otherwise = if self.eat_kw(Kw::Else) { Some(Box::new(self.value()?)) } else { None };
+        self.expect_kw(Kw::End)?;
+        Ok(ExprKind::Case { operand, branches, otherwise })
+    }
+
+    /// IIF is CASE in short.
+    fn iif(&mut self) -> ParseResult<ExprKind> {
+        self.at += 2;
+        let when = self.condition()?;
+        self.expect_sym(Sym::Comma)?;
+        let then = self.value()?;
+        self.expect_sym(Sym::Comma)?;
+        let otherwise = self.value()?;
+        self.expect_sym(Sym::RightParen)?;
+        Ok(ExprKind::Case {
+            operand: None,
+            branches: vec![CaseBranch { when, then }],
+            otherwise: Some(Box::new(otherwise)),
+        })
+    }
+
+    #[inline(never)]
+    fn cast(&mut self, try_: bool) -> ParseResult<ExprKind> {
+        self.at += 2;
+        let expr = self.value()?;
+        self.expect_kw(Kw::As)?;
+        let ty = self.type_name()?;
+        self.expect_sym(Sym::RightParen)?;
+        Ok(ExprKind::Cast(Box::new(Cast { expr, ty, style: None, try_, convert: false })))
+    }
+
+    #[inline(never)]
+    fn convert(&mut self, try_: bool) -> ParseResult<ExprKind> {
+        self.at += 1;
+        self.expect_sym(Sym::LeftParen)?;
+        let ty = self.type_name()?;
+        self.expect_sym(Sym::Comma)?;
+        let expr = self.value()?;
+        let style = if self.eat_sym(Sym::Comma) { Some(self.value()?) } else { None };
+        self.expect_sym(Sym::RightParen)?;
+        Ok(ExprKind::Cast(Box::new(Cast { expr, ty, style, try_, convert: true })))
+    }
+
+    /// A constant without sign.
+    #[inline(never)]
+    pub(super) fn literal(&mut self) -> ParseResult<Literal> {
+        let token = self.token();
+        let text = self.token_text(token);
+        let literal = match token.kind {
+            TokenKind::Integer => {
+                let digits = text.trim_start_matches('0');
+                match digits.parse::<i32>() {
+                    Ok(number) => Literal::Int(number),
+                    Err(_) if digits.is_empty() => Literal::Int(0),
+                    Err(_) => self.decimal(digits)?,
+                }
+            }
+            TokenKind::Decimal => self.decimal(text)?,
+            TokenKind::Float => {
+                let digits = text.trim_end_matches(['e', 'E', '+', '-']);
+                match digits.parse::<f64>() {
+                    Ok(number) if number.is_finite() => Literal::Float(number),
+                    _ => {
+                        return Err(self.mistake(
+                            168,
+                            format!(
+                                "The floating point value '{text}' is out of the range of computer representation (8 bytes)."
+                            ),
+                        ));
+                    }
+                }
+            }
+            TokenKind::Money => {
+                let digits = text.trim_start_matches('$');
+                Literal::Money(if digits.is_empty() { "0".into() } else { digits.into() })
+            }
+            TokenKind::Binary => Literal::Binary(bytes_of_hex(&text[2..])),
+            TokenKind::Key(Kw::Null) => Literal::Null,
+            _ if self.at_string() => Literal::String {
+                value: self.token_value(token),
+                national: token.kind == TokenKind::NationalString,
+            },
+            _ => return Err(self.unexpected()),
+        };
+        self.at += 1;
+        Ok(literal)
+    }
+
+    fn decimal(&self, text: &str) -> ParseResult<Literal> {
+        let significant = text.trim_start_matches('0').bytes().filter(u8::is_ascii_digit).count();
+        if significant > 38 {
+            return Err(self.mistake(
+                1007,
+                format!(
+                    "The number '{text}' is out of the range for numeric representation (maximum precision 38)."
+                ),
+            ));
+        }
+        Ok(Literal::Decimal(text.to_string()))
+    }
+
+    /// A constant, perhaps with a sign, as an expression.
+    pub(super) fn signed_literal(&mut self) -> ParseResult<Expr> {
+        let start = self.at;
+        let sign = match self.kind() {
+            TokenKind::Symbol(Sym::Minus) => Some(UnaryOp::Minus),
+            TokenKind::Symbol(Sym::Plus) => Some(UnaryOp::Plus),
+            _ => None,
+        };
+        if sign.is_some() {
+            self.at += 1;
+        }
+        let inner = self.at;
+        let kind = ExprKind::Literal(self.literal()?);
+        let expr = Expr { kind, span: self.span_from(inner) };
+        Ok(match sign {
+            Some(op) => Expr {
+                kind: ExprKind::Unary { op, expr: Box::new(expr) },
+                span: self.span_from(start),
+            },
+            None => expr,
+        })
+    }
+
+    /// `(` then SELECT or WITH, perhaps with more parentheses between.
+    pub(super) fn query_in_parens(&self) -> bool {
+        let mut ahead = 0;
+        while self.kind_ahead(ahead) == TokenKind::Symbol(Sym::LeftParen) {
+            ahead += 1;
+        }
+        if ahead == 0 || !matches!(self.kind_ahead(ahead), TokenKind::Key(Kw::Select | Kw::With)) {
+            return false;
+        }
+        // `((SELECT 1) + 2)` is a value: what follows the innermost parenthesis decides.
+        ahead == 1 || self.query_goes_on_after(ahead)
+    }
+
+    /// After the innermost of `opened` parentheses closes, do the others hold nothing but a query?
+    fn query_goes_on_after(&self, opened: usize) -> bool {
+        let mut open = opened;
+        let mut ahead = opened;
+        loop {
+            match self.kind_ahead(ahead) {
+                TokenKind::Symbol(Sym::LeftParen) => open += 1,
+                TokenKind::Symbol(Sym::RightParen) => {
+                    open -= 1;
+                    if open == opened - 1 {
+                        break;
+                    }
+                }
+                TokenKind::End => return true,
+                _ => {}
+            }
+            ahead += 1;
+        }
+        matches!(
+            self.kind_ahead(ahead + 1),
+            TokenKind::Symbol(Sym::RightParen)
+                | TokenKind::Key(Kw::Union | Kw::Except | Kw::Intersect | Kw::Order)
+                | TokenKind::End
+        )
+    }
+
+    /// `(query)`.
+    pub(super) fn subquery(&mut self) -> ParseResult<Box<Query>> {
+        self.expect_sym(Sym::LeftParen)?;
+        let query = self.nested(Self::query)?;
+        self.expect_sym(Sym::RightParen)?;
+        Ok(Box::new(query))
+    }
+}
+
+enum Infix {
+    Logic(BinaryOp),
+    Arithmetic(BinaryOp),
+    Compare(BinaryOp),
+    /// LIKE, BETWEEN, IN, IS, with or without NOT.
+    Test,
+}
+
+fn balance(mut operands: Vec<Expr>, op: BinaryOp) -> Expr {
+    while operands.len() > 1 {
+        let mut halved = Vec::with_capacity(operands.len().div_ceil(2));
+        let mut rest = operands.into_iter();
+        while let Some(left) = rest.next() {
+            halved.push(match rest.next() {
+                Some(right) => Expr {
+                    span: left.span.to(right.span),
+                    kind: ExprKind::Binary { op, left: Box::new(left), right: Box::new(right) },
+                },
+                None => left,
+            });
+        }
+        operands = halved;
+    }
+    operands.pop().expect("a chain has operands")
+}
+
+/// An odd digit stands alone in the first byte.
+fn bytes_of_hex(digits: &str) -> Vec<u8> {
+    let nibble = |byte: u8| (byte as char).to_digit(16).unwrap_or(0) as u8;
+    let digits = digits.as_bytes();
+    let (head, rest) = digits.split_at(digits.len() % 2);
+    let mut bytes: Vec<u8> = head.iter().map(|digit| nibble(*digit)).collect();
+    bytes.extend(rest.chunks_exact(2).map(|pair| nibble(pair[0]) << 4 | nibble(pair[1])));
+    bytes
+}

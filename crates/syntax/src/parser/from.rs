@@ -1,0 +1,341 @@
+//! FROM: tables, derived tables, functions, joins, and table hints.
+
+use super::*;
+
+/// Table hints that may stand in the old style, `FROM t (NOLOCK)`, or without parentheses after WITH.
+const TABLE_HINTS: &[&str] = &[
+    "NOLOCK",
+    "READUNCOMMITTED",
+    "READCOMMITTED",
+    "READCOMMITTEDLOCK",
+    "REPEATABLEREAD",
+    "SERIALIZABLE",
+    "HOLDLOCK",
+    "SNAPSHOT",
+    "ROWLOCK",
+    "PAGLOCK",
+    "TABLOCK",
+    "TABLOCKX",
+    "UPDLOCK",
+    "XLOCK",
+    "READPAST",
+    "NOWAIT",
+    "NOEXPAND",
+    "FORCESEEK",
+    "FORCESCAN",
+    "INDEX",
+    "KEEPIDENTITY",
+    "KEEPDEFAULTS",
+    "IGNORE_CONSTRAINTS",
+    "IGNORE_TRIGGERS",
+    "SPATIAL_WINDOW_MAX_CELLS",
+    "FASTFIRSTROW",
+];
+
+/// Joins in one FROM item: each adds a level to the tree.
+const JOINS_MAX: usize = 100;
+
+impl Parser<'_> {
+    /// `FROM a, b JOIN c ON ...`, or nothing.
+    pub(super) fn sources(&mut self) -> ParseResult<Vec<TableRef>> {
+        if !self.eat_kw(Kw::From) {
+            return Ok(Vec::new());
+        }
+        self.comma_list(|parser| parser.nested(Self::table_source))
+    }
+
+    /// A table and the joins after it.
+    fn table_source(&mut self) -> ParseResult<TableRef> {
+        let mut left = self.table_primary()?;
+        let mut joins = 0;
+        while let Some((kind, hint)) = self.join_operator()? {
+            joins += 1;
+            if joins + self.depth > JOINS_MAX {
+                return Err(self.too_deep());
+            }
+            left = self.join(left, kind, hint)?;
+        }
+        Ok(left)
+    }
+
+    /// The right side and ON, the operator having been read. `a JOIN b JOIN c ON .. ON ..` nests.
+    fn join(
+        &mut self,
+        left: TableRef,
+        kind: JoinKind,
+        hint: Option<Ident>,
+    ) -> ParseResult<TableRef> {
+        let mut right = self.table_primary()?;
+        let on = match kind {
+            JoinKind::Cross | JoinKind::CrossApply | JoinKind::OuterApply => None,
+            _ => {
+                while !self.at_kw(Kw::On) {
+                    let Some((inner, hint)) = self.join_operator()? else {
+                        return Err(self.unexpected());
+                    };
+                    right = self.nested(|parser| parser.join(right, inner, hint))?;
+                }
+                self.at += 1;
+                Some(self.condition()?)
+            }
+        };
+        Ok(TableRef::Join { kind, hint, left: Box::new(left), right: Box::new(right), on })
+    }
+
+    fn join_operator(&mut self) -> ParseResult<Option<(JoinKind, Option<Ident>)>> {
+        let TokenKind::Key(kw) = self.kind() else { return Ok(None) };
+        let kind = match kw {
+            Kw::Join => JoinKind::Inner,
+            Kw::Inner => JoinKind::Inner,
+            Kw::Left => JoinKind::Left,
+            Kw::Right => JoinKind::Right,
+            Kw::Full => JoinKind::Full,
+            Kw::Cross | Kw::Outer => {
+                self.at += 1;
+                if self.eat_word("APPLY") {
+                    let cross = kw == Kw::Cross;
+                    let kind = if cross { JoinKind::CrossApply } else { JoinKind::OuterApply };
+                    return Ok(Some((kind, None)));
+                }
+                if kw == Kw::Outer {
+                    return Err(self.unexpected());
+                }
+                self.expect_kw(Kw::Join)?;
+                return Ok(Some((JoinKind::Cross, None)));
+            }
+            _ => return Ok(None),
+        };
+        let mut hint = None;
+        if kw != Kw::Join {
+            self.at += 1;
+            if kw != Kw::Inner {
+                self.eat_kw(Kw::Outer);
+            }
+            if matches!(self.kind(), TokenKind::Word | TokenKind::Key(Kw::Merge)) {
+                hint = Some(self.take_ident());
+            }
+        }
+        self.expect_kw(Kw::Join)?;
+        Ok(Some((kind, hint)))
+    }
+
+    fn table_primary(&mut self) -> ParseResult<TableRef> {
+        let table = self.table_item()?;
+        if self.at_kw(Kw::Pivot) || self.at_kw(Kw::Unpivot) {
+            let what = self.any_word()?;
+            self.note_unsupported(&what);
+            self.skip_parens()?;
+            self.alias()?;
+        }
+        Ok(table)
+    }
+
+    fn table_item(&mut self) -> ParseResult<TableRef> {
+        if self.at_sym(Sym::LeftParen) {
+            return self.parenthesised_table();
+        }
+        if self.kind() == TokenKind::Variable {
+            let name = self.variable()?;
+            let alias = self.alias()?;
+            return Ok(TableRef::Variable { name, alias });
+        }
+        if let TokenKind::Key(
+            kw @ (Kw::OpenRowset | Kw::OpenQuery | Kw::OpenXml | Kw::OpenDatasource),
+        ) = self.kind()
+        {
+            self.note_unsupported(&format!("{kw:?}").to_ascii_uppercase());
+            let name = ObjectName::bare(self.take_ident());
+            self.skip_parens()?;
+            let alias = self.alias()?;
+            return Ok(TableRef::Named { name, alias, hints: Vec::new() });
+        }
+        let name = self.object_name()?;
+        if self.at_sym(Sym::LeftParen) && !self.at_old_style_hint() {
+            self.at += 1;
+            let args = if self.at_sym(Sym::RightParen) {
+                Vec::new()
+            } else {
+                self.comma_list(|parser| {
+                    if parser.eat_kw(Kw::Default) {
+                        let span = parser.span_from(parser.at - 1);
+                        return Ok(Expr { kind: ExprKind::Literal(Literal::Null), span });
+                    }
+                    parser.value()
+                })?
+            };
+            self.expect_sym(Sym::RightParen)?;
+            let alias = self.alias()?;
+            let columns = self.alias_columns(alias.is_some())?;
+            return Ok(TableRef::Function { name, args, alias, columns });
+        }
+        let mut hints = self.old_style_hints()?;
+        if self.at_kw(Kw::For) && self.word_ahead(1, "SYSTEM_TIME") {
+            return Err(self.unexpected());
+        }
+        let alias = self.alias()?;
+        if self.at_kw(Kw::TableSample) {
+            self.at += 1;
+            self.note_unsupported("TABLESAMPLE");
+            self.eat_word("SYSTEM");
+            self.skip_parens()?;
+        }
+        hints.extend(self.old_style_hints()?);
+        hints.extend(self.table_hints()?);
+        Ok(TableRef::Named { name, alias, hints })
+    }
+
+    /// `(query) AS t`, `(VALUES ...) AS t (a)`, or joins in parentheses.
+    fn parenthesised_table(&mut self) -> ParseResult<TableRef> {
+        let start = self.at;
+        let values = self.kind_ahead(1) == TokenKind::Key(Kw::Values);
+        if values || self.query_in_parens() {
+            let query = self.subquery()?;
+            self.eat_kw(Kw::As);
+            let alias = self.ident()?;
+            let columns = self.alias_columns(true)?;
+            return Ok(TableRef::Derived { query, alias, columns });
+        }
+        self.at = start + 1;
+        let table = self.nested(Self::table_source)?;
+        self.expect_sym(Sym::RightParen)?;
+        Ok(table)
+    }
+
+    /// `[AS] alias`, or nothing.
+    fn alias(&mut self) -> ParseResult<Option<Ident>> {
+        if self.eat_kw(Kw::As) {
+            return self.ident().map(Some);
+        }
+        if self.at_name() && !self.at_label() {
+            return Ok(Some(self.take_ident()));
+        }
+        Ok(None)
+    }
+
+    fn alias_columns(&mut self, named: bool) -> ParseResult<Vec<Ident>> {
+        if named && self.at_sym(Sym::LeftParen) && !self.at_old_style_hint() {
+            self.ident_list()
+        } else {
+            Ok(Vec::new())
+        }
+    }
+
+    fn is_table_hint(&self, ahead: usize) -> bool {
+        match self.tokens.get(self.at + ahead) {
+            Some(token) if matches!(token.kind, TokenKind::Word | TokenKind::Key(_)) => {
+                let text = self.token_text(*token);
+                TABLE_HINTS.iter().any(|hint| hint.eq_ignore_ascii_case(text))
+            }
+            _ => false,
+        }
+    }
+
+    /// `(NOLOCK)`, `(INDEX = 1)`, `(NOLOCK, INDEX(2))` after a table's name or alias.
+    fn at_old_style_hint(&self) -> bool {
+        self.at_sym(Sym::LeftParen)
+            && self.is_table_hint(1)
+            && matches!(
+                self.kind_ahead(2),
+                TokenKind::Symbol(Sym::RightParen | Sym::Comma | Sym::Eq | Sym::LeftParen)
+            )
+    }
+
+    fn old_style_hints(&mut self) -> ParseResult<Vec<TableHint>> {
+        if self.at_old_style_hint() { self.hint_list() } else { Ok(Vec::new()) }
+    }
+
+    /// `WITH (hint [,] hint)` or `WITH hint`, or nothing: WITH may also begin the next statement.
+    pub(super) fn table_hints(&mut self) -> ParseResult<Vec<TableHint>> {
+        if !self.at_kw(Kw::With) {
+            return Ok(Vec::new());
+        }
+        if self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+            self.at += 1;
+            return self.hint_list();
+        }
+        let cte = matches!(
+            self.kind_ahead(2),
+            TokenKind::Key(Kw::As) | TokenKind::Symbol(Sym::LeftParen)
+        );
+        // `WITH TABLOCKX (c1) SELECT` has no AS after its parenthesis.
+        if self.is_table_hint(1) && !(cte && self.cte_follows()) {
+            self.at += 1;
+            return Ok(vec![self.table_hint()?]);
+        }
+        Ok(Vec::new())
+    }
+
+    /// `WITH name (columns) AS (`, seen from WITH.
+    fn cte_follows(&self) -> bool {
+        let mut ahead = 2;
+        if self.kind_ahead(ahead) == TokenKind::Symbol(Sym::LeftParen) {
+            while !matches!(
+                self.kind_ahead(ahead),
+                TokenKind::Symbol(Sym::RightParen) | TokenKind::End
+            ) {
+                ahead += 1;
+            }
+            ahead += 1;
+        }
+        self.kind_ahead(ahead) == TokenKind::Key(Kw::As)
+    }
+
+    fn hint_list(&mut self) -> ParseResult<Vec<TableHint>> {
+        self.expect_sym(Sym::LeftParen)?;
+        let mut hints = vec![self.table_hint()?];
+        // The comma between hints may be left out.
+        while !self.at_sym(Sym::RightParen) {
+            self.eat_sym(Sym::Comma);
+            hints.push(self.table_hint()?);
+        }
+        self.at += 1;
+        Ok(hints)
+    }
+
+    fn table_hint(&mut self) -> ParseResult<TableHint> {
+        let start = self.at;
+        if !self.is_table_hint(0) {
+            if self.kind() == TokenKind::Word {
+                let token = self.token();
+                let text = self.token_text(token).to_string();
+                return Err(self.mistake(
+                    321,
+                    format!(
+                        "\"{text}\" is not a recognized table hints option. If it is intended as a parameter to a \
+                         table-valued function or to the CHANGETABLE function, ensure that your database \
+                         compatibility mode is set to 90."
+                    ),
+                ));
+            }
+            return Err(self.unexpected());
+        }
+        let name = self.any_word()?;
+        let mut args = Vec::new();
+        let takes_args = matches!(name.as_str(), "INDEX" | "FORCESEEK");
+        if self.eat_sym(Sym::Eq) {
+            let parens = self.eat_sym(Sym::LeftParen);
+            args = if parens { self.comma_list(Self::hint_arg)? } else { vec![self.hint_arg()?] };
+            if parens {
+                self.expect_sym(Sym::RightParen)?;
+            }
+        } else if takes_args && self.at_sym(Sym::LeftParen) {
+            self.at += 1;
+            args = self.comma_list(Self::hint_arg)?;
+            self.expect_sym(Sym::RightParen)?;
+        }
+        Ok(TableHint { name, args, span: self.span_from(start) })
+    }
+
+    fn hint_arg(&mut self) -> ParseResult<String> {
+        if self.kind() == TokenKind::Integer {
+            let token = self.advance();
+            return Ok(self.token_text(token).to_string());
+        }
+        let arg = self.ident()?.value;
+        // FORCESEEK (index (columns)).
+        if self.at_sym(Sym::LeftParen) {
+            self.skip_parens()?;
+        }
+        Ok(arg)
+    }
+}

@@ -1,0 +1,435 @@
+//! SELECT, set operations, common table expressions, and the clauses that other statements share.
+
+use super::*;
+
+impl Parser<'_> {
+    /// A whole query with its WITH, ORDER BY and OPTION.
+    pub(super) fn query(&mut self) -> ParseResult<Query> {
+        let with = self.with_clause()?;
+        self.query_after_with(with)
+    }
+
+    /// The same, its WITH having been read.
+    pub(super) fn query_after_with(&mut self, with: Vec<Cte>) -> ParseResult<Query> {
+        let start = self.at;
+        let body = self.query_body()?;
+        let mut query = Query {
+            with,
+            body,
+            order_by: Vec::new(),
+            offset: None,
+            fetch: None,
+            option: Vec::new(),
+            span: Span::default(),
+        };
+        if self.at_kw(Kw::Order) {
+            query.order_by = self.order_by()?;
+            if self.at_word("OFFSET") {
+                self.at += 1;
+                query.offset = Some(self.value()?);
+                if !self.eat_word("ROWS") {
+                    self.expect_word("ROW")?;
+                }
+                if self.eat_kw(Kw::Fetch) {
+                    if !self.eat_word("NEXT") {
+                        self.expect_word("FIRST")?;
+                    }
+                    query.fetch = Some(self.value()?);
+                    if !self.eat_word("ROWS") {
+                        self.expect_word("ROW")?;
+                    }
+                    self.expect_word("ONLY")?;
+                }
+            }
+        }
+        if self.at_kw(Kw::For) {
+            self.at += 1;
+            let what = self.any_word()?;
+            self.note_unsupported(&format!("FOR {what}"));
+            self.skip_to_clause_end()?;
+        }
+        query.option = self.option_clause()?;
+        query.span = self.span_from(start);
+        Ok(query)
+    }
+
+    /// `WITH a AS (...), b (x) AS (...)`, or nothing.
+    pub(super) fn with_clause(&mut self) -> ParseResult<Vec<Cte>> {
+        if !self.eat_kw(Kw::With) {
+            return Ok(Vec::new());
+        }
+        self.comma_list(|parser| {
+            let name = parser.ident()?;
+            let columns =
+                if parser.at_sym(Sym::LeftParen) { parser.ident_list()? } else { Vec::new() };
+            parser.expect_kw(Kw::As)?;
+            let query = parser.subquery()?;
+            Ok(Cte { name, columns, query })
+        })
+    }
+
+    /// SELECT ... UNION SELECT ...; INTERSECT binds tighter.
+    fn query_body(&mut self) -> ParseResult<QueryBody> {
+        let first = self.intersect_chain()?;
+        self.set_chain(first, |kw| match kw {
+            Kw::Union => Some(SetOperator::Union),
+            Kw::Except => Some(SetOperator::Except),
+            _ => None,
+        })
+    }
+
+    fn intersect_chain(&mut self) -> ParseResult<QueryBody> {
+        let first = self.query_term()?;
+        self.set_chain(first, |kw| (kw == Kw::Intersect).then_some(SetOperator::Intersect))
+    }
+
+    /// Runs of one operation become balanced trees (a script may join hundreds of rows by UNION
+    /// ALL); a change of operation nests to the left.
+    fn set_chain(
+        &mut self,
+        first: QueryBody,
+        operator: impl Fn(Kw) -> Option<SetOperator>,
+    ) -> ParseResult<QueryBody> {
+        let mut run = vec![first];
+        let mut present: Option<(SetOperator, bool)> = None;
+        let mut changes = 0;
+        loop {
+            let next = match self.kind() {
+                TokenKind::Key(kw) => operator(kw),
+                _ => None,
+            };
+            let Some(op) = next else { break };
+            self.at += 1;
+            let all = self.eat_kw(Kw::All);
+            if present.is_some_and(|old| old != (op, all) || op == SetOperator::Except) {
+                changes += 1;
+                if changes + self.depth > MAX_DEPTH {
+                    return Err(self.too_deep());
+                }
+                let joined = balance(std::mem::take(&mut run), present);
+                run.push(joined);
+            }
+            present = Some((op, all));
+            let right = if op == SetOperator::Intersect {
+                self.query_term()?
+            } else {
+                self.intersect_chain()?
+            };
+            run.push(right);
+        }
+        Ok(balance(run, present))
+    }
+
+    fn query_term(&mut self) -> ParseResult<QueryBody> {
+        if self.at_sym(Sym::LeftParen) {
+            return self.nested(|parser| {
+                parser.at += 1;
+                let body = parser.query_body()?;
+                parser.expect_sym(Sym::RightParen)?;
+                Ok(QueryBody::Nested(Box::new(body)))
+            });
+        }
+        if self.at_kw(Kw::Values) {
+            return Ok(QueryBody::Values(self.value_rows()?));
+        }
+        Ok(QueryBody::Select(Box::new(self.select()?)))
+    }
+
+    /// `VALUES (1, 2), (3, 4)` as a table.
+    pub(super) fn value_rows(&mut self) -> ParseResult<Vec<Vec<Expr>>> {
+        self.expect_kw(Kw::Values)?;
+        let rows = self.comma_list(|parser| {
+            parser.expect_sym(Sym::LeftParen)?;
+            let row = parser.comma_list(Self::value)?;
+            parser.expect_sym(Sym::RightParen)?;
+            Ok(row)
+        })?;
+        self.check_arity(rows.iter().map(Vec::len))?;
+        Ok(rows)
+    }
+
+    /// 10709 unless all rows are of one length.
+    pub(super) fn check_arity(&self, mut lengths: impl Iterator<Item = usize>) -> ParseResult<()> {
+        let first = lengths.next();
+        if lengths.all(|length| Some(length) == first) {
+            return Ok(());
+        }
+        Err(self.mistake(
+            10709,
+            "The number of columns for each row in a table value constructor must be the same.",
+        ))
+    }
+
+    #[inline(never)]
+    fn select(&mut self) -> ParseResult<Select> {
+        let start = self.at;
+        self.expect_kw(Kw::Select)?;
+        let distinct = self.eat_kw(Kw::Distinct);
+        if !distinct {
+            self.eat_kw(Kw::All);
+        }
+        let mut select = Select {
+            distinct,
+            top: self.top()?,
+            items: self.comma_list(Self::select_item)?,
+            into: None,
+            from: Vec::new(),
+            filter: None,
+            group_by: Vec::new(),
+            having: None,
+            span: Span::default(),
+        };
+        if self.eat_kw(Kw::Into) {
+            let table = self.object_name()?;
+            let filegroup = if self.eat_kw(Kw::On) { Some(self.lenient_ident()?) } else { None };
+            select.into = Some(SelectInto { table, filegroup });
+        }
+        select.from = self.sources()?;
+        select.filter = self.where_clause()?;
+        if self.eat_kw(Kw::Group) {
+            self.expect_kw(Kw::By)?;
+            if self.eat_kw(Kw::All) {
+                self.note_unsupported("GROUP BY ALL");
+            }
+            select.group_by = self.comma_list(Self::group_item)?;
+            if self.at_kw(Kw::With) && (self.word_ahead(1, "ROLLUP") || self.word_ahead(1, "CUBE"))
+            {
+                self.at += 2;
+                self.note_unsupported("GROUP BY WITH ROLLUP");
+            }
+        }
+        if self.eat_kw(Kw::Having) {
+            select.having = Some(self.condition()?);
+        }
+        select.span = self.span_from(start);
+        Ok(select)
+    }
+
+    fn group_item(&mut self) -> ParseResult<Expr> {
+        let grouping = (self.at_word("ROLLUP") || self.at_word("CUBE"))
+            && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen);
+        let sets = self.at_word("GROUPING") && self.word_ahead(1, "SETS");
+        if grouping || sets {
+            let start = self.at;
+            self.at += if sets { 2 } else { 1 };
+            self.note_unsupported("GROUP BY GROUPING SETS");
+            self.skip_parens()?;
+            return Ok(Expr {
+                kind: ExprKind::Literal(Literal::Null),
+                span: self.span_from(start),
+            });
+        }
+        self.value()
+    }
+
+    pub(super) fn top(&mut self) -> ParseResult<Option<Top>> {
+        if !self.eat_kw(Kw::Top) {
+            return Ok(None);
+        }
+        let start = self.at;
+        // Without parentheses only a constant or a variable may stand: `TOP 5 -1` selects -1.
+        let count = if self.at_sym(Sym::LeftParen) {
+            self.at += 1;
+            let mut count = self.value()?;
+            self.expect_sym(Sym::RightParen)?;
+            count.span = self.span_from(start);
+            count
+        } else if self.kind() == TokenKind::Variable {
+            let variable = self.variable()?;
+            Expr { kind: ExprKind::Variable(variable), span: self.span_from(start) }
+        } else if matches!(self.kind(), TokenKind::Integer | TokenKind::Decimal | TokenKind::Float)
+        {
+            let literal = self.literal()?;
+            Expr { kind: ExprKind::Literal(literal), span: self.span_from(start) }
+        } else {
+            return Err(self.unexpected());
+        };
+        let percent = self.eat_kw(Kw::Percent);
+        let with_ties = self.at_kw(Kw::With) && self.word_ahead(1, "TIES");
+        if with_ties {
+            self.at += 2;
+        }
+        Ok(Some(Top { count: Box::new(count), percent, with_ties }))
+    }
+
+    pub(super) fn select_item(&mut self) -> ParseResult<SelectItem> {
+        let start = self.at;
+        if self.eat_sym(Sym::Star) {
+            return Ok(SelectItem::Wildcard { qualifier: None, span: self.span_from(start) });
+        }
+        if let Some(item) = self.qualified_wildcard()? {
+            return Ok(item);
+        }
+        if self.kind() == TokenKind::Variable {
+            let here = self.at;
+            let variable = self.variable()?;
+            if let Some(op) = self.assign_op() {
+                let expr = self.value()?;
+                return Ok(SelectItem::Assign { variable, op, expr });
+            }
+            self.at = here;
+        }
+        if (self.at_name() || self.at_string()) && self.kind_ahead(1) == TokenKind::Symbol(Sym::Eq)
+        {
+            let alias = Some(self.take_ident());
+            self.at += 1;
+            let expr = self.value()?;
+            return Ok(SelectItem::Expr { expr, alias });
+        }
+        let expr = self.value()?;
+        let alias = if self.eat_kw(Kw::As) {
+            if self.at_string() { Some(self.take_ident()) } else { Some(self.ident()?) }
+        } else if (self.at_name() && !self.at_label()) || self.at_string() {
+            Some(self.take_ident())
+        } else {
+            None
+        };
+        Ok(SelectItem::Expr { expr, alias })
+    }
+
+    /// `t.*`, `dbo.t.*`
+    fn qualified_wildcard(&mut self) -> ParseResult<Option<SelectItem>> {
+        let mut ahead = 0;
+        while self.name_ahead(ahead) && self.kind_ahead(ahead + 1) == TokenKind::Symbol(Sym::Dot) {
+            ahead += 2;
+        }
+        if ahead == 0 || self.kind_ahead(ahead) != TokenKind::Symbol(Sym::Star) || ahead > 6 {
+            return Ok(None);
+        }
+        let start = self.at;
+        let mut parts = Vec::new();
+        while !self.at_sym(Sym::Star) {
+            parts.push(self.ident()?);
+            self.expect_sym(Sym::Dot)?;
+        }
+        let span = self.span_from(start);
+        self.at += 1;
+        let mut parts = parts.into_iter().rev();
+        let qualifier = parts.next().map(|name| ObjectName {
+            name,
+            schema: parts.next(),
+            database: parts.next(),
+            server: None,
+            span,
+        });
+        Ok(Some(SelectItem::Wildcard { qualifier, span: self.span_from(start) }))
+    }
+
+    /// `=`, `+=`, ... when one stands here.
+    pub(super) fn assign_op(&mut self) -> Option<AssignOp> {
+        let TokenKind::Symbol(sym) = self.kind() else { return None };
+        let op = match sym {
+            Sym::Eq => AssignOp::Set,
+            Sym::PlusEq => AssignOp::Add,
+            Sym::MinusEq => AssignOp::Sub,
+            Sym::StarEq => AssignOp::Mul,
+            Sym::SlashEq => AssignOp::Div,
+            Sym::PercentEq => AssignOp::Mod,
+            Sym::AmpersandEq => AssignOp::BitAnd,
+            Sym::PipeEq => AssignOp::BitOr,
+            Sym::CaretEq => AssignOp::BitXor,
+            _ => return None,
+        };
+        self.at += 1;
+        Some(op)
+    }
+
+    pub(super) fn where_clause(&mut self) -> ParseResult<Option<Expr>> {
+        if !self.eat_kw(Kw::Where) {
+            return Ok(None);
+        }
+        if self.at_kw(Kw::Current) && self.word_ahead(1, "OF") {
+            self.note_unsupported("WHERE CURRENT OF");
+            self.at += 2;
+            self.eat_word("GLOBAL");
+            self.advance();
+            return Ok(None);
+        }
+        Ok(Some(self.condition()?))
+    }
+
+    pub(super) fn order_by(&mut self) -> ParseResult<Vec<OrderItem>> {
+        self.expect_kw(Kw::Order)?;
+        self.expect_kw(Kw::By)?;
+        self.comma_list(|parser| {
+            let expr = parser.value()?;
+            let descending = parser.eat_kw(Kw::Desc);
+            if !descending {
+                parser.eat_kw(Kw::Asc);
+            }
+            Ok(OrderItem { expr, descending })
+        })
+    }
+
+    /// `OPTION (MAXDOP 1, LOOP JOIN, ...)`, or nothing.
+    pub(super) fn option_clause(&mut self) -> ParseResult<Vec<QueryHint>> {
+        if !self.eat_kw(Kw::Option) {
+            return Ok(Vec::new());
+        }
+        self.expect_sym(Sym::LeftParen)?;
+        let hints = self.comma_list(Self::query_hint)?;
+        self.expect_sym(Sym::RightParen)?;
+        Ok(hints)
+    }
+
+    fn query_hint(&mut self) -> ParseResult<QueryHint> {
+        let start = self.at;
+        let mut name = self.any_word()?;
+        let mut args = Vec::new();
+        loop {
+            match self.kind() {
+                TokenKind::Word | TokenKind::Key(_) => {
+                    name.push(' ');
+                    name.push_str(&self.any_word()?);
+                }
+                TokenKind::Symbol(Sym::Eq) => self.at += 1,
+                TokenKind::Symbol(Sym::LeftParen) if name == "USE HINT" => {
+                    self.at += 1;
+                    args = self.comma_list(Self::literal)?;
+                    self.expect_sym(Sym::RightParen)?;
+                }
+                TokenKind::Symbol(Sym::LeftParen) => self.skip_parens()?,
+                TokenKind::Symbol(Sym::Comma | Sym::RightParen) => break,
+                _ => args.push(self.literal()?),
+            }
+        }
+        Ok(QueryHint { name, args, span: self.span_from(start) })
+    }
+
+    /// Steps to what may follow a clause that is not understood: OPTION, `)`, `;` or the end.
+    fn skip_to_clause_end(&mut self) -> ParseResult<()> {
+        loop {
+            match self.kind() {
+                TokenKind::End
+                | TokenKind::Symbol(Sym::RightParen | Sym::Semicolon)
+                | TokenKind::Key(Kw::Option) => return Ok(()),
+                TokenKind::Symbol(Sym::LeftParen) => self.skip_parens()?,
+                TokenKind::Symbol(Sym::Comma) | TokenKind::Word => self.at += 1,
+                _ if self.at_string() => self.at += 1,
+                _ => return Ok(()),
+            }
+        }
+    }
+}
+
+fn balance(mut bodies: Vec<QueryBody>, present: Option<(SetOperator, bool)>) -> QueryBody {
+    if let Some((op, all)) = present {
+        while bodies.len() > 1 {
+            let mut halved = Vec::with_capacity(bodies.len().div_ceil(2));
+            let mut rest = bodies.into_iter();
+            while let Some(left) = rest.next() {
+                halved.push(match rest.next() {
+                    Some(right) => QueryBody::SetOperation {
+                        op,
+                        all,
+                        left: Box::new(left),
+                        right: Box::new(right),
+                    },
+                    None => left,
+                });
+            }
+            bodies = halved;
+        }
+    }
+    bodies.pop().expect("a chain has bodies")
+}

@@ -1,0 +1,180 @@
+//! Statements of SQL Server that this engine reads past and does not carry out.
+//!
+//! They become [`StatementKind::Unsupported`], which fails with 40510 when it runs, so that the rest
+//! of a batch keeps its meaning. Where such a statement ends is found by rule of thumb: at a
+//! semicolon, or at a word that begins a statement and stands first on its line.
+
+use super::*;
+
+impl Parser<'_> {
+    /// A statement that begins with `kw`, which no other function knows.
+    pub(super) fn unsupported_statement(&mut self, kw: Kw) -> ParseResult<StatementKind> {
+        let known = matches!(
+            kw,
+            Kw::Grant
+                | Kw::Deny
+                | Kw::Revoke
+                | Kw::Revert
+                | Kw::Restore
+                | Kw::Bulk
+                | Kw::Open
+                | Kw::Close
+                | Kw::Fetch
+                | Kw::Deallocate
+                | Kw::Shutdown
+                | Kw::SetUser
+                | Kw::ReadText
+                | Kw::WriteText
+                | Kw::UpdateText
+                | Kw::Load
+                | Kw::Dump
+        );
+        if !known {
+            return Err(self.unexpected());
+        }
+        let mut what = self.any_word()?;
+        if kw == Kw::Bulk {
+            what.push_str(" INSERT");
+            self.expect_kw(Kw::Insert)?;
+        }
+        self.skip_statement(&what)
+    }
+
+    /// CREATE, ALTER or DROP (`verb`) of something that is not kept here.
+    pub(super) fn unsupported_object(&mut self, verb: &str) -> ParseResult<StatementKind> {
+        const OBJECTS: &[&str] = &[
+            "AGGREGATE",
+            "APPLICATION",
+            "ASSEMBLY",
+            "ASYMMETRIC",
+            "AVAILABILITY",
+            "BROKER",
+            "CERTIFICATE",
+            "COLUMN",
+            "CONTRACT",
+            "CREDENTIAL",
+            "CRYPTOGRAPHIC",
+            "DATABASE",
+            "DEFAULT",
+            "ENDPOINT",
+            "EVENT",
+            "EXTERNAL",
+            "FULLTEXT",
+            "FUNCTION",
+            "INDEX",
+            "LOGIN",
+            "MASTER",
+            "MESSAGE",
+            "PARTITION",
+            "PRIMARY",
+            "QUEUE",
+            "REMOTE",
+            "RESOURCE",
+            "ROLE",
+            "ROUTE",
+            "RULE",
+            "SCHEMA",
+            "SEARCH",
+            "SECURITY",
+            "SELECTIVE",
+            "SEQUENCE",
+            "SERVER",
+            "SERVICE",
+            "SPATIAL",
+            "STATISTICS",
+            "SYMMETRIC",
+            "SYNONYM",
+            "TRIGGER",
+            "TYPE",
+            "USER",
+            "VIEW",
+            "WORKLOAD",
+            "XML",
+        ];
+        let here = self.at;
+        let object = self.any_word()?;
+        if !OBJECTS.contains(&object.as_str()) {
+            self.at = here;
+            return Err(self.unexpected());
+        }
+        let mut what = format!("{verb} {object}");
+        if matches!(object.as_str(), "SERVER" | "RESOURCE" | "EXTERNAL" | "PARTITION")
+            && matches!(self.kind(), TokenKind::Word | TokenKind::Key(_))
+        {
+            what = format!("{what} {}", self.any_word()?);
+        }
+        if verb != "DROP" && matches!(object.as_str(), "VIEW" | "FUNCTION" | "TRIGGER") {
+            // Their text goes to the end of the batch.
+            while !self.at_end() {
+                self.at += 1;
+            }
+            return Ok(StatementKind::Unsupported { what });
+        }
+        self.skip_statement(&what)
+    }
+
+    /// Steps over the rest of a statement.
+    pub(super) fn skip_statement(&mut self, what: &str) -> ParseResult<StatementKind> {
+        let mut line = self.tokens[self.at.saturating_sub(1)].span.line;
+        loop {
+            match self.kind() {
+                TokenKind::End | TokenKind::Symbol(Sym::Semicolon) => break,
+                TokenKind::Symbol(Sym::LeftParen) => {
+                    self.skip_parens()?;
+                    line = self.tokens[self.at - 1].span.line;
+                    continue;
+                }
+                TokenKind::Key(Kw::End | Kw::Else) => break,
+                TokenKind::Key(kw) if self.token().span.line > line && begins_statement(kw) => {
+                    break;
+                }
+                _ => {}
+            }
+            line = self.token().span.line;
+            self.at += 1;
+        }
+        Ok(StatementKind::Unsupported { what: what.to_string() })
+    }
+}
+
+fn begins_statement(kw: Kw) -> bool {
+    matches!(
+        kw,
+        Kw::Alter
+            | Kw::Backup
+            | Kw::Begin
+            | Kw::Break
+            | Kw::Checkpoint
+            | Kw::Close
+            | Kw::Commit
+            | Kw::Continue
+            | Kw::Create
+            | Kw::Dbcc
+            | Kw::Deallocate
+            | Kw::Declare
+            | Kw::Delete
+            | Kw::Deny
+            | Kw::Drop
+            | Kw::Exec
+            | Kw::Execute
+            | Kw::Fetch
+            | Kw::Goto
+            | Kw::Grant
+            | Kw::If
+            | Kw::Insert
+            | Kw::Kill
+            | Kw::Open
+            | Kw::Print
+            | Kw::Raiserror
+            | Kw::Restore
+            | Kw::Return
+            | Kw::Revoke
+            | Kw::Rollback
+            | Kw::Save
+            | Kw::Set
+            | Kw::Truncate
+            | Kw::Use
+            | Kw::Waitfor
+            | Kw::While
+    )
+}
