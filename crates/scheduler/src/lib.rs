@@ -1,1 +1,166 @@
-//! One OS thread per CPU of the mask; tasks are stackful coroutines.
+//! One OS thread per CPU of the mask; tasks are stackful coroutines that never leave their scheduler.
+//!
+//! A task reads as plain synchronous code; whatever waits suspends through `runtime::task`, for which
+//! this crate installs the hooks. A scheduler runs its tasks in turn, takes wakes from other threads,
+//! polls the pollers, keeps the timers, spins for a bounded time when it has nothing to do, and then
+//! sleeps. [`sim`] runs the same tasks on one thread from one seed.
+//!
+//! Rules that code asserts: a task that holds a `NoSuspend`, or unwinds, does not suspend.
+//!
+//! Knows nothing of sessions, statements or what a task is for.
+
+mod core;
+mod join;
+mod local;
+mod run;
+pub mod sim;
+mod sleep;
+mod task;
+
+pub use crate::core::Stats;
+pub use join::{JoinHandle, Panic};
+pub use task::{TaskInfo, TaskState};
+
+use crate::core::{Core, Spawn};
+use parking_lot::Mutex;
+use runtime::threads;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+
+/// How to start the schedulers.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The CPUs to run on, one scheduler each; empty: all that the process may use.
+    pub cpus: Vec<usize>,
+    /// So many schedulers, over `cpus` in turn; `None`: one per CPU.
+    pub count: Option<usize>,
+    /// Stack of a task, in bytes of address space; memory is used as it is touched.
+    pub stack_bytes: usize,
+    /// How long an idle scheduler polls before it sleeps.
+    pub spin_before_sleep_ns: u64,
+    /// The same while one of its tasks waits for the device and something is in flight: in a virtual
+    /// machine a sleep and wake-up costs some 40 microseconds, a quarter of a flush.
+    pub spin_for_device_ns: u64,
+    /// Whether each thread is pinned to its CPU.
+    pub pin: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            cpus: Vec::new(),
+            count: None,
+            // Frames of unoptimised code are several times larger.
+            stack_bytes: if cfg!(debug_assertions) { 2 << 20 } else { 512 << 10 },
+            spin_before_sleep_ns: 20_000,
+            spin_for_device_ns: 300_000,
+            pin: true,
+        }
+    }
+}
+
+impl Config {
+    /// `count` schedulers over all CPUs of the process.
+    pub fn with_count(count: usize) -> Config {
+        Config { count: Some(count), ..Config::default() }
+    }
+}
+
+/// A set of schedulers.
+pub struct Schedulers {
+    cores: Vec<Arc<Core>>,
+    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
+    next: AtomicUsize,
+}
+
+impl Schedulers {
+    /// Starts the threads. Within [`sim::run`] these are the simulation's, and nothing is started.
+    pub fn start(config: Config) -> io::Result<Arc<Schedulers>> {
+        if let Some(simulated) = sim::schedulers() {
+            return Ok(simulated);
+        }
+        let cpus = if config.cpus.is_empty() { threads::affinity() } else { config.cpus.clone() };
+        let count = config.count.unwrap_or(cpus.len()).clamp(1, runtime::task::MAX_SLOTS / 2);
+        let awake = Arc::new(AtomicUsize::new(count));
+        let config = Arc::new(config);
+        let cores = (0..count)
+            .map(|i| Core::new(i, Some(cpus[i % cpus.len()]), config.clone(), awake.clone()))
+            .collect::<io::Result<Vec<_>>>()?;
+        let mut running = Vec::new();
+        for core in &cores {
+            // Announced here and not in the thread: from the first spawn on somebody polls.
+            let driver = runtime::task::driver_guard(core.clone());
+            let theirs = core.clone();
+            running.push(threads::spawn(&format!("scheduler-{}", core.index), move || {
+                run::run(&theirs);
+                drop(driver);
+            })?);
+        }
+        let next = AtomicUsize::new(0);
+        Ok(Arc::new(Schedulers { cores, threads: Mutex::new(running), next }))
+    }
+
+    /// Starts a task on scheduler `on`, or on the one with the fewest tasks. After [`Self::stop`] the
+    /// task is dropped unrun, and joining it returns an error.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        name: &str,
+        on: Option<usize>,
+        f: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        let core = match on {
+            Some(index) => &self.cores[index],
+            None => self.least_loaded(),
+        };
+        let (handle, completer) = join::pair();
+        core.spawn(Spawn { name: name.to_owned(), body: Box::new(move || completer.run(f)) });
+        handle
+    }
+
+    fn least_loaded(&self) -> &Arc<Core> {
+        let n = self.cores.len();
+        let first = self.next.fetch_add(1, Relaxed);
+        let in_turn = (0..n).map(|i| &self.cores[(first + i) % n]);
+        match in_turn.min_by_key(|core| core.tasks.load(Relaxed)) {
+            Some(core) => core,
+            None => stdx::fatal!("there are no schedulers"),
+        }
+    }
+
+    /// How many schedulers there are.
+    pub fn count(&self) -> usize {
+        self.cores.len()
+    }
+
+    /// Figures of each scheduler.
+    pub fn stats(&self) -> Vec<Stats> {
+        self.cores.iter().map(|core| core.stats()).collect()
+    }
+
+    /// Every task alive.
+    pub fn tasks(&self) -> Vec<TaskInfo> {
+        self.cores.iter().flat_map(|core| core.task_infos()).collect()
+    }
+
+    /// Takes no new tasks, waits until those there are have ended, and ends the threads. Whoever
+    /// calls this has told the tasks to end; it must not be one of them.
+    pub fn stop(&self) {
+        self.cores.iter().for_each(|core| core.stop());
+        for thread in self.threads.lock().drain(..) {
+            if thread.join().is_err() {
+                stdx::fatal!("a scheduler's thread panicked outside of its tasks");
+            }
+        }
+    }
+}
+
+impl Drop for Schedulers {
+    fn drop(&mut self) {
+        // The threads end by themselves when their tasks have.
+        self.cores.iter().for_each(|core| core.stop());
+    }
+}
+
+#[cfg(test)]
+mod tests;

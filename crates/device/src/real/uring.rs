@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 use runtime::task::Poller;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 const ENTRIES: u32 = 256;
 /// Completions reaped under the lock at one go.
@@ -27,6 +28,8 @@ pub(super) struct Ring {
     submission: Mutex<()>,
     completion: Mutex<()>,
     event: OwnedFd,
+    /// Requests that the kernel has.
+    in_flight: AtomicUsize,
 }
 
 impl Ring {
@@ -40,12 +43,19 @@ impl Ring {
         // SAFETY: a fresh descriptor that nobody else owns.
         let event = unsafe { OwnedFd::from_raw_fd(fd) };
         ring.submitter().register_eventfd(event.as_raw_fd())?;
-        Ok(Ring { ring, submission: Mutex::new(()), completion: Mutex::new(()), event })
+        Ok(Ring {
+            ring,
+            submission: Mutex::new(()),
+            completion: Mutex::new(()),
+            event,
+            in_flight: AtomicUsize::new(0),
+        })
     }
 
     pub fn submit(&self, request: Box<Request>) {
         let entry = self.entry(&request);
         let entry = entry.user_data(Box::into_raw(request) as u64);
+        self.in_flight.fetch_add(1, Relaxed);
         let guard = self.submission.lock();
         // SAFETY: `submission` makes us the only user of the submission queue; the memory that the
         // entry names stays valid until completion (contract of `File::submit`).
@@ -139,6 +149,9 @@ impl Poller for Ring {
                     n += 1;
                 }
             }
+            if n > 0 {
+                self.in_flight.fetch_sub(n, Relaxed);
+            }
             for &(data, result) in &batch[..n] {
                 // SAFETY: invariant 1: the box was leaked into the entry and comes back once.
                 let request = unsafe { Box::from_raw(data as *mut Request) };
@@ -149,6 +162,10 @@ impl Poller for Ring {
                 return work;
             }
         }
+    }
+
+    fn busy(&self) -> bool {
+        self.in_flight.load(Relaxed) > 0
     }
 
     fn wake_fd(&self) -> Option<RawFd> {

@@ -4,6 +4,7 @@
 //! snapshot and renew it when [`VERSION`] has moved, so a turn of a scheduler takes no lock. A poller
 //! may therefore be polled for a short while after it was unregistered.
 
+use super::Wake;
 use crate::sim;
 use parking_lot::Mutex;
 use std::cell::RefCell;
@@ -21,8 +22,14 @@ pub trait Poller: Send + Sync {
         None
     }
 
-    /// When this poller next wants a poll by the clock, for one without a descriptor.
-    /// Sleepers do not sleep past it.
+    /// Whether something is in flight that polling will find soon. A scheduler whose tasks wait for
+    /// the device spins a little longer then.
+    fn busy(&self) -> bool {
+        false
+    }
+
+    /// When this poller next wants a poll by the clock. Sleepers do not sleep past it. (A sleeping
+    /// scheduler looks at a poller without a descriptor every few milliseconds anyway.)
     fn next_ns(&self) -> Option<u64> {
         None
     }
@@ -39,6 +46,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 static GLOBAL: Mutex<Option<List>> = Mutex::new(None);
 /// Scheduler loops alive. While there are any, plain threads leave polling to them.
 static DRIVERS: AtomicUsize = AtomicUsize::new(0);
+static DRIVER_WAKERS: Mutex<Vec<Arc<dyn Wake>>> = Mutex::new(Vec::new());
 
 thread_local! {
     static SIMULATED: RefCell<List> = RefCell::new(Arc::new(Vec::new()));
@@ -51,6 +59,10 @@ fn edit(change: impl FnOnce(&mut Vec<(PollerId, Arc<dyn Poller>)>)) {
         change(Arc::make_mut(GLOBAL.lock().get_or_insert_default()));
     }
     VERSION.fetch_add(1, Release);
+    // A sleeping scheduler must learn of the change, or nobody would poll the newcomer.
+    if !sim::active() {
+        wake_drivers();
+    }
 }
 
 /// From now on `poller` is polled (see the module's promise 3).
@@ -114,12 +126,23 @@ impl Pollers {
         self.list.iter().map(|(_, poller)| poller.poll()).sum()
     }
 
+    /// As [`Self::poll`], over the snapshot as it is.
+    #[inline]
+    pub fn poll_known(&self) -> usize {
+        self.list.iter().map(|(_, poller)| poller.poll()).sum()
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Poller>> {
         self.list.iter().map(|(_, poller)| poller)
     }
 
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// Whether any has something in flight.
+    pub fn busy(&self) -> bool {
+        self.iter().any(|p| p.busy())
     }
 
     /// The earliest moment that a poller asks for.
@@ -137,19 +160,29 @@ pub fn poll_all() -> usize {
     MINE.with(|mine| mine.try_borrow_mut().map_or(0, |mut pollers| pollers.poll()))
 }
 
-/// While one lives, scheduler loops poll, and plain threads need not.
+/// While one lives, its scheduler loop polls, and plain threads need not.
 #[must_use]
-pub struct DriverGuard(());
+pub struct DriverGuard(Arc<dyn Wake>);
 
-/// Announces a scheduler loop.
-pub fn driver_guard() -> DriverGuard {
+/// Announces a scheduler loop; `waker` gets it out of its sleep when the set of pollers changes.
+pub fn driver_guard(waker: Arc<dyn Wake>) -> DriverGuard {
+    DRIVER_WAKERS.lock().push(waker.clone());
     DRIVERS.fetch_add(1, SeqCst);
-    DriverGuard(())
+    DriverGuard(waker)
 }
 
 impl Drop for DriverGuard {
     fn drop(&mut self) {
         DRIVERS.fetch_sub(1, SeqCst);
+        DRIVER_WAKERS.lock().retain(|w| !Arc::ptr_eq(w, &self.0));
+        // One of the others must now watch for those that sleep.
+        wake_drivers();
+    }
+}
+
+fn wake_drivers() {
+    for waker in DRIVER_WAKERS.lock().iter() {
+        waker.wake();
     }
 }
 

@@ -1,0 +1,212 @@
+//! The part of a scheduler that other threads touch.
+//!
+//! | field | who writes | who reads |
+//! |---|---|---|
+//! | `inbox` | anyone, under its lock | the owner takes all |
+//! | `has_mail` | anyone sets after pushing; the owner clears before taking | owner |
+//! | `asleep` | the owner | whoever has pushed |
+//! | `awake` | owners of one set, counting each other | owners |
+//! | statistics | the owner, load and store | anyone |
+
+use crate::sleep::Sleeper;
+use crate::task::{Task, TaskInfo};
+use crate::{Config, local};
+use parking_lot::Mutex;
+use runtime::task::Wake;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
+use stdx::CachePadded;
+
+/// A task that is to begin.
+pub(crate) struct Spawn {
+    pub name: String,
+    pub body: Box<dyn FnOnce() + Send>,
+}
+
+#[derive(Default)]
+pub(crate) struct Inbox {
+    pub spawns: Vec<Spawn>,
+    /// Tasks to be queued: slab indices.
+    pub wakes: Vec<u32>,
+    pub closed: bool,
+}
+
+pub(crate) struct Core {
+    pub index: usize,
+    pub cpu: Option<usize>,
+    pub config: Arc<Config>,
+    inbox: CachePadded<Mutex<Inbox>>,
+    has_mail: CachePadded<AtomicBool>,
+    asleep: AtomicBool,
+    /// Schedulers of the set that are not asleep. The last to fall asleep watches the pollers.
+    pub awake: Arc<AtomicUsize>,
+    pub sleeper: Sleeper,
+    /// Tasks spawned and not ended.
+    pub tasks: AtomicUsize,
+    alive: Mutex<BTreeMap<u32, Arc<Task>>>,
+    pub counts: CachePadded<Counts>,
+}
+
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub switches: AtomicU64,
+    pub yields: AtomicU64,
+    pub sleeps: AtomicU64,
+    pub polled: AtomicU64,
+    pub remote_wakes: AtomicU64,
+    pub runnable: AtomicU64,
+    pub idle_ns: AtomicU64,
+}
+
+impl Counts {
+    /// The owner's addition.
+    pub fn add(cell: &AtomicU64, n: u64) {
+        cell.store(cell.load(Relaxed) + n, Relaxed);
+    }
+}
+
+/// Figures of one scheduler, since it began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    pub index: usize,
+    pub cpu: Option<usize>,
+    pub current_tasks: usize,
+    pub runnable_tasks: u64,
+    pub context_switches: u64,
+    pub yields: u64,
+    pub remote_wakes: u64,
+    /// Times that it went to sleep in the kernel.
+    pub sleeps: u64,
+    /// Work that its polls found.
+    pub polled: u64,
+    /// Nanoseconds without a runnable task, spinning or asleep.
+    pub idle_ns: u64,
+}
+
+impl Core {
+    pub fn new(
+        index: usize,
+        cpu: Option<usize>,
+        config: Arc<Config>,
+        awake: Arc<AtomicUsize>,
+    ) -> io::Result<Arc<Core>> {
+        Ok(Arc::new(Core {
+            index,
+            cpu,
+            config,
+            inbox: CachePadded::default(),
+            has_mail: CachePadded::default(),
+            asleep: AtomicBool::new(false),
+            awake,
+            sleeper: Sleeper::new()?,
+            tasks: AtomicUsize::new(0),
+            alive: Mutex::default(),
+            counts: CachePadded::default(),
+        }))
+    }
+
+    pub fn spawn(&self, spawn: Spawn) {
+        let mut inbox = self.inbox.lock();
+        if inbox.closed {
+            drop(inbox);
+            // Tells the one who joins, outside the lock.
+            drop(spawn);
+            return;
+        }
+        self.tasks.fetch_add(1, Relaxed);
+        inbox.spawns.push(spawn);
+        drop(inbox);
+        self.mail();
+    }
+
+    /// Puts a task of ours into the run queue, from whatever thread.
+    pub fn enqueue(&self, index: u32) {
+        if local::enqueue_if_home(self, index) {
+            return;
+        }
+        self.inbox.lock().wakes.push(index);
+        self.mail();
+    }
+
+    pub fn stop(&self) {
+        self.inbox.lock().closed = true;
+        self.mail();
+    }
+
+    /// Something was put into the inbox. Either the owner sees `has_mail` before it sleeps, or we
+    /// see `asleep`: both store, fence, then load.
+    fn mail(&self) {
+        self.has_mail.store(true, SeqCst);
+        if self.asleep.load(SeqCst) && self.asleep.swap(false, SeqCst) {
+            self.sleeper.wake();
+        }
+    }
+
+    #[inline]
+    pub fn has_mail(&self) -> bool {
+        self.has_mail.load(Relaxed)
+    }
+
+    /// The owner takes what came. Swaps its empty vectors in, so that nothing is allocated.
+    pub fn take_mail(&self, spawns: &mut Vec<Spawn>, wakes: &mut Vec<u32>) -> bool {
+        debug_assert!(spawns.is_empty() && wakes.is_empty());
+        self.has_mail.store(false, SeqCst);
+        let mut inbox = self.inbox.lock();
+        std::mem::swap(&mut inbox.spawns, spawns);
+        std::mem::swap(&mut inbox.wakes, wakes);
+        inbox.closed
+    }
+
+    /// Announces sleep; false if mail came in between.
+    pub fn fall_asleep(&self) -> bool {
+        self.asleep.store(true, SeqCst);
+        if self.has_mail.load(SeqCst) {
+            self.asleep.store(false, SeqCst);
+            return false;
+        }
+        true
+    }
+
+    pub fn woke_up(&self) {
+        self.asleep.store(false, SeqCst);
+    }
+
+    pub fn began(&self, task: &Arc<Task>) {
+        self.alive.lock().insert(task.index, task.clone());
+    }
+
+    pub fn ended(&self, index: u32) {
+        let task = self.alive.lock().remove(&index);
+        self.tasks.fetch_sub(1, Relaxed);
+        drop(task);
+    }
+
+    pub fn task_infos(&self) -> Vec<TaskInfo> {
+        self.alive.lock().values().map(|task| task.info()).collect()
+    }
+
+    pub fn stats(&self) -> Stats {
+        let c = &self.counts;
+        Stats {
+            index: self.index,
+            cpu: self.cpu,
+            current_tasks: self.tasks.load(Relaxed),
+            runnable_tasks: c.runnable.load(Relaxed),
+            context_switches: c.switches.load(Relaxed),
+            yields: c.yields.load(Relaxed),
+            remote_wakes: c.remote_wakes.load(Relaxed),
+            sleeps: c.sleeps.load(Relaxed),
+            polled: c.polled.load(Relaxed),
+            idle_ns: c.idle_ns.load(Relaxed),
+        }
+    }
+}
+
+/// A change in the set of pollers, or of their timers: look again.
+impl Wake for Core {
+    fn wake(&self) {
+        self.mail();
+    }
+}

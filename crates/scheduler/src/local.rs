@@ -1,0 +1,441 @@
+//! The part of a scheduler that only its own OS thread touches: run queue, slab, timers, switching.
+//!
+//! Invariants:
+//! 1. A task is at most once in the run queue.
+//! 2. No borrow of this state is held across a switch: every method ends its borrows before.
+//! 3. `yielder` belongs to the running coroutine, and is only used by it.
+
+use crate::core::{Core, Counts, Spawn};
+use crate::task::{PARKED, PERMIT, Task};
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use runtime::clock;
+use runtime::task::{Parked, Pollers, TaskHooks, Wake, Waker};
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::*;
+use stdx::Prng;
+use telemetry::{Counter, WaitType, counters, waits};
+
+/// How long a task runs before `maybe_yield` lets others go first.
+pub(crate) const QUANTUM_NS: u64 = 4_000_000;
+/// A busy task polls for the others this often, at its `maybe_yield`.
+const POLL_EVERY_NS: u64 = 50_000;
+/// Calls of `maybe_yield` between two looks at the clock.
+const YIELD_BUDGET: u32 = 32;
+/// Stacks kept for the next task.
+const POOL_STACKS: usize = 512;
+
+type Stack = Coroutine<(), (), (), DefaultStack>;
+type TaskYielder = Yielder<(), ()>;
+
+struct Slot {
+    task: Arc<Task>,
+    /// Absent while it runs.
+    coroutine: Option<Stack>,
+    yielder: *const TaskYielder,
+    /// Counts parks; a timer of an earlier park is void.
+    parks: u64,
+    timed_out: bool,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Timer {
+    deadline_ns: u64,
+    index: u32,
+    parks: u64,
+}
+
+struct Running {
+    index: u32,
+    task: Arc<Task>,
+}
+
+pub(crate) struct Local {
+    core: RefCell<Option<Arc<Core>>>,
+    queue: RefCell<VecDeque<u32>>,
+    slab: RefCell<Vec<Option<Slot>>>,
+    free: RefCell<Vec<u32>>,
+    stacks: RefCell<Vec<DefaultStack>>,
+    timers: RefCell<BinaryHeap<Reverse<Timer>>>,
+    running: RefCell<Option<Running>>,
+    yielder: Cell<*const TaskYielder>,
+    pub pollers: RefCell<Option<Pollers>>,
+    last_poll_ns: Cell<u64>,
+    /// 0: the running task's quantum has not been looked at yet.
+    quantum_ends_ns: Cell<u64>,
+    /// Tasks parked for the device.
+    device_waiters: Cell<usize>,
+    /// In simulation: the order of tasks.
+    chance: RefCell<Option<Prng>>,
+}
+
+thread_local! {
+    static LOCAL: Local = const {
+        Local {
+            core: RefCell::new(None),
+            queue: RefCell::new(VecDeque::new()),
+            slab: RefCell::new(Vec::new()),
+            free: RefCell::new(Vec::new()),
+            stacks: RefCell::new(Vec::new()),
+            timers: RefCell::new(BinaryHeap::new()),
+            running: RefCell::new(None),
+            yielder: Cell::new(std::ptr::null()),
+            pollers: RefCell::new(None),
+            last_poll_ns: Cell::new(0),
+            quantum_ends_ns: Cell::new(0),
+            device_waiters: Cell::new(0),
+            chance: RefCell::new(None),
+        }
+    };
+    /// Whose thread this is; null: nobody's.
+    static HOME: Cell<*const Core> = const { Cell::new(std::ptr::null()) };
+}
+
+pub(crate) fn with<R>(f: impl FnOnce(&Local) -> R) -> R {
+    LOCAL.with(f)
+}
+
+/// Makes the calling thread the owner of `core`, with `chance` in simulation.
+pub(crate) fn install(core: &Arc<Core>, chance: Option<Prng>) {
+    with(|l| {
+        *l.core.borrow_mut() = Some(core.clone());
+        *l.chance.borrow_mut() = chance;
+        *l.pollers.borrow_mut() = Some(Pollers::new());
+    });
+    HOME.set(Arc::as_ptr(core));
+    runtime::task::install_hooks(Some(&Hooks));
+}
+
+/// Undoes [`install`]; returns how many tasks had not ended. Their stacks' memory is reused, what
+/// they owned is not dropped.
+pub(crate) fn uninstall() -> usize {
+    runtime::task::install_hooks(None);
+    HOME.set(std::ptr::null());
+    with(|l| {
+        let slab = std::mem::take(&mut *l.slab.borrow_mut());
+        let mut abandoned = 0;
+        for mut slot in slab.into_iter().flatten() {
+            abandoned += 1;
+            if let Some(mut coroutine) = slot.coroutine.take() {
+                // SAFETY: nothing on that stack is borrowed from outside of it by Rust's rules (its
+                // closure is 'static); what it owned leaks.
+                unsafe { coroutine.force_reset() };
+                l.keep_stack(coroutine.into_stack());
+            }
+        }
+        l.queue.borrow_mut().clear();
+        l.free.borrow_mut().clear();
+        l.timers.borrow_mut().clear();
+        l.device_waiters.set(0);
+        *l.core.borrow_mut() = None;
+        *l.pollers.borrow_mut() = None;
+        *l.chance.borrow_mut() = None;
+        abandoned
+    })
+}
+
+/// Queues a task if the calling thread owns `core`; false: someone else does.
+#[inline]
+pub(crate) fn enqueue_if_home(core: &Core, index: u32) -> bool {
+    if !std::ptr::eq(HOME.get(), core) {
+        return false;
+    }
+    with(|l| l.queue.borrow_mut().push_back(index));
+    true
+}
+
+/// Whether a wait ends with the device's answer.
+fn is_device_wait(wait: WaitType) -> bool {
+    use WaitType::*;
+    matches!(
+        wait,
+        WriteLog
+            | LogBuffer
+            | LogMgrReserveAppend
+            | LogMgrQueue
+            | LogMgrFlush
+            | PageIoLatchSh
+            | PageIoLatchEx
+            | PageIoLatchUp
+            | IoCompletion
+            | AsyncIoCompletion
+            | WriteCompletion
+            | PreemptiveOsFileOps
+    )
+}
+
+impl Local {
+    pub fn runnable(&self) -> usize {
+        self.queue.borrow().len()
+    }
+
+    pub fn live_tasks(&self) -> usize {
+        self.slab.borrow().len() - self.free.borrow().len()
+    }
+
+    /// Whether some task waits for the device.
+    pub fn waits_for_device(&self) -> bool {
+        self.device_waiters.get() > 0
+    }
+
+    /// Builds the coroutine of a new task and queues it.
+    pub fn begin(&self, core: &Arc<Core>, spawn: Spawn) {
+        let index = self.free.borrow_mut().pop().unwrap_or_else(|| {
+            self.slab.borrow_mut().push(None);
+            self.slab.borrow().len() as u32 - 1
+        });
+        let stack = self.stacks.borrow_mut().pop().unwrap_or_else(|| {
+            match DefaultStack::new(core.config.stack_bytes) {
+                Ok(stack) => stack,
+                Err(error) => stdx::fatal!("no stack for a task: {error}"),
+            }
+        });
+        let body = spawn.body;
+        let coroutine = Coroutine::with_stack(stack, move |yielder: &TaskYielder, ()| {
+            with(|l| {
+                l.yielder.set(yielder);
+                if let Some(slot) = &mut l.slab.borrow_mut()[index as usize] {
+                    slot.yielder = yielder;
+                }
+            });
+            body();
+        });
+        let task = Arc::new(Task::new(spawn.name, core.clone(), index));
+        core.began(&task);
+        self.slab.borrow_mut()[index as usize] = Some(Slot {
+            task,
+            coroutine: Some(coroutine),
+            yielder: std::ptr::null(),
+            parks: 0,
+            timed_out: false,
+        });
+        self.queue.borrow_mut().push_back(index);
+    }
+
+    fn keep_stack(&self, stack: DefaultStack) {
+        let mut stacks = self.stacks.borrow_mut();
+        if stacks.len() < POOL_STACKS {
+            stacks.push(stack);
+        }
+    }
+
+    fn next(&self) -> Option<u32> {
+        let mut queue = self.queue.borrow_mut();
+        match &mut *self.chance.borrow_mut() {
+            Some(chance) if queue.len() > 1 => {
+                let at = chance.below(queue.len() as u64) as usize;
+                queue.swap_remove_back(at)
+            }
+            _ => queue.pop_front(),
+        }
+    }
+
+    /// Runs the next task until it suspends or ends; false if none is runnable.
+    pub fn run_next(&self, core: &Arc<Core>) -> bool {
+        let Some(index) = self.next() else { return false };
+        let mut coroutine = {
+            let mut slab = self.slab.borrow_mut();
+            let Some(slot) = &mut slab[index as usize] else {
+                stdx::fatal!("an ended task was queued");
+            };
+            self.yielder.set(slot.yielder);
+            *self.running.borrow_mut() = Some(Running { index, task: slot.task.clone() });
+            match slot.coroutine.take() {
+                Some(coroutine) => coroutine,
+                None => stdx::fatal!("a running task was queued"),
+            }
+        };
+        self.quantum_ends_ns.set(0);
+        Counts::add(&core.counts.switches, 1);
+        counters::add(Counter::ContextSwitches, 1);
+        let result = coroutine.resume(());
+        let running = self.running.borrow_mut().take();
+        match result {
+            CoroutineResult::Yield(()) => {
+                if let Some(slot) = &mut self.slab.borrow_mut()[index as usize] {
+                    slot.coroutine = Some(coroutine);
+                }
+            }
+            CoroutineResult::Return(()) => {
+                let slot = self.slab.borrow_mut()[index as usize].take();
+                self.free.borrow_mut().push(index);
+                self.keep_stack(coroutine.into_stack());
+                core.ended(index);
+                drop(slot);
+            }
+        }
+        drop(running);
+        true
+    }
+
+    /// Wakes the tasks whose deadline has passed; returns the next deadline.
+    pub fn fire_timers(&self) -> Option<u64> {
+        if self.timers.borrow().is_empty() {
+            return None;
+        }
+        let now = clock::now_ns();
+        loop {
+            let mut timers = self.timers.borrow_mut();
+            let Reverse(first) = timers.peek()?;
+            let index = first.index as usize;
+            let mut slab = self.slab.borrow_mut();
+            let slot = slab.get_mut(index).and_then(|slot| slot.as_mut());
+            let valid =
+                slot.filter(|s| s.parks == first.parks && s.task.state.load(Relaxed) & PARKED != 0);
+            match valid {
+                Some(_) if first.deadline_ns > now => return Some(first.deadline_ns),
+                Some(slot) => {
+                    timers.pop();
+                    if slot.task.state.load(Relaxed) & PERMIT == 0 {
+                        slot.timed_out = true;
+                    }
+                    let task = slot.task.clone();
+                    drop((timers, slab));
+                    task.wake();
+                }
+                // That wait is over.
+                None => drop(timers.pop()),
+            }
+        }
+    }
+
+    /// Void timers (of waits that ended early) are thrown out when they outnumber the tasks.
+    fn add_timer(&self, timer: Timer) {
+        let mut timers = self.timers.borrow_mut();
+        if timers.len() > 1024 && timers.len() > 4 * self.live_tasks() {
+            let slab = self.slab.borrow();
+            timers.retain(|Reverse(t)| {
+                slab[t.index as usize].as_ref().is_some_and(|s| s.parks == t.parks)
+            });
+        }
+        timers.push(Reverse(timer));
+    }
+
+    /// Polls every poller; the work done. `changed` is called when their set is another.
+    pub fn poll(&self, changed: impl FnOnce(&Pollers)) -> usize {
+        let Ok(mut pollers) = self.pollers.try_borrow_mut() else { return 0 };
+        let Some(pollers) = &mut *pollers else { return 0 };
+        if pollers.refresh() {
+            changed(pollers);
+        }
+        pollers.poll()
+    }
+
+    fn current(&self) -> Option<(u32, Arc<Task>)> {
+        self.running.borrow().as_ref().map(|r| (r.index, r.task.clone()))
+    }
+}
+
+/// Switches from the running task to the scheduler's loop.
+fn switch() {
+    let yielder = with(|l| l.yielder.get());
+    // SAFETY: invariant 3: set by `run_next` or by the coroutine's own beginning to the yielder of
+    // the coroutine that runs now, which lives on its stack as long as it does.
+    unsafe { (*yielder).suspend(()) };
+}
+
+fn must_be_a_task<T>(current: Option<T>) -> T {
+    match current {
+        Some(current) => current,
+        None => stdx::fatal!("the scheduler's own loop (a poller?) tried to wait"),
+    }
+}
+
+/// The hooks of every scheduler thread; the state is the thread's.
+struct Hooks;
+
+impl TaskHooks for Hooks {
+    fn current_waker(&self) -> Waker {
+        let (_, task) = must_be_a_task(with(Local::current));
+        Waker::new(task)
+    }
+
+    fn park(&self, wait: WaitType, deadline_ns: Option<u64>) -> Parked {
+        let (index, task) = must_be_a_task(with(Local::current));
+        if task.state.compare_exchange(0, PARKED, AcqRel, Acquire).is_err() {
+            task.state.swap(0, AcqRel);
+            return Parked::Woken;
+        }
+        let began = clock::now_ns();
+        let for_device = usize::from(is_device_wait(wait));
+        with(|l| {
+            let mut slab = l.slab.borrow_mut();
+            let Some(slot) = &mut slab[index as usize] else { return };
+            slot.parks += 1;
+            slot.timed_out = false;
+            let parks = slot.parks;
+            drop(slab);
+            if let Some(deadline_ns) = deadline_ns {
+                l.add_timer(Timer { deadline_ns, index, parks });
+            }
+            l.device_waiters.set(l.device_waiters.get() + for_device);
+        });
+        task.set_wait(Some(wait));
+        switch();
+        task.state.swap(0, AcqRel);
+        task.set_wait(None);
+        let ended = clock::now_ns();
+        let signal_ns = ended.saturating_sub(task.woken_ns.load(Relaxed).max(began));
+        waits::record(wait, ended - began, signal_ns);
+        let timed_out = with(|l| {
+            l.device_waiters.set(l.device_waiters.get() - for_device);
+            let mut slab = l.slab.borrow_mut();
+            slab[index as usize].as_mut().is_some_and(|slot| std::mem::take(&mut slot.timed_out))
+        });
+        if timed_out { Parked::TimedOut } else { Parked::Woken }
+    }
+
+    fn yield_now(&self) {
+        let (index, task) = must_be_a_task(with(Local::current));
+        let began = clock::now_ns();
+        with(|l| {
+            l.queue.borrow_mut().push_back(index);
+            if let Some(core) = &*l.core.borrow() {
+                Counts::add(&core.counts.yields, 1);
+            }
+        });
+        drop(task);
+        switch();
+        let waited = clock::now_ns() - began;
+        waits::record(WaitType::SosSchedulerYield, waited, waited);
+    }
+
+    fn maybe_yield(&self) -> u32 {
+        let simulated = with(|l| l.chance.borrow_mut().as_mut().map(|chance| chance.one_in(4)));
+        if let Some(now) = simulated {
+            if now {
+                self.yield_now();
+            }
+            return 0;
+        }
+        let yields = with(|l| {
+            let now = clock::now_ns();
+            if now.saturating_sub(l.last_poll_ns.get()) > POLL_EVERY_NS {
+                l.last_poll_ns.set(now);
+                // The loop watches a changed set itself before it sleeps.
+                if let Ok(mut pollers) = l.pollers.try_borrow_mut()
+                    && let Some(pollers) = &mut *pollers
+                {
+                    pollers.poll_known();
+                }
+            }
+            let ends = l.quantum_ends_ns.get();
+            if ends == 0 || now < ends {
+                if ends == 0 {
+                    l.quantum_ends_ns.set(now + QUANTUM_NS);
+                }
+                return false;
+            }
+            l.quantum_ends_ns.set(now + QUANTUM_NS);
+            let mail = l.core.borrow().as_ref().is_some_and(|core| core.has_mail());
+            mail || l.runnable() > 0
+        });
+        if yields {
+            self.yield_now();
+        }
+        YIELD_BUDGET
+    }
+}

@@ -1,0 +1,143 @@
+//! The loop of one scheduler's OS thread.
+//!
+//! A turn: take the mail, poll, fire timers, run a few tasks. With nothing to do it spins for a
+//! bounded time, longer while a task of its own waits for the device and something is in flight, and
+//! then sleeps. The last scheduler of its set to fall asleep watches the pollers' descriptors and
+//! clocks for all; the others sleep until they are sent mail.
+
+use crate::core::{Core, Counts, Spawn};
+use crate::local::{self, Local};
+use runtime::{clock, task, threads};
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::*;
+use telemetry::{Counter, counters};
+
+/// Tasks run between two polls.
+const TASKS_A_TURN: usize = 8;
+/// A poller without a descriptor may want something by the clock at any time.
+const LOOK_AGAIN_NS: u64 = 5_000_000;
+
+struct Turn<'a> {
+    core: &'a Arc<Core>,
+    spawns: Vec<Spawn>,
+    wakes: Vec<u32>,
+    watched: Vec<RawFd>,
+    closed: bool,
+    next_timer_ns: Option<u64>,
+}
+
+pub(crate) fn run(core: &Arc<Core>) {
+    if let (true, Some(cpu)) = (core.config.pin, core.cpu) {
+        // Not pinned is slower, not wrong: a container may have taken the CPU away.
+        let _ = threads::pin_current(cpu);
+    }
+    let _ = task::slot();
+    local::install(core, None);
+    let mut turn = Turn {
+        core,
+        spawns: Vec::new(),
+        wakes: Vec::new(),
+        watched: Vec::new(),
+        closed: false,
+        next_timer_ns: None,
+    };
+    // No borrow of LOCAL is held across `with` here: a task's own code uses it too, through shared
+    // references only.
+    local::with(|l| {
+        loop {
+            let found = turn.gather(l);
+            let mut ran = 0;
+            while ran < TASKS_A_TURN && l.run_next(core) {
+                ran += 1;
+            }
+            core.counts.runnable.store(l.runnable() as u64, Relaxed);
+            if ran == 0 && !found {
+                if turn.closed && l.live_tasks() == 0 && !core.has_mail() {
+                    break;
+                }
+                turn.idle(l);
+            }
+        }
+    });
+    local::uninstall();
+    // Those asleep do not wait for one that has ended to watch for them.
+    core.awake.fetch_sub(1, SeqCst);
+}
+
+impl Turn<'_> {
+    /// Takes mail, polls and fires timers; whether there was anything.
+    fn gather(&mut self, l: &Local) -> bool {
+        let mut found = false;
+        if self.core.has_mail() {
+            found = true;
+            self.closed = self.core.take_mail(&mut self.spawns, &mut self.wakes);
+            let n = self.wakes.len() as u64;
+            Counts::add(&self.core.counts.remote_wakes, n);
+            counters::add(Counter::RemoteWakes, n);
+            self.wakes.drain(..).for_each(|index| {
+                local::enqueue_if_home(self.core, index);
+            });
+            self.spawns.drain(..).for_each(|spawn| l.begin(self.core, spawn));
+        }
+        let watched = &mut self.watched;
+        let work = l.poll(|pollers| self.core.sleeper.watch(pollers, watched));
+        if work > 0 {
+            Counts::add(&self.core.counts.polled, work as u64);
+        }
+        self.next_timer_ns = l.fire_timers();
+        found || work > 0 || l.runnable() > 0
+    }
+
+    /// Nothing is runnable: spins, then sleeps, until there may be something.
+    fn idle(&mut self, l: &Local) {
+        let began = clock::now_ns();
+        let config = &self.core.config;
+        loop {
+            for _ in 0..16 {
+                std::hint::spin_loop();
+            }
+            if self.gather(l) {
+                break;
+            }
+            let spun = clock::now_ns() - began;
+            let busy = || l.pollers.borrow().as_ref().is_some_and(|p| p.busy());
+            if spun >= config.spin_before_sleep_ns
+                && (spun >= config.spin_for_device_ns || !l.waits_for_device() || !busy())
+            {
+                self.sleep(l);
+                break;
+            }
+        }
+        Counts::add(&self.core.counts.idle_ns, clock::now_ns() - began);
+    }
+
+    fn sleep(&mut self, l: &Local) {
+        let core = self.core;
+        if !core.fall_asleep() {
+            return;
+        }
+        // Counted out before the last look: of two that fall asleep together, the later one knows
+        // that it is the last, and watches.
+        let last = core.awake.fetch_sub(1, SeqCst) == 1;
+        let found = self.gather(l);
+        if !found {
+            let mut until = self.next_timer_ns;
+            if last && let Some(pollers) = &*l.pollers.borrow() {
+                let now = clock::now_ns();
+                if pollers.iter().any(|p| p.wake_fd().is_none()) {
+                    until = Some(until.unwrap_or(u64::MAX).min(now + LOOK_AGAIN_NS));
+                }
+                until = [until, pollers.next_ns()].into_iter().flatten().min();
+            }
+            let ns = until.map(|until| until.saturating_sub(clock::now_ns()));
+            if ns != Some(0) {
+                Counts::add(&core.counts.sleeps, 1);
+                counters::add(Counter::SchedulerSleeps, 1);
+                core.sleeper.sleep(last, ns);
+            }
+        }
+        core.awake.fetch_add(1, SeqCst);
+        core.woke_up();
+    }
+}

@@ -1,0 +1,212 @@
+//! Real schedulers, and simulated ones.
+
+use crate::{Config, Schedulers, TaskState, sim};
+use device::{FileSystem, OpenOptions, RealFs, SimFs};
+use parking_lot::Mutex;
+use runtime::{clock, task};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use telemetry::WaitType::Misc;
+
+fn start(count: usize) -> Arc<Schedulers> {
+    Schedulers::start(Config { pin: false, ..Config::with_count(count) }).expect("threads")
+}
+
+#[test]
+fn tasks_return_and_panics_are_theirs() {
+    let s = start(2);
+    let handles: Vec<_> = (0..100).map(|i| s.spawn("t", None, move || i * 2)).collect();
+    let sum: i32 = handles.into_iter().map(|h| h.join().expect("no panic")).sum();
+    assert_eq!(sum, 9900);
+    let panicked = s.spawn("p", None, || -> () { std::panic::panic_any("on purpose") }).join();
+    assert_eq!(panicked.expect_err("it panics").downcast_ref(), Some(&"on purpose"));
+    assert_eq!(s.spawn("after", Some(0), || 7).join().expect("the thread survived"), 7);
+    s.stop();
+    assert!(s.spawn("late", None, || ()).join().is_err());
+}
+
+#[test]
+fn wakes_cross_schedulers() {
+    const ROUNDS: usize = 2000;
+    let s = start(2);
+    struct Table {
+        turn: AtomicUsize,
+        wakers: Mutex<[Option<task::Waker>; 2]>,
+    }
+    let table = Arc::new(Table { turn: AtomicUsize::new(0), wakers: Mutex::new([None, None]) });
+    let handles: Vec<_> = (0..2)
+        .map(|me| {
+            let table = table.clone();
+            s.spawn("ping", Some(me), move || {
+                table.wakers.lock()[me] = Some(task::current_waker());
+                for round in 0..ROUNDS {
+                    while table.turn.load(Acquire) != 2 * round + me {
+                        // The other may not have left its waker yet.
+                        task::park(Misc, Some(clock::now_ns() + 1_000_000));
+                    }
+                    table.turn.fetch_add(1, AcqRel);
+                    if let Some(other) = &table.wakers.lock()[1 - me] {
+                        other.wake();
+                    }
+                }
+            })
+        })
+        .collect();
+    handles.into_iter().for_each(|h| h.join().expect("no panic"));
+    assert_eq!(table.turn.load(Relaxed), 2 * ROUNDS);
+    assert!(s.stats().iter().all(|c| c.context_switches > 1));
+    s.stop();
+}
+
+#[test]
+fn timers_fire_in_order_and_early_wakes_void_them() {
+    let s = start(1);
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let handles: Vec<_> = [3u64, 1, 2]
+        .map(|ms| {
+            let order = order.clone();
+            s.spawn("sleeper", None, move || {
+                task::sleep_ns(ms * 20_000_000, Misc);
+                order.lock().push(ms);
+            })
+        })
+        .into();
+    handles.into_iter().for_each(|h| h.join().expect("no panic"));
+    assert_eq!(*order.lock(), [1, 2, 3]);
+    s.spawn("void", None, || {
+        for _ in 0..5000 {
+            task::current_waker().wake();
+            assert_eq!(task::park(Misc, Some(clock::now_ns() + 1 << 40)), task::Parked::Woken);
+        }
+        let soon = clock::now_ns() + 100_000;
+        while task::park(Misc, Some(soon)) != task::Parked::TimedOut {}
+        assert!(clock::now_ns() >= soon);
+    })
+    .join()
+    .expect("no panic");
+    s.stop();
+}
+
+#[test]
+fn a_long_loop_yields_after_its_quantum() {
+    let s = start(1);
+    let other_ran = Arc::new(AtomicBool::new(false));
+    let theirs = other_ran.clone();
+    let long = s.spawn("long", None, move || {
+        while !theirs.load(Relaxed) {
+            task::maybe_yield();
+        }
+    });
+    let short = s.spawn("short", None, move || other_ran.store(true, Relaxed));
+    long.join().expect("no panic");
+    short.join().expect("no panic");
+    assert!(s.stats()[0].yields >= 1);
+    s.stop();
+}
+
+#[test]
+fn waiting_tasks_show_what_for() {
+    let s = start(1);
+    let waker = Arc::new(Mutex::new(None));
+    let theirs = waker.clone();
+    let h = s.spawn("waits", None, move || {
+        *theirs.lock() = Some(task::current_waker());
+        task::park(telemetry::WaitType::WriteLog, None);
+    });
+    let shown =
+        |s: &Schedulers| s.tasks().iter().any(|t| t.state == TaskState::Suspended("WRITELOG"));
+    while !shown(&s) {
+        task::sleep_ns(100_000, Misc);
+    }
+    waker.lock().take().expect("left").wake();
+    h.join().expect("no panic");
+    s.stop();
+    assert!(s.tasks().is_empty());
+}
+
+#[test]
+fn files_on_coroutines() {
+    let path = std::env::temp_dir().join(format!("scheduler-file-{}", std::process::id()));
+    let s = start(2);
+    for mode in [device::IoMode::Auto, device::IoMode::Threads] {
+        let fs = RealFs::new(mode).expect("never fails");
+        let file = fs.open(&path, OpenOptions::create().direct()).expect("create");
+        file.allocate(0, 64 * 4096).expect("allocate, from a plain thread");
+        let handles: Vec<_> = (0..64u64)
+            .map(|i| {
+                let file = file.clone();
+                s.spawn("writer", None, move || {
+                    let bytes = vec![i as u8; 4096];
+                    let mut back = vec![0; 4096];
+                    for _ in 0..3 {
+                        file.write_all_at(i * 4096, &bytes, true, Misc).expect("write");
+                        file.read_exact_at(i * 4096, &mut back, Misc).expect("read");
+                        assert_eq!(bytes, back);
+                    }
+                })
+            })
+            .collect();
+        handles.into_iter().for_each(|h| h.join().expect("no panic"));
+    }
+    s.stop();
+    let _ = std::fs::remove_file(&path);
+}
+
+/// A little of everything that a simulation schedules; the trace is its fingerprint.
+fn trace(seed: u64) -> (Vec<usize>, u64) {
+    sim::run(seed, |sim| {
+        let trace = Arc::new(Mutex::new(Vec::new()));
+        let fs = SimFs::new(sim.seed());
+        let file = fs.open(Path::new("a"), OpenOptions::create()).expect("create");
+        let handles: Vec<_> = (0..8)
+            .map(|i| {
+                let (trace, file) = (trace.clone(), file.clone());
+                sim.spawn("t", move || {
+                    for round in 0..3 {
+                        trace.lock().push(i * 10 + round);
+                        task::maybe_yield();
+                        file.write_all_at(i as u64 * 512, &[1; 512], round == 1, Misc)
+                            .expect("write");
+                        task::sleep_ns(1_000_000_000, Misc);
+                    }
+                })
+            })
+            .collect();
+        handles.into_iter().for_each(|h| h.join().expect("no panic"));
+        assert!(clock::now_ns() >= 3_000_000_000);
+        let trace = trace.lock().clone();
+        (trace, fs.crash(sim.seed()).image_hash())
+    })
+}
+
+#[test]
+fn a_simulation_is_a_function_of_its_seed() {
+    assert_eq!(trace(1), trace(1));
+    assert_ne!(trace(1).0, trace(2).0);
+}
+
+#[test]
+fn a_simulated_deadlock_is_told() {
+    let stuck = std::panic::catch_unwind(|| {
+        sim::run(1, |_| {
+            task::park(telemetry::WaitType::LckMX, None);
+        })
+    });
+    let panic = stuck.expect_err("nobody wakes it");
+    let text = panic.downcast_ref::<String>().expect("a message");
+    assert!(text.contains("LCK_M_X"), "{text}");
+}
+
+#[test]
+fn tasks_that_nobody_wakes_are_abandoned() {
+    let (_, outcome) = sim::run_with_outcome(1, |sim| {
+        sim.spawn("forever", || {
+            loop {
+                task::park(Misc, None);
+            }
+        });
+    });
+    assert_eq!(outcome.abandoned.len(), 1);
+    assert_eq!(outcome.abandoned[0].name, "forever");
+}
