@@ -1,1 +1,208 @@
-//! SQL_Latin1_General_CP1_CI_AS: weights, and the code page of varchar.
+//! SQL_Latin1_General_CP1_CI_AS: the weights of characters, and the code page of varchar.
+//!
+//! One weight per character, compared left to right: case is ignored, accents count and sort right
+//! after their plain letter, signs come before digits, digits before letters. Trailing blanks are
+//! ignored; the blank is the lightest character, so that ignoring them agrees with padding.
+//! Characters outside code page 1252 come last, by their lower-case code point. (SQL Server orders
+//! nvarchar by Windows rules, where hyphens weigh little; here both follow this table.)
+
+use std::cmp::Ordering;
+
+/// Characters of code page 1252 at 0x80 to 0x9F; the five holes are C1 controls.
+const CP1252_HIGH: [char; 32] = [
+    '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}',
+    '\u{2C6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8D}', '\u{17D}', '\u{8F}',
+    '\u{90}', '\u{2018}', '\u{2019}', '\u{201C}', '\u{201D}', '\u{2022}', '\u{2013}', '\u{2014}',
+    '\u{2DC}', '\u{2122}', '\u{161}', '\u{203A}', '\u{153}', '\u{9D}', '\u{17E}', '\u{178}',
+];
+
+/// The byte of a character in code page 1252.
+#[inline]
+pub fn to_cp1252(c: char) -> Option<u8> {
+    match c as u32 {
+        code @ (0..0x80 | 0xA0..=0xFF) => Some(code as u8),
+        _ => CP1252_HIGH.iter().position(|&h| h == c).map(|i| 0x80 + i as u8),
+    }
+}
+
+/// The character of a byte in code page 1252.
+#[inline]
+pub fn from_cp1252(byte: u8) -> char {
+    match byte {
+        0x80..=0x9F => CP1252_HIGH[byte as usize - 0x80],
+        _ => byte as char,
+    }
+}
+
+/// Letters by rising weight, each with the bytes (code page 1252) that share it or follow it: a
+/// group is one base letter, `,` starts the next weight.
+const LETTERS: &[&[&[u8]]] = &[
+    &[b"aA", b"\xE0\xC0", b"\xE1\xC1", b"\xE2\xC2", b"\xE3\xC3", b"\xE4\xC4", b"\xE5\xC5", b"\xAA"],
+    &[b"\xE6\xC6"],
+    &[b"bB"],
+    &[b"cC", b"\xE7\xC7"],
+    &[b"dD", b"\xF0\xD0"],
+    &[b"eE", b"\xE8\xC8", b"\xE9\xC9", b"\xEA\xCA", b"\xEB\xCB"],
+    &[b"fF", b"\x83"],
+    &[b"gG"],
+    &[b"hH"],
+    &[b"iI", b"\xEC\xCC", b"\xED\xCD", b"\xEE\xCE", b"\xEF\xCF"],
+    &[b"jJ"],
+    &[b"kK"],
+    &[b"lL"],
+    &[b"mM"],
+    &[b"nN", b"\xF1\xD1"],
+    &[b"oO", b"\xF2\xD2", b"\xF3\xD3", b"\xF4\xD4", b"\xF5\xD5", b"\xF6\xD6", b"\xF8\xD8", b"\xBA"],
+    &[b"\x9C\x8C"],
+    &[b"pP"],
+    &[b"qQ"],
+    &[b"rR"],
+    &[b"sS", b"\x9A\x8A", b"\xDF"],
+    &[b"tT", b"\x99"],
+    &[b"uU", b"\xF9\xD9", b"\xFA\xDA", b"\xFB\xDB", b"\xFC\xDC"],
+    &[b"vV"],
+    &[b"wW"],
+    &[b"xX"],
+    &[b"yY", b"\xFD\xDD", b"\xFF\x9F"],
+    &[b"zZ", b"\x9E\x8E"],
+    &[b"\xFE\xDE"],
+];
+
+/// Weight of each byte of code page 1252, from 1 (blank) on; 0 is kept for the end of a text.
+static WEIGHTS: [u8; 256] = weights();
+
+/// Leads the weight of a character outside the code page.
+const OUTSIDE: u32 = 0xFF;
+
+const fn weights() -> [u8; 256] {
+    let mut table = [0u8; 256];
+    let mut next = 1u8;
+    table[b' ' as usize] = next;
+    next += 1;
+    // Letters and digits are marked first, so that what remains are signs and controls.
+    let mut later = [false; 256];
+    let mut i = 0;
+    while i < LETTERS.len() {
+        let mut j = 0;
+        while j < LETTERS[i].len() {
+            let mut k = 0;
+            while k < LETTERS[i][j].len() {
+                later[LETTERS[i][j][k] as usize] = true;
+                k += 1;
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+    let mut b = 0usize;
+    while b < 256 {
+        let digit = b >= b'0' as usize && b <= b'9' as usize;
+        if !later[b] && !digit && table[b] == 0 {
+            table[b] = next;
+            next += 1;
+        }
+        b += 1;
+    }
+    let mut d = b'0';
+    while d <= b'9' {
+        table[d as usize] = next;
+        next += 1;
+        d += 1;
+    }
+    let mut i = 0;
+    while i < LETTERS.len() {
+        let mut j = 0;
+        while j < LETTERS[i].len() {
+            let mut k = 0;
+            while k < LETTERS[i][j].len() {
+                table[LETTERS[i][j][k] as usize] = next;
+                k += 1;
+            }
+            next += 1;
+            j += 1;
+        }
+        i += 1;
+    }
+    assert!(next < OUTSIDE as u8);
+    table
+}
+
+/// Weight of a character: one byte at the top, or OUTSIDE and the code point in the three below.
+/// Weights compare as their sort-key bytes do.
+#[inline]
+pub fn weight(c: char) -> u32 {
+    match to_cp1252(c) {
+        Some(byte) => (WEIGHTS[byte as usize] as u32) << 24,
+        None => {
+            let mut lower = c.to_lowercase();
+            let c = match (lower.next(), lower.next()) {
+                (Some(one), None) => one,
+                _ => c,
+            };
+            // Lower case may lead back into the code page (the Kelvin sign is a k).
+            match to_cp1252(c) {
+                Some(byte) => (WEIGHTS[byte as usize] as u32) << 24,
+                None => (OUTSIDE << 24) | c as u32,
+            }
+        }
+    }
+}
+
+/// The text without trailing blanks.
+#[inline]
+pub fn trim_blanks(text: &str) -> &str {
+    text.trim_end_matches(' ')
+}
+
+/// Case-insensitive, accent-sensitive comparison; trailing blanks ignored.
+#[inline]
+pub fn compare_text(a: &str, b: &str) -> Ordering {
+    let (a, b) = (trim_blanks(a), trim_blanks(b));
+    let (x, y) = (a.as_bytes(), b.as_bytes());
+    let common = x.len().min(y.len());
+    for i in 0..common {
+        let (p, q) = (x[i], y[i]);
+        if p == q && p < 0x80 {
+            continue;
+        }
+        if p >= 0x80 || q >= 0x80 {
+            // All before is ASCII, so `i` is a character boundary in both.
+            return compare_chars(&a[i..], &b[i..]);
+        }
+        match WEIGHTS[p as usize].cmp(&WEIGHTS[q as usize]) {
+            Ordering::Equal => continue,
+            unequal => return unequal,
+        }
+    }
+    x.len().cmp(&y.len())
+}
+
+#[cold]
+fn compare_chars(a: &str, b: &str) -> Ordering {
+    a.chars().map(weight).cmp(b.chars().map(weight))
+}
+
+/// Appends the sort key: weights, then 0. memcmp of two sort keys is [`compare_text`].
+pub fn sort_key_into(text: &str, out: &mut Vec<u8>) {
+    for c in trim_blanks(text).chars() {
+        let w = weight(c);
+        if w >> 24 == OUTSIDE {
+            out.extend_from_slice(&w.to_be_bytes());
+        } else {
+            out.push((w >> 24) as u8);
+        }
+    }
+    out.push(0);
+}
+
+/// Cuts a text to `limit` characters.
+pub fn truncate_chars(text: &mut String, limit: usize) {
+    if let Some((at, _)) = text.char_indices().nth(limit) {
+        text.truncate(at);
+    }
+}
+
+/// Length in UTF-16 units, which is what nvarchar(n) counts.
+pub fn utf16_len(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
+}

@@ -4,8 +4,12 @@
 //! converts both to [`crate::SqlType::common_type`]. Numbers of different kinds are compared by
 //! value all the same.
 
-use crate::{TypeError, Value};
+use crate::collation::{self, weight};
+use crate::{Decimal, TypeError, Value};
 use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+
+pub use crate::collation::compare_text;
 
 /// Three-valued comparison; `None` is unknown.
 #[inline]
@@ -24,39 +28,285 @@ pub fn sort_order(a: &Value, b: &Value) -> Ordering {
 }
 
 fn compare_non_null(a: &Value, b: &Value) -> Ordering {
-    unimplemented!("{a:?} {b:?}")
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        (Value::BigInt(a), Value::BigInt(b)) => a.cmp(b),
+        (Value::Str(a), Value::Str(b)) => compare_text(a, b),
+        (Value::Binary(a), Value::Binary(b)) => trim_zeros(a).cmp(trim_zeros(b)),
+        (Value::Date(a), Value::Date(b)) => a.cmp(b),
+        (Value::Time(a), Value::Time(b)) => a.cmp(b),
+        (Value::DateTime(a), Value::DateTime(b)) => a.cmp(b),
+        (Value::DateTime2(a), Value::DateTime2(b)) => a.cmp(b),
+        (Value::DateTimeOffset(a), Value::DateTimeOffset(b)) => a.utc.cmp(&b.utc),
+        (Value::Guid(a), Value::Guid(b)) => guid_order(a).cmp(&guid_order(b)),
+        (Value::Money(a), Value::Money(b)) => a.cmp(b),
+        (Value::Decimal(a), Value::Decimal(b)) => a.compare(*b),
+        _ => compare_mixed(a, b),
+    }
 }
 
-/// Collation-aware comparison of two texts: case-insensitive, trailing blanks ignored.
-pub fn compare_text(a: &str, b: &str) -> Ordering {
-    unimplemented!("{a} {b}")
+/// Numbers of different kinds, by value; kinds that do not meet, by kind (the plan never asks).
+fn compare_mixed(a: &Value, b: &Value) -> Ordering {
+    if let (Some(a), Some(b)) = (a.as_i64(), b.as_i64()) {
+        return a.cmp(&b);
+    }
+    if let (Some(a), Some(b)) = (exact(a), exact(b)) {
+        return a.compare(b);
+    }
+    if let (Some(a), Some(b)) = (float(a), float(b)) {
+        // Values hold no NaN; -0 equals 0.
+        return a.partial_cmp(&b).unwrap_or(Ordering::Equal);
+    }
+    if let (Some(a), Some(b)) = (instant(a), instant(b)) {
+        return a.cmp(&b);
+    }
+    a.natural_type().precedence().cmp(&b.natural_type().precedence())
+}
+
+fn exact(v: &Value) -> Option<Decimal> {
+    match v {
+        Value::Decimal(d) => Some(*d),
+        Value::Money(m) => Decimal::new(*m as i128, 19, 4).ok(),
+        _ => v.as_i64().map(Decimal::from_i64),
+    }
+}
+
+fn float(v: &Value) -> Option<f64> {
+    match v {
+        Value::Float(f) => Some(*f),
+        Value::Real(f) => Some(*f as f64),
+        Value::Decimal(d) => Some(d.to_f64()),
+        Value::Money(m) => Some(*m as f64 / 10_000.0),
+        _ => v.as_i64().map(|n| n as f64),
+    }
+}
+
+fn instant(v: &Value) -> Option<crate::DateTime2> {
+    match v {
+        Value::Date(days) => Some(crate::DateTime2 { days: *days, ticks: 0 }),
+        Value::DateTime(d) => Some(d.to_datetime2()),
+        Value::DateTime2(d) => Some(*d),
+        Value::DateTimeOffset(d) => Some(d.utc),
+        _ => None,
+    }
+}
+
+/// Trailing zero bytes do not count: 0x01 = 0x0100.
+pub(crate) fn trim_zeros(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|b| *b != 0).map_or(0, |i| i + 1);
+    &bytes[..end]
+}
+
+/// The bytes of a uniqueidentifier in the order in which SQL Server compares them: the last group
+/// first.
+pub(crate) fn guid_order(g: &[u8; 16]) -> [u8; 16] {
+    const ORDER: [usize; 16] = [10, 11, 12, 13, 14, 15, 8, 9, 6, 7, 4, 5, 0, 1, 2, 3];
+    ORDER.map(|i| g[i])
 }
 
 /// Feeds a hash so that values equal under [`sort_order`] (after conversion to one type) hash
 /// equal: for hash joins, grouping and DISTINCT.
-pub fn hash_value<H: std::hash::Hasher>(value: &Value, state: &mut H) {
-    let _ = state;
-    unimplemented!("{value:?}")
+pub fn hash_value<H: Hasher>(value: &Value, state: &mut H) {
+    match value {
+        Value::Null => state.write_u8(0),
+        Value::Decimal(d) => state.write_i128(d.units()),
+        Value::Money(m) => state.write_i64(*m),
+        // -0 equals 0.
+        Value::Float(f) => state.write_u64((f + 0.0).to_bits()),
+        Value::Real(f) => state.write_u32((f + 0.0).to_bits()),
+        Value::Str(s) => {
+            collation::trim_blanks(s).chars().for_each(|c| state.write_u32(collation::weight(c)));
+            state.write_u32(0);
+        }
+        Value::Binary(b) => trim_zeros(b).hash(state),
+        Value::Date(d) => state.write_i32(*d),
+        Value::Time(t) => state.write_u64(*t),
+        Value::DateTime(d) => d.hash(state),
+        Value::DateTime2(d) => d.hash(state),
+        Value::DateTimeOffset(d) => d.utc.hash(state),
+        Value::Guid(g) => state.write(g),
+        Value::Bit(_)
+        | Value::TinyInt(_)
+        | Value::SmallInt(_)
+        | Value::Int(_)
+        | Value::BigInt(_) => state.write_i64(value.as_i64().unwrap_or(0)),
+    }
 }
 
 /// A compiled LIKE pattern: `%`, `_`, `[a-z]`, `[^a-z]`, with an optional escape.
+///
+/// Case is ignored as in comparison. All characters of the pattern count, blanks too; blanks at the
+/// end of the text do not.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    _private: (),
+    tokens: Vec<Token>,
+}
+
+#[derive(Clone, Debug)]
+enum Token {
+    /// `%`
+    Any,
+    /// `_`
+    One,
+    /// A character, by weight.
+    Char(u32),
+    /// Ranges of weights, both ends inside.
+    Set { negated: bool, ranges: Vec<(u32, u32)> },
 }
 
 impl Pattern {
     /// 506 when the escape is not a single character.
     pub fn new(pattern: &str, escape: Option<&str>) -> Result<Pattern, TypeError> {
-        unimplemented!("{pattern} {escape:?}")
+        let escape = match escape.filter(|e| !e.is_empty()) {
+            None => None,
+            Some(text) => {
+                let mut chars = text.chars();
+                match (chars.next(), chars.next()) {
+                    (Some(c), None) => Some(c),
+                    _ => return Err(TypeError::BadEscape { escape: text.into() }),
+                }
+            }
+        };
+        let chars: Vec<char> = pattern.chars().collect();
+        let mut tokens = Vec::with_capacity(chars.len());
+        let mut i = 0;
+        while i < chars.len() {
+            let c = chars[i];
+            i += 1;
+            if Some(c) == escape && i < chars.len() {
+                tokens.push(Token::Char(weight(chars[i])));
+                i += 1;
+                continue;
+            }
+            match c {
+                '%' => {
+                    if !matches!(tokens.last(), Some(Token::Any)) {
+                        tokens.push(Token::Any);
+                    }
+                }
+                '_' => tokens.push(Token::One),
+                '[' => match parse_set(&chars, i, escape) {
+                    Some((set, next)) => {
+                        tokens.push(set);
+                        i = next;
+                    }
+                    // Without its bracket a set matches nothing, as in SQL Server.
+                    None => {
+                        tokens.push(Token::Set { negated: false, ranges: Vec::new() });
+                        i = chars.len();
+                    }
+                },
+                _ => tokens.push(Token::Char(weight(c))),
+            }
+        }
+        Ok(Pattern { tokens })
     }
+
     pub fn matches(&self, text: &str) -> bool {
-        unimplemented!("{text}")
+        let mut weights = text.chars().map(weight);
+        // ASCII and short texts are the rule: match from a stack buffer, else from the heap.
+        let mut buffer = [0u32; 128];
+        let mut n = 0;
+        for slot in buffer.iter_mut() {
+            match weights.next() {
+                Some(w) => {
+                    *slot = w;
+                    n += 1;
+                }
+                None => return self.match_at(&buffer[..n]),
+            }
+        }
+        let mut all = buffer.to_vec();
+        all.extend(weights);
+        self.match_at(&all)
     }
-    /// Like [`Pattern::matches`] at any position: 1-based character position, 0 for none
-    /// (PATINDEX).
+
+    /// Like [`Pattern::matches`], with the position of the match: PATINDEX. 1-based position in
+    /// characters of the first character after a leading `%`; 0 for none.
     pub fn find(&self, text: &str) -> usize {
-        unimplemented!("{text}")
+        let all: Vec<u32> = text.chars().map(weight).collect();
+        let (floating, rest) = match self.tokens.split_first() {
+            Some((Token::Any, rest)) => (true, Pattern { tokens: rest.to_vec() }),
+            _ => (false, self.clone()),
+        };
+        let last = if floating { all.len() } else { 0 };
+        (0..=last).find(|&at| rest.match_at(&all[at..])).map_or(0, |at| at + 1)
+    }
+
+    /// Backtracks to the last `%` only, so the time is bounded by pattern times text.
+    fn match_at(&self, text: &[u32]) -> bool {
+        let (mut t, mut p) = (0, 0);
+        let mut resume: Option<(usize, usize)> = None;
+        loop {
+            let step = match self.tokens.get(p) {
+                Some(Token::Any) => {
+                    resume = Some((p + 1, t));
+                    p += 1;
+                    continue;
+                }
+                Some(token) => t < text.len() && token.takes(text[t]),
+                None => {
+                    if text[t..].iter().all(|w| *w == weight(' ')) {
+                        return true;
+                    }
+                    false
+                }
+            };
+            if step {
+                t += 1;
+                p += 1;
+                continue;
+            }
+            match resume {
+                Some((after, from)) if from < text.len() => {
+                    resume = Some((after, from + 1));
+                    t = from + 1;
+                    p = after;
+                }
+                _ => return false,
+            }
+        }
+    }
+}
+
+impl Token {
+    fn takes(&self, w: u32) -> bool {
+        match self {
+            Token::Any | Token::One => true,
+            Token::Char(c) => *c == w,
+            Token::Set { negated, ranges } => {
+                ranges.iter().any(|(low, high)| *low <= w && w <= *high) != *negated
+            }
+        }
+    }
+}
+
+/// A set from after its `[`; the position after its `]`.
+fn parse_set(chars: &[char], mut i: usize, escape: Option<char>) -> Option<(Token, usize)> {
+    let negated = chars.get(i) == Some(&'^');
+    if negated {
+        i += 1;
+    }
+    let mut ranges = Vec::new();
+    let mut first = true;
+    loop {
+        let mut c = *chars.get(i)?;
+        if c == ']' && !first {
+            return Some((Token::Set { negated, ranges }, i + 1));
+        }
+        first = false;
+        if Some(c) == escape {
+            i += 1;
+            c = *chars.get(i)?;
+        }
+        i += 1;
+        if chars.get(i) == Some(&'-') && chars.get(i + 1).is_some_and(|next| *next != ']') {
+            let high = chars[i + 1];
+            ranges.push((weight(c), weight(high)));
+            i += 2;
+        } else {
+            ranges.push((weight(c), weight(c)));
+        }
     }
 }
 
@@ -66,5 +316,8 @@ pub fn like(
     pattern: &Value,
     escape: Option<&str>,
 ) -> Result<Option<bool>, TypeError> {
-    unimplemented!("{text:?} {pattern:?} {escape:?}")
+    let (Some(text), Some(pattern)) = (text.as_str(), pattern.as_str()) else {
+        return Ok(None);
+    };
+    Ok(Some(Pattern::new(pattern, escape)?.matches(text)))
 }

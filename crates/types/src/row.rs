@@ -1,12 +1,28 @@
 //! Rows as bytes: fixed part, null bitmap, variable part. To the byte: docs/formats/row.md.
 //!
+//! ```text
+//! 0        2        4            fixed_end        +ceil(n/8)      +2 * variable columns
+//! | u16    | u16    | fixed      | null bitmap    | u16 end per   | variable data ...
+//! | fixed_ | n      | columns    | bit i = column | variable      |
+//! | end    |        | in order   | i is NULL      | column        |
+//! ```
+//!
 //! A row says how many columns it has, so a row written before ALTER TABLE ADD is read by the
-//! newer layout: the missing columns are the caller's to fill.
+//! newer layout: the missing columns are the caller's to fill. Invariants: a fixed column lies at
+//! the same offset in every row that has it; a NULL fixed column is all zeros; a NULL variable
+//! column is empty; a row is at most [`ROW_BYTES_MAX`] bytes.
+//!
+//! A row that does not hold what its header says is a broken invariant (pages carry checksums):
+//! reading it panics at the bounds check.
 
-use crate::{SqlType, TypeError, Value};
+use crate::collation::{from_cp1252, to_cp1252};
+use crate::{Bytes, DateTime, DateTime2, DateTimeOffset, Decimal, Len, SqlType, Text};
+use crate::{TypeError, Value};
 
 /// Largest row in bytes.
 pub const ROW_BYTES_MAX: usize = 8060;
+
+const HEADER_BYTES: usize = 4;
 
 /// One column of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,73 +32,453 @@ pub struct RowColumn {
 }
 
 /// Where each column of a row is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct RowLayout {
     columns: Vec<RowColumn>,
+    places: Vec<Place>,
+    /// End of the fixed part of a row with all columns.
+    fixed_end: usize,
+    variable_count: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Fixed {
+        offset: u32,
+        len: u32,
+    },
+    /// Index among the variable columns.
+    Variable(u16),
+}
+
+/// Bytes a fixed-length type takes in a row; `None` for varchar, nvarchar, varbinary.
+pub fn fixed_bytes(ty: SqlType) -> Option<usize> {
+    Some(match ty {
+        SqlType::Bit | SqlType::TinyInt => 1,
+        SqlType::SmallInt => 2,
+        SqlType::Int | SqlType::SmallMoney | SqlType::Real | SqlType::Date => 4,
+        SqlType::SmallDateTime => 4,
+        SqlType::BigInt | SqlType::Money | SqlType::Float | SqlType::DateTime => 8,
+        SqlType::Decimal { precision, .. } => match precision {
+            0..=9 => 4,
+            10..=18 => 8,
+            _ => 16,
+        },
+        SqlType::Char(n) | SqlType::Binary(n) => n as usize,
+        SqlType::NChar(n) => n as usize * 2,
+        SqlType::Time(_) => 5,
+        SqlType::DateTime2(_) => 8,
+        SqlType::DateTimeOffset(_) => 10,
+        SqlType::UniqueIdentifier => 16,
+        SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::VarBinary(_) => return None,
+    })
 }
 
 impl RowLayout {
     pub fn new(columns: &[RowColumn]) -> RowLayout {
-        RowLayout { columns: columns.to_vec() }
+        let mut fixed_end = HEADER_BYTES;
+        let mut variable_count = 0;
+        let places = columns
+            .iter()
+            .map(|column| match fixed_bytes(column.ty) {
+                Some(len) => {
+                    let offset = fixed_end;
+                    fixed_end += len;
+                    Place::Fixed { offset: offset as u32, len: len as u32 }
+                }
+                None => {
+                    variable_count += 1;
+                    Place::Variable(variable_count as u16 - 1)
+                }
+            })
+            .collect();
+        RowLayout { columns: columns.to_vec(), places, fixed_end, variable_count }
     }
+
     pub fn columns(&self) -> &[RowColumn] {
         &self.columns
     }
-    /// Appends the row. Values must have their columns' types and be NULL only where nullable
-    /// (asserted in debug builds). 511 when larger than 8060 bytes.
+
+    /// Appends the row to `out`. Values must have their columns' types and be NULL only where
+    /// nullable. 511 when larger than 8060 bytes; `out` is then as before.
     pub fn encode(&self, values: &[Value], out: &mut Vec<u8>) -> Result<(), TypeError> {
-        unimplemented!("{values:?} {out:?}")
+        assert_eq!(values.len(), self.columns.len(), "a value per column");
+        let start = out.len();
+        let n = self.columns.len();
+        let bitmap = start + self.fixed_end;
+        let ends = bitmap + n.div_ceil(8);
+        out.resize(ends + 2 * self.variable_count, 0);
+        let too_large = |out: &mut Vec<u8>| {
+            let size = out.len() - start;
+            out.truncate(start);
+            Err(TypeError::RowTooLarge { size })
+        };
+        if out.len() - start > ROW_BYTES_MAX {
+            return too_large(out);
+        }
+        out[start..start + 2].copy_from_slice(&(self.fixed_end as u16).to_le_bytes());
+        out[start + 2..start + 4].copy_from_slice(&(n as u16).to_le_bytes());
+        for (i, value) in values.iter().enumerate() {
+            let column = &self.columns[i];
+            if value.is_null() {
+                debug_assert!(column.nullable, "NULL in column {i}, which is NOT NULL");
+                out[bitmap + i / 8] |= 1 << (i % 8);
+            }
+            match self.places[i] {
+                Place::Fixed { offset, len } => {
+                    let at = start + offset as usize;
+                    put_fixed(column.ty, value, &mut out[at..at + len as usize]);
+                }
+                Place::Variable(index) => {
+                    put_variable(column.ty, value, out);
+                    if out.len() - start > ROW_BYTES_MAX {
+                        return too_large(out);
+                    }
+                    let end = (out.len() - start) as u16;
+                    let at = ends + 2 * index as usize;
+                    out[at..at + 2].copy_from_slice(&end.to_le_bytes());
+                }
+            }
+        }
+        Ok(())
     }
-    /// Column `i` of a row, or `None` when the row was written with fewer columns.
-    pub fn decode_column(&self, row: &[u8], i: usize) -> Option<Value> {
-        unimplemented!("{row:?} {i}")
-    }
+
     /// Number of columns the row was written with.
+    #[inline]
     pub fn row_columns(row: &[u8]) -> usize {
-        unimplemented!("{row:?}")
+        u16_at(row, 2)
     }
+
     /// Is column `i` NULL (`false` when the row is too short to have it)?
+    #[inline]
     pub fn is_null(&self, row: &[u8], i: usize) -> bool {
-        unimplemented!("{row:?} {i}")
+        i < RowLayout::row_columns(row) && row[u16_at(row, 0) + i / 8] & (1 << (i % 8)) != 0
     }
+
+    /// Column `i` of a row, or `None` when the row was written with fewer columns.
+    #[inline]
+    pub fn decode_column(&self, row: &[u8], i: usize) -> Option<Value> {
+        if i >= RowLayout::row_columns(row) {
+            return None;
+        }
+        if self.is_null(row, i) {
+            return Some(Value::Null);
+        }
+        Some(get_value(self.columns[i].ty, self.raw(row, i)))
+    }
+
+    /// Stored bytes of a column that the row has: little-endian numbers, code page 1252 or UTF-16
+    /// text. Empty for a NULL variable column, zeros for a NULL fixed one.
+    #[inline]
+    pub fn raw<'r>(&self, row: &'r [u8], i: usize) -> &'r [u8] {
+        match self.places[i] {
+            Place::Fixed { offset, len } => &row[offset as usize..(offset + len) as usize],
+            Place::Variable(index) => {
+                let n = RowLayout::row_columns(row);
+                let variable_count = if n == self.columns.len() {
+                    self.variable_count
+                } else {
+                    self.places[..n].iter().filter(|p| matches!(p, Place::Variable(_))).count()
+                };
+                let ends = u16_at(row, 0) + n.div_ceil(8);
+                let from = match index {
+                    0 => ends + 2 * variable_count,
+                    _ => u16_at(row, ends + 2 * (index as usize - 1)),
+                };
+                &row[from..u16_at(row, ends + 2 * index as usize)]
+            }
+        }
+    }
+
+    /// A bigint, int, smallint, tinyint or bit column read without making a value; `None` when
+    /// NULL or absent. For the executor's typed paths.
+    #[inline]
+    pub fn read_i64(&self, row: &[u8], i: usize) -> Option<i64> {
+        if i >= RowLayout::row_columns(row) || self.is_null(row, i) {
+            return None;
+        }
+        let bytes = self.raw(row, i);
+        Some(match bytes.len() {
+            8 => i64::from_le_bytes(array(bytes)),
+            4 => i32::from_le_bytes(array(bytes)) as i64,
+            2 => i16::from_le_bytes(array(bytes)) as i64,
+            _ => bytes[0] as i64,
+        })
+    }
+
     /// Byte offset of a fixed-length column in every row of this layout; `None` for varchar,
     /// nvarchar and varbinary.
+    #[inline]
     pub fn fixed_offset(&self, i: usize) -> Option<usize> {
-        unimplemented!("{i}")
+        match self.places[i] {
+            Place::Fixed { offset, .. } => Some(offset as usize),
+            Place::Variable(_) => None,
+        }
     }
+
     /// Bytes of a fixed-length column.
+    #[inline]
     pub fn fixed_len(&self, i: usize) -> Option<usize> {
-        unimplemented!("{i}")
+        match self.places[i] {
+            Place::Fixed { len, .. } => Some(len as usize),
+            Place::Variable(_) => None,
+        }
     }
-    /// Largest possible row of this layout (variable columns full).
+
+    /// Smallest possible row: all variable columns empty. A table whose rows cannot be this small
+    /// is refused (1701).
+    pub fn min_row_bytes(&self) -> usize {
+        self.fixed_end + self.columns.len().div_ceil(8) + 2 * self.variable_count
+    }
+
+    /// Largest possible row of this layout (variable columns full), not above 8060.
     pub fn max_row_bytes(&self) -> usize {
-        unimplemented!()
+        let variable: usize = self
+            .columns
+            .iter()
+            .map(|c| match c.ty {
+                SqlType::VarChar(Len::N(n)) | SqlType::VarBinary(Len::N(n)) => n as usize,
+                SqlType::NVarChar(Len::N(n)) => 2 * n as usize,
+                SqlType::VarChar(_) | SqlType::VarBinary(_) | SqlType::NVarChar(_) => ROW_BYTES_MAX,
+                _ => 0,
+            })
+            .sum();
+        (self.min_row_bytes() + variable).min(ROW_BYTES_MAX)
     }
 
     /// Overwrites a fixed column in an encoded row, and its null bit; any value of the column's
     /// type, or NULL. For variable columns returns `false` and leaves the row alone.
+    #[inline]
     pub fn patch(&self, row: &mut [u8], i: usize, value: &Value) -> bool {
-        unimplemented!("{row:?} {i} {value:?}")
+        let Place::Fixed { offset, len } = self.places[i] else {
+            return false;
+        };
+        put_fixed(self.columns[i].ty, value, &mut row[offset as usize..(offset + len) as usize]);
+        let bitmap = self.fixed_end + i / 8;
+        let bit = 1u8 << (i % 8);
+        if value.is_null() {
+            row[bitmap] |= bit;
+        } else {
+            row[bitmap] &= !bit;
+        }
+        true
     }
+
     /// Overwrites a bigint (or money) column that is not NULL in the template.
     #[inline]
     pub fn patch_i64(&self, row: &mut [u8], i: usize, v: i64) {
-        unimplemented!("{row:?} {i} {v}")
+        self.patch_bytes(row, i, v.to_le_bytes());
     }
+
     /// Overwrites an int (or date) column that is not NULL in the template.
     #[inline]
     pub fn patch_i32(&self, row: &mut [u8], i: usize, v: i32) {
-        unimplemented!("{row:?} {i} {v}")
+        self.patch_bytes(row, i, v.to_le_bytes());
     }
+
     /// Overwrites a datetime column that is not NULL in the template.
     #[inline]
-    pub fn patch_datetime(&self, row: &mut [u8], i: usize, v: crate::DateTime) {
-        unimplemented!("{row:?} {i} {v:?}")
+    pub fn patch_datetime(&self, row: &mut [u8], i: usize, v: DateTime) {
+        let word = (v.days as u32 as u64) | ((v.ticks as u64) << 32);
+        self.patch_bytes(row, i, word.to_le_bytes());
+    }
+
+    #[inline]
+    fn patch_bytes<const N: usize>(&self, row: &mut [u8], i: usize, bytes: [u8; N]) {
+        let Place::Fixed { offset, len } = self.places[i] else {
+            panic!("column {i} has no fixed place");
+        };
+        assert_eq!(len as usize, N, "column {i} is patched as another type");
+        row[offset as usize..offset as usize + N].copy_from_slice(&bytes);
     }
 
     /// The longest run of padding (blanks of a char column, zeros of a binary one) in an encoded
-    /// row, when at least `min` bytes: (offset, length, byte). Lets the log leave it out.
+    /// row of this layout, when at least `min` bytes: (offset, length, byte). Lets the log leave
+    /// it out.
     pub fn longest_run(&self, row: &[u8], min: usize) -> Option<(u16, u16, u8)> {
-        unimplemented!("{row:?} {min}")
+        let mut best: Option<(u16, u16, u8)> = None;
+        for (column, place) in self.columns.iter().zip(&self.places) {
+            let byte = match column.ty {
+                SqlType::Char(_) => b' ',
+                SqlType::Binary(_) => 0,
+                _ => continue,
+            };
+            let Place::Fixed { offset, len } = *place else { continue };
+            let cell = &row[offset as usize..(offset + len) as usize];
+            let run = cell.iter().rev().take_while(|b| **b == byte).count();
+            if run >= min.max(1) && best.is_none_or(|(_, longest, _)| run > longest as usize) {
+                best = Some((offset as u16 + (len as usize - run) as u16, run as u16, byte));
+            }
+        }
+        best
+    }
+}
+
+#[inline]
+fn u16_at(row: &[u8], at: usize) -> usize {
+    u16::from_le_bytes([row[at], row[at + 1]]) as usize
+}
+
+#[inline]
+fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(bytes);
+    out
+}
+
+/// Writes a value of type `ty` into its fixed cell; NULL is zeros.
+fn put_fixed(ty: SqlType, value: &Value, cell: &mut [u8]) {
+    match (ty, value) {
+        (_, Value::Null) => cell.fill(0),
+        (SqlType::Bit, Value::Bit(v)) => cell[0] = *v as u8,
+        (SqlType::TinyInt, Value::TinyInt(v)) => cell[0] = *v,
+        (SqlType::SmallInt, Value::SmallInt(v)) => cell.copy_from_slice(&v.to_le_bytes()),
+        (SqlType::Int, Value::Int(v)) => cell.copy_from_slice(&v.to_le_bytes()),
+        (SqlType::BigInt, Value::BigInt(v)) => cell.copy_from_slice(&v.to_le_bytes()),
+        (SqlType::Decimal { precision, scale }, Value::Decimal(d)) => {
+            debug_assert!(d.scale() == scale && d.precision() <= precision.max(d.precision()));
+            cell.copy_from_slice(&d.units().to_le_bytes()[..cell.len()]);
+        }
+        (SqlType::Money, Value::Money(v)) => cell.copy_from_slice(&v.to_le_bytes()),
+        (SqlType::SmallMoney, Value::Money(v)) => cell.copy_from_slice(&(*v as i32).to_le_bytes()),
+        (SqlType::Float, Value::Float(v)) => cell.copy_from_slice(&v.to_bits().to_le_bytes()),
+        (SqlType::Real, Value::Real(v)) => cell.copy_from_slice(&v.to_bits().to_le_bytes()),
+        (SqlType::Char(_), Value::Str(text)) => {
+            let used = put_cp1252(text, cell);
+            cell[used..].fill(b' ');
+        }
+        (SqlType::NChar(_), Value::Str(text)) => {
+            let mut units = text.encode_utf16();
+            for pair in cell.chunks_exact_mut(2) {
+                pair.copy_from_slice(&units.next().unwrap_or(b' ' as u16).to_le_bytes());
+            }
+        }
+        (SqlType::Binary(_), Value::Binary(bytes)) => {
+            let used = bytes.len().min(cell.len());
+            cell[..used].copy_from_slice(&bytes[..used]);
+            cell[used..].fill(0);
+        }
+        (SqlType::Date, Value::Date(days)) => cell.copy_from_slice(&days.to_le_bytes()),
+        (SqlType::Time(_), Value::Time(ticks)) => cell.copy_from_slice(&ticks.to_le_bytes()[..5]),
+        (SqlType::DateTime, Value::DateTime(d)) => {
+            cell[..4].copy_from_slice(&d.days.to_le_bytes());
+            cell[4..].copy_from_slice(&d.ticks.to_le_bytes());
+        }
+        (SqlType::SmallDateTime, Value::DateTime(d)) => {
+            cell[..2].copy_from_slice(&(d.days as u16).to_le_bytes());
+            cell[2..]
+                .copy_from_slice(&((d.ticks / DateTime::TICKS_PER_MINUTE) as u16).to_le_bytes());
+        }
+        (SqlType::DateTime2(_), Value::DateTime2(d)) => put_datetime2(*d, cell),
+        (SqlType::DateTimeOffset(_), Value::DateTimeOffset(d)) => {
+            put_datetime2(d.utc, &mut cell[..8]);
+            cell[8..].copy_from_slice(&d.offset_minutes.to_le_bytes());
+        }
+        (SqlType::UniqueIdentifier, Value::Guid(g)) => cell.copy_from_slice(g),
+        (ty, value) => panic!("a {ty} column is given {value:?}: the plan forgot to convert"),
+    }
+}
+
+/// 5 bytes of ticks, 3 of days.
+fn put_datetime2(d: DateTime2, cell: &mut [u8]) {
+    cell[..5].copy_from_slice(&d.ticks.to_le_bytes()[..5]);
+    cell[5..8].copy_from_slice(&d.days.to_le_bytes()[..3]);
+}
+
+fn put_cp1252(text: &str, cell: &mut [u8]) -> usize {
+    if text.is_ascii() {
+        let used = text.len().min(cell.len());
+        cell[..used].copy_from_slice(&text.as_bytes()[..used]);
+        return used;
+    }
+    let mut used = 0;
+    for (slot, c) in cell.iter_mut().zip(text.chars()) {
+        *slot = to_cp1252(c).unwrap_or(b'?');
+        used += 1;
+    }
+    used
+}
+
+fn put_variable(ty: SqlType, value: &Value, out: &mut Vec<u8>) {
+    match (ty, value) {
+        (_, Value::Null) => {}
+        (SqlType::VarChar(_), Value::Str(text)) => {
+            if text.is_ascii() {
+                out.extend_from_slice(text.as_bytes());
+            } else {
+                out.extend(text.chars().map(|c| to_cp1252(c).unwrap_or(b'?')));
+            }
+        }
+        (SqlType::NVarChar(_), Value::Str(text)) => {
+            text.encode_utf16().for_each(|unit| out.extend_from_slice(&unit.to_le_bytes()));
+        }
+        (SqlType::VarBinary(_), Value::Binary(bytes)) => out.extend_from_slice(bytes),
+        (ty, value) => panic!("a {ty} column is given {value:?}: the plan forgot to convert"),
+    }
+}
+
+/// The value of type `ty` in stored bytes.
+fn get_value(ty: SqlType, cell: &[u8]) -> Value {
+    match ty {
+        SqlType::Bit => Value::Bit(cell[0] != 0),
+        SqlType::TinyInt => Value::TinyInt(cell[0]),
+        SqlType::SmallInt => Value::SmallInt(i16::from_le_bytes(array(cell))),
+        SqlType::Int => Value::Int(i32::from_le_bytes(array(cell))),
+        SqlType::BigInt => Value::BigInt(i64::from_le_bytes(array(cell))),
+        SqlType::Decimal { precision, scale } => {
+            let units = match cell.len() {
+                4 => i32::from_le_bytes(array(cell)) as i128,
+                8 => i64::from_le_bytes(array(cell)) as i128,
+                _ => i128::from_le_bytes(array(cell)),
+            };
+            match Decimal::new(units, precision, scale) {
+                Ok(d) => Value::Decimal(d),
+                Err(_) => panic!("a stored decimal({precision},{scale}) has too many digits"),
+            }
+        }
+        SqlType::Money => Value::Money(i64::from_le_bytes(array(cell))),
+        SqlType::SmallMoney => Value::Money(i32::from_le_bytes(array(cell)) as i64),
+        SqlType::Float => Value::Float(f64::from_bits(u64::from_le_bytes(array(cell)))),
+        SqlType::Real => Value::Real(f32::from_bits(u32::from_le_bytes(array(cell)))),
+        SqlType::Char(_) | SqlType::VarChar(_) => Value::Str(get_cp1252(cell)),
+        SqlType::NChar(_) | SqlType::NVarChar(_) => {
+            let units = cell.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+            let text: String = char::decode_utf16(units)
+                .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
+                .collect();
+            Value::Str(text.into())
+        }
+        SqlType::Binary(_) | SqlType::VarBinary(_) => Value::Binary(Bytes::new(cell)),
+        SqlType::Date => Value::Date(i32::from_le_bytes(array(cell))),
+        SqlType::Time(_) => Value::Time(get_uint(cell)),
+        SqlType::DateTime => Value::DateTime(DateTime {
+            days: i32::from_le_bytes(array(&cell[..4])),
+            ticks: u32::from_le_bytes(array(&cell[4..])),
+        }),
+        SqlType::SmallDateTime => Value::DateTime(DateTime {
+            days: u16::from_le_bytes(array(&cell[..2])) as i32,
+            ticks: u16::from_le_bytes(array(&cell[2..])) as u32 * DateTime::TICKS_PER_MINUTE,
+        }),
+        SqlType::DateTime2(_) => Value::DateTime2(get_datetime2(cell)),
+        SqlType::DateTimeOffset(_) => Value::DateTimeOffset(DateTimeOffset {
+            utc: get_datetime2(&cell[..8]),
+            offset_minutes: i16::from_le_bytes(array(&cell[8..])),
+        }),
+        SqlType::UniqueIdentifier => Value::Guid(array(cell)),
+    }
+}
+
+fn get_uint(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |n, b| n << 8 | *b as u64)
+}
+
+fn get_datetime2(cell: &[u8]) -> DateTime2 {
+    DateTime2 { days: get_uint(&cell[5..8]) as i32, ticks: get_uint(&cell[..5]) }
+}
+
+fn get_cp1252(cell: &[u8]) -> Text {
+    match std::str::from_utf8(cell) {
+        Ok(text) if cell.is_ascii() => Text::new(text),
+        _ => Text::from(cell.iter().map(|b| from_cp1252(*b)).collect::<String>()),
     }
 }
