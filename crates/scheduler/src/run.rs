@@ -15,6 +15,8 @@ use telemetry::{Counter, counters};
 
 /// Tasks run between two polls.
 const TASKS_A_TURN: usize = 8;
+/// A spinning scheduler lets the kernel's threads, and others', have the CPU from then on.
+const YIELD_AFTER_NS: u64 = 2_000;
 /// A poller without a descriptor may want something by the clock at any time.
 const LOOK_AGAIN_NS: u64 = 5_000_000;
 
@@ -101,6 +103,10 @@ impl Turn<'_> {
                 break;
             }
             let spun = clock::now_ns() - began;
+            if spun >= YIELD_AFTER_NS {
+                // The kernel finishes durable writes in threads of its own, on this CPU too.
+                std::thread::yield_now();
+            }
             let busy = || l.pollers.borrow().as_ref().is_some_and(|p| p.busy());
             if spun >= config.spin_before_sleep_ns
                 && (spun >= config.spin_for_device_ns || !l.waits_for_device() || !busy())
