@@ -1,0 +1,388 @@
+//! INSERT, UPDATE and DELETE.
+//!
+//! Promise: a row changes once per statement, in its newest state under its lock; a statement never meets its
+//! own work (rows whose key moves are collected first, and so are the rows of an INSERT that reads its target).
+
+use crate::cx::{Cx, row_bytes};
+use crate::error::engine_error;
+use crate::eval::eval;
+use crate::message::SqlError;
+use crate::ops::{self, KeyMap};
+use crate::query::{collect, column_meta, for_each_batch};
+use crate::sink::ResultSink;
+use crate::write::{TableWriter, key_columns};
+use binder::ir::{TableHints, UpdateSet};
+use catalog::TableDef;
+use engine::{InsertHint, TableLock};
+use planner::{DeletePlan, InsertPlan, InsertSource, Node, Op, OutputPlan, Plan, UpdatePlan};
+use std::sync::Arc;
+use types::Value;
+
+/// Runs an INSERT of VALUES or of a query. The transaction is begun and the statement too. Returns the rows.
+pub fn insert<'a>(
+    plan: &'a InsertPlan,
+    hint: &mut InsertHint,
+    cx: &mut Cx<'a>,
+    sink: &mut dyn ResultSink,
+) -> Result<u64, SqlError> {
+    let mut writer = writer(&plan.table, &plan.hints, cx)?;
+    cx.table = Some(&plan.table);
+    let mut output = Output::new(plan.output.as_ref(), &plan.table, cx);
+    let mut values: Vec<Value> = Vec::with_capacity(plan.table.columns.len());
+    match &plan.source {
+        InsertSource::Values { rows, subplans, param_count } => {
+            cx.set_plan(subplans, *param_count);
+            for row in rows {
+                values.clear();
+                for expr in row {
+                    values.push(eval(expr, &[], cx)?);
+                }
+                writer.insert(&values, hint, cx)?;
+                output.row(Some(&values), None, &[], cx, sink)?;
+            }
+            output.finish(sink);
+            Ok(rows.len() as u64)
+        }
+        InsertSource::Query { plan: source, row } => {
+            if reads(&source.root, &plan.table) {
+                let rows = collect(source, cx)?;
+                cx.table = Some(&plan.table);
+                for from in &rows {
+                    values.clear();
+                    for expr in row {
+                        values.push(eval(expr, from, cx)?);
+                    }
+                    writer.insert(&values, hint, cx)?;
+                    output.row(Some(&values), None, &[], cx, sink)?;
+                }
+                output.finish(sink);
+                return Ok(rows.len() as u64);
+            }
+            let count = for_each_batch(source, cx, |batch, cx| {
+                for from in batch.rows() {
+                    values.clear();
+                    for expr in row {
+                        values.push(eval(expr, from, cx)?);
+                    }
+                    writer.insert(&values, hint, cx)?;
+                    output.row(Some(&values), None, &[], cx, sink)?;
+                }
+                cx.breathe()
+            })?;
+            output.finish(sink);
+            Ok(count)
+        }
+        InsertSource::Exec { .. } => Err(SqlError::unsupported("INSERT EXEC")),
+    }
+}
+
+/// Writes rows of a query into a table just made (SELECT INTO): the values as they come.
+pub fn insert_query<'a>(
+    source: &'a Plan,
+    table: &Arc<TableDef>,
+    cx: &mut Cx<'a>,
+) -> Result<u64, SqlError> {
+    let mut hint = InsertHint::default();
+    let hints = TableHints { tablockx: true, ..TableHints::default() };
+    let mut writer = writer(table, &hints, cx)?;
+    let width = source.output.len();
+    for_each_batch(source, cx, |batch, cx| {
+        for row in batch.rows() {
+            writer.insert(&row[..width], &mut hint, cx)?;
+        }
+        cx.breathe()
+    })
+}
+
+/// Writes rows that came from elsewhere (INSERT EXEC): `row` builds the table's columns from each.
+pub fn insert_rows(
+    plan: &InsertPlan,
+    row: &[binder::ir::Expr],
+    rows: &[Vec<Value>],
+    hint: &mut InsertHint,
+    cx: &mut Cx<'_>,
+) -> Result<u64, SqlError> {
+    let mut writer = writer(&plan.table, &plan.hints, cx)?;
+    let mut values = Vec::with_capacity(plan.table.columns.len());
+    for from in rows {
+        values.clear();
+        for expr in row {
+            values.push(eval(expr, from, cx)?);
+        }
+        writer.insert(&values, hint, cx)?;
+    }
+    Ok(rows.len() as u64)
+}
+
+/// Runs an UPDATE.
+pub fn update<'a>(
+    plan: &'a UpdatePlan,
+    cx: &mut Cx<'a>,
+    sink: &mut dyn ResultSink,
+) -> Result<u64, SqlError> {
+    let mut writer = writer(&plan.table, &plan.hints, cx)?;
+    let mut output = Output::new(plan.output.as_ref(), &plan.table, cx);
+    let keys = key_columns(&plan.table);
+    let moves = plan.set.iter().any(|set| match set {
+        UpdateSet::Column { ordinal, .. } | UpdateSet::Both { ordinal, .. } => {
+            keys.contains(ordinal)
+        }
+        UpdateSet::Var { .. } => false,
+    });
+    let streams = !moves && is_single_scan(&plan.source.root);
+    let mut changes = Changes::default();
+    let mut count = 0;
+    let mut new = Vec::new();
+    for_each_batch(&plan.source, cx, |batch, cx| {
+        for row in batch.rows() {
+            cx.table = Some(&plan.table);
+            new.clear();
+            new.extend(plan.old.iter().map(|slot| row[*slot as usize].clone()));
+            assign(plan, row, &mut new, cx)?;
+            let Value::Binary(locator) = &row[plan.locator as usize] else { continue };
+            if !streams {
+                changes.push(locator, &new, row, cx)?;
+                continue;
+            }
+            if writer.update(locator, &new, cx)? {
+                count += 1;
+                output.changed(&plan.old, Some(&new), row, cx, sink)?;
+            }
+        }
+        cx.breathe()
+    })?;
+    // A row that keeps its key changes in place; rows that move all leave before any arrives.
+    let mut hint = InsertHint::default();
+    for change in &mut changes.rows {
+        if writer.same_key(&change.new, &change.locator)? {
+            if writer.update(&change.locator, &change.new, cx)? {
+                count += 1;
+                output.changed(&plan.old, Some(&change.new), &change.row, cx, sink)?;
+            }
+        } else {
+            change.moving = writer.delete(&change.locator, cx)?;
+        }
+    }
+    for change in changes.rows.iter().filter(|change| change.moving) {
+        writer.insert(&change.new, &mut hint, cx)?;
+        count += 1;
+        output.changed(&plan.old, Some(&change.new), &change.row, cx, sink)?;
+    }
+    output.finish(sink);
+    Ok(count)
+}
+
+/// Runs a DELETE.
+pub fn delete<'a>(
+    plan: &'a DeletePlan,
+    cx: &mut Cx<'a>,
+    sink: &mut dyn ResultSink,
+) -> Result<u64, SqlError> {
+    let mut writer = writer(&plan.table, &plan.hints, cx)?;
+    let mut output = Output::new(plan.output.as_ref(), &plan.table, cx);
+    let streams = is_single_scan(&plan.source.root);
+    let mut changes = Changes::default();
+    let mut count = 0;
+    for_each_batch(&plan.source, cx, |batch, cx| {
+        for row in batch.rows() {
+            let Value::Binary(locator) = &row[plan.locator as usize] else { continue };
+            if !streams {
+                changes.push(locator, &[], row, cx)?;
+                continue;
+            }
+            if writer.delete(locator, cx)? {
+                count += 1;
+                output.changed(&plan.old, None, row, cx, sink)?;
+            }
+        }
+        cx.breathe()
+    })?;
+    for change in &changes.rows {
+        if writer.delete(&change.locator, cx)? {
+            count += 1;
+            output.changed(&plan.old, None, &change.row, cx, sink)?;
+        }
+    }
+    output.finish(sink);
+    Ok(count)
+}
+
+/// SET items in order: columns see the old row, all see the variables as they are by then.
+fn assign(
+    plan: &UpdatePlan,
+    row: &[Value],
+    new: &mut [Value],
+    cx: &mut Cx<'_>,
+) -> Result<(), SqlError> {
+    for set in &plan.set {
+        match set {
+            UpdateSet::Column { ordinal, value } => new[*ordinal] = eval(value, row, cx)?,
+            UpdateSet::Var { var, value } => {
+                let value = eval(value, row, cx)?;
+                cx.vars[var.0 as usize] = value;
+            }
+            UpdateSet::Both { var, ordinal, value } => {
+                let value = eval(value, row, cx)?;
+                cx.vars[var.0 as usize] = value.clone();
+                new[*ordinal] = value;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Changes collected before any is made; a row that the query gives twice is changed once.
+#[derive(Default)]
+struct Changes {
+    rows: Vec<Change>,
+    seen: KeyMap<()>,
+}
+
+struct Change {
+    locator: Vec<u8>,
+    new: Vec<Value>,
+    row: Vec<Value>,
+    moving: bool,
+}
+
+impl Changes {
+    fn push(
+        &mut self,
+        locator: &[u8],
+        new: &[Value],
+        row: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        if self.seen.insert(locator.into(), ()).is_some() {
+            return Ok(());
+        }
+        cx.hold(2 * locator.len() + row_bytes(new) + row_bytes(row))?;
+        self.rows.push(Change {
+            locator: locator.to_vec(),
+            new: new.to_vec(),
+            row: row.to_vec(),
+            moving: false,
+        });
+        Ok(())
+    }
+}
+
+/// OUTPUT of a changing statement, to the client or into a table.
+struct Output<'p> {
+    plan: Option<&'p OutputPlan>,
+    width: usize,
+    into: Option<TableWriter>,
+    hint: InsertHint,
+    begun: bool,
+}
+
+impl<'p> Output<'p> {
+    fn new(plan: Option<&'p OutputPlan>, table: &TableDef, cx: &Cx<'_>) -> Self {
+        let into = plan.and_then(|p| p.into.as_ref()).and_then(|(table, _)| {
+            cx.txn.as_ref().map(|txn| TableWriter::new(table, txn.database()))
+        });
+        Output { plan, width: table.columns.len(), into, hint: InsertHint::default(), begun: false }
+    }
+
+    /// For a row of the source whose slots `old` are the target's columns.
+    fn changed(
+        &mut self,
+        old: &[u32],
+        new: Option<&[Value]>,
+        source: &[Value],
+        cx: &mut Cx<'_>,
+        sink: &mut dyn ResultSink,
+    ) -> Result<(), SqlError> {
+        if self.plan.is_none() {
+            return Ok(());
+        }
+        let deleted: Vec<Value> = old.iter().map(|slot| source[*slot as usize].clone()).collect();
+        self.row(new, Some(&deleted), source, cx, sink)
+    }
+
+    fn row(
+        &mut self,
+        inserted: Option<&[Value]>,
+        deleted: Option<&[Value]>,
+        source: &[Value],
+        cx: &mut Cx<'_>,
+        sink: &mut dyn ResultSink,
+    ) -> Result<(), SqlError> {
+        let Some(plan) = self.plan else { return Ok(()) };
+        let mut row = Vec::with_capacity(2 * self.width + source.len());
+        row.extend_from_slice(inserted.unwrap_or_default());
+        row.resize(self.width, Value::Null);
+        row.extend_from_slice(deleted.unwrap_or_default());
+        row.resize(2 * self.width, Value::Null);
+        row.extend_from_slice(source);
+        let mut values = Vec::with_capacity(plan.columns.len());
+        for (_, expr) in &plan.columns {
+            values.push(eval(expr, &row, cx)?);
+        }
+        match (&plan.into, &mut self.into) {
+            (Some((_, exprs)), Some(writer)) => {
+                let mut stored = Vec::with_capacity(exprs.len());
+                for expr in exprs {
+                    stored.push(eval(expr, &values, cx)?);
+                }
+                writer.insert(&stored, &mut self.hint, cx)
+            }
+            _ => {
+                self.begin(sink);
+                sink.row(&values);
+                Ok(())
+            }
+        }
+    }
+
+    fn begin(&mut self, sink: &mut dyn ResultSink) {
+        if let (Some(plan), false) = (self.plan, self.begun) {
+            let columns: Vec<_> = plan.columns.iter().map(|(column, _)| column.clone()).collect();
+            sink.columns(&column_meta(&columns));
+            self.begun = true;
+        }
+    }
+
+    /// An OUTPUT without rows is still a result set.
+    fn finish(&mut self, sink: &mut dyn ResultSink) {
+        if self.plan.is_some_and(|plan| plan.into.is_none()) {
+            self.begin(sink);
+        }
+    }
+}
+
+fn writer(
+    table: &Arc<TableDef>,
+    hints: &TableHints,
+    cx: &mut Cx<'_>,
+) -> Result<TableWriter, SqlError> {
+    let Some(txn) = cx.txn.as_deref_mut() else {
+        stdx::fatal!("a table is changed without a transaction");
+    };
+    let writer = TableWriter::new(table, txn.database());
+    if hints.tablockx || hints.tablock {
+        txn.lock_table(writer.tree(), TableLock::Exclusive)
+            .map_err(|e| engine_error(e, Some(table), cx))?;
+    }
+    Ok(writer)
+}
+
+/// One table read once, its rows filtered and computed at most.
+fn is_single_scan(node: &Node) -> bool {
+    match &node.op {
+        Op::Scan(_) => true,
+        Op::Filter { input, .. } | Op::Project { input, .. } | Op::Top { input, .. } => {
+            is_single_scan(input)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a plan reads the table.
+fn reads(node: &Node, table: &TableDef) -> bool {
+    match &node.op {
+        Op::Scan(scan) => scan.table.object_id == table.object_id,
+        _ => ops::inputs(node).into_iter().any(|input| reads(input, table)),
+    }
+}
+

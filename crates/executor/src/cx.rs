@@ -1,0 +1,157 @@
+//! What a running statement carries: its variables, its transaction, its clock reading, and the door to the
+//! session for everything an expression may ask.
+//!
+//! Promise: the clock is read once per statement; RAND without a seed is drawn once per statement.
+
+use crate::message::SqlError;
+use binder::ir::{FuncId, SysVar, SystemView};
+use catalog::TableDef;
+use planner::SubPlan;
+use std::sync::atomic::{AtomicBool, Ordering};
+use types::{Pattern, Value};
+
+/// What expressions and plans may ask of the session. The interpreter implements it.
+pub trait Environment {
+    /// `@@NAME`.
+    fn system_variable(&mut self, var: SysVar) -> Value;
+    /// Functions of the catalog and the session: OBJECT_ID, DB_NAME, ERROR_NUMBER, SCOPE_IDENTITY ...
+    fn session_function(&mut self, func: FuncId, args: &[Value]) -> Result<Value, SqlError>;
+    /// The rows of a system view in the order of its columns.
+    fn view_rows(
+        &mut self,
+        view: &SystemView,
+        args: &[Value],
+    ) -> Result<Vec<Vec<Value>>, SqlError>;
+    /// The next value of a table's identity column.
+    fn next_identity(&mut self, table: &TableDef) -> Result<i64, SqlError>;
+    /// The current database's name, for messages.
+    fn database_name(&self) -> String;
+}
+
+/// The context of one statement.
+pub struct Cx<'a> {
+    /// The frame's variables.
+    pub vars: &'a mut [Value],
+    /// The session.
+    pub env: &'a mut dyn Environment,
+    /// The transaction the statement reads and writes in; absent for pure expressions.
+    pub txn: Option<&'a mut engine::Txn>,
+    /// Set by another thread to stop the statement.
+    pub cancel: &'a AtomicBool,
+    /// The table whose columns a CAST to a stored value names in errors.
+    pub table: Option<&'a TableDef>,
+    /// Subqueries of the running plan.
+    pub subplans: &'a [SubPlan],
+    /// Correlation parameters of the running plan.
+    pub params: Vec<Value>,
+    /// Kept results of uncorrelated subqueries, by `SubPlanId`: the first slots of their rows.
+    pub(crate) kept: Vec<Option<Vec<Value>>>,
+    /// Compiled LIKE patterns, by the address of their expression.
+    pub(crate) patterns: Vec<(usize, Pattern)>,
+    /// Identity value given out last by this statement.
+    pub last_identity: Option<i64>,
+    /// Bytes held by sorts and hash tables of this statement.
+    pub(crate) held_bytes: usize,
+    now_unix_ns: u64,
+    rand: Option<f64>,
+}
+
+/// The most a statement may hold in sorts and hash tables, in bytes.
+pub const MEMORY_BYTES_MAX: usize = 2 << 30;
+
+impl<'a> Cx<'a> {
+    /// A context without plan: for expressions of the interpreter.
+    pub fn new(
+        vars: &'a mut [Value],
+        env: &'a mut dyn Environment,
+        txn: Option<&'a mut engine::Txn>,
+        cancel: &'a AtomicBool,
+    ) -> Cx<'a> {
+        Cx {
+            vars,
+            env,
+            txn,
+            cancel,
+            table: None,
+            subplans: &[],
+            params: Vec::new(),
+            kept: Vec::new(),
+            patterns: Vec::new(),
+            last_identity: None,
+            held_bytes: 0,
+            now_unix_ns: 0,
+            rand: None,
+        }
+    }
+
+    /// Takes over the subqueries and parameters of a plan.
+    pub fn with_plan(mut self, subplans: &'a [SubPlan], param_count: usize) -> Cx<'a> {
+        self.set_plan(subplans, param_count);
+        self
+    }
+
+    /// The same in place.
+    pub fn set_plan(&mut self, subplans: &'a [SubPlan], param_count: usize) {
+        self.subplans = subplans;
+        self.params.clear();
+        self.params.resize(param_count, Value::Null);
+        self.kept.clear();
+        self.kept.resize(subplans.len(), None);
+    }
+
+    /// The statement's UTC time in ns since 1970; read at the first call.
+    pub fn now_unix_ns(&mut self) -> u64 {
+        if self.now_unix_ns == 0 {
+            self.now_unix_ns = runtime::clock::unix_ns();
+        }
+        self.now_unix_ns
+    }
+
+    /// RAND() of this statement.
+    pub(crate) fn rand(&mut self) -> f64 {
+        *self
+            .rand
+            .get_or_insert_with(|| (runtime::random::next_u64() >> 11) as f64 / (1u64 << 53) as f64)
+    }
+
+    /// Yields past the quantum and stops a cancelled statement; called once per batch of rows.
+    pub(crate) fn breathe(&self) -> Result<(), SqlError> {
+        runtime::task::maybe_yield();
+        if self.cancel.load(Ordering::Relaxed) { Err(cancelled()) } else { Ok(()) }
+    }
+
+    /// Counts memory held by a sort or hash table; 701 past the bound.
+    pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), SqlError> {
+        self.held_bytes += bytes;
+        if self.held_bytes > MEMORY_BYTES_MAX {
+            return Err(SqlError::new(
+                701,
+                17,
+                "There is insufficient system memory in resource pool 'default' to run this query.",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The error of a batch stopped from outside.
+pub fn cancelled() -> SqlError {
+    SqlError::new(3617, 16, "The query was canceled by the user.")
+        .with_reach(crate::message::Reach::Scope)
+}
+
+/// Texts and binaries up to this length live inside their value.
+const INLINE_BYTES: usize = 22;
+
+/// Memory of a row of values held, in bytes.
+pub(crate) fn row_bytes(row: &[Value]) -> usize {
+    let mut bytes = size_of_val(row) + 24;
+    for value in row {
+        bytes += match value {
+            Value::Str(text) if text.as_bytes().len() > INLINE_BYTES => text.as_bytes().len(),
+            Value::Binary(b) if b.len() > INLINE_BYTES => b.len(),
+            _ => 0,
+        };
+    }
+    bytes
+}

@@ -1,0 +1,126 @@
+//! Errors of lower floors in SQL Server's words, with the names that only this floor knows.
+
+use crate::cx::Cx;
+use crate::message::SqlError;
+use catalog::{CatalogError, TableDef};
+use engine::EngineError;
+
+/// An engine's error as the client sees it.
+pub(crate) fn engine_error(error: EngineError, table: Option<&TableDef>, cx: &Cx<'_>) -> SqlError {
+    from_engine(error, table, &cx.env.database_name())
+}
+
+/// An engine's error in the named database; `table` where one is concerned.
+pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str) -> SqlError {
+    let name = |t: &TableDef| format!("{}.{}", t.schema, t.name);
+    match &error {
+        EngineError::Duplicate => {
+            let object = table.map_or_else(|| "?".to_string(), name);
+            let constraint =
+                table.and_then(|t| t.primary_key.as_ref()).map_or("?", |key| key.name.as_ref());
+            SqlError::new(
+                2627,
+                14,
+                format!(
+                    "Violation of PRIMARY KEY constraint '{constraint}'. Cannot insert duplicate \
+                     key in object '{object}'."
+                ),
+            )
+        }
+        EngineError::Deadlock => SqlError::new(
+            1205,
+            13,
+            "Transaction was deadlocked on lock resources with another process and has been \
+             chosen as the deadlock victim. Rerun the transaction.",
+        )
+        .with_state(51),
+        EngineError::LockTimeout => {
+            SqlError::new(1222, 16, "Lock request time out period exceeded.").with_state(51)
+        }
+        EngineError::SnapshotConflict => {
+            let object = table.map_or_else(|| "?".to_string(), name);
+            SqlError::new(
+                3960,
+                16,
+                format!(
+                    "Snapshot isolation transaction aborted due to update conflict. You cannot \
+                     use snapshot isolation to access table '{object}' directly or indirectly in \
+                     database '{database}' to update, delete, or insert the row that has been \
+                     modified or deleted by another transaction. Retry the transaction or change \
+                     the isolation level for the update/delete statement."
+                ),
+            )
+        }
+        EngineError::LogFull { reason } => SqlError::new(
+            9002,
+            17,
+            format!("The transaction log for database '{database}' is full due to '{reason}'."),
+        ),
+        EngineError::FilegroupFull { .. } => {
+            let filegroup = table.map_or("PRIMARY", |t| t.filegroup.as_ref());
+            let object = table.map_or_else(|| "?".to_string(), name);
+            SqlError::new(
+                1105,
+                17,
+                format!(
+                    "Could not allocate space for object '{object}' in database '{database}' \
+                     because the '{filegroup}' filegroup is full. Create disk space by deleting \
+                     unneeded files, dropping objects in the filegroup, adding additional files \
+                     to the filegroup, or setting autogrowth on for existing files in the \
+                     filegroup."
+                ),
+            )
+        }
+        EngineError::DamagedPage { file, page, what } => SqlError::new(
+            824,
+            24,
+            format!(
+                "SQL Server detected a logical consistency-based I/O error: {what}. It occurred \
+                 during a read of page ({file}:{page}) in database '{database}'."
+            ),
+        ),
+        EngineError::RowTooLarge { bytes, .. } => SqlError::new(
+            511,
+            16,
+            format!(
+                "Cannot create a row of size {bytes} which is greater than the allowable maximum \
+                 row size of 8060."
+            ),
+        ),
+        EngineError::NoSuchTree => {
+            let object = table.map_or_else(|| "?".to_string(), name);
+            SqlError::new(208, 16, format!("Invalid object name '{object}'."))
+        }
+        EngineError::Doomed => doomed(),
+        EngineError::Io { .. } | EngineError::LogUnavailable { .. } | EngineError::LogCorrupt { .. } => {
+            SqlError::new(error.number(), 21, error.to_string())
+        }
+        EngineError::NoMemory => SqlError::new(
+            802,
+            17,
+            "There is insufficient memory available in the buffer pool.",
+        ),
+        _ => SqlError::new(error.number(), 16, error.to_string()),
+    }
+}
+
+/// 3930.
+pub fn doomed() -> SqlError {
+    SqlError::new(
+        3930,
+        16,
+        "The current transaction cannot be committed and cannot support operations that write to \
+         the log file. Roll back the transaction.",
+    )
+}
+
+/// A catalog's error as the client sees it.
+pub fn from_catalog(error: CatalogError) -> SqlError {
+    SqlError::new(error.number(), error.severity(), error.to_string())
+}
+
+impl From<CatalogError> for SqlError {
+    fn from(error: CatalogError) -> SqlError {
+        from_catalog(error)
+    }
+}

@@ -1,0 +1,300 @@
+//! Expressions, evaluated over a row.
+//!
+//! Promise: three-valued logic as in SQL; a predicate holds only when it is true. Every value has its node's
+//! type, since the binder made all conversions explicit.
+
+use crate::cx::Cx;
+use crate::functions;
+use crate::message::SqlError;
+use crate::subquery;
+use binder::ir::{ArithOp, CastMode, CompareOp, Expr, ExprKind};
+use std::cmp::Ordering;
+use std::ops::Deref;
+use types::{TypeError, Value, arith, compare, convert};
+
+/// A value borrowed from the row or the plan, or made on the way.
+pub(crate) enum Operand<'v> {
+    Ref(&'v Value),
+    Own(Value),
+}
+
+impl Deref for Operand<'_> {
+    type Target = Value;
+    #[inline]
+    fn deref(&self) -> &Value {
+        match self {
+            Operand::Ref(value) => value,
+            Operand::Own(value) => value,
+        }
+    }
+}
+
+/// The value of `expr` for `row`.
+pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlError> {
+    match &expr.kind {
+        ExprKind::Const(value) => Ok(value.clone()),
+        ExprKind::Slot(i) => Ok(row[*i as usize].clone()),
+        ExprKind::Param(id) => Ok(cx.params[id.0 as usize].clone()),
+        ExprKind::Var(id) => Ok(cx.vars[id.0 as usize].clone()),
+        ExprKind::Sys(var) => Ok(cx.env.system_variable(*var)),
+        ExprKind::Neg(input) => Ok(arith::neg(&*operand(input, row, cx)?)?),
+        ExprKind::BitNot(input) => Ok(arith::bit_not(&*operand(input, row, cx)?)?),
+        ExprKind::Arith { op, left, right } => {
+            let a = operand(left, row, cx)?;
+            let b = operand(right, row, cx)?;
+            if a.is_null() || b.is_null() {
+                return Ok(Value::Null);
+            }
+            arithmetic(*op, &a, left, &b, right)
+        }
+        ExprKind::Concat { left, right } => {
+            let a = operand(left, row, cx)?;
+            let b = operand(right, row, cx)?;
+            if a.is_null() || b.is_null() {
+                return Ok(Value::Null);
+            }
+            Ok(arith::binary(types::ArithOp::Add, &a, left.ty, &b, right.ty)?)
+        }
+        ExprKind::Cast { input, mode, style } => {
+            let value = operand(input, row, cx)?;
+            cast(&value, input, expr, *mode, style.unwrap_or(0), cx)
+        }
+        ExprKind::Case { branches, otherwise } => {
+            for (condition, result) in branches {
+                if test(condition, row, cx)? == Some(true) {
+                    return eval(result, row, cx);
+                }
+            }
+            match otherwise {
+                Some(result) => eval(result, row, cx),
+                None => Ok(Value::Null),
+            }
+        }
+        ExprKind::Func { func, args } => functions::call(*func, args, expr.ty, row, cx),
+        ExprKind::SubPlan { kind, plan } => subquery::eval(kind, *plan, row, cx),
+        ExprKind::NextIdentity => {
+            let Some(table) = cx.table else { return Ok(Value::Null) };
+            let next = cx.env.next_identity(table)?;
+            cx.last_identity = Some(next);
+            Ok(convert::cast(&Value::BigInt(next), types::SqlType::BigInt, expr.ty, 0)?)
+        }
+        ExprKind::Compare { .. }
+        | ExprKind::And(..)
+        | ExprKind::Or(..)
+        | ExprKind::Not(_)
+        | ExprKind::IsNull { .. }
+        | ExprKind::Like { .. }
+        | ExprKind::In { .. } => {
+            Ok(test(expr, row, cx)?.map_or(Value::Null, Value::Bit))
+        }
+        ExprKind::Col(_) | ExprKind::Subquery { .. } => {
+            stdx::fatal!("an expression reached execution without being planned: {expr:?}")
+        }
+    }
+}
+
+/// The same without a copy where the value lies in the row or the plan.
+#[inline]
+pub(crate) fn operand<'v>(
+    expr: &'v Expr,
+    row: &'v [Value],
+    cx: &mut Cx<'_>,
+) -> Result<Operand<'v>, SqlError> {
+    match &expr.kind {
+        ExprKind::Slot(i) => Ok(Operand::Ref(&row[*i as usize])),
+        ExprKind::Const(value) => Ok(Operand::Ref(value)),
+        _ => Ok(Operand::Own(eval(expr, row, cx)?)),
+    }
+}
+
+/// Whether a predicate holds; UNKNOWN does not.
+#[inline]
+pub fn holds(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+    Ok(test(expr, row, cx)? == Some(true))
+}
+
+/// The truth of a predicate; None is UNKNOWN.
+pub fn test(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Option<bool>, SqlError> {
+    match &expr.kind {
+        ExprKind::Compare { op, left, right } => {
+            let a = operand(left, row, cx)?;
+            let b = operand(right, row, cx)?;
+            Ok(order(&a, &b).map(|o| satisfies(*op, o)))
+        }
+        ExprKind::And(a, b) => match test(a, row, cx)? {
+            Some(false) => Ok(Some(false)),
+            Some(true) => test(b, row, cx),
+            None => Ok(if test(b, row, cx)? == Some(false) { Some(false) } else { None }),
+        },
+        ExprKind::Or(a, b) => match test(a, row, cx)? {
+            Some(true) => Ok(Some(true)),
+            Some(false) => test(b, row, cx),
+            None => Ok(if test(b, row, cx)? == Some(true) { Some(true) } else { None }),
+        },
+        ExprKind::Not(input) => Ok(test(input, row, cx)?.map(|b| !b)),
+        ExprKind::IsNull { input, negated } => {
+            Ok(Some(operand(input, row, cx)?.is_null() != *negated))
+        }
+        ExprKind::In { input, list, negated } => {
+            let value = operand(input, row, cx)?;
+            if value.is_null() {
+                return Ok(None);
+            }
+            let mut unknown = false;
+            for item in list {
+                match order(&value, &*operand(item, row, cx)?) {
+                    Some(Ordering::Equal) => return Ok(Some(!*negated)),
+                    Some(_) => {}
+                    None => unknown = true,
+                }
+            }
+            Ok(if unknown { None } else { Some(*negated) })
+        }
+        ExprKind::Like { input, pattern, escape, negated } => {
+            let text = operand(input, row, cx)?;
+            let matched = like(&text, pattern, escape.as_deref(), row, cx)?;
+            Ok(matched.map(|m| m != *negated))
+        }
+        ExprKind::SubPlan { kind, plan } => Ok(truth(&subquery::eval(kind, *plan, row, cx)?)),
+        _ => Ok(truth(&eval(expr, row, cx)?)),
+    }
+}
+
+/// A bit as truth.
+pub(crate) fn truth(value: &Value) -> Option<bool> {
+    value.as_i64().map(|v| v != 0)
+}
+
+/// Comparison with a short way for the commonest types.
+#[inline]
+pub(crate) fn order(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+        (Value::BigInt(a), Value::BigInt(b)) => Some(a.cmp(b)),
+        _ => compare::compare(a, b),
+    }
+}
+
+/// Whether an ordering satisfies a comparison operator.
+#[inline]
+pub fn satisfies(op: CompareOp, order: Ordering) -> bool {
+    match op {
+        CompareOp::Eq => order == Ordering::Equal,
+        CompareOp::Ne => order != Ordering::Equal,
+        CompareOp::Lt => order == Ordering::Less,
+        CompareOp::Le => order != Ordering::Greater,
+        CompareOp::Gt => order == Ordering::Greater,
+        CompareOp::Ge => order != Ordering::Less,
+    }
+}
+
+/// The operator as `types` knows it.
+pub(crate) fn types_op(op: ArithOp) -> types::ArithOp {
+    match op {
+        ArithOp::Add => types::ArithOp::Add,
+        ArithOp::Sub => types::ArithOp::Sub,
+        ArithOp::Mul => types::ArithOp::Mul,
+        ArithOp::Div => types::ArithOp::Div,
+        ArithOp::Mod => types::ArithOp::Mod,
+        ArithOp::BitAnd => types::ArithOp::BitAnd,
+        ArithOp::BitOr => types::ArithOp::BitOr,
+        ArithOp::BitXor => types::ArithOp::BitXor,
+    }
+}
+
+fn arithmetic(
+    op: ArithOp,
+    a: &Value,
+    left: &Expr,
+    b: &Value,
+    right: &Expr,
+) -> Result<Value, SqlError> {
+    let value = match (op, a, b) {
+        (ArithOp::Add, Value::BigInt(a), Value::BigInt(b)) => Value::BigInt(arith::add_i64(*a, *b)?),
+        (ArithOp::Add, Value::Int(a), Value::Int(b)) => Value::Int(arith::add_i32(*a, *b)?),
+        (ArithOp::Sub, Value::Int(a), Value::Int(b)) => Value::Int(arith::sub_i32(*a, *b)?),
+        _ => arith::binary(types_op(op), a, left.ty, b, right.ty)?,
+    };
+    Ok(value)
+}
+
+fn cast(
+    value: &Value,
+    input: &Expr,
+    node: &Expr,
+    mode: CastMode,
+    style: i32,
+    cx: &mut Cx<'_>,
+) -> Result<Value, SqlError> {
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    match (mode, value, node.ty) {
+        // The commonest widening, without a call.
+        (_, Value::Int(v), types::SqlType::BigInt) => return Ok(Value::BigInt(*v as i64)),
+        (CastMode::Store { column }, ..) => {
+            convert::assign(value, input.ty, node.ty).map_err(|e| store_error(e, column, cx))
+        }
+        (CastMode::Try, ..) => {
+            Ok(convert::cast(value, input.ty, node.ty, style).unwrap_or(Value::Null))
+        }
+        (CastMode::Explicit | CastMode::Implicit, ..) => {
+            Ok(convert::cast(value, input.ty, node.ty, style)?)
+        }
+    }
+}
+
+/// 2628 names the table and column; other errors stay as they are.
+fn store_error(error: TypeError, column: u16, cx: &Cx<'_>) -> SqlError {
+    match (&error, cx.table) {
+        (TypeError::Truncated { value }, Some(table)) => {
+            let name = table.columns.get(column as usize).map_or("?", |c| &*c.name);
+            SqlError::new(
+                2628,
+                16,
+                format!(
+                    "String or binary data would be truncated in table '{}', column '{name}'. \
+                     Truncated value: '{value}'.",
+                    qualified(table, cx)
+                ),
+            )
+        }
+        _ => error.into(),
+    }
+}
+
+/// `db.schema.table`.
+pub(crate) fn qualified(table: &catalog::TableDef, cx: &Cx<'_>) -> String {
+    format!("{}.{}.{}", cx.env.database_name(), table.schema, table.name)
+}
+
+fn like(
+    text: &Value,
+    pattern: &Expr,
+    escape: Option<&Expr>,
+    row: &[Value],
+    cx: &mut Cx<'_>,
+) -> Result<Option<bool>, SqlError> {
+    let Some(text) = text.as_str() else { return Ok(None) };
+    let constant = matches!(pattern.kind, ExprKind::Const(_))
+        && escape.is_none_or(|e| matches!(e.kind, ExprKind::Const(_)));
+    let address = std::ptr::from_ref(pattern) as usize;
+    if constant && let Some((_, compiled)) = cx.patterns.iter().find(|(a, _)| *a == address) {
+        return Ok(Some(compiled.matches(text)));
+    }
+    let pattern = operand(pattern, row, cx)?;
+    let escape = match escape {
+        Some(e) => match eval(e, row, cx)? {
+            Value::Null => return Ok(None),
+            value => Some(value),
+        },
+        None => None,
+    };
+    let Some(pattern) = pattern.as_str() else { return Ok(None) };
+    let compiled = types::Pattern::new(pattern, escape.as_ref().and_then(Value::as_str))?;
+    let matched = compiled.matches(text);
+    if constant {
+        cx.patterns.push((address, compiled));
+    }
+    Ok(Some(matched))
+}

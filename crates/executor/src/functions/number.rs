@@ -1,0 +1,208 @@
+//! Functions of numbers and of chance.
+
+use super::{float, int};
+use crate::cx::Cx;
+use crate::message::SqlError;
+use binder::ir::{Expr, FuncId};
+use types::{Decimal, SqlType, Value, convert};
+
+pub(super) fn call(
+    func: FuncId,
+    v: &[Value],
+    args: &[Expr],
+    ty: SqlType,
+    cx: &mut Cx<'_>,
+) -> Result<Value, SqlError> {
+    use FuncId::*;
+    match func {
+        Rand => {
+            if let Some(seed) = v.first().and_then(Value::as_i64) {
+                return Ok(Value::Float(seeded(seed)));
+            }
+            return Ok(Value::Float(cx.rand()));
+        }
+        NewId | NewSequentialId => return Ok(Value::Guid(new_guid())),
+        Checksum | BinaryChecksum => return Ok(Value::Int(checksum(v, args))),
+        HashBytes => return Err(SqlError::unsupported("HASHBYTES")),
+        Pi => return Ok(Value::Float(std::f64::consts::PI)),
+        IsNumeric => return Ok(Value::Int(is_numeric(&v[0], args[0].ty) as i32)),
+        _ => {}
+    }
+    if v.iter().any(Value::is_null) {
+        return Ok(Value::Null);
+    }
+    match func {
+        CryptGenRandom => {
+            let len = v[0].as_i64().unwrap_or(0);
+            if !(1..=8000).contains(&len) {
+                return Ok(Value::Null);
+            }
+            // Short ones (a random bigint per row) take no allocation.
+            let mut short = [0u8; 16];
+            if len as usize <= short.len() {
+                runtime::random::fill(&mut short[..len as usize]);
+                return Ok(Value::binary(&short[..len as usize]));
+            }
+            let mut bytes = vec![0; len as usize];
+            runtime::random::fill(&mut bytes);
+            Ok(Value::binary(&bytes))
+        }
+        Abs | Sign | Floor | Ceiling | Round => exact(func, v, ty),
+        Power => float(real(&v[0]).powf(real(&v[1])), ty),
+        Square => float(real(&v[0]).powi(2), ty),
+        Sqrt => float(real(&v[0]).sqrt(), ty),
+        Exp => float(real(&v[0]).exp(), ty),
+        Log => match v.get(1) {
+            Some(base) => float(real(&v[0]).log(real(base)), ty),
+            None => float(real(&v[0]).ln(), ty),
+        },
+        Log10 => float(real(&v[0]).log10(), ty),
+        Sin => float(real(&v[0]).sin(), ty),
+        Cos => float(real(&v[0]).cos(), ty),
+        Tan => float(real(&v[0]).tan(), ty),
+        Cot => float(1.0 / real(&v[0]).tan(), ty),
+        Asin => float(real(&v[0]).asin(), ty),
+        Acos => float(real(&v[0]).acos(), ty),
+        Atan => float(real(&v[0]).atan(), ty),
+        Atn2 => float(real(&v[0]).atan2(real(&v[1])), ty),
+        Degrees => float(real(&v[0]).to_degrees(), ty),
+        Radians => float(real(&v[0]).to_radians(), ty),
+        other => stdx::fatal!("{other:?} is no function of numbers"),
+    }
+}
+
+/// Any number as a float.
+pub(crate) fn real(value: &Value) -> f64 {
+    match value {
+        Value::Float(f) => *f,
+        Value::Real(f) => *f as f64,
+        Value::Money(m) => *m as f64 / 10_000.0,
+        Value::Decimal(d) => d.units() as f64 / 10f64.powi(d.scale() as i32),
+        other => other.as_i64().unwrap_or(0) as f64,
+    }
+}
+
+/// ABS, SIGN, FLOOR, CEILING and ROUND, each in its argument's own arithmetic.
+fn exact(func: FuncId, v: &[Value], ty: SqlType) -> Result<Value, SqlError> {
+    let digits = v.get(1).and_then(Value::as_i64).unwrap_or(0);
+    let truncate = v.get(2).and_then(Value::as_i64).unwrap_or(0) != 0;
+    let (units, scale) = match &v[0] {
+        Value::Float(_) | Value::Real(_) => {
+            return float(approximate(func, real(&v[0]), digits, truncate), ty);
+        }
+        Value::Decimal(d) => (d.units(), d.scale() as i64),
+        Value::Money(m) => (*m as i128, 4),
+        other => (other.as_i64().unwrap_or(0) as i128, 0),
+    };
+    let units = match func {
+        FuncId::Abs => units.abs(),
+        FuncId::Sign => units.signum() * pow10(scale),
+        FuncId::Floor => units.div_euclid(pow10(scale)) * pow10(scale),
+        FuncId::Ceiling => -(-units).div_euclid(pow10(scale)) * pow10(scale),
+        _ => rounded(units, scale, digits, truncate),
+    };
+    match &v[0] {
+        Value::Decimal(d) => {
+            let SqlType::Decimal { precision, scale: wanted } = ty else {
+                let wide = Decimal::new(units, 38, d.scale())?;
+                let from = SqlType::Decimal { precision: 38, scale: d.scale() };
+                return Ok(convert::cast(&Value::Decimal(wide), from, ty, 0)?);
+            };
+            let units = if (wanted as i64) < scale {
+                units / pow10(scale - wanted as i64)
+            } else {
+                units * pow10(wanted as i64 - scale)
+            };
+            Ok(Value::Decimal(Decimal::new(units, precision, wanted)?))
+        }
+        Value::Money(_) => i64::try_from(units)
+            .map(Value::Money)
+            .map_err(|_| types::TypeError::Overflow { from: "money", to: "money" }.into()),
+        _ => match i64::try_from(units) {
+            Ok(whole) => int(whole, ty),
+            Err(_) => Err(types::TypeError::Overflow { from: "expression", to: "bigint" }.into()),
+        },
+    }
+}
+
+fn approximate(func: FuncId, x: f64, digits: i64, truncate: bool) -> f64 {
+    match func {
+        FuncId::Abs => x.abs(),
+        FuncId::Sign => {
+            if x == 0.0 {
+                0.0
+            } else {
+                x.signum()
+            }
+        }
+        FuncId::Floor => x.floor(),
+        FuncId::Ceiling => x.ceil(),
+        _ => {
+            let unit = 10f64.powi(digits.clamp(-300, 300) as i32);
+            let scaled = x * unit;
+            (if truncate { scaled.trunc() } else { scaled.round() }) / unit
+        }
+    }
+}
+
+/// ROUND to `digits` behind (or, negative, before) the point.
+fn rounded(units: i128, scale: i64, digits: i64, truncate: bool) -> i128 {
+    let drop = scale - digits;
+    if drop <= 0 {
+        return units;
+    }
+    if drop > 38 {
+        return 0;
+    }
+    let unit = pow10(drop);
+    let rest = units % unit;
+    let down = units - rest;
+    if !truncate && rest.abs() * 2 >= unit { down + units.signum() * unit } else { down }
+}
+
+fn pow10(n: i64) -> i128 {
+    10i128.pow(n.clamp(0, 38) as u32)
+}
+
+fn seeded(seed: i64) -> f64 {
+    let mut x = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d;
+    x ^= x >> 31;
+    x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x ^= x >> 27;
+    (x >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A version 4 GUID in SQL Server's byte order (the first three groups little-endian).
+fn new_guid() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    runtime::random::fill(&mut bytes);
+    bytes[7] = (bytes[7] & 0x0f) | 0x40;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
+    bytes
+}
+
+/// Not SQL Server's polynomial, but as it: equal values under the collation give equal numbers.
+fn checksum(v: &[Value], args: &[Expr]) -> i32 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut bytes = Vec::new();
+    for (value, arg) in v.iter().zip(args) {
+        bytes.clear();
+        let part = types::KeyPart { ty: arg.ty, nullable: true, desc: false };
+        types::key::encode_part(&part, value, &mut bytes);
+        for b in &bytes {
+            hash = (hash ^ *b as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    (hash ^ (hash >> 32)) as i32
+}
+
+fn is_numeric(value: &Value, ty: SqlType) -> bool {
+    if value.is_null() {
+        return false;
+    }
+    if !ty.is_character() {
+        return ty.is_numeric();
+    }
+    convert::cast(value, ty, SqlType::Float, 0).is_ok()
+        || convert::cast(value, ty, SqlType::Money, 0).is_ok()
+}

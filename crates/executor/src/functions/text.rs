@@ -1,0 +1,337 @@
+//! Functions of text. Positions and lengths count characters, from 1.
+
+use super::int;
+use super::number::real;
+use crate::message::SqlError;
+use binder::ir::{Expr, FuncId};
+use types::{SqlType, Value, format};
+
+pub(super) fn call(
+    func: FuncId,
+    v: &[Value],
+    args: &[Expr],
+    ty: SqlType,
+) -> Result<Value, SqlError> {
+    use FuncId::*;
+    match func {
+        Concat => {
+            let mut out = String::new();
+            for (value, arg) in v.iter().zip(args) {
+                out.push_str(&plain(value, arg.ty)?);
+            }
+            return Ok(Value::str(&out));
+        }
+        ConcatWs => {
+            let separator = plain(&v[0], args[0].ty)?;
+            let mut parts = Vec::new();
+            for (value, arg) in v.iter().zip(args).skip(1).filter(|(value, _)| !value.is_null()) {
+                parts.push(plain(value, arg.ty)?);
+            }
+            return Ok(Value::str(&parts.join(&separator)));
+        }
+        Format => return Err(SqlError::unsupported("FORMAT")),
+        _ => {}
+    }
+    if v.iter().any(Value::is_null) {
+        return Ok(Value::Null);
+    }
+    let s = v[0].as_str().unwrap_or("");
+    let n = |i: usize| v.get(i).and_then(Value::as_i64).unwrap_or(0);
+    let t = |i: usize| v.get(i).and_then(Value::as_str).unwrap_or("");
+    Ok(match func {
+        Len => return int(s.trim_end_matches(' ').chars().count() as i64, ty),
+        DataLength => return int(data_length(&v[0], args[0].ty) as i64, ty),
+        Left => Value::str(&take(s, 0, length(n(1), "left", 536)?)),
+        Right => {
+            let count = length(n(1), "right", 536)?;
+            let skip = s.chars().count().saturating_sub(count);
+            Value::str(&take(s, skip, count))
+        }
+        Substring => {
+            let (start, count) = (n(1), length(n(2), "substring", 537)? as i64);
+            let end = start.saturating_add(count);
+            let from = start.max(1);
+            let count = (end - from).max(0) as usize;
+            match &v[0] {
+                Value::Binary(bytes) => {
+                    let from = ((from - 1) as usize).min(bytes.len());
+                    Value::binary(&bytes[from..from.saturating_add(count).min(bytes.len())])
+                }
+                _ => Value::str(&take(s, (from - 1) as usize, count)),
+            }
+        }
+        Upper => Value::str(&s.to_uppercase()),
+        Lower => Value::str(&s.to_lowercase()),
+        LTrim => Value::str(s.trim_start_matches(' ')),
+        RTrim => Value::str(s.trim_end_matches(' ')),
+        Trim if v.len() > 1 => {
+            let set: Vec<char> = t(1).chars().collect();
+            Value::str(s.trim_matches(&set[..]))
+        }
+        Trim => Value::str(s.trim_matches(' ')),
+        Reverse => Value::str(&s.chars().rev().collect::<String>()),
+        Replace => Value::str(&replace(s, t(1), t(2))),
+        Replicate if n(1) < 0 => Value::Null,
+        Replicate => Value::str(&repeat(s, n(1), ty)?),
+        Space if n(0) < 0 => Value::Null,
+        Space => Value::str(&repeat(" ", n(0), ty)?),
+        Str => {
+            let width = v.get(1).map_or(10, |_| n(1)).clamp(0, 8000) as usize;
+            let decimals = n(2).clamp(0, 16) as usize;
+            let x = real(&v[0]);
+            let mut text = format!("{x:.decimals$}");
+            if text.len() > width && decimals > 0 {
+                let whole = format!("{:.0}", x.trunc()).len();
+                text = format!("{x:.0$}", width.saturating_sub(whole + 1));
+            }
+            if text.len() > width { Value::str(&"*".repeat(width)) } else {
+                Value::str(&format!("{text:>width$}"))
+            }
+        }
+        CharIndex => return int(char_index(s, t(1), n(2)) as i64, ty),
+        PatIndex => {
+            let pattern = types::Pattern::new(s, None)?;
+            return int(patindex(&pattern, s, t(1)) as i64, ty);
+        }
+        Stuff => {
+            let (start, count) = (n(1), n(2));
+            let chars = s.chars().count() as i64;
+            if start < 1 || start > chars || count < 0 {
+                return Ok(Value::Null);
+            }
+            let head = take(s, 0, (start - 1) as usize);
+            let tail = take(s, (start - 1).saturating_add(count) as usize, usize::MAX);
+            Value::str(&format!("{head}{}{tail}", t(3)))
+        }
+        Char => match u8::try_from(n(0)) {
+            Ok(byte) => Value::str(&char::from(byte).to_string()),
+            Err(_) => Value::Null,
+        },
+        NChar => match u32::try_from(n(0)).ok().and_then(char::from_u32) {
+            Some(c) => Value::str(&c.to_string()),
+            None => Value::Null,
+        },
+        Ascii | Unicode => match s.chars().next() {
+            Some(c) => Value::Int(c as i32),
+            None => Value::Null,
+        },
+        QuoteName => quote(s, v.get(1).and_then(Value::as_str)),
+        Soundex => Value::str(&soundex(s)),
+        Translate => {
+            let (from, to): (Vec<char>, Vec<char>) = (t(1).chars().collect(), t(2).chars().collect());
+            if from.len() != to.len() {
+                return Err(SqlError::new(
+                    9828,
+                    16,
+                    "The second and third arguments of the TRANSLATE built-in function must \
+                     contain an equal number of characters.",
+                ));
+            }
+            let turn = |c: char| from.iter().position(|f| same(*f, c)).map_or(c, |i| to[i]);
+            Value::str(&s.chars().map(turn).collect::<String>())
+        }
+        ParseName => parse_name(s, n(1)),
+        other => stdx::fatal!("{other:?} is no function of text"),
+    })
+}
+
+/// A value as text, NULL as the empty one.
+fn plain(value: &Value, ty: SqlType) -> Result<String, SqlError> {
+    match value {
+        Value::Null => Ok(String::new()),
+        Value::Str(text) => Ok(text.as_str().to_string()),
+        _ => Ok(format::to_text(value, ty, 0)?.unwrap_or_default()),
+    }
+}
+
+fn length(n: i64, function: &str, number: i32) -> Result<usize, SqlError> {
+    usize::try_from(n).map_err(|_| {
+        SqlError::new(
+            number,
+            16,
+            format!("Invalid length parameter passed to the {function} function."),
+        )
+    })
+}
+
+fn take(s: &str, skip: usize, count: usize) -> String {
+    s.chars().skip(skip).take(count).collect()
+}
+
+fn repeat(s: &str, n: i64, ty: SqlType) -> Result<String, SqlError> {
+    let limit = match ty {
+        SqlType::VarChar(len) | SqlType::NVarChar(len) => len.limit().min(64 << 20),
+        _ => 8000,
+    };
+    let unit = s.chars().count().max(1);
+    let times = (n as usize).min(limit.div_ceil(unit));
+    Ok(s.repeat(times).chars().take(limit).collect())
+}
+
+/// Bytes of a value as SQL Server stores it.
+fn data_length(value: &Value, ty: SqlType) -> usize {
+    match value {
+        Value::Str(text) if ty.is_unicode() => text.encode_utf16().count() * 2,
+        Value::Str(text) => text.chars().count(),
+        Value::Binary(bytes) => bytes.len(),
+        _ => match ty {
+            SqlType::Bit | SqlType::TinyInt => 1,
+            SqlType::SmallInt => 2,
+            SqlType::Int | SqlType::Real | SqlType::SmallMoney | SqlType::SmallDateTime => 4,
+            SqlType::Date => 3,
+            SqlType::Time(p) => time_bytes(p),
+            SqlType::DateTime2(p) => time_bytes(p) + 3,
+            SqlType::DateTimeOffset(p) => time_bytes(p) + 5,
+            SqlType::Decimal { precision, .. } => match precision {
+                0..=9 => 5,
+                10..=19 => 9,
+                20..=28 => 13,
+                _ => 17,
+            },
+            SqlType::UniqueIdentifier => 16,
+            _ => 8,
+        },
+    }
+}
+
+fn time_bytes(p: u8) -> usize {
+    match p {
+        0..=2 => 3,
+        3..=4 => 4,
+        _ => 5,
+    }
+}
+
+fn same(a: char, b: char) -> bool {
+    a == b || a.to_lowercase().eq(b.to_lowercase())
+}
+
+/// Positions of `what` in `s`, by characters, ignoring case.
+fn find(s: &[char], what: &[char], from: usize) -> Option<usize> {
+    if what.is_empty() || s.len() < what.len() {
+        return None;
+    }
+    (from..=s.len() - what.len())
+        .find(|&i| s[i..i + what.len()].iter().zip(what).all(|(a, b)| same(*a, *b)))
+}
+
+fn char_index(what: &str, s: &str, start: i64) -> usize {
+    let (s, what): (Vec<char>, Vec<char>) = (s.chars().collect(), what.chars().collect());
+    let from = (start.max(1) - 1) as usize;
+    if from > s.len() { 0 } else { find(&s, &what, from).map_or(0, |i| i + 1) }
+}
+
+/// PATINDEX: the pattern's own `%` at its ends decide where it may lie.
+fn patindex(pattern: &types::Pattern, text: &str, s: &str) -> usize {
+    if text.starts_with('%') { pattern_find(text, s) } else { pattern.matches(s) as usize }
+}
+
+fn pattern_find(text: &str, s: &str) -> usize {
+    let inner = text.trim_start_matches('%');
+    let Ok(pattern) = types::Pattern::new(inner, None) else { return 0 };
+    let mut rest = s;
+    let mut position = 1;
+    loop {
+        if pattern.matches(rest) {
+            return position;
+        }
+        let mut chars = rest.chars();
+        if chars.next().is_none() {
+            return 0;
+        }
+        rest = chars.as_str();
+        position += 1;
+    }
+}
+
+fn replace(s: &str, from: &str, to: &str) -> String {
+    let (s, what): (Vec<char>, Vec<char>) = (s.chars().collect(), from.chars().collect());
+    let mut out = String::new();
+    let mut at = 0;
+    while let Some(i) = find(&s, &what, at) {
+        out.extend(&s[at..i]);
+        out.push_str(to);
+        at = i + what.len();
+    }
+    out.extend(&s[at..]);
+    out
+}
+
+fn quote(s: &str, delimiter: Option<&str>) -> Value {
+    if s.chars().count() > 128 {
+        return Value::Null;
+    }
+    let (open, close) = match delimiter.and_then(|d| d.chars().next()).unwrap_or('[') {
+        '[' | ']' => ('[', ']'),
+        '(' | ')' => ('(', ')'),
+        '<' | '>' => ('<', '>'),
+        '{' | '}' => ('{', '}'),
+        c @ ('\'' | '"' | '`') => (c, c),
+        _ => return Value::Null,
+    };
+    let mut out = String::from(open);
+    for c in s.chars() {
+        out.push(c);
+        if c == close {
+            out.push(c);
+        }
+    }
+    out.push(close);
+    Value::str(&out)
+}
+
+fn soundex(s: &str) -> String {
+    let code = |c: char| match c.to_ascii_uppercase() {
+        'B' | 'F' | 'P' | 'V' => '1',
+        'C' | 'G' | 'J' | 'K' | 'Q' | 'S' | 'X' | 'Z' => '2',
+        'D' | 'T' => '3',
+        'L' => '4',
+        'M' | 'N' => '5',
+        'R' => '6',
+        'H' | 'W' => '-',
+        _ => '0',
+    };
+    let mut letters = s.chars().take_while(char::is_ascii_alphabetic);
+    let Some(first) = letters.next() else { return "0000".to_string() };
+    let mut out = String::from(first.to_ascii_uppercase());
+    let mut last = code(first);
+    for c in letters {
+        let digit = code(c);
+        if digit != '-' {
+            if digit != '0' && digit != last {
+                out.push(digit);
+            }
+            last = digit;
+        }
+        if out.len() == 4 {
+            break;
+        }
+    }
+    while out.len() < 4 {
+        out.push('0');
+    }
+    out
+}
+
+/// Part 1 is the object, 2 the schema, 3 the database, 4 the server.
+fn parse_name(s: &str, part: i64) -> Value {
+    let mut parts = Vec::new();
+    let mut current = String::new();
+    let mut quoted = false;
+    for c in s.chars() {
+        match c {
+            '[' if current.is_empty() && !quoted => quoted = true,
+            ']' if quoted => quoted = false,
+            '.' if !quoted => parts.push(std::mem::take(&mut current)),
+            _ => current.push(c),
+        }
+    }
+    parts.push(current);
+    match usize::try_from(part) {
+        Ok(p @ 1..=4) if p <= parts.len() && !parts[parts.len() - p].is_empty() => {
+            Value::str(&parts[parts.len() - p])
+        }
+        _ => Value::Null,
+    }
+}
+

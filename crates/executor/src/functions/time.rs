@@ -1,0 +1,122 @@
+//! Functions of date and time. The server's clock is UTC.
+
+use crate::cx::Cx;
+use crate::message::SqlError;
+use binder::ir::{DatePart as Part, Expr, FuncId};
+use types::{DatePart, DateTime2, DateTimeOffset, SqlType, Value, convert, datetime};
+
+pub(super) fn call(
+    func: FuncId,
+    v: &[Value],
+    args: &[Expr],
+    cx: &mut Cx<'_>,
+) -> Result<Value, SqlError> {
+    match func {
+        FuncId::SysDateTime | FuncId::SysUtcDateTime => {
+            return Ok(Value::DateTime2(datetime::datetime2_from_unix_ns(cx.now_unix_ns())));
+        }
+        FuncId::SysDateTimeOffset => {
+            let utc: DateTime2 = datetime::datetime2_from_unix_ns(cx.now_unix_ns());
+            return Ok(Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes: 0 }));
+        }
+        FuncId::IsDate => {
+            let good = !v[0].is_null()
+                && convert::cast(&v[0], args[0].ty, SqlType::DateTime, 0).is_ok();
+            return Ok(Value::Int(good as i32));
+        }
+        _ => {}
+    }
+    if v.iter().any(Value::is_null) {
+        return Ok(Value::Null);
+    }
+    Ok(match func {
+        FuncId::DateAdd(part) => {
+            datetime::dateadd(types_part(part), whole(&v[0]), &v[1], args[1].ty)?
+        }
+        FuncId::DateDiff(part) => datetime::datediff(types_part(part), &v[0], &v[1])?,
+        FuncId::DateDiffBig(part) => datetime::datediff_big(types_part(part), &v[0], &v[1])?,
+        FuncId::DatePart(part) => datetime::datepart(types_part(part), &v[0])?,
+        FuncId::DateName(part) => datetime::datename(types_part(part), &v[0])?,
+        FuncId::DateFromParts => {
+            let (y, m, d) = (whole(&v[0]), whole(&v[1]), whole(&v[2]));
+            let first = (1..=9999).contains(&y) && (1..=12).contains(&m);
+            if !first || d < 1 || d > days_in_month(y, m) {
+                return Err(SqlError::new(
+                    289,
+                    16,
+                    "Cannot construct data type date, some of the arguments have values which \
+                     are not valid.",
+                ));
+            }
+            Value::Date((days_before(y, m) + d - 1) as i32)
+        }
+        FuncId::EoMonth => {
+            let months = v.get(1).map_or(0, whole);
+            let y = whole(&datetime::datepart(DatePart::Year, &v[0])?);
+            let m = whole(&datetime::datepart(DatePart::Month, &v[0])?);
+            let index = y * 12 + (m - 1) + months;
+            let (y, m) = (index.div_euclid(12), index.rem_euclid(12) + 1);
+            if !(1..=9999).contains(&y) {
+                return Err(types::TypeError::DateAddOverflow { ty: "date" }.into());
+            }
+            Value::Date((days_before(y, m) + days_in_month(y, m) - 1) as i32)
+        }
+        other => stdx::fatal!("{other:?} is no function of time"),
+    })
+}
+
+fn whole(value: &Value) -> i64 {
+    value.as_i64().unwrap_or(0)
+}
+
+fn is_leap(y: i64) -> bool {
+    (y % 4 == 0 && y % 100 != 0) || y % 400 == 0
+}
+
+fn days_in_month(y: i64, m: i64) -> i64 {
+    match m {
+        4 | 6 | 9 | 11 => 30,
+        2 if is_leap(y) => 29,
+        2 => 28,
+        _ => 31,
+    }
+}
+
+/// Days from 0001-01-01 to the first of the month.
+fn days_before(y: i64, m: i64) -> i64 {
+    let p = y - 1;
+    p * 365 + p / 4 - p / 100 + p / 400 + (1..m).map(|m| days_in_month(y, m)).sum::<i64>()
+}
+
+fn types_part(part: Part) -> DatePart {
+    match part {
+        Part::Year => DatePart::Year,
+        Part::Quarter => DatePart::Quarter,
+        Part::Month => DatePart::Month,
+        Part::DayOfYear => DatePart::DayOfYear,
+        Part::Day => DatePart::Day,
+        Part::Week => DatePart::Week,
+        Part::Weekday => DatePart::Weekday,
+        Part::Hour => DatePart::Hour,
+        Part::Minute => DatePart::Minute,
+        Part::Second => DatePart::Second,
+        Part::Millisecond => DatePart::Millisecond,
+        Part::Microsecond => DatePart::Microsecond,
+        Part::Nanosecond => DatePart::Nanosecond,
+        Part::TzOffset => DatePart::TzOffset,
+        Part::IsoWeek => DatePart::IsoWeek,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_calendar_begins_on_day_zero() {
+        assert_eq!(days_before(1, 1), 0);
+        assert_eq!(days_before(1900, 1), 693_595);
+        assert_eq!(days_before(2000, 3) - days_before(2000, 2), 29);
+        assert_eq!(days_in_month(1900, 2), 28);
+    }
+}

@@ -1,0 +1,222 @@
+//! One aggregate's running value.
+//!
+//! Promise: NULLs are skipped (but COUNT(*) counts rows); integer sums are exact and overflow the result's type
+//! with 8115 as SQL Server's do.
+
+use super::hash::KeyEncoder;
+use crate::message::SqlError;
+use binder::ir::AggFunc;
+use std::collections::HashSet;
+use types::{Decimal, SqlType, TypeError, Value, compare, convert};
+
+/// What an aggregate computes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spec {
+    pub func: AggFunc,
+    pub distinct: bool,
+    /// The argument's type; None for COUNT(*).
+    pub arg: Option<SqlType>,
+    pub ty: SqlType,
+}
+
+/// The state of one aggregate over one group.
+#[derive(Debug, Clone)]
+pub(super) struct Accumulator {
+    state: State,
+    seen: Option<HashSet<Box<[u8]>>>,
+}
+
+#[derive(Debug, Clone)]
+enum State {
+    Count(i64),
+    /// Sum in units of the argument's scale, and how many.
+    Exact { sum: i128, count: i64 },
+    Approximate { sum: f64, count: i64 },
+    Extreme(Value),
+    /// Welford's running mean and squared distance.
+    Moments { count: i64, mean: f64, squares: f64 },
+}
+
+impl Accumulator {
+    pub fn new(spec: &Spec) -> Accumulator {
+        let approximate = matches!(spec.arg, Some(SqlType::Float | SqlType::Real));
+        let state = match spec.func {
+            AggFunc::Count | AggFunc::CountBig => State::Count(0),
+            AggFunc::Sum | AggFunc::Avg if approximate => State::Approximate { sum: 0.0, count: 0 },
+            AggFunc::Sum | AggFunc::Avg => State::Exact { sum: 0, count: 0 },
+            AggFunc::Min | AggFunc::Max => State::Extreme(Value::Null),
+            AggFunc::StDev | AggFunc::StDevP | AggFunc::Var | AggFunc::VarP => {
+                State::Moments { count: 0, mean: 0.0, squares: 0.0 }
+            }
+        };
+        Accumulator { state, seen: spec.distinct.then(HashSet::new) }
+    }
+
+    /// COUNT(*) takes a row.
+    pub fn add_row(&mut self) {
+        if let State::Count(n) = &mut self.state {
+            *n += 1;
+        }
+    }
+
+    /// Takes a value.
+    pub fn add(&mut self, spec: &Spec, value: &Value) -> Result<(), SqlError> {
+        if value.is_null() {
+            return Ok(());
+        }
+        if let (Some(seen), Some(ty)) = (&mut self.seen, spec.arg) {
+            let mut key = Vec::new();
+            KeyEncoder::new([ty]).push(0, value, &mut key);
+            if !seen.insert(key.into_boxed_slice()) {
+                return Ok(());
+            }
+        }
+        match &mut self.state {
+            State::Count(n) => *n += 1,
+            State::Exact { sum, count } => {
+                let units = match value {
+                    Value::Decimal(d) => d.units(),
+                    Value::Money(m) => *m as i128,
+                    other => other.as_i64().unwrap_or(0) as i128,
+                };
+                *sum = sum.checked_add(units).ok_or_else(|| overflow(spec.ty))?;
+                *count += 1;
+            }
+            State::Approximate { sum, count } => {
+                *sum += crate::functions::real(value);
+                *count += 1;
+            }
+            State::Extreme(best) => {
+                let better = best.is_null()
+                    || match spec.func {
+                        AggFunc::Min => compare::sort_order(value, best).is_lt(),
+                        _ => compare::sort_order(value, best).is_gt(),
+                    };
+                if better {
+                    *best = value.clone();
+                }
+            }
+            State::Moments { count, mean, squares } => {
+                let x = crate::functions::real(value);
+                *count += 1;
+                let delta = x - *mean;
+                *mean += delta / *count as f64;
+                *squares += delta * (x - *mean);
+            }
+        }
+        Ok(())
+    }
+
+    /// The aggregate's value so far.
+    pub fn value(&self, spec: &Spec) -> Result<Value, SqlError> {
+        match &self.state {
+            State::Count(n) => match spec.ty {
+                SqlType::BigInt => Ok(Value::BigInt(*n)),
+                _ => i32::try_from(*n).map(Value::Int).map_err(|_| overflow(SqlType::Int)),
+            },
+            State::Extreme(value) => Ok(value.clone()),
+            State::Exact { count: 0, .. } | State::Approximate { count: 0, .. } => Ok(Value::Null),
+            State::Exact { sum, count } => exact(spec, *sum, *count),
+            State::Approximate { sum, count } => {
+                let x = if spec.func == AggFunc::Avg { sum / *count as f64 } else { *sum };
+                Ok(convert::cast(&Value::Float(x), SqlType::Float, spec.ty, 0)?)
+            }
+            State::Moments { count, squares, .. } => {
+                let sample = matches!(spec.func, AggFunc::StDev | AggFunc::Var);
+                let n = if sample { count - 1 } else { *count };
+                if n < 1 {
+                    return Ok(Value::Null);
+                }
+                let variance = squares / n as f64;
+                let root = matches!(spec.func, AggFunc::StDev | AggFunc::StDevP);
+                Ok(Value::Float(if root { variance.sqrt() } else { variance }))
+            }
+        }
+    }
+}
+
+fn exact(spec: &Spec, sum: i128, count: i64) -> Result<Value, SqlError> {
+    let average = spec.func == AggFunc::Avg;
+    match (spec.ty, spec.arg) {
+        (SqlType::Decimal { precision, scale }, arg) => {
+            let from = match arg {
+                Some(SqlType::Decimal { scale, .. }) => scale,
+                Some(SqlType::Money | SqlType::SmallMoney) => 4,
+                _ => 0,
+            };
+            let widened = sum
+                .checked_mul(10i128.pow(scale.saturating_sub(from) as u32))
+                .ok_or_else(|| overflow(spec.ty))?;
+            let units = if average { widened / count as i128 } else { widened };
+            Ok(Value::Decimal(Decimal::new(units, precision, scale)?))
+        }
+        (SqlType::Money | SqlType::SmallMoney, _) => {
+            let units = if average { sum / count as i128 } else { sum };
+            i64::try_from(units).map(Value::Money).map_err(|_| overflow(spec.ty))
+        }
+        _ => {
+            let whole = if average { sum / count as i128 } else { sum };
+            let whole = i64::try_from(whole).map_err(|_| overflow(spec.ty))?;
+            match spec.ty {
+                SqlType::BigInt => Ok(Value::BigInt(whole)),
+                _ => i32::try_from(whole).map(Value::Int).map_err(|_| overflow(spec.ty)),
+            }
+        }
+    }
+}
+
+fn overflow(ty: SqlType) -> SqlError {
+    TypeError::Overflow { from: "expression", to: ty.message_name() }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(func: AggFunc, ty: SqlType, arg: SqlType, values: &[Value]) -> Result<Value, SqlError> {
+        let spec = Spec { func, distinct: false, arg: Some(arg), ty };
+        let mut acc = Accumulator::new(&spec);
+        for value in values {
+            acc.add(&spec, value)?;
+        }
+        acc.value(&spec)
+    }
+
+    #[test]
+    fn sums_and_averages_of_integers() {
+        let values = [Value::Int(1), Value::Null, Value::Int(4)];
+        let int = SqlType::Int;
+        assert_eq!(run(AggFunc::Sum, int, int, &values).unwrap(), Value::Int(5));
+        assert_eq!(run(AggFunc::Avg, int, int, &values).unwrap(), Value::Int(2));
+        assert_eq!(run(AggFunc::Count, int, int, &values).unwrap(), Value::Int(2));
+        assert_eq!(run(AggFunc::Sum, int, int, &[Value::Null]).unwrap(), Value::Null);
+        let big = [Value::Int(i32::MAX), Value::Int(1)];
+        assert_eq!(run(AggFunc::Sum, int, int, &big).unwrap_err().number, 8115);
+        let bigint = SqlType::BigInt;
+        assert_eq!(run(AggFunc::Sum, bigint, bigint, &big).unwrap(), Value::BigInt(1 << 31));
+    }
+
+    #[test]
+    fn distinct_counts_once() {
+        let spec = Spec {
+            func: AggFunc::Count,
+            distinct: true,
+            arg: Some(SqlType::Int),
+            ty: SqlType::Int,
+        };
+        let mut acc = Accumulator::new(&spec);
+        for n in [1, 2, 1, 2, 3] {
+            acc.add(&spec, &Value::Int(n)).unwrap();
+        }
+        assert_eq!(acc.value(&spec).unwrap(), Value::Int(3));
+    }
+
+    #[test]
+    fn deviation_of_a_sample() {
+        let values = [Value::Float(2.0), Value::Float(4.0)];
+        let got = run(AggFunc::Var, SqlType::Float, SqlType::Float, &values).unwrap();
+        assert_eq!(got, Value::Float(2.0));
+        let one = run(AggFunc::Var, SqlType::Float, SqlType::Float, &values[..1]).unwrap();
+        assert_eq!(one, Value::Null);
+    }
+}

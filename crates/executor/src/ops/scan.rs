@@ -1,0 +1,277 @@
+//! Reading a table: whole, by a range of its key, or one row.
+//!
+//! Promise: only the columns asked for are decoded. A row about to be changed is locked, read again in its
+//! newest state and checked again before it is given.
+
+use super::Operator;
+use crate::batch::Batch;
+use crate::cx::Cx;
+use crate::error::engine_error;
+use crate::eval::{eval, holds};
+use crate::message::SqlError;
+use catalog::TableDef;
+use engine::{ScanOptions, TableLock};
+use planner::{KeyRange, Scan};
+use std::ops::Bound;
+use types::{Value, key};
+
+/// Reads one table.
+pub(super) struct TableScan<'p> {
+    plan: &'p Scan,
+    /// `columns` in row order: the slots in which each lands are the columns' own positions.
+    state: State,
+    tree: Option<engine::Tree>,
+    /// Buffers.
+    key: Vec<u8>,
+    row: Vec<u8>,
+}
+
+enum State {
+    Start,
+    Point,
+    Range(engine::Scan),
+    End,
+}
+
+impl<'p> TableScan<'p> {
+    pub fn new(plan: &'p Scan) -> Self {
+        TableScan { plan, state: State::Start, tree: None, key: Vec::new(), row: Vec::new() }
+    }
+
+    fn width(&self) -> usize {
+        self.plan.columns.len() + self.plan.locator as usize
+    }
+
+    fn locks_rows(&self) -> bool {
+        self.plan.for_update || self.plan.hints.updlock
+    }
+
+    fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        let plan = self.plan;
+        let bounds = match &plan.range {
+            None => Some((Bound::Unbounded, Bound::Unbounded)),
+            Some(range) => bounds(range, &plan.table, cx)?,
+        };
+        let Some((lower, upper)) = bounds else {
+            self.state = State::End;
+            return Ok(());
+        };
+        let Some(txn) = cx.txn.as_deref_mut() else {
+            stdx::fatal!("a table is read without a transaction");
+        };
+        let tree =
+            self.tree.get_or_insert_with(|| engine_tree(txn.database(), &plan.table)).clone();
+        let lock = if plan.hints.tablockx {
+            Some(TableLock::Exclusive)
+        } else if plan.hints.tablock {
+            Some(TableLock::Shared)
+        } else {
+            None
+        };
+        if let Some(lock) = lock {
+            txn.lock_table(&tree, lock).map_err(|e| engine_error(e, Some(&plan.table), cx))?;
+        }
+        let point = plan.range.as_ref().is_some_and(|r| {
+            let parts = plan.table.key_layout.parts().len();
+            parts > 0 && r.is_point(parts)
+        });
+        if point && !plan.hints.nolock {
+            // For a point the lower bound is the key itself.
+            self.key.clear();
+            if let Bound::Included(key) = &lower {
+                self.key.extend_from_slice(key);
+            }
+            self.state = State::Point;
+            return Ok(());
+        }
+        let options = ScanOptions { nolock: plan.hints.nolock, reverse: plan.reverse };
+        let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
+        let scan = txn
+            .scan(&tree, as_slice(&lower), as_slice(&upper), options)
+            .map_err(|e| engine_error(e, Some(&plan.table), cx))?;
+        self.state = State::Range(scan);
+        Ok(())
+    }
+}
+
+impl Operator for TableScan<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        out.start(self.width());
+        let plan = self.plan;
+        let table = &*plan.table;
+        if let State::Start = self.state {
+            cx.breathe()?;
+            self.start(cx)?;
+        }
+        let locks_rows = self.locks_rows();
+        match &mut self.state {
+            State::Start | State::End => return Ok(false),
+            State::Point => {
+                self.state = State::End;
+                let (Some(txn), Some(tree)) = (cx.txn.as_deref_mut(), &self.tree) else {
+                    return Ok(false);
+                };
+                let found = if locks_rows {
+                    txn.read_latest_locked(tree, &self.key, &mut self.row)
+                } else {
+                    txn.get(tree, &self.key, &mut self.row)
+                };
+                if found.map_err(|e| engine_error(e, Some(table), cx))? {
+                    emit(plan, &self.key, &self.row, cx, out)?;
+                }
+                return Ok(!out.is_empty());
+            }
+            State::Range(_) => {}
+        }
+        let mut since_breath = 0u32;
+        while !out.is_full() {
+            let State::Range(scan) = &mut self.state else { break };
+            let Some(txn) = cx.txn.as_deref_mut() else { break };
+            let entry = match scan.next(txn) {
+                Ok(Some(entry)) => entry,
+                Ok(None) => {
+                    self.state = State::End;
+                    break;
+                }
+                Err(e) => return Err(engine_error(e, Some(table), cx)),
+            };
+            let (key, row) = entry;
+            if !emit(plan, key, row, cx, out)? {
+                since_breath += 1;
+                if since_breath.is_multiple_of(1024) {
+                    cx.breathe()?;
+                }
+                continue;
+            }
+            if locks_rows {
+                // The snapshot's row qualifies; now the newest one must, under its lock.
+                out.pop();
+                let (Some(txn), Some(tree)) = (cx.txn.as_deref_mut(), &self.tree) else { break };
+                let there = txn
+                    .read_latest_locked(tree, key, &mut self.row)
+                    .map_err(|e| engine_error(e, Some(table), cx))?;
+                if there {
+                    emit(plan, key, &self.row, cx, out)?;
+                }
+            }
+        }
+        cx.breathe()?;
+        Ok(!out.is_empty())
+    }
+
+    fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.state = State::Start;
+        Ok(())
+    }
+}
+
+/// Decodes a row into the batch; takes it off again when the predicate does not hold.
+#[inline]
+fn emit(
+    plan: &Scan,
+    key: &[u8],
+    row: &[u8],
+    cx: &mut Cx<'_>,
+    out: &mut Batch,
+) -> Result<bool, SqlError> {
+    let table = &*plan.table;
+    for &column in &plan.columns {
+        out.values_mut().push(decode(table, row, column));
+    }
+    if plan.locator {
+        out.values_mut().push(Value::binary(key));
+    }
+    out.finish_row();
+    if let Some(predicate) = &plan.predicate
+        && !holds(predicate, out.last(), cx)?
+    {
+        out.pop();
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// Column `i` of a row; rows older than the column have its value of absence.
+#[inline]
+fn decode(table: &TableDef, row: &[u8], i: usize) -> Value {
+    match table.layout.decode_column(row, i) {
+        Some(value) => value,
+        None => table.columns[i].absent.clone(),
+    }
+}
+
+/// The engine's handle to a table's rows.
+pub(crate) fn engine_tree(db: &std::sync::Arc<engine::Database>, table: &TableDef) -> engine::Tree {
+    db.tree(table.tree)
+}
+
+type KeyBounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
+
+/// The bounds of a range as key bytes; None when a bound is NULL, so that no row can match.
+fn bounds(
+    range: &KeyRange,
+    table: &TableDef,
+    cx: &mut Cx<'_>,
+) -> Result<Option<KeyBounds>, SqlError> {
+    let parts = table.key_layout.parts();
+    let mut prefix = Vec::new();
+    for (expr, part) in range.prefix.iter().zip(parts) {
+        let value = eval(expr, &[], cx)?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        key::encode_part(part, &value, &mut prefix);
+    }
+    let next = parts.get(range.prefix.len());
+    let mut edge = |bound: &Option<(binder::ir::Expr, bool)>,
+                    cx: &mut Cx<'_>|
+     -> Result<Option<Option<(Vec<u8>, bool)>>, SqlError> {
+        let (Some((expr, inclusive)), Some(part)) = (bound, next) else { return Ok(Some(None)) };
+        let value = eval(expr, &[], cx)?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        let mut key = prefix.clone();
+        key::encode_part(part, &value, &mut key);
+        Ok(Some(Some((key, *inclusive))))
+    };
+    let (Some(mut lower), Some(mut upper)) =
+        (edge(&range.lower, cx)?, edge(&range.upper, cx)?)
+    else {
+        return Ok(None);
+    };
+    if next.is_some_and(|part| part.desc) {
+        std::mem::swap(&mut lower, &mut upper);
+    }
+    let lower = match lower {
+        None if prefix.is_empty() => Bound::Unbounded,
+        None => Bound::Included(prefix.clone()),
+        Some((key, true)) => Bound::Included(key),
+        Some((mut key, false)) => {
+            if !key::prefix_successor(&mut key) {
+                return Ok(None);
+            }
+            Bound::Included(key)
+        }
+    };
+    let upper = match upper {
+        None if prefix.is_empty() => Bound::Unbounded,
+        None => past(prefix),
+        Some((key, true)) => past(key),
+        Some((key, false)) => Bound::Excluded(key),
+    };
+    Ok(Some((lower, upper)))
+}
+
+/// The bound above every key that starts with `key`.
+fn past(mut key: Vec<u8>) -> Bound<Vec<u8>> {
+    if key::prefix_successor(&mut key) { Bound::Excluded(key) } else { Bound::Unbounded }
+}
+
+fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
+    match bound {
+        Bound::Included(key) => Bound::Included(key),
+        Bound::Excluded(key) => Bound::Excluded(key),
+        Bound::Unbounded => Bound::Unbounded,
+    }
+}

@@ -1,0 +1,413 @@
+//! The operators that keep no more than a batch: constants, filter, project, top, offset, concat; and the rows
+//! of system views.
+
+use super::Operator;
+use crate::batch::Batch;
+use crate::cx::Cx;
+use crate::eval::{eval, holds};
+use crate::message::SqlError;
+use binder::ir::{Expr, SortKey, SystemView};
+use types::Value;
+
+/// A boxed input.
+pub(super) type Source<'p> = Box<dyn Operator + 'p>;
+
+/// One row without values.
+#[derive(Default)]
+pub(super) struct OneRow {
+    done: bool,
+}
+
+impl Operator for OneRow {
+    fn next(&mut self, _: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        out.start(0);
+        if !self.done {
+            out.push(&[]);
+        }
+        Ok(!std::mem::replace(&mut self.done, true))
+    }
+
+    fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.done = false;
+        Ok(())
+    }
+}
+
+/// No row.
+pub(super) struct Empty;
+
+impl Operator for Empty {
+    fn next(&mut self, _: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        out.start(0);
+        Ok(false)
+    }
+
+    fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
+        Ok(())
+    }
+}
+
+/// Rows of constants.
+pub(super) struct Values<'p> {
+    rows: &'p [Vec<Expr>],
+    width: usize,
+    at: usize,
+}
+
+impl<'p> Values<'p> {
+    pub fn new(rows: &'p [Vec<Expr>], width: usize) -> Self {
+        Values { rows, width, at: 0 }
+    }
+}
+
+impl Operator for Values<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        out.start(self.width);
+        while self.at < self.rows.len() && !out.is_full() {
+            for expr in &self.rows[self.at] {
+                let value = eval(expr, &[], cx)?;
+                out.values_mut().push(value);
+            }
+            out.finish_row();
+            self.at += 1;
+        }
+        Ok(!out.is_empty())
+    }
+
+    fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.at = 0;
+        Ok(())
+    }
+}
+
+/// Rows of a system view, taken from the session at the first call.
+pub(super) struct SystemRows<'p> {
+    view: &'p SystemView,
+    args: &'p [Expr],
+    columns: &'p [usize],
+    rows: Option<std::vec::IntoIter<Vec<Value>>>,
+}
+
+impl<'p> SystemRows<'p> {
+    pub fn new(view: &'p SystemView, args: &'p [Expr], columns: &'p [usize]) -> Self {
+        SystemRows { view, args, columns, rows: None }
+    }
+}
+
+impl Operator for SystemRows<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        out.start(self.columns.len());
+        if self.rows.is_none() {
+            let mut args = Vec::with_capacity(self.args.len());
+            for arg in self.args {
+                args.push(eval(arg, &[], cx)?);
+            }
+            self.rows = Some(cx.env.view_rows(self.view, &args)?.into_iter());
+        }
+        let Some(rows) = &mut self.rows else { return Ok(false) };
+        while !out.is_full() {
+            let Some(row) = rows.next() else { break };
+            for i in self.columns {
+                out.values_mut().push(row.get(*i).cloned().unwrap_or_default());
+            }
+            out.finish_row();
+        }
+        Ok(!out.is_empty())
+    }
+
+    fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.rows = None;
+        Ok(())
+    }
+}
+
+/// Rows for which a predicate is true.
+pub(super) struct Filter<'p> {
+    input: Source<'p>,
+    predicate: &'p Expr,
+}
+
+impl<'p> Filter<'p> {
+    pub fn new(input: Source<'p>, predicate: &'p Expr) -> Self {
+        Filter { input, predicate }
+    }
+}
+
+impl Operator for Filter<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        while self.input.next(cx, out)? {
+            out.retain(|row| holds(self.predicate, row, cx))?;
+            if !out.is_empty() {
+                return Ok(true);
+            }
+            cx.breathe()?;
+        }
+        Ok(false)
+    }
+
+    fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.input.rewind(cx)
+    }
+}
+
+/// Rows computed from rows.
+pub(super) struct Project<'p> {
+    input: Source<'p>,
+    exprs: &'p [Expr],
+    batch: Batch,
+}
+
+impl<'p> Project<'p> {
+    pub fn new(input: Source<'p>, exprs: &'p [Expr]) -> Self {
+        Project { input, exprs, batch: Batch::new() }
+    }
+}
+
+impl Operator for Project<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        out.start(self.exprs.len());
+        self.batch.set_target(out.target());
+        if !self.input.next(cx, &mut self.batch)? {
+            return Ok(false);
+        }
+        for row in self.batch.rows() {
+            for expr in self.exprs {
+                let value = eval(expr, row, cx)?;
+                out.values_mut().push(value);
+            }
+            out.finish_row();
+        }
+        Ok(true)
+    }
+
+    fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.input.rewind(cx)
+    }
+}
+
+/// The first rows: so many, or per cent, perhaps with ties.
+pub(super) struct Top<'p> {
+    input: Source<'p>,
+    count: &'p Expr,
+    percent: bool,
+    ties: Option<&'p [SortKey]>,
+    width: usize,
+    left: Option<u64>,
+    last: Option<Vec<Value>>,
+    /// All rows, for a percentage.
+    kept: Vec<Value>,
+    kept_at: usize,
+}
+
+impl<'p> Top<'p> {
+    pub fn new(
+        input: Source<'p>,
+        count: &'p Expr,
+        percent: bool,
+        ties: Option<&'p [SortKey]>,
+        width: usize,
+    ) -> Self {
+        Top { input, count, percent, ties, width, left: None, last: None, kept: Vec::new(), kept_at: 0 }
+    }
+
+    fn start(&mut self, cx: &mut Cx<'_>) -> Result<u64, SqlError> {
+        let wanted = eval(self.count, &[], cx)?;
+        if !self.percent {
+            let n = wanted.as_i64().unwrap_or(0);
+            if n < 0 {
+                return Err(SqlError::new(
+                    1060,
+                    15,
+                    "The number of rows provided for a TOP or FETCH clauses row count parameter \
+                     must be an integer.",
+                ));
+            }
+            return Ok(n as u64);
+        }
+        let percent = match wanted {
+            Value::Float(f) => f,
+            other => other.as_i64().unwrap_or(0) as f64,
+        };
+        if !(0.0..=100.0).contains(&percent) {
+            return Err(SqlError::new(1031, 15, "Percent values must be between 0 and 100."));
+        }
+        let mut batch = Batch::new();
+        let mut rows = 0u64;
+        while self.input.next(cx, &mut batch)? {
+            for row in batch.rows() {
+                cx.hold(crate::cx::row_bytes(row))?;
+                self.kept.extend_from_slice(row);
+                rows += 1;
+            }
+        }
+        Ok((rows as f64 * percent / 100.0).ceil() as u64)
+    }
+
+    /// The next input rows: of those kept for a percentage, else of the input.
+    fn pull(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        if !self.percent {
+            return self.input.next(cx, out);
+        }
+        out.start(self.width);
+        while self.kept_at + self.width <= self.kept.len() && !out.is_full() && self.width > 0 {
+            out.push(&self.kept[self.kept_at..self.kept_at + self.width]);
+            self.kept_at += self.width;
+        }
+        Ok(!out.is_empty())
+    }
+
+    fn is_tie(&mut self, row: &[Value], cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        let (Some(ties), Some(last)) = (self.ties, &self.last) else { return Ok(false) };
+        for key in ties {
+            let a = eval(&key.expr, last, cx)?;
+            let b = eval(&key.expr, row, cx)?;
+            if types::compare::sort_order(&a, &b).is_ne() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Operator for Top<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        let left = match self.left {
+            Some(left) => left,
+            None => {
+                let left = self.start(cx)?;
+                self.left = Some(left);
+                left
+            }
+        };
+        if left == 0 && (self.ties.is_none() || self.last.is_none()) {
+            out.start(self.width);
+            return Ok(false);
+        }
+        let target = out.target();
+        if self.ties.is_none() && (left as usize) < target {
+            out.set_target(left as usize);
+        }
+        let more = self.pull(cx, out);
+        out.set_target(target);
+        if !more? {
+            self.left = Some(0);
+            self.last = None;
+            return Ok(false);
+        }
+        let mut keep = (left as usize).min(out.len());
+        if self.ties.is_some() {
+            if keep > 0 {
+                self.last = Some(out.row(keep - 1).to_vec());
+            }
+            if left as usize <= out.len() {
+                while keep < out.len() && self.is_tie(out.row(keep), cx)? {
+                    keep += 1;
+                }
+                if keep < out.len() {
+                    self.last = None;
+                }
+            }
+        }
+        out.shorten(keep);
+        self.left = Some(left.saturating_sub(keep as u64));
+        Ok(!out.is_empty())
+    }
+
+    fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.left = None;
+        self.last = None;
+        self.kept.clear();
+        self.kept_at = 0;
+        self.input.rewind(cx)
+    }
+}
+
+/// OFFSET and FETCH.
+pub(super) struct Offset<'p> {
+    input: Source<'p>,
+    offset: &'p Expr,
+    fetch: Option<&'p Expr>,
+    /// Rows still to skip and to give.
+    state: Option<(u64, u64)>,
+}
+
+impl<'p> Offset<'p> {
+    pub fn new(input: Source<'p>, offset: &'p Expr, fetch: Option<&'p Expr>) -> Self {
+        Offset { input, offset, fetch, state: None }
+    }
+}
+
+impl Operator for Offset<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        let (mut skip, mut left) = match self.state {
+            Some(state) => state,
+            None => {
+                let skip = eval(self.offset, &[], cx)?.as_i64().unwrap_or(-1);
+                let left = match self.fetch {
+                    Some(fetch) => eval(fetch, &[], cx)?.as_i64().unwrap_or(-1),
+                    None => i64::MAX,
+                };
+                if skip < 0 || left < 0 {
+                    return Err(SqlError::new(
+                        10742,
+                        15,
+                        "The offset specified in a OFFSET clause may not be negative.",
+                    ));
+                }
+                (skip as u64, left as u64)
+            }
+        };
+        while left > 0 && self.input.next(cx, out)? {
+            let mut index = 0u64;
+            let dropped = skip.min(out.len() as u64);
+            out.retain(|_| {
+                index += 1;
+                Ok::<bool, SqlError>(index > dropped)
+            })?;
+            skip -= dropped;
+            if !out.is_empty() {
+                out.shorten(left.min(usize::MAX as u64) as usize);
+                left -= out.len() as u64;
+                self.state = Some((skip, left));
+                return Ok(true);
+            }
+        }
+        self.state = Some((skip, 0));
+        out.start(0);
+        Ok(false)
+    }
+
+    fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.state = None;
+        self.input.rewind(cx)
+    }
+}
+
+/// Inputs one after the other.
+pub(super) struct Concat<'p> {
+    inputs: Vec<Source<'p>>,
+    at: usize,
+}
+
+impl<'p> Concat<'p> {
+    pub fn new(inputs: Vec<Source<'p>>) -> Self {
+        Concat { inputs, at: 0 }
+    }
+}
+
+impl Operator for Concat<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        while let Some(input) = self.inputs.get_mut(self.at) {
+            if input.next(cx, out)? {
+                return Ok(true);
+            }
+            self.at += 1;
+        }
+        Ok(false)
+    }
+
+    fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.at = 0;
+        self.inputs.iter_mut().try_for_each(|input| input.rewind(cx))
+    }
+}

@@ -1,0 +1,95 @@
+//! A query's rows, to a client or into variables.
+
+use crate::batch::Batch;
+use crate::cx::Cx;
+use crate::eval::eval;
+use crate::message::SqlError;
+use crate::ops;
+use crate::sink::{ColumnMeta, ResultSink};
+use binder::ir::{Expr, OutputColumn, VarId};
+use planner::Plan;
+use types::Value;
+
+/// What a client is told of a plan's columns.
+pub fn column_meta(output: &[OutputColumn]) -> Vec<ColumnMeta> {
+    output
+        .iter()
+        .map(|c| ColumnMeta {
+            name: c.name.clone().unwrap_or_default(),
+            ty: c.ty,
+            nullable: c.nullable,
+        })
+        .collect()
+}
+
+/// Runs a plan and hands each batch of rows to `each` (only the result's columns count). Returns how many.
+pub fn for_each_batch<'a>(
+    plan: &'a Plan,
+    cx: &mut Cx<'a>,
+    mut each: impl FnMut(&Batch, &mut Cx<'a>) -> Result<(), SqlError>,
+) -> Result<u64, SqlError> {
+    cx.set_plan(&plan.subplans, plan.param_count);
+    let mut source = ops::build(&plan.root);
+    let mut batch = Batch::new();
+    let mut rows = 0;
+    while source.next(cx, &mut batch)? {
+        rows += batch.len() as u64;
+        each(&batch, cx)?;
+    }
+    Ok(rows)
+}
+
+/// SELECT to a client: columns, then rows. The caller says `done`.
+pub fn select_to_client<'a>(
+    plan: &'a Plan,
+    cx: &mut Cx<'a>,
+    sink: &mut dyn ResultSink,
+) -> Result<u64, SqlError> {
+    let width = plan.output.len();
+    let mut begun = false;
+    let meta = column_meta(&plan.output);
+    let result = for_each_batch(plan, cx, |batch, _| {
+        if !begun {
+            sink.columns(&meta);
+            begun = true;
+        }
+        batch.rows().for_each(|row| sink.row(&row[..width]));
+        Ok(())
+    });
+    // An error before the first row gives no result set; an empty result does.
+    if !begun && result.is_ok() {
+        sink.columns(&meta);
+    }
+    result
+}
+
+/// SELECT @v = ...: every row assigns, in order; the last one stays.
+pub fn select_to_vars<'a>(
+    plan: &'a Plan,
+    assign: &[(VarId, Expr)],
+    cx: &mut Cx<'a>,
+) -> Result<u64, SqlError> {
+    for_each_batch(plan, cx, |batch, cx| {
+        for row in batch.rows() {
+            for (var, expr) in assign {
+                let value = eval(expr, row, cx)?;
+                cx.vars[var.0 as usize] = value;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// All rows of a plan, collected: for INSERT into the table that is read, and for tests.
+pub fn collect<'a>(plan: &'a Plan, cx: &mut Cx<'a>) -> Result<Vec<Vec<Value>>, SqlError> {
+    let mut rows = Vec::new();
+    let width = plan.output.len();
+    for_each_batch(plan, cx, |batch, cx| {
+        for row in batch.rows() {
+            cx.hold(crate::cx::row_bytes(row))?;
+            rows.push(row[..width].to_vec());
+        }
+        Ok(())
+    })?;
+    Ok(rows)
+}

@@ -1,0 +1,142 @@
+//! Subqueries inside expressions.
+//!
+//! Promise: an uncorrelated subquery runs once per statement. Its kept rows are their first slots only.
+
+use crate::cx::{Cx, row_bytes};
+use crate::eval::{eval as eval_expr, order, satisfies};
+use crate::message::SqlError;
+use crate::ops;
+use binder::ir::{CompareOp, SubPlanId, SubqueryKind};
+use std::cmp::Ordering;
+use types::Value;
+
+/// The value of a subquery expression for an outer row.
+pub(crate) fn eval(
+    kind: &SubqueryKind,
+    id: SubPlanId,
+    row: &[Value],
+    cx: &mut Cx<'_>,
+) -> Result<Value, SqlError> {
+    let needle = match kind {
+        SubqueryKind::In { needle } | SubqueryKind::Quantified { needle, .. } => {
+            Some(eval_expr(needle, row, cx)?)
+        }
+        SubqueryKind::Scalar | SubqueryKind::Exists => None,
+    };
+    let index = id.0 as usize;
+    let correlated = !cx.subplans[index].binds.is_empty();
+    let rows = match cx.kept[index].take() {
+        Some(rows) => rows,
+        None => run(index, row, limit(kind), cx)?,
+    };
+    let result = judge(kind, needle, &rows);
+    if !correlated {
+        cx.kept[index] = Some(rows);
+    }
+    result
+}
+
+/// Rows after which nothing more is asked.
+fn limit(kind: &SubqueryKind) -> usize {
+    match kind {
+        SubqueryKind::Exists => 1,
+        SubqueryKind::Scalar => 2,
+        SubqueryKind::In { .. } | SubqueryKind::Quantified { .. } => usize::MAX,
+    }
+}
+
+fn run(
+    index: usize,
+    row: &[Value],
+    limit: usize,
+    cx: &mut Cx<'_>,
+) -> Result<Vec<Value>, SqlError> {
+    let subplans = cx.subplans;
+    let subplan = &subplans[index];
+    for (param, expr) in &subplan.binds {
+        cx.params[param.0 as usize] = eval_expr(expr, row, cx)?;
+    }
+    let mut source = ops::build(&subplan.node);
+    let mut batch = crate::Batch::new();
+    batch.set_target(limit);
+    let mut firsts = Vec::new();
+    while firsts.len() < limit && source.next(cx, &mut batch)? {
+        for row in batch.rows() {
+            firsts.push(row.first().cloned().unwrap_or_default());
+        }
+        if limit == usize::MAX {
+            cx.hold(batch.rows().map(|r| row_bytes(&r[..r.len().min(1)])).sum())?;
+        }
+    }
+    Ok(firsts)
+}
+
+fn judge(
+    kind: &SubqueryKind,
+    needle: Option<Value>,
+    rows: &[Value],
+) -> Result<Value, SqlError> {
+    match kind {
+        SubqueryKind::Exists => Ok(Value::Bit(!rows.is_empty())),
+        SubqueryKind::Scalar => match rows {
+            [] => Ok(Value::Null),
+            [value] => Ok(value.clone()),
+            _ => Err(SqlError::new(
+                512,
+                16,
+                "Subquery returned more than 1 value. This is not permitted when the subquery \
+                 follows =, !=, <, <= , >, >= or when the subquery is used as an expression.",
+            )),
+        },
+        SubqueryKind::In { .. } => Ok(any(needle.as_ref(), CompareOp::Eq, rows)),
+        SubqueryKind::Quantified { op, all: false, .. } => Ok(any(needle.as_ref(), *op, rows)),
+        SubqueryKind::Quantified { op, all: true, .. } => Ok(all(needle.as_ref(), *op, rows)),
+    }
+}
+
+fn compared(needle: Option<&Value>, value: &Value) -> Option<Ordering> {
+    order(needle?, value)
+}
+
+fn any(needle: Option<&Value>, op: CompareOp, rows: &[Value]) -> Value {
+    let mut unknown = false;
+    for value in rows {
+        match compared(needle, value) {
+            Some(o) if satisfies(op, o) => return Value::Bit(true),
+            Some(_) => {}
+            None => unknown = true,
+        }
+    }
+    if unknown { Value::Null } else { Value::Bit(false) }
+}
+
+fn all(needle: Option<&Value>, op: CompareOp, rows: &[Value]) -> Value {
+    let mut unknown = false;
+    for value in rows {
+        match compared(needle, value) {
+            Some(o) if !satisfies(op, o) => return Value::Bit(false),
+            Some(_) => {}
+            None => unknown = true,
+        }
+    }
+    if unknown { Value::Null } else { Value::Bit(true) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantifiers_follow_three_valued_logic() {
+        let rows = [Value::Int(1), Value::Null, Value::Int(3)];
+        let three = Some(Value::Int(3));
+        let two = Some(Value::Int(2));
+        assert_eq!(any(three.as_ref(), CompareOp::Eq, &rows), Value::Bit(true));
+        assert_eq!(any(two.as_ref(), CompareOp::Eq, &rows), Value::Null);
+        assert_eq!(any(two.as_ref(), CompareOp::Eq, &rows[..1]), Value::Bit(false));
+        assert_eq!(all(two.as_ref(), CompareOp::Gt, &rows[..1]), Value::Bit(true));
+        assert_eq!(all(two.as_ref(), CompareOp::Gt, &rows), Value::Bit(false));
+        assert_eq!(all(two.as_ref(), CompareOp::Gt, &[]), Value::Bit(true));
+        assert_eq!(all(None, CompareOp::Gt, &[]), Value::Bit(true));
+    }
+}

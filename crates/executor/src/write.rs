@@ -1,0 +1,188 @@
+//! Rows into a table: values checked, encoded, keyed and handed to the engine.
+//!
+//! Promise: nothing is allocated per row once the buffers have grown.
+
+use crate::cx::Cx;
+use crate::error::engine_error;
+use crate::eval::qualified;
+use crate::message::SqlError;
+use crate::ops::engine_tree;
+use catalog::TableDef;
+use engine::{InsertHint, RowImage};
+use std::sync::Arc;
+use types::Value;
+
+/// Runs of equal bytes shorter than this are logged as they are.
+pub const RUN_BYTES_MIN: usize = 16;
+
+/// Writes rows of one table.
+pub struct TableWriter {
+    table: Arc<TableDef>,
+    tree: engine::Tree,
+    /// Ordinals of the key columns; empty for a heap.
+    key_columns: Vec<usize>,
+    key: Vec<u8>,
+    row: Vec<u8>,
+    key_values: Vec<Value>,
+}
+
+impl TableWriter {
+    /// For a table of the transaction's database.
+    pub fn new(table: &Arc<TableDef>, db: &Arc<engine::Database>) -> TableWriter {
+        TableWriter {
+            tree: engine_tree(db, table),
+            key_columns: key_columns(table),
+            table: table.clone(),
+            key: Vec::new(),
+            row: Vec::new(),
+            key_values: Vec::new(),
+        }
+    }
+
+    /// The engine's handle.
+    pub fn tree(&self) -> &engine::Tree {
+        &self.tree
+    }
+
+    /// Inserts a row whose values already have the columns' types.
+    pub fn insert(
+        &mut self,
+        values: &[Value],
+        hint: &mut InsertHint,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        check_nulls(&self.table, values, "INSERT", cx)?;
+        self.encode_row(values)?;
+        if self.key_columns.is_empty() {
+            let id = self.tree.next_row_id().map_err(|e| engine_error(e, Some(&self.table), cx))?;
+            self.key.clear();
+            self.key.extend_from_slice(&id.to_be_bytes());
+        } else {
+            self.encode_key(values)?;
+        }
+        let Some(txn) = cx.txn.as_deref_mut() else {
+            stdx::fatal!("a row is written without a transaction");
+        };
+        let image = image(&self.table, &self.row);
+        txn.insert(&self.tree, &self.key, &image, hint)
+            .map_err(|e| self.explain(e, values, cx))
+    }
+
+    /// Replaces the row under `locator`. False when it is gone.
+    pub fn update(
+        &mut self,
+        locator: &[u8],
+        values: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        check_nulls(&self.table, values, "UPDATE", cx)?;
+        self.encode_row(values)?;
+        let Some(txn) = cx.txn.as_deref_mut() else {
+            stdx::fatal!("a row is written without a transaction");
+        };
+        let image = image(&self.table, &self.row);
+        txn.update(&self.tree, locator, &image)
+            .map_err(|e| engine_error(e, Some(&self.table), cx))
+    }
+
+    /// Deletes the row under `locator`. False when it is gone.
+    pub fn delete(&mut self, locator: &[u8], cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        let Some(txn) = cx.txn.as_deref_mut() else {
+            stdx::fatal!("a row is deleted without a transaction");
+        };
+        txn.delete(&self.tree, locator).map_err(|e| engine_error(e, Some(&self.table), cx))
+    }
+
+    /// Whether `values` lie under `locator` (always so in a heap).
+    pub fn same_key(&mut self, values: &[Value], locator: &[u8]) -> Result<bool, SqlError> {
+        if self.key_columns.is_empty() {
+            return Ok(true);
+        }
+        self.encode_key(values)?;
+        Ok(self.key == locator)
+    }
+
+    fn encode_row(&mut self, values: &[Value]) -> Result<(), SqlError> {
+        self.row.clear();
+        Ok(self.table.layout.encode(values, &mut self.row)?)
+    }
+
+    fn encode_key(&mut self, values: &[Value]) -> Result<(), SqlError> {
+        self.key.clear();
+        self.key_values.clear();
+        self.key_values.extend(self.key_columns.iter().map(|i| values[*i].clone()));
+        Ok(self.table.key_layout.encode_into(&self.key_values, &mut self.key)?)
+    }
+
+    fn explain(&self, error: engine::EngineError, values: &[Value], cx: &Cx<'_>) -> SqlError {
+        let duplicate = matches!(error, engine::EngineError::Duplicate);
+        let mut error = engine_error(error, Some(&self.table), cx);
+        if duplicate {
+            let keys: Vec<&Value> = self.key_columns.iter().map(|i| &values[*i]).collect();
+            error.text.push_str(&duplicate_key_text(&self.table, &keys));
+        }
+        error
+    }
+}
+
+/// " The duplicate key value is (1, a)."
+pub fn duplicate_key_text(table: &TableDef, key: &[&Value]) -> String {
+    let columns = key_columns(table);
+    let mut shown = Vec::new();
+    for (i, value) in columns.iter().zip(key) {
+        let text = types::format::to_text(value, table.columns[*i].ty, 0).ok().flatten();
+        shown.push(text.map_or_else(|| "<NULL>".to_string(), |t| t.trim_end().to_string()));
+    }
+    format!(" The duplicate key value is ({}).", shown.join(", "))
+}
+
+/// Ordinals of the clustered key's columns; empty for a heap.
+pub fn key_columns(table: &TableDef) -> Vec<usize> {
+    match &table.primary_key {
+        Some(key) if !table.is_heap() => key.columns.iter().map(|(i, _)| *i).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The row as the engine takes it, with its longest run of padding named.
+#[inline]
+pub fn image<'r>(table: &TableDef, row: &'r [u8]) -> RowImage<'r> {
+    match table.layout.longest_run(row, RUN_BYTES_MIN) {
+        Some((offset, len, byte)) => run_image(row, offset, len, byte),
+        None => RowImage::new(row),
+    }
+}
+
+/// A row with a run that is known.
+#[inline]
+pub fn run_image(row: &[u8], offset: u16, len: u16, byte: u8) -> RowImage<'_> {
+    RowImage::with_run(row, engine::Run { offset, len, byte })
+}
+
+/// 515 for a NULL where none may be.
+fn check_nulls(
+    table: &TableDef,
+    values: &[Value],
+    verb: &str,
+    cx: &Cx<'_>,
+) -> Result<(), SqlError> {
+    for (column, value) in table.columns.iter().zip(values) {
+        if !column.nullable && value.is_null() {
+            return Err(null_error(&column.name, &qualified(table, cx), verb));
+        }
+    }
+    Ok(())
+}
+
+/// 515. `table` is the name in three parts.
+pub fn null_error(column: &str, table: &str, verb: &str) -> SqlError {
+    SqlError::new(
+        515,
+        16,
+        format!(
+            "Cannot insert the value NULL into column '{column}', table '{table}'; column does \
+             not allow nulls. {verb} fails."
+        ),
+    )
+    .with_state(2)
+}
