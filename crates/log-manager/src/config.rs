@@ -53,6 +53,8 @@ pub struct LogConfig {
     pub initial_vlfs: u32,
     /// The file does not grow beyond this, if given.
     pub max_bytes: Option<u64>,
+    /// How long work waits for room in a full log before it is refused with 9002, in milliseconds.
+    pub full_wait_ms: u64,
     /// `O_DIRECT`, where the file system has it.
     pub direct: bool,
 }
@@ -71,6 +73,7 @@ impl Default for LogConfig {
             vlf_bytes: 64 << 20,
             initial_vlfs: 2,
             max_bytes: None,
+            full_wait_ms: 5_000,
             direct: true,
         }
     }

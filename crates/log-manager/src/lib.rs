@@ -7,15 +7,38 @@
 //!
 //! Knows nothing of transactions, pages, or what a record means; nor who runs its callers.
 
+mod lsn;
+#[cfg_attr(loom, allow(dead_code, reason = "only the protocol is built for the model checker"))]
+mod reservation;
+mod sync;
+
+// In the order of a record's life. Under loom only the protocol above is built.
+#[cfg(not(loom))]
+mod block;
+#[cfg(not(loom))]
+mod blocks;
 #[cfg(not(loom))]
 mod config;
 #[cfg(not(loom))]
+mod core;
+#[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
+mod flight;
+#[cfg(not(loom))]
+mod flush;
+#[cfg(not(loom))]
 mod log;
-mod lsn;
+#[cfg(not(loom))]
+mod open;
 #[cfg(not(loom))]
 mod reader;
+#[cfg(not(loom))]
+mod ring;
+#[cfg(not(loom))]
+mod vlf;
+#[cfg(not(loom))]
+mod waiters;
 
 #[cfg(not(loom))]
 pub use config::{Lease, LogConfig, Reserve, Writer};

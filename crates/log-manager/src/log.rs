@@ -1,9 +1,22 @@
-//! The log's front door.
+//! The log's front door: [`Log`] appends, waits, reads, and is looked after.
+//!
+//! The work is done elsewhere: space in `core.rs` and `reservation.rs`, writing in `flush.rs`, opening in `open.rs`.
 
-use crate::{Lease, LogConfig, LogError, LogReader, Lsn, Reserve, Writer};
+use crate::block::RecordHeader;
+use crate::core::{Core, QUEUE_DEPTH_MAX};
+use crate::lsn::{BLOCK_BYTES, PAYLOAD_BYTES};
+use crate::vlf::VlfHeader;
+use crate::{
+    Lease, LogConfig, LogError, LogReader, Lsn, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, Reserve,
+    Writer, open, record_bytes,
+};
 use device::FileSystem;
+use parking_lot::Mutex;
+use runtime::task::{self, PollerId};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::*;
+use telemetry::{Counter, WaitType, counters};
 
 /// Where a record went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +61,6 @@ pub struct LogStats {
     pub flushes: u64,
     pub bytes_flushed: u64,
     pub pad_bytes: u64,
-    pub flush_waits: u64,
     pub writes_outstanding: u64,
     pub growths: u64,
     pub tail: u64,
@@ -64,19 +76,23 @@ pub trait Harden: Send + Sync {
 }
 
 /// The log of one database.
-pub struct Log {}
+///
+/// Dropped without [`Log::close`], it leaves the file as a crash would, but for writes under way.
+pub struct Log {
+    core: Arc<Core>,
+    poller: Mutex<Option<PollerId>>,
+}
 
 impl Log {
-    /// Makes a log file whose stream begins at `start` (rounded up to a block; never 0). Replaces nothing: the file
-    /// must not exist. Suspends.
+    /// Makes a log file whose stream begins at `start` (rounded up to a block; never 0). The file must not exist.
+    /// Suspends.
     pub fn create(
         fs: &dyn FileSystem,
         path: &Path,
         cfg: LogConfig,
         start: Lsn,
     ) -> Result<Arc<Log>, LogError> {
-        let _ = (fs, path, cfg, start);
-        unimplemented!()
+        Ok(Log::start(open::create(fs, path, &cfg, start)?))
     }
 
     /// Opens a log, finds its end reading from `from` (the start of a record, or [`Lsn::NONE`] for the oldest block
@@ -87,141 +103,291 @@ impl Log {
         cfg: LogConfig,
         from: Lsn,
     ) -> Result<(Arc<Log>, LogReader), LogError> {
-        let _ = (fs, path, cfg, from);
-        unimplemented!()
+        let (core, reader) = open::open(fs, path, &cfg, from)?;
+        Ok((Log::start(core), reader))
+    }
+
+    fn start(core: Arc<Core>) -> Arc<Log> {
+        if core.writer() == Writer::Dedicated {
+            core.start_dedicated();
+        }
+        let poller = task::register_poller(core.clone());
+        Arc::new(Log { core, poller: Mutex::new(Some(poller)) })
     }
 
     /// Makes sure that the calling slot may append records of `bytes` in all (see [`crate::record_bytes`]; at most
     /// [`crate::RECORD_BYTES_MAX`]) before it next suspends. May suspend itself (LOGBUFFER, LOGMGR_RESERVE_APPEND).
+    #[inline]
     pub fn ensure_lease(&self, bytes: usize, kind: Lease) -> Result<(), LogError> {
-        let _ = (bytes, kind);
-        unimplemented!()
+        self.core.ensure_lease(bytes, kind)
     }
 
     /// Appends one record made of `parts` in order. Never suspends. The space must have been leased
-    /// ([`Log::ensure_lease`]) by the same slot, without suspending since.
+    /// ([`Log::ensure_lease`]) by the same slot, without suspending since; the process stops if it was not.
+    #[inline]
     pub fn append(&self, parts: &[&[u8]]) -> Appended {
-        let _ = parts;
-        unimplemented!()
+        let core = &*self.core;
+        let len: usize = parts.iter().map(|part| part.len()).sum();
+        let total = record_bytes(len);
+        if total > RECORD_BYTES_MAX {
+            stdx::fatal!("a log record of {len} bytes is too large");
+        }
+        let copy = |at: u64| {
+            let word = RecordHeader::encode(Lsn(at), len, false);
+            // SAFETY: `append` has just reserved `at..at + total` for this call, on a lease that keeps it within the
+            // freed part of the ring.
+            unsafe { core.ring.put(Lsn(at), word, parts, total) }
+        };
+        let slot = task::slot();
+        let start = if core.is_spinlock() {
+            let _guard = core.logcache_access.lock();
+            core.stream.append(slot, total as u64, copy)
+        } else {
+            core.stream.append(slot, total as u64, copy)
+        };
+        Appended { start: Lsn(start), end: Lsn(start + total as u64) }
     }
 
     /// One past the last byte reserved.
+    #[inline]
     pub fn tail(&self) -> Lsn {
-        unimplemented!()
+        Lsn(self.core.stream.tail())
     }
 
     /// Everything below survives.
+    #[inline]
     pub fn durable(&self) -> Lsn {
-        unimplemented!()
+        Lsn(self.core.durable.load(Acquire))
     }
 
-    /// Suspends (WRITELOG) until everything below `upto` is durable.
+    /// Suspends (WRITELOG) until everything below `upto` is durable. `upto` must not be above the tail.
     pub fn wait_durable(&self, upto: Lsn) -> Result<(), LogError> {
-        let _ = upto;
-        unimplemented!()
+        self.core.wait_durable(upto)
     }
 
     /// To call after a delayed commit: starts a write when enough has gathered. Cheap, never suspends.
+    #[inline]
     pub fn note_delayed(&self) {
-        unimplemented!()
+        self.core.note_delayed();
     }
 
-    /// Makes everything appended so far durable: `sp_flush_log`.
+    /// Makes everything appended so far durable: `sp_flush_log`. Suspends.
     pub fn flush(&self) -> Result<(), LogError> {
-        unimplemented!()
+        self.core.wait_durable(self.tail())
     }
 
     /// The payload of the record at `at`, and where the next one begins; from memory, or from disk (suspends).
     pub fn read(&self, at: Lsn) -> Result<(Vec<u8>, Lsn), LogError> {
-        let _ = at;
-        unimplemented!()
+        if at.is_none() || !at.0.is_multiple_of(8) || at >= self.tail() {
+            return Err(LogError::NoRecord { at });
+        }
+        // The record is complete as soon as the complete prefix reaches beyond its first byte. Usually it does; else
+        // a worker is between reserving and publishing, which takes nanoseconds unless its CPU was taken away.
+        let complete = loop {
+            let complete = self.core.stream.complete().upto;
+            if complete > at.0 {
+                break complete;
+            }
+            task::yield_now();
+        };
+        {
+            let _pin = self.core.ring_pin.read();
+            if at.0 >= self.core.freed.load(Acquire) {
+                return self.read_ring(at, complete);
+            }
+        }
+        let mut reader = self.core.reader(at, 4 * BLOCK_BYTES);
+        match reader.next_record()? {
+            Some(record) if record.start == at => Ok((record.payload.to_vec(), record.end)),
+            _ => Err(LogError::NoRecord { at }),
+        }
     }
 
-    /// A reader over what is durable from `from` on.
+    /// With `ring_pin` held and `at` not freed.
+    fn read_ring(&self, at: Lsn, complete: u64) -> Result<(Vec<u8>, Lsn), LogError> {
+        let mut word = [0; RECORD_HEADER_BYTES];
+        // SAFETY: `at` is below the complete prefix, hence so is the word (positions come in multiples of 8); nothing
+        // is freed while the pin is held.
+        unsafe { self.core.ring.get(at, &mut word) };
+        let record = RecordHeader::decode(at, u64::from_le_bytes(word)).filter(|r| !r.pad);
+        let Some(record) = record.filter(|r| at.0 + r.total() as u64 <= complete) else {
+            return Err(LogError::NoRecord { at });
+        };
+        let mut payload = vec![0; record.len];
+        // SAFETY: as above; the record ends below the complete prefix.
+        unsafe { self.core.ring.get(Lsn(at.0 + RECORD_HEADER_BYTES as u64), &mut payload) };
+        Ok((payload, Lsn(at.0 + record.total() as u64)))
+    }
+
+    /// A reader over what is durable now, from `from` on ([`Lsn::NONE`]: from the oldest block kept).
     pub fn reader(&self, from: Lsn) -> LogReader {
-        let _ = from;
-        unimplemented!()
+        self.core.reader(from, 1 << 20)
     }
 
     /// Nothing below `keep_from` is needed any more: VLFs wholly below become reusable.
     pub fn truncate(&self, keep_from: Lsn) {
-        let _ = keep_from;
-        unimplemented!()
+        let durable = self.core.durable().block();
+        let freed = self.core.vlfs.lock().truncate(keep_from, durable);
+        if freed > 0 {
+            counters::add(Counter::LogTruncations, 1);
+            self.core.space_came();
+            self.core.advance();
+        }
     }
 
     /// Background work that should not happen to committers: grows the file ahead of need. To be called now and
     /// then (every 100 ms, say) by a task. Suspends.
     pub fn maintain(&self) -> Result<(), LogError> {
-        unimplemented!()
+        let core = &self.core;
+        core.check()?;
+        let (end, vlf) = {
+            let vlfs = core.vlfs.lock();
+            (vlfs.capacity_end().0, vlfs.blocks_each() * PAYLOAD_BYTES as u64)
+        };
+        let stuck = core.stuck.swap(false, Relaxed);
+        // One VLF is the reserve; half of one is what may be used until we come again.
+        if stuck || core.stream.granted() + vlf + vlf / 2 > end {
+            core.grow(stuck)?;
+        }
+        core.signal.raise();
+        core.advance();
+        Ok(())
     }
 
     /// Called, without a lock held, when the file is full and cannot grow: should get a checkpoint going and return.
     pub fn set_log_full_hook(&self, hook: Box<dyn Fn() + Send + Sync>) {
-        let _ = hook;
-        unimplemented!()
+        *self.core.hook.lock() = Some(Arc::new(hook));
     }
 
     /// The virtual log files in the order of the file.
     pub fn vlfs(&self) -> Vec<VlfInfo> {
-        unimplemented!()
+        let vlfs = self.core.vlfs.lock();
+        let info = |(i, header): (usize, &Option<VlfHeader>)| {
+            let active = vlfs.is_active(i);
+            VlfInfo {
+                begin_offset: vlfs.offset_of(i),
+                bytes: vlfs.vlf_bytes,
+                sequence: header.map_or(0, |h| h.sequence),
+                active,
+                status: match (active, header) {
+                    (true, _) => 2,
+                    (false, None) => 1,
+                    (false, Some(_)) => 0,
+                },
+                parity: header.map_or(0, |h| if h.sequence % 2 == 1 { 64 } else { 128 }),
+                first_lsn: header.map_or(Lsn::NONE, |h| Lsn::of_block(h.first_block)),
+                create_lsn: header.map_or(Lsn::NONE, |h| h.create_lsn),
+            }
+        };
+        vlfs.headers.iter().enumerate().map(info).collect()
     }
 
     /// Bytes of the file that hold log still needed.
     pub fn used_bytes(&self) -> u64 {
-        unimplemented!()
+        let keep_from = self.core.vlfs.lock().keep_from.0;
+        let stream = self.core.stream.tail().saturating_sub(keep_from);
+        stream.div_ceil(PAYLOAD_BYTES as u64) * BLOCK_BYTES as u64
     }
 
     /// Bytes of the file.
     pub fn size_bytes(&self) -> u64 {
-        unimplemented!()
+        let vlfs = self.core.vlfs.lock();
+        vlfs.offset_of(vlfs.headers.len())
+    }
+
+    /// Which file this is.
+    pub fn uuid(&self) -> [u8; 16] {
+        self.core.fixed.uuid
     }
 
     /// Figures since the log was opened.
     pub fn stats(&self) -> LogStats {
-        unimplemented!()
+        let f = self.core.flusher.lock();
+        LogStats {
+            flushes: f.flushes,
+            bytes_flushed: f.bytes_flushed,
+            pad_bytes: f.pad_bytes,
+            writes_outstanding: f.outstanding() as u64,
+            growths: self.core.growths.load(Relaxed),
+            tail: self.core.stream.tail(),
+            durable: self.core.durable.load(Relaxed),
+        }
     }
 
     /// The latest writes (up to 1024), oldest first.
     pub fn recent_writes(&self) -> Vec<WriteTiming> {
-        unimplemented!()
+        self.core.flusher.lock().timings.iter().copied().collect()
     }
 
     /// Switches how space is taken, at any moment.
     pub fn set_reserve(&self, reserve: Reserve) {
-        let _ = reserve;
-        unimplemented!()
+        self.core.modes.spinlock.store(reserve == Reserve::Spinlock, Release);
     }
 
     /// How space is taken now.
     pub fn reserve(&self) -> Reserve {
-        unimplemented!()
+        self.core.reserve()
     }
 
     /// Switches who writes, at any moment.
     pub fn set_writer(&self, writer: Writer) {
-        let _ = writer;
-        unimplemented!()
+        self.core.modes.writer.store((writer == Writer::Dedicated) as u8, Release);
+        match writer {
+            Writer::Dedicated => self.core.start_dedicated(),
+            // The thread notices, and looks once more on its way out.
+            Writer::Leader => self.core.signal.raise(),
+        }
     }
 
     /// Who writes now.
     pub fn writer(&self) -> Writer {
-        unimplemented!()
+        self.core.writer()
     }
 
     /// Changes how many writes may be outstanding (1 to 112).
     pub fn set_queue_depth(&self, depth: usize) {
-        let _ = depth;
-        unimplemented!()
+        self.core.modes.queue_depth.store(depth.clamp(1, QUEUE_DEPTH_MAX), Relaxed);
     }
 
     /// True after a failed write; for good.
     pub fn is_poisoned(&self) -> bool {
-        unimplemented!()
+        self.core.modes.poisoned.load(Acquire)
     }
 
-    /// Flushes, marks the file as cleanly closed, and stops. Later calls answer [`LogError::Closed`]. Suspends.
+    /// Flushes, marks the file as cleanly closed, and stops. Later calls answer [`LogError::Closed`]. Nobody may
+    /// append meanwhile. Suspends.
     pub fn close(&self) -> Result<(), LogError> {
-        unimplemented!()
+        self.core.check()?;
+        self.flush()?;
+        self.core.modes.closed.store(true, Release);
+        self.core.refresh_obstructed();
+        self.core.signal.raise();
+        loop {
+            self.core.drive();
+            if self.core.flusher.lock().outstanding() == 0 {
+                break;
+            }
+            task::sleep_ns(50_000, WaitType::LogMgrFlush);
+        }
+        let marked = self.core.mark_clean();
+        self.leave();
+        marked
+    }
+
+    fn leave(&self) {
+        if let Some(id) = self.poller.lock().take() {
+            task::unregister_poller(id);
+        }
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.core.modes.closed.store(true, Release);
+        self.core.refresh_obstructed();
+        // Lets a dedicated writer go.
+        self.core.signal.raise();
+        self.leave();
     }
 }
 

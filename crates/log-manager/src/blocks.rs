@@ -1,0 +1,116 @@
+//! Blocks read back from the file, a big piece at a time, and checked.
+//!
+//! Promise: a header is handed out only of a block whose checksum, number, salt and VLF are what this place must hold.
+
+use crate::block::BlockHeader;
+use crate::lsn::{BLOCK_BYTES, HEADER_BYTES};
+use crate::vlf::{Place, Vlfs};
+use crate::{LogError, Lsn};
+use device::File;
+use std::sync::Arc;
+use stdx::AlignedBuf;
+use telemetry::WaitType;
+
+/// A window on the blocks of a log file.
+pub(crate) struct Blocks {
+    file: Arc<dyn File>,
+    map: Vlfs,
+    salt: u64,
+    buf: AlignedBuf,
+    /// Blocks `from..from + count` are in `buf`.
+    from: u64,
+    count: u64,
+    /// The block looked at last, and what it says if it is good.
+    current: Option<(u64, Option<BlockHeader>)>,
+    /// No block from here on is asked for.
+    end: u64,
+}
+
+impl Blocks {
+    /// Reads up to `chunk_bytes` at a time, below block `end`.
+    pub(crate) fn new(
+        file: Arc<dyn File>,
+        map: Vlfs,
+        salt: u64,
+        chunk_bytes: usize,
+        end: u64,
+    ) -> Blocks {
+        let buf = AlignedBuf::zeroed(chunk_bytes.max(BLOCK_BYTES));
+        Blocks { file, map, salt, buf, from: 0, count: 0, current: None, end }
+    }
+
+    pub(crate) fn set_end(&mut self, end: u64) {
+        self.end = end;
+    }
+
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    pub(crate) fn map(&self) -> &Vlfs {
+        &self.map
+    }
+
+    pub(crate) fn salt(&self) -> u64 {
+        self.salt
+    }
+
+    pub(crate) fn place(&self, block: u64) -> Option<Place> {
+        self.map.place(block)
+    }
+
+    /// The header of `block`, or `None` if it is not good. Suspends.
+    pub(crate) fn header(&mut self, block: u64) -> Result<Option<BlockHeader>, LogError> {
+        if let Some((current, header)) = self.current
+            && current == block
+        {
+            return Ok(header);
+        }
+        let Some(place) = self.map.place(block) else { return Ok(None) };
+        if block < self.from || block >= self.from + self.count {
+            self.load(block, place)?;
+        }
+        let header = BlockHeader::verify(self.bytes(block)).filter(|header| {
+            header.number == block
+                && header.salt == self.salt
+                && header.vlf_sequence == place.vlf_sequence
+        });
+        self.current = Some((block, header));
+        Ok(header)
+    }
+
+    fn load(&mut self, block: u64, place: Place) -> Result<(), LogError> {
+        self.current = None;
+        self.count = 0;
+        let room = (self.buf.len() / BLOCK_BYTES) as u64;
+        let count = room.min(place.left).min(self.end.saturating_sub(block)).max(1);
+        let bytes = &mut self.buf[..count as usize * BLOCK_BYTES];
+        self.file
+            .read_exact_at(place.offset, bytes, WaitType::IoCompletion)
+            .map_err(|e| LogError::io("reading the log", &e))?;
+        (self.from, self.count) = (block, count);
+        Ok(())
+    }
+
+    fn bytes(&self, block: u64) -> &[u8] {
+        let at = (block - self.from) as usize * BLOCK_BYTES;
+        &self.buf[at..at + BLOCK_BYTES]
+    }
+
+    /// The payload of the block whose header was asked for last.
+    pub(crate) fn payload(&self, block: u64) -> &[u8] {
+        debug_assert!(self.current.is_some_and(|(current, h)| current == block && h.is_some()));
+        &self.bytes(block)[HEADER_BYTES..]
+    }
+
+    /// That `block` is bad, as an error.
+    pub(crate) fn corrupt(&self, block: u64, what: &str) -> LogError {
+        let offset = self.map.place(block).map_or(0, |place| place.offset);
+        LogError::Corrupt { block, offset, what: what.to_owned() }
+    }
+
+    /// Where the kept part of the stream begins.
+    pub(crate) fn first_lsn(&self) -> Lsn {
+        Lsn::of_block(self.map.first_block())
+    }
+}

@@ -1,0 +1,341 @@
+//! What the log's parts share, and admission: who may take how much space.
+//!
+//! Fields and who touches them:
+//! - `fixed`: set at opening.
+//! - `modes`: read by every append, written by an operator or on trouble; on lines of their own.
+//! - `stream`: see [`crate::reservation`].
+//! - `outlook`: written by the flusher once per look, read by committers and polls.
+//! - `flusher`: the state machine; whoever gets the lock advances it (`flush.rs`). Never waited for on a commit.
+//! - `vlfs`: the map of the file; held for a few instructions, never across I/O.
+//! - `ring_pin`: readers of the ring hold it shared; the flusher takes it (trying only) to free blocks.
+//!
+//! Order of locks: `flusher`, then `vlfs`, then `space_waiters`. Nothing suspends while one is held.
+//!
+//! Space is admitted before it is reserved, against two bounds: the ring (freed blocks, less room for seals) and the
+//! file (its VLFs, less one kept for rollbacks, and a quarter of that one kept for seals). Seals, which no lease pays
+//! for, may push `granted` past the ordinary bound; the log is then *tight*, and ordinary work is refused even on
+//! leases already given, so that what is left serves rollbacks and checkpoints.
+
+use crate::flight::Signal;
+use crate::flush::Flusher;
+use crate::lsn::PAYLOAD_BYTES;
+use crate::reservation::Reservation;
+use crate::ring::Ring;
+use crate::vlf::{FileHeader, VLFS_AT, Vlfs};
+use crate::waiters::Waiters;
+use crate::{Lease, LogError, Lsn, RECORD_BYTES_MAX, Reserve, Writer};
+use device::File;
+use parking_lot::{Mutex, RwLock};
+use runtime::spin::SpinLock;
+use runtime::{clock, task};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::*};
+use std::sync::{Arc, OnceLock};
+use stdx::CachePadded;
+use telemetry::{Counter, WaitType, counters};
+
+/// Room in the ring that no lease may take: each outstanding write may have been sealed.
+pub(crate) const SEAL_RESERVE: u64 = (QUEUE_DEPTH_MAX as u64 + 16) * PAYLOAD_BYTES as u64;
+/// SQL Server's largest number of outstanding log writes.
+pub(crate) const QUEUE_DEPTH_MAX: usize = 112;
+
+/// Set at opening.
+pub(crate) struct Fixed {
+    pub(crate) uuid: [u8; 16],
+    pub(crate) salt: u64,
+    pub(crate) incarnation: u32,
+    /// First block of this incarnation.
+    pub(crate) first_block: u64,
+    pub(crate) lease_bytes: u64,
+    /// Durable bytes that stay readable in the ring.
+    pub(crate) retain_bytes: u64,
+    pub(crate) write_blocks_max: u64,
+    pub(crate) delayed_ns: u64,
+    pub(crate) delayed_blocks: u64,
+    pub(crate) max_bytes: u64,
+    pub(crate) full_wait_ns: u64,
+    pub(crate) writer_cpu: Option<usize>,
+}
+
+/// Read by every append; rarely written.
+pub(crate) struct Modes {
+    pub(crate) spinlock: AtomicBool,
+    /// Ordinary leases in hand do not count: the log is tight, poisoned or closed.
+    pub(crate) obstructed: AtomicBool,
+    pub(crate) tight: AtomicBool,
+    pub(crate) poisoned: AtomicBool,
+    pub(crate) closed: AtomicBool,
+    pub(crate) known_full: AtomicBool,
+    pub(crate) writer: AtomicU8,
+    /// A dedicated writer runs.
+    pub(crate) dedicated: AtomicBool,
+    pub(crate) queue_depth: AtomicUsize,
+    /// Ordinary leases end here, and leases for rollbacks.
+    pub(crate) file_normal: AtomicU64,
+    pub(crate) file_rollback: AtomicU64,
+}
+
+/// What the flusher lets others know.
+pub(crate) struct Outlook {
+    /// A slot whose records reach this position should have a look.
+    pub(crate) flush_at: AtomicU64,
+    /// A poll should have a look at this time.
+    pub(crate) look_at_ns: AtomicU64,
+    /// Everything below was handed to the device.
+    pub(crate) submitted: AtomicU64,
+    pub(crate) outstanding: AtomicUsize,
+}
+
+pub(crate) type Hook = Box<dyn Fn() + Send + Sync>;
+
+/// See the top of the file.
+pub(crate) struct Core {
+    pub(crate) fixed: Fixed,
+    pub(crate) file: Arc<dyn File>,
+    pub(crate) ring: Arc<Ring>,
+    pub(crate) modes: CachePadded<Modes>,
+    pub(crate) stream: Reservation,
+    pub(crate) logcache_access: CachePadded<SpinLock<()>>,
+    pub(crate) durable: CachePadded<AtomicU64>,
+    /// The highest position that somebody waits for.
+    pub(crate) want: CachePadded<AtomicU64>,
+    pub(crate) outlook: CachePadded<Outlook>,
+    pub(crate) signal: CachePadded<Arc<Signal>>,
+    pub(crate) waiters: Waiters,
+    pub(crate) flusher: CachePadded<Mutex<Flusher>>,
+    pub(crate) vlfs: Mutex<Vlfs>,
+    /// Blocks below may be overwritten in the ring; in positions.
+    pub(crate) freed: AtomicU64,
+    pub(crate) ring_pin: RwLock<()>,
+    pub(crate) space_waiters: Mutex<Vec<task::Waker>>,
+    pub(crate) space_wanted: AtomicBool,
+    pub(crate) growing: AtomicBool,
+    /// No VLF for the next block: the file must grow whatever the settings say.
+    pub(crate) stuck: AtomicBool,
+    pub(crate) growths: AtomicU64,
+    pub(crate) why_poisoned: OnceLock<String>,
+    pub(crate) hook: Mutex<Option<Arc<Hook>>>,
+    /// As last written.
+    pub(crate) header: Mutex<FileHeader>,
+}
+
+impl Core {
+    /// Refuses if the log is poisoned or closed.
+    pub(crate) fn check(&self) -> Result<(), LogError> {
+        if self.modes.poisoned.load(Acquire) {
+            let why = self.why_poisoned.get().cloned().unwrap_or_default();
+            return Err(LogError::Poisoned { why });
+        }
+        if self.modes.closed.load(Acquire) {
+            return Err(LogError::Closed);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn durable(&self) -> Lsn {
+        Lsn(self.durable.load(SeqCst))
+    }
+
+    pub(crate) fn is_spinlock(&self) -> bool {
+        self.modes.spinlock.load(Relaxed)
+    }
+
+    pub(crate) fn reserve(&self) -> Reserve {
+        if self.is_spinlock() { Reserve::Spinlock } else { Reserve::Lanes }
+    }
+
+    pub(crate) fn writer(&self) -> Writer {
+        if self.modes.writer.load(Relaxed) == 1 { Writer::Dedicated } else { Writer::Leader }
+    }
+
+    #[inline(always)]
+    pub(crate) fn ensure_lease(&self, bytes: usize, kind: Lease) -> Result<(), LogError> {
+        let leased = self.stream.leased(task::slot());
+        if leased >= bytes as u64 && !self.modes.obstructed.load(Relaxed) {
+            return Ok(());
+        }
+        self.lease_slowly(bytes as u64, kind)
+    }
+
+    #[cold]
+    fn lease_slowly(&self, bytes: u64, kind: Lease) -> Result<(), LogError> {
+        assert!(bytes <= RECORD_BYTES_MAX as u64, "a lease of {bytes} bytes is too large");
+        let slot = task::slot();
+        let mut give_up_ns = 0;
+        let mut hook_called = false;
+        loop {
+            self.check()?;
+            if self.try_lease(slot, bytes, kind) {
+                // Long transactions take leases and never commit: let them get their bytes on the way, too.
+                self.note_delayed();
+                return Ok(());
+            }
+            let now = clock::now_ns();
+            if give_up_ns == 0 {
+                let brief = self.modes.known_full.load(Relaxed);
+                let wait_ns = self.fixed.full_wait_ns;
+                give_up_ns = now + if brief { wait_ns / 50 } else { wait_ns };
+            }
+            let in_ring = self.stream.granted() + bytes <= self.stream.limit();
+            if in_ring && self.grow(false)? {
+                continue;
+            }
+            if now >= give_up_ns {
+                self.modes.known_full.store(true, Relaxed);
+                let reason = if in_ring { "CHECKPOINT" } else { "LOG_BUFFER" };
+                return Err(LogError::LogFull { reason });
+            }
+            if in_ring && !hook_called {
+                hook_called = true;
+                let hook = self.hook.lock().clone();
+                if let Some(hook) = hook {
+                    hook();
+                }
+            }
+            self.want_space();
+            self.signal.raise();
+            self.advance();
+            if self.try_lease(slot, bytes, kind) {
+                return Ok(());
+            }
+            let wait = if in_ring { WaitType::LogMgrReserveAppend } else { WaitType::LogBuffer };
+            task::park(wait, Some((clock::now_ns() + 5_000_000).min(give_up_ns)));
+        }
+    }
+
+    fn try_lease(&self, slot: usize, bytes: u64, kind: Lease) -> bool {
+        let ceiling = match kind {
+            Lease::Normal if self.modes.tight.load(Relaxed) => return false,
+            Lease::Normal => self.modes.file_normal.load(Acquire),
+            Lease::Rollback => self.modes.file_rollback.load(Acquire),
+        };
+        self.stream.leased(slot) >= bytes
+            || self.stream.lease(slot, self.fixed.lease_bytes.max(bytes), ceiling)
+            || self.stream.lease(slot, bytes, ceiling)
+    }
+
+    fn want_space(&self) {
+        self.space_waiters.lock().push(task::current_waker());
+        self.space_wanted.store(true, SeqCst);
+    }
+
+    /// Moves those who wait for space to `woken`, if there are any.
+    pub(crate) fn take_space_waiters(&self, woken: &mut Vec<task::Waker>) {
+        if self.space_wanted.load(SeqCst) {
+            let mut waiting = self.space_waiters.lock();
+            self.space_wanted.store(false, SeqCst);
+            woken.append(&mut waiting);
+        }
+    }
+
+    /// Recomputes what the file admits, after it grew, was truncated, or a block was sealed.
+    pub(crate) fn refresh_file_limits(&self) {
+        let (end, vlf) = {
+            let vlfs = self.vlfs.lock();
+            (vlfs.capacity_end().0, vlfs.blocks_each() * PAYLOAD_BYTES as u64)
+        };
+        let normal = end.saturating_sub(vlf);
+        self.modes.file_normal.store(normal, Release);
+        self.modes.file_rollback.store(end.saturating_sub(vlf / 4), Release);
+        let tight = self.stream.granted() > normal;
+        if tight != self.modes.tight.load(Relaxed) {
+            self.modes.tight.store(tight, Release);
+        }
+        self.refresh_obstructed();
+    }
+
+    pub(crate) fn refresh_obstructed(&self) {
+        let m = &self.modes;
+        let obstructed =
+            m.tight.load(Acquire) || m.poisoned.load(Acquire) || m.closed.load(Acquire);
+        if obstructed != m.obstructed.load(Relaxed) {
+            m.obstructed.store(obstructed, Release);
+        }
+    }
+
+    /// Space has come: whoever waits for some should try again.
+    pub(crate) fn space_came(&self) {
+        self.modes.known_full.store(false, Relaxed);
+        self.refresh_file_limits();
+        let mut woken = Vec::new();
+        self.take_space_waiters(&mut woken);
+        woken.iter().for_each(task::Waker::wake);
+        self.signal.raise();
+    }
+
+    /// Makes the file longer by a VLF; `beyond` the set maximum if need be. False if it may not or cannot.
+    pub(crate) fn grow(&self, beyond: bool) -> Result<bool, LogError> {
+        if self.growing.swap(true, AcqRel) {
+            // Somebody else is at it. Look again when it is done.
+            self.want_space();
+            if self.growing.load(Acquire) {
+                task::park(WaitType::LogMgrReserveAppend, Some(clock::now_ns() + 5_000_000));
+            }
+            return Ok(true);
+        }
+        let grown = self.grow_alone(beyond);
+        self.growing.store(false, Release);
+        if grown {
+            self.growths.fetch_add(1, Relaxed);
+            counters::add(Counter::LogGrowths, 1);
+        }
+        self.space_came();
+        Ok(grown)
+    }
+
+    fn grow_alone(&self, beyond: bool) -> bool {
+        let (from, bytes) = {
+            let vlfs = self.vlfs.lock();
+            (VLFS_AT + vlfs.headers.len() as u64 * vlfs.vlf_bytes, vlfs.vlf_bytes)
+        };
+        if !beyond && from + bytes > self.fixed.max_bytes {
+            return false;
+        }
+        // A failure here loses nothing: the stream does not reach so far.
+        if self.file.allocate(from, bytes).is_err() {
+            return false;
+        }
+        self.vlfs.lock().grown();
+        true
+    }
+
+    /// See [`crate::Log::note_delayed`].
+    #[inline(always)]
+    pub(crate) fn note_delayed(&self) {
+        if self.stream.last_end(task::slot()) >= self.outlook.flush_at.load(Relaxed) {
+            self.flush_delayed();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn flush_delayed(&self) {
+        self.signal.raise();
+        self.advance();
+    }
+
+    /// See [`crate::Log::wait_durable`].
+    pub(crate) fn wait_durable(&self, upto: Lsn) -> Result<(), LogError> {
+        if self.durable() >= upto {
+            return Ok(());
+        }
+        self.check()?;
+        debug_assert!(upto.0 <= self.stream.tail(), "waiting for what was never appended");
+        let began = clock::now_ns();
+        self.waiters.register(task::slot(), upto, task::current_waker());
+        if self.want.load(Relaxed) < upto.0 {
+            self.want.fetch_max(upto.0, AcqRel);
+        }
+        self.signal.raise();
+        self.advance();
+        let answer = loop {
+            if self.durable() >= upto {
+                break Ok(());
+            }
+            self.check()?;
+            task::park(WaitType::WriteLog, None);
+        };
+        counters::add(Counter::LogFlushWaits, 1);
+        counters::add(Counter::LogFlushWaitNs, clock::now_ns() - began);
+        answer
+    }
+}

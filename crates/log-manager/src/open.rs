@@ -1,0 +1,336 @@
+//! Making a log file, and opening one: finding its end, and refusing what must not be believed.
+//!
+//! A block continues the log if it is good (see [`crate::blocks`]) and of the same incarnation as the one before, or
+//! the first of a later incarnation. The first block that does not ends the log. That is what a power failure leaves,
+//! with one exception that is checked: if any good block behind says that more was durable, then the bad block had
+//! been acknowledged, and the log is corrupt. A log that was closed in order must end where its header says.
+//!
+//! What is not noticed: a durable block that is bad while no later block was written after its write had completed.
+//! Up to [`crate::LogConfig::queue_depth`] writes at the very end can be in that state.
+//!
+//! The log then continues on a fresh block at its end, under a higher incarnation that is durable in the file's
+//! header before anything else is written, so leftovers behind the end are never taken for its continuation.
+
+use crate::block::BlockHeader;
+use crate::blocks::Blocks;
+use crate::core::{Core, Fixed, Modes, Outlook, QUEUE_DEPTH_MAX, SEAL_RESERVE};
+use crate::flight::Signal;
+use crate::flush::Flusher;
+use crate::lsn::{BLOCK_BYTES, Lsn, PAYLOAD_BYTES};
+use crate::reader::LogReader;
+use crate::reservation::Reservation;
+use crate::ring::Ring;
+use crate::vlf::{FileHeader, VLFS_AT, VlfHeader, Vlfs};
+use crate::waiters::Waiters;
+use crate::{LogConfig, LogError, RECORD_BYTES_MAX, Reserve, Writer};
+use device::{File, FileSystem, OpenOptions};
+use parking_lot::{Mutex, RwLock};
+use runtime::spin::SpinLock;
+use runtime::{random, task};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
+use std::sync::{Arc, OnceLock};
+use stdx::{AlignedBuf, CachePadded};
+use telemetry::{SpinClass, WaitType};
+
+/// Bytes of one read while the log is scanned.
+const SCAN_BYTES: usize = 1 << 20;
+const VLF_BYTES_MIN: u64 = 64 * 1024;
+const RING_BYTES_MIN: usize = 1 << 20;
+
+fn io(what: &'static str) -> impl Fn(std::io::Error) -> LogError {
+    move |e| LogError::io(what, &e)
+}
+
+fn write_header(file: &Arc<dyn File>, header: &FileHeader) -> Result<(), LogError> {
+    let mut block = AlignedBuf::zeroed(BLOCK_BYTES);
+    header.encode(&mut block);
+    file.write_all_at(header.offset(), &block, true, WaitType::IoCompletion)
+        .map_err(io("writing the log's header"))
+}
+
+/// Makes the file and its first VLFs.
+pub(crate) fn create(
+    fs: &dyn FileSystem,
+    path: &Path,
+    cfg: &LogConfig,
+    start: Lsn,
+) -> Result<Arc<Core>, LogError> {
+    let start = Lsn(start.0.max(1)).next_block();
+    let vlf_bytes = stdx::round_up(cfg.vlf_bytes.max(VLF_BYTES_MIN), BLOCK_BYTES as u64);
+    let vlfs = u64::from(cfg.initial_vlfs.max(2));
+    let mut options = OpenOptions::create_new();
+    options.direct = cfg.direct;
+    let file = fs.open(path, options).map_err(io("making the log file"))?;
+    file.allocate(0, VLFS_AT + vlfs * vlf_bytes).map_err(io("filling the log file"))?;
+    let mut uuid = [0; 16];
+    random::fill(&mut uuid);
+    let header = FileHeader {
+        generation: 1,
+        uuid,
+        salt: random::next_u64(),
+        vlf_bytes,
+        incarnation: 1,
+        clean: false,
+        end: Lsn::NONE,
+    };
+    let first = VlfHeader {
+        sequence: 1,
+        first_block: start.block(),
+        salt: header.salt,
+        incarnation: 1,
+        create_lsn: start,
+    };
+    let mut block = AlignedBuf::zeroed(BLOCK_BYTES);
+    first.encode(&mut block);
+    // The file header last: without it there is no log.
+    file.write_all_at(VLFS_AT, &block, true, WaitType::IoCompletion)
+        .map_err(io("writing the first VLF's header"))?;
+    write_header(&file, &header)?;
+    if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        fs.sync_dir(dir).map_err(io("syncing the log's folder"))?;
+    }
+    let mut headers = vec![None; vlfs as usize];
+    headers[0] = Some(first);
+    start_core(file, &header, Vlfs::new(vlf_bytes, headers), cfg, start.block())
+}
+
+/// Opens the file; see the top.
+pub(crate) fn open(
+    fs: &dyn FileSystem,
+    path: &Path,
+    cfg: &LogConfig,
+    from: Lsn,
+) -> Result<(Arc<Core>, LogReader), LogError> {
+    let mut options = OpenOptions::existing();
+    options.direct = cfg.direct;
+    let file = fs.open(path, options).map_err(io("opening the log file"))?;
+    let mut header = read_file_header(&file)?;
+    let (map, damaged) = read_vlf_headers(&file, &header)?;
+    let mut blocks =
+        Blocks::new(file.clone(), map.clone(), header.salt, SCAN_BYTES, map.end_block());
+    let from = if from.is_none() { blocks.first_lsn() } else { from };
+    if from < blocks.first_lsn() || from.block() > map.end_block() {
+        return Err(LogError::NoRecord { at: from });
+    }
+    let end = find_end(&mut blocks, from.block())?;
+    if from > Lsn::of_block(end) {
+        return Err(blocks.corrupt(end, "the log ends before it should begin"));
+    }
+    if header.clean {
+        if end < header.end.block() {
+            return Err(blocks.corrupt(end, "the log was closed in order and is now cut short"));
+        }
+    } else {
+        refuse_lost_blocks(&mut blocks, &file, &damaged, end)?;
+    }
+    // What was read may not be on the disk yet, if only the process died.
+    file.sync(WaitType::IoCompletion).map_err(io("syncing the log"))?;
+    header.generation += 1;
+    header.incarnation += 1;
+    header.clean = false;
+    header.end = Lsn::NONE;
+    write_header(&file, &header)?;
+    blocks.set_end(end);
+    let core = start_core(file, &header, map, cfg, end)?;
+    // Recovery needs room to undo and to checkpoint, however full the log was.
+    let vlf = core.vlfs.lock().blocks_each() * PAYLOAD_BYTES as u64;
+    if core.vlfs.lock().capacity_end().0 < Lsn::of_block(end).0 + vlf {
+        core.grow(true)?;
+    }
+    Ok((core, LogReader::new(blocks, from)))
+}
+
+fn read_file_header(file: &Arc<dyn File>) -> Result<FileHeader, LogError> {
+    let len = file.len().map_err(io("measuring the log file"))?;
+    if len < VLFS_AT {
+        return Err(LogError::NotALog { what: format!("only {len} bytes") });
+    }
+    let mut both = AlignedBuf::zeroed(VLFS_AT as usize);
+    file.read_exact_at(0, &mut both, WaitType::IoCompletion).map_err(io("reading the header"))?;
+    let copies = both.chunks_exact(BLOCK_BYTES).filter_map(FileHeader::decode);
+    copies
+        .max_by_key(|header| header.generation)
+        .filter(|header| header.vlf_bytes >= VLF_BYTES_MIN)
+        .ok_or_else(|| LogError::NotALog { what: "no good header".to_owned() })
+}
+
+/// The map, and the places in the file of VLFs whose header is damaged (or half written).
+fn read_vlf_headers(
+    file: &Arc<dyn File>,
+    header: &FileHeader,
+) -> Result<(Vlfs, Vec<u64>), LogError> {
+    let len = file.len().map_err(io("measuring the log file"))?;
+    let count = (len - VLFS_AT) / header.vlf_bytes;
+    let mut block = AlignedBuf::zeroed(BLOCK_BYTES);
+    let (mut headers, mut damaged) = (Vec::new(), Vec::new());
+    for i in 0..count {
+        let at = VLFS_AT + i * header.vlf_bytes;
+        file.read_exact_at(at, &mut block, WaitType::IoCompletion)
+            .map_err(io("reading a VLF's header"))?;
+        let found = VlfHeader::decode(&block).filter(|vlf| vlf.salt == header.salt);
+        if found.is_none() && block.iter().any(|&byte| byte != 0) {
+            damaged.push(at);
+        }
+        headers.push(found);
+    }
+    let map = Vlfs::new(header.vlf_bytes, headers);
+    if map.end_block() == 0 {
+        return Err(LogError::NotALog { what: "no VLF in use".to_owned() });
+    }
+    Ok((map, damaged))
+}
+
+/// The number of the first block at or behind `from` that does not continue the log.
+fn find_end(blocks: &mut Blocks, from: u64) -> Result<u64, LogError> {
+    let mut incarnation = None;
+    let mut next = from;
+    while let Some(header) = blocks.header(next)? {
+        let continues = match incarnation {
+            None => true,
+            Some(current) => {
+                header.incarnation == current || (header.incarnation > current && header.fresh)
+            }
+        };
+        if !continues {
+            break;
+        }
+        incarnation = Some(header.incarnation);
+        next += 1;
+    }
+    Ok(next)
+}
+
+/// Fails if any block behind `end` knows that the log was durable beyond it.
+fn refuse_lost_blocks(
+    blocks: &mut Blocks,
+    file: &Arc<dyn File>,
+    damaged: &[u64],
+    end: u64,
+) -> Result<(), LogError> {
+    let lost = "a later block says that this one was durable";
+    let mut next = end;
+    while blocks.place(next).is_some() {
+        if blocks.header(next)?.is_some_and(|header| header.durable > Lsn::of_block(end)) {
+            return Err(blocks.corrupt(end, lost));
+        }
+        next += 1;
+    }
+    // A VLF with a damaged header cannot say which blocks it holds; they can.
+    let each = blocks.map().blocks_each() as usize;
+    let salt = blocks.salt();
+    for &at in damaged {
+        let mut chunk = AlignedBuf::zeroed(SCAN_BYTES.min(each * BLOCK_BYTES));
+        let (mut offset, stop) = (at + BLOCK_BYTES as u64, at + blocks.map().vlf_bytes);
+        while offset < stop {
+            let n = chunk.len().min((stop - offset) as usize);
+            file.read_exact_at(offset, &mut chunk[..n], WaitType::IoCompletion)
+                .map_err(io("reading the log"))?;
+            let good = chunk[..n].chunks_exact(BLOCK_BYTES).filter_map(BlockHeader::verify);
+            for header in good.filter(|header| header.salt == salt && header.number >= end) {
+                if header.durable > Lsn::of_block(end) {
+                    return Err(blocks.corrupt(end, lost));
+                }
+            }
+            offset += n as u64;
+        }
+    }
+    Ok(())
+}
+
+fn start_core(
+    file: Arc<dyn File>,
+    header: &FileHeader,
+    map: Vlfs,
+    cfg: &LogConfig,
+    next_block: u64,
+) -> Result<Arc<Core>, LogError> {
+    let ring_bytes = cfg.ring_bytes.next_power_of_two().max(RING_BYTES_MIN);
+    let ring = Arc::new(Ring::new(ring_bytes).map_err(io("mapping the log buffer"))?);
+    let start = Lsn::of_block(next_block).0;
+    let limit = start + ring.payload_bytes() - SEAL_RESERVE;
+    let lease_bytes = (ring_bytes / 512).clamp(BLOCK_BYTES, RECORD_BYTES_MAX) as u64;
+    let fixed = Fixed {
+        uuid: header.uuid,
+        salt: header.salt,
+        incarnation: header.incarnation,
+        first_block: next_block,
+        lease_bytes,
+        retain_bytes: ring.payload_bytes() / 4,
+        write_blocks_max: (cfg.write_bytes_max / BLOCK_BYTES).max(1) as u64,
+        // Together with the glance that notices new bytes (a third of this), the delay that was asked for.
+        delayed_ns: cfg.delayed_ms.max(1) * 1_000_000 * 3 / 4,
+        delayed_blocks: (cfg.delayed_bytes / BLOCK_BYTES as u64).max(1),
+        max_bytes: cfg.max_bytes.unwrap_or(u64::MAX),
+        full_wait_ns: cfg.full_wait_ms * 1_000_000,
+        writer_cpu: cfg.writer_cpu,
+    };
+    let modes = Modes {
+        spinlock: AtomicBool::new(cfg.reserve == Reserve::Spinlock),
+        obstructed: AtomicBool::new(false),
+        tight: AtomicBool::new(false),
+        poisoned: AtomicBool::new(false),
+        closed: AtomicBool::new(false),
+        known_full: AtomicBool::new(false),
+        writer: AtomicU8::new((cfg.writer == Writer::Dedicated) as u8),
+        dedicated: AtomicBool::new(false),
+        queue_depth: AtomicUsize::new(cfg.queue_depth.clamp(1, QUEUE_DEPTH_MAX)),
+        file_normal: AtomicU64::new(0),
+        file_rollback: AtomicU64::new(0),
+    };
+    let outlook = Outlook {
+        flush_at: AtomicU64::new(start + cfg.delayed_bytes),
+        look_at_ns: AtomicU64::new(0),
+        submitted: AtomicU64::new(start),
+        outstanding: AtomicUsize::new(0),
+    };
+    let core = Arc::new(Core {
+        fixed,
+        file,
+        ring,
+        modes: CachePadded::new(modes),
+        stream: Reservation::new(task::MAX_SLOTS, start, limit),
+        logcache_access: CachePadded::new(SpinLock::new(SpinClass::LogCacheAccess, ())),
+        durable: CachePadded::new(AtomicU64::new(start)),
+        want: CachePadded::new(AtomicU64::new(0)),
+        outlook: CachePadded::new(outlook),
+        signal: CachePadded::new(Arc::new(Signal::new())),
+        waiters: Waiters::new(),
+        flusher: CachePadded::new(Mutex::new(Flusher::new(next_block))),
+        vlfs: Mutex::new(map),
+        freed: AtomicU64::new(start),
+        ring_pin: RwLock::new(()),
+        space_waiters: Mutex::new(Vec::new()),
+        space_wanted: AtomicBool::new(false),
+        growing: AtomicBool::new(false),
+        stuck: AtomicBool::new(false),
+        growths: AtomicU64::new(0),
+        why_poisoned: OnceLock::new(),
+        hook: Mutex::new(None),
+        header: Mutex::new(*header),
+    });
+    core.refresh_file_limits();
+    Ok(core)
+}
+
+impl Core {
+    /// Writes that the log ends here. The caller has flushed and nothing is outstanding. Suspends.
+    pub(crate) fn mark_clean(&self) -> Result<(), LogError> {
+        let header = {
+            let mut header = self.header.lock();
+            header.generation += 1;
+            header.clean = true;
+            header.end = self.durable();
+            *header
+        };
+        write_header(&self.file, &header)
+    }
+
+    /// A reader from `from` to what is durable now, `chunk_bytes` at a time.
+    pub(crate) fn reader(&self, from: Lsn, chunk_bytes: usize) -> LogReader {
+        let map = self.vlfs.lock().clone();
+        let (file, salt) = (self.file.clone(), self.fixed.salt);
+        let end = self.durable().block();
+        LogReader::new(Blocks::new(file, map, salt, chunk_bytes, end), from)
+    }
+}
