@@ -1,11 +1,163 @@
-//! A copy of every page about to be written in place.
+//! A copy of every page about to be written in place, so that a torn write loses nothing.
+//!
+//! ```text
+//! double-write file: slots of 1 MiB; slots 0..8 are the checkpoint's, slot 8 is the cleaner's
+//! slot:    one header page of 8 KiB, then up to 127 pages
+//! header:  magic u64 | count u32, crc32c of the page with this field zero u32 | page ids, count * u64 | zeros
+//! ```
+//! Invariants:
+//! 1. A slot is written durably before any of its pages is written in place, and not again before those writes are
+//!    durable. So a torn page has an intact copy, and of several intact copies the one with the highest page LSN is
+//!    the torn one's.
+//! 2. Restoring is idempotent, and touches only pages that are damaged.
 
-use crate::{FileId, PoolError};
+use crate::pool::check_page;
+use crate::{FileId, PAGE_BYTES, PageBuf, PageId, PoolError, header};
 use device::File;
+use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
+use stdx::AlignedBuf;
+use telemetry::WaitType;
 
-/// Restores pages whose in-place write was torn; returns how many. Before the pool is made, at open.
-pub fn repair_torn(doublewrite: &Arc<dyn File>, files: &[(FileId, Arc<dyn File>)]) -> Result<usize, PoolError> {
-    let _ = (doublewrite, files);
-    unimplemented!()
+const MAGIC: u64 = u64::from_le_bytes(*b"mill2wr1");
+const SLOT_BYTES: usize = 1 << 20;
+const CHECKPOINT_SLOTS: usize = 8;
+const SLOTS: usize = CHECKPOINT_SLOTS + 1;
+/// Pages that a slot holds.
+pub(crate) const SLOT_PAGES: usize = SLOT_BYTES / PAGE_BYTES - 1;
+
+/// Some slots of the file, and the memory that is written there.
+pub(crate) struct DoubleWrite {
+    pub(crate) file: Arc<dyn File>,
+    first_slot: usize,
+    slots: usize,
+    /// Made at first use: an idle database keeps no such memory.
+    buf: AlignedBuf,
+}
+
+impl DoubleWrite {
+    /// The checkpoint's and the cleaner's.
+    pub(crate) fn areas(file: Arc<dyn File>) -> io::Result<(DoubleWrite, DoubleWrite)> {
+        let bytes = (SLOTS * SLOT_BYTES) as u64;
+        let len = file.len()?;
+        if len < bytes {
+            file.allocate(len, bytes - len)?;
+        }
+        let area = |first_slot, slots| DoubleWrite {
+            file: file.clone(),
+            first_slot,
+            slots,
+            buf: AlignedBuf::zeroed(0),
+        };
+        Ok((area(0, CHECKPOINT_SLOTS), area(CHECKPOINT_SLOTS, 1)))
+    }
+
+    /// Pages that one round can take.
+    pub(crate) fn capacity(&self) -> usize {
+        self.slots * SLOT_PAGES
+    }
+
+    /// Makes the memory.
+    pub(crate) fn prepare(&mut self) {
+        if self.buf.is_empty() {
+            self.buf = AlignedBuf::zeroed(self.slots * SLOT_BYTES);
+        }
+    }
+
+    /// Where page `i` of the round lies in the memory.
+    fn page_offset(i: usize) -> usize {
+        i / SLOT_PAGES * SLOT_BYTES + (1 + i % SLOT_PAGES) * PAGE_BYTES
+    }
+
+    /// The bytes of pages `from..from + n`, which are in one slot.
+    pub(crate) fn pages(&self, from: usize, n: usize) -> &[u8] {
+        debug_assert!(from / SLOT_PAGES == (from + n - 1) / SLOT_PAGES);
+        &self.buf[Self::page_offset(from)..][..n * PAGE_BYTES]
+    }
+
+    /// Whether pages `i` and `i + 1` lie side by side.
+    pub(crate) fn adjoin(i: usize) -> bool {
+        (i + 1) % SLOT_PAGES != 0
+    }
+
+    pub(crate) fn set_page(&mut self, i: usize, page: &PageBuf) {
+        self.buf[Self::page_offset(i)..][..PAGE_BYTES].copy_from_slice(page.bytes());
+    }
+
+    /// Fills the headers for the round's pages; the writes to make: offset in the file, bytes.
+    pub(crate) fn seal(&mut self, ids: &[PageId]) -> Vec<(u64, &[u8])> {
+        for (slot, ids) in ids.chunks(SLOT_PAGES).enumerate() {
+            let mut h = PageBuf::zeroed();
+            h.words_mut()[0] = MAGIC;
+            h.words_mut()[1] = ids.len() as u64;
+            for (w, id) in h.words_mut()[2..].iter_mut().zip(ids) {
+                *w = id.0;
+            }
+            let crc = u64::from(crc32c::crc32c(h.bytes()));
+            h.words_mut()[1] |= crc << 32;
+            self.buf[slot * SLOT_BYTES..][..PAGE_BYTES].copy_from_slice(h.bytes());
+        }
+        ids.chunks(SLOT_PAGES)
+            .enumerate()
+            .map(|(slot, ids)| {
+                let at = ((self.first_slot + slot) * SLOT_BYTES) as u64;
+                (at, &self.buf[slot * SLOT_BYTES..][..(1 + ids.len()) * PAGE_BYTES])
+            })
+            .collect()
+    }
+}
+
+/// The page ids of a slot's header; empty when it is no intact header.
+fn slot_ids(head: &[u8]) -> Vec<PageId> {
+    let mut h = PageBuf::zeroed();
+    h.bytes_mut().copy_from_slice(head);
+    let (count, crc) = (h.words()[1] as u32 as usize, (h.words()[1] >> 32) as u32);
+    h.words_mut()[1] = count as u64;
+    if h.words()[0] != MAGIC || count > SLOT_PAGES || crc32c::crc32c(h.bytes()) != crc {
+        return Vec::new();
+    }
+    h.words()[2..2 + count].iter().map(|&id| PageId(id)).collect()
+}
+
+/// Restores pages whose in-place write was torn; returns how many. At open, before the pool is made.
+pub fn repair_torn(
+    doublewrite: &Arc<dyn File>,
+    files: &[(FileId, Arc<dyn File>)],
+) -> Result<usize, PoolError> {
+    let failed = |page, action| move |error| PoolError::Io { page, action, error };
+    let wait = WaitType::IoCompletion;
+    let len = doublewrite.len().map_err(failed(PageId::NONE, "read"))?;
+    let mut copies: HashMap<PageId, Box<PageBuf>> = HashMap::new();
+    let mut slot = AlignedBuf::zeroed(SLOT_BYTES);
+    for at in (0..len / SLOT_BYTES as u64).map(|s| s * SLOT_BYTES as u64) {
+        doublewrite
+            .read_exact_at(at, &mut slot, wait)
+            .map_err(failed(PageId::NONE, "read"))?;
+        for (i, page) in slot_ids(&slot[..PAGE_BYTES]).into_iter().enumerate() {
+            let mut copy = PageBuf::boxed();
+            copy.bytes_mut().copy_from_slice(&slot[(1 + i) * PAGE_BYTES..][..PAGE_BYTES]);
+            let newer = |old: &Box<PageBuf>| old.words()[header::LSN] < copy.words()[header::LSN];
+            if check_page(page, &copy).is_ok() && copies.get(&page).is_none_or(newer) {
+                copies.insert(page, copy);
+            }
+        }
+    }
+    let mut repaired = 0;
+    let mut now = PageBuf::boxed();
+    for (page, copy) in &copies {
+        let Some((_, file)) = files.iter().find(|(id, _)| *id == page.file()) else { continue };
+        let at = u64::from(page.page_no()) * PAGE_BYTES as u64;
+        match file.read_exact_at(at, now.bytes_mut(), wait) {
+            Ok(()) if check_page(*page, &now).is_ok() => continue,
+            Ok(()) => {}
+            // The file is shorter than the page: its growth was lost, and with it every record about the page is
+            // still in the log.
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => continue,
+            Err(e) => return Err(failed(*page, "read")(e)),
+        }
+        file.write_all_at(at, copy.bytes(), true, wait).map_err(failed(*page, "write"))?;
+        repaired += 1;
+    }
+    Ok(repaired)
 }

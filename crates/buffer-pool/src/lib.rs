@@ -23,5 +23,6 @@ mod tests;
 pub use doublewrite::repair_torn;
 pub use error::{DamageKind, PoolError};
 pub use guard::{PageRead, PageWrite};
+pub use io::{TaskGuard, TaskMutex};
 pub use page::{FileId, PAGE_BYTES, PAGE_WORDS, PageBuf, PageId, PageWords, PageWordsMut, header};
 pub use pool::{BufferPool, FrameReservation, PoolConfig, PoolStats};

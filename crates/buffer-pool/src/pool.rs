@@ -1,14 +1,39 @@
 //! The pool: files, frames, and the way in.
+//!
+//! States of a page, and who walks each arrow:
+//!
+//! ```text
+//!            load: LOADING          finish_load
+//!   absent ----------------> loading ---------> quiet <-----> latched   (try_latch / drop of PageWrite)
+//!     ^                         | error           |
+//!     +-------------------------+                 | evict: latch, no frame, next version
+//!     +-------------------------------------------+
+//!   absent ---- create: LATCH with a reserved frame ---------> latched
+//! ```
 
-use crate::{FileId, PageId, PageRead, PageWrite, PoolError};
+use crate::doublewrite::DoubleWrite;
+use crate::frames::{FrameMeta, Frames, Mapping};
+use crate::io::{LoadWaiters, TaskMutex};
+use crate::word;
+use crate::{
+    DamageKind, FileId, PAGE_BYTES, PageBuf, PageId, PageRead, PageWordsMut, PageWrite, PoolError,
+    header,
+};
 use device::File;
-use log_manager::{Harden, Lsn};
+use log_manager::Harden;
+use parking_lot::Mutex;
+use runtime::spin::Backoff;
+use runtime::{clock, task};
+use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::*};
+use telemetry::counters::{self, Counter};
+use telemetry::{WaitType, waits};
 
 /// How large a pool is.
 #[derive(Clone, Debug)]
 pub struct PoolConfig {
-    /// Bytes of frames.
+    /// Bytes of frames; rounded down to pages, at least 16 of them.
     pub bytes: usize,
     /// Bytes of frames touched at once, in huge pages where there are some.
     pub prefault_bytes: usize,
@@ -25,83 +50,397 @@ pub struct PoolStats {
     pub dirty: usize,
 }
 
+/// Files that a pool can know, file 0 included.
+const FILES: usize = 1024;
+/// Frames that one reservation can hold.
+const RESERVED_MAX: usize = 4;
+
+pub(crate) struct FileEntry {
+    pub(crate) file: Arc<dyn File>,
+    words: Mapping,
+    max_pages: u32,
+}
+
 /// See the crate.
 pub struct BufferPool {
-    _wal: Arc<dyn Harden>,
+    pub(crate) frames: Frames,
+    files: Box<[AtomicPtr<FileEntry>]>,
+    /// Owns what `files` points at, also after `unregister_file`, since optimistic readers may still look.
+    entries: Mutex<Vec<Box<FileEntry>>>,
+    pub(crate) wal: Arc<dyn Harden>,
+    pub(crate) checkpoint: TaskMutex<DoubleWrite>,
+    pub(crate) cleaner: TaskMutex<DoubleWrite>,
+    pub(crate) poisoned: AtomicBool,
+    pub(crate) hand: AtomicUsize,
+    pub(crate) cursor: AtomicUsize,
+    loads: LoadWaiters,
 }
 
 /// Frames set aside, so that [`BufferPool::create`] need not wait while latches are held. Unused ones go back on drop.
 pub struct FrameReservation<'a> {
-    _pool: &'a BufferPool,
+    pool: &'a BufferPool,
+    frames: [u32; RESERVED_MAX],
+    len: usize,
+}
+
+impl FrameReservation<'_> {
+    /// Sets more frames aside until there are `n`, at most 4. May evict, and so suspend.
+    pub fn refill(&mut self, n: usize) -> Result<(), PoolError> {
+        assert!(n <= RESERVED_MAX);
+        while self.len < n {
+            self.frames[self.len] = self.pool.take_frame()?;
+            self.len += 1;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for FrameReservation<'_> {
+    fn drop(&mut self) {
+        self.frames[..self.len].iter().for_each(|&f| self.pool.frames.give(f));
+    }
 }
 
 impl BufferPool {
-    /// A pool over a double-write file.
+    /// A pool over a double-write file, which no other pool uses.
     pub fn new(
         config: PoolConfig,
         wal: Arc<dyn Harden>,
         doublewrite: Arc<dyn File>,
     ) -> Result<Arc<BufferPool>, PoolError> {
-        let _ = (config, doublewrite);
-        Ok(Arc::new(BufferPool { _wal: wal }))
+        let failed = |error| PoolError::Io { page: PageId::NONE, action: "allocation", error };
+        let count = (config.bytes / PAGE_BYTES).clamp(16, word::FRAMES_MAX);
+        let prefault = config.prefault_bytes.min(count * PAGE_BYTES);
+        let frames = Frames::new(count, prefault).map_err(failed)?;
+        let (checkpoint, cleaner) = DoubleWrite::areas(doublewrite).map_err(failed)?;
+        Ok(Arc::new(BufferPool {
+            frames,
+            files: (0..FILES).map(|_| AtomicPtr::new(ptr::null_mut())).collect(),
+            entries: Mutex::new(Vec::new()),
+            wal,
+            checkpoint: TaskMutex::new(checkpoint),
+            cleaner: TaskMutex::new(cleaner),
+            poisoned: AtomicBool::new(false),
+            hand: AtomicUsize::new(0),
+            cursor: AtomicUsize::new(0),
+            loads: LoadWaiters::new(),
+        }))
     }
 
-    /// Makes the pages of a file known; `max_pages` is a reservation of addresses, not of memory.
-    pub fn register_file(&self, id: FileId, file: Arc<dyn File>, max_pages: u32) -> Result<(), PoolError> {
-        let _ = (id, file, max_pages);
-        unimplemented!()
+    /// Makes the pages of a file known; `max_pages` reserves 8 bytes of address space each, not memory.
+    pub fn register_file(
+        &self,
+        id: FileId,
+        file: Arc<dyn File>,
+        max_pages: u32,
+    ) -> Result<(), PoolError> {
+        let page = PageId::new(id, 0);
+        let slot = self.files.get(id as usize).ok_or(PoolError::OutOfRange(page))?;
+        let words = Mapping::new(max_pages as usize * 8, false)
+            .map_err(|error| PoolError::Io { page, action: "allocation", error })?;
+        let mut entries = self.entries.lock();
+        entries.push(Box::new(FileEntry { file, words, max_pages }));
+        let entry: *const FileEntry = &**entries.last().expect("just pushed");
+        slot.store(entry.cast_mut(), Release);
+        Ok(())
     }
 
     /// Forgets a file and drops its pages, written or not. Nobody may be using them.
     pub fn unregister_file(&self, id: FileId) {
-        let _ = id;
-        unimplemented!()
+        for f in 0..self.frames.used() as u32 {
+            let meta = self.frames.meta(f);
+            let page = PageId(meta.page.load(Acquire));
+            if page.is_none() || page.file() != id {
+                continue;
+            }
+            meta.rec_lsn.store(0, Release);
+            while meta.flush_lsn.load(Acquire) != 0 {
+                task::yield_now();
+            }
+            self.try_evict(f);
+        }
+        if let Some(slot) = self.files.get(id as usize) {
+            slot.store(ptr::null_mut(), Release);
+        }
     }
 
-    /// A page to read optimistically; read in first when absent (suspends).
+    #[inline]
+    pub(crate) fn file(&self, page: PageId) -> Result<&FileEntry, PoolError> {
+        let p = match self.files.get(page.file() as usize) {
+            Some(slot) => slot.load(Acquire),
+            None => ptr::null_mut(),
+        };
+        // SAFETY: a non-null pointer is to a box in `entries`, which only grows, so it lives as long as the pool.
+        unsafe { p.as_ref() }.ok_or(PoolError::OutOfRange(page))
+    }
+
+    /// The word of a page.
+    #[inline]
+    pub(crate) fn word(&self, page: PageId) -> Result<&AtomicU64, PoolError> {
+        let file = self.file(page)?;
+        if page.page_no() >= file.max_pages {
+            return Err(PoolError::OutOfRange(page));
+        }
+        Ok(&file.words.words()[page.page_no() as usize])
+    }
+
+    #[inline]
+    fn look<'a>(&'a self, page: PageId, word: &'a AtomicU64, seen: u64) -> PageRead<'a> {
+        let f = word::frame(seen).expect("quiet words name a frame");
+        PageRead { word, frame: self.frames.words(f), meta: self.frames.meta(f), seen, page }
+    }
+
+    /// A page to read optimistically; read in first when absent (suspends). Waits while it is latched.
+    #[inline]
     pub fn optimistic(&self, page: PageId) -> Result<PageRead<'_>, PoolError> {
-        let _ = page;
-        unimplemented!()
+        let word = self.word(page)?;
+        let mut seen = word.load(Acquire);
+        if !word::is_quiet(seen) {
+            seen = self.until_quiet(page, word, WaitType::PageIoLatchSh)?;
+        }
+        let look = self.look(page, word, seen);
+        if !look.meta.referenced.load(Relaxed) {
+            look.meta.referenced.store(true, Relaxed);
+        }
+        Ok(look)
     }
 
-    /// A page to write; read in first when absent (suspends).
+    /// A page to write; read in first when absent (suspends). Waits while it is latched.
     pub fn exclusive(&self, page: PageId) -> Result<PageWrite<'_>, PoolError> {
-        let _ = page;
-        unimplemented!()
+        let word = self.word(page)?;
+        loop {
+            let mut seen = word.load(Acquire);
+            if !word::is_quiet(seen) {
+                seen = self.until_quiet(page, word, WaitType::PageIoLatchEx)?;
+            }
+            let look = self.look(page, word, seen);
+            if let Some(held) = look.try_exclusive() {
+                if !look.meta.referenced.load(Relaxed) {
+                    look.meta.referenced.store(true, Relaxed);
+                }
+                return Ok(held);
+            }
+        }
     }
 
-    /// Writes up to `limit` pages whose first unwritten change is below `older_than`; returns how many were written.
-    /// Suspends. At most one pass runs at a time; a second waits.
-    pub fn checkpoint_pass(&self, older_than: Lsn, limit: usize) -> Result<usize, PoolError> {
-        let _ = (older_than, limit);
-        unimplemented!()
+    /// Latches a page if its word is still `seen`. One compare-and-swap; never waits.
+    #[inline]
+    pub fn try_exclusive_at(&self, page: PageId, seen: u64) -> Option<PageWrite<'_>> {
+        if !word::is_quiet(seen) {
+            return None;
+        }
+        let word = self.word(page).ok()?;
+        self.look(page, word, seen).try_exclusive()
     }
 
-    /// Writes every dirty page.
-    pub fn flush_all(&self) -> Result<usize, PoolError> {
-        unimplemented!()
+    /// Latches a page if that can be had without I/O and without a long wait.
+    #[inline]
+    pub fn try_exclusive_now(&self, page: PageId) -> Option<PageWrite<'_>> {
+        let word = self.word(page).ok()?;
+        let mut seen = word.load(Acquire);
+        if seen & word::LATCH != 0 {
+            for _ in 0..64 {
+                std::hint::spin_loop();
+                seen = word.load(Acquire);
+                if seen & word::LATCH == 0 {
+                    break;
+                }
+            }
+        }
+        self.try_exclusive_at(page, seen)
     }
 
-    /// Where redo must start: the least LSN of a change that is not in its file, at most `tail`, the log's tail read
-    /// BEFORE the call.
-    pub fn min_rec_lsn(&self, tail: Lsn) -> Lsn {
-        let _ = tail;
-        unimplemented!()
+    /// Waits until the page is in memory and unlatched; returns its word.
+    #[cold]
+    #[inline(never)]
+    fn until_quiet(&self, page: PageId, word: &AtomicU64, io: WaitType) -> Result<u64, PoolError> {
+        let mut backoff = Backoff::new();
+        let mut began = None;
+        loop {
+            let seen = word.load(Acquire);
+            if word::is_quiet(seen) {
+                if let Some(began) = began {
+                    let sh = io == WaitType::PageIoLatchSh;
+                    let wait = if sh { WaitType::PageLatchSh } else { WaitType::PageLatchEx };
+                    let waited_ns = clock::now_ns() - began;
+                    waits::record(wait, waited_ns, 0);
+                    telemetry::latches::record(telemetry::latches::LatchClass::Buffer, waited_ns);
+                }
+                return Ok(seen);
+            }
+            if seen & word::LOADING != 0 {
+                self.loads.wait(page, || word.load(Acquire) & word::LOADING != 0, io);
+            } else if word::frame(seen).is_none() {
+                self.load(page, word, seen, io)?;
+            } else {
+                // Latched: the holder never suspends, so it runs on another OS thread, or has lost its CPU.
+                began.get_or_insert_with(clock::now_ns);
+                backoff.burst(|| word.load(Relaxed) & word::LATCH == 0);
+            }
+        }
     }
 
-    /// Keeps `free` frames ahead; writes dirty victims. One step of a cleaner; returns frames freed.
-    pub fn evict_some(&self, free: usize) -> Result<usize, PoolError> {
-        let _ = free;
-        unimplemented!()
+    /// Reads an absent page in, unless somebody else has begun to.
+    fn load(&self, page: PageId, word: &AtomicU64, seen: u64, io: WaitType) -> Result<(), PoolError> {
+        if word.compare_exchange(seen, seen | word::LOADING, AcqRel, Relaxed).is_err() {
+            return Ok(());
+        }
+        let mut loading = Loading { pool: self, page, word, seen, frame: None };
+        let file = &self.file(page)?.file;
+        let mut buf = PageBuf::boxed();
+        let offset = u64::from(page.page_no()) * PAGE_BYTES as u64;
+        file.read_exact_at(offset, buf.bytes_mut(), io).map_err(|error| {
+            if error.kind() == std::io::ErrorKind::UnexpectedEof {
+                return PoolError::Checksum { page, kind: DamageKind::NeverWritten };
+            }
+            PoolError::Io { page, action: "read", error }
+        })?;
+        counters::add(Counter::PageReads, 1);
+        check_page(page, &buf)?;
+        let f = self.take_frame()?;
+        for (w, v) in self.frames.words(f).iter().zip(buf.words()) {
+            w.store(*v, Relaxed);
+        }
+        let meta = self.frames.meta(f);
+        meta.referenced.store(true, Relaxed);
+        meta.page.store(page.0, Release);
+        loading.frame = Some(f);
+        Ok(())
+    }
+
+    /// Sets `n` frames aside, at most 4. May evict, and so suspend.
+    pub fn reserve(&self, n: usize) -> Result<FrameReservation<'_>, PoolError> {
+        let mut r = FrameReservation { pool: self, frames: [0; RESERVED_MAX], len: 0 };
+        r.refill(n)?;
+        Ok(r)
+    }
+
+    /// A page to be written whole, whatever was there before; its page LSN is zero, the rest is whatever the frame
+    /// held. Never suspends: takes its frame from the reservation. `None` when the page is just being read in:
+    /// let go of everything and try again.
+    pub fn create<'a>(
+        &'a self,
+        page: PageId,
+        reserved: &mut FrameReservation<'_>,
+    ) -> Result<Option<PageWrite<'a>>, PoolError> {
+        let word = self.word(page)?;
+        let mut backoff = Backoff::new();
+        loop {
+            let seen = word.load(Acquire);
+            if seen & word::LOADING != 0 {
+                return Ok(None);
+            }
+            if seen & word::LATCH != 0 {
+                backoff.burst(|| word.load(Relaxed) & word::LATCH == 0);
+                continue;
+            }
+            if word::frame(seen).is_some() {
+                let Some(mut held) = self.look(page, word, seen).try_exclusive() else { continue };
+                held.set_word(header::LSN, 0);
+                return Ok(Some(held));
+            }
+            assert!(reserved.len > 0, "a frame was reserved for every page created");
+            let f = reserved.frames[reserved.len - 1];
+            let quiet = word::with_frame(seen, Some(f));
+            let latched = quiet | word::LATCH;
+            if word.compare_exchange(seen, latched, AcqRel, Relaxed).is_err() {
+                continue;
+            }
+            reserved.len -= 1;
+            let meta = self.frames.meta(f);
+            meta.referenced.store(true, Relaxed);
+            let mut held = PageWrite::adopt(word, quiet, self.frames.words(f), meta, page);
+            held.set_word(header::LSN, 0);
+            // Under the latch, before any record about the page: `min_rec_lsn` relies on it.
+            meta.page.store(page.0, Release);
+            return Ok(Some(held));
+        }
+    }
+
+    /// As `create`, for callers that hold nothing.
+    pub fn create_or_wait(&self, page: PageId) -> Result<PageWrite<'_>, PoolError> {
+        loop {
+            let mut reserved = self.reserve(1)?;
+            if let Some(held) = self.create(page, &mut reserved)? {
+                return Ok(held);
+            }
+            drop(reserved);
+            let word = self.word(page)?;
+            let loading = || word.load(Acquire) & word::LOADING != 0;
+            self.loads.wait(page, loading, WaitType::PageIoLatchEx);
+        }
+    }
+
+    /// Whether the page is in memory.
+    pub fn is_resident(&self, page: PageId) -> bool {
+        self.word(page).is_ok_and(|w| word::frame(w.load(Acquire)).is_some())
+    }
+
+    fn take_frame(&self) -> Result<u32, PoolError> {
+        for attempt in 0..400 {
+            if let Some(f) = self.frames.take() {
+                return Ok(f);
+            }
+            if attempt == 0 {
+                counters::add(Counter::FreeListStalls, 1);
+            }
+            let want = 16.min(self.frames.count() / 4);
+            if self.reclaim(want)? == 0 {
+                // Everything is latched, loading or being written: that passes.
+                task::sleep_ns(50_000 * (1 + attempt / 20), WaitType::LazyWriterSleep);
+            }
+        }
+        Err(PoolError::NoFrames)
     }
 
     /// Touches the next frames before they are needed; `false` when enough are ready. One step of a cleaner.
     pub fn prefault_step(&self) -> bool {
-        unimplemented!()
+        self.frames.prefault_step()
     }
 
-    /// Figures.
+    /// Figures. Walks all frames.
     pub fn stats(&self) -> PoolStats {
-        unimplemented!()
+        let used = self.frames.used() as u32;
+        PoolStats {
+            frames: self.frames.count(),
+            free: self.frames.available(),
+            dirty: (0..used).filter(|&f| self.frames.meta(f).is_dirty()).count(),
+        }
+    }
+
+    pub(crate) fn frame_state(&self, f: u32) -> (&FrameMeta, PageId) {
+        let meta = self.frames.meta(f);
+        (meta, PageId(meta.page.load(Acquire)))
+    }
+}
+
+/// Whether a page read from disk is what it should be.
+pub(crate) fn check_page(page: PageId, buf: &PageBuf) -> Result<(), PoolError> {
+    let kind = if buf.is_zero() {
+        DamageKind::NeverWritten
+    } else if !buf.is_sealed() {
+        DamageKind::Checksum
+    } else if buf.words()[header::PAGE_ID] != page.0 {
+        DamageKind::Misplaced
+    } else {
+        return Ok(());
+    };
+    Err(PoolError::Checksum { page, kind })
+}
+
+/// A read under way. However it ends, LOADING goes and the waiters wake.
+struct Loading<'a> {
+    pool: &'a BufferPool,
+    page: PageId,
+    word: &'a AtomicU64,
+    seen: u64,
+    frame: Option<u32>,
+}
+
+impl Drop for Loading<'_> {
+    fn drop(&mut self) {
+        let next = word::with_frame(self.seen, self.frame).wrapping_add(word::VERSION_ONE);
+        self.word.store(next, Release);
+        self.pool.loads.wake(self.page);
     }
 }

@@ -1,1 +1,456 @@
-//! To come.
+//! Extents of 8 pages: who owns which, and how files grow.
+//!
+//! ```text
+//! file:      pages 0, 1 header copies | page 2 map page | pages 3..8 unused | extents of trees ...
+//! interval:  8128 pages = 1016 extents; page 2 of each interval is its map page, its first extent the system's
+//! map page:  header as in `slotted` (type 1) | words 8..1024: owner of extent 0..1016 of the interval:
+//!            0 free, 1 system, else the page id of a tree's root
+//! ```
+//! Words: *owner* of an extent is a tree, by its root. A tree gives each slot (scheduler) extents of its own, so the
+//! page words of pages being filled by different CPUs lie in different cache lines.
+//!
+//! Invariants:
+//! 1. The map pages are the truth, changed by logged ops; the bitmaps here are a copy, read at first use after
+//!    recovery, in which an extent being allocated is taken already.
+//! 2. A file's length covers an interval's second extent only after its map page is durable. So a map page that was
+//!    never written is damage, unless the file ends before that.
+//! 3. Pages left over in a slot's extent when the database closes stay unused until the tree is dropped (at most 7
+//!    per slot and tree).
+
+use crate::slotted::{OWNER, SLOTS};
+use crate::store::{DataFile, Store};
+use crate::{FilegroupId, PageOp, StorageError, TreeId};
+use buffer_pool::{
+    DamageKind, PAGE_BYTES, PageBuf, PageId, PageWords, PageWordsMut, PoolError, header,
+};
+use device::File;
+use runtime::spin::SpinLock;
+use runtime::task::{self, MAX_SLOTS};
+use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::sync::{Arc, OnceLock};
+use stdx::CachePadded;
+use telemetry::counters::{self, Counter};
+use telemetry::{SpinClass, WaitType};
+
+/// Pages of an extent.
+pub(crate) const EXTENT_PAGES: u32 = 8;
+const EXTENT_BYTES: u64 = EXTENT_PAGES as u64 * PAGE_BYTES as u64;
+/// Extents that a map page describes.
+const MAP_EXTENTS: u32 = 1016;
+/// The map page's number within its interval.
+const MAP_PAGE: u32 = 2;
+/// Type byte of a map page.
+pub(crate) const MAP: u8 = 1;
+const SYSTEM: u64 = 1;
+/// A file grows by a tenth, at least by this.
+const GROW_BYTES: u64 = 64 << 20;
+/// Extents that `grow_ahead` keeps free.
+const AHEAD_EXTENTS: u32 = (32 << 20) / EXTENT_BYTES as u32;
+const LOG_BYTES: usize = 256;
+
+/// The free extents of one file, as far as memory knows.
+pub(crate) struct Space {
+    loaded: bool,
+    /// Extents that lie in the file.
+    extents: u32,
+    /// A bit per extent, set when free.
+    bits: Vec<u64>,
+    free: u32,
+    /// Where the next search begins, in words of `bits`.
+    cursor: usize,
+}
+
+impl Space {
+    pub(crate) fn unknown() -> SpinLock<Space> {
+        SpinLock::new(SpinClass::Alloc, Space::unknown_value())
+    }
+
+    pub(crate) fn unknown_value() -> Space {
+        Space { loaded: false, extents: 0, bits: Vec::new(), free: 0, cursor: 0 }
+    }
+
+    fn set_free(&mut self, extent: u32) {
+        let (w, b) = (extent as usize / 64, extent % 64);
+        if self.bits.len() <= w {
+            self.bits.resize(w + 1, 0);
+        }
+        if self.bits[w] & 1 << b == 0 {
+            self.bits[w] |= 1 << b;
+            self.free += 1;
+            self.cursor = self.cursor.min(w);
+        }
+    }
+
+    fn take(&mut self) -> Option<u32> {
+        while self.cursor < self.bits.len() {
+            let word = &mut self.bits[self.cursor];
+            if *word != 0 {
+                let b = word.trailing_zeros();
+                *word &= *word - 1;
+                self.free -= 1;
+                return Some(self.cursor as u32 * 64 + b);
+            }
+            self.cursor += 1;
+        }
+        None
+    }
+}
+
+/// The map page of an extent, and the extent's word there.
+fn map_of(file: u16, extent: u32) -> (PageId, usize) {
+    let interval = extent / MAP_EXTENTS;
+    let page = PageId::new(file, interval * MAP_EXTENTS * EXTENT_PAGES + MAP_PAGE);
+    (page, SLOTS + (extent % MAP_EXTENTS) as usize)
+}
+
+/// The extent of word `word` of a map page.
+fn extent_of(map: PageId, word: usize) -> u32 {
+    map.page_no() / EXTENT_PAGES + (word - SLOTS) as u32
+}
+
+/// Extends a data file to `len` bytes, writing the map pages of new intervals first.
+pub(crate) fn grow_file(file: &(dyn File + 'static), id: u16, len: u64) -> Result<(), StorageError> {
+    let mut at = file.len().map_err(StorageError::File)?;
+    let interval_bytes = u64::from(MAP_EXTENTS) * EXTENT_BYTES;
+    while at < len {
+        let interval = at / interval_bytes;
+        let begin = interval * interval_bytes;
+        if at < begin + EXTENT_BYTES {
+            let (page, _) = map_of(id, interval as u32 * MAP_EXTENTS);
+            let mut map = PageBuf::boxed();
+            map.set_word(header::KIND, u64::from(MAP) << 32);
+            map.set_word(header::PAGE_ID, page.0);
+            map.set_word(OWNER, SYSTEM);
+            map.set_word(SLOTS, SYSTEM);
+            map.seal();
+            if at < begin + EXTENT_BYTES {
+                file.allocate(at, begin + EXTENT_BYTES - at).map_err(StorageError::File)?;
+                at = begin + EXTENT_BYTES;
+            }
+            let offset = u64::from(page.page_no()) * PAGE_BYTES as u64;
+            file.write_all_at(offset, map.bytes(), true, WaitType::PreemptiveOsFileOps)
+                .map_err(StorageError::File)?;
+        }
+        let end = len.min(begin + interval_bytes);
+        if end > at {
+            file.allocate(at, end - at).map_err(StorageError::File)?;
+            at = end;
+        }
+    }
+    Ok(())
+}
+
+impl Store {
+    /// Gives `owner` an extent; returns its first page.
+    fn allocate_extent(&self, owner: TreeId, fg: FilegroupId) -> Result<PageId, StorageError> {
+        let (file, extent) = self.take_extent(fg)?;
+        match self.record_extent(&file, extent, owner) {
+            Ok(()) => {
+                counters::add(Counter::PagesAllocated, u64::from(EXTENT_PAGES));
+                Ok(PageId::new(file.id, extent * EXTENT_PAGES))
+            }
+            Err(e) => {
+                file.space.lock().set_free(extent);
+                Err(e)
+            }
+        }
+    }
+
+    /// Allocates the first extent of a new tree, whose root is the extent's first page.
+    pub(crate) fn allocate_root(&self, fg: FilegroupId) -> Result<PageId, StorageError> {
+        let (file, extent) = self.take_extent(fg)?;
+        let root = PageId::new(file.id, extent * EXTENT_PAGES);
+        if let Err(e) = self.record_extent(&file, extent, TreeId(root)) {
+            file.space.lock().set_free(extent);
+            return Err(e);
+        }
+        Ok(root)
+    }
+
+    /// Takes a free extent out of the bitmaps: of the filegroup's file with most free space (proportional fill).
+    fn take_extent(&self, fg: FilegroupId) -> Result<(Arc<DataFile>, u32), StorageError> {
+        loop {
+            let files = self.files_of(fg);
+            for file in &files {
+                if !file.space.lock().loaded {
+                    self.load_space(file)?;
+                }
+            }
+            let emptiest = files.iter().max_by_key(|f| f.space.lock().free);
+            let Some(file) = emptiest else { return Err(StorageError::FilegroupFull) };
+            if let Some(extent) = file.space.lock().take() {
+                return Ok((file.clone(), extent));
+            }
+            self.grow(&files)?;
+        }
+    }
+
+    fn record_extent(&self, file: &DataFile, extent: u32, owner: TreeId) -> Result<(), StorageError> {
+        let (map, word) = map_of(file.id, extent);
+        loop {
+            let look = self.pool().optimistic(map)?;
+            self.log.ensure(LOG_BYTES)?;
+            let Some(mut w) = look.try_exclusive() else { continue };
+            if w.word(word) != 0 {
+                return Err(StorageError::Corrupt { page: map, what: "a free extent has an owner" });
+            }
+            let logged = self.log.log(&PageOp::AllocExtent { map, extent, owner });
+            apply_alloc(&mut w, extent, owner);
+            w.set_lsn(logged.start, logged.end);
+            return Ok(());
+        }
+    }
+
+    /// Reads the map pages of a file.
+    fn load_space(&self, file: &DataFile) -> Result<(), StorageError> {
+        let _turn = self.growing.lock(WaitType::PreemptiveOsFileOps);
+        if file.space.lock().loaded {
+            return Ok(());
+        }
+        let len = file.file.len().map_err(StorageError::File)?;
+        let extents = (len / EXTENT_BYTES) as u32;
+        let mut found = Space { loaded: true, extents, bits: Vec::new(), free: 0, cursor: 0 };
+        let mut copy = PageBuf::boxed();
+        for first in (0..extents).step_by(MAP_EXTENTS as usize) {
+            let (map, _) = map_of(file.id, first);
+            loop {
+                match self.pool().optimistic(map) {
+                    Ok(look) => {
+                        if look.copy_to(&mut copy) {
+                            break;
+                        }
+                    }
+                    Err(PoolError::Checksum { kind: DamageKind::NeverWritten, .. })
+                        if extents == first + 1 =>
+                    {
+                        // Growth was cut short between the extent and its map page.
+                        rewrite_map(file, map)?;
+                    }
+                    Err(e) => return Err(e.into()),
+                }
+            }
+            if header::page_type(&*copy) != MAP {
+                return Err(StorageError::Corrupt { page: map, what: "not a map page" });
+            }
+            for e in first..extents.min(first + MAP_EXTENTS) {
+                if copy.word(map_of(file.id, e).1) == 0 {
+                    found.set_free(e);
+                }
+            }
+        }
+        *file.space.lock() = found;
+        Ok(())
+    }
+
+    /// Grows the smallest of the files that may grow.
+    fn grow(&self, files: &[Arc<DataFile>]) -> Result<(), StorageError> {
+        let _turn = self.growing.lock(WaitType::PreemptiveOsFileOps);
+        if files.iter().any(|f| f.space.lock().free > 0) {
+            return Ok(());
+        }
+        self.grow_locked(files)
+    }
+
+    fn grow_locked(&self, files: &[Arc<DataFile>]) -> Result<(), StorageError> {
+        let mut best: Option<(u64, u64, &Arc<DataFile>)> = None;
+        for file in files {
+            let len = file.file.len().map_err(StorageError::File)?;
+            let step = (len / 10).max(GROW_BYTES.min(len.max(1 << 20)));
+            let to = (len + step).min(file.max_bytes.unwrap_or(u64::MAX)).min(file.most_bytes);
+            let to = to / EXTENT_BYTES * EXTENT_BYTES;
+            if to > len && best.is_none_or(|(l, _, _)| len < l) {
+                best = Some((len, to, file));
+            }
+        }
+        let (_, to, file) = best.ok_or(StorageError::FilegroupFull)?;
+        if let Err(e) = grow_file(&*file.file, file.id, to) {
+            return Err(match e {
+                StorageError::File(e) if e.kind() == std::io::ErrorKind::StorageFull => {
+                    StorageError::FilegroupFull
+                }
+                e => e,
+            });
+        }
+        let mut space = file.space.lock();
+        let extents = (to / EXTENT_BYTES) as u32;
+        for e in space.extents..extents {
+            if e % MAP_EXTENTS != 0 {
+                space.set_free(e);
+            }
+        }
+        space.extents = extents;
+        Ok(())
+    }
+
+    /// Grows files that are in use and nearly full before anyone has to wait for it. One step of a background task;
+    /// whether it did anything.
+    pub fn grow_ahead(&self) -> Result<bool, StorageError> {
+        let all = self.all_files();
+        for file in &all {
+            let group: Vec<_> = all.iter().filter(|f| f.filegroup == file.filegroup).cloned().collect();
+            let (mut free, mut extents, mut loaded) = (0, 0, true);
+            for f in &group {
+                let s = f.space.lock();
+                free += s.free;
+                extents += s.extents;
+                loaded &= s.loaded;
+            }
+            // Small files are left alone: an idle database does not grow.
+            if loaded && free < AHEAD_EXTENTS && extents > 4 * AHEAD_EXTENTS {
+                let _turn = self.growing.lock(WaitType::PreemptiveOsFileOps);
+                return match self.grow_locked(&group) {
+                    Ok(()) => Ok(true),
+                    Err(StorageError::FilegroupFull) => Ok(false),
+                    Err(e) => Err(e),
+                };
+            }
+        }
+        Ok(false)
+    }
+
+    /// Frees all extents of a tree. The caller sees to it that nobody uses the tree any more. Repeating it is harmless.
+    pub fn free_tree(&self, id: TreeId) -> Result<(), StorageError> {
+        self.forget_tree(id);
+        for file in self.all_files() {
+            if !file.space.lock().loaded {
+                self.load_space(&file)?;
+            }
+            let extents = file.space.lock().extents;
+            for first in (0..extents).step_by(MAP_EXTENTS as usize) {
+                let (map, _) = map_of(file.id, first);
+                let freed = self.free_in_map(map, id)?;
+                counters::add(Counter::PagesDeallocated, freed.len() as u64 * 8);
+                let mut space = file.space.lock();
+                freed.into_iter().for_each(|e| space.set_free(e));
+            }
+            task::maybe_yield();
+        }
+        Ok(())
+    }
+
+    fn free_in_map(&self, map: PageId, owner: TreeId) -> Result<Vec<u32>, StorageError> {
+        loop {
+            let look = self.pool().optimistic(map)?;
+            let owned: Vec<u32> = (SLOTS..SLOTS + MAP_EXTENTS as usize)
+                .filter(|&w| look.u64_at(w) == owner.0.0)
+                .map(|w| extent_of(map, w))
+                .collect();
+            if !look.validate() {
+                continue;
+            }
+            if owned.is_empty() {
+                return Ok(owned);
+            }
+            self.log.ensure(LOG_BYTES)?;
+            let Some(mut w) = look.try_exclusive() else { continue };
+            let logged = self.log.log(&PageOp::FreeExtents { map, owner });
+            apply_free(&mut w, owner);
+            w.set_lsn(logged.start, logged.end);
+            return Ok(owned);
+        }
+    }
+
+    /// The owner of the extent that a page is in; `None` when it is free or the system's.
+    pub fn owner_of(&self, page: PageId) -> Result<Option<TreeId>, StorageError> {
+        let (map, word) = map_of(page.file(), page.page_no() / EXTENT_PAGES);
+        loop {
+            let look = self.pool().optimistic(map)?;
+            let owner = look.u64_at(word);
+            if look.validate() {
+                return Ok((owner > SYSTEM).then_some(TreeId(PageId(owner))));
+            }
+        }
+    }
+}
+
+fn rewrite_map(file: &DataFile, map: PageId) -> Result<(), StorageError> {
+    let mut p = PageBuf::boxed();
+    p.set_word(header::KIND, u64::from(MAP) << 32);
+    p.set_word(header::PAGE_ID, map.0);
+    p.set_word(OWNER, SYSTEM);
+    p.set_word(SLOTS, SYSTEM);
+    p.seal();
+    let offset = u64::from(map.page_no()) * PAGE_BYTES as u64;
+    file.file
+        .write_all_at(offset, p.bytes(), true, WaitType::PreemptiveOsFileOps)
+        .map_err(StorageError::File)
+}
+
+/// The change of a logged allocation.
+pub(crate) fn apply_alloc(w: &mut impl PageWordsMut, extent: u32, owner: TreeId) {
+    w.set_word(SLOTS + (extent % MAP_EXTENTS) as usize, owner.0.0);
+}
+
+/// The change of a logged release.
+pub(crate) fn apply_free(w: &mut impl PageWordsMut, owner: TreeId) {
+    for i in SLOTS..SLOTS + MAP_EXTENTS as usize {
+        if w.word(i) == owner.0.0 {
+            w.set_word(i, 0);
+        }
+    }
+}
+
+/// Where a tree's next pages come from.
+pub(crate) struct PageSource {
+    /// Per slot: pages left << 48 | page id of the next.
+    cursors: OnceLock<Box<[CachePadded<AtomicU64>]>>,
+    /// Pages taken and not used after all.
+    spares: SpinLock<Vec<PageId>>,
+}
+
+impl PageSource {
+    pub(crate) fn new() -> PageSource {
+        PageSource {
+            cursors: OnceLock::new(),
+            spares: SpinLock::new(SpinClass::Alloc, Vec::new()),
+        }
+    }
+
+    fn cursor(&self) -> &AtomicU64 {
+        let make = || (0..MAX_SLOTS).map(|_| CachePadded::new(AtomicU64::new(0))).collect();
+        &self.cursors.get_or_init(make)[task::slot()]
+    }
+
+    /// Puts `pages` pages from `first` on into the caller's slot.
+    pub(crate) fn fill(&self, first: PageId, pages: u32) {
+        let full = u64::from(pages) << 48 | first.0;
+        let cursor = self.cursor();
+        let now = cursor.load(Relaxed);
+        if now >> 48 != 0 || cursor.compare_exchange(now, full, AcqRel, Relaxed).is_err() {
+            // Another task of this slot came first.
+            let rest = (0..u64::from(pages)).map(|i| PageId(first.0 + i));
+            self.spares.lock().extend(rest);
+        }
+    }
+
+    /// A page for the caller's slot. May log and suspend.
+    pub(crate) fn take(
+        &self,
+        store: &Store,
+        owner: TreeId,
+        fg: FilegroupId,
+    ) -> Result<PageId, StorageError> {
+        loop {
+            let cursor = self.cursor();
+            let now = cursor.load(Relaxed);
+            if now >> 48 != 0 {
+                let next = now - (1 << 48) + 1;
+                if cursor.compare_exchange(now, next, AcqRel, Relaxed).is_ok() {
+                    return Ok(PageId(now & ((1 << 48) - 1)));
+                }
+                continue;
+            }
+            if let Some(page) = self.spares.lock().pop() {
+                return Ok(page);
+            }
+            let first = store.allocate_extent(owner, fg)?;
+            self.fill(PageId(first.0 + 1), EXTENT_PAGES - 1);
+            return Ok(first);
+        }
+    }
+
+    /// Takes a page back that was not used.
+    pub(crate) fn give(&self, page: PageId) {
+        self.spares.lock().push(page);
+    }
+}

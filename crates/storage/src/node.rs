@@ -1,1 +1,54 @@
-//! To come.
+//! Inner nodes: which child holds a key, and how a new child gets in.
+//!
+//! Invariant: slot `i` holds `key_i -> child`, where the child's keys lie from `key_i` up to `key_(i+1)` or the upper
+//! fence; `key_0` is the node's lower fence.
+
+use crate::slotted::{self, Space, entry_bytes};
+use buffer_pool::{PageId, PageWords, PageWrite};
+
+/// Where a descent is going.
+#[derive(Clone, Copy)]
+pub(crate) enum Target<'a> {
+    /// To the leaf between whose fences the key lies.
+    Key(&'a [u8]),
+    /// To the leaf with the keys just below the key.
+    Below(&'a [u8]),
+    /// To the last leaf.
+    Last,
+}
+
+/// The child to follow; `None` when the page is no such node (or a look at it was rubbish).
+#[inline]
+pub(crate) fn child_for(p: &impl PageWords, target: Target<'_>) -> Option<PageId> {
+    let slots = Space::of(p).slots;
+    let i = match target {
+        Target::Key(key) => match slotted::search(p, key) {
+            Ok(i) => i,
+            Err(i) => i.checked_sub(1)?,
+        },
+        Target::Below(key) => match slotted::search(p, key) {
+            Ok(i) | Err(i) => i.checked_sub(1)?,
+        },
+        Target::Last => slots.checked_sub(1)?,
+    };
+    let child = PageId(slotted::entry_head(p, i));
+    (!child.is_none()).then_some(child)
+}
+
+/// Whether a separator of `key` bytes fits.
+pub(crate) fn has_room(p: &impl PageWords, key: usize) -> bool {
+    let space = Space::of(p);
+    space.gap() + space.dead >= entry_bytes(key, 0) + 8
+}
+
+/// Adds `separator -> child`, which is known to fit. Repeating it changes nothing.
+pub(crate) fn add_child(w: &mut PageWrite<'_>, separator: &[u8], child: PageId) {
+    match slotted::search(w, separator) {
+        Ok(i) => slotted::set_head(w, i, child.0),
+        Err(pos) => {
+            crate::leaf::room_for_known(w, entry_bytes(separator.len(), 0));
+            let space = Space::of(w);
+            slotted::insert_at(w, space, pos, child.0, separator, &[]);
+        }
+    }
+}

@@ -10,7 +10,7 @@
 //! `docs/formats/page.md` has the table per kind. Invariants: an op names every page it changes; `redo` applies it
 //! only to pages whose LSN is below the record's end; an op for a row can be undone by key alone.
 
-use crate::{RowImage, Run, StorageError, TreeId};
+use crate::{RowImage, Run, TreeId};
 use buffer_pool::PageId;
 use mvcc::Stamp;
 

@@ -1,8 +1,14 @@
 //! Walking a tree a copied leaf at a time.
+//!
+//! Invariants: a scan sees each leaf as it was at one moment; between leaves it goes by fences, so splits behind its
+//! back neither skip nor repeat a key. It holds no latch while its caller thinks.
 
-use crate::StorageError;
-use buffer_pool::PageBuf;
+use crate::node::Target;
+use crate::slotted::{self, LEAF};
+use crate::{StorageError, Tree};
+use buffer_pool::{PageBuf, PageWords};
 use mvcc::Stamp;
+use std::ops::Bound;
 
 /// A private copy of a leaf.
 pub struct LeafCopy {
@@ -10,24 +16,179 @@ pub struct LeafCopy {
 }
 
 impl LeafCopy {
+    pub(crate) fn new() -> LeafCopy {
+        LeafCopy { page: PageBuf::boxed() }
+    }
+
     /// The page.
     pub fn page(&self) -> &PageBuf {
         &self.page
     }
+
+    pub(crate) fn page_mut(&mut self) -> &mut PageBuf {
+        &mut self.page
+    }
+
+    /// Rows on the leaf, ghosts included.
+    pub fn len(&self) -> usize {
+        slotted::Space::of(&*self.page).slots
+    }
+
+    /// Whether the leaf has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Row `i`: stamp, key, row.
+    #[inline]
+    pub fn row(&self, i: usize) -> ScanRow<'_> {
+        let (head, key, row) = slotted::entry(&self.page, i);
+        (Stamp(head), key, row)
+    }
 }
 
-/// See [`crate::Tree::scan`].
-pub struct Scan {
-    _leaf: LeafCopy,
-}
-
-/// A row as a scan yields it: newest version, whoever wrote it.
+/// A row as a scan yields it: the newest version, whoever wrote it.
 pub type ScanRow<'a> = (Stamp, &'a [u8], &'a [u8]);
 
+/// See [`Tree::scan`].
+pub struct Scan {
+    tree: Tree,
+    lower: Bound<Vec<u8>>,
+    upper: Bound<Vec<u8>>,
+    reverse: bool,
+    leaf: LeafCopy,
+    /// Slots of the leaf still to yield.
+    from: usize,
+    to: usize,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Unread,
+    Reading,
+    Ended,
+}
+
 impl Scan {
-    /// The next row (stamp, key, row). Not an iterator: the slices live until the next call.
+    pub(crate) fn new(
+        tree: Tree,
+        lower: Bound<&[u8]>,
+        upper: Bound<&[u8]>,
+        reverse: bool,
+    ) -> Scan {
+        let own = |b: Bound<&[u8]>| b.map(|k| k.to_vec());
+        let (lower, upper) = (own(lower), own(upper));
+        let leaf = LeafCopy::new();
+        Scan { tree, lower, upper, reverse, leaf, from: 0, to: 0, state: State::Unread }
+    }
+
+    /// The next row. Not an iterator: the slices live until the next call.
     #[allow(clippy::should_implement_trait, reason = "a lending iterator")]
     pub fn next(&mut self) -> Result<Option<ScanRow<'_>>, StorageError> {
-        unimplemented!()
+        while self.from >= self.to {
+            if self.state == State::Ended || !self.next_leaf()? {
+                self.state = State::Ended;
+                return Ok(None);
+            }
+        }
+        let i = if self.reverse {
+            self.to -= 1;
+            self.to
+        } else {
+            self.from += 1;
+            self.from - 1
+        };
+        Ok(Some(self.leaf.row(i)))
+    }
+
+    /// Copies the next leaf and finds its part of the range; `false` at the end.
+    fn next_leaf(&mut self) -> Result<bool, StorageError> {
+        match (self.state, self.reverse) {
+            (State::Ended, _) => return Ok(false),
+            (State::Unread, false) => {
+                let key: &[u8] = match &self.lower {
+                    Bound::Included(k) | Bound::Excluded(k) => k,
+                    Bound::Unbounded => &[],
+                };
+                self.tree.copy_leaf(Target::Key(key), &mut self.leaf)?;
+            }
+            (State::Unread, true) => {
+                let target = match &self.upper {
+                    Bound::Included(k) | Bound::Excluded(k) => Target::Key(k),
+                    Bound::Unbounded => Target::Last,
+                };
+                self.tree.copy_leaf(target, &mut self.leaf)?;
+            }
+            (State::Reading, false) => {
+                let Some(fence) = slotted::upper_fence(&self.leaf.page) else { return Ok(false) };
+                let past = match &self.upper {
+                    Bound::Included(k) => fence > k.as_slice(),
+                    Bound::Excluded(k) => fence >= k.as_slice(),
+                    Bound::Unbounded => false,
+                };
+                if past {
+                    return Ok(false);
+                }
+                let fence = fence.to_vec();
+                if !self.follow_right(&fence)? {
+                    self.tree.copy_leaf(Target::Key(&fence), &mut self.leaf)?;
+                }
+            }
+            (State::Reading, true) => {
+                let fence = slotted::lower_fence(&self.leaf.page);
+                let past = match &self.lower {
+                    Bound::Included(k) | Bound::Excluded(k) => fence <= k.as_slice(),
+                    Bound::Unbounded => false,
+                };
+                if past || fence.is_empty() {
+                    return Ok(false);
+                }
+                let fence = fence.to_vec();
+                self.tree.copy_leaf(Target::Below(&fence), &mut self.leaf)?;
+                // The leaf may have been split since: it ends at the fence all the same, or the descent is redone.
+                if slotted::upper_fence(&self.leaf.page) != Some(&fence) {
+                    let page = self.leaf.page.word(buffer_pool::header::PAGE_ID);
+                    let what = "siblings' fences do not meet";
+                    return Err(StorageError::Corrupt { page: buffer_pool::PageId(page), what });
+                }
+            }
+        }
+        self.state = State::Reading;
+        let page = &*self.leaf.page;
+        let slots = slotted::Space::of(page).slots;
+        let at = |key: &[u8], after: bool| match slotted::search(page, key) {
+            Ok(i) => i + usize::from(after),
+            Err(i) => i,
+        };
+        // `search` wants keys between the fences; beyond them the whole leaf is in or out.
+        let inside = |key: &[u8]| slotted::above_lower(page, key) && slotted::below_upper(page, key);
+        self.from = match &self.lower {
+            Bound::Included(k) if inside(k) => at(k, false),
+            Bound::Excluded(k) if inside(k) => at(k, true),
+            Bound::Included(k) | Bound::Excluded(k) if !slotted::below_upper(page, k) => slots,
+            _ => 0,
+        };
+        self.to = match &self.upper {
+            Bound::Included(k) if inside(k) => at(k, true),
+            Bound::Excluded(k) if inside(k) => at(k, false),
+            Bound::Included(k) | Bound::Excluded(k) if !slotted::above_lower(page, k) => 0,
+            _ => slots,
+        };
+        Ok(true)
+    }
+
+    /// Copies the right sibling, if it begins where our leaf ends.
+    fn follow_right(&mut self, fence: &[u8]) -> Result<bool, StorageError> {
+        let right = slotted::right_of(&*self.leaf.page);
+        if right.is_none() {
+            return Ok(false);
+        }
+        let look = self.tree.store.pool().optimistic(right)?;
+        let page = &mut *self.leaf.page;
+        Ok(look.copy_to(page)
+            && slotted::kind_of(page).0 == LEAF
+            && page.word(slotted::OWNER) == self.tree.id().0.0
+            && slotted::lower_fence(page) == fence)
     }
 }

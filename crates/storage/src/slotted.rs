@@ -1,1 +1,604 @@
-//! To come.
+//! A page of entries in key order: the furniture that leaves and inner nodes share.
+//!
+//! ```text
+//! word 0  checksum u32 | type u8 | level u8 | 0          word 1  page id         word 2  page LSN
+//! word 3  owner: the tree's root page                    word 5  right sibling, 0 none
+//! word 4  slots u16 | heap top u16 | dead bytes u16 | slot of the last insert u16
+//! word 6  lower fence: offset u16, length u16 | upper fence: offset u16, length u16 (offset 0: unbounded)
+//! word 7  length of the fences' common prefix u16 | 0
+//! word 8..  slots: entry offset u16 | entry bytes u16 | key head u32      (high half: compares as a number)
+//! ... free ...
+//! heap, down from the end: fences, and entries {head u64, key length u16, row length u16, 0 u32, key, row}
+//! ```
+//! Words: an entry's *head* is a row's stamp in a leaf and a child's page id in an inner node. A *key head* is the
+//! four bytes of a key after the common prefix, big-endian, zero-padded.
+//!
+//! Invariants:
+//! 1. Entries, keys, rows and fences start at multiples of 8 and are padded with zeros: a key compares as big-endian
+//!    words, then by length.
+//! 2. Slots ascend strictly by key; every key is at least the lower fence and below the upper one.
+//! 3. `64 + 8 * slots <= heap top`; live entries, fences and dead bytes fill the heap exactly.
+//! 4. Every function reads through `word(i)`, which cannot leave the page: garbage in, garbage out, no panic, for the
+//!    optimistic readers.
+
+use buffer_pool::{PAGE_BYTES, PageBuf, PageId, PageWords, PageWordsMut, header};
+use std::cmp::Ordering;
+
+pub(crate) const OWNER: usize = 3;
+pub(crate) const SPACE: usize = 4;
+pub(crate) const RIGHT: usize = 5;
+pub(crate) const FENCES: usize = 6;
+pub(crate) const PREFIX: usize = 7;
+/// First word of the slots.
+pub(crate) const SLOTS: usize = 8;
+/// Bytes of the header.
+pub(crate) const HEADER_BYTES: usize = 64;
+/// Longest key.
+pub(crate) const KEY_MAX: usize = 1024;
+
+/// A page of rows.
+pub(crate) const LEAF: u8 = 2;
+/// A page of children.
+pub(crate) const INNER: u8 = 3;
+/// Not the slot of any last insert.
+const NO_SLOT: u16 = u16::MAX;
+
+/// `n` rounded up to whole words, in bytes.
+#[inline]
+pub(crate) const fn pad8(n: usize) -> usize {
+    (n + 7) & !7
+}
+
+/// Bytes of an entry.
+#[inline]
+pub(crate) const fn entry_bytes(key: usize, row: usize) -> usize {
+    16 + pad8(key) + pad8(row)
+}
+
+/// Word 4, taken apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Space {
+    pub(crate) slots: usize,
+    pub(crate) top: usize,
+    pub(crate) dead: usize,
+    pub(crate) last_insert: u16,
+}
+
+impl Space {
+    #[inline]
+    pub(crate) fn of(p: &impl PageWords) -> Space {
+        let w = p.word(SPACE);
+        Space {
+            slots: w as u16 as usize,
+            top: (w >> 16) as u16 as usize,
+            dead: (w >> 32) as u16 as usize,
+            last_insert: (w >> 48) as u16,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn store(self, p: &mut impl PageWordsMut) {
+        let w = self.slots as u64
+            | (self.top as u64) << 16
+            | (self.dead as u64) << 32
+            | u64::from(self.last_insert) << 48;
+        p.set_word(SPACE, w);
+    }
+
+    /// Bytes between slots and heap.
+    #[inline]
+    pub(crate) fn gap(self) -> usize {
+        self.top.saturating_sub(HEADER_BYTES + 8 * self.slots)
+    }
+}
+
+/// Type byte and level byte.
+#[inline]
+pub(crate) fn kind_of(p: &impl PageWords) -> (u8, u8) {
+    let w = p.word(header::KIND);
+    ((w >> 32) as u8, (w >> 40) as u8)
+}
+
+#[inline]
+pub(crate) fn right_of(p: &impl PageWords) -> PageId {
+    PageId(p.word(RIGHT))
+}
+
+/// A slot, taken apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Slot {
+    /// First word of the entry.
+    pub(crate) at: usize,
+    pub(crate) bytes: usize,
+    key_head: u32,
+}
+
+#[inline]
+pub(crate) fn slot(p: &impl PageWords, i: usize) -> Slot {
+    let w = p.word(SLOTS + i);
+    Slot {
+        at: (w as u16 / 8) as usize,
+        bytes: (w >> 16) as u16 as usize,
+        key_head: (w >> 32) as u32,
+    }
+}
+
+#[inline]
+fn slot_word(offset: usize, bytes: usize, key_head: u32) -> u64 {
+    offset as u64 | (bytes as u64) << 16 | u64::from(key_head) << 32
+}
+
+/// The entry's head: stamp or child.
+#[inline]
+pub(crate) fn entry_head(p: &impl PageWords, i: usize) -> u64 {
+    p.word(slot(p, i).at)
+}
+
+/// Key and row length of an entry, clamped to what a page can hold.
+#[inline]
+fn entry_lens(p: &impl PageWords, at: usize) -> (usize, usize) {
+    let w = p.word(at + 1);
+    ((w as u16 as usize).min(PAGE_BYTES), ((w >> 16) as u16 as usize).min(PAGE_BYTES))
+}
+
+/// Word `i` of a key as a big-endian number, zero-padded.
+#[inline]
+fn key_word(key: &[u8], i: usize) -> u64 {
+    match key.get(8 * i..8 * i + 8) {
+        Some(w) => u64::from_be_bytes(w.try_into().expect("8 bytes")),
+        None => {
+            let mut w = [0; 8];
+            let rest = key.get(8 * i..).unwrap_or(&[]);
+            w[..rest.len()].copy_from_slice(rest);
+            u64::from_be_bytes(w)
+        }
+    }
+}
+
+#[inline]
+fn key_head(key: &[u8], prefix: usize) -> u32 {
+    match key.get(prefix..prefix + 4) {
+        Some(w) => u32::from_be_bytes(w.try_into().expect("4 bytes")),
+        None => {
+            let mut w = [0; 4];
+            let rest = key.get(prefix..).unwrap_or(&[]);
+            w[..rest.len()].copy_from_slice(rest);
+            u32::from_be_bytes(w)
+        }
+    }
+}
+
+/// Compares bytes stored from word `at`, `len` of them, with `key`.
+#[inline]
+pub(crate) fn compare_at(p: &impl PageWords, at: usize, len: usize, key: &[u8]) -> Ordering {
+    let words = len.min(key.len()).div_ceil(8);
+    for i in 0..words {
+        let (a, b) = (p.word(at + i).swap_bytes(), key_word(key, i));
+        if a != b {
+            return a.cmp(&b);
+        }
+    }
+    len.cmp(&key.len())
+}
+
+/// Compares the key of slot `i` with `key`.
+#[inline]
+pub(crate) fn compare_slot(p: &impl PageWords, i: usize, key: &[u8]) -> Ordering {
+    let at = slot(p, i).at;
+    compare_at(p, at + 2, entry_lens(p, at).0, key)
+}
+
+/// The slot with `key`, or where it would go. The key lies between the fences.
+#[inline]
+pub(crate) fn search(p: &impl PageWords, key: &[u8]) -> Result<usize, usize> {
+    let head = key_head(key, p.word(PREFIX) as u16 as usize);
+    let (mut lo, mut hi) = (0, Space::of(p).slots.min(PAGE_BYTES / 8));
+    while lo < hi {
+        let mid = (lo + hi) / 2;
+        let s = slot(p, mid);
+        let order = s.key_head.cmp(&head).then_with(|| {
+            let len = entry_lens(p, s.at).0;
+            compare_at(p, s.at + 2, len, key)
+        });
+        match order {
+            Ordering::Less => lo = mid + 1,
+            Ordering::Greater => hi = mid,
+            Ordering::Equal => return Ok(mid),
+        }
+    }
+    Err(lo)
+}
+
+/// Offset in words and length in bytes of the lower and the upper fence; `None`: unbounded.
+#[inline]
+fn fences(p: &impl PageWords) -> (Option<(usize, usize)>, Option<(usize, usize)>) {
+    let w = p.word(FENCES);
+    let part = |w: u64| {
+        let (offset, len) = (w as u16 as usize, (w >> 16) as u16 as usize);
+        (offset != 0).then_some((offset / 8, len.min(PAGE_BYTES)))
+    };
+    (part(w), part(w >> 32))
+}
+
+/// Whether `key` is below the upper fence.
+#[inline]
+pub(crate) fn below_upper(p: &impl PageWords, key: &[u8]) -> bool {
+    match fences(p).1 {
+        None => true,
+        Some((at, len)) => compare_at(p, at, len, key) == Ordering::Greater,
+    }
+}
+
+/// Whether `key` is at or above the lower fence.
+#[inline]
+pub(crate) fn above_lower(p: &impl PageWords, key: &[u8]) -> bool {
+    match fences(p).0 {
+        None => true,
+        Some((at, len)) => compare_at(p, at, len, key) != Ordering::Greater,
+    }
+}
+
+#[inline]
+pub(crate) fn write_bytes(p: &mut impl PageWordsMut, at: usize, bytes: &[u8]) {
+    let mut words = bytes.chunks_exact(8);
+    let mut i = at;
+    for w in &mut words {
+        p.set_word(i, u64::from_le_bytes(w.try_into().expect("8 bytes")));
+        i += 1;
+    }
+    let rest = words.remainder();
+    if !rest.is_empty() {
+        let mut w = [0; 8];
+        w[..rest.len()].copy_from_slice(rest);
+        p.set_word(i, u64::from_le_bytes(w));
+    }
+}
+
+fn read_bytes(p: &impl PageWords, at: usize, len: usize, out: &mut Vec<u8>) {
+    out.clear();
+    out.reserve(pad8(len));
+    for i in 0..len.div_ceil(8) {
+        out.extend_from_slice(&p.word(at + i).to_le_bytes());
+    }
+    out.truncate(len);
+}
+
+/// Copies the row of slot `i`.
+#[inline]
+pub(crate) fn read_row(p: &impl PageWords, i: usize, out: &mut Vec<u8>) {
+    let at = slot(p, i).at;
+    let (key, row) = entry_lens(p, at);
+    read_bytes(p, at + 2 + key.div_ceil(8), row, out);
+}
+
+/// Copies the key of slot `i`.
+pub(crate) fn read_key(p: &impl PageWords, i: usize, out: &mut Vec<u8>) {
+    let at = slot(p, i).at;
+    read_bytes(p, at + 2, entry_lens(p, at).0, out);
+}
+
+/// Adds an entry at slot `pos`; there is room (`entry_bytes` + 8 in the gap).
+#[inline]
+pub(crate) fn insert_at(
+    p: &mut impl PageWordsMut,
+    space: Space,
+    pos: usize,
+    head: u64,
+    key: &[u8],
+    row: &[u8],
+) {
+    let bytes = entry_bytes(key.len(), row.len());
+    debug_assert!(space.gap() >= bytes + 8 && pos <= space.slots);
+    let top = space.top - bytes;
+    let at = top / 8;
+    p.set_word(at, head);
+    p.set_word(at + 1, key.len() as u64 | (row.len() as u64) << 16);
+    write_bytes(p, at + 2, key);
+    write_bytes(p, at + 2 + key.len().div_ceil(8), row);
+    for i in (pos..space.slots).rev() {
+        let w = p.word(SLOTS + i);
+        p.set_word(SLOTS + i + 1, w);
+    }
+    let prefix = p.word(PREFIX) as u16 as usize;
+    p.set_word(SLOTS + pos, slot_word(top, bytes, key_head(key, prefix)));
+    Space { slots: space.slots + 1, top, dead: space.dead, last_insert: pos as u16 }.store(p);
+}
+
+/// Takes slot `pos` out.
+pub(crate) fn remove_at(p: &mut impl PageWordsMut, pos: usize) {
+    let mut space = Space::of(p);
+    space.dead += slot(p, pos).bytes;
+    for i in pos + 1..space.slots {
+        let w = p.word(SLOTS + i);
+        p.set_word(SLOTS + i - 1, w);
+    }
+    space.slots -= 1;
+    space.last_insert = NO_SLOT;
+    space.store(p);
+}
+
+/// Sets the head of slot `i`.
+pub(crate) fn set_head(p: &mut impl PageWordsMut, i: usize, head: u64) {
+    let at = slot(p, i).at;
+    p.set_word(at, head);
+}
+
+/// Replaces head and row of slot `i`, compacting when need be; `false`: no room, nothing changed.
+pub(crate) fn replace_at<P: PageWordsMut>(p: &mut P, i: usize, head: u64, row: &[u8]) -> bool {
+    let mut space = Space::of(p);
+    let old = slot(p, i);
+    let (key_len, _) = entry_lens(p, old.at);
+    let bytes = entry_bytes(key_len, row.len());
+    let lens = key_len as u64 | (row.len() as u64) << 16;
+    let key_head = old.key_head;
+    if bytes <= old.bytes {
+        p.set_word(old.at, head);
+        p.set_word(old.at + 1, lens);
+        write_bytes(p, old.at + 2 + key_len.div_ceil(8), row);
+        if bytes < old.bytes {
+            p.set_word(SLOTS + i, slot_word(old.at * 8, bytes, key_head));
+            space.dead += old.bytes - bytes;
+            space.store(p);
+        }
+        return true;
+    }
+    if space.gap() < bytes {
+        if space.gap() + space.dead + old.bytes < bytes {
+            return false;
+        }
+        // The old row is dropped before compacting; the key stays, as it names the entry.
+        let bare = entry_bytes(key_len, 0);
+        p.set_word(old.at + 1, key_len as u64);
+        p.set_word(SLOTS + i, slot_word(old.at * 8, bare, key_head));
+        space.dead += old.bytes - bare;
+        space.store(p);
+        compact(p);
+        space = Space::of(p);
+        if space.gap() < bytes {
+            // The bare entry itself is in the way: write the row over it from the copy.
+            return rebuild_with(p, i, head, row);
+        }
+    }
+    let old = slot(p, i);
+    let top = space.top - bytes;
+    let at = top / 8;
+    for w in 0..key_len.div_ceil(8) {
+        let k = p.word(old.at + 2 + w);
+        p.set_word(at + 2 + w, k);
+    }
+    p.set_word(at, head);
+    p.set_word(at + 1, lens);
+    write_bytes(p, at + 2 + key_len.div_ceil(8), row);
+    p.set_word(SLOTS + i, slot_word(top, bytes, key_head));
+    space.top = top;
+    space.dead += old.bytes;
+    space.store(p);
+    true
+}
+
+fn snapshot(p: &impl PageWords) -> PageBuf {
+    let mut buf = PageBuf::zeroed();
+    for (i, w) in buf.words_mut().iter_mut().enumerate() {
+        *w = p.word(i);
+    }
+    buf
+}
+
+fn write_back(p: &mut impl PageWordsMut, from: &PageBuf) {
+    let lsn = p.word(header::LSN);
+    for (i, w) in from.words().iter().enumerate() {
+        p.set_word(i, *w);
+    }
+    p.set_word(header::LSN, lsn);
+}
+
+/// Squeezes dead bytes out. The page means the same afterwards.
+#[inline(never)]
+pub(crate) fn compact(p: &mut impl PageWordsMut) {
+    let old = snapshot(p);
+    let mut new = shell_of(&old, lower_fence(&old), upper_fence(&old), right_of(&old));
+    copy_entries(&old, 0..Space::of(&old).slots, &mut new);
+    let mut space = Space::of(&new);
+    space.last_insert = Space::of(&old).last_insert;
+    space.store(&mut new);
+    write_back(p, &new);
+}
+
+/// Compacts while giving slot `i` a new head and row, which fit.
+#[inline(never)]
+fn rebuild_with(p: &mut impl PageWordsMut, i: usize, head: u64, row: &[u8]) -> bool {
+    let old = snapshot(p);
+    let mut new = shell_of(&old, lower_fence(&old), upper_fence(&old), right_of(&old));
+    for j in 0..Space::of(&old).slots {
+        let (h, k, r) = entry(&old, j);
+        let (h, r) = if j == i { (head, row) } else { (h, r) };
+        let space = Space::of(&new);
+        insert_at(&mut new, space, j, h, k, r);
+    }
+    let mut space = Space::of(&new);
+    space.last_insert = NO_SLOT;
+    space.store(&mut new);
+    write_back(p, &new);
+    true
+}
+
+/// Cuts the page down to its first `keep` slots, with a new upper fence and right sibling.
+#[inline(never)]
+pub(crate) fn truncate(p: &mut impl PageWordsMut, keep: usize, upper: &[u8], right: PageId) {
+    let mut space = Space::of(p);
+    if keep == space.slots && space.gap() >= pad8(upper.len()) && !upper.is_empty() {
+        // Nothing leaves (ascending inserts): the fence goes on the heap, the old one dies.
+        let (old_lower, old_upper) = (p.word(FENCES) & 0xffff_ffff, fences(p).1);
+        space.top -= pad8(upper.len());
+        space.dead += old_upper.map_or(0, |(_, len)| pad8(len));
+        write_bytes(p, space.top / 8, upper);
+        space.store(p);
+        p.set_word(FENCES, old_lower | (space.top as u64) << 32 | (upper.len() as u64) << 48);
+        p.set_word(RIGHT, right.0);
+        let mut lower = Vec::new();
+        if let Some((at, len)) = fences(p).0 {
+            read_bytes(p, at, len, &mut lower);
+        }
+        let prefix = common_prefix(&lower, upper);
+        if prefix != p.word(PREFIX) as usize {
+            p.set_word(PREFIX, prefix as u64);
+            let mut key = Vec::new();
+            for i in 0..space.slots {
+                let s = slot(p, i);
+                read_key(p, i, &mut key);
+                p.set_word(SLOTS + i, slot_word(s.at * 8, s.bytes, key_head(&key, prefix)));
+            }
+        }
+        return;
+    }
+    let old = snapshot(p);
+    let mut new = shell_of(&old, lower_fence(&old), Some(upper), right);
+    copy_entries(&old, 0..keep, &mut new);
+    write_back(p, &new);
+}
+
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(x, y)| x == y).count()
+}
+
+/// The shortest byte string above `low` and at most `high`; `low < high`.
+pub(crate) fn separator<'a>(low: &[u8], high: &'a [u8]) -> &'a [u8] {
+    debug_assert!(low < high);
+    &high[..common_prefix(low, high) + 1]
+}
+
+/// Name and place of a page about to be built.
+#[derive(Clone, Copy)]
+pub(crate) struct Identity {
+    pub(crate) page: PageId,
+    pub(crate) owner: PageId,
+    pub(crate) kind: u8,
+    pub(crate) level: u8,
+}
+
+/// An empty page between fences.
+pub(crate) fn shell(id: Identity, lower: &[u8], upper: Option<&[u8]>, right: PageId) -> PageBuf {
+    let mut p = PageBuf::zeroed();
+    p.set_word(header::KIND, u64::from(id.kind) << 32 | u64::from(id.level) << 40);
+    p.set_word(header::PAGE_ID, id.page.0);
+    p.set_word(OWNER, id.owner.0);
+    p.set_word(RIGHT, right.0);
+    let mut top = PAGE_BYTES;
+    let mut words = 0;
+    if !lower.is_empty() {
+        top -= pad8(lower.len());
+        write_bytes(&mut p, top / 8, lower);
+        words |= top as u64 | (lower.len() as u64) << 16;
+    }
+    if let Some(upper) = upper {
+        top -= pad8(upper.len());
+        write_bytes(&mut p, top / 8, upper);
+        words |= (top as u64) << 32 | (upper.len() as u64) << 48;
+    }
+    p.set_word(FENCES, words);
+    p.set_word(PREFIX, upper.map_or(0, |u| common_prefix(lower, u)) as u64);
+    Space { slots: 0, top, dead: 0, last_insert: NO_SLOT }.store(&mut p);
+    p
+}
+
+/// An empty page like `old`, between other fences.
+fn shell_of(old: &PageBuf, lower: &[u8], upper: Option<&[u8]>, right: PageId) -> PageBuf {
+    let (kind, level) = kind_of(old);
+    let page = PageId(old.word(header::PAGE_ID));
+    let owner = PageId(old.word(OWNER));
+    shell(Identity { page, owner, kind, level }, lower, upper, right)
+}
+
+/// Appends entries of `from` to `to`.
+pub(crate) fn copy_entries(from: &PageBuf, range: std::ops::Range<usize>, to: &mut PageBuf) {
+    for i in range {
+        let (head, key, row) = entry(from, i);
+        let space = Space::of(to);
+        insert_at(to, space, space.slots, head, key, row);
+    }
+    let mut space = Space::of(to);
+    space.last_insert = NO_SLOT;
+    space.store(to);
+}
+
+/// Head, key and row of slot `i` of a private copy.
+#[inline]
+pub(crate) fn entry(p: &PageBuf, i: usize) -> (u64, &[u8], &[u8]) {
+    let at = slot(p, i).at;
+    let (key, row) = entry_lens(p, at);
+    let bytes = p.bytes();
+    let from = at * 8 + 16;
+    (p.word(at), &bytes[from..from + key], &bytes[from + pad8(key)..from + pad8(key) + row])
+}
+
+/// The lower fence of a private copy; empty when unbounded.
+pub(crate) fn lower_fence(p: &PageBuf) -> &[u8] {
+    fences(p).0.map_or(&[], |(at, len)| &p.bytes()[at * 8..at * 8 + len])
+}
+
+/// The upper fence of a private copy; `None` when unbounded.
+pub(crate) fn upper_fence(p: &PageBuf) -> Option<&[u8]> {
+    fences(p).1.map(|(at, len)| &p.bytes()[at * 8..at * 8 + len])
+}
+
+/// The page without its gap, for the log.
+pub(crate) fn image_of(p: &PageBuf) -> Vec<u8> {
+    let space = Space::of(p);
+    let low = HEADER_BYTES + 8 * space.slots;
+    let mut out = Vec::with_capacity(low + PAGE_BYTES - space.top);
+    out.extend_from_slice(&p.bytes()[..low]);
+    out.extend_from_slice(&p.bytes()[space.top..]);
+    out
+}
+
+/// The page of an image; `None` when it is none.
+pub(crate) fn page_of_image(image: &[u8]) -> Option<PageBuf> {
+    let mut p = PageBuf::zeroed();
+    p.bytes_mut()[..HEADER_BYTES].copy_from_slice(image.get(..HEADER_BYTES)?);
+    let space = Space::of(&p);
+    let low = HEADER_BYTES + 8 * space.slots;
+    if low > space.top || space.top > PAGE_BYTES || image.len() != low + PAGE_BYTES - space.top {
+        return None;
+    }
+    p.bytes_mut()[..low].copy_from_slice(&image[..low]);
+    p.bytes_mut()[space.top..].copy_from_slice(&image[low..]);
+    Some(p)
+}
+
+/// Whether a private copy keeps the file's invariants; what is wrong otherwise.
+pub(crate) fn check(p: &PageBuf) -> Result<(), &'static str> {
+    let space = Space::of(p);
+    if space.top > PAGE_BYTES || HEADER_BYTES + 8 * space.slots > space.top {
+        return Err("slots and heap overlap");
+    }
+    let (lower, upper) = (lower_fence(p), upper_fence(p));
+    let prefix = p.word(PREFIX) as usize;
+    let mut live = pad8(lower.len()) + upper.map_or(0, |u| pad8(u.len()));
+    let mut before: Option<&[u8]> = None;
+    for i in 0..space.slots {
+        let s = slot(p, i);
+        let (k, r) = entry_lens(p, s.at);
+        if s.at * 8 < space.top || s.at * 8 + s.bytes > PAGE_BYTES {
+            return Err("an entry is outside of the heap");
+        }
+        if s.bytes != entry_bytes(k, r) {
+            return Err("an entry's length is wrong");
+        }
+        let (_, key, _) = entry(p, i);
+        if before.is_some_and(|b| b >= key) {
+            return Err("keys out of order");
+        }
+        if key < lower || upper.is_some_and(|u| key >= u) {
+            return Err("a key is outside of the fences");
+        }
+        if s.key_head != key_head(key, prefix) {
+            return Err("a key head is wrong");
+        }
+        live += s.bytes;
+        before = Some(key);
+    }
+    if live + space.dead != PAGE_BYTES - space.top {
+        return Err("dead bytes are miscounted");
+    }
+    Ok(())
+}

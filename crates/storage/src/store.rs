@@ -1,25 +1,77 @@
 //! The pages of one database: its pool, files, filegroups and trees.
+//!
+//! Life of a store: `new`, `add_file` for each data file, `redo` for each record of the log, and only then anything
+//! else. Invariant: the epoch changes before pages change owners, so a remembered leaf of an older epoch is never used.
 
+use crate::alloc::{self, PageSource};
+use crate::boot::{FileHeader, write_header};
+use crate::slotted::{self, Identity, LEAF};
 use crate::{PageOp, StorageError, SystemLog, Tree, TreeId};
-use buffer_pool::{BufferPool, FileId, PageId};
+use buffer_pool::{BufferPool, FileId, PAGE_BYTES, PageId, TaskMutex};
 use device::File;
-use log_manager::Lsn;
-use mvcc::Stamp;
+use parking_lot::{Mutex, RwLock};
+use runtime::spin::SpinLock;
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::*};
+use stdx::CachePadded;
 
 /// Number of a filegroup; 1 is PRIMARY.
 pub type FilegroupId = u16;
 
-/// See the file's first line.
+/// Pages that a file may have: 1 TiB, 1 GiB of addresses for their words.
+const FILE_PAGES_MAX: u32 = 1 << 27;
+
+/// A data file that was added.
+pub(crate) struct DataFile {
+    pub(crate) id: FileId,
+    pub(crate) filegroup: FilegroupId,
+    pub(crate) file: Arc<dyn File>,
+    pub(crate) max_bytes: Option<u64>,
+    /// What the page words can address.
+    pub(crate) most_bytes: u64,
+    pub(crate) space: SpinLock<alloc::Space>,
+}
+
+/// What all handles of one tree share.
+pub(crate) struct TreeShared {
+    pub(crate) id: TreeId,
+    pub(crate) filegroup: FilegroupId,
+    pages: PageSource,
+}
+
+impl TreeShared {
+    pub(crate) fn take_page(&self, store: &Store) -> Result<PageId, StorageError> {
+        self.pages.take(store, self.id, self.filegroup)
+    }
+
+    pub(crate) fn give_page(&self, page: PageId) {
+        self.pages.give(page);
+    }
+}
+
+/// See the file's first lines.
 pub struct Store {
     pool: Arc<BufferPool>,
+    pub(crate) log: Arc<dyn SystemLog>,
+    files: RwLock<Vec<Arc<DataFile>>>,
+    trees: Mutex<HashMap<TreeId, Arc<TreeShared>>>,
+    /// Held while a file grows or its maps are read.
+    pub(crate) growing: TaskMutex<()>,
+    epoch: CachePadded<AtomicU64>,
 }
 
 impl Store {
     /// A store without files.
     pub fn new(pool: Arc<BufferPool>, log: Arc<dyn SystemLog>) -> Arc<Store> {
-        let _ = log;
-        Arc::new(Store { pool })
+        Arc::new(Store {
+            pool,
+            log,
+            files: RwLock::new(Vec::new()),
+            trees: Mutex::new(HashMap::new()),
+            growing: TaskMutex::new(()),
+            epoch: CachePadded::new(AtomicU64::new(1)),
+        })
     }
 
     /// The pool.
@@ -27,7 +79,18 @@ impl Store {
         &self.pool
     }
 
-    /// Registers a data file (its headers written by [`crate::write_header`]) as part of a filegroup. `max_bytes`: how far it may grow.
+    /// Formats a new, empty data file: first size (at least one extent beside the system's), map pages, headers.
+    /// Durable on return. May suspend.
+    pub fn format_file(file: &(dyn File + 'static), header: &FileHeader, bytes: u64) -> Result<(), StorageError> {
+        let extent = alloc::EXTENT_PAGES as u64 * PAGE_BYTES as u64;
+        let bytes = stdx::round_up(bytes.max(2 * extent), extent);
+        alloc::grow_file(file, header.file_id, bytes)?;
+        // Twice, so that both copies are whole.
+        write_header(file, header)?;
+        write_header(file, header)
+    }
+
+    /// Adds a formatted data file to a filegroup. `max_bytes`: how far it may grow.
     pub fn add_file(
         &self,
         file_id: FileId,
@@ -35,39 +98,85 @@ impl Store {
         file: Arc<dyn File>,
         max_bytes: Option<u64>,
     ) -> Result<(), StorageError> {
-        let _ = (file_id, filegroup, file, max_bytes);
-        unimplemented!()
+        self.pool.register_file(file_id, file.clone(), FILE_PAGES_MAX)?;
+        let most_bytes = u64::from(FILE_PAGES_MAX) * PAGE_BYTES as u64;
+        let space = alloc::Space::unknown();
+        let file = DataFile { id: file_id, filegroup, file, max_bytes, most_bytes, space };
+        self.files.write().push(Arc::new(file));
+        Ok(())
+    }
+
+    /// Forgets a data file and its pages in memory. Nobody may be using it.
+    pub fn remove_file(&self, file_id: FileId) {
+        self.epoch.fetch_add(1, AcqRel);
+        self.files.write().retain(|f| f.id != file_id);
+        self.pool.unregister_file(file_id);
+    }
+
+    pub(crate) fn all_files(&self) -> Vec<Arc<DataFile>> {
+        self.files.read().clone()
+    }
+
+    pub(crate) fn files_of(&self, fg: FilegroupId) -> Vec<Arc<DataFile>> {
+        self.files.read().iter().filter(|f| f.filegroup == fg).cloned().collect()
+    }
+
+    /// Changes when pages may have changed owners.
+    #[inline]
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Acquire)
     }
 
     /// Makes an empty tree in a filegroup. Its records belong to no transaction: log the intent first, and free the
     /// tree when the transaction does not commit.
     pub fn create_tree(self: &Arc<Self>, filegroup: FilegroupId) -> Result<Tree, StorageError> {
-        let _ = filegroup;
-        unimplemented!()
+        let root = self.allocate_root(filegroup)?;
+        let tree = self.tree(TreeId(root), filegroup);
+        tree.shared.pages.fill(PageId(root.0 + 1), alloc::EXTENT_PAGES - 1);
+        self.format_root(TreeId(root))?;
+        Ok(tree)
+    }
+
+    fn format_root(&self, id: TreeId) -> Result<(), StorageError> {
+        let mut reserved = self.pool.reserve(1)?;
+        loop {
+            reserved.refill(1)?;
+            self.log.ensure(256)?;
+            let Some(mut w) = self.pool.create(id.0, &mut reserved)? else {
+                drop(self.pool.create_or_wait(id.0)?);
+                continue;
+            };
+            let logged = self.log.log(&PageOp::FormatRoot { tree: id });
+            w.copy_from(&empty_root(id));
+            w.set_lsn(logged.start, logged.end);
+            return Ok(());
+        }
     }
 
     /// Opens a tree that exists. Reads nothing.
     pub fn tree(self: &Arc<Self>, id: TreeId, filegroup: FilegroupId) -> Tree {
-        let _ = (id, filegroup);
-        unimplemented!()
+        let mut trees = self.trees.lock();
+        let shared = trees.entry(id).or_insert_with(|| {
+            Arc::new(TreeShared { id, filegroup, pages: PageSource::new() })
+        });
+        Tree { store: self.clone(), shared: shared.clone() }
     }
 
-    /// Frees all extents of a tree. The caller sees to it that nobody uses the tree any more.
-    pub fn free_tree(&self, id: TreeId) -> Result<(), StorageError> {
-        let _ = id;
-        unimplemented!()
+    pub(crate) fn forget_tree(&self, id: TreeId) {
+        self.epoch.fetch_add(1, AcqRel);
+        self.trees.lock().remove(&id);
     }
 
-    /// Replays `op`, logged at `start..end`; `stamp` is what the envelope says the rows are stamped with. Pages whose
-    /// LSN is at least `end` are left alone.
-    pub fn redo(&self, stamp: Stamp, start: Lsn, end: Lsn, op: &PageOp<'_>) -> Result<(), StorageError> {
-        let _ = (stamp, start, end, op);
-        unimplemented!()
+    /// Replay changes maps behind the bitmaps' back: they are read again at the next allocation.
+    pub(crate) fn forget_space(&self) {
+        for file in self.all_files() {
+            *file.space.lock() = alloc::Space::unknown_value();
+        }
     }
+}
 
-    /// The owner of the extent that a page is in.
-    pub fn owner_of(&self, page: PageId) -> Result<Option<TreeId>, StorageError> {
-        let _ = page;
-        unimplemented!()
-    }
+/// The root page of an empty tree.
+pub(crate) fn empty_root(id: TreeId) -> buffer_pool::PageBuf {
+    let root = Identity { page: id.0, owner: id.0, kind: LEAF, level: 0 };
+    slotted::shell(root, &[], None, PageId::NONE)
 }

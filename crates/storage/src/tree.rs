@@ -1,8 +1,22 @@
 //! A B+tree of byte-comparable keys over pages of one filegroup.
+//!
+//! How it is walked: readers look at pages optimistically and check each parent again once the child is seen; whoever
+//! changes a leaf latches just that leaf, by compare-and-swap against the state the descent saw, so a successful latch
+//! proves the descent. A full page is split on the side (`split.rs`) and the descent begins again.
+//!
+//! Invariants:
+//! 1. The root page never moves and has no fences; only its content and level change.
+//! 2. Log space is ensured after the last possible suspension and before the latch; nothing suspends under a latch.
+//! 3. Latches are taken new page, parent, child, each without waiting: no deadlock.
 
-use crate::{FilegroupId, RowImage, Store, StorageError, TxnLog, Undo};
-use buffer_pool::PageId;
+use crate::leaf::{self, Change, LeafContext};
+use crate::node::{self, Target};
+use crate::slotted::{self, INNER, KEY_MAX, LEAF};
+use crate::store::TreeShared;
+use crate::{FilegroupId, LeafCopy, RowImage, Scan, StorageError, Store, TxnLog, Undo};
+use buffer_pool::{PageId, PageRead, PageWords, PageWrite};
 use mvcc::Stamp;
+use runtime::task;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -14,28 +28,60 @@ pub struct TreeId(pub PageId);
 /// The leaf of a session's last insert, checked before use. Keep one per session and tree.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeafHint {
-    pub(crate) page: PageId,
-    pub(crate) word: u64,
-    pub(crate) epoch: u64,
+    page: PageId,
+    /// The page's word when it was let go.
+    word: u64,
+    /// The store's epoch then: it changes when pages change owners.
+    epoch: u64,
 }
 
-/// An open tree. Cheap to clone; all clones of one tree come from [`Store::tree`].
+/// Levels that a tree can have.
+pub(crate) const LEVELS_MAX: usize = 12;
+/// Log bytes beside the row's own record: envelope, header, and a purge of the leaf.
+const LOG_SLACK: usize = 256;
+const LOG_PURGE: usize = 3072;
+
+/// An open tree. Cheap to clone.
 #[derive(Clone)]
 pub struct Tree {
-    store: Arc<Store>,
-    id: TreeId,
-    filegroup: FilegroupId,
+    pub(crate) store: Arc<Store>,
+    pub(crate) shared: Arc<TreeShared>,
+}
+
+/// The pages of a descent, root first.
+pub(crate) struct Path<'a> {
+    pages: [Option<PageRead<'a>>; LEVELS_MAX],
+    len: usize,
+}
+
+impl<'a> Path<'a> {
+    pub(crate) fn new() -> Path<'a> {
+        Path { pages: [None; LEVELS_MAX], len: 0 }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn at(&self, level_from_root: usize) -> PageRead<'a> {
+        self.pages[level_from_root].expect("a step of the path")
+    }
+
+    #[inline]
+    fn leaf(&self) -> PageRead<'a> {
+        self.at(self.len - 1)
+    }
 }
 
 impl Tree {
     /// The tree's name.
     pub fn id(&self) -> TreeId {
-        self.id
+        self.shared.id
     }
 
     /// Where its pages come from.
     pub fn filegroup(&self) -> FilegroupId {
-        self.filegroup
+        self.shared.filegroup
     }
 
     /// The store it lives in.
@@ -43,7 +89,8 @@ impl Tree {
         &self.store
     }
 
-    /// Adds a row. Errors: `Duplicate`, `WaitFor`, `RowTooLarge`, `FilegroupFull`, pool and log.
+    /// Adds a row. Errors: `Duplicate`, `WaitFor` (wait, then call again), `RowTooLarge`, `FilegroupFull`, pool, log.
+    #[inline]
     pub fn insert<L: TxnLog>(
         &self,
         log: &mut L,
@@ -51,8 +98,52 @@ impl Tree {
         row: &RowImage<'_>,
         hint: &mut LeafHint,
     ) -> Result<(), StorageError> {
-        let _ = (log, key, row, hint);
-        unimplemented!()
+        if !hint.page.is_none() {
+            log.ensure(key.len() + row.bytes.len() + LOG_SLACK)?;
+            if let Some(mut w) = self.hinted(hint)
+                && leaf::insert_fast(&mut w, self.id(), log, key, row).is_some()
+            {
+                hint.word = w.unlock();
+                return Ok(());
+            }
+        }
+        self.insert_slow(log, key, row, hint)
+    }
+
+    /// Latches the hinted leaf, if it still is a leaf of this tree.
+    #[inline]
+    fn hinted(&self, hint: &LeafHint) -> Option<PageWrite<'_>> {
+        if hint.epoch != self.store.epoch() {
+            return None;
+        }
+        let pool = self.store.pool();
+        if let Some(w) = pool.try_exclusive_at(hint.page, hint.word) {
+            return Some(w);
+        }
+        // Somebody else has been here. The page may have been evicted, but in this epoch not changed hands.
+        let w = pool.try_exclusive_now(hint.page)?;
+        if slotted::kind_of(&w).0 == LEAF && w.word(slotted::OWNER) == self.id().0.0 {
+            return Some(w);
+        }
+        w.unlock_unchanged();
+        None
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_slow<L: TxnLog>(
+        &self,
+        log: &mut L,
+        key: &[u8],
+        row: &RowImage<'_>,
+        hint: &mut LeafHint,
+    ) -> Result<(), StorageError> {
+        let bytes = key.len() + row.bytes.len();
+        *hint = LeafHint::default();
+        let epoch = self.store.epoch();
+        let left = self.change(log, key, bytes, row.bytes.len(), |cx, w| cx.insert(w, key, row))?;
+        *hint = LeafHint { page: left.page, word: left.word, epoch };
+        Ok(())
     }
 
     /// Replaces the row under `key`; `false` when there is none (or [`crate::OnWrite::Gone`]).
@@ -62,31 +153,171 @@ impl Tree {
         key: &[u8],
         row: &RowImage<'_>,
     ) -> Result<bool, StorageError> {
-        let _ = (log, key, row);
-        unimplemented!()
+        // The old row is logged too, and is not known yet.
+        let bytes = key.len() + row.bytes.len() + buffer_pool::PAGE_BYTES;
+        let left = self.change(log, key, bytes, row.bytes.len(), |cx, w| cx.update(w, key, row))?;
+        Ok(left.changed)
     }
 
     /// Deletes the row under `key`, leaving a ghost; `false` when there is none.
     pub fn mark_ghost<L: TxnLog>(&self, log: &mut L, key: &[u8]) -> Result<bool, StorageError> {
-        let _ = (log, key);
-        unimplemented!()
+        Ok(self.change(log, key, key.len(), 0, |cx, w| cx.ghost(w, key))?.changed)
     }
 
-    /// Takes an op back, logging the compensation through `log`.
+    /// Takes an op back, logging the compensation through `log`. The caller sees to it that this happens once: the
+    /// row must be as the op left it.
     pub fn apply_undo<L: TxnLog>(&self, log: &mut L, undo: &Undo<'_>) -> Result<(), StorageError> {
-        let _ = (log, undo);
-        unimplemented!()
+        let row = match undo.action {
+            crate::UndoAction::Restore { row, .. } => row.len(),
+            _ => 0,
+        };
+        let (key, action) = (undo.key, undo.action);
+        self.change(log, key, key.len() + row, row, |cx, w| cx.undo(w, key, action))?;
+        Ok(())
+    }
+
+    /// Takes dead ghosts off the leaf of `key`; how many. For a background sweeper.
+    pub fn purge<L: TxnLog>(&self, log: &mut L, key: &[u8]) -> Result<usize, StorageError> {
+        let mut purged = 0;
+        self.change(log, key, key.len(), 0, |cx, w| {
+            purged = cx.purge(w);
+            Ok(Change::Done(purged > 0))
+        })?;
+        Ok(purged)
+    }
+
+    /// Descends, latches the leaf of `key`, lets `f` change it; splits when `f` finds it full. `log_bytes`: of the
+    /// record; `row_bytes`: of the row that may need room.
+    fn change<L: TxnLog>(
+        &self,
+        log: &mut L,
+        key: &[u8],
+        log_bytes: usize,
+        row_bytes: usize,
+        mut f: impl FnMut(&mut LeafContext<'_, L>, &mut PageWrite<'_>) -> Result<Change, StorageError>,
+    ) -> Result<Left, StorageError> {
+        let too_large = StorageError::RowTooLarge { key: key.len(), row: row_bytes };
+        if key.len() > KEY_MAX || slotted::entry_bytes(key.len(), row_bytes) > 8192 - 72 {
+            return Err(too_large);
+        }
+        let system = &*self.store.log;
+        let mut cx = LeafContext { tree: self.id(), log, system, old: Vec::new() };
+        let mut path = Path::new();
+        loop {
+            self.descend(Target::Key(key), &mut path)?;
+            cx.log.ensure(log_bytes + LOG_SLACK + LOG_PURGE)?;
+            let Some(mut w) = path.leaf().try_exclusive() else { continue };
+            match f(&mut cx, &mut w) {
+                Ok(Change::Done(changed)) => {
+                    let page = w.id();
+                    let word = if changed {
+                        w.unlock()
+                    } else {
+                        w.unlock_unchanged();
+                        0
+                    };
+                    return Ok(Left { page, word, changed });
+                }
+                Ok(Change::Full) => {}
+                Err(e) => {
+                    w.unlock_unchanged();
+                    return Err(e);
+                }
+            }
+            if slotted::Space::of(&w).slots == 0 {
+                return Err(too_large);
+            }
+            // Compaction or a purge may have changed the page even so.
+            drop(w);
+            self.split(key, row_bytes)?;
+        }
+    }
+
+    /// Walks to a leaf. Each page of the path was seen while its parent still pointed at it.
+    #[inline]
+    pub(crate) fn descend<'a>(
+        &'a self,
+        target: Target<'_>,
+        path: &mut Path<'a>,
+    ) -> Result<(), StorageError> {
+        let pool = self.store.pool();
+        let root = self.id().0;
+        'again: loop {
+            path.len = 0;
+            let mut page = root;
+            loop {
+                let look = pool.optimistic(page)?;
+                if path.len > 0 && !path.at(path.len - 1).validate() {
+                    task::maybe_yield();
+                    continue 'again;
+                }
+                let kind = slotted::kind_of(&look).0;
+                let owner = look.word(slotted::OWNER);
+                if path.len == LEVELS_MAX || owner != root.0 || (kind != LEAF && kind != INNER) {
+                    if look.validate() && (path.len == 0 || path.at(path.len - 1).validate()) {
+                        let what = "not a page of the tree";
+                        return Err(StorageError::Corrupt { page, what });
+                    }
+                    continue 'again;
+                }
+                path.pages[path.len] = Some(look);
+                path.len += 1;
+                if kind == LEAF {
+                    return Ok(());
+                }
+                let child = node::child_for(&look, target);
+                if !look.validate() {
+                    continue 'again;
+                }
+                let what = "an inner page leads nowhere";
+                page = child.ok_or(StorageError::Corrupt { page, what })?;
+            }
+        }
     }
 
     /// The newest row under `key` (a ghost's too) replaces what is in `row`; returns its stamp.
     pub fn lookup(&self, key: &[u8], row: &mut Vec<u8>) -> Result<Option<Stamp>, StorageError> {
-        let _ = (key, row);
-        unimplemented!()
+        let mut path = Path::new();
+        loop {
+            self.descend(Target::Key(key), &mut path)?;
+            let leaf = path.leaf();
+            let found = match slotted::search(&leaf, key) {
+                Ok(i) => {
+                    slotted::read_row(&leaf, i, row);
+                    Some(Stamp(slotted::entry_head(&leaf, i)))
+                }
+                Err(_) => None,
+            };
+            if leaf.validate() {
+                return Ok(found);
+            }
+        }
     }
 
-    /// Walks the rows between the bounds, ghosts and all, a copied leaf at a time.
-    pub fn scan(&self, lower: Bound<&[u8]>, upper: Bound<&[u8]>, reverse: bool) -> crate::Scan {
-        let _ = (lower, upper, reverse);
-        unimplemented!()
+    /// Copies the leaf that a descent to `target` ends at.
+    pub(crate) fn copy_leaf(
+        &self,
+        target: Target<'_>,
+        copy: &mut LeafCopy,
+    ) -> Result<(), StorageError> {
+        let mut path = Path::new();
+        loop {
+            self.descend(target, &mut path)?;
+            if path.leaf().copy_to(copy.page_mut()) {
+                return Ok(());
+            }
+        }
     }
+
+    /// Walks the rows between the bounds, ghosts and all, a copied leaf at a time. Reads nothing yet.
+    pub fn scan(&self, lower: Bound<&[u8]>, upper: Bound<&[u8]>, reverse: bool) -> Scan {
+        Scan::new(self.clone(), lower, upper, reverse)
+    }
+}
+
+/// How `change` left things.
+struct Left {
+    page: PageId,
+    word: u64,
+    changed: bool,
 }
