@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use types::TypeError;
+
+pub(crate) type Result<T> = std::result::Result<T, BindError>;
+
 /// A statement that cannot be bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BindError {
@@ -19,10 +23,38 @@ impl BindError {
         BindError { number, severity, state: 1, line, text: text.into() }
     }
 
+    pub(crate) fn invalid_column(name: &str, line: u32) -> BindError {
+        BindError::new(207, 16, line, format!("Invalid column name '{name}'."))
+    }
+
+    pub(crate) fn invalid_object(name: impl fmt::Display, line: u32) -> BindError {
+        BindError::new(208, 16, line, format!("Invalid object name '{name}'."))
+    }
+
+    pub(crate) fn of_type(error: TypeError, line: u32) -> BindError {
+        BindError::new(error.number(), error.severity(), line, error.to_string())
+    }
+
+    /// 40510: T-SQL that SQL Server has and this engine does not yet.
+    pub(crate) fn unsupported(what: impl fmt::Display, line: u32) -> BindError {
+        BindError::new(
+            40510,
+            16,
+            line,
+            format!("Statement '{what}' is not supported in this version of SQL Server."),
+        )
+    }
+
     /// A missing object, column or database: something a DDL statement earlier in the batch may yet
     /// supply, so the statement is bound again when control reaches it.
     pub fn is_missing_object(&self) -> bool {
         matches!(self.number, 208 | 4701 | 4902 | 1088 | 911)
+    }
+
+    /// Depends on what objects and columns exist, and so perhaps not an error any more when a DDL
+    /// statement before it has run.
+    pub(crate) fn is_about_names(&self) -> bool {
+        self.is_missing_object() || matches!(self.number, 207 | 209 | 213 | 264 | 4104 | 109..=110)
     }
 }
 

@@ -19,6 +19,7 @@ pub mod expr;
 pub mod func;
 pub mod program;
 pub mod query;
+mod visit;
 
 pub use expr::*;
 pub use func::*;

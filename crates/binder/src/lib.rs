@@ -14,10 +14,21 @@
 
 #![forbid(unsafe_code)]
 
+mod aggregate;
+mod coerce;
+mod context;
 pub mod ddl;
+mod define;
+mod dml;
 mod error;
+mod expr;
+mod from;
+mod functions;
+pub mod hints;
 pub mod ir;
 mod names;
+mod select;
+mod statements;
 
 pub use error::BindError;
 pub use names::{Names, ObjectName};
@@ -27,11 +38,11 @@ use std::sync::Arc;
 use syntax::ast;
 
 use ir::{Expr, Program, Stmt};
+use statements::ProgramBinder;
 
 /// Binds a batch. An error means that no statement of it may run.
 pub fn bind_batch(batch: &ast::Batch, text: &str, names: &dyn Names) -> Result<Program, BindError> {
-    let _ = (batch, text, names);
-    unimplemented!()
+    ProgramBinder::new(names, text, false).program(Vec::new(), &batch.statements)
 }
 
 /// Binds the body of a procedure; `text` is its whole definition.
@@ -40,8 +51,9 @@ pub fn bind_procedure(
     text: &str,
     names: &dyn Names,
 ) -> Result<Program, BindError> {
-    let _ = (procedure, text, names);
-    unimplemented!()
+    let mut binder = ProgramBinder::new(names, text, true);
+    let params = binder.parameters(&procedure.parameters)?;
+    binder.program(params, &procedure.body)
 }
 
 /// Binds `source`, a statement of `program` ([`Stmt::source`]), against the catalog of now. The
@@ -51,8 +63,7 @@ pub fn bind_statement(
     source: &Arc<ast::Statement>,
     names: &dyn Names,
 ) -> Result<Stmt, BindError> {
-    let _ = (program, source, names);
-    unimplemented!()
+    ProgramBinder::again(names, program).statement(source)
 }
 
 /// Binds the condition of an IF or WHILE of `program` ([`ir::Condition::source`]) again.
@@ -61,6 +72,5 @@ pub fn bind_condition(
     source: &Arc<ast::Expr>,
     names: &dyn Names,
 ) -> Result<Expr, BindError> {
-    let _ = (program, source, names);
-    unimplemented!()
+    ProgramBinder::again(names, program).condition_again(source)
 }

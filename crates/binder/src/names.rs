@@ -15,6 +15,16 @@ pub struct ObjectName {
     pub name: String,
 }
 
+impl From<&syntax::ast::ObjectName> for ObjectName {
+    fn from(name: &syntax::ast::ObjectName) -> ObjectName {
+        ObjectName {
+            database: name.database.as_ref().map(|i| i.value.clone()),
+            schema: name.schema.as_ref().map(|i| i.value.clone()),
+            name: name.name.value.clone(),
+        }
+    }
+}
+
 impl fmt::Display for ObjectName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.database, &self.schema) {

@@ -238,7 +238,7 @@ pub struct SelectPlan {
 pub enum SelectTarget {
     Client,
     Vars(Vec<(VarId, Expr)>),
-    Into(ObjectName),
+    Into { name: ObjectName, spec: catalog::TableSpec },
 }
 
 /// INSERT.

@@ -219,3 +219,54 @@ pub enum SysVar {
     Language,
     TextSize,
 }
+
+impl Expr {
+    pub fn new(kind: ExprKind, ty: SqlType, nullable: bool) -> Expr {
+        Expr { kind, ty, nullable }
+    }
+
+    pub fn constant(value: Value, ty: SqlType) -> Expr {
+        let nullable = value.is_null();
+        Expr { kind: ExprKind::Const(value), ty, nullable }
+    }
+
+    pub fn int(value: i32) -> Expr {
+        Expr::constant(Value::Int(value), SqlType::Int)
+    }
+
+    pub fn col(id: ColId, ty: SqlType, nullable: bool) -> Expr {
+        Expr { kind: ExprKind::Col(id), ty, nullable }
+    }
+
+    /// The constant NULL, which takes any type.
+    pub fn is_null_constant(&self) -> bool {
+        matches!(self.kind, ExprKind::Const(Value::Null))
+    }
+
+    /// A predicate from two comparable operands.
+    pub fn compare(op: CompareOp, left: Expr, right: Expr) -> Expr {
+        let nullable = left.nullable || right.nullable;
+        let kind = ExprKind::Compare { op, left: Box::new(left), right: Box::new(right) };
+        Expr { kind, ty: SqlType::Bit, nullable }
+    }
+
+    pub fn and(left: Expr, right: Expr) -> Expr {
+        let nullable = left.nullable || right.nullable;
+        Expr { kind: ExprKind::And(Box::new(left), Box::new(right)), ty: SqlType::Bit, nullable }
+    }
+
+    pub fn or(left: Expr, right: Expr) -> Expr {
+        let nullable = left.nullable || right.nullable;
+        Expr { kind: ExprKind::Or(Box::new(left), Box::new(right)), ty: SqlType::Bit, nullable }
+    }
+
+    pub fn negate(input: Expr) -> Expr {
+        let nullable = input.nullable;
+        Expr { kind: ExprKind::Not(Box::new(input)), ty: SqlType::Bit, nullable }
+    }
+
+    pub fn is_null(input: Expr, negated: bool) -> Expr {
+        let kind = ExprKind::IsNull { input: Box::new(input), negated };
+        Expr { kind, ty: SqlType::Bit, nullable: false }
+    }
+}

@@ -145,8 +145,9 @@ pub enum StmtKind {
     },
     Backup(Box<Backup>),
     Checkpoint,
+    /// RECONFIGURE [WITH OVERRIDE]
     Reconfigure,
-    /// CREATE TABLE of later issues and the like: error 40510 with this text when reached.
+    /// Error 40510 with this text when reached.
     NotSupported {
         what: String,
     },
@@ -174,8 +175,11 @@ pub enum SelectTarget {
     Client,
     /// SELECT @a = x, ... FROM: for each row, in order; the expressions read the query's columns.
     Vars(Vec<(VarId, Expr)>),
-    /// SELECT INTO: the table is created from the output columns (all named, types final).
-    Into(ObjectName),
+    /// SELECT INTO: the table to create; its columns are the query's output, in order.
+    Into {
+        name: ObjectName,
+        spec: catalog::TableSpec,
+    },
 }
 
 #[derive(Debug, Clone)]

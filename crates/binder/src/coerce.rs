@@ -1,0 +1,218 @@
+//! Conversions made explicit, and the types of operators.
+
+use types::{Len, SqlType, Value, arith, convert};
+
+use crate::context::Binder;
+use crate::error::{BindError, Result};
+use crate::ir::*;
+
+impl Binder<'_> {
+    /// `expr` as a value of type `to`; 206, 257, 529 when there is no way.
+    pub fn coerce(&self, mut expr: Expr, to: SqlType, mode: CastMode) -> Result<Expr> {
+        if expr.ty == to {
+            return Ok(expr);
+        }
+        if expr.is_null_constant() {
+            expr.ty = to;
+            return Ok(expr);
+        }
+        let check = match mode {
+            CastMode::Explicit | CastMode::Try => convert::check_explicit(expr.ty, to),
+            CastMode::Implicit | CastMode::Store { .. } => convert::check_implicit(expr.ty, to),
+        };
+        check.map_err(|e| BindError::of_type(e, self.line))?;
+        Ok(cast(expr, to, mode, None))
+    }
+
+    /// The one type of several alternatives (CASE, COALESCE, VALUES, UNION); NULL constants adapt.
+    pub fn common(&self, exprs: &[&Expr]) -> Result<Option<SqlType>> {
+        let mut ty: Option<SqlType> = None;
+        for expr in exprs.iter().filter(|e| !e.is_null_constant()) {
+            ty = Some(match ty {
+                None => expr.ty,
+                Some(ty) => SqlType::common_type(ty, expr.ty)
+                    .map_err(|e| BindError::of_type(e, self.line))?,
+            });
+        }
+        Ok(ty)
+    }
+
+    /// Both sides of a comparison in one type. Texts among themselves and decimals among themselves
+    /// compare as they are.
+    pub fn comparable(&self, left: Expr, right: Expr) -> Result<(Expr, Expr)> {
+        let as_they_are = left.ty == right.ty
+            || (left.ty.is_character() && right.ty.is_character())
+            || (left.ty.is_binary() && right.ty.is_binary())
+            || matches!((left.ty, right.ty), (SqlType::Decimal { .. }, SqlType::Decimal { .. }));
+        if as_they_are {
+            return Ok((left, right));
+        }
+        if left.is_null_constant() || right.is_null_constant() {
+            let ty = if left.is_null_constant() { right.ty } else { left.ty };
+            return Ok((
+                self.coerce(left, ty, CastMode::Implicit)?,
+                self.coerce(right, ty, CastMode::Implicit)?,
+            ));
+        }
+        let ty = SqlType::common_type(left.ty, right.ty)
+            .map_err(|e| BindError::of_type(e, self.line))?;
+        let keep = |e: &Expr| {
+            matches!((e.ty, ty), (SqlType::Decimal { .. }, SqlType::Decimal { .. }))
+                || (e.ty.is_character() && ty.is_character())
+        };
+        let left = if keep(&left) { left } else { self.coerce(left, ty, CastMode::Implicit)? };
+        let right = if keep(&right) { right } else { self.coerce(right, ty, CastMode::Implicit)? };
+        Ok((left, right))
+    }
+
+    pub fn compare(&self, op: CompareOp, left: Expr, right: Expr) -> Result<Expr> {
+        let (left, right) = self.comparable(left, right)?;
+        Ok(Expr::compare(op, left, right))
+    }
+
+    /// `left op right`, with the operands converted as [`ExprKind::Arith`] promises.
+    pub fn arith(&self, op: ArithOp, left: Expr, right: Expr) -> Result<Expr> {
+        let fail = |e| BindError::of_type(e, self.line);
+        let (mut left, mut right) = (left, right);
+        match (left.is_null_constant(), right.is_null_constant()) {
+            (true, false) => left.ty = null_operand_type(right.ty),
+            (false, true) => right.ty = null_operand_type(left.ty),
+            _ => {}
+        }
+        // A text beside a number is read as that number; beside a date, as that date.
+        if left.ty.is_character() && !(right.ty.is_character() || right.ty.is_binary()) {
+            arith::result_type(op, left.ty, right.ty).map_err(fail)?;
+            left = self.coerce(left, right.ty, CastMode::Implicit)?;
+        } else if right.ty.is_character() && !(left.ty.is_character() || left.ty.is_binary()) {
+            arith::result_type(op, left.ty, right.ty).map_err(fail)?;
+            right = self.coerce(right, left.ty, CastMode::Implicit)?;
+        }
+        // A binary beside a whole number likewise.
+        if left.ty.is_binary() && right.ty.is_integer() {
+            left = self.coerce(left, right.ty, CastMode::Implicit)?;
+        } else if right.ty.is_binary() && left.ty.is_integer() {
+            right = self.coerce(right, left.ty, CastMode::Implicit)?;
+        }
+        let nullable = left.nullable || right.nullable;
+        // Constants take part in decimal arithmetic with just their digits.
+        if matches!(left.ty, SqlType::Decimal { .. }) {
+            right = self.coerce(right.clone(), constant_type(&right), CastMode::Implicit)?;
+        } else if matches!(right.ty, SqlType::Decimal { .. }) {
+            left = self.coerce(left.clone(), constant_type(&left), CastMode::Implicit)?;
+        }
+        let ty = arith::result_type(op, left.ty, right.ty).map_err(fail)?;
+        if ty.is_character() || ty.is_binary() {
+            let kind = ExprKind::Concat { left: Box::new(left), right: Box::new(right) };
+            return Ok(Expr::new(kind, ty, nullable));
+        }
+        match ty {
+            SqlType::Decimal { .. } => {
+                left = self.as_decimal(left)?;
+                right = self.as_decimal(right)?;
+            }
+            _ if ty.is_temporal() => {}
+            _ => {
+                left = self.coerce(left, ty, CastMode::Implicit)?;
+                right = self.coerce(right, ty, CastMode::Implicit)?;
+            }
+        }
+        let kind = ExprKind::Arith { op, left: Box::new(left), right: Box::new(right) };
+        Ok(Expr::new(kind, ty, nullable))
+    }
+
+    fn as_decimal(&self, expr: Expr) -> Result<Expr> {
+        match expr.ty.as_decimal() {
+            Some((precision, scale)) => {
+                self.coerce(expr, SqlType::Decimal { precision, scale }, CastMode::Implicit)
+            }
+            None => Ok(expr),
+        }
+    }
+
+    /// Both texts as varchar, or both as nvarchar, whatever their lengths.
+    pub fn text(&self, expr: Expr) -> Result<Expr> {
+        if expr.ty.is_character() {
+            return Ok(expr);
+        }
+        let ty = text_type(expr.ty);
+        self.coerce(expr, ty, CastMode::Implicit)
+    }
+}
+
+pub(crate) fn cast(input: Expr, ty: SqlType, mode: CastMode, style: Option<i32>) -> Expr {
+    let nullable = input.nullable || mode == CastMode::Try;
+    Expr::new(ExprKind::Cast { input: Box::new(input), mode, style }, ty, nullable)
+}
+
+/// Beside a date the number of days, else the other's type.
+fn null_operand_type(other: SqlType) -> SqlType {
+    if other.is_temporal() { SqlType::Int } else { other }
+}
+
+/// The type an operand has in decimal arithmetic: a whole-number constant has just its digits.
+fn constant_type(expr: &Expr) -> SqlType {
+    match &expr.kind {
+        ExprKind::Const(Value::Int(v)) => {
+            SqlType::Decimal { precision: digits(v.unsigned_abs()), scale: 0 }
+        }
+        ExprKind::Neg(inner) => constant_type_or(inner, expr.ty),
+        _ => expr.ty,
+    }
+}
+
+fn constant_type_or(inner: &Expr, otherwise: SqlType) -> SqlType {
+    match &inner.kind {
+        ExprKind::Const(Value::Int(_)) => constant_type(inner),
+        _ => otherwise,
+    }
+}
+
+fn digits(v: u32) -> u8 {
+    v.checked_ilog10().map_or(1, |d| d as u8 + 1)
+}
+
+/// The text a value of this type becomes beside other texts (CONCAT, LEN ...).
+pub(crate) fn text_type(ty: SqlType) -> SqlType {
+    let n = match ty {
+        SqlType::Bit => 1,
+        SqlType::TinyInt => 3,
+        SqlType::SmallInt => 6,
+        SqlType::Int => 12,
+        SqlType::BigInt => 20,
+        SqlType::Decimal { .. } => 41,
+        SqlType::Money | SqlType::SmallMoney => 30,
+        SqlType::Float | SqlType::Real => 32,
+        SqlType::UniqueIdentifier => 36,
+        SqlType::Binary(n) | SqlType::VarBinary(Len::N(n)) => n.max(1),
+        SqlType::VarBinary(Len::Max) => return SqlType::VarChar(Len::Max),
+        _ => 40,
+    };
+    SqlType::VarChar(Len::N(n))
+}
+
+/// Most characters (bytes for binaries) a value of this type has; None for max types.
+pub(crate) fn length(ty: SqlType) -> Option<u16> {
+    match ty {
+        SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => Some(n),
+        SqlType::VarChar(Len::N(n))
+        | SqlType::NVarChar(Len::N(n))
+        | SqlType::VarBinary(Len::N(n)) => Some(n),
+        _ => None,
+    }
+}
+
+/// varchar, nvarchar or varbinary of the family of `like`; None = max.
+pub(crate) fn var_type(like: SqlType, n: Option<usize>) -> SqlType {
+    let limit = if like.is_unicode() { 4000 } else { 8000 };
+    let len = match n {
+        Some(n) => Len::N(n.clamp(1, limit) as u16),
+        None => Len::Max,
+    };
+    if like.is_unicode() {
+        SqlType::NVarChar(len)
+    } else if like.is_binary() {
+        SqlType::VarBinary(len)
+    } else {
+        SqlType::VarChar(len)
+    }
+}

@@ -1,0 +1,242 @@
+//! What binding one statement keeps at hand: the frame of variables, the scopes of columns, the
+//! common table expressions in sight.
+//!
+//! Scopes form a stack, innermost last; a name is looked for from the inside out, and an outer hit
+//! makes the inner query correlated (nothing else marks it: column ids are unique in a statement).
+
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use syntax::ast;
+use types::SqlType;
+
+use crate::error::{BindError, Result};
+use crate::ir::*;
+use crate::names::{Names, ObjectName};
+
+/// The variables of a batch or procedure.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Frame {
+    pub vars: Vec<VarDef>,
+    by_name: HashMap<String, VarId>,
+}
+
+impl Frame {
+    pub fn of(vars: &[VarDef]) -> Frame {
+        let mut frame = Frame::default();
+        for var in vars {
+            frame.declare(&var.name, var.ty);
+        }
+        frame
+    }
+
+    /// None when the name is taken.
+    pub fn declare(&mut self, name: &str, ty: SqlType) -> Option<VarId> {
+        let id = VarId(self.vars.len() as u32);
+        let taken = self.by_name.insert(name.to_lowercase(), id);
+        if let Some(old) = taken {
+            self.by_name.insert(name.to_lowercase(), old);
+            return None;
+        }
+        self.vars.push(VarDef { name: name.to_string(), ty });
+        Some(id)
+    }
+
+    pub fn find(&self, name: &str) -> Option<VarId> {
+        self.by_name.get(&name.to_lowercase()).copied()
+    }
+
+    pub fn ty(&self, id: VarId) -> SqlType {
+        self.vars[id.0 as usize].ty
+    }
+}
+
+/// A column that a name can find.
+#[derive(Debug, Clone)]
+pub(crate) struct ScopeColumn {
+    pub name: Option<String>,
+    pub id: ColId,
+    pub ty: SqlType,
+    pub nullable: bool,
+    pub identity: bool,
+}
+
+/// A source of FROM under the name it is exposed by.
+#[derive(Debug, Clone)]
+pub(crate) struct ScopeTable {
+    /// Alias, or the table's own name.
+    pub name: String,
+    /// Of a table without alias: qualifiers may name it.
+    pub schema: Option<String>,
+    pub columns: Vec<ScopeColumn>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scope {
+    pub tables: Vec<ScopeTable>,
+}
+
+/// A common table expression in sight.
+#[derive(Debug, Clone)]
+pub(crate) struct CteDef {
+    pub cte: ast::Cte,
+    /// How many of the list its query may see: those before it.
+    pub visible: usize,
+    /// How many scopes were open where it was written.
+    pub scopes: usize,
+}
+
+/// The clause being bound, for what may stand in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clause {
+    SelectList,
+    OrderBy,
+    Having,
+    Where,
+    On,
+    GroupBy,
+    /// Outside a SELECT: SET, VALUES, IF ...
+    Other,
+}
+
+/// One SELECT in progress: aggregates and window functions met so far.
+#[derive(Debug)]
+pub(crate) struct SelectState {
+    pub clause: Clause,
+    pub in_aggregate: bool,
+    pub aggs: Vec<Aggregate>,
+    pub windows: Vec<Window>,
+}
+
+impl SelectState {
+    pub fn new() -> SelectState {
+        SelectState {
+            clause: Clause::Other,
+            in_aggregate: false,
+            aggs: Vec::new(),
+            windows: Vec::new(),
+        }
+    }
+}
+
+/// Binds one statement.
+pub(crate) struct Binder<'a> {
+    pub names: &'a dyn Names,
+    pub frame: &'a Frame,
+    /// Line of the statement: messages without a better one quote it.
+    pub line: u32,
+    pub next_col: u32,
+    pub scopes: Vec<Scope>,
+    pub ctes: Vec<CteDef>,
+    pub selects: Vec<SelectState>,
+    /// Something was asked of the catalog: the result holds for its version only.
+    pub touched: Cell<bool>,
+    pub maxdop: u32,
+}
+
+impl<'a> Binder<'a> {
+    pub fn new(names: &'a dyn Names, frame: &'a Frame, line: u32) -> Binder<'a> {
+        Binder {
+            names,
+            frame,
+            line,
+            next_col: 0,
+            scopes: Vec::new(),
+            ctes: Vec::new(),
+            selects: Vec::new(),
+            touched: Cell::new(false),
+            maxdop: 0,
+        }
+    }
+
+    pub fn new_col(&mut self) -> ColId {
+        let id = ColId(self.next_col);
+        self.next_col += 1;
+        id
+    }
+
+    pub fn error(&self, number: i32, text: impl Into<String>) -> BindError {
+        BindError::new(number, if number < 200 { 15 } else { 16 }, self.line, text)
+    }
+
+    pub fn table(&self, name: &ObjectName) -> Option<std::sync::Arc<catalog::TableDef>> {
+        self.touched.set(true);
+        self.names.table(name)
+    }
+
+    /// The variable of that name; 137.
+    pub fn variable(&self, v: &ast::Variable) -> Result<VarId> {
+        self.frame.find(&v.name).ok_or_else(|| {
+            BindError::new(
+                137,
+                15,
+                v.span.line.max(self.line.min(1)),
+                format!("Must declare the scalar variable \"{}\".", v.name),
+            )
+        })
+    }
+
+    pub fn var_expr(&self, id: VarId) -> Expr {
+        Expr::new(ExprKind::Var(id), self.frame.ty(id), true)
+    }
+
+    /// Finds a column by name and perhaps qualifier: 207, 209, 4104.
+    pub fn column(&self, c: &ast::ColumnRef, line: u32) -> Result<ScopeColumn> {
+        for scope in self.scopes.iter().rev() {
+            let mut hits = Vec::new();
+            let mut named = false;
+            for table in &scope.tables {
+                if !matches_qualifier(table, &c.qualifier) {
+                    continue;
+                }
+                named = true;
+                hits.extend(table.columns.iter().filter(|k| {
+                    k.name.as_deref().is_some_and(|n| catalog::same_name(n, &c.name.value))
+                        || (k.identity && c.name.is("$identity"))
+                }));
+            }
+            match hits.len() {
+                1 => return Ok(hits[0].clone()),
+                0 if named && !c.qualifier.is_empty() => {
+                    return Err(BindError::invalid_column(&c.name.value, line));
+                }
+                0 => {}
+                _ => {
+                    return Err(BindError::new(
+                        209,
+                        16,
+                        line,
+                        format!("Ambiguous column name '{}'.", c.name.value),
+                    ));
+                }
+            }
+        }
+        if c.qualifier.is_empty() {
+            return Err(BindError::invalid_column(&c.name.value, line));
+        }
+        let mut full: Vec<&str> = c.qualifier.iter().map(|q| q.value.as_str()).collect();
+        full.push(&c.name.value);
+        Err(BindError::new(
+            4104,
+            16,
+            line,
+            format!("The multi-part identifier \"{}\" could not be bound.", full.join(".")),
+        ))
+    }
+}
+
+fn matches_qualifier(table: &ScopeTable, qualifier: &[ast::Ident]) -> bool {
+    match qualifier {
+        [] => true,
+        [name] => catalog::same_name(&table.name, &name.value),
+        [.., schema, name] => {
+            catalog::same_name(&table.name, &name.value)
+                && table.schema.as_deref().is_some_and(|s| catalog::same_name(s, &schema.value))
+        }
+    }
+}
+
+/// Tells if a table of FROM answers to `qualifier`.
+pub(crate) fn answers_to(table: &ScopeTable, qualifier: &[ast::Ident]) -> bool {
+    matches_qualifier(table, qualifier)
+}

@@ -1,0 +1,638 @@
+//! INSERT, UPDATE, DELETE and OUTPUT.
+
+use std::sync::Arc;
+
+use catalog::TableDef;
+use syntax::ast;
+use types::{SqlType, Value};
+
+use crate::context::*;
+use crate::error::{BindError, Result};
+use crate::hints;
+use crate::ir::*;
+use crate::names::ObjectName;
+
+impl Binder<'_> {
+    /// The table that a statement changes; 208.
+    pub fn target_table(&self, name: &ast::ObjectName) -> Result<Arc<TableDef>> {
+        self.table(&ObjectName::from(name))
+            .ok_or_else(|| BindError::invalid_object(name, name.span.line.max(1)))
+    }
+
+    fn named_target<'t>(
+        &self,
+        target: &'t ast::Target,
+    ) -> Result<(&'t ast::ObjectName, &'t [ast::TableHint])> {
+        match target {
+            ast::Target::Table { name, hints } => Ok((name, hints)),
+            ast::Target::Variable(v) => {
+                Err(BindError::unsupported(format!("table variable {}", v.name), v.span.line))
+            }
+        }
+    }
+
+    pub fn insert(&mut self, insert: &ast::Insert) -> Result<Insert> {
+        let (name, target_hints) = self.named_target(&insert.target)?;
+        let table = self.target_table(name)?;
+        let hints = hints::table_hints(target_hints)?;
+        let maxdop = hints::maxdop(&insert.option)?;
+        self.maxdop = maxdop;
+        self.push_ctes(&insert.with);
+        let ordinals = self.insert_columns(&table, &insert.columns, name)?;
+        let identity = table.identity();
+        let explicit_identity = identity.is_some_and(|i| ordinals.contains(&Some(i)));
+        // What each column gets: a position among the given values, or its default.
+        let mut given: Vec<Option<usize>> = vec![None; table.columns.len()];
+        for (position, ordinal) in ordinals.iter().enumerate() {
+            if let Some(ordinal) = ordinal {
+                given[*ordinal] = Some(position);
+            }
+        }
+        let width = ordinals.len();
+        let listed = !insert.columns.is_empty();
+        let source = match &insert.source {
+            ast::InsertSource::DefaultValues => {
+                let row = self.insert_row(&table, &vec![None; table.columns.len()], Vec::new())?;
+                InsertSource::Values(vec![row])
+            }
+            ast::InsertSource::Values(rows) => {
+                let mut out = Vec::with_capacity(rows.len());
+                for row in rows {
+                    self.check_width(row.len(), width, listed, (109, 110))?;
+                    let mut values = Vec::with_capacity(row.len());
+                    for value in row {
+                        values.push(match value {
+                            ast::InsertValue::Default(_) => None,
+                            ast::InsertValue::Expr(e) => Some(self.expr(e)?),
+                        });
+                    }
+                    out.push(self.insert_row(&table, &given, values)?);
+                }
+                InsertSource::Values(out)
+            }
+            ast::InsertSource::Query(query) => {
+                let query = self.query(query)?;
+                self.check_width(query.output.len(), width, listed, (120, 121))?;
+                let values =
+                    query.output.iter().map(|c| Some(Expr::col(c.id, c.ty, c.nullable))).collect();
+                let row = self.insert_row(&table, &given, values)?;
+                InsertSource::Query { query, row }
+            }
+            ast::InsertSource::Execute(exec) => {
+                let exec = self.exec(exec)?;
+                let columns: Vec<OutputColumn> = ordinals
+                    .iter()
+                    .map(|ordinal| {
+                        let column = ordinal.map(|o| &table.columns[o]);
+                        OutputColumn {
+                            name: column.map(|c| c.name.to_string()),
+                            id: self.new_col(),
+                            ty: column.map_or(SqlType::Int, |c| c.ty),
+                            nullable: true,
+                            identity: false,
+                        }
+                    })
+                    .collect();
+                let values = columns.iter().map(|c| Some(Expr::col(c.id, c.ty, true))).collect();
+                let row = self.insert_row(&table, &given, values)?;
+                InsertSource::Exec { exec: Box::new(exec), columns, row }
+            }
+            ast::InsertSource::ExecuteString(_) => {
+                return Err(BindError::unsupported("INSERT ... EXEC ('text')", self.line));
+            }
+        };
+        let top = match &insert.top {
+            Some(top) => {
+                let count = self.expr(&top.count)?;
+                Some(self.coerce(count, SqlType::BigInt, CastMode::Implicit)?)
+            }
+            None => None,
+        };
+        let output = match &insert.output {
+            Some(output) => Some(self.output(output, &table, Vec::new(), true, false)?),
+            None => None,
+        };
+        Ok(Insert { table, hints, source, top, explicit_identity, output })
+    }
+
+    pub fn push_ctes(&mut self, with: &[ast::Cte]) {
+        for cte in with {
+            let def =
+                CteDef { cte: cte.clone(), visible: self.ctes.len(), scopes: self.scopes.len() };
+            self.ctes.push(def);
+        }
+    }
+
+    /// Ordinals of the columns that the statement gives values for, in its order: 207, 264.
+    fn insert_columns(
+        &self,
+        table: &TableDef,
+        columns: &[ast::Ident],
+        name: &ast::ObjectName,
+    ) -> Result<Vec<Option<usize>>> {
+        let _ = name;
+        if columns.is_empty() {
+            return Ok((0..table.columns.len())
+                .filter(|i| table.columns[*i].identity.is_none())
+                .map(Some)
+                .collect());
+        }
+        let mut ordinals = Vec::with_capacity(columns.len());
+        for column in columns {
+            let line = column.span.line.max(1);
+            let ordinal = table
+                .column(&column.value)
+                .ok_or_else(|| BindError::invalid_column(&column.value, line))?;
+            if ordinals.contains(&Some(ordinal)) {
+                return Err(BindError::new(
+                    264,
+                    16,
+                    line,
+                    format!(
+                        "The column name '{}' is specified more than once in the SET clause or \
+                         column list of an INSERT. A column cannot be assigned more than one value \
+                         in the same clause. Modify the clause to make sure that a column is \
+                         updated only once. If this statement updates or inserts columns into a \
+                         view, column aliasing can conceal the duplication in your code.",
+                        column.value
+                    ),
+                ));
+            }
+            ordinals.push(Some(ordinal));
+        }
+        Ok(ordinals)
+    }
+
+    fn check_width(
+        &self,
+        values: usize,
+        columns: usize,
+        listed: bool,
+        numbers: (i32, i32),
+    ) -> Result<()> {
+        if values == columns {
+            return Ok(());
+        }
+        if !listed {
+            return Err(self.error(
+                213,
+                "Column name or number of supplied values does not match table definition.",
+            ));
+        }
+        let (number, text) = match (numbers.0, values < columns) {
+            (109, true) => (
+                109,
+                "There are more columns in the INSERT statement than values specified in the \
+                 VALUES clause. The number of values in the VALUES clause must match the number of \
+                 columns specified in the INSERT statement.",
+            ),
+            (109, false) => (
+                110,
+                "There are fewer columns in the INSERT statement than values specified in the \
+                 VALUES clause. The number of values in the VALUES clause must match the number of \
+                 columns specified in the INSERT statement.",
+            ),
+            (_, true) => (
+                120,
+                "The select list for the INSERT statement contains fewer items than the insert \
+                 list. The number of SELECT values must match the number of INSERT columns.",
+            ),
+            (_, false) => (
+                121,
+                "The select list for the INSERT statement contains more items than the insert \
+                 list. The number of SELECT values must match the number of INSERT columns.",
+            ),
+        };
+        Err(self.error(number, text))
+    }
+
+    /// One value per column of the table, converted: given ones, defaults, the identity.
+    fn insert_row(
+        &mut self,
+        table: &TableDef,
+        given: &[Option<usize>],
+        mut values: Vec<Option<Expr>>,
+    ) -> Result<Vec<Expr>> {
+        let mut row = Vec::with_capacity(table.columns.len());
+        for (ordinal, column) in table.columns.iter().enumerate() {
+            let value = match given[ordinal] {
+                Some(position) => match values[position].take() {
+                    Some(value) => value,
+                    None => self.default_value(table, ordinal)?,
+                },
+                None if column.identity.is_some() => {
+                    Expr::new(ExprKind::NextIdentity, column.ty, false)
+                }
+                None => self.default_value(table, ordinal)?,
+            };
+            row.push(self.coerce(value, column.ty, CastMode::Store { column: ordinal as u16 })?);
+        }
+        Ok(row)
+    }
+
+    /// The DEFAULT of a column, or NULL (a NOT NULL column without one fails when it is run, 515).
+    pub fn default_value(&mut self, table: &TableDef, ordinal: usize) -> Result<Expr> {
+        let column = &table.columns[ordinal];
+        match &column.default {
+            Some(default) => self.default_text(&default.text),
+            None => Ok(Expr::constant(Value::Null, column.ty)),
+        }
+    }
+
+    /// Binds the text of a DEFAULT: it sees no columns.
+    pub fn default_text(&mut self, text: &str) -> Result<Expr> {
+        let parsed =
+            syntax::parse_expression(text, &syntax::LexOptions::default()).map_err(|errors| {
+                match errors.into_iter().next() {
+                    Some(e) => BindError::new(e.number, 15, self.line, e.message),
+                    None => self.error(102, format!("Incorrect syntax near '{text}'.")),
+                }
+            })?;
+        let scopes = std::mem::take(&mut self.scopes);
+        let selects = std::mem::take(&mut self.selects);
+        let bound = self.expr(&parsed);
+        self.scopes = scopes;
+        self.selects = selects;
+        bound
+    }
+
+    /// FROM of an UPDATE or DELETE: the target among it, with its locator.
+    fn change_source(
+        &mut self,
+        target: &ast::Target,
+        from: &[ast::TableRef],
+        filter: Option<&ast::Expr>,
+        top: Option<&ast::Top>,
+    ) -> Result<(Arc<TableDef>, TableHints, Rel, ColId, Vec<ColId>, Vec<ScopeTable>)> {
+        let (name, target_hints) = self.named_target(target)?;
+        let target_hints_bound = hints::table_hints(target_hints)?;
+        let locator = self.new_col();
+        let (mut rel, tables, old) = if from.is_empty() {
+            let table = self.target_table(name)?;
+            let (mut get, scope) = self.get(table, None, target_hints)?;
+            get.locator = Some(locator);
+            let old = get.columns.clone();
+            (Rel::Get(Box::new(get)), vec![scope], old)
+        } else {
+            let source = self.from(from)?;
+            let mut rel = source.rel;
+            let first = self.find_target(name, &source.tables)?;
+            let mut old = None;
+            set_locator(&mut rel, first, locator, target_hints_bound, &mut old);
+            let Some(old) = old else {
+                return Err(BindError::new(
+                    4421,
+                    16,
+                    name.span.line.max(1),
+                    format!(
+                        "Derived table '{}' is not updatable because a column of the derived table \
+                         is derived or constant.",
+                        name.name
+                    ),
+                ));
+            };
+            (rel, source.tables, old)
+        };
+        self.scopes.push(Scope { tables: tables.clone() });
+        self.selects.push(SelectState::new());
+        let result = (|| {
+            if let Some(filter) = filter {
+                let predicate = self.in_clause(Clause::Where, |b| b.condition(filter))?;
+                let input = Box::new(std::mem::replace(&mut rel, Rel::OneRow));
+                rel = Rel::Filter { input, predicate };
+            }
+            if let Some(top) = top {
+                let input = std::mem::replace(&mut rel, Rel::OneRow);
+                rel = self.top(input, top, Vec::new())?;
+            }
+            Ok(())
+        })();
+        self.selects.pop();
+        self.scopes.pop();
+        result?;
+        let (table, hints) = find_get(&rel, locator).expect("the locator was just placed");
+        Ok((table, hints, rel, locator, old, tables))
+    }
+
+    /// The first column's id of the FROM item that the target names (alias, else table); 208.
+    fn find_target(&self, name: &ast::ObjectName, tables: &[ScopeTable]) -> Result<ColId> {
+        let parts: Vec<ast::Ident> =
+            name.schema.iter().cloned().chain([name.name.clone()]).collect();
+        let found = tables
+            .iter()
+            .find(|t| answers_to(t, &parts))
+            .or_else(|| tables.iter().find(|t| catalog::same_name(&t.name, &name.name.value)));
+        if let Some(found) = found {
+            return Ok(found.columns[0].id);
+        }
+        Err(BindError::invalid_object(name, name.span.line.max(1)))
+    }
+
+    pub fn update(&mut self, update: &ast::Update) -> Result<Update> {
+        self.push_ctes(&update.with);
+        let maxdop = hints::maxdop(&update.option)?;
+        let (table, hints, rel, locator, old, tables) = self.change_source(
+            &update.target,
+            &update.from,
+            update.filter.as_ref(),
+            update.top.as_ref(),
+        )?;
+        let target_column = old.first().copied();
+        self.scopes.push(Scope { tables: tables.clone() });
+        let set = self.update_set(update, &table);
+        self.scopes.pop();
+        let set = set?;
+        let output = match &update.output {
+            Some(output) => Some(self.output(
+                output,
+                &table,
+                without_target(&tables, target_column),
+                true,
+                true,
+            )?),
+            None => None,
+        };
+        let query = Query { rel, output: Vec::new(), maxdop };
+        Ok(Update { table, hints, query, locator, old, set, output })
+    }
+
+    fn update_set(&mut self, update: &ast::Update, table: &TableDef) -> Result<Vec<UpdateSet>> {
+        let mut out = Vec::with_capacity(update.set.len());
+        let mut seen = Vec::new();
+        for item in &update.set {
+            let line = item.span.line.max(1);
+            let var = item.variable.as_ref().map(|v| self.variable(v)).transpose()?;
+            let ordinal = match &item.column {
+                None => None,
+                Some(c) => {
+                    let ordinal = table
+                        .column(&c.name.value)
+                        .ok_or_else(|| BindError::invalid_column(&c.name.value, line))?;
+                    if seen.contains(&ordinal) {
+                        return Err(BindError::new(
+                            264,
+                            16,
+                            line,
+                            format!(
+                                "The column name '{}' is specified more than once in the SET \
+                                 clause or column list of an INSERT. A column cannot be assigned \
+                                 more than one value in the same clause. Modify the clause to make \
+                                 sure that a column is updated only once. If this statement updates \
+                                 or inserts columns into a view, column aliasing can conceal the \
+                                 duplication in your code.",
+                                c.name.value
+                            ),
+                        ));
+                    }
+                    if table.columns[ordinal].identity.is_some() {
+                        return Err(BindError::new(
+                            8102,
+                            16,
+                            line,
+                            format!("Cannot update identity column '{}'.", c.name.value),
+                        ));
+                    }
+                    seen.push(ordinal);
+                    Some(ordinal)
+                }
+            };
+            let mut value = match &item.value {
+                ast::InsertValue::Expr(e) => self.expr(e)?,
+                ast::InsertValue::Default(span) => match ordinal {
+                    Some(ordinal) => self.default_value(table, ordinal)?,
+                    None => {
+                        return Err(BindError::new(
+                            156,
+                            15,
+                            span.line.max(1),
+                            "Incorrect syntax near the keyword 'DEFAULT'.",
+                        ));
+                    }
+                },
+            };
+            if let Some(op) = item.op.operator().and_then(crate::expr::arith_op) {
+                let current = match (ordinal, &item.column, var) {
+                    (Some(_), Some(c), _) => {
+                        let found = self.column(c, line)?;
+                        Expr::col(found.id, found.ty, found.nullable)
+                    }
+                    (_, _, Some(var)) => self.var_expr(var),
+                    _ => return Err(self.error(102, "Incorrect syntax near '='.")),
+                };
+                value = self.arith(op, current, value)?;
+            }
+            out.push(match (var, ordinal) {
+                (None, Some(ordinal)) => {
+                    let ty = table.columns[ordinal].ty;
+                    let mode = CastMode::Store { column: ordinal as u16 };
+                    UpdateSet::Column { ordinal, value: self.coerce(value, ty, mode)? }
+                }
+                (Some(var), None) => {
+                    let ty = self.frame.ty(var);
+                    UpdateSet::Var { var, value: self.coerce(value, ty, CastMode::Implicit)? }
+                }
+                (Some(var), Some(ordinal)) => {
+                    let ty = table.columns[ordinal].ty;
+                    let mode = CastMode::Store { column: ordinal as u16 };
+                    let value = self.coerce(value, ty, mode)?;
+                    // The executor converts the column's new value to the variable's type.
+                    types::convert::check_implicit(ty, self.frame.ty(var))
+                        .map_err(|e| BindError::of_type(e, line))?;
+                    UpdateSet::Both { var, ordinal, value }
+                }
+                (None, None) => return Err(self.error(102, "Incorrect syntax near '='.")),
+            });
+        }
+        Ok(out)
+    }
+
+    pub fn delete(&mut self, delete: &ast::Delete) -> Result<Delete> {
+        self.push_ctes(&delete.with);
+        let maxdop = hints::maxdop(&delete.option)?;
+        let (table, hints, rel, locator, old, tables) = self.change_source(
+            &delete.target,
+            &delete.from,
+            delete.filter.as_ref(),
+            delete.top.as_ref(),
+        )?;
+        let target_column = old.first().copied();
+        let output = match &delete.output {
+            Some(output) => Some(self.output(
+                output,
+                &table,
+                without_target(&tables, target_column),
+                false,
+                true,
+            )?),
+            None => None,
+        };
+        let query = Query { rel, output: Vec::new(), maxdop };
+        Ok(Delete { table, hints, query, locator, old, output })
+    }
+
+    /// OUTPUT: `inserted` and `deleted` as tables, and what else the statement reads.
+    fn output(
+        &mut self,
+        output: &ast::Output,
+        table: &TableDef,
+        mut others: Vec<ScopeTable>,
+        with_inserted: bool,
+        with_deleted: bool,
+    ) -> Result<Output> {
+        let mut pseudo = |name: &str| {
+            let mut columns = Vec::with_capacity(table.columns.len());
+            for c in &table.columns {
+                columns.push(ScopeColumn {
+                    name: Some(c.name.to_string()),
+                    id: self.new_col(),
+                    ty: c.ty,
+                    nullable: c.nullable,
+                    identity: false,
+                });
+            }
+            ScopeTable { name: name.to_string(), schema: None, columns }
+        };
+        let inserted = pseudo("inserted");
+        let deleted = pseudo("deleted");
+        let ids = |t: &ScopeTable| t.columns.iter().map(|c| c.id).collect::<Vec<ColId>>();
+        let (inserted_ids, deleted_ids) = (ids(&inserted), ids(&deleted));
+        let mut tables = Vec::new();
+        if with_inserted {
+            tables.push(inserted);
+        }
+        if with_deleted {
+            tables.push(deleted);
+        }
+        tables.append(&mut others);
+        self.scopes.push(Scope { tables });
+        let columns = self.output_columns(output);
+        self.scopes.pop();
+        let columns = columns?;
+        let into = match &output.into {
+            None => None,
+            Some(target) => {
+                let (name, _) = self.named_target(target)?;
+                let table = self.target_table(name)?;
+                let ordinals = self.insert_columns(&table, &output.columns, name)?;
+                let listed = !output.columns.is_empty();
+                self.check_width(columns.len(), ordinals.len(), listed, (120, 121))?;
+                let mut given = vec![None; table.columns.len()];
+                for (position, ordinal) in ordinals.iter().enumerate() {
+                    if let Some(ordinal) = ordinal {
+                        given[*ordinal] = Some(position);
+                    }
+                }
+                let values =
+                    columns.iter().map(|(c, _)| Some(Expr::col(c.id, c.ty, c.nullable))).collect();
+                let row = self.insert_row(&table, &given, values)?;
+                Some((table, row))
+            }
+        };
+        Ok(Output { inserted: inserted_ids, deleted: deleted_ids, columns, into })
+    }
+
+    fn output_columns(&mut self, output: &ast::Output) -> Result<Vec<(OutputColumn, Expr)>> {
+        let mut columns = Vec::new();
+        for item in &output.items {
+            match item {
+                ast::SelectItem::Wildcard { qualifier, span } => {
+                    let parts: Vec<ast::Ident> = qualifier.iter().map(|q| q.name.clone()).collect();
+                    let scope = self.scopes.last().expect("pushed by output");
+                    let found: Vec<ScopeColumn> = scope
+                        .tables
+                        .iter()
+                        .filter(|t| answers_to(t, &parts))
+                        .flat_map(|t| t.columns.clone())
+                        .collect();
+                    if found.is_empty() {
+                        return Err(BindError::new(
+                            107,
+                            15,
+                            span.line.max(1),
+                            format!(
+                                "The column prefix '{}' does not match with a table name or alias \
+                                 name used in the query.",
+                                qualifier.as_ref().map_or(String::new(), ToString::to_string)
+                            ),
+                        ));
+                    }
+                    for c in found {
+                        let column = OutputColumn {
+                            name: c.name,
+                            id: self.new_col(),
+                            ty: c.ty,
+                            nullable: true,
+                            identity: false,
+                        };
+                        columns.push((column, Expr::col(c.id, c.ty, c.nullable)));
+                    }
+                }
+                ast::SelectItem::Expr { expr, alias } => {
+                    let bound = self.expr(expr)?;
+                    let name = match (&alias, &expr.kind) {
+                        (Some(alias), _) => Some(alias.value.clone()),
+                        (None, ast::ExprKind::Column(c)) => Some(c.name.value.clone()),
+                        _ => None,
+                    };
+                    let column = OutputColumn {
+                        name,
+                        id: self.new_col(),
+                        ty: bound.ty,
+                        nullable: true,
+                        identity: false,
+                    };
+                    columns.push((column, bound));
+                }
+                ast::SelectItem::Assign { .. } => {
+                    return Err(self.error(102, "Incorrect syntax near '='."));
+                }
+            }
+        }
+        Ok(columns)
+    }
+}
+
+/// FROM's other tables: what OUTPUT may name besides `inserted` and `deleted`.
+fn without_target(tables: &[ScopeTable], target: Option<ColId>) -> Vec<ScopeTable> {
+    tables.iter().filter(|t| t.columns.first().map(|c| c.id) != target).cloned().collect()
+}
+
+/// Puts the locator on the reading whose first column is `first`.
+fn set_locator(
+    rel: &mut Rel,
+    first: ColId,
+    locator: ColId,
+    hints: TableHints,
+    old: &mut Option<Vec<ColId>>,
+) {
+    if let Rel::Get(get) = rel
+        && get.columns.first() == Some(&first)
+    {
+        get.locator = Some(locator);
+        if hints != TableHints::default() {
+            get.hints = hints;
+        }
+        *old = Some(get.columns.clone());
+        return;
+    }
+    // Not below groupings and the like: their columns are no longer the table's rows.
+    match rel {
+        Rel::Join { left, right, .. } | Rel::Apply { left, right, .. } => {
+            set_locator(left, first, locator, hints, old);
+            set_locator(right, first, locator, hints, old);
+        }
+        Rel::Filter { input, .. } | Rel::Top { input, .. } | Rel::Sort { input, .. } => {
+            set_locator(input, first, locator, hints, old);
+        }
+        _ => {}
+    }
+}
+
+fn find_get(rel: &Rel, locator: ColId) -> Option<(Arc<TableDef>, TableHints)> {
+    if let Rel::Get(get) = rel
+        && get.locator == Some(locator)
+    {
+        return Some((get.table.clone(), get.hints));
+    }
+    rel.inputs().into_iter().find_map(|input| find_get(input, locator))
+}

@@ -1,0 +1,515 @@
+//! Expressions: names found, types derived, conversions made explicit.
+
+use syntax::ast;
+use types::{Decimal, Len, SqlType, Value};
+
+use crate::coerce::cast;
+use crate::context::Binder;
+use crate::error::{BindError, Result};
+use crate::ir::*;
+
+impl Binder<'_> {
+    /// A value.
+    pub fn expr(&mut self, e: &ast::Expr) -> Result<Expr> {
+        use ast::ExprKind as K;
+        let line = e.span.line.max(1);
+        match &e.kind {
+            K::Literal(literal) => self.literal(literal, line),
+            K::Column(c) => {
+                let found = self.column(c, line)?;
+                Ok(Expr::col(found.id, found.ty, found.nullable))
+            }
+            K::Variable(v) => Ok(self.var_expr(self.variable(v)?)),
+            K::SystemVariable(name) => self.system_variable(name, line),
+            K::Unary { op, expr } => match op {
+                ast::UnaryOp::Plus => self.expr(expr),
+                ast::UnaryOp::Minus => {
+                    let input = self.expr(expr)?;
+                    self.minus(input)
+                }
+                ast::UnaryOp::BitNot => {
+                    let input = self.expr(expr)?;
+                    if !input.ty.is_integer() {
+                        return Err(self.invalid_operand(input.ty, "'~'", line));
+                    }
+                    let (ty, nullable) = (input.ty, input.nullable);
+                    Ok(Expr::new(ExprKind::BitNot(Box::new(input)), ty, nullable))
+                }
+                ast::UnaryOp::Not => self.condition(e),
+            },
+            K::Binary { op, left, right } => match arith_op(*op) {
+                Some(op) => {
+                    let left = self.expr(left)?;
+                    let right = self.expr(right)?;
+                    self.arith(op, left, right)
+                }
+                None => self.condition(e),
+            },
+            K::Subquery(query) => {
+                let query = self.subquery(query, false)?;
+                let (ty, id) = (query.output[0].ty, &query.output);
+                debug_assert_eq!(id.len(), 1);
+                let kind =
+                    ExprKind::Subquery { kind: SubqueryKind::Scalar, query: Box::new(query) };
+                Ok(Expr::new(kind, ty, true))
+            }
+            K::Case { operand, branches, otherwise } => {
+                self.case(operand.as_deref(), branches, otherwise.as_deref())
+            }
+            K::Cast(c) => self.cast_call(c, line),
+            K::Function(f) => self.function(f, line),
+            K::Collate { expr, .. } => {
+                // One collation today: the clause is accepted where it says nothing new.
+                let input = self.expr(expr)?;
+                if !input.ty.is_character() && !input.is_null_constant() {
+                    return Err(BindError::new(
+                        447,
+                        16,
+                        line,
+                        format!(
+                            "Expression type {} is invalid for COLLATE clause.",
+                            input.ty.message_name()
+                        ),
+                    ));
+                }
+                Ok(input)
+            }
+            K::Like { .. }
+            | K::Between { .. }
+            | K::InList { .. }
+            | K::InSubquery { .. }
+            | K::Exists(_)
+            | K::Quantified { .. }
+            | K::IsNull { .. } => self.condition(e),
+        }
+    }
+
+    /// A condition: an expression of type bit whose NULL is UNKNOWN.
+    pub fn condition(&mut self, e: &ast::Expr) -> Result<Expr> {
+        use ast::ExprKind as K;
+        let line = e.span.line.max(1);
+        match &e.kind {
+            K::Unary { op: ast::UnaryOp::Not, expr } => Ok(Expr::negate(self.condition(expr)?)),
+            K::Binary { op: ast::BinaryOp::And, left, right } => {
+                Ok(Expr::and(self.condition(left)?, self.condition(right)?))
+            }
+            K::Binary { op: ast::BinaryOp::Or, left, right } => {
+                Ok(Expr::or(self.condition(left)?, self.condition(right)?))
+            }
+            K::Binary { op, left, right } if op.is_comparison() => {
+                let left = self.expr(left)?;
+                let right = self.expr(right)?;
+                self.compare(compare_op(*op), left, right)
+            }
+            K::Like { negated, expr, pattern, escape } => {
+                let input = self.expr(expr)?;
+                let pattern = self.expr(pattern)?;
+                let (input, pattern) = (self.text(input)?, self.text(pattern)?);
+                let escape = match escape {
+                    Some(escape) => {
+                        let escape = self.expr(escape)?;
+                        Some(Box::new(self.text(escape)?))
+                    }
+                    None => None,
+                };
+                let nullable = input.nullable
+                    || pattern.nullable
+                    || escape.as_ref().is_some_and(|e| e.nullable);
+                let kind = ExprKind::Like {
+                    input: Box::new(input),
+                    pattern: Box::new(pattern),
+                    escape,
+                    negated: *negated,
+                };
+                Ok(Expr::new(kind, SqlType::Bit, nullable))
+            }
+            K::Between { negated, expr, low, high } => {
+                let input = self.expr(expr)?;
+                let low = self.expr(low)?;
+                let high = self.expr(high)?;
+                let low = self.compare(CompareOp::Ge, input.clone(), low)?;
+                let high = self.compare(CompareOp::Le, input, high)?;
+                let both = Expr::and(low, high);
+                Ok(if *negated { Expr::negate(both) } else { both })
+            }
+            K::InList { negated, expr, list } => {
+                let input = self.expr(expr)?;
+                let list =
+                    list.iter().map(|item| self.expr(item)).collect::<Result<Vec<Expr>>>()?;
+                self.in_list(input, list, *negated)
+            }
+            K::InSubquery { negated, expr, query } => {
+                let needle = self.expr(expr)?;
+                let query = self.subquery(query, false)?;
+                let (needle, query) = self.matching(needle, query)?;
+                let kind = ExprKind::Subquery {
+                    kind: SubqueryKind::In { needle: Box::new(needle) },
+                    query: Box::new(query),
+                };
+                let found = Expr::new(kind, SqlType::Bit, true);
+                Ok(if *negated { Expr::negate(found) } else { found })
+            }
+            K::Exists(query) => {
+                let query = self.subquery(query, true)?;
+                let kind =
+                    ExprKind::Subquery { kind: SubqueryKind::Exists, query: Box::new(query) };
+                Ok(Expr::new(kind, SqlType::Bit, false))
+            }
+            K::Quantified { op, all, left, query } => {
+                let needle = self.expr(left)?;
+                let query = self.subquery(query, false)?;
+                let (needle, query) = self.matching(needle, query)?;
+                let kind = SubqueryKind::Quantified {
+                    needle: Box::new(needle),
+                    op: compare_op(*op),
+                    all: *all,
+                };
+                let kind = ExprKind::Subquery { kind, query: Box::new(query) };
+                Ok(Expr::new(kind, SqlType::Bit, true))
+            }
+            K::IsNull { negated, expr } => Ok(Expr::is_null(self.expr(expr)?, *negated)),
+            _ => Err(BindError::new(
+                4145,
+                15,
+                line,
+                "An expression of non-boolean type specified in a context where a condition is \
+                 expected.",
+            )),
+        }
+    }
+
+    fn in_list(&self, input: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr> {
+        // Usually every item meets the input in one type; then it is one operation. Otherwise each
+        // comparison converts for itself, as SQL Server's OR of equalities does.
+        let mut meets = Vec::with_capacity(list.len());
+        for item in &list {
+            meets.push(self.comparable(input.clone(), item.clone())?);
+        }
+        let uniform = meets.iter().all(|(left, _)| *left == meets[0].0);
+        if uniform {
+            let nullable = meets.iter().any(|(l, r)| l.nullable || r.nullable);
+            let input = meets[0].0.clone();
+            let list = meets.into_iter().map(|(_, right)| right).collect();
+            let kind = ExprKind::In { input: Box::new(input), list, negated };
+            return Ok(Expr::new(kind, SqlType::Bit, nullable));
+        }
+        let any = meets
+            .into_iter()
+            .map(|(left, right)| Expr::compare(CompareOp::Eq, left, right))
+            .reduce(Expr::or)
+            .unwrap_or_else(|| Expr::constant(Value::Bit(false), SqlType::Bit));
+        Ok(if negated { Expr::negate(any) } else { any })
+    }
+
+    /// Needle and a query's only column, brought to one type.
+    fn matching(&mut self, needle: Expr, mut query: Query) -> Result<(Expr, Query)> {
+        let output = query.output[0].clone();
+        let column = Expr::col(output.id, output.ty, output.nullable);
+        let (needle, converted) = self.comparable(needle, column.clone())?;
+        if converted != column {
+            let id = self.new_col();
+            let ty = converted.ty;
+            query.rel = Rel::Project { input: Box::new(query.rel), exprs: vec![(id, converted)] };
+            query.output[0] = OutputColumn { id, ty, ..output };
+        }
+        Ok((needle, query))
+    }
+
+    fn literal(&self, literal: &ast::Literal, line: u32) -> Result<Expr> {
+        Ok(match literal {
+            ast::Literal::Null => Expr::constant(Value::Null, SqlType::Int),
+            ast::Literal::Int(v) => Expr::int(*v),
+            ast::Literal::Decimal(digits) => {
+                let d = parse_decimal(digits).ok_or_else(|| {
+                    BindError::new(
+                        1007,
+                        15,
+                        line,
+                        format!(
+                            "The number '{digits}' is out of the range for numeric representation \
+                             (maximum precision 38)."
+                        ),
+                    )
+                })?;
+                let ty = SqlType::Decimal { precision: d.precision(), scale: d.scale() };
+                Expr::constant(Value::Decimal(d), ty)
+            }
+            ast::Literal::Float(v) => Expr::constant(Value::Float(*v), SqlType::Float),
+            ast::Literal::Money(digits) => {
+                let value = parse_money(digits)
+                    .ok_or_else(|| BindError::of_type(types::TypeError::BadMoney, line))?;
+                Expr::constant(Value::Money(value), SqlType::Money)
+            }
+            ast::Literal::Binary(bytes) => {
+                let len = match bytes.len() {
+                    n if n > 8000 => Len::Max,
+                    n => Len::N(n.max(1) as u16),
+                };
+                Expr::constant(Value::binary(bytes), SqlType::VarBinary(len))
+            }
+            ast::Literal::String { value, national } => {
+                let chars =
+                    if *national { value.encode_utf16().count() } else { value.chars().count() };
+                let limit = if *national { 4000 } else { 8000 };
+                let len = if chars > limit { Len::Max } else { Len::N(chars.max(1) as u16) };
+                let ty = if *national { SqlType::NVarChar(len) } else { SqlType::VarChar(len) };
+                Expr::constant(Value::str(value), ty)
+            }
+        })
+    }
+
+    fn system_variable(&self, name: &str, line: u32) -> Result<Expr> {
+        use SqlType::*;
+        let (var, ty) = match name.to_ascii_uppercase().as_str() {
+            "@@SPID" => (SysVar::Spid, SmallInt),
+            "@@ROWCOUNT" => (SysVar::RowCount, Int),
+            "@@TRANCOUNT" => (SysVar::TranCount, Int),
+            "@@ERROR" => (SysVar::Error, Int),
+            "@@IDENTITY" => (SysVar::Identity, Decimal { precision: 38, scale: 0 }),
+            "@@FETCH_STATUS" => (SysVar::FetchStatus, Int),
+            "@@PROCID" => (SysVar::ProcId, Int),
+            "@@NESTLEVEL" => (SysVar::NestLevel, Int),
+            "@@DATEFIRST" => (SysVar::DateFirst, TinyInt),
+            "@@LOCK_TIMEOUT" => (SysVar::LockTimeout, Int),
+            "@@OPTIONS" => (SysVar::Options, Int),
+            "@@MAX_CONNECTIONS" => (SysVar::MaxConnections, Int),
+            "@@VERSION" => (SysVar::Version, NVarChar(Len::N(300))),
+            "@@SERVERNAME" => (SysVar::ServerName, NVarChar(Len::N(128))),
+            "@@SERVICENAME" => (SysVar::ServiceName, NVarChar(Len::N(128))),
+            "@@LANGUAGE" => (SysVar::Language, NVarChar(Len::N(128))),
+            "@@TEXTSIZE" => (SysVar::TextSize, Int),
+            _ => {
+                return Err(BindError::new(
+                    137,
+                    15,
+                    line,
+                    format!("Must declare the scalar variable \"{name}\"."),
+                ));
+            }
+        };
+        Ok(Expr::new(ExprKind::Sys(var), ty, matches!(var, SysVar::Identity)))
+    }
+
+    pub fn minus(&self, input: Expr) -> Result<Expr> {
+        let ty = types::arith::neg_type(input.ty).map_err(|e| BindError::of_type(e, self.line))?;
+        let nullable = input.nullable;
+        let input =
+            if ty.is_integer() { self.coerce(input, ty, CastMode::Implicit)? } else { input };
+        Ok(Expr::new(ExprKind::Neg(Box::new(input)), ty, nullable))
+    }
+
+    pub fn invalid_operand(&self, ty: SqlType, operator: &str, line: u32) -> BindError {
+        BindError::new(
+            8117,
+            16,
+            line,
+            format!("Operand data type {} is invalid for {operator} operator.", ty.message_name()),
+        )
+    }
+
+    fn case(
+        &mut self,
+        operand: Option<&ast::Expr>,
+        branches: &[ast::CaseBranch],
+        otherwise: Option<&ast::Expr>,
+    ) -> Result<Expr> {
+        let operand = operand.map(|e| self.expr(e)).transpose()?;
+        let mut bound = Vec::with_capacity(branches.len());
+        for branch in branches {
+            let when = match &operand {
+                Some(operand) => {
+                    let value = self.expr(&branch.when)?;
+                    self.compare(CompareOp::Eq, operand.clone(), value)?
+                }
+                None => self.condition(&branch.when)?,
+            };
+            bound.push((when, self.expr(&branch.then)?));
+        }
+        let otherwise = otherwise.map(|e| self.expr(e)).transpose()?;
+        self.make_case(bound, otherwise)
+    }
+
+    /// CASE with its results in their common type; 8133 when all are the constant NULL.
+    pub fn make_case(&self, branches: Vec<(Expr, Expr)>, otherwise: Option<Expr>) -> Result<Expr> {
+        let results: Vec<&Expr> = branches.iter().map(|(_, r)| r).chain(&otherwise).collect();
+        let ty = self.common(&results)?.ok_or_else(|| {
+            self.error(
+                8133,
+                "At least one of the result expressions in a CASE specification must be an \
+                 expression other than the NULL constant.",
+            )
+        })?;
+        let mut nullable = otherwise.is_none();
+        let mut out = Vec::with_capacity(branches.len());
+        for (when, then) in branches {
+            let then = self.coerce(then, ty, CastMode::Implicit)?;
+            nullable |= then.nullable;
+            out.push((when, then));
+        }
+        let otherwise = match otherwise {
+            Some(e) => {
+                let e = self.coerce(e, ty, CastMode::Implicit)?;
+                nullable |= e.nullable;
+                Some(Box::new(e))
+            }
+            None => None,
+        };
+        Ok(Expr::new(ExprKind::Case { branches: out, otherwise }, ty, nullable))
+    }
+
+    fn cast_call(&mut self, c: &ast::Cast, line: u32) -> Result<Expr> {
+        let ty = resolve_type(&c.ty, true)?;
+        let input = self.expr(&c.expr)?;
+        let style = match &c.style {
+            None => None,
+            Some(e) => Some(constant_int(e).ok_or_else(|| {
+                BindError::unsupported("CONVERT with a style that is no constant", line)
+            })?),
+        };
+        let mode = if c.try_ { CastMode::Try } else { CastMode::Explicit };
+        if input.ty == ty && style.is_none() {
+            // Kept as a node of its own: CAST(NULL AS x) is no longer the untyped NULL.
+            return Ok(cast(input, ty, mode, None));
+        }
+        if input.is_null_constant() {
+            let typed = Expr::constant(Value::Null, ty);
+            return Ok(cast(typed, ty, mode, None));
+        }
+        types::convert::check_explicit(input.ty, ty).map_err(|e| BindError::of_type(e, line))?;
+        Ok(cast(input, ty, mode, style))
+    }
+}
+
+/// A type as written; 2715 when there is none, 131 and its like when it is too long.
+pub(crate) fn resolve_type(ty: &ast::TypeName, in_cast: bool) -> Result<SqlType> {
+    let line = ty.span.line.max(1);
+    let args: Vec<Len> = ty
+        .args
+        .iter()
+        .map(|arg| match arg {
+            ast::TypeArg::Max => Len::Max,
+            ast::TypeArg::Number(n) => Len::N(u16::try_from(*n).unwrap_or(u16::MAX)),
+        })
+        .collect();
+    let found = if in_cast {
+        SqlType::from_name_in_cast(&ty.name, &args)
+    } else {
+        SqlType::from_name(&ty.name, &args)
+    };
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let exists = SqlType::from_name(&ty.name, &[]).is_some();
+    Err(match args.as_slice() {
+        [Len::N(n), ..] if exists && *n > 8000 => BindError::new(
+            131,
+            15,
+            line,
+            format!(
+                "The size ({}) given to the type '{}' exceeds the maximum allowed for any data \
+                 type (8000).",
+                match ty.args[0] {
+                    ast::TypeArg::Number(n) => n,
+                    ast::TypeArg::Max => 0,
+                },
+                ty.name
+            ),
+        ),
+        [Len::N(n), ..] if exists && matches!(ty.name.as_str(), "decimal" | "numeric" | "dec") => {
+            BindError::new(
+                2750,
+                16,
+                line,
+                format!(
+                    "Column or parameter #1: Specified column precision {n} is greater than the \
+                     maximum precision of 38."
+                ),
+            )
+        }
+        [_, ..] if exists => BindError::new(
+            2716,
+            16,
+            line,
+            format!(
+                "Column, parameter, or variable #1: Cannot specify a column width on data type {}.",
+                ty.name
+            ),
+        ),
+        _ => BindError::new(
+            2715,
+            16,
+            line,
+            format!("Column, parameter, or variable #1: Cannot find data type {}.", ty.name),
+        ),
+    })
+}
+
+/// The int of a literal, perhaps with a sign.
+pub(crate) fn constant_int(e: &ast::Expr) -> Option<i32> {
+    match &e.kind {
+        ast::ExprKind::Literal(ast::Literal::Int(n)) => Some(*n),
+        ast::ExprKind::Unary { op: ast::UnaryOp::Minus, expr } => {
+            constant_int(expr).and_then(i32::checked_neg)
+        }
+        _ => None,
+    }
+}
+
+fn compare_op(op: ast::BinaryOp) -> CompareOp {
+    match op {
+        ast::BinaryOp::NotEq => CompareOp::Ne,
+        ast::BinaryOp::Lt => CompareOp::Lt,
+        ast::BinaryOp::LtEq => CompareOp::Le,
+        ast::BinaryOp::Gt => CompareOp::Gt,
+        ast::BinaryOp::GtEq => CompareOp::Ge,
+        _ => CompareOp::Eq,
+    }
+}
+
+pub(crate) fn arith_op(op: ast::BinaryOp) -> Option<ArithOp> {
+    Some(match op {
+        ast::BinaryOp::Add => ArithOp::Add,
+        ast::BinaryOp::Sub => ArithOp::Sub,
+        ast::BinaryOp::Mul => ArithOp::Mul,
+        ast::BinaryOp::Div => ArithOp::Div,
+        ast::BinaryOp::Mod => ArithOp::Mod,
+        ast::BinaryOp::BitAnd => ArithOp::BitAnd,
+        ast::BinaryOp::BitOr => ArithOp::BitOr,
+        ast::BinaryOp::BitXor => ArithOp::BitXor,
+        _ => return None,
+    })
+}
+
+/// Digits with perhaps a point, as a decimal with just enough precision and scale.
+pub(crate) fn parse_decimal(digits: &str) -> Option<Decimal> {
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let whole = whole.trim_start_matches('0');
+    let precision = (whole.len() + fraction.len()).max(1);
+    if precision > 38 {
+        return None;
+    }
+    let mut units: i128 = 0;
+    for c in whole.chars().chain(fraction.chars()) {
+        units = units * 10 + i128::from(c.to_digit(10)?);
+    }
+    Decimal::new(units, precision as u8, fraction.len() as u8).ok()
+}
+
+/// Digits as money (units of 1/10000), rounded half up.
+fn parse_money(digits: &str) -> Option<i64> {
+    let digits = digits.replace(',', "");
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    let mut units: i64 = 0;
+    for c in whole.chars() {
+        units = units.checked_mul(10)?.checked_add(i64::from(c.to_digit(10)?))?;
+    }
+    let mut fraction = fraction.chars();
+    for _ in 0..4 {
+        let digit = fraction.next().map_or(Some(0), |c| c.to_digit(10))?;
+        units = units.checked_mul(10)?.checked_add(i64::from(digit))?;
+    }
+    if fraction.next().is_some_and(|c| c >= '5') {
+        units = units.checked_add(1)?;
+    }
+    Some(units)
+}

@@ -1,0 +1,434 @@
+//! FROM: tables, derived tables, common table expressions, joins.
+
+use std::sync::Arc;
+
+use syntax::ast;
+use types::SqlType;
+
+use crate::context::*;
+use crate::error::{BindError, Result};
+use crate::hints::table_hints;
+use crate::ir::*;
+use crate::names::ObjectName;
+
+/// A bound source and what names can find in it.
+pub(crate) struct Source {
+    pub rel: Rel,
+    pub tables: Vec<ScopeTable>,
+}
+
+impl Binder<'_> {
+    /// The whole FROM clause; one row of nothing when empty.
+    pub fn from(&mut self, items: &[ast::TableRef]) -> Result<Source> {
+        let mut whole: Option<Source> = None;
+        for item in items {
+            let source = self.table_ref(item)?;
+            whole = Some(match whole {
+                None => source,
+                Some(left) => self.join_sources(left, source, JoinKind::Cross, None)?,
+            });
+        }
+        Ok(whole.unwrap_or(Source { rel: Rel::OneRow, tables: Vec::new() }))
+    }
+
+    fn join_sources(
+        &self,
+        mut left: Source,
+        right: Source,
+        kind: JoinKind,
+        on: Option<Expr>,
+    ) -> Result<Source> {
+        self.check_names(&left.tables, &right.tables)?;
+        left.tables.extend(right.tables);
+        let rel = Rel::Join { kind, left: Box::new(left.rel), right: Box::new(right.rel), on };
+        Ok(Source { rel, tables: left.tables })
+    }
+
+    fn check_names(&self, left: &[ScopeTable], right: &[ScopeTable]) -> Result<()> {
+        for r in right {
+            let clash = left.iter().find(|l| {
+                catalog::same_name(&l.name, &r.name)
+                    && match (&l.schema, &r.schema) {
+                        (Some(a), Some(b)) => catalog::same_name(a, b),
+                        (None, None) => true,
+                        _ => true,
+                    }
+            });
+            if let Some(l) = clash {
+                return Err(if l.schema.is_some() && r.schema.is_some() {
+                    self.error(
+                        1013,
+                        format!(
+                            "The objects \"{}\" and \"{}\" in the FROM clause have the same \
+                             exposed names. Use correlation names to distinguish them.",
+                            l.name, r.name
+                        ),
+                    )
+                } else {
+                    self.error(
+                        1011,
+                        format!(
+                            "The correlation name '{}' is specified multiple times in a FROM \
+                             clause.",
+                            r.name
+                        ),
+                    )
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn table_ref(&mut self, item: &ast::TableRef) -> Result<Source> {
+        match item {
+            ast::TableRef::Named { name, alias, hints } => {
+                if name.schema.is_none()
+                    && let Some(index) = self.find_cte(&name.name.value)
+                {
+                    return self.cte(index, alias.as_ref().unwrap_or(&name.name));
+                }
+                self.named(name, alias.as_ref(), hints)
+            }
+            ast::TableRef::Variable { name, .. } => {
+                Err(BindError::unsupported(format!("table variable {}", name.name), name.span.line))
+            }
+            ast::TableRef::Derived { query, alias, columns } => {
+                let bound = self.derived(query, alias.span.line)?;
+                self.expose(bound, alias, columns)
+            }
+            ast::TableRef::Function { name, args, alias, columns } => {
+                self.table_function(name, args, alias.as_ref(), columns)
+            }
+            ast::TableRef::Join { kind, left, right, on, .. } => self.join(*kind, left, right, on),
+        }
+    }
+
+    fn join(
+        &mut self,
+        kind: ast::JoinKind,
+        left: &ast::TableRef,
+        right: &ast::TableRef,
+        on: &Option<ast::Expr>,
+    ) -> Result<Source> {
+        let mut left = self.table_ref(left)?;
+        if matches!(kind, ast::JoinKind::CrossApply | ast::JoinKind::OuterApply) {
+            self.scopes.push(Scope { tables: left.tables.clone() });
+            let right = self.table_ref(right);
+            self.scopes.pop();
+            let mut right = right?;
+            self.check_names(&left.tables, &right.tables)?;
+            let outer = kind == ast::JoinKind::OuterApply;
+            if outer {
+                make_nullable(&mut right.tables);
+            }
+            left.tables.extend(right.tables);
+            let rel = Rel::Apply { outer, left: Box::new(left.rel), right: Box::new(right.rel) };
+            return Ok(Source { rel, tables: left.tables });
+        }
+        let mut right = self.table_ref(right)?;
+        let join_kind = match kind {
+            ast::JoinKind::Inner => JoinKind::Inner,
+            ast::JoinKind::Left => JoinKind::Left,
+            ast::JoinKind::Right => JoinKind::Right,
+            ast::JoinKind::Full => JoinKind::Full,
+            _ => JoinKind::Cross,
+        };
+        let on = match on {
+            None => None,
+            Some(on) => {
+                let mut tables = left.tables.clone();
+                tables.extend(right.tables.iter().cloned());
+                self.scopes.push(Scope { tables });
+                let bound = self.in_clause(Clause::On, |b| b.condition(on));
+                self.scopes.pop();
+                Some(bound?)
+            }
+        };
+        if matches!(join_kind, JoinKind::Left | JoinKind::Full) {
+            make_nullable(&mut right.tables);
+        }
+        if matches!(join_kind, JoinKind::Right | JoinKind::Full) {
+            make_nullable(&mut left.tables);
+        }
+        self.join_sources(left, right, join_kind, on)
+    }
+
+    /// A table or system view by name; 208.
+    fn named(
+        &mut self,
+        name: &ast::ObjectName,
+        alias: Option<&ast::Ident>,
+        hints: &[ast::TableHint],
+    ) -> Result<Source> {
+        let wanted = ObjectName::from(name);
+        if let Some(table) = self.table(&wanted) {
+            let (get, scope) = self.get(table, alias, hints)?;
+            return Ok(Source { rel: Rel::Get(Box::new(get)), tables: vec![scope] });
+        }
+        match self.names.system_view(&wanted) {
+            Some(view) if view.args == 0 => self.system(view, Vec::new(), name, alias, &[]),
+            _ => Err(BindError::invalid_object(name, name.span.line.max(1))),
+        }
+    }
+
+    /// Reading of a base table under an alias.
+    pub fn get(
+        &mut self,
+        table: Arc<catalog::TableDef>,
+        alias: Option<&ast::Ident>,
+        hints: &[ast::TableHint],
+    ) -> Result<(Get, ScopeTable)> {
+        let hints = table_hints(hints)?;
+        let columns: Vec<ColId> = table.columns.iter().map(|_| self.new_col()).collect();
+        let scope = ScopeTable {
+            name: alias.map_or_else(|| table.name.to_string(), |a| a.value.clone()),
+            schema: if alias.is_some() { None } else { Some(table.schema.to_string()) },
+            columns: table
+                .columns
+                .iter()
+                .zip(&columns)
+                .map(|(c, id)| ScopeColumn {
+                    name: Some(c.name.to_string()),
+                    id: *id,
+                    ty: c.ty,
+                    nullable: c.nullable,
+                    identity: c.identity.is_some(),
+                })
+                .collect(),
+        };
+        Ok((Get { table, columns, locator: None, hints }, scope))
+    }
+
+    fn system(
+        &mut self,
+        view: Arc<SystemView>,
+        args: Vec<Expr>,
+        name: &ast::ObjectName,
+        alias: Option<&ast::Ident>,
+        renamed: &[ast::Ident],
+    ) -> Result<Source> {
+        let columns: Vec<ColId> = view.columns.iter().map(|_| self.new_col()).collect();
+        let scope = ScopeTable {
+            name: alias.unwrap_or(&name.name).value.clone(),
+            schema: alias.is_none().then(|| {
+                name.schema.as_ref().map_or_else(|| "sys".to_string(), |s| s.value.clone())
+            }),
+            columns: view
+                .columns
+                .iter()
+                .zip(&columns)
+                .enumerate()
+                .map(|(i, (c, id))| ScopeColumn {
+                    name: Some(renamed.get(i).map_or_else(|| c.name.clone(), |r| r.value.clone())),
+                    id: *id,
+                    ty: c.ty,
+                    nullable: c.nullable,
+                    identity: false,
+                })
+                .collect(),
+        };
+        Ok(Source { rel: Rel::System { view, args, columns }, tables: vec![scope] })
+    }
+
+    fn table_function(
+        &mut self,
+        name: &ast::ObjectName,
+        args: &[ast::Expr],
+        alias: Option<&ast::Ident>,
+        columns: &[ast::Ident],
+    ) -> Result<Source> {
+        self.touched.set(true);
+        let view = self
+            .names
+            .system_view(&ObjectName::from(name))
+            .filter(|view| view.args > 0)
+            .ok_or_else(|| BindError::invalid_object(name, name.span.line.max(1)))?;
+        if args.len() != view.args {
+            let (number, what) =
+                if args.len() < view.args { (313, "An insufficient") } else { (8144, "Too many") };
+            return Err(BindError::new(
+                number,
+                16,
+                name.span.line,
+                if number == 313 {
+                    format!(
+                        "{what} number of arguments were supplied for the procedure or function \
+                         {name}."
+                    )
+                } else {
+                    format!("Procedure or function {name} has too many arguments specified.")
+                },
+            ));
+        }
+        let args = args
+            .iter()
+            .map(|e| {
+                let bound = self.expr(e)?;
+                // All arguments of system functions are ids or NULL.
+                self.coerce(bound, SqlType::Int, CastMode::Implicit)
+            })
+            .collect::<Result<Vec<Expr>>>()?;
+        self.system(view, args, name, alias, columns)
+    }
+
+    fn find_cte(&self, name: &str) -> Option<usize> {
+        self.ctes.iter().rposition(|c| catalog::same_name(&c.cte.name.value, name))
+    }
+
+    /// A reference to a common table expression: its query bound anew, in the sight it had where it
+    /// was written.
+    fn cte(&mut self, index: usize, alias: &ast::Ident) -> Result<Source> {
+        let def = self.ctes[index].clone();
+        if def.visible <= index && is_recursive(&def.cte) {
+            return Err(BindError::unsupported(
+                format!("recursive common table expression {}", def.cte.name.value),
+                def.cte.name.span.line,
+            ));
+        }
+        let scopes = self.scopes.split_off(def.scopes.min(self.scopes.len()));
+        let hidden = self.ctes.split_off(def.visible);
+        let selects = std::mem::take(&mut self.selects);
+        let bound = self.derived(&def.cte.query, def.cte.name.span.line);
+        self.selects = selects;
+        self.ctes.extend(hidden);
+        self.scopes.extend(scopes);
+        let bound = bound?;
+        for (i, column) in bound.output.iter().enumerate() {
+            if def.cte.columns.is_empty() && column.name.is_none() {
+                return Err(self.error(
+                    8155,
+                    format!(
+                        "No column name was specified for column {} of '{}'.",
+                        i + 1,
+                        def.cte.name.value
+                    ),
+                ));
+            }
+        }
+        self.expose_as(bound, &alias.value, &def.cte.name.value, &def.cte.columns)
+    }
+
+    /// A query in FROM: ORDER BY only with TOP or OFFSET (1033).
+    fn derived(&mut self, query: &ast::Query, line: u32) -> Result<Query> {
+        self.check_order_by(query, line)?;
+        self.query(query)
+    }
+
+    pub fn check_order_by(&self, query: &ast::Query, line: u32) -> Result<()> {
+        let has_top = matches!(&query.body, ast::QueryBody::Select(s) if s.top.is_some());
+        if !query.order_by.is_empty() && query.offset.is_none() && !has_top {
+            return Err(BindError::new(
+                1033,
+                15,
+                query.order_by[0].expr.span.line.max(line).max(1),
+                "The ORDER BY clause is invalid in views, inline functions, derived tables, \
+                 subqueries, and common table expressions, unless TOP, OFFSET or FOR XML is also \
+                 specified.",
+            ));
+        }
+        Ok(())
+    }
+
+    fn expose(
+        &mut self,
+        bound: Query,
+        alias: &ast::Ident,
+        columns: &[ast::Ident],
+    ) -> Result<Source> {
+        self.expose_as(bound, &alias.value, &alias.value, columns)
+    }
+
+    /// The output of a query as a table: 8155 to 8159.
+    fn expose_as(
+        &mut self,
+        bound: Query,
+        alias: &str,
+        name: &str,
+        columns: &[ast::Ident],
+    ) -> Result<Source> {
+        if !columns.is_empty() && columns.len() != bound.output.len() {
+            let (number, word) =
+                if columns.len() < bound.output.len() { (8158, "more") } else { (8159, "fewer") };
+            return Err(self.error(
+                number,
+                format!("'{name}' has {word} columns than were specified in the column list."),
+            ));
+        }
+        let mut scope = ScopeTable { name: alias.to_string(), schema: None, columns: Vec::new() };
+        for (i, column) in bound.output.iter().enumerate() {
+            let column_name = match columns.get(i) {
+                Some(renamed) => Some(renamed.value.clone()),
+                None => column.name.clone(),
+            };
+            let Some(column_name) = column_name else {
+                return Err(self.error(
+                    8155,
+                    format!("No column name was specified for column {} of '{name}'.", i + 1),
+                ));
+            };
+            let twice = scope
+                .columns
+                .iter()
+                .any(|c| c.name.as_deref().is_some_and(|n| catalog::same_name(n, &column_name)));
+            if twice {
+                return Err(self.error(
+                    8156,
+                    format!(
+                        "The column '{column_name}' was specified multiple times for '{name}'."
+                    ),
+                ));
+            }
+            scope.columns.push(ScopeColumn {
+                name: Some(column_name),
+                id: column.id,
+                ty: column.ty,
+                nullable: column.nullable,
+                identity: column.identity,
+            });
+        }
+        Ok(Source { rel: bound.rel, tables: vec![scope] })
+    }
+
+    /// Binds under a clause of the innermost SELECT, if there is one.
+    pub fn in_clause<T>(
+        &mut self,
+        clause: Clause,
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let before = self.selects.last_mut().map(|s| std::mem::replace(&mut s.clause, clause));
+        let result = f(self);
+        if let (Some(before), Some(select)) = (before, self.selects.last_mut()) {
+            select.clause = before;
+        }
+        result
+    }
+}
+
+fn make_nullable(tables: &mut [ScopeTable]) {
+    for column in tables.iter_mut().flat_map(|t| &mut t.columns) {
+        column.nullable = true;
+    }
+}
+
+/// Does the expression's own query name it?
+fn is_recursive(cte: &ast::Cte) -> bool {
+    fn in_ref(item: &ast::TableRef, name: &str) -> bool {
+        match item {
+            ast::TableRef::Named { name: n, .. } => n.is_bare(name),
+            ast::TableRef::Join { left, right, .. } => in_ref(left, name) || in_ref(right, name),
+            ast::TableRef::Derived { query, .. } => in_body(&query.body, name),
+            _ => false,
+        }
+    }
+    fn in_body(body: &ast::QueryBody, name: &str) -> bool {
+        match body {
+            ast::QueryBody::Select(s) => s.from.iter().any(|item| in_ref(item, name)),
+            ast::QueryBody::SetOperation { left, right, .. } => {
+                in_body(left, name) || in_body(right, name)
+            }
+            ast::QueryBody::Nested(inner) => in_body(inner, name),
+            ast::QueryBody::Values(_) => false,
+        }
+    }
+    in_body(&cte.query.body, &cte.name.value)
+}

@@ -1,0 +1,674 @@
+//! Scalar functions: what each name takes and returns.
+//!
+//! The table is a match, one arm per name. Arities are checked first (174, 189), then arguments are
+//! converted to what [`FuncId`] documents, then the result's type follows.
+
+use syntax::ast;
+use types::{DatePart, Len, SqlType, Value};
+
+use crate::coerce::{length, var_type};
+use crate::context::Binder;
+use crate::error::{BindError, Result};
+use crate::ir::*;
+
+const NAME: SqlType = SqlType::NVarChar(Len::N(128));
+const FLOAT: SqlType = SqlType::Float;
+const INT: SqlType = SqlType::Int;
+const BIGINT: SqlType = SqlType::BigInt;
+const NUMERIC38: SqlType = SqlType::Decimal { precision: 38, scale: 0 };
+const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
+
+impl Binder<'_> {
+    /// A call: aggregate, window function, rewritten form, or scalar function.
+    pub fn function(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Expr> {
+        if f.name.schema.is_some() {
+            return Err(self.no_such_function(f, line));
+        }
+        let name = f.name.name.value.to_ascii_uppercase();
+        if let Some(over) = &f.over {
+            return self.window(f, &name, over, line);
+        }
+        if let Some(func) = aggregate_func(&name) {
+            return self.aggregate(f, func, line);
+        }
+        if let Some(found) = self.special_form(f, &name, line)? {
+            return Ok(found);
+        }
+        self.scalar(f, &name, line)
+    }
+
+    fn no_such_function(&self, f: &ast::FunctionCall, line: u32) -> BindError {
+        if f.name.schema.is_some() {
+            return BindError::new(
+                4121,
+                16,
+                line,
+                format!(
+                    "Cannot find either column \"{}\" or the user-defined function or aggregate \
+                     \"{}\", or the name is ambiguous.",
+                    f.name.schema.as_ref().map_or("", |s| &s.value),
+                    f.name
+                ),
+            );
+        }
+        BindError::new(
+            195,
+            15,
+            line,
+            format!("'{}' is not a recognized built-in function name.", f.name.name.value),
+        )
+    }
+
+    /// Functions whose arguments are not plain values, or that are other expressions in disguise.
+    fn special_form(
+        &mut self,
+        f: &ast::FunctionCall,
+        name: &str,
+        line: u32,
+    ) -> Result<Option<Expr>> {
+        let n = f.args.len();
+        Ok(Some(match name {
+            "COALESCE" => {
+                arity(name, n, 2, 255, line)?;
+                let mut args = self.args(f)?;
+                let last = args.pop();
+                let branches = args
+                    .into_iter()
+                    .map(|e| (Expr::is_null(e.clone(), true), e))
+                    .collect::<Vec<_>>();
+                let whole = self.make_case(branches, last)?;
+                let nullable = match &whole.kind {
+                    ExprKind::Case { branches, otherwise } => {
+                        branches.iter().all(|(_, e)| e.nullable)
+                            && otherwise.as_ref().is_none_or(|e| e.nullable)
+                    }
+                    _ => true,
+                };
+                Expr { nullable, ..whole }
+            }
+            "NULLIF" => {
+                arity(name, n, 2, 2, line)?;
+                let a = self.expr(&f.args[0])?;
+                let b = self.expr(&f.args[1])?;
+                if a.is_null_constant() {
+                    return Err(BindError::new(
+                        4151,
+                        16,
+                        line,
+                        "The type of the first argument to NULLIF cannot be the NULL constant \
+                         because the type of the first argument has to be known.",
+                    ));
+                }
+                let same = self.compare(CompareOp::Eq, a.clone(), b)?;
+                let null = Expr::constant(Value::Null, a.ty);
+                Expr { nullable: true, ..self.make_case(vec![(same, null)], Some(a))? }
+            }
+            "IIF" => {
+                arity(name, n, 3, 3, line)?;
+                let when = self.condition(&f.args[0])?;
+                let then = self.expr(&f.args[1])?;
+                let otherwise = self.expr(&f.args[2])?;
+                self.make_case(vec![(when, then)], Some(otherwise))?
+            }
+            "CHOOSE" => {
+                arity(name, n, 2, 255, line)?;
+                let mut args = self.args(f)?;
+                let index = self.coerce(args.remove(0), INT, CastMode::Implicit)?;
+                let branches = args
+                    .into_iter()
+                    .enumerate()
+                    .map(|(i, e)| {
+                        (Expr::compare(CompareOp::Eq, index.clone(), Expr::int(i as i32 + 1)), e)
+                    })
+                    .collect();
+                self.make_case(branches, None)?
+            }
+            "DATEADD" | "DATEDIFF" | "DATEDIFF_BIG" | "DATEPART" | "DATENAME" => {
+                self.date_function(f, name, line)?
+            }
+            "YEAR" | "MONTH" | "DAY" => {
+                arity(name, n, 1, 1, line)?;
+                let part = match name {
+                    "YEAR" => DatePart::Year,
+                    "MONTH" => DatePart::Month,
+                    _ => DatePart::Day,
+                };
+                let arg = self.expr(&f.args[0])?;
+                let arg = self.temporal(arg)?;
+                call(FuncId::DatePart(part), vec![arg], INT)
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn args(&mut self, f: &ast::FunctionCall) -> Result<Vec<Expr>> {
+        f.args.iter().map(|e| self.expr(e)).collect()
+    }
+
+    /// A date-like argument: text and numbers become datetime.
+    fn temporal(&self, e: Expr) -> Result<Expr> {
+        if e.ty.is_temporal() {
+            return Ok(e);
+        }
+        let ty = if e.ty.is_character() { SqlType::DateTime2(7) } else { SqlType::DateTime };
+        self.coerce(e, ty, CastMode::Implicit)
+    }
+
+    fn date_function(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
+        let wanted = if matches!(name, "DATEPART" | "DATENAME") { 2 } else { 3 };
+        arity(name, f.args.len(), wanted, wanted, line)?;
+        let word = match &f.args[0].kind {
+            ast::ExprKind::Column(c) if c.qualifier.is_empty() => c.name.value.as_str(),
+            _ => {
+                return Err(BindError::new(
+                    1023,
+                    15,
+                    line,
+                    format!("Invalid parameter 1 specified for {}.", name.to_lowercase()),
+                ));
+            }
+        };
+        let part = DatePart::parse(word).ok_or_else(|| {
+            BindError::new(
+                155,
+                15,
+                line,
+                format!("'{word}' is not a recognized {} option.", name.to_lowercase()),
+            )
+        })?;
+        if name == "DATEADD" {
+            let number = self.expr(&f.args[1])?;
+            // Fractions are cut, as SQL Server does; the rest must fit int.
+            let number = self.coerce(number, INT, CastMode::Implicit)?;
+            let date = self.expr(&f.args[2])?;
+            let date = if date.ty.is_temporal() {
+                date
+            } else {
+                self.coerce(date, SqlType::DateTime, CastMode::Implicit)?
+            };
+            let ty = date.ty;
+            return Ok(call(FuncId::DateAdd(part), vec![number, date], ty));
+        }
+        let first = self.expr(&f.args[1])?;
+        let first = self.temporal(first)?;
+        if wanted == 2 {
+            return Ok(if name == "DATEPART" {
+                call(FuncId::DatePart(part), vec![first], INT)
+            } else {
+                call(FuncId::DateName(part), vec![first], SqlType::NVarChar(Len::N(30)))
+            });
+        }
+        let second = self.expr(&f.args[2])?;
+        let second = self.temporal(second)?;
+        let (func, ty) = match name {
+            "DATEDIFF" => (FuncId::DateDiff(part), INT),
+            _ => (FuncId::DateDiffBig(part), BIGINT),
+        };
+        let (first, second) = if first.ty == second.ty {
+            (first, second)
+        } else {
+            let common = SqlType::common_type(first.ty, second.ty)
+                .map_err(|e| BindError::of_type(e, line))?;
+            (
+                self.coerce(first, common, CastMode::Implicit)?,
+                self.coerce(second, common, CastMode::Implicit)?,
+            )
+        };
+        Ok(call(func, vec![first, second], ty))
+    }
+
+    fn scalar(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
+        use FuncId as F;
+        let args = self.args(f)?;
+        let n = args.len();
+        let check = |min, max| arity(name, n, min, max, line);
+        // Fixed signatures first: arity, argument types, result.
+        if let Some((func, min, params, ty)) = fixed(name) {
+            check(min, params.len())?;
+            let mut out = Vec::with_capacity(n);
+            for (arg, to) in args.into_iter().zip(params) {
+                out.push(self.coerce(arg, *to, CastMode::Implicit)?);
+            }
+            return Ok(call(func, out, ty));
+        }
+        let mut args = args.into_iter();
+        let mut next = || args.next().unwrap_or_else(|| Expr::constant(Value::Null, INT));
+        Ok(match name {
+            "ABS" | "SIGN" | "FLOOR" | "CEILING" | "DEGREES" | "RADIANS" => {
+                check(1, 1)?;
+                let func = match name {
+                    "ABS" => F::Abs,
+                    "SIGN" => F::Sign,
+                    "FLOOR" => F::Floor,
+                    "CEILING" => F::Ceiling,
+                    "DEGREES" => F::Degrees,
+                    _ => F::Radians,
+                };
+                let arg = self.number(next(), name, line)?;
+                let ty = match (func, arg.ty) {
+                    (F::Floor | F::Ceiling, SqlType::Decimal { precision, .. }) => {
+                        SqlType::Decimal { precision, scale: 0 }
+                    }
+                    (_, ty) => ty,
+                };
+                call(func, vec![arg], ty)
+            }
+            "ROUND" => {
+                check(2, 3)?;
+                let arg = self.number(next(), name, line)?;
+                let ty = arg.ty;
+                let mut out = vec![arg, self.coerce(next(), INT, CastMode::Implicit)?];
+                if n == 3 {
+                    out.push(self.coerce(next(), INT, CastMode::Implicit)?);
+                }
+                call(F::Round, out, ty)
+            }
+            "POWER" => {
+                check(2, 2)?;
+                let base = self.number(next(), name, line)?;
+                let ty = base.ty;
+                let exponent = self.coerce(next(), FLOAT, CastMode::Implicit)?;
+                call(F::Power, vec![base, exponent], ty)
+            }
+            "CHECKSUM" | "BINARY_CHECKSUM" => {
+                check(1, 255)?;
+                let func = if name == "CHECKSUM" { F::Checksum } else { F::BinaryChecksum };
+                not_null(call(func, args.collect(), INT))
+            }
+            "ISNUMERIC" => {
+                check(1, 1)?;
+                not_null(call(F::IsNumeric, vec![next()], INT))
+            }
+            "ISDATE" => {
+                check(1, 1)?;
+                not_null(call(F::IsDate, vec![next()], INT))
+            }
+            "RAND" => {
+                check(0, 1)?;
+                let mut out = Vec::new();
+                if n == 1 {
+                    out.push(self.coerce(next(), INT, CastMode::Implicit)?);
+                }
+                call(F::Rand, out, FLOAT)
+            }
+            "EOMONTH" => {
+                check(1, 2)?;
+                let mut out = vec![self.temporal(next())?];
+                if n == 2 {
+                    out.push(self.coerce(next(), INT, CastMode::Implicit)?);
+                }
+                call(F::EoMonth, out, SqlType::Date)
+            }
+            "HASHBYTES" => {
+                check(2, 2)?;
+                let algorithm = self.text(next())?;
+                call(F::HashBytes, vec![algorithm, next()], SqlType::VarBinary(Len::N(8000)))
+            }
+            "LEN" | "DATALENGTH" => {
+                check(1, 1)?;
+                let arg = next();
+                let func = if name == "LEN" { F::Len } else { F::DataLength };
+                let arg = if name == "LEN" && !arg.ty.is_binary() { self.text(arg)? } else { arg };
+                let max = matches!(
+                    arg.ty,
+                    SqlType::VarChar(Len::Max)
+                        | SqlType::NVarChar(Len::Max)
+                        | SqlType::VarBinary(Len::Max)
+                );
+                call(func, vec![arg], if max { BIGINT } else { INT })
+            }
+            "LEFT" | "RIGHT" => {
+                check(2, 2)?;
+                let arg = self.text(next())?;
+                let count = self.coerce(next(), BIGINT, CastMode::Implicit)?;
+                let ty = match (length(arg.ty), constant_i64(&count)) {
+                    (Some(len), Some(count)) => {
+                        var_type(arg.ty, Some((count.max(0) as usize).min(len as usize)))
+                    }
+                    (len, _) => var_type(arg.ty, len.map(usize::from)),
+                };
+                call(if name == "LEFT" { F::Left } else { F::Right }, vec![arg, count], ty)
+            }
+            "SUBSTRING" => {
+                check(3, 3)?;
+                let arg = next();
+                let arg = if arg.ty.is_binary() { arg } else { self.text(arg)? };
+                let start = self.coerce(next(), BIGINT, CastMode::Implicit)?;
+                let count = self.coerce(next(), BIGINT, CastMode::Implicit)?;
+                let ty = match (length(arg.ty), constant_i64(&count)) {
+                    (Some(len), Some(count)) => {
+                        var_type(arg.ty, Some((count.max(0) as usize).min(len as usize)))
+                    }
+                    (len, _) => var_type(arg.ty, len.map(usize::from)),
+                };
+                call(F::Substring, vec![arg, start, count], ty)
+            }
+            "UPPER" | "LOWER" | "LTRIM" | "RTRIM" | "REVERSE" | "TRIM" => {
+                check(1, if name.ends_with("TRIM") { 2 } else { 1 })?;
+                let func = match name {
+                    "UPPER" => F::Upper,
+                    "LOWER" => F::Lower,
+                    "LTRIM" => F::LTrim,
+                    "RTRIM" => F::RTrim,
+                    "TRIM" => F::Trim,
+                    _ => F::Reverse,
+                };
+                let arg = self.text(next())?;
+                let ty = match func {
+                    F::Upper | F::Lower => arg.ty,
+                    _ => var_type(arg.ty, length(arg.ty).map(usize::from)),
+                };
+                let mut out = vec![arg];
+                if n == 2 {
+                    out.push(self.text(next())?);
+                }
+                call(func, out, ty)
+            }
+            "REPLACE" | "TRANSLATE" => {
+                check(3, 3)?;
+                let out = vec![self.text(next())?, self.text(next())?, self.text(next())?];
+                let unicode = out.iter().any(|e| e.ty.is_unicode());
+                let max = out.iter().any(|e| length(e.ty).is_none());
+                let like = if unicode { NAME } else { SqlType::VarChar(Len::N(1)) };
+                let ty = if name == "TRANSLATE" {
+                    var_type(like, length(out[0].ty).map(usize::from))
+                } else {
+                    var_type(like, (!max).then_some(8000))
+                };
+                call(if name == "REPLACE" { F::Replace } else { F::Translate }, out, ty)
+            }
+            "REPLICATE" => {
+                check(2, 2)?;
+                let arg = self.text(next())?;
+                let count = self.coerce(next(), BIGINT, CastMode::Implicit)?;
+                let ty = match (length(arg.ty), constant_i64(&count)) {
+                    (Some(len), Some(count)) => {
+                        let wanted = (len as i64).saturating_mul(count.max(0));
+                        var_type(arg.ty, Some(wanted.min(8000) as usize))
+                    }
+                    (Some(_), None) => var_type(arg.ty, Some(8000)),
+                    (None, _) => var_type(arg.ty, None),
+                };
+                nullable(call(F::Replicate, vec![arg, count], ty))
+            }
+            "SPACE" => {
+                check(1, 1)?;
+                let count = self.coerce(next(), BIGINT, CastMode::Implicit)?;
+                let len = constant_i64(&count).map_or(8000, |n| n.clamp(1, 8000) as u16);
+                nullable(call(F::Space, vec![count], SqlType::VarChar(Len::N(len))))
+            }
+            "STR" => {
+                check(1, 3)?;
+                let value = self.coerce(next(), FLOAT, CastMode::Implicit)?;
+                let width = if n > 1 { next() } else { Expr::int(10) };
+                let width = self.coerce(width, INT, CastMode::Implicit)?;
+                let decimals = if n > 2 { next() } else { Expr::int(0) };
+                let decimals = self.coerce(decimals, INT, CastMode::Implicit)?;
+                let len = constant_i64(&width).map_or(8000, |n| n.clamp(1, 8000) as u16);
+                let args = vec![value, width, decimals];
+                nullable(call(F::Str, args, SqlType::VarChar(Len::N(len))))
+            }
+            "CHARINDEX" | "PATINDEX" => {
+                let index = name == "CHARINDEX";
+                check(2, if index { 3 } else { 2 })?;
+                let mut out = vec![self.text(next())?, self.text(next())?];
+                if n == 3 {
+                    out.push(self.coerce(next(), BIGINT, CastMode::Implicit)?);
+                }
+                let max = length(out[1].ty).is_none();
+                let func = if index { F::CharIndex } else { F::PatIndex };
+                call(func, out, if max { BIGINT } else { INT })
+            }
+            "STUFF" => {
+                check(4, 4)?;
+                let arg = self.text(next())?;
+                let start = self.coerce(next(), BIGINT, CastMode::Implicit)?;
+                let count = self.coerce(next(), BIGINT, CastMode::Implicit)?;
+                let with = self.text(next())?;
+                let like = if with.ty.is_unicode() { with.ty } else { arg.ty };
+                let len = length(arg.ty).zip(length(with.ty)).map(|(a, b)| a as usize + b as usize);
+                let ty = var_type(like, len);
+                nullable(call(F::Stuff, vec![arg, start, count, with], ty))
+            }
+            "ASCII" | "UNICODE" => {
+                check(1, 1)?;
+                let arg = self.text(next())?;
+                call(if name == "ASCII" { F::Ascii } else { F::Unicode }, vec![arg], INT)
+            }
+            "CONCAT" | "CONCAT_WS" => {
+                check(if name == "CONCAT" { 2 } else { 3 }, 254)?;
+                let out = args.map(|e| self.text(e)).collect::<Result<Vec<Expr>>>()?;
+                let unicode = out.iter().any(|e| e.ty.is_unicode());
+                let mut total = Some(0usize);
+                for e in &out {
+                    total = total.zip(length(e.ty)).map(|(sum, n)| sum + n as usize);
+                }
+                if name == "CONCAT_WS" {
+                    let separators = length(out[0].ty).map(|n| n as usize * (n as usize).max(1));
+                    total = total.zip(separators).map(|(sum, n)| sum + n * out.len());
+                }
+                let like = if unicode { NAME } else { SqlType::VarChar(Len::N(1)) };
+                let func = if name == "CONCAT" { F::Concat } else { F::ConcatWs };
+                not_null(call(func, out, var_type(like, total)))
+            }
+            "QUOTENAME" => {
+                check(1, 2)?;
+                let mut out = vec![self.coerce(next(), NAME, CastMode::Implicit)?];
+                if n == 2 {
+                    out.push(self.text(next())?);
+                }
+                nullable(call(F::QuoteName, out, SqlType::NVarChar(Len::N(258))))
+            }
+            "FORMAT" => {
+                check(2, 3)?;
+                let value = next();
+                let format = self.text(next())?;
+                nullable(call(F::Format, vec![value, format], TEXT))
+            }
+            "ISNULL" => {
+                check(2, 2)?;
+                let (first, second) = (next(), next());
+                if first.is_null_constant() {
+                    return Ok(second);
+                }
+                let ty = first.ty;
+                let second = self.coerce(second, ty, CastMode::Implicit)?;
+                let null = first.nullable && second.nullable;
+                let mut out = call(F::IsNull, vec![first, second], ty);
+                out.nullable = null;
+                out
+            }
+            "SUSER_SNAME" | "SUSER_NAME" | "ORIGINAL_LOGIN" | "SYSTEM_USER" => {
+                check(0, 1)?;
+                not_null(call(F::SUserSName, Vec::new(), NAME))
+            }
+            "USER_NAME" | "CURRENT_USER" | "SESSION_USER" | "USER" => {
+                check(0, 1)?;
+                not_null(call(F::UserName, Vec::new(), NAME))
+            }
+            "MIN_ACTIVE_ROWVERSION" => {
+                return Err(BindError::unsupported("MIN_ACTIVE_ROWVERSION", line));
+            }
+            _ => return Err(self.no_such_function(f, line)),
+        })
+    }
+
+    /// A numeric argument: texts become float, small integers int.
+    fn number(&self, e: Expr, name: &str, line: u32) -> Result<Expr> {
+        let to = match e.ty {
+            SqlType::TinyInt | SqlType::SmallInt => INT,
+            SqlType::Bit | SqlType::Real => FLOAT,
+            SqlType::SmallMoney => SqlType::Money,
+            ty if ty.is_character() => FLOAT,
+            ty if ty.is_binary() => INT,
+            ty if ty.is_numeric() => ty,
+            ty => {
+                return Err(BindError::new(
+                    8116,
+                    16,
+                    line,
+                    format!(
+                        "Argument data type {} is invalid for argument 1 of {} function.",
+                        ty.message_name(),
+                        name.to_lowercase()
+                    ),
+                ));
+            }
+        };
+        self.coerce(e, to, CastMode::Implicit)
+    }
+}
+
+/// Functions whose signature is fixed: least number of arguments, their types, the result.
+fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
+    use FuncId as F;
+    const DT2: SqlType = SqlType::DateTime2(7);
+    const MESSAGE: SqlType = SqlType::NVarChar(Len::N(4000));
+    Some(match name {
+        "GETDATE" | "CURRENT_TIMESTAMP" => (F::GetDate, 0, &[], SqlType::DateTime),
+        "GETUTCDATE" => (F::GetUtcDate, 0, &[], SqlType::DateTime),
+        "SYSDATETIME" => (F::SysDateTime, 0, &[], DT2),
+        "SYSUTCDATETIME" => (F::SysUtcDateTime, 0, &[], DT2),
+        "SYSDATETIMEOFFSET" => (F::SysDateTimeOffset, 0, &[], SqlType::DateTimeOffset(7)),
+        "DATEFROMPARTS" => (F::DateFromParts, 3, &[INT, INT, INT], SqlType::Date),
+        "CRYPT_GEN_RANDOM" => (F::CryptGenRandom, 1, &[INT], SqlType::VarBinary(Len::N(8000))),
+        "NEWID" => (F::NewId, 0, &[], SqlType::UniqueIdentifier),
+        "NEWSEQUENTIALID" => (F::NewSequentialId, 0, &[], SqlType::UniqueIdentifier),
+        "SQUARE" => (F::Square, 1, &[FLOAT], FLOAT),
+        "SQRT" => (F::Sqrt, 1, &[FLOAT], FLOAT),
+        "EXP" => (F::Exp, 1, &[FLOAT], FLOAT),
+        "LOG" => (F::Log, 1, &[FLOAT, FLOAT], FLOAT),
+        "LOG10" => (F::Log10, 1, &[FLOAT], FLOAT),
+        "PI" => (F::Pi, 0, &[], FLOAT),
+        "SIN" => (F::Sin, 1, &[FLOAT], FLOAT),
+        "COS" => (F::Cos, 1, &[FLOAT], FLOAT),
+        "TAN" => (F::Tan, 1, &[FLOAT], FLOAT),
+        "COT" => (F::Cot, 1, &[FLOAT], FLOAT),
+        "ASIN" => (F::Asin, 1, &[FLOAT], FLOAT),
+        "ACOS" => (F::Acos, 1, &[FLOAT], FLOAT),
+        "ATAN" => (F::Atan, 1, &[FLOAT], FLOAT),
+        "ATN2" => (F::Atn2, 2, &[FLOAT, FLOAT], FLOAT),
+        "CHAR" => (F::Char, 1, &[INT], SqlType::Char(1)),
+        "NCHAR" => (F::NChar, 1, &[INT], SqlType::NChar(1)),
+        "SOUNDEX" => (F::Soundex, 1, &[TEXT], SqlType::VarChar(Len::N(5))),
+        "OBJECT_ID" => (F::ObjectId, 1, &[TEXT, NAME], INT),
+        "OBJECT_NAME" => (F::ObjectName, 1, &[INT, INT], NAME),
+        "OBJECT_SCHEMA_NAME" => (F::ObjectSchemaName, 1, &[INT, INT], NAME),
+        "DB_ID" => (F::DbId, 0, &[NAME], SqlType::SmallInt),
+        "DB_NAME" => (F::DbName, 0, &[INT], NAME),
+        "SCHEMA_NAME" => (F::SchemaName, 0, &[INT], NAME),
+        "SCHEMA_ID" => (F::SchemaId, 0, &[NAME], INT),
+        "TYPE_ID" => (F::TypeId, 1, &[TEXT], INT),
+        "TYPE_NAME" => (F::TypeName, 1, &[INT], NAME),
+        "COL_NAME" => (F::ColName, 2, &[INT, INT], NAME),
+        "COL_LENGTH" => (F::ColLength, 2, &[TEXT, NAME], SqlType::SmallInt),
+        "IDENT_CURRENT" => (F::IdentCurrent, 1, &[TEXT], NUMERIC38),
+        "HOST_NAME" => (F::HostName, 0, &[], NAME),
+        "APP_NAME" | "PROGRAM_NAME" => (F::AppName, 0, &[], NAME),
+        "SCOPE_IDENTITY" => (F::ScopeIdentity, 0, &[], NUMERIC38),
+        "ERROR_NUMBER" => (F::ErrorNumber, 0, &[], INT),
+        "ERROR_MESSAGE" => (F::ErrorMessage, 0, &[], MESSAGE),
+        "ERROR_LINE" => (F::ErrorLine, 0, &[], INT),
+        "ERROR_SEVERITY" => (F::ErrorSeverity, 0, &[], INT),
+        "ERROR_STATE" => (F::ErrorState, 0, &[], INT),
+        "ERROR_PROCEDURE" => (F::ErrorProcedure, 0, &[], NAME),
+        "XACT_STATE" => (F::XactState, 0, &[], SqlType::SmallInt),
+        "SERVERPROPERTY" => (F::ServerProperty, 1, &[NAME], NAME),
+        "DATABASEPROPERTYEX" => (F::DatabasePropertyEx, 2, &[NAME, NAME], NAME),
+        "OBJECTPROPERTY" => (F::ObjectProperty, 2, &[INT, NAME], INT),
+        "COLUMNPROPERTY" => (F::ColumnProperty, 3, &[INT, NAME, NAME], INT),
+        "SESSIONPROPERTY" => (F::SessionProperty, 1, &[NAME], NAME),
+        "CURRENT_TRANSACTION_ID" => (F::CurrentTransactionId, 0, &[], BIGINT),
+        "HAS_DBACCESS" => (F::HasDbAccess, 1, &[NAME], INT),
+        "IS_SRVROLEMEMBER" => (F::IsSrvRoleMember, 1, &[NAME, NAME], INT),
+        "IS_MEMBER" => (F::IsMember, 1, &[NAME], INT),
+        "ROWCOUNT_BIG" => (F::RowCountBig, 0, &[], BIGINT),
+        "PARSENAME" => (F::ParseName, 2, &[TEXT, INT], NAME),
+        "USER_ID" => (F::UserId, 0, &[NAME], INT),
+        _ => return None,
+    })
+}
+
+/// The aggregate of that name.
+pub(crate) fn aggregate_func(name: &str) -> Option<AggFunc> {
+    Some(match name {
+        "COUNT" => AggFunc::Count,
+        "COUNT_BIG" => AggFunc::CountBig,
+        "SUM" => AggFunc::Sum,
+        "AVG" => AggFunc::Avg,
+        "MIN" => AggFunc::Min,
+        "MAX" => AggFunc::Max,
+        "STDEV" => AggFunc::StDev,
+        "STDEVP" => AggFunc::StDevP,
+        "VAR" => AggFunc::Var,
+        "VARP" => AggFunc::VarP,
+        _ => return None,
+    })
+}
+
+/// The value of a whole-number constant, seen through conversions.
+pub(crate) fn constant_i64(e: &Expr) -> Option<i64> {
+    match &e.kind {
+        ExprKind::Const(v) => v.as_i64(),
+        ExprKind::Cast { input, .. } => constant_i64(input),
+        ExprKind::Neg(input) => constant_i64(input).and_then(i64::checked_neg),
+        _ => None,
+    }
+}
+
+fn arity(name: &str, n: usize, min: usize, max: usize, line: u32) -> Result<()> {
+    if (min..=max).contains(&n) {
+        return Ok(());
+    }
+    let lower = name.to_lowercase();
+    Err(if min == max {
+        BindError::new(174, 15, line, format!("The {lower} function requires {min} argument(s)."))
+    } else {
+        BindError::new(
+            189,
+            15,
+            line,
+            format!("The {lower} function requires {min} to {max} arguments."),
+        )
+    })
+}
+
+/// A call that is NULL only when an argument is, or when it may be anything without arguments that
+/// depends on the session.
+fn call(func: FuncId, args: Vec<Expr>, ty: SqlType) -> Expr {
+    use FuncId as F;
+    let always = matches!(
+        func,
+        F::GetDate
+            | F::GetUtcDate
+            | F::SysDateTime
+            | F::SysUtcDateTime
+            | F::SysDateTimeOffset
+            | F::NewId
+            | F::NewSequentialId
+            | F::Rand
+            | F::Pi
+            | F::XactState
+            | F::RowCountBig
+            | F::CurrentTransactionId
+    );
+    let computed = func.is_deterministic() && !matches!(func, F::ParseName | F::Char | F::NChar);
+    let nullable = if always {
+        false
+    } else if computed || matches!(func, F::DatePart(_)) {
+        args.iter().any(|e| e.nullable)
+    } else {
+        true
+    };
+    Expr::new(ExprKind::Func { func, args }, ty, nullable)
+}
+
+fn nullable(mut e: Expr) -> Expr {
+    e.nullable = true;
+    e
+}
+
+fn not_null(mut e: Expr) -> Expr {
+    e.nullable = false;
+    e
+}

@@ -1,0 +1,109 @@
+//! Table and query hints: which have an effect, which are only accepted.
+
+use syntax::ast;
+
+use crate::BindError;
+use crate::ir::TableHints;
+
+/// Hints of SQL Server that are accepted and change nothing here. FORCESEEK, INDEX and the joins
+/// steer a choice that has one outcome today; PAGLOCK and ROWLOCK are about locks we do not take.
+pub const ACCEPTED_HINTS_WITHOUT_EFFECT: &[&str] = &[
+    "FORCESCAN",
+    "FORCESEEK",
+    "IGNORE_CONSTRAINTS",
+    "IGNORE_TRIGGERS",
+    "INDEX",
+    "KEEPDEFAULTS",
+    "KEEPIDENTITY",
+    "NOEXPAND",
+    "NOWAIT",
+    "PAGLOCK",
+    "READCOMMITTED",
+    "ROWLOCK",
+    "SNAPSHOT",
+    "SPATIAL_WINDOW_MAX_CELLS",
+];
+
+/// Query hints (OPTION) accepted without effect, besides any `USE HINT`.
+pub const ACCEPTED_QUERY_HINTS_WITHOUT_EFFECT: &[&str] = &[
+    "CONCAT UNION",
+    "DISABLE EXTERNALPUSHDOWN",
+    "EXPAND VIEWS",
+    "FAST",
+    "FORCE ORDER",
+    "HASH GROUP",
+    "HASH JOIN",
+    "HASH UNION",
+    "IGNORE_NONCLUSTERED_COLUMNSTORE_INDEX",
+    "KEEP PLAN",
+    "KEEPFIXED PLAN",
+    "LABEL",
+    "LOOP JOIN",
+    "MAX_GRANT_PERCENT",
+    "MAXRECURSION",
+    "MERGE JOIN",
+    "MERGE UNION",
+    "MIN_GRANT_PERCENT",
+    "NO_PERFORMANCE_SPOOL",
+    "OPTIMIZE FOR",
+    "OPTIMIZE FOR UNKNOWN",
+    "ORDER GROUP",
+    "PARAMETERIZATION FORCED",
+    "PARAMETERIZATION SIMPLE",
+    "QUERYTRACEON",
+    "RECOMPILE",
+    "ROBUST PLAN",
+    "TABLE HINT",
+    "USE HINT",
+    "USE PLAN",
+];
+
+/// Reads table hints; 321 for a word that is none.
+pub(crate) fn table_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
+    let mut out = TableHints::default();
+    for hint in hints {
+        match hint.name.as_str() {
+            "NOLOCK" | "READUNCOMMITTED" => out.nolock = true,
+            "TABLOCK" => out.tablock = true,
+            "TABLOCKX" => out.tablockx = true,
+            "UPDLOCK" | "XLOCK" => out.updlock = true,
+            "HOLDLOCK" | "SERIALIZABLE" | "REPEATABLEREAD" => out.holdlock = true,
+            "READPAST" => out.readpast = true,
+            "READCOMMITTEDLOCK" => out.readcommittedlock = true,
+            name if ACCEPTED_HINTS_WITHOUT_EFFECT.contains(&name) => {}
+            name => {
+                return Err(BindError::new(
+                    321,
+                    15,
+                    hint.span.line,
+                    format!(
+                        "\"{name}\" is not a recognized table hints option. If it is intended as a \
+                         parameter to a table-valued function or to the CHANGETABLE function, \
+                         ensure that your database compatibility mode is set to 90."
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Reads query hints into MAXDOP; unknown ones are refused (102 near the word).
+pub(crate) fn maxdop(hints: &[ast::QueryHint]) -> Result<u32, BindError> {
+    let mut out = 0;
+    for hint in hints {
+        match (hint.name.as_str(), hint.args.first()) {
+            ("MAXDOP", Some(ast::Literal::Int(n))) if *n >= 0 => out = *n as u32,
+            (name, _) if ACCEPTED_QUERY_HINTS_WITHOUT_EFFECT.contains(&name) => {}
+            (name, _) => {
+                return Err(BindError::new(
+                    102,
+                    15,
+                    hint.span.line,
+                    format!("Incorrect syntax near '{name}'."),
+                ));
+            }
+        }
+    }
+    Ok(out)
+}

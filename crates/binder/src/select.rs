@@ -1,0 +1,730 @@
+//! Queries: SELECT with its clauses in the order in which they mean something (FROM, WHERE, GROUP
+//! BY, HAVING, select list, DISTINCT, ORDER BY, TOP), and set operations.
+
+use std::collections::HashSet;
+
+use syntax::ast;
+use types::SqlType;
+
+use crate::context::*;
+use crate::error::{BindError, Result};
+use crate::hints;
+use crate::ir::*;
+
+/// A select list in progress.
+struct Item {
+    name: Option<String>,
+    expr: Expr,
+    identity: bool,
+}
+
+/// What a SELECT statement does with its rows.
+pub(crate) enum Assigned {
+    No,
+    /// SELECT @v = x: the variables and values, over the query's rows.
+    Vars(Vec<(VarId, Expr)>),
+}
+
+impl Binder<'_> {
+    /// A query below a statement: no assignments.
+    pub fn query(&mut self, query: &ast::Query) -> Result<Query> {
+        let (query, assigned) = self.query_with_assignments(query)?;
+        match assigned {
+            Assigned::No => Ok(query),
+            Assigned::Vars(_) => Err(self.error(102, "Incorrect syntax near '='.")),
+        }
+    }
+
+    pub fn query_with_assignments(&mut self, query: &ast::Query) -> Result<(Query, Assigned)> {
+        let outer_ctes = self.ctes.len();
+        let maxdop = hints::maxdop(&query.option)?;
+        self.maxdop = self.maxdop.max(maxdop);
+        for (i, cte) in query.with.iter().enumerate() {
+            let again =
+                query.with[..i].iter().any(|c| catalog::same_name(&c.name.value, &cte.name.value));
+            if again {
+                return Err(BindError::new(
+                    239,
+                    16,
+                    cte.name.span.line,
+                    format!(
+                        "Duplicate common table expression name '{}' was specified.",
+                        cte.name.value
+                    ),
+                ));
+            }
+            let def =
+                CteDef { cte: cte.clone(), visible: self.ctes.len(), scopes: self.scopes.len() };
+            self.ctes.push(def);
+        }
+        let result = self.body(&query.body, query);
+        self.ctes.truncate(outer_ctes);
+        let (mut bound, assigned) = result?;
+        bound.maxdop = self.maxdop;
+        Ok((bound, assigned))
+    }
+
+    fn body(&mut self, body: &ast::QueryBody, query: &ast::Query) -> Result<(Query, Assigned)> {
+        match body {
+            ast::QueryBody::Select(select) => self.select(select, Some(query)),
+            ast::QueryBody::Nested(inner) => self.body(inner, query),
+            ast::QueryBody::Values(rows) => Ok((self.values(rows)?, Assigned::No)),
+            ast::QueryBody::SetOperation { .. } => {
+                let bound = self.set_operation(body)?;
+                Ok((self.order_set(bound, query)?, Assigned::No))
+            }
+        }
+    }
+
+    /// One side of a set operation: no ORDER BY of its own.
+    fn side(&mut self, body: &ast::QueryBody) -> Result<Query> {
+        match body {
+            ast::QueryBody::Select(select) => match self.select(select, None)? {
+                (query, Assigned::No) => Ok(query),
+                _ => Err(self.error(
+                    10734,
+                    "Variable assignment is not allowed in a statement containing a top level \
+                     UNION, INTERSECT or EXCEPT operator.",
+                )),
+            },
+            ast::QueryBody::Nested(inner) => self.side(inner),
+            ast::QueryBody::Values(rows) => self.values(rows),
+            ast::QueryBody::SetOperation { .. } => self.set_operation(body),
+        }
+    }
+
+    /// A table value constructor. Columns have no names and the common type of their values.
+    fn values(&mut self, rows: &[Vec<ast::Expr>]) -> Result<Query> {
+        let width = rows.first().map_or(0, Vec::len);
+        let mut bound = Vec::with_capacity(rows.len());
+        for row in rows {
+            if row.len() != width {
+                return Err(self.error(
+                    10709,
+                    "The number of columns for each row in a table value constructor must be the \
+                     same.",
+                ));
+            }
+            bound.push(row.iter().map(|e| self.expr(e)).collect::<Result<Vec<Expr>>>()?);
+        }
+        let mut output = Vec::with_capacity(width);
+        for i in 0..width {
+            let column: Vec<&Expr> = bound.iter().map(|row| &row[i]).collect();
+            let ty = self.common(&column)?.unwrap_or(SqlType::Int);
+            let nullable = column.iter().any(|e| e.nullable);
+            for row in &mut bound {
+                let value = std::mem::replace(&mut row[i], Expr::int(0));
+                row[i] = self.coerce(value, ty, CastMode::Implicit)?;
+            }
+            let id = self.new_col();
+            output.push(OutputColumn { name: None, id, ty, nullable, identity: false });
+        }
+        let columns = output.iter().map(|c| c.id).collect();
+        Ok(Query { rel: Rel::Values { rows: bound, columns }, output, maxdop: 0 })
+    }
+
+    fn set_operation(&mut self, body: &ast::QueryBody) -> Result<Query> {
+        let ast::QueryBody::SetOperation { op, all, left, right } = body else {
+            return self.side(body);
+        };
+        let mut left = self.side(left)?;
+        let mut right = self.side(right)?;
+        if left.output.len() != right.output.len() {
+            return Err(self.error(
+                205,
+                "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an \
+                 equal number of expressions in their target lists.",
+            ));
+        }
+        let mut types = Vec::with_capacity(left.output.len());
+        for (a, b) in left.output.iter().zip(&right.output) {
+            let a_null = constant_null(&left.rel, a.id);
+            let b_null = constant_null(&right.rel, b.id);
+            types.push(if a_null {
+                b.ty
+            } else if b_null {
+                a.ty
+            } else {
+                SqlType::common_type(a.ty, b.ty).map_err(|e| BindError::of_type(e, self.line))?
+            });
+        }
+        let left_columns = self.convert_output(&mut left, &types)?;
+        let right_columns = self.convert_output(&mut right, &types)?;
+        let columns: Vec<ColId> = types.iter().map(|_| self.new_col()).collect();
+        let output = left
+            .output
+            .iter()
+            .zip(&right.output)
+            .zip(columns.iter().zip(&types))
+            .map(|((a, b), (id, ty))| OutputColumn {
+                name: a.name.clone(),
+                id: *id,
+                ty: *ty,
+                nullable: a.nullable || b.nullable,
+                identity: false,
+            })
+            .collect();
+        let op = match (op, all) {
+            (ast::SetOperator::Union, true) => SetOp::UnionAll,
+            (ast::SetOperator::Union, false) => SetOp::Union,
+            (ast::SetOperator::Except, _) => SetOp::Except,
+            (ast::SetOperator::Intersect, _) => SetOp::Intersect,
+        };
+        let rel = Rel::SetOp {
+            op,
+            left: Box::new(left.rel),
+            left_columns,
+            right: Box::new(right.rel),
+            right_columns,
+            columns,
+        };
+        Ok(Query { rel, output, maxdop: 0 })
+    }
+
+    /// Brings the output of a query to the given types; the ids that carry it.
+    fn convert_output(&mut self, query: &mut Query, types: &[SqlType]) -> Result<Vec<ColId>> {
+        if query.output.iter().zip(types).all(|(c, ty)| c.ty == *ty) {
+            return Ok(query.output.iter().map(|c| c.id).collect());
+        }
+        let mut exprs = Vec::with_capacity(types.len());
+        let mut ids = Vec::with_capacity(types.len());
+        for (column, ty) in query.output.iter().zip(types) {
+            let value = if constant_null(&query.rel, column.id) {
+                Expr::constant(types::Value::Null, *ty)
+            } else {
+                let value = Expr::col(column.id, column.ty, column.nullable);
+                self.coerce(value, *ty, CastMode::Implicit)?
+            };
+            let id = self.new_col();
+            ids.push(id);
+            exprs.push((id, value));
+        }
+        let input = std::mem::replace(&mut query.rel, Rel::OneRow);
+        query.rel = Rel::Project { input: Box::new(input), exprs };
+        Ok(ids)
+    }
+
+    /// ORDER BY and OFFSET of a set operation: output columns by name or position.
+    fn order_set(&mut self, mut bound: Query, query: &ast::Query) -> Result<Query> {
+        let mut keys = Vec::new();
+        for item in &query.order_by {
+            let found = match &item.expr.kind {
+                ast::ExprKind::Literal(ast::Literal::Int(n)) => {
+                    usize::try_from(*n).ok().and_then(|n| bound.output.get(n.wrapping_sub(1)))
+                }
+                ast::ExprKind::Column(c) if c.qualifier.is_empty() => {
+                    bound.output.iter().find(|o| {
+                        o.name.as_deref().is_some_and(|n| catalog::same_name(n, &c.name.value))
+                    })
+                }
+                _ => None,
+            };
+            let Some(found) = found else {
+                return Err(BindError::new(
+                    104,
+                    16,
+                    item.expr.span.line.max(1),
+                    "ORDER BY items must appear in the select list if the statement contains a \
+                     UNION, INTERSECT or EXCEPT operator.",
+                ));
+            };
+            let expr = Expr::col(found.id, found.ty, found.nullable);
+            keys.push(SortKey { expr, desc: item.descending });
+        }
+        if !keys.is_empty() {
+            bound.rel = Rel::Sort { input: Box::new(bound.rel), keys };
+        }
+        self.offset(&mut bound.rel, query)?;
+        Ok(bound)
+    }
+
+    fn offset(&mut self, rel: &mut Rel, query: &ast::Query) -> Result<()> {
+        let Some(offset) = &query.offset else { return Ok(()) };
+        let offset = self.bigint(offset)?;
+        let fetch = query.fetch.as_ref().map(|e| self.bigint(e)).transpose()?;
+        let input = Box::new(std::mem::replace(rel, Rel::OneRow));
+        *rel = Rel::Offset { input, offset, fetch };
+        Ok(())
+    }
+
+    fn bigint(&mut self, e: &ast::Expr) -> Result<Expr> {
+        let bound = self.expr(e)?;
+        self.coerce(bound, SqlType::BigInt, CastMode::Implicit)
+    }
+
+    /// A subquery of an expression: 1033, and 116 unless only its existence is asked for.
+    pub fn subquery(&mut self, query: &ast::Query, exists: bool) -> Result<Query> {
+        self.check_order_by(query, query.span.line)?;
+        let bound = self.query(query)?;
+        if !exists && bound.output.len() != 1 {
+            return Err(BindError::new(
+                116,
+                16,
+                query.span.line.max(1),
+                "Only one expression can be specified in the select list when the subquery is not \
+                 introduced with EXISTS.",
+            ));
+        }
+        Ok(bound)
+    }
+
+    /// One SELECT; `query` holds its ORDER BY and OFFSET when it is not a side of a set operation.
+    fn select(
+        &mut self,
+        select: &ast::Select,
+        query: Option<&ast::Query>,
+    ) -> Result<(Query, Assigned)> {
+        let source = self.from(&select.from)?;
+        let from_columns: HashSet<ColId> =
+            source.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.id)).collect();
+        self.scopes.push(Scope { tables: source.tables });
+        self.selects.push(SelectState::new());
+        let result = self.select_in_scope(select, query, source.rel, &from_columns);
+        self.selects.pop();
+        self.scopes.pop();
+        result
+    }
+
+    fn select_in_scope(
+        &mut self,
+        select: &ast::Select,
+        query: Option<&ast::Query>,
+        mut rel: Rel,
+        from_columns: &HashSet<ColId>,
+    ) -> Result<(Query, Assigned)> {
+        if let Some(filter) = &select.filter {
+            let predicate = self.in_clause(Clause::Where, |b| b.condition(filter))?;
+            rel = Rel::Filter { input: Box::new(rel), predicate };
+        }
+        let mut group = Vec::new();
+        for e in &select.group_by {
+            let bound = self.in_clause(Clause::GroupBy, |b| b.expr(e))?;
+            let duplicate = group.iter().any(|(_, g)| *g == bound);
+            if !duplicate {
+                group.push((self.new_col(), bound));
+            }
+        }
+        let mut assigned = Vec::new();
+        let mut items = Vec::new();
+        self.in_clause(Clause::SelectList, |b| b.items(select, &mut items, &mut assigned))?;
+        if !assigned.is_empty() && !items.is_empty() {
+            return Err(BindError::new(
+                141,
+                15,
+                select.span.line.max(1),
+                "A SELECT statement that assigns a value to a variable must not be combined with \
+                 data-retrieval operations.",
+            ));
+        }
+        let mut having = match &select.having {
+            Some(e) => Some(self.in_clause(Clause::Having, |b| b.condition(e))?),
+            None => None,
+        };
+        let order_by = query.map_or(&[][..], |q| &q.order_by);
+        let mut keys = self.in_clause(Clause::OrderBy, |b| b.order_keys(order_by, &items))?;
+
+        let state = self.selects.last_mut().expect("pushed by select");
+        let aggs = std::mem::take(&mut state.aggs);
+        let mut windows = std::mem::take(&mut state.windows);
+        let grouped = !group.is_empty() || !aggs.is_empty() || having.is_some();
+        if grouped {
+            let agg_of = AggScope { group: &group, from_columns, tables: &self.scopes };
+            for item in &mut items {
+                agg_of.rewrite(&mut item.expr, Clause::SelectList, self.line)?;
+            }
+            for (_, value) in &mut assigned {
+                agg_of.rewrite(value, Clause::SelectList, self.line)?;
+            }
+            if let Some(having) = &mut having {
+                agg_of.rewrite(having, Clause::Having, self.line)?;
+            }
+            for key in &mut keys {
+                if let Key::Expr(e, _) = key {
+                    agg_of.rewrite(e, Clause::OrderBy, self.line)?;
+                }
+            }
+            for w in &mut windows {
+                let mut failed = None;
+                let mut each = |e: &mut Expr| {
+                    if let Err(err) = agg_of.rewrite(e, Clause::SelectList, self.line) {
+                        failed.get_or_insert(err);
+                    }
+                };
+                w.partition.iter_mut().for_each(&mut each);
+                w.order.iter_mut().for_each(|k| each(&mut k.expr));
+                w.func.for_each_arg_mut(&mut each);
+                if let Some(err) = failed {
+                    return Err(err);
+                }
+            }
+            let scalar = select.group_by.is_empty();
+            rel = Rel::Aggregate { input: Box::new(rel), group, aggs, scalar };
+            if let Some(predicate) = having {
+                rel = Rel::Filter { input: Box::new(rel), predicate };
+            }
+        }
+        if !windows.is_empty() {
+            rel = Rel::Window { input: Box::new(rel), windows };
+        }
+        if !assigned.is_empty() {
+            rel = self.order_and_top(rel, &[], keys, select, query)?;
+            let query = Query { rel, output: Vec::new(), maxdop: 0 };
+            return Ok((query, Assigned::Vars(assigned)));
+        }
+
+        // The list: a bare column keeps its id, everything else gets one.
+        let mut exprs: Vec<(ColId, Expr)> = Vec::with_capacity(items.len());
+        let mut output = Vec::with_capacity(items.len());
+        for item in items {
+            let (ty, nullable) = (item.expr.ty, item.expr.nullable);
+            let id = self.place(&mut exprs, item.expr);
+            output.push(OutputColumn {
+                name: item.name,
+                id,
+                ty,
+                nullable,
+                identity: item.identity && !grouped,
+            });
+        }
+        let visible: HashSet<ColId> = output.iter().map(|c| c.id).collect();
+        let mut sort = Vec::with_capacity(keys.len());
+        for key in keys {
+            let (expr, desc) = match key {
+                Key::Item(i, desc) => {
+                    (Expr::col(output[i].id, output[i].ty, output[i].nullable), desc)
+                }
+                Key::Expr(expr, desc) => {
+                    let (ty, nullable) = (expr.ty, expr.nullable);
+                    let id = self.place(&mut exprs, expr);
+                    if select.distinct && !visible.contains(&id) {
+                        return Err(self.error(
+                            145,
+                            "ORDER BY items must appear in the select list if SELECT DISTINCT is \
+                             specified.",
+                        ));
+                    }
+                    (Expr::col(id, ty, nullable), desc)
+                }
+            };
+            sort.push(SortKey { expr, desc });
+        }
+        rel = Rel::Project { input: Box::new(rel), exprs };
+        if select.distinct {
+            let mut over: Vec<ColId> = Vec::new();
+            for column in &output {
+                if !over.contains(&column.id) {
+                    over.push(column.id);
+                }
+            }
+            rel = Rel::Distinct { input: Box::new(rel), over };
+        }
+        rel = self.order_and_top(rel, &sort, Vec::new(), select, query)?;
+        Ok((Query { rel, output, maxdop: 0 }, Assigned::No))
+    }
+
+    /// Puts an expression into a projection, or finds it there; its id.
+    fn place(&mut self, exprs: &mut Vec<(ColId, Expr)>, expr: Expr) -> ColId {
+        let per_row = expr.any(&mut |e| match &e.kind {
+            ExprKind::Func { func, .. } => func.is_per_row(),
+            _ => false,
+        });
+        if !per_row && let Some((id, _)) = exprs.iter().find(|(_, e)| *e == expr) {
+            return *id;
+        }
+        let id = match expr.kind {
+            ExprKind::Col(id) => id,
+            _ => self.new_col(),
+        };
+        exprs.push((id, expr));
+        id
+    }
+
+    fn order_and_top(
+        &mut self,
+        mut rel: Rel,
+        sort: &[SortKey],
+        keys: Vec<Key>,
+        select: &ast::Select,
+        query: Option<&ast::Query>,
+    ) -> Result<Rel> {
+        let mut sort = sort.to_vec();
+        sort.extend(keys.into_iter().filter_map(|k| match k {
+            Key::Expr(expr, desc) => Some(SortKey { expr, desc }),
+            Key::Item(..) => None,
+        }));
+        if !sort.is_empty() {
+            rel = Rel::Sort { input: Box::new(rel), keys: sort.clone() };
+        }
+        if let Some(top) = &select.top {
+            if top.with_ties && sort.is_empty() {
+                return Err(self.error(
+                    1062,
+                    "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY \
+                     clause.",
+                ));
+            }
+            rel = self.top(rel, top, sort)?;
+        }
+        if let Some(query) = query {
+            self.offset(&mut rel, query)?;
+        }
+        Ok(rel)
+    }
+
+    /// TOP over a source; its count sees no columns.
+    pub fn top(&mut self, rel: Rel, top: &ast::Top, sort: Vec<SortKey>) -> Result<Rel> {
+        let scopes = std::mem::take(&mut self.scopes);
+        let count = self.expr(&top.count);
+        self.scopes = scopes;
+        let ty = if top.percent { SqlType::Float } else { SqlType::BigInt };
+        let count = self.coerce(count?, ty, CastMode::Implicit)?;
+        let ties = top.with_ties.then_some(sort);
+        Ok(Rel::Top { input: Box::new(rel), count, percent: top.percent, ties })
+    }
+
+    /// The select list: stars spread out, assignments apart.
+    fn items(
+        &mut self,
+        select: &ast::Select,
+        items: &mut Vec<Item>,
+        assigned: &mut Vec<(VarId, Expr)>,
+    ) -> Result<()> {
+        for item in &select.items {
+            match item {
+                ast::SelectItem::Wildcard { qualifier, span } => {
+                    self.star(qualifier.as_ref(), span.line, items)?;
+                }
+                ast::SelectItem::Expr { expr, alias } => {
+                    let bound = self.expr(expr)?;
+                    let (name, identity) = match (&alias, &expr.kind) {
+                        (Some(alias), ast::ExprKind::Column(c)) => {
+                            (Some(alias.value.clone()), self.is_identity(c))
+                        }
+                        (Some(alias), _) => (Some(alias.value.clone()), false),
+                        (None, ast::ExprKind::Column(c)) => {
+                            (Some(c.name.value.clone()), self.is_identity(c))
+                        }
+                        _ => (None, false),
+                    };
+                    items.push(Item { name, expr: bound, identity });
+                }
+                ast::SelectItem::Assign { variable, op, expr } => {
+                    assigned.push(self.assignment(variable, *op, expr)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `@v op= expr` with the value converted to the variable's type.
+    pub fn assignment(
+        &mut self,
+        variable: &ast::Variable,
+        op: ast::AssignOp,
+        expr: &ast::Expr,
+    ) -> Result<(VarId, Expr)> {
+        let var = self.variable(variable)?;
+        let mut value = self.expr(expr)?;
+        if let Some(op) = op.operator().and_then(crate::expr::arith_op) {
+            value = self.arith(op, self.var_expr(var), value)?;
+        }
+        let value = self.coerce(value, self.frame.ty(var), CastMode::Implicit)?;
+        Ok((var, value))
+    }
+
+    /// The column's name as declared replaces the one written, as SQL Server shows it.
+    fn is_identity(&self, c: &ast::ColumnRef) -> bool {
+        self.scopes.last().is_some_and(|s| s.tables.len() == 1)
+            && self.column(c, self.line).is_ok_and(|c| c.identity)
+    }
+
+    fn star(
+        &mut self,
+        qualifier: Option<&ast::ObjectName>,
+        line: u32,
+        items: &mut Vec<Item>,
+    ) -> Result<()> {
+        let scope = self.scopes.last().expect("a SELECT has a scope");
+        if scope.tables.is_empty() {
+            return Err(BindError::new(263, 16, line.max(1), "Must specify table to select from."));
+        }
+        let parts: Vec<ast::Ident> = match qualifier {
+            None => Vec::new(),
+            Some(q) => q.schema.iter().cloned().chain([q.name.clone()]).collect(),
+        };
+        let single = scope.tables.len() == 1;
+        let mut found = false;
+        for table in &scope.tables {
+            if !answers_to(table, &parts) {
+                continue;
+            }
+            found = true;
+            for c in &table.columns {
+                items.push(Item {
+                    name: c.name.clone(),
+                    expr: Expr::col(c.id, c.ty, c.nullable),
+                    identity: c.identity && single,
+                });
+            }
+        }
+        if !found {
+            return Err(BindError::new(
+                107,
+                15,
+                line.max(1),
+                format!(
+                    "The column prefix '{}' does not match with a table name or alias name used in \
+                     the query.",
+                    qualifier.map_or(String::new(), ToString::to_string)
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// ORDER BY items: positions and aliases of the list, or expressions.
+    fn order_keys(&mut self, order_by: &[ast::OrderItem], items: &[Item]) -> Result<Vec<Key>> {
+        let mut keys = Vec::with_capacity(order_by.len());
+        for item in order_by {
+            let line = item.expr.span.line.max(1);
+            match &item.expr.kind {
+                ast::ExprKind::Literal(ast::Literal::Int(n)) => {
+                    let i = usize::try_from(*n).ok().filter(|n| (1..=items.len()).contains(n));
+                    let Some(i) = i else {
+                        return Err(BindError::new(
+                            108,
+                            16,
+                            line,
+                            format!(
+                                "The ORDER BY position number {n} is out of range of the number of \
+                                 items in the select list."
+                            ),
+                        ));
+                    };
+                    keys.push(Key::Item(i - 1, item.descending));
+                    continue;
+                }
+                ast::ExprKind::Literal(_) => {
+                    return Err(BindError::new(
+                        408,
+                        16,
+                        line,
+                        format!(
+                            "A constant expression was encountered in the ORDER BY list, position \
+                             {}.",
+                            keys.len() + 1
+                        ),
+                    ));
+                }
+                ast::ExprKind::Column(c) if c.qualifier.is_empty() => {
+                    let named = items.iter().position(|i| {
+                        i.name.as_deref().is_some_and(|n| catalog::same_name(n, &c.name.value))
+                    });
+                    if let Some(i) = named {
+                        keys.push(Key::Item(i, item.descending));
+                        continue;
+                    }
+                }
+                _ => {}
+            }
+            let bound = self.expr(&item.expr)?;
+            match items.iter().position(|i| i.expr == bound) {
+                Some(i) => keys.push(Key::Item(i, item.descending)),
+                None => keys.push(Key::Expr(bound, item.descending)),
+            }
+        }
+        Ok(keys)
+    }
+}
+
+/// One key of ORDER BY.
+enum Key {
+    /// An item of the select list.
+    Item(usize, bool),
+    Expr(Expr, bool),
+}
+
+/// Rewrites expressions above a grouping: grouped expressions become its columns, and no other
+/// column of FROM may remain (8120, 8121, 8127).
+struct AggScope<'a> {
+    group: &'a [(ColId, Expr)],
+    from_columns: &'a HashSet<ColId>,
+    tables: &'a [Scope],
+}
+
+impl AggScope<'_> {
+    fn rewrite(&self, e: &mut Expr, clause: Clause, line: u32) -> Result<()> {
+        if let Some((id, g)) = self.group.iter().find(|(_, g)| g == e) {
+            *e = Expr::col(*id, g.ty, g.nullable);
+            return Ok(());
+        }
+        if let ExprKind::Col(id) = e.kind
+            && self.from_columns.contains(&id)
+        {
+            return Err(self.not_grouped(id, clause, line));
+        }
+        let mut failed = None;
+        let mut each = |child: &mut Expr| {
+            if let Err(err) = self.rewrite(child, clause, line) {
+                failed.get_or_insert(err);
+            }
+        };
+        if let ExprKind::Subquery { query, .. } = &mut e.kind {
+            query.rel.walk_exprs_mut(&mut each);
+        }
+        e.for_each_child_mut(&mut each);
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn not_grouped(&self, id: ColId, clause: Clause, line: u32) -> BindError {
+        let mut full = String::from("?");
+        for table in self.tables.iter().flat_map(|s| &s.tables) {
+            if let Some(c) = table.columns.iter().find(|c| c.id == id) {
+                full = match &table.schema {
+                    Some(schema) => {
+                        format!("{schema}.{}.{}", table.name, c.name.as_deref().unwrap_or(""))
+                    }
+                    None => format!("{}.{}", table.name, c.name.as_deref().unwrap_or("")),
+                };
+            }
+        }
+        match clause {
+            Clause::Having => BindError::new(
+                8121,
+                16,
+                line,
+                format!(
+                    "Column '{full}' is invalid in the HAVING clause because it is not contained \
+                     in either an aggregate function or the GROUP BY clause."
+                ),
+            ),
+            Clause::OrderBy => BindError::new(
+                8127,
+                16,
+                line,
+                format!(
+                    "Column \"{full}\" is invalid in the ORDER BY clause because it is not \
+                     contained in either an aggregate function or the GROUP BY clause."
+                ),
+            ),
+            _ => BindError::new(
+                8120,
+                16,
+                line,
+                format!(
+                    "Column '{full}' is invalid in the select list because it is not contained in \
+                     either an aggregate function or the GROUP BY clause."
+                ),
+            ),
+        }
+    }
+}
+
+/// Is this output the bare constant NULL (which takes the other side's type)?
+fn constant_null(rel: &Rel, id: ColId) -> bool {
+    match rel {
+        Rel::Project { exprs, .. } => exprs.iter().any(|(i, e)| *i == id && e.is_null_constant()),
+        Rel::Top { input, .. } | Rel::Sort { input, .. } => constant_null(input, id),
+        _ => false,
+    }
+}

@@ -1,0 +1,758 @@
+//! Statements: the frame declared, control flow laid out, leaves bound now or left for later.
+//!
+//! The rule of lateness. A leaf that fails for a missing object is deferred. After a statement of
+//! the same batch that may change what names mean (DDL, SELECT INTO, EXEC) a leaf that fails for any
+//! reason to do with names is deferred too; after USE every leaf that asks the catalog is, because
+//! it would be bound in the wrong database. Everything else is an error of the whole batch.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use syntax::ast::{self, StatementKind as S};
+use types::{Len, SqlType, Value};
+
+use crate::context::{Binder, Frame};
+use crate::ddl::{CreateProcedure, Ddl};
+use crate::error::{BindError, Result};
+use crate::expr::{constant_int, resolve_type};
+use crate::ir::*;
+use crate::names::{Names, ObjectName};
+use crate::select::Assigned;
+
+const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
+
+/// Binds a list of statements into a program.
+pub(crate) struct ProgramBinder<'a> {
+    names: &'a dyn Names,
+    text: &'a str,
+    frame: Frame,
+    labels: Vec<String>,
+    label_ids: HashMap<String, LabelId>,
+    /// In a procedure: RETURN may have a value.
+    procedure: bool,
+    loops: usize,
+    /// A DDL statement came before: names may have another meaning when control gets there.
+    names_moved: bool,
+    /// USE came before.
+    database_moved: bool,
+    /// Bind leaves now, whatever came before (a statement reached at last).
+    eager: bool,
+}
+
+impl<'a> ProgramBinder<'a> {
+    pub fn new(names: &'a dyn Names, text: &'a str, procedure: bool) -> ProgramBinder<'a> {
+        ProgramBinder {
+            names,
+            text,
+            frame: Frame::default(),
+            labels: Vec::new(),
+            label_ids: HashMap::new(),
+            procedure,
+            loops: 0,
+            names_moved: false,
+            database_moved: false,
+            eager: false,
+        }
+    }
+
+    /// For binding one statement of a program again.
+    pub fn again(names: &'a dyn Names, program: &'a Program) -> ProgramBinder<'a> {
+        let mut binder = ProgramBinder::new(names, &program.text, !program.params.is_empty());
+        binder.procedure = true;
+        binder.frame = Frame::of(&program.vars);
+        binder.eager = true;
+        binder
+    }
+
+    pub fn program(
+        mut self,
+        params: Vec<ProcParam>,
+        statements: &[ast::Statement],
+    ) -> Result<Program> {
+        for statement in statements {
+            self.collect_labels(statement)?;
+        }
+        let body = self.list(statements)?;
+        Ok(Program {
+            vars: self.frame.vars,
+            params,
+            body,
+            labels: self.labels,
+            text: Arc::from(self.text),
+            catalog_version: self.names.version(),
+        })
+    }
+
+    pub fn parameters(&mut self, parameters: &[ast::Parameter]) -> Result<Vec<ProcParam>> {
+        let mut out = Vec::with_capacity(parameters.len());
+        for p in parameters {
+            let line = p.name.span.line.max(1);
+            if p.readonly {
+                return Err(BindError::unsupported("table-valued parameter", line));
+            }
+            let ty = resolve_type(&p.ty, false)?;
+            if self.frame.declare(&p.name.name, ty).is_none() {
+                return Err(already_declared(&p.name.name, line));
+            }
+            let default = match &p.default {
+                None => None,
+                Some(e) => Some(self.constant_default(e, ty, line)?),
+            };
+            out.push(ProcParam { name: p.name.name.clone(), ty, default, output: p.output });
+        }
+        Ok(out)
+    }
+
+    /// The default of a parameter: a constant, converted.
+    fn constant_default(&self, e: &ast::Expr, ty: SqlType, line: u32) -> Result<Value> {
+        let mut binder = Binder::new(self.names, &self.frame, line);
+        let bound = match &e.kind {
+            // A bare word is a text.
+            ast::ExprKind::Column(c) if c.qualifier.is_empty() => {
+                let n = c.name.value.chars().count().clamp(1, 4000) as u16;
+                Expr::constant(Value::str(&c.name.value), SqlType::NVarChar(Len::N(n)))
+            }
+            _ => binder.expr(e)?,
+        };
+        let (value, from) = match bound.kind {
+            ExprKind::Const(value) => (value, bound.ty),
+            ExprKind::Neg(inner) => match inner.kind {
+                ExprKind::Const(value) => {
+                    (types::arith::neg(&value).map_err(|e| BindError::of_type(e, line))?, bound.ty)
+                }
+                _ => return Err(BindError::new(102, 15, line, "Incorrect syntax near '='.")),
+            },
+            _ => return Err(BindError::new(102, 15, line, "Incorrect syntax near '='.")),
+        };
+        if value.is_null() {
+            return Ok(Value::Null);
+        }
+        types::convert::cast(&value, from, ty, 0).map_err(|e| BindError::of_type(e, line))
+    }
+
+    fn collect_labels(&mut self, statement: &ast::Statement) -> Result<()> {
+        match &statement.kind {
+            S::Label(name) => {
+                let key = name.value.to_lowercase();
+                let id = LabelId(self.labels.len() as u32);
+                if self.label_ids.insert(key, id).is_some() {
+                    return Err(BindError::new(
+                        132,
+                        15,
+                        statement.span.line,
+                        format!(
+                            "The label '{}' has already been declared. Label names must be unique \
+                             within a query batch or stored procedure.",
+                            name.value
+                        ),
+                    ));
+                }
+                self.labels.push(name.value.clone());
+                Ok(())
+            }
+            S::If { then, otherwise, .. } => {
+                self.collect_labels(then)?;
+                otherwise.iter().try_for_each(|s| self.collect_labels(s))
+            }
+            S::While { body, .. } => self.collect_labels(body),
+            S::Block(list) => list.iter().try_for_each(|s| self.collect_labels(s)),
+            S::TryCatch { body, handler } => {
+                body.iter().chain(handler).try_for_each(|s| self.collect_labels(s))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn list(&mut self, statements: &[ast::Statement]) -> Result<Vec<Stmt>> {
+        statements.iter().map(|s| self.statement(s)).collect()
+    }
+
+    /// A statement as the body of IF or WHILE: a block gives its statements.
+    fn nested(&mut self, statement: &ast::Statement) -> Result<Vec<Stmt>> {
+        match &statement.kind {
+            S::Block(list) => self.list(list),
+            _ => Ok(vec![self.statement(statement)?]),
+        }
+    }
+
+    /// Binds one statement.
+    pub fn statement(&mut self, statement: &ast::Statement) -> Result<Stmt> {
+        let line = statement.span.line.max(1);
+        let plain = |kind| Stmt { line, kind, source: None };
+        Ok(match &statement.kind {
+            S::If { condition, then, otherwise } => {
+                let condition = self.condition(condition, line)?;
+                let then = self.nested(then)?;
+                let otherwise = match otherwise {
+                    Some(otherwise) => self.nested(otherwise)?,
+                    None => Vec::new(),
+                };
+                plain(StmtKind::If { condition, then, otherwise })
+            }
+            S::While { condition, body } => {
+                let condition = self.condition(condition, line)?;
+                self.loops += 1;
+                let body = self.nested(body);
+                self.loops -= 1;
+                plain(StmtKind::While { condition, body: body? })
+            }
+            S::Break | S::Continue if self.loops == 0 => {
+                let (number, word) =
+                    if statement.kind == S::Break { (135, "BREAK") } else { (136, "CONTINUE") };
+                return Err(BindError::new(
+                    number,
+                    15,
+                    line,
+                    format!(
+                        "Cannot use a {word} statement outside the scope of a WHILE statement."
+                    ),
+                ));
+            }
+            S::Break => plain(StmtKind::Break),
+            S::Continue => plain(StmtKind::Continue),
+            S::Block(list) => plain(StmtKind::Block(self.list(list)?)),
+            S::TryCatch { body, handler } => {
+                let body = self.list(body)?;
+                plain(StmtKind::TryCatch { body, handler: self.list(handler)? })
+            }
+            S::Label(name) => plain(StmtKind::Label(self.label_ids[&name.value.to_lowercase()])),
+            S::Goto(name) => match self.label_ids.get(&name.value.to_lowercase()) {
+                Some(id) => plain(StmtKind::Goto(*id)),
+                None => {
+                    return Err(BindError::new(
+                        133,
+                        15,
+                        line,
+                        format!(
+                            "A GOTO statement references the label '{}' but the label has not been \
+                             declared.",
+                            name.value
+                        ),
+                    ));
+                }
+            },
+            S::Declare(declarations) => self.declare(statement, declarations)?,
+            _ => self.leaf(statement)?,
+        })
+    }
+
+    fn declare(
+        &mut self,
+        statement: &ast::Statement,
+        declarations: &[ast::Declaration],
+    ) -> Result<Stmt> {
+        let line = statement.span.line.max(1);
+        let mut inits = false;
+        let mut bound = Vec::new();
+        let mut touched = false;
+        for d in declarations {
+            let d_line = d.name.span.line.max(1);
+            let ast::DeclarationKind::Scalar { ty, init } = &d.kind else {
+                let what = format!("table variable {}", d.name.name);
+                return Ok(Stmt { line, kind: StmtKind::NotSupported { what }, source: None });
+            };
+            let ty = resolve_type(ty, false)?;
+            if self.eager {
+                // Bound again: the frame knows the variable already.
+            } else if self.frame.declare(&d.name.name, ty).is_none() {
+                return Err(already_declared(&d.name.name, d_line));
+            }
+            let Some(init) = init else { continue };
+            inits = true;
+            let mut binder = Binder::new(self.names, &self.frame, d_line);
+            match binder.assignment(&d.name, ast::AssignOp::Set, init) {
+                Ok(set) => bound.push(set),
+                Err(e) if self.may_defer(&e, binder.touched.get()) => touched = true,
+                Err(e) => return Err(e),
+            }
+            touched |= binder.touched.get();
+        }
+        if !inits {
+            return Ok(Stmt { line, kind: StmtKind::Nothing, source: None });
+        }
+        let source = touched.then(|| Arc::new(statement.clone()));
+        let complete = bound.len()
+            == declarations
+                .iter()
+                .filter(|d| matches!(&d.kind, ast::DeclarationKind::Scalar { init: Some(_), .. }))
+                .count();
+        let late = touched && self.database_moved && !self.eager;
+        let kind = if complete && !late { StmtKind::SetVars(bound) } else { StmtKind::Deferred };
+        Ok(Stmt { line, kind, source })
+    }
+
+    fn may_defer(&self, e: &BindError, touched: bool) -> bool {
+        !self.eager
+            && (e.is_missing_object() || (self.names_moved && (touched || e.is_about_names())))
+    }
+
+    fn condition(&mut self, e: &ast::Expr, line: u32) -> Result<Condition> {
+        let mut binder = Binder::new(self.names, &self.frame, line);
+        let bound = binder.condition(e);
+        let touched = binder.touched.get();
+        let source = || Some(Arc::new(e.clone()));
+        match bound {
+            Ok(_) if touched && self.database_moved => {
+                Ok(Condition { expr: None, source: source() })
+            }
+            Ok(expr) => Ok(Condition { expr: Some(expr), source: touched.then(source).flatten() }),
+            Err(err) if self.may_defer(&err, touched) => {
+                Ok(Condition { expr: None, source: source() })
+            }
+            Err(err) => Err(err),
+        }
+    }
+
+    /// A condition reached at last.
+    pub fn condition_again(&self, e: &ast::Expr) -> Result<Expr> {
+        Binder::new(self.names, &self.frame, e.span.line.max(1)).condition(e)
+    }
+
+    /// A statement without statements inside.
+    fn leaf(&mut self, statement: &ast::Statement) -> Result<Stmt> {
+        let line = statement.span.line.max(1);
+        let frame = std::mem::take(&mut self.frame);
+        let mut binder = Binder::new(self.names, &frame, line);
+        let result = self.leaf_kind(&mut binder, statement);
+        let touched = binder.touched.get();
+        self.frame = frame;
+        let source = || Some(Arc::new(statement.clone()));
+        let stmt = match result {
+            Ok(_) if touched && self.database_moved && !self.eager => {
+                Stmt { line, kind: StmtKind::Deferred, source: source() }
+            }
+            Ok(kind) => Stmt { line, kind, source: if touched { source() } else { None } },
+            Err(e) if self.may_defer(&e, touched) => {
+                Stmt { line, kind: StmtKind::Deferred, source: source() }
+            }
+            Err(e) => return Err(e),
+        };
+        match &statement.kind {
+            S::Use(_) => self.database_moved = true,
+            S::CreateTable(_)
+            | S::AlterTable(_)
+            | S::CreateIndex(_)
+            | S::CreateSchema(_)
+            | S::Drop(_)
+            | S::Execute(_)
+            | S::ExecuteString(_) => self.names_moved = true,
+            S::Select(query) if has_into(&query.body) => self.names_moved = true,
+            _ => {}
+        }
+        Ok(stmt)
+    }
+
+    fn leaf_kind(&self, b: &mut Binder<'_>, statement: &ast::Statement) -> Result<StmtKind> {
+        let line = b.line;
+        Ok(match &statement.kind {
+            S::Select(query) => b.select_statement(query)?,
+            S::Insert(insert) => StmtKind::Insert(Box::new(b.insert(insert)?)),
+            S::Update(update) => StmtKind::Update(Box::new(b.update(update)?)),
+            S::Delete(delete) => StmtKind::Delete(Box::new(b.delete(delete)?)),
+            S::Truncate(name) => {
+                let table = b.table(&ObjectName::from(name)).ok_or_else(|| {
+                    BindError::new(
+                        4701,
+                        16,
+                        line,
+                        format!(
+                            "Cannot find the object \"{}\" because it does not exist or you do not \
+                             have permissions.",
+                            name.name
+                        ),
+                    )
+                })?;
+                StmtKind::Truncate { table }
+            }
+            S::CreateDatabase(c) => StmtKind::Ddl(Box::new(Ddl::CreateDatabase(c.clone()))),
+            S::AlterDatabase(a) => StmtKind::Ddl(Box::new(Ddl::AlterDatabase(a.clone()))),
+            S::CreateTable(c) => {
+                let create = b.create_table(c, self.text)?;
+                StmtKind::Ddl(Box::new(Ddl::CreateTable(Box::new(create))))
+            }
+            S::AlterTable(a) => {
+                let alter = b.alter_table(a, self.text)?;
+                StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
+            }
+            S::CreateIndex(_) => StmtKind::NotSupported { what: "CREATE INDEX".into() },
+            S::CreateSchema(name) => StmtKind::Ddl(Box::new(Ddl::CreateSchema(name.value.clone()))),
+            S::CreateProcedure(procedure) => {
+                // The body is bound for its errors alone; missing objects are no errors yet.
+                crate::bind_procedure(procedure, self.text, self.names)?;
+                let mode = match procedure.mode {
+                    ast::CreateMode::Create => catalog::PutMode::Create,
+                    ast::CreateMode::Alter => catalog::PutMode::Alter,
+                    ast::CreateMode::CreateOrAlter => catalog::PutMode::CreateOrAlter,
+                };
+                StmtKind::Ddl(Box::new(Ddl::CreateProcedure(Box::new(CreateProcedure {
+                    mode,
+                    name: ObjectName::from(&procedure.name),
+                    text: Arc::from(self.text),
+                }))))
+            }
+            S::Drop(drop) => match drop.kind {
+                ast::DropKind::Index => StmtKind::NotSupported { what: "DROP INDEX".into() },
+                ast::DropKind::Schema => StmtKind::NotSupported { what: "DROP SCHEMA".into() },
+                _ => StmtKind::Ddl(Box::new(Ddl::Drop(Box::new(drop.clone())))),
+            },
+            S::SetVariable { variable, op, expr } => {
+                StmtKind::SetVars(vec![b.assignment(variable, *op, expr)?])
+            }
+            S::SetOption(option) => StmtKind::Set(self.set_option(b, option)?),
+            S::Return(value) => match value {
+                None => StmtKind::Return(None),
+                Some(_) if !self.procedure => {
+                    return Err(BindError::new(
+                        178,
+                        15,
+                        line,
+                        "A RETURN statement with a return value cannot be used in this context.",
+                    ));
+                }
+                Some(e) => {
+                    let value = b.expr(e)?;
+                    StmtKind::Return(Some(b.coerce(value, SqlType::Int, CastMode::Implicit)?))
+                }
+            },
+            S::Print(e) => {
+                let value = b.expr(e)?;
+                StmtKind::Print(b.coerce(value, TEXT, CastMode::Implicit)?)
+            }
+            S::Throw(None) => StmtKind::Throw(None),
+            S::Throw(Some(args)) => {
+                let [number, message, state] = args.as_ref();
+                let (number, message, state) = (b.expr(number)?, b.expr(message)?, b.expr(state)?);
+                StmtKind::Throw(Some(Box::new((
+                    b.coerce(number, SqlType::Int, CastMode::Implicit)?,
+                    b.coerce(message, TEXT, CastMode::Implicit)?,
+                    b.coerce(state, SqlType::Int, CastMode::Implicit)?,
+                ))))
+            }
+            S::RaiseError(r) => {
+                let message = b.expr(&r.message)?;
+                let message = if message.ty.is_integer() {
+                    message
+                } else {
+                    b.coerce(message, TEXT, CastMode::Implicit)?
+                };
+                let (severity, state) = (b.expr(&r.severity)?, b.expr(&r.state)?);
+                let has = |word: &str| r.options.iter().any(|o| o == word);
+                StmtKind::RaiseError(Box::new(RaiseError {
+                    message,
+                    severity: b.coerce(severity, SqlType::Int, CastMode::Implicit)?,
+                    state: b.coerce(state, SqlType::Int, CastMode::Implicit)?,
+                    args: r.args.iter().map(|e| b.expr(e)).collect::<Result<Vec<Expr>>>()?,
+                    log: has("LOG"),
+                    nowait: has("NOWAIT"),
+                    seterror: has("SETERROR"),
+                }))
+            }
+            S::WaitFor { delay, value } => {
+                let value = b.expr(value)?;
+                let value = if value.ty.is_character() {
+                    value
+                } else {
+                    b.coerce(value, TEXT, CastMode::Implicit)?
+                };
+                StmtKind::WaitFor(if *delay { WaitFor::Delay(value) } else { WaitFor::Time(value) })
+            }
+            S::BeginTransaction { name } => StmtKind::Begin {
+                name: name.as_ref().map(|n| tran_name(b, n)).transpose()?,
+                mark: false,
+            },
+            S::Commit { delayed_durability, .. } => {
+                StmtKind::Commit { delayed: *delayed_durability }
+            }
+            S::Rollback { name } => {
+                StmtKind::Rollback { name: name.as_ref().map(|n| tran_name(b, n)).transpose()? }
+            }
+            S::SaveTransaction { name } => StmtKind::Save { name: tran_name(b, name)? },
+            S::Execute(exec) => StmtKind::Exec(Box::new(b.exec(exec)?)),
+            S::ExecuteString(e) => {
+                let text = b.expr(e)?;
+                let ty = SqlType::NVarChar(Len::Max);
+                StmtKind::ExecString { text: b.coerce(text, ty, CastMode::Implicit)? }
+            }
+            S::Use(name) => StmtKind::Use { database: name.value.clone() },
+            S::Checkpoint => StmtKind::Checkpoint,
+            S::Reconfigure => StmtKind::Reconfigure,
+            S::Dbcc(dbcc) => StmtKind::Dbcc {
+                name: dbcc.name.clone(),
+                args: dbcc
+                    .args
+                    .iter()
+                    .map(|arg| {
+                        Ok(match arg {
+                            ast::DbccArg::Word(w) | ast::DbccArg::Text(w) => Value::str(w),
+                            ast::DbccArg::Number(n) => Value::BigInt(*n),
+                            ast::DbccArg::Variable(v) => {
+                                return Err(BindError::unsupported(
+                                    format!("DBCC {} with a variable", dbcc.name),
+                                    v.span.line,
+                                ));
+                            }
+                        })
+                    })
+                    .collect::<Result<Vec<Value>>>()?,
+                options: dbcc.options.clone(),
+            },
+            S::Backup(backup) => StmtKind::Backup(Box::new(Backup {
+                log: backup.log,
+                database: backup.database.as_ref().map(|d| d.value.clone()),
+                targets: backup
+                    .to
+                    .iter()
+                    .map(|e| match &e.kind {
+                        ast::ExprKind::Literal(ast::Literal::String { value, .. }) => {
+                            Ok(value.clone())
+                        }
+                        _ => Err(BindError::unsupported("BACKUP TO a variable", line)),
+                    })
+                    .collect::<Result<Vec<String>>>()?,
+            })),
+            S::Kill(_) => StmtKind::NotSupported { what: "KILL".into() },
+            S::Unsupported { what } => StmtKind::NotSupported { what: what.clone() },
+            // Control flow and declarations are the caller's.
+            S::Declare(_)
+            | S::If { .. }
+            | S::While { .. }
+            | S::Break
+            | S::Continue
+            | S::Block(_)
+            | S::TryCatch { .. }
+            | S::Label(_)
+            | S::Goto(_) => StmtKind::Nothing,
+        })
+    }
+
+    fn set_option(&self, b: &mut Binder<'_>, option: &ast::SetOption) -> Result<SetOption> {
+        Ok(match option {
+            ast::SetOption::Switch { names, on } => {
+                SetOption::Switch { names: names.clone(), on: *on }
+            }
+            ast::SetOption::Value { name, value } => {
+                let value = match (constant_int(value), &value.kind) {
+                    (Some(n), _) => Expr::int(n),
+                    (None, ast::ExprKind::Column(c)) if c.qualifier.is_empty() => {
+                        Expr::constant(Value::str(&c.name.value), TEXT)
+                    }
+                    _ => b.expr(value)?,
+                };
+                SetOption::Value { name: name.clone(), value }
+            }
+            ast::SetOption::Isolation(level) => SetOption::Isolation(match level {
+                ast::IsolationLevel::ReadUncommitted => Isolation::ReadUncommitted,
+                ast::IsolationLevel::ReadCommitted => Isolation::ReadCommitted,
+                ast::IsolationLevel::RepeatableRead => Isolation::RepeatableRead,
+                ast::IsolationLevel::Snapshot => Isolation::Snapshot,
+                ast::IsolationLevel::Serializable => Isolation::Serializable,
+            }),
+            ast::SetOption::IdentityInsert { table, on } => {
+                SetOption::IdentityInsert { table: ObjectName::from(table), on: *on }
+            }
+        })
+    }
+}
+
+impl Binder<'_> {
+    /// SELECT as a statement: to the client, into variables, into a new table.
+    fn select_statement(&mut self, query: &ast::Query) -> Result<StmtKind> {
+        if let ast::QueryBody::Select(select) = &query.body
+            && let Some(set) = self.assignments_alone(query, select)?
+        {
+            return Ok(StmtKind::SetVars(set));
+        }
+        let (bound, assigned) = self.query_with_assignments(query)?;
+        let target = match (assigned, into_of(&query.body)) {
+            (Assigned::Vars(vars), None) => SelectTarget::Vars(vars),
+            (Assigned::Vars(_), Some(into)) => {
+                return Err(BindError::new(
+                    194,
+                    15,
+                    into.table.span.line.max(1),
+                    "A SELECT INTO statement cannot contain a SELECT statement that assigns values \
+                     to a variable.",
+                ));
+            }
+            (Assigned::No, None) => SelectTarget::Client,
+            (Assigned::No, Some(into)) => self.select_into(&bound, into)?,
+        };
+        Ok(StmtKind::Select(Box::new(Select { query: bound, target })))
+    }
+
+    /// `SELECT @a = x, @b = y` without rows is a sequence of assignments.
+    fn assignments_alone(
+        &mut self,
+        query: &ast::Query,
+        select: &ast::Select,
+    ) -> Result<Option<Vec<(VarId, Expr)>>> {
+        let plain = query.with.is_empty()
+            && query.order_by.is_empty()
+            && query.offset.is_none()
+            && select.from.is_empty()
+            && select.filter.is_none()
+            && select.group_by.is_empty()
+            && select.having.is_none()
+            && select.top.is_none()
+            && select.items.iter().all(|i| matches!(i, ast::SelectItem::Assign { .. }));
+        if !plain {
+            return Ok(None);
+        }
+        let mut out = Vec::with_capacity(select.items.len());
+        for item in &select.items {
+            if let ast::SelectItem::Assign { variable, op, expr } = item {
+                // An aggregate without FROM is still a query of one row.
+                if mentions_aggregate(expr) {
+                    return Ok(None);
+                }
+                out.push(self.assignment(variable, *op, expr)?);
+            }
+        }
+        Ok(Some(out))
+    }
+
+    fn select_into(&self, bound: &Query, into: &ast::SelectInto) -> Result<SelectTarget> {
+        let line = into.table.span.line.max(1);
+        let name = ObjectName::from(&into.table);
+        let mut columns: Vec<catalog::ColumnSpec> = Vec::with_capacity(bound.output.len());
+        let mut identity_seen = false;
+        for column in &bound.output {
+            let Some(column_name) = &column.name else {
+                return Err(BindError::new(
+                    1038,
+                    15,
+                    line,
+                    "An object or column name is missing or empty. For SELECT INTO statements, \
+                     verify each column has a name. For other statements, look for empty alias \
+                     names. Aliases defined as \"\" or [] are not allowed. Change the alias to a \
+                     valid name.",
+                ));
+            };
+            if columns.iter().any(|c| catalog::same_name(&c.name, column_name)) {
+                return Err(BindError::new(
+                    2705,
+                    16,
+                    line,
+                    format!(
+                        "Column names in each table must be unique. Column name '{column_name}' in \
+                         table '{}' is specified more than once.",
+                        name.name
+                    ),
+                ));
+            }
+            let identity = column.identity && !identity_seen;
+            identity_seen |= identity;
+            columns.push(catalog::ColumnSpec {
+                name: column_name.as_str().into(),
+                ty: column.ty,
+                nullable: Some(column.nullable),
+                default: None,
+                identity: identity.then_some(catalog::Identity { seed: 1, increment: 1 }),
+                absent: None,
+            });
+        }
+        let spec = catalog::TableSpec {
+            schema: name.schema.as_deref().unwrap_or("dbo").into(),
+            name: name.name.as_str().into(),
+            columns,
+            primary_key: None,
+            filegroup: into.filegroup.as_ref().map(|f| f.value.as_str().into()),
+        };
+        Ok(SelectTarget::Into { name, spec })
+    }
+
+    /// EXEC: arguments are constants and variables.
+    pub fn exec(&mut self, exec: &ast::Execute) -> Result<Exec> {
+        let procedure = match &exec.procedure {
+            ast::ProcedureName::Name(name) => ProcRef::Name(ObjectName::from(name)),
+            ast::ProcedureName::Variable(v) => ProcRef::Var(self.variable(v)?),
+        };
+        let result = exec.return_code.as_ref().map(|v| self.variable(v)).transpose()?;
+        let mut args = Vec::with_capacity(exec.args.len());
+        for arg in &exec.args {
+            let value = match &arg.value {
+                ast::InsertValue::Default(_) => None,
+                ast::InsertValue::Expr(e) => Some(match &e.kind {
+                    ast::ExprKind::Column(c) if c.qualifier.is_empty() => {
+                        let n = c.name.value.chars().count().clamp(1, 4000) as u16;
+                        let ty = SqlType::NVarChar(Len::N(n));
+                        Expr::constant(Value::str(&c.name.value), ty)
+                    }
+                    _ => self.expr(e)?,
+                }),
+            };
+            let output = match (&value, arg.output) {
+                (Some(Expr { kind: ExprKind::Var(id), .. }), true) => Some(*id),
+                (_, true) => {
+                    return Err(self.error(
+                        179,
+                        "Cannot use the OUTPUT option when passing a constant to a stored \
+                         procedure.",
+                    ));
+                }
+                (_, false) => None,
+            };
+            args.push(ExecArg { name: arg.name.as_ref().map(|n| n.name.clone()), value, output });
+        }
+        Ok(Exec { procedure, args, result })
+    }
+}
+
+fn tran_name(b: &Binder<'_>, name: &ast::TransactionName) -> Result<TranName> {
+    Ok(match name {
+        ast::TransactionName::Name(ident) => TranName::Name(ident.value.clone()),
+        ast::TransactionName::Variable(v) => TranName::Var(b.variable(v)?),
+    })
+}
+
+fn already_declared(name: &str, line: u32) -> BindError {
+    BindError::new(
+        134,
+        15,
+        line,
+        format!(
+            "The variable name '{name}' has already been declared. Variable names must be unique \
+             within a query batch or stored procedure."
+        ),
+    )
+}
+
+/// INTO stands in the first SELECT of a body.
+fn into_of(body: &ast::QueryBody) -> Option<&ast::SelectInto> {
+    match body {
+        ast::QueryBody::Select(select) => select.into.as_ref(),
+        ast::QueryBody::SetOperation { left, .. } => into_of(left),
+        ast::QueryBody::Nested(inner) => into_of(inner),
+        ast::QueryBody::Values(_) => None,
+    }
+}
+
+fn has_into(body: &ast::QueryBody) -> bool {
+    into_of(body).is_some()
+}
+
+fn mentions_aggregate(e: &ast::Expr) -> bool {
+    use ast::ExprKind as K;
+    match &e.kind {
+        K::Function(f) => {
+            f.over.is_some()
+                || (f.name.schema.is_none()
+                    && crate::functions::aggregate_func(&f.name.name.value.to_ascii_uppercase())
+                        .is_some())
+                || f.args.iter().any(mentions_aggregate)
+        }
+        K::Unary { expr, .. } | K::IsNull { expr, .. } | K::Collate { expr, .. } => {
+            mentions_aggregate(expr)
+        }
+        K::Binary { left, right, .. } => mentions_aggregate(left) || mentions_aggregate(right),
+        K::Cast(c) => mentions_aggregate(&c.expr),
+        K::Case { operand, branches, otherwise } => {
+            operand.as_deref().is_some_and(mentions_aggregate)
+                || branches
+                    .iter()
+                    .any(|b| mentions_aggregate(&b.when) || mentions_aggregate(&b.then))
+                || otherwise.as_deref().is_some_and(mentions_aggregate)
+        }
+        _ => false,
+    }
+}
