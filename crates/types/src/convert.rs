@@ -1,10 +1,20 @@
 //! Conversions, implicit and explicit, with CONVERT's styles.
 //!
-//! Three doors by what happens to text that is too long: [`cast`] (CAST, CONVERT, SET of a
-//! variable, parameters) truncates silently, [`assign`] (a column of INSERT or UPDATE) is error
-//! 2628, and a character value that fails to fit a number is an error in both.
+//! Two doors by what happens to text that is too long: [`cast`] (CAST, CONVERT, SET of a variable,
+//! parameters) truncates silently, [`assign`] (a column of INSERT or UPDATE) is error 2628. A value
+//! whose number does not fit is an error in both.
+//!
+//! A value always has the kind of its type, so a conversion to the type a value already has is a
+//! copy. Text headed for varchar or char keeps only characters of code page 1252; others become
+//! `?`, as in SQL Server.
 
-use crate::{SqlType, TypeError, Value};
+mod dates;
+mod numbers;
+
+use crate::collation::{self, to_cp1252};
+use crate::datetime::DateTime2;
+use crate::{Bytes, Decimal, Len, SqlType, Text, TypeError, Value, format};
+use std::borrow::Cow;
 
 /// What SQL Server's conversion matrix says of a pair of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,34 +26,444 @@ pub enum Conversion {
     None,
 }
 
+/// Rows and columns of the matrix: types that convert alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Character,
+    Binary,
+    /// Integers, bit, decimal, money.
+    Exact,
+    /// float, real.
+    Approximate,
+    /// datetime, smalldatetime.
+    Classic,
+    Date,
+    Time,
+    /// datetime2, datetimeoffset.
+    Modern,
+    Guid,
+}
+
+fn family(ty: SqlType) -> Family {
+    match ty {
+        _ if ty.is_character() => Family::Character,
+        _ if ty.is_binary() => Family::Binary,
+        SqlType::Float | SqlType::Real => Family::Approximate,
+        _ if ty.is_numeric() => Family::Exact,
+        SqlType::DateTime | SqlType::SmallDateTime => Family::Classic,
+        SqlType::Date => Family::Date,
+        SqlType::Time(_) => Family::Time,
+        SqlType::UniqueIdentifier => Family::Guid,
+        _ => Family::Modern,
+    }
+}
+
 /// The matrix.
 pub fn conversion(from: SqlType, to: SqlType) -> Conversion {
-    unimplemented!("{from} {to}")
+    use Conversion::{Explicit, Implicit};
+    use Family::*;
+    match (family(from), family(to)) {
+        (a, b) if a == b => Implicit,
+        (Character, Binary) => Explicit,
+        (Character, _) | (_, Character) => Implicit,
+        (Binary, Approximate) => Conversion::None,
+        (Binary, Date | Time | Modern) => Explicit,
+        (Binary, _) => Implicit,
+        (Exact | Approximate | Guid, Binary) => Implicit,
+        (_, Binary) => Explicit,
+        (Exact | Approximate, Exact | Approximate | Classic) => Implicit,
+        (Classic, Exact | Approximate) => Explicit,
+        (Classic | Modern, Classic | Date | Time | Modern) => Implicit,
+        (Date | Time, Classic | Modern) => Implicit,
+        _ => Conversion::None,
+    }
 }
 
 /// For the binder: `Ok` when the implicit conversion exists, else 257 or 206.
 pub fn check_implicit(from: SqlType, to: SqlType) -> Result<(), TypeError> {
-    unimplemented!("{from} {to}")
+    match conversion(from, to) {
+        Conversion::Implicit => Ok(()),
+        Conversion::Explicit => {
+            Err(TypeError::ImplicitNotAllowed { from: from.message_name(), to: to.message_name() })
+        }
+        Conversion::None => Err(clash(from, to)),
+    }
 }
 
 /// For the binder: `Ok` when CAST may do it, else 529.
 pub fn check_explicit(from: SqlType, to: SqlType) -> Result<(), TypeError> {
-    unimplemented!("{from} {to}")
+    match conversion(from, to) {
+        Conversion::None => {
+            Err(TypeError::ExplicitNotAllowed { from: from.message_name(), to: to.message_name() })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn clash(from: SqlType, to: SqlType) -> TypeError {
+    TypeError::TypeClash { from: from.message_name().into(), to: to.message_name().into() }
 }
 
 /// See [`SqlType::common_type`].
 pub fn common_type(a: SqlType, b: SqlType) -> Result<SqlType, TypeError> {
-    unimplemented!("{a} {b}")
+    if a == b {
+        return Ok(a);
+    }
+    let (high, low) = if a.precedence() >= b.precedence() { (a, b) } else { (b, a) };
+    // CASE and UNION merge a datetime with a date though neither holds the other.
+    check_implicit(low, high)?;
+    let longer = |x: Len, y: Len| match (x, y) {
+        (Len::N(x), Len::N(y)) => Len::N(x.max(y)),
+        _ => Len::Max,
+    };
+    Ok(match high {
+        _ if high.is_character() && low.is_character() => {
+            let len = longer(length(a), length(b));
+            let fixed = matches!(a, SqlType::Char(_) | SqlType::NChar(_))
+                && matches!(b, SqlType::Char(_) | SqlType::NChar(_));
+            match (high.is_unicode(), fixed, len) {
+                (true, true, Len::N(n)) => SqlType::NChar(n.min(4000)),
+                (false, true, Len::N(n)) => SqlType::Char(n),
+                (true, _, Len::N(n)) if n > 4000 => SqlType::NVarChar(Len::N(4000)),
+                (true, _, len) => SqlType::NVarChar(len),
+                (false, _, len) => SqlType::VarChar(len),
+            }
+        }
+        _ if high.is_binary() && low.is_binary() => match (a, b, longer(length(a), length(b))) {
+            (SqlType::Binary(_), SqlType::Binary(_), Len::N(n)) => SqlType::Binary(n),
+            (_, _, len) => SqlType::VarBinary(len),
+        },
+        SqlType::Decimal { precision, scale } => match low.as_decimal() {
+            Some((p, s)) => {
+                let scale_wide = scale.max(s);
+                let whole = (precision - scale).max(p - s);
+                let precision = (whole + scale_wide).min(38);
+                SqlType::Decimal { precision, scale: scale_wide.min(38 - whole.min(38)) }
+            }
+            None => high,
+        },
+        SqlType::Time(p) => SqlType::Time(p.max(digits(low))),
+        SqlType::DateTime2(p) => SqlType::DateTime2(p.max(digits(low))),
+        SqlType::DateTimeOffset(p) => SqlType::DateTimeOffset(p.max(digits(low))),
+        _ => high,
+    })
+}
+
+/// Fractional digits of a second that a type keeps.
+fn digits(ty: SqlType) -> u8 {
+    match ty {
+        SqlType::Time(p) | SqlType::DateTime2(p) | SqlType::DateTimeOffset(p) => p,
+        SqlType::DateTime => 3,
+        _ => 0,
+    }
+}
+
+fn length(ty: SqlType) -> Len {
+    match ty {
+        SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => Len::N(n),
+        SqlType::VarChar(len) | SqlType::NVarChar(len) | SqlType::VarBinary(len) => len,
+        _ => Len::N(0),
+    }
 }
 
 /// CAST and CONVERT (`style` 0 for CAST); also assignment to a variable or parameter. NULL stays
 /// NULL; CHAR and BINARY are padded.
 pub fn cast(value: &Value, from: SqlType, to: SqlType, style: i32) -> Result<Value, TypeError> {
-    unimplemented!("{value:?} {from} {to} {style}")
+    convert(value, from, to, style, false)
 }
 
 /// Assignment to a column: like [`cast`] with style 0, but text or binary that does not fit is
 /// [`TypeError::Truncated`] (trailing blanks may go).
 pub fn assign(value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeError> {
-    unimplemented!("{value:?} {from} {to}")
+    convert(value, from, to, 0, true)
+}
+
+#[inline]
+fn convert(
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+    strict: bool,
+) -> Result<Value, TypeError> {
+    // The commonest cases, without a call: same kind, or one integer into a wider one.
+    match (value, to) {
+        (Value::Null, _) => Ok(Value::Null),
+        (Value::Int(_), SqlType::Int) | (Value::BigInt(_), SqlType::BigInt) => Ok(value.clone()),
+        (Value::Int(v), SqlType::BigInt) => Ok(Value::BigInt(*v as i64)),
+        (Value::DateTime(_), SqlType::DateTime) => Ok(value.clone()),
+        _ => convert_slow(value, from, to, style, strict),
+    }
+}
+
+fn convert_slow(
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+    strict: bool,
+) -> Result<Value, TypeError> {
+    match to {
+        SqlType::Bit
+        | SqlType::TinyInt
+        | SqlType::SmallInt
+        | SqlType::Int
+        | SqlType::BigInt
+        | SqlType::Decimal { .. }
+        | SqlType::Money
+        | SqlType::SmallMoney
+        | SqlType::Float
+        | SqlType::Real => numbers::to_number(value, from, to),
+        SqlType::Char(_) | SqlType::VarChar(_) | SqlType::NChar(_) | SqlType::NVarChar(_) => {
+            to_character(value, from, to, style, strict)
+        }
+        SqlType::Binary(_) | SqlType::VarBinary(_) => to_binary(value, from, to, style, strict),
+        SqlType::UniqueIdentifier => to_guid(value, from),
+        _ => dates::to_temporal(value, from, to, style),
+    }
+}
+
+fn to_character(
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+    strict: bool,
+) -> Result<Value, TypeError> {
+    let limit = length(to).limit();
+    let text: Cow<'_, str> = match value {
+        Value::Str(text) => {
+            // Nothing to do for text that fits: share it.
+            let plain = text.is_ascii();
+            if plain && text.len() <= limit && !matches!(to, SqlType::Char(_) | SqlType::NChar(_)) {
+                return Ok(value.clone());
+            }
+            Cow::Borrowed(text.as_str())
+        }
+        Value::Binary(bytes) if style == 0 => Cow::Owned(if to.is_unicode() {
+            let units =
+                bytes.chunks(2).map(|b| b[0] as u16 | (*b.get(1).unwrap_or(&0) as u16) << 8);
+            char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+        } else {
+            bytes.iter().map(|b| collation::from_cp1252(*b)).collect()
+        }),
+        _ => match format::to_text(value, from, style)? {
+            Some(text) => Cow::Owned(text),
+            None => return Ok(Value::Null),
+        },
+    };
+    let text = fit_text(text, value, from, to, limit, strict)?;
+    Ok(Value::Str(text))
+}
+
+fn fit_text(
+    text: Cow<'_, str>,
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    limit: usize,
+    strict: bool,
+) -> Result<Text, TypeError> {
+    let mut text = text;
+    if !to.is_unicode() && !text.is_ascii() && text.chars().any(|c| to_cp1252(c).is_none()) {
+        text = Cow::Owned(
+            text.chars().map(|c| if to_cp1252(c).is_some() { c } else { '?' }).collect(),
+        );
+    }
+    let len = |text: &str| {
+        if text.is_ascii() {
+            text.len()
+        } else if to.is_unicode() {
+            collation::utf16_len(text)
+        } else {
+            text.chars().count()
+        }
+    };
+    let mut count = len(&text);
+    if count > limit {
+        match value {
+            Value::Str(_) | Value::Binary(_) => {}
+            // A number that does not fit is not cut.
+            Value::Bit(_) | Value::TinyInt(_) | Value::SmallInt(_) | Value::Int(_)
+                if !to.is_unicode() =>
+            {
+                return fit_text(Cow::Borrowed("*"), &Value::str(""), from, to, limit, false);
+            }
+            Value::Money(_) => {
+                return Err(TypeError::NoSpace { from: from.name(), to: to.name() });
+            }
+            Value::Guid(_) => {
+                return Err(TypeError::NoSpace { from: "uniqueidentifier", to: to.name() });
+            }
+            _ if from.is_numeric() => {
+                let from = if from.is_integer() { "expression" } else { from.message_name() };
+                return Err(TypeError::Overflow { from, to: to.name() });
+            }
+            // Dates are cut.
+            _ => {}
+        }
+        let cut = cut_to(&text, limit, to.is_unicode());
+        if strict && !text[cut.len()..].bytes().all(|b| b == b' ') {
+            return Err(TypeError::Truncated { value: cut.into() });
+        }
+        count = len(cut);
+        let cut = cut.to_owned();
+        text = Cow::Owned(cut);
+    }
+    if matches!(to, SqlType::Char(_) | SqlType::NChar(_)) && count < limit {
+        let mut padded = text.into_owned();
+        padded.extend(std::iter::repeat_n(' ', limit - count));
+        text = Cow::Owned(padded);
+    }
+    Ok(Text::new(&text))
+}
+
+/// The longest prefix of at most `limit` characters (UTF-16 units when `wide`).
+fn cut_to(text: &str, limit: usize, wide: bool) -> &str {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += if wide { c.len_utf16() } else { 1 };
+        if used > limit {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+fn to_binary(
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+    strict: bool,
+) -> Result<Value, TypeError> {
+    let limit = length(to).limit();
+    let fixed = matches!(to, SqlType::Binary(_));
+    // Numbers lose leading bytes and are padded in front; all else at the end.
+    let (mut bytes, is_number): (Vec<u8>, bool) = match value {
+        Value::Null => return Ok(Value::Null),
+        Value::Binary(b) if b.len() <= limit && !fixed => return Ok(value.clone()),
+        Value::Binary(b) => (b.to_vec(), false),
+        Value::Str(text) => {
+            let bytes = match style {
+                1 | 2 => hex_bytes(text, style)
+                    .ok_or(TypeError::ConvertError { from: from.message_name(), to: to.name() })?,
+                _ if from.is_unicode() => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+                _ => text.chars().map(|c| to_cp1252(c).unwrap_or(b'?')).collect(),
+            };
+            (bytes, false)
+        }
+        Value::Guid(g) => (g.to_vec(), false),
+        Value::Decimal(d) => (decimal_bytes(*d), false),
+        Value::Bit(v) => (vec![*v as u8], true),
+        Value::TinyInt(v) => (vec![*v], true),
+        Value::SmallInt(v) => (v.to_be_bytes().to_vec(), true),
+        Value::Int(v) => (v.to_be_bytes().to_vec(), true),
+        Value::BigInt(v) => (v.to_be_bytes().to_vec(), true),
+        Value::Money(v) if from == SqlType::SmallMoney => {
+            ((*v as i32).to_be_bytes().to_vec(), true)
+        }
+        Value::Money(v) => (v.to_be_bytes().to_vec(), true),
+        Value::Float(v) => (v.to_bits().to_be_bytes().to_vec(), true),
+        Value::Real(v) => (v.to_bits().to_be_bytes().to_vec(), true),
+        Value::DateTime(d) => ([d.days.to_be_bytes(), d.ticks.to_be_bytes()].concat(), true),
+        Value::Date(days) => (days.to_le_bytes()[..3].to_vec(), false),
+        Value::Time(t) => (t.to_le_bytes()[..5].to_vec(), false),
+        Value::DateTime2(d) => (datetime2_bytes(*d), false),
+        Value::DateTimeOffset(d) => {
+            let mut out = datetime2_bytes(d.utc);
+            out.extend_from_slice(&d.offset_minutes.to_le_bytes());
+            (out, false)
+        }
+    };
+    if bytes.len() > limit {
+        if is_number {
+            bytes.drain(..bytes.len() - limit);
+        } else {
+            if strict && bytes[limit..].iter().any(|b| *b != 0) {
+                let text = format!("{:?}", Bytes::new(&bytes[..limit]));
+                return Err(TypeError::Truncated { value: text.into() });
+            }
+            bytes.truncate(limit);
+        }
+    } else if fixed {
+        if is_number {
+            bytes.splice(..0, std::iter::repeat_n(0, limit - bytes.len()));
+        } else {
+            bytes.resize(limit, 0);
+        }
+    }
+    Ok(Value::Binary(bytes.into()))
+}
+
+/// As SQL Server lays it out: precision, scale, 0, sign, magnitude in 4-byte groups.
+fn decimal_bytes(d: Decimal) -> Vec<u8> {
+    let groups = match d.precision() {
+        0..=9 => 4,
+        10..=19 => 8,
+        20..=28 => 12,
+        _ => 16,
+    };
+    let mut out = vec![d.precision(), d.scale(), 0, (d.units() >= 0) as u8];
+    out.extend_from_slice(&d.units().unsigned_abs().to_le_bytes()[..groups]);
+    out
+}
+
+fn datetime2_bytes(d: DateTime2) -> Vec<u8> {
+    let mut out = d.ticks.to_le_bytes()[..5].to_vec();
+    out.extend_from_slice(&d.days.to_le_bytes()[..3]);
+    out
+}
+
+/// Style 1 wants 0x in front, style 2 forbids it; an even number of digits.
+fn hex_bytes(text: &str, style: i32) -> Option<Vec<u8>> {
+    let text = text.trim_end_matches(' ');
+    let prefix = text.get(..2).filter(|p| p.eq_ignore_ascii_case("0x"));
+    let hex = match (style, prefix) {
+        (1, Some(_)) => &text[2..],
+        (2, None) => text,
+        _ => return None,
+    };
+    if hex.len() % 2 != 0 || !hex.is_ascii() {
+        return None;
+    }
+    (0..hex.len() / 2).map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).ok()).collect()
+}
+
+fn to_guid(value: &Value, from: SqlType) -> Result<Value, TypeError> {
+    match value {
+        Value::Guid(_) => Ok(value.clone()),
+        Value::Binary(bytes) => {
+            let mut g = [0; 16];
+            let n = bytes.len().min(16);
+            g[..n].copy_from_slice(&bytes[..n]);
+            Ok(Value::Guid(g))
+        }
+        Value::Str(text) => parse_guid(text).map(Value::Guid).ok_or(TypeError::BadGuid),
+        _ => Err(clash(from, SqlType::UniqueIdentifier)),
+    }
+}
+
+/// `6F9619FF-8B86-D011-B42D-00C04FC964FF`, braces allowed, anything after it ignored.
+fn parse_guid(text: &str) -> Option<[u8; 16]> {
+    let text = text.trim_start_matches(' ');
+    let text = text.strip_prefix('{').unwrap_or(text);
+    let text = text.get(..36)?;
+    let bytes = text.as_bytes();
+    if [8, 13, 18, 23].iter().any(|i| bytes[*i] != b'-') {
+        return None;
+    }
+    let digits: Vec<u8> = bytes.iter().copied().filter(|b| *b != b'-').collect();
+    if digits.len() != 32 || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let mut g = [0u8; 16];
+    for (i, pair) in digits.chunks(2).enumerate() {
+        g[i] = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    // The first three groups are stored little-endian.
+    g[..4].reverse();
+    g[4..6].reverse();
+    g[6..8].reverse();
+    Some(g)
 }

@@ -14,7 +14,7 @@ pub enum TypeError {
     OverflowValue { ty: &'static str, value: i64 },
     /// 232: arithmetic overflow for a type from a float, with the value as printed.
     OverflowFloat { ty: &'static str, value: Box<str> },
-    /// 248: a character value beyond the range of int.
+    /// 248: a character value beyond the range of int; 244 of smallint (`INT2`), tinyint (`INT1`).
     OverflowString { from: &'static str, value: Box<str>, to: &'static str },
     /// 8134.
     DivideByZero,
@@ -67,7 +67,8 @@ impl TypeError {
             TypeError::Overflow { .. } => 8115,
             TypeError::OverflowValue { .. } => 220,
             TypeError::OverflowFloat { .. } => 232,
-            TypeError::OverflowString { .. } => 248,
+            TypeError::OverflowString { to: "int", .. } => 248,
+            TypeError::OverflowString { .. } => 244,
             TypeError::DivideByZero => 8134,
             TypeError::ConversionFailed { .. } => 245,
             TypeError::ConvertError { .. } => 8114,

@@ -1,0 +1,424 @@
+//! Anything into a date or a time, and the reading of dates in text.
+
+use super::clash;
+use crate::datetime::{
+    self, DAYS_MAX, DAYS_TO_1900, MONTHS, TICKS_PER_DAY, TICKS_PER_MINUTE, TICKS_PER_SECOND,
+};
+use crate::{DateTime, DateTime2, DateTimeOffset, SqlType, TypeError, Value};
+
+/// Midnight of 1900-01-01: the day of a bare time.
+const BASE: DateTime2 = DateTime2 { days: DAYS_TO_1900, ticks: 0 };
+
+/// `to` is a date or time; the value is not NULL.
+pub(super) fn to_temporal(
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+) -> Result<Value, TypeError> {
+    let out_of_range = || TypeError::DateOutOfRange { from: from.name(), to: to.name() };
+    let (local, offset) = match value {
+        Value::Null => return Ok(Value::Null),
+        Value::Str(text) => {
+            let parsed = parse(text, style).map_err(|bad| match bad {
+                Bad::Syntax => TypeError::BadDate,
+                // The new types say 241 where the old ones say 242.
+                Bad::Range if matches!(to, SqlType::DateTime | SqlType::SmallDateTime) => {
+                    out_of_range()
+                }
+                Bad::Range => TypeError::BadDate,
+            })?;
+            (parsed.local, parsed.offset)
+        }
+        Value::Date(days) => (DateTime2 { days: *days, ticks: 0 }, None),
+        Value::Time(ticks) => (DateTime2 { ticks: *ticks, ..BASE }, None),
+        Value::DateTime(d) => {
+            if matches!(to, SqlType::DateTime) {
+                return Ok(value.clone());
+            }
+            if to == SqlType::SmallDateTime {
+                return d.to_smalldatetime().map(Value::DateTime).ok_or_else(out_of_range);
+            }
+            (d.to_datetime2(), None)
+        }
+        Value::DateTime2(d) => (*d, None),
+        Value::DateTimeOffset(d) => (d.local(), Some(d.offset_minutes)),
+        Value::Binary(bytes) => return from_binary(bytes, to).ok_or_else(|| clash(from, to)),
+        _ if matches!(to, SqlType::DateTime | SqlType::SmallDateTime) => {
+            return from_number(value, from, to);
+        }
+        _ => return Err(clash(from, to)),
+    };
+    match to {
+        SqlType::Date => Ok(Value::Date(local.days)),
+        SqlType::Time(p) => {
+            // A time of day rounds round midnight.
+            let unit = 10u64.pow(7 - p as u32);
+            let ticks = (local.ticks + unit / 2) / unit * unit;
+            Ok(Value::Time(ticks % TICKS_PER_DAY))
+        }
+        SqlType::DateTime => {
+            DateTime::from_datetime2(local).map(Value::DateTime).ok_or_else(out_of_range)
+        }
+        SqlType::SmallDateTime => DateTime::from_datetime2(local)
+            .and_then(DateTime::to_smalldatetime)
+            .map(Value::DateTime)
+            .ok_or_else(out_of_range),
+        SqlType::DateTime2(p) => local.round(p).map(Value::DateTime2).ok_or_else(out_of_range),
+        SqlType::DateTimeOffset(p) => {
+            let offset_minutes = offset.unwrap_or(0);
+            let utc = local
+                .round(p)
+                .and_then(|d| d.shift_minutes(-(offset_minutes as i64)))
+                .ok_or_else(out_of_range)?;
+            Ok(Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes }))
+        }
+        _ => Err(clash(from, to)),
+    }
+}
+
+/// A number is days since 1900-01-01.
+fn from_number(value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeError> {
+    let overflow = || TypeError::Overflow { from: "expression", to: to.name() };
+    let ticks = match value.as_i64() {
+        Some(days) => days.checked_mul(DateTime::TICKS_PER_DAY as i64).ok_or_else(overflow)?,
+        None => {
+            let days = match super::cast(value, from, SqlType::Float, 0)? {
+                Value::Float(f) => f,
+                _ => return Err(clash(from, to)),
+            };
+            let ticks = (days * DateTime::TICKS_PER_DAY as f64).round();
+            if ticks.abs() > 1e15 {
+                return Err(overflow());
+            }
+            ticks as i64
+        }
+    };
+    let d = DateTime::from_total_ticks(ticks).ok_or_else(overflow)?;
+    if to == SqlType::SmallDateTime {
+        return d.to_smalldatetime().map(Value::DateTime).ok_or_else(overflow);
+    }
+    Ok(Value::DateTime(d))
+}
+
+fn from_binary(bytes: &[u8], to: SqlType) -> Option<Value> {
+    match to {
+        SqlType::DateTime | SqlType::SmallDateTime => {
+            let tail = &bytes[bytes.len().saturating_sub(8)..];
+            let n = tail.iter().fold(0u64, |n, b| n << 8 | *b as u64);
+            let d = DateTime { days: (n >> 32) as i32, ticks: n as u32 };
+            let valid = d.ticks < DateTime::TICKS_PER_DAY;
+            let d = DateTime::from_total_ticks(d.total_ticks()).filter(|_| valid)?;
+            Some(Value::DateTime(if to == SqlType::DateTime { d } else { d.to_smalldatetime()? }))
+        }
+        SqlType::Date if bytes.len() == 3 => {
+            let days = bytes.iter().rev().fold(0, |n, b| n << 8 | *b as i32);
+            (days <= DAYS_MAX).then_some(Value::Date(days))
+        }
+        _ => None,
+    }
+}
+
+struct Parsed {
+    local: DateTime2,
+    offset: Option<i16>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Bad {
+    Syntax,
+    Range,
+}
+
+/// A piece of a date's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token<'t> {
+    /// Value and how many digits it was written with.
+    Number(u32, usize),
+    Word(&'t str),
+    /// `/ - . : ,` and `+`.
+    Sign(char),
+    Blank,
+}
+
+fn tokens(text: &str) -> Result<Vec<Token<'_>>, Bad> {
+    let mut out = Vec::new();
+    let bytes = text.as_bytes();
+    let mut i = 0;
+    while i < bytes.len() {
+        let start = i;
+        match bytes[i] {
+            b'0'..=b'9' => {
+                while i < bytes.len() && bytes[i].is_ascii_digit() {
+                    i += 1;
+                }
+                let digits = &text[start..i];
+                if digits.len() > 9 {
+                    return Err(Bad::Syntax);
+                }
+                out.push(Token::Number(digits.parse().map_err(|_| Bad::Syntax)?, digits.len()));
+            }
+            b if b.is_ascii_alphabetic() => {
+                while i < bytes.len() && bytes[i].is_ascii_alphabetic() {
+                    i += 1;
+                }
+                out.push(Token::Word(&text[start..i]));
+            }
+            b'/' | b'-' | b'.' | b':' | b',' | b'+' => {
+                i += 1;
+                out.push(Token::Sign(bytes[start] as char));
+            }
+            b' ' | b'\t' => {
+                i += 1;
+                if !matches!(out.last(), Some(Token::Blank)) {
+                    out.push(Token::Blank);
+                }
+            }
+            _ => return Err(Bad::Syntax),
+        }
+    }
+    Ok(out)
+}
+
+/// Order of the parts of a numeric date.
+#[derive(Clone, Copy)]
+enum Order {
+    Mdy,
+    Dmy,
+    Ymd,
+}
+
+/// Reads a date, a time or both. `style` fixes the order of numeric dates; 0 is us_english (mdy).
+/// ISO forms are read under every style.
+fn parse(text: &str, style: i32) -> Result<Parsed, Bad> {
+    let text = text.trim_matches(' ');
+    if text.is_empty() {
+        return Ok(Parsed { local: BASE, offset: None });
+    }
+    let order = match style % 100 {
+        3 | 4 | 5 | 13 | 31 => Order::Dmy,
+        2 | 11 | 12 => Order::Ymd,
+        _ => Order::Mdy,
+    };
+    let all = tokens(text)?;
+    let mut rest = all.as_slice();
+    let mut days = None;
+    let mut ticks = None;
+    let mut offset = None;
+    // Date and time come in either order, once each, blanks (or a T) between.
+    while !rest.is_empty() {
+        match rest {
+            [Token::Blank, tail @ ..] => rest = tail,
+            [Token::Word(w), tail @ ..] if w.eq_ignore_ascii_case("t") && days.is_some() => {
+                rest = tail;
+            }
+            [Token::Word(w), tail @ ..] if w.eq_ignore_ascii_case("z") && ticks.is_some() => {
+                offset = Some(0);
+                rest = tail;
+            }
+            [
+                Token::Sign(sign @ ('+' | '-')),
+                Token::Number(h, 1..=2),
+                Token::Sign(':'),
+                Token::Number(m, 2),
+                tail @ ..,
+            ] if ticks.is_some() && offset.is_none() => {
+                let minutes = *h as i32 * 60 + *m as i32;
+                if *m > 59 || minutes > 840 {
+                    return Err(Bad::Range);
+                }
+                offset = Some(if *sign == '-' { -minutes } else { minutes } as i16);
+                rest = tail;
+            }
+            _ if ticks.is_none() && is_time(rest) => {
+                let (t, tail) = time(rest)?;
+                ticks = Some(t);
+                rest = tail;
+            }
+            _ if days.is_none() => {
+                let (d, tail) = date(rest, order)?;
+                days = Some(d);
+                rest = tail;
+            }
+            _ => return Err(Bad::Syntax),
+        }
+    }
+    let local = DateTime2 { days: days.unwrap_or(BASE.days), ticks: ticks.unwrap_or(0) };
+    Ok(Parsed { local, offset })
+}
+
+/// `12:30` or `3 PM`.
+fn is_time(tokens: &[Token<'_>]) -> bool {
+    match tokens {
+        [Token::Number(..), Token::Sign(':'), ..] => true,
+        [Token::Number(..), Token::Word(w), ..] => meridiem(w).is_some(),
+        [Token::Number(..), Token::Blank, Token::Word(w), ..] => meridiem(w).is_some(),
+        _ => false,
+    }
+}
+
+/// `true` for PM.
+fn meridiem(word: &str) -> Option<bool> {
+    if word.eq_ignore_ascii_case("am") {
+        Some(false)
+    } else if word.eq_ignore_ascii_case("pm") {
+        Some(true)
+    } else {
+        None
+    }
+}
+
+fn time<'a, 't>(tokens: &'a [Token<'t>]) -> Result<(u64, &'a [Token<'t>]), Bad> {
+    let [Token::Number(hour, _), rest @ ..] = tokens else {
+        return Err(Bad::Syntax);
+    };
+    let (mut hour, mut rest) = (*hour, rest);
+    let (mut minute, mut second, mut fraction) = (0, 0, 0u64);
+    if let [Token::Sign(':'), Token::Number(m, 1..=2), tail @ ..] = rest {
+        (minute, rest) = (*m, tail);
+        if let [Token::Sign(':'), Token::Number(s, 1..=2), tail @ ..] = rest {
+            (second, rest) = (*s, tail);
+            match rest {
+                [Token::Sign('.'), Token::Number(f, digits @ 1..=9), tail @ ..] => {
+                    // To 100 ns, the eighth and ninth digit rounded.
+                    let ns = *f as u64 * 10u64.pow(9 - *digits as u32);
+                    fraction = (ns + 50) / 100;
+                    rest = tail;
+                }
+                // The old form hh:mi:ss:mmm counts milliseconds.
+                [Token::Sign(':'), Token::Number(f, 1..=3), tail @ ..] => {
+                    fraction = *f as u64 * 10_000;
+                    rest = tail;
+                }
+                _ => {}
+            }
+        }
+    }
+    let after_blank = if let [Token::Blank, tail @ ..] = rest { tail } else { rest };
+    if let [Token::Word(w), tail @ ..] = after_blank
+        && let Some(pm) = meridiem(w)
+    {
+        if hour > 12 && !pm || hour > 23 {
+            return Err(Bad::Range);
+        }
+        hour = match (hour, pm) {
+            (12, false) => 0,
+            (h, true) if h < 12 => h + 12,
+            (h, _) => h,
+        };
+        rest = tail;
+    }
+    if hour > 23 || minute > 59 || second > 59 {
+        return Err(Bad::Range);
+    }
+    let ticks = (hour * 60 + minute) as u64 * TICKS_PER_MINUTE
+        + second as u64 * TICKS_PER_SECOND
+        + fraction;
+    // 23:59:59.99999999 rounds to the last tick of the day.
+    Ok((ticks.min(TICKS_PER_DAY - 1), rest))
+}
+
+fn month_of(word: &str) -> Option<u32> {
+    MONTHS
+        .iter()
+        .position(|m| m.eq_ignore_ascii_case(word) || m[..3].eq_ignore_ascii_case(word))
+        .map(|i| i as u32 + 1)
+}
+
+/// Two digits: 50 to 99 are of the twentieth century, as the option's default says.
+fn full_year(year: u32, digits: usize) -> Result<i32, Bad> {
+    match digits {
+        4 => Ok(year as i32),
+        1 | 2 => Ok(if year < 50 { 2000 + year as i32 } else { 1900 + year as i32 }),
+        _ => Err(Bad::Syntax),
+    }
+}
+
+fn checked(year: i32, month: u32, day: u32) -> Result<i32, Bad> {
+    if datetime::is_date(year, month, day) {
+        Ok(datetime::days_from_civil(year, month, day))
+    } else {
+        Err(Bad::Range)
+    }
+}
+
+fn date<'a, 't>(tokens: &'a [Token<'t>], order: Order) -> Result<(i32, &'a [Token<'t>]), Bad> {
+    use Token::{Number, Sign, Word};
+    match tokens {
+        // 2024-01-31 under any style; other separators likewise when the year leads.
+        [
+            Number(y, 4),
+            Sign(a @ ('-' | '/' | '.')),
+            Number(m, 1..=2),
+            Sign(b),
+            Number(d, 1..=2),
+            rest @ ..,
+        ] if a == b => Ok((checked(*y as i32, *m, *d)?, rest)),
+        [
+            Number(x, dx @ 1..=2),
+            Sign(a @ ('-' | '/' | '.')),
+            Number(y, dy @ 1..=2),
+            Sign(b),
+            Number(z, dz @ (1 | 2 | 4)),
+            rest @ ..,
+        ] if a == b => {
+            let (year, month, day) = match order {
+                Order::Mdy => (full_year(*z, *dz)?, *x, *y),
+                Order::Dmy => (full_year(*z, *dz)?, *y, *x),
+                Order::Ymd if *dz == 4 => return Err(Bad::Syntax),
+                Order::Ymd => (full_year(*x, *dx)?, *y, *z),
+            };
+            let _ = dy;
+            Ok((checked(year, month, day)?, rest))
+        }
+        // 20240131, 240131, and a bare year.
+        [Number(n, 8), rest @ ..] => {
+            Ok((checked((n / 10_000) as i32, n / 100 % 100, n % 100)?, rest))
+        }
+        [Number(n, 6), rest @ ..] => {
+            Ok((checked(full_year(n / 10_000, 2)?, n / 100 % 100, n % 100)?, rest))
+        }
+        [Number(d, d_digits), Sign('-'), Word(w), Sign('-'), Number(y, y_digits), rest @ ..] => {
+            let month = month_of(w).ok_or(Bad::Syntax)?;
+            if *d_digits > 2 {
+                return Err(Bad::Syntax);
+            }
+            Ok((checked(full_year(*y, *y_digits)?, month, *d)?, rest))
+        }
+        [Number(_, 4)] | [Number(_, 4), Token::Blank] => {
+            let Number(y, _) = tokens[0] else { return Err(Bad::Syntax) };
+            Ok((checked(y as i32, 1, 1)?, &tokens[tokens.len()..]))
+        }
+        _ => spelled_date(tokens),
+    }
+}
+
+/// A date with the month as a word: `Jan 2 2024`, `January 2, 2024`, `2 Jan 2024`, `2024 Jan 2`.
+fn spelled_date<'a, 't>(tokens: &'a [Token<'t>]) -> Result<(i32, &'a [Token<'t>]), Bad> {
+    let mut month = None;
+    let mut numbers: [(u32, usize); 2] = [(0, 0); 2];
+    let mut count = 0;
+    let mut i = 0;
+    while i < tokens.len() && (month.is_none() || count < 2) {
+        match tokens[i] {
+            Token::Blank | Token::Sign(',' | '-' | '.') => {}
+            Token::Word(w) if month.is_none() => month = Some(month_of(w).ok_or(Bad::Syntax)?),
+            // A number that begins a time is not the date's.
+            Token::Number(..) if is_time(&tokens[i..]) => break,
+            Token::Number(n, digits) if count < 2 => {
+                numbers[count] = (n, digits);
+                count += 1;
+            }
+            _ => return Err(Bad::Syntax),
+        }
+        i += 1;
+    }
+    let month = month.ok_or(Bad::Syntax)?;
+    let (year, day) = match (count, numbers) {
+        (2, [(y, 4), (d, 1..=2)]) => (y as i32, d),
+        (2, [(d, 1..=2), (y, digits)]) => (full_year(y, digits)?, d),
+        (1, [(y, 4), _]) => (y as i32, 1),
+        _ => return Err(Bad::Syntax),
+    };
+    Ok((checked(year, month, day)?, &tokens[i..]))
+}
