@@ -57,8 +57,8 @@ impl Request {
         again
     }
 
-    fn finish(self: Box<Self>, r: io::Result<usize>) {
-        let Request { done, submitted_ns, file, .. } = *self;
+    fn finish(self, r: io::Result<usize>) {
+        let Request { done, submitted_ns, file, .. } = self;
         done.complete(r, submitted_ns, clock::now_ns());
         drop(file);
     }

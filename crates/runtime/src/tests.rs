@@ -43,7 +43,7 @@ fn parked_threads_poll_by_turns() {
     impl Poller for Later {
         fn poll(&self) -> usize {
             // One waiter is let go every third look, so that the duty must change hands.
-            if self.looks.fetch_add(1, Relaxed) % 3 == 0
+            if self.looks.fetch_add(1, Relaxed).is_multiple_of(3)
                 && let Some((waker, flag)) = self.waiting.lock().pop()
             {
                 flag.store(true, Release);

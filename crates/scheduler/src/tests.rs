@@ -77,7 +77,7 @@ fn timers_fire_in_order_and_early_wakes_void_them() {
     s.spawn("void", None, || {
         for _ in 0..5000 {
             task::current_waker().wake();
-            assert_eq!(task::park(Misc, Some(clock::now_ns() + 1 << 40)), task::Parked::Woken);
+            assert_eq!(task::park(Misc, Some(clock::now_ns() + (1 << 40))), task::Parked::Woken);
         }
         let soon = clock::now_ns() + 100_000;
         while task::park(Misc, Some(soon)) != task::Parked::TimedOut {}
