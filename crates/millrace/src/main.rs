@@ -1,3 +1,39 @@
-//! The binary.
+//! The binary: one word says what to do. Each subcommand has a file of its own; this one only sends there.
+#![forbid(unsafe_code)]
 
-fn main() {}
+mod doctor;
+mod lab;
+mod sql;
+mod topology;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// An OLTP engine that speaks T-SQL, and a lab that shows where every cycle goes.
+#[derive(Parser)]
+#[command(name = "millrace", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// A T-SQL shell, on an embedded engine.
+    Sql(sql::Args),
+    /// Experiments: list them, run them.
+    Lab(lab::Args),
+    /// CPUs, nodes and memory of this machine.
+    Topology(topology::Args),
+    /// What this machine can and cannot measure, and why.
+    Doctor(doctor::Args),
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Sql(args) => sql::run(args),
+        Command::Lab(args) => lab::run(args),
+        Command::Topology(args) => topology::run(args),
+        Command::Doctor(args) => doctor::run(args),
+    }
+}

@@ -1,0 +1,168 @@
+//! Figures for the terminal.
+
+use crate::cell::Cell;
+use crate::measure::is_idle;
+use std::fmt::Write;
+
+/// A number with separators: 1,234,567.
+pub fn grouped(n: f64) -> String {
+    let digits = format!("{:.0}", n.abs());
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if n <= -0.5 { format!("-{out}") } else { out }
+}
+
+/// Microseconds, finer when few; a dash when there is no figure.
+pub fn us(value: Option<f64>) -> String {
+    match value {
+        None => "-".to_owned(),
+        Some(us) if us < 10.0 => format!("{us:.2}"),
+        Some(us) if us < 100.0 => format!("{us:.1}"),
+        Some(us) => grouped(us),
+    }
+}
+
+/// The whole run: a row per cell, then what each waited and spun for.
+pub fn render(cells: &[Cell]) -> String {
+    let mut out = String::new();
+    let Some(first) = cells.first() else { return out };
+    let _ = writeln!(
+        out,
+        "{}: target {}, mode {}, durability {}, commit every {} row(s), {} row(s) per insert, \
+         log reserve {}, log writer {}, {} scheduler(s)",
+        first.experiment,
+        first.target,
+        first.mode,
+        first.durability,
+        first.commit_every,
+        first.rows_per_insert,
+        first.log_reserve,
+        first.log_writer,
+        first.schedulers,
+    );
+    let heads = [
+        "sessions",
+        "rows/s",
+        "commits/s",
+        "p50 us",
+        "p99 us",
+        "CPU s",
+        "of s",
+        "flushes/s",
+        "bytes/flush",
+        "log MB/s",
+        "rows checked",
+    ];
+    let rows: Vec<Vec<String>> = cells
+        .iter()
+        .map(|c| {
+            vec![
+                c.sessions.to_string(),
+                grouped(c.rows_per_s),
+                grouped(c.commits_per_s),
+                us(c.p50_us),
+                us(c.p99_us),
+                format!("{:.1}", c.cpu_s),
+                format!("{:.1}", c.seconds),
+                grouped(c.log_flushes_per_s),
+                grouped(c.log_bytes_per_flush),
+                grouped(c.log_mb_per_s),
+                grouped(c.rows_verified as f64),
+            ]
+        })
+        .collect();
+    out.push_str(&columns(&heads, &rows));
+    for cell in cells {
+        waits_and_spins(&mut out, cell);
+    }
+    out
+}
+
+/// Right-aligned columns under their heads.
+fn columns(heads: &[&str], rows: &[Vec<String>]) -> String {
+    let widths: Vec<usize> = (0..heads.len())
+        .map(|i| rows.iter().map(|r| r[i].len()).chain([heads[i].len()]).max().unwrap_or(0))
+        .collect();
+    let mut out = String::new();
+    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
+        let parts: Vec<String> =
+            cells.zip(&widths).map(|(text, &width)| format!("{text:>width$}")).collect();
+        let _ = writeln!(out, "{}", parts.join("  "));
+    };
+    line(&mut heads.iter().copied());
+    for row in rows {
+        line(&mut row.iter().map(String::as_str));
+    }
+    out
+}
+
+fn waits_and_spins(out: &mut String, cell: &Cell) {
+    let _ = writeln!(out, "\n{} session(s):", cell.sessions);
+    if let Some(d) = &cell.device_flush {
+        let _ = writeln!(
+            out,
+            "  the device's own flush of 4 KiB: p10 {} p50 {} p99 {} us; commits: p10 {} us",
+            us(Some(d.p10_us)),
+            us(Some(d.p50_us)),
+            us(Some(d.p99_us)),
+            us(cell.p10_us),
+        );
+    }
+    let mut waits: Vec<_> = cell
+        .waits
+        .iter()
+        .filter(|(name, w)| w.waiting_tasks_count > 0 && !is_idle(name))
+        .map(|(name, w)| {
+            let n = w.waiting_tasks_count as f64;
+            (
+                w.wait_time_ms,
+                vec![
+                    (*name).to_owned(),
+                    grouped(n),
+                    grouped(w.wait_time_ms),
+                    grouped(w.signal_wait_time_ms),
+                    us(Some(w.wait_time_ms * 1e3 / n)),
+                    us(Some(w.max_wait_time_ms * 1e3)),
+                ],
+            )
+        })
+        .collect();
+    waits.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let waits: Vec<_> = waits.into_iter().map(|(_, row)| row).collect();
+    if waits.is_empty() {
+        let _ = writeln!(out, "  no waits");
+    } else {
+        let heads = ["wait", "tasks", "wait ms", "signal ms", "average us", "longest us"];
+        out.push_str(&indent(&columns(&heads, &waits)));
+    }
+    let spins: Vec<_> = cell
+        .spins
+        .iter()
+        .filter(|(_, s)| s.collisions > 0)
+        .map(|(name, s)| {
+            vec![
+                (*name).to_owned(),
+                grouped(s.collisions as f64),
+                grouped(s.spins as f64),
+                grouped(s.spins_per_collision),
+                grouped(s.backoffs as f64),
+                format!("{:.1}", s.sleep_time_ms),
+            ]
+        })
+        .collect();
+    if spins.is_empty() {
+        let _ = writeln!(out, "  no spinlock collisions");
+    } else {
+        let heads = ["spinlock", "collisions", "spins", "per collision", "back-offs", "sleep ms"];
+        out.push_str(&indent(&columns(&heads, &spins)));
+    }
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}
