@@ -112,7 +112,11 @@ impl fmt::Display for TypeError {
                 write!(f, "Arithmetic overflow error for type {ty}, value = {value}.")
             }
             TypeError::OverflowString { from, value, to } => {
-                write!(f, "The conversion of the {from} value '{value}' overflowed an {to} column.")
+                write!(
+                    f,
+                    "The conversion of the {from} value '{value}' overflowed an {to} column."
+                )?;
+                if *to == "int" { Ok(()) } else { f.write_str(" Use a larger integer column.") }
             }
             TypeError::DivideByZero => f.write_str("Divide by zero error encountered."),
             TypeError::ConversionFailed { from, value, to } => write!(

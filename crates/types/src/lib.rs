@@ -34,3 +34,6 @@ pub use row::{RowColumn, RowLayout};
 pub use sql_type::{Len, SqlType};
 pub use text::{Bytes, Text};
 pub use value::Value;
+
+#[cfg(test)]
+mod tests;
