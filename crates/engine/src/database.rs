@@ -1,13 +1,26 @@
-//! A database: its files, log, pages and transactions; made, opened, checkpointed, closed.
+//! A database: its files, log, pages and transactions. `open.rs` makes and opens it, `checkpoint.rs` keeps it tidy.
+//!
+//! Locks, in the order in which they are taken: `checkpointing`, `boot_write` (may be held while suspended), then the
+//! plain mutexes `boot`, `drops`, `trees`, `orphans` (never).
 
+use crate::boot::Boot;
+use crate::task_mutex::TaskMutex;
+use crate::tree::PendingDrop;
+use crate::txn::Orphan;
 use crate::{
-    DataFile, DbFiles, DbOptions, DelayedDurability, EngineError, Log, RecoveryModel, Tree, TreeId,
-    Txn, TxnOptions,
+    DbFiles, DelayedDurability, Durability, EngineError, FilegroupId, Log, RecoveryModel, Tree,
+    TreeId, Txn, TxnOptions,
 };
-use device::FileSystem;
-use std::path::Path;
+use buffer_pool::BufferPool;
+use device::{File, FileSystem, LockGuard};
+use log_manager::Lsn;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
+use storage::Store;
+use transaction::Shared;
 
 /// Figures of a database.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -17,133 +30,272 @@ pub struct DatabaseStats {
     pub checkpoints: u64,
     pub checkpoint_pages: u64,
     pub versions: u64,
-    /// Bytes of log read and time taken by the recovery at opening, in nanoseconds.
-    pub recovered_log_bytes: u64,
+    /// Records and time of the recovery at opening, in nanoseconds; transactions it undid.
+    pub recovered_records: u64,
     pub recovery_ns: u64,
+    pub recovered_losers: u64,
+}
+
+#[derive(Default)]
+pub(crate) struct Figures {
+    pub(crate) checkpoints: AtomicU64,
+    pub(crate) checkpoint_pages: AtomicU64,
+    pub(crate) recovered_records: AtomicU64,
+    pub(crate) recovery_ns: AtomicU64,
+    pub(crate) recovered_losers: AtomicU64,
 }
 
 /// One open database.
-pub struct Database {}
+pub struct Database {
+    pub(crate) fs: Arc<dyn FileSystem>,
+    pub(crate) primary: PathBuf,
+    pub(crate) primary_file: Arc<dyn File>,
+    pub(crate) uuid: [u8; 16],
+    pub(crate) pool: Arc<BufferPool>,
+    pub(crate) store: Arc<Store>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) boot: Mutex<Boot>,
+    pub(crate) boot_write: TaskMutex,
+    pub(crate) checkpointing: TaskMutex,
+    /// The log's tail when the last checkpoint began.
+    pub(crate) checkpointed: AtomicU64,
+    pub(crate) checkpoint_wanted: AtomicBool,
+    pub(crate) checkpoint_log_bytes: u64,
+    pub(crate) drops: Mutex<Vec<PendingDrop>>,
+    trees: Mutex<HashMap<TreeId, Tree>>,
+    orphans: Mutex<Vec<Orphan>>,
+    delayed: AtomicU8,
+    owners: AtomicU64,
+    failed: AtomicBool,
+    why_failed: Mutex<String>,
+    pub(crate) figures: Figures,
+    /// Given up last: nobody opens the files while we have them.
+    pub(crate) _lock: LockGuard,
+}
 
 impl Database {
-    /// Makes a database's files and opens it. Fails with [`EngineError::Exists`] if one exists. Suspends.
-    pub fn create(
+    #[allow(clippy::too_many_arguments, reason = "called once, from open.rs")]
+    pub(crate) fn assemble(
         fs: Arc<dyn FileSystem>,
-        files: &DbFiles,
-        options: DbOptions,
-    ) -> Result<Arc<Database>, EngineError> {
-        let _ = (fs, files, options);
-        unimplemented!()
-    }
-
-    /// Opens a database by its primary file, which knows the others; recovers what a crash left. Suspends.
-    pub fn open(
-        fs: Arc<dyn FileSystem>,
-        primary: &Path,
-        options: DbOptions,
-    ) -> Result<Arc<Database>, EngineError> {
-        let _ = (fs, primary, options);
-        unimplemented!()
-    }
-
-    /// Checkpoints and closes. No transaction may be active. Suspends.
-    pub fn close(&self) -> Result<(), EngineError> {
-        unimplemented!()
-    }
-
-    /// Removes the files of a closed database (DROP DATABASE).
-    pub fn remove(fs: &dyn FileSystem, files: &DbFiles) -> Result<(), EngineError> {
-        let _ = (fs, files);
-        unimplemented!()
+        primary: PathBuf,
+        primary_file: Arc<dyn File>,
+        uuid: [u8; 16],
+        store: Arc<Store>,
+        shared: Arc<Shared>,
+        boot: Boot,
+        checkpoint_log_bytes: u64,
+        lock: LockGuard,
+    ) -> Arc<Database> {
+        let db = Database {
+            fs,
+            primary,
+            primary_file,
+            uuid,
+            pool: store.pool().clone(),
+            store,
+            delayed: AtomicU8::new(boot.delayed_durability as u8),
+            boot: Mutex::new(boot),
+            boot_write: TaskMutex::default(),
+            checkpointing: TaskMutex::default(),
+            checkpointed: AtomicU64::new(shared.log.tail().0),
+            checkpoint_wanted: AtomicBool::new(false),
+            checkpoint_log_bytes,
+            drops: Mutex::default(),
+            trees: Mutex::default(),
+            orphans: Mutex::default(),
+            owners: AtomicU64::new(1),
+            failed: AtomicBool::new(false),
+            why_failed: Mutex::default(),
+            figures: Figures::default(),
+            shared,
+            _lock: lock,
+        };
+        db.choose_snapshots();
+        let db = Arc::new(db);
+        let weak = Arc::downgrade(&db);
+        db.shared
+            .set_make_room(Box::new(move || weak.upgrade().is_some_and(|db| db.make_log_room())));
+        db
     }
 
     /// The files as they are recorded in the primary one.
     pub fn files(&self) -> DbFiles {
-        unimplemented!()
-    }
-
-    /// ALTER DATABASE ADD FILE (and with it a filegroup, when its number is new). Durable at return. Suspends.
-    pub fn add_file(&self, file: DataFile) -> Result<(), EngineError> {
-        let _ = file;
-        unimplemented!()
+        let boot = self.boot.lock();
+        DbFiles { data: boot.data.clone(), log: boot.log.clone() }
     }
 
     /// A transaction object for a session, with a transaction begun.
     pub fn begin(self: &Arc<Self>, options: TxnOptions) -> Txn {
-        let _ = options;
-        unimplemented!()
+        let mut txn = self.txn(options);
+        txn.begin();
+        txn
     }
 
     /// A transaction object for a session, idle.
     pub fn txn(self: &Arc<Self>, options: TxnOptions) -> Txn {
-        let _ = options;
-        unimplemented!()
+        Txn::new(self.clone(), options)
     }
 
     /// Name of the `n`-th of the trees that every database is born with (`n < SYSTEM_TREES`).
     pub fn system_tree(&self, n: usize) -> TreeId {
-        let _ = n;
-        unimplemented!()
+        TreeId(buffer_pool::PageId(self.boot.lock().system_trees[n]))
     }
 
     /// A handle to a tree. Cheap after the first time; keep it all the same.
-    pub fn tree(self: &Arc<Self>, id: TreeId) -> Tree {
-        let _ = id;
-        unimplemented!()
+    pub fn tree(&self, id: TreeId) -> Tree {
+        let mut trees = self.trees.lock();
+        trees.entry(id).or_insert_with(|| Tree::new(self.storage_tree(id))).clone()
+    }
+
+    /// Handles to a tree that is gone refuse from here on.
+    pub(crate) fn forget_tree(&self, id: TreeId) {
+        if let Some(tree) = self.trees.lock().remove(&id) {
+            tree.inner.dropped.store(true, Release);
+        }
+    }
+
+    pub(crate) fn storage_tree(&self, id: TreeId) -> storage::Tree {
+        let boot = self.boot.lock();
+        let group = boot
+            .data
+            .iter()
+            .find(|f| f.file_id == id.0.file())
+            .map_or(crate::PRIMARY, |f| f.filegroup);
+        drop(boot);
+        self.store.tree(id, group)
+    }
+
+    pub(crate) fn has_filegroup(&self, group: FilegroupId) -> bool {
+        self.boot.lock().data.iter().any(|f| f.filegroup == group)
     }
 
     pub fn log(&self) -> &Arc<Log> {
-        unimplemented!()
+        &self.shared.log
+    }
+
+    /// What is locked and waited for (`sys.dm_tran_locks`), but for uncontended intent locks.
+    pub fn locks(&self) -> Vec<lock_manager::LockInfo> {
+        self.shared.locks.list()
     }
 
     pub fn delayed_durability(&self) -> DelayedDurability {
-        unimplemented!()
+        match self.delayed.load(Relaxed) {
+            0 => DelayedDurability::Disabled,
+            1 => DelayedDurability::Allowed,
+            _ => DelayedDurability::Forced,
+        }
+    }
+
+    /// What a commit that asks for `asked` gets.
+    #[inline]
+    pub(crate) fn resolve(&self, asked: Durability) -> Durability {
+        match self.delayed_durability() {
+            DelayedDurability::Disabled => Durability::Full,
+            DelayedDurability::Allowed => asked,
+            DelayedDurability::Forced => Durability::Delayed,
+        }
     }
 
     /// ALTER DATABASE SET DELAYED_DURABILITY; remembered in the file. Suspends.
     pub fn set_delayed_durability(&self, option: DelayedDurability) -> Result<(), EngineError> {
-        let _ = option;
-        unimplemented!()
+        self.change_boot(|boot| boot.delayed_durability = option)?;
+        self.delayed.store(option as u8, Relaxed);
+        self.choose_snapshots();
+        // What was committed under the old option is hardened before the new one counts.
+        self.flush_log()
+    }
+
+    /// Without delayed commits, readers read as of the durable LSN: everybody who was answered is below it.
+    fn choose_snapshots(&self) {
+        let by_durable = self.delayed_durability() == DelayedDurability::Disabled;
+        self.shared.read_durable.store(by_durable, Relaxed);
     }
 
     pub fn recovery_model(&self) -> RecoveryModel {
-        unimplemented!()
+        self.boot.lock().recovery_model
     }
 
     /// ALTER DATABASE SET RECOVERY; remembered in the file. Suspends.
     pub fn set_recovery_model(&self, model: RecoveryModel) -> Result<(), EngineError> {
-        let _ = model;
-        unimplemented!()
-    }
-
-    /// CHECKPOINT: writes dirty pages, moves the point from which recovery starts, frees log. Suspends.
-    pub fn checkpoint(&self) -> Result<(), EngineError> {
-        unimplemented!()
-    }
-
-    /// BACKUP LOG ... TO DISK = 'NUL:': the log up to now needs no keeping for backups.
-    pub fn backup_log_nul(&self) -> Result<(), EngineError> {
-        unimplemented!()
+        let tail = self.shared.log.tail();
+        self.change_boot(|boot| {
+            boot.recovery_model = model;
+            boot.backed_up = boot.backed_up.max(boot.scan_from).min(tail);
+        })
     }
 
     /// sp_flush_log: everything committed so far becomes durable.
     pub fn flush_log(&self) -> Result<(), EngineError> {
-        unimplemented!()
-    }
-
-    /// One round of background work (checkpoint if due, cleaning pages, old versions, ghosts). Returns after how many
-    /// nanoseconds the next is due. Suspends.
-    pub fn background_step(&self) -> u64 {
-        unimplemented!()
-    }
-
-    /// Rounds of background work until `stop` is set: the body of a task or thread that the owner starts.
-    pub fn run_background(&self, stop: &AtomicBool) {
-        let _ = stop;
-        unimplemented!()
+        Ok(self.shared.log.flush()?)
     }
 
     pub fn stats(&self) -> DatabaseStats {
-        unimplemented!()
+        let f = &self.figures;
+        DatabaseStats {
+            log_used_bytes: self.shared.log.used_bytes(),
+            log_size_bytes: self.shared.log.size_bytes(),
+            checkpoints: f.checkpoints.load(Relaxed),
+            checkpoint_pages: f.checkpoint_pages.load(Relaxed),
+            versions: self.shared.versions.count(),
+            recovered_records: f.recovered_records.load(Relaxed),
+            recovery_ns: f.recovery_ns.load(Relaxed),
+            recovered_losers: f.recovered_losers.load(Relaxed),
+        }
+    }
+
+    pub(crate) fn next_owner(&self) -> u64 {
+        self.owners.fetch_add(1, Relaxed)
+    }
+
+    /// Takes over a transaction whose session panicked.
+    pub(crate) fn adopt(&self, orphan: Orphan) {
+        self.orphans.lock().push(orphan);
+    }
+
+    pub(crate) fn roll_back_orphans(&self) {
+        let orphans = std::mem::take(&mut *self.orphans.lock());
+        orphans.into_iter().for_each(|o| o.roll_back(self));
+    }
+
+    /// Shuts the database: something is in a state that only recovery repairs.
+    #[cold]
+    pub(crate) fn fail(&self, why: &str) {
+        self.note_error(why);
+        let mut text = self.why_failed.lock();
+        if text.is_empty() {
+            why.clone_into(&mut text);
+        }
+        self.failed.store(true, Release);
+    }
+
+    pub(crate) fn fail_quietly(&self, why: &str) {
+        why.clone_into(&mut self.why_failed.lock());
+        self.failed.store(true, Release);
+    }
+
+    #[cold]
+    pub(crate) fn note_error(&self, what: &str) {
+        eprintln!("{}: {what}", self.primary.display());
+    }
+
+    #[inline]
+    pub(crate) fn check(&self) -> Result<(), EngineError> {
+        if self.failed.load(Relaxed) { Err(self.refusal()) } else { Ok(()) }
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Acquire)
+    }
+
+    #[cold]
+    fn refusal(&self) -> EngineError {
+        EngineError::Unavailable { what: self.why_failed.lock().clone() }
+    }
+
+    /// The least LSN that unfinished transactions and drops still need. `tail` was read before the call.
+    pub(crate) fn oldest_needed(&self, tail: Lsn) -> Lsn {
+        // Transactions first: one that commits in between has put its drops into the list by then.
+        let oldest = self.shared.xids.oldest_first_lsn(tail);
+        self.drops.lock().iter().map(|d| d.first).fold(oldest, Lsn::min)
     }
 }

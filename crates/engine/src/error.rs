@@ -1,6 +1,11 @@
 //! Errors of the engine, with SQL Server's message numbers. Names of tables are filled in above, where they are known.
 
+use buffer_pool::PoolError;
+use lock_manager::LockError;
+use log_manager::LogError;
+use recovery::RecoveryError;
 use std::fmt;
+use storage::StorageError;
 
 /// Why a call failed. After an error of a statement the caller rolls back to the statement's savepoint; where
 /// [`EngineError::dooms`] says so, the whole transaction.
@@ -125,3 +130,79 @@ impl fmt::Display for EngineError {
 }
 
 impl std::error::Error for EngineError {}
+
+impl From<LockError> for EngineError {
+    fn from(e: LockError) -> Self {
+        match e {
+            LockError::Deadlock => EngineError::Deadlock,
+            LockError::Timeout => EngineError::LockTimeout,
+        }
+    }
+}
+
+impl From<LogError> for EngineError {
+    fn from(e: LogError) -> Self {
+        match e {
+            LogError::LogFull { reason } => EngineError::LogFull { reason },
+            LogError::Poisoned { .. } | LogError::Closed => {
+                EngineError::LogUnavailable { what: e.to_string() }
+            }
+            LogError::Corrupt { .. } | LogError::NoRecord { .. } | LogError::NotALog { .. } => {
+                EngineError::LogCorrupt { what: e.to_string() }
+            }
+            LogError::Io { what, .. } => EngineError::Io { what },
+        }
+    }
+}
+
+impl From<PoolError> for EngineError {
+    fn from(e: PoolError) -> Self {
+        match e {
+            PoolError::Checksum { page, .. } => EngineError::DamagedPage {
+                file: page.file(),
+                page: page.page_no(),
+                what: e.to_string(),
+            },
+            PoolError::NoFrames => EngineError::NoMemory,
+            PoolError::Log(e) => e.into(),
+            PoolError::OutOfRange(_) | PoolError::Io { .. } | PoolError::Poisoned => {
+                EngineError::Io { what: e.to_string() }
+            }
+        }
+    }
+}
+
+impl From<StorageError> for EngineError {
+    /// `WaitFor` is handled where it occurs and never gets here.
+    fn from(e: StorageError) -> Self {
+        match e {
+            StorageError::Duplicate => EngineError::Duplicate,
+            StorageError::WaitFor(xid) => {
+                stdx::fatal!("a wait for transaction {xid} was not waited for")
+            }
+            StorageError::Conflict => EngineError::SnapshotConflict,
+            StorageError::RowTooLarge { key, row } => {
+                EngineError::RowTooLarge { bytes: key + row, bytes_max: 8060 }
+            }
+            StorageError::FilegroupFull => EngineError::FilegroupFull { filegroup: 0 },
+            StorageError::Pool(e) => e.into(),
+            StorageError::Log(e) => e.into(),
+            StorageError::File(e) => EngineError::Io { what: e.to_string() },
+            StorageError::Corrupt { page, what } => EngineError::DamagedPage {
+                file: page.file(),
+                page: page.page_no(),
+                what: what.into(),
+            },
+        }
+    }
+}
+
+impl From<RecoveryError> for EngineError {
+    fn from(e: RecoveryError) -> Self {
+        match e {
+            RecoveryError::Log(e) => e.into(),
+            RecoveryError::Storage(e) => e.into(),
+            RecoveryError::BadRecord { .. } => EngineError::LogCorrupt { what: e.to_string() },
+        }
+    }
+}

@@ -8,12 +8,21 @@
 
 #![forbid(unsafe_code)]
 
+mod boot;
+mod checkpoint;
 mod database;
+mod ddl;
 mod error;
+mod open;
 mod options;
+mod read;
 mod scan;
+mod task_mutex;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod txn;
+mod write;
 
 pub use database::{Database, DatabaseStats};
 pub use error::EngineError;

@@ -1,10 +1,19 @@
 //! Handles to trees: what a table or an index is to the engine.
 
+use crate::{Database, EngineError};
+use log_manager::Lsn;
+use runtime::task::{MAX_SLOTS, slot};
+use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::*};
+use stdx::CachePadded;
 use storage::TreeId;
 
 /// Number of trees that every database is born with, for its catalog: see [`crate::Database::system_tree`].
 pub const SYSTEM_TREES: usize = 16;
+
+/// How many row ids a slot takes at a time.
+const ROW_ID_RANGE: u64 = 4096;
 
 /// A tree, opened. Clones share their counters.
 #[derive(Clone)]
@@ -12,23 +21,117 @@ pub struct Tree {
     pub(crate) inner: Arc<TreeInner>,
 }
 
+/// What one slot knows of a tree: a line of its own.
+#[derive(Default)]
+struct SlotState {
+    rows: AtomicI64,
+    next_row_id: AtomicU64,
+    row_id_end: AtomicU64,
+}
+
 pub(crate) struct TreeInner {
-    pub(crate) id: TreeId,
+    pub(crate) tree: storage::Tree,
+    /// Set under the Sch-M lock when a drop commits.
+    pub(crate) dropped: AtomicBool,
+    slots: Box<[CachePadded<SlotState>]>,
+    /// Where the next range of row ids begins; 0 until the largest one in use has been looked up.
+    row_ids: AtomicU64,
 }
 
 impl Tree {
-    pub fn id(&self) -> TreeId {
-        self.inner.id
+    pub(crate) fn new(tree: storage::Tree) -> Tree {
+        Tree {
+            inner: Arc::new(TreeInner {
+                tree,
+                dropped: AtomicBool::new(false),
+                slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
+                row_ids: AtomicU64::new(0),
+            }),
+        }
     }
 
-    /// About how many rows it has.
+    pub fn id(&self) -> TreeId {
+        self.inner.tree.id()
+    }
+
+    /// Its number, for locks and versions.
+    #[inline]
+    pub(crate) fn number(&self) -> u64 {
+        self.inner.tree.id().0.0
+    }
+
+    /// About how many rows have been added since the database was opened, less those deleted. Rows of transactions
+    /// that rolled back are counted.
     pub fn approximate_rows(&self) -> u64 {
-        unimplemented!()
+        let sum: i64 = self.inner.slots.iter().map(|s| s.rows.load(Relaxed)).sum();
+        sum.max(0) as u64
+    }
+
+    /// Counts rows. One thread at a time has a slot, so a load and a store do.
+    #[inline]
+    pub(crate) fn count_rows(&self, n: i64) {
+        let rows = &self.inner.slots[slot()].rows;
+        rows.store(rows.load(Relaxed) + n, Relaxed);
     }
 
     /// A number that no other row of this tree has had: for the hidden key of a heap (encode big-endian). Numbers
     /// come in ranges per slot, so neighbours are inserted by one slot. May suspend after opening.
-    pub fn next_row_id(&self) -> Result<u64, crate::EngineError> {
-        unimplemented!()
+    #[inline]
+    pub fn next_row_id(&self) -> Result<u64, EngineError> {
+        let mine = &self.inner.slots[slot()];
+        let next = mine.next_row_id.load(Relaxed);
+        if next < mine.row_id_end.load(Relaxed) {
+            mine.next_row_id.store(next + 1, Relaxed);
+            return Ok(next);
+        }
+        self.new_row_ids()
     }
+
+    #[cold]
+    fn new_row_ids(&self) -> Result<u64, EngineError> {
+        let all = &self.inner.row_ids;
+        if all.load(Acquire) == 0 {
+            let first = self.largest_row_id()? + 1;
+            let _ = all.compare_exchange(0, first, AcqRel, Acquire);
+        }
+        let start = all.fetch_add(ROW_ID_RANGE, AcqRel);
+        // Looked up again: finding the largest may have suspended.
+        let mine = &self.inner.slots[slot()];
+        mine.next_row_id.store(start + 1, Relaxed);
+        mine.row_id_end.store(start + ROW_ID_RANGE, Relaxed);
+        Ok(start)
+    }
+
+    fn largest_row_id(&self) -> Result<u64, EngineError> {
+        let mut scan = self.inner.tree.scan(Bound::Unbounded, Bound::Unbounded, true);
+        let last = scan.next()?;
+        Ok(last.map_or(0, |(_, key, _)| {
+            let mut bytes = [0; 8];
+            let len = key.len().min(8);
+            bytes[..len].copy_from_slice(&key[..len]);
+            u64::from_be_bytes(bytes)
+        }))
+    }
+}
+
+/// How the undo walk finds trees.
+pub(crate) struct TreesOf<'a>(pub(crate) &'a Database);
+
+impl transaction::Trees for TreesOf<'_> {
+    fn tree(&self, id: TreeId) -> storage::Tree {
+        self.0.storage_tree(id)
+    }
+
+    fn free_tree(&self, id: TreeId) -> Result<(), storage::StorageError> {
+        self.0.forget_tree(id);
+        self.0.store.free_tree(id)
+    }
+}
+
+/// A tree that a committed transaction has dropped and whose pages are not free yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PendingDrop {
+    pub(crate) tree: TreeId,
+    /// The log must be kept from here until the drop is done.
+    pub(crate) first: Lsn,
 }

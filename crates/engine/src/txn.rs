@@ -2,195 +2,368 @@
 //!
 //! ```text
 //! idle --begin--> active --commit/rollback--> idle        (insert_commit: idle -> idle, in one log record)
+//! active --deadlock, full disk...--> doomed --rollback--> idle
 //! ```
+//! `write.rs` has its changes, `read.rs` its reads, `ddl.rs` making and dropping trees.
+//!
+//! What a full-durability answer may rest on: a commit is acknowledged when its record is durable, and locks and
+//! stamps let others go on before that. Whoever writes after it has its commit record later in the same log, so
+//! waiting for the own record waits for it too. Who only reads: in a database without delayed durability statements
+//! read as of the durable LSN and see nothing that can be lost; otherwise they read as of the tail, and a full commit
+//! waits for the tail of the newest snapshot by which it saw a row that was not durable yet.
 
-use crate::{
-    Database, Durability, EngineError, FilegroupId, InsertHint, Lsn, RowImage, Scan, ScanOptions,
-    TableLock, Tree, TreeId, TxnOptions,
-};
-use std::ops::Bound;
+use crate::tree::PendingDrop;
+use crate::{Database, Durability, EngineError, Isolation, Lsn, TxnOptions};
+use lock_manager::{Held, Owner};
 use std::sync::Arc;
+use telemetry::{Counter, counters};
+use transaction::{Shared, SnapshotCell, TxnContext, undo_to};
 
 /// A place to roll back to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Savepoint {
-    pub(crate) undo_len: usize,
+    last: Lsn,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Statement {
+    savepoint: Savepoint,
+    pub(crate) snapshot: Option<Lsn>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    Idle,
+    Active,
+    Doomed,
 }
 
 /// A session's transaction. Reusable: [`Txn::begin`] after the end of one starts the next and allocates nothing.
 /// Dropping an active one rolls it back.
 pub struct Txn {
     pub(crate) db: Arc<Database>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) state: State,
+    pub(crate) options: TxnOptions,
+    pub(crate) context: TxnContext,
+    pub(crate) held: Held,
+    pub(crate) cell: Arc<SnapshotCell>,
+    /// Whether `cell` holds a snapshot.
+    pub(crate) published: bool,
+    pub(crate) statements: Vec<Statement>,
+    /// SNAPSHOT isolation: the one of the whole transaction.
+    pub(crate) txn_snapshot: Option<Lsn>,
+    /// The log's durable end when the last snapshot was taken.
+    pub(crate) durable_then: Lsn,
+    /// A full commit has seen what becomes durable here.
+    pub(crate) must_harden: Lsn,
+    /// Trees to drop at commit, and the record that says so.
+    pub(crate) drops: Vec<(crate::Tree, Lsn)>,
 }
 
 impl Txn {
+    pub(crate) fn new(db: Arc<Database>, options: TxnOptions) -> Txn {
+        let shared = db.shared.clone();
+        let owner = Owner(db.next_owner());
+        let mut txn = Txn {
+            state: State::Idle,
+            options,
+            context: TxnContext::new(shared.clone(), owner),
+            held: Held::new(owner),
+            cell: shared.snapshots.register(),
+            published: false,
+            statements: Vec::new(),
+            txn_snapshot: None,
+            durable_then: Lsn::NONE,
+            must_harden: Lsn::NONE,
+            drops: Vec::new(),
+            shared,
+            db,
+        };
+        txn.set_options(options);
+        txn
+    }
+
     /// The database it belongs to.
     pub fn database(&self) -> &Arc<Database> {
         &self.db
     }
 
     /// Starts a transaction. Costs nothing until it does something. Panics when one is active.
+    #[inline]
     pub fn begin(&mut self) {
-        unimplemented!()
+        assert!(self.state == State::Idle, "a transaction is active");
+        self.state = State::Active;
     }
 
-    /// Whether a transaction is active.
+    /// Whether a transaction is active (doomed ones too).
+    #[inline]
     pub fn is_active(&self) -> bool {
-        unimplemented!()
+        self.state != State::Idle
     }
 
-    /// Whether it has changed anything (or locked a table for change).
+    /// Whether an error has left only rollback.
+    pub fn is_doomed(&self) -> bool {
+        self.state == State::Doomed
+    }
+
+    /// Whether it has changed anything.
+    #[inline]
     pub fn has_written(&self) -> bool {
-        unimplemented!()
+        !self.context.xid().is_none()
     }
 
     /// Options for the next lock request, statement or transaction.
     pub fn set_options(&mut self, options: TxnOptions) {
-        let _ = options;
-        unimplemented!()
+        self.options = options;
+        self.held.priority = options.deadlock_priority;
     }
 
     pub fn options(&self) -> TxnOptions {
-        unimplemented!()
+        self.options
+    }
+
+    /// Its owner number in `Database::locks`.
+    pub fn lock_owner(&self) -> u64 {
+        self.held.owner().0
     }
 
     /// Begins a statement: the snapshot that READ COMMITTED reads by, taken at its first read, and the savepoint to
     /// which [`Txn::rollback_statement`] goes back. Statements nest (a procedure's inside EXEC): pairs with
-    /// [`Txn::end_statement`].
+    /// [`Txn::end_statement`]. Only within a transaction.
+    #[inline]
     pub fn begin_statement(&mut self) {
-        unimplemented!()
+        debug_assert!(self.is_active());
+        self.statements
+            .push(Statement { savepoint: Savepoint { last: self.context.last() }, snapshot: None });
     }
 
     /// Ends the statement; its snapshot no longer holds old versions back.
+    #[inline]
     pub fn end_statement(&mut self) {
-        unimplemented!()
+        self.statements.pop();
+        if self.published
+            && self.txn_snapshot.is_none()
+            && self.statements.iter().all(|s| s.snapshot.is_none())
+        {
+            self.cell.clear();
+            self.published = false;
+        }
+        if self.statements.is_empty() {
+            self.shared.locks.release_stability(&mut self.held);
+        }
     }
 
     /// Undoes what the statement in progress has changed, and ends it.
     pub fn rollback_statement(&mut self) -> Result<(), EngineError> {
-        unimplemented!()
+        let undone = match self.statements.last() {
+            // A doomed transaction is rolled back whole, soon.
+            Some(s) if self.state == State::Active => self.rollback_to(s.savepoint),
+            _ => Ok(()),
+        };
+        self.end_statement();
+        undone
     }
 
     /// SAVE TRANSACTION.
     pub fn savepoint(&mut self) -> Savepoint {
-        unimplemented!()
+        Savepoint { last: self.context.last() }
     }
 
     /// ROLLBACK TRANSACTION to a savepoint. Locks stay.
     pub fn rollback_to(&mut self, to: Savepoint) -> Result<(), EngineError> {
-        let _ = to;
-        unimplemented!()
+        self.check()?;
+        if self.context.last() > to.last {
+            let undone =
+                undo_to(&self.shared, &mut self.context, to.last, &crate::tree::TreesOf(&self.db));
+            self.drops.retain(|(_, lsn)| *lsn <= to.last);
+            undone.map_err(|e| self.doom(e.into()))?;
+        }
+        Ok(())
     }
 
     /// Commits, and waits for the disk if it must. Read-only: waits only if it is to be full and has seen rows that
-    /// are not durable yet. The commit number, or [`Lsn::NONE`] when nothing was changed. On an error
-    /// (the log is poisoned) the outcome is unknown until the database is opened again; the transaction is over.
+    /// are not durable yet. The commit number, or [`Lsn::NONE`] when nothing was changed. The transaction is over
+    /// also on an error: of a doomed one (3998), or when the log refuses; if it refuses while waiting for the disk
+    /// the outcome is known only after the database has been opened again.
     pub fn commit(&mut self, durability: Durability) -> Result<Lsn, EngineError> {
-        let _ = durability;
-        unimplemented!()
+        match self.state {
+            State::Active => {}
+            State::Idle => return Err(EngineError::NoTransaction),
+            State::Doomed => {
+                self.rollback()?;
+                return Err(EngineError::Doomed);
+            }
+        }
+        let durability = self.db.resolve(durability);
+        if !self.has_written() {
+            let seen = self.seen();
+            self.finish();
+            counters::add(Counter::Transactions, 1);
+            if durability == Durability::Full && seen > self.shared.log.durable() {
+                self.shared.log.wait_durable(seen)?;
+            }
+            return Ok(Lsn::NONE);
+        }
+        if !self.drops.is_empty() {
+            let first = self.shared.xids.oldest_first_lsn(self.shared.log.tail());
+            self.db
+                .drops
+                .lock()
+                .extend(self.drops.iter().map(|(t, _)| PendingDrop { tree: t.id(), first }));
+        }
+        let at = match self.context.log_commit() {
+            Ok(at) => at,
+            Err(e) => {
+                self.db.drops.lock().retain(|d| self.drops.iter().all(|(t, _)| t.id() != d.tree));
+                let _ = self.rollback();
+                return Err(e.into());
+            }
+        };
+        let drops = std::mem::take(&mut self.drops);
+        for (tree, _) in &drops {
+            self.db.forget_tree(tree.id());
+        }
+        self.finish();
+        counters::add(Counter::Transactions, 1);
+        counters::add(Counter::WriteTransactions, 1);
+        if !drops.is_empty() {
+            self.db.carry_out_drops(drops.iter().map(|(t, _)| t.id()));
+        }
+        self.harden(at.end, durability)?;
+        Ok(at.start)
     }
 
-    /// Undoes everything. The transaction is over even on an error.
+    /// Waits for the disk, or lets the log know that somebody did not.
+    #[inline]
+    pub(crate) fn harden(&self, end: Lsn, durability: Durability) -> Result<(), EngineError> {
+        match durability {
+            Durability::Full => self.shared.log.wait_durable(end)?,
+            Durability::Delayed => self.shared.log.note_delayed(),
+        }
+        Ok(())
+    }
+
+    /// Undoes everything. The transaction is over even on an error; the database is then unusable until it is opened
+    /// again, because some of the changes are still in place.
     pub fn rollback(&mut self) -> Result<(), EngineError> {
-        unimplemented!()
+        if self.state == State::Idle {
+            return Err(EngineError::NoTransaction);
+        }
+        let mut result = Ok(());
+        if self.has_written() {
+            result = self.undo_all();
+        }
+        self.drops.clear();
+        self.finish();
+        counters::add(Counter::Rollbacks, 1);
+        result
     }
 
-    /// Inserts a row. [`EngineError::Duplicate`] if the key is there; waits for a transaction that has inserted or
-    /// deleted it and is not finished.
-    pub fn insert(
-        &mut self,
-        tree: &Tree,
-        key: &[u8],
-        row: &RowImage<'_>,
-        hint: &mut InsertHint,
-    ) -> Result<(), EngineError> {
-        let _ = (tree, key, row, hint);
-        unimplemented!()
+    fn undo_all(&mut self) -> Result<(), EngineError> {
+        let trees = crate::tree::TreesOf(&self.db);
+        let undone = undo_to(&self.shared, &mut self.context, Lsn::NONE, &trees)
+            .and_then(|()| self.context.log_abort().map_err(Into::into));
+        undone.map_err(|e| {
+            let e = EngineError::from(e);
+            self.db.fail(&format!("a rollback could not be finished: {e}"));
+            // Readers are shown the older versions; those who wait learn that it is over and find the database shut.
+            self.context.publish_abort();
+            e
+        })
     }
 
-    /// Begin, insert and commit in one log record. The transaction must be idle, or active without having written
-    /// anything; it is idle afterwards, also after an error.
-    pub fn insert_commit(
-        &mut self,
-        tree: &Tree,
-        key: &[u8],
-        row: &RowImage<'_>,
-        hint: &mut InsertHint,
-        durability: Durability,
-    ) -> Result<Lsn, EngineError> {
-        let _ = (tree, key, row, hint, durability);
-        unimplemented!()
+    /// The transaction is over: gives back what it has.
+    #[inline]
+    pub(crate) fn finish(&mut self) {
+        self.shared.locks.release_all(&mut self.held);
+        if self.published {
+            self.cell.clear();
+            self.published = false;
+        }
+        self.statements.clear();
+        self.txn_snapshot = None;
+        self.must_harden = Lsn::NONE;
+        self.context.reset();
+        self.state = State::Idle;
     }
 
-    /// The row under `key` as this statement sees it, into `row` (replaced). False if there is none.
-    pub fn get(&mut self, tree: &Tree, key: &[u8], row: &mut Vec<u8>) -> Result<bool, EngineError> {
-        let _ = (tree, key, row);
-        unimplemented!()
+    /// Up to where a full answer must be durable, from what has been read.
+    pub(crate) fn seen(&self) -> Lsn {
+        // A commit number is the start of its record: one more is inside, and the log hardens whole blocks.
+        let saw = self.context.saw();
+        let latest =
+            if saw < self.shared.log.durable() { Lsn::NONE } else { self.shared.log.tail() };
+        self.must_harden.max(latest)
     }
 
-    /// Takes the X lock of the row and reads its newest committed (or own) state: what UPDATE and DELETE (and
-    /// UPDLOCK/XLOCK) look at after the scan has found the row.
-    pub fn read_latest_locked(
-        &mut self,
-        tree: &Tree,
-        key: &[u8],
-        row: &mut Vec<u8>,
-    ) -> Result<bool, EngineError> {
-        let _ = (tree, key, row);
-        unimplemented!()
+    #[inline]
+    pub(crate) fn check(&self) -> Result<(), EngineError> {
+        match self.state {
+            State::Active => self.db.check(),
+            State::Idle => Err(EngineError::NoTransaction),
+            State::Doomed => Err(EngineError::Doomed),
+        }
     }
 
-    /// Replaces the row under `key`. False if there is none (any more).
-    pub fn update(
-        &mut self,
-        tree: &Tree,
-        key: &[u8],
-        row: &RowImage<'_>,
-    ) -> Result<bool, EngineError> {
-        let _ = (tree, key, row);
-        unimplemented!()
+    /// Passes an error on, having noted what it means for the transaction.
+    #[cold]
+    pub(crate) fn doom(&mut self, e: EngineError) -> EngineError {
+        if e.dooms() && self.state == State::Active {
+            self.state = State::Doomed;
+        }
+        e
     }
 
-    /// Deletes the row under `key`. False if there is none (any more).
-    pub fn delete(&mut self, tree: &Tree, key: &[u8]) -> Result<bool, EngineError> {
-        let _ = (tree, key);
-        unimplemented!()
+    pub(crate) fn timeout_ns(&self) -> Option<u64> {
+        self.options.lock_timeout_ms.map(|ms| ms.saturating_mul(1_000_000))
     }
 
-    /// Starts a scan between two keys. Bounds are copied.
-    pub fn scan(
-        &mut self,
-        tree: &Tree,
-        lower: Bound<&[u8]>,
-        upper: Bound<&[u8]>,
-        options: ScanOptions,
-    ) -> Result<Scan, EngineError> {
-        let _ = (tree, lower, upper, options);
-        unimplemented!()
+    pub(crate) fn is_snapshot(&self) -> bool {
+        self.options.isolation == Isolation::Snapshot
+    }
+}
+
+impl Drop for Txn {
+    fn drop(&mut self) {
+        if self.state == State::Idle {
+            return;
+        }
+        if std::thread::panicking() && self.has_written() {
+            // Undoing may suspend, and nothing suspends while unwinding: the background does it.
+            let orphan = Orphan::of(self);
+            self.db.adopt(orphan);
+            self.state = State::Idle;
+            return;
+        }
+        // Nobody is left to hear of an error; the database notes it.
+        let _ = self.rollback();
+    }
+}
+
+/// What is left of a transaction whose session panicked.
+pub(crate) struct Orphan {
+    context: TxnContext,
+    held: Held,
+}
+
+impl Orphan {
+    fn of(txn: &mut Txn) -> Orphan {
+        let owner = txn.held.owner();
+        let context =
+            std::mem::replace(&mut txn.context, TxnContext::new(txn.shared.clone(), owner));
+        let held = std::mem::replace(&mut txn.held, Held::new(owner));
+        txn.cell.clear();
+        Orphan { context, held }
     }
 
-    /// Locks a whole table until the end of the transaction.
-    pub fn lock_table(&mut self, tree: &Tree, lock: TableLock) -> Result<(), EngineError> {
-        let _ = (tree, lock);
-        unimplemented!()
-    }
-
-    /// Makes an empty tree. Gone again if the transaction rolls back.
-    pub fn create_tree(&mut self, filegroup: FilegroupId) -> Result<TreeId, EngineError> {
-        let _ = filegroup;
-        unimplemented!()
-    }
-
-    /// Drops a tree; its pages become free at commit. Takes the Sch-M lock.
-    pub fn drop_tree(&mut self, tree: &Tree) -> Result<(), EngineError> {
-        let _ = tree;
-        unimplemented!()
-    }
-
-    /// TRUNCATE TABLE: makes a fresh empty tree in the same filegroup and drops the old one at commit, both undone by
-    /// a rollback; the caller stores the new id in its catalog within this transaction.
-    pub fn truncate_tree(&mut self, tree: &Tree) -> Result<TreeId, EngineError> {
-        let _ = tree;
-        unimplemented!()
+    pub(crate) fn roll_back(mut self, db: &Database) {
+        let undone = undo_to(&db.shared, &mut self.context, Lsn::NONE, &crate::tree::TreesOf(db))
+            .and_then(|()| self.context.log_abort().map_err(Into::into));
+        if let Err(e) = undone {
+            db.fail(&format!("a rollback could not be finished: {e}"));
+            self.context.publish_abort();
+        }
+        db.shared.locks.release_all(&mut self.held);
     }
 }

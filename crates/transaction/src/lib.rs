@@ -1,1 +1,30 @@
-//! Transaction ids, states, snapshots, old row versions.
+//! Transaction ids and states, snapshots, old row versions, and the envelope of a log record.
+//!
+//! Promise: a transaction's identity, state and commit number are always consistent with the log: a reader that sees
+//! a commit number below its snapshot sees all of that transaction, else nothing; what a snapshot may still need is
+//! kept; what is rolled back is rolled back by compensation records that recovery can repeat and continue.
+//!
+//! Knows nothing about files, checkpoints, sessions, or which locks a statement takes.
+
+#![forbid(unsafe_code)]
+
+mod context;
+mod envelope;
+mod hash;
+mod shared;
+mod snapshots;
+mod undo;
+mod versions;
+mod xids;
+
+#[cfg(test)]
+mod tests;
+
+pub use context::{FusedInsert, TxnContext};
+pub use envelope::{Envelope, Kind, SYSTEM_ENVELOPE_BYTES, TXN_ENVELOPE_BYTES};
+pub use hash::key_hash;
+pub use shared::{LogOfStore, Shared};
+pub use snapshots::{SnapshotCell, Snapshots};
+pub use undo::{Trees, undo_to};
+pub use versions::{VersionSeen, VersionStore};
+pub use xids::{TooManyTransactions, XidTable};

@@ -1,0 +1,138 @@
+//! The boot record: what must be known before the log can be read. In the header pages of the primary file, written
+//! durably and alternately, so one intact copy is always there.
+//!
+//! ```text
+//! version u32 | state u8 (1 being made, 2 usable) | delayed durability u8 | recovery model u8 | 0
+//! epoch u64 | scan from LSN u64 | redo from LSN u64 | backed-up LSN u64
+//! system trees: count u64, ids u64... | data files: count u64, then each: id u64, filegroup u64, initial, growth,
+//! max (0 none) u64, path | log path          (a path: length u64, bytes; relative to the primary file's folder)
+//! ```
+
+use crate::{DataFile, DelayedDurability, EngineError, RecoveryModel};
+use log_manager::Lsn;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+const VERSION: u32 = 1;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Boot {
+    /// False until the database has been made completely.
+    pub(crate) usable: bool,
+    pub(crate) delayed_durability: DelayedDurability,
+    pub(crate) recovery_model: RecoveryModel,
+    /// Of transaction ids; one more at each opening.
+    pub(crate) epoch: u64,
+    /// Where recovery begins to read: no unfinished transaction has a record below.
+    pub(crate) scan_from: Lsn,
+    /// No page lacks a record that ends at or below.
+    pub(crate) redo_from: Lsn,
+    /// FULL recovery model: the log below has been backed up.
+    pub(crate) backed_up: Lsn,
+    pub(crate) system_trees: Vec<u64>,
+    pub(crate) data: Vec<DataFile>,
+    pub(crate) log: PathBuf,
+}
+
+impl Boot {
+    pub(crate) fn encode(&self, folder: &Path) -> Vec<u8> {
+        let mut w = Vec::with_capacity(512);
+        w.extend_from_slice(&VERSION.to_le_bytes());
+        w.push(if self.usable { 2 } else { 1 });
+        w.push(self.delayed_durability as u8);
+        w.push(self.recovery_model as u8);
+        w.push(0);
+        let mut put = |n: u64| w.extend_from_slice(&n.to_le_bytes());
+        [self.epoch, self.scan_from.0, self.redo_from.0, self.backed_up.0]
+            .into_iter()
+            .for_each(&mut put);
+        put(self.system_trees.len() as u64);
+        self.system_trees.iter().copied().for_each(&mut put);
+        put(self.data.len() as u64);
+        for file in &self.data {
+            let numbers = [
+                u64::from(file.file_id),
+                u64::from(file.filegroup),
+                file.initial_bytes,
+                file.growth_bytes,
+            ];
+            numbers.iter().for_each(|n| w.extend_from_slice(&n.to_le_bytes()));
+            w.extend_from_slice(&file.max_bytes.unwrap_or(0).to_le_bytes());
+            put_path(&mut w, &file.path, folder);
+        }
+        put_path(&mut w, &self.log, folder);
+        w
+    }
+
+    pub(crate) fn decode(bytes: &[u8], primary: &Path) -> Result<Boot, EngineError> {
+        let folder = primary.parent().unwrap_or(Path::new(""));
+        parse(bytes, folder).ok_or_else(|| EngineError::CannotOpen {
+            path: primary.display().to_string(),
+            what: "the boot record is not one of this version".into(),
+        })
+    }
+}
+
+fn put_path(w: &mut Vec<u8>, path: &Path, folder: &Path) {
+    let path = path.strip_prefix(folder).unwrap_or(path).as_os_str().as_bytes();
+    w.extend_from_slice(&(path.len() as u64).to_le_bytes());
+    w.extend_from_slice(path);
+}
+
+/// Reads numbers and paths one after the other.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn number(&mut self) -> Option<u64> {
+        let (n, rest) = self.0.split_at_checked(8)?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(n.try_into().ok()?))
+    }
+
+    fn path(&mut self, folder: &Path) -> Option<PathBuf> {
+        let len = usize::try_from(self.number()?).ok()?;
+        let (path, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(folder.join(OsStr::from_bytes(path)))
+    }
+}
+
+fn parse(bytes: &[u8], folder: &Path) -> Option<Boot> {
+    let (head, rest) = bytes.split_at_checked(8)?;
+    if head[..4] != VERSION.to_le_bytes() {
+        return None;
+    }
+    let mut r = Reader(rest);
+    let (epoch, scan_from, redo_from) = (r.number()?, Lsn(r.number()?), Lsn(r.number()?));
+    let backed_up = Lsn(r.number()?);
+    let trees = r.number()?;
+    let system_trees = (0..trees).map(|_| r.number()).collect::<Option<Vec<u64>>>()?;
+    let mut data = Vec::new();
+    for _ in 0..r.number()? {
+        data.push(DataFile {
+            file_id: u16::try_from(r.number()?).ok()?,
+            filegroup: u16::try_from(r.number()?).ok()?,
+            initial_bytes: r.number()?,
+            growth_bytes: r.number()?,
+            max_bytes: Some(r.number()?).filter(|n| *n != 0),
+            path: r.path(folder)?,
+        });
+    }
+    Some(Boot {
+        usable: head[4] == 2,
+        delayed_durability: match head[5] {
+            0 => DelayedDurability::Disabled,
+            1 => DelayedDurability::Allowed,
+            _ => DelayedDurability::Forced,
+        },
+        recovery_model: if head[6] == 0 { RecoveryModel::Simple } else { RecoveryModel::Full },
+        epoch,
+        scan_from,
+        redo_from,
+        backed_up,
+        system_trees,
+        data,
+        log: r.path(folder)?,
+    })
+}

@@ -1,0 +1,157 @@
+//! Checkpoints, log truncation, and the other work nobody waits for.
+//!
+//! A checkpoint writes the pages that were dirty when it began, hardens the log, then moves the boot record's two
+//! marks: `redo_from` (no page lacks a record below) and `scan_from` (nor has an unfinished transaction a record
+//! below), and only then lets the log below `scan_from` go. There is no checkpoint record to look for: recovery reads
+//! on from `scan_from` and every unfinished transaction shows itself. Hardening comes after the unfinished ones were
+//! looked up: a transaction that was finished then has its commit record on disk before the boot record says that
+//! recovery need not read its beginning.
+
+use crate::boot::Boot;
+use crate::{Database, EngineError, Lsn, RecoveryModel};
+use runtime::{clock, task};
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use storage::FileHeader;
+use telemetry::WaitType;
+
+/// Pages written between two looks at the quantum.
+const PASS_PAGES: usize = 256;
+/// How often background work looks around, in nanoseconds.
+const ROUND_NS: u64 = 20_000_000;
+const ROUND_BUSY_NS: u64 = 1_000_000;
+/// One in so many frames is kept free.
+const FREE_FRAMES: usize = 64;
+
+impl Database {
+    /// CHECKPOINT: writes dirty pages, moves the point from which recovery starts, frees log. Suspends.
+    pub fn checkpoint(&self) -> Result<(), EngineError> {
+        let _one = self.checkpointing.lock(WaitType::CheckpointQueue);
+        self.checkpoint_locked()
+    }
+
+    pub(crate) fn checkpoint_locked(&self) -> Result<(), EngineError> {
+        self.check()?;
+        self.checkpoint_wanted.store(false, Release);
+        let log = &self.shared.log;
+        let begun = log.tail();
+        loop {
+            let written = self.pool.checkpoint_pass(begun, PASS_PAGES)?;
+            self.figures.checkpoint_pages.fetch_add(written as u64, Relaxed);
+            if written == 0 {
+                break;
+            }
+            task::maybe_yield();
+        }
+        let tail = log.tail();
+        let redo_from = self.pool.min_rec_lsn(tail);
+        let scan_from = self.oldest_needed(tail).min(redo_from);
+        log.flush()?;
+        self.change_boot(|boot| {
+            boot.redo_from = redo_from.max(boot.redo_from);
+            boot.scan_from = scan_from.max(boot.scan_from);
+        })?;
+        self.checkpointed.store(begun.0, Release);
+        self.figures.checkpoints.fetch_add(1, Relaxed);
+        self.truncate_log();
+        Ok(())
+    }
+
+    fn truncate_log(&self) {
+        let boot = self.boot.lock();
+        let keep_from = match boot.recovery_model {
+            RecoveryModel::Simple => boot.scan_from,
+            RecoveryModel::Full => boot.scan_from.min(boot.backed_up),
+        };
+        drop(boot);
+        self.shared.log.truncate(keep_from);
+    }
+
+    /// BACKUP LOG ... TO DISK = 'NUL:': the log up to now needs no keeping for backups.
+    pub fn backup_log_nul(&self) -> Result<(), EngineError> {
+        self.check()?;
+        self.shared.log.flush()?;
+        let upto = self.shared.log.durable();
+        self.change_boot(|boot| boot.backed_up = upto)?;
+        self.truncate_log();
+        Ok(())
+    }
+
+    /// The log is full: a checkpoint may free some. True when it is worth trying again.
+    pub(crate) fn make_log_room(&self) -> bool {
+        let before = self.figures.checkpoints.load(Acquire);
+        let _one = self.checkpointing.lock(WaitType::CheckpointQueue);
+        // Somebody else has made one while we waited for our turn.
+        if self.figures.checkpoints.load(Acquire) != before {
+            return true;
+        }
+        self.checkpoint_locked().is_ok()
+    }
+
+    /// Changes the boot record and writes it durably. Suspends.
+    pub(crate) fn change_boot(&self, change: impl FnOnce(&mut Boot)) -> Result<(), EngineError> {
+        let _one = self.boot_write.lock(WaitType::IoCompletion);
+        let mut boot = self.boot.lock().clone();
+        change(&mut boot);
+        self.write_boot(&boot)?;
+        *self.boot.lock() = boot;
+        Ok(())
+    }
+
+    fn write_boot(&self, boot: &Boot) -> Result<(), EngineError> {
+        let header = FileHeader {
+            database_uuid: self.uuid,
+            file_id: 1,
+            filegroup: crate::PRIMARY,
+            boot: boot.encode(self.primary.parent().unwrap_or(std::path::Path::new(""))),
+        };
+        Ok(storage::write_header(&*self.primary_file, &header)?)
+    }
+
+    /// One round of background work (checkpoint if due, cleaning pages, old versions). Returns after how many
+    /// nanoseconds the next is due. Suspends.
+    pub fn background_step(&self) -> u64 {
+        if self.has_failed() {
+            return ROUND_NS;
+        }
+        self.roll_back_orphans();
+        self.shared.collect();
+        let mut busy = self.pool.prefault_step();
+        let frames = self.pool.stats().frames;
+        match self.pool.evict_some((frames / FREE_FRAMES).max(1)) {
+            Ok(n) => busy |= n > 0,
+            Err(e) => self.note_error(&format!("the cleaner of the buffer pool: {e}")),
+        }
+        if let Err(e) = self.shared.log.maintain() {
+            self.note_error(&format!("upkeep of the log: {e}"));
+        }
+        match self.store.grow_ahead() {
+            Ok(grown) => busy |= grown,
+            Err(e) => self.note_error(&format!("growing a data file: {e}")),
+        }
+        if self.checkpoint_due()
+            && let Err(e) = self.checkpoint()
+        {
+            self.note_error(&format!("a checkpoint failed: {e}"));
+        }
+        if busy { ROUND_BUSY_NS } else { ROUND_NS }
+    }
+
+    fn checkpoint_due(&self) -> bool {
+        let tail = self.shared.log.tail();
+        tail.0 - self.checkpointed.load(Acquire).min(tail.0) > self.checkpoint_log_bytes
+            || self.checkpoint_wanted.load(Acquire)
+    }
+
+    /// Rounds of background work until `stop` is set: the body of a task or thread that the owner starts.
+    pub fn run_background(&self, stop: &AtomicBool) {
+        while !stop.load(Acquire) {
+            let pause = self.background_step();
+            task::park(WaitType::DirtyPagePoll, Some(clock::now_ns() + pause));
+        }
+    }
+
+    /// Where recovery would begin to read.
+    pub fn recovery_start(&self) -> Lsn {
+        self.boot.lock().scan_from
+    }
+}

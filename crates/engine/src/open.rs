@@ -1,0 +1,294 @@
+//! Making, opening and closing a database.
+//!
+//! Opening: lock; boot record; torn pages repaired; log's end found; history repeated; losers undone; drops carried
+//! out; checkpoint. Only then does the new epoch of transaction ids begin. A crash at any point starts over.
+
+use crate::boot::Boot;
+use crate::tree::TreesOf;
+use crate::{DataFile, Database, DbFiles, DbOptions, EngineError, SYSTEM_TREES};
+use buffer_pool::{BufferPool, PoolConfig};
+use device::{File, FileSystem, LockGuard, OpenOptions};
+use log_manager::{Harden, Log, LogConfig, Lsn};
+use runtime::clock;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::*;
+use storage::{FileHeader, Store};
+use transaction::{LogOfStore, Shared};
+
+/// Unfinished transactions that may have ids in one slot.
+const RING_LEN: usize = 8192;
+/// The log's stream begins here, so that no record has position 0.
+const LOG_START: Lsn = Lsn::of_block(1);
+
+impl Database {
+    /// Makes a database's files and opens it. Fails with [`EngineError::Exists`] if one exists. Suspends.
+    pub fn create(
+        fs: Arc<dyn FileSystem>,
+        files: &DbFiles,
+        options: DbOptions,
+    ) -> Result<Arc<Database>, EngineError> {
+        let primary = primary_of(files)?;
+        let folder = folder_of(&primary.path);
+        fs.create_dir_all(&folder).map_err(|e| cannot_open(&folder, &e))?;
+        let lock = lock(&*fs, &primary.path)?;
+        for path in files.data.iter().map(|f| &f.path).chain([&files.log]) {
+            if fs.exists(path) {
+                return Err(EngineError::Exists { path: path.display().to_string() });
+            }
+        }
+        let mut uuid = [0; 16];
+        runtime::random::fill(&mut uuid);
+        let boot = Boot {
+            usable: false,
+            delayed_durability: options.delayed_durability,
+            recovery_model: options.recovery_model,
+            epoch: 1,
+            scan_from: LOG_START,
+            redo_from: LOG_START,
+            backed_up: LOG_START,
+            system_trees: Vec::new(),
+            data: files.data.clone(),
+            log: files.log.clone(),
+        };
+        let mut data = Vec::new();
+        for file in &files.data {
+            let boot = if file.file_id == 1 { boot.encode(&folder) } else { Vec::new() };
+            data.push(make_data_file(&*fs, file, uuid, boot)?);
+        }
+        let doublewrite =
+            open(&*fs, &doublewrite_of(&primary.path), OpenOptions::create().direct())?;
+        let log = Log::create(&*fs, &files.log, log_config(&options), LOG_START)?;
+        sync_folders(&*fs, files)?;
+        let store = make_store(&log, doublewrite, &options)?;
+        for (file, opened) in files.data.iter().zip(&data) {
+            store.add_file(file.file_id, file.filegroup, opened.clone(), file.max_bytes)?;
+        }
+        let shared = Arc::new(Shared::new(log, 1, RING_LEN));
+        let primary_file = data[0].clone();
+        let path = primary.path.clone();
+        let bytes = checkpoint_bytes(&options);
+        let db = Database::assemble(fs, path, primary_file, uuid, store, shared, boot, bytes, lock);
+        let mut trees = Vec::new();
+        for _ in 0..SYSTEM_TREES {
+            trees.push(db.store.create_tree(crate::PRIMARY)?.id().0.0);
+        }
+        db.boot.lock().system_trees = trees;
+        // Usable once the trees are on disk: the same write says so and where recovery begins.
+        db.boot.lock().usable = true;
+        db.checkpoint()?;
+        Ok(db)
+    }
+
+    /// Opens a database by its primary file, which knows the others; recovers what a crash left. Suspends.
+    pub fn open(
+        fs: Arc<dyn FileSystem>,
+        primary: &Path,
+        options: DbOptions,
+    ) -> Result<Arc<Database>, EngineError> {
+        let begun = clock::now_ns();
+        if !fs.exists(primary) {
+            return Err(cannot_open(primary, &io::Error::from(io::ErrorKind::NotFound)));
+        }
+        let lock = lock(&*fs, primary)?;
+        let primary_file = open(&*fs, primary, OpenOptions::existing().direct())?;
+        let header = storage::read_header(&*primary_file)?;
+        let mut boot = Boot::decode(&header.boot, primary)?;
+        if !boot.usable {
+            return Err(EngineError::CannotOpen {
+                path: primary.display().to_string(),
+                what: "the database was not made completely".into(),
+            });
+        }
+        let mut data = vec![(1, primary_file.clone())];
+        for file in boot.data.iter().filter(|f| f.file_id != 1) {
+            let opened = open(&*fs, &file.path, OpenOptions::existing().direct())?;
+            let theirs = storage::read_header(&*opened)?;
+            if theirs.database_uuid != header.database_uuid || theirs.file_id != file.file_id {
+                return Err(EngineError::CannotOpen {
+                    path: file.path.display().to_string(),
+                    what: "the file belongs to another database".into(),
+                });
+            }
+            data.push((file.file_id, opened));
+        }
+        let doublewrite = open(&*fs, &doublewrite_of(primary), OpenOptions::create().direct())?;
+        buffer_pool::repair_torn(&doublewrite, &data)?;
+        let (log, mut reader) = Log::open(&*fs, &boot.log, log_config(&options), boot.scan_from)?;
+        let store = make_store(&log, doublewrite, &options)?;
+        for file in &boot.data {
+            let (_, opened) =
+                data.iter().find(|(id, _)| *id == file.file_id).expect("opened above");
+            store.add_file(file.file_id, file.filegroup, opened.clone(), file.max_bytes)?;
+        }
+        let analysis = recovery::replay(&mut reader, &store, boot.redo_from)?;
+        drop(reader);
+        boot.epoch += 1;
+        let epoch = u16::try_from(boot.epoch).ok().filter(|e| *e < 1 << 14).ok_or_else(|| {
+            EngineError::Unavailable { what: "the database has been opened too often".into() }
+        })?;
+        let shared = Arc::new(Shared::new(log, epoch, RING_LEN));
+        let bytes = checkpoint_bytes(&options);
+        let path = primary.to_path_buf();
+        let db = Database::assemble(
+            fs,
+            path,
+            primary_file,
+            header.database_uuid,
+            store,
+            shared,
+            boot,
+            bytes,
+            lock,
+        );
+        let losers = recovery::undo_losers(&db.shared, &analysis, &TreesOf(&db))?;
+        let drops = analysis.drops.iter().map(|t| storage::TreeId(buffer_pool::PageId(*t)));
+        db.carry_out_drops(drops);
+        db.checkpoint()?;
+        db.figures.recovered_records.store(analysis.records, Relaxed);
+        db.figures.recovered_losers.store(losers as u64, Relaxed);
+        db.figures.recovery_ns.store(clock::now_ns() - begun, Relaxed);
+        Ok(db)
+    }
+
+    /// Checkpoints and closes. No transaction may be active. Suspends.
+    pub fn close(&self) -> Result<(), EngineError> {
+        self.roll_back_orphans();
+        if !self.shared.log.is_poisoned() && !self.has_failed() {
+            self.checkpoint()?;
+        }
+        let closed = self.shared.log.close();
+        self.fail_quietly("the database is closed");
+        Ok(closed?)
+    }
+
+    /// Removes the files of a closed database (DROP DATABASE).
+    pub fn remove(fs: &dyn FileSystem, files: &DbFiles) -> Result<(), EngineError> {
+        let primary = primary_of(files)?;
+        let lock = lock(fs, &primary.path)?;
+        let beside = [doublewrite_of(&primary.path)];
+        let all = files.data.iter().map(|f| &f.path).chain([&files.log]).chain(&beside);
+        for path in all.filter(|p| fs.exists(p)) {
+            fs.remove(path).map_err(|e| cannot_open(path, &e))?;
+        }
+        drop(lock);
+        let _ = fs.remove(&lock_of(&primary.path));
+        sync_folders(fs, files)
+    }
+
+    /// ALTER DATABASE ADD FILE (and with it a filegroup, when its number is new). Durable at return. Suspends.
+    pub fn add_file(&self, file: DataFile) -> Result<(), EngineError> {
+        self.check()?;
+        if self.fs.exists(&file.path)
+            || self.boot.lock().data.iter().any(|f| f.file_id == file.file_id)
+        {
+            return Err(EngineError::Exists { path: file.path.display().to_string() });
+        }
+        let opened = make_data_file(&*self.fs, &file, self.uuid, Vec::new())?;
+        let folder = folder_of(&file.path);
+        self.fs.sync_dir(&folder).map_err(|e| cannot_open(&folder, &e))?;
+        // Known to the boot record before a log record can name it.
+        self.change_boot(|boot| boot.data.push(file.clone()))?;
+        Ok(self.store.add_file(file.file_id, file.filegroup, opened, file.max_bytes)?)
+    }
+}
+
+fn primary_of(files: &DbFiles) -> Result<&DataFile, EngineError> {
+    files.data.first().filter(|f| f.file_id == 1 && f.filegroup == crate::PRIMARY).ok_or_else(
+        || EngineError::CannotOpen {
+            path: String::new(),
+            what: "the first data file must be the primary one".into(),
+        },
+    )
+}
+
+fn make_store(
+    log: &Arc<Log>,
+    doublewrite: Arc<dyn File>,
+    options: &DbOptions,
+) -> Result<Arc<Store>, EngineError> {
+    let bytes = options.buffer_pool_bytes as usize;
+    let config = PoolConfig { bytes, prefault_bytes: bytes.min(16 << 20) };
+    let pool = BufferPool::new(config, log.clone() as Arc<dyn Harden>, doublewrite)?;
+    Ok(Store::new(pool, Arc::new(LogOfStore(log.clone()))))
+}
+
+fn make_data_file(
+    fs: &dyn FileSystem,
+    file: &DataFile,
+    database_uuid: [u8; 16],
+    boot: Vec<u8>,
+) -> Result<Arc<dyn File>, EngineError> {
+    let opened = open(fs, &file.path, OpenOptions::create_new().direct())?;
+    let header =
+        FileHeader { database_uuid, file_id: file.file_id, filegroup: file.filegroup, boot };
+    Store::format_file(&*opened, &header, file.initial_bytes)?;
+    Ok(opened)
+}
+
+fn log_config(options: &DbOptions) -> LogConfig {
+    options.log.clone()
+}
+
+/// A checkpoint comes early enough to keep a bounded log from filling.
+fn checkpoint_bytes(options: &DbOptions) -> u64 {
+    options.checkpoint_log_bytes.min(options.log.max_bytes.unwrap_or(u64::MAX) / 2)
+}
+
+fn open(
+    fs: &dyn FileSystem,
+    path: &Path,
+    options: OpenOptions,
+) -> Result<Arc<dyn File>, EngineError> {
+    fs.open(path, options).map_err(|e| cannot_open(path, &e))
+}
+
+fn lock(fs: &dyn FileSystem, primary: &Path) -> Result<LockGuard, EngineError> {
+    let path = lock_of(primary);
+    fs.lock_exclusive(&path).map_err(|e| match e.kind() {
+        io::ErrorKind::WouldBlock => EngineError::InUse { path: primary.display().to_string() },
+        _ => cannot_open(&path, &e),
+    })
+}
+
+fn sync_folders(fs: &dyn FileSystem, files: &DbFiles) -> Result<(), EngineError> {
+    for path in files.data.iter().map(|f| &f.path).chain([&files.log]) {
+        let folder = folder_of(path);
+        fs.sync_dir(&folder).map_err(|e| cannot_open(&folder, &e))?;
+    }
+    Ok(())
+}
+
+fn cannot_open(path: &Path, e: &io::Error) -> EngineError {
+    let what = match e.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            format!("the folder or file cannot be written ({e})")
+        }
+        _ => e.to_string(),
+    };
+    EngineError::CannotOpen { path: path.display().to_string(), what }
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(p) if !p.as_os_str().is_empty() => p.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// `x.mdf` has its double-write file in `x.mdf.dwb`.
+fn doublewrite_of(primary: &Path) -> PathBuf {
+    beside(primary, ".dwb")
+}
+
+/// `x.mdf` is locked through `x.mdf.lock`.
+fn lock_of(primary: &Path) -> PathBuf {
+    beside(primary, ".lock")
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}

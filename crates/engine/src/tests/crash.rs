@@ -1,0 +1,1 @@
+//! Power loss at random moments, with a model as oracle.

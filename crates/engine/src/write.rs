@@ -1,0 +1,217 @@
+//! What a transaction changes.
+//!
+//! Inserts take no row lock: the stamp of an unfinished transaction is the lock, and who meets it waits for its end.
+//! Updates and deletes take the row's X lock first, so they queue there in order, and then still wait for an
+//! unfinished inserter whose stamp they meet.
+
+use crate::txn::State;
+use crate::{Durability, EngineError, InsertHint, Lsn, RowImage, TableLock, Tree, Txn};
+use lock_manager::{RowKey, RowMode, TableMode};
+use mvcc::Xid;
+use storage::StorageError;
+use telemetry::{Counter, counters};
+use transaction::{FusedInsert, key_hash};
+
+/// Row locks in one table after which a lock on the whole table is tried (SQL Server's figures).
+const ESCALATE_AT: usize = 5000;
+const ESCALATE_EVERY: usize = 1250;
+
+impl Txn {
+    /// Inserts a row. [`EngineError::Duplicate`] if the key is there; waits for a transaction that has inserted or
+    /// deleted it and is not finished.
+    pub fn insert(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        row: &RowImage<'_>,
+        hint: &mut InsertHint,
+    ) -> Result<(), EngineError> {
+        self.enter(tree, TableMode::IntentExclusive)?;
+        self.prepare_write();
+        loop {
+            match tree.inner.tree.insert(&mut self.context, key, row, hint) {
+                Ok(()) => break,
+                Err(StorageError::WaitFor(xid)) => self.wait_for(xid)?,
+                Err(e) => return Err(self.refuse(tree, e)),
+            }
+        }
+        tree.count_rows(1);
+        Ok(())
+    }
+
+    /// Begin, insert and commit in one log record. The transaction must be idle, or active without having written
+    /// anything; it is idle afterwards, also after an error.
+    pub fn insert_commit(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        row: &RowImage<'_>,
+        hint: &mut InsertHint,
+        durability: Durability,
+    ) -> Result<Lsn, EngineError> {
+        if self.has_written() || self.state == State::Doomed {
+            stdx::fatal!("insert_commit in a transaction that has written or is doomed");
+        }
+        self.db.check()?;
+        let number = tree.number();
+        let locked = self.held.covers_table(number, TableMode::IntentExclusive);
+        if self.is_snapshot() || !(locked || self.shared.locks.try_enter_table(number)) {
+            return self.insert_then_commit(tree, key, row, hint, durability);
+        }
+        let mut fused = FusedInsert::new(&self.shared);
+        let inserted = if tree.inner.dropped.load(std::sync::atomic::Ordering::Acquire) {
+            Err(None)
+        } else {
+            tree.inner.tree.insert(&mut fused, key, row, hint).map_err(Some)
+        };
+        let (at, saw) = (fused.appended(), fused.saw());
+        if !locked {
+            self.shared.locks.leave_table(number);
+        }
+        match inserted {
+            Ok(()) => {}
+            Err(Some(StorageError::WaitFor(_))) => {
+                return self.insert_then_commit(tree, key, row, hint, durability);
+            }
+            Err(e) => {
+                self.context.note_seen(saw);
+                let e = e.map_or(EngineError::NoSuchTree, |e| self.refuse(tree, e));
+                if self.is_active() {
+                    self.rollback()?;
+                }
+                return Err(e);
+            }
+        }
+        let Some(at) = at else { stdx::fatal!("an insert succeeded and was not logged") };
+        tree.count_rows(1);
+        if self.is_active() {
+            self.finish();
+        }
+        counters::add(Counter::Transactions, 1);
+        counters::add(Counter::WriteTransactions, 1);
+        self.harden(at.end, self.db.resolve(durability))?;
+        Ok(at.start)
+    }
+
+    /// The long way: somebody holds the key or wants the table.
+    #[cold]
+    fn insert_then_commit(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        row: &RowImage<'_>,
+        hint: &mut InsertHint,
+        durability: Durability,
+    ) -> Result<Lsn, EngineError> {
+        if !self.is_active() {
+            self.begin();
+        }
+        match self.insert(tree, key, row, hint) {
+            Ok(()) => self.commit(durability),
+            Err(e) => {
+                self.rollback()?;
+                Err(e)
+            }
+        }
+    }
+
+    /// Replaces the row under `key`. False if there is none (any more).
+    pub fn update(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        row: &RowImage<'_>,
+    ) -> Result<bool, EngineError> {
+        self.enter(tree, TableMode::IntentExclusive)?;
+        self.lock_row(tree, key)?;
+        self.prepare_write();
+        loop {
+            match tree.inner.tree.update(&mut self.context, key, row) {
+                Ok(found) => return Ok(found),
+                Err(StorageError::WaitFor(xid)) => self.wait_for(xid)?,
+                Err(e) => return Err(self.refuse(tree, e)),
+            }
+        }
+    }
+
+    /// Deletes the row under `key`. False if there is none (any more).
+    pub fn delete(&mut self, tree: &Tree, key: &[u8]) -> Result<bool, EngineError> {
+        self.enter(tree, TableMode::IntentExclusive)?;
+        self.lock_row(tree, key)?;
+        self.prepare_write();
+        loop {
+            match tree.inner.tree.mark_ghost(&mut self.context, key) {
+                Ok(found) => {
+                    tree.count_rows(-i64::from(found));
+                    return Ok(found);
+                }
+                Err(StorageError::WaitFor(xid)) => self.wait_for(xid)?,
+                Err(e) => return Err(self.refuse(tree, e)),
+            }
+        }
+    }
+
+    /// Locks a whole table until the end of the transaction.
+    pub fn lock_table(&mut self, tree: &Tree, lock: TableLock) -> Result<(), EngineError> {
+        let mode = match lock {
+            TableLock::IntentShared => TableMode::IntentShared,
+            TableLock::IntentExclusive => TableMode::IntentExclusive,
+            TableLock::Shared => TableMode::Shared,
+            TableLock::Exclusive => TableMode::Exclusive,
+            TableLock::SchemaModification => TableMode::SchemaModification,
+        };
+        self.enter(tree, mode)
+    }
+
+    /// The X lock of a row, unless the whole table is ours.
+    pub(crate) fn lock_row(&mut self, tree: &Tree, key: &[u8]) -> Result<(), EngineError> {
+        let number = tree.number();
+        if self.held.covers_table(number, TableMode::Exclusive) {
+            return Ok(());
+        }
+        let row = RowKey { tree: number, hash: key_hash(number, key) };
+        let timeout = self.timeout_ns();
+        let new = self.shared.locks.lock_row(&mut self.held, row, RowMode::Exclusive, timeout);
+        let new = new.map_err(|e| self.doom(e.into()))?;
+        let rows = self.held.row_count();
+        if new && rows >= ESCALATE_AT && (rows - ESCALATE_AT) % ESCALATE_EVERY == 0 {
+            let locks = &self.shared.locks;
+            if locks.try_lock_table(&mut self.held, number, TableMode::Exclusive) {
+                locks.release_rows_of(&mut self.held, number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for another transaction to end.
+    #[cold]
+    pub(crate) fn wait_for(&mut self, xid: Xid) -> Result<(), EngineError> {
+        let shared = self.shared.clone();
+        let Some(holder) = shared.xids.owner(xid) else { return Ok(()) };
+        let timeout = self.timeout_ns();
+        let waited = shared.locks.wait_for_end(&mut self.held, xid.0, holder, timeout, || {
+            shared.xids.is_unfinished(xid)
+        });
+        waited.map_err(|e| self.doom(e.into()))?;
+        self.db.check()
+    }
+
+    /// SNAPSHOT isolation: what counts as a conflict is fixed before the first write.
+    #[inline]
+    fn prepare_write(&mut self) {
+        if self.is_snapshot() && self.txn_snapshot.is_none() {
+            self.snapshot();
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, tree: &Tree, e: StorageError) -> EngineError {
+        let e = match e {
+            StorageError::FilegroupFull => {
+                EngineError::FilegroupFull { filegroup: tree.inner.tree.filegroup() }
+            }
+            e => e.into(),
+        };
+        self.doom(e)
+    }
+}

@@ -1,0 +1,295 @@
+//! The two ways a change gets into the log: in a transaction's chain of records, or as a transaction of its own.
+//!
+//! Invariants of a chain: `last` is the newest record of the transaction, each record names the one before; a
+//! compensation names the next one to undo. Nothing here suspends between a lease and the append that it pays for.
+
+use crate::envelope::{self, Kind, SYSTEM_ENVELOPE_BYTES, TXN_ENVELOPE_BYTES};
+use crate::shared::wall_us;
+use crate::{Shared, TooManyTransactions, key_hash};
+use lock_manager::Owner;
+use log_manager::{Appended, Lease, LogError, Lsn, record_bytes};
+use mvcc::{Stamp, Xid, XidStatus};
+use storage::{Logged, OnExisting, OnWrite, OpHeader, PageOp, StorageError, TxnLog};
+
+/// A transaction's side of its changes.
+pub struct TxnContext {
+    owner: Owner,
+    xid: Xid,
+    last: Lsn,
+    /// The newest commit this transaction has seen by looking past its snapshot (duplicates, latest rows).
+    saw: Lsn,
+    /// Changes of rows that committed at or after this are conflicts (SNAPSHOT isolation).
+    conflict_from: Option<Lsn>,
+    /// While undoing: what the next compensation names.
+    undo_next: Option<Lsn>,
+    shared: std::sync::Arc<Shared>,
+}
+
+impl TxnContext {
+    /// Without a transaction.
+    pub fn new(shared: std::sync::Arc<Shared>, owner: Owner) -> TxnContext {
+        TxnContext {
+            owner,
+            xid: Xid::NONE,
+            last: Lsn::NONE,
+            saw: Lsn::NONE,
+            conflict_from: None,
+            undo_next: None,
+            shared,
+        }
+    }
+
+    /// A transaction found in the log by recovery, to be undone.
+    pub fn of_loser(shared: std::sync::Arc<Shared>, xid: Xid, last: Lsn) -> TxnContext {
+        let mut context = TxnContext::new(shared, Owner(0));
+        context.xid = xid;
+        context.last = last;
+        context
+    }
+
+    /// [`Xid::NONE`] before the first write.
+    #[inline]
+    pub fn xid(&self) -> Xid {
+        self.xid
+    }
+
+    /// The newest record of the transaction.
+    #[inline]
+    pub fn last(&self) -> Lsn {
+        self.last
+    }
+
+    /// The newest commit it has seen other than through its snapshot.
+    pub fn saw(&self) -> Lsn {
+        self.saw
+    }
+
+    /// Notes that it has seen a row committed at `csn`.
+    #[inline]
+    pub fn note_seen(&mut self, csn: Lsn) {
+        self.saw = self.saw.max(csn);
+    }
+
+    /// Sets from where on foreign commits are conflicts.
+    pub fn set_conflict_from(&mut self, snapshot: Option<Lsn>) {
+        self.conflict_from = snapshot;
+    }
+
+    /// Forgets the transaction; its end has been logged or it has done nothing.
+    pub fn reset(&mut self) {
+        self.xid = Xid::NONE;
+        self.last = Lsn::NONE;
+        self.saw = Lsn::NONE;
+        self.conflict_from = None;
+    }
+
+    /// Makes sure that there is an id. Before the first record.
+    pub fn ensure_xid(&mut self) -> Result<(), TooManyTransactions> {
+        if self.xid.is_none() {
+            let shared = &self.shared;
+            self.xid =
+                shared.xids.begin(self.owner, shared.log.tail(), shared.snapshots.horizon())?;
+        }
+        Ok(())
+    }
+
+    /// Appends a record that is not an op of storage. The xid must be there.
+    pub fn log_note(
+        &mut self,
+        kind: Kind,
+        body: &[u8],
+        lease: Lease,
+    ) -> Result<Appended, LogError> {
+        self.shared.lease(TXN_ENVELOPE_BYTES + body.len(), lease)?;
+        let prev = self.undo_next.unwrap_or(self.last);
+        let envelope = envelope::long(kind, 0, self.xid, prev);
+        let at = self.shared.log.append(&[&envelope, body]);
+        self.last = at.start;
+        Ok(at)
+    }
+
+    /// Appends the commit record and publishes the commit number. Does not wait for the disk.
+    pub fn log_commit(&mut self) -> Result<Appended, LogError> {
+        self.shared.lease(TXN_ENVELOPE_BYTES, Lease::Rollback)?;
+        let envelope = envelope::long(Kind::Commit, wall_us(), self.xid, self.last);
+        self.shared.xids.committing(self.xid);
+        let at = self.shared.log.append(&[&envelope]);
+        self.shared.xids.committed(self.xid, at.start);
+        self.shared.locks.ended(self.xid.0);
+        Ok(at)
+    }
+
+    /// Appends the record that ends a rollback and publishes it.
+    pub fn log_abort(&mut self) -> Result<(), LogError> {
+        self.log_note(Kind::Abort, &[], Lease::Rollback)?;
+        self.publish_abort();
+        Ok(())
+    }
+
+    /// Publishes the end of a rollback.
+    pub fn publish_abort(&mut self) {
+        self.shared.xids.aborted(self.xid, self.shared.log.tail());
+        self.shared.locks.ended(self.xid.0);
+    }
+
+    /// From here on ops are compensations after which undoing goes on at `next`.
+    pub(crate) fn undoing(&mut self, next: Option<Lsn>) {
+        self.undo_next = next;
+    }
+}
+
+/// Keeps the before-image of what `op` overwrites, and says what must be added to the new stamp.
+#[inline]
+fn keep_version(shared: &Shared, op: &PageOp<'_>, own: Xid, by: Stamp) -> Stamp {
+    let (tree, key, old, row) = match *op {
+        PageOp::Update { tree, key, old_stamp, old_row, .. } => (tree, key, old_stamp, old_row),
+        PageOp::Ghost { tree, key, old_stamp, row, .. } => (tree, key, old_stamp, row),
+        _ => return by,
+    };
+    if old.xid().is_some_and(|x| x == own) {
+        // Nobody but us has ever seen the row that goes.
+        return if old.has_older() { by.with_older() } else { by };
+    }
+    shared.versions.push(tree.0.0, key, key_hash(tree.0.0, key), old, row, by);
+    by.with_older()
+}
+
+impl TxnLog for TxnContext {
+    fn ensure(&mut self, bytes: usize) -> Result<(), StorageError> {
+        if self.xid.is_none() {
+            self.ensure_xid().map_err(|_| LogError::LogFull { reason: "ACTIVE_TRANSACTION" })?;
+        }
+        let lease = if self.undo_next.is_some() { Lease::Rollback } else { Lease::Normal };
+        Ok(self.shared.lease(bytes + TXN_ENVELOPE_BYTES, lease)?)
+    }
+
+    fn log(&mut self, op: &PageOp<'_>) -> Logged {
+        let (kind, prev) = match self.undo_next {
+            Some(next) => (Kind::Compensation, next),
+            None => (Kind::Op, self.last),
+        };
+        let envelope = envelope::long(kind, 0, self.xid, prev);
+        let mut header = OpHeader::new();
+        let [a, b, c, d, e] = op.encode(&mut header);
+        let at = self.shared.log.append(&[&envelope, a, b, c, d, e]);
+        self.last = at.start;
+        let stamp = keep_version(&self.shared, op, self.xid, Stamp::active(self.xid));
+        Logged { stamp, start: at.start, end: at.end }
+    }
+
+    fn conflict(&mut self, existing: Stamp) -> OnExisting {
+        let (answer, csn) = on_existing(&self.shared, existing, self.xid);
+        self.saw = self.saw.max(csn);
+        if answer == OnExisting::ReplaceGhost && self.conflict_from.is_some_and(|from| csn >= from)
+        {
+            // A row of SNAPSHOT isolation that was deleted meanwhile: to it the key still exists.
+            return OnExisting::Duplicate;
+        }
+        answer
+    }
+
+    fn before_write(&mut self, existing: Stamp) -> OnWrite {
+        let gone_or = |answer| if existing.is_ghost() { OnWrite::Gone } else { answer };
+        let csn = match existing.xid() {
+            Some(xid) if xid == self.xid => return gone_or(OnWrite::Proceed),
+            Some(xid) => match self.shared.xids.status(xid) {
+                XidStatus::Committed(csn) => csn,
+                XidStatus::Active | XidStatus::Committing => return OnWrite::Wait(xid),
+                XidStatus::Aborted => return OnWrite::Conflict,
+            },
+            None => existing.csn().unwrap_or(Lsn::NONE),
+        };
+        self.saw = self.saw.max(csn);
+        if self.conflict_from.is_some_and(|from| csn >= from) {
+            return OnWrite::Conflict;
+        }
+        gone_or(OnWrite::Proceed)
+    }
+
+    fn purgeable(&self, ghost: Stamp) -> bool {
+        purgeable(&self.shared, ghost)
+    }
+}
+
+fn on_existing(shared: &Shared, existing: Stamp, own: Xid) -> (OnExisting, Lsn) {
+    let here = if existing.is_ghost() { OnExisting::ReplaceGhost } else { OnExisting::Duplicate };
+    match existing.xid() {
+        None => (here, existing.csn().unwrap_or(Lsn::NONE)),
+        Some(xid) if xid == own => (here, Lsn::NONE),
+        Some(xid) => match shared.xids.status(xid) {
+            XidStatus::Committed(csn) => (here, csn),
+            // Committing too: our record must not come before its commit record.
+            _ => (OnExisting::Wait(xid), Lsn::NONE),
+        },
+    }
+}
+
+fn purgeable(shared: &Shared, ghost: Stamp) -> bool {
+    let horizon = shared.snapshots.horizon();
+    match ghost.xid() {
+        None => ghost.csn().is_some_and(|csn| csn < horizon),
+        Some(xid) => match shared.xids.status(xid) {
+            XidStatus::Committed(csn) => csn < horizon,
+            _ => false,
+        },
+    }
+}
+
+/// One insert that is a transaction of its own: one record, no id, no state. Its commit number is drawn while the
+/// leaf is latched, and the row is there before the latch goes, so a reader whose snapshot is above sees it.
+pub struct FusedInsert<'a> {
+    shared: &'a Shared,
+    at: Option<Appended>,
+    saw: Lsn,
+}
+
+impl<'a> FusedInsert<'a> {
+    #[inline]
+    pub fn new(shared: &'a Shared) -> FusedInsert<'a> {
+        FusedInsert { shared, at: None, saw: Lsn::NONE }
+    }
+
+    /// Where it was logged; its start is the commit number.
+    #[inline]
+    pub fn appended(&self) -> Option<Appended> {
+        self.at
+    }
+
+    /// The newest commit that the answer depends on.
+    pub fn saw(&self) -> Lsn {
+        self.saw
+    }
+}
+
+impl TxnLog for FusedInsert<'_> {
+    #[inline]
+    fn ensure(&mut self, bytes: usize) -> Result<(), StorageError> {
+        debug_assert!(record_bytes(bytes + SYSTEM_ENVELOPE_BYTES) <= log_manager::RECORD_BYTES_MAX);
+        Ok(self.shared.lease(bytes + SYSTEM_ENVELOPE_BYTES, Lease::Normal)?)
+    }
+
+    #[inline]
+    fn log(&mut self, op: &PageOp<'_>) -> Logged {
+        let envelope = envelope::short(Kind::Fused, wall_us());
+        let mut header = OpHeader::new();
+        let [a, b, c, d, e] = op.encode(&mut header);
+        let at = self.shared.log.append(&[&envelope, a, b, c, d, e]);
+        self.at = Some(at);
+        let stamp = keep_version(self.shared, op, Xid::NONE, Stamp::committed(at.start));
+        Logged { stamp, start: at.start, end: at.end }
+    }
+
+    fn conflict(&mut self, existing: Stamp) -> OnExisting {
+        let (answer, csn) = on_existing(self.shared, existing, Xid::NONE);
+        self.saw = self.saw.max(csn);
+        answer
+    }
+
+    fn before_write(&mut self, _existing: Stamp) -> OnWrite {
+        stdx::fatal!("a fused transaction inserts, and does nothing else")
+    }
+
+    fn purgeable(&self, ghost: Stamp) -> bool {
+        purgeable(self.shared, ghost)
+    }
+}

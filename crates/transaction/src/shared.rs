@@ -1,0 +1,105 @@
+//! What all transactions of a database share, and the log as storage's housekeeping sees it.
+
+use crate::envelope::{self, Kind};
+use crate::{Snapshots, VersionStore, XidTable};
+use lock_manager::LockManager;
+use log_manager::{Lease, Log, LogError, record_bytes};
+use runtime::clock;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+use storage::{Logged, OpHeader, PageOp, SystemLog};
+use telemetry::{Counter, counters};
+
+/// Tries to free log space (a checkpoint); true when trying again makes sense.
+pub type MakeRoom = Box<dyn Fn() -> bool + Send + Sync>;
+
+/// One per open database.
+pub struct Shared {
+    pub log: Arc<Log>,
+    pub xids: XidTable,
+    pub snapshots: Snapshots,
+    pub versions: VersionStore,
+    pub locks: LockManager,
+    /// Readers read as of the durable LSN: no commit that they see can be lost.
+    pub read_durable: AtomicBool,
+    make_room: OnceLock<MakeRoom>,
+}
+
+impl Shared {
+    pub fn new(log: Arc<Log>, epoch: u16, ring_len: usize) -> Shared {
+        Shared {
+            log,
+            xids: XidTable::new(epoch, ring_len),
+            snapshots: Snapshots::default(),
+            versions: VersionStore::default(),
+            locks: LockManager::new(),
+            read_durable: AtomicBool::new(false),
+            make_room: OnceLock::new(),
+        }
+    }
+
+    /// Who is asked when the log is full. Once.
+    pub fn set_make_room(&self, hook: MakeRoom) {
+        let _ = self.make_room.set(hook);
+    }
+
+    /// A lease for records of `payload` bytes in all. When the log is full, tries once to make room.
+    #[inline]
+    pub fn lease(&self, payload: usize, kind: Lease) -> Result<(), LogError> {
+        match self.log.ensure_lease(record_bytes(payload), kind) {
+            Ok(()) => Ok(()),
+            Err(e) => self.lease_again(payload, kind, e),
+        }
+    }
+
+    #[cold]
+    fn lease_again(&self, payload: usize, kind: Lease, e: LogError) -> Result<(), LogError> {
+        if matches!(e, LogError::LogFull { .. }) && self.make_room.get().is_some_and(|make| make())
+        {
+            return self.log.ensure_lease(record_bytes(payload), kind);
+        }
+        Err(e)
+    }
+
+    /// Collects old versions and forgotten states. One step of background work.
+    pub fn collect(&self) -> u64 {
+        let horizon = self.snapshots.advance(&self.log);
+        let gone = self.versions.collect(horizon, |xid| self.xids.ended_below(xid, horizon));
+        self.xids.trim(horizon);
+        gone
+    }
+}
+
+/// Microseconds since 1970, for commit records.
+#[inline]
+pub(crate) fn wall_us() -> u64 {
+    clock::unix_ns() / 1000
+}
+
+/// [`SystemLog`] over a log. Its records may use the reserve for rollbacks: they are what makes undoing possible.
+pub struct LogOfStore(pub Arc<Log>);
+
+impl SystemLog for LogOfStore {
+    fn ensure(&self, bytes: usize) -> Result<(), LogError> {
+        let bytes = record_bytes(bytes + envelope::SYSTEM_ENVELOPE_BYTES);
+        self.0.ensure_lease(bytes, Lease::Rollback)
+    }
+
+    fn log(&self, op: &PageOp<'_>) -> Logged {
+        let envelope = envelope::short(Kind::System, 0);
+        let mut header = OpHeader::new();
+        let [a, b, c, d, e] = op.encode(&mut header);
+        let at = self.0.append(&[&envelope, a, b, c, d, e]);
+        counters::add(Counter::LogRecords, 1);
+        Logged { stamp: mvcc::Stamp::frozen(), start: at.start, end: at.end }
+    }
+}
+
+impl Shared {
+    /// Logs that the pages of a dropped tree are free.
+    pub fn log_drop_done(&self, tree: u64) -> Result<(), LogError> {
+        self.lease(envelope::SYSTEM_ENVELOPE_BYTES + 8, Lease::Rollback)?;
+        self.log.append(&[&envelope::short(Kind::DropDone, 0), &tree.to_le_bytes()]);
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! Taking a transaction back, from its newest record to a savepoint or to its beginning. The same walk serves
+//! statements, savepoints, whole transactions and the losers that recovery finds.
+//!
+//! Every step is logged as a compensation that names the next record to undo, so a crash in the middle continues
+//! where it was, and nothing is undone twice.
+
+use crate::envelope::{Envelope, Kind};
+use crate::{Shared, TxnContext};
+use log_manager::{Lease, LogError, Lsn};
+use storage::{PageOp, StorageError, Tree, TreeId};
+
+/// How the walk finds trees.
+pub trait Trees {
+    /// A handle to change rows in.
+    fn tree(&self, id: TreeId) -> Tree;
+    /// Frees a tree that the transaction has made; it may be free already.
+    fn free_tree(&self, id: TreeId) -> Result<(), StorageError>;
+}
+
+/// Undoes the records of `context` above `to` (the newest record at the time of the savepoint; [`Lsn::NONE`] for
+/// all). Suspends. On an error the rest is still to be undone: the same call may be repeated.
+pub fn undo_to(
+    shared: &Shared,
+    context: &mut TxnContext,
+    to: Lsn,
+    trees: &impl Trees,
+) -> Result<(), StorageError> {
+    let mut at = context.last();
+    while at > to {
+        let (payload, _) = shared.log.read(at)?;
+        let Some(record) = Envelope::decode(&payload) else {
+            return Err(LogError::NoRecord { at }.into());
+        };
+        if record.xid != context.xid() {
+            stdx::fatal!("the record at {at} is not of transaction {}", context.xid());
+        }
+        context.undoing(Some(record.prev));
+        let undone = undo_one(context, &record, trees);
+        context.undoing(None);
+        undone?;
+        at = record.prev;
+    }
+    Ok(())
+}
+
+fn undo_one(
+    context: &mut TxnContext,
+    record: &Envelope<'_>,
+    trees: &impl Trees,
+) -> Result<(), StorageError> {
+    match record.kind {
+        Kind::Op => {
+            let Some(undo) = PageOp::decode(record.body).and_then(|op| op.undo()) else {
+                stdx::fatal!("an op of transaction {} cannot be undone", record.xid);
+            };
+            trees.tree(undo.tree).apply_undo(context, &undo)
+        }
+        Kind::TreeCreated => {
+            let Some(tree) = record.tree() else {
+                stdx::fatal!("a record of a tree names none");
+            };
+            // Freed first, and the compensation after it: freeing twice is harmless as long as nobody else can have
+            // got the pages, and the record of it keeps others from being hit later.
+            trees.free_tree(TreeId(buffer_pool::PageId(tree)))?;
+            context.log_note(Kind::Compensation, &[], Lease::Rollback)?;
+            Ok(())
+        }
+        Kind::TreeDropped => {
+            // The tree stays: the compensation says which, so that a commit after it does not drop it.
+            context.log_note(Kind::Compensation, record.body, Lease::Rollback)?;
+            Ok(())
+        }
+        // Its `prev` already leads to the next one to undo.
+        Kind::Compensation => Ok(()),
+        Kind::Commit | Kind::Abort => {
+            stdx::fatal!("transaction {} is over and is being undone", record.xid)
+        }
+        _ => stdx::fatal!("a record of kind {:?} in a transaction's chain", record.kind),
+    }
+}

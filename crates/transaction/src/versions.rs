@@ -1,0 +1,137 @@
+//! Older versions of rows, in memory, for readers whose snapshot is older than the row in place.
+//!
+//! A chain belongs to one key of one tree: newest first. A version knows by whom it was replaced, and goes when
+//! everybody sees the replacement. Versions are pushed while the page is latched and before it changes, so a reader
+//! that meets the new row finds the old one here. After a rollback the version that came back in place stays here too
+//! (until the horizon has passed the rollback), for readers that had seen the row in between.
+
+use log_manager::Lsn;
+use mvcc::{Stamp, Visibility, Xid, XidStatus, visible};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::*};
+use stdx::CachePadded;
+
+const SHARDS: usize = 64;
+
+struct Version {
+    stamp: Stamp,
+    /// Who replaced it: an active stamp, or a committed one.
+    by: Stamp,
+    row: Box<[u8]>,
+}
+
+struct Chain {
+    tree: u64,
+    key: Box<[u8]>,
+    versions: Vec<Version>,
+}
+
+type Shard = HashMap<u64, Vec<Chain>>;
+
+/// What a reader found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VersionSeen {
+    /// The row has been put into the buffer; it is stamped so.
+    Row(Stamp),
+    /// The row was not there for this reader.
+    Nothing,
+}
+
+/// All older versions of a database.
+pub struct VersionStore {
+    shards: Box<[CachePadded<Mutex<Shard>>]>,
+    count: AtomicU64,
+}
+
+impl Default for VersionStore {
+    fn default() -> Self {
+        VersionStore {
+            shards: (0..SHARDS).map(|_| CachePadded::new(Mutex::default())).collect(),
+            count: AtomicU64::new(0),
+        }
+    }
+}
+
+impl VersionStore {
+    fn shard(&self, hash: u64) -> &Mutex<Shard> {
+        &self.shards[(hash >> 32) as usize % SHARDS]
+    }
+
+    /// Keeps `row`, stamped `stamp`, which `by` replaces. `hash` is [`crate::key_hash`].
+    pub fn push(&self, tree: u64, key: &[u8], hash: u64, stamp: Stamp, row: &[u8], by: Stamp) {
+        let version = Version { stamp, by, row: row.into() };
+        let mut shard = self.shard(hash).lock();
+        let chains = shard.entry(hash).or_default();
+        match chains.iter_mut().find(|c| c.tree == tree && *c.key == *key) {
+            Some(chain) => chain.versions.insert(0, version),
+            None => chains.push(Chain { tree, key: key.into(), versions: vec![version] }),
+        }
+        self.count.fetch_add(1, Relaxed);
+        telemetry::counters::add(telemetry::Counter::VersionsCreated, 1);
+    }
+
+    /// The newest older version that a reader sees, into `row`.
+    pub fn read(
+        &self,
+        tree: u64,
+        key: &[u8],
+        snapshot: Lsn,
+        own: Xid,
+        status: impl Fn(Xid) -> XidStatus,
+        row: &mut Vec<u8>,
+    ) -> VersionSeen {
+        let hash = crate::key_hash(tree, key);
+        let shard = self.shard(hash).lock();
+        let chain =
+            shard.get(&hash).and_then(|c| c.iter().find(|c| c.tree == tree && *c.key == *key));
+        for version in chain.iter().flat_map(|c| &c.versions) {
+            loop {
+                match visible(version.stamp, snapshot, own, &status) {
+                    Visibility::Visible => {
+                        row.clear();
+                        row.extend_from_slice(&version.row);
+                        return VersionSeen::Row(version.stamp);
+                    }
+                    Visibility::VisibleGhost => return VersionSeen::Nothing,
+                    Visibility::Older => break,
+                    Visibility::Spin => std::hint::spin_loop(),
+                }
+            }
+        }
+        VersionSeen::Nothing
+    }
+
+    /// Drops what no snapshot needs. `ended_below` tells whether a transaction ended, either way, below the horizon.
+    /// Returns how many versions went.
+    pub fn collect(&self, horizon: Lsn, ended_below: impl Fn(Xid) -> bool) -> u64 {
+        if self.count.load(Relaxed) == 0 {
+            return 0;
+        }
+        let needed = |v: &Version| match v.by.xid() {
+            None => v.by.csn().is_some_and(|csn| csn >= horizon),
+            Some(xid) => !ended_below(xid),
+        };
+        let mut gone = 0;
+        for shard in &self.shards {
+            let mut shard = shard.lock();
+            shard.retain(|_, chains| {
+                chains.retain_mut(|chain| {
+                    let before = chain.versions.len();
+                    chain.versions.retain(needed);
+                    gone += (before - chain.versions.len()) as u64;
+                    !chain.versions.is_empty()
+                });
+                !chains.is_empty()
+            });
+        }
+        self.count.fetch_sub(gone, Relaxed);
+        telemetry::counters::add(telemetry::Counter::VersionsRemoved, gone);
+        gone
+    }
+
+    /// How many versions there are.
+    pub fn count(&self) -> u64 {
+        self.count.load(Relaxed)
+    }
+}

@@ -1,0 +1,224 @@
+//! Transaction ids and what has become of them.
+//!
+//! ```text
+//! Xid: epoch 14 bits | slot 7 | counter 40      entry of an Xid: ring of its slot, counter % ring length
+//! free --begin--> active --committing--> committed(csn)      active --> aborted(lsn)
+//! ```
+//! Invariants:
+//! 1. An epoch is one opening of the database. Ids of other epochs are committed: recovery has undone the losers.
+//! 2. A slot's entries are given out only by the thread that has the slot; an entry is written by its transaction.
+//! 3. An entry is reused only when its transaction ended below the horizon, so that every snapshot sees what it did
+//!    or does not care, or after its state has moved to the overflow map. Hence an id of this epoch that is in
+//!    neither is committed and visible to all.
+//! 4. `Committing` is stored before the commit record is appended: who sees a tail above it sees at least that.
+
+use lock_manager::Owner;
+use log_manager::Lsn;
+use mvcc::{Xid, XidStatus};
+use parking_lot::Mutex;
+use runtime::task::{MAX_SLOTS, slot};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::*, fence};
+use stdx::CachePadded;
+
+const COUNTER_BITS: u32 = 40;
+const SLOT_BITS: u32 = 7;
+const _: () = assert!(MAX_SLOTS <= 1 << SLOT_BITS);
+
+const ACTIVE: u64 = 1;
+const COMMITTING: u64 = 2;
+// LSNs are multiples of 8: the low bits are free.
+const COMMITTED: u64 = 3;
+const ABORTED: u64 = 4;
+const TAG: u64 = 7;
+
+#[derive(Default)]
+struct Entry {
+    xid: AtomicU64,
+    state: AtomicU64,
+    /// No record of the transaction is below.
+    first_lsn: AtomicU64,
+    owner: AtomicU64,
+}
+
+struct Ring {
+    next: AtomicU64,
+    entries: Box<[Entry]>,
+}
+
+/// Every entry of a slot is taken by an unfinished transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooManyTransactions;
+
+/// Ids and states of one database.
+pub struct XidTable {
+    epoch: u64,
+    ring_len: u64,
+    rings: Box<[CachePadded<OnceLock<Ring>>]>,
+    overflow: Mutex<HashMap<u64, u64>>,
+}
+
+impl XidTable {
+    /// `epoch` is above all earlier ones of the database; `ring_len` a power of two: how many transactions may be
+    /// unfinished in a slot.
+    pub fn new(epoch: u16, ring_len: usize) -> XidTable {
+        assert!(ring_len.is_power_of_two() && epoch < 1 << 14 && epoch > 0);
+        XidTable {
+            epoch: u64::from(epoch),
+            ring_len: ring_len as u64,
+            rings: (0..MAX_SLOTS).map(|_| CachePadded::new(OnceLock::new())).collect(),
+            overflow: Mutex::default(),
+        }
+    }
+
+    fn ring(&self, slot: usize) -> &Ring {
+        self.rings[slot].get_or_init(|| Ring {
+            next: AtomicU64::new(0),
+            entries: (0..self.ring_len).map(|_| Entry::default()).collect(),
+        })
+    }
+
+    fn entry(&self, xid: Xid) -> &Entry {
+        let slot = (xid.0 >> COUNTER_BITS) as usize % MAX_SLOTS;
+        &self.ring(slot).entries[(xid.0 % self.ring_len) as usize]
+    }
+
+    /// A new active transaction. `tail` is the log's tail, read before.
+    pub fn begin(&self, owner: Owner, tail: Lsn, horizon: Lsn) -> Result<Xid, TooManyTransactions> {
+        let slot = slot();
+        let ring = self.ring(slot);
+        let mut counter = ring.next.load(Relaxed);
+        for _ in 0..self.ring_len {
+            counter += 1;
+            let entry = &ring.entries[(counter % self.ring_len) as usize];
+            let state = entry.state.load(Acquire);
+            match state & TAG {
+                ACTIVE | COMMITTING => continue,
+                COMMITTED | ABORTED if state & !TAG >= horizon.0 => {
+                    self.overflow.lock().insert(entry.xid.load(Relaxed), state);
+                }
+                _ => {}
+            }
+            ring.next.store(counter, Relaxed);
+            let xid = self.epoch << (COUNTER_BITS + SLOT_BITS)
+                | (slot as u64) << COUNTER_BITS
+                | counter % (1 << COUNTER_BITS);
+            // The name goes first and comes back last: a reader in between finds it missing and looks elsewhere.
+            entry.xid.store(0, Relaxed);
+            fence(Release);
+            entry.owner.store(owner.0, Relaxed);
+            entry.first_lsn.store(tail.0, Relaxed);
+            entry.state.store(ACTIVE, Release);
+            entry.xid.store(xid, SeqCst);
+            return Ok(Xid(xid));
+        }
+        Err(TooManyTransactions)
+    }
+
+    /// The commit record is about to be appended.
+    #[inline]
+    pub fn committing(&self, xid: Xid) {
+        self.entry(xid).state.store(COMMITTING, SeqCst);
+    }
+
+    /// The commit record is at `csn`.
+    #[inline]
+    pub fn committed(&self, xid: Xid, csn: Lsn) {
+        self.entry(xid).state.store(csn.0 | COMMITTED, Release);
+    }
+
+    /// All is undone; `at` is the log's tail after that.
+    pub fn aborted(&self, xid: Xid, at: Lsn) {
+        self.entry(xid).state.store(at.0 & !TAG | ABORTED, Release);
+    }
+
+    /// What has become of `xid`.
+    #[inline]
+    pub fn status(&self, xid: Xid) -> XidStatus {
+        if xid.0 >> (COUNTER_BITS + SLOT_BITS) != self.epoch {
+            return XidStatus::Committed(Lsn::NONE);
+        }
+        let entry = self.entry(xid);
+        if entry.xid.load(Acquire) == xid.0 {
+            let state = entry.state.load(Acquire);
+            fence(Acquire);
+            if entry.xid.load(Relaxed) == xid.0 {
+                return status_of(state);
+            }
+        }
+        self.overflown(xid)
+    }
+
+    #[cold]
+    fn overflown(&self, xid: Xid) -> XidStatus {
+        self.overflow.lock().get(&xid.0).map_or(XidStatus::Committed(Lsn::NONE), |s| status_of(*s))
+    }
+
+    /// Whether it may still change its mind.
+    pub fn is_unfinished(&self, xid: Xid) -> bool {
+        matches!(self.status(xid), XidStatus::Active | XidStatus::Committing)
+    }
+
+    /// Whether it ended, either way, and everybody's snapshot is above that.
+    pub fn ended_below(&self, xid: Xid, horizon: Lsn) -> bool {
+        let entry = self.entry(xid);
+        let named =
+            xid.0 >> (COUNTER_BITS + SLOT_BITS) == self.epoch && entry.xid.load(Acquire) == xid.0;
+        let mut state = named.then(|| entry.state.load(Acquire));
+        fence(Acquire);
+        if entry.xid.load(Relaxed) != xid.0 {
+            state = None;
+        }
+        let state = state.or_else(|| self.overflow.lock().get(&xid.0).copied());
+        state.is_none_or(|s| s & TAG >= COMMITTED && s & !TAG < horizon.0)
+    }
+
+    /// Whose transaction it is, as long as it is unfinished.
+    pub fn owner(&self, xid: Xid) -> Option<Owner> {
+        let entry = self.entry(xid);
+        let owner = entry.owner.load(Acquire);
+        self.is_unfinished(xid).then_some(Owner(owner))
+    }
+
+    /// At most the first LSN of every unfinished transaction that has logged something below `tail`, which was read
+    /// before the call; `tail` when there is none.
+    pub fn oldest_first_lsn(&self, tail: Lsn) -> Lsn {
+        fence(SeqCst);
+        let mut oldest = tail.0;
+        for ring in self.rings.iter().filter_map(|r| r.get()) {
+            for entry in &ring.entries {
+                let first = entry.first_lsn.load(Acquire);
+                if matches!(entry.state.load(Acquire) & TAG, ACTIVE | COMMITTING) {
+                    oldest = oldest.min(first).min(entry.first_lsn.load(Acquire));
+                }
+            }
+        }
+        Lsn(oldest)
+    }
+
+    /// Unfinished transactions: (xid, owner).
+    pub fn unfinished(&self) -> Vec<(Xid, Owner)> {
+        let rings = self.rings.iter().filter_map(|r| r.get());
+        rings
+            .flat_map(|r| r.entries.iter())
+            .filter(|e| matches!(e.state.load(Acquire) & TAG, ACTIVE | COMMITTING))
+            .map(|e| (Xid(e.xid.load(Acquire)), Owner(e.owner.load(Acquire))))
+            .filter(|(x, _)| !x.is_none())
+            .collect()
+    }
+
+    /// Forgets overflown states below the horizon.
+    pub fn trim(&self, horizon: Lsn) {
+        self.overflow.lock().retain(|_, state| *state & !TAG >= horizon.0);
+    }
+}
+
+fn status_of(state: u64) -> XidStatus {
+    match state & TAG {
+        ACTIVE => XidStatus::Active,
+        COMMITTING => XidStatus::Committing,
+        COMMITTED => XidStatus::Committed(Lsn(state & !TAG)),
+        _ => XidStatus::Aborted,
+    }
+}
