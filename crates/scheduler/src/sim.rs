@@ -34,7 +34,7 @@ impl Sim {
         self.seed
     }
 
-    /// One scheduler; its `stop` waits for nothing.
+    /// One scheduler; its `stop` does nothing.
     pub fn schedulers(&self) -> &Arc<Schedulers> {
         &self.schedulers
     }
@@ -83,6 +83,7 @@ pub fn run_with_outcome<T: Send + 'static>(
         cores: vec![core.clone()],
         threads: Default::default(),
         next: AtomicUsize::new(0),
+        simulated: true,
     });
     SCHEDULERS.set(Some(schedulers.clone()));
 

@@ -187,6 +187,17 @@ fn a_simulation_is_a_function_of_its_seed() {
 }
 
 #[test]
+fn schedulers_started_in_a_simulation_are_its_own() {
+    sim::run(1, |_| {
+        for round in 0..2 {
+            let s = Schedulers::start(Config::default()).expect("the simulation's");
+            assert_eq!(s.spawn("t", None, move || round).join().expect("no panic"), round);
+            s.stop();
+        }
+    });
+}
+
+#[test]
 fn a_simulated_deadlock_is_told() {
     let stuck = std::panic::catch_unwind(|| {
         sim::run(1, |_| {
