@@ -78,7 +78,7 @@ impl DoubleWrite {
 
     /// Whether pages `i` and `i + 1` lie side by side.
     pub(crate) fn adjoin(i: usize) -> bool {
-        (i + 1) % SLOT_PAGES != 0
+        !(i + 1).is_multiple_of(SLOT_PAGES)
     }
 
     pub(crate) fn set_page(&mut self, i: usize, page: &PageBuf) {
@@ -131,14 +131,14 @@ pub fn repair_torn(
     let mut copies: HashMap<PageId, Box<PageBuf>> = HashMap::new();
     let mut slot = AlignedBuf::zeroed(SLOT_BYTES);
     for at in (0..len / SLOT_BYTES as u64).map(|s| s * SLOT_BYTES as u64) {
-        doublewrite
-            .read_exact_at(at, &mut slot, wait)
-            .map_err(failed(PageId::NONE, "read"))?;
+        doublewrite.read_exact_at(at, &mut slot, wait).map_err(failed(PageId::NONE, "read"))?;
         for (i, page) in slot_ids(&slot[..PAGE_BYTES]).into_iter().enumerate() {
             let mut copy = PageBuf::boxed();
             copy.bytes_mut().copy_from_slice(&slot[(1 + i) * PAGE_BYTES..][..PAGE_BYTES]);
-            let newer = |old: &Box<PageBuf>| old.words()[header::LSN] < copy.words()[header::LSN];
-            if check_page(page, &copy).is_ok() && copies.get(&page).is_none_or(newer) {
+            let lsn = copy.words()[header::LSN];
+            if check_page(page, &copy).is_ok()
+                && copies.get(&page).is_none_or(|old| old.words()[header::LSN] < lsn)
+            {
                 copies.insert(page, copy);
             }
         }

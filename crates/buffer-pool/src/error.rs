@@ -69,11 +69,17 @@ impl fmt::Display for PoolError {
                 };
                 write!(f, "logical consistency error on page {page}: {what}")
             }
-            PoolError::Io { page, action, error } => write!(f, "{action} of page {page} failed: {error}"),
+            PoolError::Io { page, action, error } => {
+                write!(f, "{action} of page {page} failed: {error}")
+            }
             PoolError::NoFrames => f.write_str("no frame of the buffer pool could be freed"),
-            PoolError::OutOfRange(page) => write!(f, "page {page} is outside of the database's files"),
+            PoolError::OutOfRange(page) => {
+                write!(f, "page {page} is outside of the database's files")
+            }
             PoolError::Log(e) => write!(f, "the log could not be hardened before its pages: {e}"),
-            PoolError::Poisoned => f.write_str("an earlier write of pages failed; no more are written"),
+            PoolError::Poisoned => {
+                f.write_str("an earlier write of pages failed; no more are written")
+            }
         }
     }
 }

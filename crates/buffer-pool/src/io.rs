@@ -5,10 +5,10 @@ use device::{File, IoDone, Op};
 use parking_lot::Mutex;
 use runtime::spin::SpinLock;
 use runtime::task::{self, Waker};
-use std::io;
-use std::ops::{Deref, DerefMut};
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
+use std::io;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use telemetry::{SpinClass, WaitType};
@@ -76,9 +76,11 @@ impl Group {
     }
 }
 
+type Shard = SpinLock<Vec<(PageId, Waker)>>;
+
 /// Tasks waiting for pages that others read in, in shards by page.
 pub(crate) struct LoadWaiters {
-    shards: Box<[SpinLock<Vec<(PageId, Waker)>>]>,
+    shards: Box<[Shard]>,
 }
 
 const SHARDS: usize = 64;
@@ -89,7 +91,7 @@ impl LoadWaiters {
         LoadWaiters { shards: (0..SHARDS).map(|_| shard()).collect() }
     }
 
-    fn shard(&self, page: PageId) -> &SpinLock<Vec<(PageId, Waker)>> {
+    fn shard(&self, page: PageId) -> &Shard {
         &self.shards[stdx::mix64(page.0) as usize % SHARDS]
     }
 
@@ -146,10 +148,7 @@ impl<T> TaskMutex<T> {
     /// One around `value`.
     pub fn new(value: T) -> TaskMutex<T> {
         let state = Turns { held: false, waiters: VecDeque::new() };
-        TaskMutex {
-            state: SpinLock::new(SpinClass::DpList, state),
-            value: UnsafeCell::new(value),
-        }
+        TaskMutex { state: SpinLock::new(SpinClass::DpList, state), value: UnsafeCell::new(value) }
     }
 
     /// Waits for one's turn, as `wait`.

@@ -11,7 +11,8 @@
 
 use std::fmt;
 
-const _: () = assert!(cfg!(target_endian = "little"), "pages are laid out for little-endian machines");
+const _: () =
+    assert!(cfg!(target_endian = "little"), "pages are laid out for little-endian machines");
 
 /// Bytes of a page.
 pub const PAGE_BYTES: usize = 8192;

@@ -66,6 +66,7 @@ pub struct BufferPool {
     pub(crate) frames: Frames,
     files: Box<[AtomicPtr<FileEntry>]>,
     /// Owns what `files` points at, also after `unregister_file`, since optimistic readers may still look.
+    #[allow(clippy::vec_box, reason = "`files` points at the boxes, which must not move")]
     entries: Mutex<Vec<Box<FileEntry>>>,
     pub(crate) wal: Arc<dyn Harden>,
     pub(crate) checkpoint: TaskMutex<DoubleWrite>,
@@ -136,8 +137,11 @@ impl BufferPool {
     ) -> Result<(), PoolError> {
         let page = PageId::new(id, 0);
         let slot = self.files.get(id as usize).ok_or(PoolError::OutOfRange(page))?;
-        let words = Mapping::new(max_pages as usize * 8, false)
-            .map_err(|error| PoolError::Io { page, action: "allocation", error })?;
+        let words = Mapping::new(max_pages as usize * 8, false).map_err(|error| PoolError::Io {
+            page,
+            action: "allocation",
+            error,
+        })?;
         let mut entries = self.entries.lock();
         entries.push(Box::new(FileEntry { file, words, max_pages }));
         let entry: *const FileEntry = &**entries.last().expect("just pushed");
@@ -281,7 +285,13 @@ impl BufferPool {
     }
 
     /// Reads an absent page in, unless somebody else has begun to.
-    fn load(&self, page: PageId, word: &AtomicU64, seen: u64, io: WaitType) -> Result<(), PoolError> {
+    fn load(
+        &self,
+        page: PageId,
+        word: &AtomicU64,
+        seen: u64,
+        io: WaitType,
+    ) -> Result<(), PoolError> {
         if word.compare_exchange(seen, seen | word::LOADING, AcqRel, Relaxed).is_err() {
             return Ok(());
         }

@@ -57,6 +57,10 @@ mod tests {
         assert!(is_quiet(w) && !is_quiet(w | LATCH) && !is_quiet(w | LOADING));
         assert_eq!(with_frame(w | LATCH, None), 7 * VERSION_ONE);
         assert_eq!(frame(7 * VERSION_ONE), None);
-        assert_eq!(u64::MAX.wrapping_add(VERSION_ONE) & 0xfff_ffff, 0xfff_ffff, "versions wrap alone");
+        assert_eq!(
+            u64::MAX.wrapping_add(VERSION_ONE) & 0xfff_ffff,
+            0xfff_ffff,
+            "versions wrap alone"
+        );
     }
 }

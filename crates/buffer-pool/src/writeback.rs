@@ -213,7 +213,7 @@ impl BufferPool {
             area.set_page(ids.len(), &copy);
             ids.push(page);
             taken.push(f);
-            if ids.len() % 64 == 0 {
+            if ids.len().is_multiple_of(64) {
                 task::maybe_yield();
             }
         }
@@ -250,7 +250,12 @@ impl BufferPool {
         Some(page)
     }
 
-    fn write_copies(&self, area: &mut DoubleWrite, ids: &[PageId], end: Lsn) -> Result<(), PoolError> {
+    fn write_copies(
+        &self,
+        area: &mut DoubleWrite,
+        ids: &[PageId],
+        end: Lsn,
+    ) -> Result<(), PoolError> {
         self.wal.wait_durable(end)?;
         let failed = |action| move |error: io::Error| PoolError::Io { page: ids[0], action, error };
 

@@ -36,7 +36,10 @@ fn a_reader_without_a_transaction_owns_nothing() {
 #[test]
 fn stamps_keep_flags_and_value_apart() {
     let s = Stamp::active(Xid(0x1234)).with_older().ghost();
-    assert_eq!((s.xid(), s.csn(), s.has_older(), s.is_ghost()), (Some(Xid(0x1234)), None, true, true));
+    assert_eq!(
+        (s.xid(), s.csn(), s.has_older(), s.is_ghost()),
+        (Some(Xid(0x1234)), None, true, true)
+    );
     assert_eq!(s.without_older(), Stamp::active(Xid(0x1234)).ghost());
     assert_eq!(Stamp::committed(Lsn(64)).csn(), Some(Lsn(64)));
 }

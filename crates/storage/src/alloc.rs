@@ -109,7 +109,11 @@ fn extent_of(map: PageId, word: usize) -> u32 {
 }
 
 /// Extends a data file to `len` bytes, writing the map pages of new intervals first.
-pub(crate) fn grow_file(file: &(dyn File + 'static), id: u16, len: u64) -> Result<(), StorageError> {
+pub(crate) fn grow_file(
+    file: &(dyn File + 'static),
+    id: u16,
+    len: u64,
+) -> Result<(), StorageError> {
     let mut at = file.len().map_err(StorageError::File)?;
     let interval_bytes = u64::from(MAP_EXTENTS) * EXTENT_BYTES;
     while at < len {
@@ -185,14 +189,22 @@ impl Store {
         }
     }
 
-    fn record_extent(&self, file: &DataFile, extent: u32, owner: TreeId) -> Result<(), StorageError> {
+    fn record_extent(
+        &self,
+        file: &DataFile,
+        extent: u32,
+        owner: TreeId,
+    ) -> Result<(), StorageError> {
         let (map, word) = map_of(file.id, extent);
         loop {
             let look = self.pool().optimistic(map)?;
             self.log.ensure(LOG_BYTES)?;
             let Some(mut w) = look.try_exclusive() else { continue };
             if w.word(word) != 0 {
-                return Err(StorageError::Corrupt { page: map, what: "a free extent has an owner" });
+                return Err(StorageError::Corrupt {
+                    page: map,
+                    what: "a free extent has an owner",
+                });
             }
             let logged = self.log.log(&PageOp::AllocExtent { map, extent, owner });
             apply_alloc(&mut w, extent, owner);
@@ -287,7 +299,8 @@ impl Store {
     pub fn grow_ahead(&self) -> Result<bool, StorageError> {
         let all = self.all_files();
         for file in &all {
-            let group: Vec<_> = all.iter().filter(|f| f.filegroup == file.filegroup).cloned().collect();
+            let group: Vec<_> =
+                all.iter().filter(|f| f.filegroup == file.filegroup).cloned().collect();
             let (mut free, mut extents, mut loaded) = (0, 0, true);
             for f in &group {
                 let s = f.space.lock();
@@ -400,10 +413,7 @@ pub(crate) struct PageSource {
 
 impl PageSource {
     pub(crate) fn new() -> PageSource {
-        PageSource {
-            cursors: OnceLock::new(),
-            spares: SpinLock::new(SpinClass::Alloc, Vec::new()),
-        }
+        PageSource { cursors: OnceLock::new(), spares: SpinLock::new(SpinClass::Alloc, Vec::new()) }
     }
 
     fn cursor(&self) -> &AtomicU64 {

@@ -137,7 +137,13 @@ impl<L: TxnLog> LeafContext<'_, L> {
         slots.len() / 2
     }
 
-    fn replace(&mut self, w: &mut PageWrite<'_>, i: usize, key: &[u8], row: &RowImage<'_>) -> Change {
+    fn replace(
+        &mut self,
+        w: &mut PageWrite<'_>,
+        i: usize,
+        key: &[u8],
+        row: &RowImage<'_>,
+    ) -> Change {
         let space = Space::of(w);
         let bytes = entry_bytes(key.len(), row.bytes.len());
         let old = slotted::slot(w, i).bytes;
@@ -183,7 +189,11 @@ impl<L: TxnLog> LeafContext<'_, L> {
     }
 
     /// Makes a row a ghost.
-    pub(crate) fn ghost(&mut self, w: &mut PageWrite<'_>, key: &[u8]) -> Result<Change, StorageError> {
+    pub(crate) fn ghost(
+        &mut self,
+        w: &mut PageWrite<'_>,
+        key: &[u8],
+    ) -> Result<Change, StorageError> {
         let Ok(i) = slotted::search(w, key) else { return Ok(Change::Done(false)) };
         let old_stamp = Stamp(slotted::entry_head(w, i));
         if !self.may_write(old_stamp)? {
@@ -206,7 +216,10 @@ impl<L: TxnLog> LeafContext<'_, L> {
     ) -> Result<Change, StorageError> {
         let (tree, page) = (self.tree, w.id());
         let Ok(i) = slotted::search(w, key) else {
-            return Err(StorageError::Corrupt { page, what: "the row to be rolled back is missing" });
+            return Err(StorageError::Corrupt {
+                page,
+                what: "the row to be rolled back is missing",
+            });
         };
         let op = match action {
             UndoAction::Remove => PageOp::Remove { tree, page, key },

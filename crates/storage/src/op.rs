@@ -288,7 +288,15 @@ impl<'a> PageOp<'a> {
                 let right = PageId(r.u64()?);
                 let separator = r.take(key_len)?;
                 let image = r.take(row_len)?;
-                PageOp::Split { tree, parent, left: page, right, keep: aux as u16, separator, image }
+                PageOp::Split {
+                    tree,
+                    parent,
+                    left: page,
+                    right,
+                    keep: aux as u16,
+                    separator,
+                    image,
+                }
             }
             10 => PageOp::RootSplit { tree, child: page, image: r.take(row_len)? },
             11 => PageOp::AllocExtent { map: page, extent: aux, owner: tree },
@@ -317,7 +325,9 @@ impl<'a> PageOp<'a> {
     /// What takes the op back; `None` for compensations and housekeeping, which are redo-only.
     pub fn undo(&self) -> Option<Undo<'a>> {
         match *self {
-            PageOp::Insert { tree, key, .. } => Some(Undo { tree, key, action: UndoAction::Remove }),
+            PageOp::Insert { tree, key, .. } => {
+                Some(Undo { tree, key, action: UndoAction::Remove })
+            }
             PageOp::Update { tree, key, old_stamp, old_row, .. } => {
                 let action = UndoAction::Restore { stamp: old_stamp, row: old_row };
                 Some(Undo { tree, key, action })

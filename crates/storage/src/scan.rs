@@ -71,12 +71,7 @@ enum State {
 }
 
 impl Scan {
-    pub(crate) fn new(
-        tree: Tree,
-        lower: Bound<&[u8]>,
-        upper: Bound<&[u8]>,
-        reverse: bool,
-    ) -> Scan {
+    pub(crate) fn new(tree: Tree, lower: Bound<&[u8]>, upper: Bound<&[u8]>, reverse: bool) -> Scan {
         let own = |b: Bound<&[u8]>| b.map(|k| k.to_vec());
         let (lower, upper) = (own(lower), own(upper));
         let leaf = LeafCopy::new();
@@ -162,7 +157,8 @@ impl Scan {
             Err(i) => i,
         };
         // `search` wants keys between the fences; beyond them the whole leaf is in or out.
-        let inside = |key: &[u8]| slotted::above_lower(page, key) && slotted::below_upper(page, key);
+        let inside =
+            |key: &[u8]| slotted::above_lower(page, key) && slotted::below_upper(page, key);
         self.from = match &self.lower {
             Bound::Included(k) if inside(k) => at(k, false),
             Bound::Excluded(k) if inside(k) => at(k, true),

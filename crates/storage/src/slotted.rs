@@ -209,9 +209,12 @@ pub(crate) fn search(p: &impl PageWords, key: &[u8]) -> Result<usize, usize> {
     Err(lo)
 }
 
-/// Offset in words and length in bytes of the lower and the upper fence; `None`: unbounded.
+/// Offset in words and length in bytes; `None`: unbounded.
+type Fence = Option<(usize, usize)>;
+
+/// The lower and the upper fence.
 #[inline]
-fn fences(p: &impl PageWords) -> (Option<(usize, usize)>, Option<(usize, usize)>) {
+fn fences(p: &impl PageWords) -> (Fence, Fence) {
     let w = p.word(FENCES);
     let part = |w: u64| {
         let (offset, len) = (w as u16 as usize, (w >> 16) as u16 as usize);

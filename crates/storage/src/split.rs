@@ -99,7 +99,11 @@ impl Tree {
     }
 
     /// Moves the root's content one level down.
-    fn split_root(&self, root: PageRead<'_>, new: &mut PageWrite<'_>) -> Result<Step, StorageError> {
+    fn split_root(
+        &self,
+        root: PageRead<'_>,
+        new: &mut PageWrite<'_>,
+    ) -> Result<Step, StorageError> {
         let Some(mut root) = root.try_exclusive() else { return Ok(Step::Again) };
         let mut old = PageBuf::zeroed();
         root.copy_to(&mut old);
@@ -189,7 +193,12 @@ pub(crate) fn root_above(child: &PageBuf) -> PageBuf {
 }
 
 /// The page right of a cut.
-fn right_of_cut(old: &PageBuf, keep: usize, separator: &[u8], page: buffer_pool::PageId) -> PageBuf {
+fn right_of_cut(
+    old: &PageBuf,
+    keep: usize,
+    separator: &[u8],
+    page: buffer_pool::PageId,
+) -> PageBuf {
     let (kind, level) = slotted::kind_of(old);
     let owner = buffer_pool::PageId(old.word(slotted::OWNER));
     let id = Identity { page, owner, kind, level };

@@ -81,7 +81,11 @@ impl Store {
 
     /// Formats a new, empty data file: first size (at least one extent beside the system's), map pages, headers.
     /// Durable on return. May suspend.
-    pub fn format_file(file: &(dyn File + 'static), header: &FileHeader, bytes: u64) -> Result<(), StorageError> {
+    pub fn format_file(
+        file: &(dyn File + 'static),
+        header: &FileHeader,
+        bytes: u64,
+    ) -> Result<(), StorageError> {
         let extent = alloc::EXTENT_PAGES as u64 * PAGE_BYTES as u64;
         let bytes = stdx::round_up(bytes.max(2 * extent), extent);
         alloc::grow_file(file, header.file_id, bytes)?;
@@ -156,9 +160,9 @@ impl Store {
     /// Opens a tree that exists. Reads nothing.
     pub fn tree(self: &Arc<Self>, id: TreeId, filegroup: FilegroupId) -> Tree {
         let mut trees = self.trees.lock();
-        let shared = trees.entry(id).or_insert_with(|| {
-            Arc::new(TreeShared { id, filegroup, pages: PageSource::new() })
-        });
+        let shared = trees
+            .entry(id)
+            .or_insert_with(|| Arc::new(TreeShared { id, filegroup, pages: PageSource::new() }));
         Tree { store: self.clone(), shared: shared.clone() }
     }
 

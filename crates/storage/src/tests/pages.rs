@@ -1,0 +1,220 @@
+//! Slotted pages, file headers, allocation, damage.
+
+use super::kit::*;
+use crate::slotted::{self, Identity, LEAF, Space};
+use crate::*;
+use buffer_pool::{DamageKind, PageBuf, PageId, PoolError};
+use device::{FileSystem, OpenOptions};
+use std::collections::BTreeMap;
+use std::path::Path;
+use stdx::Prng;
+
+#[test]
+fn a_page_against_a_map() {
+    for seed in 0..20 {
+        let mut rng = Prng::new(seed);
+        let id = Identity { page: PageId(9), owner: PageId(7), kind: LEAF, level: 0 };
+        let mut p = slotted::shell(id, b"k", Some(b"kz"), PageId::NONE);
+        let mut model: BTreeMap<Vec<u8>, (u64, Vec<u8>)> = BTreeMap::new();
+        for step in 0..3_000 {
+            let len = rng.below(14) as usize;
+            let mut key = b"k".to_vec();
+            key.extend((0..len).map(|_| b'a' + rng.below(3) as u8));
+            let row = vec![step as u8; rng.below(120) as usize];
+            let space = Space::of(&p);
+            match slotted::search(&p, &key) {
+                Err(pos) => {
+                    assert!(!model.contains_key(&key));
+                    let bytes = slotted::entry_bytes(key.len(), row.len()) + 8;
+                    if space.gap() + space.dead >= bytes {
+                        if space.gap() < bytes {
+                            slotted::compact(&mut p);
+                        }
+                        let space = Space::of(&p);
+                        slotted::insert_at(&mut p, space, pos, step, &key, &row);
+                        model.insert(key, (step, row));
+                    }
+                }
+                Ok(i) if rng.one_in(2) => {
+                    slotted::remove_at(&mut p, i);
+                    assert!(model.remove(&key).is_some());
+                }
+                Ok(i) => {
+                    if slotted::replace_at(&mut p, i, step, &row) {
+                        model.insert(key, (step, row));
+                    }
+                }
+            }
+            slotted::check(&p).unwrap();
+        }
+        assert!(model.len() > 20);
+        let image = slotted::image_of(&p);
+        let mut p = slotted::page_of_image(&image).unwrap();
+        let keep = model.len() / 2;
+        let sep = model.keys().nth(keep).unwrap().clone();
+        slotted::truncate(&mut p, keep, &sep, PageId(3));
+        slotted::check(&p).unwrap();
+        let kept: Vec<_> = (0..Space::of(&p).slots).map(|i| slotted::entry(&p, i)).collect();
+        let expect: Vec<_> =
+            model.iter().take(keep).map(|(k, (h, r))| (*h, k.as_slice(), r.as_slice())).collect();
+        assert_eq!(kept, expect);
+        assert_eq!(slotted::upper_fence(&p), Some(sep.as_slice()));
+    }
+}
+
+#[test]
+fn garbage_pages_lead_no_reader_astray() {
+    let mut rng = Prng::new(3);
+    for _ in 0..2_000 {
+        let mut p = PageBuf::zeroed();
+        p.words_mut().iter_mut().for_each(|w| *w = rng.next_u64());
+        let key = rng.next_u64().to_be_bytes();
+        let mut out = Vec::new();
+        let _ = slotted::below_upper(&p, &key);
+        let _ = slotted::above_lower(&p, &key);
+        let _ = crate::node::child_for(&p, crate::node::Target::Key(&key));
+        let (Ok(i) | Err(i)) = slotted::search(&p, &key);
+        slotted::read_row(&p, i, &mut out);
+        slotted::read_key(&p, i, &mut out);
+    }
+}
+
+#[test]
+fn separators_are_short_and_apart() {
+    for (low, high, sep) in [
+        (&b"abc"[..], &b"abd"[..], &b"abd"[..]),
+        (b"abc", b"b", b"b"),
+        (b"abc", b"abcd", b"abcd"),
+        (b"", b"x", b"x"),
+        (b"aaa", b"zzz", b"z"),
+    ] {
+        assert_eq!(slotted::separator(low, high), sep);
+    }
+}
+
+#[test]
+fn one_torn_header_is_survived() {
+    let kit = kit(64);
+    let path = Path::new(FILE);
+    let file = kit.fs.open(path, OpenOptions::create()).unwrap();
+    assert_eq!(read_header(&*file).unwrap(), header());
+    let mut newer = header();
+    newer.boot = b"second".to_vec();
+    write_header(&*file, &newer).unwrap();
+    assert_eq!(read_header(&*file).unwrap(), newer);
+    // Damage either copy: the other is left.
+    let mut seen = Vec::new();
+    for at in [100, 8192 + 100] {
+        kit.fs.damage(path, at).unwrap();
+        seen.push(read_header(&*file).unwrap().boot);
+        kit.fs.damage(path, at).unwrap();
+    }
+    seen.sort();
+    assert_eq!(seen, [b"boot".to_vec(), b"second".to_vec()]);
+    kit.fs.damage(path, 100).unwrap();
+    kit.fs.damage(path, 8292).unwrap();
+    assert!(matches!(read_header(&*file), Err(StorageError::File(_))));
+}
+
+#[test]
+fn freed_extents_are_used_again() {
+    let kit = kit(512);
+    let mut sizes = Vec::new();
+    let file = kit.fs.open(Path::new(FILE), OpenOptions::create()).unwrap();
+    for round in 0..6 {
+        let tree = kit.store.create_tree(1).unwrap();
+        let mut txn = kit.txn();
+        let mut hint = LeafHint::default();
+        for i in 0..4_000 {
+            let r = row(i, round, 300);
+            tree.insert(&mut txn, &key(i), &RowImage::new(&r), &mut hint).unwrap();
+        }
+        verify(&tree).unwrap();
+        assert_eq!(kit.store.owner_of(tree.id().0).unwrap(), Some(tree.id()));
+        kit.store.free_tree(tree.id()).unwrap();
+        assert_eq!(kit.store.owner_of(tree.id().0).unwrap(), None);
+        sizes.push(file.len().unwrap());
+    }
+    assert!(sizes.iter().all(|s| *s == sizes[0]), "{sizes:?}");
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_nothing_is_lost() {
+    let kit = kit(512);
+    let tree = kit.store.create_tree(1).unwrap();
+    kit.fs.set_capacity(20 << 20);
+    let mut txn = kit.txn();
+    let mut hint = LeafHint::default();
+    let mut n = 0;
+    let e = loop {
+        let r = row(n, 0, 1_000);
+        match tree.insert(&mut txn, &key(n), &RowImage::new(&r), &mut hint) {
+            Ok(()) => n += 1,
+            Err(e) => break e,
+        }
+        assert!(n < 100_000);
+    };
+    assert_eq!(e.number(), 1105, "{e}");
+    assert_eq!(verify(&tree).unwrap().rows, n);
+    kit.fs.set_capacity(1 << 40);
+    let r = row(n, 0, 1_000);
+    tree.insert(&mut txn, &key(n), &RowImage::new(&r), &mut hint).unwrap();
+}
+
+#[test]
+fn a_damaged_page_is_named() {
+    let kit = kit(256);
+    let tree = kit.store.create_tree(1).unwrap();
+    let mut txn = kit.txn();
+    let mut hint = LeafHint::default();
+    for i in 0..2_000 {
+        let r = row(i, 0, 200);
+        tree.insert(&mut txn, &key(i), &RowImage::new(&r), &mut hint).unwrap();
+    }
+    kit.store.pool().flush_all().unwrap();
+    let after = open(kit.fs.crash(3), kit.log.clone(), 256);
+    let root = tree.id().0;
+    after.fs.damage(Path::new(FILE), u64::from(root.page_no()) * 8192 + 4_000).unwrap();
+    let tree = after.store.tree(tree.id(), 1);
+    let e = tree.lookup(&key(5), &mut Vec::new()).unwrap_err();
+    assert_eq!(e.number(), 824);
+    match e {
+        StorageError::Pool(PoolError::Checksum { page, kind }) => {
+            assert_eq!((page, kind), (root, DamageKind::Checksum));
+        }
+        e => panic!("{e}"),
+    }
+    assert!(e_is_stable(&tree), "and again");
+}
+
+fn e_is_stable(tree: &Tree) -> bool {
+    tree.lookup(&key(5), &mut Vec::new()).is_err_and(|e| e.number() == 824)
+}
+
+#[test]
+fn files_of_a_filegroup_fill_alike() {
+    let kit = kit(1_024);
+    let path = Path::new("/db/second.ndf");
+    let file = kit.fs.open(path, OpenOptions::create()).unwrap();
+    let h = FileHeader { file_id: 2, ..header() };
+    Store::format_file(&*file, &h, 4 << 20).unwrap();
+    kit.store.add_file(2, 1, file, None).unwrap();
+    let tree = kit.store.create_tree(1).unwrap();
+    let mut txn = kit.txn();
+    let mut hint = LeafHint::default();
+    for i in 0..6_000 {
+        let r = row(i, 0, 400);
+        tree.insert(&mut txn, &key(i), &RowImage::new(&r), &mut hint).unwrap();
+    }
+    verify(&tree).unwrap();
+    let of = |f: u16| {
+        (0..63u32)
+            .filter(|e| {
+                let page = PageId::new(f, e * 8);
+                kit.store.owner_of(page).unwrap() == Some(tree.id())
+            })
+            .count()
+    };
+    let (a, b) = (of(1), of(2));
+    assert!(a.abs_diff(b) <= 1 && a > 5, "{a} {b}");
+}
