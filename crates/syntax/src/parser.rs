@@ -14,6 +14,10 @@ mod query;
 mod statement;
 mod unsupported;
 
+/// What a nested query and a nested statement count for, in levels.
+const QUERY_LEVELS: usize = 4;
+const STATEMENT_LEVELS: usize = 2;
+
 use crate::ast::*;
 use crate::error::{ParseResult, SyntaxError};
 use crate::token::{Kw, Sym, Token, TokenKind};
@@ -227,14 +231,18 @@ impl<'a> Parser<'a> {
         )
     }
 
-    /// Runs `f` one level deeper.
-    fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
-        if self.depth >= MAX_DEPTH {
+    /// Runs `f` some levels deeper: a level is about a kilobyte of stack.
+    fn nested<T>(
+        &mut self,
+        levels: usize,
+        f: impl FnOnce(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<T> {
+        if self.depth + levels > MAX_DEPTH {
             return Err(self.too_deep());
         }
-        self.depth += 1;
+        self.depth += levels;
         let result = f(self);
-        self.depth -= 1;
+        self.depth -= levels;
         result
     }
 

@@ -254,7 +254,7 @@ impl Parser<'_> {
 
     /// `(OPTION = value, ...)`
     pub(super) fn option_list(&mut self) -> ParseResult<Vec<DatabaseOption>> {
-        self.nested(|parser| {
+        self.nested(2, |parser| {
             parser.expect_sym(Sym::LeftParen)?;
             let options = parser.comma_list(Self::database_option)?;
             parser.expect_sym(Sym::RightParen)?;

@@ -28,6 +28,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
+    #[inline(never)]
     fn must_be_condition(&self, expr: &Expr) -> ParseResult<()> {
         if expr.is_condition() {
             return Ok(());
@@ -105,6 +106,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
+    #[inline(never)]
     fn binary(&mut self, op: BinaryOp, left: Expr, right: Expr, start: usize) -> ParseResult<Expr> {
         // The left operand sinks one deeper with every operator of a chain.
         self.height += 1;
@@ -116,6 +118,7 @@ impl Parser<'_> {
     }
 
     /// `a AND b AND c ...`, kept balanced: the length of a chain adds little height.
+    #[inline(never)]
     fn chain(&mut self, first: Expr, op: BinaryOp, power: u8, start: usize) -> ParseResult<Expr> {
         self.must_be_condition(&first)?;
         let kw = if op == BinaryOp::And { Kw::And } else { Kw::Or };
@@ -131,6 +134,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
+    #[inline(never)]
     fn comparison(&mut self, op: BinaryOp, left: Expr, start: usize) -> ParseResult<Expr> {
         if matches!(self.kind(), TokenKind::Key(Kw::All | Kw::Any | Kw::Some)) {
             let all = self.advance().kind == TokenKind::Key(Kw::All);
@@ -143,6 +147,7 @@ impl Parser<'_> {
     }
 
     /// LIKE, BETWEEN, IN, IS NULL after `expr`.
+    #[inline(never)]
     fn test(&mut self, expr: Expr) -> ParseResult<ExprKind> {
         let expr = Box::new(expr);
         self.height += 1;
@@ -275,12 +280,14 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(ExprKind::Literal(Literal::Null))
             }
-            Kw::Case => self.case(),
+            Kw::Case => self.nested(1, Self::case),
             Kw::Exists if conditions => {
                 self.at += 1;
                 Ok(ExprKind::Exists(self.subquery()?))
             }
-            Kw::Convert | Kw::TryConvert => self.convert(kw == Kw::TryConvert),
+            Kw::Convert | Kw::TryConvert => {
+                self.nested(1, |parser| parser.convert(kw == Kw::TryConvert))
+            }
             Kw::Left | Kw::Right | Kw::Coalesce | Kw::Nullif | Kw::Identity | Kw::Update
                 if called =>
             {
@@ -311,19 +318,20 @@ impl Parser<'_> {
     }
 
     /// A column or a call.
+    #[inline(never)]
     fn named(&mut self) -> ParseResult<ExprKind> {
         let plain = self.kind() == TokenKind::Word;
         if plain && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
             let token = self.token();
             let text = self.token_text(token);
             if text.eq_ignore_ascii_case("CAST") {
-                return self.cast(false);
+                return self.nested(1, |parser| parser.cast(false));
             }
             if text.eq_ignore_ascii_case("TRY_CAST") {
-                return self.cast(true);
+                return self.nested(1, |parser| parser.cast(true));
             }
             if text.eq_ignore_ascii_case("IIF") {
-                return self.iif();
+                return self.nested(1, Self::iif);
             }
         }
         let mut name = self.ident()?;
@@ -381,7 +389,7 @@ impl Parser<'_> {
             if !call.distinct {
                 self.eat_kw(Kw::All);
             }
-            call.args = self.comma_list(Self::value)?;
+            call.args = self.nested(1, |parser| parser.comma_list(Self::value))?;
         }
         self.expect_sym(Sym::RightParen)?;
         if self.at_word("WITHIN") && self.kind_ahead(1) == TokenKind::Key(Kw::Group) {
@@ -391,11 +399,12 @@ impl Parser<'_> {
             self.expect_sym(Sym::RightParen)?;
         }
         if self.eat_kw(Kw::Over) {
-            call.over = Some(self.over()?);
+            call.over = Some(self.nested(1, Self::over)?);
         }
         Ok(ExprKind::Function(Box::new(call)))
     }
 
+    #[inline(never)]
     fn over(&mut self) -> ParseResult<Over> {
         self.expect_sym(Sym::LeftParen)?;
         let mut over = Over { partition_by: Vec::new(), order_by: Vec::new(), frame: None };
@@ -460,6 +469,7 @@ impl Parser<'_> {
     }
 
     /// IIF is CASE in short.
+    #[inline(never)]
     fn iif(&mut self) -> ParseResult<ExprKind> {
         self.at += 2;
         let when = self.condition()?;
@@ -618,9 +628,10 @@ impl Parser<'_> {
     }
 
     /// `(query)`.
+    #[inline(never)]
     pub(super) fn subquery(&mut self) -> ParseResult<Box<Query>> {
         self.expect_sym(Sym::LeftParen)?;
-        let query = self.nested(Self::query)?;
+        let query = self.nested(QUERY_LEVELS, Self::query)?;
         self.expect_sym(Sym::RightParen)?;
         Ok(Box::new(query))
     }

@@ -41,7 +41,7 @@ impl Parser<'_> {
         if !self.eat_kw(Kw::From) {
             return Ok(Vec::new());
         }
-        self.comma_list(|parser| parser.nested(Self::table_source))
+        self.comma_list(|parser| parser.nested(2, Self::table_source))
     }
 
     /// A table and the joins after it.
@@ -73,7 +73,7 @@ impl Parser<'_> {
                     let Some((inner, hint)) = self.join_operator()? else {
                         return Err(self.unexpected());
                     };
-                    right = self.nested(|parser| parser.join(right, inner, hint))?;
+                    right = self.nested(2, |parser| parser.join(right, inner, hint))?;
                 }
                 self.at += 1;
                 Some(self.condition()?)
@@ -196,7 +196,7 @@ impl Parser<'_> {
             return Ok(TableRef::Derived { query, alias, columns });
         }
         self.at = start + 1;
-        let table = self.nested(Self::table_source)?;
+        let table = self.nested(2, Self::table_source)?;
         self.expect_sym(Sym::RightParen)?;
         Ok(table)
     }

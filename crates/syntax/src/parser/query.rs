@@ -54,6 +54,7 @@ impl Parser<'_> {
     }
 
     /// `WITH a AS (...), b (x) AS (...)`, or nothing.
+    #[inline(never)]
     pub(super) fn with_clause(&mut self) -> ParseResult<Vec<Cte>> {
         if !self.eat_kw(Kw::With) {
             return Ok(Vec::new());
@@ -122,7 +123,7 @@ impl Parser<'_> {
 
     fn query_term(&mut self) -> ParseResult<QueryBody> {
         if self.at_sym(Sym::LeftParen) {
-            return self.nested(|parser| {
+            return self.nested(2, |parser| {
                 parser.at += 1;
                 let body = parser.query_body()?;
                 parser.expect_sym(Sym::RightParen)?;
@@ -136,6 +137,7 @@ impl Parser<'_> {
     }
 
     /// `VALUES (1, 2), (3, 4)` as a table.
+    #[inline(never)]
     pub(super) fn value_rows(&mut self) -> ParseResult<Vec<Vec<Expr>>> {
         self.expect_kw(Kw::Values)?;
         let rows = self.comma_list(|parser| {
@@ -205,6 +207,7 @@ impl Parser<'_> {
         Ok(select)
     }
 
+    #[inline(never)]
     fn group_item(&mut self) -> ParseResult<Expr> {
         let grouping = (self.at_word("ROLLUP") || self.at_word("CUBE"))
             && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen);
@@ -222,6 +225,7 @@ impl Parser<'_> {
         self.value()
     }
 
+    #[inline(never)]
     pub(super) fn top(&mut self) -> ParseResult<Option<Top>> {
         if !self.eat_kw(Kw::Top) {
             return Ok(None);
@@ -252,6 +256,7 @@ impl Parser<'_> {
         Ok(Some(Top { count: Box::new(count), percent, with_ties }))
     }
 
+    #[inline(never)]
     pub(super) fn select_item(&mut self) -> ParseResult<SelectItem> {
         let start = self.at;
         if self.eat_sym(Sym::Star) {
@@ -288,6 +293,7 @@ impl Parser<'_> {
     }
 
     /// `t.*`, `dbo.t.*`
+    #[inline(never)]
     fn qualified_wildcard(&mut self) -> ParseResult<Option<SelectItem>> {
         let mut ahead = 0;
         while self.name_ahead(ahead) && self.kind_ahead(ahead + 1) == TokenKind::Symbol(Sym::Dot) {
@@ -348,6 +354,7 @@ impl Parser<'_> {
         Ok(Some(self.condition()?))
     }
 
+    #[inline(never)]
     pub(super) fn order_by(&mut self) -> ParseResult<Vec<OrderItem>> {
         self.expect_kw(Kw::Order)?;
         self.expect_kw(Kw::By)?;
@@ -362,6 +369,7 @@ impl Parser<'_> {
     }
 
     /// `OPTION (MAXDOP 1, LOOP JOIN, ...)`, or nothing.
+    #[inline(never)]
     pub(super) fn option_clause(&mut self) -> ParseResult<Vec<QueryHint>> {
         if !self.eat_kw(Kw::Option) {
             return Ok(Vec::new());
@@ -372,6 +380,7 @@ impl Parser<'_> {
         Ok(hints)
     }
 
+    #[inline(never)]
     fn query_hint(&mut self) -> ParseResult<QueryHint> {
         let start = self.at;
         let mut name = self.any_word()?;

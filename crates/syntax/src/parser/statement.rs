@@ -23,9 +23,13 @@ impl Parser<'_> {
         // What an outer statement (IF, WHILE) has noted is its own.
         let outer = self.unsupported.take();
         self.height = 0;
-        let mut kind = self.nested(Self::statement_kind)?;
+        let mut kind = self.nested(STATEMENT_LEVELS, Self::statement_kind)?;
         if let Some(what) = std::mem::replace(&mut self.unsupported, outer) {
             kind = StatementKind::Unsupported { what };
+        }
+        if self.at == start {
+            // Nothing taken: a statement that never ends.
+            return Err(self.unexpected());
         }
         let span = self.span_from(start);
         self.eat_sym(Sym::Semicolon);
@@ -160,7 +164,16 @@ impl Parser<'_> {
 
     fn declare(&mut self) -> ParseResult<StatementKind> {
         if self.name_ahead(1) {
-            // DECLARE c CURSOR ...
+            if !["CURSOR", "INSENSITIVE", "SCROLL"].iter().any(|word| self.word_ahead(2, word)) {
+                self.at += 2;
+                let token = self.token();
+                let near = self.token_value(token);
+                return Err(match token.kind {
+                    TokenKind::End => self.unexpected(),
+                    _ => self.mistake(155, format!("'{near}' is not a recognized CURSOR option.")),
+                });
+            }
+            self.at += 1;
             return self.skip_statement("DECLARE CURSOR");
         }
         self.at += 1;

@@ -1,1 +1,0 @@
-//! Texts and their trees.
