@@ -277,8 +277,8 @@ impl Core {
         if grown {
             self.growths.fetch_add(1, Relaxed);
             counters::add(Counter::LogGrowths, 1);
+            self.space_came();
         }
-        self.space_came();
         Ok(grown)
     }
 

@@ -220,8 +220,9 @@ impl Core {
             };
             self.freed.store(target, Release);
             self.stream.set_limit(target + self.ring.payload_bytes() - SEAL_RESERVE);
+            // Only now: waking for nothing would make the waiter spin.
+            self.take_space_waiters(&mut f.woken);
         }
-        self.take_space_waiters(&mut f.woken);
     }
 
     fn poison(&self, f: &mut Flusher, why: String) {

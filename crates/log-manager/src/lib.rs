@@ -60,3 +60,6 @@ pub const RECORD_BYTES_MAX: usize = 64 * 1024;
 pub const fn record_bytes(payload: usize) -> usize {
     (payload + RECORD_HEADER_BYTES + 7) & !7
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

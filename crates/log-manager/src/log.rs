@@ -176,7 +176,8 @@ impl Log {
         self.core.wait_durable(self.tail())
     }
 
-    /// The payload of the record at `at`, and where the next one begins; from memory, or from disk (suspends).
+    /// The payload of the record at `at`, and its end (the next record begins there or, if a block was sealed, a
+    /// little later); from memory, or from disk (suspends).
     pub fn read(&self, at: Lsn) -> Result<(Vec<u8>, Lsn), LogError> {
         if at.is_none() || !at.0.is_multiple_of(8) || at >= self.tail() {
             return Err(LogError::NoRecord { at });

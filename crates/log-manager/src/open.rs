@@ -113,7 +113,7 @@ pub(crate) fn open(
     if from < blocks.first_lsn() || from.block() > map.end_block() {
         return Err(LogError::NoRecord { at: from });
     }
-    let end = find_end(&mut blocks, from.block())?;
+    let mut end = find_end(&mut blocks, from.block())?;
     if from > Lsn::of_block(end) {
         return Err(blocks.corrupt(end, "the log ends before it should begin"));
     }
@@ -121,6 +121,7 @@ pub(crate) fn open(
         if end < header.end.block() {
             return Err(blocks.corrupt(end, "the log was closed in order and is now cut short"));
         }
+        end = header.end.block();
     } else {
         refuse_lost_blocks(&mut blocks, &file, &damaged, end)?;
     }
@@ -177,6 +178,10 @@ fn read_vlf_headers(
     let map = Vlfs::new(header.vlf_bytes, headers);
     if map.end_block() == 0 {
         return Err(LogError::NotALog { what: "no VLF in use".to_owned() });
+    }
+    if let Some(stray) = map.stray() {
+        let what = format!("VLFs between sequence {} and the latest are missing", stray.sequence);
+        return Err(LogError::Corrupt { block: stray.first_block, offset: 0, what });
     }
     Ok((map, damaged))
 }

@@ -227,11 +227,6 @@ impl<P: Protocol> Reservation<P> {
         self.limit.store(limit, Release);
     }
 
-    /// Slots that may have reserved: those below.
-    pub(crate) fn used(&self) -> usize {
-        self.used.load(Acquire)
-    }
-
     #[cold]
     fn enrol(&self, slot: usize) {
         // Before the slot's first `fetch_add`, which orders it for whoever reads the tail.

@@ -46,10 +46,6 @@ impl Ring {
         Ok(Ring { base, blocks: (bytes / BLOCK_BYTES) as u64 })
     }
 
-    pub(crate) fn blocks(&self) -> u64 {
-        self.blocks
-    }
-
     /// Bytes of the stream that fit.
     pub(crate) fn payload_bytes(&self) -> u64 {
         self.blocks * PAYLOAD_BYTES as u64

@@ -171,6 +171,12 @@ impl Vlfs {
         Vlfs { vlf_bytes, headers, active, free, activating: None, keep_from }
     }
 
+    /// A VLF that once was in use and does not belong to the unbroken run of sequences, if there is one. VLFs are
+    /// reused in the order of their sequences, so the run has no gaps unless a header was damaged.
+    pub(crate) fn stray(&self) -> Option<VlfHeader> {
+        self.free.iter().find_map(|&i| self.headers[i])
+    }
+
     /// Blocks of the stream in one VLF.
     pub(crate) fn blocks_each(&self) -> u64 {
         self.vlf_bytes / BLOCK_BYTES as u64 - 1
@@ -249,10 +255,6 @@ impl Vlfs {
         }
     }
 
-    pub(crate) fn is_activating(&self) -> bool {
-        self.activating.is_some()
-    }
-
     /// The file has grown by one VLF.
     pub(crate) fn grown(&mut self) {
         self.headers.push(None);
@@ -317,9 +319,10 @@ mod tests {
 
     #[test]
     fn the_run_up_to_the_highest_sequence_is_active() {
-        // Blocks per VLF: 15. Sequence 2 is a leftover from before 5 was made.
+        // Blocks per VLF: 15. Sequence 2 is a stray: 3 and 4 are missing.
         let map = Vlfs::new(1 << 16, vec![header(6, 76), header(2, 16), header(5, 61), None]);
         assert_eq!((map.first_block(), map.end_block()), (61, 91));
+        assert_eq!(map.stray().map(|h| h.sequence), Some(2));
         assert_eq!(map.place(60), None);
         let at = map.offset_of(2);
         assert_eq!(map.place(61), Some(Place { offset: at + 4096, left: 15, vlf_sequence: 5 }));
