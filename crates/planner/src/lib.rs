@@ -10,40 +10,12 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
+mod fold;
+mod join;
+mod lower;
 mod plan;
+mod statement;
 
 pub use plan::*;
-
-use binder::ir;
-
-/// Plans a query by itself.
-pub fn plan_query(query: &ir::Query) -> Plan {
-    let _ = query;
-    unimplemented!()
-}
-
-pub fn plan_select(select: &ir::Select) -> SelectPlan {
-    let _ = select;
-    unimplemented!()
-}
-
-pub fn plan_insert(insert: &ir::Insert) -> InsertPlan {
-    let _ = insert;
-    unimplemented!()
-}
-
-pub fn plan_update(update: &ir::Update) -> UpdatePlan {
-    let _ = update;
-    unimplemented!()
-}
-
-pub fn plan_delete(delete: &ir::Delete) -> DeletePlan {
-    let _ = delete;
-    unimplemented!()
-}
-
-/// Folds constants and plans the subqueries of an expression that reads no row.
-pub fn plan_expr(expr: &ir::Expr) -> ExprPlan {
-    let _ = expr;
-    unimplemented!()
-}
+pub use statement::{plan_delete, plan_expr, plan_insert, plan_query, plan_select, plan_update};

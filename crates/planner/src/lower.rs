@@ -1,0 +1,825 @@
+//! From relational tree to operators.
+//!
+//! One recursive walk. Going down it carries the predicates that still have to hold (pushed as far
+//! as they go) and the columns somebody above still needs; coming up each operator says which column
+//! lies in which slot and in what order its rows arrive.
+
+use std::collections::HashSet;
+
+use binder::ir::*;
+use types::{SqlType, Value};
+
+use crate::fold::{all_of, conjuncts, fold, truth};
+use crate::plan::*;
+
+/// Columns somebody needs.
+pub(crate) type Needed = HashSet<ColId>;
+
+/// An operator with what is known of its rows.
+pub(crate) struct Lowered {
+    pub node: Node,
+    /// `cols[i]` is the column in slot i.
+    pub cols: Vec<ColId>,
+    /// Rows arrive sorted by these columns (descending where true).
+    pub order: Vec<(ColId, bool)>,
+    /// Columns that have one value in all rows.
+    pub fixed: Needed,
+}
+
+/// One place where an inner plan runs for rows of an outer one.
+pub(crate) struct Boundary {
+    /// Columns of the outer row.
+    pub cols: Vec<ColId>,
+    /// Those that the inner plan asked for, with their parameter and type.
+    pub params: Vec<(ColId, ParamId, SqlType)>,
+}
+
+/// State of planning one statement.
+#[derive(Default)]
+pub(crate) struct Lowering {
+    pub boundaries: Vec<Boundary>,
+    pub param_count: usize,
+    pub subplans: Vec<Option<SubPlan>>,
+}
+
+/// Rows assumed in a table, for want of statistics.
+pub(crate) const TABLE_ROWS: f64 = 100_000.0;
+
+impl Lowering {
+    /// Plans `rel` under predicates.
+    pub fn rel(&mut self, rel: Rel, mut preds: Vec<Expr>, needed: &Needed) -> Lowered {
+        for pred in &mut preds {
+            fold(pred);
+        }
+        preds.retain(|p| truth(p) != Some(Some(true)));
+        if preds.iter().any(|p| matches!(truth(p), Some(Some(false) | None))) {
+            return empty(&rel, needed);
+        }
+        match rel {
+            Rel::OneRow => {
+                let node = Node { op: Op::OneRow, types: Vec::new(), rows: 1.0 };
+                self.filter(plain(node, Vec::new()), preds)
+            }
+            Rel::Get(get) => self.get(*get, preds, needed),
+            Rel::System { view, args, columns } => self.system(view, args, columns, preds, needed),
+            Rel::Values { rows, columns } => self.values(rows, columns, preds, needed),
+            Rel::Filter { input, predicate } => {
+                conjuncts(predicate, &mut preds);
+                self.rel(*input, preds, needed)
+            }
+            Rel::Project { input, exprs } => self.project(*input, exprs, preds, needed),
+            Rel::Join { kind, left, right, on } => {
+                self.join(kind, *left, *right, on, preds, needed)
+            }
+            Rel::Apply { outer, left, right } => self.apply(outer, *left, *right, preds, needed),
+            Rel::Aggregate { input, group, aggs, scalar } => {
+                self.aggregate(*input, group, aggs, scalar, preds, needed)
+            }
+            Rel::Window { input, windows } => self.window(*input, windows, preds, needed),
+            Rel::Sort { input, keys } => {
+                let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
+                let input = self.rel(*input, preds, &below);
+                self.sort(input, keys, None)
+            }
+            Rel::Top { input, count, percent, ties } => {
+                let below = with_exprs(needed, preds.iter());
+                let lowered = self.top(*input, count, percent, ties, &below);
+                self.filter(lowered, preds)
+            }
+            Rel::Offset { input, mut offset, fetch } => {
+                let below = with_exprs(needed, preds.iter());
+                let input = self.rel(*input, Vec::new(), &below);
+                fold(&mut offset);
+                let offset = self.expr(offset, &[]);
+                let fetch = fetch.map(|mut f| {
+                    fold(&mut f);
+                    self.expr(f, &[])
+                });
+                let lowered = input.wrap(|input| Op::Offset { input, offset, fetch }, 1.0);
+                self.filter(lowered, preds)
+            }
+            Rel::Distinct { input, over } => {
+                let below: Needed = over.iter().copied().collect();
+                let input = self.rel(*input, preds, &below);
+                let input = self.shape(input, &over);
+                let keys = over.len();
+                let rows = input.node.rows;
+                let mut lowered = input.wrap(|input| Op::Distinct { input, keys }, 1.0);
+                lowered.node.rows = (rows / 10.0).max(1.0);
+                // Hashing keeps no order anyone may rely on.
+                lowered.order.clear();
+                lowered
+            }
+            Rel::SetOp { op, left, left_columns, right, right_columns, columns } => {
+                self.set_op(op, (*left, left_columns), (*right, right_columns), columns, preds)
+            }
+        }
+    }
+
+    /// An expression over a row of `cols`: columns become slots, outer ones parameters, subqueries
+    /// plans.
+    pub fn expr(&mut self, mut expr: Expr, cols: &[ColId]) -> Expr {
+        self.expr_in(&mut expr, cols);
+        expr
+    }
+
+    fn expr_in(&mut self, expr: &mut Expr, cols: &[ColId]) {
+        match &mut expr.kind {
+            ExprKind::Col(id) => {
+                expr.kind = match cols.iter().position(|c| c == id) {
+                    Some(slot) => ExprKind::Slot(slot as u32),
+                    None => ExprKind::Param(self.param(*id, expr.ty)),
+                };
+            }
+            ExprKind::Subquery { kind, query } => {
+                let query = std::mem::replace(
+                    query.as_mut(),
+                    Query { rel: Rel::OneRow, output: Vec::new(), maxdop: 0 },
+                );
+                let mut kind = kind.clone();
+                if let SubqueryKind::In { needle } | SubqueryKind::Quantified { needle, .. } =
+                    &mut kind
+                {
+                    self.expr_in(needle, cols);
+                }
+                let plan = self.subplan(query, matches!(kind, SubqueryKind::Exists), cols);
+                expr.kind = ExprKind::SubPlan { kind, plan };
+            }
+            _ => expr.for_each_child_mut(&mut |child| self.expr_in(child, cols)),
+        }
+    }
+
+    fn subplan(&mut self, query: Query, exists: bool, cols: &[ColId]) -> SubPlanId {
+        let id = SubPlanId(self.subplans.len() as u32);
+        self.subplans.push(None);
+        let output: Vec<ColId> = if exists { Vec::new() } else { vec![query.output[0].id] };
+        let needed: Needed = output.iter().copied().collect();
+        self.boundaries.push(Boundary { cols: cols.to_vec(), params: Vec::new() });
+        let lowered = self.rel(query.rel, Vec::new(), &needed);
+        let lowered = self.shape(lowered, &output);
+        let boundary = self.boundaries.pop().expect("pushed above");
+        let binds = binds(&boundary, cols);
+        self.subplans[id.0 as usize] = Some(SubPlan { node: lowered.node, binds });
+        id
+    }
+
+    /// The parameter that carries an outer column, from the nearest boundary that has it.
+    fn param(&mut self, id: ColId, ty: SqlType) -> ParamId {
+        let at = self.boundaries.iter().rposition(|b| b.cols.contains(&id));
+        let Some(at) = at else {
+            stdx::fatal!("planner: column {id:?} is produced by no input");
+        };
+        if let Some((_, param, _)) = self.boundaries[at].params.iter().find(|(c, ..)| *c == id) {
+            return *param;
+        }
+        let param = ParamId(self.param_count as u32);
+        self.param_count += 1;
+        self.boundaries[at].params.push((id, param, ty));
+        param
+    }
+
+    /// Rows that satisfy all of `preds`.
+    pub fn filter(&mut self, input: Lowered, preds: Vec<Expr>) -> Lowered {
+        let Some(predicate) = all_of(preds) else { return input };
+        let predicate = self.expr(predicate, &input.cols);
+        input.wrap(|input| Op::Filter { input, predicate }, 0.3)
+    }
+
+    /// Exactly these columns, in this order; no operator when they already are.
+    pub fn shape(&mut self, input: Lowered, cols: &[ColId]) -> Lowered {
+        if input.cols == cols {
+            return input;
+        }
+        let exprs: Vec<Expr> = cols
+            .iter()
+            .map(|id| {
+                let slot = input.cols.iter().position(|c| c == id);
+                match slot {
+                    Some(slot) => {
+                        Expr::new(ExprKind::Slot(slot as u32), input.node.types[slot], true)
+                    }
+                    None => stdx::fatal!("planner: column {id:?} was pruned though needed"),
+                }
+            })
+            .collect();
+        let types = exprs.iter().map(|e| e.ty).collect();
+        let rows = input.node.rows;
+        let op = Op::Project { input: Box::new(input.node), exprs };
+        Lowered {
+            node: Node { op, types, rows },
+            cols: cols.to_vec(),
+            order: input.order,
+            fixed: input.fixed,
+        }
+    }
+
+    fn system(
+        &mut self,
+        view: std::sync::Arc<SystemView>,
+        args: Vec<Expr>,
+        columns: Vec<ColId>,
+        preds: Vec<Expr>,
+        needed: &Needed,
+    ) -> Lowered {
+        let below = with_exprs(needed, preds.iter());
+        let args = args
+            .into_iter()
+            .map(|mut e| {
+                fold(&mut e);
+                self.expr(e, &[])
+            })
+            .collect();
+        let kept: Vec<usize> =
+            (0..columns.len()).filter(|i| below.contains(&columns[*i])).collect();
+        let types = kept.iter().map(|i| view.columns[*i].ty).collect();
+        let cols = kept.iter().map(|i| columns[*i]).collect();
+        let node = Node { op: Op::System { view, args, columns: kept }, types, rows: 100.0 };
+        self.filter(plain(node, cols), preds)
+    }
+
+    fn values(
+        &mut self,
+        rows: Vec<Vec<Expr>>,
+        columns: Vec<ColId>,
+        preds: Vec<Expr>,
+        needed: &Needed,
+    ) -> Lowered {
+        let below = with_exprs(needed, preds.iter());
+        let kept: Vec<usize> =
+            (0..columns.len()).filter(|i| below.contains(&columns[*i])).collect();
+        let types =
+            kept.iter().map(|i| rows.first().map_or(SqlType::Int, |row| row[*i].ty)).collect();
+        let count = rows.len() as f64;
+        let rows = rows
+            .into_iter()
+            .map(|row| {
+                kept.iter()
+                    .map(|i| {
+                        let mut e = row[*i].clone();
+                        fold(&mut e);
+                        self.expr(e, &[])
+                    })
+                    .collect()
+            })
+            .collect();
+        let cols = kept.iter().map(|i| columns[*i]).collect();
+        let node = Node { op: Op::Values { rows }, types, rows: count };
+        self.filter(plain(node, cols), preds)
+    }
+
+    fn project(
+        &mut self,
+        input: Rel,
+        mut exprs: Vec<(ColId, Expr)>,
+        preds: Vec<Expr>,
+        needed: &Needed,
+    ) -> Lowered {
+        for (_, e) in &mut exprs {
+            fold(e);
+        }
+        // A predicate moves below when what it reads can be computed there just as well.
+        let mut above = Vec::new();
+        let mut below_preds = Vec::new();
+        for mut pred in preds {
+            let movable = {
+                let mut ids = Vec::new();
+                pred.columns(&mut ids);
+                exprs.iter().filter(|(id, _)| ids.contains(id)).all(|(_, e)| is_movable(e))
+            };
+            if movable {
+                pred.replace_columns(&mut |id| {
+                    exprs.iter().find(|(i, _)| *i == id).map(|(_, e)| e.clone())
+                });
+                below_preds.push(pred);
+            } else {
+                above.push(pred);
+            }
+        }
+        let wanted = with_exprs(needed, above.iter());
+        exprs.retain(|(id, _)| wanted.contains(id));
+        let below = with_exprs(&Needed::new(), exprs.iter().map(|(_, e)| e));
+        let input = self.rel(input, below_preds, &below);
+        let passes = exprs.iter().all(|(id, e)| e.kind == ExprKind::Col(*id));
+        if passes {
+            return self.filter(input, above);
+        }
+        let cols: Vec<ColId> = exprs.iter().map(|(id, _)| *id).collect();
+        // The order survives as far as its columns do (under whichever id).
+        let renamed = |id: &ColId| {
+            exprs.iter().find(|(_, e)| e.kind == ExprKind::Col(*id)).map(|(new, _)| *new)
+        };
+        let order: Vec<(ColId, bool)> =
+            input.order.iter().map_while(|(id, desc)| renamed(id).map(|n| (n, *desc))).collect();
+        let mut fixed: Needed = input.fixed.iter().filter_map(renamed).collect();
+        fixed.extend(exprs.iter().filter(|(_, e)| e.is_constant()).map(|(id, _)| *id));
+        let types = exprs.iter().map(|(_, e)| e.ty).collect();
+        let bound: Vec<Expr> = exprs.into_iter().map(|(_, e)| self.expr(e, &input.cols)).collect();
+        let rows = input.node.rows;
+        let op = Op::Project { input: Box::new(input.node), exprs: bound };
+        let lowered = Lowered { node: Node { op, types, rows }, cols, order, fixed };
+        self.filter(lowered, above)
+    }
+
+    fn aggregate(
+        &mut self,
+        input: Rel,
+        mut group: Vec<(ColId, Expr)>,
+        mut aggs: Vec<Aggregate>,
+        scalar: bool,
+        preds: Vec<Expr>,
+        needed: &Needed,
+    ) -> Lowered {
+        let mut above = Vec::new();
+        let mut below_preds = Vec::new();
+        for mut pred in preds {
+            let mut ids = Vec::new();
+            pred.columns(&mut ids);
+            let on_groups = !scalar
+                && !aggs.iter().any(|a| ids.contains(&a.out))
+                && ids.iter().any(|id| group.iter().any(|(g, _)| g == id));
+            if on_groups {
+                pred.replace_columns(&mut |id| {
+                    group.iter().find(|(i, _)| *i == id).map(|(_, e)| e.clone())
+                });
+                below_preds.push(pred);
+            } else {
+                above.push(pred);
+            }
+        }
+        let wanted = with_exprs(needed, above.iter());
+        aggs.retain(|a| wanted.contains(&a.out));
+        for (_, e) in &mut group {
+            fold(e);
+        }
+        for e in aggs.iter_mut().filter_map(|a| a.arg.as_mut()) {
+            fold(e);
+        }
+        let below = with_exprs(
+            &Needed::new(),
+            group.iter().map(|(_, e)| e).chain(aggs.iter().filter_map(|a| a.arg.as_ref())),
+        );
+        let input = self.rel(input, below_preds, &below);
+        let group_cols: Vec<ColId> = group
+            .iter()
+            .filter_map(|(_, e)| match e.kind {
+                ExprKind::Col(id) => Some(id),
+                _ => None,
+            })
+            .collect();
+        let grouped_order = group_cols.len() == group.len() && {
+            let free: Vec<ColId> =
+                group_cols.iter().copied().filter(|id| !input.fixed.contains(id)).collect();
+            let sorted: Vec<ColId> = input
+                .order
+                .iter()
+                .map(|(id, _)| *id)
+                .filter(|id| !input.fixed.contains(id))
+                .take(free.len())
+                .collect();
+            sorted.len() == free.len() && free.iter().all(|id| sorted.contains(id))
+        };
+        let strategy =
+            if group.is_empty() || grouped_order { AggStrategy::Stream } else { AggStrategy::Hash };
+        let cols: Vec<ColId> =
+            group.iter().map(|(id, _)| *id).chain(aggs.iter().map(|a| a.out)).collect();
+        let types = group.iter().map(|(_, e)| e.ty).chain(aggs.iter().map(|a| a.ty)).collect();
+        let rows = if group.is_empty() { 1.0 } else { (input.node.rows / 10.0).max(1.0) };
+        let group: Vec<Expr> = group.into_iter().map(|(_, e)| self.expr(e, &input.cols)).collect();
+        let aggs = aggs
+            .into_iter()
+            .map(|a| Agg {
+                func: a.func,
+                distinct: a.distinct,
+                arg: a.arg.map(|e| self.expr(e, &input.cols)),
+                ty: a.ty,
+            })
+            .collect();
+        let op = Op::Aggregate { input: Box::new(input.node), group, aggs, scalar, strategy };
+        let lowered = plain(Node { op, types, rows }, cols);
+        self.filter(lowered, above)
+    }
+
+    fn window(
+        &mut self,
+        input: Rel,
+        mut windows: Vec<Window>,
+        preds: Vec<Expr>,
+        needed: &Needed,
+    ) -> Lowered {
+        let wanted = with_exprs(needed, preds.iter());
+        windows.retain(|w| wanted.contains(&w.out));
+        for w in &mut windows {
+            w.partition.iter_mut().for_each(fold);
+            w.order.iter_mut().for_each(|k| fold(&mut k.expr));
+            w.func.for_each_arg_mut(&mut fold);
+        }
+        let mut below = wanted.clone();
+        for w in &windows {
+            let mut exprs: Vec<&Expr> = w.partition.iter().collect();
+            exprs.extend(w.order.iter().map(|k| &k.expr));
+            w.func.for_each_arg(&mut |e| exprs.push(e));
+            below = with_exprs(&below, exprs.into_iter());
+        }
+        let mut lowered = self.rel(input, Vec::new(), &below);
+        // Functions over the same partition and order share one pass. Order by what is the same in
+        // all rows is no order.
+        while !windows.is_empty() {
+            let first = windows.remove(0);
+            let mut partition = first.partition.clone();
+            let mut order = first.order.clone();
+            let (partition_key, order_key) = (first.partition.clone(), first.order.clone());
+            let mut group = vec![first];
+            let mut i = 0;
+            while i < windows.len() {
+                if windows[i].partition == partition_key && windows[i].order == order_key {
+                    group.push(windows.remove(i));
+                } else {
+                    i += 1;
+                }
+            }
+            let irrelevant = |e: &Expr, fixed: &Needed| {
+                is_free_of_rows(e) || matches!(e.kind, ExprKind::Col(id) if fixed.contains(&id))
+            };
+            partition.retain(|e| !irrelevant(e, &lowered.fixed));
+            order.retain(|k| !irrelevant(&k.expr, &lowered.fixed));
+            let mut keys: Vec<SortKey> =
+                partition.iter().map(|e| SortKey { expr: e.clone(), desc: false }).collect();
+            keys.extend(order.iter().cloned());
+            if !keys.is_empty() {
+                lowered = self.sort(lowered, keys, None);
+            }
+            let partition = partition.into_iter().map(|e| self.expr(e, &lowered.cols)).collect();
+            let order = order
+                .into_iter()
+                .map(|k| SortKey { expr: self.expr(k.expr, &lowered.cols), desc: k.desc })
+                .collect();
+            let mut funcs = Vec::with_capacity(group.len());
+            let mut outs = Vec::with_capacity(group.len());
+            for w in group {
+                let mut func = w.func;
+                func.for_each_arg_mut(&mut |e| {
+                    let taken = std::mem::replace(e, Expr::int(0));
+                    *e = self.expr(taken, &lowered.cols);
+                });
+                funcs.push(WindowCall { func, ty: w.ty });
+                outs.push((w.out, w.ty));
+            }
+            let Lowered { node, mut cols, order: kept, fixed } = lowered;
+            let mut types = node.types.clone();
+            for (out, ty) in outs {
+                cols.push(out);
+                types.push(ty);
+            }
+            let rows = node.rows;
+            let op = Op::Window { input: Box::new(node), partition, order, funcs };
+            lowered = Lowered { node: Node { op, types, rows }, cols, order: kept, fixed };
+        }
+        self.filter(lowered, preds)
+    }
+
+    /// Sorts, unless the rows arrive so already; keeps only the first rows when told to.
+    pub fn sort(
+        &mut self,
+        mut input: Lowered,
+        mut keys: Vec<SortKey>,
+        top: Option<Expr>,
+    ) -> Lowered {
+        let mut seen: Vec<ColId> = Vec::new();
+        keys.retain_mut(|k| {
+            fold(&mut k.expr);
+            match k.expr.kind {
+                ExprKind::Col(id) if input.fixed.contains(&id) || seen.contains(&id) => false,
+                ExprKind::Col(id) => {
+                    seen.push(id);
+                    true
+                }
+                _ => !is_free_of_rows(&k.expr),
+            }
+        });
+        let by_columns: Option<Vec<(ColId, bool)>> = keys
+            .iter()
+            .map(|k| match k.expr.kind {
+                ExprKind::Col(id) => Some((id, k.desc)),
+                _ => None,
+            })
+            .collect();
+        let sorted = by_columns.as_ref().is_some_and(|wanted| in_order(&mut input, wanted));
+        if sorted {
+            return match top {
+                None => input,
+                Some(count) => {
+                    input.wrap(|input| Op::Top { input, count, percent: false, ties: None }, 1.0)
+                }
+            };
+        }
+        let order = by_columns.unwrap_or_default();
+        let keys = keys
+            .into_iter()
+            .map(|k| SortKey { expr: self.expr(k.expr, &input.cols), desc: k.desc })
+            .collect();
+        let mut lowered = match top {
+            None => input.wrap(|input| Op::Sort { input, keys }, 1.0),
+            Some(count) => input.wrap(|input| Op::TopN { input, keys, count }, 1.0),
+        };
+        lowered.order = order;
+        lowered
+    }
+
+    fn top(
+        &mut self,
+        input: Rel,
+        mut count: Expr,
+        percent: bool,
+        ties: Option<Vec<SortKey>>,
+        needed: &Needed,
+    ) -> Lowered {
+        fold(&mut count);
+        let limit = match &count.kind {
+            ExprKind::Const(v) => v.as_i64(),
+            _ => None,
+        };
+        let count = self.expr(count, &[]);
+        let mut lowered = match input {
+            Rel::Sort { input, keys } if !percent && ties.is_none() => {
+                let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
+                let input = self.rel(*input, Vec::new(), &below);
+                self.sort(input, keys, Some(count))
+            }
+            input => {
+                let below = with_exprs(needed, ties.iter().flatten().map(|k| &k.expr));
+                let input = self.rel(input, Vec::new(), &below);
+                let ties = ties.map(|keys| {
+                    keys.into_iter()
+                        .map(|k| SortKey { expr: self.expr(k.expr, &input.cols), desc: k.desc })
+                        .collect()
+                });
+                input.wrap(|input| Op::Top { input, count, percent, ties }, 1.0)
+            }
+        };
+        if let Some(limit) = limit.filter(|_| !percent) {
+            lowered.node.rows = lowered.node.rows.min(limit.max(0) as f64);
+        }
+        lowered
+    }
+
+    fn set_op(
+        &mut self,
+        op: SetOp,
+        (left, left_columns): (Rel, Vec<ColId>),
+        (right, right_columns): (Rel, Vec<ColId>),
+        columns: Vec<ColId>,
+        preds: Vec<Expr>,
+    ) -> Lowered {
+        let side = |l: &mut Lowering, rel: Rel, own: &[ColId]| {
+            let mut below = Vec::with_capacity(preds.len());
+            for pred in &preds {
+                let mut pred = pred.clone();
+                pred.replace_columns(&mut |id| {
+                    let at = columns.iter().position(|c| *c == id)?;
+                    Some(Expr::col(own[at], SqlType::Int, true))
+                });
+                below.push(pred);
+            }
+            // Types of the replaced columns: those of the side itself, filled in by slot later; a
+            // predicate keeps its own typed structure, so only the column nodes need them.
+            let types = column_types(&rel);
+            for pred in &mut below {
+                retype(pred, &types);
+            }
+            let needed: Needed = own.iter().copied().collect();
+            let lowered = l.rel(rel, below, &needed);
+            l.shape(lowered, own)
+        };
+        let left = side(self, left, &left_columns);
+        let right = side(self, right, &right_columns);
+        let types = left.node.types.clone();
+        let total = left.node.rows + right.node.rows;
+        let node = match op {
+            SetOp::UnionAll | SetOp::Union => {
+                let mut inputs = Vec::new();
+                for node in [left.node, right.node] {
+                    match node.op {
+                        Op::Concat { inputs: more } => inputs.extend(more),
+                        _ => inputs.push(node),
+                    }
+                }
+                let all = Node { op: Op::Concat { inputs }, types: types.clone(), rows: total };
+                match op {
+                    SetOp::UnionAll => all,
+                    _ => {
+                        let op = Op::Distinct { input: Box::new(all), keys: columns.len() };
+                        Node { op, types, rows: total / 2.0 }
+                    }
+                }
+            }
+            SetOp::Except | SetOp::Intersect => {
+                let rows = left.node.rows / 2.0;
+                let op =
+                    Op::HashSetOp { op, left: Box::new(left.node), right: Box::new(right.node) };
+                Node { op, types, rows }
+            }
+        };
+        plain(node, columns)
+    }
+}
+
+impl Lowered {
+    /// The same rows (or some of them, in the same order) through another operator.
+    pub fn wrap(self, op: impl FnOnce(Box<Node>) -> Op, selectivity: f64) -> Lowered {
+        let types = self.node.types.clone();
+        let rows = (self.node.rows * selectivity).max(1.0);
+        let op = op(Box::new(self.node));
+        Lowered {
+            node: Node { op, types, rows },
+            cols: self.cols,
+            order: self.order,
+            fixed: self.fixed,
+        }
+    }
+}
+
+/// Rows of which no order is known.
+pub(crate) fn plain(node: Node, cols: Vec<ColId>) -> Lowered {
+    Lowered { node, cols, order: Vec::new(), fixed: Needed::new() }
+}
+
+/// What the inner plan of a boundary needs, over the outer row.
+pub(crate) fn binds(boundary: &Boundary, cols: &[ColId]) -> Vec<(ParamId, Expr)> {
+    boundary
+        .params
+        .iter()
+        .map(|(id, param, ty)| {
+            let slot = cols.iter().position(|c| c == id).expect("a boundary's own column");
+            (*param, Expr::new(ExprKind::Slot(slot as u32), *ty, true))
+        })
+        .collect()
+}
+
+/// `needed` and everything the expressions read.
+pub(crate) fn with_exprs<'e>(needed: &Needed, exprs: impl Iterator<Item = &'e Expr>) -> Needed {
+    let mut out = needed.clone();
+    let mut ids = Vec::new();
+    for e in exprs {
+        e.columns(&mut ids);
+    }
+    out.extend(ids);
+    out
+}
+
+/// No rows, but the right columns.
+fn empty(rel: &Rel, needed: &Needed) -> Lowered {
+    let types = column_types(rel);
+    let cols: Vec<ColId> = rel.columns().into_iter().filter(|c| needed.contains(c)).collect();
+    let types = cols
+        .iter()
+        .map(|c| types.iter().find(|(id, _)| id == c).map_or(SqlType::Int, |(_, ty)| *ty))
+        .collect();
+    plain(Node { op: Op::Empty, types, rows: 0.0 }, cols)
+}
+
+/// Types of the columns a tree yields.
+pub(crate) fn column_types(rel: &Rel) -> Vec<(ColId, SqlType)> {
+    match rel {
+        Rel::OneRow => Vec::new(),
+        Rel::Get(get) => {
+            let columns = get.table.columns.iter();
+            let mut out: Vec<(ColId, SqlType)> =
+                get.columns.iter().copied().zip(columns.map(|c| c.ty)).collect();
+            out.extend(get.locator.map(|id| (id, LOCATOR)));
+            out
+        }
+        Rel::System { view, columns, .. } => {
+            columns.iter().copied().zip(view.columns.iter().map(|c| c.ty)).collect()
+        }
+        Rel::Values { rows, columns } => columns
+            .iter()
+            .enumerate()
+            .map(|(i, id)| (*id, rows.first().map_or(SqlType::Int, |row| row[i].ty)))
+            .collect(),
+        Rel::Project { exprs, .. } => exprs.iter().map(|(id, e)| (*id, e.ty)).collect(),
+        Rel::Aggregate { group, aggs, .. } => group
+            .iter()
+            .map(|(id, e)| (*id, e.ty))
+            .chain(aggs.iter().map(|a| (a.out, a.ty)))
+            .collect(),
+        Rel::Window { input, windows } => {
+            let mut out = column_types(input);
+            out.extend(windows.iter().map(|w| (w.out, w.ty)));
+            out
+        }
+        Rel::SetOp { left, left_columns, columns, .. } => {
+            let types = column_types(left);
+            columns
+                .iter()
+                .zip(left_columns)
+                .map(|(id, l)| {
+                    let ty = types.iter().find(|(i, _)| i == l);
+                    (*id, ty.map_or(SqlType::Int, |(_, ty)| *ty))
+                })
+                .collect()
+        }
+        _ => rel.inputs().into_iter().flat_map(column_types).collect(),
+    }
+}
+
+/// The type of a locator's slot.
+pub(crate) const LOCATOR: SqlType = SqlType::VarBinary(types::Len::N(900));
+
+fn retype(expr: &mut Expr, types: &[(ColId, SqlType)]) {
+    if let ExprKind::Col(id) = expr.kind {
+        if let Some((_, ty)) = types.iter().find(|(i, _)| *i == id) {
+            expr.ty = *ty;
+        }
+        return;
+    }
+    expr.for_each_child_mut(&mut |child| retype(child, types));
+}
+
+/// May be computed elsewhere, and twice.
+fn is_movable(e: &Expr) -> bool {
+    !e.any(&mut |e| match &e.kind {
+        ExprKind::Subquery { .. } => true,
+        ExprKind::Func { func, .. } => func.is_per_row(),
+        _ => false,
+    })
+}
+
+/// The same for all rows of a run: reads no column (`ORDER BY (SELECT NULL)` too).
+fn is_free_of_rows(e: &Expr) -> bool {
+    !e.any(&mut |e| match &e.kind {
+        ExprKind::Col(_) | ExprKind::Slot(_) => true,
+        ExprKind::Func { func, .. } => func.is_per_row(),
+        _ => false,
+    })
+}
+
+/// Do the rows arrive in this order, perhaps by reading the key backwards?
+fn in_order(input: &mut Lowered, wanted: &[(ColId, bool)]) -> bool {
+    let free: Vec<(ColId, bool)> =
+        input.order.iter().copied().filter(|(id, _)| !input.fixed.contains(id)).collect();
+    if wanted.len() > free.len() {
+        return false;
+    }
+    let same = wanted.iter().zip(&free).all(|(w, o)| w == o);
+    if same {
+        return true;
+    }
+    let opposite = wanted.iter().zip(&free).all(|(w, o)| w.0 == o.0 && w.1 != o.1);
+    if opposite && reverse(&mut input.node) {
+        for (_, desc) in &mut input.order {
+            *desc = !*desc;
+        }
+        return true;
+    }
+    false
+}
+
+fn reverse(node: &mut Node) -> bool {
+    match &mut node.op {
+        Op::Scan(scan) if !scan.for_update => {
+            scan.reverse = !scan.reverse;
+            true
+        }
+        Op::Filter { input, .. } | Op::Project { input, .. } => reverse(input),
+        _ => false,
+    }
+}
+
+/// Columns that are the same constant wherever they are seen, replaced by it. Not below the side of
+/// an outer join that may be NULL.
+pub(crate) fn inline_constants(rel: &mut Rel) {
+    let mut known: Vec<(ColId, Expr)> = Vec::new();
+    loop {
+        let before = known.len();
+        collect_constants(rel, &mut known);
+        if known.len() == before {
+            return;
+        }
+        rel.walk_exprs_mut(&mut |e| {
+            e.replace_columns(&mut |id| {
+                known.iter().find(|(i, _)| *i == id).map(|(_, e)| e.clone())
+            });
+            fold(e);
+        });
+    }
+}
+
+fn collect_constants(rel: &Rel, known: &mut Vec<(ColId, Expr)>) {
+    if let Rel::Project { exprs, .. } = rel {
+        for (id, e) in exprs {
+            let constant = matches!(e.kind, ExprKind::Const(Value::Null) | ExprKind::Const(_));
+            if constant && !known.iter().any(|(i, _)| i == id) {
+                known.push((*id, e.clone()));
+            }
+        }
+    }
+    match rel {
+        Rel::Join { kind: JoinKind::Left, left, .. } => collect_constants(left, known),
+        Rel::Join { kind: JoinKind::Right, right, .. } => collect_constants(right, known),
+        Rel::Join { kind: JoinKind::Full, .. } => {}
+        Rel::Apply { outer: true, left, .. } => collect_constants(left, known),
+        // The sides of a set operation carry their columns by id: leave them be.
+        Rel::SetOp { .. } => {}
+        _ => rel.inputs().into_iter().for_each(|input| collect_constants(input, known)),
+    }
+}

@@ -1,0 +1,236 @@
+//! Whole statements: the query planned, and the statement's own expressions put over its slots.
+
+use binder::ir::{self, ColId, Expr, Query};
+
+use crate::fold::fold;
+use crate::lower::*;
+use crate::plan::*;
+
+/// A planned query and where its columns lie.
+struct Planned {
+    plan: Plan,
+    cols: Vec<ColId>,
+}
+
+/// Plans a query whose root begins with its output, followed by whatever `more` names.
+fn plan(lowering: &mut Lowering, query: &Query, more: &Needed) -> (Node, Vec<ColId>) {
+    let mut rel = query.rel.clone();
+    inline_constants(&mut rel);
+    let mut order: Vec<ColId> = query.output.iter().map(|c| c.id).collect();
+    let mut needed: Needed = order.iter().copied().collect();
+    let mut extra: Vec<ColId> = more.iter().copied().filter(|id| !needed.contains(id)).collect();
+    extra.sort();
+    needed.extend(extra.iter().copied());
+    let lowered = lowering.rel(rel, Vec::new(), &needed);
+    // Statements without output (changes, SELECT @v =) take the columns wherever they lie.
+    if order.is_empty() {
+        return (lowered.node, lowered.cols);
+    }
+    order.extend(extra);
+    let lowered = lowering.shape(lowered, &order);
+    (lowered.node, lowered.cols)
+}
+
+fn finish(lowering: Lowering, root: Node, query: &Query) -> Plan {
+    Plan {
+        root,
+        output: query.output.clone(),
+        param_count: lowering.param_count,
+        subplans: subplans(lowering.subplans),
+    }
+}
+
+fn subplans(subplans: Vec<Option<SubPlan>>) -> Vec<SubPlan> {
+    subplans.into_iter().map(|s| s.expect("every subplan is filled once lowered")).collect()
+}
+
+/// Folded and over the slots of `cols`.
+fn over(lowering: &mut Lowering, expr: &Expr, cols: &[ColId]) -> Expr {
+    let mut expr = expr.clone();
+    fold(&mut expr);
+    lowering.expr(expr, cols)
+}
+
+/// Plans a query by itself.
+pub fn plan_query(query: &Query) -> Plan {
+    let mut lowering = Lowering::default();
+    let (root, _) = plan(&mut lowering, query, &Needed::new());
+    finish(lowering, root, query)
+}
+
+pub fn plan_select(select: &ir::Select) -> SelectPlan {
+    let mut lowering = Lowering::default();
+    let query = &select.query;
+    match &select.target {
+        ir::SelectTarget::Vars(vars) => {
+            let more = with_exprs(&Needed::new(), vars.iter().map(|(_, e)| e));
+            let (root, cols) = plan(&mut lowering, query, &more);
+            let vars = vars.iter().map(|(v, e)| (*v, over(&mut lowering, e, &cols))).collect();
+            SelectPlan { plan: finish(lowering, root, query), target: SelectTarget::Vars(vars) }
+        }
+        target => {
+            let (root, _) = plan(&mut lowering, query, &Needed::new());
+            let target = match target {
+                ir::SelectTarget::Into { name, spec } => {
+                    SelectTarget::Into { name: name.clone(), spec: spec.clone() }
+                }
+                _ => SelectTarget::Client,
+            };
+            SelectPlan { plan: finish(lowering, root, query), target }
+        }
+    }
+}
+
+pub fn plan_insert(insert: &ir::Insert) -> InsertPlan {
+    let mut lowering = Lowering::default();
+    let columns = insert.table.columns.len();
+    // OUTPUT of INSERT reads the inserted row alone.
+    let output = insert.output.as_ref().map(|o| output_plan(o, columns, &[]));
+    let source = match &insert.source {
+        ir::InsertSource::Values(rows) => {
+            let rows = rows
+                .iter()
+                .map(|row| row.iter().map(|e| over(&mut lowering, e, &[])).collect())
+                .collect();
+            InsertSource::Values {
+                rows,
+                param_count: lowering.param_count,
+                subplans: subplans(lowering.subplans),
+            }
+        }
+        ir::InsertSource::Query { query, row } => {
+            let mut query = query.clone();
+            if let Some(count) = &insert.top {
+                query.rel = ir::Rel::Top {
+                    input: Box::new(query.rel),
+                    count: count.clone(),
+                    percent: false,
+                    ties: None,
+                };
+            }
+            let planned = planned(&mut lowering, &query);
+            let row = row.iter().map(|e| over(&mut lowering, e, &planned.cols)).collect();
+            InsertSource::Query { plan: finish(lowering, planned.plan.root, &query), row }
+        }
+        ir::InsertSource::Exec { exec, columns, row } => {
+            let cols: Vec<ColId> = columns.iter().map(|c| c.id).collect();
+            let row = row.iter().map(|e| over(&mut lowering, e, &cols)).collect();
+            InsertSource::Exec { exec: exec.clone(), columns: columns.clone(), row }
+        }
+    };
+    InsertPlan {
+        table: insert.table.clone(),
+        hints: insert.hints,
+        source,
+        explicit_identity: insert.explicit_identity,
+        output,
+    }
+}
+
+fn planned(lowering: &mut Lowering, query: &Query) -> Planned {
+    let (root, cols) = plan(lowering, query, &Needed::new());
+    let plan = Plan { root, output: query.output.clone(), param_count: 0, subplans: Vec::new() };
+    Planned { plan, cols }
+}
+
+pub fn plan_update(update: &ir::Update) -> UpdatePlan {
+    let mut lowering = Lowering::default();
+    let values = update.set.iter().map(|s| match s {
+        ir::UpdateSet::Column { value, .. }
+        | ir::UpdateSet::Var { value, .. }
+        | ir::UpdateSet::Both { value, .. } => value,
+    });
+    let mut needed = with_exprs(&Needed::new(), values);
+    needed.extend(change_columns(update.locator, &update.old, update.output.as_ref()));
+    let (root, cols) = plan(&mut lowering, &update.query, &needed);
+    let set = update
+        .set
+        .iter()
+        .map(|s| match s {
+            ir::UpdateSet::Column { ordinal, value } => ir::UpdateSet::Column {
+                ordinal: *ordinal,
+                value: over(&mut lowering, value, &cols),
+            },
+            ir::UpdateSet::Var { var, value } => {
+                ir::UpdateSet::Var { var: *var, value: over(&mut lowering, value, &cols) }
+            }
+            ir::UpdateSet::Both { var, ordinal, value } => ir::UpdateSet::Both {
+                var: *var,
+                ordinal: *ordinal,
+                value: over(&mut lowering, value, &cols),
+            },
+        })
+        .collect();
+    let output = update.output.as_ref().map(|o| output_plan(o, update.old.len(), &cols));
+    UpdatePlan {
+        table: update.table.clone(),
+        hints: update.hints,
+        locator: slot(&cols, update.locator),
+        old: update.old.iter().map(|id| slot(&cols, *id)).collect(),
+        source: finish(lowering, root, &update.query),
+        set,
+        output,
+    }
+}
+
+pub fn plan_delete(delete: &ir::Delete) -> DeletePlan {
+    let mut lowering = Lowering::default();
+    let mut needed = Needed::new();
+    needed.extend(change_columns(delete.locator, &delete.old, delete.output.as_ref()));
+    let (root, cols) = plan(&mut lowering, &delete.query, &needed);
+    let output = delete.output.as_ref().map(|o| output_plan(o, delete.old.len(), &cols));
+    DeletePlan {
+        table: delete.table.clone(),
+        hints: delete.hints,
+        locator: slot(&cols, delete.locator),
+        old: delete.old.iter().map(|id| slot(&cols, *id)).collect(),
+        source: finish(lowering, root, &delete.query),
+        output,
+    }
+}
+
+/// Folds constants and plans the subqueries of an expression that reads no row.
+pub fn plan_expr(expr: &Expr) -> ExprPlan {
+    let mut lowering = Lowering::default();
+    let expr = over(&mut lowering, expr, &[]);
+    ExprPlan { expr, param_count: lowering.param_count, subplans: subplans(lowering.subplans) }
+}
+
+/// What a change needs of its query besides its own expressions.
+fn change_columns(locator: ColId, old: &[ColId], output: Option<&ir::Output>) -> Vec<ColId> {
+    let mut ids = old.to_vec();
+    ids.push(locator);
+    if let Some(output) = output {
+        let mut read = Vec::new();
+        for (_, e) in &output.columns {
+            e.columns(&mut read);
+        }
+        read.retain(|id| !output.inserted.contains(id) && !output.deleted.contains(id));
+        ids.extend(read);
+    }
+    ids
+}
+
+/// OUTPUT over the row of new columns, old columns and source slots.
+fn output_plan(output: &ir::Output, columns: usize, source: &[ColId]) -> OutputPlan {
+    let mut cols = Vec::with_capacity(2 * columns + source.len());
+    cols.extend(&output.inserted);
+    cols.extend(&output.deleted);
+    cols.extend(source);
+    let mut lowering = Lowering::default();
+    let out =
+        output.columns.iter().map(|(c, e)| (c.clone(), over(&mut lowering, e, &cols))).collect();
+    let into = output.into.as_ref().map(|(table, row)| {
+        let ids: Vec<ColId> = output.columns.iter().map(|(c, _)| c.id).collect();
+        let row = row.iter().map(|e| over(&mut lowering, e, &ids)).collect();
+        (table.clone(), row)
+    });
+    OutputPlan { columns: out, into }
+}
+
+fn slot(cols: &[ColId], id: ColId) -> u32 {
+    match cols.iter().position(|c| *c == id) {
+        Some(slot) => slot as u32,
+        None => stdx::fatal!("planner: column {id:?} of a change was pruned"),
+    }
+}
