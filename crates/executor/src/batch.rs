@@ -110,7 +110,10 @@ impl Batch {
     }
 
     /// Keeps the rows for which `keep` holds.
-    pub fn retain<E>(&mut self, mut keep: impl FnMut(&[Value]) -> Result<bool, E>) -> Result<(), E> {
+    pub fn retain<E>(
+        &mut self,
+        mut keep: impl FnMut(&[Value]) -> Result<bool, E>,
+    ) -> Result<(), E> {
         let mut kept = 0;
         for i in 0..self.len {
             if keep(self.row(i))? {

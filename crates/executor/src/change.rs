@@ -385,4 +385,3 @@ fn reads(node: &Node, table: &TableDef) -> bool {
         _ => ops::inputs(node).into_iter().any(|input| reads(input, table)),
     }
 }
-

@@ -17,11 +17,8 @@ pub trait Environment {
     /// Functions of the catalog and the session: OBJECT_ID, DB_NAME, ERROR_NUMBER, SCOPE_IDENTITY ...
     fn session_function(&mut self, func: FuncId, args: &[Value]) -> Result<Value, SqlError>;
     /// The rows of a system view in the order of its columns.
-    fn view_rows(
-        &mut self,
-        view: &SystemView,
-        args: &[Value],
-    ) -> Result<Vec<Vec<Value>>, SqlError>;
+    fn view_rows(&mut self, view: &SystemView, args: &[Value])
+    -> Result<Vec<Vec<Value>>, SqlError>;
     /// The next value of a table's identity column.
     fn next_identity(&mut self, table: &TableDef) -> Result<i64, SqlError>;
     /// The current database's name, for messages.
@@ -48,8 +45,6 @@ pub struct Cx<'a> {
     pub(crate) kept: Vec<Option<Vec<Value>>>,
     /// Compiled LIKE patterns, by the address of their expression.
     pub(crate) patterns: Vec<(usize, Pattern)>,
-    /// Identity value given out last by this statement.
-    pub last_identity: Option<i64>,
     /// Bytes held by sorts and hash tables of this statement.
     pub(crate) held_bytes: usize,
     now_unix_ns: u64,
@@ -77,20 +72,25 @@ impl<'a> Cx<'a> {
             params: Vec::new(),
             kept: Vec::new(),
             patterns: Vec::new(),
-            last_identity: None,
             held_bytes: 0,
             now_unix_ns: 0,
             rand: None,
         }
     }
 
-    /// Takes over the subqueries and parameters of a plan.
-    pub fn with_plan(mut self, subplans: &'a [SubPlan], param_count: usize) -> Cx<'a> {
-        self.set_plan(subplans, param_count);
-        self
+    /// The same context for as long as this borrow lasts: a plan that lives shorter than the context may be set in it.
+    /// The clock's reading goes along, kept subqueries do not.
+    pub fn reborrow(&mut self) -> Cx<'_> {
+        let now_unix_ns = self.now_unix_ns();
+        let mut cx = Cx::new(self.vars, self.env, self.txn.as_deref_mut(), self.cancel);
+        cx.table = self.table;
+        cx.held_bytes = self.held_bytes;
+        cx.now_unix_ns = now_unix_ns;
+        cx.rand = self.rand;
+        cx
     }
 
-    /// The same in place.
+    /// Takes over the subqueries and parameters of a plan.
     pub fn set_plan(&mut self, subplans: &'a [SubPlan], param_count: usize) {
         self.subplans = subplans;
         self.params.clear();

@@ -92,14 +92,12 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
             SqlError::new(208, 16, format!("Invalid object name '{object}'."))
         }
         EngineError::Doomed => doomed(),
-        EngineError::Io { .. } | EngineError::LogUnavailable { .. } | EngineError::LogCorrupt { .. } => {
-            SqlError::new(error.number(), 21, error.to_string())
+        EngineError::Io { .. }
+        | EngineError::LogUnavailable { .. }
+        | EngineError::LogCorrupt { .. } => SqlError::new(error.number(), 21, error.to_string()),
+        EngineError::NoMemory => {
+            SqlError::new(802, 17, "There is insufficient memory available in the buffer pool.")
         }
-        EngineError::NoMemory => SqlError::new(
-            802,
-            17,
-            "There is insufficient memory available in the buffer pool.",
-        ),
         _ => SqlError::new(error.number(), 16, error.to_string()),
     }
 }

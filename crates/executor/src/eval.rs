@@ -75,7 +75,6 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
         ExprKind::NextIdentity => {
             let Some(table) = cx.table else { return Ok(Value::Null) };
             let next = cx.env.next_identity(table)?;
-            cx.last_identity = Some(next);
             Ok(convert::cast(&Value::BigInt(next), types::SqlType::BigInt, expr.ty, 0)?)
         }
         ExprKind::Compare { .. }
@@ -84,9 +83,7 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
         | ExprKind::Not(_)
         | ExprKind::IsNull { .. }
         | ExprKind::Like { .. }
-        | ExprKind::In { .. } => {
-            Ok(test(expr, row, cx)?.map_or(Value::Null, Value::Bit))
-        }
+        | ExprKind::In { .. } => Ok(test(expr, row, cx)?.map_or(Value::Null, Value::Bit)),
         ExprKind::Col(_) | ExprKind::Subquery { .. } => {
             stdx::fatal!("an expression reached execution without being planned: {expr:?}")
         }
@@ -210,7 +207,9 @@ fn arithmetic(
     right: &Expr,
 ) -> Result<Value, SqlError> {
     let value = match (op, a, b) {
-        (ArithOp::Add, Value::BigInt(a), Value::BigInt(b)) => Value::BigInt(arith::add_i64(*a, *b)?),
+        (ArithOp::Add, Value::BigInt(a), Value::BigInt(b)) => {
+            Value::BigInt(arith::add_i64(*a, *b)?)
+        }
         (ArithOp::Add, Value::Int(a), Value::Int(b)) => Value::Int(arith::add_i32(*a, *b)?),
         (ArithOp::Sub, Value::Int(a), Value::Int(b)) => Value::Int(arith::sub_i32(*a, *b)?),
         _ => arith::binary(types_op(op), a, left.ty, b, right.ty)?,

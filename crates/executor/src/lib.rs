@@ -12,17 +12,17 @@
 mod message;
 mod sink;
 
-mod query;
 mod change;
+mod query;
 mod write;
 
+mod batch;
 mod cx;
+mod error;
 mod eval;
 mod functions;
-mod subquery;
-mod batch;
 mod ops;
-mod error;
+mod subquery;
 
 pub use batch::Batch;
 pub use change::{delete, insert, insert_query, insert_rows, update};

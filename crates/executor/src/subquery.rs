@@ -45,12 +45,7 @@ fn limit(kind: &SubqueryKind) -> usize {
     }
 }
 
-fn run(
-    index: usize,
-    row: &[Value],
-    limit: usize,
-    cx: &mut Cx<'_>,
-) -> Result<Vec<Value>, SqlError> {
+fn run(index: usize, row: &[Value], limit: usize, cx: &mut Cx<'_>) -> Result<Vec<Value>, SqlError> {
     let subplans = cx.subplans;
     let subplan = &subplans[index];
     for (param, expr) in &subplan.binds {
@@ -71,11 +66,7 @@ fn run(
     Ok(firsts)
 }
 
-fn judge(
-    kind: &SubqueryKind,
-    needle: Option<Value>,
-    rows: &[Value],
-) -> Result<Value, SqlError> {
+fn judge(kind: &SubqueryKind, needle: Option<Value>, rows: &[Value]) -> Result<Value, SqlError> {
     match kind {
         SubqueryKind::Exists => Ok(Value::Bit(!rows.is_empty())),
         SubqueryKind::Scalar => match rows {

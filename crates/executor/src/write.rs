@@ -64,8 +64,7 @@ impl TableWriter {
             stdx::fatal!("a row is written without a transaction");
         };
         let image = image(&self.table, &self.row);
-        txn.insert(&self.tree, &self.key, &image, hint)
-            .map_err(|e| self.explain(e, values, cx))
+        txn.insert(&self.tree, &self.key, &image, hint).map_err(|e| self.explain(e, values, cx))
     }
 
     /// Replaces the row under `locator`. False when it is gone.
@@ -81,8 +80,7 @@ impl TableWriter {
             stdx::fatal!("a row is written without a transaction");
         };
         let image = image(&self.table, &self.row);
-        txn.update(&self.tree, locator, &image)
-            .map_err(|e| engine_error(e, Some(&self.table), cx))
+        txn.update(&self.tree, locator, &image).map_err(|e| engine_error(e, Some(&self.table), cx))
     }
 
     /// Deletes the row under `locator`. False when it is gone.

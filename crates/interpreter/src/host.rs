@@ -2,6 +2,8 @@
 //!
 //! Promise: the interpreter reaches nothing beyond its session's database except through [`Host`].
 
+use binder::ObjectName;
+use binder::ir::SystemView;
 use executor::SqlError;
 use std::sync::Arc;
 use syntax::ast::{AlterDatabaseAction, CreateDatabase};
@@ -46,10 +48,23 @@ pub trait Host {
     fn version(&self) -> String {
         format!("Millrace {}", env!("CARGO_PKG_VERSION"))
     }
-    /// The rows of a dynamic management view (`dm_os_wait_stats`, lower case, without schema) in the order of
-    /// its catalogued columns; `None` when there is no such view.
-    fn view_rows(&mut self, view: &str, database: &OpenDatabase) -> Option<Vec<Vec<Value>>> {
-        let _ = (view, database);
+    /// A system view or function beyond those of the interpreter itself, if there is one of that name.
+    fn system_view(&mut self, name: &ObjectName) -> Option<Arc<SystemView>> {
+        let _ = name;
         None
+    }
+    /// The rows of such a view, in the order of its columns.
+    fn view_rows(
+        &mut self,
+        view: &SystemView,
+        args: &[Value],
+        database: &OpenDatabase,
+    ) -> Result<Vec<Vec<Value>>, SqlError> {
+        let _ = (args, database);
+        Err(SqlError::new(208, 16, format!("Invalid object name '{}'.", view.name)))
+    }
+    /// KILL; 6106 when there is no such session.
+    fn kill(&mut self, spid: u16) -> Result<(), SqlError> {
+        Err(SqlError::new(6106, 16, format!("Process ID {spid} is not an active process ID.")))
     }
 }

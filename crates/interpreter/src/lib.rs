@@ -9,25 +9,30 @@
 
 #![forbid(unsafe_code)]
 
+mod batch;
 mod host;
 mod state;
 
+mod code;
+mod compile;
+mod insert;
+mod plan;
+mod point;
+mod statement;
+mod transaction;
+mod vm;
+mod whole;
+
+mod define;
+mod exec;
+mod format;
+mod other;
+mod system_procs;
+
+mod environment;
+mod names;
+mod views;
+
+pub use batch::execute_batch;
 pub use host::{Host, OpenDatabase};
 pub use state::{SessionState, SetOptions};
-
-use executor::ResultSink;
-
-/// Runs one batch (no GO in it) to its end. Results, messages and errors go to `sink`.
-///
-/// `Err(())` when any error of severity 11 or more was reported. The session stays usable unless an error of
-/// severity 20 or more was reported.
-#[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
-pub fn execute_batch(
-    state: &mut SessionState,
-    host: &mut dyn Host,
-    text: &str,
-    sink: &mut dyn ResultSink,
-) -> Result<(), ()> {
-    let _ = (state, host, text, sink);
-    unimplemented!("execute_batch")
-}

@@ -3,9 +3,15 @@
 //! Promise: SET options, the open transaction and cached programs live here and nowhere else; dropping the
 //! state rolls an open transaction back.
 
+use crate::code::Code;
 use crate::host::OpenDatabase;
+use crate::plan::{CodeState, NamesVersion};
+use crate::transaction::Transaction;
+use executor::SqlError;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use types::Value;
 
 /// SET options of a session, with the defaults of SQL Server's drivers.
 #[derive(Debug, Clone)]
@@ -24,6 +30,10 @@ pub struct SetOptions {
     pub implicit_transactions: bool,
     /// SET DATEFIRST.
     pub datefirst: u8,
+    /// SET DEADLOCK_PRIORITY, -10 to 10.
+    pub deadlock_priority: i8,
+    /// SET TRANSACTION ISOLATION LEVEL.
+    pub isolation: engine::Isolation,
 }
 
 impl Default for SetOptions {
@@ -36,20 +46,49 @@ impl Default for SetOptions {
             rowcount: 0,
             implicit_transactions: false,
             datefirst: 7,
+            deadlock_priority: 0,
+            isolation: engine::Isolation::ReadCommitted,
         }
     }
+}
+
+/// A procedure, compiled, with what this session has learnt of it.
+pub(crate) struct CachedProcedure {
+    /// Catalog version of the definition that was compiled.
+    pub version: u64,
+    pub code: Arc<Code>,
+    /// Absent while it runs.
+    pub state: Option<CodeState>,
 }
 
 /// A session: its database, options, transaction and caches.
 pub struct SessionState {
     /// @@SPID.
     pub spid: u16,
-    /// The current database.
+    /// The current database. Change it through [`SessionState::use_database`].
     pub database: Arc<OpenDatabase>,
     /// SET options.
     pub options: SetOptions,
     /// Set by another thread to stop the running batch at its next loop turn, statement or row batch.
     pub cancel: Arc<AtomicBool>,
+    pub(crate) transaction: Transaction,
+    /// @@ROWCOUNT.
+    pub(crate) rowcount: i64,
+    /// @@ERROR.
+    pub(crate) error: i32,
+    /// @@IDENTITY and SCOPE_IDENTITY().
+    pub(crate) identity: Option<i64>,
+    /// Object id of the table under SET IDENTITY_INSERT ON.
+    pub(crate) identity_insert: Option<i32>,
+    /// @@NESTLEVEL.
+    pub(crate) nesting: u32,
+    /// @@PROCID.
+    pub(crate) procedure_id: i32,
+    /// Errors of the CATCH blocks being run, innermost last.
+    pub(crate) caught: Vec<SqlError>,
+    pub(crate) procedures: HashMap<(u16, i32), CachedProcedure>,
+    /// Frames not in use.
+    pub(crate) frames: Vec<Vec<Value>>,
 }
 
 impl SessionState {
@@ -60,16 +99,75 @@ impl SessionState {
             database,
             options: SetOptions::default(),
             cancel: Arc::new(AtomicBool::new(false)),
+            transaction: Transaction::default(),
+            rowcount: 0,
+            error: 0,
+            identity: None,
+            identity_insert: None,
+            nesting: 0,
+            procedure_id: 0,
+            caught: Vec::new(),
+            procedures: HashMap::new(),
+            frames: Vec::new(),
         }
     }
 
     /// @@TRANCOUNT.
     pub fn trancount(&self) -> u32 {
-        0
+        self.transaction.count
     }
 
-    /// Rolls back whatever is open; for a reset or closing connection.
+    /// Rolls back whatever is open; for a reset or closing connection. Suspends.
     pub fn reset(&mut self) {
         self.cancel.store(false, Ordering::Relaxed);
+        let _ = self.transaction.rollback_all();
+        self.transaction.forget_database();
+        self.options = SetOptions::default();
+        self.procedures.clear();
+        self.caught.clear();
+        self.nesting = 0;
+        self.error = 0;
+        self.rowcount = 0;
+    }
+
+    /// USE. Refused (by the answer) while a transaction is open: a transaction belongs to one database.
+    pub fn use_database(&mut self, database: Arc<OpenDatabase>) -> Result<(), SqlError> {
+        if Arc::ptr_eq(&self.database, &database) {
+            return Ok(());
+        }
+        if self.transaction.count > 0 {
+            return Err(SqlError::new(
+                226,
+                16,
+                "USE statement not allowed within multi-statement transaction.",
+            ));
+        }
+        self.transaction.forget_database();
+        self.database = database;
+        self.procedures.clear();
+        Ok(())
+    }
+
+    /// What names mean at the moment.
+    #[inline]
+    pub(crate) fn names_version(&self) -> NamesVersion {
+        NamesVersion {
+            database: self.database.id,
+            catalog: self.database.catalog.version(),
+            uncommitted: self.transaction.definitions(),
+        }
+    }
+
+    /// An empty frame, perhaps with memory from an earlier one.
+    pub(crate) fn take_frame(&mut self) -> Vec<Value> {
+        self.frames.pop().unwrap_or_default()
+    }
+
+    /// Gives a frame back.
+    pub(crate) fn give_frame(&mut self, mut frame: Vec<Value>) {
+        frame.clear();
+        if self.frames.len() < 8 {
+            self.frames.push(frame);
+        }
     }
 }

@@ -57,7 +57,10 @@ fn text_functions() {
     );
     assert_eq!(f(FuncId::Replicate, &[s("ab"), Value::BigInt(2)], vc), s("abab"));
     assert_eq!(f(FuncId::QuoteName, &[s("a]b")], vc), s("[a]]b]"));
-    assert_eq!(f(FuncId::Stuff, &[s("abcd"), Value::BigInt(2), Value::BigInt(2), s("X")], vc), s("aXd"));
+    assert_eq!(
+        f(FuncId::Stuff, &[s("abcd"), Value::BigInt(2), Value::BigInt(2), s("X")], vc),
+        s("aXd")
+    );
     assert_eq!(f(FuncId::Soundex, &[s("Robert")], vc), s("R163"));
     assert_eq!(f(FuncId::ParseName, &[s("a.[b.c].d"), Value::Int(2)], vc), s("b.c"));
     assert_eq!(f(FuncId::Len, &[Value::Null], SqlType::Int), Value::Null);

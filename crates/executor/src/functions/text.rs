@@ -84,7 +84,9 @@ pub(super) fn call(
                 let whole = format!("{:.0}", x.trunc()).len();
                 text = format!("{x:.0$}", width.saturating_sub(whole + 1));
             }
-            if text.len() > width { Value::str(&"*".repeat(width)) } else {
+            if text.len() > width {
+                Value::str(&"*".repeat(width))
+            } else {
                 Value::str(&format!("{text:>width$}"))
             }
         }
@@ -118,7 +120,8 @@ pub(super) fn call(
         QuoteName => quote(s, v.get(1).and_then(Value::as_str)),
         Soundex => Value::str(&soundex(s)),
         Translate => {
-            let (from, to): (Vec<char>, Vec<char>) = (t(1).chars().collect(), t(2).chars().collect());
+            let (from, to): (Vec<char>, Vec<char>) =
+                (t(1).chars().collect(), t(2).chars().collect());
             if from.len() != to.len() {
                 return Err(SqlError::new(
                     9828,
@@ -334,4 +337,3 @@ fn parse_name(s: &str, part: i64) -> Value {
         _ => Value::Null,
     }
 }
-

@@ -20,8 +20,8 @@ pub(super) fn call(
             return Ok(Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes: 0 }));
         }
         FuncId::IsDate => {
-            let good = !v[0].is_null()
-                && convert::cast(&v[0], args[0].ty, SqlType::DateTime, 0).is_ok();
+            let good =
+                !v[0].is_null() && convert::cast(&v[0], args[0].ty, SqlType::DateTime, 0).is_ok();
             return Ok(Value::Int(good as i32));
         }
         _ => {}

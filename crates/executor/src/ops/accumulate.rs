@@ -30,11 +30,21 @@ pub(super) struct Accumulator {
 enum State {
     Count(i64),
     /// Sum in units of the argument's scale, and how many.
-    Exact { sum: i128, count: i64 },
-    Approximate { sum: f64, count: i64 },
+    Exact {
+        sum: i128,
+        count: i64,
+    },
+    Approximate {
+        sum: f64,
+        count: i64,
+    },
     Extreme(Value),
     /// Welford's running mean and squared distance.
-    Moments { count: i64, mean: f64, squares: f64 },
+    Moments {
+        count: i64,
+        mean: f64,
+        squares: f64,
+    },
 }
 
 impl Accumulator {

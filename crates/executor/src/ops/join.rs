@@ -3,9 +3,9 @@
 //! Promise: both stream their left side; the hash join holds its right side, nested loops hold theirs only when
 //! told to spool it. Rows are the left row followed by the right one; semi and anti joins give the left alone.
 
+use super::Operator;
 use super::hash::{KeyEncoder, KeyMap};
 use super::simple::Source;
-use super::Operator;
 use crate::batch::Batch;
 use crate::cx::{Cx, row_bytes};
 use crate::eval::{eval, holds};

@@ -235,8 +235,7 @@ fn bounds(
         key::encode_part(part, &value, &mut key);
         Ok(Some(Some((key, *inclusive))))
     };
-    let (Some(mut lower), Some(mut upper)) =
-        (edge(&range.lower, cx)?, edge(&range.upper, cx)?)
+    let (Some(mut lower), Some(mut upper)) = (edge(&range.lower, cx)?, edge(&range.upper, cx)?)
     else {
         return Ok(None);
     };

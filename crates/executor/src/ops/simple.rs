@@ -207,7 +207,17 @@ impl<'p> Top<'p> {
         ties: Option<&'p [SortKey]>,
         width: usize,
     ) -> Self {
-        Top { input, count, percent, ties, width, left: None, last: None, kept: Vec::new(), kept_at: 0 }
+        Top {
+            input,
+            count,
+            percent,
+            ties,
+            width,
+            left: None,
+            last: None,
+            kept: Vec::new(),
+            kept_at: 0,
+        }
     }
 
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<u64, SqlError> {

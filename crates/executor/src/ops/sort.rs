@@ -77,7 +77,9 @@ impl<'p> Sort<'p> {
                 self.rows.extend_from_slice(row);
                 self.order.push((key.as_slice().into(), self.order_number()));
             }
-            if limit != usize::MAX && self.order.len() > limit.saturating_mul(2).saturating_add(1024) {
+            if limit != usize::MAX
+                && self.order.len() > limit.saturating_mul(2).saturating_add(1024)
+            {
                 self.cut(limit);
             }
             cx.breathe()?;
@@ -88,7 +90,11 @@ impl<'p> Sort<'p> {
     }
 
     fn order_number(&self) -> u32 {
-        if self.width == 0 { self.order.len() as u32 } else { (self.rows.len() / self.width) as u32 - 1 }
+        if self.width == 0 {
+            self.order.len() as u32
+        } else {
+            (self.rows.len() / self.width) as u32 - 1
+        }
     }
 
     /// Keeps the first `limit` rows and drops the others' values.

@@ -213,11 +213,8 @@ impl<'p> Window<'p> {
                 let (size, longer) = (count as i64 / groups, count as i64 % groups);
                 for i in 0..count as i64 {
                     let edge = longer * (size + 1);
-                    let tile = if i < edge {
-                        i / (size + 1)
-                    } else {
-                        longer + (i - edge) / size.max(1)
-                    };
+                    let tile =
+                        if i < edge { i / (size + 1) } else { longer + (i - edge) / size.max(1) };
                     values.push(Value::BigInt(tile + 1));
                 }
             }

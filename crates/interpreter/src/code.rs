@@ -1,0 +1,111 @@
+//! Register bytecode.
+//!
+//! A frame is a flat array of values: the program's variables first, then constants and temporaries in the order
+//! in which the compiler asked for them. [`Code::template`] is a frame ready to run; an instruction names its
+//! operands by their places.
+//!
+//! Invariants: every register is below `template.len()`; every target is at most `ops.len()`; statements' spans are
+//! sorted, do not overlap and cover every instruction that can fail.
+
+use binder::ir::{self, CompareOp};
+use planner::ExprPlan;
+use std::sync::Arc;
+use types::{SqlType, Value};
+
+/// A place in the frame.
+pub(crate) type Reg = u16;
+/// An index into [`Code::ops`].
+pub(crate) type Pc = u32;
+
+/// One instruction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Op {
+    /// d = s
+    Move { d: Reg, s: Reg },
+    /// d = a + b, both int or both bigint
+    Add { d: Reg, a: Reg, b: Reg },
+    /// d = a - b
+    Sub { d: Reg, a: Reg, b: Reg },
+    /// d = a * b
+    Mul { d: Reg, a: Reg, b: Reg },
+    /// d = s as bigint, from a smaller integer
+    Widen { d: Reg, s: Reg },
+    /// d = expression
+    Eval { d: Reg, expr: u32 },
+    /// Go on there.
+    Jump { to: Pc },
+    /// Go back: yields when the quantum is over, stops when cancelled.
+    Loop { to: Pc },
+    /// Go there unless the comparison of two values of one type is true.
+    Unless { compare: CompareOp, a: Reg, b: Reg, to: Pc },
+    /// Go there unless the predicate is true.
+    UnlessExpr { expr: u32, to: Pc },
+    /// The same for a predicate over tables, bound again when the catalog has moved.
+    UnlessCondition { condition: u32, to: Pc },
+    /// A statement that sets variables is over: @@ROWCOUNT = rows, @@ERROR = 0.
+    Done { rows: u8 },
+    /// BEGIN TRANSACTION without a name.
+    Begin,
+    /// COMMIT.
+    Commit { delayed: Option<bool> },
+    /// Any other statement.
+    Statement { index: u32 },
+    /// INSERT of rows, followed by COMMIT: both in one log record where that may be, then the COMMIT is skipped.
+    InsertCommit { index: u32, delayed: Option<bool> },
+    /// RETURN; the status is in a register.
+    Return { status: Option<Reg> },
+    /// The end of a CATCH block: its error is no longer current.
+    EndCatch,
+}
+
+/// The instructions of one statement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Span {
+    pub start: Pc,
+    pub end: Pc,
+    /// Where to go on when it fails.
+    pub resume: Pc,
+    pub line: u32,
+}
+
+/// A TRY block and its CATCH.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Handler {
+    pub start: Pc,
+    pub end: Pc,
+    pub target: Pc,
+}
+
+/// A compiled batch or procedure. Immutable; what it learns at run time is in [`crate::plan::CodeState`].
+pub(crate) struct Code {
+    pub ops: Vec<Op>,
+    pub template: Vec<Value>,
+    /// Innermost first.
+    pub handlers: Vec<Handler>,
+    pub spans: Vec<Span>,
+    pub exprs: Vec<ExprPlan>,
+    pub statements: Vec<ir::Stmt>,
+    pub conditions: Vec<ir::Condition>,
+    /// Types of the variables.
+    pub vars: Vec<SqlType>,
+    pub params: Vec<ir::ProcParam>,
+    /// To bind statements again.
+    pub program: Arc<ir::Program>,
+    /// The procedure's name, for messages and ERROR_PROCEDURE().
+    pub name: Option<String>,
+    /// @@PROCID.
+    pub object_id: i32,
+}
+
+impl Code {
+    /// The statement to which an instruction belongs.
+    pub fn span(&self, pc: Pc) -> Option<&Span> {
+        let i = self.spans.partition_point(|span| span.start <= pc);
+        self.spans[..i].last().filter(|span| pc < span.end)
+    }
+
+    /// The CATCH block for an error at an instruction.
+    pub fn handler(&self, pc: Pc) -> Option<Pc> {
+        self.handlers.iter().find(|h| (h.start..h.end).contains(&pc)).map(|h| h.target)
+    }
+}

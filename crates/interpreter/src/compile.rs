@@ -1,0 +1,429 @@
+//! Programs to bytecode.
+//!
+//! Promise: scalar int and bigint arithmetic and comparison become instructions of their own, everything else an
+//! expression tree behind one instruction. Statements over tables stay whole and are planned at their first run.
+
+use crate::code::{Code, Handler, Op, Pc, Reg, Span};
+use binder::ir::{
+    ArithOp, CastMode, CompareOp, Condition, Expr, ExprKind, LabelId, Program, Stmt, StmtKind,
+};
+use planner::plan_expr;
+use std::sync::Arc;
+use types::{SqlType, Value};
+
+/// Compiles a program.
+pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i32) -> Code {
+    let mut compiler = Compiler {
+        ops: Vec::new(),
+        template: vec![Value::Null; program.vars.len()],
+        handlers: Vec::new(),
+        spans: Vec::new(),
+        exprs: Vec::new(),
+        statements: Vec::new(),
+        conditions: Vec::new(),
+        labels: vec![None; program.labels.len()],
+        gotos: Vec::new(),
+        loops: Vec::new(),
+    };
+    compiler.block(&program.body);
+    compiler.ops.push(Op::Return { status: None });
+    for (at, label) in std::mem::take(&mut compiler.gotos) {
+        // The binder has checked that the label exists.
+        let to = compiler.labels[label.0 as usize].unwrap_or(compiler.here());
+        compiler.ops[at] = if to <= at as Pc { Op::Loop { to } } else { Op::Jump { to } };
+    }
+    compiler.fuse_commits();
+    Code {
+        ops: compiler.ops,
+        template: compiler.template,
+        handlers: compiler.handlers,
+        spans: compiler.spans,
+        exprs: compiler.exprs,
+        statements: compiler.statements,
+        conditions: compiler.conditions,
+        vars: program.vars.iter().map(|v| v.ty).collect(),
+        params: program.params.clone(),
+        program,
+        name,
+        object_id,
+    }
+}
+
+struct Compiler {
+    ops: Vec<Op>,
+    template: Vec<Value>,
+    handlers: Vec<Handler>,
+    spans: Vec<Span>,
+    exprs: Vec<planner::ExprPlan>,
+    statements: Vec<Stmt>,
+    conditions: Vec<Condition>,
+    labels: Vec<Option<Pc>>,
+    /// Instructions that jump to labels.
+    gotos: Vec<(usize, LabelId)>,
+    loops: Vec<Loop>,
+}
+
+/// An open WHILE.
+struct Loop {
+    start: Pc,
+    breaks: Vec<usize>,
+}
+
+impl Compiler {
+    fn here(&self) -> Pc {
+        self.ops.len() as Pc
+    }
+
+    fn block(&mut self, statements: &[Stmt]) {
+        statements.iter().for_each(|s| self.statement(s));
+    }
+
+    /// A span over what `emit` emits.
+    fn spanned(&mut self, line: u32, emit: impl FnOnce(&mut Self)) -> usize {
+        let start = self.here();
+        emit(self);
+        let end = self.here();
+        self.spans.push(Span { start, end, resume: end, line });
+        self.spans.len() - 1
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        match &statement.kind {
+            StmtKind::Block(body) => self.block(body),
+            StmtKind::Nothing => {}
+            StmtKind::If { condition, then, otherwise } => {
+                let mut skips = Vec::new();
+                let span = self.spanned(statement.line, |c| skips = c.unless(condition));
+                self.block(then);
+                if otherwise.is_empty() {
+                    self.land(&skips);
+                } else {
+                    let over = self.jump();
+                    self.land(&skips);
+                    self.block(otherwise);
+                    self.land(&[over]);
+                }
+                self.spans[span].resume = self.here();
+            }
+            StmtKind::While { condition, body } => {
+                let start = self.here();
+                let mut skips = Vec::new();
+                let span = self.spanned(statement.line, |c| skips = c.unless(condition));
+                self.loops.push(Loop { start, breaks: Vec::new() });
+                self.block(body);
+                self.spanned(statement.line, |c| c.ops.push(Op::Loop { to: start }));
+                if let Some(open) = self.loops.pop() {
+                    self.land(&open.breaks);
+                }
+                self.land(&skips);
+                self.spans[span].resume = self.here();
+            }
+            StmtKind::Break => {
+                let at = self.jump();
+                if let Some(open) = self.loops.last_mut() {
+                    open.breaks.push(at);
+                }
+            }
+            StmtKind::Continue => {
+                let to = self.loops.last().map_or(self.here() + 1, |open| open.start);
+                self.spanned(statement.line, |c| c.ops.push(Op::Loop { to }));
+            }
+            StmtKind::TryCatch { body, handler } => {
+                let start = self.here();
+                self.block(body);
+                let end = self.here();
+                let over = self.jump();
+                self.handlers.push(Handler { start, end, target: self.here() });
+                self.block(handler);
+                self.ops.push(Op::EndCatch);
+                self.land(&[over]);
+            }
+            StmtKind::Label(label) => self.labels[label.0 as usize] = Some(self.here()),
+            StmtKind::Goto(label) => {
+                let label = *label;
+                self.spanned(statement.line, |c| {
+                    let at = c.jump();
+                    c.gotos.push((at, label));
+                });
+            }
+            StmtKind::Return(status) => {
+                self.spanned(statement.line, |c| {
+                    let status = status.as_ref().map(|expr| c.value(expr, None));
+                    c.ops.push(Op::Return { status });
+                });
+            }
+            StmtKind::SetVars(sets) if statement.source.is_none() => {
+                self.spanned(statement.line, |c| {
+                    for (var, expr) in sets {
+                        c.value(expr, Some(var.0 as Reg));
+                    }
+                    c.ops.push(Op::Done { rows: 1 });
+                });
+            }
+            StmtKind::Begin { name: None, .. } => {
+                self.spanned(statement.line, |c| c.ops.push(Op::Begin));
+            }
+            StmtKind::Commit { delayed } => {
+                let delayed = *delayed;
+                self.spanned(statement.line, |c| c.ops.push(Op::Commit { delayed }));
+            }
+            _ => {
+                let index = self.statements.len() as u32;
+                self.statements.push(statement.clone());
+                self.spanned(statement.line, |c| c.ops.push(Op::Statement { index }));
+            }
+        }
+    }
+
+    /// INSERT followed by COMMIT. The COMMIT stays where it is, for the times when they cannot be one.
+    fn fuse_commits(&mut self) {
+        for i in 1..self.ops.len() {
+            let (Op::Statement { index }, Op::Commit { delayed }) = (self.ops[i - 1], self.ops[i])
+            else {
+                continue;
+            };
+            // A boundary of a TRY block between the two would be stepped over.
+            let crosses = self.handlers.iter().any(|h| {
+                (h.start..h.end).contains(&(i as Pc - 1)) != (h.start..h.end).contains(&(i as Pc))
+            });
+            let kind = &self.statements[index as usize].kind;
+            if matches!(kind, StmtKind::Insert(_) | StmtKind::Deferred) && !crosses {
+                self.ops[i - 1] = Op::InsertCommit { index, delayed };
+            }
+        }
+    }
+
+    fn jump(&mut self) -> usize {
+        self.ops.push(Op::Jump { to: Pc::MAX });
+        self.ops.len() - 1
+    }
+
+    /// Makes forward jumps land here.
+    fn land(&mut self, jumps: &[usize]) {
+        let here = self.here();
+        for &at in jumps {
+            match &mut self.ops[at] {
+                Op::Jump { to }
+                | Op::Unless { to, .. }
+                | Op::UnlessExpr { to, .. }
+                | Op::UnlessCondition { to, .. } => *to = here,
+                other => stdx::fatal!("{other:?} is no forward jump"),
+            }
+        }
+    }
+
+    /// Jumps, to be landed, taken unless the condition is true.
+    fn unless(&mut self, condition: &Condition) -> Vec<usize> {
+        match (&condition.expr, &condition.source) {
+            (Some(expr), None) => {
+                let plan = plan_expr(expr);
+                let mut skips = Vec::new();
+                if plan.subplans.is_empty() {
+                    self.unless_expr(&plan.expr, &mut skips);
+                } else {
+                    self.exprs.push(plan);
+                    let expr = self.exprs.len() as u32 - 1;
+                    skips.push(self.ops.len());
+                    self.ops.push(Op::UnlessExpr { expr, to: Pc::MAX });
+                }
+                skips
+            }
+            _ => {
+                self.conditions.push(condition.clone());
+                let condition = self.conditions.len() as u32 - 1;
+                self.ops.push(Op::UnlessCondition { condition, to: Pc::MAX });
+                vec![self.ops.len() - 1]
+            }
+        }
+    }
+
+    fn unless_expr(&mut self, expr: &Expr, skips: &mut Vec<usize>) {
+        match &expr.kind {
+            ExprKind::And(a, b) => {
+                self.unless_expr(a, skips);
+                self.unless_expr(b, skips);
+            }
+            ExprKind::Compare { op, left, right } if is_whole(left.ty) && left.ty == right.ty => {
+                let a = self.planned(left, None);
+                let b = self.planned(right, None);
+                self.push_unless(*op, a, b, skips);
+            }
+            _ => {
+                let expr = self.expr(expr.clone());
+                skips.push(self.ops.len());
+                self.ops.push(Op::UnlessExpr { expr, to: Pc::MAX });
+            }
+        }
+    }
+
+    fn push_unless(&mut self, compare: CompareOp, a: Reg, b: Reg, skips: &mut Vec<usize>) {
+        skips.push(self.ops.len());
+        self.ops.push(Op::Unless { compare, a, b, to: Pc::MAX });
+    }
+
+    fn expr(&mut self, expr: Expr) -> u32 {
+        self.exprs.push(planner::ExprPlan { expr, subplans: Vec::new(), param_count: 0 });
+        self.exprs.len() as u32 - 1
+    }
+
+    fn register(&mut self, value: Value) -> Reg {
+        self.template.push(value);
+        match Reg::try_from(self.template.len() - 1) {
+            Ok(reg) => reg,
+            Err(_) => stdx::fatal!("a program needs more than {} registers", Reg::MAX),
+        }
+    }
+
+    /// Code that computes an expression into `into`, or into a register of its choice.
+    fn value(&mut self, expr: &Expr, into: Option<Reg>) -> Reg {
+        let plan = plan_expr(expr);
+        if plan.subplans.is_empty() {
+            return self.planned(&plan.expr, into);
+        }
+        let d = into.unwrap_or_else(|| self.register(Value::Null));
+        self.exprs.push(plan);
+        self.ops.push(Op::Eval { d, expr: self.exprs.len() as u32 - 1 });
+        d
+    }
+
+    /// The same for an expression already planned, without subqueries.
+    fn planned(&mut self, expr: &Expr, into: Option<Reg>) -> Reg {
+        let source = match &expr.kind {
+            ExprKind::Var(var) => Some(var.0 as Reg),
+            ExprKind::Const(value) => Some(self.register(value.clone())),
+            ExprKind::Cast { input, mode, .. }
+                if input.ty == expr.ty && !matches!(mode, CastMode::Store { .. }) =>
+            {
+                return self.planned(input, into);
+            }
+            _ => None,
+        };
+        if let Some(s) = source {
+            if let Some(d) = into {
+                self.ops.push(Op::Move { d, s });
+                return d;
+            }
+            return s;
+        }
+        match &expr.kind {
+            ExprKind::Arith {
+                op: op @ (ArithOp::Add | ArithOp::Sub | ArithOp::Mul),
+                left,
+                right,
+            } if is_whole(expr.ty) && left.ty == expr.ty && right.ty == expr.ty => {
+                let a = self.planned(left, None);
+                let b = self.planned(right, None);
+                let d = into.unwrap_or_else(|| self.register(Value::Null));
+                self.ops.push(match op {
+                    ArithOp::Add => Op::Add { d, a, b },
+                    ArithOp::Sub => Op::Sub { d, a, b },
+                    _ => Op::Mul { d, a, b },
+                });
+                d
+            }
+            ExprKind::Cast { input, mode, .. }
+                if expr.ty == SqlType::BigInt
+                    && input.ty.is_integer()
+                    && !matches!(mode, CastMode::Try) =>
+            {
+                let s = self.planned(input, None);
+                let d = into.unwrap_or_else(|| self.register(Value::Null));
+                self.ops.push(Op::Widen { d, s });
+                d
+            }
+            _ => {
+                let d = into.unwrap_or_else(|| self.register(Value::Null));
+                let expr = self.expr(expr.clone());
+                self.ops.push(Op::Eval { d, expr });
+                d
+            }
+        }
+    }
+}
+
+/// Types with instructions of their own.
+fn is_whole(ty: SqlType) -> bool {
+    matches!(ty, SqlType::Int | SqlType::BigInt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use binder::ir::{self, VarId};
+
+    fn expr(kind: ExprKind, ty: SqlType) -> Expr {
+        Expr { kind, ty, nullable: true }
+    }
+
+    fn var(i: u32) -> Expr {
+        expr(ExprKind::Var(VarId(i)), SqlType::Int)
+    }
+
+    fn stmt(kind: StmtKind) -> Stmt {
+        Stmt { line: 1, kind, source: None }
+    }
+
+    fn program(vars: usize, body: Vec<Stmt>) -> Arc<Program> {
+        Arc::new(Program {
+            vars: (0..vars)
+                .map(|i| ir::VarDef { name: format!("@v{i}"), ty: SqlType::Int })
+                .collect(),
+            params: Vec::new(),
+            body,
+            labels: Vec::new(),
+            text: "".into(),
+            catalog_version: 0,
+        })
+    }
+
+    #[test]
+    fn a_counting_loop_is_five_instructions() {
+        let one = expr(ExprKind::Const(Value::Int(1)), SqlType::Int);
+        let sum =
+            ExprKind::Arith { op: ArithOp::Add, left: Box::new(var(0)), right: Box::new(one) };
+        let condition = ExprKind::Compare {
+            op: CompareOp::Lt,
+            left: Box::new(var(0)),
+            right: Box::new(var(1)),
+        };
+        let body = vec![stmt(StmtKind::While {
+            condition: Condition { expr: Some(expr(condition, SqlType::Bit)), source: None },
+            body: vec![stmt(StmtKind::SetVars(vec![(VarId(0), expr(sum, SqlType::Int))]))],
+        })];
+        let code = compile(program(2, body), None, 0);
+        assert_eq!(
+            code.ops,
+            [
+                Op::Unless { compare: CompareOp::Lt, a: 0, b: 1, to: 4 },
+                Op::Add { d: 0, a: 0, b: 2 },
+                Op::Done { rows: 1 },
+                Op::Loop { to: 0 },
+                Op::Return { status: None },
+            ]
+        );
+        assert_eq!(code.template, [Value::Null, Value::Null, Value::Int(1)]);
+        assert_eq!(code.span(1).map(|s| s.resume), Some(3));
+    }
+
+    #[test]
+    fn an_error_in_try_finds_the_innermost_catch() {
+        let print = || stmt(StmtKind::Print(var(0)));
+        let inner = stmt(StmtKind::TryCatch { body: vec![print()], handler: vec![print()] });
+        let body = vec![
+            stmt(StmtKind::TryCatch { body: vec![print(), inner], handler: vec![print()] }),
+            print(),
+        ];
+        let code = compile(program(1, body), None, 0);
+        let prints: Vec<Pc> = (0..code.ops.len() as Pc)
+            .filter(|pc| matches!(code.ops[*pc as usize], Op::Statement { .. }))
+            .collect();
+        let [outer, inner, inner_catch, outer_catch, after] = prints[..] else {
+            panic!("{prints:?}");
+        };
+        assert_eq!(code.handler(outer), Some(outer_catch));
+        assert_eq!(code.handler(inner), Some(inner_catch));
+        assert_eq!(code.handler(inner_catch), Some(outer_catch));
+        assert_eq!(code.handler(outer_catch), None);
+        assert_eq!(code.handler(after), None);
+    }
+}

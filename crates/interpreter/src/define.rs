@@ -1,0 +1,255 @@
+//! Data definition: through the catalog in the session's transaction, or through the host for whole databases.
+
+use crate::vm::Vm;
+use binder::ObjectName;
+use binder::ddl::{AlterTable, CreateProcedure, CreateTable, Ddl};
+use catalog::{Catalog, DdlScope, ModuleOptions, TableDef, TableSpec};
+use executor::{Reach, SqlError, SqlMessage};
+use planner::Plan;
+use std::sync::Arc;
+use syntax::ast::{DropKind, DropObjects};
+use types::Value;
+
+impl Vm<'_> {
+    /// CREATE, ALTER, DROP.
+    pub fn define(&mut self, ddl: &Ddl, line: u32, frame: &mut [Value]) -> Result<(), SqlError> {
+        match ddl {
+            Ddl::CreateDatabase(create) => {
+                self.no_transaction("CREATE DATABASE")?;
+                self.host.create_database(create)
+            }
+            Ddl::AlterDatabase(alter) => {
+                self.no_transaction("ALTER DATABASE")?;
+                let name = match &alter.name {
+                    Some(name) => name.value.clone(),
+                    None => self.state.database.name.clone(),
+                };
+                self.host.alter_database(&name, &alter.action)
+            }
+            Ddl::CreateTable(create) => self.create_table(create, line, frame),
+            Ddl::AlterTable(alter) => self.alter_table(alter, frame),
+            Ddl::CreateProcedure(create) => self.create_procedure(create, frame),
+            Ddl::CreateSchema(name) => Err(SqlError::unsupported(format!("CREATE SCHEMA {name}"))),
+            Ddl::Drop(drop) => self.drop_objects(drop, frame),
+        }
+    }
+
+    fn no_transaction(&self, what: &str) -> Result<(), SqlError> {
+        if self.state.trancount() == 0 {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            226,
+            16,
+            format!("{what} statement not allowed within multi-statement transaction."),
+        ))
+    }
+
+    fn local(&self, name: &ObjectName) -> Result<(), SqlError> {
+        match &name.database {
+            Some(d) if !d.eq_ignore_ascii_case(&self.state.database.name) => {
+                Err(SqlError::unsupported("definition of an object in another database"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs a change of the catalog as a statement.
+    fn in_catalog<R>(
+        &mut self,
+        frame: &mut [Value],
+        body: impl FnOnce(&Catalog, &mut engine::Txn, &mut DdlScope) -> Result<R, SqlError>,
+    ) -> Result<R, SqlError> {
+        let catalog = self.state.database.catalog.clone();
+        // The scope stays out of the session while the statement runs and is given back before it ends, so that a
+        // commit under autocommit finds it.
+        let mut scope = self.state.transaction.take_scope();
+        let mark = scope.mark();
+        let state = &mut *self.state;
+        let mut txn = state.transaction.take(&state.database, &state.options);
+        if !txn.is_active() {
+            txn.begin();
+        }
+        txn.begin_statement();
+        let result = body(&catalog, &mut txn, &mut scope);
+        let _ = frame;
+        match result {
+            Ok(value) => {
+                txn.end_statement();
+                state.transaction.give(txn);
+                state.transaction.give_scope(scope);
+                if state.transaction.count == 0 {
+                    let durability = crate::transaction::durability(&state.database, None);
+                    state.transaction.finish(&state.database, durability)?;
+                }
+                Ok(value)
+            }
+            Err(mut error) => {
+                let undone = if state.transaction.count == 0 {
+                    txn.rollback()
+                } else {
+                    scope.rollback_to(mark);
+                    txn.rollback_statement()
+                };
+                state.transaction.give(txn);
+                if state.transaction.count > 0 {
+                    state.transaction.give_scope(scope);
+                }
+                if undone.is_err() {
+                    error.reach = error.reach.max(Reach::Transaction);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn create_table(
+        &mut self,
+        create: &CreateTable,
+        line: u32,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        self.local(&create.name)?;
+        self.in_catalog(frame, |catalog, txn, scope| {
+            Ok(catalog.create_table(txn, scope, &create.spec)?)
+        })?;
+        for what in &create.ignored {
+            let text = format!("Accepted without effect: {what}.");
+            self.sink.message(&SqlMessage::info(0, line, text));
+        }
+        Ok(())
+    }
+
+    fn alter_table(&mut self, alter: &AlterTable, frame: &mut [Value]) -> Result<(), SqlError> {
+        self.local(&alter.name)?;
+        let mut changes = alter.changes.clone();
+        if let Some(catalog::AlterTable::AddColumns(columns)) = changes.first_mut() {
+            for (column, absent) in columns.iter_mut().zip(&alter.absent) {
+                if let Some(expr) = absent {
+                    let plan = planner::plan_expr(expr);
+                    column.absent = Some(self.evaluate(&plan, frame)?);
+                }
+            }
+        }
+        let name = &alter.name;
+        self.in_catalog(frame, |catalog, txn, scope| {
+            for change in &changes {
+                catalog.alter_table(txn, scope, name.schema.as_deref(), &name.name, change)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn create_procedure(
+        &mut self,
+        create: &CreateProcedure,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        self.local(&create.name)?;
+        let options = ModuleOptions {
+            quoted_identifier: self.state.options.quoted_identifier,
+            ansi_nulls: true,
+        };
+        let name = &create.name;
+        self.in_catalog(frame, |catalog, txn, scope| {
+            let schema = name.schema.as_deref();
+            catalog.put_procedure(
+                txn,
+                scope,
+                create.mode,
+                schema,
+                &name.name,
+                &create.text,
+                options,
+            )?;
+            Ok(())
+        })
+    }
+
+    fn drop_objects(&mut self, drop: &DropObjects, frame: &mut [Value]) -> Result<(), SqlError> {
+        for name in &drop.names {
+            let parts = ObjectName {
+                database: name.database.as_ref().map(|d| d.value.clone()),
+                schema: name.schema.as_ref().map(|s| s.value.clone()),
+                name: name.name.value.clone(),
+            };
+            let result = match drop.kind {
+                DropKind::Database => {
+                    self.no_transaction("DROP DATABASE")?;
+                    self.drop_database(&parts.name)
+                }
+                DropKind::Table => {
+                    self.local(&parts)?;
+                    self.in_catalog(frame, |catalog, txn, scope| {
+                        let schema = parts.schema.as_deref();
+                        Ok(catalog.drop_table(txn, scope, schema, &parts.name)?)
+                    })
+                }
+                DropKind::Procedure => {
+                    self.local(&parts)?;
+                    self.in_catalog(frame, |catalog, txn, scope| {
+                        let schema = parts.schema.as_deref();
+                        Ok(catalog.drop_procedure(txn, scope, schema, &parts.name)?)
+                    })
+                }
+                DropKind::Index => Err(SqlError::unsupported("DROP INDEX")),
+                DropKind::Schema => Err(SqlError::unsupported("DROP SCHEMA")),
+            };
+            match result {
+                Err(error) if drop.if_exists && error.number == 3701 => {}
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_database(&mut self, name: &str) -> Result<(), SqlError> {
+        if name.eq_ignore_ascii_case(&self.state.database.name) {
+            return Err(SqlError::new(
+                3702,
+                16,
+                format!("Cannot drop database \"{name}\" because it is currently in use."),
+            )
+            .with_state(3));
+        }
+        self.host.drop_database(name)
+    }
+
+    /// TRUNCATE TABLE.
+    pub fn truncate(&mut self, table: &TableDef, frame: &mut [Value]) -> Result<(), SqlError> {
+        self.in_catalog(frame, |catalog, txn, scope| {
+            Ok(catalog.truncate_table(txn, scope, Some(&table.schema), &table.name)?)
+        })
+    }
+
+    /// SELECT INTO: the table from the query's columns, then the rows, all one statement's work.
+    pub fn select_into(
+        &mut self,
+        plan: &Plan,
+        name: &ObjectName,
+        spec: &TableSpec,
+        frame: &mut [Value],
+    ) -> Result<u64, SqlError> {
+        self.local(name)?;
+        // Both steps must stand or fall together.
+        let own = self.state.transaction.count == 0;
+        if own {
+            self.state.transaction.begin(None);
+        }
+        let created: Result<Arc<TableDef>, SqlError> = self
+            .in_catalog(frame, |catalog, txn, scope| Ok(catalog.create_table(txn, scope, spec)?));
+        let rows = created.and_then(|table| {
+            self.in_statement(frame, |cx, _| {
+                executor::insert_query(plan, &table, &mut cx.reborrow())
+            })
+        });
+        if own {
+            let state = &mut *self.state;
+            match &rows {
+                Ok(_) => state.transaction.commit(&state.database, None)?,
+                Err(_) => state.transaction.rollback_all()?,
+            }
+        }
+        rows
+    }
+}

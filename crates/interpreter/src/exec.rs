@@ -1,0 +1,438 @@
+//! Calling procedures, and batches made at run time.
+//!
+//! Promises: a procedure is parsed, bound and compiled once per session and definition; frames come from a pool; the
+//! 33rd level of nesting is error 217.
+
+use crate::code::Code;
+use crate::compile::compile;
+use crate::environment::name_parts;
+use crate::names::SessionNames;
+use crate::plan::CodeState;
+use crate::state::CachedProcedure;
+use crate::statement::bind_error;
+use crate::vm::{Halt, Halted, Vm};
+use binder::ObjectName;
+use binder::ir::{Exec, ExecArg, OutputColumn, ProcRef};
+use catalog::ProcedureDef;
+use executor::{ColumnMeta, ResultSink, SqlError, SqlMessage};
+use std::sync::Arc;
+use syntax::LexOptions;
+use syntax::ast::StatementKind;
+use types::{SqlType, Value, convert};
+
+/// How deep procedures may call each other.
+const NESTING_MAX: u32 = 32;
+
+/// An argument, evaluated.
+pub(crate) struct Argument {
+    pub name: Option<String>,
+    /// None: DEFAULT.
+    pub value: Option<Value>,
+    pub ty: SqlType,
+    /// The caller's variable that receives the parameter.
+    pub output: Option<u32>,
+}
+
+/// A syntax error as the client sees it.
+pub(crate) fn syntax_error(error: &syntax::SyntaxError) -> SqlError {
+    let mut converted = SqlError::new(error.number, 15, error.message.clone());
+    converted.line = error.line;
+    converted
+}
+
+impl Vm<'_> {
+    /// EXEC of a procedure.
+    pub fn execute(
+        &mut self,
+        exec: &Exec,
+        code: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<(), Halted> {
+        let name = match &exec.procedure {
+            ProcRef::Name(name) => name.clone(),
+            ProcRef::Var(var) => {
+                let text = frame[var.0 as usize].as_str().unwrap_or("").to_string();
+                object_name(&text)
+            }
+        };
+        let mut args = Vec::with_capacity(exec.args.len());
+        for arg in &exec.args {
+            args.push(self.argument(arg, frame)?);
+        }
+        let trancount = self.state.trancount();
+        let status =
+            if let Some(status) = self.system_procedure(&name, &args, code, frame, guarded)? {
+                status
+            } else {
+                self.call(&name, &args, code, frame, guarded)?
+            };
+        if let Some(var) = exec.result {
+            let ty = code.vars[var.0 as usize];
+            frame[var.0 as usize] = convert::cast(&Value::Int(status), SqlType::Int, ty, 0)?;
+        }
+        self.check_trancount(trancount)
+    }
+
+    fn argument(&mut self, arg: &ExecArg, frame: &mut [Value]) -> Result<Argument, SqlError> {
+        let (value, ty) = match &arg.value {
+            Some(expr) => (Some(self.with_cx(frame, |cx| executor::eval(expr, &[], cx))?), expr.ty),
+            None => (None, SqlType::Int),
+        };
+        Ok(Argument { name: arg.name.clone(), value, ty, output: arg.output.map(|v| v.0) })
+    }
+
+    /// 266: a procedure must leave as many transactions open as it found, unless it rolled back for an error.
+    fn check_trancount(&mut self, before: u32) -> Result<(), Halted> {
+        let after = self.state.trancount();
+        if before == after || self.state.transaction.doomed {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            266,
+            16,
+            format!(
+                "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT statements. \
+                 Previous count = {before}, current count = {after}."
+            ),
+        )
+        .with_state(2)
+        .into())
+    }
+
+    /// Calls a procedure of the catalog; 2812 when there is none.
+    fn call(
+        &mut self,
+        name: &ObjectName,
+        args: &[Argument],
+        caller: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<i32, Halted> {
+        let current = name
+            .database
+            .as_ref()
+            .is_none_or(|d| d.eq_ignore_ascii_case(&self.state.database.name));
+        let scope = self.state.transaction.scope();
+        let catalog = &self.state.database.catalog;
+        let definition = if current {
+            catalog.procedure(scope, name.schema.as_deref(), &name.name)
+        } else {
+            None
+        };
+        let Some(definition) = definition else {
+            return Err(SqlError::new(
+                2812,
+                16,
+                format!("Could not find stored procedure '{name}'."),
+            )
+            .with_state(62)
+            .into());
+        };
+        let (code, learnt) = self.procedure(&definition)?;
+        let key = (self.state.database.id, definition.object_id);
+        self.run_procedure(&code, learnt, args, caller, frame, guarded, |vm, learnt| {
+            if let Some(cached) = vm.state.procedures.get_mut(&key)
+                && cached.version == definition.version
+            {
+                cached.state = Some(learnt);
+            }
+        })
+    }
+
+    /// The compiled form of a procedure and what the session has learnt of it.
+    fn procedure(&mut self, definition: &ProcedureDef) -> Result<(Arc<Code>, CodeState), SqlError> {
+        let key = (self.state.database.id, definition.object_id);
+        if let Some(cached) = self.state.procedures.get_mut(&key)
+            && cached.version == definition.version
+        {
+            let code = cached.code.clone();
+            let learnt = cached.state.take().unwrap_or_else(|| CodeState::new(&code));
+            return Ok((code, learnt));
+        }
+        let options = LexOptions { quoted_identifier: definition.quoted_identifier };
+        let name = definition.name.to_string();
+        let code =
+            self.compile_procedure(&definition.text, &options, name, definition.object_id)?;
+        let code = Arc::new(code);
+        let cached =
+            CachedProcedure { version: definition.version, code: code.clone(), state: None };
+        self.state.procedures.insert(key, cached);
+        let learnt = CodeState::new(&code);
+        Ok((code, learnt))
+    }
+
+    fn compile_procedure(
+        &mut self,
+        text: &str,
+        options: &LexOptions,
+        name: String,
+        object_id: i32,
+    ) -> Result<Code, SqlError> {
+        telemetry::counters::add(telemetry::Counter::Compilations, 1);
+        let batch = syntax::parse_batch(text, options).map_err(|errors| {
+            errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
+        })?;
+        let Some(StatementKind::CreateProcedure(create)) =
+            batch.statements.first().map(|s| &s.kind)
+        else {
+            return Err(SqlError::new(102, 15, format!("The text of '{name}' is no procedure.")));
+        };
+        let names = SessionNames::new(self.state, self.host);
+        let program = binder::bind_procedure(create, text, &names).map_err(bind_error)?;
+        Ok(compile(Arc::new(program), Some(name), object_id))
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a call has a caller, a callee, and arguments")]
+    fn run_procedure(
+        &mut self,
+        code: &Arc<Code>,
+        mut learnt: CodeState,
+        args: &[Argument],
+        caller: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+        keep: impl FnOnce(&mut Self, CodeState),
+    ) -> Result<i32, Halted> {
+        if self.state.nesting >= NESTING_MAX {
+            return Err(SqlError::new(
+                217,
+                16,
+                "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).",
+            )
+            .into());
+        }
+        let mut callee = self.state.take_frame();
+        callee.extend_from_slice(&code.template);
+        let bound = bind_arguments(code, args, &mut callee)?;
+        self.state.nesting += 1;
+        let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
+        let nocount = self.state.options.nocount;
+        let xact_abort = self.state.options.xact_abort;
+        let result = self.run(code, &mut learnt, &mut callee, guarded);
+        // SET in a procedure lasts as long as the procedure.
+        self.state.options.nocount = nocount;
+        self.state.options.xact_abort = xact_abort;
+        self.state.procedure_id = outer;
+        self.state.nesting -= 1;
+        keep(self, learnt);
+        let status = result?;
+        for (param, arg) in bound.iter().enumerate() {
+            let Some(var) = arg.and_then(|i| args[i].output) else { continue };
+            if code.params[param].output {
+                let ty = caller.vars[var as usize];
+                frame[var as usize] = convert::cast(&callee[param], code.params[param].ty, ty, 0)?;
+            }
+        }
+        self.state.give_frame(callee);
+        Ok(status)
+    }
+
+    /// EXEC ('text'): a batch of its own, whose errors are this statement's.
+    pub fn execute_text(&mut self, text: &str, guarded: bool) -> Result<(), Halted> {
+        if self.state.nesting >= NESTING_MAX {
+            return Err(SqlError::new(
+                217,
+                16,
+                "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).",
+            )
+            .into());
+        }
+        let code = self.compile_batch(text)?;
+        let mut learnt = CodeState::new(&code);
+        let mut frame = self.state.take_frame();
+        frame.extend_from_slice(&code.template);
+        self.state.nesting += 1;
+        let database = self.state.database.clone();
+        let trancount = self.state.trancount();
+        let result = self.run(&code, &mut learnt, &mut frame, guarded);
+        self.state.nesting -= 1;
+        if !Arc::ptr_eq(&database, &self.state.database) {
+            // USE inside lasts no longer than the text.
+            self.state.use_database(database)?;
+        }
+        self.state.give_frame(frame);
+        result?;
+        self.check_trancount(trancount)
+    }
+
+    /// Parses, binds and compiles a batch.
+    pub fn compile_batch(&mut self, text: &str) -> Result<Code, SqlError> {
+        let options = LexOptions { quoted_identifier: self.state.options.quoted_identifier };
+        let batch = syntax::parse_batch(text, &options).map_err(|errors| {
+            errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
+        })?;
+        telemetry::counters::add(telemetry::Counter::Compilations, 1);
+        let names = SessionNames::new(self.state, self.host);
+        let program = binder::bind_batch(&batch, text, &names).map_err(bind_error)?;
+        Ok(compile(Arc::new(program), None, 0))
+    }
+
+    /// sp_executesql: the text becomes the body of a procedure that exists for this call only.
+    pub fn execute_sql(
+        &mut self,
+        args: &[Argument],
+        caller: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<i32, Halted> {
+        let text = |i: usize| {
+            args.get(i).and_then(|a| a.value.as_ref()).and_then(Value::as_str).unwrap_or("")
+        };
+        let params = text(1);
+        if params.trim().is_empty() {
+            self.execute_text(text(0), guarded)?;
+            return Ok(0);
+        }
+        let text = format!("CREATE PROCEDURE sp_executesql {params} AS {}", text(0));
+        let options = LexOptions { quoted_identifier: self.state.options.quoted_identifier };
+        let code =
+            Arc::new(self.compile_procedure(&text, &options, "sp_executesql".to_string(), 0)?);
+        let learnt = CodeState::new(&code);
+        let rest = args.get(2..).unwrap_or_default();
+        self.run_procedure(&code, learnt, rest, caller, frame, guarded, |_, _| {})
+    }
+
+    /// The rows that INSERT ... EXEC inserts, converted to `columns`.
+    pub fn rows_of_exec(
+        &mut self,
+        exec: &Exec,
+        columns: &[OutputColumn],
+        code: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<Vec<Vec<Value>>, Halted> {
+        let mut gathered = Gather::default();
+        let mut inner = Vm {
+            state: &mut *self.state,
+            host: &mut *self.host,
+            sink: &mut gathered,
+            cancel: self.cancel.clone(),
+            failed: false,
+        };
+        let result = inner.execute(exec, code, frame, guarded);
+        let failed = inner.failed;
+        self.failed |= failed;
+        gathered.messages.iter().for_each(|message| self.sink.message(message));
+        result?;
+        let mut rows = Vec::with_capacity(gathered.rows.len());
+        for (row, types) in &gathered.rows {
+            if row.len() != columns.len() {
+                return Err(SqlError::new(
+                    213,
+                    16,
+                    "Column name or number of supplied values does not match table definition.",
+                )
+                .into());
+            }
+            let mut converted = Vec::with_capacity(row.len());
+            for ((value, column), from) in
+                row.iter().zip(columns).zip(gathered.types[*types].iter())
+            {
+                converted.push(convert::cast(value, *from, column.ty, 0)?);
+            }
+            rows.push(converted);
+        }
+        Ok(rows)
+    }
+}
+
+/// Keeps a procedure's rows for INSERT ... EXEC.
+#[derive(Default)]
+struct Gather {
+    types: Vec<Vec<SqlType>>,
+    /// Rows, with the number of their result set.
+    rows: Vec<(Vec<Value>, usize)>,
+    messages: Vec<SqlMessage>,
+}
+
+impl ResultSink for Gather {
+    fn columns(&mut self, columns: &[ColumnMeta]) {
+        self.types.push(columns.iter().map(|c| c.ty).collect());
+    }
+
+    fn row(&mut self, row: &[Value]) {
+        self.rows.push((row.to_vec(), self.types.len().saturating_sub(1)));
+    }
+
+    fn done(&mut self, _: Option<u64>) {}
+
+    fn message(&mut self, message: &SqlMessage) {
+        self.messages.push(message.clone());
+    }
+}
+
+/// Puts arguments and defaults into the callee's frame; for each parameter its argument.
+fn bind_arguments(
+    code: &Code,
+    args: &[Argument],
+    frame: &mut [Value],
+) -> Result<Vec<Option<usize>>, SqlError> {
+    let procedure = code.name.as_deref().unwrap_or("");
+    let mut given = vec![None; code.params.len()];
+    for (i, arg) in args.iter().enumerate() {
+        let place = match &arg.name {
+            None => (i < code.params.len()).then_some(i),
+            Some(name) => code.params.iter().position(|p| p.name.eq_ignore_ascii_case(name)),
+        };
+        match (place, &arg.name) {
+            (Some(place), _) => given[place] = Some(i),
+            (None, None) => {
+                return Err(SqlError::new(
+                    8144,
+                    16,
+                    format!("Procedure or function {procedure} has too many arguments specified."),
+                )
+                .with_state(2));
+            }
+            (None, Some(name)) => {
+                return Err(SqlError::new(
+                    8145,
+                    16,
+                    format!("{name} is not a parameter for procedure {procedure}."),
+                )
+                .with_state(2));
+            }
+        }
+    }
+    for (place, param) in code.params.iter().enumerate() {
+        let supplied = given[place].map(|i| &args[i]);
+        frame[place] = match supplied.and_then(|arg| Some((arg.value.as_ref()?, arg.ty))) {
+            Some((value, ty)) => convert::cast(value, ty, param.ty, 0)?,
+            None => match &param.default {
+                Some(value) => value.clone(),
+                None => {
+                    return Err(SqlError::new(
+                        201,
+                        16,
+                        format!(
+                            "Procedure or function '{procedure}' expects parameter '{}', which was not supplied.",
+                            param.name
+                        ),
+                    )
+                    .with_state(4));
+                }
+            },
+        };
+    }
+    Ok(given)
+}
+
+/// A name in up to three parts.
+fn object_name(text: &str) -> ObjectName {
+    let mut parts = name_parts(text).into_iter().rev();
+    let name = parts.next().unwrap_or_default();
+    let mut part = || parts.next().filter(|p| !p.is_empty());
+    let schema = part();
+    let database = part();
+    ObjectName { database, schema, name }
+}
+
+impl From<Halted> for Halt {
+    fn from(halted: Halted) -> Halt {
+        match halted {
+            Halted::Error(error) => Halt::Throw(Box::new(error)),
+            Halted::Batch => Halt::Batch,
+        }
+    }
+}

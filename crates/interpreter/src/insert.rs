@@ -1,0 +1,385 @@
+//! The singleton insert: a row template, patched and handed to the engine.
+//!
+//! A statement `INSERT t (..) VALUES (..), (..)` becomes, per row, the row's bytes with every constant in place (the
+//! padding of char columns too, named as a run that the log leaves out), a list of patches, and the recipe of the
+//! key. Running it evaluates the patches, writes them over the template and calls the engine.
+//!
+//! Invariants: a template is a well-formed row of its table; a patch that wrote NULL is undone before the next
+//! value is written by the short way; a run never covers a patched column.
+
+use crate::whole::Whole;
+use binder::ir::{CastMode, Expr, ExprKind, FuncId};
+use catalog::TableDef;
+use engine::{Durability, EngineError, InsertHint, RowImage, Txn};
+use executor::{Cx, RUN_BYTES_MIN, SqlError};
+use planner::{InsertPlan, InsertSource};
+use std::sync::Arc;
+use types::{SqlType, Value, datetime, key};
+
+/// A planned insert of constants and patches.
+pub(crate) struct FastInsert {
+    table: Arc<TableDef>,
+    tree: engine::Tree,
+    rows: Vec<RowTemplate>,
+    key: KeyRecipe,
+    hint: InsertHint,
+    /// The key of the row in hand.
+    key_bytes: Vec<u8>,
+    key_values: Vec<Value>,
+}
+
+struct RowTemplate {
+    bytes: Vec<u8>,
+    run: Option<(u16, u16, u8)>,
+    patches: Vec<Patch>,
+    /// Key columns that are constants, by position in the key; patched ones are filled in per row.
+    key_values: Vec<Value>,
+}
+
+struct Patch {
+    column: usize,
+    source: Source,
+    /// Position in the key.
+    key_part: Option<usize>,
+    nullable: bool,
+    /// The template has NULL here at the moment.
+    is_null: bool,
+}
+
+enum Source {
+    /// A bigint column from integers.
+    I64(Whole),
+    /// An int column from integers no wider than int.
+    I32(Whole),
+    /// GETDATE() into a datetime column.
+    Now,
+    /// Anything else of fixed length.
+    Expr(Expr),
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum KeyRecipe {
+    /// One ascending NOT NULL bigint.
+    BigInt,
+    /// By the layout.
+    Layout,
+    /// A heap's row id.
+    RowId,
+}
+
+impl FastInsert {
+    /// The plan as a template, where it is of that kind.
+    pub fn new(plan: &InsertPlan, db: &Arc<engine::Database>) -> Option<FastInsert> {
+        let table = &plan.table;
+        let InsertSource::Values { rows, subplans, .. } = &plan.source else { return None };
+        let hinted = plan.hints.tablock || plan.hints.tablockx || plan.explicit_identity;
+        if !subplans.is_empty() || plan.output.is_some() || hinted || rows.is_empty() {
+            return None;
+        }
+        let keys = executor::key_columns(table);
+        let mut templates = Vec::with_capacity(rows.len());
+        for row in rows {
+            templates.push(RowTemplate::new(row, table, &keys)?);
+        }
+        let parts = table.key_layout.parts();
+        let key = match parts {
+            [] => KeyRecipe::RowId,
+            [part] if part.ty == SqlType::BigInt && !part.desc && !part.nullable => {
+                KeyRecipe::BigInt
+            }
+            _ => KeyRecipe::Layout,
+        };
+        Some(FastInsert {
+            table: table.clone(),
+            tree: db.tree(table.tree),
+            rows: templates,
+            key,
+            hint: InsertHint::default(),
+            key_bytes: Vec::new(),
+            key_values: Vec::new(),
+        })
+    }
+
+    /// The table.
+    pub fn table(&self) -> &TableDef {
+        &self.table
+    }
+
+    /// How many rows it inserts.
+    pub fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Inserts the rows into a transaction that has begun its statement.
+    pub fn insert(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        for i in 0..self.rows.len() {
+            self.prepare(i, cx)?;
+            let template = &self.rows[i];
+            let Some(txn) = cx.txn.as_deref_mut() else {
+                stdx::fatal!("an insert without a transaction");
+            };
+            txn.insert(&self.tree, &self.key_bytes, &template.image(), &mut self.hint)
+                .map_err(|e| self.explain(e, i, cx))?;
+        }
+        Ok(())
+    }
+
+    /// Inserts the only row and commits, in one log record. The transaction has not written yet.
+    #[inline]
+    pub fn insert_commit(
+        &mut self,
+        txn: &mut Txn,
+        durability: Durability,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        self.prepare(0, cx)?;
+        let template = &self.rows[0];
+        match txn.insert_commit(
+            &self.tree,
+            &self.key_bytes,
+            &template.image(),
+            &mut self.hint,
+            durability,
+        ) {
+            Ok(_) => Ok(()),
+            Err(e) => Err(self.explain(e, 0, cx)),
+        }
+    }
+
+    /// Fills template and key of row `i`.
+    #[inline]
+    fn prepare(&mut self, i: usize, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        let template = &mut self.rows[i];
+        let RowTemplate { bytes, patches, key_values, .. } = template;
+        let mut key_i64 = match key_values.first() {
+            Some(Value::BigInt(v)) => *v,
+            _ => 0,
+        };
+        for patch in patches {
+            patch.apply(&self.table, bytes, key_values, &mut key_i64, cx)?;
+        }
+        self.key_bytes.clear();
+        match self.key {
+            KeyRecipe::BigInt => self.key_bytes.extend_from_slice(&key::encode_i64(key_i64)),
+            KeyRecipe::Layout => {
+                self.key_values.clear();
+                self.key_values.extend_from_slice(&template.key_values);
+                self.table.key_layout.encode_into(&self.key_values, &mut self.key_bytes)?;
+            }
+            KeyRecipe::RowId => {
+                let id = self.tree.next_row_id().map_err(|e| {
+                    executor::from_engine(e, Some(&self.table), &cx.env.database_name())
+                })?;
+                self.key_bytes.extend_from_slice(&id.to_be_bytes());
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn explain(&self, error: EngineError, i: usize, cx: &Cx<'_>) -> SqlError {
+        let duplicate = matches!(error, EngineError::Duplicate);
+        let mut error = executor::from_engine(error, Some(&self.table), &cx.env.database_name());
+        if duplicate {
+            let columns = executor::key_columns(&self.table);
+            let values: Vec<Value> = columns
+                .iter()
+                .map(|c| self.table.layout.decode_column(&self.rows[i].bytes, *c))
+                .map(Option::unwrap_or_default)
+                .collect();
+            let values: Vec<&Value> = values.iter().collect();
+            error.text.push_str(&executor::duplicate_key_text(&self.table, &values));
+        }
+        error
+    }
+}
+
+impl RowTemplate {
+    fn new(row: &[Expr], table: &TableDef, keys: &[usize]) -> Option<RowTemplate> {
+        let mut values = Vec::with_capacity(row.len());
+        let mut patches = Vec::new();
+        for (column, expr) in row.iter().enumerate() {
+            let def = &table.columns[column];
+            let source = match constant(expr) {
+                Some(value) => {
+                    // A NULL where none may be is the general path's error to tell.
+                    if value.is_null() && !def.nullable {
+                        return None;
+                    }
+                    values.push(value);
+                    continue;
+                }
+                None => Source::new(expr, def.ty),
+            };
+            table.layout.fixed_offset(column)?;
+            values.push(placeholder(def.ty)?);
+            patches.push(Patch {
+                column,
+                source,
+                key_part: keys.iter().position(|k| *k == column),
+                nullable: def.nullable,
+                is_null: false,
+            });
+        }
+        let mut bytes = Vec::new();
+        table.layout.encode(&values, &mut bytes).ok()?;
+        let run = constant_run(table, &bytes, &patches);
+        let key_values = keys.iter().map(|k| values[*k].clone()).collect();
+        Some(RowTemplate { bytes, run, patches, key_values })
+    }
+
+    #[inline]
+    fn image(&self) -> RowImage<'_> {
+        match self.run {
+            Some((offset, len, byte)) => executor::run_image(&self.bytes, offset, len, byte),
+            None => RowImage::new(&self.bytes),
+        }
+    }
+}
+
+impl Source {
+    fn new(expr: &Expr, ty: SqlType) -> Source {
+        let bare = strip_store(expr);
+        match ty {
+            SqlType::BigInt => {
+                if let Some(whole) = Whole::of(expr) {
+                    return Source::I64(whole);
+                }
+            }
+            SqlType::Int => {
+                if let Some(whole) = Whole::of(expr) {
+                    return Source::I32(whole);
+                }
+            }
+            SqlType::DateTime => {
+                if let ExprKind::Func { func: FuncId::GetDate | FuncId::GetUtcDate, .. } = bare.kind
+                {
+                    return Source::Now;
+                }
+            }
+            _ => {}
+        }
+        Source::Expr(expr.clone())
+    }
+}
+
+impl Patch {
+    #[inline]
+    fn apply(
+        &mut self,
+        table: &TableDef,
+        row: &mut [u8],
+        key_values: &mut [Value],
+        key_i64: &mut i64,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let value = match &self.source {
+            Source::I64(whole) => match whole.eval(cx.vars)? {
+                Some(v) if !self.is_null => {
+                    table.layout.patch_i64(row, self.column, v);
+                    if let Some(part) = self.key_part {
+                        if part == 0 {
+                            *key_i64 = v;
+                        }
+                        key_values[part] = Value::BigInt(v);
+                    }
+                    return Ok(());
+                }
+                v => Value::from(v),
+            },
+            Source::I32(whole) => match whole.eval(cx.vars)?.map(|v| v as i32) {
+                Some(v) if !self.is_null => {
+                    table.layout.patch_i32(row, self.column, v);
+                    if let Some(part) = self.key_part {
+                        key_values[part] = Value::Int(v);
+                    }
+                    return Ok(());
+                }
+                v => Value::from(v),
+            },
+            Source::Now => {
+                let now = datetime::datetime_from_unix_ns(cx.now_unix_ns());
+                if !self.is_null && self.key_part.is_none() {
+                    table.layout.patch_datetime(row, self.column, now);
+                    return Ok(());
+                }
+                Value::DateTime(now)
+            }
+            Source::Expr(expr) => executor::eval(expr, &[], cx)?,
+        };
+        self.patch_value(value, table, row, key_values, key_i64, cx)
+    }
+
+    fn patch_value(
+        &mut self,
+        value: Value,
+        table: &TableDef,
+        row: &mut [u8],
+        key_values: &mut [Value],
+        key_i64: &mut i64,
+        cx: &Cx<'_>,
+    ) -> Result<(), SqlError> {
+        if value.is_null() && !self.nullable {
+            let name = format!("{}.{}.{}", cx.env.database_name(), table.schema, table.name);
+            return Err(executor::null_error(&table.columns[self.column].name, &name, "INSERT"));
+        }
+        self.is_null = value.is_null();
+        if !table.layout.patch(row, self.column, &value) {
+            stdx::fatal!("column {} of {} is not of fixed length", self.column, table.name);
+        }
+        if let Some(part) = self.key_part {
+            if let (0, Value::BigInt(v)) = (part, &value) {
+                *key_i64 = *v;
+            }
+            key_values[part] = value;
+        }
+        Ok(())
+    }
+}
+
+/// The value of an expression that is a constant, also one to be stored as it is.
+fn constant(expr: &Expr) -> Option<Value> {
+    match &expr.kind {
+        ExprKind::Const(value) => Some(value.clone()),
+        ExprKind::Cast { input, mode: CastMode::Store { .. }, .. } => match &input.kind {
+            ExprKind::Const(value) => types::convert::assign(value, input.ty, expr.ty).ok(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Without conversions to the same type.
+fn strip_store(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Cast { input, .. } if input.ty == expr.ty => strip_store(input),
+        _ => expr,
+    }
+}
+
+/// Some value of a fixed type that is not NULL.
+fn placeholder(ty: SqlType) -> Option<Value> {
+    types::convert::cast(&Value::Int(0), SqlType::Int, ty, 0)
+        .or_else(|_| types::convert::cast(&Value::str("2000-01-01"), text(10), ty, 0))
+        .or_else(|_| {
+            let guid = "00000000-0000-0000-0000-000000000000";
+            types::convert::cast(&Value::str(guid), text(36), ty, 0)
+        })
+        .ok()
+}
+
+fn text(len: u16) -> SqlType {
+    SqlType::VarChar(types::Len::N(len))
+}
+
+/// The longest run of padding that no patch can touch.
+fn constant_run(table: &TableDef, bytes: &[u8], patches: &[Patch]) -> Option<(u16, u16, u8)> {
+    let (offset, len, byte) = table.layout.longest_run(bytes, RUN_BYTES_MIN)?;
+    let (start, end) = (offset as usize, offset as usize + len as usize);
+    let touched = patches.iter().any(|patch| {
+        let from = table.layout.fixed_offset(patch.column).unwrap_or(0);
+        let len = table.layout.fixed_len(patch.column).unwrap_or(bytes.len());
+        from < end && start < from + len
+    });
+    (!touched).then_some((offset, len, byte))
+}

@@ -1,0 +1,49 @@
+//! What names mean to the binder: the session's database, its own uncommitted definitions first.
+
+use crate::host::Host;
+use crate::state::SessionState;
+use crate::views;
+use binder::ir::SystemView;
+use binder::{Names, ObjectName};
+use catalog::TableDef;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// The binder's view of a session.
+pub(crate) struct SessionNames<'a> {
+    state: &'a SessionState,
+    host: RefCell<&'a mut dyn Host>,
+}
+
+impl<'a> SessionNames<'a> {
+    pub fn new(state: &'a SessionState, host: &'a mut dyn Host) -> SessionNames<'a> {
+        SessionNames { state, host: RefCell::new(host) }
+    }
+
+    fn is_current(&self, name: &ObjectName) -> bool {
+        name.database.as_ref().is_none_or(|d| d.eq_ignore_ascii_case(&self.state.database.name))
+    }
+}
+
+impl Names for SessionNames<'_> {
+    fn version(&self) -> u64 {
+        self.state.database.catalog.version()
+    }
+
+    fn table(&self, name: &ObjectName) -> Option<Arc<TableDef>> {
+        // A transaction works in one database: tables of others cannot be reached yet.
+        if !self.is_current(name) {
+            return None;
+        }
+        let scope = self.state.transaction.scope();
+        self.state.database.catalog.table(scope, name.schema.as_deref(), &name.name)
+    }
+
+    fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>> {
+        views::find(name).or_else(|| self.host.borrow_mut().system_view(name))
+    }
+
+    fn database(&self) -> String {
+        self.state.database.name.clone()
+    }
+}

@@ -1,0 +1,379 @@
+//! Statements without a plan: messages and errors raised, transactions by name, waits, settings, administration.
+
+use crate::code::Code;
+use crate::format::format_message;
+use crate::vm::{Halted, Vm};
+use binder::ir::{Backup, Expr, Isolation, RaiseError, SetOption, StmtKind, TranName, WaitFor};
+use executor::{ColumnMeta, Reach, SqlError, SqlMessage};
+use telemetry::WaitType;
+use types::{Len, SqlType, Value, convert, datetime};
+
+impl Vm<'_> {
+    /// Runs a statement straight from the IR.
+    pub fn other(
+        &mut self,
+        kind: &StmtKind,
+        code: &Code,
+        line: u32,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<(), Halted> {
+        match kind {
+            StmtKind::Begin { name, .. } => {
+                let name = self.tran_name(name.as_ref(), frame);
+                self.state.transaction.begin(name);
+            }
+            StmtKind::Commit { delayed } => {
+                let state = &mut *self.state;
+                state.transaction.commit(&state.database, *delayed)?;
+            }
+            StmtKind::Rollback { name } => {
+                let name = self.tran_name(name.as_ref(), frame);
+                self.state.transaction.rollback(name.as_deref())?;
+            }
+            StmtKind::Save { name } => {
+                let name = self.tran_name(Some(name), frame).unwrap_or_default();
+                let state = &mut *self.state;
+                state.transaction.save(name, &state.database, &state.options)?;
+            }
+            StmtKind::Exec(exec) => self.execute(exec, code, frame, guarded)?,
+            StmtKind::ExecString { text } => {
+                let text = self.value(text, frame)?;
+                self.execute_text(text.as_str().unwrap_or(""), guarded)?;
+            }
+            StmtKind::Print(expr) => {
+                let value = self.value(expr, frame)?;
+                let text = types::format::to_text(&value, expr.ty, 0)?.unwrap_or_default();
+                let mut message = SqlMessage::info(0, line, text);
+                message.procedure = code.name.clone();
+                self.sink.message(&message);
+            }
+            StmtKind::RaiseError(raise) => self.raise(raise, code, line, frame, guarded)?,
+            StmtKind::Throw(None) => match self.state.caught.last() {
+                Some(error) => return Err(error.clone().with_reach(Reach::Scope).into()),
+                None => {
+                    return Err(SqlError::new(
+                        10704,
+                        15,
+                        "To rethrow an error, a THROW statement must be used inside a CATCH block. \
+                         Insert the THROW statement inside a CATCH block, or add error parameters \
+                         to the THROW statement.",
+                    )
+                    .into());
+                }
+            },
+            StmtKind::Throw(Some(parts)) => {
+                let number = self.whole(&parts.0, frame)?;
+                let text = self.value(&parts.1, frame)?;
+                let state = self.whole(&parts.2, frame)?;
+                if !(50000..=i32::MAX as i64).contains(&number) {
+                    return Err(SqlError::new(
+                        35100,
+                        16,
+                        format!(
+                            "Error number {number} in the THROW statement is outside the valid \
+                             range. Specify an error number in the valid range of 50000 to \
+                             2147483647."
+                        ),
+                    )
+                    .into());
+                }
+                let text = text.as_str().unwrap_or("").to_string();
+                return Err(SqlError::new(number as i32, 16, text)
+                    .with_state(state.clamp(0, 255) as u8)
+                    .with_reach(Reach::Scope)
+                    .into());
+            }
+            StmtKind::WaitFor(wait) => self.wait_for(wait, frame)?,
+            StmtKind::Set(option) => self.set(option, frame)?,
+            StmtKind::Use { database } => {
+                let Some(found) = self.host.database(database) else {
+                    return Err(SqlError::new(
+                        911,
+                        16,
+                        format!(
+                            "Database '{database}' does not exist. Make sure that the name is \
+                             entered correctly."
+                        ),
+                    )
+                    .into());
+                };
+                let name = found.name.clone();
+                self.state.use_database(found)?;
+                let text = format!("Changed database context to '{name}'.");
+                self.sink.message(&SqlMessage::info(5701, line, text));
+            }
+            StmtKind::Ddl(ddl) => self.define(ddl, line, frame)?,
+            StmtKind::Truncate { table } => self.truncate(table, frame)?,
+            StmtKind::Dbcc { name, args, options } => {
+                self.dbcc(name, args, options, line)?;
+            }
+            StmtKind::Backup(backup) => self.backup(backup, line)?,
+            StmtKind::Checkpoint => {
+                let database = &self.state.database;
+                database
+                    .engine
+                    .checkpoint()
+                    .map_err(|e| executor::from_engine(e, None, &database.name))?;
+            }
+            StmtKind::Reconfigure | StmtKind::Nothing => {}
+            StmtKind::NotSupported { what } => return Err(SqlError::unsupported(what).into()),
+            other => {
+                return Err(
+                    SqlError::unsupported(format!("{:?}", std::mem::discriminant(other))).into()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, expr: &Expr, frame: &mut [Value]) -> Result<Value, SqlError> {
+        let plan = planner::plan_expr(expr);
+        self.evaluate(&plan, frame)
+    }
+
+    fn whole(&mut self, expr: &Expr, frame: &mut [Value]) -> Result<i64, SqlError> {
+        let value = self.value(expr, frame)?;
+        let value = convert::cast(&value, expr.ty, SqlType::BigInt, 0)?;
+        Ok(value.as_i64().unwrap_or(0))
+    }
+
+    fn tran_name(&self, name: Option<&TranName>, frame: &[Value]) -> Option<String> {
+        match name? {
+            TranName::Name(name) => Some(name.clone()),
+            TranName::Var(var) => frame[var.0 as usize].as_str().map(str::to_string),
+        }
+    }
+
+    /// RAISERROR: severity 10 and below informs, above it is an error.
+    fn raise(
+        &mut self,
+        raise: &RaiseError,
+        code: &Code,
+        line: u32,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<(), Halted> {
+        let message = self.value(&raise.message, frame)?;
+        let severity = self.whole(&raise.severity, frame)?.clamp(0, 25) as u8;
+        let state = self.whole(&raise.state, frame)?.clamp(0, 255) as u8;
+        let mut args = Vec::with_capacity(raise.args.len());
+        for arg in &raise.args {
+            args.push((self.value(arg, frame)?, arg.ty));
+        }
+        let (number, text) = match &message {
+            Value::Str(text) => (50000, format_message(text, &args)),
+            other => {
+                let number = other.as_i64().unwrap_or(50000) as i32;
+                (
+                    number,
+                    format!(
+                        "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages."
+                    ),
+                )
+            }
+        };
+        if severity <= 10 {
+            let mut message = SqlMessage::info(number, line, text);
+            message.severity = severity;
+            message.state = state;
+            message.procedure = code.name.clone();
+            self.sink.message(&message);
+            self.state.error = if raise.seterror { number } else { 0 };
+            return Ok(());
+        }
+        let mut error = SqlError::new(number, severity, text).with_state(state);
+        error.reach = if severity >= 20 { Reach::Session } else { Reach::Statement };
+        error.terminated_notice = false;
+        let _ = guarded;
+        Err(error.into())
+    }
+
+    fn wait_for(&mut self, wait: &WaitFor, frame: &mut [Value]) -> Result<(), SqlError> {
+        let (expr, delay) = match wait {
+            WaitFor::Delay(expr) => (expr, true),
+            WaitFor::Time(expr) => (expr, false),
+        };
+        let value = self.value(expr, frame)?;
+        let bad =
+            || SqlError::new(148, 15, "Incorrect time syntax in time string used with WAITFOR.");
+        let time = convert::cast(&value, expr.ty, SqlType::DateTime, 0).map_err(|_| bad())?;
+        let Value::DateTime(time) = time else { return Err(bad()) };
+        let mut ns = time.ticks as u64 * 10_000_000 / 3;
+        if !delay {
+            let now = datetime::datetime_from_unix_ns(runtime::clock::unix_ns());
+            let now_ns = now.ticks as u64 * 10_000_000 / 3;
+            let day_ns = 86_400_000_000_000;
+            ns = (ns + day_ns - now_ns) % day_ns;
+        }
+        // In steps, so that a cancelled batch ends soon.
+        let end = runtime::clock::now_ns().saturating_add(ns);
+        loop {
+            let now = runtime::clock::now_ns();
+            if now >= end {
+                return Ok(());
+            }
+            if self.cancel.load(std::sync::atomic::Ordering::Relaxed) {
+                return Err(executor::cancelled());
+            }
+            runtime::task::sleep_ns((end - now).min(100_000_000), WaitType::Waitfor);
+        }
+    }
+
+    fn set(&mut self, option: &SetOption, frame: &mut [Value]) -> Result<(), SqlError> {
+        match option {
+            SetOption::Switch { names, on } => {
+                for name in names {
+                    let options = &mut self.state.options;
+                    match name.as_str() {
+                        "NOCOUNT" => options.nocount = *on,
+                        "XACT_ABORT" => options.xact_abort = *on,
+                        "QUOTED_IDENTIFIER" => options.quoted_identifier = *on,
+                        "IMPLICIT_TRANSACTIONS" if *on => {
+                            return Err(SqlError::unsupported("SET IMPLICIT_TRANSACTIONS ON"));
+                        }
+                        // The others are read and have no effect.
+                        _ => {}
+                    }
+                }
+                Ok(())
+            }
+            SetOption::Value { name, value } => {
+                let given = self.value(value, frame)?;
+                let number = given.as_i64();
+                let options = &mut self.state.options;
+                match name.as_str() {
+                    "LOCK_TIMEOUT" => {
+                        options.lock_timeout_ms = number.and_then(|ms| u64::try_from(ms).ok());
+                    }
+                    "ROWCOUNT" => options.rowcount = number.unwrap_or(0).max(0) as u64,
+                    "DATEFIRST" => options.datefirst = number.unwrap_or(7).clamp(1, 7) as u8,
+                    "DEADLOCK_PRIORITY" => {
+                        options.deadlock_priority = match given.as_str() {
+                            Some(word) if word.eq_ignore_ascii_case("LOW") => -5,
+                            Some(word) if word.eq_ignore_ascii_case("HIGH") => 5,
+                            _ => number.unwrap_or(0).clamp(-10, 10) as i8,
+                        };
+                    }
+                    _ => {}
+                }
+                Ok(())
+            }
+            SetOption::Isolation(level) => {
+                self.state.options.isolation = match level {
+                    Isolation::ReadUncommitted => engine::Isolation::ReadUncommitted,
+                    Isolation::ReadCommitted => engine::Isolation::ReadCommitted,
+                    Isolation::Snapshot => engine::Isolation::Snapshot,
+                    Isolation::RepeatableRead | Isolation::Serializable => {
+                        return Err(SqlError::unsupported(
+                            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ or SERIALIZABLE",
+                        ));
+                    }
+                };
+                Ok(())
+            }
+            SetOption::IdentityInsert { table, on } => {
+                let scope = self.state.transaction.scope();
+                let catalog = &self.state.database.catalog;
+                let Some(found) = catalog.table(scope, table.schema.as_deref(), &table.name) else {
+                    return Err(SqlError::new(
+                        1088,
+                        16,
+                        format!(
+                            "Cannot find the object \"{table}\" because it does not exist or you \
+                             do not have permissions."
+                        ),
+                    ));
+                };
+                self.state.identity_insert = on.then_some(found.object_id);
+                Ok(())
+            }
+        }
+    }
+
+    fn dbcc(
+        &mut self,
+        name: &str,
+        args: &[Value],
+        options: &[String],
+        line: u32,
+    ) -> Result<(), SqlError> {
+        let word = |i: usize| args.get(i).and_then(Value::as_str).unwrap_or("").to_lowercase();
+        match name {
+            "SQLPERF" => match (word(0).trim_start_matches("sys."), word(1).as_str()) {
+                ("dm_os_wait_stats", "clear") => telemetry::waits::clear(),
+                ("dm_os_spinlock_stats", "clear") => telemetry::spins::clear(),
+                ("dm_os_latch_stats", "clear") => telemetry::latches::clear(),
+                ("logspace", _) => self.log_space(),
+                _ => return Err(SqlError::unsupported("DBCC SQLPERF with these arguments")),
+            },
+            "TRACEON" | "TRACEOFF" => {
+                for flag in args.iter().filter_map(Value::as_i64).filter(|f| *f > 0) {
+                    self.host.trace_flag(flag as i32, name == "TRACEON");
+                }
+            }
+            "DROPCLEANBUFFERS" | "FREEPROCCACHE" | "FREESYSTEMCACHE" | "UPDATEUSAGE"
+            | "FREESESSIONCACHE" => {}
+            _ => return Err(SqlError::unsupported(format!("DBCC {name}"))),
+        }
+        if !options.iter().any(|o| o == "NO_INFOMSGS") {
+            let text = "DBCC execution completed. If DBCC printed error messages, contact your \
+                        system administrator.";
+            self.sink.message(&SqlMessage::info(2528, line, text));
+        }
+        Ok(())
+    }
+
+    fn log_space(&mut self) {
+        let name = SqlType::NVarChar(Len::N(128));
+        let column = |name: &str, ty| ColumnMeta { name: name.to_string(), ty, nullable: false };
+        self.sink.columns(&[
+            column("Database Name", name),
+            column("Log Size (MB)", SqlType::Real),
+            column("Log Space Used (%)", SqlType::Real),
+            column("Status", SqlType::Int),
+        ]);
+        let mut rows = 0;
+        for (_, name) in self.host.databases() {
+            let Some(database) = self.host.database(&name) else { continue };
+            let stats = database.engine.stats();
+            let size = stats.log_size_bytes as f32;
+            self.sink.row(&[
+                Value::str(&name),
+                Value::Real(size / (1 << 20) as f32),
+                Value::Real(stats.log_used_bytes as f32 * 100.0 / size.max(1.0)),
+                Value::Int(0),
+            ]);
+            rows += 1;
+        }
+        self.sink.done(Some(rows));
+    }
+
+    fn backup(&mut self, backup: &Backup, line: u32) -> Result<(), SqlError> {
+        let database = match &backup.database {
+            None => self.state.database.clone(),
+            Some(name) => self.host.database(name).ok_or_else(|| {
+                SqlError::new(
+                    911,
+                    16,
+                    format!(
+                        "Database '{name}' does not exist. Make sure that the name is entered \
+                         correctly."
+                    ),
+                )
+            })?,
+        };
+        let nul = |target: &String| matches!(target.to_uppercase().as_str(), "NUL" | "NUL:");
+        if !backup.log || !backup.targets.iter().all(nul) {
+            return Err(SqlError::unsupported(
+                "BACKUP to anything but DISK = 'NUL:', of anything but a log",
+            ));
+        }
+        let failed = |e| executor::from_engine(e, None, &database.name);
+        database.engine.checkpoint().map_err(failed)?;
+        database.engine.backup_log_nul().map_err(failed)?;
+        let text = format!("BACKUP LOG successfully processed the log of '{}'.", database.name);
+        self.sink.message(&SqlMessage::info(3014, line, text));
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! What a session has learnt about a program's statements: their plans, and the buffers and hints of the fast ones.
+//!
+//! Promise: a plan is used only under the version of the catalog that bound it. Nothing here is shared between
+//! sessions, so running a statement touches no reference count.
+
+use crate::code::Code;
+use crate::insert::FastInsert;
+use crate::point::FastPoint;
+use binder::ir::{self, StmtKind, VarId};
+use engine::InsertHint;
+use planner::{DeletePlan, ExprPlan, InsertPlan, SelectPlan, UpdatePlan};
+
+/// A version of everything a name can mean in a session: database, committed and own uncommitted definitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NamesVersion {
+    pub database: u16,
+    pub catalog: u64,
+    pub uncommitted: u64,
+}
+
+/// Beside a [`Code`]: one entry per statement and per condition.
+#[derive(Default)]
+pub(crate) struct CodeState {
+    pub statements: Vec<Option<Box<Planned>>>,
+    pub conditions: Vec<Option<(NamesVersion, Box<ExprPlan>)>>,
+}
+
+impl CodeState {
+    pub fn new(code: &Code) -> CodeState {
+        CodeState {
+            statements: std::iter::repeat_with(|| None).take(code.statements.len()).collect(),
+            conditions: std::iter::repeat_with(|| None).take(code.conditions.len()).collect(),
+        }
+    }
+}
+
+/// A statement, planned.
+pub(crate) struct Planned {
+    pub version: NamesVersion,
+    pub body: Body,
+}
+
+pub(crate) enum Body {
+    FastInsert(FastInsert),
+    FastPoint(FastPoint),
+    Select(SelectPlan),
+    Insert(InsertPlan, InsertHint),
+    Update(UpdatePlan),
+    Delete(DeletePlan),
+    SetVars(Vec<(VarId, ExprPlan)>),
+    /// Run from the IR itself.
+    Other(StmtKind),
+}
+
+/// Plans a bound statement.
+pub(crate) fn plan(kind: &StmtKind, db: &std::sync::Arc<engine::Database>) -> Body {
+    match kind {
+        StmtKind::Select(select) => {
+            let plan = planner::plan_select(select);
+            match FastPoint::new(&plan, db) {
+                Some(fast) => Body::FastPoint(fast),
+                None => Body::Select(plan),
+            }
+        }
+        StmtKind::Insert(insert) => {
+            let plan = planner::plan_insert(insert);
+            match FastInsert::new(&plan, db) {
+                Some(fast) => Body::FastInsert(fast),
+                None => Body::Insert(plan, InsertHint::default()),
+            }
+        }
+        StmtKind::Update(update) => Body::Update(planner::plan_update(update)),
+        StmtKind::Delete(delete) => Body::Delete(planner::plan_delete(delete)),
+        StmtKind::SetVars(sets) => {
+            Body::SetVars(sets.iter().map(|(v, e)| (*v, planner::plan_expr(e))).collect())
+        }
+        other => Body::Other(other.clone()),
+    }
+}
+
+/// Whether a bound statement depends on the catalog.
+pub(crate) fn depends_on_catalog(statement: &ir::Stmt) -> bool {
+    statement.source.is_some()
+}

@@ -1,0 +1,380 @@
+//! Statements over tables: bound again when names have moved, run in a transaction, undone when they fail.
+
+use crate::code::Code;
+use crate::environment::SessionEnvironment;
+use crate::names::SessionNames;
+use crate::plan::{self, Body, CodeState, Planned};
+use crate::transaction::durability;
+use crate::vm::{Halted, Vm};
+use binder::BindError;
+use binder::ir::{self, StmtKind};
+use executor::{Cx, Reach, ResultSink, SqlError};
+use planner::{ExprPlan, InsertSource, SelectTarget};
+use types::Value;
+
+/// A binder's error as the client sees it.
+pub(crate) fn bind_error(error: BindError) -> SqlError {
+    let mut converted = SqlError::new(error.number, error.severity, error.text);
+    converted.state = error.state;
+    converted.line = error.line;
+    converted
+}
+
+/// What a statement did.
+enum Outcome {
+    /// Rows changed or assigned; told to the client unless NOCOUNT.
+    Rows(u64),
+    /// Rows sent.
+    Sent(u64),
+    /// Neither: @@ROWCOUNT becomes 0.
+    Nothing,
+    /// The statement has set @@ROWCOUNT and @@ERROR itself.
+    Settled,
+}
+
+impl Vm<'_> {
+    /// The value of an expression.
+    pub fn evaluate(&mut self, plan: &ExprPlan, frame: &mut [Value]) -> Result<Value, SqlError> {
+        if plan.subplans.is_empty() {
+            return self.with_cx(frame, |cx| executor::eval(&plan.expr, &[], cx));
+        }
+        self.in_statement(frame, |cx, _| {
+            let mut cx = cx.reborrow();
+            cx.set_plan(&plan.subplans, plan.param_count);
+            executor::eval(&plan.expr, &[], &mut cx)
+        })
+    }
+
+    /// Whether a predicate is true.
+    pub fn holds(&mut self, plan: &ExprPlan, frame: &mut [Value]) -> Result<bool, SqlError> {
+        if plan.subplans.is_empty() {
+            return self.with_cx(frame, |cx| executor::holds(&plan.expr, &[], cx));
+        }
+        self.in_statement(frame, |cx, _| {
+            let mut cx = cx.reborrow();
+            cx.set_plan(&plan.subplans, plan.param_count);
+            executor::holds(&plan.expr, &[], &mut cx)
+        })
+    }
+
+    /// A condition over tables.
+    pub fn condition(
+        &mut self,
+        code: &Code,
+        learnt: &mut CodeState,
+        index: usize,
+        frame: &mut [Value],
+    ) -> Result<bool, SqlError> {
+        let version = self.names_version();
+        let known = learnt.conditions[index].take().filter(|(v, _)| *v == version);
+        let (version, plan) = match known {
+            Some(known) => known,
+            None => {
+                let condition = &code.conditions[index];
+                let expr = match &condition.source {
+                    Some(source) => {
+                        let names = SessionNames::new(self.state, self.host);
+                        binder::bind_condition(&code.program, source, &names).map_err(bind_error)?
+                    }
+                    None => match &condition.expr {
+                        Some(expr) => expr.clone(),
+                        None => stdx::fatal!("a condition with neither expression nor syntax"),
+                    },
+                };
+                (version, Box::new(planner::plan_expr(&expr)))
+            }
+        };
+        let result = self.holds(&plan, frame);
+        learnt.conditions[index] = Some((version, plan));
+        result
+    }
+
+    /// Runs a body in the session's transaction: begun when there is none, committed after it under autocommit; what
+    /// it changed is undone when it fails.
+    pub fn in_statement<R>(
+        &mut self,
+        frame: &mut [Value],
+        body: impl FnOnce(&mut Cx<'_>, &mut dyn ResultSink) -> Result<R, SqlError>,
+    ) -> Result<R, SqlError> {
+        let state = &mut *self.state;
+        let mut txn = state.transaction.take(&state.database, &state.options);
+        if !txn.is_active() {
+            txn.begin();
+        }
+        let mark = state.transaction.definitions_mark();
+        txn.begin_statement();
+        let result = {
+            let mut env = SessionEnvironment { state, host: &mut *self.host };
+            let mut cx = Cx::new(frame, &mut env, Some(&mut txn), &self.cancel);
+            body(&mut cx, &mut *self.sink)
+        };
+        let state = &mut *self.state;
+        match result {
+            Ok(value) => {
+                txn.end_statement();
+                state.transaction.give(txn);
+                if state.transaction.count == 0 {
+                    let durability = durability(&state.database, None);
+                    state.transaction.finish(&state.database, durability)?;
+                }
+                Ok(value)
+            }
+            Err(mut error) => {
+                let undone = if state.transaction.count == 0 {
+                    txn.rollback()
+                } else {
+                    state.transaction.forget_definitions(mark);
+                    txn.rollback_statement()
+                };
+                state.transaction.give(txn);
+                if state.transaction.count == 0 {
+                    state.transaction.rollback_all()?;
+                }
+                if let Err(undo) = undone {
+                    // What could not be undone alone goes with the transaction.
+                    let undo = executor::from_engine(undo, None, &state.database.name);
+                    error.reach = error.reach.max(Reach::Transaction).max(undo.reach);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Runs statement `index`.
+    pub fn statement(
+        &mut self,
+        code: &Code,
+        learnt: &mut CodeState,
+        index: usize,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<(), Halted> {
+        let mut planned = self.planned(code, learnt, index)?;
+        let result = self.run_planned(&mut planned, code, index, frame, guarded);
+        learnt.statements[index] = Some(planned);
+        let outcome = result?;
+        self.settle(outcome);
+        Ok(())
+    }
+
+    fn settle(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Rows(rows) => {
+                self.state.rowcount = rows as i64;
+                self.state.error = 0;
+                if !self.state.options.nocount {
+                    self.sink.done(Some(rows));
+                }
+            }
+            Outcome::Sent(rows) => {
+                self.state.rowcount = rows as i64;
+                self.state.error = 0;
+                self.sink.done(Some(rows));
+            }
+            Outcome::Nothing => {
+                self.state.rowcount = 0;
+                self.state.error = 0;
+            }
+            Outcome::Settled => {}
+        }
+    }
+
+    /// INSERT and COMMIT in one, where the transaction has done nothing yet. False: nothing of the COMMIT was done.
+    #[inline]
+    pub fn insert_commit(
+        &mut self,
+        code: &Code,
+        learnt: &mut CodeState,
+        index: usize,
+        delayed: Option<bool>,
+        frame: &mut [Value],
+    ) -> Result<bool, Halted> {
+        let fused = self.state.transaction.count == 1 && self.state.transaction.is_fresh();
+        if fused
+            && let Some(planned) = &mut learnt.statements[index]
+            && planned.version == self.state.names_version()
+            && let Body::FastInsert(insert) = &mut planned.body
+            && insert.row_count() == 1
+        {
+            let state = &mut *self.state;
+            let durability = durability(&state.database, delayed);
+            let mut txn = state.transaction.take(&state.database, &state.options);
+            let result = {
+                let mut env = SessionEnvironment { state, host: &mut *self.host };
+                let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
+                insert.insert_commit(&mut txn, durability, &mut cx)
+            };
+            self.state.transaction.give(txn);
+            result?;
+            self.state.transaction.committed_by_insert();
+            self.state.rowcount = 0;
+            self.state.error = 0;
+            if !self.state.options.nocount {
+                self.sink.done(Some(1));
+            }
+            return Ok(true);
+        }
+        self.statement(code, learnt, index, frame, false)?;
+        Ok(false)
+    }
+
+    /// The plan of a statement under the names of now.
+    fn planned(
+        &mut self,
+        code: &Code,
+        learnt: &mut CodeState,
+        index: usize,
+    ) -> Result<Box<Planned>, SqlError> {
+        let version = self.names_version();
+        let statement = &code.statements[index];
+        if let Some(planned) = learnt.statements[index].take()
+            && (planned.version == version || !plan::depends_on_catalog(statement))
+        {
+            return Ok(planned);
+        }
+        let bound;
+        let kind = match &statement.source {
+            // What the batch was compiled with may be stale by now, or never was bound.
+            Some(source) => {
+                let names = SessionNames::new(self.state, self.host);
+                bound =
+                    binder::bind_statement(&code.program, source, &names).map_err(bind_error)?;
+                &bound.kind
+            }
+            None => &statement.kind,
+        };
+        let body = plan::plan(kind, &self.state.database.engine);
+        Ok(Box::new(Planned { version, body }))
+    }
+
+    fn run_planned(
+        &mut self,
+        planned: &mut Planned,
+        code: &Code,
+        index: usize,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<Outcome, Halted> {
+        if self.state.transaction.doomed && writes(&planned.body) {
+            return Err(executor::doomed().into());
+        }
+        match &mut planned.body {
+            Body::FastInsert(insert) => {
+                let rows = insert.row_count() as u64;
+                if rows == 1
+                    && self.state.transaction.count == 0
+                    && self.state.transaction.is_fresh()
+                {
+                    let state = &mut *self.state;
+                    let durability = durability(&state.database, None);
+                    let mut txn = state.transaction.take(&state.database, &state.options);
+                    let result = {
+                        let mut env = SessionEnvironment { state, host: &mut *self.host };
+                        let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
+                        insert.insert_commit(&mut txn, durability, &mut cx)
+                    };
+                    self.state.transaction.give(txn);
+                    result?;
+                } else {
+                    self.in_statement(frame, |cx, _| insert.insert(cx))?;
+                }
+                Ok(Outcome::Rows(rows))
+            }
+            Body::FastPoint(point) => {
+                let rows = self.in_statement(frame, |cx, _| point.run(cx))?;
+                self.state.rowcount = rows as i64;
+                self.state.error = 0;
+                Ok(Outcome::Settled)
+            }
+            Body::Select(select) => match &select.target {
+                SelectTarget::Client => {
+                    let plan = &select.plan;
+                    let rows = self.in_statement(frame, |cx, sink| {
+                        executor::select_to_client(plan, &mut cx.reborrow(), sink)
+                    })?;
+                    Ok(Outcome::Sent(rows))
+                }
+                SelectTarget::Vars(assign) => {
+                    let plan = &select.plan;
+                    let rows = self.in_statement(frame, |cx, _| {
+                        executor::select_to_vars(plan, assign, &mut cx.reborrow())
+                    })?;
+                    self.state.rowcount = rows as i64;
+                    self.state.error = 0;
+                    Ok(Outcome::Settled)
+                }
+                SelectTarget::Into { name, spec } => {
+                    let rows = self.select_into(&select.plan, name, spec, frame)?;
+                    Ok(Outcome::Rows(rows))
+                }
+            },
+            Body::Insert(insert, hint) => {
+                let identity_insert = self.state.identity_insert == Some(insert.table.object_id);
+                if insert.explicit_identity && !identity_insert {
+                    return Err(SqlError::new(
+                        544,
+                        16,
+                        format!(
+                            "Cannot insert explicit value for identity column in table '{}' when \
+                             IDENTITY_INSERT is set to OFF.",
+                            insert.table.name
+                        ),
+                    )
+                    .into());
+                }
+                if let InsertSource::Exec { exec, columns, row } = &insert.source {
+                    let rows = self.rows_of_exec(exec, columns, code, frame, guarded)?;
+                    let count = self.in_statement(frame, |cx, _| {
+                        executor::insert_rows(insert, row, &rows, hint, cx)
+                    })?;
+                    return Ok(Outcome::Rows(count));
+                }
+                let rows = self.in_statement(frame, |cx, sink| {
+                    executor::insert(insert, hint, &mut cx.reborrow(), sink)
+                })?;
+                Ok(Outcome::Rows(rows))
+            }
+            Body::Update(update) => {
+                let rows = self.in_statement(frame, |cx, sink| {
+                    executor::update(update, &mut cx.reborrow(), sink)
+                })?;
+                Ok(Outcome::Rows(rows))
+            }
+            Body::Delete(delete) => {
+                let rows = self.in_statement(frame, |cx, sink| {
+                    executor::delete(delete, &mut cx.reborrow(), sink)
+                })?;
+                Ok(Outcome::Rows(rows))
+            }
+            Body::SetVars(sets) => {
+                for (var, plan) in sets {
+                    frame[var.0 as usize] = self.evaluate(plan, frame)?;
+                }
+                self.state.rowcount = 1;
+                self.state.error = 0;
+                Ok(Outcome::Settled)
+            }
+            Body::Other(kind) => {
+                let line = code.statements[index].line;
+                self.other(kind, code, line, frame, guarded)?;
+                Ok(match kind {
+                    // These leave the counters to what they ran or raised.
+                    StmtKind::Exec(_)
+                    | StmtKind::ExecString { .. }
+                    | StmtKind::RaiseError(_)
+                    | StmtKind::Set(ir::SetOption::Switch { .. }) => Outcome::Settled,
+                    _ => Outcome::Nothing,
+                })
+            }
+        }
+    }
+}
+
+fn writes(body: &Body) -> bool {
+    match body {
+        Body::FastInsert(_) | Body::Insert(..) | Body::Update(_) | Body::Delete(_) => true,
+        Body::Select(select) => matches!(select.target, SelectTarget::Into { .. }),
+        Body::Other(kind) => matches!(kind, StmtKind::Ddl(_) | StmtKind::Truncate { .. }),
+        Body::FastPoint(_) | Body::SetVars(_) => false,
+    }
+}

@@ -1,0 +1,114 @@
+//! System procedures that are built in.
+
+use crate::code::Code;
+use crate::exec::Argument;
+use crate::vm::{Halted, Vm};
+use binder::ObjectName;
+use executor::{ColumnMeta, SqlError, SqlMessage};
+use types::{Len, SqlType, Value};
+
+impl Vm<'_> {
+    /// Runs a built-in procedure of that name; None when there is none.
+    pub fn system_procedure(
+        &mut self,
+        name: &ObjectName,
+        args: &[Argument],
+        code: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<Option<i32>, Halted> {
+        // Most calls are of users' procedures.
+        if !name.name.get(..3).is_some_and(|p| p.eq_ignore_ascii_case("sp_")) {
+            return Ok(None);
+        }
+        match name.name.to_ascii_lowercase().as_str() {
+            "sp_flush_log" => {
+                let database = &self.state.database;
+                database
+                    .engine
+                    .flush_log()
+                    .map_err(|e| executor::from_engine(e, None, &database.name))?;
+                Ok(Some(0))
+            }
+            "sp_executesql" => Ok(Some(self.execute_sql(args, code, frame, guarded)?)),
+            "sp_configure" => {
+                self.configure(args)?;
+                Ok(Some(0))
+            }
+            "sp_helptext" => {
+                self.help_text(args)?;
+                Ok(Some(0))
+            }
+            "sp_updatestats" | "sp_recompile" | "sp_reset_connection" => Ok(Some(0)),
+            _ => Ok(None),
+        }
+    }
+
+    fn configure(&mut self, args: &[Argument]) -> Result<(), SqlError> {
+        let Some(name) = args.first().and_then(|a| a.value.as_ref()).and_then(Value::as_str) else {
+            return Err(SqlError::unsupported("sp_configure without arguments"));
+        };
+        let name = name.to_ascii_lowercase();
+        match args.get(1).and_then(|a| a.value.as_ref()) {
+            Some(value) => {
+                let old = self.host.option(&name, None)?;
+                let new = self.host.option(&name, Some(value))?;
+                let show = |v: &Value| {
+                    types::format::to_text(v, v.natural_type(), 0)
+                        .ok()
+                        .flatten()
+                        .unwrap_or_default()
+                };
+                let text = format!(
+                    "Configuration option '{name}' changed from {} to {}. Run the RECONFIGURE statement to install.",
+                    show(&old),
+                    show(&new)
+                );
+                self.sink.message(&SqlMessage::info(15457, 1, text));
+            }
+            None => {
+                let value = self.host.option(&name, None)?;
+                let text = SqlType::NVarChar(Len::N(128));
+                let column =
+                    |name: &str, ty| ColumnMeta { name: name.to_string(), ty, nullable: false };
+                self.sink.columns(&[
+                    column("name", text),
+                    column("config_value", value.natural_type()),
+                    column("run_value", value.natural_type()),
+                ]);
+                self.sink.row(&[Value::str(&name), value.clone(), value]);
+                self.sink.done(Some(1));
+            }
+        }
+        Ok(())
+    }
+
+    fn help_text(&mut self, args: &[Argument]) -> Result<(), SqlError> {
+        let given = args.first().and_then(|a| a.value.as_ref()).and_then(Value::as_str);
+        let name = given.unwrap_or("").to_string();
+        let mut parts = crate::environment::name_parts(&name).into_iter().rev();
+        let bare = parts.next().unwrap_or_default();
+        let schema = parts.next().filter(|s| !s.is_empty());
+        let scope = self.state.transaction.scope();
+        let found = self.state.database.catalog.procedure(scope, schema.as_deref(), &bare);
+        let Some(found) = found else {
+            return Err(SqlError::new(
+                15009,
+                16,
+                format!(
+                    "The object '{name}' does not exist in database '{}' or is invalid for this operation.",
+                    self.state.database.name
+                ),
+            ));
+        };
+        let ty = SqlType::NVarChar(Len::N(255));
+        self.sink.columns(&[ColumnMeta { name: "Text".to_string(), ty, nullable: true }]);
+        let mut rows = 0;
+        for line in found.text.lines() {
+            self.sink.row(&[Value::str(line)]);
+            rows += 1;
+        }
+        self.sink.done(Some(rows));
+        Ok(())
+    }
+}

@@ -1,0 +1,277 @@
+//! Transactions as T-SQL counts them, over the engine's.
+//!
+//! ```text
+//! count 0 --BEGIN--> 1 --BEGIN--> 2 ...      COMMIT counts down and commits at 1; ROLLBACK ends all
+//! ```
+//!
+//! Promises: BEGIN TRANSACTION touches no shared memory (the engine's transaction begins at the first statement that
+//! needs it); a doomed transaction's changes are undone at once, though @@TRANCOUNT stays until ROLLBACK; uncommitted
+//! definitions are published after the commit and forgotten with a rollback.
+
+use crate::host::OpenDatabase;
+use crate::state::SetOptions;
+use catalog::DdlScope;
+use engine::{DelayedDurability, Durability, Savepoint, Txn, TxnOptions};
+use executor::{SqlError, doomed, from_engine};
+
+/// A session's transaction.
+#[derive(Default)]
+pub(crate) struct Transaction {
+    /// @@TRANCOUNT.
+    pub count: u32,
+    /// XACT_STATE() is -1: only ROLLBACK is possible.
+    pub doomed: bool,
+    /// The name given to the outermost BEGIN.
+    name: Option<String>,
+    savepoints: Vec<(String, Savepoint, usize)>,
+    /// The engine's object, kept between transactions. Absent while a statement has it.
+    txn: Option<Box<Txn>>,
+    /// Uncommitted definitions.
+    ddl: Option<Box<DdlScope>>,
+    /// Grows with every uncommitted definition, so that no two states of them look alike to a cached plan.
+    generation: u64,
+}
+
+/// What a commit asks of the log, by the database's option and the statement's.
+pub(crate) fn durability(database: &OpenDatabase, delayed: Option<bool>) -> Durability {
+    match database.engine.delayed_durability() {
+        DelayedDurability::Disabled => Durability::Full,
+        DelayedDurability::Forced => Durability::Delayed,
+        DelayedDurability::Allowed if delayed == Some(true) => Durability::Delayed,
+        DelayedDurability::Allowed => Durability::Full,
+    }
+}
+
+impl Transaction {
+    /// BEGIN TRANSACTION.
+    #[inline]
+    pub fn begin(&mut self, name: Option<String>) {
+        self.count += 1;
+        if self.count == 1 {
+            self.name = name;
+        }
+    }
+
+    /// Takes the engine's object for a statement; give it back by [`Transaction::give`].
+    #[inline]
+    pub fn take(&mut self, database: &OpenDatabase, options: &SetOptions) -> Box<Txn> {
+        let wanted = TxnOptions {
+            isolation: options.isolation,
+            lock_timeout_ms: options.lock_timeout_ms,
+            deadlock_priority: options.deadlock_priority,
+        };
+        match self.txn.take() {
+            Some(mut txn) => {
+                if txn.options() != wanted {
+                    txn.set_options(wanted);
+                }
+                txn
+            }
+            None => Box::new(database.engine.txn(wanted)),
+        }
+    }
+
+    /// Gives the engine's object back.
+    #[inline]
+    pub fn give(&mut self, txn: Box<Txn>) {
+        self.txn = Some(txn);
+    }
+
+    /// Whether a single insert may commit this transaction in one go: nothing was written or saved in it.
+    #[inline]
+    pub fn is_fresh(&self) -> bool {
+        self.savepoints.is_empty()
+            && self.ddl.is_none()
+            && !self.doomed
+            && self.txn.as_ref().is_none_or(|txn| !txn.has_written())
+    }
+
+    /// The transaction has been committed by the engine together with its only insert.
+    #[inline]
+    pub fn committed_by_insert(&mut self) {
+        self.count = 0;
+        self.name = None;
+    }
+
+    /// COMMIT; 3902 without a transaction, 3930 for a doomed one. Suspends.
+    pub fn commit(
+        &mut self,
+        database: &OpenDatabase,
+        delayed: Option<bool>,
+    ) -> Result<(), SqlError> {
+        match self.count {
+            0 => Err(SqlError::new(
+                3902,
+                16,
+                "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.",
+            )),
+            _ if self.doomed => Err(doomed()),
+            1 => {
+                self.count = 0;
+                self.name = None;
+                self.finish(database, durability(database, delayed))
+            }
+            _ => {
+                self.count -= 1;
+                Ok(())
+            }
+        }
+    }
+
+    /// Commits the engine's transaction and publishes definitions: the end of an autocommitted statement too.
+    pub fn finish(
+        &mut self,
+        database: &OpenDatabase,
+        durability: Durability,
+    ) -> Result<(), SqlError> {
+        self.savepoints.clear();
+        let ddl = self.ddl.take();
+        if let Some(txn) = self.txn.as_deref_mut()
+            && txn.is_active()
+        {
+            txn.commit(durability).map_err(|e| from_engine(e, None, &database.name))?;
+        }
+        if let Some(ddl) = ddl {
+            database.catalog.commit(*ddl);
+        }
+        Ok(())
+    }
+
+    /// Undoes everything and ends the transaction. Suspends.
+    pub fn rollback_all(&mut self) -> Result<(), SqlError> {
+        self.count = 0;
+        self.doomed = false;
+        self.name = None;
+        self.undo()
+    }
+
+    /// Undoes the changes; the count stays, the transaction is doomed.
+    pub fn doom(&mut self) -> Result<(), SqlError> {
+        self.doomed = self.count > 0;
+        self.undo()
+    }
+
+    fn undo(&mut self) -> Result<(), SqlError> {
+        self.savepoints.clear();
+        self.ddl = None;
+        if let Some(txn) = self.txn.as_deref_mut()
+            && txn.is_active()
+        {
+            return txn.rollback().map_err(|e| from_engine(e, None, ""));
+        }
+        Ok(())
+    }
+
+    /// ROLLBACK, to a savepoint or the transaction of that name; 3903, 6401.
+    pub fn rollback(&mut self, name: Option<&str>) -> Result<(), SqlError> {
+        if self.count == 0 {
+            return Err(SqlError::new(
+                3903,
+                16,
+                "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.",
+            ));
+        }
+        let Some(name) = name else { return self.rollback_all() };
+        if let Some(i) = self.savepoints.iter().rposition(|(n, ..)| n.eq_ignore_ascii_case(name)) {
+            if self.doomed {
+                return Err(doomed());
+            }
+            let (_, savepoint, mark) = self.savepoints[i];
+            self.savepoints.truncate(i + 1);
+            if let Some(ddl) = &mut self.ddl {
+                ddl.rollback_to(mark);
+                self.generation += 1;
+            }
+            if let Some(txn) = self.txn.as_deref_mut()
+                && txn.is_active()
+            {
+                txn.rollback_to(savepoint).map_err(|e| from_engine(e, None, ""))?;
+            }
+            return Ok(());
+        }
+        if self.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name)) {
+            return self.rollback_all();
+        }
+        Err(SqlError::new(
+            6401,
+            16,
+            format!("Cannot roll back {name}. No transaction or savepoint of that name was found."),
+        ))
+    }
+
+    /// SAVE TRANSACTION; 628 without a transaction.
+    pub fn save(
+        &mut self,
+        name: String,
+        database: &OpenDatabase,
+        options: &SetOptions,
+    ) -> Result<(), SqlError> {
+        if self.count == 0 {
+            return Err(SqlError::new(
+                628,
+                16,
+                "Cannot issue SAVE TRANSACTION when there is no active transaction.",
+            ));
+        }
+        if self.doomed {
+            return Err(doomed());
+        }
+        let mut txn = self.take(database, options);
+        if !txn.is_active() {
+            txn.begin();
+        }
+        let savepoint = txn.savepoint();
+        self.give(txn);
+        let mark = self.ddl.as_ref().map_or(0, |ddl| ddl.mark());
+        self.savepoints.push((name, savepoint, mark));
+        Ok(())
+    }
+
+    /// Which uncommitted definitions are in force; 0 for none.
+    #[inline]
+    pub fn definitions(&self) -> u64 {
+        if self.ddl.is_some() { self.generation } else { 0 }
+    }
+
+    /// The uncommitted definitions, for look-ups.
+    #[inline]
+    pub fn scope(&self) -> Option<&DdlScope> {
+        self.ddl.as_deref()
+    }
+
+    /// The uncommitted definitions, to add to; take and give back around a statement.
+    pub fn take_scope(&mut self) -> Box<DdlScope> {
+        self.ddl.take().unwrap_or_default()
+    }
+
+    /// Gives the definitions back.
+    pub fn give_scope(&mut self, scope: Box<DdlScope>) {
+        self.generation += 1;
+        if !scope.is_empty() {
+            self.ddl = Some(scope);
+        }
+    }
+
+    /// A place in the uncommitted definitions to come back to.
+    pub fn definitions_mark(&self) -> usize {
+        self.ddl.as_ref().map_or(0, |ddl| ddl.mark())
+    }
+
+    /// Forgets definitions made after the mark.
+    pub fn forget_definitions(&mut self, mark: usize) {
+        if let Some(ddl) = &mut self.ddl {
+            ddl.rollback_to(mark);
+            self.generation += 1;
+            if ddl.is_empty() {
+                self.ddl = None;
+            }
+        }
+    }
+
+    /// Lets go of the database: before USE, and when the session ends.
+    pub fn forget_database(&mut self) {
+        self.txn = None;
+        self.ddl = None;
+        self.savepoints.clear();
+    }
+}

@@ -1,0 +1,325 @@
+//! Running bytecode, and what an error ends.
+//!
+//! ```text
+//! an error in a statement
+//!   inside TRY (of this program or of a caller)  -> the innermost CATCH
+//!   else told to the client, and then by reach:
+//!     Statement    the next statement        (XACT_ABORT ON inside a transaction: as Batch)
+//!     Scope        the end of the batch; a missing object ends the procedure only
+//!     Batch        rollback, the end of the batch
+//!     Transaction  rollback (done already), the end of the batch
+//! ```
+//!
+//! Promise: nothing here allocates while a loop runs over singleton inserts.
+
+use crate::code::{Code, Op, Pc};
+use crate::environment::SessionEnvironment;
+use crate::host::Host;
+use crate::plan::{CodeState, NamesVersion};
+use crate::state::SessionState;
+use executor::{Cx, Reach, ResultSink, SqlError, SqlMessage};
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use types::{TypeError, Value, arith};
+
+/// One batch in execution.
+pub(crate) struct Vm<'a> {
+    pub state: &'a mut SessionState,
+    pub host: &'a mut dyn Host,
+    pub sink: &'a mut dyn ResultSink,
+    /// The session's flag, held here so that a statement need not count a reference.
+    pub cancel: Arc<AtomicBool>,
+    /// An error of severity 11 or more has been told.
+    pub failed: bool,
+}
+
+/// Why a program did not run to its end.
+pub(crate) enum Halt {
+    /// On its way to a caller's CATCH.
+    Throw(Box<SqlError>),
+    /// Told already; the batch is over.
+    Batch,
+}
+
+/// Where an error leads.
+enum After {
+    Resume(Pc),
+    /// Out of the procedure, with this return status.
+    Leave(i32),
+    Halt(Halt),
+}
+
+impl Vm<'_> {
+    /// Runs a program in a frame to its end; its return status. `guarded`: a caller has a TRY block open.
+    pub fn run(
+        &mut self,
+        code: &Code,
+        learnt: &mut CodeState,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<i32, Halt> {
+        let caught = self.state.caught.len();
+        let result = self.run_inner(code, learnt, frame, guarded);
+        self.state.caught.truncate(caught);
+        result
+    }
+
+    fn run_inner(
+        &mut self,
+        code: &Code,
+        learnt: &mut CodeState,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<i32, Halt> {
+        let mut pc: Pc = 0;
+        loop {
+            match self.step(code, learnt, frame, &mut pc, guarded) {
+                Ok(status) => return Ok(status),
+                Err(Halted::Batch) => return Err(Halt::Batch),
+                Err(Halted::Error(error)) => match self.after(error, code, pc, guarded) {
+                    After::Resume(to) => pc = to,
+                    After::Leave(status) => return Ok(status),
+                    After::Halt(halt) => return Err(halt),
+                },
+            }
+        }
+    }
+
+    /// Runs until the end or an error; `pc` is then the failing instruction.
+    fn step(
+        &mut self,
+        code: &Code,
+        learnt: &mut CodeState,
+        frame: &mut [Value],
+        pc: &mut Pc,
+        guarded: bool,
+    ) -> Result<i32, Halted> {
+        let ops = &code.ops[..];
+        loop {
+            match ops[*pc as usize] {
+                Op::Move { d, s } => frame[d as usize] = frame[s as usize].clone(),
+                Op::Add { d, a, b } => {
+                    frame[d as usize] = match (&frame[a as usize], &frame[b as usize]) {
+                        (Value::Int(a), Value::Int(b)) => Value::Int(arith::add_i32(*a, *b)?),
+                        (Value::BigInt(a), Value::BigInt(b)) => {
+                            Value::BigInt(arith::add_i64(*a, *b)?)
+                        }
+                        _ => Value::Null,
+                    }
+                }
+                Op::Sub { d, a, b } => {
+                    frame[d as usize] = match (&frame[a as usize], &frame[b as usize]) {
+                        (Value::Int(a), Value::Int(b)) => Value::Int(arith::sub_i32(*a, *b)?),
+                        (Value::BigInt(a), Value::BigInt(b)) => {
+                            Value::BigInt(arith::sub_i64(*a, *b)?)
+                        }
+                        _ => Value::Null,
+                    }
+                }
+                Op::Mul { d, a, b } => {
+                    frame[d as usize] = match (&frame[a as usize], &frame[b as usize]) {
+                        (Value::Int(a), Value::Int(b)) => Value::Int(arith::mul_i32(*a, *b)?),
+                        (Value::BigInt(a), Value::BigInt(b)) => {
+                            Value::BigInt(arith::mul_i64(*a, *b)?)
+                        }
+                        _ => Value::Null,
+                    }
+                }
+                Op::Widen { d, s } => {
+                    frame[d as usize] =
+                        frame[s as usize].as_i64().map_or(Value::Null, Value::BigInt);
+                }
+                Op::Eval { d, expr } => {
+                    frame[d as usize] = self.evaluate(&code.exprs[expr as usize], frame)?;
+                }
+                Op::Jump { to } => {
+                    *pc = to;
+                    continue;
+                }
+                Op::Loop { to } => {
+                    runtime::task::maybe_yield();
+                    if self.cancel.load(std::sync::atomic::Ordering::Relaxed) {
+                        return Err(executor::cancelled().into());
+                    }
+                    *pc = to;
+                    continue;
+                }
+                Op::Unless { compare, a, b, to } => {
+                    let order = match (&frame[a as usize], &frame[b as usize]) {
+                        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+                        (Value::BigInt(a), Value::BigInt(b)) => Some(a.cmp(b)),
+                        _ => None::<Ordering>,
+                    };
+                    if !order.is_some_and(|order| executor::satisfies(compare, order)) {
+                        *pc = to;
+                        continue;
+                    }
+                }
+                Op::UnlessExpr { expr, to } => {
+                    if !self.holds(&code.exprs[expr as usize], frame)? {
+                        *pc = to;
+                        continue;
+                    }
+                }
+                Op::UnlessCondition { condition, to } => {
+                    if !self.condition(code, learnt, condition as usize, frame)? {
+                        *pc = to;
+                        continue;
+                    }
+                }
+                Op::Done { rows } => {
+                    self.state.rowcount = rows as i64;
+                    self.state.error = 0;
+                }
+                Op::Begin => {
+                    self.state.transaction.begin(None);
+                    self.state.rowcount = 0;
+                    self.state.error = 0;
+                }
+                Op::Commit { delayed } => {
+                    let state = &mut *self.state;
+                    state.transaction.commit(&state.database, delayed)?;
+                    state.rowcount = 0;
+                    state.error = 0;
+                }
+                Op::InsertCommit { index, delayed } => {
+                    if self.insert_commit(code, learnt, index as usize, delayed, frame)? {
+                        *pc += 2;
+                        continue;
+                    }
+                }
+                Op::Statement { index } => {
+                    let guarded = guarded || code.handler(*pc).is_some();
+                    self.statement(code, learnt, index as usize, frame, guarded)?;
+                }
+                Op::Return { status } => {
+                    let status = status.and_then(|reg| frame[reg as usize].as_i64()).unwrap_or(0);
+                    return Ok(status as i32);
+                }
+                Op::EndCatch => {
+                    self.state.caught.pop();
+                }
+            }
+            *pc += 1;
+        }
+    }
+
+    /// What names mean now.
+    #[inline]
+    pub fn names_version(&self) -> NamesVersion {
+        self.state.names_version()
+    }
+
+    /// Decides what an error ends, and tells the client unless a CATCH takes it.
+    fn after(&mut self, mut error: SqlError, code: &Code, pc: Pc, guarded: bool) -> After {
+        let span = code.span(pc).copied();
+        if error.line == 0 {
+            error.line = span.map_or(1, |span| span.line);
+            error.procedure = code.name.clone();
+        }
+        self.state.error = error.number;
+        self.state.rowcount = 0;
+        let handler = code.handler(pc);
+        let caught =
+            (handler.is_some() || guarded) && error.reach != Reach::Session && error.number != 3617;
+        self.settle_transaction(&error, caught);
+        if caught {
+            return match handler {
+                Some(target) => {
+                    self.state.caught.push(error);
+                    After::Resume(target)
+                }
+                None => After::Halt(Halt::Throw(Box::new(error))),
+            };
+        }
+        self.tell_error(&error);
+        let aborts = self.state.options.xact_abort && error.reach == Reach::Statement;
+        match error.reach {
+            Reach::Statement if !aborts || is_raised(&error) => {
+                After::Resume(span.map_or(pc + 1, |span| span.resume))
+            }
+            Reach::Scope
+                if matches!(error.number, 207 | 208 | 209 | 4104) && self.state.nesting > 0 =>
+            {
+                After::Leave(-6)
+            }
+            _ => After::Halt(Halt::Batch),
+        }
+    }
+
+    /// Undoes the transaction as far as the error asks for it.
+    fn settle_transaction(&mut self, error: &SqlError, caught: bool) {
+        let transaction = &mut self.state.transaction;
+        if transaction.count == 0 {
+            return;
+        }
+        let xact_abort = self.state.options.xact_abort && !is_raised(error);
+        let undoes = match error.reach {
+            Reach::Transaction | Reach::Batch | Reach::Session => true,
+            Reach::Statement | Reach::Scope => xact_abort && error.number != 3617,
+        };
+        if !undoes {
+            return;
+        }
+        let result = if caught { transaction.doom() } else { transaction.rollback_all() };
+        if let Err(error) = result {
+            self.tell_error(&error);
+        }
+    }
+
+    /// Sends an error, and 3621 after those that SQL Server follows by it.
+    pub fn tell_error(&mut self, error: &SqlError) {
+        self.failed |= error.severity > 10;
+        self.sink.message(&error.to_message());
+        if error.terminated_notice {
+            let mut notice =
+                SqlMessage::info(3621, error.line.max(1), "The statement has been terminated.");
+            notice.procedure = error.procedure.clone();
+            self.sink.message(&notice);
+        }
+    }
+
+    /// A context for expressions without tables.
+    pub fn with_cx<R>(
+        &mut self,
+        frame: &mut [Value],
+        body: impl FnOnce(&mut Cx<'_>) -> Result<R, SqlError>,
+    ) -> Result<R, SqlError> {
+        let mut env = SessionEnvironment { state: &mut *self.state, host: &mut *self.host };
+        let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
+        body(&mut cx)
+    }
+}
+
+/// Errors that RAISERROR made do not trip XACT_ABORT.
+fn is_raised(error: &SqlError) -> bool {
+    error.number == 50000 && error.reach == Reach::Statement
+}
+
+/// An error, or the end of the batch inside a nested call.
+pub(crate) enum Halted {
+    Error(SqlError),
+    Batch,
+}
+
+impl From<SqlError> for Halted {
+    fn from(error: SqlError) -> Halted {
+        Halted::Error(error)
+    }
+}
+
+impl From<TypeError> for Halted {
+    fn from(error: TypeError) -> Halted {
+        Halted::Error(error.into())
+    }
+}
+
+impl From<Halt> for Halted {
+    fn from(halt: Halt) -> Halted {
+        match halt {
+            Halt::Throw(error) => Halted::Error(*error),
+            Halt::Batch => Halted::Batch,
+        }
+    }
+}
