@@ -26,7 +26,8 @@ pub(crate) fn measure(
     file.allocate(0, BLOCKS * BLOCK_BYTES)?;
     let task = schedulers.spawn("device flush", None, move || -> std::io::Result<_> {
         let bytes = stdx::AlignedBuf::zeroed(BLOCK_BYTES as usize);
-        let mut latencies = Histogram::<u64>::new(3).map_err(std::io::Error::other)?;
+        let mut latencies =
+            Histogram::<u64>::new_with_max(60_000_000_000, 3).map_err(std::io::Error::other)?;
         let began = clock::now_ns();
         let mut now = began;
         let mut block = 0;

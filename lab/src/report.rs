@@ -142,11 +142,15 @@ fn one(out: &mut String, c: &Cell) {
 
 fn table(out: &mut String, heads: &[&str], rows: &[Vec<String>]) {
     out.push_str("<table><tr>");
-    heads.iter().for_each(|h| drop(write!(out, "<th>{}</th>", escape(h))));
+    for head in heads {
+        let _ = write!(out, "<th>{}</th>", escape(head));
+    }
     out.push_str("</tr>");
     for row in rows {
         out.push_str("<tr>");
-        row.iter().for_each(|v| drop(write!(out, "<td>{}</td>", escape(v))));
+        for value in row {
+            let _ = write!(out, "<td>{}</td>", escape(value));
+        }
         out.push_str("</tr>");
     }
     out.push_str("</table>");

@@ -33,10 +33,8 @@ fn render(t: &Topology) -> String {
     if let Some(model) = &t.model_name {
         let _ = writeln!(out, "processor: {model}");
     }
-    match t.quota_cpus {
-        Some(quota) => drop(writeln!(out, "control group: {quota} CPUs' worth of time")),
-        None => drop(writeln!(out, "control group: no limit")),
-    }
+    let quota = t.quota_cpus.map(|quota| format!("{quota} CPUs' worth of time"));
+    let _ = writeln!(out, "control group: {}", quota.as_deref().unwrap_or("no limit"));
     let _ = writeln!(out, "\n{:>4}  {:>4}  {:>4}  {:>7}", "CPU", "node", "core", "package");
     for c in &t.cpus {
         let _ = writeln!(out, "{:>4}  {:>4}  {:>4}  {:>7}", c.id, c.node, c.core, c.package);
