@@ -168,6 +168,16 @@ fn key_head(key: &[u8], prefix: usize) -> u32 {
     }
 }
 
+/// The key head of the entry at word `at`.
+#[inline]
+fn stored_key_head(p: &impl PageWords, at: usize, prefix: usize) -> u32 {
+    let words = entry_lens(p, at).0.div_ceil(8);
+    let (w, shift) = (prefix / 8, prefix % 8 * 8);
+    let be = |i: usize| if i < words { p.word(at + 2 + i).swap_bytes() } else { 0 };
+    let both = u128::from(be(w)) << 64 | u128::from(be(w + 1));
+    ((both << shift) >> 96) as u32
+}
+
 /// Compares bytes stored from word `at`, `len` of them, with `key`.
 #[inline]
 pub(crate) fn compare_at(p: &impl PageWords, at: usize, len: usize, key: &[u8]) -> Ordering {
@@ -221,6 +231,27 @@ fn fences(p: &impl PageWords) -> (Fence, Fence) {
         (offset != 0).then_some((offset / 8, len.min(PAGE_BYTES)))
     };
     (part(w), part(w >> 32))
+}
+
+/// Copies the upper fence; `false` when unbounded.
+pub(crate) fn read_upper(p: &impl PageWords, out: &mut Vec<u8>) -> bool {
+    match fences(p).1 {
+        Some((at, len)) => {
+            read_bytes(p, at, len, out);
+            true
+        }
+        None => false,
+    }
+}
+
+/// Writes a page of another's making: header, slots and heap; the gap keeps what it held, and the page LSN stays.
+pub(crate) fn write_live(p: &mut impl PageWordsMut, from: &PageBuf) {
+    let space = Space::of(from);
+    let lsn = p.word(header::LSN);
+    for i in (0..SLOTS + space.slots).chain(space.top / 8..PAGE_BYTES / 8) {
+        p.set_word(i, from.word(i));
+    }
+    p.set_word(header::LSN, lsn);
 }
 
 /// Whether `key` is below the upper fence.
@@ -445,11 +476,10 @@ pub(crate) fn truncate(p: &mut impl PageWordsMut, keep: usize, upper: &[u8], rig
         let prefix = common_prefix(&lower, upper);
         if prefix != p.word(PREFIX) as usize {
             p.set_word(PREFIX, prefix as u64);
-            let mut key = Vec::new();
             for i in 0..space.slots {
                 let s = slot(p, i);
-                read_key(p, i, &mut key);
-                p.set_word(SLOTS + i, slot_word(s.at * 8, s.bytes, key_head(&key, prefix)));
+                let head = stored_key_head(p, s.at, prefix);
+                p.set_word(SLOTS + i, slot_word(s.at * 8, s.bytes, head));
             }
         }
         return;

@@ -14,7 +14,7 @@ use crate::node::{self, Target};
 use crate::slotted::{self, INNER, Identity, LEAF, Space};
 use crate::tree::Path;
 use crate::{PageOp, StorageError, Tree};
-use buffer_pool::{PageBuf, PageRead, PageWords, PageWrite};
+use buffer_pool::{PageBuf, PageId, PageRead, PageWords, PageWrite};
 use telemetry::counters::{self, Counter};
 
 /// Log bytes of a split: an image, a separator, headers.
@@ -110,7 +110,7 @@ impl Tree {
         let (kind, level) = slotted::kind_of(&old);
         let owner = self.id().0;
         let id = Identity { page: new.id(), owner, kind, level };
-        let mut child = slotted::shell(id, &[], None, buffer_pool::PageId::NONE);
+        let mut child = slotted::shell(id, &[], None, PageId::NONE);
         slotted::copy_entries(&old, 0..Space::of(&old).slots, &mut child);
         let mut space = Space::of(&child);
         space.last_insert = Space::of(&old).last_insert;
@@ -137,19 +137,27 @@ impl Tree {
             parent.unlock_unchanged();
             return Ok(Step::Again);
         };
-        let mut old = PageBuf::zeroed();
-        left.copy_to(&mut old);
-        if Space::of(&old).slots == 0 {
+        if Space::of(&left).slots == 0 {
             return Ok(Step::Nothing);
         }
-        let cut = match leaf {
-            Some((key, row)) => {
-                let too_large = StorageError::RowTooLarge { key: key.len(), row };
-                cut_leaf(&old, key, row).ok_or(too_large)?
-            }
+        let ascending = leaf.and_then(|(key, _)| cut_at_end(&left, key, new.id()));
+        let (cut, right) = match ascending {
+            Some(found) => found,
             None => {
-                let what = "a full inner page that cannot be split";
-                cut_inner(&old).ok_or(StorageError::Corrupt { page: left.id(), what })?
+                let mut old = PageBuf::zeroed();
+                left.copy_to(&mut old);
+                let cut = match leaf {
+                    Some((key, row)) => {
+                        let too_large = StorageError::RowTooLarge { key: key.len(), row };
+                        cut_leaf(&old, key, row).ok_or(too_large)?
+                    }
+                    None => {
+                        let what = "a full inner page that cannot be split";
+                        cut_inner(&old).ok_or(StorageError::Corrupt { page: left.id(), what })?
+                    }
+                };
+                let right = right_of_cut(&old, cut.keep, &cut.separator, new.id());
+                (cut, right)
             }
         };
         let Cut { keep, separator } = cut;
@@ -158,7 +166,6 @@ impl Tree {
             parent.unlock_unchanged();
             return Ok(Step::Parent);
         }
-        let right = right_of_cut(&old, keep, &separator, new.id());
         let image = slotted::image_of(&right);
         let op = PageOp::Split {
             tree: self.id(),
@@ -170,7 +177,7 @@ impl Tree {
             image: &image,
         };
         let logged = self.store.log.log(&op);
-        new.copy_from(&right);
+        slotted::write_live(new, &right);
         new.set_lsn(logged.start, logged.end);
         slotted::truncate(&mut left, keep, &separator, new.id());
         left.set_lsn(logged.start, logged.end);
@@ -182,10 +189,10 @@ impl Tree {
 
 /// The root above its only child: a node with one slot.
 pub(crate) fn root_above(child: &PageBuf) -> PageBuf {
-    let owner = buffer_pool::PageId(child.word(slotted::OWNER));
+    let owner = PageId(child.word(slotted::OWNER));
     let level = slotted::kind_of(child).1 + 1;
     let id = Identity { page: owner, owner, kind: INNER, level };
-    let mut root = slotted::shell(id, &[], None, buffer_pool::PageId::NONE);
+    let mut root = slotted::shell(id, &[], None, PageId::NONE);
     let space = Space::of(&root);
     let child_id = child.word(buffer_pool::header::PAGE_ID);
     slotted::insert_at(&mut root, space, 0, child_id, &[], &[]);
@@ -200,7 +207,7 @@ fn right_of_cut(
     page: buffer_pool::PageId,
 ) -> PageBuf {
     let (kind, level) = slotted::kind_of(old);
-    let owner = buffer_pool::PageId(old.word(slotted::OWNER));
+    let owner = PageId(old.word(slotted::OWNER));
     let id = Identity { page, owner, kind, level };
     let mut right =
         slotted::shell(id, separator, slotted::upper_fence(old), slotted::right_of(old));
@@ -208,7 +215,23 @@ fn right_of_cut(
     right
 }
 
-/// Where to cut a leaf that has entries; `None`: one row fills it.
+/// The cut for a key above all of the leaf's, and the empty page right of it; `None` for another key.
+fn cut_at_end(left: &PageWrite<'_>, key: &[u8], page: PageId) -> Option<(Cut, PageBuf)> {
+    let keep = Space::of(left).slots;
+    if slotted::search(left, key) != Err(keep) {
+        return None;
+    }
+    let (mut last, mut upper) = (Vec::new(), Vec::new());
+    slotted::read_key(left, keep - 1, &mut last);
+    let upper = slotted::read_upper(left, &mut upper).then_some(&upper[..]);
+    let separator = slotted::separator(&last, key).to_vec();
+    let owner = PageId(left.word(slotted::OWNER));
+    let id = Identity { page, owner, kind: LEAF, level: 0 };
+    let right = slotted::shell(id, &separator, upper, slotted::right_of(left));
+    Some((Cut { keep, separator }, right))
+}
+
+/// Where to cut a leaf that has entries, for a key among them; `None`: one row fills it.
 fn cut_leaf(p: &PageBuf, key: &[u8], row_bytes: usize) -> Option<Cut> {
     debug_assert_eq!(slotted::kind_of(p).0, LEAF);
     let space = Space::of(p);
@@ -219,10 +242,6 @@ fn cut_leaf(p: &PageBuf, key: &[u8], row_bytes: usize) -> Option<Cut> {
         Err(i) => (i, false),
     };
     if !present {
-        if pos == n {
-            let separator = slotted::separator(key_at(n - 1), key).to_vec();
-            return Some(Cut { keep: n, separator });
-        }
         let ascending = pos > 0 && pos == space.last_insert as usize + 1;
         if ascending || n == 1 {
             let separator = slotted::separator(key, key_at(pos)).to_vec();
