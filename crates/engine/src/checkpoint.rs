@@ -76,15 +76,16 @@ impl Database {
         Ok(())
     }
 
-    /// The log is full: a checkpoint may free some. True when it is worth trying again.
-    pub(crate) fn make_log_room(&self) -> bool {
+    /// The log is full, and the caller waits for room: a checkpoint may make some. Suspends.
+    pub(crate) fn make_log_room(&self) {
         let before = self.figures.checkpoints.load(Acquire);
         let _one = self.checkpointing.lock(WaitType::CheckpointQueue);
-        // Somebody else has made one while we waited for our turn.
-        if self.figures.checkpoints.load(Acquire) != before {
-            return true;
+        // Unless somebody has made one while we waited for our turn.
+        if self.figures.checkpoints.load(Acquire) == before
+            && let Err(e) = self.checkpoint_locked()
+        {
+            self.note_error(&format!("a checkpoint for a full log failed: {e}"));
         }
-        self.checkpoint_locked().is_ok()
     }
 
     /// Changes the boot record and writes it durably. Suspends.

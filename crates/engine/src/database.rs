@@ -113,8 +113,11 @@ impl Database {
         db.choose_snapshots();
         let db = Arc::new(db);
         let weak = Arc::downgrade(&db);
-        db.shared
-            .set_make_room(Box::new(move || weak.upgrade().is_some_and(|db| db.make_log_room())));
+        db.shared.log.set_log_full_hook(Box::new(move || {
+            if let Some(db) = weak.upgrade() {
+                db.make_log_room();
+            }
+        }));
         db
     }
 

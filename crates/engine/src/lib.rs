@@ -38,7 +38,7 @@ pub use buffer_pool::PageId;
 pub use log_manager::{Log, LogConfig, LogStats, Lsn, Reserve, VlfInfo, Writer};
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.
-pub use storage::{FilegroupId, LeafHint as InsertHint, RowImage, Run, TreeId};
+pub use storage::{FilegroupId, LeafHint as InsertHint, RowImage, Run, TreeId, TreeReport};
 
 /// The filegroup of the catalog, and the default.
 pub const PRIMARY: FilegroupId = 1;

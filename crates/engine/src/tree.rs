@@ -7,7 +7,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::*};
 use stdx::CachePadded;
-use storage::TreeId;
+use storage::{TreeId, TreeReport};
 
 /// Number of trees that every database is born with, for its catalog: see [`crate::Database::system_tree`].
 pub const SYSTEM_TREES: usize = 16;
@@ -65,6 +65,11 @@ impl Tree {
     pub fn approximate_rows(&self) -> u64 {
         let sum: i64 = self.inner.slots.iter().map(|s| s.rows.load(Relaxed)).sum();
         sum.max(0) as u64
+    }
+
+    /// Checks the tree's structure; counts pages and rows. Nobody may be changing it. Suspends.
+    pub fn verify(&self) -> Result<TreeReport, EngineError> {
+        Ok(storage::verify(&self.inner.tree)?)
     }
 
     /// Counts rows. One thread at a time has a slot, so a load and a store do.

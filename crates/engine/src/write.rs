@@ -174,7 +174,7 @@ impl Txn {
         let new = self.shared.locks.lock_row(&mut self.held, row, RowMode::Exclusive, timeout);
         let new = new.map_err(|e| self.doom(e.into()))?;
         let rows = self.held.row_count();
-        if new && rows >= ESCALATE_AT && (rows - ESCALATE_AT) % ESCALATE_EVERY == 0 {
+        if new && rows >= ESCALATE_AT && (rows - ESCALATE_AT).is_multiple_of(ESCALATE_EVERY) {
             let locks = &self.shared.locks;
             if locks.try_lock_table(&mut self.held, number, TableMode::Exclusive) {
                 locks.release_rows_of(&mut self.held, number);

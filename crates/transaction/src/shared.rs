@@ -5,13 +5,10 @@ use crate::{Snapshots, VersionStore, XidTable};
 use lock_manager::LockManager;
 use log_manager::{Lease, Log, LogError, record_bytes};
 use runtime::clock;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
 use storage::{Logged, OpHeader, PageOp, SystemLog};
 use telemetry::{Counter, counters};
-
-/// Tries to free log space (a checkpoint); true when trying again makes sense.
-pub type MakeRoom = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// One per open database.
 pub struct Shared {
@@ -22,7 +19,6 @@ pub struct Shared {
     pub locks: LockManager,
     /// Readers read as of the durable LSN: no commit that they see can be lost.
     pub read_durable: AtomicBool,
-    make_room: OnceLock<MakeRoom>,
 }
 
 impl Shared {
@@ -34,31 +30,13 @@ impl Shared {
             versions: VersionStore::default(),
             locks: LockManager::new(),
             read_durable: AtomicBool::new(false),
-            make_room: OnceLock::new(),
         }
     }
 
-    /// Who is asked when the log is full. Once.
-    pub fn set_make_room(&self, hook: MakeRoom) {
-        let _ = self.make_room.set(hook);
-    }
-
-    /// A lease for records of `payload` bytes in all. When the log is full, tries once to make room.
+    /// A lease for a record of `payload` bytes. A full log asks for a checkpoint and waits by itself.
     #[inline]
     pub fn lease(&self, payload: usize, kind: Lease) -> Result<(), LogError> {
-        match self.log.ensure_lease(record_bytes(payload), kind) {
-            Ok(()) => Ok(()),
-            Err(e) => self.lease_again(payload, kind, e),
-        }
-    }
-
-    #[cold]
-    fn lease_again(&self, payload: usize, kind: Lease, e: LogError) -> Result<(), LogError> {
-        if matches!(e, LogError::LogFull { .. }) && self.make_room.get().is_some_and(|make| make())
-        {
-            return self.log.ensure_lease(record_bytes(payload), kind);
-        }
-        Err(e)
+        self.log.ensure_lease(record_bytes(payload), kind)
     }
 
     /// Collects old versions and forgotten states. One step of background work.

@@ -101,9 +101,9 @@ impl XidTable {
                 _ => {}
             }
             ring.next.store(counter, Relaxed);
-            let xid = self.epoch << (COUNTER_BITS + SLOT_BITS)
-                | (slot as u64) << COUNTER_BITS
-                | counter % (1 << COUNTER_BITS);
+            let xid = (self.epoch << (COUNTER_BITS + SLOT_BITS))
+                | ((slot as u64) << COUNTER_BITS)
+                | (counter % (1 << COUNTER_BITS));
             // The name goes first and comes back last: a reader in between finds it missing and looks elsewhere.
             entry.xid.store(0, Relaxed);
             fence(Release);
