@@ -1,110 +1,143 @@
 //! The catalog of one database.
 //!
-//! Look-ups read an immutable snapshot of the definitions; data definition writes the system
-//! tables through its transaction and collects the change in a [`DdlScope`], which the session
-//! applies after a commit ([`Catalog::commit`]) or drops after a rollback.
+//! Look-ups read the definitions in memory; data definition writes the system tables through its
+//! transaction and collects the change in a [`DdlScope`], which the session applies after a commit
+//! ([`Catalog::commit`]) or drops after a rollback.
+//!
+//! Between the end of a transaction (when its locks are free) and [`Catalog::commit`] the memory is
+//! behind the system tables. Whoever defines something anew therefore compares `modified` of the
+//! object's row with that of the definition it has, and waits for the memory to catch up
+//! ([`Catalog::lock_table`]).
+//!
+//! Fields: `defs` is guarded by its RwLock, held for look-ups and publication only, never while
+//! suspended. `versions` is taken from without a lock.
 
 use crate::def::*;
+use crate::identity::Identities;
+use crate::scope::{Change, DdlScope, Entry, Local, name_key, name_key_of};
+use crate::system::SystemTables;
 use crate::{CatalogError, Database, Txn};
+use engine::{Durability, EngineError, TableLock, TxnOptions};
+use parking_lot::RwLock;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use types::SqlType;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use telemetry::WaitType;
+use types::Value;
+
+/// How long to wait for another session to publish what it has committed, in rounds of 1 ms.
+pub(crate) const PUBLISH_ROUNDS_MAX: u32 = 30_000;
+
+/// First id of a user's object.
+pub(crate) const FIRST_OBJECT_ID: i32 = 1_000_001;
 
 /// The definitions of one database.
 pub struct Catalog {
-    _private: (),
+    pub(crate) db: Arc<Database>,
+    pub(crate) tables: SystemTables,
+    pub(crate) defs: RwLock<Definitions>,
+    /// Last version given to a definition.
+    pub(crate) versions: AtomicU64,
+    /// Version of the last publication.
+    published: AtomicU64,
+    pub(crate) next_object_id: AtomicI32,
+    pub(crate) identities: Identities,
 }
 
-/// Uncommitted definitions of one transaction, held beside its `Txn`. Empty for most.
+/// What is committed and published.
 #[derive(Default)]
-pub struct DdlScope {
-    _private: (),
+pub(crate) struct Definitions {
+    pub(crate) by_name: HashMap<String, Entry>,
+    pub(crate) by_id: BTreeMap<i32, ObjectRef>,
+    pub(crate) filegroups: Vec<FilegroupDef>,
 }
 
-impl DdlScope {
-    /// Has the transaction defined anything?
-    pub fn is_empty(&self) -> bool {
-        unimplemented!()
+impl Definitions {
+    pub(crate) fn put(&mut self, entry: Entry) {
+        let key = name_key_of(&entry.object);
+        let id = entry.object.object_id();
+        self.by_id.insert(id, entry.object.clone());
+        if let Some(old) = self.by_name.insert(key, entry)
+            && old.object.object_id() != id
+        {
+            self.by_id.remove(&old.object.object_id());
+        }
     }
-    /// A mark to come back to (SAVE TRANSACTION, or a statement that fails).
-    pub fn mark(&self) -> usize {
-        unimplemented!()
+
+    fn remove(&mut self, schema: &str, name: &str, object_id: i32) {
+        self.by_id.remove(&object_id);
+        let key = name_key(schema, name);
+        // The name may belong to a newer object, published first.
+        if self.by_name.get(&key).is_some_and(|e| e.object.object_id() == object_id) {
+            self.by_name.remove(&key);
+        }
     }
-    /// Forgets what was defined after the mark.
-    pub fn rollback_to(&mut self, mark: usize) {
-        unimplemented!("{mark}")
-    }
-}
-
-/// CREATE TABLE.
-#[derive(Clone, Debug)]
-pub struct TableSpec {
-    pub schema: Box<str>,
-    pub name: Box<str>,
-    pub columns: Vec<ColumnSpec>,
-    pub primary_key: Option<KeySpec>,
-    /// `None`: the default filegroup.
-    pub filegroup: Option<Box<str>>,
-}
-
-/// A column to create.
-#[derive(Clone, Debug)]
-pub struct ColumnSpec {
-    pub name: Box<str>,
-    pub ty: SqlType,
-    /// `None`: not said; NULL is then allowed unless the column is in the primary key.
-    pub nullable: Option<bool>,
-    /// (constraint name or `None` for a generated one, expression text).
-    pub default: Option<(Option<Box<str>>, Box<str>)>,
-    pub identity: Option<Identity>,
-    /// For ALTER TABLE ADD: the default's value, evaluated and converted to `ty`, which rows
-    /// already there get when the column is NOT NULL (or WITH VALUES).
-    pub absent: Option<types::Value>,
-}
-
-/// A primary key to create.
-#[derive(Clone, Debug)]
-pub struct KeySpec {
-    /// `None`: a generated name (PK__table__hex).
-    pub name: Option<Box<str>>,
-    /// (column name, descending).
-    pub columns: Vec<(Box<str>, bool)>,
-    /// NONCLUSTERED is not built: the catalog answers `NotSupported`.
-    pub clustered: bool,
-    pub filegroup: Option<Box<str>>,
-}
-
-/// ALTER TABLE.
-#[derive(Clone, Debug)]
-pub enum AlterTable {
-    AddColumns(Vec<ColumnSpec>),
-    AddDefault {
-        name: Option<Box<str>>,
-        column: Box<str>,
-        text: Box<str>,
-    },
-    /// Of an empty table only.
-    AddPrimaryKey(KeySpec),
-    /// Of a default; or of the primary key of an empty table.
-    DropConstraint {
-        name: Box<str>,
-        if_exists: bool,
-    },
 }
 
 impl Catalog {
-    /// Writes the empty system tables of a new database.
+    /// Writes the system tables of a new database: the filegroup PRIMARY and its first file.
     pub fn create(db: &Arc<Database>) -> Result<Arc<Catalog>, CatalogError> {
-        let _ = db;
-        unimplemented!()
+        let catalog = Arc::new(Catalog::empty(db));
+        let files = db
+            .files()
+            .data
+            .iter()
+            .filter(|f| f.filegroup == engine::PRIMARY)
+            .map(|f| FileDef {
+                file_id: f.file_id,
+                name: f.path.file_stem().unwrap_or_default().to_string_lossy().into(),
+                path: f.path.to_string_lossy().into(),
+                size_bytes: f.initial_bytes,
+                max_bytes: f.max_bytes,
+            })
+            .collect();
+        let primary = FilegroupDef { name: "PRIMARY".into(), is_default: true, files };
+        catalog.set_filegroups(&[primary])?;
+        Ok(catalog)
     }
+
     /// Reads the system tables of a database that was recovered.
     pub fn open(db: &Arc<Database>) -> Result<Arc<Catalog>, CatalogError> {
-        let _ = db;
-        unimplemented!()
+        let catalog = Catalog::empty(db);
+        catalog.load()?;
+        Ok(Arc::new(catalog))
     }
+
+    fn empty(db: &Arc<Database>) -> Catalog {
+        Catalog {
+            db: db.clone(),
+            tables: SystemTables::new(db),
+            defs: RwLock::default(),
+            versions: AtomicU64::new(0),
+            published: AtomicU64::new(0),
+            next_object_id: AtomicI32::new(FIRST_OBJECT_ID),
+            identities: Identities::default(),
+        }
+    }
+
     /// Grows with every committed change of a definition.
+    #[inline]
     pub fn version(&self) -> u64 {
-        unimplemented!()
+        self.published.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn new_version(&self) -> u64 {
+        self.versions.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The definition under a name: the transaction's own first.
+    pub(crate) fn entry(
+        &self,
+        scope: Option<&DdlScope>,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Option<Entry> {
+        let key = name_key(schema.filter(|s| !s.is_empty()).unwrap_or("dbo"), name);
+        match scope.map_or(Local::Unknown, |s| s.find(&key)) {
+            Local::Defined(entry) => Some(entry.clone()),
+            Local::Dropped => None,
+            Local::Unknown => self.defs.read().by_name.get(&key).cloned(),
+        }
     }
 
     /// A table by schema (`None`: dbo) and name, any case; first what `scope` has defined.
@@ -114,18 +147,25 @@ impl Catalog {
         schema: Option<&str>,
         name: &str,
     ) -> Option<Arc<TableDef>> {
-        let _ = scope;
-        unimplemented!("{schema:?} {name}")
+        match self.object(scope, schema, name)? {
+            ObjectRef::Table(table) => Some(table),
+            ObjectRef::Procedure(_) => None,
+        }
     }
+
+    /// A procedure, likewise.
     pub fn procedure(
         &self,
         scope: Option<&DdlScope>,
         schema: Option<&str>,
         name: &str,
     ) -> Option<Arc<ProcedureDef>> {
-        let _ = scope;
-        unimplemented!("{schema:?} {name}")
+        match self.object(scope, schema, name)? {
+            ObjectRef::Procedure(procedure) => Some(procedure),
+            ObjectRef::Table(_) => None,
+        }
     }
+
     /// For OBJECT_ID.
     pub fn object(
         &self,
@@ -133,113 +173,159 @@ impl Catalog {
         schema: Option<&str>,
         name: &str,
     ) -> Option<ObjectRef> {
-        let _ = scope;
-        unimplemented!("{schema:?} {name}")
-    }
-    pub fn object_by_id(&self, object_id: i32) -> Option<ObjectRef> {
-        unimplemented!("{object_id}")
-    }
-    /// All objects, by id (sys.objects, sys.tables).
-    pub fn objects(&self) -> Vec<ObjectRef> {
-        unimplemented!()
-    }
-    pub fn schemas(&self) -> Vec<(i32, Box<str>)> {
-        unimplemented!()
-    }
-    pub fn filegroups(&self) -> Vec<FilegroupDef> {
-        unimplemented!()
+        self.entry(scope, schema, name).map(|e| e.object)
     }
 
-    pub fn create_table(
-        &self,
-        txn: &mut Txn,
-        scope: &mut DdlScope,
-        spec: &TableSpec,
-    ) -> Result<Arc<TableDef>, CatalogError> {
-        let _ = (txn, scope);
-        unimplemented!("{spec:?}")
+    /// A committed object by its id.
+    pub fn object_by_id(&self, object_id: i32) -> Option<ObjectRef> {
+        self.defs.read().by_id.get(&object_id).cloned()
     }
-    pub fn drop_table(
-        &self,
-        txn: &mut Txn,
-        scope: &mut DdlScope,
-        schema: Option<&str>,
-        name: &str,
-    ) -> Result<(), CatalogError> {
-        let _ = (txn, scope);
-        unimplemented!("{schema:?} {name}")
+
+    /// All committed objects, by id (sys.objects, sys.tables).
+    pub fn objects(&self) -> Vec<ObjectRef> {
+        self.defs.read().by_id.values().cloned().collect()
     }
-    pub fn truncate_table(
-        &self,
-        txn: &mut Txn,
-        scope: &mut DdlScope,
-        schema: Option<&str>,
-        name: &str,
-    ) -> Result<(), CatalogError> {
-        let _ = (txn, scope);
-        unimplemented!("{schema:?} {name}")
+
+    /// (schema_id, name), as in sys.schemas. All objects are in dbo.
+    pub fn schemas(&self) -> Vec<(i32, Box<str>)> {
+        vec![(1, "dbo".into()), (3, "INFORMATION_SCHEMA".into()), (4, "sys".into())]
     }
-    pub fn alter_table(
-        &self,
-        txn: &mut Txn,
-        scope: &mut DdlScope,
-        schema: Option<&str>,
-        name: &str,
-        change: &AlterTable,
-    ) -> Result<Arc<TableDef>, CatalogError> {
-        let _ = (txn, scope);
-        unimplemented!("{schema:?} {name} {change:?}")
+
+    /// In order of their numbers: the first is PRIMARY, number 1.
+    pub fn filegroups(&self) -> Vec<FilegroupDef> {
+        self.defs.read().filegroups.clone()
     }
-    /// CREATE PROCEDURE (`replace` = ALTER when it must exist, `or_alter` when it may).
-    #[allow(clippy::too_many_arguments)] // CREATE, ALTER and CREATE OR ALTER in one.
-    pub fn put_procedure(
-        &self,
-        txn: &mut Txn,
-        scope: &mut DdlScope,
-        mode: PutMode,
-        schema: Option<&str>,
-        name: &str,
-        text: &str,
-        options: ModuleOptions,
-    ) -> Result<Arc<ProcedureDef>, CatalogError> {
-        let _ = (txn, scope, mode, options);
-        unimplemented!("{schema:?} {name} {text}")
+
+    /// Replaces the list of filegroups (ALTER DATABASE ADD FILEGROUP, ADD FILE, MODIFY FILEGROUP).
+    /// A filegroup's number is its place from 1; numbers in use must keep their place. Durable when
+    /// this returns. Suspends.
+    pub fn set_filegroups(&self, filegroups: &[FilegroupDef]) -> Result<(), CatalogError> {
+        self.in_transaction(|catalog, txn| {
+            let t = &catalog.tables;
+            for (group, number) in filegroups.iter().zip(1i32..) {
+                let row = [number.into(), Value::str(&group.name), group.is_default.into()];
+                t.filegroups.put(txn, &row)?;
+                for file in &group.files {
+                    let row = [
+                        (file.file_id as i32).into(),
+                        number.into(),
+                        Value::str(&file.name),
+                        Value::str(&file.path),
+                        Value::BigInt(file.size_bytes as i64),
+                        file.max_bytes.map(|b| b as i64).into(),
+                    ];
+                    t.files.put(txn, &row)?;
+                }
+            }
+            Ok(())
+        })?;
+        self.defs.write().filegroups = filegroups.to_vec();
+        self.publish();
+        Ok(())
     }
-    pub fn drop_procedure(
+
+    /// Runs `work` in a transaction of its own, committed in full. Suspends.
+    pub(crate) fn in_transaction<T>(
         &self,
-        txn: &mut Txn,
-        scope: &mut DdlScope,
-        schema: Option<&str>,
-        name: &str,
-    ) -> Result<(), CatalogError> {
-        let _ = (txn, scope);
-        unimplemented!("{schema:?} {name}")
+        work: impl FnOnce(&Catalog, &mut Txn) -> Result<T, CatalogError>,
+    ) -> Result<T, CatalogError> {
+        in_transaction(&self.db, |txn| work(self, txn))
+    }
+
+    fn publish(&self) {
+        let version = self.new_version();
+        self.published.fetch_max(version, Ordering::Release);
     }
 
     /// Makes a committed scope's definitions everyone's. Call right after `Txn::commit`.
     pub fn commit(&self, scope: DdlScope) {
-        let _ = scope;
-        unimplemented!()
+        if scope.is_empty() {
+            return;
+        }
+        let mut defs = self.defs.write();
+        for change in scope.changes {
+            match change {
+                Change::Put(entry) => defs.put(entry),
+                Change::Drop { schema, name, object_id } => {
+                    defs.remove(&schema, &name, object_id);
+                    self.identities.forget(object_id);
+                }
+            }
+        }
+        drop(defs);
+        self.publish();
     }
 
-    /// Takes `count` values of a table's identity column: (first, increment). Never given twice;
-    /// gaps after a rollback or a crash, as in SQL Server.
-    pub fn next_identity(&self, table: &TableDef, count: u64) -> Result<(i64, i64), CatalogError> {
-        unimplemented!("{table:?} {count}")
+    /// Takes the Sch-M lock of a table and gives its definition as it is under the lock. `None`:
+    /// there is no such table (any more). Suspends.
+    pub(crate) fn lock_table(
+        &self,
+        txn: &mut Txn,
+        scope: &DdlScope,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<Option<(Arc<TableDef>, i64)>, CatalogError> {
+        for _ in 0..PUBLISH_ROUNDS_MAX {
+            let Some(Entry { object: ObjectRef::Table(table), modified }) =
+                self.entry(Some(scope), schema, name)
+            else {
+                return Ok(None);
+            };
+            match txn.lock_table(&self.db.tree(table.tree), TableLock::SchemaModification) {
+                Ok(()) => {}
+                // Dropped or truncated while we waited; the memory will say so in a moment.
+                Err(EngineError::NoSuchTree) => {
+                    self.wait_for_publication();
+                    continue;
+                }
+                Err(e) => return Err(e.into()),
+            }
+            if self.stored_modified(txn, table.object_id)? == Some(modified) {
+                return Ok(Some((table, modified)));
+            }
+            self.wait_for_publication();
+        }
+        Err(behind())
+    }
+
+    /// `modified` of an object's row, which is locked by this; `None` when the object is gone.
+    pub(crate) fn stored_modified(
+        &self,
+        txn: &mut Txn,
+        object_id: i32,
+    ) -> Result<Option<i64>, CatalogError> {
+        let row = self.tables.objects.read_locked(txn, &[object_id.into()])?;
+        // The last column: see the table in `system.rs`.
+        Ok(row.and_then(|row| row.last().and_then(Value::as_i64)))
+    }
+
+    /// Another session has committed a definition and is about to publish it. Suspends.
+    pub(crate) fn wait_for_publication(&self) {
+        runtime::task::sleep_ns(1_000_000, WaitType::SleepTask);
     }
 }
 
-/// Which of CREATE, ALTER, CREATE OR ALTER.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PutMode {
-    Create,
-    Alter,
-    CreateOrAlter,
+/// The memory did not catch up: a session died between commit and publication.
+pub(crate) fn behind() -> CatalogError {
+    CatalogError::Engine(EngineError::LockTimeout)
 }
 
-/// SET options kept with a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ModuleOptions {
-    pub quoted_identifier: bool,
-    pub ansi_nulls: bool,
+/// Runs `work` in a transaction of its own, committed in full. Suspends.
+pub(crate) fn in_transaction<T>(
+    db: &Arc<Database>,
+    work: impl FnOnce(&mut Txn) -> Result<T, CatalogError>,
+) -> Result<T, CatalogError> {
+    let mut txn = db.begin(TxnOptions::default());
+    txn.begin_statement();
+    match work(&mut txn) {
+        Ok(result) => {
+            txn.end_statement();
+            txn.commit(Durability::Full)?;
+            Ok(result)
+        }
+        Err(e) => {
+            txn.rollback()?;
+            Err(e)
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! What data definition refuses, with SQL Server's numbers and texts.
 
+use engine::EngineError;
 use std::fmt;
+use types::TypeError;
 
 /// An error of the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +55,10 @@ pub enum CatalogError {
     MultipleIdentity { table: Box<str> },
     /// 40510 in spirit: a form that is not built yet, said in words.
     NotSupported { what: Box<str> },
+    /// From the storage engine: locks, log, disk.
+    Engine(EngineError),
+    /// A row of a system table that does not fit (a default's text of thousands of characters).
+    Row(TypeError),
     /// The system tables do not hold what they must (824 in spirit): where, in words.
     Corrupt { what: Box<str> },
 }
@@ -85,6 +91,8 @@ impl CatalogError {
             CatalogError::RowTooLarge { .. } => 1701,
             CatalogError::MultipleIdentity { .. } => 2744,
             CatalogError::NotSupported { .. } => 40510,
+            CatalogError::Engine(e) => e.number(),
+            CatalogError::Row(e) => e.number(),
             CatalogError::Corrupt { .. } => 824,
         }
     }
@@ -93,6 +101,7 @@ impl CatalogError {
     pub fn severity(&self) -> u8 {
         match self {
             CatalogError::CannotDrop { .. } => 11,
+            CatalogError::Engine(EngineError::Deadlock) => 13,
             CatalogError::Corrupt { .. } => 24,
             _ => 16,
         }
@@ -199,6 +208,8 @@ impl fmt::Display for CatalogError {
             CatalogError::NotSupported { what } => {
                 write!(f, "Statement '{what}' is not supported in this version of Millrace.")
             }
+            CatalogError::Engine(e) => e.fmt(f),
+            CatalogError::Row(e) => e.fmt(f),
             CatalogError::Corrupt { what } => {
                 write!(f, "The system tables of the database are damaged: {what}.")
             }
@@ -207,3 +218,15 @@ impl fmt::Display for CatalogError {
 }
 
 impl std::error::Error for CatalogError {}
+
+impl From<EngineError> for CatalogError {
+    fn from(e: EngineError) -> Self {
+        CatalogError::Engine(e)
+    }
+}
+
+impl From<TypeError> for CatalogError {
+    fn from(e: TypeError) -> Self {
+        CatalogError::Row(e)
+    }
+}

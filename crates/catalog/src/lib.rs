@@ -8,25 +8,31 @@
 //! It knows nothing of SQL text (a DEFAULT or a procedure is text to it), plans or sessions.
 #![forbid(unsafe_code)]
 
+mod alter;
 mod catalog;
+mod create;
 mod def;
 mod error;
+mod identity;
+mod load;
+mod procedures;
+mod scope;
 mod server;
+mod spec;
+mod system;
 
-pub use catalog::{
-    AlterTable, Catalog, ColumnSpec, DdlScope, KeySpec, ModuleOptions, PutMode, TableSpec,
-};
+pub use catalog::Catalog;
 pub use def::{
     ColumnDef, DatabaseDef, DatabaseState, DefaultDef, FileDef, FilegroupDef, Identity, KeyDef,
     ObjectKind, ObjectRef, ProcedureDef, TableDef, same_name,
 };
 pub use error::CatalogError;
+pub use scope::DdlScope;
 pub use server::ServerCatalog;
+pub use spec::{AlterTable, ColumnSpec, KeySpec, ModuleOptions, PutMode, TableSpec};
 
-/// Until the engine has its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TreeId(pub u64);
-/// Until the engine has its own.
-pub struct Txn;
-/// Until the engine has its own.
-pub struct Database;
+/// The engine's handles that appear in this crate's signatures.
+pub use engine::{Database, TreeId, Txn};
+
+#[cfg(test)]
+mod tests;

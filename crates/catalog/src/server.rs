@@ -1,43 +1,233 @@
 //! The list of databases, kept in `master`.
+//!
+//! Each change is a transaction of its own, durable when the call returns. `changing` keeps one
+//! change at a time; it is held across waits, and waiters poll it, so no scheduler blocks.
 
+use crate::catalog::in_transaction;
 use crate::def::*;
-use crate::{CatalogError, Database};
+use crate::system::{Cells, MasterTables, corrupt};
+use crate::{CatalogError, Database, Txn};
+use engine::TxnOptions;
+use parking_lot::RwLock;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use telemetry::WaitType;
+use types::Value;
+
+/// First id of a user's database, as in SQL Server.
+const FIRST_DATABASE_ID: i32 = 5;
 
 /// The databases of an instance. Ids: master 1, tempdb 2, users from 5.
 pub struct ServerCatalog {
-    _private: (),
+    master: Arc<Database>,
+    tables: MasterTables,
+    list: RwLock<BTreeMap<i32, Arc<DatabaseDef>>>,
+    changing: AtomicBool,
+}
+
+/// Ends a change, also on an error.
+struct Changing<'a>(&'a AtomicBool);
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
 }
 
 impl ServerCatalog {
-    /// Writes the empty list into a new `master`.
+    /// The empty list of a new `master`.
     pub fn create(master: &Arc<Database>) -> Result<ServerCatalog, CatalogError> {
-        let _ = master;
-        unimplemented!()
+        ServerCatalog::open(master)
     }
+
+    /// Reads the list.
     pub fn open(master: &Arc<Database>) -> Result<ServerCatalog, CatalogError> {
-        let _ = master;
-        unimplemented!()
+        let tables = MasterTables::new(master);
+        let mut txn = master.begin(TxnOptions::default());
+        txn.begin_statement();
+        let mut list = BTreeMap::new();
+        for row in tables.databases.scan(&mut txn, &[])? {
+            let def = read(&tables, &mut txn, row)?;
+            list.insert(def.database_id, Arc::new(def));
+        }
+        txn.end_statement();
+        txn.commit(engine::Durability::Full)?;
+        Ok(ServerCatalog {
+            master: master.clone(),
+            tables,
+            list: RwLock::new(list),
+            changing: AtomicBool::new(false),
+        })
     }
+
+    fn change(&self) -> Changing<'_> {
+        while self.changing.swap(true, Ordering::Acquire) {
+            runtime::task::sleep_ns(1_000_000, WaitType::SleepTask);
+        }
+        Changing(&self.changing)
+    }
+
     /// By id; `master` is not among them.
     pub fn databases(&self) -> Vec<Arc<DatabaseDef>> {
-        unimplemented!()
+        self.list.read().values().cloned().collect()
     }
+
     /// 911 when there is none.
     pub fn database(&self, name: &str) -> Result<Arc<DatabaseDef>, CatalogError> {
-        unimplemented!("{name}")
+        let list = self.list.read();
+        let found = list.values().find(|d| same_name(&d.name, name)).cloned();
+        found.ok_or_else(|| CatalogError::NoDatabase { name: name.into() })
     }
+
     /// Adds a database (1801 when the name is taken); the id in `def` is ignored, the one given is
-    /// in the answer. Durable when this returns.
-    pub fn add(&self, def: DatabaseDef) -> Result<Arc<DatabaseDef>, CatalogError> {
-        unimplemented!("{def:?}")
+    /// in the answer. Durable when this returns. Suspends.
+    pub fn add(&self, mut def: DatabaseDef) -> Result<Arc<DatabaseDef>, CatalogError> {
+        let _changing = self.change();
+        let reserved = ["master", "tempdb", "model", "msdb"];
+        let taken = reserved.iter().any(|n| same_name(n, &def.name));
+        if taken || self.database(&def.name).is_ok() {
+            return Err(CatalogError::DatabaseExists { name: def.name });
+        }
+        def.database_id = {
+            let list = self.list.read();
+            // The lowest free one, as SQL Server gives.
+            (FIRST_DATABASE_ID..).find(|id| !list.contains_key(id)).unwrap_or(FIRST_DATABASE_ID)
+        };
+        self.store(def)
     }
-    /// Replaces the entry with this id (state, options, files). Durable when this returns.
+
+    /// Replaces the entry with this id (state, options, files). Durable when this returns. Suspends.
     pub fn update(&self, def: DatabaseDef) -> Result<Arc<DatabaseDef>, CatalogError> {
-        unimplemented!("{def:?}")
+        let _changing = self.change();
+        if !self.list.read().contains_key(&def.database_id) {
+            return Err(CatalogError::NoDatabase { name: def.name });
+        }
+        self.store(def)
     }
-    /// Removes the entry; 911.
+
+    /// Removes the entry; 911. Durable when this returns. Suspends.
     pub fn remove(&self, name: &str) -> Result<(), CatalogError> {
-        unimplemented!("{name}")
+        let _changing = self.change();
+        let def = self.database(name)?;
+        in_transaction(&self.master, |txn| delete(&self.tables, txn, def.database_id))?;
+        self.list.write().remove(&def.database_id);
+        Ok(())
     }
+
+    fn store(&self, def: DatabaseDef) -> Result<Arc<DatabaseDef>, CatalogError> {
+        in_transaction(&self.master, |txn| {
+            delete(&self.tables, txn, def.database_id)?;
+            write(&self.tables, txn, &def)
+        })?;
+        let def = Arc::new(def);
+        self.list.write().insert(def.database_id, def.clone());
+        Ok(def)
+    }
+}
+
+fn delete(tables: &MasterTables, txn: &mut Txn, id: i32) -> Result<(), CatalogError> {
+    let prefix = [Value::Int(id)];
+    for table in [&tables.options, &tables.filegroups, &tables.files] {
+        for row in table.scan(txn, &prefix)? {
+            table.delete(txn, &row[..2])?;
+        }
+    }
+    tables.databases.delete(txn, &prefix)?;
+    Ok(())
+}
+
+fn write(tables: &MasterTables, txn: &mut Txn, def: &DatabaseDef) -> Result<(), CatalogError> {
+    let id = Value::Int(def.database_id);
+    let state = match def.state {
+        DatabaseState::Creating => 0,
+        DatabaseState::Online => 1,
+        DatabaseState::Offline => 2,
+    };
+    let created = Value::BigInt(def.created_unix_ns as i64);
+    tables
+        .databases
+        .put(txn, &[id.clone(), Value::str(&def.name), Value::TinyInt(state), created])?;
+    for (name, value) in &def.options {
+        tables.options.put(txn, &[id.clone(), Value::str(name), Value::str(value)])?;
+    }
+    let log = (0, &def.log);
+    let data = def
+        .filegroups
+        .iter()
+        .zip(1..)
+        .flat_map(|(group, number)| group.files.iter().map(move |file| (number, file)));
+    for (number, file) in data.chain([log]) {
+        let row = [
+            id.clone(),
+            Value::Int(file.file_id as i32),
+            Value::Int(number),
+            Value::str(&file.name),
+            Value::str(&file.path),
+            Value::BigInt(file.size_bytes as i64),
+            file.max_bytes.map(|b| b as i64).into(),
+        ];
+        tables.files.put(txn, &row)?;
+    }
+    for (group, number) in def.filegroups.iter().zip(1..) {
+        let row =
+            [id.clone(), Value::Int(number), Value::str(&group.name), group.is_default.into()];
+        tables.filegroups.put(txn, &row)?;
+    }
+    Ok(())
+}
+
+fn read(
+    tables: &MasterTables,
+    txn: &mut Txn,
+    row: Vec<Value>,
+) -> Result<DatabaseDef, CatalogError> {
+    let mut cells = Cells::new(row);
+    let database_id = cells.int()? as i32;
+    let name = cells.text()?;
+    let state = match cells.int()? {
+        0 => DatabaseState::Creating,
+        1 => DatabaseState::Online,
+        2 => DatabaseState::Offline,
+        _ => return Err(corrupt("a database in an unknown state")),
+    };
+    let created_unix_ns = cells.int()? as u64;
+    let prefix = [Value::Int(database_id)];
+    let mut options = Vec::new();
+    for row in tables.options.scan(txn, &prefix)? {
+        let mut cells = Cells::new(row);
+        cells.int()?;
+        options.push((cells.text()?, cells.text()?));
+    }
+    let mut filegroups = Vec::new();
+    for row in tables.filegroups.scan(txn, &prefix)? {
+        let mut cells = Cells::new(row);
+        cells.int()?;
+        cells.int()?;
+        let (name, is_default) = (cells.text()?, cells.flag()?);
+        filegroups.push(FilegroupDef { name, is_default, files: Vec::new() });
+    }
+    let mut log = None;
+    for row in tables.files.scan(txn, &prefix)? {
+        let mut cells = Cells::new(row);
+        cells.int()?;
+        let (file_id, number) = (cells.int()? as u16, cells.int()? as usize);
+        let file = FileDef {
+            file_id,
+            name: cells.text()?,
+            path: cells.text()?,
+            size_bytes: cells.int()? as u64,
+            max_bytes: cells.opt_int()?.map(|b| b as u64),
+        };
+        match number {
+            0 => log = Some(file),
+            n => filegroups
+                .get_mut(n - 1)
+                .ok_or_else(|| corrupt("a file has no filegroup"))?
+                .files
+                .push(file),
+        }
+    }
+    let log = log.ok_or_else(|| corrupt("a database has no log"))?;
+    Ok(DatabaseDef { database_id, name, state, options, log, filegroups, created_unix_ns })
 }

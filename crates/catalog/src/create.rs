@@ -1,0 +1,403 @@
+//! CREATE, DROP and TRUNCATE of tables, and the rows that make a table.
+
+use crate::catalog::Catalog;
+use crate::def::*;
+use crate::load::{KIND_TABLE, lay_out, pack_key, type_to};
+use crate::scope::{Change, DdlScope, Entry};
+use crate::spec::{ColumnSpec, KeySpec, TableSpec};
+use crate::system::text_or_null;
+use crate::{CatalogError, Txn};
+use engine::FilegroupId;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use types::row::ROW_BYTES_MAX;
+use types::{Len, RowColumn, RowLayout, SqlType, Value};
+
+impl Catalog {
+    /// CREATE TABLE. The transaction must be active; so must a statement of it. Errors: 2714, 2760,
+    /// 2705, 1911, 1909, 1919, 8111, 1921, 1701, 2744.
+    pub fn create_table(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        spec: &TableSpec,
+    ) -> Result<Arc<TableDef>, CatalogError> {
+        let schema = self.schema(&spec.schema)?;
+        let object_id = self.new_object_id();
+        let mut columns: Vec<ColumnDef> = Vec::with_capacity(spec.columns.len());
+        for column in &spec.columns {
+            add_column(&mut columns, column, &spec.name, object_id)?;
+        }
+        let primary_key = match &spec.primary_key {
+            Some(key) => Some(define_key(key, &spec.name, object_id, &mut columns, |name| {
+                // Not said means NOT NULL here; an explicit NULL is an error.
+                spec.columns.iter().any(|c| same_name(&c.name, name) && c.nullable == Some(true))
+            })?),
+            None => None,
+        };
+        let filegroup = spec.primary_key.as_ref().and_then(|k| k.filegroup.as_deref());
+        let (number, filegroup) = self.filegroup(filegroup.or(spec.filegroup.as_deref()))?;
+        let mut table = TableDef {
+            object_id,
+            schema,
+            name: spec.name.clone(),
+            columns,
+            primary_key,
+            tree: Default::default(),
+            layout: RowLayout::default(),
+            key_layout: Default::default(),
+            filegroup,
+            version: self.new_version(),
+            created_unix_ns: runtime::clock::unix_ns(),
+        };
+        lay_out(&mut table);
+        check_row_size(&table)?;
+        self.claim_name(txn, &table.schema, &table.name, object_id)?;
+        table.tree = txn.create_tree(number)?;
+        self.put_object(txn, &table.schema, &table.name, KIND_TABLE, object_id, 1, true)?;
+        self.put_table_rows(txn, &table, number)?;
+        for (ordinal, column) in table.columns.iter().enumerate() {
+            self.put_column(txn, object_id, ordinal, column)?;
+            if let Some(default) = &column.default {
+                self.claim_name(txn, &table.schema, &default.name, object_id)?;
+            }
+        }
+        if let Some(key) = &table.primary_key {
+            self.put_key(txn, &table, key)?;
+        }
+        let table = Arc::new(table);
+        scope
+            .changes
+            .push(Change::Put(Entry { object: ObjectRef::Table(table.clone()), modified: 1 }));
+        Ok(table)
+    }
+
+    /// DROP TABLE; 3701. Takes the Sch-M lock; the pages become free at commit. Suspends.
+    pub fn drop_table(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<(), CatalogError> {
+        let Some((table, _)) = self.lock_table(txn, scope, schema, name)? else {
+            return Err(CatalogError::CannotDrop { kind: "table", name: name.into() });
+        };
+        txn.drop_tree(&self.db.tree(table.tree))?;
+        let id = Value::Int(table.object_id);
+        let t = &self.tables;
+        let constraints = table.columns.iter().filter_map(|c| c.default.as_ref().map(|d| &d.name));
+        let key = table.primary_key.as_ref().map(|k| &k.name);
+        for constraint in constraints.chain(key) {
+            self.free_name(txn, &table.schema, constraint)?;
+        }
+        for ordinal in 0..table.columns.len() {
+            t.columns.delete(txn, &[id.clone(), Value::SmallInt(ordinal as i16)])?;
+        }
+        t.keys.delete(txn, std::slice::from_ref(&id))?;
+        t.tables.delete(txn, std::slice::from_ref(&id))?;
+        t.identities.delete(txn, &[id.clone(), Value::BigInt(table.tree.0.0 as i64)])?;
+        t.objects.delete(txn, &[id])?;
+        self.free_name(txn, &table.schema, &table.name)?;
+        scope.changes.push(Change::Drop {
+            schema: table.schema.clone(),
+            name: table.name.clone(),
+            object_id: table.object_id,
+        });
+        Ok(())
+    }
+
+    /// TRUNCATE TABLE: a new, empty tree; 4701. The identity starts at its seed again. Suspends.
+    pub fn truncate_table(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<(), CatalogError> {
+        let Some((table, modified)) = self.lock_table(txn, scope, schema, name)? else {
+            return Err(CatalogError::CannotTruncate { name: name.into() });
+        };
+        self.change_table(txn, scope, &table, modified, |catalog, txn, table| {
+            catalog.renew_tree(txn, table)
+        })?;
+        Ok(())
+    }
+
+    /// Gives the table an empty tree in place of the one it has.
+    pub(crate) fn renew_tree(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+    ) -> Result<(), CatalogError> {
+        let old = [Value::Int(table.object_id), Value::BigInt(table.tree.0.0 as i64)];
+        table.tree = txn.truncate_tree(&self.db.tree(table.tree))?;
+        self.tables.identities.delete(txn, &old)?;
+        let (number, _) = self.filegroup(Some(&table.filegroup))?;
+        self.put_table_rows(txn, table, number)
+    }
+
+    /// A changed copy of a locked table, under a new version, with its object row counted up.
+    pub(crate) fn change_table(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        table: &TableDef,
+        modified: i64,
+        change: impl FnOnce(&Catalog, &mut Txn, &mut TableDef) -> Result<(), CatalogError>,
+    ) -> Result<Arc<TableDef>, CatalogError> {
+        let mut new = table.clone();
+        change(self, txn, &mut new)?;
+        lay_out(&mut new);
+        check_row_size(&new)?;
+        new.version = self.new_version();
+        let modified = modified + 1;
+        self.put_object(txn, &new.schema, &new.name, KIND_TABLE, new.object_id, modified, false)?;
+        let new = Arc::new(new);
+        scope.changes.push(Change::Put(Entry { object: ObjectRef::Table(new.clone()), modified }));
+        Ok(new)
+    }
+
+    pub(crate) fn new_object_id(&self) -> i32 {
+        self.next_object_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The schema's name; 2760 for any but dbo.
+    pub(crate) fn schema(&self, name: &str) -> Result<Box<str>, CatalogError> {
+        if name.is_empty() || same_name(name, "dbo") {
+            return Ok("dbo".into());
+        }
+        Err(CatalogError::NoSchema { name: name.into() })
+    }
+
+    /// (number, name) of a filegroup; of the default one for `None` and DEFAULT. 1921.
+    pub(crate) fn filegroup(
+        &self,
+        name: Option<&str>,
+    ) -> Result<(FilegroupId, Box<str>), CatalogError> {
+        let defs = self.defs.read();
+        let wanted = name.filter(|n| !same_name(n, "default"));
+        let found = defs.filegroups.iter().position(|g| match wanted {
+            Some(name) => same_name(&g.name, name),
+            None => g.is_default,
+        });
+        match (found, wanted) {
+            (Some(i), _) => Ok((i as FilegroupId + 1, defs.filegroups[i].name.clone())),
+            (None, None) => Ok((engine::PRIMARY, "PRIMARY".into())),
+            (None, Some(name)) => Err(CatalogError::NoFilegroup { name: name.into() }),
+        }
+    }
+
+    /// Takes a name for an object or a constraint; 2714. Waits for another transaction that has
+    /// taken it and is not finished.
+    pub(crate) fn claim_name(
+        &self,
+        txn: &mut Txn,
+        schema: &str,
+        name: &str,
+        object_id: i32,
+    ) -> Result<(), CatalogError> {
+        let row = [Value::str(schema), Value::str(name), object_id.into()];
+        if self.tables.names.insert(txn, &row)? {
+            Ok(())
+        } else {
+            Err(CatalogError::AlreadyExists { name: name.into() })
+        }
+    }
+
+    pub(crate) fn free_name(
+        &self,
+        txn: &mut Txn,
+        schema: &str,
+        name: &str,
+    ) -> Result<(), CatalogError> {
+        self.tables.names.delete(txn, &[Value::str(schema), Value::str(name)])?;
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the columns of one row")]
+    pub(crate) fn put_object(
+        &self,
+        txn: &mut Txn,
+        schema: &str,
+        name: &str,
+        kind: u8,
+        object_id: i32,
+        modified: i64,
+        new: bool,
+    ) -> Result<(), CatalogError> {
+        let mut row = [
+            object_id.into(),
+            Value::str(schema),
+            Value::str(name),
+            Value::TinyInt(kind),
+            Value::BigInt(runtime::clock::unix_ns() as i64),
+            Value::BigInt(modified),
+        ];
+        if new {
+            self.tables.objects.insert(txn, &row)?;
+            return Ok(());
+        }
+        if let Some(old) = self.tables.objects.read_locked(txn, &row[..1])? {
+            row[4] = old[4].clone();
+        }
+        self.tables.objects.put(txn, &row)
+    }
+
+    fn put_table_rows(
+        &self,
+        txn: &mut Txn,
+        table: &TableDef,
+        filegroup: FilegroupId,
+    ) -> Result<(), CatalogError> {
+        let row = [
+            table.object_id.into(),
+            Value::BigInt(table.tree.0.0 as i64),
+            Value::Int(filegroup as i32),
+        ];
+        self.tables.tables.put(txn, &row)
+    }
+
+    pub(crate) fn put_column(
+        &self,
+        txn: &mut Txn,
+        object_id: i32,
+        ordinal: usize,
+        column: &ColumnDef,
+    ) -> Result<(), CatalogError> {
+        let (id, length, precision, scale) = type_to(column.ty);
+        let default = column.default.as_ref();
+        let absent = if column.absent.is_null() {
+            Value::Null
+        } else {
+            let mut bytes = Vec::new();
+            let one = RowLayout::new(&[RowColumn { ty: column.ty, nullable: true }]);
+            one.encode(std::slice::from_ref(&column.absent), &mut bytes)?;
+            Value::binary(&bytes)
+        };
+        let row = [
+            object_id.into(),
+            Value::SmallInt(ordinal as i16),
+            Value::str(&column.name),
+            Value::TinyInt(id),
+            Value::Int(length),
+            Value::TinyInt(precision),
+            Value::TinyInt(scale),
+            column.nullable.into(),
+            text_or_null(default.map(|d| &*d.name)),
+            text_or_null(default.map(|d| &*d.text)),
+            column.identity.map(|i| i.seed).into(),
+            column.identity.map(|i| i.increment).into(),
+            absent,
+        ];
+        self.tables.columns.put(txn, &row)
+    }
+
+    pub(crate) fn put_key(
+        &self,
+        txn: &mut Txn,
+        table: &TableDef,
+        key: &KeyDef,
+    ) -> Result<(), CatalogError> {
+        self.claim_name(txn, &table.schema, &key.name, table.object_id)?;
+        let row = [
+            table.object_id.into(),
+            Value::str(&key.name),
+            key.clustered.into(),
+            Value::binary(&pack_key(&key.columns)),
+        ];
+        self.tables.keys.put(txn, &row)
+    }
+}
+
+/// Appends a column; 2705, 2744.
+pub(crate) fn add_column(
+    columns: &mut Vec<ColumnDef>,
+    spec: &ColumnSpec,
+    table: &str,
+    object_id: i32,
+) -> Result<(), CatalogError> {
+    if columns.iter().any(|c| same_name(&c.name, &spec.name)) {
+        return Err(CatalogError::DuplicateColumn {
+            table: table.into(),
+            column: spec.name.clone(),
+        });
+    }
+    if spec.identity.is_some() && columns.iter().any(|c| c.identity.is_some()) {
+        return Err(CatalogError::MultipleIdentity { table: table.into() });
+    }
+    let default = spec.default.as_ref().map(|(name, text)| DefaultDef {
+        name: name
+            .clone()
+            .unwrap_or_else(|| default_name(table, &spec.name, object_id, columns.len())),
+        text: text.clone(),
+    });
+    columns.push(ColumnDef {
+        name: spec.name.clone(),
+        ty: spec.ty,
+        nullable: spec.nullable.unwrap_or(spec.identity.is_none()),
+        default,
+        identity: spec.identity,
+        absent: Value::Null,
+    });
+    Ok(())
+}
+
+/// `DF__table__colum__0123ABCD`, as SQL Server shapes it; unlike for every column ever made.
+pub(crate) fn default_name(table: &str, column: &str, object_id: i32, ordinal: usize) -> Box<str> {
+    let first = |text: &str, n: usize| text.chars().take(n).collect::<String>();
+    let unlike = object_id as u32 ^ ((ordinal as u32 + 1) << 20).rotate_left(7);
+    format!("DF__{}__{}__{unlike:08X}", first(table, 9), first(column, 5)).into()
+}
+
+/// Resolves a primary key and makes its columns NOT NULL. `explicit_null` tells of a column whether
+/// NULL was asked for. 1911, 1909, 1919, 8111.
+pub(crate) fn define_key(
+    spec: &KeySpec,
+    table: &str,
+    object_id: i32,
+    columns: &mut [ColumnDef],
+    explicit_null: impl Fn(&str) -> bool,
+) -> Result<KeyDef, CatalogError> {
+    if !spec.clustered {
+        return Err(CatalogError::NotSupported { what: "PRIMARY KEY NONCLUSTERED".into() });
+    }
+    let mut key: Vec<(usize, bool)> = Vec::with_capacity(spec.columns.len());
+    for (name, desc) in &spec.columns {
+        let Some(i) = columns.iter().position(|c| same_name(&c.name, name)) else {
+            return Err(CatalogError::NoKeyColumn { column: name.clone() });
+        };
+        if key.iter().any(|(k, _)| *k == i) {
+            return Err(CatalogError::DuplicateKeyColumn { column: name.clone() });
+        }
+        let max = matches!(
+            columns[i].ty,
+            SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max)
+        );
+        if max {
+            let (table, column) = (table.into(), columns[i].name.clone());
+            return Err(CatalogError::InvalidKeyType { table, column });
+        }
+        if explicit_null(name) {
+            let (table, column) = (table.into(), columns[i].name.clone());
+            return Err(CatalogError::NullableKey { table, column });
+        }
+        columns[i].nullable = false;
+        key.push((i, *desc));
+    }
+    let name = spec.name.clone().unwrap_or_else(|| {
+        let table: String = table.chars().take(9).collect();
+        format!("PK__{table}__{:016X}", (object_id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+            .into()
+    });
+    Ok(KeyDef { name, columns: key, clustered: true })
+}
+
+/// 1701 when no row could fit.
+fn check_row_size(table: &TableDef) -> Result<(), CatalogError> {
+    let bytes = table.layout.min_row_bytes();
+    if bytes > ROW_BYTES_MAX {
+        return Err(CatalogError::RowTooLarge { table: table.name.clone(), bytes });
+    }
+    Ok(())
+}

@@ -1,0 +1,262 @@
+//! From rows of the system tables to definitions.
+
+use crate::CatalogError;
+use crate::catalog::{Catalog, FIRST_OBJECT_ID};
+use crate::def::*;
+use crate::identity::tree_id;
+use crate::scope::Entry;
+use crate::system::{Cells, corrupt};
+use engine::TxnOptions;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use types::{KeyLayout, KeyPart, Len, RowColumn, RowLayout, SqlType, Value};
+
+pub(crate) const KIND_TABLE: u8 = 1;
+pub(crate) const KIND_PROCEDURE: u8 = 2;
+
+impl Catalog {
+    /// Reads everything.
+    pub(crate) fn load(&self) -> Result<(), CatalogError> {
+        let mut txn = self.db.begin(TxnOptions::default());
+        txn.begin_statement();
+        let t = &self.tables;
+        let filegroups =
+            filegroups(t.filegroups.scan(&mut txn, &[])?, t.files.scan(&mut txn, &[])?)?;
+        let mut columns = by_object(t.columns.scan(&mut txn, &[])?)?;
+        let mut keys = by_object(t.keys.scan(&mut txn, &[])?)?;
+        let mut tables = by_object(t.tables.scan(&mut txn, &[])?)?;
+        let mut modules = by_object(t.modules.scan(&mut txn, &[])?)?;
+        let mut highest = FIRST_OBJECT_ID - 1;
+        let mut entries = Vec::new();
+        for row in t.objects.scan(&mut txn, &[])? {
+            let mut cells = Cells::new(row);
+            let object_id = cells.int()? as i32;
+            let (schema, name) = (cells.text()?, cells.text()?);
+            let (kind, created, modified) = (cells.int()? as u8, cells.int()? as u64, cells.int()?);
+            highest = highest.max(object_id);
+            let object = match kind {
+                KIND_TABLE => {
+                    let table = tables.remove(&object_id).and_then(|mut rows| rows.pop());
+                    let mut cells = Cells::new(table.ok_or_else(|| corrupt("a table has no row"))?);
+                    cells.int()?;
+                    let (tree, number) = (tree_id(cells.int()?), cells.int()?);
+                    let filegroup = filegroups
+                        .get(number as usize - 1)
+                        .map_or_else(|| "PRIMARY".into(), |g| g.name.clone());
+                    let columns = columns.remove(&object_id).unwrap_or_default();
+                    let columns = columns.into_iter().map(column).collect::<Result<_, _>>()?;
+                    let key = keys.remove(&object_id).and_then(|mut rows| rows.pop());
+                    let mut table = TableDef {
+                        object_id,
+                        schema,
+                        name,
+                        columns,
+                        primary_key: key.map(primary_key).transpose()?,
+                        tree,
+                        layout: RowLayout::default(),
+                        key_layout: KeyLayout::default(),
+                        filegroup,
+                        version: self.new_version(),
+                        created_unix_ns: created,
+                    };
+                    lay_out(&mut table);
+                    ObjectRef::Table(Arc::new(table))
+                }
+                KIND_PROCEDURE => {
+                    let parts = modules.remove(&object_id).unwrap_or_default();
+                    let (mut text, mut quoted, mut nulls) = (String::new(), true, true);
+                    for row in parts {
+                        let mut cells = Cells::new(row);
+                        cells.int()?;
+                        cells.int()?;
+                        (quoted, nulls) = (cells.flag()?, cells.flag()?);
+                        text.push_str(&cells.text()?);
+                    }
+                    ObjectRef::Procedure(Arc::new(ProcedureDef {
+                        object_id,
+                        schema,
+                        name,
+                        text: text.into(),
+                        quoted_identifier: quoted,
+                        ansi_nulls: nulls,
+                        version: self.new_version(),
+                        created_unix_ns: created,
+                    }))
+                }
+                _ => return Err(corrupt("an object of unknown kind")),
+            };
+            entries.push(Entry { object, modified });
+        }
+        let identities = t.identities.scan(&mut txn, &[])?;
+        txn.end_statement();
+        txn.commit(engine::Durability::Full)?;
+        let mut defs = self.defs.write();
+        defs.filegroups = filegroups;
+        entries.into_iter().for_each(|entry| defs.put(entry));
+        for row in identities {
+            let mut cells = Cells::new(row);
+            let (object_id, tree) = (cells.int()? as i32, tree_id(cells.int()?));
+            highest = highest.max(object_id);
+            // Rows of tables that were never committed are passed over.
+            if matches!(defs.by_id.get(&object_id), Some(ObjectRef::Table(t)) if t.tree == tree) {
+                self.identities.load(object_id, tree, cells.int()?);
+            }
+        }
+        self.next_object_id.store(highest + 1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Rows grouped by their first column.
+fn by_object(rows: Vec<Vec<Value>>) -> Result<HashMap<i32, Vec<Vec<Value>>>, CatalogError> {
+    let mut groups: HashMap<i32, Vec<Vec<Value>>> = HashMap::new();
+    for row in rows {
+        let id = row.first().and_then(Value::as_i64).ok_or_else(|| corrupt("no object id"))?;
+        groups.entry(id as i32).or_default().push(row);
+    }
+    Ok(groups)
+}
+
+fn filegroups(
+    groups: Vec<Vec<Value>>,
+    files: Vec<Vec<Value>>,
+) -> Result<Vec<FilegroupDef>, CatalogError> {
+    let mut out = Vec::new();
+    for row in groups {
+        let mut cells = Cells::new(row);
+        // Numbers are places: scanned in their order, without a hole.
+        if cells.int()? as usize != out.len() + 1 {
+            return Err(corrupt("a filegroup is missing"));
+        }
+        out.push(FilegroupDef {
+            name: cells.text()?,
+            is_default: cells.flag()?,
+            files: Vec::new(),
+        });
+    }
+    for row in files {
+        let mut cells = Cells::new(row);
+        let file_id = cells.int()? as u16;
+        let group = cells.int()? as usize;
+        let file = FileDef {
+            file_id,
+            name: cells.text()?,
+            path: cells.text()?,
+            size_bytes: cells.int()? as u64,
+            max_bytes: cells.opt_int()?.map(|b| b as u64),
+        };
+        let group = out.get_mut(group.wrapping_sub(1));
+        group.ok_or_else(|| corrupt("a file has no filegroup"))?.files.push(file);
+    }
+    Ok(out)
+}
+
+fn primary_key(row: Vec<Value>) -> Result<KeyDef, CatalogError> {
+    let mut cells = Cells::new(row);
+    cells.int()?;
+    let (name, clustered) = (cells.text()?, cells.flag()?);
+    let packed = cells.opt_bytes()?.unwrap_or_default();
+    let columns = packed
+        .chunks_exact(3)
+        .map(|c| (u16::from_le_bytes([c[0], c[1]]) as usize, c[2] != 0))
+        .collect();
+    Ok(KeyDef { name, columns, clustered })
+}
+
+/// As stored: (ordinal u16, descending u8) each.
+pub(crate) fn pack_key(columns: &[(usize, bool)]) -> Vec<u8> {
+    let pack = |&(ordinal, desc): &(usize, bool)| {
+        let [low, high] = (ordinal as u16).to_le_bytes();
+        [low, high, desc as u8]
+    };
+    columns.iter().flat_map(pack).collect()
+}
+
+fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
+    let mut cells = Cells::new(row);
+    cells.int()?;
+    cells.int()?;
+    let name = cells.text()?;
+    let (id, length, precision, scale) =
+        (cells.int()? as u8, cells.int()?, cells.int()? as u8, cells.int()? as u8);
+    let ty = type_from(id, length, precision, scale)
+        .ok_or_else(|| corrupt("a column of unknown type"))?;
+    let nullable = cells.flag()?;
+    let default = match (cells.opt_text()?, cells.opt_text()?) {
+        (Some(name), Some(text)) => Some(DefaultDef { name, text }),
+        _ => None,
+    };
+    let identity = match (cells.opt_int()?, cells.opt_int()?) {
+        (Some(seed), Some(increment)) => Some(Identity { seed, increment }),
+        _ => None,
+    };
+    let absent = match cells.opt_bytes()? {
+        None => Value::Null,
+        Some(bytes) => {
+            let one = RowLayout::new(&[RowColumn { ty, nullable: true }]);
+            one.decode_column(&bytes, 0).ok_or_else(|| corrupt("an absent value is empty"))?
+        }
+    };
+    Ok(ColumnDef { name, ty, nullable, default, identity, absent })
+}
+
+/// (type id, length or -1 for max, precision, scale), as stored.
+pub(crate) fn type_to(ty: SqlType) -> (u8, i32, u8, u8) {
+    let id = ty.system_type_id();
+    let len = |len: Len| match len {
+        Len::N(n) => n as i32,
+        Len::Max => -1,
+    };
+    match ty {
+        SqlType::Decimal { precision, scale } => (id, 0, precision, scale),
+        SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => (id, n as i32, 0, 0),
+        SqlType::VarChar(l) | SqlType::NVarChar(l) | SqlType::VarBinary(l) => (id, len(l), 0, 0),
+        SqlType::Time(p) | SqlType::DateTime2(p) | SqlType::DateTimeOffset(p) => (id, 0, 0, p),
+        _ => (id, 0, 0, 0),
+    }
+}
+
+fn type_from(id: u8, length: i64, precision: u8, scale: u8) -> Option<SqlType> {
+    let n = u16::try_from(length).ok();
+    let len = if length == -1 { Some(Len::Max) } else { n.map(Len::N) };
+    Some(match id {
+        104 => SqlType::Bit,
+        48 => SqlType::TinyInt,
+        52 => SqlType::SmallInt,
+        56 => SqlType::Int,
+        127 => SqlType::BigInt,
+        106 => SqlType::Decimal { precision, scale },
+        60 => SqlType::Money,
+        122 => SqlType::SmallMoney,
+        62 => SqlType::Float,
+        59 => SqlType::Real,
+        175 => SqlType::Char(n?),
+        167 => SqlType::VarChar(len?),
+        239 => SqlType::NChar(n?),
+        231 => SqlType::NVarChar(len?),
+        173 => SqlType::Binary(n?),
+        165 => SqlType::VarBinary(len?),
+        40 => SqlType::Date,
+        41 => SqlType::Time(scale),
+        61 => SqlType::DateTime,
+        58 => SqlType::SmallDateTime,
+        42 => SqlType::DateTime2(scale),
+        43 => SqlType::DateTimeOffset(scale),
+        36 => SqlType::UniqueIdentifier,
+        _ => return None,
+    })
+}
+
+/// Fills in the layouts from columns and key.
+pub(crate) fn lay_out(table: &mut TableDef) {
+    let row: Vec<RowColumn> =
+        table.columns.iter().map(|c| RowColumn { ty: c.ty, nullable: c.nullable }).collect();
+    table.layout = RowLayout::new(&row);
+    let parts = table.primary_key.iter().filter(|k| k.clustered).flat_map(|k| &k.columns);
+    let part = |&(i, desc): &(usize, bool)| {
+        let c = &table.columns[i];
+        KeyPart { ty: c.ty, nullable: c.nullable, desc }
+    };
+    table.key_layout = KeyLayout::new(parts.map(part).collect());
+}

@@ -1,0 +1,78 @@
+//! Uncommitted definitions of one transaction.
+//!
+//! A list of changes in the order in which they were made; the last one about a name holds. The
+//! system tables hold the same under the transaction, so rolling back is forgetting.
+
+use crate::def::{ObjectRef, fold};
+
+/// A definition as the cache holds it, with the count of its definitions (`modified`).
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) object: ObjectRef,
+    pub(crate) modified: i64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    Put(Entry),
+    Drop { schema: Box<str>, name: Box<str>, object_id: i32 },
+}
+
+/// Uncommitted definitions of one transaction, held beside its `Txn`. Empty for most.
+#[derive(Debug, Default)]
+pub struct DdlScope {
+    pub(crate) changes: Vec<Change>,
+}
+
+/// What a scope says of a name.
+pub(crate) enum Local<'a> {
+    /// Nothing: ask the cache.
+    Unknown,
+    Dropped,
+    Defined(&'a Entry),
+}
+
+impl DdlScope {
+    /// Has the transaction defined anything?
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// A mark to come back to (SAVE TRANSACTION, or a statement that fails).
+    pub fn mark(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Forgets what was defined after the mark.
+    pub fn rollback_to(&mut self, mark: usize) {
+        self.changes.truncate(mark);
+    }
+
+    pub(crate) fn find(&self, key: &str) -> Local<'_> {
+        for change in self.changes.iter().rev() {
+            match change {
+                Change::Put(entry) if name_key_of(&entry.object) == key => {
+                    return Local::Defined(entry);
+                }
+                Change::Drop { schema, name, .. } if name_key(schema, name) == key => {
+                    return Local::Dropped;
+                }
+                _ => {}
+            }
+        }
+        Local::Unknown
+    }
+}
+
+/// The key of a name in look-up tables.
+pub(crate) fn name_key(schema: &str, name: &str) -> String {
+    // No identifier holds a NUL.
+    fold(schema) + "\0" + &fold(name)
+}
+
+pub(crate) fn name_key_of(object: &ObjectRef) -> String {
+    match object {
+        ObjectRef::Table(t) => name_key(&t.schema, &t.name),
+        ObjectRef::Procedure(p) => name_key(&p.schema, &p.name),
+    }
+}
