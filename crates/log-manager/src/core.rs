@@ -319,7 +319,10 @@ impl Core {
             return Ok(());
         }
         self.check()?;
-        debug_assert!(upto.0 <= self.stream.tail(), "waiting for what was never appended");
+        if upto.0 > self.stream.tail() {
+            // Never appended: waiting would be for ever.
+            return Err(LogError::NoRecord { at: upto });
+        }
         let began = clock::now_ns();
         self.waiters.register(task::slot(), upto, task::current_waker());
         if self.want.load(Relaxed) < upto.0 {

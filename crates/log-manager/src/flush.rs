@@ -22,18 +22,20 @@ use crate::log::WriteTiming;
 use crate::lsn::{BLOCK_BYTES, HEADER_BYTES, Lsn, PAYLOAD_BYTES};
 use crate::reservation::Complete;
 use device::Op;
+use runtime::clock;
 use runtime::task::{self, Poller, Waker};
-use runtime::{clock, sim, threads};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering::*, fence};
 use stdx::AlignedBuf;
-use telemetry::{Counter, WaitType, counters};
+use telemetry::{Counter, counters};
 
 /// Outstanding writes up to which a partial block is sealed at once.
 const SMALL_WRITES: usize = 2;
 /// Looks at a lane that still copies before giving up until the next poll.
 const PATIENCE: u32 = 500;
+/// How often to try again when the file has no room for what is in the ring.
+const STUCK_NS: u64 = 1_000_000;
 /// Write timings kept.
 const TIMINGS: usize = 1024;
 
@@ -55,8 +57,8 @@ pub(crate) struct Flusher {
     activation: Option<Arc<Flight>>,
     /// When bytes behind `next_block` were first seen; 0: there are none.
     unwritten_since_ns: u64,
-    /// Something could not be done now: look again at the next poll.
-    again: bool,
+    /// Something could not be done now: when to try again, if that is earlier than usual.
+    again_ns: Option<u64>,
     woken: Vec<Waker>,
     pub(crate) timings: VecDeque<WriteTiming>,
     pub(crate) flushes: u64,
@@ -73,7 +75,7 @@ impl Flusher {
             idle: Vec::new(),
             activation: None,
             unwritten_since_ns: 0,
-            again: false,
+            again_ns: None,
             woken: Vec::new(),
             timings: VecDeque::with_capacity(TIMINGS),
             flushes: 0,
@@ -113,7 +115,7 @@ impl Core {
         }
     }
 
-    fn look_if_due(&self) -> usize {
+    pub(crate) fn look_if_due(&self) -> usize {
         if self.signal.is_raised() || clock::now_ns() >= self.outlook.look_at_ns.load(Relaxed) {
             self.drive()
         } else {
@@ -150,7 +152,7 @@ impl Core {
     }
 
     fn look(&self, f: &mut Flusher) -> usize {
-        f.again = false;
+        f.again_ns = None;
         let mut work = self.collect(f);
         if !self.modes.poisoned.load(Relaxed) {
             let now = clock::now_ns();
@@ -215,7 +217,7 @@ impl Core {
         if target > self.freed.load(Relaxed) {
             // A reader of the ring is at work: it is brief.
             let Some(_pin) = self.ring_pin.try_write() else {
-                f.again = true;
+                f.again_ns = Some(0);
                 return;
             };
             self.freed.store(target, Release);
@@ -301,7 +303,7 @@ impl Core {
                     std::hint::spin_loop();
                     continue;
                 }
-                f.again = true;
+                f.again_ns = Some(0);
             }
             let ready = full.saturating_sub(f.next_block);
             let enough = self.enough(f.in_flight.len());
@@ -347,7 +349,7 @@ impl Core {
             self.activate_next_vlf(f);
             if f.activation.is_none() {
                 self.stuck.store(true, Relaxed);
-                f.again = true;
+                f.again_ns = Some(now + STUCK_NS);
             }
             return false;
         };
@@ -421,8 +423,8 @@ impl Core {
         } else {
             u64::MAX
         };
-        let look_at = if f.again {
-            now
+        let look_at = if let Some(again) = f.again_ns {
+            again
         } else if f.unwritten_since_ns != 0 {
             f.unwritten_since_ns + self.fixed.delayed_ns
         } else {
@@ -433,49 +435,5 @@ impl Core {
         self.outlook.look_at_ns.store(look_at, Relaxed);
         self.outlook.submitted.store(from, Relaxed);
         self.outlook.outstanding.store(f.outstanding(), Relaxed);
-    }
-
-    /// Starts a dedicated writer, unless one runs or this is a simulation (which has one thread).
-    pub(crate) fn start_dedicated(self: &Arc<Core>) {
-        if sim::active() || self.modes.dedicated.swap(true, AcqRel) {
-            return;
-        }
-        let core = self.clone();
-        let started = threads::spawn("log writer", move || core.run_dedicated());
-        if started.is_err() {
-            // As leader the log works as well.
-            self.modes.dedicated.store(false, Release);
-        }
-    }
-
-    fn run_dedicated(&self) {
-        if let Some(cpu) = self.fixed.writer_cpu {
-            // Unpinned is slower, not wrong.
-            let _ = threads::pin_current(cpu);
-        }
-        loop {
-            let work = task::poll_all() + self.look_if_due();
-            let stop = self.modes.writer.load(Acquire) == 0 || self.modes.closed.load(Acquire);
-            if stop {
-                break;
-            }
-            if work > 0 {
-                continue;
-            }
-            if self.outlook.outstanding.load(Relaxed) > 0 {
-                // The device answers within microseconds; a sleeping thread would not.
-                std::thread::yield_now();
-                continue;
-            }
-            if self.signal.fall_asleep(task::current_waker()) {
-                let glance = clock::now_ns() + self.fixed.delayed_ns / 3;
-                task::park(WaitType::LogMgrQueue, Some(glance));
-            }
-            self.signal.awake();
-        }
-        self.modes.dedicated.store(false, Release);
-        // News that came while nobody else looked.
-        self.signal.raise();
-        self.drive();
     }
 }

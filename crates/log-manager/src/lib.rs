@@ -22,6 +22,8 @@ mod config;
 #[cfg(not(loom))]
 mod core;
 #[cfg(not(loom))]
+mod dedicated;
+#[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
 mod flight;

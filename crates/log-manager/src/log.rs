@@ -160,7 +160,8 @@ impl Log {
         Lsn(self.core.durable.load(Acquire))
     }
 
-    /// Suspends (WRITELOG) until everything below `upto` is durable. `upto` must not be above the tail.
+    /// Suspends (WRITELOG) until everything below `upto` is durable. Above the tail there is nothing to wait for:
+    /// [`LogError::NoRecord`].
     pub fn wait_durable(&self, upto: Lsn) -> Result<(), LogError> {
         self.core.wait_durable(upto)
     }
@@ -332,7 +333,7 @@ impl Log {
 
     /// Switches who writes, at any moment.
     pub fn set_writer(&self, writer: Writer) {
-        self.core.modes.writer.store((writer == Writer::Dedicated) as u8, Release);
+        self.core.modes.writer.store((writer == Writer::Dedicated) as u8, SeqCst);
         match writer {
             Writer::Dedicated => self.core.start_dedicated(),
             // The thread notices, and looks once more on its way out.
@@ -360,7 +361,7 @@ impl Log {
     pub fn close(&self) -> Result<(), LogError> {
         self.core.check()?;
         self.flush()?;
-        self.core.modes.closed.store(true, Release);
+        self.core.modes.closed.store(true, SeqCst);
         self.core.refresh_obstructed();
         self.core.signal.raise();
         loop {
@@ -384,7 +385,7 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        self.core.modes.closed.store(true, Release);
+        self.core.modes.closed.store(true, SeqCst);
         self.core.refresh_obstructed();
         // Lets a dedicated writer go.
         self.core.signal.raise();
