@@ -1,7 +1,7 @@
 //! The next values of IDENTITY columns.
 //!
-//! Values are handed out from memory; a row of `identities` holds the first value that is not yet
-//! reserved, and moves on by [`BLOCK`] values at a time in a transaction of its own. So no value is
+//! Values are handed out from memory; a row of `identities` holds the last value that is reserved,
+//! and moves on by [`BLOCK`] values at a time in a transaction of its own. So no value is
 //! given twice, also not after a crash, and a crash or a rollback leaves gaps, as in SQL Server.
 //! The reservation stands before the rows that use it in the one log, so it need not be hard.
 //!
@@ -10,7 +10,8 @@
 
 use crate::catalog::Catalog;
 use crate::def::{Identity, TableDef};
-use crate::{CatalogError, TreeId};
+use crate::system::corrupt;
+use crate::{CatalogError, TreeId, Txn};
 use engine::{Durability, PageId, TxnOptions};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
@@ -34,15 +35,16 @@ struct Counter {
 struct State {
     /// The next value to give.
     next: i128,
-    /// The first value that is not reserved.
+    /// The last value that is reserved; one step before the seed at first.
     reserved: i128,
 }
 
 impl Identities {
-    /// From a row of `identities`.
-    pub(crate) fn load(&self, object_id: i32, tree: TreeId, next: i64) {
-        let next = next as i128;
-        let counter = Arc::new(Counter { state: Mutex::new(State { next, reserved: next }) });
+    /// From a row of `identities`: all up to `reserved` may have been given.
+    pub(crate) fn load(&self, object_id: i32, tree: TreeId, increment: i64, reserved: i64) {
+        let reserved = reserved as i128;
+        let state = State { next: reserved + increment as i128, reserved };
+        let counter = Arc::new(Counter { state: Mutex::new(state) });
         self.counters.write().insert((object_id, tree), counter);
     }
 
@@ -68,7 +70,7 @@ impl Catalog {
     /// in a thousand values.
     pub fn next_identity(&self, table: &TableDef, count: u64) -> Result<(i64, i64), CatalogError> {
         let Some(identity) = table.identity().and_then(|i| table.columns[i].identity) else {
-            return Err(crate::system::corrupt("no identity column"));
+            return Err(corrupt("no identity column"));
         };
         let step = identity.increment as i128;
         let counter = self.identities.counter(table, identity);
@@ -80,65 +82,79 @@ impl Catalog {
                 if i64::try_from(last).is_err() {
                     return Err(TypeError::Overflow { from: "IDENTITY", to: "bigint" }.into());
                 }
-                let inside =
-                    if step > 0 { after <= state.reserved } else { after >= state.reserved };
-                if inside {
+                if !further(last, state.reserved, step) {
                     let first = state.next as i64;
                     state.next = after;
                     return Ok((first, identity.increment));
                 }
-                // Never beyond what a row can say; the end itself is kept by the check above.
-                let block = after + step * BLOCK as i128;
-                block.clamp(i64::MIN as i128, i64::MAX as i128)
+                (last + step * BLOCK as i128).clamp(i64::MIN as i128, i64::MAX as i128)
             };
-            if !self.reserve(table, &counter, wanted, step)? {
-                return Err(TypeError::Overflow { from: "IDENTITY", to: "bigint" }.into());
-            }
+            self.reserve(table, &counter, wanted, step)?;
         }
     }
 
-    /// Moves the reservation to `wanted` at least; `false` when it cannot move.
+    /// Moves the reservation to `wanted` at least. The row only ever moves on, because it is read
+    /// under its lock; memory follows it once the record is in the log.
     fn reserve(
         &self,
         table: &TableDef,
         counter: &Counter,
         wanted: i128,
         step: i128,
-    ) -> Result<bool, CatalogError> {
-        // The row's lock lets one session through at a time.
+    ) -> Result<(), CatalogError> {
         let mut txn = self.db.begin(TxnOptions::default());
+        let reserved = match self.write_reservation(&mut txn, table, wanted, step) {
+            Ok(reserved) => {
+                txn.commit(Durability::Delayed)?;
+                reserved
+            }
+            Err(e) => {
+                txn.rollback()?;
+                return Err(e);
+            }
+        };
+        let mut state = counter.state.lock();
+        if further(reserved, state.reserved, step) {
+            state.reserved = reserved;
+        }
+        Ok(())
+    }
+
+    /// What is reserved when the transaction commits.
+    fn write_reservation(
+        &self,
+        txn: &mut Txn,
+        table: &TableDef,
+        wanted: i128,
+        step: i128,
+    ) -> Result<i128, CatalogError> {
         let row = [
             table.object_id.into(),
             Value::BigInt(table.tree.0.0 as i64),
             Value::BigInt(wanted as i64),
         ];
-        let done = match self.tables.identities.put(&mut txn, &row) {
-            Ok(()) => {
-                let moved = {
-                    let mut state = counter.state.lock();
-                    let ahead = |a: i128, b: i128| if step > 0 { a > b } else { a < b };
-                    if ahead(state.reserved, wanted) {
-                        // Another session went further meanwhile; its row must stand.
-                        None
-                    } else {
-                        let moved = state.reserved != wanted;
-                        state.reserved = wanted;
-                        Some(moved)
+        let rows = &self.tables.identities;
+        loop {
+            match rows.read_locked(txn, &row[..2])? {
+                Some(old) => {
+                    let old = old[2].as_i64().ok_or_else(|| corrupt("no reservation"))? as i128;
+                    if !further(wanted, old, step) {
+                        return Ok(old);
                     }
-                };
-                match moved {
-                    Some(moved) => {
-                        txn.commit(Durability::Delayed)?;
-                        return Ok(moved);
-                    }
-                    None => Ok(true),
+                    rows.update(txn, &row)?;
+                    return Ok(wanted);
                 }
+                None if rows.insert(txn, &row)? => return Ok(wanted),
+                // Another session has made the row meanwhile.
+                None => {}
             }
-            Err(e) => Err(e),
-        };
-        txn.rollback()?;
-        done
+        }
     }
+}
+
+/// Does `a` lie beyond `b` in the direction of the step?
+fn further(a: i128, b: i128, step: i128) -> bool {
+    if step > 0 { a > b } else { a < b }
 }
 
 /// Of a stored number.

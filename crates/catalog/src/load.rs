@@ -99,8 +99,11 @@ impl Catalog {
             let (object_id, tree) = (cells.int()? as i32, tree_id(cells.int()?));
             highest = highest.max(object_id);
             // Rows of tables that were never committed are passed over.
-            if matches!(defs.by_id.get(&object_id), Some(ObjectRef::Table(t)) if t.tree == tree) {
-                self.identities.load(object_id, tree, cells.int()?);
+            if let Some(ObjectRef::Table(t)) = defs.by_id.get(&object_id)
+                && let Some(identity) = t.identity().and_then(|i| t.columns[i].identity)
+                && t.tree == tree
+            {
+                self.identities.load(object_id, tree, identity.increment, cells.int()?);
             }
         }
         self.next_object_id.store(highest + 1, Ordering::Relaxed);

@@ -11,7 +11,7 @@
 //! | 5 | modules | object_id, part | quoted_identifier, ansi_nulls, text |
 //! | 6 | filegroups | number | name, is_default |
 //! | 7 | files | file_id | filegroup, name, path, size_bytes, max_bytes |
-//! | 8 | identities | object_id, tree | next |
+//! | 8 | identities | object_id, tree | last value reserved |
 //! | 9 | databases (master) | database_id | name, state, created_unix_ns |
 //! | 10 | database options (master) | database_id, name | value |
 //! | 11 | database filegroups (master) | database_id, number | name, is_default |
