@@ -68,6 +68,8 @@ pub(crate) struct ScopeTable {
     pub name: String,
     /// Of a table without alias: qualifiers may name it.
     pub schema: Option<String>,
+    /// The table as FROM names it, for messages.
+    pub shown: String,
     pub columns: Vec<ScopeColumn>,
 }
 

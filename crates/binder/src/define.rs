@@ -16,8 +16,15 @@ use crate::names::ObjectName;
 struct Parts {
     columns: Vec<ColumnSpec>,
     primary_key: Option<KeySpec>,
-    defaults: Vec<(Option<Box<str>>, Box<str>, Box<str>)>,
+    defaults: Vec<DefaultFor>,
     ignored: Vec<String>,
+}
+
+/// `DEFAULT text FOR column`.
+struct DefaultFor {
+    name: Option<Box<str>>,
+    column: Box<str>,
+    text: Box<str>,
 }
 
 impl Binder<'_> {
@@ -70,7 +77,7 @@ impl Binder<'_> {
                 }
             }
         }
-        for (constraint, column, text) in parts.defaults {
+        for DefaultFor { name: constraint, column, text } in parts.defaults {
             let found = parts.columns.iter_mut().find(|c| catalog::same_name(&c.name, &column));
             if let Some(found) = found {
                 found.default = Some((constraint, text));
@@ -290,7 +297,11 @@ impl Binder<'_> {
             }
             ast::ConstraintKind::DefaultFor { expr, column } => {
                 let source = in_parentheses(expr.span.text(text));
-                parts.defaults.push((name, column.value.as_str().into(), source.into()));
+                parts.defaults.push(DefaultFor {
+                    name,
+                    column: column.value.as_str().into(),
+                    text: source.into(),
+                });
             }
         }
         Ok(())
@@ -340,7 +351,7 @@ impl Binder<'_> {
                 if !parts.columns.is_empty() {
                     changes.push(Change::AddColumns(parts.columns));
                 }
-                for (name, column, text) in parts.defaults {
+                for DefaultFor { name, column, text } in parts.defaults {
                     let Some(ordinal) = table.column(&column) else {
                         return Err(self.error(
                             1752,

@@ -12,6 +12,16 @@ use crate::hints;
 use crate::ir::*;
 use crate::names::ObjectName;
 
+/// The rows that an UPDATE or DELETE changes.
+struct ChangeSource {
+    table: Arc<TableDef>,
+    hints: TableHints,
+    rel: Rel,
+    locator: ColId,
+    old: Vec<ColId>,
+    tables: Vec<ScopeTable>,
+}
+
 impl Binder<'_> {
     /// The table that a statement changes; 208.
     pub fn target_table(&self, name: &ast::ObjectName) -> Result<Arc<TableDef>> {
@@ -263,7 +273,7 @@ impl Binder<'_> {
         from: &[ast::TableRef],
         filter: Option<&ast::Expr>,
         top: Option<&ast::Top>,
-    ) -> Result<(Arc<TableDef>, TableHints, Rel, ColId, Vec<ColId>, Vec<ScopeTable>)> {
+    ) -> Result<ChangeSource> {
         let (name, target_hints) = self.named_target(target)?;
         let target_hints_bound = hints::table_hints(target_hints)?;
         let locator = self.new_col();
@@ -311,7 +321,7 @@ impl Binder<'_> {
         self.scopes.pop();
         result?;
         let (table, hints) = find_get(&rel, locator).expect("the locator was just placed");
-        Ok((table, hints, rel, locator, old, tables))
+        Ok(ChangeSource { table, hints, rel, locator, old, tables })
     }
 
     /// The first column's id of the FROM item that the target names (alias, else table); 208.
@@ -331,7 +341,7 @@ impl Binder<'_> {
     pub fn update(&mut self, update: &ast::Update) -> Result<Update> {
         self.push_ctes(&update.with);
         let maxdop = hints::maxdop(&update.option)?;
-        let (table, hints, rel, locator, old, tables) = self.change_source(
+        let ChangeSource { table, hints, rel, locator, old, tables } = self.change_source(
             &update.target,
             &update.from,
             update.filter.as_ref(),
@@ -449,7 +459,7 @@ impl Binder<'_> {
     pub fn delete(&mut self, delete: &ast::Delete) -> Result<Delete> {
         self.push_ctes(&delete.with);
         let maxdop = hints::maxdop(&delete.option)?;
-        let (table, hints, rel, locator, old, tables) = self.change_source(
+        let ChangeSource { table, hints, rel, locator, old, tables } = self.change_source(
             &delete.target,
             &delete.from,
             delete.filter.as_ref(),
@@ -490,7 +500,7 @@ impl Binder<'_> {
                     identity: false,
                 });
             }
-            ScopeTable { name: name.to_string(), schema: None, columns }
+            ScopeTable { name: name.to_string(), schema: None, shown: name.to_string(), columns }
         };
         let inserted = pseudo("inserted");
         let deleted = pseudo("deleted");

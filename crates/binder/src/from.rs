@@ -162,7 +162,10 @@ impl Binder<'_> {
     ) -> Result<Source> {
         let wanted = ObjectName::from(name);
         if let Some(table) = self.table(&wanted) {
-            let (get, scope) = self.get(table, alias, hints)?;
+            let (get, mut scope) = self.get(table, alias, hints)?;
+            if alias.is_none() {
+                scope.shown = name.to_string();
+            }
             return Ok(Source { rel: Rel::Get(Box::new(get)), tables: vec![scope] });
         }
         match self.names.system_view(&wanted) {
@@ -183,6 +186,7 @@ impl Binder<'_> {
         let scope = ScopeTable {
             name: alias.map_or_else(|| table.name.to_string(), |a| a.value.clone()),
             schema: if alias.is_some() { None } else { Some(table.schema.to_string()) },
+            shown: alias.map_or_else(|| table.name.to_string(), |a| a.value.clone()),
             columns: table
                 .columns
                 .iter()
@@ -213,6 +217,7 @@ impl Binder<'_> {
             schema: alias.is_none().then(|| {
                 name.schema.as_ref().map_or_else(|| "sys".to_string(), |s| s.value.clone())
             }),
+            shown: alias.map_or_else(|| name.to_string(), |a| a.value.clone()),
             columns: view
                 .columns
                 .iter()
@@ -354,7 +359,12 @@ impl Binder<'_> {
                 format!("'{name}' has {word} columns than were specified in the column list."),
             ));
         }
-        let mut scope = ScopeTable { name: alias.to_string(), schema: None, columns: Vec::new() };
+        let mut scope = ScopeTable {
+            name: alias.to_string(),
+            schema: None,
+            shown: alias.to_string(),
+            columns: Vec::new(),
+        };
         for (i, column) in bound.output.iter().enumerate() {
             let column_name = match columns.get(i) {
                 Some(renamed) => Some(renamed.value.clone()),

@@ -17,6 +17,7 @@
 
 pub mod expr;
 pub mod func;
+mod print;
 pub mod program;
 pub mod query;
 mod visit;

@@ -680,12 +680,7 @@ impl AggScope<'_> {
         let mut full = String::from("?");
         for table in self.tables.iter().flat_map(|s| &s.tables) {
             if let Some(c) = table.columns.iter().find(|c| c.id == id) {
-                full = match &table.schema {
-                    Some(schema) => {
-                        format!("{schema}.{}.{}", table.name, c.name.as_deref().unwrap_or(""))
-                    }
-                    None => format!("{}.{}", table.name, c.name.as_deref().unwrap_or("")),
-                };
+                full = format!("{}.{}", table.shown, c.name.as_deref().unwrap_or(""));
             }
         }
         match clause {

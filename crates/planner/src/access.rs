@@ -5,7 +5,7 @@ use binder::ir::*;
 use catalog::TableDef;
 use types::{Len, SqlType};
 
-use crate::fold::{all_of, widens};
+use crate::fold::{all_of, fold, widens};
 use crate::lower::*;
 use crate::plan::*;
 
@@ -194,5 +194,8 @@ fn holds_all(from: SqlType, to: SqlType) -> bool {
 }
 
 fn cast(input: Expr, ty: SqlType, mode: CastMode) -> Expr {
-    Expr::new(ExprKind::Cast { input: Box::new(input), mode, style: None }, ty, true)
+    let kind = ExprKind::Cast { input: Box::new(input), mode, style: None };
+    let mut expr = Expr::new(kind, ty, true);
+    fold(&mut expr);
+    expr
 }

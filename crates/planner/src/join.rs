@@ -148,6 +148,62 @@ impl Lowering {
         })
     }
 
+    /// A condition that a subquery has a match becomes a join, when the match is by conditions a join
+    /// can use; otherwise the condition comes back.
+    pub fn semi_join(&mut self, left: Lowered, pred: Expr) -> (Lowered, Option<Expr>) {
+        let (kind, subquery) = match &pred.kind {
+            ExprKind::Subquery { .. } => (PhysicalJoin::Semi, &pred),
+            ExprKind::Not(inner) => (PhysicalJoin::Anti, &**inner),
+            _ => return (left, Some(pred)),
+        };
+        let ExprKind::Subquery { kind: asked, query } = &subquery.kind else {
+            return (left, Some(pred));
+        };
+        let mut rel = query.rel.clone();
+        let mut conditions = Vec::new();
+        match asked {
+            SubqueryKind::Exists => {}
+            SubqueryKind::In { needle } => {
+                let column = &query.output[0];
+                // NOT IN with a NULL on either side is never true: that is no anti join.
+                let null_free = !needle.nullable && !column.nullable;
+                let reads_here = !needle.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));
+                if !reads_here || (kind == PhysicalJoin::Anti && !null_free) {
+                    return (left, Some(pred));
+                }
+                let value = Expr::col(column.id, column.ty, column.nullable);
+                conditions.push(Expr::compare(CompareOp::Eq, (**needle).clone(), value));
+            }
+            _ => return (left, Some(pred)),
+        }
+        // Conditions that read the outer row move up into the join, from as deep as rows pass
+        // unchanged.
+        let outer: Needed = left.cols.iter().copied().collect();
+        pull_up(&mut rel, &outer, &mut conditions);
+        let mut read = Vec::new();
+        rel.walk_exprs(&mut |e| e.columns(&mut read));
+        let own: Needed = rel.columns().into_iter().collect();
+        let closed = !read.iter().any(|id| outer.contains(id))
+            && conditions.iter().all(|c| {
+                let mut ids = Vec::new();
+                c.columns(&mut ids);
+                ids.iter().all(|id| {
+                    outer.contains(id)
+                        || own.contains(id)
+                        || self.boundaries.iter().any(|b| b.cols.contains(id))
+                })
+            });
+        let right_cols: Vec<ColId> = rel.columns();
+        let usable = gives_key(&rel, &[], &conditions)
+            || conditions.iter().any(|c| equality(c, &left.cols, &right_cols).is_some());
+        if !closed || !usable {
+            return (left, Some(pred));
+        }
+        conditions.iter_mut().for_each(fold);
+        let needed = with_exprs(&Needed::new(), conditions.iter());
+        (self.meet(kind, left, rel, Vec::new(), conditions, &needed), None)
+    }
+
     /// CROSS APPLY and OUTER APPLY: the right side runs for each left row.
     pub fn apply(
         &mut self,
@@ -213,6 +269,47 @@ fn combine(
     let fixed = if kind == PhysicalJoin::Full { Needed::new() } else { left.fixed };
     let op = op(Box::new(left.node), Box::new(right.node));
     Lowered { node: Node { op, types, rows }, cols, order, fixed }
+}
+
+/// Takes conditions on outer columns out of the filters of a subquery whose rows, and columns, are
+/// those of a FROM clause; projections in between only choose columns and go.
+fn pull_up(rel: &mut Rel, outer: &Needed, conditions: &mut Vec<Expr>) {
+    match rel {
+        Rel::Project { input, exprs } => {
+            let plain = exprs.iter().all(|(id, e)| e.kind == ExprKind::Col(*id) || e.is_constant());
+            let needed: Vec<ColId> = {
+                let mut ids = Vec::new();
+                conditions.iter().for_each(|c| c.columns(&mut ids));
+                ids
+            };
+            let computed =
+                exprs.iter().any(|(id, e)| needed.contains(id) && e.kind != ExprKind::Col(*id));
+            if plain && !computed {
+                *rel = std::mem::replace(&mut **input, Rel::OneRow);
+                pull_up(rel, outer, conditions);
+            }
+        }
+        Rel::Filter { input, predicate } => {
+            let mut all = Vec::new();
+            conjuncts(predicate.clone(), &mut all);
+            let (up, stay): (Vec<Expr>, Vec<Expr>) = all.into_iter().partition(|p| {
+                let mut ids = Vec::new();
+                p.columns(&mut ids);
+                ids.iter().any(|id| outer.contains(id))
+                    && !p.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }))
+            });
+            conditions.extend(up);
+            let below = std::mem::replace(&mut **input, Rel::OneRow);
+            *rel = match all_of(stay) {
+                Some(predicate) => Rel::Filter { input: Box::new(below), predicate },
+                None => below,
+            };
+            if let Rel::Filter { input, .. } = rel {
+                pull_up(input, outer, conditions);
+            }
+        }
+        _ => {}
+    }
 }
 
 enum Side {

@@ -15,6 +15,7 @@ mod fold;
 mod join;
 mod lower;
 mod plan;
+mod print;
 mod statement;
 
 pub use plan::*;

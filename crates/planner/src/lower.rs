@@ -180,14 +180,25 @@ impl Lowering {
 
     /// Rows that satisfy all of `preds`.
     pub fn filter(&mut self, input: Lowered, preds: Vec<Expr>) -> Lowered {
-        let Some(predicate) = all_of(preds) else { return input };
+        let mut input = input;
+        let mut rest = Vec::with_capacity(preds.len());
+        for pred in preds {
+            match self.semi_join(input, pred) {
+                (joined, None) => input = joined,
+                (same, Some(pred)) => {
+                    input = same;
+                    rest.push(pred);
+                }
+            }
+        }
+        let Some(predicate) = all_of(rest) else { return input };
         let predicate = self.expr(predicate, &input.cols);
         input.wrap(|input| Op::Filter { input, predicate }, 0.3)
     }
 
     /// Exactly these columns, in this order; no operator when they already are.
     pub fn shape(&mut self, input: Lowered, cols: &[ColId]) -> Lowered {
-        if input.cols == cols {
+        if input.cols == cols || cols.is_empty() {
             return input;
         }
         let exprs: Vec<Expr> = cols

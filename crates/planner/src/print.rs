@@ -1,0 +1,220 @@
+//! Plans as text, an operator a line, inputs indented below: what SHOWPLAN will print.
+
+use std::fmt::{self, Display, Write};
+
+use binder::ir::{Expr, WindowFunc};
+
+use crate::plan::*;
+
+impl Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        node(f, &self.root, 0)?;
+        print_subplans(f, &self.subplans)
+    }
+}
+
+/// Subquery plans, each under its number.
+fn print_subplans(f: &mut fmt::Formatter<'_>, subplans: &[SubPlan]) -> fmt::Result {
+    for (i, sub) in subplans.iter().enumerate() {
+        write!(f, "plan {i}")?;
+        bindings(f, &sub.binds)?;
+        writeln!(f)?;
+        node(f, &sub.node, 1)?;
+    }
+    Ok(())
+}
+
+impl Display for ExprPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.expr)?;
+        print_subplans(f, &self.subplans)
+    }
+}
+
+fn bindings(f: &mut fmt::Formatter<'_>, binds: &[(binder::ir::ParamId, Expr)]) -> fmt::Result {
+    for (param, e) in binds {
+        write!(f, " ?{}={e}", param.0)?;
+    }
+    Ok(())
+}
+
+struct List<'a, T>(&'a [T]);
+
+impl<T: Display> Display for List<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, item) in self.0.iter().enumerate() {
+            write!(f, "{}{item}", if i > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
+    for _ in 0..depth {
+        f.write_str("  ")?;
+    }
+    let mut inputs: Vec<&Node> = Vec::new();
+    match &n.op {
+        Op::OneRow => f.write_str("OneRow")?,
+        Op::Empty => f.write_str("Empty")?,
+        Op::Values { rows } => write!(f, "Values {} rows", rows.len())?,
+        Op::Scan(s) => scan(f, s)?,
+        Op::System { view, args, .. } => {
+            write!(f, "System {}", view.name)?;
+            if !args.is_empty() {
+                write!(f, "({})", List(args))?;
+            }
+        }
+        Op::Filter { input, predicate } => {
+            write!(f, "Filter {predicate}")?;
+            inputs.push(input);
+        }
+        Op::Project { input, exprs } => {
+            write!(f, "Project {}", List(exprs))?;
+            inputs.push(input);
+        }
+        Op::NestedLoops { kind, left, right, binds, predicate, spool } => {
+            write!(f, "NestedLoops {kind:?}")?;
+            bindings(f, binds)?;
+            if let Some(p) = predicate {
+                write!(f, " on {p}")?;
+            }
+            if *spool {
+                f.write_str(" spool")?;
+            }
+            inputs.extend([&**left, &**right]);
+        }
+        Op::HashJoin { kind, left, right, left_keys, right_keys, residual } => {
+            write!(f, "HashJoin {kind:?} [{}] = [{}]", List(left_keys), List(right_keys))?;
+            if let Some(p) = residual {
+                write!(f, " on {p}")?;
+            }
+            inputs.extend([&**left, &**right]);
+        }
+        Op::Aggregate { input, group, aggs, strategy, .. } => {
+            write!(f, "Aggregate {strategy:?} [{}]", List(group))?;
+            for a in aggs {
+                write!(f, " {}({}", a.func, if a.distinct { "DISTINCT " } else { "" })?;
+                match &a.arg {
+                    Some(e) => write!(f, "{e})")?,
+                    None => f.write_str("*)")?,
+                }
+            }
+            inputs.push(input);
+        }
+        Op::Sort { input, keys } => {
+            write!(f, "Sort {}", List(keys))?;
+            inputs.push(input);
+        }
+        Op::TopN { input, keys, count } => {
+            write!(f, "TopN {count} by {}", List(keys))?;
+            inputs.push(input);
+        }
+        Op::Top { input, count, percent, ties } => {
+            write!(f, "Top {count}")?;
+            if *percent {
+                f.write_str(" percent")?;
+            }
+            if let Some(keys) = ties {
+                write!(f, " ties {}", List(keys))?;
+            }
+            inputs.push(input);
+        }
+        Op::Offset { input, offset, fetch } => {
+            write!(f, "Offset {offset}")?;
+            if let Some(fetch) = fetch {
+                write!(f, " fetch {fetch}")?;
+            }
+            inputs.push(input);
+        }
+        Op::Distinct { input, keys } => {
+            write!(f, "Distinct {keys}")?;
+            inputs.push(input);
+        }
+        Op::Window { input, partition, order, funcs } => {
+            write!(f, "Window")?;
+            for w in funcs {
+                write!(f, " {}", window_name(&w.func))?;
+            }
+            if !partition.is_empty() {
+                write!(f, " partition {}", List(partition))?;
+            }
+            if !order.is_empty() {
+                write!(f, " order {}", List(order))?;
+            }
+            inputs.push(input);
+        }
+        Op::Concat { inputs: all } => {
+            f.write_str("Concat")?;
+            inputs.extend(all);
+        }
+        Op::HashSetOp { op, left, right } => {
+            write!(f, "{op:?}")?;
+            inputs.extend([&**left, &**right]);
+        }
+    }
+    writeln!(f)?;
+    inputs.into_iter().try_for_each(|input| node(f, input, depth + 1))
+}
+
+fn window_name(func: &WindowFunc) -> String {
+    match func {
+        WindowFunc::RowNumber => "ROW_NUMBER".into(),
+        WindowFunc::Rank => "RANK".into(),
+        WindowFunc::DenseRank => "DENSE_RANK".into(),
+        WindowFunc::NTile(n) => format!("NTILE({n})"),
+        WindowFunc::Aggregate { func, arg: Some(arg) } => format!("{func}({arg})"),
+        WindowFunc::Aggregate { func, arg: None } => format!("{func}(*)"),
+        WindowFunc::Lag { arg, .. } => format!("LAG({arg})"),
+        WindowFunc::Lead { arg, .. } => format!("LEAD({arg})"),
+        WindowFunc::FirstValue(e) => format!("FIRST_VALUE({e})"),
+        WindowFunc::LastValue(e) => format!("LAST_VALUE({e})"),
+    }
+}
+
+fn scan(f: &mut fmt::Formatter<'_>, s: &Scan) -> fmt::Result {
+    let word = if s.range.is_some() { "Seek" } else { "Scan" };
+    write!(f, "{word} {} (", s.table.name)?;
+    for (i, ordinal) in s.columns.iter().enumerate() {
+        write!(f, "{}{}", if i > 0 { ", " } else { "" }, s.table.columns[*ordinal].name)?;
+    }
+    f.write_str(")")?;
+    if let Some(range) = &s.range {
+        let mut text = String::new();
+        let key = crate::access::key_columns(&s.table);
+        let name = |i: usize| &s.table.columns[key[i].0].name;
+        for (i, e) in range.prefix.iter().enumerate() {
+            write!(text, " {}={e}", name(i))?;
+        }
+        if let Some((e, inclusive)) = &range.lower {
+            write!(
+                text,
+                " {}{}{e}",
+                name(range.prefix.len()),
+                if *inclusive { ">=" } else { ">" }
+            )?;
+        }
+        if let Some((e, inclusive)) = &range.upper {
+            write!(
+                text,
+                " {}{}{e}",
+                name(range.prefix.len()),
+                if *inclusive { "<=" } else { "<" }
+            )?;
+        }
+        write!(f, " key{text}")?;
+    }
+    if let Some(p) = &s.predicate {
+        write!(f, " where {p}")?;
+    }
+    if s.locator {
+        f.write_str(" locator")?;
+    }
+    if s.reverse {
+        f.write_str(" backwards")?;
+    }
+    if s.hints.nolock {
+        f.write_str(" nolock")?;
+    }
+    Ok(())
+}
