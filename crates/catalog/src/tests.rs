@@ -489,3 +489,39 @@ fn the_list_of_databases() {
     assert_eq!(server.databases().iter().map(|d| (**d).clone()).collect::<Vec<_>>(), [online]);
     assert_eq!(server.add(def("beta")).expect("add").database_id, 6, "the lowest free id");
 }
+
+#[test]
+fn definitions_survive_a_crash_whole_or_not_at_all() {
+    for seed in 0..12 {
+        let f = Fixture::new(100 + seed);
+        // What is acknowledged must be there; what was under way may be there, whole.
+        let acknowledged = seed as usize % 5;
+        for i in 0..acknowledged {
+            f.create(&big_table(&format!("t{i}"))).expect("create");
+        }
+        f.fs.power_off_at(Some(f.fs.ops() + 1 + seed % 4));
+        let late = f.catalog.clone();
+        let unfinished = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let mut txn = f.db.begin(TxnOptions::default());
+            let mut scope = DdlScope::default();
+            txn.begin_statement();
+            late.create_table(&mut txn, &mut scope, &big_table("late"))?;
+            txn.end_statement();
+            txn.commit(Durability::Full).map_err(CatalogError::from)
+        }));
+        let certain = matches!(unfinished, Ok(Ok(_)));
+        let fs = f.fs.crash(seed);
+        let db = Database::open(fs.clone() as Arc<dyn FileSystem>, "/db/t.mdf".as_ref(), options())
+            .expect("open");
+        let catalog = Catalog::open(&db).expect("catalog");
+        for i in 0..acknowledged {
+            let t = catalog.table(None, None, &format!("t{i}")).expect("acknowledged");
+            assert_eq!((t.columns.len(), &*t.filegroup), (6, "PRIMARY"));
+            assert!(t.primary_key.is_some());
+        }
+        let late = catalog.table(None, None, "late");
+        assert!(late.is_some() || !certain);
+        assert_eq!(late.map_or(6, |t| t.columns.len()), 6);
+        assert!(catalog.objects().len() <= acknowledged + 1);
+    }
+}

@@ -935,6 +935,11 @@ fn a_row_to_the_byte() {
         b'h', 0xE9, // code page 1252
     ];
     assert_eq!(row, expected);
+    // The page that describes the format shows this very row.
+    let page = include_str!("../../../docs/formats/row.md");
+    let hex: Vec<String> = row.iter().map(|b| format!("{b:02X}")).collect();
+    let shown = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains(&hex.join(" ")), "docs/formats/row.md shows another row");
     assert_eq!(layout.longest_run(&row, 2), Some((14, 2, b' ')));
     assert_eq!(layout.longest_run(&row, 3), None);
     layout.patch_i64(&mut row, 0, -2);
