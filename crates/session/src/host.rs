@@ -1,0 +1,295 @@
+//! What the interpreter may ask of the instance: whole databases, and the instance's settings.
+
+use crate::create;
+use crate::instance::{CloseRefused, Instance, options_of};
+use catalog::{CatalogError, DatabaseDef, DatabaseState, FilegroupDef};
+use engine::{Database, DelayedDurability, EngineError, RecoveryModel, Reserve, Writer};
+use executor::SqlError;
+use interpreter::{Host, OpenDatabase};
+use std::sync::Arc;
+use syntax::ast::{AlterDatabaseAction, CreateDatabase, DatabaseOption, OptionValue};
+use types::Value;
+
+/// The instance as one session's interpreter sees it.
+pub(crate) struct InstanceHost {
+    instance: Arc<Instance>,
+}
+
+impl InstanceHost {
+    pub(crate) fn new(instance: Arc<Instance>) -> InstanceHost {
+        InstanceHost { instance }
+    }
+
+    fn def(&self, name: &str) -> Result<DatabaseDef, SqlError> {
+        let def = self.instance.server.database(name).map_err(catalog_error)?;
+        Ok((*def).clone())
+    }
+
+    fn store(&self, def: DatabaseDef) -> Result<(), SqlError> {
+        self.instance.server.update(def).map(drop).map_err(catalog_error)
+    }
+
+    fn set(&self, open: &OpenDatabase, option: &DatabaseOption) -> Result<(), SqlError> {
+        if option.name == "DELAYED_DURABILITY" {
+            let value = match &option.value {
+                OptionValue::Word(word) if word == "DISABLED" => DelayedDurability::Disabled,
+                OptionValue::Word(word) if word == "ALLOWED" => DelayedDurability::Allowed,
+                OptionValue::Word(word) if word == "FORCED" => DelayedDurability::Forced,
+                _ => return Err(SqlError::unsupported("SET DELAYED_DURABILITY with this value")),
+            };
+            return open.engine.set_delayed_durability(value).map_err(engine_error);
+        }
+        if option.name == "RECOVERY" {
+            let model = match &option.value {
+                OptionValue::Word(word) if word == "SIMPLE" => RecoveryModel::Simple,
+                // Without a full backup the log is reused as in SIMPLE in SQL Server too; BULK_LOGGED logs in full.
+                _ => RecoveryModel::Full,
+            };
+            return open.engine.set_recovery_model(model).map_err(engine_error);
+        }
+        Ok(())
+    }
+}
+
+impl Host for InstanceHost {
+    fn database(&mut self, name: &str) -> Option<Arc<OpenDatabase>> {
+        self.instance.database(name)
+    }
+
+    fn databases(&mut self) -> Vec<(u16, String)> {
+        self.instance.databases().iter().map(|open| (open.id, open.name.clone())).collect()
+    }
+
+    fn create_database(&mut self, statement: &CreateDatabase) -> Result<(), SqlError> {
+        let def = create::define(statement)?;
+        let instance = self.instance.clone();
+        let _passage = instance.databases_gate.enter();
+        let def = instance.server.add(def).map_err(catalog_error)?;
+        let built = self.build(&def);
+        if built.is_err() {
+            create::remove_files(&instance.config, &def);
+            let _ = instance.server.remove(&def.name);
+        }
+        built
+    }
+
+    fn alter_database(&mut self, name: &str, action: &AlterDatabaseAction) -> Result<(), SqlError> {
+        let open = self.instance.database(name).ok_or_else(|| unknown_database(name))?;
+        let instance = self.instance.clone();
+        let _passage = instance.databases_gate.enter();
+        if open.id == 1 {
+            return Err(SqlError::unsupported("ALTER DATABASE master"));
+        }
+        let mut def = self.def(name)?;
+        match action {
+            AlterDatabaseAction::Set(options) => {
+                for option in options {
+                    create::set_option(&mut def, option)?;
+                }
+                for option in options {
+                    self.set(&open, option)?;
+                }
+                self.store(def)
+            }
+            AlterDatabaseAction::AddFilegroup { name, memory_optimized: false } => {
+                if def.filegroups.iter().any(|g| catalog::same_name(&g.name, &name.value)) {
+                    return Err(SqlError::new(
+                        5035,
+                        16,
+                        format!("Filegroup '{}' already exists in this database.", name.value),
+                    ));
+                }
+                let group = FilegroupDef {
+                    name: name.value.as_str().into(),
+                    is_default: false,
+                    files: Vec::new(),
+                };
+                def.filegroups.push(group);
+                self.apply_filegroups(&open, &def)?;
+                self.store(def)
+            }
+            AlterDatabaseAction::AddFile { files, filegroup } => {
+                let group = filegroup.as_ref().map_or("PRIMARY", |g| &g.value);
+                let index = def
+                    .filegroups
+                    .iter()
+                    .position(|g| catalog::same_name(&g.name, group))
+                    .ok_or_else(|| {
+                        SqlError::new(1921, 16, format!("Invalid filegroup '{group}' specified."))
+                    })?;
+                for spec in files {
+                    let file = create::one_more_file(&def, spec)?;
+                    let data = create::data_file(&instance.config, index as u16 + 1, &file);
+                    open.engine.add_file(data).map_err(engine_error)?;
+                    def.filegroups[index].files.push(file);
+                    self.apply_filegroups(&open, &def)?;
+                    self.store(def.clone())?;
+                }
+                Ok(())
+            }
+            AlterDatabaseAction::ModifyFilegroup { name, action, .. } if action == "DEFAULT" => {
+                if !def.filegroups.iter().any(|g| catalog::same_name(&g.name, &name.value)) {
+                    return Err(SqlError::new(
+                        1921,
+                        16,
+                        format!("Invalid filegroup '{}' specified.", name.value),
+                    ));
+                }
+                for group in &mut def.filegroups {
+                    group.is_default = catalog::same_name(&group.name, &name.value);
+                }
+                self.apply_filegroups(&open, &def)?;
+                self.store(def)
+            }
+            _ => Err(SqlError::unsupported("ALTER DATABASE with this clause")),
+        }
+    }
+
+    fn drop_database(&mut self, name: &str) -> Result<(), SqlError> {
+        let instance = self.instance.clone();
+        let _passage = instance.databases_gate.enter();
+        if name.eq_ignore_ascii_case("master") {
+            return Err(catalog_error(CatalogError::SystemDatabase { name: name.into() }));
+        }
+        let def = self.def(name).map_err(|_| {
+            SqlError::new(
+                3701,
+                11,
+                format!(
+                    "Cannot drop the database '{name}', because it does not exist or you do not \
+                     have permission."
+                ),
+            )
+        })?;
+        match instance.close_database(name) {
+            Ok(()) | Err(CloseRefused::Unknown) => {}
+            Err(CloseRefused::InUse) => {
+                return Err(SqlError::new(
+                    3702,
+                    16,
+                    format!("Cannot drop database \"{name}\" because it is currently in use."),
+                ));
+            }
+            Err(CloseRefused::Engine(error)) => return Err(engine_error(error)),
+        }
+        // Off the list first: files without an entry are litter, an entry without files does not open.
+        instance.server.remove(name).map_err(catalog_error)?;
+        create::remove_files(&instance.config, &def);
+        Ok(())
+    }
+
+    fn option(&mut self, name: &str, value: Option<&Value>) -> Result<Value, SqlError> {
+        let text = value.map(|v| types::format::shell(v, v.natural_type()).to_lowercase());
+        match (name, text.as_deref()) {
+            ("log reserve", chosen) => {
+                let reserve = match chosen {
+                    None => None,
+                    Some("lanes") => Some(Reserve::Lanes),
+                    Some("spinlock") => Some(Reserve::Spinlock),
+                    Some(_) => return Err(bad_value(name)),
+                };
+                let mut now = Reserve::Lanes;
+                for open in self.instance.databases().iter().filter(|open| open.id != 1) {
+                    if let Some(reserve) = reserve {
+                        open.engine.log().set_reserve(reserve);
+                    }
+                    now = open.engine.log().reserve();
+                }
+                Ok(Value::from(if now == Reserve::Lanes { "lanes" } else { "spinlock" }))
+            }
+            ("log writer", chosen) => {
+                let writer = match chosen {
+                    None => None,
+                    Some("leader") => Some(Writer::Leader),
+                    Some("dedicated") => Some(Writer::Dedicated),
+                    Some(_) => return Err(bad_value(name)),
+                };
+                let mut now = Writer::Leader;
+                for open in self.instance.databases().iter().filter(|open| open.id != 1) {
+                    if let Some(writer) = writer {
+                        open.engine.log().set_writer(writer);
+                    }
+                    now = open.engine.log().writer();
+                }
+                Ok(Value::from(if now == Writer::Leader { "leader" } else { "dedicated" }))
+            }
+            ("show advanced options" | "min server memory (mb)" | "max server memory (mb)", _) => {
+                let mut settings = self.instance.settings.lock();
+                if let Some(text) = text {
+                    let number = text.parse().map_err(|_| bad_value(name))?;
+                    settings.insert(name.to_owned(), number);
+                }
+                Ok(Value::BigInt(settings.get(name).copied().unwrap_or(0)))
+            }
+            _ => Err(SqlError::new(
+                15123,
+                16,
+                format!(
+                    "The configuration option '{name}' does not exist, or it may be an advanced option."
+                ),
+            )),
+        }
+    }
+
+    fn trace_flag(&mut self, flag: i32, on: bool) {
+        let mut flags = self.instance.trace_flags.lock();
+        if on {
+            flags.insert(flag);
+        } else {
+            flags.remove(&flag);
+        }
+    }
+}
+
+impl InstanceHost {
+    /// Files, engine, catalog; then it is online.
+    fn build(&self, def: &Arc<DatabaseDef>) -> Result<(), SqlError> {
+        let config = &self.instance.config;
+        let files = create::files_of(config, def);
+        let engine = Database::create(config.fs.clone(), &files, options_of(config, def))
+            .map_err(engine_error)?;
+        let catalog = catalog::Catalog::create(&engine).map_err(catalog_error)?;
+        let open = OpenDatabase {
+            id: def.database_id as u16,
+            name: def.name.to_string(),
+            engine,
+            catalog,
+        };
+        self.apply_filegroups(&open, def)?;
+        self.store(DatabaseDef { state: DatabaseState::Online, ..(**def).clone() })?;
+        self.instance.add_database(open);
+        Ok(())
+    }
+
+    /// The database's own catalog must know the filegroups' names too.
+    fn apply_filegroups(&self, open: &OpenDatabase, def: &DatabaseDef) -> Result<(), SqlError> {
+        open.catalog.set_filegroups(&def.filegroups).map_err(catalog_error)
+    }
+}
+
+fn catalog_error(error: CatalogError) -> SqlError {
+    SqlError::new(error.number(), error.severity(), error.to_string())
+}
+
+fn engine_error(error: EngineError) -> SqlError {
+    SqlError::new(error.number(), 16, error.to_string())
+}
+
+fn unknown_database(name: &str) -> SqlError {
+    SqlError::new(
+        5011,
+        14,
+        format!(
+            "User does not have permission to alter database '{name}', the database does not exist, \
+             or the database is not in a state that allows access checks."
+        ),
+    )
+}
+
+fn bad_value(option: &str) -> SqlError {
+    SqlError::new(
+        15129,
+        16,
+        format!("That is not a valid value for configuration option '{option}'."),
+    )
+}

@@ -1,0 +1,291 @@
+//! The instance: one data folder, its databases, the schedulers that run its sessions.
+//!
+//! Invariants: `databases` holds every database that is online, `master` among them, under its folded name; an entry
+//! is there only after its recovery. The folder's lock is held as long as the instance lives. DDL on whole databases
+//! passes one gate, one at a time.
+
+use crate::config::{InstanceConfig, OpenError};
+use crate::gate::Gate;
+use crate::session::Session;
+use catalog::{Catalog, DatabaseState, ServerCatalog};
+use device::LockGuard;
+use engine::{
+    Database, DbFiles, DbOptions, DelayedDurability, EngineError, LogConfig, RecoveryModel,
+};
+use interpreter::OpenDatabase;
+use parking_lot::{Mutex, RwLock};
+use scheduler::{JoinHandle, Schedulers};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The first spid of a user's session; lower ones are the instance's own.
+const FIRST_USER_SPID: u16 = 51;
+
+/// Log and pages that `master` needs.
+const MASTER_POOL_BYTES: u64 = 4 << 20;
+
+/// See the file's first line.
+pub struct Instance {
+    pub(crate) config: InstanceConfig,
+    schedulers: Arc<Schedulers>,
+    pub(crate) server: ServerCatalog,
+    databases: RwLock<BTreeMap<String, Running>>,
+    /// CREATE, ALTER and DROP DATABASE go through here.
+    pub(crate) databases_gate: Gate,
+    spids: Mutex<BTreeSet<u16>>,
+    pub(crate) settings: Mutex<BTreeMap<String, i64>>,
+    pub(crate) trace_flags: Mutex<BTreeSet<i32>>,
+    _lock: LockGuard,
+}
+
+/// A database with its background task.
+struct Running {
+    open: Arc<OpenDatabase>,
+    stop: Arc<AtomicBool>,
+    background: Option<JoinHandle<()>>,
+}
+
+impl Instance {
+    /// Opens the folder, or makes it; recovers its databases; starts the schedulers. From a plain thread.
+    pub fn open(config: InstanceConfig) -> Result<Arc<Instance>, OpenError> {
+        let folder = |error: io::Error| OpenError::Folder {
+            path: config.data_dir.clone(),
+            what: error.to_string(),
+        };
+        config.fs.create_dir_all(&config.data_dir).map_err(folder)?;
+        let lock =
+            config.fs.lock_exclusive(&config.data_dir.join("millrace.lock")).map_err(|error| {
+                match error.kind() {
+                    io::ErrorKind::WouldBlock => OpenError::InUse { path: config.data_dir.clone() },
+                    _ => folder(error),
+                }
+            })?;
+        let schedulers = Schedulers::start(scheduler::Config {
+            cpus: config.cpus.clone(),
+            ..scheduler::Config::default()
+        })
+        .map_err(|error| OpenError::Schedulers { what: error.to_string() })?;
+        match Self::open_databases(&config, &schedulers) {
+            Ok((server, databases)) => Ok(Arc::new(Instance {
+                config,
+                schedulers,
+                server,
+                databases: RwLock::new(databases),
+                databases_gate: Gate::default(),
+                spids: Mutex::new(BTreeSet::new()),
+                settings: Mutex::new(BTreeMap::new()),
+                trace_flags: Mutex::new(BTreeSet::new()),
+                _lock: lock,
+            })),
+            Err(error) => {
+                schedulers.stop();
+                Err(error)
+            }
+        }
+    }
+
+    fn open_databases(
+        config: &InstanceConfig,
+        schedulers: &Arc<Schedulers>,
+    ) -> Result<(ServerCatalog, BTreeMap<String, Running>), OpenError> {
+        let master_path = config.data_dir.join("master.mdf");
+        let fresh = !config.fs.exists(&master_path);
+        let engine = if fresh {
+            let files = DbFiles::named(&config.data_dir, "master");
+            Database::create(config.fs.clone(), &files, master_options())
+        } else {
+            Database::open(config.fs.clone(), &master_path, master_options())
+        }
+        .map_err(|error| OpenError::Database { name: "master".into(), error })?;
+        let unreadable = |name: &str, error: catalog::CatalogError| OpenError::Catalog {
+            name: name.to_owned(),
+            what: error.to_string(),
+        };
+        let (catalog, server) = if fresh {
+            (Catalog::create(&engine), ServerCatalog::create(&engine))
+        } else {
+            (Catalog::open(&engine), ServerCatalog::open(&engine))
+        };
+        let catalog = catalog.map_err(|error| unreadable("master", error))?;
+        let server = server.map_err(|error| unreadable("master", error))?;
+        let mut databases = BTreeMap::new();
+        let master = OpenDatabase { id: 1, name: "master".into(), engine, catalog };
+        databases.insert("master".to_owned(), Running::start(Arc::new(master), schedulers));
+        for def in server.databases() {
+            match def.state {
+                DatabaseState::Online => {}
+                DatabaseState::Offline => continue,
+                DatabaseState::Creating => {
+                    // Its creation did not end: nobody was told that it exists.
+                    let _ = server.remove(&def.name);
+                    crate::create::remove_files(config, &def);
+                    continue;
+                }
+            }
+            let path = absolute(&config.data_dir, &def.filegroups[0].files[0].path);
+            let engine = Database::open(config.fs.clone(), &path, options_of(config, &def))
+                .map_err(|error| OpenError::Database { name: def.name.to_string(), error })?;
+            let catalog = Catalog::open(&engine).map_err(|error| unreadable(&def.name, error))?;
+            let open = OpenDatabase {
+                id: def.database_id as u16,
+                name: def.name.to_string(),
+                engine,
+                catalog,
+            };
+            databases.insert(fold(&def.name), Running::start(Arc::new(open), schedulers));
+        }
+        Ok((server, databases))
+    }
+
+    /// Starts a session on a scheduler and hands it to `body`.
+    pub fn spawn_session<R: Send + 'static>(
+        self: &Arc<Self>,
+        name: &str,
+        body: impl FnOnce(&mut Session) -> R + Send + 'static,
+    ) -> JoinHandle<R> {
+        let instance = self.clone();
+        self.schedulers.spawn(name, None, move || body(&mut Session::new(&instance)))
+    }
+
+    /// What runs the sessions.
+    pub fn schedulers(&self) -> &Arc<Schedulers> {
+        &self.schedulers
+    }
+
+    /// The database every session begins in.
+    pub fn master(&self) -> Arc<OpenDatabase> {
+        self.databases.read()["master"].open.clone()
+    }
+
+    /// An open database by name, any case.
+    pub fn database(&self, name: &str) -> Option<Arc<OpenDatabase>> {
+        self.databases.read().get(&fold(name)).map(|running| running.open.clone())
+    }
+
+    /// Every open database.
+    pub fn databases(&self) -> Vec<Arc<OpenDatabase>> {
+        self.databases.read().values().map(|running| running.open.clone()).collect()
+    }
+
+    pub(crate) fn add_database(&self, open: OpenDatabase) {
+        let key = fold(&open.name);
+        let running = Running::start(Arc::new(open), &self.schedulers);
+        self.databases.write().insert(key, running);
+    }
+
+    /// Takes a database out of service and closes it. `Err` gives it back when sessions still use it. Suspends.
+    pub(crate) fn close_database(&self, name: &str) -> Result<(), CloseRefused> {
+        let key = fold(name);
+        let Some(running) = self.databases.write().remove(&key) else {
+            return Err(CloseRefused::Unknown);
+        };
+        // Ours, and the background task's.
+        if Arc::strong_count(&running.open) > 2 {
+            self.databases.write().insert(key, running);
+            return Err(CloseRefused::InUse);
+        }
+        let open = running.open.clone();
+        running.end();
+        open.engine.close().map_err(CloseRefused::Engine)
+    }
+
+    /// Closes every database and stops the schedulers. Sessions must have ended. From a plain thread.
+    pub fn shutdown(&self) -> Result<(), EngineError> {
+        let all = std::mem::take(&mut *self.databases.write());
+        let mut result = Ok(());
+        for (_, running) in all {
+            let open = running.open.clone();
+            running.end();
+            if let Err(error) = open.engine.close() {
+                result = Err(error);
+            }
+        }
+        self.schedulers.stop();
+        result
+    }
+
+    pub(crate) fn take_spid(&self) -> u16 {
+        let mut spids = self.spids.lock();
+        let spid = (FIRST_USER_SPID..).find(|spid| !spids.contains(spid)).unwrap_or(u16::MAX);
+        spids.insert(spid);
+        spid
+    }
+
+    pub(crate) fn give_spid(&self, spid: u16) {
+        self.spids.lock().remove(&spid);
+    }
+}
+
+/// Why a database stays open.
+pub(crate) enum CloseRefused {
+    Unknown,
+    InUse,
+    Engine(EngineError),
+}
+
+impl Running {
+    fn start(open: Arc<OpenDatabase>, schedulers: &Arc<Schedulers>) -> Running {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (theirs, until) = (open.clone(), stop.clone());
+        let name = format!("background of {}", open.name);
+        let background =
+            schedulers.spawn(&name, None, move || theirs.engine.run_background(&until));
+        Running { open, stop, background: Some(background) }
+    }
+
+    fn end(mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(background) = self.background.take() {
+            let _ = background.join();
+        }
+    }
+}
+
+fn master_options() -> DbOptions {
+    DbOptions {
+        log: LogConfig {
+            ring_bytes: 1 << 20,
+            vlf_bytes: 1 << 20,
+            initial_vlfs: 4,
+            ..LogConfig::default()
+        },
+        buffer_pool_bytes: MASTER_POOL_BYTES,
+        checkpoint_log_bytes: 1 << 20,
+        ..DbOptions::default()
+    }
+}
+
+/// The engine's options for a user database.
+pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) -> DbOptions {
+    let said = |name: &str| {
+        def.options.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, v)| &**v)
+    };
+    DbOptions {
+        log: config.log.clone(),
+        buffer_pool_bytes: config.buffer_pool_bytes,
+        checkpoint_log_bytes: config.checkpoint_log_bytes,
+        delayed_durability: match said("delayed_durability") {
+            Some("ALLOWED") => DelayedDurability::Allowed,
+            Some("FORCED") => DelayedDurability::Forced,
+            _ => DelayedDurability::Disabled,
+        },
+        recovery_model: match said("recovery") {
+            Some("FULL") => RecoveryModel::Full,
+            _ => RecoveryModel::Simple,
+        },
+        ..DbOptions::default()
+    }
+}
+
+/// Relative paths are below the data folder.
+pub(crate) fn absolute(data_dir: &Path, path: &str) -> PathBuf {
+    data_dir.join(path)
+}
+
+/// Database names ignore case.
+pub(crate) fn fold(name: &str) -> String {
+    name.to_lowercase()
+}

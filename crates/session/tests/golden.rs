@@ -1,0 +1,181 @@
+//! T-SQL end to end: every file of `tests/sql` is a script of batches with what they must answer.
+//!
+//! A file runs in order on an instance of its own (in memory), in a fresh database named `t`. A case
+//! is a batch, a line `----`, and the answer; the next case begins with `====`. A batch that begins
+//! with `-- session NAME` runs on that session, any other on the first one; `-- reopen` alone closes
+//! the instance and opens it again. `UPDATE_EXPECT=1 cargo test -p session --test golden` rewrites
+//! the answers; read the difference before you keep it.
+
+use device::SimFs;
+use executor::{ColumnMeta, ResultSink, SqlMessage};
+use session::{Instance, InstanceConfig, Session};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use types::{SqlType, Value, format};
+
+/// Answers as text: a line of names, lines of values, the count; messages as a client sees them.
+#[derive(Default)]
+struct Answer {
+    text: String,
+    types: Vec<SqlType>,
+}
+
+impl ResultSink for Answer {
+    fn columns(&mut self, columns: &[ColumnMeta]) {
+        self.types = columns.iter().map(|column| column.ty).collect();
+        let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+        let _ = writeln!(self.text, "| {}", names.join(" | "));
+    }
+
+    fn row(&mut self, row: &[Value]) {
+        let cells: Vec<String> =
+            row.iter().zip(&self.types).map(|(value, ty)| format::shell(value, *ty)).collect();
+        let _ = writeln!(self.text, "  {}", cells.join(" | "));
+    }
+
+    fn done(&mut self, rows: Option<u64>) {
+        if let Some(rows) = rows {
+            let _ = writeln!(self.text, "({rows})");
+        }
+    }
+
+    fn message(&mut self, message: &SqlMessage) {
+        let _ = writeln!(self.text, "{message}");
+    }
+}
+
+struct Case {
+    batch: String,
+    expected: String,
+}
+
+fn cases(path: &Path) -> Vec<Case> {
+    let file = std::fs::read_to_string(path).expect("a readable file");
+    file.split("====\n")
+        .filter(|case| !case.trim().is_empty())
+        .map(|case| {
+            let (batch, expected) = case.split_once("----\n").unwrap_or((case, ""));
+            Case { batch: batch.trim_end().into(), expected: expected.trim_end().into() }
+        })
+        .collect()
+}
+
+fn config(fs: &Arc<SimFs>) -> InstanceConfig {
+    let mut config = InstanceConfig::new("/data", fs.clone());
+    config.buffer_pool_bytes = 16 << 20;
+    config.log.ring_bytes = 1 << 20;
+    config.log.vlf_bytes = 1 << 20;
+    config.log.initial_vlfs = 4;
+    config
+}
+
+/// Runs `batches` until one asks for a reopening; returns the answers.
+fn answers(instance: &Arc<Instance>, batches: Vec<String>, database: bool) -> Vec<String> {
+    let sessions = instance.clone();
+    let run = instance.spawn_session("golden", move |first| {
+        let mut others: BTreeMap<String, Session> = BTreeMap::new();
+        let fresh = if database { "CREATE DATABASE t" } else { "" };
+        for batch in [fresh, "USE t"] {
+            let mut answer = Answer::default();
+            let done = first.execute(batch, &mut answer);
+            assert!(done.is_ok(), "{batch}: {}", answer.text);
+        }
+        let mut answers = Vec::new();
+        for batch in batches {
+            let name = batch.strip_prefix("-- session ").and_then(|rest| rest.lines().next());
+            let session = match name {
+                None => &mut *first,
+                Some(name) => others.entry(name.to_owned()).or_insert_with(|| {
+                    let mut session = Session::new(&sessions);
+                    let _ = session.execute("USE t", &mut Answer::default());
+                    session
+                }),
+            };
+            let mut answer = Answer::default();
+            let done = session.execute(&batch, &mut answer);
+            let errors = answer.text.contains("Msg ");
+            if done.is_ok() && errors && !answer.text.contains("Level 10") {
+                answer.text.push_str("(errors were reported, yet the batch was fine)\n");
+            }
+            if done.is_err() && !errors {
+                answer.text.push_str("(failed without a message)\n");
+            }
+            answers.push(answer.text);
+        }
+        answers
+    });
+    match run.join() {
+        Ok(answers) => answers,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+fn run_file(path: &Path) -> Vec<(Case, String)> {
+    let fs = SimFs::new(1);
+    let mut instance = Instance::open(config(&fs)).expect("a fresh instance");
+    let mut done = Vec::new();
+    let mut cases = cases(path).into_iter().peekable();
+    let mut fresh = true;
+    while cases.peek().is_some() {
+        let mut part: Vec<Case> = Vec::new();
+        let mut reopen = None;
+        for case in cases.by_ref() {
+            if case.batch == "-- reopen" {
+                reopen = Some(case);
+                break;
+            }
+            part.push(case);
+        }
+        let batches = part.iter().map(|case| case.batch.clone()).collect();
+        let found = answers(&instance, batches, fresh);
+        fresh = false;
+        done.extend(part.into_iter().zip(found));
+        if let Some(case) = reopen {
+            instance.shutdown().expect("a clean end");
+            drop(instance);
+            instance = Instance::open(config(&fs)).expect("the instance again");
+            done.push((case, String::new()));
+        }
+    }
+    instance.shutdown().expect("a clean end");
+    done
+}
+
+fn check(path: &Path) -> Result<(), String> {
+    let mut rewritten = String::new();
+    let mut wrong = String::new();
+    for (case, found) in run_file(path) {
+        let found = found.trim_end();
+        if found != case.expected {
+            let _ = write!(
+                wrong,
+                "\n{}\n-- expected\n{}\n-- found\n{found}\n",
+                case.batch, case.expected
+            );
+        }
+        let _ = write!(rewritten, "====\n{}\n----\n{found}\n\n", case.batch);
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(path, rewritten).expect("a writable file");
+        return Ok(());
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(format!("{}:\n{wrong}", path.display())) }
+}
+
+#[test]
+fn batches_and_their_answers() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sql");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the folder of cases")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    if let Some(only) = std::env::var_os("ONLY") {
+        files.retain(|file| file.file_stem() == Some(&only));
+    }
+    assert!(!files.is_empty(), "the cases are missing");
+    let wrong: Vec<String> = files.iter().filter_map(|file| check(file).err()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
