@@ -79,9 +79,9 @@ impl<'a> Cx<'a> {
     }
 
     /// The same context for as long as this borrow lasts: a plan that lives shorter than the context may be set in it.
-    /// The clock's reading goes along, kept subqueries do not.
+    /// The clock's reading goes along if there is one, kept subqueries do not.
     pub fn reborrow(&mut self) -> Cx<'_> {
-        let now_unix_ns = self.now_unix_ns();
+        let now_unix_ns = self.now_unix_ns;
         let mut cx = Cx::new(self.vars, self.env, self.txn.as_deref_mut(), self.cancel);
         cx.table = self.table;
         cx.held_bytes = self.held_bytes;

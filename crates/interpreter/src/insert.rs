@@ -100,11 +100,6 @@ impl FastInsert {
         })
     }
 
-    /// The table.
-    pub fn table(&self) -> &TableDef {
-        &self.table
-    }
-
     /// How many rows it inserts.
     pub fn row_count(&self) -> usize {
         self.rows.len()
@@ -305,7 +300,11 @@ impl Patch {
                 }
                 Value::DateTime(now)
             }
-            Source::Expr(expr) => executor::eval(expr, &[], cx)?,
+            Source::Expr(expr) => {
+                let mut cx = cx.reborrow();
+                cx.table = Some(table);
+                executor::eval(expr, &[], &mut cx)?
+            }
         };
         self.patch_value(value, table, row, key_values, key_i64, cx)
     }

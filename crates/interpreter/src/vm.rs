@@ -216,6 +216,8 @@ impl Vm<'_> {
         let span = code.span(pc).copied();
         if error.line == 0 {
             error.line = span.map_or(1, |span| span.line);
+        }
+        if error.procedure.is_none() {
             error.procedure = code.name.clone();
         }
         self.state.error = error.number;

@@ -223,8 +223,8 @@ fn bounds(
         key::encode_part(part, &value, &mut prefix);
     }
     let next = parts.get(range.prefix.len());
-    let mut edge = |bound: &Option<(binder::ir::Expr, bool)>,
-                    cx: &mut Cx<'_>|
+    let edge = |bound: &Option<(binder::ir::Expr, bool)>,
+                cx: &mut Cx<'_>|
      -> Result<Option<Option<(Vec<u8>, bool)>>, SqlError> {
         let (Some((expr, inclusive)), Some(part)) = (bound, next) else { return Ok(Some(None)) };
         let value = eval(expr, &[], cx)?;
