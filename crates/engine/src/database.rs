@@ -15,7 +15,7 @@ use buffer_pool::BufferPool;
 use device::{File, FileSystem, LockGuard};
 use log_manager::Lsn;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
@@ -45,6 +45,14 @@ pub(crate) struct Figures {
     pub(crate) recovered_losers: AtomicU64,
 }
 
+/// Handles that have been given out.
+#[derive(Default)]
+struct Trees {
+    open: HashMap<TreeId, Tree>,
+    /// Dropped, and their names not in use again: a reader of an older catalog may still ask for them.
+    gone: HashSet<TreeId>,
+}
+
 /// One open database.
 pub struct Database {
     pub(crate) fs: Arc<dyn FileSystem>,
@@ -62,7 +70,7 @@ pub struct Database {
     pub(crate) checkpoint_wanted: AtomicBool,
     pub(crate) checkpoint_log_bytes: u64,
     pub(crate) drops: Mutex<Vec<PendingDrop>>,
-    trees: Mutex<HashMap<TreeId, Tree>>,
+    trees: Mutex<Trees>,
     orphans: Mutex<Vec<Orphan>>,
     delayed: AtomicU8,
     owners: AtomicU64,
@@ -147,14 +155,30 @@ impl Database {
     /// A handle to a tree. Cheap after the first time; keep it all the same.
     pub fn tree(&self, id: TreeId) -> Tree {
         let mut trees = self.trees.lock();
-        trees.entry(id).or_insert_with(|| Tree::new(self.storage_tree(id))).clone()
+        if let Some(tree) = trees.open.get(&id) {
+            return tree.clone();
+        }
+        let tree = Tree::new(self.storage_tree(id));
+        if trees.gone.contains(&id) {
+            tree.inner.dropped.store(true, Release);
+        } else {
+            trees.open.insert(id, tree.clone());
+        }
+        tree
     }
 
     /// Handles to a tree that is gone refuse from here on.
     pub(crate) fn forget_tree(&self, id: TreeId) {
-        if let Some(tree) = self.trees.lock().remove(&id) {
+        let mut trees = self.trees.lock();
+        trees.gone.insert(id);
+        if let Some(tree) = trees.open.remove(&id) {
             tree.inner.dropped.store(true, Release);
         }
+    }
+
+    /// A tree has been made, perhaps by the name of one that is gone.
+    pub(crate) fn welcome_tree(&self, id: TreeId) {
+        self.trees.lock().gone.remove(&id);
     }
 
     pub(crate) fn storage_tree(&self, id: TreeId) -> storage::Tree {
@@ -278,7 +302,10 @@ impl Database {
 
     #[cold]
     pub(crate) fn note_error(&self, what: &str) {
-        eprintln!("{}: {what}", self.primary.display());
+        // Simulations lose power on purpose, and by the thousand.
+        if !runtime::sim::active() {
+            eprintln!("{}: {what}", self.primary.display());
+        }
     }
 
     #[inline]

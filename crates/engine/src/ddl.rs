@@ -32,6 +32,7 @@ impl Txn {
             self.db.store.free_tree(id)?;
             return Err(e.into());
         }
+        self.db.welcome_tree(id);
         Ok(id)
     }
 

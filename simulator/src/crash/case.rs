@@ -1,0 +1,300 @@
+//! One case: the template's copy, sessions, power loss, recovery, comparison.
+
+use super::model::{Model, State, TABLES, Verdict};
+use super::session::{JOURNAL_TREE, Session, TABLES_TREE, key};
+use device::{FileSystem, SimFs};
+use engine::{
+    DataFile, Database, DbFiles, DbOptions, DelayedDurability, Durability, EngineError, InsertHint,
+    LogConfig, PRIMARY, PageId, RowImage, ScanOptions, TreeId, TxnOptions,
+};
+use runtime::task;
+use scheduler::sim;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::sync::{Arc, Mutex};
+use stdx::Prng;
+use telemetry::WaitType;
+
+/// What one case found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Hashes of the disks that the power losses left.
+    pub images: Vec<u64>,
+    pub acknowledged: u64,
+    pub delayed_lost: u64,
+    pub lost: u64,
+    pub resurrected: u64,
+    pub odd: Option<String>,
+}
+
+/// A small database, closed; its files are copied for each case.
+pub struct Template {
+    fs: Arc<SimFs>,
+    base: State,
+}
+
+const PRIMARY_FILE: &str = "/db/crash.mdf";
+const PREFILLED: u64 = 60;
+/// Transactions of the template have numbers below.
+const FIRST_ID: u64 = 1000;
+
+fn options(rng: &mut Prng) -> DbOptions {
+    let delayed =
+        [DelayedDurability::Disabled, DelayedDurability::Allowed, DelayedDurability::Forced];
+    DbOptions {
+        log: LogConfig {
+            ring_bytes: 1 << 20,
+            vlf_bytes: 64 << 10,
+            initial_vlfs: 4,
+            full_wait_ms: 20,
+            // Several writes in flight, and small ones.
+            write_bytes_max: 4096 << rng.below(4),
+            queue_depth: [1, 4, 32][rng.below(3) as usize],
+            ..LogConfig::default()
+        },
+        buffer_pool_bytes: (32 + rng.below(64)) * 8192,
+        delayed_durability: delayed[rng.below(3) as usize],
+        checkpoint_log_bytes: 1 << 30,
+        ..DbOptions::default()
+    }
+}
+
+impl Template {
+    pub fn make() -> Template {
+        sim::run(0, |_| {
+            let fs = SimFs::new(0);
+            let files = DbFiles {
+                data: vec![DataFile { initial_bytes: 2 << 20, ..DataFile::primary(PRIMARY_FILE) }],
+                log: "/db/crash_log.ldf".into(),
+            };
+            let options = options(&mut Prng::new(0));
+            let db = Database::create(fs.clone() as Arc<dyn FileSystem>, &files, options)
+                .expect("create");
+            let tables = db.tree(db.system_tree(TABLES_TREE));
+            let mut txn = db.begin(TxnOptions::default());
+            let mut base = State::new();
+            for table in 0..TABLES as u64 {
+                let id = txn.create_tree(PRIMARY).expect("create a tree");
+                let image = id.0.0.to_le_bytes();
+                let mut hint = InsertHint::default();
+                txn.insert(&tables, &key(table), &RowImage::new(&image), &mut hint)
+                    .expect("insert");
+                let tree = db.tree(id);
+                let mut rows = BTreeMap::new();
+                let mut hint = InsertHint::default();
+                for n in 0..PREFILLED {
+                    let mut row = vec![0; 8];
+                    row.resize(100 + 20 * table as usize + 7 * n as usize, n as u8);
+                    // Every third key is free.
+                    if n % 3 != 0 {
+                        txn.insert(&tree, &key(n), &RowImage::new(&row), &mut hint)
+                            .expect("insert");
+                        rows.insert(n, row);
+                    }
+                }
+                base.push(rows);
+            }
+            txn.commit(Durability::Full).expect("commit");
+            db.close().expect("close");
+            Template { fs, base }
+        })
+    }
+}
+
+/// Runs the case `seed`.
+pub fn run(template: &Template, seed: u64) -> Found {
+    let (template_fs, base) = (template.fs.clone(), template.base.clone());
+    let (found, outcome) = sim::run_with_outcome(seed, move |sim| {
+        let mut rng = Prng::new(stdx::mix64(seed));
+        let mut found = Found::default();
+        // Inside: a simulated file system belongs to the world in which it is made.
+        let (mut fs, mut base, mut first_id) = (template_fs.crash(seed), base, FIRST_ID);
+        let rounds = 1 + rng.below(2);
+        for round in 0..rounds {
+            let options = options(&mut rng);
+            let mut model = Model::new(base, first_id);
+            let odd = sessions(sim, &fs, &options, &mut model, &mut rng, round);
+            found.odd = found.odd.take().or(odd);
+            fs = fs.crash(rng.next_u64());
+            found.images.push(fs.image_hash());
+            let (recovered, db) = match recover(&fs, &options, &mut rng, &mut found) {
+                Ok(ok) => ok,
+                Err(e) => {
+                    found.odd.get_or_insert(format!("round {round}: recovery failed: {e}"));
+                    return found;
+                }
+            };
+            fs = recovered;
+            match inspect(&db) {
+                Ok((survivors, state)) => {
+                    let Verdict { acknowledged, delayed_lost, lost, resurrected, odd } =
+                        model.judge(&survivors, &state);
+                    found.acknowledged += acknowledged;
+                    found.delayed_lost += delayed_lost;
+                    found.lost += lost;
+                    found.resurrected += resurrected;
+                    found.odd = found.odd.take().or(odd.map(|o| format!("round {round}: {o}")));
+                    base = state;
+                }
+                Err(e) => {
+                    found.odd.get_or_insert(format!("round {round}: after recovery: {e}"));
+                    return found;
+                }
+            }
+            first_id += model.transactions.len() as u64;
+            // Half of the time the next round opens it after a clean end.
+            if round + 1 < rounds && rng.one_in(2) {
+                if let Err(e) = db.close() {
+                    found.odd.get_or_insert(format!("round {round}: it cannot be closed: {e}"));
+                }
+            }
+        }
+        found
+    });
+    let mut found = found;
+    if found.odd.is_none() && !outcome.abandoned.is_empty() {
+        found.odd = Some(format!("tasks wait for ever: {:?}", outcome.abandoned));
+    }
+    found
+}
+
+/// Opens the database and lets sessions work until the power goes or they are done.
+fn sessions(
+    sim: &sim::Sim,
+    fs: &Arc<SimFs>,
+    options: &DbOptions,
+    model: &mut Model,
+    rng: &mut Prng,
+    round: u64,
+) -> Option<String> {
+    let opened =
+        Database::open(fs.clone() as Arc<dyn FileSystem>, Path::new(PRIMARY_FILE), options.clone());
+    let db = match opened {
+        Ok(db) => db,
+        Err(e) => return Some(format!("round {round}: it does not open: {e}")),
+    };
+    if let Err(e) = db.set_delayed_durability(options.delayed_durability) {
+        return Some(format!("round {round}: an option cannot be set: {e}"));
+    }
+    let count = 1 + rng.below(4);
+    // So that about one in eight ends before the power does.
+    let until = fs.ops() + 1 + rng.below(25 + 45 * count);
+    fs.power_off_at(Some(until));
+    let first_id = model.first_id;
+    let shared = Arc::new(Mutex::new(std::mem::replace(model, Model::new(State::new(), first_id))));
+    let odd = Arc::new(Mutex::new(Vec::new()));
+    let keys = 4 + rng.below(2 * PREFILLED);
+    let tasks: Vec<_> = (0..count)
+        .map(|_| {
+            let session = Session {
+                db: db.clone(),
+                model: shared.clone(),
+                rng: Prng::new(rng.next_u64()),
+                keys,
+                transactions: 2 + rng.below(12),
+                odd: odd.clone(),
+            };
+            sim.spawn("session", move || session.run())
+        })
+        .collect();
+    let stop = Arc::new(AtomicBool::new(false));
+    let background = sim.spawn("background", {
+        let (db, stop, mut rng) = (db.clone(), stop.clone(), Prng::new(rng.next_u64()));
+        move || background(&db, &stop, &mut rng)
+    });
+    let panicked = tasks.into_iter().filter_map(|t| t.join().err()).count();
+    stop.store(true, Release);
+    let panicked = panicked + usize::from(background.join().is_err());
+    fs.power_off();
+    drop(db);
+    *model = std::mem::replace(&mut *shared.lock().unwrap(), Model::new(State::new(), first_id));
+    let mut odd = odd.lock().unwrap();
+    if panicked > 0 {
+        odd.push(format!("{panicked} tasks panicked"));
+    }
+    (!odd.is_empty()).then(|| format!("round {round}: {}", odd.join("; ")))
+}
+
+fn background(db: &Arc<Database>, stop: &AtomicBool, rng: &mut Prng) {
+    while !stop.load(Acquire) {
+        let failed = match rng.below(4) {
+            0 => db.checkpoint().is_err(),
+            1 => db.backup_log_nul().is_err(),
+            _ => {
+                db.background_step();
+                false
+            }
+        };
+        if failed {
+            return;
+        }
+        task::sleep_ns(1 + rng.below(4_000_000), WaitType::SleepTask);
+    }
+}
+
+/// Opens after a power loss; sometimes the power goes again meanwhile.
+fn recover(
+    fs: &Arc<SimFs>,
+    options: &DbOptions,
+    rng: &mut Prng,
+    found: &mut Found,
+) -> Result<(Arc<SimFs>, Arc<Database>), EngineError> {
+    let mut fs = fs.clone();
+    let mut again = if rng.one_in(3) { 1 + rng.below(3) } else { 0 };
+    loop {
+        if again > 0 {
+            fs.power_off_at(Some(fs.ops() + rng.below(40)));
+        }
+        match Database::open(
+            fs.clone() as Arc<dyn FileSystem>,
+            Path::new(PRIMARY_FILE),
+            options.clone(),
+        ) {
+            Ok(db) if fs.is_on() => {
+                fs.power_off_at(None);
+                return Ok((fs, db));
+            }
+            Err(e) if fs.is_on() => return Err(e),
+            // Still off, or lost right at the end.
+            result => {
+                drop(result);
+                again -= 1;
+                fs = fs.crash(rng.next_u64());
+                found.images.push(fs.image_hash());
+            }
+        }
+    }
+}
+
+/// Reads everything, checks the trees, and puts the database to work.
+fn inspect(db: &Arc<Database>) -> Result<(BTreeSet<u64>, State), EngineError> {
+    let mut txn = db.begin(TxnOptions::default());
+    let read = |txn: &mut engine::Txn, id: TreeId| -> Result<BTreeMap<u64, Vec<u8>>, EngineError> {
+        let tree = db.tree(id);
+        tree.verify()?;
+        let mut scan =
+            txn.scan(&tree, Bound::Unbounded, Bound::Unbounded, ScanOptions::default())?;
+        let mut rows = BTreeMap::new();
+        while let Some((key, row)) = scan.next(txn)? {
+            rows.insert(u64::from_be_bytes(key.try_into().expect("8 bytes")), row.to_vec());
+        }
+        Ok(rows)
+    };
+    let survivors = read(&mut txn, db.system_tree(JOURNAL_TREE))?.into_keys().collect();
+    let tables = read(&mut txn, db.system_tree(TABLES_TREE))?;
+    let mut state = State::new();
+    for table in 0..TABLES as u64 {
+        let id = tables.get(&table).map_or(0, |row| super::model::writer(row));
+        state.push(read(&mut txn, TreeId(PageId(id)))?);
+    }
+    txn.rollback()?;
+    let journal = db.tree(db.system_tree(JOURNAL_TREE));
+    txn.begin();
+    let probe = key(u64::MAX);
+    txn.insert(&journal, &probe, &RowImage::new(b"probe"), &mut InsertHint::default())?;
+    txn.delete(&journal, &probe)?;
+    txn.commit(Durability::Full)?;
+    Ok((survivors, state))
+}

@@ -1,0 +1,31 @@
+//! `simulator crash --cases N --seed S [--trace]`: prints what was tried and found; fails if anything was odd.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let number = |name: &str, default: u64| -> Option<u64> {
+        match args.iter().position(|a| a == name) {
+            None => Some(default),
+            Some(i) => args.get(i + 1)?.parse().ok(),
+        }
+    };
+    let (cases, seed) = (number("--cases", 1000), number("--seed", 1));
+    let (Some("crash"), Some(cases), Some(seed)) = (args.first().map(String::as_str), cases, seed)
+    else {
+        eprintln!("usage: simulator crash [--cases N] [--seed S] [--trace]");
+        return ExitCode::from(2);
+    };
+    let trace = args.iter().any(|a| a == "--trace");
+    let report = simulator::crash::run_watched(cases, seed, |done, seed| {
+        if trace {
+            eprintln!("seed {seed}");
+        } else if done > 0 && done % 5000 == 0 {
+            eprintln!("{done} of {cases}");
+        }
+    });
+    println!("{report}");
+    if report.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
