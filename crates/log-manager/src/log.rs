@@ -376,6 +376,11 @@ impl Log {
         marked
     }
 
+    #[cfg(test)]
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
+    }
+
     fn leave(&self) {
         if let Some(id) = self.poller.lock().take() {
             task::unregister_poller(id);
