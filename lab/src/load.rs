@@ -6,17 +6,25 @@
 use crate::error::LabError;
 use crate::script;
 use executor_sink::Errors;
-use runtime::clock;
+use runtime::{clock, task};
 use session::{Instance, Session};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
 use stdx::CachePadded;
+use telemetry::WaitType;
 
 const CALL_NS: u64 = 50_000_000;
+/// Between two looks of a session at the line.
+const LINE_NS: u64 = 500_000;
 
 /// What the sessions share with the one who watches.
 pub(crate) struct Shared {
     pub stop: AtomicBool,
+    /// Sessions that stand at the line.
+    pub ready: AtomicUsize,
+    /// Set when all do: before, a session that ended would give its @@SPID, and with it its keys,
+    /// to the next.
+    pub start: AtomicBool,
     /// One per session: rows acknowledged.
     pub rows: Vec<CachePadded<AtomicU64>>,
     pub commits: Vec<CachePadded<AtomicU64>>,
@@ -28,6 +36,8 @@ impl Shared {
         let cells = || (0..sessions).map(|_| CachePadded::default()).collect();
         Arc::new(Shared {
             stop: AtomicBool::new(false),
+            ready: AtomicUsize::new(0),
+            start: AtomicBool::new(false),
             rows: cells(),
             commits: cells(),
             failed: AtomicBool::new(false),
@@ -71,6 +81,10 @@ pub(crate) fn spawn(
 
 fn run(session: &mut Session, shared: &Shared, work: Work) -> Result<(), LabError> {
     execute(session, &format!("USE {};", script::DATABASE))?;
+    shared.ready.fetch_add(1, Relaxed);
+    while !shared.start.load(Relaxed) && !shared.stop.load(Relaxed) {
+        task::sleep_ns(LINE_NS, WaitType::SleepTask);
+    }
     // Begins small, so that the first calls of many durable sessions are short too.
     let mut chunk = work.commit_every * 8_u64.div_ceil(work.commit_every);
     let mut done = 0;

@@ -184,6 +184,13 @@ fn run_cell(
     Ok(cell)
 }
 
+/// A run of few rows needs no long log.
+fn initial_vlfs(options: &Options) -> u32 {
+    const ROWS_PER_VLF: u64 = 200_000;
+    let wanted = options.rows.map_or(LOG_VLFS.into(), |rows| 2 + rows / ROWS_PER_VLF);
+    wanted.min(LOG_VLFS.into()) as u32
+}
+
 fn open(
     options: &Options,
     folder: &Path,
@@ -199,7 +206,7 @@ fn open(
         log: LogConfig {
             reserve: if options.spinlock { Reserve::Spinlock } else { Reserve::Lanes },
             writer: if options.dedicated { Writer::Dedicated } else { Writer::Leader },
-            initial_vlfs: LOG_VLFS,
+            initial_vlfs: initial_vlfs(options),
             max_bytes: Some(LOG_MAX_BYTES),
             ..LogConfig::default()
         },
@@ -258,14 +265,18 @@ fn drive(
             .map(|rows| rows / sessions as u64 + u64::from((index as u64) < rows % sessions as u64))
     };
     let commit_every = options.rows_per_transaction();
-    let began_ns = clock::now_ns();
-    let mut window = options.rows.is_some().then(Window::open);
-    let (mut rows_before, mut commits_before) = (0, 0);
     let handles: Vec<_> = (0..sessions)
         .map(|index| {
             load::spawn(instance, &shared, Work { index, commit_every, rows: share(index) })
         })
         .collect();
+    while shared.ready.load(Relaxed) < sessions && !shared.failed.load(Relaxed) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let began_ns = clock::now_ns();
+    let mut window = options.rows.is_some().then(Window::open);
+    let (mut rows_before, mut commits_before) = (0, 0);
+    shared.start.store(true, Relaxed);
 
     let mut course = Vec::new();
     let (mut then_s, mut then_rows) = (0.0, 0);
