@@ -98,7 +98,10 @@ fn enter(
     execute(session, "USE Ledger")?;
     for n in 1..=transactions.unwrap_or(u64::MAX) {
         let keep = n % 7 != 0;
-        execute(session, &format!("EXEC dbo.usp_Enter {cycle}, {number}, {n}, {}", i32::from(keep)))?;
+        execute(
+            session,
+            &format!("EXEC dbo.usp_Enter {cycle}, {number}, {n}, {}", i32::from(keep)),
+        )?;
         // One write call a line: a kill cuts no acknowledged line in two.
         let line = format!("{} {number} {n}\n", if keep { "ack" } else { "rolled" });
         let mut out = std::io::stdout().lock();
@@ -128,7 +131,8 @@ impl<W: Write> ResultSink for RowPrinter<W> {
     fn columns(&mut self, _: &[session::ColumnMeta]) {}
 
     fn row(&mut self, row: &[Value]) {
-        let words: Vec<String> = row.iter().map(ToString::to_string).collect();
+        let words: Vec<String> =
+            row.iter().map(|value| types::format::shell(value, value.natural_type())).collect();
         if let Err(error) = writeln!(self.out, "{}", words.join(" ")) {
             self.failed.get_or_insert(error.to_string());
         }

@@ -10,6 +10,7 @@
 mod cell;
 mod error;
 mod flush;
+pub mod ledger;
 mod load;
 mod measure;
 pub mod report;

@@ -3,7 +3,8 @@
 //! Progress goes to standard error; figures, and nothing else, to standard output.
 
 use ::lab::singleton_insert::{self, Options};
-use ::lab::{Cell, EXPERIMENTS, Progress, report, table};
+use ::lab::{Cell, EXPERIMENTS, Progress, ledger, report, table};
+use device::{IoMode, RealFs};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,6 +21,27 @@ enum Command {
     List,
     /// Run one.
     Run(Box<Run>),
+    /// The load of the kill test: durable transactions, told line by line, until the process is killed.
+    #[command(hide = true)]
+    Ledger(Ledger),
+}
+
+#[derive(clap::Args)]
+struct Ledger {
+    /// The data folder, kept from run to run.
+    #[arg(long)]
+    data: PathBuf,
+    #[arg(long, default_value_t = 8)]
+    sessions: u32,
+    /// Goes into every row, so that runs can be told apart.
+    #[arg(long, default_value_t = 1)]
+    cycle: u32,
+    /// End after so many transactions a session.
+    #[arg(long)]
+    transactions: Option<u64>,
+    /// Print the rows instead.
+    #[arg(long)]
+    dump: bool,
 }
 
 #[derive(clap::Args)]
@@ -131,6 +153,25 @@ pub fn run(args: Args) -> ExitCode {
             ExitCode::SUCCESS
         }
         Command::Run(run) => run_experiment(&run),
+        Command::Ledger(ledger) => run_ledger(&ledger),
+    }
+}
+
+fn run_ledger(args: &Ledger) -> ExitCode {
+    let result = RealFs::new(IoMode::Auto).map_err(|error| error.to_string()).and_then(|fs| {
+        let config = ledger::config(&args.data, fs);
+        if args.dump {
+            ledger::dump(config)
+        } else {
+            ledger::run(config, args.sessions, args.cycle, args.transactions)
+        }
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
     }
 }
 
