@@ -65,14 +65,21 @@ impl Catalog {
             let what = "ALTER TABLE ADD of an IDENTITY column to a table with rows".into();
             return Err(CatalogError::NotSupported { what });
         }
-        if !column.nullable && column.absent.is_null() && !empty {
+        let unfilled = !column.nullable && column.absent.is_null();
+        if unfilled && !empty {
             let column = spec.name.clone();
             return Err(CatalogError::AddNotNull { table: name, column });
         }
         if let Some(default) = &column.default {
             self.claim_name(txn, &table.schema, &default.name, table.object_id)?;
         }
-        self.put_column(txn, table.object_id, ordinal, column)
+        self.put_column(txn, table.object_id, ordinal, column)?;
+        if unfilled {
+            // A session that has waited for our lock with the old definition would leave a row
+            // without this column. Its tree is gone then, and it must look again.
+            self.renew_tree(txn, table)?;
+        }
+        Ok(())
     }
 
     fn add_default(

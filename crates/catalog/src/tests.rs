@@ -248,6 +248,40 @@ fn definitions_are_transactional() {
 }
 
 #[test]
+fn a_table_made_changed_and_dropped_in_one_transaction() {
+    let f = Fixture::new(10);
+    let mut txn = f.db.begin(TxnOptions::default());
+    let mut scope = DdlScope::default();
+    let c = &f.catalog;
+    txn.begin_statement();
+    c.create_table(&mut txn, &mut scope, &big_table("t")).expect("create");
+    txn.end_statement();
+    let (savepoint, mark) = (txn.savepoint(), scope.mark());
+    txn.begin_statement();
+    let add = AlterTable::AddColumns(vec![column("x", SqlType::Int)]);
+    let wider = c.alter_table(&mut txn, &mut scope, None, "t", &add).expect("alter");
+    assert_eq!(wider.columns.len(), 7);
+    c.truncate_table(&mut txn, &mut scope, None, "t").expect("truncate");
+    c.drop_table(&mut txn, &mut scope, None, "T").expect("drop");
+    assert!(c.table(Some(&scope), None, "t").is_none());
+    txn.end_statement();
+    txn.rollback_to(savepoint).expect("to the savepoint");
+    scope.rollback_to(mark);
+    let t = c.table(Some(&scope), None, "t").expect("as before the savepoint");
+    assert_eq!(t.columns.len(), 6);
+    txn.begin_statement();
+    c.alter_table(&mut txn, &mut scope, None, "t", &add).expect("alter again");
+    txn.end_statement();
+    txn.commit(Durability::Full).expect("commit");
+    c.commit(scope);
+    drop(txn);
+    let f = f.reopen();
+    let after = f.catalog.table(None, None, "t").expect("committed");
+    assert_eq!((after.columns.len(), after.tree), (7, t.tree));
+    f.insert_row(&after, 1);
+}
+
+#[test]
 fn altering() {
     let f = Fixture::new(4);
     let t = f.create(&TableSpec { primary_key: None, ..big_table("t") }).expect("create");

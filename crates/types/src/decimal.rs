@@ -114,7 +114,7 @@ impl Decimal {
     }
 
     /// Digits with an optional sign and point, blanks around; precision and scale as written
-    /// (`1.50` is decimal(3,2), `0.5` is decimal(2,1) as SQL Server's literal is). `None`: not such
+    /// (`1.50` is decimal(3,2), `0.5` is decimal(1,1), as SQL Server's literals are). `None`: not such
     /// a text; `Some(Err)`: more than 38 digits before the point.
     pub fn parse(text: &str) -> Option<Result<Decimal, TypeError>> {
         let text = text.trim_matches(' ');
@@ -142,9 +142,12 @@ impl Decimal {
         if fraction.as_bytes().get(keep).is_some_and(|b| *b >= b'5') {
             units += 1;
         }
-        // A literal counts its digits as written, one at least before the point when there is room.
-        let whole_digits = whole.len().clamp(leading.len().max(1), 38.max(leading.len()));
-        let precision = (whole_digits.max(1) + keep).clamp(1, 38) as u8;
+        // Leading zeros do not count: 0.5 is decimal(1,1). Rounding may have added a digit.
+        let digits = units.checked_ilog10().map_or(0, |n| n as usize + 1);
+        let precision = (leading.len() + keep).max(digits).max(1) as u8;
+        if precision > 38 {
+            return Some(Err(OVERFLOW));
+        }
         Some(Decimal::new(if negative { -units } else { units }, precision, keep as u8))
     }
 

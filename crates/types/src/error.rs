@@ -50,7 +50,7 @@ pub enum TypeError {
     BadMoney,
     /// 281: no such style.
     BadStyle { style: i32, from: &'static str, to: &'static str },
-    /// 234: the text does not fit (money to a short varchar).
+    /// 234: the text does not fit (money to a short varchar); 8170 for a uniqueidentifier.
     NoSpace { from: &'static str, to: &'static str },
     /// 506: the escape of a LIKE is not one character.
     BadEscape { escape: Box<str> },
@@ -86,6 +86,7 @@ impl TypeError {
             TypeError::BadGuid => 8169,
             TypeError::BadMoney => 235,
             TypeError::BadStyle { .. } => 281,
+            TypeError::NoSpace { from: "uniqueidentifier", .. } => 8170,
             TypeError::NoSpace { .. } => 234,
             TypeError::BadEscape { .. } => 506,
             TypeError::RowTooLarge { .. } => 511,
@@ -176,6 +177,9 @@ impl fmt::Display for TypeError {
                 f,
                 "{style} is not a valid style number when converting from {from} to {to}."
             ),
+            TypeError::NoSpace { from: from @ "uniqueidentifier", to } => {
+                write!(f, "Insufficient result space to convert {from} value to {to}.")
+            }
             TypeError::NoSpace { from, to } => {
                 write!(f, "There is insufficient result space to convert a {from} value to {to}.")
             }

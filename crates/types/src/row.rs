@@ -16,6 +16,7 @@
 //! reading it panics at the bounds check.
 
 use crate::collation::{from_cp1252, to_cp1252};
+use crate::decimal::POW10;
 use crate::{Bytes, DateTime, DateTime2, DateTimeOffset, Decimal, Len, SqlType, Text};
 use crate::{TypeError, Value};
 
@@ -336,7 +337,11 @@ fn put_fixed(ty: SqlType, value: &Value, cell: &mut [u8]) {
         (SqlType::Int, Value::Int(v)) => cell.copy_from_slice(&v.to_le_bytes()),
         (SqlType::BigInt, Value::BigInt(v)) => cell.copy_from_slice(&v.to_le_bytes()),
         (SqlType::Decimal { precision, scale }, Value::Decimal(d)) => {
-            debug_assert!(d.scale() == scale && d.precision() <= precision.max(d.precision()));
+            let fits = d.units().unsigned_abs() < POW10[precision as usize].unsigned_abs();
+            assert!(
+                d.scale() == scale && fits,
+                "{d:?} in a {ty} column: the plan forgot to convert"
+            );
             cell.copy_from_slice(&d.units().to_le_bytes()[..cell.len()]);
         }
         (SqlType::Money, Value::Money(v)) => cell.copy_from_slice(&v.to_le_bytes()),

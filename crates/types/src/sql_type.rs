@@ -73,7 +73,6 @@ impl SqlType {
             "national char varying" | "national character varying" => "nvarchar",
             "binary varying" => "varbinary",
             "double precision" => "float",
-            "rowversion" | "timestamp" => return args.is_empty().then_some(SqlType::Binary(8)),
             "sysname" => return args.is_empty().then_some(SqlType::NVarChar(Len::N(128))),
             "text" => return args.is_empty().then_some(SqlType::VarChar(Len::Max)),
             "ntext" => return args.is_empty().then_some(SqlType::NVarChar(Len::Max)),
@@ -136,7 +135,7 @@ impl SqlType {
     /// Like [`SqlType::from_name`], with CAST's default length of 30 for characters and binaries.
     pub fn from_name_in_cast(name: &str, args: &[Len]) -> Option<SqlType> {
         let ty = SqlType::from_name(name, args)?;
-        if !args.is_empty() || name.eq_ignore_ascii_case("rowversion") {
+        if !args.is_empty() {
             return Some(ty);
         }
         Some(match ty {
