@@ -81,7 +81,7 @@ pub(crate) struct Scope {
 /// A common table expression in sight.
 #[derive(Debug, Clone)]
 pub(crate) struct CteDef {
-    pub cte: ast::Cte,
+    pub cte: std::rc::Rc<ast::Cte>,
     /// How many of the list its query may see: those before it.
     pub visible: usize,
     /// How many scopes were open where it was written.
@@ -134,7 +134,21 @@ pub(crate) struct Binder<'a> {
     /// Something was asked of the catalog: the result holds for its version only.
     pub touched: Cell<bool>,
     pub maxdop: u32,
+    /// Levels of expressions and queries open now, common table expressions unfolded.
+    depth: usize,
+    /// Common table expressions unfolded so far.
+    pub unfolded: usize,
 }
+
+/// Levels after which a statement is refused (8631), in units of an expression's share of the
+/// stack (1.2 KB). The parser allows fewer; common table expressions that use each other add up.
+const DEPTH_MAX: usize = 120;
+
+/// What a query counts for, measured: 4.7 KB.
+pub(crate) const QUERY_DEPTH: usize = 4;
+
+/// Common table expressions that one statement may unfold (8623): each use doubles what it uses.
+pub(crate) const UNFOLDED_MAX: usize = 2000;
 
 impl<'a> Binder<'a> {
     pub fn new(names: &'a dyn Names, frame: &'a Frame, line: u32) -> Binder<'a> {
@@ -148,7 +162,30 @@ impl<'a> Binder<'a> {
             selects: Vec::new(),
             touched: Cell::new(false),
             maxdop: 0,
+            depth: 0,
+            unfolded: 0,
         }
+    }
+
+    /// Some levels down, unless that is too deep for a worker's stack.
+    pub fn deeper<T>(
+        &mut self,
+        levels: usize,
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        if self.depth + levels > DEPTH_MAX {
+            return Err(BindError::new(
+                8631,
+                17,
+                self.line,
+                "Internal error: Server stack limit has been reached. Please look for potentially \
+                 deep nesting in your query, and try to simplify it.",
+            ));
+        }
+        self.depth += levels;
+        let result = f(self);
+        self.depth -= levels;
+        result
     }
 
     pub fn new_col(&mut self) -> ColId {

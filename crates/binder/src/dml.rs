@@ -127,8 +127,11 @@ impl Binder<'_> {
 
     pub fn push_ctes(&mut self, with: &[ast::Cte]) {
         for cte in with {
-            let def =
-                CteDef { cte: cte.clone(), visible: self.ctes.len(), scopes: self.scopes.len() };
+            let def = CteDef {
+                cte: cte.clone().into(),
+                visible: self.ctes.len(),
+                scopes: self.scopes.len(),
+            };
             self.ctes.push(def);
         }
     }

@@ -11,6 +11,10 @@ use crate::ir::*;
 impl Binder<'_> {
     /// A value.
     pub fn expr(&mut self, e: &ast::Expr) -> Result<Expr> {
+        self.deeper(1, |b| b.expr_at(e))
+    }
+
+    fn expr_at(&mut self, e: &ast::Expr) -> Result<Expr> {
         use ast::ExprKind as K;
         let line = e.span.line.max(1);
         match &e.kind {
@@ -86,6 +90,10 @@ impl Binder<'_> {
 
     /// A condition: an expression of type bit whose NULL is UNKNOWN.
     pub fn condition(&mut self, e: &ast::Expr) -> Result<Expr> {
+        self.deeper(1, |b| b.condition_at(e))
+    }
+
+    fn condition_at(&mut self, e: &ast::Expr) -> Result<Expr> {
         use ast::ExprKind as K;
         let line = e.span.line.max(1);
         match &e.kind {
@@ -193,10 +201,11 @@ impl Binder<'_> {
             let kind = ExprKind::In { input: Box::new(input), list, negated };
             return Ok(Expr::new(kind, SqlType::Bit, nullable));
         }
-        let any = meets
+        let equalities = meets
             .into_iter()
             .map(|(left, right)| Expr::compare(CompareOp::Eq, left, right))
-            .reduce(Expr::or)
+            .collect();
+        let any = Expr::any_of(equalities)
             .unwrap_or_else(|| Expr::constant(Value::Bit(false), SqlType::Bit));
         Ok(if negated { Expr::negate(any) } else { any })
     }

@@ -284,6 +284,18 @@ impl Binder<'_> {
     /// was written.
     fn cte(&mut self, index: usize, alias: &ast::Ident) -> Result<Source> {
         let def = self.ctes[index].clone();
+        self.unfolded += 1;
+        if self.unfolded > UNFOLDED_MAX {
+            return Err(BindError::new(
+                8623,
+                16,
+                self.line,
+                "The query processor ran out of internal resources and could not produce a query \
+                 plan. This is a rare event and only expected for extremely complex queries or \
+                 queries that reference a very large number of tables or partitions. Please \
+                 simplify the query.",
+            ));
+        }
         if def.visible <= index && is_recursive(&def.cte) {
             return Err(BindError::unsupported(
                 format!("recursive common table expression {}", def.cte.name.value),

@@ -53,11 +53,14 @@ impl Binder<'_> {
                     ),
                 ));
             }
-            let def =
-                CteDef { cte: cte.clone(), visible: self.ctes.len(), scopes: self.scopes.len() };
+            let def = CteDef {
+                cte: cte.clone().into(),
+                visible: self.ctes.len(),
+                scopes: self.scopes.len(),
+            };
             self.ctes.push(def);
         }
-        let result = self.body(&query.body, query);
+        let result = self.deeper(QUERY_DEPTH, |b| b.body(&query.body, query));
         self.ctes.truncate(outer_ctes);
         let (mut bound, assigned) = result?;
         bound.maxdop = self.maxdop;

@@ -240,5 +240,5 @@ pub(crate) fn conjuncts(expr: Expr, out: &mut Vec<Expr>) {
 }
 
 pub(crate) fn all_of(preds: Vec<Expr>) -> Option<Expr> {
-    preds.into_iter().reduce(Expr::and)
+    Expr::all(preds)
 }

@@ -14,77 +14,57 @@ use crate::plan::*;
 /// Left rows up to which seeking the right side row by row beats reading it whole.
 const SEEK_ROWS: f64 = 10_000.0;
 
+/// One join of a left-deep chain, with the predicates that belong to it.
+struct Step {
+    kind: PhysicalJoin,
+    right: Rel,
+    to_right: Vec<Expr>,
+    conditions: Vec<Expr>,
+    above: Vec<Expr>,
+    wanted: Needed,
+}
+
 impl Lowering {
-    pub fn join(
-        &mut self,
-        kind: JoinKind,
-        left: Rel,
-        right: Rel,
-        on: Option<Expr>,
-        preds: Vec<Expr>,
-        needed: &Needed,
-    ) -> Lowered {
-        // RIGHT is LEFT seen from the other side: columns go by id, so nothing else changes.
-        if kind == JoinKind::Right {
-            return self.join(JoinKind::Left, right, left, on, preds, needed);
-        }
-        let left_cols: Needed = left.columns().into_iter().collect();
-        let right_cols: Needed = right.columns().into_iter().collect();
-        let mut conditions = Vec::new();
-        if let Some(on) = on {
-            conjuncts(on, &mut conditions);
-        }
-        conditions.iter_mut().for_each(fold);
-        // A predicate that no row of NULLs passes makes an outer join an inner one.
-        let kind = match kind {
-            JoinKind::Left if preds.iter().any(|p| rejects_nulls(p, &right_cols)) => {
-                JoinKind::Inner
-            }
-            kind => kind,
-        };
-        let (mut to_left, mut to_right, mut above) = (Vec::new(), Vec::new(), Vec::new());
-        match kind {
-            JoinKind::Inner | JoinKind::Cross => {
-                let mut both = Vec::new();
-                for p in conditions.into_iter().chain(preds) {
-                    match side(&p, &left_cols, &right_cols) {
-                        Side::Left | Side::Neither => to_left.push(p),
-                        Side::Right => to_right.push(p),
-                        Side::Both => both.push(p),
-                    }
+    /// A chain of joins down the left side: predicates on the way down, operators on the way up. A
+    /// loop and not a recursion, since chains are long and stacks are not.
+    pub fn join(&mut self, mut rel: Rel, mut preds: Vec<Expr>, needed: &Needed) -> Lowered {
+        let mut needed = needed.clone();
+        let mut steps = Vec::new();
+        loop {
+            match rel {
+                Rel::Join { kind, left, right, on } => {
+                    // RIGHT is LEFT seen from the other side: columns go by id, so nothing else
+                    // changes.
+                    let (kind, left, right) = match kind {
+                        JoinKind::Right => (JoinKind::Left, right, left),
+                        kind => (kind, left, right),
+                    };
+                    let (step, to_left) = distribute(kind, &left, *right, on, preds, &needed);
+                    needed = step.wanted.clone();
+                    steps.push(step);
+                    preds = to_left;
+                    rel = *left;
                 }
-                conditions = both;
-            }
-            JoinKind::Left => {
-                let mut kept = Vec::new();
-                for p in conditions {
-                    match side(&p, &left_cols, &right_cols) {
-                        Side::Right => to_right.push(p),
-                        _ => kept.push(p),
-                    }
+                Rel::Filter { input, predicate } if !steps.is_empty() => {
+                    conjuncts(predicate, &mut preds);
+                    rel = *input;
                 }
-                conditions = kept;
-                for p in preds {
-                    match side(&p, &left_cols, &right_cols) {
-                        Side::Left | Side::Neither => to_left.push(p),
-                        _ => above.push(p),
-                    }
-                }
+                _ => break,
             }
-            _ => above = preds,
         }
-        let physical = match kind {
-            JoinKind::Left => PhysicalJoin::Left,
-            JoinKind::Full => PhysicalJoin::Full,
-            JoinKind::Semi => PhysicalJoin::Semi,
-            JoinKind::Anti => PhysicalJoin::Anti,
-            _ => PhysicalJoin::Inner,
-        };
-        let wanted = with_exprs(&with_exprs(needed, above.iter()), conditions.iter());
-        // What the right side reads of the left (a seek's bounds) is among the conditions.
-        let left = self.rel(left, to_left, &wanted);
-        let joined = self.meet(physical, left, right, to_right, conditions, &wanted);
-        self.filter(joined, above)
+        let mut joined = self.rel(rel, preds, &needed);
+        while let Some(step) = steps.pop() {
+            joined = self.meet(
+                step.kind,
+                joined,
+                step.right,
+                step.to_right,
+                step.conditions,
+                &step.wanted,
+            );
+            joined = self.filter(joined, step.above);
+        }
+        joined
     }
 
     /// Joins a planned left side with a right one.
@@ -269,6 +249,76 @@ fn combine(
     let fixed = if kind == PhysicalJoin::Full { Needed::new() } else { left.fixed };
     let op = op(Box::new(left.node), Box::new(right.node));
     Lowered { node: Node { op, types, rows }, cols, order, fixed }
+}
+
+/// Gives each predicate its place: the left side (returned), the right, the join, or above it.
+fn distribute(
+    kind: JoinKind,
+    left: &Rel,
+    right: Rel,
+    on: Option<Expr>,
+    preds: Vec<Expr>,
+    needed: &Needed,
+) -> (Step, Vec<Expr>) {
+    let left_cols: Needed = left.columns().into_iter().collect();
+    let right_cols: Needed = right.columns().into_iter().collect();
+    let mut conditions = Vec::new();
+    if let Some(on) = on {
+        conjuncts(on, &mut conditions);
+    }
+    conditions.iter_mut().for_each(fold);
+    // A predicate that no row of NULLs passes makes an outer join an inner one.
+    let kind = match kind {
+        JoinKind::Left if preds.iter().any(|p| rejects_nulls(p, &right_cols)) => JoinKind::Inner,
+        kind => kind,
+    };
+    let (mut to_left, mut to_right, mut above) = (Vec::new(), Vec::new(), Vec::new());
+    match kind {
+        JoinKind::Inner | JoinKind::Cross => {
+            let mut both = Vec::new();
+            for p in conditions.into_iter().chain(preds) {
+                match side(&p, &left_cols, &right_cols) {
+                    Side::Left | Side::Neither => to_left.push(p),
+                    Side::Right => to_right.push(p),
+                    // A subquery over both sides is asked of joined rows.
+                    Side::Both if has_subquery(&p) => above.push(p),
+                    Side::Both => both.push(p),
+                }
+            }
+            conditions = both;
+        }
+        JoinKind::Left => {
+            let mut kept = Vec::new();
+            for p in conditions {
+                match side(&p, &left_cols, &right_cols) {
+                    Side::Right => to_right.push(p),
+                    _ => kept.push(p),
+                }
+            }
+            conditions = kept;
+            for p in preds {
+                match side(&p, &left_cols, &right_cols) {
+                    Side::Left | Side::Neither => to_left.push(p),
+                    _ => above.push(p),
+                }
+            }
+        }
+        _ => above = preds,
+    }
+    let kind = match kind {
+        JoinKind::Left => PhysicalJoin::Left,
+        JoinKind::Full => PhysicalJoin::Full,
+        JoinKind::Semi => PhysicalJoin::Semi,
+        JoinKind::Anti => PhysicalJoin::Anti,
+        _ => PhysicalJoin::Inner,
+    };
+    // What the right side reads of the left (a seek's bounds) is among the conditions.
+    let wanted = with_exprs(&with_exprs(needed, above.iter()), conditions.iter());
+    (Step { kind, right, to_right, conditions, above, wanted }, to_left)
+}
+
+fn has_subquery(e: &Expr) -> bool {
+    e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }))
 }
 
 /// Takes conditions on outer columns out of the filters of a subquery whose rows, and columns, are

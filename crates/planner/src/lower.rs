@@ -68,9 +68,7 @@ impl Lowering {
                 self.rel(*input, preds, needed)
             }
             Rel::Project { input, exprs } => self.project(*input, exprs, preds, needed),
-            Rel::Join { kind, left, right, on } => {
-                self.join(kind, *left, *right, on, preds, needed)
-            }
+            Rel::Join { .. } => self.join(rel, preds, needed),
             Rel::Apply { outer, left, right } => self.apply(outer, *left, *right, preds, needed),
             Rel::Aggregate { input, group, aggs, scalar } => {
                 self.aggregate(*input, group, aggs, scalar, preds, needed)

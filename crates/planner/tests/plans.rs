@@ -18,7 +18,7 @@ CREATE TABLE dbo.tran_stats (server_config varchar(100), users int, cpus smallin
   thread_name varchar(20), tran_begin datetime)
 CREATE TABLE Dim_users (id_users int IDENTITY, users int)";
 
-fn show(names: &Fixture, program: &binder::ir::Program, stmt: &Stmt, out: &mut String) {
+fn show(stmt: &Stmt, out: &mut String) {
     use std::fmt::Write;
     let mut put = |text: String| writeln!(out, "{}", text.trim_end()).expect("a String takes all");
     match &stmt.kind {
@@ -100,17 +100,17 @@ fn show(names: &Fixture, program: &binder::ir::Program, stmt: &Stmt, out: &mut S
                 Some(e) => put(format!("IF {}", planner::plan_expr(e))),
                 None => put("IF later".into()),
             }
-            then.iter().for_each(|s| show(names, program, s, out));
-            otherwise.iter().for_each(|s| show(names, program, s, out));
+            then.iter().for_each(|s| show(s, out));
+            otherwise.iter().for_each(|s| show(s, out));
         }
         StmtKind::While { condition, body } => {
             match &condition.expr {
                 Some(e) => put(format!("WHILE {}", planner::plan_expr(e))),
                 None => put("WHILE later".into()),
             }
-            body.iter().for_each(|s| show(names, program, s, out));
+            body.iter().for_each(|s| show(s, out));
         }
-        StmtKind::Block(body) => body.iter().for_each(|s| show(names, program, s, out)),
+        StmtKind::Block(body) => body.iter().for_each(|s| show(s, out)),
         StmtKind::Nothing => {}
         StmtKind::Deferred => put("deferred".into()),
         other => {
@@ -133,7 +133,7 @@ fn statements_get_the_plans_they_should() {
             Err(e) => return e.to_string(),
         };
         let mut out = String::new();
-        program.body.iter().for_each(|s| show(&names, &program, s, &mut out));
+        program.body.iter().for_each(|s| show(s, &mut out));
         out
     });
 }

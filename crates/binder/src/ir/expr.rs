@@ -260,6 +260,16 @@ impl Expr {
         Expr { kind: ExprKind::Or(Box::new(left), Box::new(right)), ty: SqlType::Bit, nullable }
     }
 
+    /// All of them, as a tree of little height; None for an empty list.
+    pub fn all(list: Vec<Expr>) -> Option<Expr> {
+        balanced(list, Expr::and)
+    }
+
+    /// Any of them, likewise.
+    pub fn any_of(list: Vec<Expr>) -> Option<Expr> {
+        balanced(list, Expr::or)
+    }
+
     pub fn negate(input: Expr) -> Expr {
         let nullable = input.nullable;
         Expr { kind: ExprKind::Not(Box::new(input)), ty: SqlType::Bit, nullable }
@@ -269,4 +279,20 @@ impl Expr {
         let kind = ExprKind::IsNull { input: Box::new(input), negated };
         Expr { kind, ty: SqlType::Bit, nullable: false }
     }
+}
+
+/// Joins neighbours in pairs until one is left: walks over the result recurse log(n) deep.
+fn balanced(mut list: Vec<Expr>, join: fn(Expr, Expr) -> Expr) -> Option<Expr> {
+    while list.len() > 1 {
+        let mut pairs = Vec::with_capacity(list.len().div_ceil(2));
+        let mut rest = list.into_iter();
+        while let Some(first) = rest.next() {
+            pairs.push(match rest.next() {
+                Some(second) => join(first, second),
+                None => first,
+            });
+        }
+        list = pairs;
+    }
+    list.pop()
 }
