@@ -1,7 +1,7 @@
 //! A copy of every page about to be written in place, so that a torn write loses nothing.
 //!
 //! ```text
-//! double-write file: slots of 1 MiB; slots 0..8 are the checkpoint's, slot 8 is the cleaner's
+//! double-write file: slots of 1 MiB; slots 0..8 and 8..16 are the checkpoint's, slots 16..20 the cleaner's
 //! slot:    one header page of 8 KiB, then up to 127 pages
 //! header:  magic u64 | count u32, crc32c of the page with this field zero u32 | page ids, count * u64 | zeros
 //! ```
@@ -23,7 +23,10 @@ use telemetry::WaitType;
 const MAGIC: u64 = u64::from_le_bytes(*b"mill2wr1");
 const SLOT_BYTES: usize = 1 << 20;
 const CHECKPOINT_SLOTS: usize = 8;
-const SLOTS: usize = CHECKPOINT_SLOTS + 1;
+const CLEANER_SLOTS: usize = 4;
+/// Checkpoint rounds that may be under way at a time.
+pub(crate) const CHECKPOINT_AREAS: usize = 2;
+const SLOTS: usize = CHECKPOINT_AREAS * CHECKPOINT_SLOTS + CLEANER_SLOTS;
 /// Pages that a slot holds.
 pub(crate) const SLOT_PAGES: usize = SLOT_BYTES / PAGE_BYTES - 1;
 
@@ -38,7 +41,9 @@ pub(crate) struct DoubleWrite {
 
 impl DoubleWrite {
     /// The checkpoint's and the cleaner's.
-    pub(crate) fn areas(file: Arc<dyn File>) -> io::Result<(DoubleWrite, DoubleWrite)> {
+    pub(crate) fn areas(
+        file: Arc<dyn File>,
+    ) -> io::Result<([DoubleWrite; CHECKPOINT_AREAS], DoubleWrite)> {
         let bytes = (SLOTS * SLOT_BYTES) as u64;
         let len = file.len()?;
         if len < bytes {
@@ -50,7 +55,8 @@ impl DoubleWrite {
             slots,
             buf: AlignedBuf::zeroed(0),
         };
-        Ok((area(0, CHECKPOINT_SLOTS), area(CHECKPOINT_SLOTS, 1)))
+        let checkpoint = std::array::from_fn(|i| area(i * CHECKPOINT_SLOTS, CHECKPOINT_SLOTS));
+        Ok((checkpoint, area(CHECKPOINT_AREAS * CHECKPOINT_SLOTS, CLEANER_SLOTS)))
     }
 
     /// Pages that one round can take.
@@ -81,8 +87,12 @@ impl DoubleWrite {
         !(i + 1).is_multiple_of(SLOT_PAGES)
     }
 
-    pub(crate) fn set_page(&mut self, i: usize, page: &PageBuf) {
-        self.buf[Self::page_offset(i)..][..PAGE_BYTES].copy_from_slice(page.bytes());
+    /// The room for page `i` of the round.
+    pub(crate) fn page_mut(&mut self, i: usize) -> &mut PageBuf {
+        let bytes = &mut self.buf[Self::page_offset(i)..][..PAGE_BYTES];
+        // SAFETY: a `PageBuf` is 8 KiB of u64 aligned to 4096; the memory is aligned so, the offset is a multiple of
+        // 8 KiB, the length was just checked, and the borrow is that of `self`.
+        unsafe { &mut *bytes.as_mut_ptr().cast::<PageBuf>() }
     }
 
     /// Fills the headers for the round's pages; the writes to make: offset in the file, bytes.

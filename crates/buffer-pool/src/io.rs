@@ -170,6 +170,18 @@ impl<T> TaskMutex<T> {
     }
 }
 
+impl<T> TaskMutex<T> {
+    /// Takes the lock if nobody has it.
+    pub fn try_lock(&self) -> Option<TaskGuard<'_, T>> {
+        let mut s = self.state.lock();
+        if s.held {
+            return None;
+        }
+        s.held = true;
+        Some(TaskGuard(self))
+    }
+}
+
 impl<T> Drop for TaskGuard<'_, T> {
     fn drop(&mut self) {
         // All are woken, since a waiter may have been woken for no reason and be gone: rare, and short.

@@ -11,7 +11,7 @@
 //!   absent ---- create: LATCH with a reserved frame ---------> latched
 //! ```
 
-use crate::doublewrite::DoubleWrite;
+use crate::doublewrite::{CHECKPOINT_AREAS, DoubleWrite};
 use crate::frames::{FrameMeta, Frames, Mapping};
 use crate::io::{LoadWaiters, TaskMutex};
 use crate::word;
@@ -46,8 +46,6 @@ pub struct PoolStats {
     pub frames: usize,
     /// Frames that hold no page.
     pub free: usize,
-    /// Pages changed since they were last written.
-    pub dirty: usize,
 }
 
 /// Files that a pool can know, file 0 included.
@@ -69,7 +67,7 @@ pub struct BufferPool {
     #[allow(clippy::vec_box, reason = "`files` points at the boxes, which must not move")]
     entries: Mutex<Vec<Box<FileEntry>>>,
     pub(crate) wal: Arc<dyn Harden>,
-    pub(crate) checkpoint: TaskMutex<DoubleWrite>,
+    pub(crate) checkpoint: [TaskMutex<DoubleWrite>; CHECKPOINT_AREAS],
     pub(crate) cleaner: TaskMutex<DoubleWrite>,
     pub(crate) poisoned: AtomicBool,
     pub(crate) hand: AtomicUsize,
@@ -119,7 +117,7 @@ impl BufferPool {
             files: (0..FILES).map(|_| AtomicPtr::new(ptr::null_mut())).collect(),
             entries: Mutex::new(Vec::new()),
             wal,
-            checkpoint: TaskMutex::new(checkpoint),
+            checkpoint: checkpoint.map(TaskMutex::new),
             cleaner: TaskMutex::new(cleaner),
             poisoned: AtomicBool::new(false),
             hand: AtomicUsize::new(0),
@@ -408,14 +406,14 @@ impl BufferPool {
         self.frames.prefault_step()
     }
 
-    /// Figures. Walks all frames.
+    /// Figures. Cheap.
     pub fn stats(&self) -> PoolStats {
-        let used = self.frames.used() as u32;
-        PoolStats {
-            frames: self.frames.count(),
-            free: self.frames.available(),
-            dirty: (0..used).filter(|&f| self.frames.meta(f).is_dirty()).count(),
-        }
+        PoolStats { frames: self.frames.count(), free: self.frames.available() }
+    }
+
+    /// Pages changed since they were last written. Walks all frames.
+    pub fn dirty_pages(&self) -> usize {
+        (0..self.frames.used() as u32).filter(|&f| self.frames.meta(f).is_dirty()).count()
     }
 
     pub(crate) fn frame_state(&self, f: u32) -> (&FrameMeta, PageId) {

@@ -102,7 +102,7 @@ fn pages_come_back_from_disk() {
     }
     assert!(kit.pool.stats().frames == 32);
     kit.pool.flush_all().unwrap();
-    assert_eq!(kit.pool.stats().dirty, 0);
+    assert_eq!(kit.pool.dirty_pages(), 0);
     let again = open(kit.fs.crash(1), 32);
     for n in 0..500 {
         assert_eq!(again.value(n).unwrap(), u64::from(n) + 1);
@@ -266,12 +266,14 @@ fn threads_see_whole_pages_while_they_come_and_go() {
                 kit.value(rng.below(u64::from(pages)) as u32).unwrap();
             }
         });
-        s.spawn(move || {
-            while !stop.load(Relaxed) {
-                kit.pool.checkpoint_pass(Lsn::MAX, 16).unwrap();
-                kit.pool.evict_some(4).unwrap();
-            }
-        });
+        for _ in 0..2 {
+            s.spawn(move || {
+                while !stop.load(Relaxed) {
+                    kit.pool.checkpoint_pass(Lsn::MAX, 16).unwrap();
+                    kit.pool.evict_some(4).unwrap();
+                }
+            });
+        }
         writers.into_iter().for_each(|w| w.join().unwrap());
         stop.store(true, Relaxed);
     });
@@ -288,4 +290,27 @@ fn forgetting_a_file_frees_its_frames() {
     kit.pool.unregister_file(1);
     assert_eq!(kit.pool.stats().free, 32);
     assert!(matches!(kit.value(1), Err(PoolError::OutOfRange(_))));
+}
+
+#[test]
+fn a_task_mutex_has_one_holder() {
+    let m = TaskMutex::new(1);
+    let held = m.lock(telemetry::WaitType::Misc);
+    assert!(m.try_lock().is_none() && m.try_lock().is_none());
+    drop(held);
+    *m.try_lock().unwrap() += 1;
+    let sum = TaskMutex::new(0u64);
+    thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| {
+                for _ in 0..500 {
+                    let mut g = sum.lock(telemetry::WaitType::Misc);
+                    let v = *g;
+                    thread::yield_now();
+                    *g = v + 1;
+                }
+            });
+        }
+    });
+    assert_eq!(*sum.lock(telemetry::WaitType::Misc), 2_000);
 }

@@ -56,9 +56,12 @@ impl BufferPool {
 
     /// Writes up to `limit` pages whose first unwritten change is below `older_than`; returns how many were written.
     /// Walks the frames from where the last pass stopped, once around at most, so 0 means: there were none, or they
-    /// were latched or being written. Suspends. One pass runs at a time; a second waits.
+    /// were latched or being written. Suspends. At most 1,016 pages a pass, and one sync of the files for all of
+    /// them, so a small limit costs throughput. Two passes may run at a time (one copies while the other's writes are
+    /// in flight); a third waits.
     pub fn checkpoint_pass(&self, older_than: Lsn, limit: usize) -> Result<usize, PoolError> {
-        let mut area = self.checkpoint.lock(WaitType::CheckpointQueue);
+        let free = self.checkpoint.iter().find_map(|area| area.try_lock());
+        let mut area = free.unwrap_or_else(|| self.checkpoint[0].lock(WaitType::CheckpointQueue));
         let used = self.frames.used();
         let limit = limit.min(area.capacity());
         let mut at = self.cursor.load(Relaxed);
@@ -86,7 +89,7 @@ impl BufferPool {
         let mut idle = 0;
         while idle < 50 {
             match self.checkpoint_pass(Lsn::MAX, usize::MAX)? {
-                0 if self.stats().dirty == 0 => break,
+                0 if self.dirty_pages() == 0 => break,
                 0 => {
                     idle += 1;
                     task::sleep_ns(100_000, WaitType::SleepBpoolFlush);
@@ -146,7 +149,7 @@ impl BufferPool {
         let mut freed = 0;
         let mut dirty: Vec<u32> = Vec::new();
         for _ in 0..used * 2 {
-            if freed >= want || dirty.len() >= crate::doublewrite::SLOT_PAGES {
+            if freed >= want || dirty.len() >= 2 * crate::doublewrite::SLOT_PAGES {
                 break;
             }
             let f = (self.hand.fetch_add(1, Relaxed) % used) as u32;
@@ -205,12 +208,11 @@ impl BufferPool {
         let mut ids: Vec<PageId> = Vec::with_capacity(sorted.len());
         let mut taken: Vec<u32> = Vec::with_capacity(sorted.len());
         let mut end = Lsn::NONE;
-        let mut copy = PageBuf::boxed();
         for (_, f) in sorted {
-            let Some(page) = self.copy_for_flush(f, &mut copy) else { continue };
+            let copy = area.page_mut(ids.len());
+            let Some(page) = self.copy_for_flush(f, copy) else { continue };
             copy.seal();
             end = end.max(Lsn(copy.words()[header::LSN]));
-            area.set_page(ids.len(), &copy);
             ids.push(page);
             taken.push(f);
             if ids.len().is_multiple_of(64) {

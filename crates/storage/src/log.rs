@@ -46,16 +46,17 @@ pub enum OnWrite {
 /// A transaction's side of a change.
 pub trait TxnLog {
     /// Makes sure that records of `bytes` in all can be logged without waiting. May suspend; nothing is latched.
+    /// Covers records through either door: a leaf found full may be purged through [`SystemLog`] under the same latch.
     fn ensure(&mut self, bytes: usize) -> Result<(), StorageError>;
 
     /// Logs `op` in an envelope of the transaction's own and says what to stamp. The page is latched: never suspends.
     /// Ops that overwrite carry the old stamp and old row, for the version store.
     fn log(&mut self, op: &PageOp<'_>) -> Logged;
 
-    /// An insert met a row stamped `existing`. The page is not necessarily latched; called again when it is.
+    /// An insert met a row stamped `existing`. The page is latched: never suspends.
     fn conflict(&mut self, existing: Stamp) -> OnExisting;
 
-    /// An update or delete met a row stamped `existing`.
+    /// An update or delete met a row stamped `existing`. The page is latched: never suspends.
     fn before_write(&mut self, existing: Stamp) -> OnWrite;
 
     /// Whether a ghost with this stamp is committed and below every snapshot, so that its space may be reused.
