@@ -42,6 +42,8 @@ impl Database {
             }
             task::maybe_yield();
         }
+        self.carry_out_drops();
+        self.repeat_drops()?;
         let tail = log.tail();
         let redo_from = self.pool.min_rec_lsn(tail);
         let scan_from = self.oldest_needed(tail).min(redo_from);
@@ -116,6 +118,7 @@ impl Database {
         }
         self.roll_back_orphans();
         self.shared.collect();
+        self.carry_out_drops();
         let mut busy = self.pool.prefault_step();
         let frames = self.pool.stats().frames;
         match self.pool.evict_some((frames / FREE_FRAMES).max(1)) {

@@ -1,6 +1,6 @@
 //! A database: its files, log, pages and transactions. `open.rs` makes and opens it, `checkpoint.rs` keeps it tidy.
 //!
-//! Locks, in the order in which they are taken: `checkpointing`, `boot_write` (may be held while suspended), then the
+//! Locks, in the order in which they are taken: `checkpointing`, `dropping`, `boot_write` (may be held while suspended), then the
 //! plain mutexes `boot`, `drops`, `trees`, `orphans` (never).
 
 use crate::boot::Boot;
@@ -65,6 +65,8 @@ pub struct Database {
     pub(crate) boot: Mutex<Boot>,
     pub(crate) boot_write: TaskMutex,
     pub(crate) checkpointing: TaskMutex,
+    /// Held by whoever carries drops out or lists them in the log.
+    pub(crate) dropping: TaskMutex,
     /// The log's tail when the last checkpoint began.
     pub(crate) checkpointed: AtomicU64,
     pub(crate) checkpoint_wanted: AtomicBool,
@@ -105,6 +107,7 @@ impl Database {
             boot: Mutex::new(boot),
             boot_write: TaskMutex::default(),
             checkpointing: TaskMutex::default(),
+            dropping: TaskMutex::default(),
             checkpointed: AtomicU64::new(shared.log.tail().0),
             checkpoint_wanted: AtomicBool::new(false),
             checkpoint_log_bytes,

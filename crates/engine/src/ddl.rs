@@ -3,10 +3,12 @@
 //! A tree is made at once and freed again by a rollback. It is dropped in three steps: the intent in the transaction,
 //! the commit, and then the freeing of its pages, which a restart carries out when a crash came between.
 
+use crate::tree::PendingDrop;
 use crate::txn::State;
-use crate::{Database, EngineError, FilegroupId, Tree, TreeId, Txn};
+use crate::{Database, EngineError, FilegroupId, Lsn, Tree, TreeId, Txn};
 use lock_manager::TableMode;
 use log_manager::Lease;
+use telemetry::WaitType;
 use transaction::Kind;
 
 impl Txn {
@@ -59,17 +61,48 @@ impl Txn {
 }
 
 impl Database {
-    /// Frees the pages of dropped trees and logs that it is done. What fails here is carried out at the next opening.
-    pub(crate) fn carry_out_drops(&self, trees: impl Iterator<Item = TreeId>) {
+    /// A commit at `csn` has dropped these.
+    pub(crate) fn dropped(&self, trees: impl Iterator<Item = TreeId>, csn: Lsn) {
         for id in trees {
-            let done = self.store.free_tree(id).map_err(EngineError::from).and_then(|()| {
-                self.shared.log_drop_done(id.0.0)?;
-                Ok(())
-            });
-            match done {
-                Ok(()) => self.drops.lock().retain(|d| d.tree != id),
-                Err(e) => self.note_error(&format!("pages of a dropped table were not freed: {e}")),
-            }
+            self.forget_tree(id);
+            let mut drops = self.drops.lock();
+            drops.iter_mut().filter(|d| d.tree == id).for_each(|d| d.csn = Some(csn));
         }
+    }
+
+    /// Frees the pages of the dropped trees that no snapshot can see any more: until then their names are not used
+    /// again, so that whoever finds one in an older catalog is told that it is gone. What fails is tried again later,
+    /// or when the database is opened next.
+    pub(crate) fn carry_out_drops(&self) {
+        let _one = self.dropping.lock(WaitType::Misc);
+        let horizon = self.shared.snapshots.horizon();
+        let due = |d: &&PendingDrop| d.csn.is_some_and(|csn| csn < horizon);
+        let due: Vec<TreeId> = self.drops.lock().iter().filter(due).map(|d| d.tree).collect();
+        for id in due {
+            if let Err(e) = self.carry_out_drop(id) {
+                self.note_error(&format!("pages of a dropped table were not freed: {e}"));
+                return;
+            }
+            self.drops.lock().retain(|d| d.tree != id);
+        }
+    }
+
+    pub(crate) fn carry_out_drop(&self, id: TreeId) -> Result<(), EngineError> {
+        self.store.free_tree(id)?;
+        Ok(self.shared.log_drop(Kind::DropDone, id.0.0).map(|_| ())?)
+    }
+
+    /// Says again, further up in the log, which drops are still to be carried out, so that they keep no log. Before a
+    /// checkpoint looks at what is needed.
+    pub(crate) fn repeat_drops(&self) -> Result<(), EngineError> {
+        // Nobody may carry one out in between: it must not be called pending after it was called done.
+        let _one = self.dropping.lock(WaitType::Misc);
+        let committed: Vec<TreeId> =
+            self.drops.lock().iter().filter(|d| d.csn.is_some()).map(|d| d.tree).collect();
+        for id in committed {
+            let at = self.shared.log_drop(Kind::DropPending, id.0.0)?;
+            self.drops.lock().iter_mut().filter(|d| d.tree == id).for_each(|d| d.first = at);
+        }
+        Ok(())
     }
 }

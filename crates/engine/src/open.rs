@@ -143,8 +143,9 @@ impl Database {
             lock,
         );
         let losers = recovery::undo_losers(&db.shared, &analysis, &TreesOf(&db))?;
-        let drops = analysis.drops.iter().map(|t| storage::TreeId(buffer_pool::PageId(*t)));
-        db.carry_out_drops(drops);
+        for &tree in &analysis.drops {
+            db.carry_out_drop(storage::TreeId(buffer_pool::PageId(tree)))?;
+        }
         db.checkpoint()?;
         db.figures.recovered_records.store(analysis.records, Relaxed);
         db.figures.recovered_losers.store(losers as u64, Relaxed);
@@ -156,6 +157,8 @@ impl Database {
     pub fn close(&self) -> Result<(), EngineError> {
         self.roll_back_orphans();
         if !self.shared.log.is_poisoned() && !self.has_failed() {
+            self.shared.log.flush()?;
+            self.shared.collect();
             self.checkpoint()?;
         }
         let closed = self.shared.log.close();

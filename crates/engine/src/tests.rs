@@ -241,6 +241,7 @@ fn trees_are_made_dropped_and_truncated_with_their_transaction() {
     put(&mut txn, &made, 1, b"x").unwrap();
     txn.rollback_to(save).unwrap();
     txn.commit(Durability::Full).unwrap();
+    db.background_step();
     assert_eq!(db.store.owner_of(fresh.0).unwrap(), None, "its pages are free");
     assert_eq!(db.store.owner_of(made.id().0).unwrap(), None);
 }

@@ -133,10 +133,12 @@ impl transaction::Trees for TreesOf<'_> {
     }
 }
 
-/// A tree that a committed transaction has dropped and whose pages are not free yet.
+/// A tree that a committing or committed transaction has dropped and whose pages are not free yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingDrop {
     pub(crate) tree: TreeId,
     /// The log must be kept from here until the drop is done.
     pub(crate) first: Lsn,
+    /// The commit, once it is there.
+    pub(crate) csn: Option<Lsn>,
 }

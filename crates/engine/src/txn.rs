@@ -207,10 +207,11 @@ impl Txn {
         }
         if !self.drops.is_empty() {
             let first = self.shared.xids.oldest_first_lsn(self.shared.log.tail());
-            self.db
-                .drops
-                .lock()
-                .extend(self.drops.iter().map(|(t, _)| PendingDrop { tree: t.id(), first }));
+            self.db.drops.lock().extend(self.drops.iter().map(|(t, _)| PendingDrop {
+                tree: t.id(),
+                first,
+                csn: None,
+            }));
         }
         let at = match self.context.log_commit() {
             Ok(at) => at,
@@ -221,15 +222,10 @@ impl Txn {
             }
         };
         let drops = std::mem::take(&mut self.drops);
-        for (tree, _) in &drops {
-            self.db.forget_tree(tree.id());
-        }
+        self.db.dropped(drops.iter().map(|(t, _)| t.id()), at.start);
         self.finish();
         counters::add(Counter::Transactions, 1);
         counters::add(Counter::WriteTransactions, 1);
-        if !drops.is_empty() {
-            self.db.carry_out_drops(drops.iter().map(|(t, _)| t.id()));
-        }
         self.harden(at.end, durability)?;
         Ok(at.start)
     }

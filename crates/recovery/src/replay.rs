@@ -98,7 +98,7 @@ pub fn replay(
 impl Analysis {
     fn note(&mut self, record: &Envelope<'_>, start: Lsn, _end: Lsn) {
         match record.kind {
-            Kind::System | Kind::Checkpoint => {}
+            Kind::System => {}
             Kind::Fused => self.commits += 1,
             Kind::Op | Kind::TreeCreated => {
                 self.losers.insert(record.xid, start);
@@ -128,6 +128,10 @@ impl Analysis {
             Kind::Abort => {
                 self.losers.remove(&record.xid);
                 self.dropping.retain(|&(x, _)| x != record.xid);
+            }
+            Kind::DropPending => {
+                let new = record.tree().filter(|t| !self.drops.contains(t));
+                self.drops.extend(new);
             }
             Kind::DropDone => self.drops.retain(|t| Some(*t) != record.tree()),
         }

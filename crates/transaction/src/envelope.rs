@@ -37,8 +37,8 @@ pub enum Kind {
     TreeDropped = 8,
     /// A dropped tree's pages are free.
     DropDone = 9,
-    /// A checkpoint has ended; for people who read logs.
-    Checkpoint = 10,
+    /// The drop of the tree is committed; its pages are not free yet.
+    DropPending = 10,
 }
 
 /// A decoded envelope and the bytes behind it.
@@ -65,7 +65,7 @@ impl Kind {
             TreeCreated,
             TreeDropped,
             DropDone,
-            Checkpoint,
+            DropPending,
         ]
         .into_iter()
         .find(|k| *k as u8 == byte)
@@ -73,7 +73,7 @@ impl Kind {
 
     /// Whether the envelope has an xid and a back link.
     pub fn has_xid(self) -> bool {
-        !matches!(self, Kind::System | Kind::Fused | Kind::DropDone | Kind::Checkpoint)
+        !matches!(self, Kind::System | Kind::Fused | Kind::DropDone | Kind::DropPending)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::envelope::{self, Kind};
 use crate::{Snapshots, VersionStore, XidTable};
 use lock_manager::LockManager;
-use log_manager::{Lease, Log, LogError, record_bytes};
+use log_manager::{Lease, Log, LogError, Lsn, record_bytes};
 use runtime::clock;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -74,10 +74,9 @@ impl SystemLog for LogOfStore {
 }
 
 impl Shared {
-    /// Logs that the pages of a dropped tree are free.
-    pub fn log_drop_done(&self, tree: u64) -> Result<(), LogError> {
+    /// Logs what has become of a dropped tree: [`Kind::DropPending`] or [`Kind::DropDone`].
+    pub fn log_drop(&self, kind: Kind, tree: u64) -> Result<Lsn, LogError> {
         self.lease(envelope::SYSTEM_ENVELOPE_BYTES + 8, Lease::Rollback)?;
-        self.log.append(&[&envelope::short(Kind::DropDone, 0), &tree.to_le_bytes()]);
-        Ok(())
+        Ok(self.log.append(&[&envelope::short(kind, 0), &tree.to_le_bytes()]).start)
     }
 }
