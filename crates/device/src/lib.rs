@@ -68,6 +68,14 @@ pub trait File: Send + Sync {
     /// metadata, and extends the file if need be. Durable on return. May suspend.
     fn allocate(&self, from: u64, len: u64) -> io::Result<()>;
 
+    /// Makes `from..from + len` part of the file, with its space reserved where the file system can,
+    /// and reading as zeros where nothing was written; durable on return. Writes nothing: later writes
+    /// there change metadata, so it suits data files (written back in bulk and synced), not logs.
+    /// May suspend.
+    fn reserve(&self, from: u64, len: u64) -> io::Result<()> {
+        self.allocate(from, len)
+    }
+
     fn path(&self) -> &Path;
 
     /// What offsets, lengths and memory must be multiples of: 1, 512 or 4096.

@@ -128,6 +128,24 @@ struct RealFile {
     align: usize,
 }
 
+impl RealFile {
+    /// Reserves space and extends the file; false if the file system cannot.
+    fn fallocate(&self, from: u64, len: u64) -> io::Result<bool> {
+        loop {
+            // SAFETY: a plain system call on an open descriptor.
+            if unsafe { libc::fallocate(self.os.fd(), 0, from as i64, len as i64) } == 0 {
+                return Ok(true);
+            }
+            let error = io::Error::last_os_error();
+            match error.raw_os_error() {
+                Some(libc::EINTR) => {}
+                Some(libc::EOPNOTSUPP | libc::ENOSYS) => return Ok(false),
+                _ => return Err(error),
+            }
+        }
+    }
+}
+
 impl File for RealFile {
     unsafe fn submit(&self, op: Op, offset: u64, ptr: *mut u8, len: usize, done: Arc<dyn IoDone>) {
         let submitted_ns = clock::now_ns();
@@ -165,15 +183,7 @@ impl File for RealFile {
     fn allocate(&self, from: u64, len: u64) -> io::Result<()> {
         const CHUNK_BYTES: u64 = 4 << 20;
         // Asks for the space first: contiguous, and a full disk is known before anything is written.
-        // SAFETY: a plain system call on an open descriptor.
-        let rc = unsafe { libc::fallocate(self.os.fd(), 0, from as i64, len as i64) };
-        if rc != 0 {
-            let error = io::Error::last_os_error();
-            match error.raw_os_error() {
-                Some(libc::EOPNOTSUPP | libc::EINVAL | libc::EINTR) => {}
-                _ => return Err(error),
-            }
-        }
+        self.fallocate(from, len)?;
         let zeros = AlignedBuf::zeroed(len.min(CHUNK_BYTES) as usize);
         let this: &dyn File = self;
         let mut at = from;
@@ -182,6 +192,14 @@ impl File for RealFile {
             this.write_all_at(at, &zeros[..n as usize], false, WaitType::PreemptiveOsFileOps)?;
             at += n;
         }
+        this.sync(WaitType::PreemptiveOsFileOps)
+    }
+
+    fn reserve(&self, from: u64, len: u64) -> io::Result<()> {
+        if !self.fallocate(from, len)? && self.len()? < from + len {
+            self.set_len(from + len)?;
+        }
+        let this: &dyn File = self;
         this.sync(WaitType::PreemptiveOsFileOps)
     }
 

@@ -53,6 +53,10 @@ fn round_trip(fs: &dyn FileSystem, dir: &Path) {
         assert_eq!(&out[..2], [5, 0]);
         let past = file.read_exact_at((1 << 20) - 1, &mut out[..2], Misc);
         assert_eq!(past.expect_err("past the end").kind(), io::ErrorKind::UnexpectedEof);
+        file.reserve(1 << 20, 1 << 20).expect("reserve");
+        assert_eq!(file.len().expect("len"), 2 << 20);
+        file.read_exact_at((2 << 20) - 2, &mut out[..2], Misc).expect("read");
+        assert_eq!(&out[..2], [0, 0]);
         file.set_len(4096).expect("cut");
         assert_eq!(file.len().expect("len"), 4096);
         if file.align() > 1 {
