@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering::*};
 use storage::FileHeader;
 use telemetry::WaitType;
 
-/// Pages written between two looks at the quantum.
-const PASS_PAGES: usize = 256;
+/// Pages per pass: what the double-write area takes.
+const PASS_PAGES: usize = usize::MAX;
 /// How often background work looks around, in nanoseconds.
 const ROUND_NS: u64 = 20_000_000;
 const ROUND_BUSY_NS: u64 = 1_000_000;

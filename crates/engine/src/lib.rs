@@ -10,6 +10,7 @@
 
 mod boot;
 mod checkpoint;
+mod commit_timer;
 mod database;
 mod ddl;
 mod error;

@@ -12,6 +12,7 @@
 //! read as of the durable LSN and see nothing that can be lost; otherwise they read as of the tail, and a full commit
 //! waits for the tail of the newest snapshot by which it saw a row that was not durable yet.
 
+use crate::commit_timer::CommitTimer;
 use crate::tree::PendingDrop;
 use crate::{Database, Durability, EngineError, Isolation, Lsn, TxnOptions};
 use lock_manager::{Held, Owner};
@@ -205,6 +206,7 @@ impl Txn {
             }
             return Ok(Lsn::NONE);
         }
+        let timed = CommitTimer::start(durability);
         if !self.drops.is_empty() {
             let first = self.shared.xids.oldest_first_lsn(self.shared.log.tail());
             self.db.drops.lock().extend(self.drops.iter().map(|(t, _)| PendingDrop {
@@ -227,6 +229,7 @@ impl Txn {
         counters::add(Counter::Transactions, 1);
         counters::add(Counter::WriteTransactions, 1);
         self.harden(at.end, durability)?;
+        timed.stop();
         Ok(at.start)
     }
 

@@ -4,6 +4,7 @@
 //! Updates and deletes take the row's X lock first, so they queue there in order, and then still wait for an
 //! unfinished inserter whose stamp they meet.
 
+use crate::commit_timer::CommitTimer;
 use crate::txn::State;
 use crate::{Durability, EngineError, InsertHint, Lsn, RowImage, TableLock, Tree, Txn};
 use lock_manager::{RowKey, RowMode, TableMode};
@@ -53,6 +54,8 @@ impl Txn {
             stdx::fatal!("insert_commit in a transaction that has written or is doomed");
         }
         self.db.check()?;
+        let durability = self.db.resolve(durability);
+        let timed = CommitTimer::start(durability);
         let number = tree.number();
         let locked = self.held.covers_table(number, TableMode::IntentExclusive);
         if self.is_snapshot() || !(locked || self.shared.locks.try_enter_table(number)) {
@@ -89,7 +92,8 @@ impl Txn {
         }
         counters::add(Counter::Transactions, 1);
         counters::add(Counter::WriteTransactions, 1);
-        self.harden(at.end, self.db.resolve(durability))?;
+        self.harden(at.end, durability)?;
+        timed.stop();
         Ok(at.start)
     }
 
