@@ -120,20 +120,9 @@ pub(crate) fn grow_file(
         let interval = at / interval_bytes;
         let begin = interval * interval_bytes;
         if at < begin + EXTENT_BYTES {
-            let (page, _) = map_of(id, interval as u32 * MAP_EXTENTS);
-            let mut map = PageBuf::boxed();
-            map.set_word(header::KIND, u64::from(MAP) << 32);
-            map.set_word(header::PAGE_ID, page.0);
-            map.set_word(OWNER, SYSTEM);
-            map.set_word(SLOTS, SYSTEM);
-            map.seal();
-            if at < begin + EXTENT_BYTES {
-                file.allocate(at, begin + EXTENT_BYTES - at).map_err(StorageError::File)?;
-                at = begin + EXTENT_BYTES;
-            }
-            let offset = u64::from(page.page_no()) * PAGE_BYTES as u64;
-            file.write_all_at(offset, map.bytes(), true, WaitType::PreemptiveOsFileOps)
-                .map_err(StorageError::File)?;
+            file.allocate(at, begin + EXTENT_BYTES - at).map_err(StorageError::File)?;
+            at = begin + EXTENT_BYTES;
+            write_map(file, map_of(id, interval as u32 * MAP_EXTENTS).0)?;
         }
         let end = len.min(begin + interval_bytes);
         if end > at {
@@ -236,7 +225,7 @@ impl Store {
                         if extents == first + 1 =>
                     {
                         // Growth was cut short between the extent and its map page.
-                        rewrite_map(file, map)?;
+                        write_map(&*file.file, map)?;
                     }
                     Err(e) => return Err(e.into()),
                 }
@@ -376,7 +365,8 @@ impl Store {
     }
 }
 
-fn rewrite_map(file: &DataFile, map: PageId) -> Result<(), StorageError> {
+/// Writes an empty map page, durably and past the pool: nothing of it is in memory yet.
+fn write_map(file: &(dyn File + 'static), map: PageId) -> Result<(), StorageError> {
     let mut p = PageBuf::boxed();
     p.set_word(header::KIND, u64::from(MAP) << 32);
     p.set_word(header::PAGE_ID, map.0);
@@ -384,8 +374,7 @@ fn rewrite_map(file: &DataFile, map: PageId) -> Result<(), StorageError> {
     p.set_word(SLOTS, SYSTEM);
     p.seal();
     let offset = u64::from(map.page_no()) * PAGE_BYTES as u64;
-    file.file
-        .write_all_at(offset, p.bytes(), true, WaitType::PreemptiveOsFileOps)
+    file.write_all_at(offset, p.bytes(), true, WaitType::PreemptiveOsFileOps)
         .map_err(StorageError::File)
 }
 
