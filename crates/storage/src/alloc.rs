@@ -120,13 +120,13 @@ pub(crate) fn grow_file(
         let interval = at / interval_bytes;
         let begin = interval * interval_bytes;
         if at < begin + EXTENT_BYTES {
-            file.allocate(at, begin + EXTENT_BYTES - at).map_err(StorageError::File)?;
+            file.reserve(at, begin + EXTENT_BYTES - at).map_err(StorageError::File)?;
             at = begin + EXTENT_BYTES;
             write_map(file, map_of(id, interval as u32 * MAP_EXTENTS).0)?;
         }
         let end = len.min(begin + interval_bytes);
         if end > at {
-            file.allocate(at, end - at).map_err(StorageError::File)?;
+            file.reserve(at, end - at).map_err(StorageError::File)?;
             at = end;
         }
     }
