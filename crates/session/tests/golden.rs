@@ -20,6 +20,8 @@ use types::{SqlType, Value, format};
 struct Answer {
     text: String,
     types: Vec<SqlType>,
+    /// An error was among the messages.
+    failed: bool,
 }
 
 impl ResultSink for Answer {
@@ -42,7 +44,23 @@ impl ResultSink for Answer {
     }
 
     fn message(&mut self, message: &SqlMessage) {
-        let _ = writeln!(self.text, "{message}");
+        self.failed |= message.is_error();
+        // What only informs comes without its number, as in sqlcmd.
+        let _ = match message.is_error() {
+            true => writeln!(self.text, "{message}"),
+            false => writeln!(self.text, "{}", message.text),
+        };
+    }
+}
+
+/// Names the batch that panicked.
+struct Blame<'a>(&'a str);
+
+impl Drop for Blame<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the batch that panicked:\n{}", self.0);
+        }
     }
 }
 
@@ -94,14 +112,10 @@ fn answers(instance: &Arc<Instance>, batches: Vec<String>, database: bool) -> Ve
                 }),
             };
             let mut answer = Answer::default();
+            let blame = Blame(&batch);
             let done = session.execute(&batch, &mut answer);
-            let errors = answer.text.contains("Msg ");
-            if done.is_ok() && errors && !answer.text.contains("Level 10") {
-                answer.text.push_str("(errors were reported, yet the batch was fine)\n");
-            }
-            if done.is_err() && !errors {
-                answer.text.push_str("(failed without a message)\n");
-            }
+            drop(blame);
+            assert_eq!(done.is_err(), answer.failed, "{batch}\n{}", answer.text);
             answers.push(answer.text);
         }
         answers
