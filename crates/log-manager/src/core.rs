@@ -43,8 +43,6 @@ pub(crate) struct Fixed {
     pub(crate) uuid: [u8; 16],
     pub(crate) salt: u64,
     pub(crate) incarnation: u32,
-    /// First block of this incarnation.
-    pub(crate) first_block: u64,
     pub(crate) lease_bytes: u64,
     /// Durable bytes that stay readable in the ring.
     pub(crate) retain_bytes: u64,

@@ -49,6 +49,8 @@ struct Write {
 pub(crate) struct Flusher {
     /// The next block to submit.
     next_block: u64,
+    /// The next block is the first of the incarnation. (An opened log has written that one already.)
+    fresh: bool,
     /// Where the first record at or behind `next_block` begins.
     next_record: u64,
     in_flight: VecDeque<Write>,
@@ -67,9 +69,10 @@ pub(crate) struct Flusher {
 }
 
 impl Flusher {
-    pub(crate) fn new(next_block: u64) -> Flusher {
+    pub(crate) fn new(next_block: u64, fresh: bool) -> Flusher {
         Flusher {
             next_block,
+            fresh,
             next_record: Lsn::of_block(next_block).0,
             in_flight: VecDeque::with_capacity(QUEUE_DEPTH_MAX),
             idle: Vec::new(),
@@ -404,7 +407,7 @@ impl Core {
             durable: Lsn(self.durable.load(Relaxed)),
             incarnation: self.fixed.incarnation,
             first,
-            fresh: block == self.fixed.first_block,
+            fresh: std::mem::take(&mut f.fresh),
             vlf_sequence,
         };
         header.seal(bytes);

@@ -8,21 +8,23 @@
 //! What is not noticed: a durable block that is bad while no later block was written after its write had completed.
 //! Up to [`crate::LogConfig::queue_depth`] writes at the very end can be in that state.
 //!
-//! The log then continues on a fresh block at its end, under a higher incarnation that is durable in the file's
-//! header before anything else is written, so leftovers behind the end are never taken for its continuation.
+//! The log then continues at its end under a higher incarnation, which is durable in the file's header before anything
+//! else is written, so leftovers behind the end are never taken for its continuation. Its first block holds nothing
+//! and is durable before the log may be used: a half-written block of the last incarnation, with a half-written one of
+//! the next on top, could otherwise become whole after a second power failure and bring a lost record back.
 
-use crate::block::BlockHeader;
+use crate::block::{BlockHeader, RecordHeader};
 use crate::blocks::Blocks;
 use crate::core::{Core, Fixed, Modes, Outlook, QUEUE_DEPTH_MAX, SEAL_RESERVE};
 use crate::flight::Signal;
 use crate::flush::Flusher;
-use crate::lsn::{BLOCK_BYTES, Lsn, PAYLOAD_BYTES};
+use crate::lsn::{BLOCK_BYTES, HEADER_BYTES, Lsn, PAYLOAD_BYTES};
 use crate::reader::LogReader;
 use crate::reservation::Reservation;
 use crate::ring::Ring;
 use crate::vlf::{FileHeader, VLFS_AT, VlfHeader, Vlfs};
 use crate::waiters::Waiters;
-use crate::{LogConfig, LogError, RECORD_BYTES_MAX, Reserve, Writer};
+use crate::{LogConfig, LogError, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, Reserve, Writer};
 use device::{File, FileSystem, OpenOptions};
 use parking_lot::{Mutex, RwLock};
 use runtime::spin::SpinLock;
@@ -106,7 +108,7 @@ pub(crate) fn open(
     options.direct = cfg.direct;
     let file = fs.open(path, options).map_err(io("opening the log file"))?;
     let mut header = read_file_header(&file)?;
-    let (map, damaged) = read_vlf_headers(&file, &header)?;
+    let (mut map, damaged) = read_vlf_headers(&file, &header)?;
     let mut blocks =
         Blocks::new(file.clone(), map.clone(), header.salt, SCAN_BYTES, map.end_block());
     let from = if from.is_none() { blocks.first_lsn() } else { from };
@@ -132,8 +134,9 @@ pub(crate) fn open(
     header.clean = false;
     header.end = Lsn::NONE;
     write_header(&file, &header)?;
+    settle_end(&file, &mut map, &header, end)?;
     blocks.set_end(end);
-    let core = start_core(file, &header, map, cfg, end)?;
+    let core = start_core(file, &header, map, cfg, end + 1)?;
     // Recovery needs room to undo and to checkpoint, however full the log was.
     let vlf = core.vlfs.lock().blocks_each() * PAYLOAD_BYTES as u64;
     if core.vlfs.lock().capacity_end().0 < Lsn::of_block(end).0 + vlf {
@@ -243,6 +246,50 @@ fn refuse_lost_blocks(
     Ok(())
 }
 
+/// Writes the first block of this incarnation, an empty one, to where the log ends.
+fn settle_end(
+    file: &Arc<dyn File>,
+    map: &mut Vlfs,
+    header: &FileHeader,
+    end: u64,
+) -> Result<(), LogError> {
+    let at = Lsn::of_block(end);
+    let mut block = AlignedBuf::zeroed(BLOCK_BYTES);
+    if map.place(end).is_none() {
+        if map.capacity_end() <= at {
+            let from = map.offset_of(map.headers.len());
+            file.allocate(from, map.vlf_bytes).map_err(io("growing the log"))?;
+            map.grown();
+        }
+        let Some((offset, vlf)) = map.activate(header.salt, header.incarnation, at) else {
+            stdx::fatal!("a log that has just grown has no free VLF");
+        };
+        vlf.encode(&mut block);
+        file.write_all_at(offset, &block, true, WaitType::IoCompletion)
+            .map_err(io("writing a VLF's header"))?;
+        map.activated();
+        block.fill(0);
+    }
+    let Some(place) = map.place(end) else {
+        stdx::fatal!("block {end} has no place behind the log's end");
+    };
+    let pad = RecordHeader::encode(at, PAYLOAD_BYTES - RECORD_HEADER_BYTES, true);
+    block[HEADER_BYTES..HEADER_BYTES + RECORD_HEADER_BYTES].copy_from_slice(&pad.to_le_bytes());
+    let first = BlockHeader {
+        salt: header.salt,
+        number: end,
+        durable: at,
+        incarnation: header.incarnation,
+        first: Some(0),
+        fresh: true,
+        vlf_sequence: place.vlf_sequence,
+    };
+    let bytes = block.first_chunk_mut().expect("the buffer is a block long");
+    first.seal(bytes);
+    file.write_all_at(place.offset, &block, true, WaitType::IoCompletion)
+        .map_err(io("writing the first block"))
+}
+
 fn start_core(
     file: Arc<dyn File>,
     header: &FileHeader,
@@ -259,7 +306,6 @@ fn start_core(
         uuid: header.uuid,
         salt: header.salt,
         incarnation: header.incarnation,
-        first_block: next_block,
         lease_bytes,
         retain_bytes: ring.payload_bytes() / 4,
         write_blocks_max: (cfg.write_bytes_max / BLOCK_BYTES).max(1) as u64,
@@ -301,7 +347,7 @@ fn start_core(
         outlook: CachePadded::new(outlook),
         signal: CachePadded::new(Arc::new(Signal::new())),
         waiters: Waiters::new(),
-        flusher: CachePadded::new(Mutex::new(Flusher::new(next_block))),
+        flusher: CachePadded::new(Mutex::new(Flusher::new(next_block, header.incarnation == 1))),
         vlfs: Mutex::new(map),
         freed: AtomicU64::new(start),
         ring_pin: RwLock::new(()),

@@ -118,7 +118,8 @@ fn ask(log: &Log) {
 #[test]
 fn power_failures_keep_what_was_acknowledged() {
     let mut torn = 0;
-    for seed in 0..300 {
+    // 914: sectors of two half-written blocks that add up to the older one.
+    for seed in (0..300).chain([914]) {
         simulated(seed, |fs, prng| {
             let mut fs = fs.clone();
             let log = Log::create(&*fs, path(), small(), Lsn(777_777)).unwrap();
