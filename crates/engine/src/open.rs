@@ -212,7 +212,7 @@ fn make_store(
     options: &DbOptions,
 ) -> Result<Arc<Store>, EngineError> {
     let bytes = options.buffer_pool_bytes as usize;
-    let config = PoolConfig { bytes, prefault_bytes: bytes.min(16 << 20) };
+    let config = PoolConfig { bytes, prefault_bytes: bytes.min(options.prefault_bytes as usize) };
     let pool = BufferPool::new(config, log.clone() as Arc<dyn Harden>, doublewrite)?;
     Ok(Store::new(pool, Arc::new(LogOfStore(log.clone()))))
 }

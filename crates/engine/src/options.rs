@@ -89,6 +89,9 @@ pub struct DbOptions {
     pub log: LogConfig,
     /// Bytes of the buffer pool.
     pub buffer_pool_bytes: u64,
+    /// Bytes of it that are touched at opening; the background touches more ahead of use. First touches run at half a
+    /// gigabyte a second on some machines, so who measures asks for all.
+    pub prefault_bytes: u64,
     pub delayed_durability: DelayedDurability,
     /// READ COMMITTED reads row versions. (The locking form is not there yet.)
     pub read_committed_snapshot: bool,
@@ -102,6 +105,7 @@ impl Default for DbOptions {
         DbOptions {
             log: LogConfig::default(),
             buffer_pool_bytes: 256 << 20,
+            prefault_bytes: 16 << 20,
             delayed_durability: DelayedDurability::Disabled,
             read_committed_snapshot: true,
             recovery_model: RecoveryModel::Simple,
