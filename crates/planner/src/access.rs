@@ -3,7 +3,7 @@
 
 use binder::ir::*;
 use catalog::TableDef;
-use types::{Len, SqlType};
+use types::{Len, SqlType, Value, compare};
 
 use crate::fold::{all_of, fold, widens};
 use crate::lower::*;
@@ -12,6 +12,27 @@ use crate::plan::*;
 impl Lowering {
     /// Reads a table under predicates.
     pub fn get(&mut self, get: Get, preds: Vec<Expr>, needed: &Needed) -> Lowered {
+        match seeks_of_list(&get, &preds) {
+            Some(alternatives) => self.seeks(&get, alternatives, needed),
+            None => self.read(get, preds, needed),
+        }
+    }
+
+    /// One seek after another, for values that differ: no row comes twice.
+    fn seeks(&mut self, get: &Get, alternatives: Vec<Vec<Expr>>, needed: &Needed) -> Lowered {
+        let kept = get.columns.iter().copied().filter(|c| needed.contains(c));
+        let cols: Vec<ColId> = kept.chain(get.locator).collect();
+        let mut inputs = Vec::with_capacity(alternatives.len());
+        for preds in alternatives {
+            let one = self.read(get.clone(), preds, needed);
+            inputs.push(self.shape(one, &cols).node);
+        }
+        let rows = inputs.iter().map(|n| n.rows).sum();
+        let types = inputs[0].types.clone();
+        plain(Node { op: Op::Concat { inputs }, types, rows }, cols)
+    }
+
+    fn read(&mut self, get: Get, preds: Vec<Expr>, needed: &Needed) -> Lowered {
         let (found, rest) = key_range(&get, preds);
         // Subqueries stay out of the scan: it only ever compares.
         let (above, in_scan): (Vec<Expr>, Vec<Expr>) = rest
@@ -57,6 +78,49 @@ impl Lowering {
         let node = Node { op: Op::Scan(Box::new(scan)), types, rows };
         self.filter(Lowered { node, cols, order, fixed }, above)
     }
+}
+
+/// Values of an IN list that are sought one by one; longer lists scan.
+const LIST_MAX: usize = 64;
+
+/// Where an IN list of constants gives more of the key than the rest does: the predicates with the
+/// list replaced by an equality, for each different value.
+fn seeks_of_list(get: &Get, preds: &[Expr]) -> Option<Vec<Vec<Expr>>> {
+    let given = key_range(get, preds.to_vec()).0.map_or(0, |r| r.prefix.len());
+    for (i, pred) in preds.iter().enumerate() {
+        let ExprKind::In { input, list, negated: false } = &pred.kind else { continue };
+        let constants: Option<Vec<&Value>> = list
+            .iter()
+            .map(|e| match &e.kind {
+                ExprKind::Const(value) => Some(value),
+                _ => None,
+            })
+            .collect();
+        let Some(constants) = constants else { continue };
+        let mut different: Vec<usize> = Vec::new();
+        for (at, value) in constants.iter().enumerate() {
+            let known = different
+                .iter()
+                .any(|d| compare::compare(constants[*d], value).is_none_or(|o| o.is_eq()));
+            if !known && !value.is_null() {
+                different.push(at);
+            }
+        }
+        if different.is_empty() || different.len() > LIST_MAX {
+            continue;
+        }
+        let with = |at: usize| {
+            let mut preds = preds.to_vec();
+            preds[i] = Expr::compare(CompareOp::Eq, (**input).clone(), list[at].clone());
+            fold(&mut preds[i]);
+            preds
+        };
+        let gained = key_range(get, with(different[0])).0.map_or(0, |r| r.prefix.len());
+        if gained > given {
+            return Some(different.into_iter().map(with).collect());
+        }
+    }
+    None
 }
 
 /// Columns of the clustered key, in order: ordinal and descending.

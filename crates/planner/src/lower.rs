@@ -30,8 +30,18 @@ pub(crate) struct Lowered {
 pub(crate) struct Boundary {
     /// Columns of the outer row.
     pub cols: Vec<ColId>,
-    /// Those that the inner plan asked for, with their parameter and type.
-    pub params: Vec<(ColId, ParamId, SqlType)>,
+    /// Those that the inner plan asked for.
+    pub params: Vec<Correlation>,
+}
+
+/// A column that an inner plan reads of a row around it.
+pub(crate) struct Correlation {
+    col: ColId,
+    ty: SqlType,
+    param: ParamId,
+    /// It belongs to a row further out, which carries it in this parameter. Passing it on at every
+    /// level makes a plan without binds one whose result never changes.
+    passed: Option<ParamId>,
 }
 
 /// State of planning one statement.
@@ -161,18 +171,23 @@ impl Lowering {
         id
     }
 
-    /// The parameter that carries an outer column, from the nearest boundary that has it.
+    /// The parameter that carries an outer column to the innermost plan.
     fn param(&mut self, id: ColId, ty: SqlType) -> ParamId {
-        let at = self.boundaries.iter().rposition(|b| b.cols.contains(&id));
-        let Some(at) = at else {
-            stdx::fatal!("planner: column {id:?} is produced by no input");
+        self.param_at(self.boundaries.len(), id, ty)
+    }
+
+    fn param_at(&mut self, levels: usize, col: ColId, ty: SqlType) -> ParamId {
+        let Some(level) = levels.checked_sub(1) else {
+            stdx::fatal!("planner: column {col:?} is produced by no input");
         };
-        if let Some((_, param, _)) = self.boundaries[at].params.iter().find(|(c, ..)| *c == id) {
-            return *param;
+        if let Some(known) = self.boundaries[level].params.iter().find(|c| c.col == col) {
+            return known.param;
         }
+        let here = self.boundaries[level].cols.contains(&col);
+        let passed = (!here).then(|| self.param_at(level, col, ty));
         let param = ParamId(self.param_count as u32);
         self.param_count += 1;
-        self.boundaries[at].params.push((id, param, ty));
+        self.boundaries[level].params.push(Correlation { col, ty, param, passed });
         param
     }
 
@@ -657,9 +672,15 @@ pub(crate) fn binds(boundary: &Boundary, cols: &[ColId]) -> Vec<(ParamId, Expr)>
     boundary
         .params
         .iter()
-        .map(|(id, param, ty)| {
-            let slot = cols.iter().position(|c| c == id).expect("a boundary's own column");
-            (*param, Expr::new(ExprKind::Slot(slot as u32), *ty, true))
+        .map(|c| {
+            let kind = match c.passed {
+                Some(outer) => ExprKind::Param(outer),
+                None => {
+                    let slot = cols.iter().position(|id| *id == c.col);
+                    ExprKind::Slot(slot.expect("a boundary's own column") as u32)
+                }
+            };
+            (c.param, Expr::new(kind, c.ty, true))
         })
         .collect()
 }
