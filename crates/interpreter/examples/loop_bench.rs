@@ -1,6 +1,6 @@
 //! What the interpreter costs per turn of a loop, and what a singleton insert costs under it.
 //!
-//! `cargo run --release -p interpreter --example loop_bench [rows]`. One session on a plain thread, files in a
+//! `cargo run --release -p interpreter --example loop_bench [rows [loop,loop]]`. One session on a plain thread, files in a
 //! temporary folder, delayed durability; nanoseconds of this thread's CPU, and of the clock, per turn.
 
 #[path = "../tests/support/mod.rs"]
@@ -102,7 +102,11 @@ fn main() {
     let mut session = Session::new(&database, 51);
     session.host = OneDatabase(database.clone());
     print!("{}", session.run(SETUP));
+    let only = std::env::args().nth(2);
     for name in ["empty_loop", "key_loop", "insert_loop", "batch_loop", "pair_loop", "read_loop"] {
+        if only.as_ref().is_some_and(|only| !only.split(',').any(|o| o == name)) {
+            continue;
+        }
         // The first, short call compiles and warms.
         let warm = if name == "read_loop" { 1000 } else { 0 };
         print!("{}", session.run(&format!("EXEC {name} {warm}")));

@@ -426,4 +426,37 @@ mod tests {
         assert_eq!(code.handler(outer_catch), None);
         assert_eq!(code.handler(after), None);
     }
+
+    struct Nothing;
+
+    impl binder::Names for Nothing {
+        fn version(&self) -> u64 {
+            1
+        }
+        fn table(&self, _: &binder::ObjectName) -> Option<Arc<catalog::TableDef>> {
+            None
+        }
+        fn system_view(&self, _: &binder::ObjectName) -> Option<Arc<ir::SystemView>> {
+            None
+        }
+        fn database(&self) -> String {
+            "test".to_string()
+        }
+    }
+
+    fn compiled(text: &str) -> Code {
+        let batch = syntax::parse_batch(text, &syntax::LexOptions::default()).expect("parse");
+        let program = binder::bind_batch(&batch, text, &Nothing).expect("bind");
+        compile(Arc::new(program), None, 0)
+    }
+
+    #[test]
+    fn integers_stay_out_of_expression_trees() {
+        let code = compiled(
+            "DECLARE @i int = 0, @k bigint, @base bigint = 5
+             WHILE @i < 10 BEGIN BEGIN TRAN; SET @k = @base + @i; COMMIT; SET @i += 1 END",
+        );
+        assert!(code.exprs.is_empty(), "{:?}", code.ops);
+        assert!(code.statements.is_empty(), "{:?}", code.statements);
+    }
 }

@@ -273,10 +273,13 @@ impl Patch {
                 Some(v) if !self.is_null => {
                     table.layout.patch_i64(row, self.column, v);
                     if let Some(part) = self.key_part {
+                        match &mut key_values[part] {
+                            Value::BigInt(old) => *old = v,
+                            other => *other = Value::BigInt(v),
+                        }
                         if part == 0 {
                             *key_i64 = v;
                         }
-                        key_values[part] = Value::BigInt(v);
                     }
                     return Ok(());
                 }

@@ -98,38 +98,48 @@ impl Vm<'_> {
         let ops = &code.ops[..];
         loop {
             match ops[*pc as usize] {
-                Op::Move { d, s } => frame[d as usize] = frame[s as usize].clone(),
-                Op::Add { d, a, b } => {
-                    frame[d as usize] = match (&frame[a as usize], &frame[b as usize]) {
-                        (Value::Int(a), Value::Int(b)) => Value::Int(arith::add_i32(*a, *b)?),
-                        (Value::BigInt(a), Value::BigInt(b)) => {
-                            Value::BigInt(arith::add_i64(*a, *b)?)
-                        }
-                        _ => Value::Null,
+                Op::Move { d, s } => match frame[s as usize] {
+                    Value::Int(value) => set_i32(&mut frame[d as usize], value),
+                    Value::BigInt(value) => set_i64(&mut frame[d as usize], value),
+                    ref other => frame[d as usize] = other.clone(),
+                },
+                Op::Add { d, a, b } => match (&frame[a as usize], &frame[b as usize]) {
+                    (Value::Int(a), Value::Int(b)) => {
+                        let value = arith::add_i32(*a, *b)?;
+                        set_i32(&mut frame[d as usize], value);
                     }
-                }
-                Op::Sub { d, a, b } => {
-                    frame[d as usize] = match (&frame[a as usize], &frame[b as usize]) {
-                        (Value::Int(a), Value::Int(b)) => Value::Int(arith::sub_i32(*a, *b)?),
-                        (Value::BigInt(a), Value::BigInt(b)) => {
-                            Value::BigInt(arith::sub_i64(*a, *b)?)
-                        }
-                        _ => Value::Null,
+                    (Value::BigInt(a), Value::BigInt(b)) => {
+                        let value = arith::add_i64(*a, *b)?;
+                        set_i64(&mut frame[d as usize], value);
                     }
-                }
-                Op::Mul { d, a, b } => {
-                    frame[d as usize] = match (&frame[a as usize], &frame[b as usize]) {
-                        (Value::Int(a), Value::Int(b)) => Value::Int(arith::mul_i32(*a, *b)?),
-                        (Value::BigInt(a), Value::BigInt(b)) => {
-                            Value::BigInt(arith::mul_i64(*a, *b)?)
-                        }
-                        _ => Value::Null,
+                    _ => frame[d as usize] = Value::Null,
+                },
+                Op::Sub { d, a, b } => match (&frame[a as usize], &frame[b as usize]) {
+                    (Value::Int(a), Value::Int(b)) => {
+                        let value = arith::sub_i32(*a, *b)?;
+                        set_i32(&mut frame[d as usize], value);
                     }
-                }
-                Op::Widen { d, s } => {
-                    frame[d as usize] =
-                        frame[s as usize].as_i64().map_or(Value::Null, Value::BigInt);
-                }
+                    (Value::BigInt(a), Value::BigInt(b)) => {
+                        let value = arith::sub_i64(*a, *b)?;
+                        set_i64(&mut frame[d as usize], value);
+                    }
+                    _ => frame[d as usize] = Value::Null,
+                },
+                Op::Mul { d, a, b } => match (&frame[a as usize], &frame[b as usize]) {
+                    (Value::Int(a), Value::Int(b)) => {
+                        let value = arith::mul_i32(*a, *b)?;
+                        set_i32(&mut frame[d as usize], value);
+                    }
+                    (Value::BigInt(a), Value::BigInt(b)) => {
+                        let value = arith::mul_i64(*a, *b)?;
+                        set_i64(&mut frame[d as usize], value);
+                    }
+                    _ => frame[d as usize] = Value::Null,
+                },
+                Op::Widen { d, s } => match frame[s as usize].as_i64() {
+                    Some(value) => set_i64(&mut frame[d as usize], value),
+                    None => frame[d as usize] = Value::Null,
+                },
                 Op::Eval { d, expr } => {
                     frame[d as usize] = self.evaluate(&code.exprs[expr as usize], frame)?;
                 }
@@ -291,6 +301,25 @@ impl Vm<'_> {
         let mut env = SessionEnvironment { state: &mut *self.state, host: &mut *self.host };
         let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
         body(&mut cx)
+    }
+}
+
+/// Writes an int. Where one was before only its payload changes: a value put together on the stack and moved whole
+/// would wait for its own stores (some 15 ns).
+#[inline(always)]
+fn set_i32(slot: &mut Value, value: i32) {
+    match slot {
+        Value::Int(old) => *old = value,
+        _ => *slot = Value::Int(value),
+    }
+}
+
+/// The same for a bigint.
+#[inline(always)]
+fn set_i64(slot: &mut Value, value: i64) {
+    match slot {
+        Value::BigInt(old) => *old = value,
+        _ => *slot = Value::BigInt(value),
     }
 }
 
