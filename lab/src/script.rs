@@ -14,13 +14,17 @@ pub(crate) struct Shape {
 pub(crate) const DATABASE: &str = "lab";
 
 /// Batches that make the database, run in `master`.
-pub(crate) fn create_database(delayed: bool) -> Vec<String> {
+///
+/// `presized`: the file of the rows begins large, as whoever runs such a load would make it, so that
+/// the window does not pay for its growth.
+pub(crate) fn create_database(delayed: bool, presized: bool) -> Vec<String> {
+    let size = if presized { ", SIZE = 1024MB" } else { "" };
     let durability = if delayed { "FORCED" } else { "DISABLED" };
     vec![
         format!(
             "CREATE DATABASE {DATABASE}\n\
              ON PRIMARY (NAME = {DATABASE}_primary, FILENAME = '{DATABASE}.mdf'),\n\
-             FILEGROUP rows (NAME = {DATABASE}_rows, FILENAME = '{DATABASE}_rows.ndf')\n\
+             FILEGROUP rows (NAME = {DATABASE}_rows, FILENAME = '{DATABASE}_rows.ndf'{size})\n\
              LOG ON (NAME = {DATABASE}_log, FILENAME = '{DATABASE}.ldf');"
         ),
         format!("ALTER DATABASE {DATABASE} SET RECOVERY SIMPLE;"),

@@ -220,9 +220,9 @@ fn set_up(options: &Options, instance: &Arc<Instance>) -> Result<(), LabError> {
         rows_per_insert: options.rows_per_insert,
         commit_every: options.rows_per_transaction(),
     };
-    let delayed = options.delayed;
+    let (delayed, presized) = (options.delayed, options.rows.is_none());
     on_session(instance, move |session| {
-        for batch in script::create_database(delayed) {
+        for batch in script::create_database(delayed, presized) {
             load::execute(session, &batch)?;
         }
         load::execute(session, &format!("USE {};", script::DATABASE))?;
