@@ -158,6 +158,8 @@ fn run_cell(
     let instance = open(options, folder, &fs)?;
     let result = (|| {
         set_up(options, &instance)?;
+        progress.step("touching the buffer pool's memory");
+        instance.populate_memory();
         let device_flush = match options.delayed {
             true => None,
             false => {

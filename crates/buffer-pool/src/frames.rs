@@ -177,6 +177,19 @@ impl Frames {
         self.free.lock().len() + (self.count - self.used())
     }
 
+    /// Populates what is not yet populated, step by step; `step` is called between steps and says whether to go on.
+    pub(crate) fn populate_all(&self, mut step: impl FnMut() -> bool) {
+        let end = self.count * PAGE_BYTES;
+        loop {
+            let from = self.populated.load(Relaxed) as usize;
+            if from >= end || !step() {
+                return;
+            }
+            self.arena.populate(from, PREFAULT_STEP);
+            self.populated.fetch_max((from + PREFAULT_STEP) as u64, Relaxed);
+        }
+    }
+
     /// Populates one step when fewer than enough fresh bytes are ready; whether it did.
     pub(crate) fn prefault_step(&self) -> bool {
         let end = self.count * PAGE_BYTES;
@@ -186,7 +199,7 @@ impl Frames {
         }
         let from = ready.max(self.used() * PAGE_BYTES) & !((2 << 20) - 1);
         self.arena.populate(from, PREFAULT_STEP);
-        self.populated.store((from + PREFAULT_STEP) as u64, Relaxed);
+        self.populated.fetch_max((from + PREFAULT_STEP) as u64, Relaxed);
         true
     }
 }

@@ -401,6 +401,13 @@ impl BufferPool {
         Err(PoolError::NoFrames)
     }
 
+    /// Touches every frame now, for whoever would rather wait once than at first uses (where memory is slow to come,
+    /// as in a young virtual machine, a first touch costs more than the insert that causes it). Blocks the thread for
+    /// milliseconds at a time: not for tasks. `step` is called between steps and says whether to go on.
+    pub fn populate_all(&self, step: impl FnMut() -> bool) {
+        self.frames.populate_all(step);
+    }
+
     /// Touches the next frames before they are needed; `false` when enough are ready. One step of a cleaner.
     pub fn prefault_step(&self) -> bool {
         self.frames.prefault_step()

@@ -259,6 +259,11 @@ impl Database {
         Ok(self.shared.log.flush()?)
     }
 
+    /// Touches all memory of the buffer pool now. From a plain thread: it blocks.
+    pub fn populate_buffer_pool(&self) {
+        self.pool.populate_all(|| !self.has_failed());
+    }
+
     pub fn stats(&self) -> DatabaseStats {
         let f = &self.figures;
         DatabaseStats {

@@ -140,6 +140,14 @@ impl Instance {
         Ok((server, databases))
     }
 
+    /// Touches the memory of every buffer pool now, so that no session pays for a first touch later (SQL Server's
+    /// "lock pages in memory", in spirit). From a plain thread: it blocks, for seconds where memory is slow to come.
+    pub fn populate_memory(&self) {
+        for open in self.databases() {
+            open.engine.populate_buffer_pool();
+        }
+    }
+
     /// Starts a session on a scheduler and hands it to `body`.
     pub fn spawn_session<R: Send + 'static>(
         self: &Arc<Self>,
