@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod calls;
 mod coerce;
 mod context;
 pub mod ddl;
@@ -24,10 +25,13 @@ mod error;
 mod expr;
 mod from;
 mod functions;
+mod grouping;
 pub mod hints;
 pub mod ir;
 mod names;
+mod output;
 mod select;
+mod sets;
 mod statements;
 
 pub use error::BindError;

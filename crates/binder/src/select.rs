@@ -8,6 +8,7 @@ use types::SqlType;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
+use crate::grouping::AggScope;
 use crate::hints;
 use crate::ir::*;
 
@@ -80,7 +81,7 @@ impl Binder<'_> {
     }
 
     /// One side of a set operation: no ORDER BY of its own.
-    fn side(&mut self, body: &ast::QueryBody) -> Result<Query> {
+    pub fn side(&mut self, body: &ast::QueryBody) -> Result<Query> {
         match body {
             ast::QueryBody::Select(select) => match self.select(select, None)? {
                 (query, Assigned::No) => Ok(query),
@@ -96,152 +97,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A table value constructor. Columns have no names and the common type of their values.
-    fn values(&mut self, rows: &[Vec<ast::Expr>]) -> Result<Query> {
-        let width = rows.first().map_or(0, Vec::len);
-        let mut bound = Vec::with_capacity(rows.len());
-        for row in rows {
-            if row.len() != width {
-                return Err(self.error(
-                    10709,
-                    "The number of columns for each row in a table value constructor must be the \
-                     same.",
-                ));
-            }
-            bound.push(row.iter().map(|e| self.expr(e)).collect::<Result<Vec<Expr>>>()?);
-        }
-        let mut output = Vec::with_capacity(width);
-        for i in 0..width {
-            let column: Vec<&Expr> = bound.iter().map(|row| &row[i]).collect();
-            let ty = self.common(&column)?.unwrap_or(SqlType::Int);
-            let nullable = column.iter().any(|e| e.nullable);
-            for row in &mut bound {
-                let value = std::mem::replace(&mut row[i], Expr::int(0));
-                row[i] = self.coerce(value, ty, CastMode::Implicit)?;
-            }
-            let id = self.new_col();
-            output.push(OutputColumn { name: None, id, ty, nullable, identity: false });
-        }
-        let columns = output.iter().map(|c| c.id).collect();
-        Ok(Query { rel: Rel::Values { rows: bound, columns }, output, maxdop: 0 })
-    }
-
-    fn set_operation(&mut self, body: &ast::QueryBody) -> Result<Query> {
-        let ast::QueryBody::SetOperation { op, all, left, right } = body else {
-            return self.side(body);
-        };
-        let mut left = self.side(left)?;
-        let mut right = self.side(right)?;
-        if left.output.len() != right.output.len() {
-            return Err(self.error(
-                205,
-                "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an \
-                 equal number of expressions in their target lists.",
-            ));
-        }
-        let mut types = Vec::with_capacity(left.output.len());
-        for (a, b) in left.output.iter().zip(&right.output) {
-            let a_null = constant_null(&left.rel, a.id);
-            let b_null = constant_null(&right.rel, b.id);
-            types.push(if a_null {
-                b.ty
-            } else if b_null {
-                a.ty
-            } else {
-                SqlType::common_type(a.ty, b.ty).map_err(|e| BindError::of_type(e, self.line))?
-            });
-        }
-        let left_columns = self.convert_output(&mut left, &types)?;
-        let right_columns = self.convert_output(&mut right, &types)?;
-        let columns: Vec<ColId> = types.iter().map(|_| self.new_col()).collect();
-        let output = left
-            .output
-            .iter()
-            .zip(&right.output)
-            .zip(columns.iter().zip(&types))
-            .map(|((a, b), (id, ty))| OutputColumn {
-                name: a.name.clone(),
-                id: *id,
-                ty: *ty,
-                nullable: a.nullable || b.nullable,
-                identity: false,
-            })
-            .collect();
-        let op = match (op, all) {
-            (ast::SetOperator::Union, true) => SetOp::UnionAll,
-            (ast::SetOperator::Union, false) => SetOp::Union,
-            (ast::SetOperator::Except, _) => SetOp::Except,
-            (ast::SetOperator::Intersect, _) => SetOp::Intersect,
-        };
-        let rel = Rel::SetOp {
-            op,
-            left: Box::new(left.rel),
-            left_columns,
-            right: Box::new(right.rel),
-            right_columns,
-            columns,
-        };
-        Ok(Query { rel, output, maxdop: 0 })
-    }
-
-    /// Brings the output of a query to the given types; the ids that carry it.
-    fn convert_output(&mut self, query: &mut Query, types: &[SqlType]) -> Result<Vec<ColId>> {
-        if query.output.iter().zip(types).all(|(c, ty)| c.ty == *ty) {
-            return Ok(query.output.iter().map(|c| c.id).collect());
-        }
-        let mut exprs = Vec::with_capacity(types.len());
-        let mut ids = Vec::with_capacity(types.len());
-        for (column, ty) in query.output.iter().zip(types) {
-            let value = if constant_null(&query.rel, column.id) {
-                Expr::constant(types::Value::Null, *ty)
-            } else {
-                let value = Expr::col(column.id, column.ty, column.nullable);
-                self.coerce(value, *ty, CastMode::Implicit)?
-            };
-            let id = self.new_col();
-            ids.push(id);
-            exprs.push((id, value));
-        }
-        let input = std::mem::replace(&mut query.rel, Rel::OneRow);
-        query.rel = Rel::Project { input: Box::new(input), exprs };
-        Ok(ids)
-    }
-
-    /// ORDER BY and OFFSET of a set operation: output columns by name or position.
-    fn order_set(&mut self, mut bound: Query, query: &ast::Query) -> Result<Query> {
-        let mut keys = Vec::new();
-        for item in &query.order_by {
-            let found = match &item.expr.kind {
-                ast::ExprKind::Literal(ast::Literal::Int(n)) => {
-                    usize::try_from(*n).ok().and_then(|n| bound.output.get(n.wrapping_sub(1)))
-                }
-                ast::ExprKind::Column(c) if c.qualifier.is_empty() => {
-                    bound.output.iter().find(|o| {
-                        o.name.as_deref().is_some_and(|n| catalog::same_name(n, &c.name.value))
-                    })
-                }
-                _ => None,
-            };
-            let Some(found) = found else {
-                return Err(BindError::new(
-                    104,
-                    16,
-                    item.expr.span.line.max(1),
-                    "ORDER BY items must appear in the select list if the statement contains a \
-                     UNION, INTERSECT or EXCEPT operator.",
-                ));
-            };
-            let expr = Expr::col(found.id, found.ty, found.nullable);
-            keys.push(SortKey { expr, desc: item.descending });
-        }
-        if !keys.is_empty() {
-            bound.rel = Rel::Sort { input: Box::new(bound.rel), keys };
-        }
-        self.offset(&mut bound.rel, query)?;
-        Ok(bound)
-    }
-
-    fn offset(&mut self, rel: &mut Rel, query: &ast::Query) -> Result<()> {
+    pub fn offset(&mut self, rel: &mut Rel, query: &ast::Query) -> Result<()> {
         let Some(offset) = &query.offset else { return Ok(()) };
         let offset = self.bigint(offset)?;
         let fetch = query.fetch.as_ref().map(|e| self.bigint(e)).transpose()?;
@@ -645,84 +501,4 @@ enum Key {
     /// An item of the select list.
     Item(usize, bool),
     Expr(Expr, bool),
-}
-
-/// Rewrites expressions above a grouping: grouped expressions become its columns, and no other
-/// column of FROM may remain (8120, 8121, 8127).
-struct AggScope<'a> {
-    group: &'a [(ColId, Expr)],
-    from_columns: &'a HashSet<ColId>,
-    tables: &'a [Scope],
-}
-
-impl AggScope<'_> {
-    fn rewrite(&self, e: &mut Expr, clause: Clause, line: u32) -> Result<()> {
-        if let Some((id, g)) = self.group.iter().find(|(_, g)| g == e) {
-            *e = Expr::col(*id, g.ty, g.nullable);
-            return Ok(());
-        }
-        if let ExprKind::Col(id) = e.kind
-            && self.from_columns.contains(&id)
-        {
-            return Err(self.not_grouped(id, clause, line));
-        }
-        let mut failed = None;
-        let mut each = |child: &mut Expr| {
-            if let Err(err) = self.rewrite(child, clause, line) {
-                failed.get_or_insert(err);
-            }
-        };
-        if let ExprKind::Subquery { query, .. } = &mut e.kind {
-            query.rel.walk_exprs_mut(&mut each);
-        }
-        e.for_each_child_mut(&mut each);
-        failed.map_or(Ok(()), Err)
-    }
-
-    fn not_grouped(&self, id: ColId, clause: Clause, line: u32) -> BindError {
-        let mut full = String::from("?");
-        for table in self.tables.iter().flat_map(|s| &s.tables) {
-            if let Some(c) = table.columns.iter().find(|c| c.id == id) {
-                full = format!("{}.{}", table.shown, c.name.as_deref().unwrap_or(""));
-            }
-        }
-        match clause {
-            Clause::Having => BindError::new(
-                8121,
-                16,
-                line,
-                format!(
-                    "Column '{full}' is invalid in the HAVING clause because it is not contained \
-                     in either an aggregate function or the GROUP BY clause."
-                ),
-            ),
-            Clause::OrderBy => BindError::new(
-                8127,
-                16,
-                line,
-                format!(
-                    "Column \"{full}\" is invalid in the ORDER BY clause because it is not \
-                     contained in either an aggregate function or the GROUP BY clause."
-                ),
-            ),
-            _ => BindError::new(
-                8120,
-                16,
-                line,
-                format!(
-                    "Column '{full}' is invalid in the select list because it is not contained in \
-                     either an aggregate function or the GROUP BY clause."
-                ),
-            ),
-        }
-    }
-}
-
-/// Is this output the bare constant NULL (which takes the other side's type)?
-fn constant_null(rel: &Rel, id: ColId) -> bool {
-    match rel {
-        Rel::Project { exprs, .. } => exprs.iter().any(|(i, e)| *i == id && e.is_null_constant()),
-        Rel::Top { input, .. } | Rel::Sort { input, .. } => constant_null(input, id),
-        _ => false,
-    }
 }

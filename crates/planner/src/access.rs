@@ -5,6 +5,7 @@ use binder::ir::*;
 use catalog::TableDef;
 use types::{Len, SqlType, Value, compare};
 
+use crate::columns::*;
 use crate::fold::{all_of, fold, widens};
 use crate::lower::*;
 use crate::plan::*;

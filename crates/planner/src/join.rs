@@ -7,6 +7,7 @@
 use binder::ir::*;
 
 use crate::access::{key_columns, key_range};
+use crate::columns::*;
 use crate::fold::{all_of, conjuncts, fold};
 use crate::lower::*;
 use crate::plan::*;

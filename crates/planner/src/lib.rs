@@ -11,7 +11,9 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod columns;
 mod fold;
+mod group;
 mod join;
 mod lower;
 mod plan;

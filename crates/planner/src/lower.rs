@@ -7,8 +7,9 @@
 use std::collections::HashSet;
 
 use binder::ir::*;
-use types::{SqlType, Value};
+use types::SqlType;
 
+use crate::columns::*;
 use crate::fold::{all_of, conjuncts, fold, truth};
 use crate::plan::*;
 
@@ -344,163 +345,6 @@ impl Lowering {
         self.filter(lowered, above)
     }
 
-    fn aggregate(
-        &mut self,
-        input: Rel,
-        mut group: Vec<(ColId, Expr)>,
-        mut aggs: Vec<Aggregate>,
-        scalar: bool,
-        preds: Vec<Expr>,
-        needed: &Needed,
-    ) -> Lowered {
-        let mut above = Vec::new();
-        let mut below_preds = Vec::new();
-        for mut pred in preds {
-            let mut ids = Vec::new();
-            pred.columns(&mut ids);
-            let on_groups = !scalar
-                && !aggs.iter().any(|a| ids.contains(&a.out))
-                && ids.iter().any(|id| group.iter().any(|(g, _)| g == id));
-            if on_groups {
-                pred.replace_columns(&mut |id| {
-                    group.iter().find(|(i, _)| *i == id).map(|(_, e)| e.clone())
-                });
-                below_preds.push(pred);
-            } else {
-                above.push(pred);
-            }
-        }
-        let wanted = with_exprs(needed, above.iter());
-        aggs.retain(|a| wanted.contains(&a.out));
-        for (_, e) in &mut group {
-            fold(e);
-        }
-        for e in aggs.iter_mut().filter_map(|a| a.arg.as_mut()) {
-            fold(e);
-        }
-        let below = with_exprs(
-            &Needed::new(),
-            group.iter().map(|(_, e)| e).chain(aggs.iter().filter_map(|a| a.arg.as_ref())),
-        );
-        let input = self.rel(input, below_preds, &below);
-        let group_cols: Vec<ColId> = group
-            .iter()
-            .filter_map(|(_, e)| match e.kind {
-                ExprKind::Col(id) => Some(id),
-                _ => None,
-            })
-            .collect();
-        let grouped_order = group_cols.len() == group.len() && {
-            let free: Vec<ColId> =
-                group_cols.iter().copied().filter(|id| !input.fixed.contains(id)).collect();
-            let sorted: Vec<ColId> = input
-                .order
-                .iter()
-                .map(|(id, _)| *id)
-                .filter(|id| !input.fixed.contains(id))
-                .take(free.len())
-                .collect();
-            sorted.len() == free.len() && free.iter().all(|id| sorted.contains(id))
-        };
-        let strategy =
-            if group.is_empty() || grouped_order { AggStrategy::Stream } else { AggStrategy::Hash };
-        let cols: Vec<ColId> =
-            group.iter().map(|(id, _)| *id).chain(aggs.iter().map(|a| a.out)).collect();
-        let types = group.iter().map(|(_, e)| e.ty).chain(aggs.iter().map(|a| a.ty)).collect();
-        let rows = if group.is_empty() { 1.0 } else { (input.node.rows / 10.0).max(1.0) };
-        let group: Vec<Expr> = group.into_iter().map(|(_, e)| self.expr(e, &input.cols)).collect();
-        let aggs = aggs
-            .into_iter()
-            .map(|a| Agg {
-                func: a.func,
-                distinct: a.distinct,
-                arg: a.arg.map(|e| self.expr(e, &input.cols)),
-                ty: a.ty,
-            })
-            .collect();
-        let op = Op::Aggregate { input: Box::new(input.node), group, aggs, scalar, strategy };
-        let lowered = plain(Node { op, types, rows }, cols);
-        self.filter(lowered, above)
-    }
-
-    fn window(
-        &mut self,
-        input: Rel,
-        mut windows: Vec<Window>,
-        preds: Vec<Expr>,
-        needed: &Needed,
-    ) -> Lowered {
-        let wanted = with_exprs(needed, preds.iter());
-        windows.retain(|w| wanted.contains(&w.out));
-        for w in &mut windows {
-            w.partition.iter_mut().for_each(fold);
-            w.order.iter_mut().for_each(|k| fold(&mut k.expr));
-            w.func.for_each_arg_mut(&mut fold);
-        }
-        let mut below = wanted.clone();
-        for w in &windows {
-            let mut exprs: Vec<&Expr> = w.partition.iter().collect();
-            exprs.extend(w.order.iter().map(|k| &k.expr));
-            w.func.for_each_arg(&mut |e| exprs.push(e));
-            below = with_exprs(&below, exprs.into_iter());
-        }
-        let mut lowered = self.rel(input, Vec::new(), &below);
-        // Functions over the same partition and order share one pass. Order by what is the same in
-        // all rows is no order.
-        while !windows.is_empty() {
-            let first = windows.remove(0);
-            let mut partition = first.partition.clone();
-            let mut order = first.order.clone();
-            let (partition_key, order_key) = (first.partition.clone(), first.order.clone());
-            let mut group = vec![first];
-            let mut i = 0;
-            while i < windows.len() {
-                if windows[i].partition == partition_key && windows[i].order == order_key {
-                    group.push(windows.remove(i));
-                } else {
-                    i += 1;
-                }
-            }
-            let irrelevant = |e: &Expr, fixed: &Needed| {
-                is_free_of_rows(e) || matches!(e.kind, ExprKind::Col(id) if fixed.contains(&id))
-            };
-            partition.retain(|e| !irrelevant(e, &lowered.fixed));
-            order.retain(|k| !irrelevant(&k.expr, &lowered.fixed));
-            let mut keys: Vec<SortKey> =
-                partition.iter().map(|e| SortKey { expr: e.clone(), desc: false }).collect();
-            keys.extend(order.iter().cloned());
-            if !keys.is_empty() {
-                lowered = self.sort(lowered, keys, None);
-            }
-            let partition = partition.into_iter().map(|e| self.expr(e, &lowered.cols)).collect();
-            let order = order
-                .into_iter()
-                .map(|k| SortKey { expr: self.expr(k.expr, &lowered.cols), desc: k.desc })
-                .collect();
-            let mut funcs = Vec::with_capacity(group.len());
-            let mut outs = Vec::with_capacity(group.len());
-            for w in group {
-                let mut func = w.func;
-                func.for_each_arg_mut(&mut |e| {
-                    let taken = std::mem::replace(e, Expr::int(0));
-                    *e = self.expr(taken, &lowered.cols);
-                });
-                funcs.push(WindowCall { func, ty: w.ty });
-                outs.push((w.out, w.ty));
-            }
-            let Lowered { node, mut cols, order: kept, fixed } = lowered;
-            let mut types = node.types.clone();
-            for (out, ty) in outs {
-                cols.push(out);
-                types.push(ty);
-            }
-            let rows = node.rows;
-            let op = Op::Window { input: Box::new(node), partition, order, funcs };
-            lowered = Lowered { node: Node { op, types, rows }, cols, order: kept, fixed };
-        }
-        self.filter(lowered, preds)
-    }
-
     /// Sorts, unless the rows arrive so already; keeps only the first rows when told to.
     pub fn sort(
         &mut self,
@@ -685,17 +529,6 @@ pub(crate) fn binds(boundary: &Boundary, cols: &[ColId]) -> Vec<(ParamId, Expr)>
         .collect()
 }
 
-/// `needed` and everything the expressions read.
-pub(crate) fn with_exprs<'e>(needed: &Needed, exprs: impl Iterator<Item = &'e Expr>) -> Needed {
-    let mut out = needed.clone();
-    let mut ids = Vec::new();
-    for e in exprs {
-        e.columns(&mut ids);
-    }
-    out.extend(ids);
-    out
-}
-
 /// No rows, but the right columns.
 fn empty(rel: &Rel, needed: &Needed) -> Lowered {
     let types = column_types(rel);
@@ -705,82 +538,6 @@ fn empty(rel: &Rel, needed: &Needed) -> Lowered {
         .map(|c| types.iter().find(|(id, _)| id == c).map_or(SqlType::Int, |(_, ty)| *ty))
         .collect();
     plain(Node { op: Op::Empty, types, rows: 0.0 }, cols)
-}
-
-/// Types of the columns a tree yields.
-pub(crate) fn column_types(rel: &Rel) -> Vec<(ColId, SqlType)> {
-    match rel {
-        Rel::OneRow => Vec::new(),
-        Rel::Get(get) => {
-            let columns = get.table.columns.iter();
-            let mut out: Vec<(ColId, SqlType)> =
-                get.columns.iter().copied().zip(columns.map(|c| c.ty)).collect();
-            out.extend(get.locator.map(|id| (id, LOCATOR)));
-            out
-        }
-        Rel::System { view, columns, .. } => {
-            columns.iter().copied().zip(view.columns.iter().map(|c| c.ty)).collect()
-        }
-        Rel::Values { rows, columns } => columns
-            .iter()
-            .enumerate()
-            .map(|(i, id)| (*id, rows.first().map_or(SqlType::Int, |row| row[i].ty)))
-            .collect(),
-        Rel::Project { exprs, .. } => exprs.iter().map(|(id, e)| (*id, e.ty)).collect(),
-        Rel::Aggregate { group, aggs, .. } => group
-            .iter()
-            .map(|(id, e)| (*id, e.ty))
-            .chain(aggs.iter().map(|a| (a.out, a.ty)))
-            .collect(),
-        Rel::Window { input, windows } => {
-            let mut out = column_types(input);
-            out.extend(windows.iter().map(|w| (w.out, w.ty)));
-            out
-        }
-        Rel::SetOp { left, left_columns, columns, .. } => {
-            let types = column_types(left);
-            columns
-                .iter()
-                .zip(left_columns)
-                .map(|(id, l)| {
-                    let ty = types.iter().find(|(i, _)| i == l);
-                    (*id, ty.map_or(SqlType::Int, |(_, ty)| *ty))
-                })
-                .collect()
-        }
-        _ => rel.inputs().into_iter().flat_map(column_types).collect(),
-    }
-}
-
-/// The type of a locator's slot.
-pub(crate) const LOCATOR: SqlType = SqlType::VarBinary(types::Len::N(900));
-
-fn retype(expr: &mut Expr, types: &[(ColId, SqlType)]) {
-    if let ExprKind::Col(id) = expr.kind {
-        if let Some((_, ty)) = types.iter().find(|(i, _)| *i == id) {
-            expr.ty = *ty;
-        }
-        return;
-    }
-    expr.for_each_child_mut(&mut |child| retype(child, types));
-}
-
-/// May be computed elsewhere, and twice.
-fn is_movable(e: &Expr) -> bool {
-    !e.any(&mut |e| match &e.kind {
-        ExprKind::Subquery { .. } => true,
-        ExprKind::Func { func, .. } => func.is_per_row(),
-        _ => false,
-    })
-}
-
-/// The same for all rows of a run: reads no column (`ORDER BY (SELECT NULL)` too).
-fn is_free_of_rows(e: &Expr) -> bool {
-    !e.any(&mut |e| match &e.kind {
-        ExprKind::Col(_) | ExprKind::Slot(_) => true,
-        ExprKind::Func { func, .. } => func.is_per_row(),
-        _ => false,
-    })
 }
 
 /// Do the rows arrive in this order, perhaps by reading the key backwards?
@@ -812,44 +569,5 @@ fn reverse(node: &mut Node) -> bool {
         }
         Op::Filter { input, .. } | Op::Project { input, .. } => reverse(input),
         _ => false,
-    }
-}
-
-/// Columns that are the same constant wherever they are seen, replaced by it. Not below the side of
-/// an outer join that may be NULL.
-pub(crate) fn inline_constants(rel: &mut Rel) {
-    let mut known: Vec<(ColId, Expr)> = Vec::new();
-    loop {
-        let before = known.len();
-        collect_constants(rel, &mut known);
-        if known.len() == before {
-            return;
-        }
-        rel.walk_exprs_mut(&mut |e| {
-            e.replace_columns(&mut |id| {
-                known.iter().find(|(i, _)| *i == id).map(|(_, e)| e.clone())
-            });
-            fold(e);
-        });
-    }
-}
-
-fn collect_constants(rel: &Rel, known: &mut Vec<(ColId, Expr)>) {
-    if let Rel::Project { exprs, .. } = rel {
-        for (id, e) in exprs {
-            let constant = matches!(e.kind, ExprKind::Const(Value::Null) | ExprKind::Const(_));
-            if constant && !known.iter().any(|(i, _)| i == id) {
-                known.push((*id, e.clone()));
-            }
-        }
-    }
-    match rel {
-        Rel::Join { kind: JoinKind::Left, left, .. } => collect_constants(left, known),
-        Rel::Join { kind: JoinKind::Right, right, .. } => collect_constants(right, known),
-        Rel::Join { kind: JoinKind::Full, .. } => {}
-        Rel::Apply { outer: true, left, .. } => collect_constants(left, known),
-        // The sides of a set operation carry their columns by id: leave them be.
-        Rel::SetOp { .. } => {}
-        _ => rel.inputs().into_iter().for_each(|input| collect_constants(input, known)),
     }
 }

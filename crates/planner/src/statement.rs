@@ -2,6 +2,7 @@
 
 use binder::ir::{self, ColId, Expr, Query};
 
+use crate::columns::*;
 use crate::fold::fold;
 use crate::lower::*;
 use crate::plan::*;

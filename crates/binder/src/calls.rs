@@ -1,0 +1,194 @@
+//! SELECT as a statement (to the client, into variables, into a new table), and EXEC.
+
+use syntax::ast;
+use types::{Len, SqlType, Value};
+
+use crate::context::Binder;
+use crate::error::{BindError, Result};
+use crate::ir::*;
+use crate::names::ObjectName;
+use crate::select::Assigned;
+
+impl Binder<'_> {
+    /// SELECT as a statement: to the client, into variables, into a new table.
+    pub fn select_statement(&mut self, query: &ast::Query) -> Result<StmtKind> {
+        if let ast::QueryBody::Select(select) = &query.body
+            && let Some(set) = self.assignments_alone(query, select)?
+        {
+            return Ok(StmtKind::SetVars(set));
+        }
+        let (bound, assigned) = self.query_with_assignments(query)?;
+        let target = match (assigned, into_of(&query.body)) {
+            (Assigned::Vars(vars), None) => SelectTarget::Vars(vars),
+            (Assigned::Vars(_), Some(into)) => {
+                return Err(BindError::new(
+                    194,
+                    15,
+                    into.table.span.line.max(1),
+                    "A SELECT INTO statement cannot contain a SELECT statement that assigns values \
+                     to a variable.",
+                ));
+            }
+            (Assigned::No, None) => SelectTarget::Client,
+            (Assigned::No, Some(into)) => self.select_into(&bound, into)?,
+        };
+        Ok(StmtKind::Select(Box::new(Select { query: bound, target })))
+    }
+
+    /// `SELECT @a = x, @b = y` without rows is a sequence of assignments.
+    fn assignments_alone(
+        &mut self,
+        query: &ast::Query,
+        select: &ast::Select,
+    ) -> Result<Option<Vec<(VarId, Expr)>>> {
+        let plain = query.with.is_empty()
+            && query.order_by.is_empty()
+            && query.offset.is_none()
+            && select.from.is_empty()
+            && select.filter.is_none()
+            && select.group_by.is_empty()
+            && select.having.is_none()
+            && select.top.is_none()
+            && select.items.iter().all(|i| matches!(i, ast::SelectItem::Assign { .. }));
+        if !plain {
+            return Ok(None);
+        }
+        let mut out = Vec::with_capacity(select.items.len());
+        for item in &select.items {
+            if let ast::SelectItem::Assign { variable, op, expr } = item {
+                // An aggregate without FROM is still a query of one row.
+                if mentions_aggregate(expr) {
+                    return Ok(None);
+                }
+                out.push(self.assignment(variable, *op, expr)?);
+            }
+        }
+        Ok(Some(out))
+    }
+
+    fn select_into(&self, bound: &Query, into: &ast::SelectInto) -> Result<SelectTarget> {
+        let line = into.table.span.line.max(1);
+        let name = ObjectName::from(&into.table);
+        let mut columns: Vec<catalog::ColumnSpec> = Vec::with_capacity(bound.output.len());
+        let mut identity_seen = false;
+        for column in &bound.output {
+            let Some(column_name) = &column.name else {
+                return Err(BindError::new(
+                    1038,
+                    15,
+                    line,
+                    "An object or column name is missing or empty. For SELECT INTO statements, \
+                     verify each column has a name. For other statements, look for empty alias \
+                     names. Aliases defined as \"\" or [] are not allowed. Change the alias to a \
+                     valid name.",
+                ));
+            };
+            if columns.iter().any(|c| catalog::same_name(&c.name, column_name)) {
+                return Err(BindError::new(
+                    2705,
+                    16,
+                    line,
+                    format!(
+                        "Column names in each table must be unique. Column name '{column_name}' in \
+                         table '{}' is specified more than once.",
+                        name.name
+                    ),
+                ));
+            }
+            let identity = column.identity && !identity_seen;
+            identity_seen |= identity;
+            columns.push(catalog::ColumnSpec {
+                name: column_name.as_str().into(),
+                ty: column.ty,
+                nullable: Some(column.nullable),
+                default: None,
+                identity: identity.then_some(catalog::Identity { seed: 1, increment: 1 }),
+                absent: None,
+            });
+        }
+        let spec = catalog::TableSpec {
+            schema: name.schema.as_deref().unwrap_or("dbo").into(),
+            name: name.name.as_str().into(),
+            columns,
+            primary_key: None,
+            filegroup: into.filegroup.as_ref().map(|f| f.value.as_str().into()),
+        };
+        Ok(SelectTarget::Into { name, spec })
+    }
+
+    /// EXEC: arguments are constants and variables.
+    pub fn exec(&mut self, exec: &ast::Execute) -> Result<Exec> {
+        let procedure = match &exec.procedure {
+            ast::ProcedureName::Name(name) => ProcRef::Name(ObjectName::from(name)),
+            ast::ProcedureName::Variable(v) => ProcRef::Var(self.variable(v)?),
+        };
+        let result = exec.return_code.as_ref().map(|v| self.variable(v)).transpose()?;
+        let mut args = Vec::with_capacity(exec.args.len());
+        for arg in &exec.args {
+            let value = match &arg.value {
+                ast::InsertValue::Default(_) => None,
+                ast::InsertValue::Expr(e) => Some(match &e.kind {
+                    ast::ExprKind::Column(c) if c.qualifier.is_empty() => {
+                        let n = c.name.value.chars().count().clamp(1, 4000) as u16;
+                        let ty = SqlType::NVarChar(Len::N(n));
+                        Expr::constant(Value::str(&c.name.value), ty)
+                    }
+                    _ => self.expr(e)?,
+                }),
+            };
+            let output = match (&value, arg.output) {
+                (Some(Expr { kind: ExprKind::Var(id), .. }), true) => Some(*id),
+                (_, true) => {
+                    return Err(self.error(
+                        179,
+                        "Cannot use the OUTPUT option when passing a constant to a stored \
+                         procedure.",
+                    ));
+                }
+                (_, false) => None,
+            };
+            args.push(ExecArg { name: arg.name.as_ref().map(|n| n.name.clone()), value, output });
+        }
+        Ok(Exec { procedure, args, result })
+    }
+}
+
+/// INTO stands in the first SELECT of a body.
+pub(crate) fn into_of(body: &ast::QueryBody) -> Option<&ast::SelectInto> {
+    match body {
+        ast::QueryBody::Select(select) => select.into.as_ref(),
+        ast::QueryBody::SetOperation { left, .. } => into_of(left),
+        ast::QueryBody::Nested(inner) => into_of(inner),
+        ast::QueryBody::Values(_) => None,
+    }
+}
+
+pub(crate) fn has_into(body: &ast::QueryBody) -> bool {
+    into_of(body).is_some()
+}
+
+fn mentions_aggregate(e: &ast::Expr) -> bool {
+    use ast::ExprKind as K;
+    match &e.kind {
+        K::Function(f) => {
+            f.over.is_some()
+                || (f.name.schema.is_none()
+                    && crate::functions::aggregate_func(&f.name.name.value.to_ascii_uppercase())
+                        .is_some())
+                || f.args.iter().any(mentions_aggregate)
+        }
+        K::Unary { expr, .. } | K::IsNull { expr, .. } | K::Collate { expr, .. } => {
+            mentions_aggregate(expr)
+        }
+        K::Binary { left, right, .. } => mentions_aggregate(left) || mentions_aggregate(right),
+        K::Cast(c) => mentions_aggregate(&c.expr),
+        K::Case { operand, branches, otherwise } => {
+            operand.as_deref().is_some_and(mentions_aggregate)
+                || branches
+                    .iter()
+                    .any(|b| mentions_aggregate(&b.when) || mentions_aggregate(&b.then))
+                || otherwise.as_deref().is_some_and(mentions_aggregate)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,131 @@
+//! OUTPUT of INSERT, UPDATE and DELETE.
+
+use catalog::TableDef;
+use syntax::ast;
+
+use crate::context::*;
+use crate::error::{BindError, Result};
+use crate::ir::*;
+
+impl Binder<'_> {
+    /// OUTPUT: `inserted` and `deleted` as tables, and what else the statement reads.
+    pub fn output(
+        &mut self,
+        output: &ast::Output,
+        table: &TableDef,
+        mut others: Vec<ScopeTable>,
+        with_inserted: bool,
+        with_deleted: bool,
+    ) -> Result<Output> {
+        let mut pseudo = |name: &str| {
+            let mut columns = Vec::with_capacity(table.columns.len());
+            for c in &table.columns {
+                columns.push(ScopeColumn {
+                    name: Some(c.name.to_string()),
+                    id: self.new_col(),
+                    ty: c.ty,
+                    nullable: c.nullable,
+                    identity: false,
+                });
+            }
+            ScopeTable { name: name.to_string(), schema: None, shown: name.to_string(), columns }
+        };
+        let inserted = pseudo("inserted");
+        let deleted = pseudo("deleted");
+        let ids = |t: &ScopeTable| t.columns.iter().map(|c| c.id).collect::<Vec<ColId>>();
+        let (inserted_ids, deleted_ids) = (ids(&inserted), ids(&deleted));
+        let mut tables = Vec::new();
+        if with_inserted {
+            tables.push(inserted);
+        }
+        if with_deleted {
+            tables.push(deleted);
+        }
+        tables.append(&mut others);
+        self.scopes.push(Scope { tables });
+        let columns = self.output_columns(output);
+        self.scopes.pop();
+        let columns = columns?;
+        let into = match &output.into {
+            None => None,
+            Some(target) => {
+                let (name, _) = self.named_target(target)?;
+                let table = self.target_table(name)?;
+                let ordinals = self.insert_columns(&table, &output.columns, name)?;
+                let listed = !output.columns.is_empty();
+                self.check_width(columns.len(), ordinals.len(), listed, (120, 121))?;
+                let mut given = vec![None; table.columns.len()];
+                for (position, ordinal) in ordinals.iter().enumerate() {
+                    if let Some(ordinal) = ordinal {
+                        given[*ordinal] = Some(position);
+                    }
+                }
+                let values =
+                    columns.iter().map(|(c, _)| Some(Expr::col(c.id, c.ty, c.nullable))).collect();
+                let row = self.insert_row(&table, &given, values)?;
+                Some((table, row))
+            }
+        };
+        Ok(Output { inserted: inserted_ids, deleted: deleted_ids, columns, into })
+    }
+
+    fn output_columns(&mut self, output: &ast::Output) -> Result<Vec<(OutputColumn, Expr)>> {
+        let mut columns = Vec::new();
+        for item in &output.items {
+            match item {
+                ast::SelectItem::Wildcard { qualifier, span } => {
+                    let parts: Vec<ast::Ident> = qualifier.iter().map(|q| q.name.clone()).collect();
+                    let scope = self.scopes.last().expect("pushed by output");
+                    let found: Vec<ScopeColumn> = scope
+                        .tables
+                        .iter()
+                        .filter(|t| answers_to(t, &parts))
+                        .flat_map(|t| t.columns.clone())
+                        .collect();
+                    if found.is_empty() {
+                        return Err(BindError::new(
+                            107,
+                            15,
+                            span.line.max(1),
+                            format!(
+                                "The column prefix '{}' does not match with a table name or alias \
+                                 name used in the query.",
+                                qualifier.as_ref().map_or(String::new(), ToString::to_string)
+                            ),
+                        ));
+                    }
+                    for c in found {
+                        let column = OutputColumn {
+                            name: c.name,
+                            id: self.new_col(),
+                            ty: c.ty,
+                            nullable: true,
+                            identity: false,
+                        };
+                        columns.push((column, Expr::col(c.id, c.ty, c.nullable)));
+                    }
+                }
+                ast::SelectItem::Expr { expr, alias } => {
+                    let bound = self.expr(expr)?;
+                    let name = match (&alias, &expr.kind) {
+                        (Some(alias), _) => Some(alias.value.clone()),
+                        (None, ast::ExprKind::Column(c)) => Some(c.name.value.clone()),
+                        _ => None,
+                    };
+                    let column = OutputColumn {
+                        name,
+                        id: self.new_col(),
+                        ty: bound.ty,
+                        nullable: true,
+                        identity: false,
+                    };
+                    columns.push((column, bound));
+                }
+                ast::SelectItem::Assign { .. } => {
+                    return Err(self.error(102, "Incorrect syntax near '='."));
+                }
+            }
+        }
+        Ok(columns)
+    }
+}

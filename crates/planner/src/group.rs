@@ -1,0 +1,167 @@
+//! Groupings and window functions.
+
+use binder::ir::*;
+
+use crate::columns::*;
+use crate::fold::fold;
+use crate::lower::*;
+use crate::plan::*;
+
+impl Lowering {
+    pub fn aggregate(
+        &mut self,
+        input: Rel,
+        mut group: Vec<(ColId, Expr)>,
+        mut aggs: Vec<Aggregate>,
+        scalar: bool,
+        preds: Vec<Expr>,
+        needed: &Needed,
+    ) -> Lowered {
+        let mut above = Vec::new();
+        let mut below_preds = Vec::new();
+        for mut pred in preds {
+            let mut ids = Vec::new();
+            pred.columns(&mut ids);
+            let on_groups = !scalar
+                && !aggs.iter().any(|a| ids.contains(&a.out))
+                && ids.iter().any(|id| group.iter().any(|(g, _)| g == id));
+            if on_groups {
+                pred.replace_columns(&mut |id| {
+                    group.iter().find(|(i, _)| *i == id).map(|(_, e)| e.clone())
+                });
+                below_preds.push(pred);
+            } else {
+                above.push(pred);
+            }
+        }
+        let wanted = with_exprs(needed, above.iter());
+        aggs.retain(|a| wanted.contains(&a.out));
+        for (_, e) in &mut group {
+            fold(e);
+        }
+        for e in aggs.iter_mut().filter_map(|a| a.arg.as_mut()) {
+            fold(e);
+        }
+        let below = with_exprs(
+            &Needed::new(),
+            group.iter().map(|(_, e)| e).chain(aggs.iter().filter_map(|a| a.arg.as_ref())),
+        );
+        let input = self.rel(input, below_preds, &below);
+        let group_cols: Vec<ColId> = group
+            .iter()
+            .filter_map(|(_, e)| match e.kind {
+                ExprKind::Col(id) => Some(id),
+                _ => None,
+            })
+            .collect();
+        let grouped_order = group_cols.len() == group.len() && {
+            let free: Vec<ColId> =
+                group_cols.iter().copied().filter(|id| !input.fixed.contains(id)).collect();
+            let sorted: Vec<ColId> = input
+                .order
+                .iter()
+                .map(|(id, _)| *id)
+                .filter(|id| !input.fixed.contains(id))
+                .take(free.len())
+                .collect();
+            sorted.len() == free.len() && free.iter().all(|id| sorted.contains(id))
+        };
+        let strategy =
+            if group.is_empty() || grouped_order { AggStrategy::Stream } else { AggStrategy::Hash };
+        let cols: Vec<ColId> =
+            group.iter().map(|(id, _)| *id).chain(aggs.iter().map(|a| a.out)).collect();
+        let types = group.iter().map(|(_, e)| e.ty).chain(aggs.iter().map(|a| a.ty)).collect();
+        let rows = if group.is_empty() { 1.0 } else { (input.node.rows / 10.0).max(1.0) };
+        let group: Vec<Expr> = group.into_iter().map(|(_, e)| self.expr(e, &input.cols)).collect();
+        let aggs = aggs
+            .into_iter()
+            .map(|a| Agg {
+                func: a.func,
+                distinct: a.distinct,
+                arg: a.arg.map(|e| self.expr(e, &input.cols)),
+                ty: a.ty,
+            })
+            .collect();
+        let op = Op::Aggregate { input: Box::new(input.node), group, aggs, scalar, strategy };
+        let lowered = plain(Node { op, types, rows }, cols);
+        self.filter(lowered, above)
+    }
+
+    pub fn window(
+        &mut self,
+        input: Rel,
+        mut windows: Vec<Window>,
+        preds: Vec<Expr>,
+        needed: &Needed,
+    ) -> Lowered {
+        let wanted = with_exprs(needed, preds.iter());
+        windows.retain(|w| wanted.contains(&w.out));
+        for w in &mut windows {
+            w.partition.iter_mut().for_each(fold);
+            w.order.iter_mut().for_each(|k| fold(&mut k.expr));
+            w.func.for_each_arg_mut(&mut fold);
+        }
+        let mut below = wanted.clone();
+        for w in &windows {
+            let mut exprs: Vec<&Expr> = w.partition.iter().collect();
+            exprs.extend(w.order.iter().map(|k| &k.expr));
+            w.func.for_each_arg(&mut |e| exprs.push(e));
+            below = with_exprs(&below, exprs.into_iter());
+        }
+        let mut lowered = self.rel(input, Vec::new(), &below);
+        // Functions over the same partition and order share one pass. Order by what is the same in
+        // all rows is no order.
+        while !windows.is_empty() {
+            let first = windows.remove(0);
+            let mut partition = first.partition.clone();
+            let mut order = first.order.clone();
+            let (partition_key, order_key) = (first.partition.clone(), first.order.clone());
+            let mut group = vec![first];
+            let mut i = 0;
+            while i < windows.len() {
+                if windows[i].partition == partition_key && windows[i].order == order_key {
+                    group.push(windows.remove(i));
+                } else {
+                    i += 1;
+                }
+            }
+            let irrelevant = |e: &Expr, fixed: &Needed| {
+                is_free_of_rows(e) || matches!(e.kind, ExprKind::Col(id) if fixed.contains(&id))
+            };
+            partition.retain(|e| !irrelevant(e, &lowered.fixed));
+            order.retain(|k| !irrelevant(&k.expr, &lowered.fixed));
+            let mut keys: Vec<SortKey> =
+                partition.iter().map(|e| SortKey { expr: e.clone(), desc: false }).collect();
+            keys.extend(order.iter().cloned());
+            if !keys.is_empty() {
+                lowered = self.sort(lowered, keys, None);
+            }
+            let partition = partition.into_iter().map(|e| self.expr(e, &lowered.cols)).collect();
+            let order = order
+                .into_iter()
+                .map(|k| SortKey { expr: self.expr(k.expr, &lowered.cols), desc: k.desc })
+                .collect();
+            let mut funcs = Vec::with_capacity(group.len());
+            let mut outs = Vec::with_capacity(group.len());
+            for w in group {
+                let mut func = w.func;
+                func.for_each_arg_mut(&mut |e| {
+                    let taken = std::mem::replace(e, Expr::int(0));
+                    *e = self.expr(taken, &lowered.cols);
+                });
+                funcs.push(WindowCall { func, ty: w.ty });
+                outs.push((w.out, w.ty));
+            }
+            let Lowered { node, mut cols, order: kept, fixed } = lowered;
+            let mut types = node.types.clone();
+            for (out, ty) in outs {
+                cols.push(out);
+                types.push(ty);
+            }
+            let rows = node.rows;
+            let op = Op::Window { input: Box::new(node), partition, order, funcs };
+            lowered = Lowered { node: Node { op, types, rows }, cols, order: kept, fixed };
+        }
+        self.filter(lowered, preds)
+    }
+}
