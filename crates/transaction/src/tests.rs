@@ -1,1 +1,106 @@
+//! The parts that need no database: envelopes, states, versions. The engine's tests drive the rest.
 
+use crate::envelope::{long, short};
+use crate::*;
+use lock_manager::Owner;
+use log_manager::Lsn;
+use mvcc::{Stamp, Xid, XidStatus};
+
+#[test]
+fn envelopes_come_back_as_they_went() {
+    let mut record = long(Kind::Commit, 1_767_225_600_000_000, Xid(77), Lsn(4096)).to_vec();
+    record.extend_from_slice(b"body");
+    let e = Envelope::decode(&record).unwrap();
+    assert_eq!(
+        (e.kind, e.wall_us, e.xid, e.prev),
+        (Kind::Commit, 1_767_225_600_000_000, Xid(77), Lsn(4096))
+    );
+    assert_eq!(e.body, b"body");
+    let fused = short(Kind::Fused, 5);
+    let e = Envelope::decode(&fused).unwrap();
+    assert_eq!((e.kind, e.wall_us, e.xid, e.body.len()), (Kind::Fused, 5, Xid::NONE, 0));
+    assert!(Envelope::decode(&record[..20]).is_none(), "cut short");
+    assert!(Envelope::decode(&[99; 24]).is_none(), "no such kind");
+}
+
+#[test]
+fn states_are_told_until_everybody_is_past_them() {
+    let xids = XidTable::new(1, 8);
+    let first = xids.begin(Owner(5), Lsn(80), Lsn::NONE).unwrap();
+    assert_eq!(xids.status(first), XidStatus::Active);
+    assert_eq!(xids.owner(first), Some(Owner(5)));
+    assert_eq!(xids.oldest_first_lsn(Lsn(800)), Lsn(80));
+    xids.committing(first);
+    assert_eq!(xids.status(first), XidStatus::Committing);
+    xids.committed(first, Lsn(104));
+    assert_eq!(xids.status(first), XidStatus::Committed(Lsn(104)));
+    assert_eq!(xids.oldest_first_lsn(Lsn(800)), Lsn(800));
+    assert!(!xids.ended_below(first, Lsn(104)) && xids.ended_below(first, Lsn(112)));
+    // More than the ring holds, while the horizon is low: nothing is forgotten.
+    let mut all = vec![(first, XidStatus::Committed(Lsn(104)))];
+    for i in 0..30u64 {
+        let xid = xids.begin(Owner(6), Lsn(200), Lsn(100)).unwrap();
+        let at = Lsn(1000 + i * 8);
+        if i % 3 == 0 {
+            xids.aborted(xid, at);
+            all.push((xid, XidStatus::Aborted));
+        } else {
+            xids.committed(xid, at);
+            all.push((xid, XidStatus::Committed(at)));
+        }
+    }
+    for (xid, status) in &all {
+        assert_eq!(xids.status(*xid), *status);
+    }
+    let horizon = Lsn(1 << 20);
+    xids.trim(horizon);
+    let active: Vec<Xid> =
+        (0..8).map(|_| xids.begin(Owner(7), Lsn(1 << 20), horizon).unwrap()).collect();
+    assert_eq!(xids.begin(Owner(7), Lsn(1 << 20), horizon), Err(TooManyTransactions));
+    for (xid, _) in &all {
+        assert_eq!(xids.status(*xid), XidStatus::Committed(Lsn::NONE), "forgotten: visible to all");
+        assert!(xids.ended_below(*xid, horizon));
+    }
+    assert_eq!(xids.unfinished().len(), 8);
+    assert!(active.iter().all(|x| xids.is_unfinished(*x)));
+    assert_eq!(
+        XidTable::new(2, 8).status(active[0]),
+        XidStatus::Committed(Lsn::NONE),
+        "of an older epoch"
+    );
+}
+
+#[test]
+fn the_version_that_a_snapshot_sees_is_found() {
+    let store = VersionStore::default();
+    let (tree, key) = (8, &b"k"[..]);
+    let hash = key_hash(tree, key);
+    let at = |n: u64| Stamp::committed(Lsn(n));
+    store.push(tree, key, hash, at(80), b"first", at(160));
+    store.push(tree, key, hash, at(160).ghost(), b"", at(240));
+    store.push(tree, key, hash, at(240), b"third", Stamp::active(Xid(9)));
+    let read = |snapshot| {
+        let mut row = Vec::new();
+        let seen = store.read(tree, key, Lsn(snapshot), Xid::NONE, |_| XidStatus::Active, &mut row);
+        (matches!(seen, VersionSeen::Row(_)), row)
+    };
+    assert_eq!(read(300), (true, b"third".to_vec()));
+    assert!(!read(240).0, "deleted then");
+    assert_eq!(read(88), (true, b"first".to_vec()));
+    assert!(!read(80).0, "not there yet");
+    assert_eq!(store.collect(Lsn(168), |_| false), 1, "only the first is seen by nobody");
+    assert_eq!(store.count(), 2);
+    assert_eq!(read(300), (true, b"third".to_vec()));
+    assert_eq!(store.collect(Lsn(1000), |_| true), 2);
+    assert_eq!(store.count(), 0);
+}
+
+#[test]
+fn hashes_tell_keys_and_trees_apart() {
+    let mut seen = std::collections::HashSet::new();
+    for tree in [8, 16] {
+        for key in [&b""[..], b"\0", b"\0\0", b"12345678", b"12345678\0", b"123456789"] {
+            assert!(seen.insert(key_hash(tree, key)));
+        }
+    }
+}

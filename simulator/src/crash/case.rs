@@ -145,10 +145,11 @@ pub fn run(template: &Template, seed: u64) -> Found {
             }
             first_id += model.transactions.len() as u64;
             // Half of the time the next round opens it after a clean end.
-            if round + 1 < rounds && rng.one_in(2) {
-                if let Err(e) = db.close() {
-                    found.odd.get_or_insert(format!("round {round}: it cannot be closed: {e}"));
-                }
+            if round + 1 < rounds
+                && rng.one_in(2)
+                && let Err(e) = db.close()
+            {
+                found.odd.get_or_insert(format!("round {round}: it cannot be closed: {e}"));
             }
         }
         found
