@@ -230,7 +230,7 @@ fn cast(
     }
     match (mode, value, node.ty) {
         // The commonest widening, without a call.
-        (_, Value::Int(v), types::SqlType::BigInt) => return Ok(Value::BigInt(*v as i64)),
+        (_, Value::Int(v), types::SqlType::BigInt) => Ok(Value::BigInt(*v as i64)),
         (CastMode::Store { column }, ..) => {
             convert::assign(value, input.ty, node.ty).map_err(|e| store_error(e, column, cx))
         }

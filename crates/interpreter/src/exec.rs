@@ -207,12 +207,10 @@ impl Vm<'_> {
         let bound = bind_arguments(code, args, &mut callee)?;
         self.state.nesting += 1;
         let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
-        let nocount = self.state.options.nocount;
-        let xact_abort = self.state.options.xact_abort;
+        let options = self.state.options.clone();
         let result = self.run(code, &mut learnt, &mut callee, guarded);
         // SET in a procedure lasts as long as the procedure.
-        self.state.options.nocount = nocount;
-        self.state.options.xact_abort = xact_abort;
+        self.state.options = options;
         self.state.procedure_id = outer;
         self.state.nesting -= 1;
         keep(self, learnt);

@@ -46,14 +46,14 @@ impl FastPoint {
         let parts = scan.table.key_layout.parts();
         let range = scan.range.as_ref()?;
         let hints = &scan.hints;
-        let plain = !scan.locator
-            && !scan.for_update
-            && !(hints.nolock
-                || hints.tablock
-                || hints.tablockx
-                || hints.updlock
-                || hints.holdlock);
-        if parts.is_empty() || !range.is_point(parts.len()) || !plain {
+        let special = scan.locator
+            || scan.for_update
+            || hints.nolock
+            || hints.tablock
+            || hints.tablockx
+            || hints.updlock
+            || hints.holdlock;
+        if parts.is_empty() || !range.is_point(parts.len()) || special {
             return None;
         }
         let mut key = Vec::new();

@@ -230,6 +230,13 @@ impl Vm<'_> {
         if error.procedure.is_none() {
             error.procedure = code.name.clone();
         }
+        if error.number == 1205 {
+            error.text = format!(
+                "Transaction (Process ID {}) was deadlocked on lock resources with another process and has been \
+                 chosen as the deadlock victim. Rerun the transaction.",
+                self.state.spid
+            );
+        }
         self.state.error = error.number;
         self.state.rowcount = 0;
         let handler = code.handler(pc);

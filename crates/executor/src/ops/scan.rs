@@ -223,19 +223,8 @@ fn bounds(
         key::encode_part(part, &value, &mut prefix);
     }
     let next = parts.get(range.prefix.len());
-    let edge = |bound: &Option<(binder::ir::Expr, bool)>,
-                cx: &mut Cx<'_>|
-     -> Result<Option<Option<(Vec<u8>, bool)>>, SqlError> {
-        let (Some((expr, inclusive)), Some(part)) = (bound, next) else { return Ok(Some(None)) };
-        let value = eval(expr, &[], cx)?;
-        if value.is_null() {
-            return Ok(None);
-        }
-        let mut key = prefix.clone();
-        key::encode_part(part, &value, &mut key);
-        Ok(Some(Some((key, *inclusive))))
-    };
-    let (Some(mut lower), Some(mut upper)) = (edge(&range.lower, cx)?, edge(&range.upper, cx)?)
+    let (Edge::Of(mut lower), Edge::Of(mut upper)) =
+        (edge(&range.lower, next, &prefix, cx)?, edge(&range.upper, next, &prefix, cx)?)
     else {
         return Ok(None);
     };
@@ -260,6 +249,30 @@ fn bounds(
         Some((key, false)) => Bound::Excluded(key),
     };
     Ok(Some((lower, upper)))
+}
+
+/// One end of a range.
+enum Edge {
+    /// Compared with NULL: no row.
+    Null,
+    /// The key, inclusive or not; none where the range is open.
+    Of(Option<(Vec<u8>, bool)>),
+}
+
+fn edge(
+    bound: &Option<(binder::ir::Expr, bool)>,
+    part: Option<&types::KeyPart>,
+    prefix: &[u8],
+    cx: &mut Cx<'_>,
+) -> Result<Edge, SqlError> {
+    let (Some((expr, inclusive)), Some(part)) = (bound, part) else { return Ok(Edge::Of(None)) };
+    let value = eval(expr, &[], cx)?;
+    if value.is_null() {
+        return Ok(Edge::Null);
+    }
+    let mut key = prefix.to_vec();
+    key::encode_part(part, &value, &mut key);
+    Ok(Edge::Of(Some((key, *inclusive))))
 }
 
 /// The bound above every key that starts with `key`.

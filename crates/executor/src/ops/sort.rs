@@ -89,11 +89,11 @@ impl<'p> Sort<'p> {
         Ok(())
     }
 
+    /// The number of the row just appended.
     fn order_number(&self) -> u32 {
-        if self.width == 0 {
-            self.order.len() as u32
-        } else {
-            (self.rows.len() / self.width) as u32 - 1
+        match self.rows.len().checked_div(self.width) {
+            Some(rows) => rows as u32 - 1,
+            None => self.order.len() as u32,
         }
     }
 

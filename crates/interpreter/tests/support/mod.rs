@@ -100,7 +100,7 @@ impl Session {
     pub fn run(&mut self, script: &str) -> String {
         let mut sink = Lines::default();
         for batch in syntax::split_batches(script) {
-            let _ = execute_batch(&mut self.state, &mut self.host, &batch.text, &mut sink);
+            let _ = execute_batch(&mut self.state, &mut self.host, batch.text, &mut sink);
         }
         sink.out
     }
