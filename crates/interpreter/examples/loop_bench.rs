@@ -87,6 +87,16 @@ END
 GO
 ";
 
+const BULK: &str = "
+SET NOCOUNT ON
+CREATE TABLE bulk(c1 bigint NOT NULL PRIMARY KEY, c2 datetime DEFAULT getdate(), c3 char(111) DEFAULT 'a',
+    c4 int DEFAULT 1, c5 int DEFAULT 2, c6 bigint DEFAULT 42)
+;WITH n(x) AS (SELECT 1 FROM (VALUES(0),(0),(0),(0),(0),(0),(0),(0),(0),(0)) t(n)),
+    rows_wanted AS (SELECT ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS r
+        FROM n a CROSS JOIN n b CROSS JOIN n c CROSS JOIN n d CROSS JOIN n e CROSS JOIN n f)
+INSERT INTO bulk WITH (TABLOCKX) (c1) SELECT r FROM rows_wanted
+";
+
 fn main() {
     let rows: u64 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
     let dir = std::env::temp_dir().join(format!("millrace-loop-bench-{}", std::process::id()));
@@ -95,6 +105,8 @@ fn main() {
     let options = DbOptions {
         log: LogConfig { vlf_bytes: 64 << 20, initial_vlfs: 8, ..LogConfig::default() },
         buffer_pool_bytes: 1 << 30,
+        // The first touch of memory is not what is measured.
+        prefault_bytes: 1 << 30,
         ..DbOptions::default()
     };
     let folder = dir.to_str().expect("a folder with a name").to_string();
@@ -116,6 +128,20 @@ fn main() {
         let cpu = (runtime::clock::thread_cpu_ns() - cpu_ns) as f64 / rows as f64;
         let ns = start.elapsed().as_nanos() as f64 / rows as f64;
         println!("{name:<12} {cpu:>8.1} ns of CPU, {ns:>8.1} ns per row");
+    }
+    if only.is_none() {
+        let start = Instant::now();
+        let cpu_ns = runtime::clock::thread_cpu_ns();
+        print!("{}", session.run(BULK));
+        let cpu = (runtime::clock::thread_cpu_ns() - cpu_ns) as f64 / 1e6;
+        let ns = start.elapsed().as_nanos() as f64 / 1e6;
+        println!("INSERT SELECT {cpu:>7.1} ns of CPU, {ns:>8.1} ns per row");
+        let start = Instant::now();
+        let cpu_ns = runtime::clock::thread_cpu_ns();
+        print!("{}", session.run("SELECT COUNT(*), SUM(c6) FROM bulk WHERE c4 = 1"));
+        let cpu = (runtime::clock::thread_cpu_ns() - cpu_ns) as f64 / 1e6;
+        let ns = start.elapsed().as_nanos() as f64 / 1e6;
+        println!("scan          {cpu:>7.1} ns of CPU, {ns:>8.1} ns per row");
     }
     print!("{}", session.run("SELECT COUNT(*) FROM big"));
     drop(session);

@@ -1,0 +1,83 @@
+//! Statements about the server rather than the data.
+
+mod support;
+
+use support::check;
+
+#[test]
+fn statistics_are_shown_and_cleared() {
+    check(
+        "DBCC SQLPERF(\"sys.dm_os_wait_stats\", clear) WITH NO_INFOMSGS;
+         DBCC SQLPERF('sys.dm_os_spinlock_stats', CLEAR);
+         DBCC SQLPERF(\"sys.dm_os_latch_stats\", CLEAR) WITH NO_INFOMSGS;
+         SELECT COUNT(*) FROM sys.dm_os_spinlock_stats WHERE name = 'LOGCACHE_ACCESS' AND backoffs = 0;
+         SELECT COUNT(*) FROM sys.dm_os_wait_stats WHERE wait_type = 'WRITELOG';
+         DBCC NOSUCH",
+        "= DBCC execution completed. If DBCC printed error messages, contact your system administrator.
+         1
+         (1)
+         1
+         (1)
+         Msg 40510, 6: Statement 'DBCC NOSUCH' is not supported in this version of SQL Server.",
+    );
+}
+
+#[test]
+fn the_log_is_backed_up_and_flushed() {
+    check(
+        "CREATE TABLE t(a int PRIMARY KEY)
+         ALTER DATABASE test SET DELAYED_DURABILITY = ALLOWED
+         BEGIN TRAN; INSERT t VALUES (1); COMMIT TRAN WITH (DELAYED_DURABILITY = ON)
+         EXEC sp_flush_log; EXEC sys.sp_flush_log
+         CHECKPOINT
+         BACKUP LOG TO DISK = 'NUL:'
+         BACKUP LOG test TO DISK = 'elsewhere'
+         DBCC TRACEON(8048, -1) WITH NO_INFOMSGS",
+        "(1)
+         = BACKUP LOG successfully processed the log of 'test'.
+         Msg 40510, 7: Statement 'BACKUP to anything but DISK = 'NUL:', of anything but a log' is not supported in this version of SQL Server.",
+    );
+}
+
+#[test]
+fn the_catalog_is_seen() {
+    check(
+        "CREATE TABLE t(a int NOT NULL PRIMARY KEY, b varchar(20))
+         GO
+CREATE PROCEDURE p AS SELECT 1
+         GO
+         SELECT name, type FROM sys.objects ORDER BY name;
+         SELECT name, type_name, is_nullable FROM sys.columns WHERE object_id = OBJECT_ID('t') ORDER BY column_id;
+         SELECT OBJECT_NAME(OBJECT_ID('dbo.p', 'P')), OBJECT_ID('t', 'P'), DB_NAME(), DB_ID('test');
+         EXEC sp_helptext 'p'",
+        "p | P
+         t | U
+         (2)
+         a | int | 0
+         b | varchar(20) | 1
+         (2)
+         p | NULL | test | 5
+         (1)
+         CREATE PROCEDURE p AS SELECT 1
+         (1)",
+    );
+}
+
+#[test]
+fn settings_end_with_their_procedure() {
+    check(
+        "CREATE PROCEDURE still AS BEGIN SET NOCOUNT ON; SET LOCK_TIMEOUT 5 END
+         GO
+         EXEC still; SELECT @@LOCK_TIMEOUT;
+         SET LOCK_TIMEOUT 1000; SELECT @@LOCK_TIMEOUT;
+         WAITFOR DELAY '00:00:00.010';
+         SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;
+         PRINT 'end'",
+        "-1
+         (1)
+         1000
+         (1)
+         Msg 40510, 4: Statement 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ or SERIALIZABLE' is not supported in this version of SQL Server.
+         = end",
+    );
+}
