@@ -8,7 +8,7 @@ use crate::config::{InstanceConfig, OpenError};
 use crate::gate::Gate;
 use crate::session::Session;
 use catalog::{Catalog, DatabaseState, ServerCatalog};
-use device::LockGuard;
+use device::{LockGuard, OpenOptions};
 use engine::{
     Database, DbFiles, DbOptions, DelayedDurability, EngineError, LogConfig, RecoveryModel,
 };
@@ -39,6 +39,46 @@ pub struct Instance {
     pub(crate) settings: Mutex<BTreeMap<String, i64>>,
     pub(crate) trace_flags: Mutex<BTreeSet<i32>>,
     _lock: LockGuard,
+}
+
+/// A file that lies in the folder while `master` is being made: whoever finds it at the next opening knows that nothing
+/// in the folder was ever in use, and begins again.
+struct Making<'a> {
+    config: &'a InstanceConfig,
+    mark: PathBuf,
+}
+
+impl<'a> Making<'a> {
+    /// Removes what an unfinished making has left.
+    fn of_master(config: &'a InstanceConfig, files: &DbFiles) -> Result<Making<'a>, OpenError> {
+        let making = Making { config, mark: config.data_dir.join("master.making") };
+        if config.fs.exists(&making.mark) {
+            // Some of its files may be missing.
+            let _ = Database::remove(&*config.fs, files);
+        }
+        Ok(making)
+    }
+
+    /// Durable before the first file of `master` is.
+    fn begin(&self) -> Result<(), OpenError> {
+        let fs = &self.config.fs;
+        let made = fs.open(&self.mark, OpenOptions::create()).map(drop);
+        made.and_then(|()| fs.sync_dir(&self.config.data_dir)).map_err(|e| self.refuse(e))
+    }
+
+    /// `master` is whole. Durable on return.
+    fn end(&self) -> Result<(), OpenError> {
+        let fs = &self.config.fs;
+        if !fs.exists(&self.mark) {
+            return Ok(());
+        }
+        let gone = fs.remove(&self.mark);
+        gone.and_then(|()| fs.sync_dir(&self.config.data_dir)).map_err(|e| self.refuse(e))
+    }
+
+    fn refuse(&self, error: io::Error) -> OpenError {
+        OpenError::Folder { path: self.config.data_dir.clone(), what: error.to_string() }
+    }
 }
 
 /// A database with its background task.
@@ -92,9 +132,13 @@ impl Instance {
         schedulers: &Arc<Schedulers>,
     ) -> Result<(ServerCatalog, BTreeMap<String, Running>), OpenError> {
         let master_path = config.data_dir.join("master.mdf");
+        let files = DbFiles::named(&config.data_dir, "master");
+        let making = Making::of_master(config, &files)?;
         let fresh = !config.fs.exists(&master_path);
+        if fresh {
+            making.begin()?;
+        }
         let engine = if fresh {
-            let files = DbFiles::named(&config.data_dir, "master");
             Database::create(config.fs.clone(), &files, master_options())
         } else {
             Database::open(config.fs.clone(), &master_path, master_options())
@@ -111,6 +155,7 @@ impl Instance {
         };
         let catalog = catalog.map_err(|error| unreadable("master", error))?;
         let server = server.map_err(|error| unreadable("master", error))?;
+        making.end()?;
         let mut databases = BTreeMap::new();
         let master = OpenDatabase { id: 1, name: "master".into(), engine, catalog };
         databases.insert("master".to_owned(), Running::start(Arc::new(master), schedulers));

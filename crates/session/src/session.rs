@@ -1,17 +1,27 @@
 //! A session: a spid, its state, and batches run one after the other.
+//!
+//! Invariant: after an error of severity 20 or more, or a panic, nothing runs here any more; the transaction that was
+//! open is rolled back and holds nobody up.
 
 use crate::Instance;
 use crate::host::InstanceHost;
-use executor::ResultSink;
+use executor::{ColumnMeta, ResultSink, SqlMessage};
 use interpreter::SessionState;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use types::Value;
+
+/// From here on an error ends the session.
+const SEVERITY_ENDS_SESSION: u8 = 20;
 
 /// A user's session. Lives on one task or thread at a time; dropping it rolls an open transaction back and frees its
 /// spid.
 pub struct Session {
     instance: Arc<Instance>,
     state: SessionState,
+    ended: bool,
 }
 
 impl Session {
@@ -19,7 +29,7 @@ impl Session {
     pub fn new(instance: &Arc<Instance>) -> Session {
         let spid = instance.take_spid();
         let state = SessionState::new(spid, instance.master());
-        Session { instance: instance.clone(), state }
+        Session { instance: instance.clone(), state, ended: false }
     }
 
     /// @@SPID: from 51, as for users in SQL Server.
@@ -31,8 +41,38 @@ impl Session {
     /// was among it. Suspends.
     #[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
     pub fn execute(&mut self, batch: &str, sink: &mut dyn ResultSink) -> Result<(), ()> {
+        if self.ended {
+            sink.message(&severe(
+                596,
+                21,
+                "Cannot continue the execution because the session is in the kill state.",
+            ));
+            return Err(());
+        }
         let mut host = InstanceHost::new(self.instance.clone());
-        interpreter::execute_batch(&mut self.state, &mut host, batch, sink)
+        let mut watch = Watch { sink, worst: 0 };
+        let state = &mut self.state;
+        let run = catch_unwind(AssertUnwindSafe(|| {
+            interpreter::execute_batch(state, &mut host, batch, &mut watch)
+        }));
+        let worst = watch.worst;
+        let panicked = run.is_err();
+        let result = run.unwrap_or_else(|panic| {
+            // What was torn by the panic is the session's own; shared structures are left whole by their guards.
+            let text = format!("A system assertion check has failed: {}.", panic_text(&*panic));
+            sink.message(&severe(3624, SEVERITY_ENDS_SESSION, &text));
+            Err(())
+        });
+        if worst >= SEVERITY_ENDS_SESSION || panicked {
+            self.ended = true;
+            self.state.reset();
+        }
+        result
+    }
+
+    /// Whether an error has ended it: every further batch is refused (596).
+    pub fn has_ended(&self) -> bool {
+        self.ended
     }
 
     /// Set it from elsewhere to stop the batch that runs.
@@ -58,4 +98,39 @@ impl Drop for Session {
         }
         self.instance.give_spid(self.state.spid);
     }
+}
+
+/// Passes everything on and remembers the worst.
+struct Watch<'a> {
+    sink: &'a mut dyn ResultSink,
+    worst: u8,
+}
+
+impl ResultSink for Watch<'_> {
+    fn columns(&mut self, columns: &[ColumnMeta]) {
+        self.sink.columns(columns);
+    }
+
+    fn row(&mut self, row: &[Value]) {
+        self.sink.row(row);
+    }
+
+    fn done(&mut self, rows: Option<u64>) {
+        self.sink.done(rows);
+    }
+
+    fn message(&mut self, message: &SqlMessage) {
+        self.worst = self.worst.max(message.severity);
+        self.sink.message(message);
+    }
+}
+
+fn severe(number: i32, severity: u8, text: &str) -> SqlMessage {
+    SqlMessage { number, severity, state: 1, line: 1, procedure: None, text: text.to_owned() }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    text.unwrap_or_else(|| "no reason given".to_owned())
 }

@@ -1,0 +1,185 @@
+//! An instance and its sessions beyond T-SQL: opening twice, unfinished folders, power loss, full disks, panics.
+
+use device::{FileSystem, OpenOptions, SimFs};
+use executor::{Collected, ColumnMeta, ResultSink, SqlMessage};
+use session::{Instance, InstanceConfig, OpenError, Session};
+use std::path::Path;
+use std::sync::Arc;
+use types::Value;
+
+fn config(fs: &Arc<SimFs>) -> InstanceConfig {
+    let mut config = InstanceConfig::new("/data", fs.clone());
+    config.buffer_pool_bytes = 16 << 20;
+    config.log.ring_bytes = 1 << 20;
+    config.log.vlf_bytes = 1 << 20;
+    config.log.initial_vlfs = 4;
+    config
+}
+
+/// Runs batches on a session of their own; returns what they said.
+fn run(instance: &Arc<Instance>, batches: &'static [&'static str]) -> Collected {
+    let ran = instance.spawn_session("test", move |session| {
+        let mut said = Collected::default();
+        for batch in batches {
+            let _ = session.execute(batch, &mut said);
+        }
+        said
+    });
+    match ran.join() {
+        Ok(said) => said,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+#[track_caller]
+fn run_fine(instance: &Arc<Instance>, batches: &'static [&'static str]) -> Collected {
+    let said = run(instance, batches);
+    assert_eq!(said.errors(), [] as [i32; 0], "{:?}", said.messages);
+    said
+}
+
+#[track_caller]
+fn number(said: &Collected) -> i64 {
+    let row = said.sets.last().and_then(|set| set.rows.last()).expect("a row");
+    row[0].as_i64().expect("a number")
+}
+
+const SHOP: &[&str] = &[
+    "CREATE DATABASE shop",
+    "USE shop CREATE TABLE t (id int PRIMARY KEY, v varchar(20))",
+    "INSERT t VALUES (1, 'one'), (2, 'two')",
+];
+const COUNT: &[&str] = &["USE shop", "SELECT COUNT(*) FROM t"];
+
+#[test]
+fn one_process_at_a_time() {
+    let fs = SimFs::new(1);
+    let first = Instance::open(config(&fs)).expect("opens");
+    assert!(matches!(Instance::open(config(&fs)), Err(OpenError::InUse { .. })));
+    first.shutdown().expect("closes");
+    drop(first);
+    Instance::open(config(&fs)).expect("opens again").shutdown().expect("closes");
+}
+
+#[test]
+fn power_loss_keeps_what_was_committed() {
+    let fs = SimFs::new(2);
+    let instance = Instance::open(config(&fs)).expect("opens");
+    run_fine(&instance, SHOP);
+    run_fine(&instance, &["USE shop", "BEGIN TRAN INSERT t VALUES (3, 'open')"]);
+    fs.power_off();
+    for seed in 0..8 {
+        let after = fs.crash(seed);
+        let instance = Instance::open(config(&after)).expect("recovers");
+        assert_eq!(number(&run_fine(&instance, COUNT)), 2);
+        run_fine(&instance, &["USE shop", "INSERT t VALUES (3, 'three')"]);
+        instance.shutdown().expect("closes");
+    }
+}
+
+#[test]
+fn a_folder_whose_making_was_cut_short_is_made_again() {
+    // Power fails at every so many operations of the first opening; what is left must open.
+    let whole = SimFs::new(3);
+    Instance::open(config(&whole)).expect("opens").shutdown().expect("closes");
+    let operations = whole.ops();
+    assert!(operations > 20, "an opening takes {operations} operations");
+    let mut cut = 0;
+    for at in (1..operations).step_by((operations as usize / 24).max(1)) {
+        let fs = SimFs::new(3);
+        fs.power_off_at(Some(at));
+        let opened = Instance::open(config(&fs));
+        cut += u32::from(opened.is_err());
+        drop(opened);
+        let after = fs.crash(at);
+        let instance = match Instance::open(config(&after)) {
+            Ok(instance) => instance,
+            Err(error) => panic!("power lost at operation {at} of {operations}: {error}"),
+        };
+        run_fine(&instance, SHOP);
+        instance.shutdown().expect("closes");
+    }
+    assert!(cut > 0, "no opening was cut short");
+}
+
+#[test]
+fn a_full_disk_refuses_a_database_and_keeps_the_others() {
+    let fs = SimFs::new(4);
+    let instance = Instance::open(config(&fs)).expect("opens");
+    run_fine(&instance, SHOP);
+    fs.set_capacity(1 << 20);
+    let said = run(&instance, &["CREATE DATABASE big"]);
+    assert_eq!(said.errors().len(), 1, "{:?}", said.messages);
+    assert_eq!(number(&run_fine(&instance, COUNT)), 2);
+    fs.set_capacity(u64::MAX);
+    run_fine(&instance, &["CREATE DATABASE big", "USE big CREATE TABLE x (a int)"]);
+    instance.shutdown().expect("closes");
+}
+
+#[test]
+fn what_is_no_data_folder_is_refused() {
+    let fs = SimFs::new(5);
+    fs.create_dir_all(Path::new("/data")).expect("a folder");
+    let file = fs.open(Path::new("/data/master.mdf"), OpenOptions::create()).expect("a file");
+    file.set_len(8 << 20).expect("a length");
+    drop(file);
+    let error = Instance::open(config(&fs)).err().expect("zeros are no database");
+    assert!(matches!(error, OpenError::Database { .. }), "{error}");
+    assert!(fs.exists(Path::new("/data/master.mdf")), "what is not ours is left alone");
+}
+
+/// Breaks at the first row.
+struct Broken(Collected);
+
+impl ResultSink for Broken {
+    fn columns(&mut self, _: &[ColumnMeta]) {}
+
+    fn row(&mut self, _: &[Value]) {
+        panic!("broken on purpose");
+    }
+
+    fn done(&mut self, _: Option<u64>) {}
+
+    fn message(&mut self, message: &SqlMessage) {
+        self.0.message(message);
+    }
+}
+
+#[test]
+fn a_panic_ends_its_session_and_nothing_else() {
+    let fs = SimFs::new(6);
+    let instance = Instance::open(config(&fs)).expect("opens");
+    run_fine(&instance, SHOP);
+    let theirs = instance.clone();
+    let broken = instance.spawn_session("broken", move |session| {
+        let mut said = Broken(Collected::default());
+        let _ = session.execute("USE shop", &mut said);
+        let _ = session.execute("BEGIN TRAN UPDATE t SET v = 'lost' SELECT * FROM t", &mut said);
+        assert!(session.has_ended());
+        let _ = session.execute("SELECT 1", &mut said);
+        // The locks are gone although the session object lives on.
+        let mut other = Session::new(&theirs);
+        assert_ne!(other.spid(), session.spid());
+        let mut fine = Collected::default();
+        let _ = other.execute("USE shop", &mut fine);
+        let _ = other.execute("SET LOCK_TIMEOUT 5000 UPDATE t SET v = 'kept'", &mut fine);
+        assert_eq!(fine.errors(), [] as [i32; 0], "{:?}", fine.messages);
+        said.0.errors()
+    });
+    assert_eq!(broken.join().expect("the session's task lives"), [3624, 596]);
+    let said = run_fine(&instance, &["USE shop", "SELECT COUNT(*) FROM t WHERE v = 'kept'"]);
+    assert_eq!(number(&said), 2);
+    instance.shutdown().expect("closes");
+}
+
+#[test]
+fn spids_begin_at_51_and_come_back() {
+    let fs = SimFs::new(7);
+    let instance = Instance::open(config(&fs)).expect("opens");
+    let (a, b) = (Session::new(&instance), Session::new(&instance));
+    assert_eq!((a.spid(), b.spid()), (51, 52));
+    drop(a);
+    assert_eq!(Session::new(&instance).spid(), 51);
+    drop(b);
+    instance.shutdown().expect("closes");
+}
