@@ -1,3 +1,5 @@
+//! The pool on simulated files: reading, writing back, evicting, damage.
+
 use super::*;
 use device::{Fault, File, FileSystem, Op, OpenOptions, SimFs};
 use log_manager::{Harden, LogError, Lsn};

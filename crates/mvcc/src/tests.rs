@@ -1,3 +1,5 @@
+//! Every combination of stamp, snapshot and status that visibility tells apart.
+
 use super::*;
 use Visibility::*;
 use log_manager::Lsn;

@@ -1,3 +1,5 @@
+//! Functions against documented answers.
+
 use super::*;
 use binder::ir::ExprKind;
 
