@@ -178,9 +178,8 @@ fn check(path: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(format!("{}:\n{wrong}", path.display())) }
 }
 
-#[test]
-fn batches_and_their_answers() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sql");
+fn check_folder(folder: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the folder of cases")
         .map(|entry| entry.expect("an entry").path())
@@ -192,4 +191,16 @@ fn batches_and_their_answers() {
     assert!(!files.is_empty(), "the cases are missing");
     let wrong: Vec<String> = files.iter().filter_map(|file| check(file).err()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn batches_and_their_answers() {
+    check_folder("sql");
+}
+
+/// SQL Server's answers that ours are not yet: a case moves to `tests/sql` when it is right.
+#[test]
+#[ignore = "what the engine does not answer yet as SQL Server does"]
+fn wanted_answers() {
+    check_folder("wanted");
 }
