@@ -89,12 +89,12 @@ GO
 
 const BULK: &str = "
 SET NOCOUNT ON
-CREATE TABLE bulk(c1 bigint NOT NULL PRIMARY KEY, c2 datetime DEFAULT getdate(), c3 char(111) DEFAULT 'a',
+CREATE TABLE loaded(c1 bigint NOT NULL PRIMARY KEY, c2 datetime DEFAULT getdate(), c3 char(111) DEFAULT 'a',
     c4 int DEFAULT 1, c5 int DEFAULT 2, c6 bigint DEFAULT 42)
 ;WITH n(x) AS (SELECT 1 FROM (VALUES(0),(0),(0),(0),(0),(0),(0),(0),(0),(0)) t(n)),
     rows_wanted AS (SELECT ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS r
         FROM n a CROSS JOIN n b CROSS JOIN n c CROSS JOIN n d CROSS JOIN n e CROSS JOIN n f)
-INSERT INTO bulk WITH (TABLOCKX) (c1) SELECT r FROM rows_wanted
+INSERT INTO loaded WITH (TABLOCKX) (c1) SELECT r FROM rows_wanted
 ";
 
 fn main() {
@@ -138,7 +138,7 @@ fn main() {
         println!("INSERT SELECT {cpu:>7.1} ns of CPU, {ns:>8.1} ns per row");
         let start = Instant::now();
         let cpu_ns = runtime::clock::thread_cpu_ns();
-        print!("{}", session.run("SELECT COUNT(*), SUM(c6) FROM bulk WHERE c4 = 1"));
+        print!("{}", session.run("SELECT COUNT(*), SUM(c6) FROM loaded WHERE c4 = 1"));
         let cpu = (runtime::clock::thread_cpu_ns() - cpu_ns) as f64 / 1e6;
         let ns = start.elapsed().as_nanos() as f64 / 1e6;
         println!("scan          {cpu:>7.1} ns of CPU, {ns:>8.1} ns per row");

@@ -246,7 +246,9 @@ impl Vm<'_> {
                     "LOCK_TIMEOUT" => {
                         options.lock_timeout_ms = number.and_then(|ms| u64::try_from(ms).ok());
                     }
-                    "ROWCOUNT" => options.rowcount = number.unwrap_or(0).max(0) as u64,
+                    "ROWCOUNT" if number != Some(0) => {
+                        return Err(SqlError::unsupported("SET ROWCOUNT other than 0"));
+                    }
                     "DATEFIRST" => options.datefirst = number.unwrap_or(7).clamp(1, 7) as u8,
                     "DEADLOCK_PRIORITY" => {
                         options.deadlock_priority = match given.as_str() {

@@ -180,6 +180,7 @@ impl Vm<'_> {
     }
 
     /// INSERT and COMMIT in one, where the transaction has done nothing yet. False: nothing of the COMMIT was done.
+    #[allow(clippy::too_many_arguments, reason = "a statement and where it stands")]
     #[inline]
     pub fn insert_commit(
         &mut self,
@@ -188,6 +189,7 @@ impl Vm<'_> {
         index: usize,
         delayed: Option<bool>,
         frame: &mut [Value],
+        guarded: bool,
     ) -> Result<bool, Halted> {
         let fused = self.state.transaction.count == 1 && self.state.transaction.is_fresh();
         if fused
@@ -214,7 +216,7 @@ impl Vm<'_> {
             }
             return Ok(true);
         }
-        self.statement(code, learnt, index, frame, false)?;
+        self.statement(code, learnt, index, frame, guarded)?;
         Ok(false)
     }
 

@@ -194,7 +194,8 @@ impl Vm<'_> {
                     state.error = 0;
                 }
                 Op::InsertCommit { index, delayed } => {
-                    if self.insert_commit(code, learnt, index as usize, delayed, frame)? {
+                    let index = index as usize;
+                    if self.insert_commit(code, learnt, index, delayed, frame, guarded)? {
                         *pc += 2;
                         continue;
                     }

@@ -4,7 +4,21 @@
 
 use binder::ir::{ArithOp, CastMode, Expr, ExprKind};
 use executor::SqlError;
-use types::{SqlType, Value, arith};
+use types::{SqlType, TypeError, Value};
+
+/// A result beyond its type. Small, so that the way without one stays in registers.
+#[derive(Debug, Clone, Copy)]
+struct Overflow {
+    int: bool,
+}
+
+impl Overflow {
+    #[cold]
+    fn explain(self) -> SqlError {
+        let to = if self.int { "int" } else { "bigint" };
+        TypeError::Overflow { from: "expression", to }.into()
+    }
+}
 
 /// An int or bigint expression of variables and constants.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,23 +62,28 @@ impl Whole {
         }
     }
 
-    /// Its value.
+    /// Its value; 8115 on overflow.
     #[inline]
     pub fn eval(&self, frame: &[Value]) -> Result<Option<i64>, SqlError> {
+        self.value(frame).map_err(Overflow::explain)
+    }
+
+    fn value(&self, frame: &[Value]) -> Result<Option<i64>, Overflow> {
         match self {
             Whole::Var(i) => Ok(frame[*i as usize].as_i64()),
             Whole::Const(value) => Ok(Some(*value)),
             Whole::Arith { op, int, sides } => {
-                let (Some(a), Some(b)) = (sides.0.eval(frame)?, sides.1.eval(frame)?) else {
+                let (Some(a), Some(b)) = (sides.0.value(frame)?, sides.1.value(frame)?) else {
                     return Ok(None);
                 };
                 let value = match op {
-                    ArithOp::Add => arith::add_i64(a, b)?,
-                    ArithOp::Sub => arith::sub_i64(a, b)?,
-                    _ => arith::mul_i64(a, b)?,
+                    ArithOp::Add => a.checked_add(b),
+                    ArithOp::Sub => a.checked_sub(b),
+                    _ => a.checked_mul(b),
                 };
+                let value = value.ok_or(Overflow { int: *int })?;
                 if *int && i32::try_from(value).is_err() {
-                    return Err(types::TypeError::Overflow { from: "expression", to: "int" }.into());
+                    return Err(Overflow { int: true });
                 }
                 Ok(Some(value))
             }

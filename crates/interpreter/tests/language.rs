@@ -131,6 +131,50 @@ fn nesting_ends_at_32() {
 }
 
 #[test]
+fn the_deepest_call_fits_a_worker() {
+    // A worker's stack is 256 KiB; texts and procedures call each other to the limit on less.
+    let run = || {
+        check(
+            "CREATE PROCEDURE deep @n int AS
+             BEGIN
+                DECLARE @text nvarchar(100) = CONCAT('EXEC deep ', @n + 1)
+                BEGIN TRY EXEC (@text) END TRY
+                BEGIN CATCH IF @n = 0 PRINT ERROR_NUMBER(); THROW END CATCH
+             END
+             GO
+             BEGIN TRY EXEC deep 1 END TRY BEGIN CATCH PRINT ERROR_NUMBER() END CATCH
+             SELECT @@NESTLEVEL",
+            "= 217
+             0
+             (1)",
+        );
+    };
+    let thread = std::thread::Builder::new().stack_size(240 << 10).spawn(run).unwrap();
+    thread.join().unwrap();
+}
+
+#[test]
+fn insert_of_what_a_procedure_selects() {
+    check(
+        "CREATE PROCEDURE two AS BEGIN SELECT 1, 'one'; SELECT 2, 'two' END
+         GO
+         CREATE TABLE t(a bigint PRIMARY KEY, b varchar(10), c int DEFAULT 7)
+         INSERT t(a, b) EXEC two
+         INSERT t(a) EXEC two
+         INSERT t OUTPUT inserted.a, inserted.c VALUES (3, 'three', 1)
+         SELECT * FROM t",
+        "(2)
+         Msg 213, 3: Column name or number of supplied values does not match table definition.
+         3 | 1
+         (1)
+         1 | one | 7
+         2 | two | 7
+         3 | three | 1
+         (3)",
+    );
+}
+
+#[test]
 fn names_are_resolved_when_reached() {
     check(
         "CREATE PROCEDURE p AS BEGIN PRINT 'begin'; SELECT * FROM later; PRINT 'end' END
