@@ -154,7 +154,7 @@ pub fn update<'a>(
     // A row that keeps its key changes in place; rows that move all leave before any arrives.
     let mut hint = InsertHint::default();
     for change in &mut changes.rows {
-        if writer.same_key(&change.new, &change.locator)? {
+        if writer.same_key(&change.new, &change.locator, cx)? {
             if writer.update(&change.locator, &change.new, cx)? {
                 count += 1;
                 output.changed(&plan.old, Some(&change.new), &change.row, cx, sink)?;

@@ -92,10 +92,17 @@ impl TableWriter {
     }
 
     /// Whether `values` lie under `locator` (always so in a heap).
-    pub fn same_key(&mut self, values: &[Value], locator: &[u8]) -> Result<bool, SqlError> {
+    pub fn same_key(
+        &mut self,
+        values: &[Value],
+        locator: &[u8],
+        cx: &Cx<'_>,
+    ) -> Result<bool, SqlError> {
         if self.key_columns.is_empty() {
             return Ok(true);
         }
+        // A key has no bytes for NULL: refused here, not when the row is written.
+        check_nulls(&self.table, values, "UPDATE", cx)?;
         self.encode_key(values)?;
         Ok(self.key == locator)
     }
