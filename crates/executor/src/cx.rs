@@ -37,6 +37,8 @@ pub struct Cx<'a> {
     pub cancel: &'a AtomicBool,
     /// The table whose columns a CAST to a stored value names in errors.
     pub table: Option<&'a TableDef>,
+    /// SET ROWCOUNT: the plan stops after so many rows.
+    pub row_limit: u64,
     /// Subqueries of the running plan.
     pub subplans: &'a [SubPlan],
     /// Correlation parameters of the running plan.
@@ -68,6 +70,7 @@ impl<'a> Cx<'a> {
             txn,
             cancel,
             table: None,
+            row_limit: u64::MAX,
             subplans: &[],
             params: Vec::new(),
             kept: Vec::new(),
@@ -84,6 +87,7 @@ impl<'a> Cx<'a> {
         let now_unix_ns = self.now_unix_ns;
         let mut cx = Cx::new(self.vars, self.env, self.txn.as_deref_mut(), self.cancel);
         cx.table = self.table;
+        cx.row_limit = self.row_limit;
         cx.held_bytes = self.held_bytes;
         cx.now_unix_ns = now_unix_ns;
         cx.rand = self.rand;

@@ -30,7 +30,9 @@ pub use cx::{Cx, Environment, MEMORY_BYTES_MAX, cancelled};
 pub use error::{doomed, from_catalog, from_engine};
 pub use eval::{eval, holds, satisfies, test};
 pub use message::{Reach, SqlError, SqlMessage};
-pub use query::{collect, column_meta, for_each_batch, select_to_client, select_to_vars};
+pub use query::{
+    collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,
+};
 pub use sink::{Collected, ColumnMeta, ResultSet, ResultSink};
 pub use write::{
     RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, null_error, run_image,

@@ -78,7 +78,7 @@ pub struct SqlError {
     pub procedure: Option<String>,
     /// What it ends.
     pub reach: Reach,
-    /// 3621 ("The statement has been terminated.") follows it.
+    /// 3621 ("The statement has been terminated.") follows it when the statement was changing rows.
     pub terminated_notice: bool,
     /// The text.
     pub text: String,

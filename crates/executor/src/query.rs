@@ -32,11 +32,25 @@ pub fn for_each_batch<'a>(
     let mut source = ops::build(&plan.root);
     let mut batch = Batch::new();
     let mut rows = 0;
-    while source.next(cx, &mut batch)? {
+    while rows < cx.row_limit {
+        let left = cx.row_limit - rows;
+        batch.set_target(usize::try_from(left).unwrap_or(usize::MAX));
+        if !source.next(cx, &mut batch)? {
+            break;
+        }
+        batch.shorten(usize::try_from(left).unwrap_or(usize::MAX));
         rows += batch.len() as u64;
         each(&batch, cx)?;
     }
     Ok(rows)
+}
+
+/// Whether a plan reads any table.
+pub fn reads_tables(plan: &Plan) -> bool {
+    fn any(node: &planner::Node) -> bool {
+        matches!(node.op, planner::Op::Scan(_)) || ops::inputs(node).into_iter().any(any)
+    }
+    any(&plan.root) || plan.subplans.iter().any(|subplan| any(&subplan.node))
 }
 
 /// SELECT to a client: columns, then rows. The caller says `done`.

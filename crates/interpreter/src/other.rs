@@ -229,9 +229,7 @@ impl Vm<'_> {
                         "NOCOUNT" => options.nocount = *on,
                         "XACT_ABORT" => options.xact_abort = *on,
                         "QUOTED_IDENTIFIER" => options.quoted_identifier = *on,
-                        "IMPLICIT_TRANSACTIONS" if *on => {
-                            return Err(SqlError::unsupported("SET IMPLICIT_TRANSACTIONS ON"));
-                        }
+                        "IMPLICIT_TRANSACTIONS" => options.implicit_transactions = *on,
                         // The others are read and have no effect.
                         _ => {}
                     }
@@ -246,9 +244,7 @@ impl Vm<'_> {
                     "LOCK_TIMEOUT" => {
                         options.lock_timeout_ms = number.and_then(|ms| u64::try_from(ms).ok());
                     }
-                    "ROWCOUNT" if number != Some(0) => {
-                        return Err(SqlError::unsupported("SET ROWCOUNT other than 0"));
-                    }
+                    "ROWCOUNT" => options.rowcount = number.unwrap_or(0).max(0) as u64,
                     "DATEFIRST" => options.datefirst = number.unwrap_or(7).clamp(1, 7) as u8,
                     "DEADLOCK_PRIORITY" => {
                         options.deadlock_priority = match given.as_str() {

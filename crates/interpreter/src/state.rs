@@ -24,6 +24,10 @@ pub struct SetOptions {
     pub quoted_identifier: bool,
     /// SET LOCK_TIMEOUT in ms; None waits forever.
     pub lock_timeout_ms: Option<u64>,
+    /// SET ROWCOUNT; 0 is no limit.
+    pub rowcount: u64,
+    /// SET IMPLICIT_TRANSACTIONS.
+    pub implicit_transactions: bool,
     /// SET DATEFIRST.
     pub datefirst: u8,
     /// SET DEADLOCK_PRIORITY, -10 to 10.
@@ -39,6 +43,8 @@ impl Default for SetOptions {
             xact_abort: false,
             quoted_identifier: true,
             lock_timeout_ms: None,
+            rowcount: 0,
+            implicit_transactions: false,
             datefirst: 7,
             deadlock_priority: 0,
             isolation: engine::Isolation::ReadCommitted,

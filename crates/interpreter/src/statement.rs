@@ -7,7 +7,7 @@ use crate::plan::{self, Body, CodeState, Planned};
 use crate::transaction::durability;
 use crate::vm::{Halted, Vm};
 use binder::BindError;
-use binder::ir::{self, StmtKind};
+use binder::ir::StmtKind;
 use executor::{Cx, Reach, ResultSink, SqlError};
 use planner::{ExprPlan, InsertSource, SelectTarget};
 use types::Value;
@@ -105,7 +105,11 @@ impl Vm<'_> {
         txn.begin_statement();
         let result = {
             let mut env = SessionEnvironment { state, host: &mut *self.host };
+            let limit = env.state.options.rowcount;
             let mut cx = Cx::new(frame, &mut env, Some(&mut txn), &self.cancel);
+            if limit > 0 {
+                cx.row_limit = limit;
+            }
             body(&mut cx, &mut *self.sink)
         };
         let state = &mut *self.state;
@@ -169,7 +173,7 @@ impl Vm<'_> {
             Outcome::Sent(rows) => {
                 self.state.rowcount = rows as i64;
                 self.state.error = 0;
-                self.sink.done(Some(rows));
+                self.sink.done((!self.state.options.nocount).then_some(rows));
             }
             Outcome::Nothing => {
                 self.state.rowcount = 0;
@@ -259,6 +263,12 @@ impl Vm<'_> {
     ) -> Result<Outcome, Halted> {
         if self.state.transaction.doomed && writes(&planned.body) {
             return Err(executor::doomed().into());
+        }
+        if self.state.options.implicit_transactions
+            && self.state.transaction.count == 0
+            && opens_transaction(&planned.body)
+        {
+            self.state.transaction.begin(None);
         }
         match &mut planned.body {
             Body::FastInsert(insert) => {
@@ -361,14 +371,22 @@ impl Vm<'_> {
                 self.other(kind, code, line, frame, guarded)?;
                 Ok(match kind {
                     // These leave the counters to what they ran or raised.
-                    StmtKind::Exec(_)
-                    | StmtKind::ExecString { .. }
-                    | StmtKind::RaiseError(_)
-                    | StmtKind::Set(ir::SetOption::Switch { .. }) => Outcome::Settled,
+                    StmtKind::Exec(_) | StmtKind::ExecString { .. } | StmtKind::RaiseError(_) => {
+                        Outcome::Settled
+                    }
                     _ => Outcome::Nothing,
                 })
             }
         }
+    }
+}
+
+/// Statements that begin a transaction by themselves under IMPLICIT_TRANSACTIONS.
+fn opens_transaction(body: &Body) -> bool {
+    match body {
+        Body::FastPoint(_) => true,
+        Body::Select(select) => executor::reads_tables(&select.plan),
+        other => writes(other),
     }
 }
 

@@ -238,6 +238,7 @@ impl Vm<'_> {
                 self.state.spid
             );
         }
+        error.terminated_notice &= self.changes_rows(code, pc);
         self.state.error = error.number;
         self.state.rowcount = 0;
         let handler = code.handler(pc);
@@ -265,6 +266,21 @@ impl Vm<'_> {
                 After::Leave(-6)
             }
             _ => After::Halt(Halt::Batch),
+        }
+    }
+
+    /// Whether the failing statement was changing rows.
+    fn changes_rows(&self, code: &Code, pc: Pc) -> bool {
+        match code.ops[pc as usize] {
+            Op::InsertCommit { .. } => true,
+            Op::Statement { index } => {
+                let source = code.statements[index as usize].source.as_deref();
+                source.is_some_and(|source| {
+                    use syntax::ast::StatementKind::{Delete, Insert, Update};
+                    matches!(source.kind, Insert(_) | Update(_) | Delete(_))
+                })
+            }
+            _ => false,
         }
     }
 
