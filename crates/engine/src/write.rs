@@ -191,7 +191,8 @@ impl Txn {
     #[cold]
     pub(crate) fn wait_for(&mut self, xid: Xid) -> Result<(), EngineError> {
         let shared = self.shared.clone();
-        let Some(holder) = shared.xids.owner(xid) else { return Ok(()) };
+        // Over by now; unless its rollback failed, after which its rows stay as they are and the database refuses.
+        let Some(holder) = shared.xids.owner(xid) else { return self.db.check() };
         let timeout = self.timeout_ns();
         let waited = shared.locks.wait_for_end(&mut self.held, xid.0, holder, timeout, || {
             shared.xids.is_unfinished(xid)

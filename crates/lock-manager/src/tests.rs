@@ -145,25 +145,19 @@ fn table_and_row_locks_close_a_cycle() {
     let barrier = Barrier::new(2);
     let run = |owner: u64, tables_first: bool| {
         let mut held = Held::new(Owner(owner));
-        let steps: [&dyn Fn(&mut Held) -> Result<(), LockError>; 2] = [
-            &|h| {
-                locks.lock_table(
-                    h,
-                    8,
-                    if tables_first { TableMode::IntentExclusive } else { TableMode::Exclusive },
-                    None,
-                )
-            },
-            &|h| {
+        let table = if tables_first { TableMode::IntentExclusive } else { TableMode::Exclusive };
+        let step = |held: &mut Held, is_table: bool| {
+            if is_table {
+                locks.lock_table(held, 8, table, None)
+            } else {
                 locks
-                    .lock_row(h, RowKey { tree: 16, hash: 1 }, RowMode::Exclusive, None)
+                    .lock_row(held, RowKey { tree: 16, hash: 1 }, RowMode::Exclusive, None)
                     .map(|_| ())
-            },
-        ];
-        let order = if tables_first { [0, 1] } else { [1, 0] };
-        steps[order[0]](&mut held).unwrap();
+            }
+        };
+        step(&mut held, tables_first).unwrap();
         barrier.wait();
-        let second = steps[order[1]](&mut held);
+        let second = step(&mut held, !tables_first);
         locks.release_all(&mut held);
         second
     };
