@@ -2,8 +2,9 @@
 //!
 //! A checkpoint writes the pages that were dirty when it began, hardens the log, then moves the boot record's two
 //! marks: `redo_from` (no page lacks a record below) and `scan_from` (nor has an unfinished transaction a record
-//! below), and only then lets the log below `scan_from` go. There is no checkpoint record to look for: recovery reads
-//! on from `scan_from` and every unfinished transaction shows itself. Hardening comes after the unfinished ones were
+//! below), and only then lets the log below `scan_from` go. Recovery reads on from `scan_from` and every unfinished
+//! transaction shows itself. The checkpoint logs a record of its own so that `scan_from` is always the start of a
+//! durable record: at a mere position, an older block left behind the log's end could pass for the log's. Hardening comes after the unfinished ones were
 //! looked up: a transaction that was finished then has its commit record on disk before the boot record says that
 //! recovery need not read its beginning.
 
@@ -44,9 +45,10 @@ impl Database {
         }
         self.carry_out_drops();
         self.repeat_drops()?;
-        let tail = log.tail();
-        let redo_from = self.pool.min_rec_lsn(tail);
-        let scan_from = self.oldest_needed(tail).min(redo_from);
+        // Nothing above this record counts below.
+        let mark = self.shared.log_checkpoint()?;
+        let redo_from = self.pool.min_rec_lsn(mark);
+        let scan_from = self.oldest_needed(mark).min(redo_from);
         log.flush()?;
         self.change_boot(|boot| {
             boot.redo_from = redo_from.max(boot.redo_from);
@@ -78,12 +80,10 @@ impl Database {
         Ok(())
     }
 
-    /// The log is full, and the caller waits for room: a checkpoint may make some. Suspends.
+    /// The log is full, and the caller waits for room: a checkpoint may make some. Suspends. Does nothing when one is
+    /// under way, perhaps by this very task.
     pub(crate) fn make_log_room(&self) {
-        let before = self.figures.checkpoints.load(Acquire);
-        let _one = self.checkpointing.lock(WaitType::CheckpointQueue);
-        // Unless somebody has made one while we waited for our turn.
-        if self.figures.checkpoints.load(Acquire) == before
+        if let Some(_one) = self.checkpointing.try_lock()
             && let Err(e) = self.checkpoint_locked()
         {
             self.note_error(&format!("a checkpoint for a full log failed: {e}"));

@@ -98,7 +98,7 @@ pub fn replay(
 impl Analysis {
     fn note(&mut self, record: &Envelope<'_>, start: Lsn, _end: Lsn) {
         match record.kind {
-            Kind::System => {}
+            Kind::System | Kind::Checkpoint => {}
             Kind::Fused => self.commits += 1,
             Kind::Op | Kind::TreeCreated => {
                 self.losers.insert(record.xid, start);

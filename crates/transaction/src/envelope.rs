@@ -39,6 +39,8 @@ pub enum Kind {
     DropDone = 9,
     /// The drop of the tree is committed; its pages are not free yet.
     DropPending = 10,
+    /// A checkpoint: recovery begins here or below.
+    Checkpoint = 11,
 }
 
 /// A decoded envelope and the bytes behind it.
@@ -66,6 +68,7 @@ impl Kind {
             TreeDropped,
             DropDone,
             DropPending,
+            Checkpoint,
         ]
         .into_iter()
         .find(|k| *k as u8 == byte)
@@ -73,7 +76,10 @@ impl Kind {
 
     /// Whether the envelope has an xid and a back link.
     pub fn has_xid(self) -> bool {
-        !matches!(self, Kind::System | Kind::Fused | Kind::DropDone | Kind::DropPending)
+        !matches!(
+            self,
+            Kind::System | Kind::Fused | Kind::DropDone | Kind::DropPending | Kind::Checkpoint
+        )
     }
 }
 

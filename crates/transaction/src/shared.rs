@@ -74,6 +74,12 @@ impl SystemLog for LogOfStore {
 }
 
 impl Shared {
+    /// Logs a checkpoint; where.
+    pub fn log_checkpoint(&self) -> Result<Lsn, LogError> {
+        self.lease(envelope::SYSTEM_ENVELOPE_BYTES, Lease::Rollback)?;
+        Ok(self.log.append(&[&envelope::short(Kind::Checkpoint, wall_us())]).start)
+    }
+
     /// Logs what has become of a dropped tree: [`Kind::DropPending`] or [`Kind::DropDone`].
     pub fn log_drop(&self, kind: Kind, tree: u64) -> Result<Lsn, LogError> {
         self.lease(envelope::SYSTEM_ENVELOPE_BYTES + 8, Lease::Rollback)?;

@@ -165,8 +165,11 @@ impl Session {
                     return self.roll_back(txn, &work) || over;
                 }
             }
-            if self.rng.one_in(4) {
-                task::yield_now();
+            // Long enough, at times, for a checkpoint to come between.
+            match self.rng.below(12) {
+                0..3 => task::yield_now(),
+                3 => task::sleep_ns(self.rng.below(10_000_000), telemetry::WaitType::Waitfor),
+                _ => {}
             }
         }
         if self.rng.one_in(6) {
