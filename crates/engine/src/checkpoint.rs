@@ -117,7 +117,8 @@ impl Database {
             return ROUND_NS;
         }
         self.roll_back_orphans();
-        self.shared.collect();
+        self.shared.snapshots.advance(&self.shared.log);
+        self.collect_versions();
         self.carry_out_drops();
         let mut busy = self.pool.prefault_step();
         let frames = self.pool.stats().frames;
@@ -138,6 +139,16 @@ impl Database {
             self.note_error(&format!("a checkpoint failed: {e}"));
         }
         if busy { ROUND_BUSY_NS } else { ROUND_NS }
+    }
+
+    /// Drops old versions; at most a tenth of the time, as a long reader may keep very many of them.
+    fn collect_versions(&self) {
+        let begun = clock::now_ns();
+        if begun >= self.collect_after_ns.load(Relaxed) {
+            self.shared.collect();
+            let took = clock::now_ns() - begun;
+            self.collect_after_ns.store(begun + 10 * took, Relaxed);
+        }
     }
 
     fn checkpoint_due(&self) -> bool {

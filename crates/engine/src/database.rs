@@ -71,6 +71,8 @@ pub struct Database {
     pub(crate) checkpointed: AtomicU64,
     pub(crate) checkpoint_wanted: AtomicBool,
     pub(crate) checkpoint_log_bytes: u64,
+    /// When old versions are looked through again, on the monotonic clock.
+    pub(crate) collect_after_ns: AtomicU64,
     pub(crate) drops: Mutex<Vec<PendingDrop>>,
     trees: Mutex<Trees>,
     orphans: Mutex<Vec<Orphan>>,
@@ -111,6 +113,7 @@ impl Database {
             checkpointed: AtomicU64::new(shared.log.tail().0),
             checkpoint_wanted: AtomicBool::new(false),
             checkpoint_log_bytes,
+            collect_after_ns: AtomicU64::new(0),
             drops: Mutex::default(),
             trees: Mutex::default(),
             orphans: Mutex::default(),

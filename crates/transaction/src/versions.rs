@@ -114,6 +114,7 @@ impl VersionStore {
         };
         let mut gone = 0;
         for shard in &self.shards {
+            runtime::task::maybe_yield();
             let mut shard = shard.lock();
             shard.retain(|_, chains| {
                 chains.retain_mut(|chain| {
