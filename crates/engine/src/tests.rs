@@ -190,7 +190,14 @@ fn a_statement_reads_as_of_its_beginning_and_the_next_one_anew() {
     writer.rollback().unwrap();
     reader.commit(Durability::Delayed).unwrap();
     db.flush_log().unwrap();
-    db.background_step();
+    // Rounds that come too soon after the last leave them where they are.
+    for _ in 0..500 {
+        db.background_step();
+        if db.stats().versions == 0 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
     assert_eq!(db.stats().versions, 0, "nobody needs old versions any more");
 }
 
