@@ -138,7 +138,7 @@ impl<W: Write> ResultSink for RowPrinter<W> {
         }
     }
 
-    fn done(&mut self, _: Option<u64>) {}
+    fn done(&mut self, _: session::Done) {}
 
     fn message(&mut self, message: &session::SqlMessage) {
         if message.is_error() {

@@ -131,7 +131,7 @@ mod executor_sink {
     //! Keeps the first error, and the last row's first value.
 
     use crate::error::LabError;
-    use session::{ColumnMeta, ResultSink, SqlMessage};
+    use session::{ColumnMeta, Done, ResultSink, SqlMessage};
     use types::Value;
 
     #[derive(Default)]
@@ -164,7 +164,7 @@ mod executor_sink {
             };
         }
 
-        fn done(&mut self, _: Option<u64>) {}
+        fn done(&mut self, _: Done) {}
 
         fn message(&mut self, message: &SqlMessage) {
             if message.is_error() && self.first.is_none() {

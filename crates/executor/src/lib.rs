@@ -33,7 +33,7 @@ pub use message::{Reach, SqlError, SqlMessage};
 pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,
 };
-pub use sink::{Collected, ColumnMeta, ResultSet, ResultSink};
+pub use sink::{Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink};
 pub use write::{
     RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, null_error, run_image,
 };

@@ -15,9 +15,8 @@ pub fn column_meta(output: &[OutputColumn]) -> Vec<ColumnMeta> {
     output
         .iter()
         .map(|c| ColumnMeta {
-            name: c.name.clone().unwrap_or_default(),
-            ty: c.ty,
-            nullable: c.nullable,
+            identity: c.identity,
+            ..ColumnMeta::new(c.name.as_deref().unwrap_or_default(), c.ty, c.nullable)
         })
         .collect()
 }

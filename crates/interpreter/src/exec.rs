@@ -14,7 +14,7 @@ use crate::vm::{Halt, Halted, Vm};
 use binder::ObjectName;
 use binder::ir::{Exec, ExecArg, OutputColumn, ProcRef};
 use catalog::ProcedureDef;
-use executor::{ColumnMeta, ResultSink, SqlError, SqlMessage};
+use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
 use std::sync::Arc;
 use syntax::LexOptions;
 use syntax::ast::StatementKind;
@@ -353,7 +353,7 @@ impl ResultSink for Gather {
         self.rows.push((row.to_vec(), self.types.len().saturating_sub(1)));
     }
 
-    fn done(&mut self, _: Option<u64>) {}
+    fn done(&mut self, _: Done) {}
 
     fn message(&mut self, message: &SqlMessage) {
         self.messages.push(message.clone());

@@ -16,6 +16,7 @@ mod state;
 mod code;
 mod compile;
 mod insert;
+mod kind;
 mod plan;
 mod point;
 mod statement;

@@ -4,7 +4,7 @@ use crate::code::Code;
 use crate::format::format_message;
 use crate::vm::{Halted, Vm};
 use binder::ir::{Backup, Expr, Isolation, RaiseError, SetOption, StmtKind, TranName, WaitFor};
-use executor::{ColumnMeta, Reach, SqlError, SqlMessage};
+use executor::{ColumnMeta, Command, Reach, SqlError, SqlMessage};
 use telemetry::WaitType;
 use types::{Len, SqlType, Value, convert, datetime};
 
@@ -324,7 +324,7 @@ impl Vm<'_> {
 
     fn log_space(&mut self) {
         let name = SqlType::NVarChar(Len::N(128));
-        let column = |name: &str, ty| ColumnMeta { name: name.to_string(), ty, nullable: false };
+        let column = |name: &str, ty| ColumnMeta::new(name, ty, false);
         self.sink.columns(&[
             column("Database Name", name),
             column("Log Size (MB)", SqlType::Real),
@@ -344,7 +344,7 @@ impl Vm<'_> {
             ]);
             rows += 1;
         }
-        self.sink.done(Some(rows));
+        self.tell_done(Command::Dbcc, Some(rows));
     }
 
     fn backup(&mut self, backup: &Backup, line: u32) -> Result<(), SqlError> {

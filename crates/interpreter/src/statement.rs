@@ -2,13 +2,14 @@
 
 use crate::code::Code;
 use crate::environment::SessionEnvironment;
+use crate::kind::command_of;
 use crate::names::SessionNames;
 use crate::plan::{self, Body, CodeState, Planned};
 use crate::transaction::durability;
 use crate::vm::{Halted, Vm};
 use binder::BindError;
 use binder::ir::StmtKind;
-use executor::{Cx, Reach, ResultSink, SqlError};
+use executor::{Command, Cx, Reach, ResultSink, SqlError};
 use planner::{ExprPlan, InsertSource, SelectTarget};
 use types::Value;
 
@@ -22,12 +23,12 @@ pub(crate) fn bind_error(error: BindError) -> SqlError {
 
 /// What a statement did.
 enum Outcome {
-    /// Rows changed or assigned; told to the client unless NOCOUNT.
-    Rows(u64),
+    /// Rows changed; told to the client unless NOCOUNT.
+    Rows(Command, u64),
     /// Rows sent.
     Sent(u64),
     /// Neither: @@ROWCOUNT becomes 0.
-    Nothing,
+    Nothing(Command),
     /// The statement has set @@ROWCOUNT and @@ERROR itself.
     Settled,
 }
@@ -163,21 +164,25 @@ impl Vm<'_> {
 
     fn settle(&mut self, outcome: Outcome) {
         match outcome {
-            Outcome::Rows(rows) => {
+            Outcome::Rows(command, rows) => {
                 self.state.rowcount = rows as i64;
                 self.state.error = 0;
                 if !self.state.options.nocount {
-                    self.sink.done(Some(rows));
+                    self.tell_done(command, Some(rows));
                 }
             }
             Outcome::Sent(rows) => {
                 self.state.rowcount = rows as i64;
                 self.state.error = 0;
-                self.sink.done((!self.state.options.nocount).then_some(rows));
+                let rows = (!self.state.options.nocount).then_some(rows);
+                self.tell_done(Command::Select, rows);
             }
-            Outcome::Nothing => {
+            Outcome::Nothing(command) => {
                 self.state.rowcount = 0;
                 self.state.error = 0;
+                if command != Command::Other {
+                    self.tell_done(command, None);
+                }
             }
             Outcome::Settled => {}
         }
@@ -216,7 +221,7 @@ impl Vm<'_> {
             self.state.rowcount = 0;
             self.state.error = 0;
             if !self.state.options.nocount {
-                self.sink.done(Some(1));
+                self.tell_done(Command::Insert, Some(1));
             }
             return Ok(true);
         }
@@ -290,7 +295,7 @@ impl Vm<'_> {
                 } else {
                     self.in_statement(frame, |cx, _| insert.insert(cx))?;
                 }
-                Ok(Outcome::Rows(rows))
+                Ok(Outcome::Rows(Command::Insert, rows))
             }
             Body::FastPoint(point) => {
                 let rows = self.in_statement(frame, |cx, _| point.run(cx))?;
@@ -317,7 +322,7 @@ impl Vm<'_> {
                 }
                 SelectTarget::Into { name, spec } => {
                     let rows = self.select_into(&select.plan, name, spec, frame)?;
-                    Ok(Outcome::Rows(rows))
+                    Ok(Outcome::Rows(Command::SelectInto, rows))
                 }
             },
             Body::Insert(insert, hint) => {
@@ -339,24 +344,24 @@ impl Vm<'_> {
                     let count = self.in_statement(frame, |cx, _| {
                         executor::insert_rows(insert, row, &rows, hint, cx)
                     })?;
-                    return Ok(Outcome::Rows(count));
+                    return Ok(Outcome::Rows(Command::Insert, count));
                 }
                 let rows = self.in_statement(frame, |cx, sink| {
                     executor::insert(insert, hint, &mut cx.reborrow(), sink)
                 })?;
-                Ok(Outcome::Rows(rows))
+                Ok(Outcome::Rows(Command::Insert, rows))
             }
             Body::Update(update) => {
                 let rows = self.in_statement(frame, |cx, sink| {
                     executor::update(update, &mut cx.reborrow(), sink)
                 })?;
-                Ok(Outcome::Rows(rows))
+                Ok(Outcome::Rows(Command::Update, rows))
             }
             Body::Delete(delete) => {
                 let rows = self.in_statement(frame, |cx, sink| {
                     executor::delete(delete, &mut cx.reborrow(), sink)
                 })?;
-                Ok(Outcome::Rows(rows))
+                Ok(Outcome::Rows(Command::Delete, rows))
             }
             Body::SetVars(sets) => {
                 for (var, plan) in sets {
@@ -374,7 +379,7 @@ impl Vm<'_> {
                     StmtKind::Exec(_) | StmtKind::ExecString { .. } | StmtKind::RaiseError(_) => {
                         Outcome::Settled
                     }
-                    _ => Outcome::Nothing,
+                    other => Outcome::Nothing(command_of(other)),
                 })
             }
         }

@@ -4,7 +4,7 @@ use crate::code::Code;
 use crate::exec::Argument;
 use crate::vm::{Halted, Vm};
 use binder::ObjectName;
-use executor::{ColumnMeta, SqlError, SqlMessage};
+use executor::{ColumnMeta, Command, SqlError, SqlMessage};
 use types::{Len, SqlType, Value};
 
 impl Vm<'_> {
@@ -69,15 +69,14 @@ impl Vm<'_> {
             None => {
                 let value = self.host.option(&name, None)?;
                 let text = SqlType::NVarChar(Len::N(128));
-                let column =
-                    |name: &str, ty| ColumnMeta { name: name.to_string(), ty, nullable: false };
+                let column = |name: &str, ty| ColumnMeta::new(name, ty, false);
                 self.sink.columns(&[
                     column("name", text),
                     column("config_value", value.natural_type()),
                     column("run_value", value.natural_type()),
                 ]);
                 self.sink.row(&[Value::str(&name), value.clone(), value]);
-                self.sink.done(Some(1));
+                self.tell_done(Command::Select, Some(1));
             }
         }
         Ok(())
@@ -102,13 +101,13 @@ impl Vm<'_> {
             ));
         };
         let ty = SqlType::NVarChar(Len::N(255));
-        self.sink.columns(&[ColumnMeta { name: "Text".to_string(), ty, nullable: true }]);
+        self.sink.columns(&[ColumnMeta::new("Text", ty, true)]);
         let mut rows = 0;
         for line in found.text.lines() {
             self.sink.row(&[Value::str(line)]);
             rows += 1;
         }
-        self.sink.done(Some(rows));
+        self.tell_done(Command::Select, Some(rows));
         Ok(())
     }
 }

@@ -15,9 +15,10 @@
 use crate::code::{Code, Op, Pc};
 use crate::environment::SessionEnvironment;
 use crate::host::Host;
+use crate::kind::command_at;
 use crate::plan::{CodeState, NamesVersion};
 use crate::state::SessionState;
-use executor::{Cx, Reach, ResultSink, SqlError, SqlMessage};
+use executor::{Command, Cx, Done, Reach, ResultSink, SqlError, SqlMessage};
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -255,6 +256,9 @@ impl Vm<'_> {
             };
         }
         self.tell_error(&error);
+        let command = command_at(code, pc);
+        let in_procedure = self.state.nesting > 0;
+        self.sink.done(Done { rows: None, command, in_procedure, failed: true });
         let aborts = self.state.options.xact_abort && error.reach == Reach::Statement;
         match error.reach {
             Reach::Statement if !aborts || is_raised(&error) => {
@@ -314,6 +318,13 @@ impl Vm<'_> {
             notice.procedure = error.procedure.clone();
             self.sink.message(&notice);
         }
+    }
+
+    /// Tells the client that a statement is done.
+    #[inline]
+    pub fn tell_done(&mut self, command: Command, rows: Option<u64>) {
+        let in_procedure = self.state.nesting > 0;
+        self.sink.done(Done { rows, command, in_procedure, failed: false });
     }
 
     /// A context for expressions without tables.

@@ -16,6 +16,9 @@ mod instance;
 mod session;
 
 pub use config::{InstanceConfig, OpenError};
-pub use executor::{Collected, ColumnMeta, ResultSet, ResultSink, SqlError, SqlMessage};
+pub use executor::{
+    Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink, SqlError,
+    SqlMessage,
+};
 pub use instance::Instance;
 pub use session::Session;

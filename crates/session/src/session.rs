@@ -5,13 +5,13 @@
 
 use crate::Instance;
 use crate::host::InstanceHost;
-use executor::{ColumnMeta, ResultSink, SqlMessage};
+use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlMessage};
 use interpreter::SessionState;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use types::Value;
+use types::{SqlType, Value};
 
 /// From here on an error ends the session.
 const SEVERITY_ENDS_SESSION: u8 = 20;
@@ -115,13 +115,29 @@ impl ResultSink for Watch<'_> {
         self.sink.row(row);
     }
 
-    fn done(&mut self, rows: Option<u64>) {
-        self.sink.done(rows);
+    fn done(&mut self, done: Done) {
+        self.sink.done(done);
     }
 
     fn message(&mut self, message: &SqlMessage) {
         self.worst = self.worst.max(message.severity);
         self.sink.message(message);
+    }
+
+    fn return_status(&mut self, status: i32) {
+        self.sink.return_status(status);
+    }
+
+    fn output(&mut self, ordinal: u16, name: &str, ty: SqlType, value: &Value) {
+        self.sink.output(ordinal, name, ty, value);
+    }
+
+    fn procedure_done(&mut self, status: i32) {
+        self.sink.procedure_done(status);
+    }
+
+    fn environment(&mut self, change: EnvironmentChange<'_>) {
+        self.sink.environment(change);
     }
 }
 

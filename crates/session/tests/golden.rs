@@ -7,7 +7,7 @@
 //! the answers; read the difference before you keep it.
 
 use device::SimFs;
-use executor::{ColumnMeta, ResultSink, SqlMessage};
+use executor::{ColumnMeta, Done, ResultSink, SqlMessage};
 use session::{Instance, InstanceConfig, Session};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -37,8 +37,8 @@ impl ResultSink for Answer {
         let _ = writeln!(self.text, "  {}", cells.join(" | "));
     }
 
-    fn done(&mut self, rows: Option<u64>) {
-        if let Some(rows) = rows {
+    fn done(&mut self, done: Done) {
+        if let Some(rows) = done.rows {
             let _ = writeln!(self.text, "({rows})");
         }
     }

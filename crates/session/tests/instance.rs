@@ -1,7 +1,7 @@
 //! An instance and its sessions beyond T-SQL: opening twice, unfinished folders, power loss, full disks, panics.
 
 use device::{FileSystem, OpenOptions, SimFs};
-use executor::{Collected, ColumnMeta, ResultSink, SqlMessage};
+use executor::{Collected, ColumnMeta, Done, ResultSink, SqlMessage};
 use session::{Instance, InstanceConfig, OpenError, Session};
 use std::path::Path;
 use std::sync::Arc;
@@ -138,7 +138,7 @@ impl ResultSink for Broken {
         panic!("broken on purpose");
     }
 
-    fn done(&mut self, _: Option<u64>) {}
+    fn done(&mut self, _: Done) {}
 
     fn message(&mut self, message: &SqlMessage) {
         self.0.message(message);

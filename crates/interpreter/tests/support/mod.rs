@@ -4,7 +4,7 @@
 use catalog::Catalog;
 use device::{FileSystem, SimFs};
 use engine::{Database, DbFiles, DbOptions, LogConfig};
-use executor::{ColumnMeta, ResultSink, SqlError, SqlMessage};
+use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
 use interpreter::{Host, OpenDatabase, SessionState, execute_batch};
 use std::sync::Arc;
 use syntax::ast::{AlterDatabaseAction, CreateDatabase, OptionValue};
@@ -127,8 +127,8 @@ impl ResultSink for Lines {
         self.out.push_str(&shown.join(" | "));
         self.out.push('\n');
     }
-    fn done(&mut self, rows: Option<u64>) {
-        if let Some(rows) = rows {
+    fn done(&mut self, done: Done) {
+        if let Some(rows) = done.rows {
             self.out.push_str(&format!("({rows})\n"));
         }
     }

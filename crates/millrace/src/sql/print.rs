@@ -3,7 +3,7 @@
 //! Widths come from the first rows, which are held back until they are known; later rows that need
 //! more room take it.
 
-use session::{ColumnMeta, ResultSink, SqlMessage};
+use session::{ColumnMeta, Done, ResultSink, SqlMessage};
 use std::io::{StdoutLock, Write};
 use types::{SqlType, Value, format};
 
@@ -121,11 +121,11 @@ impl ResultSink for Printer {
         }
     }
 
-    fn done(&mut self, rows: Option<u64>) {
+    fn done(&mut self, done: Done) {
         let table = self.in_table;
         self.finish();
         let mut out = std::io::stdout().lock();
-        let _ = match rows {
+        let _ = match done.rows {
             Some(1) => writeln!(out, "\n(1 row affected)"),
             Some(rows) => writeln!(out, "\n({rows} rows affected)"),
             None if table => writeln!(out),

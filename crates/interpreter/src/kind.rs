@@ -1,0 +1,65 @@
+//! What DONE calls a statement.
+
+use crate::code::{Code, Op, Pc};
+use binder::ddl::Ddl;
+use binder::ir::StmtKind;
+use executor::Command;
+use syntax::ast::{DropKind, StatementKind};
+
+/// A bound statement's kind; [`Command::Other`] for what says nothing when it is done.
+pub(crate) fn command_of(kind: &StmtKind) -> Command {
+    match kind {
+        StmtKind::Select(_) => Command::Select,
+        StmtKind::Insert(_) => Command::Insert,
+        StmtKind::Update(_) => Command::Update,
+        StmtKind::Delete(_) => Command::Delete,
+        StmtKind::Begin { .. } => Command::BeginTransaction,
+        StmtKind::Commit { .. } => Command::Commit,
+        StmtKind::Rollback { .. } => Command::Rollback,
+        StmtKind::Exec(_) | StmtKind::ExecString { .. } => Command::Execute,
+        StmtKind::Use { .. } => Command::Use,
+        StmtKind::Dbcc { .. } => Command::Dbcc,
+        StmtKind::Ddl(ddl) => match &**ddl {
+            Ddl::CreateDatabase(_) => Command::CreateDatabase,
+            Ddl::AlterDatabase(_) => Command::AlterDatabase,
+            Ddl::CreateTable(_) => Command::CreateTable,
+            Ddl::AlterTable(_) => Command::AlterTable,
+            Ddl::CreateProcedure(_) => Command::CreateProcedure,
+            Ddl::CreateSchema(_) => Command::CreateSchema,
+            Ddl::Drop(drop) => dropped(drop.kind),
+        },
+        _ => Command::Other,
+    }
+}
+
+fn dropped(kind: DropKind) -> Command {
+    match kind {
+        DropKind::Database => Command::DropDatabase,
+        DropKind::Table => Command::DropTable,
+        DropKind::Procedure => Command::DropProcedure,
+        DropKind::Index => Command::DropIndex,
+        DropKind::Schema => Command::DropSchema,
+    }
+}
+
+/// The kind of the statement to which an instruction belongs.
+pub(crate) fn command_at(code: &Code, pc: Pc) -> Command {
+    match code.ops[pc as usize] {
+        Op::Statement { index } | Op::InsertCommit { index, .. } => {
+            let statement = &code.statements[index as usize];
+            match (&statement.kind, statement.source.as_deref()) {
+                (StmtKind::Deferred, Some(source)) => match &source.kind {
+                    StatementKind::Select(_) => Command::Select,
+                    StatementKind::Insert(_) => Command::Insert,
+                    StatementKind::Update(_) => Command::Update,
+                    StatementKind::Delete(_) => Command::Delete,
+                    _ => Command::Other,
+                },
+                (kind, _) => command_of(kind),
+            }
+        }
+        Op::Begin => Command::BeginTransaction,
+        Op::Commit { .. } => Command::Commit,
+        _ => Command::Other,
+    }
+}
