@@ -7,6 +7,7 @@
 //! [`task::install_hooks`].
 
 pub mod clock;
+pub mod net;
 pub mod random;
 pub mod sim;
 pub mod spin;

@@ -35,6 +35,7 @@ pub fn enter(seed: u64) -> SimGuard {
 impl Drop for SimGuard {
     fn drop(&mut self) {
         crate::task::forget_sim_pollers();
+        crate::net::forget_sim_network();
         ACTIVE.set(false);
     }
 }

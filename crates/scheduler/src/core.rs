@@ -12,7 +12,9 @@ use crate::sleep::Sleeper;
 use crate::task::{Task, TaskInfo};
 use crate::{Config, local};
 use parking_lot::Mutex;
+use runtime::net::Reactor;
 use runtime::task::Wake;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -21,7 +23,7 @@ use stdx::CachePadded;
 
 /// A task that is to begin.
 pub(crate) struct Spawn {
-    pub name: String,
+    pub name: Cow<'static, str>,
     pub body: Box<dyn FnOnce() + Send>,
 }
 
@@ -43,6 +45,8 @@ pub(crate) struct Core {
     /// Schedulers of the set that are not asleep. The last to fall asleep watches the pollers.
     pub awake: Arc<AtomicUsize>,
     pub sleeper: Sleeper,
+    /// Its sockets.
+    pub reactor: Arc<Reactor>,
     /// Tasks spawned and not ended.
     pub tasks: AtomicUsize,
     alive: Mutex<BTreeMap<u32, Arc<Task>>>,
@@ -92,6 +96,7 @@ impl Core {
         config: Arc<Config>,
         awake: Arc<AtomicUsize>,
     ) -> io::Result<Arc<Core>> {
+        let reactor = Arc::new(Reactor::new()?);
         Ok(Arc::new(Core {
             index,
             cpu,
@@ -100,7 +105,8 @@ impl Core {
             has_mail: CachePadded::default(),
             asleep: AtomicBool::new(false),
             awake,
-            sleeper: Sleeper::new()?,
+            sleeper: Sleeper::new(reactor.clone())?,
+            reactor,
             tasks: AtomicUsize::new(0),
             alive: Mutex::default(),
             counts: CachePadded::default(),
@@ -167,6 +173,11 @@ impl Core {
             return false;
         }
         true
+    }
+
+    /// Whether it has announced sleep and nobody has woken it since. A hint: it may change at any time.
+    pub fn is_asleep(&self) -> bool {
+        self.asleep.load(Relaxed)
     }
 
     pub fn woke_up(&self) {

@@ -2,8 +2,12 @@
 //!
 //! A task reads as plain synchronous code; whatever waits suspends through `runtime::task`, for which
 //! this crate installs the hooks. A scheduler runs its tasks in turn, takes wakes from other threads,
-//! polls the pollers, keeps the timers, spins for a bounded time when it has nothing to do, and then
-//! sleeps. [`sim`] runs the same tasks on one thread from one seed.
+//! polls the pollers and its own sockets, keeps the timers, spins for a bounded time when it has nothing
+//! to do, and then sleeps. [`sim`] runs the same tasks on one thread from one seed.
+//!
+//! Sockets register with the [`runtime::net::Reactor`] of one scheduler ([`Schedulers::reactor`]). Their
+//! news are told on its thread: between turns, at the end of a busy task's quantum (4 ms), and out of its
+//! sleep. Who hears news there starts a task by [`spawn_here`], so a socket without news holds no stack.
 //!
 //! Rules that code asserts: a task that holds a `NoSuspend`, or unwinds, does not suspend.
 //!
@@ -23,8 +27,11 @@ pub use task::{TaskInfo, TaskState};
 
 use crate::core::{Core, Spawn};
 use parking_lot::Mutex;
+use runtime::net::Reactor;
 use runtime::threads;
+use std::borrow::Cow;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 
@@ -42,6 +49,9 @@ pub struct Config {
     /// The same while one of its tasks waits for the device and something is in flight: in a virtual
     /// machine a sleep and wake-up costs some 40 microseconds, a quarter of a flush.
     pub spin_for_device_ns: u64,
+    /// How long it polls before it sleeps while it has sockets and no task waits for the device. Clients on the same
+    /// machine need the CPU to send what it would spin for, so this is short.
+    pub spin_for_network_ns: u64,
     /// Whether each thread is pinned to its CPU.
     pub pin: bool,
 }
@@ -55,6 +65,7 @@ impl Default for Config {
             stack_bytes: if cfg!(debug_assertions) { 2 << 20 } else { 512 << 10 },
             spin_before_sleep_ns: 20_000,
             spin_for_device_ns: 300_000,
+            spin_for_network_ns: 0,
             pin: true,
         }
     }
@@ -65,6 +76,20 @@ impl Config {
     pub fn with_count(count: usize) -> Config {
         Config { count: Some(count), ..Config::default() }
     }
+}
+
+/// Starts a task on the scheduler that the caller runs on, behind those that are runnable now. Cheap: nothing is shared
+/// with other threads, and the name is not copied. A panic ends the task and nothing else.
+///
+/// From a task, or from a [`runtime::net::Source`] that hears news; anywhere else it is a broken invariant.
+pub fn spawn_here(name: &'static str, f: impl FnOnce() + Send + 'static) {
+    let body = Box::new(move || drop(catch_unwind(AssertUnwindSafe(f))));
+    local::begin_here(Spawn { name: Cow::Borrowed(name), body });
+}
+
+/// Which scheduler of its set the caller runs on.
+pub fn current() -> Option<usize> {
+    local::current_index()
 }
 
 /// A set of schedulers.
@@ -116,7 +141,8 @@ impl Schedulers {
             None => self.least_loaded(),
         };
         let (handle, completer) = join::pair();
-        core.spawn(Spawn { name: name.to_owned(), body: Box::new(move || completer.run(f)) });
+        let name = name.to_owned().into();
+        core.spawn(Spawn { name, body: Box::new(move || completer.run(f)) });
         handle
     }
 
@@ -133,6 +159,16 @@ impl Schedulers {
     /// How many schedulers there are.
     pub fn count(&self) -> usize {
         self.cores.len()
+    }
+
+    /// The sockets of one scheduler.
+    pub fn reactor(&self, on: usize) -> &Arc<Reactor> {
+        &self.cores[on].reactor
+    }
+
+    /// A scheduler other than `on` that sleeps, having nothing to do. A hint: it may wake at any time.
+    pub fn asleep_beside(&self, on: usize) -> Option<usize> {
+        self.cores.iter().find(|core| core.index != on && core.is_asleep()).map(|core| core.index)
     }
 
     /// Figures of each scheduler.

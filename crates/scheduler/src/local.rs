@@ -64,6 +64,7 @@ pub(crate) struct Local {
     yielder: Cell<*const TaskYielder>,
     pub pollers: RefCell<Option<Pollers>>,
     last_poll_ns: Cell<u64>,
+    last_sockets_ns: Cell<u64>,
     /// 0: the running task's quantum has not been looked at yet.
     quantum_ends_ns: Cell<u64>,
     /// Tasks parked for the device.
@@ -85,6 +86,7 @@ thread_local! {
             yielder: Cell::new(std::ptr::null()),
             pollers: RefCell::new(None),
             last_poll_ns: Cell::new(0),
+            last_sockets_ns: Cell::new(0),
             quantum_ends_ns: Cell::new(0),
             device_waiters: Cell::new(0),
             chance: RefCell::new(None),
@@ -106,6 +108,7 @@ pub(crate) fn install(core: &Arc<Core>, chance: Option<Prng>) {
         *l.pollers.borrow_mut() = Some(Pollers::new());
     });
     HOME.set(Arc::as_ptr(core));
+    runtime::net::install(Some(core.reactor.clone()));
     runtime::task::install_hooks(Some(&Hooks));
 }
 
@@ -113,6 +116,7 @@ pub(crate) fn install(core: &Arc<Core>, chance: Option<Prng>) {
 /// they owned is not dropped.
 pub(crate) fn uninstall() -> usize {
     runtime::task::install_hooks(None);
+    runtime::net::install(None);
     HOME.set(std::ptr::null());
     with(|l| {
         let slab = std::mem::take(&mut *l.slab.borrow_mut());
@@ -145,6 +149,21 @@ pub(crate) fn enqueue_if_home(core: &Core, index: u32) -> bool {
     }
     with(|l| l.queue.borrow_mut().push_back(index));
     true
+}
+
+/// Begins a task on the calling thread's scheduler.
+pub(crate) fn begin_here(spawn: Spawn) {
+    with(|l| {
+        let core = l.core.borrow().clone();
+        let Some(core) = core else { stdx::fatal!("a task was started here by no scheduler") };
+        core.tasks.fetch_add(1, Relaxed);
+        l.begin(&core, spawn);
+    });
+}
+
+/// The index of the calling thread's scheduler.
+pub(crate) fn current_index() -> Option<usize> {
+    with(|l| l.core.borrow().as_ref().map(|core| core.index))
 }
 
 /// Whether a wait ends with the device's answer.
@@ -324,6 +343,23 @@ impl Local {
         pollers.poll()
     }
 
+    /// Tells the sockets' news, if a look is due; how much there was. Where tasks wait for their turn, a look each
+    /// [`POLL_EVERY_NS`] does: what arrives would queue behind them anyway.
+    #[inline]
+    pub fn poll_sockets(&self, core: &Core) -> usize {
+        if core.reactor.is_empty() {
+            return 0;
+        }
+        if self.runnable() > 0 {
+            let now = clock::now_ns();
+            if now.saturating_sub(self.last_sockets_ns.get()) < POLL_EVERY_NS {
+                return 0;
+            }
+            self.last_sockets_ns.set(now);
+        }
+        core.reactor.poll()
+    }
+
     fn current(&self) -> Option<(u32, Arc<Task>)> {
         self.running.borrow().as_ref().map(|r| (r.index, r.task.clone()))
     }
@@ -430,8 +466,14 @@ impl TaskHooks for Hooks {
                 return false;
             }
             l.quantum_ends_ns.set(now + QUANTUM_NS);
-            let mail = l.core.borrow().as_ref().is_some_and(|core| core.has_mail());
-            mail || l.runnable() > 0
+            let core = l.core.borrow().clone();
+            core.is_some_and(|core| {
+                // A cancellation, or a client that is gone, may be meant for this very task.
+                if !core.reactor.is_empty() {
+                    core.reactor.poll();
+                }
+                core.has_mail() || l.runnable() > 0
+            })
         });
         if yields {
             self.yield_now();

@@ -1,6 +1,6 @@
 //! The loop of one scheduler's OS thread.
 //!
-//! A turn: take the mail, poll, fire timers, run a few tasks. With nothing to do it spins for a
+//! A turn: take the mail, poll, hear the sockets, fire timers, run a few tasks. With nothing to do it spins for a
 //! bounded time, longer while a task of its own waits for the device and something is in flight, and
 //! then sleeps. The last scheduler of its set to fall asleep watches the pollers' descriptors and
 //! clocks for all; the others sleep until they are sent mail.
@@ -48,7 +48,7 @@ pub(crate) fn run(core: &Arc<Core>) {
     // references only.
     local::with(|l| {
         loop {
-            let found = turn.gather(l);
+            let found = turn.gather(l, !turn.may_sleep_at_once(l));
             let mut ran = 0;
             while ran < TASKS_A_TURN && l.run_next(core) {
                 ran += 1;
@@ -68,8 +68,18 @@ pub(crate) fn run(core: &Arc<Core>) {
 }
 
 impl Turn<'_> {
-    /// Takes mail, polls and fires timers; whether there was anything.
-    fn gather(&mut self, l: &Local) -> bool {
+    /// Whether an idle moment leads straight to the kernel: the sockets are all there is to wait for, and clients on
+    /// the same CPUs need them more than a spinning scheduler does. Sleeping hears the sockets itself, so a look at
+    /// them just before would be a system call for nothing.
+    fn may_sleep_at_once(&self, l: &Local) -> bool {
+        !self.core.reactor.is_empty()
+            && self.core.config.spin_for_network_ns == 0
+            && l.runnable() == 0
+            && !l.waits_for_device()
+    }
+
+    /// Takes mail, polls, hears the `sockets` and fires timers; whether there was anything.
+    fn gather(&mut self, l: &Local, sockets: bool) -> bool {
         let mut found = false;
         if self.core.has_mail() {
             found = true;
@@ -84,6 +94,7 @@ impl Turn<'_> {
         }
         let watched = &mut self.watched;
         let work = l.poll(|pollers| self.core.sleeper.watch(pollers, watched));
+        let work = if sockets { work + l.poll_sockets(self.core) } else { work };
         if work > 0 {
             Counts::add(&self.core.counts.polled, work as u64);
         }
@@ -95,11 +106,15 @@ impl Turn<'_> {
     fn idle(&mut self, l: &Local) {
         let began = clock::now_ns();
         let config = &self.core.config;
-        loop {
+        let at_once = self.may_sleep_at_once(l);
+        if at_once {
+            self.sleep(l);
+        }
+        while !at_once {
             for _ in 0..16 {
                 std::hint::spin_loop();
             }
-            if self.gather(l) {
+            if self.gather(l, true) {
                 break;
             }
             let spun = clock::now_ns() - began;
@@ -108,7 +123,11 @@ impl Turn<'_> {
                 std::thread::yield_now();
             }
             let busy = || l.pollers.borrow().as_ref().is_some_and(|p| p.busy());
-            if spun >= config.spin_before_sleep_ns
+            let spin_ns = match self.core.reactor.is_empty() {
+                true => config.spin_before_sleep_ns,
+                false => config.spin_for_network_ns,
+            };
+            if spun >= spin_ns
                 && (spun >= config.spin_for_device_ns || !l.waits_for_device() || !busy())
             {
                 self.sleep(l);
@@ -126,7 +145,7 @@ impl Turn<'_> {
         // Counted out before the last look: of two that fall asleep together, the later one knows
         // that it is the last, and watches.
         let last = core.awake.fetch_sub(1, SeqCst) == 1;
-        let found = self.gather(l);
+        let found = self.gather(l, last);
         if !found {
             let mut until = self.next_timer_ns;
             if last && let Some(pollers) = &*l.pollers.borrow() {

@@ -90,7 +90,7 @@ pub fn run_with_outcome<T: Send + 'static>(
     let (handle, completer) = join::pair();
     let sim = Sim { seed, schedulers };
     let body = Box::new(move || completer.run(move || f(&sim)));
-    core.spawn(Spawn { name: "main".to_owned(), body });
+    core.spawn(Spawn { name: "main".into(), body });
 
     let progress = turn_until_quiet(&core, Prng::new(stdx::mix64(seed ^ 0x9011)));
     let main_ended = handle.is_finished();
@@ -126,6 +126,7 @@ fn turn_until_quiet(core: &Arc<Core>, mut polls: Prng) -> u64 {
             // Completions come between any two tasks, or only when nothing else can happen.
             if polls.one_in(2) {
                 l.poll(|_| ());
+                core.reactor.poll();
             }
             let next_timer_ns = l.fire_timers();
             if l.run_next(core) {
@@ -133,7 +134,8 @@ fn turn_until_quiet(core: &Arc<Core>, mut polls: Prng) -> u64 {
                 world::advance_to(clock::now_ns() + SWITCH_NS);
                 continue;
             }
-            if core.has_mail() || l.poll(|_| ()) > 0 || l.runnable() > 0 {
+            let work = l.poll(|_| ()) + core.reactor.poll();
+            if core.has_mail() || work > 0 || l.runnable() > 0 {
                 continue;
             }
             let polled = l.pollers.borrow().as_ref().and_then(|p| p.next_ns());

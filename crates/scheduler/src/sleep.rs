@@ -1,19 +1,24 @@
-//! Where an idle scheduler sleeps: epoll, with nanosecond timeouts where the kernel has them.
+//! Where an idle scheduler sleeps: in its reactor, or, when it watches for all, in a set around it.
 //!
-//! Two epoll sets, both with the scheduler's own eventfd: one only that, one also the pollers'
-//! descriptors. Of all sleeping schedulers only the last uses the second (see `run`), so a finished
-//! write wakes one thread and not all. All descriptors are edge-triggered: nobody drains them, and an
-//! edge that came while nobody slept costs one early return later.
+//! Two epoll sets. The inner one is the reactor's: the scheduler's sockets, and its own eventfd. The outer one holds
+//! the inner one and the pollers' descriptors. Of all sleeping schedulers only the last uses the outer (see `run`), so
+//! a finished write wakes one thread and not all, while a socket's news wake its own scheduler and nobody else.
+//!
+//! The pollers' descriptors and the eventfd are edge-triggered: nobody drains them, and an edge that came while nobody
+//! slept costs one early return later. The inner set is level-triggered in the outer one: it is ready exactly while the
+//! reactor has something to tell.
 
+use runtime::net::Reactor;
 use runtime::task::Pollers;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub(crate) struct Sleeper {
     event: OwnedFd,
-    alone: OwnedFd,
-    watching: OwnedFd,
+    reactor: Arc<Reactor>,
+    outer: OwnedFd,
 }
 
 fn own(fd: RawFd) -> io::Result<OwnedFd> {
@@ -24,8 +29,8 @@ fn own(fd: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-fn control(epoll: &OwnedFd, op: i32, fd: RawFd) -> io::Result<()> {
-    let mut event = libc::epoll_event { events: (libc::EPOLLIN | libc::EPOLLET) as u32, u64: 0 };
+fn control(epoll: &OwnedFd, op: i32, fd: RawFd, events: i32) -> io::Result<()> {
+    let mut event = libc::epoll_event { events: events as u32, u64: 0 };
     // SAFETY: `event` is a valid epoll_event for the time of the call.
     match unsafe { libc::epoll_ctl(epoll.as_raw_fd(), op, fd, &mut event) } {
         0 => Ok(()),
@@ -34,18 +39,19 @@ fn control(epoll: &OwnedFd, op: i32, fd: RawFd) -> io::Result<()> {
 }
 
 impl Sleeper {
-    pub fn new() -> io::Result<Sleeper> {
+    pub fn new(reactor: Arc<Reactor>) -> io::Result<Sleeper> {
         // SAFETY: plain system calls that return a fresh descriptor or -1.
-        let (event, alone, watching) = unsafe {
+        let (event, outer) = unsafe {
             (
                 own(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?,
                 own(libc::epoll_create1(libc::EPOLL_CLOEXEC))?,
-                own(libc::epoll_create1(libc::EPOLL_CLOEXEC))?,
             )
         };
-        control(&alone, libc::EPOLL_CTL_ADD, event.as_raw_fd())?;
-        control(&watching, libc::EPOLL_CTL_ADD, event.as_raw_fd())?;
-        Ok(Sleeper { event, alone, watching })
+        reactor.wake_by(event.as_raw_fd())?;
+        if let Some(inner) = reactor.fd() {
+            control(&outer, libc::EPOLL_CTL_ADD, inner, libc::EPOLLIN)?;
+        }
+        Ok(Sleeper { event, reactor, outer })
     }
 
     /// Ends the owner's sleep. From any thread.
@@ -59,19 +65,24 @@ impl Sleeper {
     pub fn watch(&self, pollers: &Pollers, watched: &mut Vec<RawFd>) {
         for fd in watched.drain(..) {
             // It may be closed already, which has removed it.
-            let _ = control(&self.watching, libc::EPOLL_CTL_DEL, fd);
+            let _ = control(&self.outer, libc::EPOLL_CTL_DEL, fd, 0);
         }
         for fd in pollers.iter().filter_map(|p| p.wake_fd()) {
-            if control(&self.watching, libc::EPOLL_CTL_ADD, fd).is_ok() {
+            if control(&self.outer, libc::EPOLL_CTL_ADD, fd, libc::EPOLLIN | libc::EPOLLET).is_ok()
+            {
                 watched.push(fd);
             }
         }
     }
 
-    /// Sleeps until woken, until a watched descriptor has an event, or for `ns`.
+    /// Sleeps until woken, until a socket or (when `watching`) a poller has news, or for `ns`. Tells the sockets' news.
     pub fn sleep(&self, watching: bool, ns: Option<u64>) {
-        let epoll = if watching { &self.watching } else { &self.alone };
-        wait(epoll.as_raw_fd(), ns);
+        if watching {
+            wait(self.outer.as_raw_fd(), ns);
+            self.reactor.poll();
+        } else {
+            self.reactor.wait(ns);
+        }
     }
 }
 

@@ -15,6 +15,7 @@
 use crate::core::Core;
 use runtime::clock;
 use runtime::task::Wake;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 use telemetry::WaitType;
@@ -26,7 +27,7 @@ pub(crate) const PARKED: u32 = 2;
 const NOT_WAITING: u32 = u32::MAX;
 
 pub(crate) struct Task {
-    pub name: String,
+    pub name: Cow<'static, str>,
     pub home: Arc<Core>,
     /// Its place in the home scheduler's slab.
     pub index: u32,
@@ -37,7 +38,7 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    pub fn new(name: String, home: Arc<Core>, index: u32) -> Task {
+    pub fn new(name: Cow<'static, str>, home: Arc<Core>, index: u32) -> Task {
         Task {
             name,
             home,
@@ -55,7 +56,7 @@ impl Task {
     pub fn info(&self) -> TaskInfo {
         let wait = WaitType::ALL.get(self.wait.load(Relaxed) as usize);
         TaskInfo {
-            name: self.name.clone(),
+            name: self.name.to_string(),
             scheduler: self.home.index,
             state: wait.map_or(TaskState::Runnable, |w| TaskState::Suspended(w.name())),
         }

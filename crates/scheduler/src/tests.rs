@@ -3,6 +3,7 @@
 use crate::{Config, Schedulers, TaskState, sim};
 use device::{FileSystem, OpenOptions, RealFs, SimFs};
 use parking_lot::Mutex;
+use runtime::net::{Listener, Ready, Source, Stream, Waiting};
 use runtime::{clock, task};
 use std::path::Path;
 use std::sync::Arc;
@@ -220,4 +221,103 @@ fn tasks_that_nobody_wakes_are_abandoned() {
     });
     assert_eq!(outcome.abandoned.len(), 1);
     assert_eq!(outcome.abandoned[0].name, "forever");
+}
+
+/// Answers each byte by the next one, in a task that lives only while there is something to read.
+struct Echo {
+    stream: Stream,
+    running: AtomicBool,
+    again: AtomicBool,
+    tasks: AtomicUsize,
+}
+
+impl Source for Echo {
+    fn ready(self: Arc<Self>, ready: Ready) {
+        self.again.fetch_or(ready.readable, AcqRel);
+        if !ready.readable || self.running.swap(true, AcqRel) {
+            return;
+        }
+        self.tasks.fetch_add(1, Relaxed);
+        crate::spawn_here("echo", move || {
+            let mut buffer = [0; 64];
+            // An edge told while we run is ours to follow.
+            while self.again.swap(false, AcqRel) {
+                if let Ok(n @ 1..) = self.stream.try_read(&mut buffer) {
+                    buffer[..n].iter_mut().for_each(|b| *b = b.wrapping_add(1));
+                    self.stream.try_write(&buffer[..n]).expect("room");
+                }
+            }
+            self.running.store(false, Release);
+        });
+    }
+}
+
+/// `rounds` bytes there and back over a connection whose server end lives on scheduler `on`.
+fn echo_rounds(schedulers: &Arc<Schedulers>, on: usize, rounds: usize) -> Arc<Echo> {
+    let listener = Listener::bind(([127, 0, 0, 1], 0).into()).expect("a port");
+    let client = Stream::connect(listener.address().expect("an address")).expect("connected");
+    let stream = loop {
+        match listener.try_accept() {
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => task::yield_now(),
+            stream => break stream.expect("a connection"),
+        }
+    };
+    let echo = Arc::new(Echo {
+        stream,
+        running: AtomicBool::new(false),
+        again: AtomicBool::new(false),
+        tasks: AtomicUsize::new(0),
+    });
+    let token = echo.stream.register(schedulers.reactor(on), echo.clone()).expect("registered");
+    let client = Waiting::new(client).expect("on a scheduler");
+    let mut byte = [7];
+    for _ in 0..rounds {
+        client.write_all(&byte).expect("sent");
+        assert_eq!(client.read(&mut byte).expect("answered"), 1);
+    }
+    assert_eq!(byte[0], 7u8.wrapping_add(rounds as u8));
+    echo.stream.deregister(schedulers.reactor(on), token);
+    echo
+}
+
+#[test]
+fn a_socket_wakes_its_own_scheduler_and_holds_no_task_between() {
+    let s = start(2);
+    for on in 0..2 {
+        let theirs = s.clone();
+        let echo = s.spawn("client", Some(0), move || echo_rounds(&theirs, on, 500)).join();
+        let echo = echo.expect("no panic");
+        assert!(echo.tasks.load(Relaxed) >= 500, "{} tasks", echo.tasks.load(Relaxed));
+    }
+    assert!(s.stats().iter().all(|core| core.sleeps > 0 && core.current_tasks == 0));
+    s.stop();
+}
+
+#[test]
+fn sockets_are_heard_in_the_quantum_of_a_busy_task() {
+    let s = start(1);
+    let theirs = s.clone();
+    let stop = Arc::new(AtomicBool::new(false));
+    let until = stop.clone();
+    let hog = s.spawn("hog", None, move || {
+        while !until.load(Relaxed) {
+            task::maybe_yield();
+        }
+    });
+    let began = clock::now_ns();
+    s.spawn("client", None, move || echo_rounds(&theirs, 0, 10)).join().expect("no panic");
+    // Each way waits for the end of a quantum of 4 ms at most; machines under load are slower.
+    assert!(clock::now_ns() - began < 5_000_000_000);
+    stop.store(true, Relaxed);
+    hog.join().expect("no panic");
+    s.stop();
+}
+
+#[test]
+fn simulated_sockets_and_tasks_meet() {
+    for seed in 0..30 {
+        sim::run(seed, |sim| {
+            echo_rounds(sim.schedulers(), 0, 40);
+        });
+    }
 }
