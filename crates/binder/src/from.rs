@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use syntax::ast;
-use types::SqlType;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
@@ -169,7 +168,7 @@ impl Binder<'_> {
             return Ok(Source { rel: Rel::Get(Box::new(get)), tables: vec![scope] });
         }
         match self.names.system_view(&wanted) {
-            Some(view) if view.args == 0 => self.system(view, Vec::new(), name, alias, &[]),
+            Some(view) if view.params.is_none() => self.system(view, Vec::new(), name, alias, &[]),
             _ => Err(BindError::invalid_object(name, name.span.line.max(1))),
         }
     }
@@ -246,11 +245,12 @@ impl Binder<'_> {
         let view = self
             .names
             .system_view(&ObjectName::from(name))
-            .filter(|view| view.args > 0)
+            .filter(|view| view.params.is_some())
             .ok_or_else(|| BindError::invalid_object(name, name.span.line.max(1)))?;
-        if args.len() != view.args {
+        let params = view.params.clone().unwrap_or_default();
+        if args.len() != params.len() {
             let (number, what) =
-                if args.len() < view.args { (313, "An insufficient") } else { (8144, "Too many") };
+                if args.len() < params.len() { (313, "An insufficient") } else { (8144, "Too many") };
             return Err(BindError::new(
                 number,
                 16,
@@ -267,10 +267,16 @@ impl Binder<'_> {
         }
         let args = args
             .iter()
-            .map(|e| {
-                let bound = self.expr(e)?;
-                // All arguments of system functions are ids or NULL.
-                self.coerce(bound, SqlType::Int, CastMode::Implicit)
+            .zip(params)
+            .map(|(e, ty)| {
+                // DEFAULT stands for NULL in all of them.
+                let bound = match &e.kind {
+                    ast::ExprKind::Column(c) if c.qualifier.is_empty() && c.name.is("default") => {
+                        Expr::constant(types::Value::Null, ty)
+                    }
+                    _ => self.expr(e)?,
+                };
+                self.coerce(bound, ty, CastMode::Implicit)
             })
             .collect::<Result<Vec<Expr>>>()?;
         self.system(view, args, name, alias, columns)

@@ -44,6 +44,11 @@ use syntax::ast;
 use ir::{Expr, Program, Stmt};
 use statements::ProgramBinder;
 
+/// The type that a type's name in a program stands for; `None` when there is none of that name.
+pub fn type_of(ty: &ast::TypeName) -> Option<types::SqlType> {
+    expr::resolve_type(ty, false).ok()
+}
+
 /// Binds a batch. An error means that no statement of it may run.
 pub fn bind_batch(batch: &ast::Batch, text: &str, names: &dyn Names) -> Result<Program, BindError> {
     ProgramBinder::new(names, text, false).program(Vec::new(), &batch.statements)

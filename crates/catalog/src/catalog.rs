@@ -186,6 +186,19 @@ impl Catalog {
         self.defs.read().by_id.values().cloned().collect()
     }
 
+    /// The same as a transaction sees them: with what `scope` has defined, without what it has dropped.
+    pub fn objects_in(&self, scope: Option<&DdlScope>) -> Vec<ObjectRef> {
+        let Some(scope) = scope.filter(|s| !s.is_empty()) else { return self.objects() };
+        let mut all = self.defs.read().by_id.clone();
+        for change in &scope.changes {
+            match change {
+                Change::Put(entry) => all.insert(entry.object.object_id(), entry.object.clone()),
+                Change::Drop { object_id, .. } => all.remove(object_id),
+            };
+        }
+        all.into_values().collect()
+    }
+
     /// (schema_id, name), as in sys.schemas. All objects are in dbo.
     pub fn schemas(&self) -> Vec<(i32, Box<str>)> {
         vec![(1, "dbo".into()), (3, "INFORMATION_SCHEMA".into()), (4, "sys".into())]

@@ -93,6 +93,16 @@ impl Catalog {
         }
     }
 
+    /// The last value given of a table's identity column (IDENT_CURRENT); `None` before the first, and without such
+    /// a column.
+    pub fn current_identity(&self, table: &TableDef) -> Option<i64> {
+        let identity = table.identity().and_then(|i| table.columns[i].identity)?;
+        let counter = self.identities.counter(table, identity);
+        let next = counter.state.lock().next;
+        let last = next - identity.increment as i128;
+        if next == identity.seed as i128 { None } else { i64::try_from(last).ok() }
+    }
+
     /// Moves the reservation to `wanted` at least. The row only ever moves on, because it is read
     /// under its lock; memory follows it once the record is in the log.
     fn reserve(

@@ -2,7 +2,6 @@
 
 use crate::host::Host;
 use crate::state::SessionState;
-use crate::views;
 use binder::ir::{FuncId, SysVar, SystemView};
 use catalog::{ObjectRef, TableDef};
 use executor::{Environment, SqlError};
@@ -134,11 +133,7 @@ impl Environment for SessionEnvironment<'_> {
         view: &SystemView,
         args: &[Value],
     ) -> Result<Vec<Vec<Value>>, SqlError> {
-        let databases = self.host.databases();
-        match views::rows(&view.name, &self.state.database, &databases) {
-            Some(rows) => Ok(rows),
-            None => self.host.view_rows(view, args, &self.state.database),
-        }
+        self.host.view_rows(view, args, self.state)
     }
 
     fn next_identity(&mut self, table: &TableDef) -> Result<i64, SqlError> {

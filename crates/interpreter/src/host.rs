@@ -2,6 +2,7 @@
 //!
 //! Promise: the interpreter reaches nothing beyond its session's database except through [`Host`].
 
+use crate::state::SessionState;
 use binder::ObjectName;
 use binder::ir::SystemView;
 use executor::SqlError;
@@ -48,19 +49,19 @@ pub trait Host {
     fn version(&self) -> String {
         format!("Millrace {}", env!("CARGO_PKG_VERSION"))
     }
-    /// A system view or function beyond those of the interpreter itself, if there is one of that name.
+    /// A system view or table-valued system function, if there is one of that name. A name may name a database.
     fn system_view(&mut self, name: &ObjectName) -> Option<Arc<SystemView>> {
         let _ = name;
         None
     }
-    /// The rows of such a view, in the order of its columns.
+    /// The rows of such a view as a session sees them, in the order of its columns.
     fn view_rows(
         &mut self,
         view: &SystemView,
         args: &[Value],
-        database: &OpenDatabase,
+        session: &SessionState,
     ) -> Result<Vec<Vec<Value>>, SqlError> {
-        let _ = (args, database);
+        let _ = (args, session);
         Err(SqlError::new(208, 16, format!("Invalid object name '{}'.", view.name)))
     }
     /// KILL; 6106 when there is no such session.

@@ -32,7 +32,6 @@ mod system_procs;
 
 mod environment;
 mod names;
-mod views;
 
 pub use batch::execute_batch;
 pub use host::{Host, OpenDatabase};

@@ -2,7 +2,6 @@
 
 use crate::host::Host;
 use crate::state::SessionState;
-use crate::views;
 use binder::ir::SystemView;
 use binder::{Names, ObjectName};
 use catalog::TableDef;
@@ -40,7 +39,7 @@ impl Names for SessionNames<'_> {
     }
 
     fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>> {
-        views::find(name).or_else(|| self.host.borrow_mut().system_view(name))
+        self.host.borrow_mut().system_view(name)
     }
 
     fn database(&self) -> String {

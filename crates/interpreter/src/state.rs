@@ -117,6 +117,11 @@ impl SessionState {
         self.transaction.count
     }
 
+    /// What the open transaction has defined and not committed.
+    pub fn definitions(&self) -> Option<&catalog::DdlScope> {
+        self.transaction.scope()
+    }
+
     /// Rolls back whatever is open; for a reset or closing connection. Suspends.
     pub fn reset(&mut self) {
         self.cancel.store(false, Ordering::Relaxed);

@@ -1,13 +1,17 @@
 //! What the interpreter may ask of the instance: whole databases, and the instance's settings.
 
 use crate::create;
+use crate::facts::InstanceFacts;
 use crate::instance::{CloseRefused, Instance, options_of};
+use binder::ObjectName;
+use binder::ir::SystemView;
 use catalog::{CatalogError, DatabaseDef, DatabaseState, FilegroupDef};
 use engine::{Database, DelayedDurability, EngineError, RecoveryModel, Reserve, Writer};
 use executor::SqlError;
-use interpreter::{Host, OpenDatabase};
+use interpreter::{Host, OpenDatabase, SessionState};
 use std::sync::Arc;
 use syntax::ast::{AlterDatabaseAction, CreateDatabase, DatabaseOption, OptionValue};
+use system_views::registry;
 use types::Value;
 
 /// The instance as one session's interpreter sees it.
@@ -229,6 +233,31 @@ impl Host for InstanceHost {
                 ),
             )),
         }
+    }
+
+    fn server_name(&self) -> String {
+        self.instance.name()
+    }
+
+    fn version(&self) -> String {
+        self.instance.version()
+    }
+
+    fn system_view(&mut self, name: &ObjectName) -> Option<Arc<SystemView>> {
+        // A database that is not there: the name is told as it was written.
+        if name.database.as_deref().is_some_and(|d| self.instance.database(d).is_none()) {
+            return None;
+        }
+        registry::resolve(name)
+    }
+
+    fn view_rows(
+        &mut self,
+        view: &SystemView,
+        args: &[Value],
+        session: &SessionState,
+    ) -> Result<Vec<Vec<Value>>, SqlError> {
+        system_views::rows(view, args, &InstanceFacts(&self.instance), session)
     }
 
     fn trace_flag(&mut self, flag: i32, on: bool) {

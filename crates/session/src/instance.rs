@@ -6,6 +6,7 @@
 
 use crate::config::{InstanceConfig, OpenError};
 use crate::gate::Gate;
+use crate::registry::Registered;
 use crate::session::Session;
 use catalog::{Catalog, DatabaseState, ServerCatalog};
 use device::{LockGuard, OpenOptions};
@@ -20,6 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use system_views::SessionFacts;
 
 /// The first spid of a user's session; lower ones are the instance's own.
 const FIRST_USER_SPID: u16 = 51;
@@ -35,7 +37,10 @@ pub struct Instance {
     databases: RwLock<BTreeMap<String, Running>>,
     /// CREATE, ALTER and DROP DATABASE go through here.
     pub(crate) databases_gate: Gate,
-    spids: Mutex<BTreeSet<u16>>,
+    /// The sessions by spid.
+    sessions: Mutex<BTreeMap<u16, Arc<Registered>>>,
+    /// UTC, ns since 1970.
+    pub(crate) started_unix_ns: u64,
     pub(crate) settings: Mutex<BTreeMap<String, i64>>,
     pub(crate) trace_flags: Mutex<BTreeSet<i32>>,
     _lock: LockGuard,
@@ -115,7 +120,8 @@ impl Instance {
                 server,
                 databases: RwLock::new(databases),
                 databases_gate: Gate::default(),
-                spids: Mutex::new(BTreeSet::new()),
+                sessions: Mutex::new(BTreeMap::new()),
+                started_unix_ns: runtime::clock::unix_ns(),
                 settings: Mutex::new(BTreeMap::new()),
                 trace_flags: Mutex::new(BTreeSet::new()),
                 _lock: lock,
@@ -260,15 +266,34 @@ impl Instance {
         result
     }
 
-    pub(crate) fn take_spid(&self) -> u16 {
-        let mut spids = self.spids.lock();
-        let spid = (FIRST_USER_SPID..).find(|spid| !spids.contains(spid)).unwrap_or(u16::MAX);
-        spids.insert(spid);
-        spid
+    /// Gives a session its spid and enters it into the list.
+    pub(crate) fn enter_session(&self) -> (u16, Arc<Registered>) {
+        let mut sessions = self.sessions.lock();
+        let spid =
+            (FIRST_USER_SPID..).find(|spid| !sessions.contains_key(spid)).unwrap_or(u16::MAX);
+        let registered = Arc::new(Registered::new(spid, 1));
+        sessions.insert(spid, registered.clone());
+        (spid, registered)
     }
 
-    pub(crate) fn give_spid(&self, spid: u16) {
-        self.spids.lock().remove(&spid);
+    /// Takes a session off the list.
+    pub(crate) fn leave_session(&self, spid: u16) {
+        self.sessions.lock().remove(&spid);
+    }
+
+    /// The sessions as sys.dm_exec_sessions shows them, by spid.
+    pub fn sessions(&self) -> Vec<SessionFacts> {
+        self.sessions.lock().values().map(|registered| registered.facts()).collect()
+    }
+
+    /// @@SERVERNAME.
+    pub fn name(&self) -> String {
+        "millrace".to_owned()
+    }
+
+    /// @@VERSION.
+    pub fn version(&self) -> String {
+        format!("Millrace {}", env!("CARGO_PKG_VERSION"))
     }
 }
 

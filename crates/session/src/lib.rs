@@ -10,9 +10,11 @@
 
 mod config;
 mod create;
+mod facts;
 mod gate;
 mod host;
 mod instance;
+mod registry;
 mod session;
 
 pub use config::{InstanceConfig, OpenError};
@@ -22,3 +24,4 @@ pub use executor::{
 };
 pub use instance::Instance;
 pub use session::Session;
+pub use system_views::{ConnectionFacts, SessionFacts};

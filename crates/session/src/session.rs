@@ -5,12 +5,14 @@
 
 use crate::Instance;
 use crate::host::InstanceHost;
+use crate::registry::Registered;
 use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlMessage};
 use interpreter::SessionState;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use system_views::SessionFacts;
 use types::{SqlType, Value};
 
 /// From here on an error ends the session.
@@ -21,15 +23,21 @@ const SEVERITY_ENDS_SESSION: u8 = 20;
 pub struct Session {
     instance: Arc<Instance>,
     state: SessionState,
+    registered: Arc<Registered>,
     ended: bool,
 }
 
 impl Session {
     /// A fresh session in `master`.
     pub fn new(instance: &Arc<Instance>) -> Session {
-        let spid = instance.take_spid();
+        let (spid, registered) = instance.enter_session();
         let state = SessionState::new(spid, instance.master());
-        Session { instance: instance.clone(), state, ended: false }
+        Session { instance: instance.clone(), state, registered, ended: false }
+    }
+
+    /// Tells the others who this is: login, host, program, connection (sys.dm_exec_sessions).
+    pub fn tell(&self, change: impl FnOnce(&mut SessionFacts)) {
+        self.registered.tell(change);
     }
 
     /// @@SPID: from 51, as for users in SQL Server.
@@ -51,6 +59,7 @@ impl Session {
         }
         let mut host = InstanceHost::new(self.instance.clone());
         let mut watch = Watch { sink, worst: 0 };
+        self.registered.begin();
         let state = &mut self.state;
         let run = catch_unwind(AssertUnwindSafe(|| {
             interpreter::execute_batch(state, &mut host, batch, &mut watch)
@@ -67,6 +76,7 @@ impl Session {
             self.ended = true;
             self.state.reset();
         }
+        self.registered.end(&self.state);
         result
     }
 
@@ -96,7 +106,7 @@ impl Drop for Session {
         if !std::thread::panicking() {
             self.state.reset();
         }
-        self.instance.give_spid(self.state.spid);
+        self.instance.leave_session(self.state.spid);
     }
 }
 

@@ -446,7 +446,7 @@ impl<'a> Parser<'a> {
             };
             match name.as_str() {
                 "double" => {
-                    self.expect_kw(Kw::Precision)?;
+                    self.expect_word("PRECISION")?;
                     name.push_str(" precision");
                 }
                 "national" => {

@@ -75,7 +75,7 @@ pub(crate) enum Sym {
 
 macro_rules! keywords {
     ($($name:ident $text:literal),* $(,)?) => {
-        /// SQL Server's reserved words.
+        /// SQL Server's reserved words, without PRECISION, which it takes as a column's name (sys.columns).
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(crate) enum Kw { $($name),* }
@@ -109,7 +109,7 @@ keywords! {
     Of "OF", Off "OFF", Offsets "OFFSETS", On "ON", Open "OPEN", OpenDatasource "OPENDATASOURCE",
     OpenQuery "OPENQUERY", OpenRowset "OPENROWSET", OpenXml "OPENXML", Option "OPTION", Or "OR",
     Order "ORDER", Outer "OUTER", Over "OVER", Percent "PERCENT", Pivot "PIVOT", Plan "PLAN",
-    Precision "PRECISION", Primary "PRIMARY", Print "PRINT", Proc "PROC", Procedure "PROCEDURE",
+    Primary "PRIMARY", Print "PRINT", Proc "PROC", Procedure "PROCEDURE",
     Public "PUBLIC", Raiserror "RAISERROR", Read "READ", ReadText "READTEXT",
     Reconfigure "RECONFIGURE", References "REFERENCES", Replication "REPLICATION",
     Restore "RESTORE", Restrict "RESTRICT", Return "RETURN", Revert "REVERT", Revoke "REVOKE",

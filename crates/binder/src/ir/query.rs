@@ -134,9 +134,11 @@ impl PartialEq for Get {
 pub struct SystemView {
     /// Lower case, with schema: `sys.dm_os_wait_stats`.
     pub name: String,
+    /// The database that the name has named; None: the session's own.
+    pub database: Option<String>,
     pub columns: Vec<SystemColumn>,
-    /// Number of arguments; 0 for a view.
-    pub args: usize,
+    /// Types of a function's arguments; None for a view.
+    pub params: Option<Vec<SqlType>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

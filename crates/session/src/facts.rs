@@ -1,0 +1,64 @@
+//! What the instance tells its system views: databases, sessions, the machine.
+
+use crate::Instance;
+use scheduler::Stats;
+use std::sync::Arc;
+use system_views::{Database, Server, ServerFacts, SessionFacts};
+
+/// The instance as the system views see it.
+pub(crate) struct InstanceFacts<'a>(pub &'a Arc<Instance>);
+
+impl Server for InstanceFacts<'_> {
+    fn databases(&self) -> Vec<Database> {
+        let open = self.0.databases();
+        let master = self.0.master();
+        let mut all = vec![Database {
+            id: master.id as i32,
+            name: master.name.clone(),
+            open: Some(master.clone()),
+            definition: None,
+        }];
+        for definition in self.0.server.databases() {
+            all.push(Database {
+                id: definition.database_id,
+                name: definition.name.to_string(),
+                open: open.iter().find(|o| o.id as i32 == definition.database_id).cloned(),
+                definition: Some(definition),
+            });
+        }
+        all
+    }
+
+    fn sessions(&self) -> Vec<SessionFacts> {
+        self.0.sessions()
+    }
+
+    fn facts(&self) -> ServerFacts {
+        let name = self.0.name();
+        ServerFacts {
+            machine: name.clone(),
+            name,
+            version: self.0.version(),
+            start_unix_ns: self.0.started_unix_ns,
+            data_dir: self.0.config.data_dir.to_string_lossy().into_owned(),
+            cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as i32),
+            memory_kb: memory_kb(),
+        }
+    }
+
+    fn schedulers(&self) -> Vec<Stats> {
+        self.0.schedulers().stats()
+    }
+
+    fn setting(&self, name: &str) -> Option<i64> {
+        self.0.settings.lock().get(name).copied()
+    }
+}
+
+/// Memory of the machine; 0 where the system does not tell.
+fn memory_kb() -> i64 {
+    let told = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = told.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let number = line.and_then(|rest| rest.split_whitespace().next());
+    number.and_then(|n| n.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,84 @@
+//! What the other sessions may know of one: who it is, whether it works, since when.
+//!
+//! Promise: a request costs its session a few stores into memory of its own, two readings of the clock and no lock;
+//! whoever looks reads the parts one by one, so they may be of two moments.
+
+use interpreter::SessionState;
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI16, AtomicU32, AtomicU64, Ordering::Relaxed};
+use system_views::SessionFacts;
+
+/// A session as sys.dm_exec_sessions shows it.
+pub(crate) struct Registered {
+    /// What is told once: login, host, program, connection.
+    about: Mutex<SessionFacts>,
+    running: AtomicBool,
+    request_start_unix_ns: AtomicU64,
+    request_end_unix_ns: AtomicU64,
+    database_id: AtomicU32,
+    open_transactions: AtomicU32,
+    isolation: AtomicI16,
+}
+
+impl Registered {
+    /// A session that begins now.
+    pub fn new(spid: u16, database_id: u16) -> Registered {
+        let about = SessionFacts {
+            id: spid as i32,
+            login_unix_ns: runtime::clock::unix_ns(),
+            login: "sa".to_owned(),
+            ..SessionFacts::default()
+        };
+        Registered {
+            about: Mutex::new(about),
+            running: AtomicBool::new(false),
+            request_start_unix_ns: AtomicU64::new(0),
+            request_end_unix_ns: AtomicU64::new(0),
+            database_id: AtomicU32::new(database_id as u32),
+            open_transactions: AtomicU32::new(0),
+            isolation: AtomicI16::new(2),
+        }
+    }
+
+    /// Tells who it is, once it is known.
+    pub fn tell(&self, change: impl FnOnce(&mut SessionFacts)) {
+        change(&mut self.about.lock());
+    }
+
+    /// A request begins.
+    pub fn begin(&self) {
+        self.request_start_unix_ns.store(runtime::clock::unix_ns(), Relaxed);
+        self.running.store(true, Relaxed);
+    }
+
+    /// It has ended, and left the session like this.
+    pub fn end(&self, state: &SessionState) {
+        self.running.store(false, Relaxed);
+        self.request_end_unix_ns.store(runtime::clock::unix_ns(), Relaxed);
+        self.database_id.store(state.database.id as u32, Relaxed);
+        self.open_transactions.store(state.trancount(), Relaxed);
+        self.isolation.store(isolation_number(state), Relaxed);
+    }
+
+    /// The session now.
+    pub fn facts(&self) -> SessionFacts {
+        SessionFacts {
+            database_id: self.database_id.load(Relaxed) as i32,
+            running: self.running.load(Relaxed),
+            open_transactions: self.open_transactions.load(Relaxed) as i32,
+            request_start_unix_ns: self.request_start_unix_ns.load(Relaxed),
+            request_end_unix_ns: self.request_end_unix_ns.load(Relaxed),
+            isolation: self.isolation.load(Relaxed),
+            ..self.about.lock().clone()
+        }
+    }
+}
+
+/// SQL Server's number of the isolation level.
+fn isolation_number(state: &SessionState) -> i16 {
+    match state.options.isolation {
+        engine::Isolation::ReadUncommitted => 1,
+        engine::Isolation::ReadCommitted => 2,
+        engine::Isolation::Snapshot => 5,
+    }
+}

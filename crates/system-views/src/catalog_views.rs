@@ -1,0 +1,9 @@
+//! Catalog views: what exists in a database, and the databases of the instance.
+
+pub mod columns;
+pub mod constraints;
+pub mod databases;
+pub mod indexes;
+pub mod modules;
+pub mod objects;
+pub mod server;

@@ -1,0 +1,219 @@
+//! Columns of tables and views, types, and what identity and computed columns add.
+//!
+//! Columns and types: SQL Server 2022's documentation of each view.
+
+use super::objects::none;
+use crate::context::{COLLATION, Context};
+use crate::declare::{Declared, NULL, view};
+use crate::object::{self, Object, What, default_id};
+use crate::types_table::{ColumnType, TYPES, TypeRow, column_type};
+use catalog::Identity;
+use executor::SqlError;
+use types::Value;
+
+/// The views of this file.
+pub static VIEWS: &[&dyn Declared] = &[
+    &COLUMNS,
+    &ALL_COLUMNS,
+    &SYSTEM_COLUMNS,
+    &IDENTITY_COLUMNS,
+    &COMPUTED_COLUMNS,
+    &MASKED_COLUMNS,
+    &TYPES_VIEW,
+    &TABLE_TYPES,
+    &ASSEMBLY_TYPES,
+];
+
+/// A column of a table or view.
+#[derive(Clone)]
+pub struct Column {
+    pub object_id: i32,
+    pub name: String,
+    /// From 1.
+    pub id: i32,
+    pub ty: ColumnType,
+    pub nullable: bool,
+    pub identity: Option<Identity>,
+    /// The last value given by the identity, if one has been.
+    pub last_identity: Option<i64>,
+    /// 0: no default.
+    pub default_id: i32,
+}
+
+/// The columns of an object, none when it has none.
+pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
+    match &object.what {
+        What::Table(table) => {
+            let last = || context.database.catalog.current_identity(table);
+            let column = |(i, c): (usize, &catalog::ColumnDef)| Column {
+                object_id: object.id,
+                name: c.name.to_string(),
+                id: i as i32 + 1,
+                ty: column_type(c.ty),
+                nullable: c.nullable,
+                identity: c.identity,
+                last_identity: c.identity.and_then(|_| last()),
+                default_id: c.default.as_ref().map_or(0, |_| default_id(table, i)),
+            };
+            table.columns.iter().enumerate().map(column).collect()
+        }
+        What::SystemView(view) => view
+            .columns()
+            .into_iter()
+            .enumerate()
+            .map(|(i, c)| Column {
+                object_id: object.id,
+                name: c.name.to_string(),
+                id: i as i32 + 1,
+                ty: column_type(c.ty),
+                nullable: c.nullable,
+                identity: None,
+                last_identity: None,
+                default_id: 0,
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn user(context: &Context<'_>, _: &[Value]) -> Result<Vec<Column>, SqlError> {
+    Ok(object::user_objects(context).iter().flat_map(|o| of_object(context, o)).collect())
+}
+
+fn system(context: &Context<'_>, _: &[Value]) -> Result<Vec<Column>, SqlError> {
+    Ok(object::system_objects().iter().flat_map(|o| of_object(context, o)).collect())
+}
+
+fn all(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlError> {
+    let mut all = user(context, args)?;
+    all.extend(system(context, args)?);
+    Ok(all)
+}
+
+fn with_identity(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlError> {
+    Ok(user(context, args)?.into_iter().filter(|c| c.identity.is_some()).collect())
+}
+
+/// A view whose columns begin with those of sys.columns.
+macro_rules! column_view {
+    ($view:ident = $full:literal as $c:ident, rows $rows:expr; $($more:tt)*) => {
+        view! {
+            $view = $full of Column as $c, rows $rows;
+            object_id int = $c.object_id;
+            name sysname null = &$c.name;
+            column_id int = $c.id;
+            system_type_id tinyint = $c.ty.system;
+            user_type_id int = $c.ty.user;
+            max_length smallint = $c.ty.max_length;
+            precision tinyint = $c.ty.precision;
+            scale tinyint = $c.ty.scale;
+            collation_name sysname null = $c.ty.collation;
+            is_nullable bit null = $c.nullable;
+            is_ansi_padded bit = matches!($c.ty.system, 165 | 167 | 173 | 175 | 231 | 239);
+            is_rowguidcol bit = false;
+            is_identity bit = $c.identity.is_some();
+            is_computed bit = false;
+            is_filestream bit = false;
+            is_replicated bit null = false;
+            is_non_sql_subscribed bit null = false;
+            is_merge_published bit null = false;
+            is_dts_replicated bit null = false;
+            is_xml_document bit = false;
+            xml_collection_id int = 0;
+            default_object_id int = $c.default_id;
+            rule_object_id int = 0;
+            is_sparse bit null = false;
+            is_column_set bit null = false;
+            generated_always_type tinyint null = 0u8;
+            generated_always_type_desc nvarchar(60) null = "NOT_APPLICABLE";
+            encryption_type int null = NULL;
+            encryption_type_desc nvarchar(64) null = NULL;
+            encryption_algorithm_name sysname null = NULL;
+            column_encryption_key_id int null = NULL;
+            column_encryption_key_database_name sysname null = NULL;
+            is_hidden bit = false;
+            is_masked bit = false;
+            graph_type int null = NULL;
+            graph_type_desc nvarchar(60) null = NULL;
+            is_data_deletion_filter_column bit null = false;
+            ledger_view_column_type tinyint null = NULL;
+            ledger_view_column_type_desc nvarchar(60) null = NULL;
+            is_dropped_ledger_column bit null = false;
+            $($more)*
+        }
+    };
+}
+
+column_view! { COLUMNS = "sys.columns" as c, rows user; }
+column_view! { ALL_COLUMNS = "sys.all_columns" as c, rows all; }
+column_view! { SYSTEM_COLUMNS = "sys.system_columns" as c, rows system; }
+
+column_view! {
+    IDENTITY_COLUMNS = "sys.identity_columns" as c, rows with_identity;
+    seed_value sql_variant null = c.identity.map(|i| i.seed.to_string());
+    increment_value sql_variant null = c.identity.map(|i| i.increment.to_string());
+    last_value sql_variant null = c.last_identity.map(|v| v.to_string());
+    is_not_for_replication bit null = false;
+}
+
+column_view! {
+    COMPUTED_COLUMNS = "sys.computed_columns" as c, rows none;
+    definition nvarchar(max) null = NULL;
+    uses_database_collation bit null = true;
+    is_persisted bit = false;
+}
+
+column_view! {
+    MASKED_COLUMNS = "sys.masked_columns" as c, rows none;
+    masking_function nvarchar(4000) null = NULL;
+}
+
+fn type_rows(_: &Context<'_>, _: &[Value]) -> Result<Vec<&'static TypeRow>, SqlError> {
+    Ok(TYPES.iter().collect())
+}
+
+macro_rules! type_view {
+    ($view:ident = $full:literal as $t:ident, rows $rows:expr; $($more:tt)*) => {
+        view! {
+            $view = $full of &'static TypeRow as $t, rows $rows;
+            name sysname = $t.name;
+            system_type_id tinyint = $t.system;
+            user_type_id int = $t.user;
+            schema_id int = object::SYS;
+            principal_id int null = NULL;
+            max_length smallint = $t.max_length;
+            precision tinyint = $t.precision;
+            scale tinyint = $t.scale;
+            collation_name sysname null = $t.collated.then_some(COLLATION);
+            is_nullable bit null = $t.nullable;
+            is_user_defined bit = false;
+            is_assembly_type bit = $t.system == 240;
+            default_object_id int = 0;
+            rule_object_id int = 0;
+            is_table_type bit = false;
+            $($more)*
+        }
+    };
+}
+
+type_view! { TYPES_VIEW = "sys.types" as t, rows type_rows; }
+
+type_view! {
+    TABLE_TYPES = "sys.table_types" as t, rows none;
+    type_table_object_id int = NULL;
+    is_memory_optimized bit null = false;
+}
+
+fn assembly_types(_: &Context<'_>, _: &[Value]) -> Result<Vec<&'static TypeRow>, SqlError> {
+    Ok(TYPES.iter().filter(|t| t.system == 240).collect())
+}
+
+type_view! {
+    ASSEMBLY_TYPES = "sys.assembly_types" as t, rows assembly_types;
+    assembly_id int = 1;
+    assembly_class sysname null = NULL;
+    is_binary_ordered bit null = NULL;
+    is_fixed_length bit null = NULL;
+    prog_id nvarchar(40) null = NULL;
+    assembly_qualified_name nvarchar(4000) null = NULL;
+}

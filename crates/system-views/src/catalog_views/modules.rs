@@ -1,0 +1,179 @@
+//! Procedures' texts and parameters.
+//!
+//! Columns and types: SQL Server 2022's documentation of each view. Parameters are read from the text.
+
+use super::objects::none;
+use crate::context::Context;
+use crate::declare::{Declared, NULL, view};
+use crate::object::{self, Object, What};
+use crate::types_table::{ColumnType, column_type};
+use executor::SqlError;
+use syntax::LexOptions;
+use syntax::ast::StatementKind;
+use types::Value;
+
+/// The views of this file.
+pub static VIEWS: &[&dyn Declared] = &[
+    &SQL_MODULES,
+    &ALL_SQL_MODULES,
+    &SYSTEM_SQL_MODULES,
+    &PARAMETERS,
+    &ALL_PARAMETERS,
+    &SYSTEM_PARAMETERS,
+    &DEPENDENCIES,
+];
+
+fn with_text(objects: Vec<Object>) -> Vec<Object> {
+    objects.into_iter().filter(|o| o.text().is_some()).collect()
+}
+
+fn user(context: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
+    Ok(with_text(object::user_objects(context)))
+}
+
+fn system(_: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
+    Ok(with_text(object::system_objects()))
+}
+
+fn all(context: &Context<'_>, args: &[Value]) -> Result<Vec<Object>, SqlError> {
+    let mut all = user(context, args)?;
+    all.extend(system(context, args)?);
+    Ok(all)
+}
+
+impl Object {
+    /// The SET options it was created under: (ANSI_NULLS, QUOTED_IDENTIFIER).
+    fn set_options(&self) -> (bool, bool) {
+        match &self.what {
+            What::Procedure(p) => (p.ansi_nulls, p.quoted_identifier),
+            _ => (true, true),
+        }
+    }
+}
+
+macro_rules! module_view {
+    ($view:ident = $full:literal, rows $rows:expr) => {
+        view! {
+            $view = $full of Object as o, rows $rows;
+            object_id int = o.id;
+            definition nvarchar(max) null = o.text();
+            uses_ansi_nulls bit null = o.set_options().0;
+            uses_quoted_identifier bit null = o.set_options().1;
+            is_schema_bound bit null = false;
+            uses_database_collation bit null = false;
+            is_recompiled bit null = false;
+            null_on_null_input bit null = false;
+            execute_as_principal_id int null = NULL;
+            uses_native_compilation bit null = false;
+            inline_type bit null = false;
+            is_inlineable bit null = false;
+        }
+    };
+}
+
+module_view!(SQL_MODULES = "sys.sql_modules", rows user);
+module_view!(ALL_SQL_MODULES = "sys.all_sql_modules", rows all);
+module_view!(SYSTEM_SQL_MODULES = "sys.system_sql_modules", rows system);
+
+/// A parameter of a procedure.
+#[derive(Clone)]
+pub struct Parameter {
+    pub object_id: i32,
+    /// With the `@`.
+    pub name: String,
+    /// From 1.
+    pub id: i32,
+    pub ty: ColumnType,
+    pub output: bool,
+    pub readonly: bool,
+}
+
+/// The parameters of a procedure, none for other objects.
+pub fn parameters_of(object: &Object) -> Vec<Parameter> {
+    let Some(text) = object.text() else { return Vec::new() };
+    let options = LexOptions { quoted_identifier: object.set_options().1 };
+    let Ok(batch) = syntax::parse_batch(text, &options) else { return Vec::new() };
+    let Some(StatementKind::CreateProcedure(create)) = batch.statements.first().map(|s| &s.kind)
+    else {
+        return Vec::new();
+    };
+    let parameter = |(p, id): (&syntax::ast::Parameter, i32)| {
+        let sql_type = binder::type_of(&p.ty)?;
+        Some(Parameter {
+            object_id: object.id,
+            name: p.name.name.clone(),
+            id,
+            ty: column_type(sql_type),
+            output: p.output,
+            readonly: p.readonly,
+        })
+    };
+    create.parameters.iter().zip(1..).filter_map(parameter).collect()
+}
+
+fn user_parameters(context: &Context<'_>, args: &[Value]) -> Result<Vec<Parameter>, SqlError> {
+    Ok(user(context, args)?.iter().flat_map(parameters_of).collect())
+}
+
+fn system_parameters(context: &Context<'_>, args: &[Value]) -> Result<Vec<Parameter>, SqlError> {
+    Ok(system(context, args)?.iter().flat_map(parameters_of).collect())
+}
+
+fn all_parameters(context: &Context<'_>, args: &[Value]) -> Result<Vec<Parameter>, SqlError> {
+    let mut all = user_parameters(context, args)?;
+    all.extend(system_parameters(context, args)?);
+    Ok(all)
+}
+
+macro_rules! parameter_view {
+    ($view:ident = $full:literal, rows $rows:expr) => {
+        view! {
+            $view = $full of Parameter as p, rows $rows;
+            object_id int = p.object_id;
+            name sysname null = &p.name;
+            parameter_id int = p.id;
+            system_type_id tinyint = p.ty.system;
+            user_type_id int = p.ty.user;
+            max_length smallint = p.ty.max_length;
+            precision tinyint = p.ty.precision;
+            scale tinyint = p.ty.scale;
+            is_output bit = p.output;
+            is_cursor_ref bit = false;
+            // Of CLR objects only, in SQL Server too.
+            has_default_value bit = false;
+            is_xml_document bit = false;
+            default_value sql_variant null = NULL;
+            xml_collection_id int = 0;
+            is_readonly bit = p.readonly;
+            is_nullable bit null = true;
+            encryption_type int null = NULL;
+            encryption_type_desc nvarchar(64) null = NULL;
+            encryption_algorithm_name sysname null = NULL;
+            column_encryption_key_id int null = NULL;
+            column_encryption_key_database_name sysname null = NULL;
+        }
+    };
+}
+
+parameter_view!(PARAMETERS = "sys.parameters", rows user_parameters);
+parameter_view!(ALL_PARAMETERS = "sys.all_parameters", rows all_parameters);
+parameter_view!(SYSTEM_PARAMETERS = "sys.system_parameters", rows system_parameters);
+
+view! {
+    DEPENDENCIES = "sys.sql_expression_dependencies" of () as d, rows none;
+    referencing_id int = NULL;
+    referencing_minor_id int = NULL;
+    referencing_class tinyint null = NULL;
+    referencing_class_desc nvarchar(60) null = NULL;
+    is_schema_bound_reference bit = NULL;
+    referenced_class tinyint null = NULL;
+    referenced_class_desc nvarchar(60) null = NULL;
+    referenced_server_name sysname null = NULL;
+    referenced_database_name sysname null = NULL;
+    referenced_schema_name sysname null = NULL;
+    referenced_entity_name sysname null = NULL;
+    referenced_id int null = NULL;
+    referenced_minor_id int = NULL;
+    is_caller_dependent bit = NULL;
+    is_ambiguous bit = NULL;
+}

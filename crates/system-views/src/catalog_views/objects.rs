@@ -1,0 +1,251 @@
+//! Objects: sys.objects and the views of one kind of object each.
+//!
+//! Columns and types: SQL Server 2022's documentation of each view. What cannot exist here yet (triggers, sequences,
+//! synonyms) is a view without rows.
+
+use crate::context::Context;
+use crate::declare::{Declared, NULL, view};
+use crate::object::{self, Object, What};
+use executor::SqlError;
+use types::Value;
+
+/// The views of this file.
+pub static VIEWS: &[&dyn Declared] = &[
+    &OBJECTS,
+    &ALL_OBJECTS,
+    &SYSTEM_OBJECTS,
+    &TABLES,
+    &VIEWS_VIEW,
+    &ALL_VIEWS,
+    &SYSTEM_VIEWS,
+    &PROCEDURES,
+    &SYNONYMS,
+    &SEQUENCES,
+    &TRIGGERS,
+    &SCHEMAS,
+    &EXTENDED_PROPERTIES,
+];
+
+type Rows = Result<Vec<Object>, SqlError>;
+
+fn user(context: &Context<'_>, _: &[Value]) -> Rows {
+    Ok(object::user_objects(context))
+}
+
+fn all(context: &Context<'_>, _: &[Value]) -> Rows {
+    let mut all = object::user_objects(context);
+    all.extend(object::system_objects());
+    Ok(all)
+}
+
+fn system(_: &Context<'_>, _: &[Value]) -> Rows {
+    Ok(object::system_objects())
+}
+
+fn tables(context: &Context<'_>, _: &[Value]) -> Rows {
+    Ok(object::tables(context))
+}
+
+fn procedures(context: &Context<'_>, _: &[Value]) -> Rows {
+    let all = object::user_objects(context);
+    Ok(all.into_iter().filter(|o| o.kind() == "P").collect())
+}
+
+fn views(context: &Context<'_>, _: &[Value]) -> Rows {
+    let all = object::user_objects(context);
+    Ok(all.into_iter().filter(|o| o.kind() == "V").collect())
+}
+
+fn system_views(_: &Context<'_>, _: &[Value]) -> Rows {
+    Ok(object::system_objects().into_iter().filter(|o| o.kind() == "V").collect())
+}
+
+fn all_views(context: &Context<'_>, args: &[Value]) -> Rows {
+    let mut all = views(context, args)?;
+    all.extend(system_views(context, args)?);
+    Ok(all)
+}
+
+/// No rows: nothing of the kind exists.
+pub fn none<T>(_: &Context<'_>, _: &[Value]) -> Result<Vec<T>, SqlError> {
+    Ok(Vec::new())
+}
+
+/// A view whose columns begin with those of sys.objects.
+macro_rules! object_view {
+    (
+        $(#[$doc:meta])*
+        $view:ident = $full:literal as $o:ident, rows $rows:expr;
+        $($more:tt)*
+    ) => {
+        $crate::declare::view! {
+            $(#[$doc])*
+            $view = $full of $crate::object::Object as $o, rows $rows;
+            name sysname = &$o.name;
+            object_id int = $o.id;
+            principal_id int null = $crate::declare::NULL;
+            schema_id int = $o.schema_id;
+            parent_object_id int = $o.parent;
+            type char(2) null = format!("{:<2}", $o.kind());
+            type_desc nvarchar(60) null = $o.kind_desc();
+            create_date datetime = $o.created;
+            modify_date datetime = $o.created;
+            is_ms_shipped bit = $o.is_system();
+            is_published bit = false;
+            is_schema_published bit = false;
+            $($more)*
+        }
+    };
+}
+
+pub(crate) use object_view;
+
+object_view! { OBJECTS = "sys.objects" as o, rows user; }
+object_view! { ALL_OBJECTS = "sys.all_objects" as o, rows all; }
+object_view! { SYSTEM_OBJECTS = "sys.system_objects" as o, rows system; }
+
+object_view! {
+    TABLES = "sys.tables" as o, rows tables;
+    lob_data_space_id int = 0;
+    filestream_data_space_id int null = NULL;
+    max_column_id_used int = o.table().map_or(0, |t| t.columns.len() as i32);
+    lock_on_bulk_load bit = false;
+    uses_ansi_nulls bit null = true;
+    is_replicated bit null = false;
+    has_replication_filter bit null = false;
+    is_merge_published bit null = false;
+    is_sync_tran_subscribed bit null = false;
+    has_unchecked_assembly_data bit = false;
+    text_in_row_limit int null = 0;
+    large_value_types_out_of_row bit null = false;
+    is_tracked_by_cdc bit null = false;
+    lock_escalation tinyint null = 0u8;
+    lock_escalation_desc nvarchar(60) null = "TABLE";
+    is_filetable bit null = false;
+    is_memory_optimized bit null = false;
+    durability tinyint null = 0u8;
+    durability_desc nvarchar(60) null = "SCHEMA_AND_DATA";
+    temporal_type tinyint null = 0u8;
+    temporal_type_desc nvarchar(60) null = "NON_TEMPORAL_TABLE";
+    history_table_id int null = NULL;
+    is_remote_data_archive_enabled bit null = false;
+    is_external bit = false;
+    history_retention_period int null = NULL;
+    history_retention_period_unit int null = NULL;
+    history_retention_period_unit_desc nvarchar(10) null = NULL;
+    is_node bit null = false;
+    is_edge bit null = false;
+    data_retention_period int null = -1;
+    data_retention_period_unit int null = -1;
+    data_retention_period_unit_desc nvarchar(10) null = "INFINITE";
+    ledger_type tinyint null = 0u8;
+    ledger_type_desc nvarchar(60) null = "NON_LEDGER_TABLE";
+    ledger_view_id int null = NULL;
+    is_dropped_ledger_table bit null = false;
+}
+
+macro_rules! view_view {
+    ($view:ident = $full:literal, rows $rows:expr) => {
+        object_view! {
+            $view = $full as o, rows $rows;
+            is_replicated bit null = false;
+            has_replication_filter bit null = false;
+            has_opaque_metadata bit = false;
+            has_unchecked_assembly_data bit = false;
+            with_check_option bit = false;
+            is_date_correlation_view bit = false;
+            is_tracked_by_cdc bit null = false;
+            has_snapshot bit null = false;
+            ledger_view_type tinyint null = 0u8;
+            ledger_view_type_desc nvarchar(60) null = "NON_LEDGER_VIEW";
+            is_dropped_ledger_view bit null = false;
+        }
+    };
+}
+
+view_view!(VIEWS_VIEW = "sys.views", rows views);
+view_view!(ALL_VIEWS = "sys.all_views", rows all_views);
+view_view!(SYSTEM_VIEWS = "sys.system_views", rows system_views);
+
+object_view! {
+    PROCEDURES = "sys.procedures" as o, rows procedures;
+    is_auto_executed bit = false;
+    is_execution_replicated bit null = false;
+    is_repl_serializable_only bit null = false;
+    skips_repl_constraints bit null = false;
+}
+
+object_view! {
+    SYNONYMS = "sys.synonyms" as o, rows none;
+    base_object_name nvarchar(1035) null = NULL;
+}
+
+object_view! {
+    SEQUENCES = "sys.sequences" as o, rows none;
+    start_value sql_variant = NULL;
+    increment sql_variant = NULL;
+    minimum_value sql_variant = NULL;
+    maximum_value sql_variant = NULL;
+    is_cycling bit null = NULL;
+    is_cached bit null = NULL;
+    cache_size int null = NULL;
+    system_type_id tinyint = NULL;
+    user_type_id int = NULL;
+    precision tinyint = NULL;
+    scale tinyint null = NULL;
+    current_value sql_variant = NULL;
+    is_exhausted bit = NULL;
+    last_used_value sql_variant null = NULL;
+}
+
+view! {
+    TRIGGERS = "sys.triggers" of Object as o, rows none;
+    name sysname = &o.name;
+    object_id int = o.id;
+    parent_class tinyint = 1u8;
+    parent_class_desc nvarchar(60) null = "OBJECT_OR_COLUMN";
+    parent_id int = o.parent;
+    type char(2) = "TR";
+    type_desc nvarchar(60) null = "SQL_TRIGGER";
+    create_date datetime = o.created;
+    modify_date datetime = o.created;
+    is_ms_shipped bit = false;
+    is_disabled bit = false;
+    is_not_for_replication bit = false;
+    is_instead_of_trigger bit = false;
+}
+
+/// A schema.
+pub struct Schema {
+    id: i32,
+    name: Box<str>,
+}
+
+fn schemas(context: &Context<'_>, _: &[Value]) -> Result<Vec<Schema>, SqlError> {
+    Ok(context.schemas().into_iter().map(|(id, name)| Schema { id, name }).collect())
+}
+
+view! {
+    SCHEMAS = "sys.schemas" of Schema as s, rows schemas;
+    name sysname = &s.name;
+    schema_id int = s.id;
+    principal_id int null = s.id;
+}
+
+view! {
+    EXTENDED_PROPERTIES = "sys.extended_properties" of () as e, rows none;
+    class tinyint = NULL;
+    class_desc nvarchar(60) null = NULL;
+    major_id int = NULL;
+    minor_id int = NULL;
+    name sysname = NULL;
+    value sql_variant null = NULL;
+}
+
+/// The column of a DEFAULT, from 1.
+pub fn default_column(object: &Object) -> i32 {
+    match &object.what {
+        What::Default(_, ordinal) => *ordinal as i32 + 1,
+        _ => 0,
+    }
+}

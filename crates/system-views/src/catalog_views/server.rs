@@ -1,0 +1,134 @@
+//! The instance: configuration options, languages, itself as a server, collations.
+//!
+//! Columns and types: SQL Server 2022's documentation of each view. Listed are the options that sp_configure takes here.
+
+use super::objects::none;
+use crate::context::{COLLATION, Context, moment};
+use crate::declare::{Declared, NULL, view};
+use executor::SqlError;
+use types::Value;
+
+/// The views of this file.
+pub static VIEWS: &[&dyn Declared] =
+    &[&CONFIGURATIONS, &LANGUAGES, &SERVERS, &HELP_COLLATIONS, &LINKED_LOGINS, &EXTENDED_LIST];
+
+/// A configuration option: id, name, least, greatest, default, description, advanced.
+struct Known(i32, &'static str, i64, i64, i64, &'static str, bool);
+
+const OPTIONS: &[Known] = &[
+    Known(518, "show advanced options", 0, 1, 0, "show advanced options", true),
+    Known(1543, "min server memory (MB)", 0, 2_147_483_647, 0, "Minimum size of server memory (MB)", true),
+    Known(1544, "max server memory (MB)", 128, 2_147_483_647, 2_147_483_647, "Maximum size of server memory (MB)", true),
+];
+
+/// A configuration option with its value.
+pub struct Setting {
+    known: &'static Known,
+    value: i64,
+}
+
+fn settings(context: &Context<'_>, _: &[Value]) -> Result<Vec<Setting>, SqlError> {
+    let setting = |known: &'static Known| {
+        let value = context.server.setting(&known.1.to_lowercase()).unwrap_or(known.4);
+        Setting { known, value }
+    };
+    Ok(OPTIONS.iter().map(setting).collect())
+}
+
+view! {
+    CONFIGURATIONS = "sys.configurations" of Setting as s, rows settings;
+    configuration_id int = s.known.0;
+    name nvarchar(35) = s.known.1;
+    value sql_variant null = s.value.to_string();
+    minimum sql_variant null = s.known.2.to_string();
+    maximum sql_variant null = s.known.3.to_string();
+    value_in_use sql_variant null = s.value.to_string();
+    description nvarchar(255) = s.known.5;
+    is_dynamic bit = true;
+    is_advanced bit = s.known.6;
+}
+
+fn one(_: &Context<'_>, _: &[Value]) -> Result<Vec<()>, SqlError> {
+    Ok(vec![()])
+}
+
+view! {
+    LANGUAGES = "sys.syslanguages" of () as l, rows one;
+    langid smallint = 0i16;
+    dateformat nchar(3) = "mdy";
+    datefirst tinyint = 7u8;
+    upgrade int null = 0;
+    name sysname = "us_english";
+    alias sysname = "English";
+    months nvarchar(372) null =
+        "January,February,March,April,May,June,July,August,September,October,November,December";
+    shortmonths nvarchar(132) null = "Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,Dec";
+    days nvarchar(217) null = "Monday,Tuesday,Wednesday,Thursday,Friday,Saturday,Sunday";
+    lcid int = 1033;
+    msglangid smallint = 1033i16;
+}
+
+/// The instance: its name and the moment of its start.
+pub struct Myself(String, u64);
+
+fn myself(context: &Context<'_>, _: &[Value]) -> Result<Vec<Myself>, SqlError> {
+    let facts = context.server.facts();
+    Ok(vec![Myself(facts.name, facts.start_unix_ns)])
+}
+
+view! {
+    SERVERS = "sys.servers" of Myself as s, rows myself;
+    server_id int = 0;
+    name sysname = &s.0;
+    product sysname = "SQL Server";
+    provider sysname = "SQLNCLI";
+    data_source nvarchar(4000) null = &s.0;
+    location nvarchar(4000) null = NULL;
+    provider_string nvarchar(4000) null = NULL;
+    catalog sysname null = NULL;
+    connect_timeout int null = 0;
+    query_timeout int null = 0;
+    is_linked bit = false;
+    is_remote_login_enabled bit = true;
+    is_rpc_out_enabled bit = true;
+    is_data_access_enabled bit = false;
+    is_collation_compatible bit = false;
+    uses_remote_collation bit = true;
+    collation_name sysname null = NULL;
+    lazy_schema_validation bit = false;
+    is_system bit = false;
+    is_publisher bit = false;
+    is_subscriber bit null = false;
+    is_distributor bit null = false;
+    is_nonsql_subscriber bit null = false;
+    is_remote_proc_transaction_promotion_enabled bit null = false;
+    modify_date datetime = moment(s.1);
+    is_rda_server bit = false;
+}
+
+view! {
+    LINKED_LOGINS = "sys.linked_logins" of () as l, rows none;
+    server_id int = NULL;
+    local_principal_id int null = NULL;
+    uses_self_credential bit = NULL;
+    remote_name sysname null = NULL;
+    modify_date datetime = NULL;
+}
+
+view! {
+    HELP_COLLATIONS = "sys.fn_helpcollations" of () as c, rows one, params ();
+    name sysname = COLLATION;
+    description nvarchar(1000) null =
+        "Latin1-General, case-insensitive, accent-sensitive, kanatype-insensitive, \
+         width-insensitive for Unicode Data, SQL Server Sort Order 52 on Code Page 1252 for \
+         non-Unicode Data";
+}
+
+view! {
+    EXTENDED_LIST = "sys.fn_listextendedproperty" of () as e, rows none,
+        params (sysname, varchar(128), sysname, varchar(128), sysname, varchar(128), sysname);
+    objtype sysname null = NULL;
+    objname sysname null = NULL;
+    name sysname = NULL;
+    value sql_variant null = NULL;
+}

@@ -1,0 +1,358 @@
+//! The system tables of early versions, as views: sysobjects, syscolumns, sysindexes and their like.
+//!
+//! Columns and types: SQL Server's documentation of each compatibility view. They are found without a schema too.
+
+use crate::catalog_views::columns::{Column, of_object};
+use crate::catalog_views::databases::{File, files_of};
+use crate::catalog_views::indexes::{self, Index};
+use crate::catalog_views::objects::none;
+use crate::context::{COMPATIBILITY_LEVEL, Context, Database};
+use crate::declare::{Declared, NULL, view};
+use crate::object::{self, Object};
+use crate::types_table::{TYPES, TypeRow};
+use executor::SqlError;
+use types::Value;
+
+/// The views of this file.
+pub static VIEWS: &[&dyn Declared] = &[
+    &SYSOBJECTS,
+    &SYSCOLUMNS,
+    &SYSINDEXES,
+    &SYSINDEXKEYS,
+    &SYSDATABASES,
+    &SYSTYPES,
+    &SYSFILES,
+    &SYSCOMMENTS,
+    &SYSFOREIGNKEYS,
+    &SYSREFERENCES,
+];
+
+/// Names that need no schema, in lower case.
+pub const NAMES: &[&str] = &[
+    "sysobjects",
+    "syscolumns",
+    "sysindexes",
+    "sysindexkeys",
+    "sysdatabases",
+    "systypes",
+    "sysfiles",
+    "syscomments",
+    "sysforeignkeys",
+    "sysreferences",
+    "sysprocesses",
+    "syslanguages",
+    "sysusers",
+    "syslogins",
+    "sysmembers",
+];
+
+fn objects(context: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
+    let mut all = object::user_objects(context);
+    all.extend(object::system_objects());
+    Ok(all)
+}
+
+impl Object {
+    /// The low four bits of `sysstat`: 3 user table, 2 view, 4 procedure, 8 constraint...
+    fn sysstat(&self) -> i16 {
+        match self.kind() {
+            "U" => 3,
+            "V" => 2,
+            "P" => 4,
+            "PK" => 9,
+            "D" => 6,
+            _ => 0,
+        }
+    }
+}
+
+view! {
+    SYSOBJECTS = "sys.sysobjects" of Object as o, rows objects;
+    name sysname = &o.name;
+    id int = o.id;
+    xtype char(2) = format!("{:<2}", o.kind());
+    uid smallint null = o.schema_id as i16;
+    info smallint null = 0i16;
+    status int null = 0;
+    base_schema_ver int null = 0;
+    replinfo int null = 0;
+    parent_obj int = o.parent;
+    crdate datetime = o.created;
+    ftcatid smallint null = 0i16;
+    schema_ver int null = 0;
+    stats_schema_ver int null = 0;
+    type char(2) null = format!("{:<2}", if o.kind() == "PK" { "K" } else { o.kind() });
+    userstat smallint null = i16::from(o.kind() == "U");
+    sysstat smallint null = o.sysstat();
+    indexdel smallint null = 0i16;
+    refdate datetime = o.created;
+    version int null = 0;
+    deltrig int null = 0;
+    instrig int null = 0;
+    updtrig int null = 0;
+    seltrig int null = 0;
+    category int null = if o.is_system() { 2 } else { 0 };
+    cache smallint null = 0i16;
+}
+
+fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlError> {
+    Ok(objects(context, args)?.iter().flat_map(|o| of_object(context, o)).collect())
+}
+
+impl Column {
+    /// The types of early versions: they tell a nullable int apart (`type`, as on the wire).
+    fn wire_type(&self) -> u8 {
+        match (self.ty.system, self.nullable) {
+            (48 | 52 | 56 | 127, true) => 38,
+            (59 | 62, true) => 109,
+            (60 | 122, true) => 110,
+            (58 | 61, true) => 111,
+            (106, true) => 106,
+            (167, _) | (231, _) => 39,
+            (175, _) | (239, _) => 47,
+            (165, _) => 37,
+            (173, _) => 45,
+            (104, _) => 50,
+            (id, _) => id,
+        }
+    }
+}
+
+view! {
+    SYSCOLUMNS = "sys.syscolumns" of Column as c, rows columns;
+    name sysname null = &c.name;
+    id int = c.object_id;
+    xtype tinyint = c.ty.system;
+    typestat tinyint null = u8::from(!c.nullable);
+    xusertype smallint null = c.ty.user as i16;
+    length smallint = c.ty.max_length;
+    xprec tinyint = c.ty.precision;
+    xscale tinyint = c.ty.scale;
+    colid smallint null = c.id as i16;
+    xoffset smallint = 0i16;
+    bitpos tinyint = 0u8;
+    reserved tinyint = 0u8;
+    colstat smallint = i16::from(c.identity.is_some());
+    cdefault int = c.default_id;
+    domain int = 0;
+    number smallint = 0i16;
+    colorder smallint null = c.id as i16;
+    autoval varbinary(8000) null = NULL;
+    offset smallint = 0i16;
+    collationid int null = c.ty.collation.map(|_| 872_468_488);
+    language int null = 0;
+    status tinyint null = u8::from(c.nullable) * 8 + u8::from(c.identity.is_some()) * 128;
+    type tinyint = c.wire_type();
+    usertype smallint null = c.ty.user as i16;
+    printfmt varchar(255) null = NULL;
+    prec smallint null = c.length_or_precision();
+    scale int null = c.has_scale().then_some(c.ty.scale as i32);
+    iscomputed int null = 0;
+    isoutparam int null = 0;
+    isnullable int null = i32::from(c.nullable);
+    collation sysname null = c.ty.collation;
+    tdscollation binary(5) null =
+        c.ty.collation.map(|_| Value::binary(&[0x09, 0x04, 0xd0, 0x00, 0x34]));
+}
+
+impl Column {
+    /// Characters or bytes of a text, digits of a number.
+    fn length_or_precision(&self) -> i16 {
+        match self.ty.system {
+            231 | 239 if self.ty.max_length > 0 => self.ty.max_length / 2,
+            165 | 167 | 173 | 175 | 231 | 239 => self.ty.max_length,
+            _ => self.ty.precision as i16,
+        }
+    }
+
+    fn has_scale(&self) -> bool {
+        !matches!(self.ty.system, 36 | 59 | 62 | 104 | 165 | 167 | 173 | 175 | 231 | 239)
+    }
+}
+
+fn all_indexes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Index>, SqlError> {
+    Ok(indexes::all(context))
+}
+
+view! {
+    SYSINDEXES = "sys.sysindexes" of Index as i, rows all_indexes;
+    id int = i.table.object_id;
+    status int null = if i.primary { 2066 } else { 0 };
+    first binary(6) null = NULL;
+    indid smallint null = i.id as i16;
+    root binary(6) null = NULL;
+    minlen smallint null = 0i16;
+    keycnt smallint null = i.table.primary_key.as_ref().map_or(0, |k| k.columns.len() as i16);
+    groupid smallint null = i.data_space_id as i16;
+    dpages int null = 0;
+    reserved int null = 0;
+    used int null = 0;
+    rowcnt bigint null = i.rows;
+    rowmodctr int null = 0;
+    reserved3 int null = 0;
+    reserved4 int null = 0;
+    xmaxlen smallint null = 0i16;
+    maxirow smallint null = 0i16;
+    OrigFillFactor tinyint null = 0u8;
+    StatVersion tinyint null = 0u8;
+    reserved2 int null = 0;
+    FirstIAM binary(6) null = NULL;
+    impid smallint null = 0i16;
+    lockflags smallint null = 0i16;
+    pgmodctr int null = 0;
+    keys varbinary(1088) null = NULL;
+    name sysname null = i.name.as_deref();
+    statblob varbinary(max) null = NULL;
+    maxlen int null = 8000;
+    rows int null = i.rows.min(i32::MAX as i64) as i32;
+}
+
+/// A column of a key: table, index, column, place.
+pub struct KeyColumn(i32, i16, i16, i16);
+
+fn key_columns(context: &Context<'_>, _: &[Value]) -> Result<Vec<KeyColumn>, SqlError> {
+    let of = |index: Index| {
+        let key = index.table.primary_key.clone().filter(|_| index.id > 0);
+        let columns = key.map(|k| k.columns).unwrap_or_default();
+        columns.into_iter().zip(1..).map(move |((ordinal, _), place)| {
+            KeyColumn(index.table.object_id, index.id as i16, ordinal as i16 + 1, place)
+        })
+    };
+    Ok(indexes::all(context).into_iter().flat_map(of).collect())
+}
+
+view! {
+    SYSINDEXKEYS = "sys.sysindexkeys" of KeyColumn as k, rows key_columns;
+    id int = k.0;
+    indid smallint null = k.1;
+    colid smallint null = k.2;
+    keyno smallint null = k.3;
+}
+
+fn databases(context: &Context<'_>, _: &[Value]) -> Result<Vec<Database>, SqlError> {
+    Ok(context.server.databases())
+}
+
+view! {
+    SYSDATABASES = "sys.sysdatabases" of Database as d, rows databases;
+    name sysname = &d.name;
+    dbid smallint null = d.id as i16;
+    sid varbinary(85) null = Value::binary(&[1]);
+    mode smallint null = 0i16;
+    status int null = if d.state().0 == 6 { 66_048 } else { 65_536 };
+    status2 int null = 1_090_520_064;
+    crdate datetime = d.created();
+    reserved datetime null = crate::context::built_in();
+    category int null = 0;
+    cmptlevel tinyint = COMPATIBILITY_LEVEL;
+    filename nvarchar(260) null = files_of(d).first().map(|f| f.path.clone());
+    version smallint null = 957i16;
+}
+
+fn types_rows(_: &Context<'_>, _: &[Value]) -> Result<Vec<&'static TypeRow>, SqlError> {
+    Ok(TYPES.iter().collect())
+}
+
+view! {
+    SYSTYPES = "sys.systypes" of &'static TypeRow as t, rows types_rows;
+    name sysname = t.name;
+    xtype tinyint = t.system;
+    status tinyint null = u8::from(!t.nullable);
+    xusertype smallint null = t.user as i16;
+    length smallint = t.max_length;
+    xprec tinyint = t.precision;
+    xscale tinyint = t.scale;
+    tdefault int = 0;
+    domain int = 0;
+    uid smallint null = object::SYS as i16;
+    reserved smallint null = 0i16;
+    collationid int null = t.collated.then_some(872_468_488);
+    usertype smallint null = t.user as i16;
+    variable bit null = matches!(t.system, 165 | 167 | 231);
+    allownulls bit null = t.nullable;
+    type tinyint = t.system;
+    printfmt varchar(255) null = NULL;
+    prec smallint null = if t.precision > 0 { t.precision as i16 } else { t.max_length };
+    scale tinyint null = (t.precision > 0).then_some(t.scale);
+    collation sysname null = t.collated.then_some(crate::context::COLLATION);
+}
+
+fn own_files(context: &Context<'_>, _: &[Value]) -> Result<Vec<File>, SqlError> {
+    Ok(files_of(&context.database_entry()))
+}
+
+view! {
+    SYSFILES = "sys.sysfiles" of File as f, rows own_files;
+    fileid smallint null = f.id as i16;
+    groupid smallint null = f.filegroup as i16;
+    size int = f.size();
+    maxsize int = f.max_size();
+    growth int = (f.growth_bytes / 8192) as i32;
+    status int null = if f.filegroup == 0 { 66 } else { 2 };
+    perf int null = 0;
+    name sysname = &f.name;
+    filename nvarchar(260) = &f.path;
+}
+
+/// A piece of a text.
+pub struct Comment {
+    id: i32,
+    place: i16,
+    text: String,
+}
+
+/// Characters of a piece.
+const PIECE: usize = 4000;
+
+fn comments(context: &Context<'_>, _: &[Value]) -> Result<Vec<Comment>, SqlError> {
+    let mut all = Vec::new();
+    for object in object::user_objects(context) {
+        let Some(text) = object.text() else { continue };
+        let chars: Vec<char> = text.chars().collect();
+        for (piece, place) in chars.chunks(PIECE).zip(1..) {
+            all.push(Comment { id: object.id, place, text: piece.iter().collect() });
+        }
+    }
+    Ok(all)
+}
+
+view! {
+    SYSCOMMENTS = "sys.syscomments" of Comment as c, rows comments;
+    id int = c.id;
+    number smallint null = 1i16;
+    colid smallint = c.place;
+    status smallint = 2i16;
+    ctext varbinary(8000) null = Value::binary(&utf16(&c.text));
+    texttype smallint null = 2i16;
+    language smallint null = 0i16;
+    encrypted bit = false;
+    compressed bit = false;
+    text nvarchar(4000) null = &c.text;
+}
+
+fn utf16(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+view! {
+    SYSFOREIGNKEYS = "sys.sysforeignkeys" of () as f, rows none;
+    constid int = NULL;
+    fkeyid int = NULL;
+    rkeyid int = NULL;
+    fkey smallint null = NULL;
+    rkey smallint null = NULL;
+    keyno smallint null = NULL;
+}
+
+view! {
+    SYSREFERENCES = "sys.sysreferences" of () as r, rows none;
+    constid int = NULL;
+    fkeyid int = NULL;
+    rkeyid int null = NULL;
+    rkeyindid smallint null = NULL;
+    keycnt smallint null = NULL;
+    forkeys varbinary(32) null = NULL;
+    refkeys varbinary(32) null = NULL;
+    fkeydbid smallint null = NULL;
+    rkeydbid smallint null = NULL;
+}

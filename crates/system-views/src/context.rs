@@ -1,0 +1,196 @@
+//! What views and functions may know: the instance, the session that asks, the database it asks about.
+//!
+//! Promise: a session sees its own uncommitted definitions in its database, and only committed ones elsewhere.
+
+use catalog::{DatabaseDef, DdlScope, ObjectRef, same_name};
+use interpreter::{OpenDatabase, SessionState};
+use std::sync::Arc;
+use types::datetime::{DateTime, datetime_from_unix_ns};
+
+/// The instance, as the session crate answers for it.
+pub trait Server {
+    /// Every database that is listed, online or not, by id.
+    fn databases(&self) -> Vec<Database>;
+    /// The users' sessions, by id.
+    fn sessions(&self) -> Vec<SessionFacts>;
+    /// What does not change while the instance runs.
+    fn facts(&self) -> ServerFacts;
+    /// Statistics of the schedulers.
+    fn schedulers(&self) -> Vec<scheduler::Stats>;
+    /// A configuration option by SQL Server's name in lower case, if it has been set.
+    fn setting(&self, name: &str) -> Option<i64>;
+}
+
+/// A database of the instance.
+#[derive(Clone)]
+pub struct Database {
+    /// database_id.
+    pub id: i32,
+    /// Its name as created.
+    pub name: String,
+    /// Absent while it is not online.
+    pub open: Option<Arc<OpenDatabase>>,
+    /// Its entry in `master`; `master` itself has none.
+    pub definition: Option<Arc<DatabaseDef>>,
+}
+
+/// A user's session.
+#[derive(Clone, Debug, Default)]
+pub struct SessionFacts {
+    /// session_id.
+    pub id: i32,
+    /// UTC, ns since 1970.
+    pub login_unix_ns: u64,
+    /// The login it began with.
+    pub login: String,
+    /// The client's host, program, interface and process.
+    pub host: Option<String>,
+    /// See `host`.
+    pub program: Option<String>,
+    /// See `host`.
+    pub interface: Option<String>,
+    /// See `host`.
+    pub host_process: Option<i32>,
+    /// The current database.
+    pub database_id: i32,
+    /// A batch is running.
+    pub running: bool,
+    /// Transactions open.
+    pub open_transactions: i32,
+    /// UTC, ns since 1970: begin and end of the last request.
+    pub request_start_unix_ns: u64,
+    /// See `request_start_unix_ns`; 0 while it runs.
+    pub request_end_unix_ns: u64,
+    /// Isolation level in SQL Server's numbers: 1 read uncommitted ... 5 snapshot.
+    pub isolation: i16,
+    /// How it is connected; absent for a session inside this process.
+    pub connection: Option<ConnectionFacts>,
+}
+
+/// A connection of a session.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionFacts {
+    /// UTC, ns since 1970.
+    pub connect_unix_ns: u64,
+    /// `TCP` or `Shared memory`.
+    pub transport: String,
+    /// TLS is on.
+    pub encrypted: bool,
+    /// Bytes of a packet.
+    pub packet_bytes: i32,
+    /// The version of TDS, as in LOGINACK.
+    pub protocol_version: i32,
+    /// The client's address and port, ours likewise.
+    pub client_address: Option<String>,
+    /// See `client_address`.
+    pub client_port: Option<i32>,
+    /// See `client_address`.
+    pub local_address: Option<String>,
+    /// See `client_address`.
+    pub local_port: Option<i32>,
+}
+
+/// What does not change while the instance runs.
+#[derive(Clone, Debug)]
+pub struct ServerFacts {
+    /// @@SERVERNAME.
+    pub name: String,
+    /// SERVERPROPERTY('MachineName').
+    pub machine: String,
+    /// @@VERSION.
+    pub version: String,
+    /// UTC, ns since 1970.
+    pub start_unix_ns: u64,
+    /// Where files named without a path lie.
+    pub data_dir: String,
+    /// CPUs of the machine.
+    pub cpus: i32,
+    /// Memory of the machine in KiB.
+    pub memory_kb: i64,
+}
+
+/// The product version that clients are told: SQL Server 2022.
+pub const PRODUCT_VERSION: &str = "16.0.1000.6";
+/// Compatibility level of every database.
+pub const COMPATIBILITY_LEVEL: u8 = 160;
+/// The one collation.
+pub const COLLATION: &str = "SQL_Latin1_General_CP1_CI_AS";
+
+/// Who asks, and about what.
+pub struct Context<'a> {
+    /// The instance.
+    pub server: &'a dyn Server,
+    /// The session that asks.
+    pub session: &'a SessionState,
+    /// The database asked about: the session's own, or the one that a name has named.
+    pub database: Arc<OpenDatabase>,
+}
+
+impl<'a> Context<'a> {
+    /// About the session's own database.
+    pub fn new(server: &'a dyn Server, session: &'a SessionState) -> Context<'a> {
+        Context { server, session, database: session.database.clone() }
+    }
+
+    /// About another database; `None` when there is none of that name online.
+    pub fn of_database(
+        server: &'a dyn Server,
+        session: &'a SessionState,
+        name: &str,
+    ) -> Option<Context<'a>> {
+        if same_name(name, &session.database.name) {
+            return Some(Context::new(server, session));
+        }
+        let found = server.databases().into_iter().find(|d| same_name(&d.name, name))?;
+        Some(Context { server, session, database: found.open? })
+    }
+
+    /// The same for a database's id.
+    pub fn of_database_id(&self, id: i64) -> Option<Context<'a>> {
+        let found = self.server.databases().into_iter().find(|d| d.id as i64 == id)?;
+        Some(Context { server: self.server, session: self.session, database: found.open? })
+    }
+
+    /// The session's uncommitted definitions, if it asks about its own database.
+    pub fn scope(&self) -> Option<&'a DdlScope> {
+        let own = self.database.id == self.session.database.id;
+        if own { self.session.definitions() } else { None }
+    }
+
+    /// Users' objects of the database, by id.
+    pub fn objects(&self) -> Vec<ObjectRef> {
+        self.database.catalog.objects_in(self.scope())
+    }
+
+    /// Its schemas: id and name.
+    pub fn schemas(&self) -> Vec<(i32, Box<str>)> {
+        self.database.catalog.schemas()
+    }
+
+    /// The id of a schema; that of `dbo` when there is none.
+    pub fn schema_id(&self, name: &str) -> i32 {
+        self.schemas().iter().find(|(_, n)| same_name(n, name)).map_or(1, |(id, _)| *id)
+    }
+
+    /// The entry of the database asked about.
+    pub fn database_entry(&self) -> Database {
+        let id = self.database.id as i32;
+        let found = self.server.databases().into_iter().find(|d| d.id == id);
+        found.unwrap_or_else(|| Database {
+            id,
+            name: self.database.name.clone(),
+            open: Some(self.database.clone()),
+            definition: None,
+        })
+    }
+}
+
+/// A moment as SQL Server shows it.
+pub fn moment(unix_ns: u64) -> DateTime {
+    datetime_from_unix_ns(unix_ns)
+}
+
+/// When things were made that are older than any instance: 2003-04-08 09:13:36.390, as in SQL Server's own master.
+pub fn built_in() -> DateTime {
+    moment(1_049_793_216_390_000_000)
+}

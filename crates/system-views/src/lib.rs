@@ -1,0 +1,63 @@
+//! Ask the house about itself: system views, catalog procedures and metadata functions, under SQL Server's names.
+//!
+//! Promises: a view has SQL Server's columns, in its order, with its types, and is declared in one place, a line per
+//! column ([`declare`]); what does not exist here (triggers, foreign keys) is a view without rows, never an invented
+//! row; a session sees its own uncommitted definitions. Names are found in any case, from any database, and for any
+//! database that is online.
+//!
+//! It knows nothing of connections, plans or how rows are filtered: it is asked through [`Context`], and gives all rows.
+#![forbid(unsafe_code)]
+
+pub mod context;
+pub mod declare;
+pub mod registry;
+
+pub mod modules;
+pub mod object;
+pub mod types_table;
+
+mod catalog_views;
+mod compatibility;
+mod statistics;
+
+pub use context::{ConnectionFacts, Context, Database, Server, ServerFacts, SessionFacts};
+
+use binder::ir::SystemView;
+use declare::Declared;
+use executor::SqlError;
+use types::Value;
+
+/// The views of every file. A new file of views is listed here.
+static PARTS: &[&[&dyn Declared]] = &[
+    catalog_views::columns::VIEWS,
+    catalog_views::constraints::VIEWS,
+    catalog_views::databases::VIEWS,
+    catalog_views::indexes::VIEWS,
+    catalog_views::modules::VIEWS,
+    catalog_views::objects::VIEWS,
+    catalog_views::server::VIEWS,
+    compatibility::VIEWS,
+    statistics::counters::VIEWS,
+    statistics::log::VIEWS,
+    statistics::sessions::VIEWS,
+    statistics::system::VIEWS,
+    statistics::waits::VIEWS,
+];
+
+/// The rows of a view that [`registry::resolve`] has given; 208 when it is none of ours.
+pub fn rows(
+    view: &SystemView,
+    args: &[Value],
+    server: &dyn Server,
+    session: &interpreter::SessionState,
+) -> Result<Vec<Vec<Value>>, SqlError> {
+    let declared = registry::of(view);
+    let context = match &view.database {
+        None => Some(Context::new(server, session)),
+        Some(name) => Context::of_database(server, session, name),
+    };
+    match (declared, context) {
+        (Some(declared), Some(context)) => declared.rows(&context, args),
+        _ => Err(SqlError::new(208, 16, format!("Invalid object name '{}'.", view.name))),
+    }
+}

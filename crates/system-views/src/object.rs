@@ -1,0 +1,241 @@
+//! The objects of a database, as sys.objects lists them: users' own, their constraints, and the built-in ones.
+//!
+//! Promise: an object's id is the same for as long as the object lives. Tables and procedures have ids of the catalog;
+//! a constraint's id follows from its table's and its place; a built-in object's is negative and follows from its name.
+
+use crate::context::{Context, built_in, moment};
+use crate::declare::Declared;
+use crate::modules::Module;
+use catalog::{ObjectRef, ProcedureDef, TableDef, same_name};
+use std::sync::Arc;
+use types::datetime::DateTime;
+
+/// Schema ids that every database has.
+pub const DBO: i32 = 1;
+/// INFORMATION_SCHEMA.
+pub const INFORMATION_SCHEMA: i32 = 3;
+/// sys.
+pub const SYS: i32 = 4;
+
+/// What an object is.
+#[derive(Clone)]
+pub enum What {
+    Table(Arc<TableDef>),
+    Procedure(Arc<ProcedureDef>),
+    /// The primary key of a table.
+    PrimaryKey(Arc<TableDef>),
+    /// The DEFAULT of a column (0-based).
+    Default(Arc<TableDef>, usize),
+    /// A system view, or a system function when it has parameters.
+    SystemView(&'static dyn Declared),
+    SystemProcedure(&'static Module),
+}
+
+/// A row of sys.all_objects, with what it stands for.
+#[derive(Clone)]
+pub struct Object {
+    pub id: i32,
+    pub name: String,
+    pub schema_id: i32,
+    pub schema: String,
+    /// 0 for what has no parent.
+    pub parent: i32,
+    pub created: DateTime,
+    pub what: What,
+}
+
+impl Object {
+    /// `type` of sys.objects, without the blank that makes it two characters long.
+    pub fn kind(&self) -> &'static str {
+        match &self.what {
+            What::Table(_) => "U",
+            What::Procedure(_) | What::SystemProcedure(_) => "P",
+            What::PrimaryKey(_) => "PK",
+            What::Default(..) => "D",
+            What::SystemView(view) if view.params().is_some() => "IF",
+            What::SystemView(_) => "V",
+        }
+    }
+
+    /// `type_desc`.
+    pub fn kind_desc(&self) -> &'static str {
+        match self.kind() {
+            "U" => "USER_TABLE",
+            "P" => "SQL_STORED_PROCEDURE",
+            "PK" => "PRIMARY_KEY_CONSTRAINT",
+            "D" => "DEFAULT_CONSTRAINT",
+            "IF" => "SQL_INLINE_TABLE_VALUED_FUNCTION",
+            _ => "VIEW",
+        }
+    }
+
+    /// Is it built in?
+    pub fn is_system(&self) -> bool {
+        matches!(self.what, What::SystemView(_) | What::SystemProcedure(_))
+    }
+
+    /// The table behind it, if it is one.
+    pub fn table(&self) -> Option<&Arc<TableDef>> {
+        match &self.what {
+            What::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Its text, for procedures and functions.
+    pub fn text(&self) -> Option<&str> {
+        match &self.what {
+            What::Procedure(procedure) => Some(&procedure.text),
+            What::SystemProcedure(module) => Some(module.text),
+            _ => None,
+        }
+    }
+}
+
+/// First id of a user's object, as the catalog gives them out.
+const FIRST_OBJECT_ID: i32 = 1_000_001;
+
+/// The id of a table's primary key.
+pub fn primary_key_id(table: &TableDef) -> i32 {
+    0x2000_0000 | place(table)
+}
+
+/// The id of a column's DEFAULT.
+pub fn default_id(table: &TableDef, ordinal: usize) -> i32 {
+    0x4000_0000 | (place(table) << 10) | (ordinal as i32 & 0x3ff)
+}
+
+/// A table's number among the objects ever created, up to a million.
+fn place(table: &TableDef) -> i32 {
+    table.object_id.wrapping_sub(FIRST_OBJECT_ID) & 0xf_ffff
+}
+
+/// The id of a built-in object: negative, from its name (FNV-1a).
+pub fn system_id(full_name: &str) -> i32 {
+    let mut hash = 0x811c_9dc5_u32;
+    for byte in full_name.bytes() {
+        hash = (hash ^ byte.to_ascii_lowercase() as u32).wrapping_mul(0x0100_0193);
+    }
+    -((hash & 0x3fff_ffff) as i32) - 1
+}
+
+/// The objects that one object of the catalog stands for: itself and its constraints.
+fn with_constraints(context: &Context<'_>, object: &ObjectRef, out: &mut Vec<Object>) {
+    let (id, name, schema, created) = match object {
+        ObjectRef::Table(t) => (t.object_id, &t.name, &t.schema, t.created_unix_ns),
+        ObjectRef::Procedure(p) => (p.object_id, &p.name, &p.schema, p.created_unix_ns),
+    };
+    let schema_id = context.schema_id(schema);
+    let base = Object {
+        id,
+        name: name.to_string(),
+        schema_id,
+        schema: schema.to_string(),
+        parent: 0,
+        created: moment(created),
+        what: match object {
+            ObjectRef::Table(t) => What::Table(t.clone()),
+            ObjectRef::Procedure(p) => What::Procedure(p.clone()),
+        },
+    };
+    out.push(base.clone());
+    let ObjectRef::Table(table) = object else { return };
+    if let Some(key) = &table.primary_key {
+        out.push(Object {
+            id: primary_key_id(table),
+            name: key.name.to_string(),
+            parent: id,
+            what: What::PrimaryKey(table.clone()),
+            ..base.clone()
+        });
+    }
+    for (i, column) in table.columns.iter().enumerate() {
+        if let Some(default) = &column.default {
+            out.push(Object {
+                id: default_id(table, i),
+                name: default.name.to_string(),
+                parent: id,
+                what: What::Default(table.clone(), i),
+                ..base.clone()
+            });
+        }
+    }
+}
+
+/// Users' objects with their constraints.
+pub fn user_objects(context: &Context<'_>) -> Vec<Object> {
+    let mut all = Vec::new();
+    for object in context.objects() {
+        with_constraints(context, &object, &mut all);
+    }
+    all
+}
+
+/// Built-in views, functions and procedures.
+pub fn system_objects() -> Vec<Object> {
+    let views = crate::registry::all().iter().map(|view| system_view(*view));
+    let procedures = crate::modules::all().iter().map(system_procedure);
+    views.chain(procedures).collect()
+}
+
+/// The object of a built-in view.
+pub fn system_view(view: &'static dyn Declared) -> Object {
+    let (schema, name) = view.name().split_once('.').unwrap_or(("sys", view.name()));
+    let schema_id = if schema == "sys" { SYS } else { INFORMATION_SCHEMA };
+    Object {
+        id: system_id(view.name()),
+        name: name.to_string(),
+        schema_id,
+        schema: schema.to_string(),
+        parent: 0,
+        created: built_in(),
+        what: What::SystemView(view),
+    }
+}
+
+/// The object of a built-in procedure.
+pub fn system_procedure(module: &'static Module) -> Object {
+    Object {
+        id: module.id(),
+        name: module.name.to_string(),
+        schema_id: SYS,
+        schema: "sys".to_string(),
+        parent: 0,
+        created: built_in(),
+        what: What::SystemProcedure(module),
+    }
+}
+
+/// Users' tables.
+pub fn tables(context: &Context<'_>) -> Vec<Object> {
+    user_objects(context).into_iter().filter(|o| o.table().is_some()).collect()
+}
+
+/// An object by its id.
+pub fn by_id(context: &Context<'_>, id: i64) -> Option<Object> {
+    if id < 0 {
+        return system_objects().into_iter().find(|o| o.id as i64 == id);
+    }
+    user_objects(context).into_iter().find(|o| o.id as i64 == id)
+}
+
+/// An object by its name; without a schema: of `dbo`, then a built-in one.
+pub fn by_name(context: &Context<'_>, schema: Option<&str>, name: &str) -> Option<Object> {
+    let wanted = |o: &Object| {
+        same_name(&o.name, name) && same_name(&o.schema, schema.unwrap_or("dbo"))
+    };
+    // A table or a procedure before a constraint, for few names are of constraints.
+    if let Some(found) = context.database.catalog.object(context.scope(), schema, name) {
+        let mut all = Vec::new();
+        with_constraints(context, &found, &mut all);
+        return all.into_iter().next();
+    }
+    if let Some(found) = user_objects(context).into_iter().find(wanted) {
+        return Some(found);
+    }
+    if let Some(view) = crate::registry::find(schema, name) {
+        return Some(system_view(view));
+    }
+    let module = crate::modules::find(schema, name)?;
+    Some(system_procedure(module))
+}

@@ -1,0 +1,7 @@
+//! Statistics views (`sys.dm_*`): waits, spinlocks, latches, sessions, counters.
+
+pub mod counters;
+pub mod log;
+pub mod sessions;
+pub mod system;
+pub mod waits;

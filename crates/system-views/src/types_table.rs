@@ -1,0 +1,148 @@
+//! The types as sys.types lists them, and what catalog views say of a column's type.
+//!
+//! Source of ids, lengths and precisions: SQL Server's documentation of sys.types and sys.columns.
+
+use crate::context::COLLATION;
+use types::{Len, SqlType};
+
+/// A row of sys.types.
+pub struct TypeRow {
+    pub name: &'static str,
+    /// system_type_id.
+    pub system: u8,
+    /// user_type_id.
+    pub user: i32,
+    /// Bytes; -1 for (max) types.
+    pub max_length: i16,
+    pub precision: u8,
+    pub scale: u8,
+    pub collated: bool,
+    pub nullable: bool,
+}
+
+const fn row(name: &'static str, id: u8, max_length: i16, precision: u8, scale: u8) -> TypeRow {
+    let user = id as i32;
+    TypeRow { name, system: id, user, max_length, precision, scale, collated: false, nullable: true }
+}
+
+const fn text(name: &'static str, id: u8, max_length: i16) -> TypeRow {
+    TypeRow { collated: true, ..row(name, id, max_length, 0, 0) }
+}
+
+/// Every system type, in the order of sys.types.
+pub static TYPES: &[TypeRow] = &[
+    row("image", 34, 16, 0, 0),
+    text("text", 35, 16),
+    row("uniqueidentifier", 36, 16, 0, 0),
+    row("date", 40, 3, 10, 0),
+    row("time", 41, 5, 16, 7),
+    row("datetime2", 42, 8, 27, 7),
+    row("datetimeoffset", 43, 10, 34, 7),
+    row("tinyint", 48, 1, 3, 0),
+    row("smallint", 52, 2, 5, 0),
+    row("int", 56, 4, 10, 0),
+    row("smalldatetime", 58, 4, 16, 0),
+    row("real", 59, 4, 24, 0),
+    row("money", 60, 8, 19, 4),
+    row("datetime", 61, 8, 23, 3),
+    row("float", 62, 8, 53, 0),
+    row("sql_variant", 98, 8016, 0, 0),
+    text("ntext", 99, 16),
+    row("bit", 104, 1, 1, 0),
+    row("decimal", 106, 17, 38, 38),
+    row("numeric", 108, 17, 38, 38),
+    row("smallmoney", 122, 4, 10, 4),
+    row("bigint", 127, 8, 19, 0),
+    TypeRow { user: 128, ..row("hierarchyid", 240, 892, 0, 0) },
+    TypeRow { user: 129, ..row("geometry", 240, -1, 0, 0) },
+    TypeRow { user: 130, ..row("geography", 240, -1, 0, 0) },
+    row("varbinary", 165, 8000, 0, 0),
+    text("varchar", 167, 8000),
+    row("binary", 173, 8000, 0, 0),
+    text("char", 175, 8000),
+    TypeRow { nullable: false, ..row("timestamp", 189, 8, 0, 0) },
+    text("nvarchar", 231, 8000),
+    text("nchar", 239, 8000),
+    row("xml", 241, -1, 0, 0),
+    TypeRow { system: 231, user: 256, nullable: false, ..text("sysname", 231, 256) },
+];
+
+/// The row of a type by name.
+pub fn by_name(name: &str) -> Option<&'static TypeRow> {
+    let name = match name.to_ascii_lowercase().as_str() {
+        "rowversion" => "timestamp".to_string(),
+        "integer" => "int".to_string(),
+        "dec" => "decimal".to_string(),
+        other => other.to_string(),
+    };
+    TYPES.iter().find(|t| t.name == name)
+}
+
+/// The row of a user_type_id.
+pub fn by_user_id(id: i64) -> Option<&'static TypeRow> {
+    TYPES.iter().find(|t| t.user as i64 == id)
+}
+
+/// What sys.columns says of a type.
+#[derive(Clone, Copy)]
+pub struct ColumnType {
+    pub system: u8,
+    pub user: i32,
+    /// Bytes; -1 for (max) types.
+    pub max_length: i16,
+    pub precision: u8,
+    pub scale: u8,
+    pub collation: Option<&'static str>,
+}
+
+/// Bytes of a decimal by precision.
+fn decimal_bytes(precision: u8) -> i16 {
+    match precision {
+        0..=9 => 5,
+        10..=19 => 9,
+        20..=28 => 13,
+        _ => 17,
+    }
+}
+
+fn bytes(len: Len, width: i16) -> i16 {
+    match len {
+        Len::N(n) => (n as i16).saturating_mul(width),
+        Len::Max => -1,
+    }
+}
+
+/// Bytes of a time of day by its fractional digits.
+fn time_bytes(scale: u8) -> i16 {
+    match scale {
+        0..=2 => 3,
+        3..=4 => 4,
+        _ => 5,
+    }
+}
+
+/// See [`ColumnType`].
+pub fn column_type(ty: SqlType) -> ColumnType {
+    let fixed = by_name(ty.name()).map_or((0, 0, 0), |t| (t.max_length, t.precision, t.scale));
+    let fraction = |s: u8| if s == 0 { 0 } else { s + 1 };
+    let (max_length, precision, scale) = match ty {
+        SqlType::Decimal { precision, scale } => (decimal_bytes(precision), precision, scale),
+        SqlType::Char(n) | SqlType::Binary(n) => (n as i16, 0, 0),
+        SqlType::NChar(n) => ((n as i16).saturating_mul(2), 0, 0),
+        SqlType::VarChar(len) | SqlType::VarBinary(len) => (bytes(len, 1), 0, 0),
+        SqlType::NVarChar(len) => (bytes(len, 2), 0, 0),
+        SqlType::Time(s) => (time_bytes(s), 8 + fraction(s), s),
+        SqlType::DateTime2(s) => (time_bytes(s) + 3, 19 + fraction(s), s),
+        SqlType::DateTimeOffset(s) => (time_bytes(s) + 5, 26 + fraction(s), s),
+        _ => fixed,
+    };
+    let system = ty.system_type_id();
+    ColumnType {
+        system,
+        user: system as i32,
+        max_length,
+        precision,
+        scale,
+        collation: ty.is_character().then_some(COLLATION),
+    }
+}
