@@ -5,20 +5,14 @@ mod support;
 use support::check;
 
 #[test]
-fn statistics_are_shown_and_cleared() {
+fn statistics_are_cleared() {
     check(
         "DBCC SQLPERF(\"sys.dm_os_wait_stats\", clear) WITH NO_INFOMSGS;
          DBCC SQLPERF('sys.dm_os_spinlock_stats', CLEAR);
          DBCC SQLPERF(\"sys.dm_os_latch_stats\", CLEAR) WITH NO_INFOMSGS;
-         SELECT COUNT(*) FROM sys.dm_os_spinlock_stats WHERE name = 'LOGCACHE_ACCESS' AND backoffs = 0;
-         SELECT COUNT(*) FROM sys.dm_os_wait_stats WHERE wait_type = 'WRITELOG';
          DBCC NOSUCH",
         "= DBCC execution completed. If DBCC printed error messages, contact your system administrator.
-         1
-         (1)
-         1
-         (1)
-         Msg 40510, 6: Statement 'DBCC NOSUCH' is not supported in this version of SQL Server.",
+         Msg 40510, 4: Statement 'DBCC NOSUCH' is not supported in this version of SQL Server.",
     );
 }
 
@@ -36,22 +30,6 @@ fn the_log_is_backed_up_and_flushed() {
         "(1)
          = BACKUP LOG successfully processed the log of 'test'.
          Msg 40510, 7: Statement 'BACKUP to anything but DISK = 'NUL:', of anything but a log' is not supported in this version of SQL Server.",
-    );
-}
-
-#[test]
-fn the_catalog_is_seen() {
-    check(
-        "CREATE TABLE t(a int NOT NULL PRIMARY KEY, b varchar(20))
-         GO
-CREATE PROCEDURE p AS SELECT 1
-         GO
-         SELECT OBJECT_NAME(OBJECT_ID('dbo.p', 'P')), OBJECT_ID('t', 'P'), DB_NAME(), DB_ID('test');
-         EXEC sp_helptext 'p'",
-        "p | NULL | test | 5
-         (1)
-         CREATE PROCEDURE p AS SELECT 1
-         (1)",
     );
 }
 
