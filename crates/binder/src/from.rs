@@ -249,8 +249,11 @@ impl Binder<'_> {
             .ok_or_else(|| BindError::invalid_object(name, name.span.line.max(1)))?;
         let params = view.params.clone().unwrap_or_default();
         if args.len() != params.len() {
-            let (number, what) =
-                if args.len() < params.len() { (313, "An insufficient") } else { (8144, "Too many") };
+            let (number, what) = if args.len() < params.len() {
+                (313, "An insufficient")
+            } else {
+                (8144, "Too many")
+            };
             return Err(BindError::new(
                 number,
                 16,

@@ -64,9 +64,9 @@ fn fits(value: &Value, ty: SqlType) -> bool {
 #[test]
 fn every_view_gives_what_it_declares() {
     let views: Vec<_> = registry::all().iter().filter(|v| v.params().is_none()).collect();
-    let queries: Vec<String> = views.iter().map(|v| format!("SELECT * FROM {}", v.name())).collect();
-    let batches: Vec<&str> =
-        OBJECTS.iter().copied().chain(queries.iter().map(|q| &**q)).collect();
+    let queries: Vec<String> =
+        views.iter().map(|v| format!("SELECT * FROM {}", v.name())).collect();
+    let batches: Vec<&str> = OBJECTS.iter().copied().chain(queries.iter().map(|q| &**q)).collect();
     let answers = run(&batches);
     for (view, answer) in views.iter().zip(&answers[OBJECTS.len()..]) {
         let set = &answer.sets[0];
@@ -113,4 +113,3 @@ fn a_session_sees_its_own_uncommitted_definitions() {
     assert_eq!(answers[1].sets[0].rows, [[Value::str("own")]]);
     assert!(answers[3].sets[0].rows.is_empty());
 }
-

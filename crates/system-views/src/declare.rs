@@ -192,35 +192,85 @@ macro_rules! params {
 }
 
 macro_rules! nullable {
-    () => { false };
-    (null) => { true };
+    () => {
+        false
+    };
+    (null) => {
+        true
+    };
 }
 
 macro_rules! sql_type {
-    (sysname) => { types::SqlType::NVarChar(types::Len::N(128)) };
-    (nvarchar(max)) => { types::SqlType::NVarChar(types::Len::Max) };
-    (nvarchar($n:literal)) => { types::SqlType::NVarChar(types::Len::N($n)) };
-    (varchar(max)) => { types::SqlType::VarChar(types::Len::Max) };
-    (varchar($n:literal)) => { types::SqlType::VarChar(types::Len::N($n)) };
-    (nchar($n:literal)) => { types::SqlType::NChar($n) };
-    (char($n:literal)) => { types::SqlType::Char($n) };
-    (varbinary(max)) => { types::SqlType::VarBinary(types::Len::Max) };
-    (varbinary($n:literal)) => { types::SqlType::VarBinary(types::Len::N($n)) };
-    (binary($n:literal)) => { types::SqlType::Binary($n) };
-    (numeric($p:literal, $s:literal)) => { types::SqlType::Decimal { precision: $p, scale: $s } };
-    (bit) => { types::SqlType::Bit };
-    (tinyint) => { types::SqlType::TinyInt };
-    (smallint) => { types::SqlType::SmallInt };
-    (int) => { types::SqlType::Int };
-    (bigint) => { types::SqlType::BigInt };
-    (real) => { types::SqlType::Real };
-    (float) => { types::SqlType::Float };
-    (datetime) => { types::SqlType::DateTime };
-    (datetime2) => { types::SqlType::DateTime2(7) };
-    (datetimeoffset) => { types::SqlType::DateTimeOffset(7) };
-    (uniqueidentifier) => { types::SqlType::UniqueIdentifier };
+    (sysname) => {
+        types::SqlType::NVarChar(types::Len::N(128))
+    };
+    (nvarchar(max)) => {
+        types::SqlType::NVarChar(types::Len::Max)
+    };
+    (nvarchar($n:literal)) => {
+        types::SqlType::NVarChar(types::Len::N($n))
+    };
+    (varchar(max)) => {
+        types::SqlType::VarChar(types::Len::Max)
+    };
+    (varchar($n:literal)) => {
+        types::SqlType::VarChar(types::Len::N($n))
+    };
+    (nchar($n:literal)) => {
+        types::SqlType::NChar($n)
+    };
+    (char($n:literal)) => {
+        types::SqlType::Char($n)
+    };
+    (varbinary(max)) => {
+        types::SqlType::VarBinary(types::Len::Max)
+    };
+    (varbinary($n:literal)) => {
+        types::SqlType::VarBinary(types::Len::N($n))
+    };
+    (binary($n:literal)) => {
+        types::SqlType::Binary($n)
+    };
+    (numeric($p:literal, $s:literal)) => {
+        types::SqlType::Decimal { precision: $p, scale: $s }
+    };
+    (bit) => {
+        types::SqlType::Bit
+    };
+    (tinyint) => {
+        types::SqlType::TinyInt
+    };
+    (smallint) => {
+        types::SqlType::SmallInt
+    };
+    (int) => {
+        types::SqlType::Int
+    };
+    (bigint) => {
+        types::SqlType::BigInt
+    };
+    (real) => {
+        types::SqlType::Real
+    };
+    (float) => {
+        types::SqlType::Float
+    };
+    (datetime) => {
+        types::SqlType::DateTime
+    };
+    (datetime2) => {
+        types::SqlType::DateTime2(7)
+    };
+    (datetimeoffset) => {
+        types::SqlType::DateTimeOffset(7)
+    };
+    (uniqueidentifier) => {
+        types::SqlType::UniqueIdentifier
+    };
     // sql_variant: its value as text (docs/compatibility.md).
-    (sql_variant) => { types::SqlType::NVarChar(types::Len::N(4000)) };
+    (sql_variant) => {
+        types::SqlType::NVarChar(types::Len::N(4000))
+    };
 }
 
 pub(crate) use {nullable, params, sql_type, view};

@@ -221,9 +221,8 @@ pub fn by_id(context: &Context<'_>, id: i64) -> Option<Object> {
 
 /// An object by its name; without a schema: of `dbo`, then a built-in one.
 pub fn by_name(context: &Context<'_>, schema: Option<&str>, name: &str) -> Option<Object> {
-    let wanted = |o: &Object| {
-        same_name(&o.name, name) && same_name(&o.schema, schema.unwrap_or("dbo"))
-    };
+    let wanted =
+        |o: &Object| same_name(&o.name, name) && same_name(&o.schema, schema.unwrap_or("dbo"));
     // A table or a procedure before a constraint, for few names are of constraints.
     if let Some(found) = context.database.catalog.object(context.scope(), schema, name) {
         let mut all = Vec::new();

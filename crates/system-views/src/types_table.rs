@@ -22,7 +22,16 @@ pub struct TypeRow {
 
 const fn row(name: &'static str, id: u8, max_length: i16, precision: u8, scale: u8) -> TypeRow {
     let user = id as i32;
-    TypeRow { name, system: id, user, max_length, precision, scale, collated: false, nullable: true }
+    TypeRow {
+        name,
+        system: id,
+        user,
+        max_length,
+        precision,
+        scale,
+        collated: false,
+        nullable: true,
+    }
 }
 
 const fn text(name: &'static str, id: u8, max_length: i16) -> TypeRow {

@@ -17,8 +17,24 @@ struct Known(i32, &'static str, i64, i64, i64, &'static str, bool);
 
 const OPTIONS: &[Known] = &[
     Known(518, "show advanced options", 0, 1, 0, "show advanced options", true),
-    Known(1543, "min server memory (MB)", 0, 2_147_483_647, 0, "Minimum size of server memory (MB)", true),
-    Known(1544, "max server memory (MB)", 128, 2_147_483_647, 2_147_483_647, "Maximum size of server memory (MB)", true),
+    Known(
+        1543,
+        "min server memory (MB)",
+        0,
+        2_147_483_647,
+        0,
+        "Minimum size of server memory (MB)",
+        true,
+    ),
+    Known(
+        1544,
+        "max server memory (MB)",
+        128,
+        2_147_483_647,
+        2_147_483_647,
+        "Maximum size of server memory (MB)",
+        true,
+    ),
 ];
 
 /// A configuration option with its value.
