@@ -111,9 +111,10 @@ impl Binder<'_> {
             name: name.name.as_str().into(),
             columns,
             primary_key: None,
+            unique: Vec::new(),
             filegroup: into.filegroup.as_ref().map(|f| f.value.as_str().into()),
         };
-        Ok(SelectTarget::Into { name, spec })
+        Ok(SelectTarget::Into { name, spec: Box::new(spec) })
     }
 
     /// EXEC: arguments are constants and variables.
@@ -125,6 +126,14 @@ impl Binder<'_> {
         let result = exec.return_code.as_ref().map(|v| self.variable(v)).transpose()?;
         let mut args = Vec::with_capacity(exec.args.len());
         for arg in &exec.args {
+            if let ast::InsertValue::Expr(e) = &arg.value
+                && let ast::ExprKind::Variable(v) = &e.kind
+                && let Some((slot, _)) = self.frame.table(&v.name)
+            {
+                let name = arg.name.as_ref().map(|n| n.name.clone());
+                args.push(ExecArg { name, value: None, output: None, table: Some(slot) });
+                continue;
+            }
             let value = match &arg.value {
                 ast::InsertValue::Default(_) => None,
                 ast::InsertValue::Expr(e) => Some(match &e.kind {
@@ -147,7 +156,8 @@ impl Binder<'_> {
                 }
                 (_, false) => None,
             };
-            args.push(ExecArg { name: arg.name.as_ref().map(|n| n.name.clone()), value, output });
+            let name = arg.name.as_ref().map(|n| n.name.clone());
+            args.push(ExecArg { name, value, output, table: None });
         }
         Ok(Exec { procedure, args, result })
     }

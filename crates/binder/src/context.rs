@@ -18,20 +18,31 @@ use crate::names::{Names, ObjectName};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Frame {
     pub vars: Vec<VarDef>,
+    /// Table variables; they share the variables' names.
+    pub tables: Vec<TableVariable>,
     by_name: HashMap<String, VarId>,
 }
 
 impl Frame {
-    pub fn of(vars: &[VarDef]) -> Frame {
-        let mut frame = Frame::default();
-        for var in vars {
+    pub fn of(program: &Program) -> Frame {
+        let mut frame = Frame { tables: program.tables.clone(), ..Frame::default() };
+        for var in &program.vars {
             frame.declare(&var.name, var.ty);
         }
         frame
     }
 
+    /// The table variable of that name, and its slot.
+    pub fn table(&self, name: &str) -> Option<(u16, &TableVariable)> {
+        let slot = self.tables.iter().position(|t| catalog::same_name(&t.def.name, name))?;
+        Some((slot as u16, &self.tables[slot]))
+    }
+
     /// None when the name is taken.
     pub fn declare(&mut self, name: &str, ty: SqlType) -> Option<VarId> {
+        if self.table(name).is_some() {
+            return None;
+        }
         let id = VarId(self.vars.len() as u32);
         let taken = self.by_name.insert(name.to_lowercase(), id);
         if let Some(old) = taken {
@@ -211,6 +222,18 @@ impl<'a> Binder<'a> {
                 15,
                 v.span.line.max(self.line.min(1)),
                 format!("Must declare the scalar variable \"{}\".", v.name),
+            )
+        })
+    }
+
+    /// The table variable of that name; 1087.
+    pub fn table_variable(&self, v: &ast::Variable) -> Result<&'a TableVariable> {
+        self.frame.table(&v.name).map(|(_, table)| table).ok_or_else(|| {
+            BindError::new(
+                1087,
+                15,
+                v.span.line.max(1),
+                format!("Must declare the table variable \"{}\".", v.name),
             )
         })
     }

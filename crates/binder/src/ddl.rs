@@ -16,6 +16,11 @@ pub enum Ddl {
     CreateTable(Box<CreateTable>),
     AlterTable(Box<AlterTable>),
     CreateProcedure(Box<CreateProcedure>),
+    /// CREATE UNIQUE INDEX on a temporary table: one more constraint of it.
+    PrivateUnique {
+        table: ObjectName,
+        key: catalog::KeySpec,
+    },
     CreateSchema(String),
     /// Databases, tables, procedures.
     Drop(Box<ast::DropObjects>),

@@ -16,6 +16,7 @@ use crate::names::ObjectName;
 struct Parts {
     columns: Vec<ColumnSpec>,
     primary_key: Option<KeySpec>,
+    unique: Vec<KeySpec>,
     defaults: Vec<DefaultFor>,
     ignored: Vec<String>,
 }
@@ -49,6 +50,49 @@ impl Binder<'_> {
                 return Err(BindError::unsupported("MEMORY_OPTIMIZED", option.span.line));
             }
         }
+        self.settle(&name.name, &mut parts)?;
+        let filegroup = create
+            .filegroup
+            .as_ref()
+            .map(|f| f.value.as_str())
+            .or(parts.primary_key.as_ref().and_then(|k| k.filegroup.as_deref()))
+            .map(Into::into);
+        let spec = TableSpec {
+            schema: name.schema.as_deref().unwrap_or("dbo").into(),
+            name: name.name.as_str().into(),
+            columns: parts.columns,
+            primary_key: parts.primary_key,
+            unique: parts.unique,
+            filegroup,
+        };
+        if is_private(&name.name) {
+            parts.ignored.clear();
+        }
+        Ok(ddl::CreateTable { name, spec, ignored: parts.ignored })
+    }
+
+    /// The definition of a table variable or a table type.
+    pub fn table_spec(
+        &mut self,
+        definition: &ast::TableDefinition,
+        text: &str,
+        name: &str,
+    ) -> Result<TableSpec> {
+        let mut parts = Parts::default();
+        self.definition(definition, text, name, &mut parts)?;
+        self.settle(name, &mut parts)?;
+        Ok(TableSpec {
+            schema: "dbo".into(),
+            name: name.into(),
+            columns: parts.columns,
+            primary_key: parts.primary_key,
+            unique: parts.unique,
+            filegroup: None,
+        })
+    }
+
+    /// Key columns and defaults given apart from their columns: 1911, 8111.
+    fn settle(&mut self, table: &str, parts: &mut Parts) -> Result<()> {
         if let Some(key) = &mut parts.primary_key {
             for (column, _) in &key.columns {
                 let found = parts.columns.iter_mut().find(|c| catalog::same_name(&c.name, column));
@@ -68,7 +112,7 @@ impl Binder<'_> {
                                 format!(
                                     "Cannot define PRIMARY KEY constraint on nullable column in \
                                      table '{}'.",
-                                    name.name
+                                    table
                                 ),
                             ));
                         }
@@ -77,26 +121,13 @@ impl Binder<'_> {
                 }
             }
         }
-        for DefaultFor { name: constraint, column, text } in parts.defaults {
+        for DefaultFor { name: constraint, column, text } in std::mem::take(&mut parts.defaults) {
             let found = parts.columns.iter_mut().find(|c| catalog::same_name(&c.name, &column));
             if let Some(found) = found {
                 found.default = Some((constraint, text));
             }
         }
-        let filegroup = create
-            .filegroup
-            .as_ref()
-            .map(|f| f.value.as_str())
-            .or(parts.primary_key.as_ref().and_then(|k| k.filegroup.as_deref()))
-            .map(Into::into);
-        let spec = TableSpec {
-            schema: name.schema.as_deref().unwrap_or("dbo").into(),
-            name: name.name.as_str().into(),
-            columns: parts.columns,
-            primary_key: parts.primary_key,
-            filegroup,
-        };
-        Ok(ddl::CreateTable { name, spec, ignored: parts.ignored })
+        Ok(())
     }
 
     fn definition(
@@ -178,14 +209,14 @@ impl Binder<'_> {
                 self.constraint(constraint, text, table, parts)?;
             }
             for index in &column.indexes {
-                parts.ignored.push(format!("index {}", index.name.value));
+                inline_index(index, table, parts);
             }
         }
         for constraint in &definition.constraints {
             self.constraint(constraint, text, table, parts)?;
         }
         for index in &definition.indexes {
-            parts.ignored.push(format!("index {}", index.name.value));
+            inline_index(index, table, parts);
         }
         Ok(())
     }
@@ -286,12 +317,25 @@ impl Binder<'_> {
                     filegroup: filegroup.as_ref().map(|f| f.value.as_str().into()),
                 });
             }
+            ast::ConstraintKind::Key { columns, .. } if is_private(table) => {
+                parts.unique.push(KeySpec {
+                    name,
+                    columns: columns
+                        .iter()
+                        .map(|c| (c.name.value.as_str().into(), c.descending))
+                        .collect(),
+                    clustered: true,
+                    filegroup: None,
+                });
+            }
             ast::ConstraintKind::Key { .. } => {
                 return Err(BindError::unsupported("UNIQUE constraint", line));
             }
             ast::ConstraintKind::Check { .. } => {
                 return Err(BindError::unsupported("CHECK constraint", line));
             }
+            // Foreign keys are not enforced on temporary tables.
+            ast::ConstraintKind::ForeignKey { .. } if is_private(table) => {}
             ast::ConstraintKind::ForeignKey { .. } => {
                 return Err(BindError::unsupported("FOREIGN KEY constraint", line));
             }
@@ -305,6 +349,33 @@ impl Binder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// CREATE INDEX on a temporary table: a unique one is a constraint, any other has no effect, for rows in memory are
+    /// found by the primary key or by looking at all of them. 1088.
+    pub fn private_index(&mut self, create: &ast::CreateIndex) -> Result<StmtKind> {
+        let name = ObjectName::from(&create.table);
+        if self.table(&name).is_none() {
+            return Err(BindError::new(
+                1088,
+                16,
+                create.table.span.line.max(1),
+                format!(
+                    "Cannot find the object \"{}\" because it does not exist or you do not have \
+                     permissions.",
+                    create.table
+                ),
+            ));
+        }
+        let index = &create.index;
+        if !index.unique {
+            return Ok(StmtKind::Nothing);
+        }
+        if index.filter.is_some() {
+            return Err(BindError::unsupported("UNIQUE INDEX with a filter", index.span.line));
+        }
+        let key = unique_key(index);
+        Ok(StmtKind::Ddl(Box::new(ddl::Ddl::PrivateUnique { table: name, key })))
     }
 
     pub fn alter_table(&mut self, alter: &ast::AlterTable, text: &str) -> Result<ddl::AlterTable> {
@@ -393,6 +464,30 @@ impl Binder<'_> {
         }
         Ok(ddl::AlterTable { name, changes, absent })
     }
+}
+
+/// An index in a table's definition: the unique ones of private tables are constraints.
+fn inline_index(index: &ast::IndexDefinition, table: &str, parts: &mut Parts) {
+    if is_private(table) && index.unique && index.filter.is_none() {
+        parts.unique.push(unique_key(index));
+    } else {
+        parts.ignored.push(format!("index {}", index.name.value));
+    }
+}
+
+fn unique_key(index: &ast::IndexDefinition) -> KeySpec {
+    let columns = index.columns.iter();
+    KeySpec {
+        name: Some(index.name.value.as_str().into()),
+        columns: columns.map(|c| (c.name.value.as_str().into(), c.descending)).collect(),
+        clustered: true,
+        filegroup: None,
+    }
+}
+
+/// Temporary tables and table variables, by name.
+pub(crate) fn is_private(name: &str) -> bool {
+    name.starts_with(['#', '@'])
 }
 
 /// Defaults are kept in parentheses, as SQL Server does.

@@ -8,6 +8,7 @@ use types::{SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
+use crate::from::Source;
 use crate::hints;
 use crate::ir::*;
 use crate::names::ObjectName;
@@ -24,31 +25,45 @@ struct ChangeSource {
 
 impl Binder<'_> {
     /// The table that a statement changes; 208.
-    pub fn target_table(&self, name: &ast::ObjectName) -> Result<Arc<TableDef>> {
+    fn target_table(&self, name: &ast::ObjectName) -> Result<Arc<TableDef>> {
         self.table(&ObjectName::from(name))
             .ok_or_else(|| BindError::invalid_object(name, name.span.line.max(1)))
     }
 
-    pub fn named_target<'t>(
+    /// The table that a statement changes, with its hints: 208, 1087, 10700.
+    pub fn target<'t>(
         &self,
         target: &'t ast::Target,
-    ) -> Result<(&'t ast::ObjectName, &'t [ast::TableHint])> {
+    ) -> Result<(Arc<TableDef>, &'t [ast::TableHint])> {
         match target {
-            ast::Target::Table { name, hints } => Ok((name, hints)),
-            ast::Target::Variable(v) => {
-                Err(BindError::unsupported(format!("table variable {}", v.name), v.span.line))
-            }
+            ast::Target::Table { name, hints } => Ok((self.target_table(name)?, hints)),
+            ast::Target::Variable(v) => Ok((self.writable_variable(v)?, &[])),
         }
     }
 
+    fn writable_variable(&self, v: &ast::Variable) -> Result<Arc<TableDef>> {
+        let table = self.table_variable(v)?;
+        if table.readonly {
+            return Err(BindError::new(
+                10700,
+                16,
+                v.span.line.max(1),
+                format!(
+                    "The table-valued parameter \"{}\" is READONLY and cannot be modified.",
+                    v.name
+                ),
+            ));
+        }
+        Ok(table.def.clone())
+    }
+
     pub fn insert(&mut self, insert: &ast::Insert) -> Result<Insert> {
-        let (name, target_hints) = self.named_target(&insert.target)?;
-        let table = self.target_table(name)?;
+        let (table, target_hints) = self.target(&insert.target)?;
         let hints = hints::table_hints(target_hints)?;
         let maxdop = hints::maxdop(&insert.option)?;
         self.maxdop = maxdop;
         self.push_ctes(&insert.with);
-        let ordinals = self.insert_columns(&table, &insert.columns, name)?;
+        let ordinals = self.insert_columns(&table, &insert.columns)?;
         let identity = table.identity();
         let explicit_identity = identity.is_some_and(|i| ordinals.contains(&Some(i)));
         // What each column gets: a position among the given values, or its default.
@@ -141,9 +156,7 @@ impl Binder<'_> {
         &self,
         table: &TableDef,
         columns: &[ast::Ident],
-        name: &ast::ObjectName,
     ) -> Result<Vec<Option<usize>>> {
-        let _ = name;
         if columns.is_empty() {
             return Ok((0..table.columns.len())
                 .filter(|i| table.columns[*i].identity.is_none())
@@ -277,30 +290,45 @@ impl Binder<'_> {
         filter: Option<&ast::Expr>,
         top: Option<&ast::Top>,
     ) -> Result<ChangeSource> {
-        let (name, target_hints) = self.named_target(target)?;
+        let target_hints = match target {
+            ast::Target::Table { hints, .. } => hints.as_slice(),
+            ast::Target::Variable(v) => {
+                self.writable_variable(v)?;
+                &[]
+            }
+        };
         let target_hints_bound = hints::table_hints(target_hints)?;
         let locator = self.new_col();
         let (mut rel, tables, old) = if from.is_empty() {
-            let table = self.target_table(name)?;
+            let (table, _) = self.target(target)?;
             let (mut get, scope) = self.get(table, None, target_hints)?;
             get.locator = Some(locator);
             let old = get.columns.clone();
             (Rel::Get(Box::new(get)), vec![scope], old)
         } else {
             let source = self.from(from)?;
+            let (parts, shown, line) = match target {
+                ast::Target::Table { name, .. } => {
+                    let parts = name.schema.iter().cloned().chain([name.name.clone()]).collect();
+                    (parts, name.to_string(), name.span.line.max(1))
+                }
+                ast::Target::Variable(v) => {
+                    let name = ast::Ident { value: v.name.clone(), quoted: false, span: v.span };
+                    (vec![name], v.name.clone(), v.span.line.max(1))
+                }
+            };
+            let first = self.find_target(&parts, &shown, line, &source)?;
             let mut rel = source.rel;
-            let first = self.find_target(name, &source.tables)?;
             let mut old = None;
             set_locator(&mut rel, first, locator, target_hints_bound, &mut old);
             let Some(old) = old else {
                 return Err(BindError::new(
                     4421,
                     16,
-                    name.span.line.max(1),
+                    line,
                     format!(
-                        "Derived table '{}' is not updatable because a column of the derived table \
-                         is derived or constant.",
-                        name.name
+                        "Derived table '{shown}' is not updatable because a column of the derived \
+                         table is derived or constant."
                     ),
                 ));
             };
@@ -328,17 +356,29 @@ impl Binder<'_> {
     }
 
     /// The first column's id of the FROM item that the target names (alias, else table); 208.
-    fn find_target(&self, name: &ast::ObjectName, tables: &[ScopeTable]) -> Result<ColId> {
-        let parts: Vec<ast::Ident> =
-            name.schema.iter().cloned().chain([name.name.clone()]).collect();
+    fn find_target(
+        &self,
+        parts: &[ast::Ident],
+        shown: &str,
+        line: u32,
+        Source { rel, tables }: &Source,
+    ) -> Result<ColId> {
+        let name = parts.last().map_or("", |part| &part.value);
         let found = tables
             .iter()
-            .find(|t| answers_to(t, &parts))
-            .or_else(|| tables.iter().find(|t| catalog::same_name(&t.name, &name.name.value)));
+            .find(|t| answers_to(t, parts))
+            .or_else(|| tables.iter().find(|t| catalog::same_name(&t.name, name)));
         if let Some(found) = found {
             return Ok(found.columns[0].id);
         }
-        Err(BindError::invalid_object(name, name.span.line.max(1)))
+        // Under an alias the table still answers to its own name, if it is there once.
+        let mut gets = Vec::new();
+        tables_of(rel, &mut gets);
+        gets.retain(|get| catalog::same_name(&get.table.name, name));
+        if let [get] = gets[..] {
+            return Ok(get.columns[0]);
+        }
+        Err(BindError::invalid_object(shown, line))
     }
 
     pub fn update(&mut self, update: &ast::Update) -> Result<Update> {
@@ -515,6 +555,17 @@ fn set_locator(
         }
         Rel::Filter { input, .. } | Rel::Top { input, .. } | Rel::Sort { input, .. } => {
             set_locator(input, first, locator, hints, old);
+        }
+        _ => {}
+    }
+}
+
+/// Readings of tables that a change can reach.
+fn tables_of<'r>(rel: &'r Rel, out: &mut Vec<&'r Get>) {
+    match rel {
+        Rel::Get(get) => out.push(get),
+        Rel::Join { .. } | Rel::Apply { .. } | Rel::Filter { .. } | Rel::Top { .. } => {
+            rel.inputs().into_iter().for_each(|input| tables_of(input, out));
         }
         _ => {}
     }

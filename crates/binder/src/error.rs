@@ -35,6 +35,10 @@ impl BindError {
         BindError::new(error.number(), error.severity(), line, error.to_string())
     }
 
+    pub(crate) fn of_catalog(error: catalog::CatalogError, line: u32) -> BindError {
+        BindError::new(error.number(), error.severity(), line, error.to_string())
+    }
+
     /// 40510: T-SQL that SQL Server has and this engine does not yet.
     pub(crate) fn unsupported(what: impl fmt::Display, line: u32) -> BindError {
         BindError::new(

@@ -88,8 +88,10 @@ impl Binder<'_> {
                 }
                 self.named(name, alias.as_ref(), hints)
             }
-            ast::TableRef::Variable { name, .. } => {
-                Err(BindError::unsupported(format!("table variable {}", name.name), name.span.line))
+            ast::TableRef::Variable { name, alias } => {
+                let table = self.table_variable(name)?.def.clone();
+                let (get, scope) = self.get(table, alias.as_ref(), &[])?;
+                Ok(Source { rel: Rel::Get(Box::new(get)), tables: vec![scope] })
             }
             ast::TableRef::Derived { query, alias, columns } => {
                 let bound = self.derived(query, alias.span.line)?;

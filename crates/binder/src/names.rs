@@ -43,6 +43,11 @@ pub trait Names {
     fn version(&self) -> u64;
     fn table(&self, name: &ObjectName) -> Option<Arc<TableDef>>;
     fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>>;
+    /// What CREATE TYPE ... AS TABLE has defined under a name.
+    fn table_type(&self, name: &ObjectName) -> Option<catalog::TableSpec> {
+        let _ = name;
+        None
+    }
     /// Name of the current database.
     fn database(&self) -> String;
 }

@@ -49,9 +49,8 @@ impl Binder<'_> {
         let into = match &output.into {
             None => None,
             Some(target) => {
-                let (name, _) = self.named_target(target)?;
-                let table = self.target_table(name)?;
-                let ordinals = self.insert_columns(&table, &output.columns, name)?;
+                let (table, _) = self.target(target)?;
+                let ordinals = self.insert_columns(&table, &output.columns)?;
                 let listed = !output.columns.is_empty();
                 self.check_width(columns.len(), ordinals.len(), listed, (120, 121))?;
                 let mut given = vec![None; table.columns.len()];

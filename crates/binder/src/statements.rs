@@ -59,7 +59,7 @@ impl<'a> ProgramBinder<'a> {
     pub fn again(names: &'a dyn Names, program: &'a Program) -> ProgramBinder<'a> {
         let mut binder = ProgramBinder::new(names, &program.text, !program.params.is_empty());
         binder.procedure = true;
-        binder.frame = Frame::of(&program.vars);
+        binder.frame = Frame::of(program);
         binder.eager = true;
         binder
     }
@@ -76,6 +76,7 @@ impl<'a> ProgramBinder<'a> {
         Ok(Program {
             vars: self.frame.vars,
             params,
+            tables: self.frame.tables,
             body,
             labels: self.labels,
             text: Arc::from(self.text),
@@ -87,10 +88,44 @@ impl<'a> ProgramBinder<'a> {
         let mut out = Vec::with_capacity(parameters.len());
         for p in parameters {
             let line = p.name.span.line.max(1);
-            if p.readonly {
-                return Err(BindError::unsupported("table-valued parameter", line));
+            if let Some(spec) = self.table_type(&p.ty) {
+                if !p.readonly {
+                    return Err(BindError::new(
+                        352,
+                        15,
+                        line,
+                        format!(
+                            "The table-valued parameter \"{}\" must be declared with the READONLY \
+                             option.",
+                            p.name.name
+                        ),
+                    ));
+                }
+                let slot = self.declare_table(&p.name.name, spec, true, line)?;
+                // Its place among the variables stays empty.
+                self.frame.vars.push(VarDef { name: p.name.name.clone(), ty: SqlType::Int });
+                out.push(ProcParam {
+                    name: p.name.name.clone(),
+                    ty: SqlType::Int,
+                    default: None,
+                    output: false,
+                    table: Some(slot),
+                });
+                continue;
             }
             let ty = resolve_type(&p.ty, false)?;
+            if p.readonly {
+                return Err(BindError::new(
+                    346,
+                    15,
+                    line,
+                    format!(
+                        "The parameter \"{}\" can not be declared READONLY since it is not a \
+                         table-valued parameter.",
+                        p.name.name
+                    ),
+                ));
+            }
             if self.frame.declare(&p.name.name, ty).is_none() {
                 return Err(already_declared(&p.name.name, line));
             }
@@ -98,9 +133,43 @@ impl<'a> ProgramBinder<'a> {
                 None => None,
                 Some(e) => Some(self.constant_default(e, ty, line)?),
             };
-            out.push(ProcParam { name: p.name.name.clone(), ty, default, output: p.output });
+            let name = p.name.name.clone();
+            out.push(ProcParam { name, ty, default, output: p.output, table: None });
         }
         Ok(out)
+    }
+
+    /// What a type's name means where it is a table type.
+    fn table_type(&self, ty: &ast::TypeName) -> Option<catalog::TableSpec> {
+        if !ty.args.is_empty() || (ty.schema.is_none() && resolve_type(ty, false).is_ok()) {
+            return None;
+        }
+        self.names.table_type(&ObjectName {
+            database: None,
+            schema: ty.schema.as_ref().map(ToString::to_string),
+            name: ty.name.to_string(),
+        })
+    }
+
+    /// A table variable or table-valued parameter, in a slot of its own; 134.
+    fn declare_table(
+        &mut self,
+        name: &str,
+        mut spec: catalog::TableSpec,
+        readonly: bool,
+        line: u32,
+    ) -> Result<u16> {
+        if self.frame.find(name).is_some() || self.frame.table(name).is_some() {
+            return Err(already_declared(name, line));
+        }
+        spec.name = name.into();
+        let slot = self.frame.tables.len() as u16;
+        // Below the ids of all databases' objects, and unlike those of temporary tables.
+        let id = -1 - slot as i32;
+        let def = catalog::define_private(&spec, catalog::Place::Variable(slot), id, 1)
+            .map_err(|e| BindError::of_catalog(e, line))?;
+        self.frame.tables.push(TableVariable { def: Arc::new(def), readonly });
+        Ok(slot)
     }
 
     /// The default of a parameter: a constant, converted.
@@ -247,10 +316,25 @@ impl<'a> ProgramBinder<'a> {
         let mut touched = false;
         for d in declarations {
             let d_line = d.name.span.line.max(1);
-            let ast::DeclarationKind::Scalar { ty, init } = &d.kind else {
-                let what = format!("table variable {}", d.name.name);
-                return Ok(Stmt { line, kind: StmtKind::NotSupported { what }, source: None });
+            let (ty, init) = match &d.kind {
+                // Bound again: the frame knows the table already.
+                _ if self.eager && self.frame.table(&d.name.name).is_some() => continue,
+                ast::DeclarationKind::Table(definition) => {
+                    let frame = std::mem::take(&mut self.frame);
+                    let mut binder = Binder::new(self.names, &frame, d_line);
+                    let spec = binder.table_spec(definition, self.text, &d.name.name);
+                    self.frame = frame;
+                    self.declare_table(&d.name.name, spec?, false, d_line)?;
+                    continue;
+                }
+                ast::DeclarationKind::Scalar { ty, init } => (ty, init),
             };
+            if init.is_none()
+                && let Some(spec) = self.table_type(ty)
+            {
+                self.declare_table(&d.name.name, spec, false, d_line)?;
+                continue;
+            }
             let ty = resolve_type(ty, false)?;
             if self.eager {
                 // Bound again: the frame knows the variable already.
@@ -374,6 +458,9 @@ impl<'a> ProgramBinder<'a> {
                 let alter = b.alter_table(a, self.text)?;
                 StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
             }
+            S::CreateIndex(create) if crate::define::is_private(&create.table.name.value) => {
+                b.private_index(create)?
+            }
             S::CreateIndex(_) => StmtKind::NotSupported { what: "CREATE INDEX".into() },
             S::CreateSchema(name) => StmtKind::Ddl(Box::new(Ddl::CreateSchema(name.value.clone()))),
             S::CreateProcedure(procedure) => {
@@ -391,6 +478,13 @@ impl<'a> ProgramBinder<'a> {
                 }))))
             }
             S::Drop(drop) => match drop.kind {
+                ast::DropKind::Index
+                    if drop.names.iter().all(|n| {
+                        n.schema.as_ref().is_some_and(|s| crate::define::is_private(&s.value))
+                    }) =>
+                {
+                    StmtKind::Nothing
+                }
                 ast::DropKind::Index => StmtKind::NotSupported { what: "DROP INDEX".into() },
                 ast::DropKind::Schema => StmtKind::NotSupported { what: "DROP SCHEMA".into() },
                 _ => StmtKind::Ddl(Box::new(Ddl::Drop(Box::new(drop.clone())))),

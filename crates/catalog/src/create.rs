@@ -22,6 +22,9 @@ impl Catalog {
         scope: &mut DdlScope,
         spec: &TableSpec,
     ) -> Result<Arc<TableDef>, CatalogError> {
+        if !spec.unique.is_empty() {
+            return Err(CatalogError::NotSupported { what: "UNIQUE constraint".into() });
+        }
         let schema = self.schema(&spec.schema)?;
         let object_id = self.new_object_id();
         let mut columns: Vec<ColumnDef> = Vec::with_capacity(spec.columns.len());
@@ -44,6 +47,8 @@ impl Catalog {
             columns,
             primary_key,
             tree: Default::default(),
+            place: Place::Database,
+            unique: Vec::new(),
             layout: RowLayout::default(),
             key_layout: Default::default(),
             filegroup,
@@ -394,7 +399,7 @@ pub(crate) fn define_key(
 }
 
 /// 1701 when no row could fit.
-fn check_row_size(table: &TableDef) -> Result<(), CatalogError> {
+pub(crate) fn check_row_size(table: &TableDef) -> Result<(), CatalogError> {
     let bytes = table.layout.min_row_bytes();
     if bytes > ROW_BYTES_MAX {
         return Err(CatalogError::RowTooLarge { table: table.name.clone(), bytes });

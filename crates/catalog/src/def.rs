@@ -16,6 +16,10 @@ pub struct TableDef {
     pub columns: Vec<ColumnDef>,
     pub primary_key: Option<KeyDef>,
     pub tree: TreeId,
+    /// Whose the rows are. `tree` and `layout` mean something for tables of the database alone.
+    pub place: Place,
+    /// UNIQUE constraints; of session-private tables only so far.
+    pub unique: Vec<KeyDef>,
     pub layout: RowLayout,
     /// Of the clustered key; no parts for a heap.
     pub key_layout: KeyLayout,
@@ -36,10 +40,25 @@ impl TableDef {
     pub fn is_heap(&self) -> bool {
         self.key_layout.parts().is_empty()
     }
+    /// Do the rows belong to one session (a temporary table, a table variable)?
+    pub fn is_private(&self) -> bool {
+        self.place != Place::Database
+    }
     /// Ordinal of the identity column.
     pub fn identity(&self) -> Option<usize> {
         self.columns.iter().position(|c| c.identity.is_some())
     }
+}
+
+/// Whose a table's rows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// The database's: pages, log, locks.
+    Database,
+    /// A session's `#table`, by its number within the session.
+    Temporary(u32),
+    /// A table variable, by its number within the batch or procedure.
+    Variable(u16),
 }
 
 /// A column of a table.

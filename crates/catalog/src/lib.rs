@@ -15,6 +15,7 @@ mod def;
 mod error;
 mod identity;
 mod load;
+mod private;
 mod procedures;
 mod scope;
 mod server;
@@ -24,9 +25,10 @@ mod system;
 pub use catalog::Catalog;
 pub use def::{
     ColumnDef, DatabaseDef, DatabaseState, DefaultDef, FileDef, FilegroupDef, Identity, KeyDef,
-    ObjectKind, ObjectRef, ProcedureDef, TableDef, same_name,
+    ObjectKind, ObjectRef, Place, ProcedureDef, TableDef, same_name,
 };
 pub use error::CatalogError;
+pub use private::{define_private, private_with_unique, redefine_private};
 pub use scope::DdlScope;
 pub use server::ServerCatalog;
 pub use spec::{AlterTable, ColumnSpec, KeySpec, ModuleOptions, PutMode, TableSpec};

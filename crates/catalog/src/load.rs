@@ -54,6 +54,8 @@ impl Catalog {
                         columns,
                         primary_key: key.map(primary_key).transpose()?,
                         tree,
+                        place: Place::Database,
+                        unique: Vec::new(),
                         layout: RowLayout::default(),
                         key_layout: KeyLayout::default(),
                         filegroup,

@@ -10,6 +10,8 @@ pub struct TableSpec {
     pub name: Box<str>,
     pub columns: Vec<ColumnSpec>,
     pub primary_key: Option<KeySpec>,
+    /// UNIQUE constraints, of private tables only.
+    pub unique: Vec<KeySpec>,
     /// `None`: the default filegroup.
     pub filegroup: Option<Box<str>>,
 }

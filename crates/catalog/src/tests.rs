@@ -127,6 +127,7 @@ fn big_table(name: &str) -> TableSpec {
             clustered: true,
             filegroup: None,
         }),
+        unique: Vec::new(),
         filegroup: None,
     }
 }

@@ -38,13 +38,16 @@ pub fn insert<'a>(
                     values.push(eval(expr, &[], cx)?);
                 }
                 writer.insert(&values, hint, cx)?;
+                if plan.explicit_identity {
+                    note_identity(&plan.table, &values, cx);
+                }
                 output.row(Some(&values), None, &[], cx, sink)?;
             }
             output.finish(sink);
             Ok(rows.len() as u64)
         }
         InsertSource::Query { plan: source, row } => {
-            if reads(&source.root, &plan.table) {
+            if reads_anywhere(source, &plan.table) {
                 let rows = collect(source, cx)?;
                 cx.table = Some(&plan.table);
                 for from in &rows {
@@ -53,6 +56,9 @@ pub fn insert<'a>(
                         values.push(eval(expr, from, cx)?);
                     }
                     writer.insert(&values, hint, cx)?;
+                    if plan.explicit_identity {
+                        note_identity(&plan.table, &values, cx);
+                    }
                     output.row(Some(&values), None, &[], cx, sink)?;
                 }
                 output.finish(sink);
@@ -65,6 +71,9 @@ pub fn insert<'a>(
                         values.push(eval(expr, from, cx)?);
                     }
                     writer.insert(&values, hint, cx)?;
+                    if plan.explicit_identity {
+                        note_identity(&plan.table, &values, cx);
+                    }
                     output.row(Some(&values), None, &[], cx, sink)?;
                 }
                 cx.breathe()
@@ -89,20 +98,24 @@ pub fn insert_query<'a>(
     for_each_batch(source, cx, |batch, cx| {
         for row in batch.rows() {
             writer.insert(&row[..width], &mut hint, cx)?;
+            note_identity(table, &row[..width], cx);
         }
         cx.breathe()
     })
 }
 
 /// Writes rows that came from elsewhere (INSERT EXEC): `row` builds the table's columns from each.
-pub fn insert_rows(
-    plan: &InsertPlan,
+pub fn insert_rows<'a>(
+    plan: &'a InsertPlan,
     row: &[binder::ir::Expr],
     rows: &[Vec<Value>],
     hint: &mut InsertHint,
-    cx: &mut Cx<'_>,
+    cx: &mut Cx<'a>,
+    sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
     let mut writer = writer(&plan.table, &plan.hints, cx)?;
+    cx.table = Some(&plan.table);
+    let mut output = Output::new(plan.output.as_ref(), &plan.table, cx);
     let mut values = Vec::with_capacity(plan.table.columns.len());
     for from in rows {
         values.clear();
@@ -110,8 +123,34 @@ pub fn insert_rows(
             values.push(eval(expr, from, cx)?);
         }
         writer.insert(&values, hint, cx)?;
+        if plan.explicit_identity {
+            note_identity(&plan.table, &values, cx);
+        }
+        output.row(Some(&values), None, &[], cx, sink)?;
     }
+    output.finish(sink);
     Ok(rows.len() as u64)
+}
+
+/// A private table's identity goes on past a value given explicitly.
+fn note_identity(table: &TableDef, values: &[Value], cx: &mut Cx<'_>) {
+    if table.is_private()
+        && let Some(value) = table.identity().and_then(|i| whole(&values[i]))
+    {
+        cx.env.private().note_identity(table.place, value);
+    }
+}
+
+/// The integer in an identity column, which may be a decimal without a scale.
+fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Decimal(_) => {
+            types::convert::cast(value, value.natural_type(), types::SqlType::BigInt, 0)
+                .ok()?
+                .as_i64()
+        }
+        value => value.as_i64(),
+    }
 }
 
 /// Runs an UPDATE.
@@ -122,14 +161,15 @@ pub fn update<'a>(
 ) -> Result<u64, SqlError> {
     let mut writer = writer(&plan.table, &plan.hints, cx)?;
     let mut output = Output::new(plan.output.as_ref(), &plan.table, cx);
-    let keys = key_columns(&plan.table);
+    let mut keys = key_columns(&plan.table);
+    keys.extend(plan.table.unique.iter().flat_map(|key| &key.columns).map(|(i, _)| *i));
     let moves = plan.set.iter().any(|set| match set {
         UpdateSet::Column { ordinal, .. } | UpdateSet::Both { ordinal, .. } => {
             keys.contains(ordinal)
         }
         UpdateSet::Var { .. } => false,
     });
-    let streams = !moves && is_single_scan(&plan.source.root);
+    let streams = !moves && streams(&plan.source, &plan.table);
     let mut changes = Changes::default();
     let mut count = 0;
     let mut new = Vec::new();
@@ -154,7 +194,8 @@ pub fn update<'a>(
     // A row that keeps its key changes in place; rows that move all leave before any arrives.
     let mut hint = InsertHint::default();
     for change in &mut changes.rows {
-        if writer.same_key(&change.new, &change.locator, cx)? {
+        let old = |i: usize| change.row[plan.old[i] as usize].clone();
+        if writer.same_key(&change.new, old, &change.locator, cx)? {
             if writer.update(&change.locator, &change.new, cx)? {
                 count += 1;
                 output.changed(&plan.old, Some(&change.new), &change.row, cx, sink)?;
@@ -180,7 +221,7 @@ pub fn delete<'a>(
 ) -> Result<u64, SqlError> {
     let mut writer = writer(&plan.table, &plan.hints, cx)?;
     let mut output = Output::new(plan.output.as_ref(), &plan.table, cx);
-    let streams = is_single_scan(&plan.source.root);
+    let streams = streams(&plan.source, &plan.table);
     let mut changes = Changes::default();
     let mut count = 0;
     for_each_batch(&plan.source, cx, |batch, cx| {
@@ -278,9 +319,8 @@ struct Output<'p> {
 
 impl<'p> Output<'p> {
     fn new(plan: Option<&'p OutputPlan>, table: &TableDef, cx: &Cx<'_>) -> Self {
-        let into = plan.and_then(|p| p.into.as_ref()).and_then(|(table, _)| {
-            cx.txn.as_ref().map(|txn| TableWriter::new(table, txn.database()))
-        });
+        let into = plan.and_then(|p| p.into.as_ref());
+        let into = into.map(|(table, _)| TableWriter::new(table, cx));
         Output { plan, width: table.columns.len(), into, hint: InsertHint::default(), begun: false }
     }
 
@@ -320,12 +360,15 @@ impl<'p> Output<'p> {
             values.push(eval(expr, &row, cx)?);
         }
         match (&plan.into, &mut self.into) {
-            (Some((_, exprs)), Some(writer)) => {
+            (Some((table, exprs)), Some(writer)) => {
                 let mut stored = Vec::with_capacity(exprs.len());
+                // An IDENTITY column among them is this table's, not that of the statement.
+                let mut cx = cx.reborrow();
+                cx.table = Some(table);
                 for expr in exprs {
-                    stored.push(eval(expr, &values, cx)?);
+                    stored.push(eval(expr, &values, &mut cx)?);
                 }
-                writer.insert(&stored, &mut self.hint, cx)
+                writer.insert(&stored, &mut self.hint, &mut cx)
             }
             _ => {
                 self.begin(sink);
@@ -356,13 +399,11 @@ fn writer(
     hints: &TableHints,
     cx: &mut Cx<'_>,
 ) -> Result<TableWriter, SqlError> {
-    let Some(txn) = cx.txn.as_deref_mut() else {
-        stdx::fatal!("a table is changed without a transaction");
-    };
-    let writer = TableWriter::new(table, txn.database());
-    if hints.tablockx || hints.tablock {
-        txn.lock_table(writer.tree(), TableLock::Exclusive)
-            .map_err(|e| engine_error(e, Some(table), cx))?;
+    let writer = TableWriter::new(table, cx);
+    if (hints.tablockx || hints.tablock)
+        && let (Some(tree), Some(txn)) = (writer.tree(), cx.txn.as_deref_mut())
+    {
+        txn.lock_table(tree, TableLock::Exclusive).map_err(|e| engine_error(e, Some(table), cx))?;
     }
     Ok(writer)
 }
@@ -376,6 +417,16 @@ fn is_single_scan(node: &Node) -> bool {
         }
         _ => false,
     }
+}
+
+/// Rows may be changed as they come: nothing else of the plan looks at the table.
+fn streams(plan: &Plan, table: &TableDef) -> bool {
+    is_single_scan(&plan.root) && !plan.subplans.iter().any(|s| reads(&s.node, table))
+}
+
+/// Whether a plan reads the table, in a subquery perhaps.
+fn reads_anywhere(plan: &Plan, table: &TableDef) -> bool {
+    reads(&plan.root, table) || plan.subplans.iter().any(|s| reads(&s.node, table))
 }
 
 /// Whether a plan reads the table.

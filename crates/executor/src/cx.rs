@@ -7,6 +7,7 @@ use crate::message::SqlError;
 use binder::ir::{FuncId, SysVar, SystemView};
 use catalog::TableDef;
 use planner::SubPlan;
+use session_table::PrivateTables;
 use std::sync::atomic::{AtomicBool, Ordering};
 use types::{Pattern, Value};
 
@@ -21,6 +22,8 @@ pub trait Environment {
     -> Result<Vec<Vec<Value>>, SqlError>;
     /// The next value of a table's identity column.
     fn next_identity(&mut self, table: &TableDef) -> Result<i64, SqlError>;
+    /// The session's own tables.
+    fn private(&mut self) -> &mut PrivateTables;
     /// The current database's name, for messages.
     fn database_name(&self) -> String;
 }

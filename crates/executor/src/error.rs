@@ -4,6 +4,7 @@ use crate::cx::Cx;
 use crate::message::SqlError;
 use catalog::{CatalogError, TableDef};
 use engine::EngineError;
+use session_table::TableError;
 
 /// An engine's error as the client sees it.
 pub(crate) fn engine_error(error: EngineError, table: Option<&TableDef>, cx: &Cx<'_>) -> SqlError {
@@ -99,6 +100,46 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
             SqlError::new(802, 17, "There is insufficient memory available in the buffer pool.")
         }
         _ => SqlError::new(error.number(), 16, error.to_string()),
+    }
+}
+
+/// A private table's error as the client sees it.
+pub fn private_error(error: TableError, table: &TableDef) -> SqlError {
+    let object = format!("{}.{}", table.schema, table.name);
+    match error {
+        TableError::Duplicate { unique } => {
+            let (kind, key) = match unique {
+                None => ("PRIMARY", table.primary_key.as_ref()),
+                Some(i) => ("UNIQUE", table.unique.get(i)),
+            };
+            let constraint = key.map_or("?", |key| key.name.as_ref());
+            SqlError::new(
+                2627,
+                14,
+                format!(
+                    "Violation of {kind} KEY constraint '{constraint}'. Cannot insert duplicate \
+                     key in object '{object}'."
+                ),
+            )
+        }
+        TableError::Full => SqlError::new(
+            1105,
+            17,
+            format!(
+                "Could not allocate space for object '{object}' in database 'tempdb' because the \
+                 'PRIMARY' filegroup is full. Create disk space by deleting unneeded files, \
+                 dropping objects in the filegroup, adding additional files to the filegroup, or \
+                 setting autogrowth on for existing files in the filegroup."
+            ),
+        )
+        .with_state(2),
+        TableError::Missing => {
+            SqlError::new(208, 16, format!("Invalid object name '{}'.", table.name))
+        }
+        TableError::Key(error) => error.into(),
+        TableError::IdentityOverflow => {
+            types::TypeError::Overflow { from: "IDENTITY", to: "bigint" }.into()
+        }
     }
 }
 

@@ -264,7 +264,13 @@ fn store_error(error: TypeError, column: u16, cx: &Cx<'_>) -> SqlError {
 
 /// `db.schema.table`.
 pub(crate) fn qualified(table: &catalog::TableDef, cx: &Cx<'_>) -> String {
-    format!("{}.{}.{}", cx.env.database_name(), table.schema, table.name)
+    match table.place {
+        catalog::Place::Database => {
+            format!("{}.{}.{}", cx.env.database_name(), table.schema, table.name)
+        }
+        catalog::Place::Temporary(_) => format!("tempdb.{}.{}", table.schema, table.name),
+        catalog::Place::Variable(_) => table.name.to_string(),
+    }
 }
 
 fn like(

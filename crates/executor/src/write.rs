@@ -3,12 +3,13 @@
 //! Promise: nothing is allocated per row once the buffers have grown.
 
 use crate::cx::Cx;
-use crate::error::engine_error;
+use crate::error::{engine_error, private_error};
 use crate::eval::qualified;
 use crate::message::SqlError;
 use crate::ops::engine_tree;
 use catalog::TableDef;
 use engine::{InsertHint, RowImage};
+use session_table::TableError;
 use std::sync::Arc;
 use types::Value;
 
@@ -18,7 +19,8 @@ pub const RUN_BYTES_MIN: usize = 16;
 /// Writes rows of one table.
 pub struct TableWriter {
     table: Arc<TableDef>,
-    tree: engine::Tree,
+    /// None for a private table.
+    tree: Option<engine::Tree>,
     /// Ordinals of the key columns; empty for a heap.
     key_columns: Vec<usize>,
     key: Vec<u8>,
@@ -27,10 +29,18 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// For a table of the transaction's database.
-    pub fn new(table: &Arc<TableDef>, db: &Arc<engine::Database>) -> TableWriter {
+    /// For a table of the transaction's database, or a private one.
+    pub fn new(table: &Arc<TableDef>, cx: &Cx<'_>) -> TableWriter {
+        let tree = if table.is_private() {
+            None
+        } else {
+            let Some(txn) = cx.txn.as_deref() else {
+                stdx::fatal!("a table is changed without a transaction");
+            };
+            Some(engine_tree(txn.database(), table))
+        };
         TableWriter {
-            tree: engine_tree(db, table),
+            tree,
             key_columns: key_columns(table),
             table: table.clone(),
             key: Vec::new(),
@@ -39,9 +49,9 @@ impl TableWriter {
         }
     }
 
-    /// The engine's handle.
-    pub fn tree(&self) -> &engine::Tree {
-        &self.tree
+    /// The engine's handle; none for a private table.
+    pub fn tree(&self) -> Option<&engine::Tree> {
+        self.tree.as_ref()
     }
 
     /// Inserts a row whose values already have the columns' types.
@@ -52,19 +62,32 @@ impl TableWriter {
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
         check_nulls(&self.table, values, "INSERT", cx)?;
-        self.encode_row(values)?;
+        let Some(tree) = &self.tree else { return self.insert_private(values, cx) };
+        self.row.clear();
+        self.table.layout.encode(values, &mut self.row)?;
         if self.key_columns.is_empty() {
-            let id = self.tree.next_row_id().map_err(|e| engine_error(e, Some(&self.table), cx))?;
+            let id = tree.next_row_id().map_err(|e| engine_error(e, Some(&self.table), cx))?;
             self.key.clear();
             self.key.extend_from_slice(&id.to_be_bytes());
         } else {
-            self.encode_key(values)?;
+            encode_key(
+                &self.table,
+                &self.key_columns,
+                values,
+                &mut self.key_values,
+                &mut self.key,
+            )?;
         }
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("a row is written without a transaction");
         };
         let image = image(&self.table, &self.row);
-        txn.insert(&self.tree, &self.key, &image, hint).map_err(|e| self.explain(e, values, cx))
+        txn.insert(tree, &self.key, &image, hint).map_err(|e| self.explain(e, values, cx))
+    }
+
+    fn insert_private(&self, values: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        let result = cx.env.private().insert(self.table.place, values.into());
+        result.map_err(|e| self.explain_private(e, values))
     }
 
     /// Replaces the row under `locator`. False when it is gone.
@@ -75,48 +98,52 @@ impl TableWriter {
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         check_nulls(&self.table, values, "UPDATE", cx)?;
-        self.encode_row(values)?;
+        let Some(tree) = &self.tree else {
+            let result = cx.env.private().update(self.table.place, locator, values.into());
+            return result.map_err(|e| self.explain_private(e, values));
+        };
+        self.row.clear();
+        self.table.layout.encode(values, &mut self.row)?;
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("a row is written without a transaction");
         };
         let image = image(&self.table, &self.row);
-        txn.update(&self.tree, locator, &image).map_err(|e| engine_error(e, Some(&self.table), cx))
+        txn.update(tree, locator, &image).map_err(|e| engine_error(e, Some(&self.table), cx))
     }
 
     /// Deletes the row under `locator`. False when it is gone.
     pub fn delete(&mut self, locator: &[u8], cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        let Some(tree) = &self.tree else {
+            let result = cx.env.private().delete(self.table.place, locator);
+            return result.map_err(|e| private_error(e, &self.table));
+        };
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("a row is deleted without a transaction");
         };
-        txn.delete(&self.tree, locator).map_err(|e| engine_error(e, Some(&self.table), cx))
+        txn.delete(tree, locator).map_err(|e| engine_error(e, Some(&self.table), cx))
     }
 
-    /// Whether `values` lie under `locator` (always so in a heap).
+    /// Whether `values` may take the place of the row `old` that lies under `locator`: the key is the same (always so in
+    /// a heap), and so are the columns of UNIQUE constraints.
     pub fn same_key(
         &mut self,
         values: &[Value],
+        old: impl Fn(usize) -> Value,
         locator: &[u8],
         cx: &Cx<'_>,
     ) -> Result<bool, SqlError> {
+        let mut unique = self.table.unique.iter().flat_map(|key| &key.columns);
+        if unique.any(|(i, _)| values[*i] != old(*i)) {
+            check_nulls(&self.table, values, "UPDATE", cx)?;
+            return Ok(false);
+        }
         if self.key_columns.is_empty() {
             return Ok(true);
         }
         // A key has no bytes for NULL: refused here, not when the row is written.
         check_nulls(&self.table, values, "UPDATE", cx)?;
-        self.encode_key(values)?;
+        encode_key(&self.table, &self.key_columns, values, &mut self.key_values, &mut self.key)?;
         Ok(self.key == locator)
-    }
-
-    fn encode_row(&mut self, values: &[Value]) -> Result<(), SqlError> {
-        self.row.clear();
-        Ok(self.table.layout.encode(values, &mut self.row)?)
-    }
-
-    fn encode_key(&mut self, values: &[Value]) -> Result<(), SqlError> {
-        self.key.clear();
-        self.key_values.clear();
-        self.key_values.extend(self.key_columns.iter().map(|i| values[*i].clone()));
-        Ok(self.table.key_layout.encode_into(&self.key_values, &mut self.key)?)
     }
 
     fn explain(&self, error: engine::EngineError, values: &[Value], cx: &Cx<'_>) -> SqlError {
@@ -128,11 +155,43 @@ impl TableWriter {
         }
         error
     }
+
+    fn explain_private(&self, error: TableError, values: &[Value]) -> SqlError {
+        let columns: Option<Vec<usize>> = match &error {
+            TableError::Duplicate { unique: None } => Some(self.key_columns.clone()),
+            TableError::Duplicate { unique: Some(i) } => {
+                self.table.unique.get(*i).map(|key| key.columns.iter().map(|(c, _)| *c).collect())
+            }
+            _ => None,
+        };
+        let mut error = private_error(error, &self.table);
+        if let Some(columns) = columns {
+            let keys: Vec<&Value> = columns.iter().map(|i| &values[*i]).collect();
+            error.text.push_str(&key_text(&self.table, &columns, &keys));
+        }
+        error
+    }
+}
+
+fn encode_key(
+    table: &TableDef,
+    columns: &[usize],
+    values: &[Value],
+    key_values: &mut Vec<Value>,
+    key: &mut Vec<u8>,
+) -> Result<(), SqlError> {
+    key.clear();
+    key_values.clear();
+    key_values.extend(columns.iter().map(|i| values[*i].clone()));
+    Ok(table.key_layout.encode_into(key_values, key)?)
 }
 
 /// " The duplicate key value is (1, a)."
 pub fn duplicate_key_text(table: &TableDef, key: &[&Value]) -> String {
-    let columns = key_columns(table);
+    key_text(table, &key_columns(table), key)
+}
+
+fn key_text(table: &TableDef, columns: &[usize], key: &[&Value]) -> String {
     let mut shown = Vec::new();
     for (i, value) in columns.iter().zip(key) {
         let text = types::format::to_text(value, table.columns[*i].ty, 0).ok().flatten();

@@ -32,12 +32,14 @@ pub fn execute_batch(
     let mut learnt = CodeState::new(&code);
     let mut frame = vm.state.take_frame();
     frame.extend_from_slice(&code.template);
+    let frames = vm.open_tables(&code);
     if let Err(Halt::Throw(error)) = vm.run(&code, &mut learnt, &mut frame, false) {
         // Nobody is left to catch it.
         vm.tell_error(&error);
     }
     vm.state.give_frame(frame);
     vm.state.nesting = 0;
+    vm.close_tables(frames);
     vm.state.caught.clear();
     if vm.state.transaction.doomed {
         if let Err(error) = vm.state.transaction.rollback_all() {

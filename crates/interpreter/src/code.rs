@@ -8,6 +8,7 @@
 //! sorted, do not overlap and cover every instruction that can fail.
 
 use binder::ir::{self, CompareOp};
+use catalog::TableDef;
 use planner::ExprPlan;
 use std::sync::Arc;
 use types::{SqlType, Value};
@@ -89,6 +90,8 @@ pub(crate) struct Code {
     /// Types of the variables.
     pub vars: Vec<SqlType>,
     pub params: Vec<ir::ProcParam>,
+    /// Definitions of its table variables.
+    pub tables: Vec<Arc<TableDef>>,
     /// To bind statements again.
     pub program: Arc<ir::Program>,
     /// The procedure's name, for messages and ERROR_PROCEDURE().

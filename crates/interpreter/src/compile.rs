@@ -43,6 +43,7 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
         conditions: compiler.conditions,
         vars: program.vars.iter().map(|v| v.ty).collect(),
         params: program.params.clone(),
+        tables: program.tables.iter().map(|t| t.def.clone()).collect(),
         program,
         name,
         object_id,
@@ -369,6 +370,7 @@ mod tests {
                 .map(|i| ir::VarDef { name: format!("@v{i}"), ty: SqlType::Int })
                 .collect(),
             params: Vec::new(),
+            tables: Vec::new(),
             body,
             labels: Vec::new(),
             text: "".into(),

@@ -1,5 +1,6 @@
 //! Data definition: through the catalog in the session's transaction, or through the host for whole databases.
 
+use crate::private::is_temporary;
 use crate::vm::Vm;
 use binder::ObjectName;
 use binder::ddl::{AlterTable, CreateProcedure, CreateTable, Ddl};
@@ -29,6 +30,7 @@ impl Vm<'_> {
             Ddl::CreateTable(create) => self.create_table(create, line, frame),
             Ddl::AlterTable(alter) => self.alter_table(alter, frame),
             Ddl::CreateProcedure(create) => self.create_procedure(create, frame),
+            Ddl::PrivateUnique { table, key } => self.private_unique(table, key),
             Ddl::CreateSchema(name) => Err(SqlError::unsupported(format!("CREATE SCHEMA {name}"))),
             Ddl::Drop(drop) => self.drop_objects(drop, frame),
         }
@@ -109,6 +111,9 @@ impl Vm<'_> {
         line: u32,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
+        if is_temporary(&create.name.name) {
+            return self.create_private(&create.spec).map(|_| ());
+        }
         self.local(&create.name)?;
         self.in_catalog(frame, |catalog, txn, scope| {
             Ok(catalog.create_table(txn, scope, &create.spec)?)
@@ -121,7 +126,9 @@ impl Vm<'_> {
     }
 
     fn alter_table(&mut self, alter: &AlterTable, frame: &mut [Value]) -> Result<(), SqlError> {
-        self.local(&alter.name)?;
+        if !is_temporary(&alter.name.name) {
+            self.local(&alter.name)?;
+        }
         let mut changes = alter.changes.clone();
         if let Some(catalog::AlterTable::AddColumns(columns)) = changes.first_mut() {
             for (column, absent) in columns.iter_mut().zip(&alter.absent) {
@@ -132,6 +139,9 @@ impl Vm<'_> {
             }
         }
         let name = &alter.name;
+        if is_temporary(&name.name) {
+            return self.alter_private(name, &changes);
+        }
         self.in_catalog(frame, |catalog, txn, scope| {
             for change in &changes {
                 catalog.alter_table(txn, scope, name.schema.as_deref(), &name.name, change)?;
@@ -178,6 +188,7 @@ impl Vm<'_> {
                     self.no_transaction("DROP DATABASE")?;
                     self.drop_database(&parts.name)
                 }
+                DropKind::Table if is_temporary(&parts.name) => self.drop_private(&parts),
                 DropKind::Table => {
                     self.local(&parts)?;
                     self.in_catalog(frame, |catalog, txn, scope| {
@@ -217,6 +228,9 @@ impl Vm<'_> {
 
     /// TRUNCATE TABLE.
     pub fn truncate(&mut self, table: &TableDef, frame: &mut [Value]) -> Result<(), SqlError> {
+        if table.is_private() {
+            return self.truncate_private(table);
+        }
         self.in_catalog(frame, |catalog, txn, scope| {
             Ok(catalog.truncate_table(txn, scope, Some(&table.schema), &table.name)?)
         })
@@ -230,19 +244,31 @@ impl Vm<'_> {
         spec: &TableSpec,
         frame: &mut [Value],
     ) -> Result<u64, SqlError> {
-        self.local(name)?;
+        if !is_temporary(&name.name) {
+            self.local(name)?;
+        }
         // Both steps must stand or fall together.
         let own = self.state.transaction.count == 0;
         if own {
             self.state.transaction.begin(None);
         }
-        let created: Result<Arc<TableDef>, SqlError> = self
-            .in_catalog(frame, |catalog, txn, scope| Ok(catalog.create_table(txn, scope, spec)?));
+        let private = self.state.transaction.private.mark();
+        let created: Result<Arc<TableDef>, SqlError> = if is_temporary(&name.name) {
+            self.create_private(spec)
+        } else {
+            self.in_catalog(
+                frame,
+                |catalog, txn, scope| Ok(catalog.create_table(txn, scope, spec)?),
+            )
+        };
         let rows = created.and_then(|table| {
             self.in_statement(frame, |cx, _| {
                 executor::insert_query(plan, &table, &mut cx.reborrow())
             })
         });
+        if rows.is_err() {
+            self.state.transaction.private.rollback_to(private);
+        }
         if own {
             let state = &mut *self.state;
             match &rows {

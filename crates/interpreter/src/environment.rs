@@ -5,6 +5,7 @@ use crate::state::SessionState;
 use binder::ir::{FuncId, SysVar, SystemView};
 use catalog::{ObjectRef, TableDef};
 use executor::{Environment, SqlError};
+use session_table::PrivateTables;
 use types::{Decimal, Value};
 
 /// A session and its host, as expressions see them.
@@ -66,8 +67,13 @@ impl Environment for SessionEnvironment<'_> {
                 None => Value::Null,
             },
             ObjectName | ObjectSchemaName => {
-                let found =
-                    number(0).and_then(|id| self.state.database.catalog.object_by_id(id as i32));
+                let private = number(0).and_then(|id| {
+                    let mut all = self.state.transaction.private.definitions();
+                    all.find(|table| table.object_id as i64 == id).cloned().map(ObjectRef::Table)
+                });
+                let found = private.or_else(|| {
+                    number(0).and_then(|id| self.state.database.catalog.object_by_id(id as i32))
+                });
                 Value::from(found.as_ref().map(|object| match (object, func) {
                     (ObjectRef::Table(t), ObjectName) => &*t.name,
                     (ObjectRef::Table(t), _) => &*t.schema,
@@ -137,9 +143,18 @@ impl Environment for SessionEnvironment<'_> {
     }
 
     fn next_identity(&mut self, table: &TableDef) -> Result<i64, SqlError> {
-        let (value, _) = self.state.database.catalog.next_identity(table, 1)?;
+        let value = if table.is_private() {
+            let next = self.state.transaction.private.next_identity(table.place);
+            next.map_err(|e| executor::private_error(e, table))?
+        } else {
+            self.state.database.catalog.next_identity(table, 1)?.0
+        };
         self.state.identity = Some(value);
         Ok(value)
+    }
+
+    fn private(&mut self) -> &mut PrivateTables {
+        &mut self.state.transaction.private
     }
 
     fn database_name(&self) -> String {
@@ -155,6 +170,16 @@ impl SessionEnvironment<'_> {
             [name] => (None, name),
             [] => return Value::Null,
         };
+        if name.starts_with('#') {
+            // Temporary tables are objects of tempdb, and found there only.
+            let there = match &parts[..] {
+                [.., database, _, _] => database.eq_ignore_ascii_case("tempdb"),
+                _ => self.state.database.name.eq_ignore_ascii_case("tempdb"),
+            };
+            let table = self.state.transaction.private.find(name).filter(|_| there);
+            let fits = kind.is_none_or(|kind| kind.trim().eq_ignore_ascii_case("U"));
+            return table.filter(|_| fits).map_or(Value::Null, |t| Value::Int(t.object_id));
+        }
         let other = parts.len() > 2
             && !parts[parts.len() - 3].eq_ignore_ascii_case(&self.state.database.name);
         let (database, scope) = if other {

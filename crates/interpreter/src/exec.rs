@@ -15,6 +15,7 @@ use binder::ObjectName;
 use binder::ir::{Exec, ExecArg, OutputColumn, ProcRef};
 use catalog::ProcedureDef;
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
+use session_table::Table;
 use std::sync::Arc;
 use syntax::LexOptions;
 use syntax::ast::StatementKind;
@@ -31,6 +32,8 @@ pub(crate) struct Argument {
     pub ty: SqlType,
     /// The caller's variable that receives the parameter.
     pub output: Option<u32>,
+    /// Rows for a table-valued parameter; `value` is then None.
+    pub table: Option<Arc<Table>>,
 }
 
 /// A syntax error as the client sees it.
@@ -79,7 +82,11 @@ impl Vm<'_> {
             Some(expr) => (Some(self.with_cx(frame, |cx| executor::eval(expr, &[], cx))?), expr.ty),
             None => (None, SqlType::Int),
         };
-        Ok(Argument { name: arg.name.clone(), value, ty, output: arg.output.map(|v| v.0) })
+        let table = arg
+            .table
+            .and_then(|slot| self.state.transaction.private.share(catalog::Place::Variable(slot)));
+        let output = arg.output.map(|v| v.0);
+        Ok(Argument { name: arg.name.clone(), value, ty, output, table })
     }
 
     /// 266: a procedure must leave as many transactions open as it found, unless it rolled back for an error.
@@ -206,6 +213,14 @@ impl Vm<'_> {
         callee.extend_from_slice(&code.template);
         let bound = bind_arguments(code, args, &mut callee)?;
         self.state.nesting += 1;
+        let frames = self.open_tables(code);
+        for (param, arg) in code.params.iter().zip(&bound) {
+            if let Some(slot) = param.table
+                && let Some(table) = arg.and_then(|i| args[i].table.clone())
+            {
+                self.state.transaction.private.fill(slot, table);
+            }
+        }
         let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
         let options = self.state.options.clone();
         let result = self.run(code, &mut learnt, &mut callee, guarded);
@@ -213,6 +228,7 @@ impl Vm<'_> {
         self.state.options = options;
         self.state.procedure_id = outer;
         self.state.nesting -= 1;
+        self.close_tables(frames);
         keep(self, learnt);
         let status = result?;
         for (param, arg) in bound.iter().enumerate() {
@@ -243,8 +259,10 @@ impl Vm<'_> {
         self.state.nesting += 1;
         let database = self.state.database.clone();
         let trancount = self.state.trancount();
+        let frames = self.open_tables(&code);
         let result = self.run(&code, &mut learnt, &mut frame, guarded);
         self.state.nesting -= 1;
+        self.close_tables(frames);
         if !Arc::ptr_eq(&database, &self.state.database) {
             // USE inside lasts no longer than the text.
             self.state.use_database(database)?;
@@ -252,6 +270,23 @@ impl Vm<'_> {
         self.state.give_frame(frame);
         result?;
         self.check_trancount(trancount)
+    }
+
+    /// Tables for the table variables of a program that begins. What comes back closes them.
+    pub fn open_tables(&mut self, code: &Code) -> usize {
+        let private = &mut self.state.transaction.private;
+        let frames = private.frames();
+        if !code.tables.is_empty() {
+            private.push_frame(&code.tables);
+        }
+        frames
+    }
+
+    /// The program has ended: its table variables go, and so do the temporary tables it made.
+    pub fn close_tables(&mut self, frames: usize) {
+        let private = &mut self.state.transaction.private;
+        private.pop_frames_to(frames);
+        private.leave(self.state.nesting);
     }
 
     /// Parses, binds and compiles a batch.
@@ -394,6 +429,14 @@ fn bind_arguments(
         }
     }
     for (place, param) in code.params.iter().enumerate() {
+        let is_table = given[place].is_some_and(|i| args[i].table.is_some());
+        if param.table.is_some() {
+            check_table(code, param, given[place].map(|i| &args[i]))?;
+            continue;
+        }
+        if is_table {
+            return Err(clash(procedure, param, "a table variable"));
+        }
         let supplied = given[place].map(|i| &args[i]);
         frame[place] = match supplied.and_then(|arg| Some((arg.value.as_ref()?, arg.ty))) {
             Some((value, ty)) => convert::cast(value, ty, param.ty, 0)?,
@@ -414,6 +457,41 @@ fn bind_arguments(
         };
     }
     Ok(given)
+}
+
+/// A table-valued parameter takes rows of its own type, or none.
+fn check_table(
+    code: &Code,
+    param: &binder::ir::ProcParam,
+    arg: Option<&Argument>,
+) -> Result<(), SqlError> {
+    let procedure = code.name.as_deref().unwrap_or("");
+    let Some(arg) = arg else { return Ok(()) };
+    match (&arg.table, &arg.value) {
+        (Some(table), _) => {
+            let wanted = param.table.map(|slot| &code.tables[slot as usize]);
+            let same = wanted.is_some_and(|wanted| {
+                let (a, b) = (&wanted.columns, &table.def().columns);
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.ty == b.ty)
+            });
+            if same { Ok(()) } else { Err(clash(procedure, param, "another table type")) }
+        }
+        (None, None) => Ok(()),
+        (None, Some(_)) => Err(clash(procedure, param, "a scalar")),
+    }
+}
+
+/// 206.
+fn clash(procedure: &str, param: &binder::ir::ProcParam, given: &str) -> SqlError {
+    SqlError::new(
+        206,
+        16,
+        format!(
+            "Operand type clash: {given} is incompatible with parameter '{}' of '{procedure}'.",
+            param.name
+        ),
+    )
+    .with_state(2)
 }
 
 /// A name in up to three parts.

@@ -73,7 +73,8 @@ impl FastInsert {
         let table = &plan.table;
         let InsertSource::Values { rows, subplans, .. } = &plan.source else { return None };
         let hinted = plan.hints.tablock || plan.hints.tablockx || plan.explicit_identity;
-        if !subplans.is_empty() || plan.output.is_some() || hinted || rows.is_empty() {
+        let special = hinted || table.is_private();
+        if !subplans.is_empty() || plan.output.is_some() || special || rows.is_empty() {
             return None;
         }
         let keys = executor::key_columns(table);

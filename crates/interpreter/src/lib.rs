@@ -28,6 +28,7 @@ mod define;
 mod exec;
 mod format;
 mod other;
+mod private;
 mod system_procs;
 
 mod environment;

@@ -5,18 +5,24 @@ use crate::state::SessionState;
 use binder::ir::SystemView;
 use binder::{Names, ObjectName};
 use catalog::TableDef;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// The binder's view of a session.
 pub(crate) struct SessionNames<'a> {
     state: &'a SessionState,
     host: RefCell<&'a mut dyn Host>,
+    private: Cell<bool>,
 }
 
 impl<'a> SessionNames<'a> {
     pub fn new(state: &'a SessionState, host: &'a mut dyn Host) -> SessionNames<'a> {
-        SessionNames { state, host: RefCell::new(host) }
+        SessionNames { state, host: RefCell::new(host), private: Cell::new(false) }
+    }
+
+    /// What was bound holds for the temporary tables of now only: their generation, if any was asked for.
+    pub fn private_version(&self) -> Option<u64> {
+        self.private.get().then(|| self.state.transaction.private.generation())
     }
 
     fn is_current(&self, name: &ObjectName) -> bool {
@@ -30,6 +36,12 @@ impl Names for SessionNames<'_> {
     }
 
     fn table(&self, name: &ObjectName) -> Option<Arc<TableDef>> {
+        if name.name.starts_with('#') {
+            self.private.set(true);
+            let tempdb = name.database.as_ref().is_none_or(|d| d.eq_ignore_ascii_case("tempdb"));
+            let found = self.state.transaction.private.find(&name.name).filter(|_| tempdb);
+            return found.cloned();
+        }
         // A transaction works in one database: tables of others cannot be reached yet.
         if !self.is_current(name) {
             return None;

@@ -273,7 +273,12 @@ impl Vm<'_> {
             SetOption::IdentityInsert { table, on } => {
                 let scope = self.state.transaction.scope();
                 let catalog = &self.state.database.catalog;
-                let Some(found) = catalog.table(scope, table.schema.as_deref(), &table.name) else {
+                let found = if crate::private::is_temporary(&table.name) {
+                    self.state.transaction.private.find(&table.name).cloned()
+                } else {
+                    catalog.table(scope, table.schema.as_deref(), &table.name)
+                };
+                let Some(found) = found else {
                     return Err(SqlError::new(
                         1088,
                         16,

@@ -18,11 +18,14 @@ pub(crate) struct NamesVersion {
     pub uncommitted: u64,
 }
 
+/// What a condition was bound under.
+pub(crate) type Version = (NamesVersion, Option<u64>);
+
 /// Beside a [`Code`]: one entry per statement and per condition.
 #[derive(Default)]
 pub(crate) struct CodeState {
     pub statements: Vec<Option<Box<Planned>>>,
-    pub conditions: Vec<Option<(NamesVersion, Box<ExprPlan>)>>,
+    pub conditions: Vec<Option<(Version, Box<ExprPlan>)>>,
 }
 
 impl CodeState {
@@ -37,6 +40,8 @@ impl CodeState {
 /// A statement, planned.
 pub(crate) struct Planned {
     pub version: NamesVersion,
+    /// Generation of the session's temporary tables, if it names one. A [`Body::FastInsert`] never does.
+    pub private: Option<u64>,
     pub body: Body,
 }
 

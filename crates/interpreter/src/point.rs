@@ -47,6 +47,7 @@ impl FastPoint {
         let range = scan.range.as_ref()?;
         let hints = &scan.hints;
         let special = scan.locator
+            || scan.table.is_private()
             || scan.for_update
             || hints.nolock
             || hints.tablock

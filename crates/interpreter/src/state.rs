@@ -127,6 +127,7 @@ impl SessionState {
         self.cancel.store(false, Ordering::Relaxed);
         let _ = self.transaction.rollback_all();
         self.transaction.forget_database();
+        self.transaction.private.clear();
         self.options = SetOptions::default();
         self.procedures.clear();
         self.caught.clear();

@@ -67,22 +67,28 @@ impl Vm<'_> {
         frame: &mut [Value],
     ) -> Result<bool, SqlError> {
         let version = self.names_version();
-        let known = learnt.conditions[index].take().filter(|(v, _)| *v == version);
+        let generation = self.state.transaction.private.generation();
+        let known = learnt.conditions[index]
+            .take()
+            .filter(|((v, private), _)| *v == version && private.is_none_or(|p| p == generation));
         let (version, plan) = match known {
             Some(known) => known,
             None => {
                 let condition = &code.conditions[index];
+                let mut private = None;
                 let expr = match &condition.source {
                     Some(source) => {
                         let names = SessionNames::new(self.state, self.host);
-                        binder::bind_condition(&code.program, source, &names).map_err(bind_error)?
+                        let bound = binder::bind_condition(&code.program, source, &names);
+                        private = names.private_version();
+                        bound.map_err(bind_error)?
                     }
                     None => match &condition.expr {
                         Some(expr) => expr.clone(),
                         None => stdx::fatal!("a condition with neither expression nor syntax"),
                     },
                 };
-                (version, Box::new(planner::plan_expr(&expr)))
+                ((version, private), Box::new(planner::plan_expr(&expr)))
             }
         };
         let result = self.holds(&plan, frame);
@@ -103,6 +109,7 @@ impl Vm<'_> {
             txn.begin();
         }
         let mark = state.transaction.definitions_mark();
+        let private = state.transaction.private.mark();
         txn.begin_statement();
         let result = {
             let mut env = SessionEnvironment { state, host: &mut *self.host };
@@ -118,6 +125,7 @@ impl Vm<'_> {
             Ok(value) => {
                 txn.end_statement();
                 state.transaction.give(txn);
+                state.transaction.private.end_statement(private);
                 if state.transaction.count == 0 {
                     let durability = durability(&state.database, None);
                     state.transaction.finish(&state.database, durability)?;
@@ -125,6 +133,7 @@ impl Vm<'_> {
                 Ok(value)
             }
             Err(mut error) => {
+                state.transaction.private.rollback_to(private);
                 let undone = if state.transaction.count == 0 {
                     txn.rollback()
                 } else {
@@ -240,22 +249,25 @@ impl Vm<'_> {
         let statement = &code.statements[index];
         if let Some(planned) = learnt.statements[index].take()
             && (planned.version == version || !plan::depends_on_catalog(statement))
+            && planned.private.is_none_or(|p| p == self.state.transaction.private.generation())
         {
             return Ok(planned);
         }
         let bound;
+        let mut private = None;
         let kind = match &statement.source {
             // What the batch was compiled with may be stale by now, or never was bound.
             Some(source) => {
                 let names = SessionNames::new(self.state, self.host);
-                bound =
-                    binder::bind_statement(&code.program, source, &names).map_err(bind_error)?;
+                let result = binder::bind_statement(&code.program, source, &names);
+                private = names.private_version();
+                bound = result.map_err(bind_error)?;
                 &bound.kind
             }
             None => &statement.kind,
         };
         let body = plan::plan(kind, &self.state.database.engine);
-        Ok(Box::new(Planned { version, body }))
+        Ok(Box::new(Planned { version, private, body }))
     }
 
     fn run_planned(
@@ -341,8 +353,8 @@ impl Vm<'_> {
                 }
                 if let InsertSource::Exec { exec, columns, row } = &insert.source {
                     let rows = self.rows_of_exec(exec, columns, code, frame, guarded)?;
-                    let count = self.in_statement(frame, |cx, _| {
-                        executor::insert_rows(insert, row, &rows, hint, cx)
+                    let count = self.in_statement(frame, |cx, sink| {
+                        executor::insert_rows(insert, row, &rows, hint, &mut cx.reborrow(), sink)
                     })?;
                     return Ok(Outcome::Rows(Command::Insert, count));
                 }

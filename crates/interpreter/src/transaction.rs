@@ -13,6 +13,7 @@ use crate::state::SetOptions;
 use catalog::DdlScope;
 use engine::{DelayedDurability, Durability, Savepoint, Txn, TxnOptions};
 use executor::{SqlError, doomed, from_engine};
+use session_table::{Mark, PrivateTables};
 
 /// A session's transaction.
 #[derive(Default)]
@@ -23,13 +24,15 @@ pub(crate) struct Transaction {
     pub doomed: bool,
     /// The name given to the outermost BEGIN.
     name: Option<String>,
-    savepoints: Vec<(String, Savepoint, usize)>,
+    savepoints: Vec<(String, Savepoint, usize, Mark)>,
     /// The engine's object, kept between transactions. Absent while a statement has it.
     txn: Option<Box<Txn>>,
     /// Uncommitted definitions.
     ddl: Option<Box<DdlScope>>,
     /// Grows with every uncommitted definition, so that no two states of them look alike to a cached plan.
     generation: u64,
+    /// The session's temporary tables and table variables: the former are part of the transaction.
+    pub private: PrivateTables,
 }
 
 /// What a commit asks of the log, by the database's option and the statement's.
@@ -82,6 +85,7 @@ impl Transaction {
     pub fn is_fresh(&self) -> bool {
         self.savepoints.is_empty()
             && self.ddl.is_none()
+            && !self.private.has_changes()
             && !self.doomed
             && self.txn.as_ref().is_none_or(|txn| !txn.has_written())
     }
@@ -134,6 +138,7 @@ impl Transaction {
         if let Some(ddl) = ddl {
             database.catalog.commit(*ddl);
         }
+        self.private.commit();
         Ok(())
     }
 
@@ -154,6 +159,7 @@ impl Transaction {
     fn undo(&mut self) -> Result<(), SqlError> {
         self.savepoints.clear();
         self.ddl = None;
+        self.private.rollback();
         if let Some(txn) = self.txn.as_deref_mut()
             && txn.is_active()
         {
@@ -176,8 +182,9 @@ impl Transaction {
             if self.doomed {
                 return Err(doomed());
             }
-            let (_, savepoint, mark) = self.savepoints[i];
+            let (_, savepoint, mark, private) = self.savepoints[i];
             self.savepoints.truncate(i + 1);
+            self.private.rollback_to(private);
             if let Some(ddl) = &mut self.ddl {
                 ddl.rollback_to(mark);
                 self.generation += 1;
@@ -223,7 +230,7 @@ impl Transaction {
         let savepoint = txn.savepoint();
         self.give(txn);
         let mark = self.ddl.as_ref().map_or(0, |ddl| ddl.mark());
-        self.savepoints.push((name, savepoint, mark));
+        self.savepoints.push((name, savepoint, mark, self.private.mark()));
         Ok(())
     }
 

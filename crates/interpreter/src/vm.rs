@@ -278,11 +278,17 @@ impl Vm<'_> {
         match code.ops[pc as usize] {
             Op::InsertCommit { .. } => true,
             Op::Statement { index } => {
-                let source = code.statements[index as usize].source.as_deref();
-                source.is_some_and(|source| {
-                    use syntax::ast::StatementKind::{Delete, Insert, Update};
-                    matches!(source.kind, Insert(_) | Update(_) | Delete(_))
-                })
+                use binder::ir::StmtKind;
+                let statement = &code.statements[index as usize];
+                let bound = matches!(
+                    statement.kind,
+                    StmtKind::Insert(_) | StmtKind::Update(_) | StmtKind::Delete(_)
+                );
+                bound
+                    || statement.source.as_deref().is_some_and(|source| {
+                        use syntax::ast::StatementKind::{Delete, Insert, Update};
+                        matches!(source.kind, Insert(_) | Update(_) | Delete(_))
+                    })
             }
             _ => false,
         }

@@ -238,7 +238,7 @@ pub struct SelectPlan {
 pub enum SelectTarget {
     Client,
     Vars(Vec<(VarId, Expr)>),
-    Into { name: ObjectName, spec: catalog::TableSpec },
+    Into { name: ObjectName, spec: Box<catalog::TableSpec> },
 }
 
 /// INSERT.

@@ -24,6 +24,9 @@ pub struct Program {
     pub vars: Vec<VarDef>,
     /// Parameters of a procedure; `params[i]` lives in `vars[i]`.
     pub params: Vec<ProcParam>,
+    /// Table variables and table-valued parameters: `tables[i]` is `Place::Variable(i)`, empty when the batch or
+    /// procedure begins.
+    pub tables: Vec<TableVariable>,
     pub body: Vec<Stmt>,
     /// `labels[i]` is the name of `LabelId(i)`.
     pub labels: Vec<String>,
@@ -40,6 +43,14 @@ pub struct VarDef {
     pub ty: SqlType,
 }
 
+#[derive(Debug, Clone)]
+pub struct TableVariable {
+    /// Its name is the variable's, with the `@`.
+    pub def: Arc<TableDef>,
+    /// A parameter: its rows cannot be changed (10700).
+    pub readonly: bool,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcParam {
     /// With the `@`.
@@ -48,6 +59,8 @@ pub struct ProcParam {
     /// None: must be supplied (error 201).
     pub default: Option<Value>,
     pub output: bool,
+    /// A table-valued parameter: the slot of its table (`ty` then means nothing, and what is not given is empty).
+    pub table: Option<u16>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -178,7 +191,7 @@ pub enum SelectTarget {
     /// SELECT INTO: the table to create; its columns are the query's output, in order.
     Into {
         name: ObjectName,
-        spec: catalog::TableSpec,
+        spec: Box<catalog::TableSpec>,
     },
 }
 
@@ -283,6 +296,8 @@ pub struct ExecArg {
     pub value: Option<Expr>,
     /// The variable that receives the parameter afterwards (OUTPUT).
     pub output: Option<VarId>,
+    /// A table variable of the caller, by slot; `value` is then None.
+    pub table: Option<u16>,
 }
 
 #[derive(Debug, Clone)]

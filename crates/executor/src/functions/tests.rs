@@ -3,7 +3,8 @@
 use super::*;
 use binder::ir::ExprKind;
 
-struct NoSession;
+#[derive(Default)]
+struct NoSession(session_table::PrivateTables);
 
 impl crate::Environment for NoSession {
     fn system_variable(&mut self, _: binder::ir::SysVar) -> Value {
@@ -22,6 +23,9 @@ impl crate::Environment for NoSession {
     fn next_identity(&mut self, _: &catalog::TableDef) -> Result<i64, SqlError> {
         Ok(1)
     }
+    fn private(&mut self) -> &mut session_table::PrivateTables {
+        &mut self.0
+    }
     fn database_name(&self) -> String {
         "d".into()
     }
@@ -35,7 +39,7 @@ fn constant(value: Value) -> Expr {
 fn f(func: FuncId, args: &[Value], ty: SqlType) -> Value {
     let args: Vec<Expr> = args.iter().cloned().map(constant).collect();
     let cancel = std::sync::atomic::AtomicBool::new(false);
-    let mut session = NoSession;
+    let mut session = NoSession::default();
     let mut cx = Cx::new(&mut [], &mut session, None, &cancel);
     call(func, &args, ty, &[], &mut cx).unwrap()
 }

@@ -6,12 +6,13 @@
 use super::Operator;
 use crate::batch::Batch;
 use crate::cx::Cx;
-use crate::error::engine_error;
+use crate::error::{engine_error, private_error};
 use crate::eval::{eval, holds};
 use crate::message::SqlError;
 use catalog::TableDef;
 use engine::{ScanOptions, TableLock};
 use planner::{KeyRange, Scan};
+use session_table::TableError;
 use std::ops::Bound;
 use types::{Value, key};
 
@@ -30,7 +31,14 @@ enum State {
     Start,
     Point,
     Range(engine::Scan),
+    Private(Private),
     End,
+}
+
+/// Where a reading of a private table stands: what is still to come.
+struct Private {
+    lower: Bound<Vec<u8>>,
+    upper: Bound<Vec<u8>>,
 }
 
 impl<'p> TableScan<'p> {
@@ -56,6 +64,10 @@ impl<'p> TableScan<'p> {
             self.state = State::End;
             return Ok(());
         };
+        if plan.table.is_private() {
+            self.state = State::Private(Private { lower, upper });
+            return Ok(());
+        }
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("a table is read without a transaction");
         };
@@ -122,6 +134,14 @@ impl Operator for TableScan<'_> {
                 return Ok(!out.is_empty());
             }
             State::Range(_) => {}
+            State::Private(rest) => {
+                let more = rest.read(plan, cx, out)?;
+                if !more {
+                    self.state = State::End;
+                }
+                cx.breathe()?;
+                return Ok(!out.is_empty());
+            }
         }
         let mut since_breath = 0u32;
         while !out.is_full() {
@@ -162,6 +182,47 @@ impl Operator for TableScan<'_> {
     fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
         self.state = State::Start;
         Ok(())
+    }
+}
+
+impl Private {
+    /// The next rows, until the batch is full. False at the end. The rows may change between two calls; where to go on
+    /// is known by key.
+    fn read(&mut self, plan: &Scan, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        let table = match cx.env.private().get(plan.table.place) {
+            Some(table) => table.clone(),
+            None => return Err(private_error(TableError::Missing, &plan.table)),
+        };
+        let mut rows = table.range(as_slice(&self.lower), as_slice(&self.upper));
+        let mut last = None;
+        let mut since_breath = 0u32;
+        while !out.is_full() {
+            let next = if plan.reverse { rows.next_back() } else { rows.next() };
+            let Some((key, row)) = next else { return Ok(false) };
+            last = Some(key.clone());
+            for &column in &plan.columns {
+                out.values_mut().push(row[column].clone());
+            }
+            if plan.locator {
+                out.values_mut().push(key.to_value());
+            }
+            out.finish_row();
+            if let Some(predicate) = &plan.predicate
+                && !holds(predicate, out.last(), cx)?
+            {
+                out.pop();
+                since_breath += 1;
+                if since_breath.is_multiple_of(1024) {
+                    cx.breathe()?;
+                }
+            }
+        }
+        drop(rows);
+        if let Some(last) = last {
+            let bound = Bound::Excluded(last.as_bytes().to_vec());
+            *(if plan.reverse { &mut self.upper } else { &mut self.lower }) = bound;
+        }
+        Ok(true)
     }
 }
 

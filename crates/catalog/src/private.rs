@@ -1,0 +1,156 @@
+//! Definitions of tables that belong to one session: temporary tables and table variables.
+//!
+//! They obey the same rules as the database's own, but are written nowhere: the session keeps them. Their keys are
+//! always clustered (there is nothing else to order by), and UNIQUE constraints are allowed.
+
+use crate::CatalogError;
+use crate::create::{add_column, check_row_size, default_name, define_key};
+use crate::def::{DefaultDef, Place, TableDef, same_name};
+use crate::load::lay_out;
+use crate::spec::{AlterTable, KeySpec, TableSpec};
+use types::RowLayout;
+
+/// The definition of a private table. `object_id` must differ from those of all tables the session can name (they are
+/// negative, so that no database has them); `version` from those of earlier definitions of it. 2705, 2744, 1911,
+/// 1909, 1919, 8111, 1701.
+pub fn define_private(
+    spec: &TableSpec,
+    place: Place,
+    object_id: i32,
+    version: u64,
+) -> Result<TableDef, CatalogError> {
+    let mut columns = Vec::with_capacity(spec.columns.len());
+    for column in &spec.columns {
+        add_column(&mut columns, column, &spec.name, object_id)?;
+    }
+    let clustered = |key: &KeySpec| KeySpec { clustered: true, ..key.clone() };
+    let primary_key = match &spec.primary_key {
+        None => None,
+        Some(key) => {
+            Some(define_key(&clustered(key), &spec.name, object_id, &mut columns, |name| {
+                spec.columns.iter().any(|c| same_name(&c.name, name) && c.nullable == Some(true))
+            })?)
+        }
+    };
+    let mut table = TableDef {
+        object_id,
+        schema: "dbo".into(),
+        name: spec.name.clone(),
+        columns,
+        primary_key,
+        tree: Default::default(),
+        place,
+        unique: Vec::new(),
+        layout: RowLayout::default(),
+        key_layout: Default::default(),
+        filegroup: "PRIMARY".into(),
+        version,
+        created_unix_ns: runtime::clock::unix_ns(),
+    };
+    for key in &spec.unique {
+        add_unique(&mut table, key)?;
+    }
+    lay_out(&mut table);
+    check_row_size(&table)?;
+    Ok(table)
+}
+
+/// A private table's definition with one more UNIQUE constraint. 1911, 1909, 1919.
+pub fn private_with_unique(
+    table: &TableDef,
+    key: &KeySpec,
+    version: u64,
+) -> Result<TableDef, CatalogError> {
+    let mut table = TableDef { version, ..table.clone() };
+    add_unique(&mut table, key)?;
+    Ok(table)
+}
+
+/// ALTER TABLE of a private table: its definition afterwards. Rows must be rewritten to it: columns added read as their
+/// `absent`. `empty`: it has no row. 4901, 2705, 1779, 8111, 3728 and what the parts of a definition answer.
+pub fn redefine_private(
+    table: &TableDef,
+    change: &AlterTable,
+    empty: bool,
+    version: u64,
+) -> Result<TableDef, CatalogError> {
+    let mut table = TableDef { version, ..table.clone() };
+    match change {
+        AlterTable::AddColumns(columns) => {
+            for column in columns {
+                add_column(&mut table.columns, column, &table.name, table.object_id)?;
+                let unfilled = column.nullable == Some(false) && column.identity.is_none();
+                if unfilled && !empty && column.absent.is_none() {
+                    let (table, column) = (table.name.clone(), column.name.clone());
+                    return Err(CatalogError::AddNotNull { table, column });
+                }
+                if let (Some(value), Some(added)) = (&column.absent, table.columns.last_mut()) {
+                    added.absent = value.clone();
+                }
+            }
+        }
+        AlterTable::AddDefault { name, column, text } => {
+            let Some(i) = table.column(column) else {
+                let table = table.name.clone();
+                return Err(CatalogError::NoDefaultColumn { column: column.clone(), table });
+            };
+            if table.columns[i].default.is_some() {
+                return Err(CatalogError::DefaultExists { column: column.clone() });
+            }
+            let name = name.clone().unwrap_or_else(|| {
+                default_name(&table.name, &table.columns[i].name, table.object_id, i)
+            });
+            table.columns[i].default = Some(DefaultDef { name, text: text.clone() });
+        }
+        AlterTable::AddPrimaryKey(key) => {
+            if table.primary_key.is_some() {
+                return Err(CatalogError::PrimaryKeyExists { table: table.name.clone() });
+            }
+            let nullable: Vec<Box<str>> =
+                table.columns.iter().filter(|c| c.nullable).map(|c| c.name.clone()).collect();
+            let key = KeySpec { clustered: true, ..key.clone() };
+            let id = table.object_id;
+            let name = table.name.clone();
+            let key = define_key(&key, &name, id, &mut table.columns, |column| {
+                nullable.iter().any(|c| same_name(c, column))
+            })?;
+            table.primary_key = Some(key);
+        }
+        AlterTable::DropConstraint { name, if_exists } => {
+            let default = table
+                .columns
+                .iter_mut()
+                .find(|c| c.default.as_ref().is_some_and(|d| same_name(&d.name, name)));
+            let unique = table.unique.iter().position(|key| same_name(&key.name, name));
+            if let Some(column) = default {
+                column.default = None;
+            } else if let Some(i) = unique {
+                table.unique.remove(i);
+            } else if table.primary_key.as_ref().is_some_and(|key| same_name(&key.name, name)) {
+                table.primary_key = None;
+            } else if !if_exists {
+                return Err(CatalogError::NoConstraint { name: name.clone() });
+            }
+        }
+    }
+    lay_out(&mut table);
+    check_row_size(&table)?;
+    Ok(table)
+}
+
+fn add_unique(table: &mut TableDef, key: &KeySpec) -> Result<(), CatalogError> {
+    let nullable: Vec<bool> = table.columns.iter().map(|c| c.nullable).collect();
+    let number = table.object_id.wrapping_sub(1 + table.unique.len() as i32);
+    let spec = KeySpec { clustered: true, ..key.clone() };
+    let name = table.name.clone();
+    let mut key = define_key(&spec, &name, number, &mut table.columns, |_| false)?;
+    // Unlike a primary key, UNIQUE allows NULL (once).
+    table.columns.iter_mut().zip(nullable).for_each(|(c, nullable)| c.nullable = nullable);
+    if spec.name.is_none()
+        && let Some(rest) = key.name.strip_prefix("PK__")
+    {
+        key.name = format!("UQ__{rest}").into();
+    }
+    table.unique.push(key);
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! Data definition of temporary tables: in the session, but part of its transaction as any other.
+//!
+//! Promise: what fails leaves the tables as they were. Global temporary tables (`##t`) and tables that another session
+//! could see do not exist here; they are refused by name.
+
+use crate::vm::Vm;
+use binder::ObjectName;
+use catalog::{AlterTable, KeySpec, Place, TableDef, TableSpec};
+use executor::{SqlError, from_catalog, private_error};
+use std::sync::Arc;
+use types::Value;
+
+/// Is it the name of a temporary table (or procedure)?
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.starts_with('#')
+}
+
+/// Object ids of temporary tables lie below this: no database has them, nor has a table variable.
+const FIRST_ID: i32 = -0x4000_0000;
+
+impl Vm<'_> {
+    /// CREATE TABLE #t; 2714 when this very batch or procedure has one.
+    pub fn create_private(&mut self, spec: &TableSpec) -> Result<Arc<TableDef>, SqlError> {
+        refuse_global(&spec.name)?;
+        let level = self.state.nesting;
+        let private = &mut self.state.transaction.private;
+        if private.is_taken(&spec.name, level) {
+            return Err(SqlError::new(
+                2714,
+                16,
+                format!("There is already an object named '{}' in the database.", spec.name),
+            )
+            .with_state(6));
+        }
+        let number = private.new_number();
+        let id = FIRST_ID - number as i32;
+        let def = catalog::define_private(spec, Place::Temporary(number), id, 1);
+        let def = Arc::new(def.map_err(from_catalog)?);
+        private.create(def.clone(), level);
+        self.settle_private();
+        Ok(def)
+    }
+
+    /// DROP TABLE #t; 3701.
+    pub fn drop_private(&mut self, name: &ObjectName) -> Result<(), SqlError> {
+        refuse_global(&name.name)?;
+        let private = &mut self.state.transaction.private;
+        let place = private.find(&name.name).map(|table| table.place);
+        if !place.is_some_and(|place| private.drop_table(place)) {
+            return Err(SqlError::new(
+                3701,
+                11,
+                format!(
+                    "Cannot drop the table '{}', because it does not exist or you do not have permission.",
+                    name.name
+                ),
+            )
+            .with_state(5));
+        }
+        self.settle_private();
+        Ok(())
+    }
+
+    /// TRUNCATE TABLE #t.
+    pub fn truncate_private(&mut self, table: &TableDef) -> Result<(), SqlError> {
+        let result = self.state.transaction.private.truncate(table.place);
+        result.map_err(|e| private_error(e, table))?;
+        self.settle_private();
+        Ok(())
+    }
+
+    /// ALTER TABLE #t; 4902.
+    pub fn alter_private(
+        &mut self,
+        name: &ObjectName,
+        changes: &[AlterTable],
+    ) -> Result<(), SqlError> {
+        for change in changes {
+            self.redefine(name, |table, empty, version| {
+                catalog::redefine_private(table, change, empty, version)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// CREATE UNIQUE INDEX on #t.
+    pub fn private_unique(&mut self, name: &ObjectName, key: &KeySpec) -> Result<(), SqlError> {
+        self.redefine(name, |table, _, version| catalog::private_with_unique(table, key, version))
+    }
+
+    fn redefine(
+        &mut self,
+        name: &ObjectName,
+        change: impl FnOnce(&TableDef, bool, u64) -> Result<TableDef, catalog::CatalogError>,
+    ) -> Result<(), SqlError> {
+        let private = &mut self.state.transaction.private;
+        let Some(old) = private.find(&name.name).cloned() else {
+            return Err(SqlError::new(
+                4902,
+                16,
+                format!(
+                    "Cannot find the object \"{name}\" because it does not exist or you do not have permissions."
+                ),
+            ));
+        };
+        let empty = private.get(old.place).is_none_or(|table| table.is_empty());
+        let new = Arc::new(change(&old, empty, old.version + 1).map_err(from_catalog)?);
+        // A column added as IDENTITY numbers the rows that are there.
+        let added = &new.columns[old.columns.len()..];
+        let mut next = added.iter().find_map(|c| c.identity).map(|i| (i.seed, i.increment));
+        let widen = |row: &[Value]| {
+            let mut row = row.to_vec();
+            for column in added {
+                row.push(match (&column.identity, &mut next) {
+                    (Some(_), Some((value, step))) => {
+                        let this = Value::BigInt(*value);
+                        *value += *step;
+                        types::convert::cast(&this, types::SqlType::BigInt, column.ty, 0)
+                            .unwrap_or_default()
+                    }
+                    _ => column.absent.clone(),
+                });
+            }
+            row
+        };
+        let mark = private.mark();
+        let result = private.redefine(new.clone(), widen);
+        if let Some((value, step)) = next {
+            private.note_identity(new.place, value - step);
+        }
+        if let Err(error) = result {
+            private.rollback_to(mark);
+            return Err(private_error(error, &new));
+        }
+        self.settle_private();
+        Ok(())
+    }
+
+    /// Without a transaction a definition stands as soon as it is made.
+    fn settle_private(&mut self) {
+        if self.state.transaction.count == 0 {
+            self.state.transaction.private.commit();
+        }
+    }
+}
+
+/// 40510 for `##t`.
+fn refuse_global(name: &str) -> Result<(), SqlError> {
+    if name.starts_with("##") {
+        return Err(SqlError::unsupported(format!("global temporary table {name}")));
+    }
+    Ok(())
+}
