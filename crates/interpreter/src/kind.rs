@@ -25,6 +25,7 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
             Ddl::CreateTable(_) => Command::CreateTable,
             Ddl::AlterTable(_) => Command::AlterTable,
             Ddl::CreateProcedure(_) => Command::CreateProcedure,
+            Ddl::PrivateUnique { .. } => Command::CreateIndex,
             Ddl::CreateSchema(_) => Command::CreateSchema,
             Ddl::Drop(drop) => dropped(drop.kind),
         },
