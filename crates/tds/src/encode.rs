@@ -1,0 +1,203 @@
+//! Values as they leave, in the nullable form of their type.
+//!
+//! Invariant: a failed encoding leaves `out` as it was. The common types are written without allocation.
+
+use crate::charset::put_cp1252;
+use crate::reader::put_utf16;
+use crate::type_info::{MAX_LENGTH, decimal_bytes, time_bytes};
+use std::fmt;
+use types::convert::cast;
+use types::{DateTime, DateTime2, Len, SqlType, Value};
+
+/// A value that is not one of its column's type, nor can be made one. An inner fault of the server, but one that
+/// must not send a client bytes it would misread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodeError {
+    /// The column's type.
+    pub ty: SqlType,
+    /// What the value would naturally be.
+    pub value: SqlType,
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = (self.value.message_name(), self.ty.message_name());
+        write!(f, "Error converting data type {from} to {to}.")
+    }
+}
+
+impl std::error::Error for EncodeError {}
+
+/// Bytes that a NULL of this type takes in a ROW, and would save in an NBCROW.
+#[inline]
+pub(crate) fn null_bytes(ty: SqlType) -> usize {
+    match ty {
+        SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max) => {
+            8
+        }
+        SqlType::Char(_)
+        | SqlType::VarChar(_)
+        | SqlType::NChar(_)
+        | SqlType::NVarChar(_)
+        | SqlType::Binary(_)
+        | SqlType::VarBinary(_) => 2,
+        _ => 1,
+    }
+}
+
+/// Appends one value.
+#[inline]
+pub(crate) fn value(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Result<(), EncodeError> {
+    if try_value(out, ty, value).is_some() {
+        return Ok(());
+    }
+    coerced(out, ty, value)
+}
+
+/// A value of a neighbouring type: converted as an assignment would.
+#[cold]
+fn coerced(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Result<(), EncodeError> {
+    let natural = value.natural_type();
+    cast(value, natural, ty, 0)
+        .ok()
+        .and_then(|value| try_value(out, ty, &value))
+        .ok_or(EncodeError { ty, value: natural })
+}
+
+#[inline]
+fn byte_long<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
+    out.push(N as u8);
+    out.extend_from_slice(&bytes);
+}
+
+/// `None`, with nothing written, when the value's kind is not that of the type or does not fit it.
+#[inline]
+fn try_value(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Option<()> {
+    match (ty, value) {
+        (_, Value::Null) => match null_bytes(ty) {
+            1 => out.push(0),
+            count => out.extend_from_slice(&[0xFF; 8][..count]),
+        },
+        (SqlType::Int, Value::Int(v)) => byte_long(out, v.to_le_bytes()),
+        (SqlType::BigInt, Value::BigInt(v)) => byte_long(out, v.to_le_bytes()),
+        (SqlType::SmallInt, Value::SmallInt(v)) => byte_long(out, v.to_le_bytes()),
+        (SqlType::TinyInt, Value::TinyInt(v)) => byte_long(out, [*v]),
+        (SqlType::Bit, Value::Bit(v)) => byte_long(out, [u8::from(*v)]),
+        (SqlType::VarChar(Len::N(_)) | SqlType::Char(_), Value::Str(text)) => {
+            short(out, |out| put_cp1252(out, text))?
+        }
+        (SqlType::NVarChar(Len::N(_)) | SqlType::NChar(_), Value::Str(text)) => {
+            short(out, |out| put_utf16(out, text))?
+        }
+        (SqlType::VarBinary(Len::N(_)) | SqlType::Binary(_), Value::Binary(bytes)) => {
+            short(out, |out| out.extend_from_slice(bytes))?
+        }
+        (SqlType::VarChar(Len::Max), Value::Str(text)) => chunk(out, |out| put_cp1252(out, text))?,
+        (SqlType::NVarChar(Len::Max), Value::Str(text)) => chunk(out, |out| put_utf16(out, text))?,
+        (SqlType::VarBinary(Len::Max), Value::Binary(bytes)) => {
+            chunk(out, |out| out.extend_from_slice(bytes))?
+        }
+        (SqlType::Decimal { precision, scale }, Value::Decimal(v)) => {
+            let v = if v.scale() == scale { *v } else { v.rescale(precision, scale).ok()? };
+            let length = decimal_bytes(precision) as usize;
+            let magnitude = v.units().unsigned_abs().to_le_bytes();
+            if magnitude[length - 1..].iter().any(|&b| b != 0) {
+                return None;
+            }
+            out.push(length as u8);
+            out.push(u8::from(v.units() >= 0));
+            out.extend_from_slice(&magnitude[..length - 1]);
+        }
+        (SqlType::Money, Value::Money(v)) => {
+            out.push(8);
+            out.extend_from_slice(&((v >> 32) as i32).to_le_bytes());
+            out.extend_from_slice(&(*v as u32).to_le_bytes());
+        }
+        (SqlType::SmallMoney, Value::Money(v)) => {
+            byte_long(out, i32::try_from(*v).ok()?.to_le_bytes())
+        }
+        (SqlType::Float, Value::Float(v)) => byte_long(out, v.to_le_bytes()),
+        (SqlType::Real, Value::Real(v)) => byte_long(out, v.to_le_bytes()),
+        (SqlType::DateTime, Value::DateTime(v)) => {
+            out.push(8);
+            out.extend_from_slice(&v.days.to_le_bytes());
+            out.extend_from_slice(&v.ticks.to_le_bytes());
+        }
+        (SqlType::SmallDateTime, Value::DateTime(v)) => {
+            let days = u16::try_from(v.days).ok()?;
+            let minutes = (v.ticks / DateTime::TICKS_PER_MINUTE) as u16;
+            out.push(4);
+            out.extend_from_slice(&days.to_le_bytes());
+            out.extend_from_slice(&minutes.to_le_bytes());
+        }
+        (SqlType::Date, Value::Date(days)) => {
+            out.push(3);
+            put_days(out, *days);
+        }
+        (SqlType::Time(scale), Value::Time(ticks)) => {
+            out.push(time_bytes(scale) as u8);
+            put_time(out, *ticks, scale);
+        }
+        (SqlType::DateTime2(scale), Value::DateTime2(v)) => {
+            out.push((time_bytes(scale) + 3) as u8);
+            put_datetime2(out, *v, scale);
+        }
+        (SqlType::DateTimeOffset(scale), Value::DateTimeOffset(v)) => {
+            out.push((time_bytes(scale) + 5) as u8);
+            put_datetime2(out, v.utc, scale);
+            out.extend_from_slice(&v.offset_minutes.to_le_bytes());
+        }
+        (SqlType::UniqueIdentifier, Value::Guid(v)) => byte_long(out, *v),
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Two bytes of length, then what `write` appends.
+#[inline]
+fn short(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) -> Option<()> {
+    let at = out.len();
+    out.extend_from_slice(&[0, 0]);
+    write(out);
+    let length = out.len() - at - 2;
+    if length >= MAX_LENGTH as usize {
+        out.truncate(at);
+        return None;
+    }
+    out[at..at + 2].copy_from_slice(&(length as u16).to_le_bytes());
+    Some(())
+}
+
+/// A total, one chunk of what `write` appends, and the end.
+fn chunk(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) -> Option<()> {
+    let at = out.len();
+    out.extend_from_slice(&[0; 12]);
+    write(out);
+    let length = out.len() - at - 12;
+    let Ok(short) = u32::try_from(length) else {
+        out.truncate(at);
+        return None;
+    };
+    out[at..at + 8].copy_from_slice(&(length as u64).to_le_bytes());
+    if length == 0 {
+        // The empty chunk is the end.
+        return Some(());
+    }
+    out[at + 8..at + 12].copy_from_slice(&short.to_le_bytes());
+    out.extend_from_slice(&[0; 4]);
+    Some(())
+}
+
+fn put_days(out: &mut Vec<u8>, days: i32) {
+    out.extend_from_slice(&days.to_le_bytes()[..3]);
+}
+
+fn put_time(out: &mut Vec<u8>, ticks: u64, scale: u8) {
+    let units = ticks / 10u64.pow(7 - u32::from(scale));
+    out.extend_from_slice(&units.to_le_bytes()[..time_bytes(scale)]);
+}
+
+fn put_datetime2(out: &mut Vec<u8>, at: DateTime2, scale: u8) {
+    put_time(out, at.ticks, scale);
+    put_days(out, at.days);
+}

@@ -1,0 +1,50 @@
+//! Every conversation with SQL Server starts with a knock in big-endian and goes on in little-endian.
+//!
+//! This crate speaks the Tabular Data Stream, MS-TDS versions 7.2 to 7.4 and 8.0, as plain functions
+//! from bytes to structures and back. It promises: whatever bytes come in, the answer is a structure, a
+//! [`ProtocolError`] with SQL Server's number, or "more bytes, please"; never a panic, never an allocation
+//! larger than what has already arrived. Rows of the common types are encoded without allocation.
+//!
+//! It knows nothing of sockets, TLS, clocks, sessions, SQL text or who may log in. MARS, Windows
+//! authentication, federated authentication and distributed transactions are read far enough to be refused
+//! by name.
+//!
+//! Server: [`Framer`] turns received bytes into messages; [`prelogin`], [`login7`], [`request`], [`rpc`] and
+//! [`bulk`] read them; [`TokenWriter`] writes the answer. [`Login7::encode`](login7::Login7::encode) and its like are the other direction.
+#![forbid(unsafe_code)]
+
+pub mod bulk;
+mod charset;
+mod decode;
+mod encode;
+mod error;
+mod framer;
+mod headers;
+pub mod login7;
+mod packet;
+pub mod prelogin;
+mod reader;
+pub mod request;
+pub mod rpc;
+mod table;
+pub mod token;
+mod token_writer;
+mod type_info;
+mod version;
+
+pub use charset::Collation;
+pub use encode::EncodeError;
+pub use error::ProtocolError;
+pub use framer::{Frame, Framer, Phase};
+pub use headers::AllHeaders;
+pub use packet::{
+    HEADER_BYTES, Header, PACKET_BYTES_DEFAULT, PACKET_BYTES_MAX, PACKET_BYTES_MIN, PacketType,
+    Status, negotiate_packet_size,
+};
+pub use table::{Table, TableColumn};
+pub use token::{Column, Done, DoneKind, DoneStatus, EnvChange, Message, ReturnValue, Updatable};
+pub use token_writer::TokenWriter;
+pub use version::Version;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! A cursor over received bytes that cannot step past their end.
+//!
+//! Invariant: a failed read is [`ProtocolError::Truncated`], which the incremental readers take for "more
+//! bytes, please" and all others for an error. Lengths are checked before anything is allocated for them.
+
+use crate::ProtocolError;
+
+pub(crate) type Result<T> = std::result::Result<T, ProtocolError>;
+
+#[derive(Clone)]
+pub(crate) struct Reader<'a> {
+    data: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(data: &'a [u8]) -> Self {
+        Reader { data, at: 0 }
+    }
+
+    /// Bytes read so far.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    pub fn remaining(&self) -> usize {
+        self.data.len() - self.at
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.remaining() == 0
+    }
+
+    /// The next byte, left in place.
+    pub fn peek(&self) -> Option<u8> {
+        self.data.get(self.at).copied()
+    }
+
+    #[inline]
+    pub fn bytes(&mut self, count: usize, what: &'static str) -> Result<&'a [u8]> {
+        match self.data[self.at..].get(..count) {
+            Some(bytes) => {
+                self.at += count;
+                Ok(bytes)
+            }
+            None => Err(ProtocolError::Truncated { what }),
+        }
+    }
+
+    /// All that is left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        let rest = &self.data[self.at..];
+        self.at = self.data.len();
+        rest
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N]> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.bytes(N, what)?);
+        Ok(array)
+    }
+
+    #[inline]
+    pub fn u8(&mut self, what: &'static str) -> Result<u8> {
+        Ok(self.array::<1>(what)?[0])
+    }
+    #[inline]
+    pub fn u16(&mut self, what: &'static str) -> Result<u16> {
+        Ok(u16::from_le_bytes(self.array(what)?))
+    }
+    #[inline]
+    pub fn u32(&mut self, what: &'static str) -> Result<u32> {
+        Ok(u32::from_le_bytes(self.array(what)?))
+    }
+    #[inline]
+    pub fn u64(&mut self, what: &'static str) -> Result<u64> {
+        Ok(u64::from_le_bytes(self.array(what)?))
+    }
+
+    /// UTF-16 text whose length in characters is one byte (B_VARCHAR).
+    pub fn b_varchar(&mut self, what: &'static str) -> Result<String> {
+        let units = self.u8(what)? as usize;
+        Ok(utf16(self.bytes(units * 2, what)?))
+    }
+
+    /// UTF-16 text whose length in characters is two bytes (US_VARCHAR).
+    pub fn us_varchar(&mut self, what: &'static str) -> Result<String> {
+        let units = self.u16(what)? as usize;
+        Ok(utf16(self.bytes(units * 2, what)?))
+    }
+}
+
+/// UTF-16, little-endian, to text. A surrogate without its other half becomes U+FFFD; a last odd byte is left out
+/// (the callers check).
+pub(crate) fn utf16(bytes: &[u8]) -> String {
+    let units = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    // Most text is ASCII, and then the length is known.
+    if bytes.chunks_exact(2).all(|pair| pair[1] == 0 && pair[0] < 0x80) {
+        return units.map(|unit| unit as u8 as char).collect();
+    }
+    char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
+/// Appends text as UTF-16, little-endian.
+pub(crate) fn put_utf16(out: &mut Vec<u8>, text: &str) {
+    let bytes = text.as_bytes();
+    if bytes.is_ascii() {
+        let at = out.len();
+        out.resize(at + bytes.len() * 2, 0);
+        for (unit, &byte) in out[at..].chunks_exact_mut(2).zip(bytes) {
+            unit[0] = byte;
+        }
+    } else {
+        for unit in text.encode_utf16() {
+            out.extend_from_slice(&unit.to_le_bytes());
+        }
+    }
+}
+
+/// The longest start of `text` that has at most `limit` UTF-16 units.
+pub(crate) fn cut_utf16(text: &str, limit: usize) -> &str {
+    if text.len() <= limit {
+        return text;
+    }
+    let mut units = 0;
+    for (at, c) in text.char_indices() {
+        units += c.len_utf16();
+        if units > limit {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+/// Appends a B_VARCHAR, cut to 255 UTF-16 units.
+pub(crate) fn put_b_varchar(out: &mut Vec<u8>, text: &str) {
+    let at = out.len();
+    out.push(0);
+    put_utf16(out, cut_utf16(text, 255));
+    out[at] = ((out.len() - at - 1) / 2) as u8;
+}
+
+/// Appends a US_VARCHAR, cut to `limit` (at most 65,535) UTF-16 units.
+pub(crate) fn put_us_varchar(out: &mut Vec<u8>, text: &str, limit: usize) {
+    let at = out.len();
+    out.extend_from_slice(&[0, 0]);
+    put_utf16(out, cut_utf16(text, limit));
+    let units = ((out.len() - at - 2) / 2) as u16;
+    out[at..at + 2].copy_from_slice(&units.to_le_bytes());
+}

@@ -1,0 +1,51 @@
+//! The versions of the protocol that are spoken (LOGIN7 and LOGINACK, 2.2.6.4 and 2.2.7.14).
+
+/// A version of TDS. Older ones (7.1 and before: short user types and row counts, no `(max)` types) are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// SQL Server 2005. Without DATE, TIME, DATETIME2 and DATETIMEOFFSET, which go out as text.
+    V7_2,
+    /// SQL Server 2008, first form: without NBCROW.
+    V7_3A,
+    /// SQL Server 2008 R2.
+    V7_3B,
+    /// SQL Server 2012 and later.
+    V7_4,
+    /// TLS from the first byte ("strict").
+    V8_0,
+}
+
+impl Version {
+    /// The version that a client asks for in LOGIN7. A later 7.x is answered with 7.4; `None` for 7.1 and before.
+    pub fn from_login(number: u32) -> Option<Version> {
+        match number {
+            0x0800_0000..=0x08FF_FFFF => Some(Version::V8_0),
+            0x7400_0000..=0x7FFF_FFFF => Some(Version::V7_4),
+            0x730B_0000..=0x73FF_FFFF => Some(Version::V7_3B),
+            0x7300_0000..=0x730A_FFFF => Some(Version::V7_3A),
+            0x7200_0000..=0x72FF_FFFF => Some(Version::V7_2),
+            _ => None,
+        }
+    }
+
+    /// The number as LOGINACK sends it, big-endian.
+    pub fn number(self) -> u32 {
+        match self {
+            Version::V7_2 => 0x7209_0002,
+            Version::V7_3A => 0x730A_0003,
+            Version::V7_3B => 0x730B_0003,
+            Version::V7_4 => 0x7400_0004,
+            Version::V8_0 => 0x0800_0000,
+        }
+    }
+
+    /// DATE, TIME, DATETIME2 and DATETIMEOFFSET exist.
+    pub fn has_date_types(self) -> bool {
+        self >= Version::V7_3A
+    }
+
+    /// Rows may come with a bitmap of their NULLs.
+    pub fn has_null_bitmap_rows(self) -> bool {
+        self >= Version::V7_3B
+    }
+}
