@@ -54,6 +54,18 @@ pub fn bind_batch(batch: &ast::Batch, text: &str, names: &dyn Names) -> Result<P
     ProgramBinder::new(names, text, false).program(Vec::new(), &batch.statements)
 }
 
+/// Binds a batch that has parameters (sp_executesql).
+pub fn bind_parameterised(
+    parameters: &[ast::Parameter],
+    batch: &ast::Batch,
+    text: &str,
+    names: &dyn Names,
+) -> Result<Program, BindError> {
+    let mut binder = ProgramBinder::new(names, text, false);
+    let params = binder.parameters(parameters)?;
+    binder.program(params, &batch.statements)
+}
+
 /// Binds the body of a procedure; `text` is its whole definition.
 pub fn bind_procedure(
     procedure: &ast::CreateProcedure,

@@ -1,11 +1,10 @@
-//! One batch from its text to its last message.
+//! The three kinds of request: a batch, a call, the transaction manager.
 
 use crate::host::Host;
-use crate::plan::CodeState;
+use crate::request::request;
+use crate::rpc::{Rpc, TransactionRequest};
 use crate::state::SessionState;
-use crate::vm::{Halt, Vm};
-use executor::{ResultSink, SqlError};
-use std::sync::atomic::Ordering;
+use executor::ResultSink;
 
 /// Runs one batch (no GO in it) to its end. Results, messages and errors go to `sink`.
 ///
@@ -18,41 +17,27 @@ pub fn execute_batch(
     text: &str,
     sink: &mut dyn ResultSink,
 ) -> Result<(), ()> {
-    telemetry::counters::add(telemetry::Counter::BatchRequests, 1);
-    let cancel = state.cancel.clone();
-    let mut vm = Vm { state, host, sink, cancel, failed: false };
-    let code = match vm.compile_batch(text) {
-        Ok(code) => code,
-        Err(error) => {
-            vm.state.error = error.number;
-            vm.tell_error(&error);
-            return Err(());
-        }
-    };
-    let mut learnt = CodeState::new(&code);
-    let mut frame = vm.state.take_frame();
-    frame.extend_from_slice(&code.template);
-    let frames = vm.open_tables(&code);
-    if let Err(Halt::Throw(error)) = vm.run(&code, &mut learnt, &mut frame, false) {
-        // Nobody is left to catch it.
-        vm.tell_error(&error);
-    }
-    vm.state.give_frame(frame);
-    vm.state.nesting = 0;
-    vm.close_tables(frames);
-    vm.state.caught.clear();
-    if vm.state.transaction.doomed {
-        if let Err(error) = vm.state.transaction.rollback_all() {
-            vm.tell_error(&error);
-        }
-        vm.tell_error(&SqlError::new(
-            3998,
-            16,
-            "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.",
-        ));
-    }
-    if vm.cancel.load(Ordering::Relaxed) {
-        vm.cancel.store(false, Ordering::Relaxed);
-    }
-    if vm.failed { Err(()) } else { Ok(()) }
+    request(state, host, sink, |vm| vm.batch(text))
+}
+
+/// Runs one call of a procedure to its end: results, then its status, output parameters and end.
+#[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
+pub fn execute_call(
+    state: &mut SessionState,
+    host: &mut dyn Host,
+    call: &Rpc,
+    sink: &mut dyn ResultSink,
+) -> Result<(), ()> {
+    request(state, host, sink, |vm| vm.remote_call(call))
+}
+
+/// Runs one request of the transaction manager.
+#[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
+pub fn execute_transaction(
+    state: &mut SessionState,
+    host: &mut dyn Host,
+    what: &TransactionRequest,
+    sink: &mut dyn ResultSink,
+) -> Result<(), ()> {
+    request(state, host, sink, |vm| vm.manage_transaction(what))
 }

@@ -98,9 +98,27 @@ pub(crate) struct Code {
     pub name: Option<String>,
     /// @@PROCID.
     pub object_id: i32,
+    /// Of a parameterised text: the declarations of its parameters.
+    pub declarations: Option<Box<str>>,
+    /// USE is among the statements.
+    pub changes_database: bool,
 }
 
 impl Code {
+    /// A program of nothing: the caller of what has no caller.
+    pub fn empty() -> Code {
+        let program = ir::Program {
+            vars: Vec::new(),
+            params: Vec::new(),
+            tables: Vec::new(),
+            body: Vec::new(),
+            labels: Vec::new(),
+            text: Arc::from(""),
+            catalog_version: 0,
+        };
+        crate::compile::compile(Arc::new(program), None, 0)
+    }
+
     /// The statement to which an instruction belongs.
     pub fn span(&self, pc: Pc) -> Option<&Span> {
         let i = self.spans.partition_point(|span| span.start <= pc);

@@ -33,6 +33,8 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
         compiler.ops[at] = if to <= at as Pc { Op::Loop { to } } else { Op::Jump { to } };
     }
     compiler.fuse_commits();
+    let changes_database =
+        compiler.statements.iter().any(|s| matches!(s.kind, StmtKind::Use { .. }));
     Code {
         ops: compiler.ops,
         template: compiler.template,
@@ -47,6 +49,8 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
         program,
         name,
         object_id,
+        declarations: None,
+        changes_database,
     }
 }
 

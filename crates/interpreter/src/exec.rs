@@ -3,6 +3,7 @@
 //! Promises: a procedure is parsed, bound and compiled once per session and definition; frames come from a pool; the
 //! 33rd level of nesting is error 217.
 
+use crate::call::no_procedure;
 use crate::code::Code;
 use crate::compile::compile;
 use crate::environment::name_parts;
@@ -22,7 +23,7 @@ use syntax::ast::StatementKind;
 use types::{SqlType, Value, convert};
 
 /// How deep procedures may call each other.
-const NESTING_MAX: u32 = 32;
+pub(crate) const NESTING_MAX: u32 = 32;
 
 /// An argument, evaluated.
 pub(crate) struct Argument {
@@ -90,7 +91,7 @@ impl Vm<'_> {
     }
 
     /// 266: a procedure must leave as many transactions open as it found, unless it rolled back for an error.
-    fn check_trancount(&mut self, before: u32) -> Result<(), Halted> {
+    pub fn check_trancount(&mut self, before: u32) -> Result<(), Halted> {
         let after = self.state.trancount();
         if before == after || self.state.transaction.doomed {
             return Ok(());
@@ -116,39 +117,43 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<i32, Halted> {
+        let Some(definition) = self.find_procedure(name) else {
+            return Err(no_procedure(&name.to_string()).into());
+        };
+        let (code, learnt) = self.procedure(&definition)?;
+        self.run_procedure(&code, learnt, args, caller, frame, guarded, |vm, learnt| {
+            vm.keep_learnt(&definition, learnt);
+        })
+    }
+
+    /// The catalog's procedure of that name.
+    pub fn find_procedure(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
         let current = name
             .database
             .as_ref()
             .is_none_or(|d| d.eq_ignore_ascii_case(&self.state.database.name));
+        if !current {
+            return None;
+        }
         let scope = self.state.transaction.scope();
-        let catalog = &self.state.database.catalog;
-        let definition = if current {
-            catalog.procedure(scope, name.schema.as_deref(), &name.name)
-        } else {
-            None
-        };
-        let Some(definition) = definition else {
-            return Err(SqlError::new(
-                2812,
-                16,
-                format!("Could not find stored procedure '{name}'."),
-            )
-            .with_state(62)
-            .into());
-        };
-        let (code, learnt) = self.procedure(&definition)?;
+        self.state.database.catalog.procedure(scope, name.schema.as_deref(), &name.name)
+    }
+
+    /// Gives back what was learnt while a procedure ran.
+    pub fn keep_learnt(&mut self, definition: &ProcedureDef, learnt: CodeState) {
         let key = (self.state.database.id, definition.object_id);
-        self.run_procedure(&code, learnt, args, caller, frame, guarded, |vm, learnt| {
-            if let Some(cached) = vm.state.procedures.get_mut(&key)
-                && cached.version == definition.version
-            {
-                cached.state = Some(learnt);
-            }
-        })
+        if let Some(cached) = self.state.procedures.get_mut(&key)
+            && cached.version == definition.version
+        {
+            cached.state = Some(learnt);
+        }
     }
 
     /// The compiled form of a procedure and what the session has learnt of it.
-    fn procedure(&mut self, definition: &ProcedureDef) -> Result<(Arc<Code>, CodeState), SqlError> {
+    pub fn procedure(
+        &mut self,
+        definition: &ProcedureDef,
+    ) -> Result<(Arc<Code>, CodeState), SqlError> {
         let key = (self.state.database.id, definition.object_id);
         if let Some(cached) = self.state.procedures.get_mut(&key)
             && cached.version == definition.version
@@ -202,12 +207,7 @@ impl Vm<'_> {
         keep: impl FnOnce(&mut Self, CodeState),
     ) -> Result<i32, Halted> {
         if self.state.nesting >= NESTING_MAX {
-            return Err(SqlError::new(
-                217,
-                16,
-                "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).",
-            )
-            .into());
+            return Err(too_deep().into());
         }
         let mut callee = self.state.take_frame();
         callee.extend_from_slice(&code.template);
@@ -245,15 +245,9 @@ impl Vm<'_> {
     /// EXEC ('text'): a batch of its own, whose errors are this statement's.
     pub fn execute_text(&mut self, text: &str, guarded: bool) -> Result<(), Halted> {
         if self.state.nesting >= NESTING_MAX {
-            return Err(SqlError::new(
-                217,
-                16,
-                "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).",
-            )
-            .into());
+            return Err(too_deep().into());
         }
-        let code = self.compile_batch(text)?;
-        let mut learnt = CodeState::new(&code);
+        let (slot, code, mut learnt) = self.compiled(text, None, false)?;
         let mut frame = self.state.take_frame();
         frame.extend_from_slice(&code.template);
         self.state.nesting += 1;
@@ -263,6 +257,7 @@ impl Vm<'_> {
         let result = self.run(&code, &mut learnt, &mut frame, guarded);
         self.state.nesting -= 1;
         self.close_tables(frames);
+        self.state.texts.give(slot, &code, learnt);
         if !Arc::ptr_eq(&database, &self.state.database) {
             // USE inside lasts no longer than the text.
             self.state.use_database(database)?;
@@ -289,19 +284,7 @@ impl Vm<'_> {
         private.leave(self.state.nesting);
     }
 
-    /// Parses, binds and compiles a batch.
-    pub fn compile_batch(&mut self, text: &str) -> Result<Code, SqlError> {
-        let options = LexOptions { quoted_identifier: self.state.options.quoted_identifier };
-        let batch = syntax::parse_batch(text, &options).map_err(|errors| {
-            errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
-        })?;
-        telemetry::counters::add(telemetry::Counter::Compilations, 1);
-        let names = SessionNames::new(self.state, self.host);
-        let program = binder::bind_batch(&batch, text, &names).map_err(bind_error)?;
-        Ok(compile(Arc::new(program), None, 0))
-    }
-
-    /// sp_executesql: the text becomes the body of a procedure that exists for this call only.
+    /// sp_executesql.
     pub fn execute_sql(
         &mut self,
         args: &[Argument],
@@ -312,18 +295,13 @@ impl Vm<'_> {
         let text = |i: usize| {
             args.get(i).and_then(|a| a.value.as_ref()).and_then(Value::as_str).unwrap_or("")
         };
-        let params = text(1);
-        if params.trim().is_empty() {
-            self.execute_text(text(0), guarded)?;
-            return Ok(0);
-        }
-        let text = format!("CREATE PROCEDURE sp_executesql {params} AS {}", text(0));
-        let options = LexOptions { quoted_identifier: self.state.options.quoted_identifier };
-        let code =
-            Arc::new(self.compile_procedure(&text, &options, "sp_executesql".to_string(), 0)?);
-        let learnt = CodeState::new(&code);
+        let (slot, code, learnt) = self.compiled(text(0), Some(text(1)), false)?;
         let rest = args.get(2..).unwrap_or_default();
-        self.run_procedure(&code, learnt, rest, caller, frame, guarded, |_, _| {})
+        let kept = code.clone();
+        self.run_procedure(&code, learnt, rest, caller, frame, guarded, |vm, learnt| {
+            vm.state.texts.give(slot, &kept, learnt);
+        })?;
+        Ok(self.state.error)
     }
 
     /// The rows that INSERT ... EXEC inserts, converted to `columns`.
@@ -401,7 +379,6 @@ fn bind_arguments(
     args: &[Argument],
     frame: &mut [Value],
 ) -> Result<Vec<Option<usize>>, SqlError> {
-    let procedure = code.name.as_deref().unwrap_or("");
     let mut given = vec![None; code.params.len()];
     for (i, arg) in args.iter().enumerate() {
         let place = match &arg.name {
@@ -410,22 +387,7 @@ fn bind_arguments(
         };
         match (place, &arg.name) {
             (Some(place), _) => given[place] = Some(i),
-            (None, None) => {
-                return Err(SqlError::new(
-                    8144,
-                    16,
-                    format!("Procedure or function {procedure} has too many arguments specified."),
-                )
-                .with_state(2));
-            }
-            (None, Some(name)) => {
-                return Err(SqlError::new(
-                    8145,
-                    16,
-                    format!("{name} is not a parameter for procedure {procedure}."),
-                )
-                .with_state(2));
-            }
+            (None, name) => return Err(no_parameter(code, name.as_deref())),
         }
     }
     for (place, param) in code.params.iter().enumerate() {
@@ -435,6 +397,7 @@ fn bind_arguments(
             continue;
         }
         if is_table {
+            let procedure = code.name.as_deref().unwrap_or("");
             return Err(clash(procedure, param, "a table variable"));
         }
         let supplied = given[place].map(|i| &args[i]);
@@ -442,17 +405,7 @@ fn bind_arguments(
             Some((value, ty)) => convert::cast(value, ty, param.ty, 0)?,
             None => match &param.default {
                 Some(value) => value.clone(),
-                None => {
-                    return Err(SqlError::new(
-                        201,
-                        16,
-                        format!(
-                            "Procedure or function '{procedure}' expects parameter '{}', which was not supplied.",
-                            param.name
-                        ),
-                    )
-                    .with_state(4));
-                }
+                None => return Err(not_supplied(code, &param.name)),
             },
         };
     }
@@ -494,8 +447,59 @@ fn clash(procedure: &str, param: &binder::ir::ProcParam, given: &str) -> SqlErro
     .with_state(2)
 }
 
+/// 217.
+pub(crate) fn too_deep() -> SqlError {
+    SqlError::new(
+        217,
+        16,
+        "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).",
+    )
+}
+
+/// 8144 for one argument too many, 8145 for a name that is no parameter.
+#[cold]
+pub(crate) fn no_parameter(code: &Code, name: Option<&str>) -> SqlError {
+    let procedure = code.name.as_deref().unwrap_or("");
+    let error = match name {
+        None => SqlError::new(
+            8144,
+            16,
+            format!("Procedure or function {procedure} has too many arguments specified."),
+        ),
+        Some(name) => {
+            SqlError::new(8145, 16, format!("{name} is not a parameter for procedure {procedure}."))
+        }
+    };
+    error.with_state(2)
+}
+
+/// 201, or 8178 for a parameterised text.
+#[cold]
+pub(crate) fn not_supplied(code: &Code, parameter: &str) -> SqlError {
+    if let Some(declarations) = &code.declarations {
+        return SqlError::new(
+            8178,
+            16,
+            format!(
+                "The parameterized query '({declarations}){}' expects the parameter '{parameter}', which was not \
+                 supplied.",
+                code.program.text
+            ),
+        );
+    }
+    let procedure = code.name.as_deref().unwrap_or("");
+    SqlError::new(
+        201,
+        16,
+        format!(
+            "Procedure or function '{procedure}' expects parameter '{parameter}', which was not supplied."
+        ),
+    )
+    .with_state(4)
+}
+
 /// A name in up to three parts.
-fn object_name(text: &str) -> ObjectName {
+pub(crate) fn object_name(text: &str) -> ObjectName {
     let mut parts = name_parts(text).into_iter().rev();
     let name = parts.next().unwrap_or_default();
     let mut part = || parts.next().filter(|p| !p.is_empty());

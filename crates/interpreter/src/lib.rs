@@ -11,6 +11,8 @@
 
 mod batch;
 mod host;
+mod request;
+mod rpc;
 mod state;
 
 mod code;
@@ -24,6 +26,8 @@ mod transaction;
 mod vm;
 mod whole;
 
+mod cache;
+mod call;
 mod define;
 mod exec;
 mod format;
@@ -34,6 +38,9 @@ mod system_procs;
 mod environment;
 mod names;
 
-pub use batch::execute_batch;
+pub use batch::{execute_batch, execute_call, execute_transaction};
 pub use host::{Host, OpenDatabase};
-pub use state::{SessionState, SetOptions};
+pub use rpc::{
+    BeginNext, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest, well_known,
+};
+pub use state::{Client, SessionState, SetOptions};

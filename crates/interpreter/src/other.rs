@@ -257,19 +257,7 @@ impl Vm<'_> {
                 }
                 Ok(())
             }
-            SetOption::Isolation(level) => {
-                self.state.options.isolation = match level {
-                    Isolation::ReadUncommitted => engine::Isolation::ReadUncommitted,
-                    Isolation::ReadCommitted => engine::Isolation::ReadCommitted,
-                    Isolation::Snapshot => engine::Isolation::Snapshot,
-                    Isolation::RepeatableRead | Isolation::Serializable => {
-                        return Err(SqlError::unsupported(
-                            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ or SERIALIZABLE",
-                        ));
-                    }
-                };
-                Ok(())
-            }
+            SetOption::Isolation(level) => self.set_isolation(*level),
             SetOption::IdentityInsert { table, on } => {
                 let scope = self.state.transaction.scope();
                 let catalog = &self.state.database.catalog;
@@ -292,6 +280,21 @@ impl Vm<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// SET TRANSACTION ISOLATION LEVEL.
+    pub fn set_isolation(&mut self, level: Isolation) -> Result<(), SqlError> {
+        self.state.options.isolation = match level {
+            Isolation::ReadUncommitted => engine::Isolation::ReadUncommitted,
+            Isolation::ReadCommitted => engine::Isolation::ReadCommitted,
+            Isolation::Snapshot => engine::Isolation::Snapshot,
+            Isolation::RepeatableRead | Isolation::Serializable => {
+                return Err(SqlError::unsupported(
+                    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ or SERIALIZABLE",
+                ));
+            }
+        };
+        Ok(())
     }
 
     fn dbcc(

@@ -3,6 +3,7 @@
 //! Promise: SET options, the open transaction and cached programs live here and nowhere else; dropping the
 //! state rolls an open transaction back.
 
+use crate::cache::TextCache;
 use crate::code::Code;
 use crate::host::OpenDatabase;
 use crate::plan::{CodeState, NamesVersion};
@@ -52,6 +53,19 @@ impl Default for SetOptions {
     }
 }
 
+impl SetOptions {
+    /// Those that change what a text means when it is compiled, as bits.
+    #[inline]
+    pub(crate) fn meaning(&self) -> u32 {
+        self.quoted_identifier as u32
+    }
+}
+
+/// A transaction's number as clients know it.
+pub(crate) fn descriptor(spid: u16, serial: u64) -> u64 {
+    (spid as u64) << 40 | serial
+}
+
 /// A procedure, compiled, with what this session has learnt of it.
 pub(crate) struct CachedProcedure {
     /// Catalog version of the definition that was compiled.
@@ -59,6 +73,48 @@ pub(crate) struct CachedProcedure {
     pub code: Arc<Code>,
     /// Absent while it runs.
     pub state: Option<CodeState>,
+}
+
+/// Who is at the other end of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    /// The login's name: ORIGINAL_LOGIN().
+    pub login: Box<str>,
+    /// HOST_NAME(): the client's machine.
+    pub host: Box<str>,
+    /// APP_NAME(): the client's program.
+    pub application: Box<str>,
+    /// The client library's name.
+    pub interface: Box<str>,
+    /// The client's process id.
+    pub process_id: u32,
+    /// The peer's address, `<local machine>` when it is in this process.
+    pub address: Box<str>,
+    /// The port that took the connection; 0 without one.
+    pub local_port: u16,
+    /// How requests come: `TCP`, or `Shared memory` in this process.
+    pub transport: Box<str>,
+    /// The connection is encrypted.
+    pub encrypted: bool,
+    /// Packets of the wire, in bytes; 0 without a wire.
+    pub packet_size: u32,
+}
+
+impl Default for Client {
+    fn default() -> Client {
+        Client {
+            login: "sa".into(),
+            host: "localhost".into(),
+            application: "millrace".into(),
+            interface: "".into(),
+            process_id: std::process::id(),
+            address: "<local machine>".into(),
+            local_port: 0,
+            transport: "Shared memory".into(),
+            encrypted: false,
+            packet_size: 0,
+        }
+    }
 }
 
 /// A session: its database, options, transaction and caches.
@@ -69,6 +125,8 @@ pub struct SessionState {
     pub database: Arc<OpenDatabase>,
     /// SET options.
     pub options: SetOptions,
+    /// Who is at the other end.
+    pub client: Arc<Client>,
     /// Set by another thread to stop the running batch at its next loop turn, statement or row batch.
     pub cancel: Arc<AtomicBool>,
     pub(crate) transaction: Transaction,
@@ -87,6 +145,8 @@ pub struct SessionState {
     /// Errors of the CATCH blocks being run, innermost last.
     pub(crate) caught: Vec<SqlError>,
     pub(crate) procedures: HashMap<(u16, i32), CachedProcedure>,
+    /// Compiled batches and parameterised texts.
+    pub(crate) texts: TextCache,
     /// Frames not in use.
     pub(crate) frames: Vec<Vec<Value>>,
 }
@@ -98,6 +158,7 @@ impl SessionState {
             spid,
             database,
             options: SetOptions::default(),
+            client: Arc::default(),
             cancel: Arc::new(AtomicBool::new(false)),
             transaction: Transaction::default(),
             rowcount: 0,
@@ -108,6 +169,7 @@ impl SessionState {
             procedure_id: 0,
             caught: Vec::new(),
             procedures: HashMap::new(),
+            texts: TextCache::default(),
             frames: Vec::new(),
         }
     }
@@ -122,14 +184,31 @@ impl SessionState {
         self.transaction.scope()
     }
 
-    /// Rolls back whatever is open; for a reset or closing connection. Suspends.
+    /// The open transaction as clients are told of it.
+    pub fn open_transaction(&self) -> Option<u64> {
+        let open = self.transaction.open();
+        (open != 0).then_some(descriptor(self.spid, open))
+    }
+
+    /// Rolls back whatever is open; for a closing connection. Suspends.
     pub fn reset(&mut self) {
-        self.cancel.store(false, Ordering::Relaxed);
-        let _ = self.transaction.rollback_all();
+        self.reset_connection(false);
         self.transaction.forget_database();
+    }
+
+    /// Makes everything as it was at the beginning, but for the database and, where it is to be kept, the transaction.
+    /// Suspends.
+    pub fn reset_connection(&mut self, keep_transaction: bool) {
+        self.cancel.store(false, Ordering::Relaxed);
+        if !keep_transaction || self.transaction.doomed {
+            let _ = self.transaction.rollback_all();
+        }
+        self.identity = None;
+        self.identity_insert = None;
         self.transaction.private.clear();
         self.options = SetOptions::default();
         self.procedures.clear();
+        self.texts.clear();
         self.caught.clear();
         self.nesting = 0;
         self.error = 0;
@@ -151,6 +230,7 @@ impl SessionState {
         self.transaction.forget_database();
         self.database = database;
         self.procedures.clear();
+        self.texts.forget_plans();
         Ok(())
     }
 

@@ -29,6 +29,10 @@ pub(crate) struct Transaction {
     txn: Option<Box<Txn>>,
     /// Uncommitted definitions.
     ddl: Option<Box<DdlScope>>,
+    /// Counts the outermost transactions; the number of the one that is open, or of the last one.
+    serial: u64,
+    /// The one that was open when the request began, and whether it was rolled back.
+    watched: (u64, bool),
     /// Grows with every uncommitted definition, so that no two states of them look alike to a cached plan.
     generation: u64,
     /// The session's temporary tables and table variables: the former are part of the transaction.
@@ -51,8 +55,27 @@ impl Transaction {
     pub fn begin(&mut self, name: Option<String>) {
         self.count += 1;
         if self.count == 1 {
+            self.serial += 1;
             self.name = name;
         }
+    }
+
+    /// The number of the open transaction, 0 when none is open.
+    #[inline]
+    pub fn open(&self) -> u64 {
+        if self.count > 0 { self.serial } else { 0 }
+    }
+
+    /// A request begins: the transaction that is open now is the one to be told of.
+    #[inline]
+    pub fn watch(&mut self) -> u64 {
+        self.watched = (self.open(), false);
+        self.watched.0
+    }
+
+    /// Whether the watched transaction was rolled back.
+    pub fn was_rolled_back(&self) -> bool {
+        self.watched.1
     }
 
     /// Takes the engine's object for a statement; give it back by [`Transaction::give`].
@@ -144,6 +167,9 @@ impl Transaction {
 
     /// Undoes everything and ends the transaction. Suspends.
     pub fn rollback_all(&mut self) -> Result<(), SqlError> {
+        if self.count > 0 {
+            self.watched.1 |= self.serial == self.watched.0;
+        }
         self.count = 0;
         self.doomed = false;
         self.name = None;

@@ -14,6 +14,7 @@ mod facts;
 mod gate;
 mod host;
 mod instance;
+mod login;
 mod registry;
 mod session;
 
@@ -23,5 +24,9 @@ pub use executor::{
     SqlMessage,
 };
 pub use instance::Instance;
+pub use interpreter::{
+    BeginNext, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest, well_known,
+};
+pub use login::Login;
 pub use session::Session;
 pub use system_views::{ConnectionFacts, SessionFacts};

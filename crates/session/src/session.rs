@@ -7,7 +7,7 @@ use crate::Instance;
 use crate::host::InstanceHost;
 use crate::registry::Registered;
 use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlMessage};
-use interpreter::SessionState;
+use interpreter::{Client, OpenDatabase, Rpc, SessionState, TransactionRequest};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,17 +22,32 @@ const SEVERITY_ENDS_SESSION: u8 = 20;
 /// spid.
 pub struct Session {
     instance: Arc<Instance>,
+    host: InstanceHost,
     state: SessionState,
     registered: Arc<Registered>,
+    /// The database of the login, to come back to on a reset.
+    home: String,
     ended: bool,
 }
 
 impl Session {
-    /// A fresh session in `master`.
+    /// A fresh session in `master`, as `sa`, within this process.
     pub fn new(instance: &Arc<Instance>) -> Session {
+        Session::of(instance, instance.master(), Client::default())
+    }
+
+    pub(crate) fn of(
+        instance: &Arc<Instance>,
+        database: Arc<OpenDatabase>,
+        client: Client,
+    ) -> Session {
         let (spid, registered) = instance.enter_session();
-        let state = SessionState::new(spid, instance.master());
-        Session { instance: instance.clone(), state, registered, ended: false }
+        registered.tell(|facts| facts.login = client.login.to_string());
+        let home = database.name.clone();
+        let mut state = SessionState::new(spid, database);
+        state.client = Arc::new(client);
+        let host = InstanceHost::new(instance.clone());
+        Session { instance: instance.clone(), host, state, registered, home, ended: false }
     }
 
     /// Tells the others who this is: login, host, program, connection (sys.dm_exec_sessions).
@@ -46,9 +61,56 @@ impl Session {
     }
 
     /// Runs one batch to its end; everything it has to say goes to `sink`. `Err` when an error of severity 11 or more
-    /// was among it. Suspends.
+    /// was among it, or it was stopped through [`Session::cancel_flag`]. Suspends.
     #[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
     pub fn execute(&mut self, batch: &str, sink: &mut dyn ResultSink) -> Result<(), ()> {
+        self.run(sink, |state, host, sink| interpreter::execute_batch(state, host, batch, sink))
+    }
+
+    /// Calls a procedure: its results, then its status, output parameters and end. As [`Session::execute`] otherwise.
+    #[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
+    pub fn call(&mut self, call: &Rpc, sink: &mut dyn ResultSink) -> Result<(), ()> {
+        self.run(sink, |state, host, sink| interpreter::execute_call(state, host, call, sink))
+    }
+
+    /// Begins, commits, rolls back or saves. As [`Session::execute`] otherwise.
+    #[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
+    pub fn transaction(
+        &mut self,
+        request: &TransactionRequest,
+        sink: &mut dyn ResultSink,
+    ) -> Result<(), ()> {
+        self.run(sink, |state, host, sink| {
+            interpreter::execute_transaction(state, host, request, sink)
+        })
+    }
+
+    /// Makes the session as it was after its login, for the next user of a pooled connection: an open transaction is
+    /// rolled back (unless it is to be kept), handles, plans and options are gone, the login's database is current.
+    /// Suspends.
+    pub fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) {
+        let database = self.state.database.name.clone();
+        let before = self.state.open_transaction();
+        self.state.reset_connection(keep_transaction);
+        if let (Some(transaction), None) = (before, self.state.open_transaction()) {
+            sink.environment(EnvironmentChange::Rollback { transaction });
+        }
+        // A kept transaction stays in its database.
+        if self.state.trancount() == 0
+            && database != self.home
+            && let Some(home) = self.instance.database(&self.home)
+            && self.state.use_database(home).is_ok()
+        {
+            sink.environment(EnvironmentChange::Database { old: &database, new: &self.home });
+        }
+        sink.environment(EnvironmentChange::ResetDone);
+    }
+
+    fn run(
+        &mut self,
+        sink: &mut dyn ResultSink,
+        body: impl FnOnce(&mut SessionState, &mut InstanceHost, &mut Watch<'_>) -> Result<(), ()>,
+    ) -> Result<(), ()> {
         if self.ended {
             sink.message(&severe(
                 596,
@@ -57,13 +119,10 @@ impl Session {
             ));
             return Err(());
         }
-        let mut host = InstanceHost::new(self.instance.clone());
         let mut watch = Watch { sink, worst: 0 };
         self.registered.begin();
-        let state = &mut self.state;
-        let run = catch_unwind(AssertUnwindSafe(|| {
-            interpreter::execute_batch(state, &mut host, batch, &mut watch)
-        }));
+        let (state, host) = (&mut self.state, &mut self.host);
+        let run = catch_unwind(AssertUnwindSafe(|| body(state, host, &mut watch)));
         let worst = watch.worst;
         let panicked = run.is_err();
         let result = run.unwrap_or_else(|panic| {
@@ -85,7 +144,8 @@ impl Session {
         self.ended
     }
 
-    /// Set it from elsewhere to stop the batch that runs.
+    /// Set it from elsewhere to stop the request that runs: it ends within 100 ms, says nothing of being stopped, and
+    /// clears the flag. An open transaction stays open unless XACT_ABORT is ON.
     pub fn cancel_flag(&self) -> Arc<AtomicBool> {
         self.state.cancel.clone()
     }

@@ -47,6 +47,14 @@ pub fn parse_batch(text: &str, options: &LexOptions) -> Result<ast::Batch, Vec<S
     parser::batch(text, options).map_err(|error| vec![*error])
 }
 
+/// Reads the declarations of a parameterised text: `@a int, @b nvarchar(40) OUTPUT`. Nothing is no parameter.
+pub fn parse_parameters(
+    text: &str,
+    options: &LexOptions,
+) -> Result<Vec<ast::Parameter>, Vec<SyntaxError>> {
+    parser::parameters(text, options).map_err(|error| vec![*error])
+}
+
 /// Reads one value expression, for texts the catalog keeps (defaults): `((1))`, `getdate()`.
 pub fn parse_expression(text: &str, options: &LexOptions) -> Result<ast::Expr, Vec<SyntaxError>> {
     parser::expression(text, options).map_err(|error| vec![*error])

@@ -30,6 +30,16 @@ pub(crate) fn batch(text: &str, options: &LexOptions) -> ParseResult<Batch> {
     Ok(Batch { statements })
 }
 
+/// Reads declarations of parameters and nothing after them.
+pub(crate) fn parameters(text: &str, options: &LexOptions) -> ParseResult<Vec<Parameter>> {
+    let mut parser = Parser::new(text, options)?;
+    if parser.at_end() {
+        return Ok(Vec::new());
+    }
+    let parameters = parser.comma_list(Parser::parameter)?;
+    if parser.at_end() { Ok(parameters) } else { Err(parser.unexpected()) }
+}
+
 /// Reads one value expression and nothing after it.
 pub(crate) fn expression(text: &str, options: &LexOptions) -> ParseResult<Expr> {
     let mut parser = Parser::new(text, options)?;

@@ -635,7 +635,7 @@ impl Parser<'_> {
         })))
     }
 
-    fn parameter(&mut self) -> ParseResult<Parameter> {
+    pub(super) fn parameter(&mut self) -> ParseResult<Parameter> {
         let name = self.variable()?;
         self.eat_kw(Kw::As);
         let ty = self.type_name()?;

@@ -1,0 +1,219 @@
+//! Compiled texts of a session: batches, parameterised statements, and the handles of prepared ones.
+//!
+//! Promises: the same text under the same declarations, settings and database is parsed, bound and compiled once, and
+//! its plans and the fast statements' buffers are kept between its runs; a text without a handle is kept from its
+//! second use on (most ad hoc texts have none), at most [`KEPT`] of them; a handle keeps its text until it is given up.
+
+use crate::code::Code;
+use crate::plan::CodeState;
+use std::sync::Arc;
+
+/// Texts kept that no handle asks for.
+const KEPT: usize = 64;
+/// Longer texts are not kept without a handle, in bytes.
+const TEXT_BYTES_MAX: usize = 128 << 10;
+
+/// What a compiled text depends on besides the catalog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Setting {
+    pub database: u16,
+    /// The SET options that change what a text means.
+    pub options: u32,
+}
+
+/// A compiled text.
+struct Compiled {
+    setting: Setting,
+    text: Box<str>,
+    /// Declarations of parameters; a batch has none.
+    declarations: Option<Box<str>>,
+    code: Arc<Code>,
+    /// Absent while it runs.
+    state: Option<CodeState>,
+    handles: u32,
+    used: u64,
+}
+
+/// Where a compiled text was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slot(u32);
+
+/// What a handle stands for.
+#[derive(Debug, Clone)]
+pub(crate) enum Prepared {
+    /// A compiled text.
+    Text(Slot),
+    /// A procedure of that name (sp_prepexecrpc).
+    Procedure(Arc<str>),
+}
+
+/// The compiled texts of a session.
+#[derive(Default)]
+pub(crate) struct TextCache {
+    slots: Vec<Option<Box<Compiled>>>,
+    /// The hash of each slot's text, 0 for a free slot.
+    hashes: Vec<u64>,
+    /// What each handle stands for, by handle.
+    handles: Vec<(i32, Prepared)>,
+    last_handle: i32,
+    /// Hashes of texts seen once, by their low bits.
+    seen: Vec<u64>,
+    clock: u64,
+}
+
+/// A text's hash; its quality decides only how often two texts are compared.
+#[inline]
+pub(crate) fn hash_text(setting: Setting, declarations: Option<&str>, text: &str) -> u64 {
+    const PRIME: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut hash = (setting.options as u64) << 16 | setting.database as u64;
+    let mut add = |bytes: &[u8]| {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            hash = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(PRIME);
+            hash ^= hash >> 29;
+        }
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        hash = (hash ^ u64::from_le_bytes(last) ^ (bytes.len() as u64) << 56).wrapping_mul(PRIME);
+        hash ^= hash >> 32;
+    };
+    add(declarations.unwrap_or("\u{1}").as_bytes());
+    add(text.as_bytes());
+    hash | 1
+}
+
+impl TextCache {
+    /// The compiled form of a text, with what was learnt of it.
+    #[inline]
+    pub fn find(
+        &mut self,
+        hash: u64,
+        setting: Setting,
+        declarations: Option<&str>,
+        text: &str,
+    ) -> Option<(Slot, Arc<Code>, CodeState)> {
+        let found = self.hashes.iter().position(|h| *h == hash)?;
+        let same = self.slots[found].as_ref().is_some_and(|c| {
+            c.setting == setting && *c.text == *text && c.declarations.as_deref() == declarations
+        });
+        same.then(|| self.take(Slot(found as u32)))
+    }
+
+    /// The compiled text of a slot that a handle names.
+    #[inline]
+    pub fn take(&mut self, slot: Slot) -> (Slot, Arc<Code>, CodeState) {
+        self.clock += 1;
+        let Some(compiled) = &mut self.slots[slot.0 as usize] else {
+            stdx::fatal!("a handle of a text that is gone");
+        };
+        compiled.used = self.clock;
+        let code = compiled.code.clone();
+        let state = compiled.state.take().unwrap_or_else(|| CodeState::new(&code));
+        (slot, code, state)
+    }
+
+    /// Keeps a text that was compiled, if it is worth it or `always`.
+    pub fn keep(
+        &mut self,
+        hash: u64,
+        setting: Setting,
+        declarations: Option<&str>,
+        text: &str,
+        code: &Arc<Code>,
+        always: bool,
+    ) -> Option<Slot> {
+        if !always {
+            self.seen.resize(KEPT, 0);
+            let seen = &mut self.seen[(hash >> 8) as usize % KEPT];
+            if std::mem::replace(seen, hash) != hash || text.len() > TEXT_BYTES_MAX {
+                return None;
+            }
+        }
+        self.clock += 1;
+        let compiled = Box::new(Compiled {
+            setting,
+            text: text.into(),
+            declarations: declarations.map(Into::into),
+            code: code.clone(),
+            state: None,
+            handles: 0,
+            used: self.clock,
+        });
+        self.make_room();
+        let free = self.slots.iter().position(Option::is_none).unwrap_or_else(|| {
+            self.slots.push(None);
+            self.hashes.push(0);
+            self.slots.len() - 1
+        });
+        self.hashes[free] = hash;
+        self.slots[free] = Some(compiled);
+        Some(Slot(free as u32))
+    }
+
+    /// Lets the text go that nobody holds and that was not used for longest, where there are too many.
+    fn make_room(&mut self) {
+        let unheld = || self.slots.iter().enumerate();
+        let unheld =
+            unheld().filter_map(|(i, s)| Some((i, s.as_ref().filter(|c| c.handles == 0)?)));
+        if unheld.clone().count() < KEPT {
+            return;
+        }
+        if let Some((oldest, _)) = unheld.min_by_key(|(_, c)| c.used) {
+            self.slots[oldest] = None;
+            self.hashes[oldest] = 0;
+        }
+    }
+
+    /// Gives back what was learnt while it ran.
+    #[inline]
+    pub fn give(&mut self, slot: Option<Slot>, code: &Arc<Code>, state: CodeState) {
+        let Some(slot) = slot else { return };
+        // The slot may have been given to another text meanwhile.
+        if let Some(Some(compiled)) = self.slots.get_mut(slot.0 as usize)
+            && Arc::ptr_eq(&compiled.code, code)
+        {
+            compiled.state = Some(state);
+        }
+    }
+
+    /// A new handle.
+    pub fn prepare(&mut self, prepared: Prepared) -> i32 {
+        self.last_handle += 1;
+        if let Prepared::Text(slot) = prepared
+            && let Some(Some(compiled)) = self.slots.get_mut(slot.0 as usize)
+        {
+            compiled.handles += 1;
+        }
+        self.handles.push((self.last_handle, prepared));
+        self.last_handle
+    }
+
+    /// What a handle stands for.
+    #[inline]
+    pub fn prepared(&self, handle: i32) -> Option<&Prepared> {
+        let at = self.handles.binary_search_by_key(&handle, |(h, _)| *h).ok()?;
+        Some(&self.handles[at].1)
+    }
+
+    /// Gives a handle up; false when there is none of that number.
+    pub fn release(&mut self, handle: i32) -> bool {
+        let Ok(at) = self.handles.binary_search_by_key(&handle, |(h, _)| *h) else { return false };
+        if let (_, Prepared::Text(slot)) = self.handles.remove(at)
+            && let Some(Some(compiled)) = self.slots.get_mut(slot.0 as usize)
+        {
+            compiled.handles -= 1;
+        }
+        true
+    }
+
+    /// Forgets plans, which hold on to a database; texts and handles stay.
+    pub fn forget_plans(&mut self) {
+        self.slots.iter_mut().flatten().for_each(|compiled| compiled.state = None);
+    }
+
+    /// Forgets everything, handles too.
+    pub fn clear(&mut self) {
+        let last_handle = self.last_handle;
+        *self = TextCache { last_handle, ..TextCache::default() };
+    }
+}

@@ -1,0 +1,515 @@
+//! Calls from outside: well-known system procedures by number or name, procedures of the catalog, and batches through
+//! the cache of compiled texts.
+//!
+//! ```text
+//! sp_executesql  text, declarations, values...        compiled once per text (cache)
+//! sp_prepare     -> handle; text, declarations        the handle keeps the compiled text
+//! sp_execute     handle, values...                    no parse, no bind, no plan
+//! sp_prepexec    sp_prepare and sp_execute in one
+//! ```
+//!
+//! Promise: running a handle whose statement is a fast one (a singleton insert, a point read) takes no lock, allocates
+//! nothing for integers and short texts, and touches no memory shared with other sessions besides what storage does.
+
+use crate::cache::{Prepared, Setting, Slot, hash_text};
+use crate::code::Code;
+use crate::compile::compile;
+use crate::exec::{Argument, NESTING_MAX, object_name, syntax_error};
+use crate::names::SessionNames;
+use crate::plan::CodeState;
+use crate::rpc::{Rpc, RpcName, RpcParam, RpcValue, well_known};
+use crate::statement::bind_error;
+use crate::vm::{Halt, Halted, Vm};
+use executor::SqlError;
+use std::sync::Arc;
+use syntax::LexOptions;
+use types::{Len, SqlType, Value, convert};
+
+/// What a call that ran to its end returns.
+type Called = Result<i32, Halt>;
+
+impl Vm<'_> {
+    /// Runs a batch.
+    pub fn batch(&mut self, text: &str) -> Result<(), Halt> {
+        let (slot, code, mut learnt) = self.compiled(text, None, false).map_err(throw)?;
+        let mut frame = self.state.take_frame();
+        frame.extend_from_slice(&code.template);
+        let tables = self.open_tables(&code);
+        let result = self.run(&code, &mut learnt, &mut frame, false);
+        self.state.nesting = 0;
+        self.close_tables(tables);
+        self.state.give_frame(frame);
+        self.state.texts.give(slot, &code, learnt);
+        result.map(drop)
+    }
+
+    /// Runs a call from outside and tells its end.
+    pub fn remote_call(&mut self, call: &Rpc) -> Result<(), Halt> {
+        let trancount = self.state.trancount();
+        let implicit = self.state.options.implicit_transactions;
+        match self.dispatch(call) {
+            Ok(status) => {
+                self.sink.procedure_done(status);
+            }
+            Err(halt) => {
+                if let Halt::Throw(error) = halt {
+                    self.state.error = error.number;
+                    self.tell_error(&error);
+                }
+                self.sink.procedure_done(self.state.error);
+                return Ok(());
+            }
+        }
+        if !implicit && let Err(Halted::Error(error)) = self.check_trancount(trancount) {
+            self.tell_error(&error);
+        }
+        Ok(())
+    }
+
+    fn dispatch(&mut self, call: &Rpc) -> Called {
+        let params = &call.params[..];
+        let name = match &call.procedure {
+            RpcName::Id(10) => return self.remote_sql(params, call.recompile),
+            RpcName::Id(12) => return self.remote_execute(params),
+            RpcName::Id(id) => {
+                well_known(*id).ok_or_else(|| throw(no_procedure(&id.to_string())))?
+            }
+            RpcName::Name(name) => name,
+        };
+        // The names of system procedures are the same in every database and schema.
+        let bare = name.rsplit('.').next().unwrap_or(name).trim_matches(['[', ']', '"']);
+        if !bare.get(..3).is_some_and(|p| p.eq_ignore_ascii_case("sp_")) {
+            return self.remote_procedure(name, params, 0);
+        }
+        match bare.to_ascii_lowercase().as_str() {
+            "sp_executesql" => self.remote_sql(params, call.recompile),
+            "sp_execute" => self.remote_execute(params),
+            "sp_prepare" => {
+                let (declarations, text) = (text_of(params, 1), text_of(params, 2));
+                let handle = self.prepare(text, declarations).map_err(throw)?;
+                self.give_handle(params, handle);
+                Ok(0)
+            }
+            "sp_prepexec" => {
+                self.release_old(params);
+                let (declarations, text) = (text_of(params, 1), text_of(params, 2));
+                let handle = self.prepare(text, declarations).map_err(throw)?;
+                self.remote_handle(handle, params, 3, true)
+            }
+            "sp_prepexecrpc" => {
+                self.release_old(params);
+                let name: Arc<str> = called(text_of(params, 1)).into();
+                let handle = self.state.texts.prepare(Prepared::Procedure(name));
+                self.remote_handle(handle, params, 2, true)
+            }
+            "sp_unprepare" => {
+                let handle = number_of(params, 0);
+                if !self.state.texts.release(handle) {
+                    return Err(throw(no_handle(handle)));
+                }
+                self.sink.return_status(0);
+                Ok(0)
+            }
+            cursor @ ("sp_cursor" | "sp_cursoropen" | "sp_cursorprepare" | "sp_cursorexecute"
+            | "sp_cursorprepexec" | "sp_cursorunprepare" | "sp_cursorfetch"
+            | "sp_cursoroption" | "sp_cursorclose") => Err(throw(SqlError::unsupported(cursor))),
+            _ => self.remote_procedure(name, params, 0),
+        }
+    }
+
+    /// sp_executesql.
+    fn remote_sql(&mut self, params: &[RpcParam], recompile: bool) -> Called {
+        let (text, declarations) = (text_of(params, 0), text_of(params, 1));
+        let found = match recompile {
+            false => self.compiled(text, Some(declarations), false),
+            true => self.compile_text(text, Some(declarations)).map(|code| {
+                let learnt = CodeState::new(&code);
+                (None, Arc::new(code), learnt)
+            }),
+        };
+        let (slot, code, learnt) = found.map_err(throw)?;
+        self.run_text(slot, &code, learnt, params, 2, None)
+    }
+
+    /// sp_execute.
+    fn remote_execute(&mut self, params: &[RpcParam]) -> Called {
+        self.remote_handle(number_of(params, 0), params, 1, false)
+    }
+
+    /// Runs what a handle stands for; a new handle goes back to the client.
+    fn remote_handle(
+        &mut self,
+        handle: i32,
+        params: &[RpcParam],
+        first: usize,
+        new: bool,
+    ) -> Called {
+        let new = new.then_some(handle);
+        match self.state.texts.prepared(handle) {
+            Some(Prepared::Text(slot)) => {
+                let slot = *slot;
+                let (slot, code, learnt) = self.state.texts.take(slot);
+                self.run_text(Some(slot), &code, learnt, params, first, new)
+            }
+            Some(Prepared::Procedure(name)) => {
+                let name = name.clone();
+                if let Some(handle) = new {
+                    self.output_handle(params, handle);
+                }
+                self.remote_procedure(&name, params, first)
+            }
+            None => Err(throw(no_handle(handle))),
+        }
+    }
+
+    fn prepare(&mut self, text: &str, declarations: &str) -> Result<i32, SqlError> {
+        let setting = self.setting();
+        let hash = hash_text(setting, Some(declarations), text);
+        let texts = &mut self.state.texts;
+        let slot = match texts.find(hash, setting, Some(declarations), text) {
+            Some((slot, code, learnt)) => {
+                texts.give(Some(slot), &code, learnt);
+                Some(slot)
+            }
+            None => {
+                let code = Arc::new(self.compile_text(text, Some(declarations))?);
+                self.state.texts.keep(hash, setting, Some(declarations), text, &code, true)
+            }
+        };
+        let Some(slot) = slot else { stdx::fatal!("a text that must be kept was not") };
+        Ok(self.state.texts.prepare(Prepared::Text(slot)))
+    }
+
+    /// A handle given to sp_prepexec is given up for the new one.
+    fn release_old(&mut self, params: &[RpcParam]) {
+        let old = number_of(params, 0);
+        if old != 0 {
+            self.state.texts.release(old);
+        }
+    }
+
+    fn give_handle(&mut self, params: &[RpcParam], handle: i32) {
+        self.sink.return_status(0);
+        self.output_handle(params, handle);
+    }
+
+    fn output_handle(&mut self, params: &[RpcParam], handle: i32) {
+        let name = params.first().and_then(|p| p.name.as_deref()).unwrap_or("");
+        self.sink.output(0, name, SqlType::Int, &Value::Int(handle));
+    }
+
+    /// Runs a parameterised text with the parameters from `first` on.
+    fn run_text(
+        &mut self,
+        slot: Option<Slot>,
+        code: &Arc<Code>,
+        mut learnt: CodeState,
+        params: &[RpcParam],
+        first: usize,
+        new_handle: Option<i32>,
+    ) -> Called {
+        let mut frame = self.state.take_frame();
+        frame.extend_from_slice(&code.template);
+        let result = match bind(code, params, first, &mut frame) {
+            Ok(()) => self.invoke(code, &mut learnt, &mut frame),
+            Err(error) => Err(throw(error)),
+        };
+        self.state.texts.give(slot, code, learnt);
+        let result = result.map(|_| {
+            let status = self.state.error;
+            self.sink.return_status(status);
+            if let Some(handle) = new_handle {
+                self.output_handle(params, handle);
+            }
+            self.outputs(code, params, first, &frame);
+            status
+        });
+        self.state.give_frame(frame);
+        result
+    }
+
+    /// Calls a procedure by name, the catalog's or a built-in one, with the parameters from `first` on.
+    fn remote_procedure(&mut self, name: &str, params: &[RpcParam], first: usize) -> Called {
+        let name = object_name(name);
+        if let Some(definition) = self.find_procedure(&name) {
+            let (code, mut learnt) = self.procedure(&definition).map_err(throw)?;
+            let mut frame = self.state.take_frame();
+            frame.extend_from_slice(&code.template);
+            let result = match bind(&code, params, first, &mut frame) {
+                Ok(()) => self.invoke(&code, &mut learnt, &mut frame),
+                Err(error) => Err(throw(error)),
+            };
+            self.keep_learnt(&definition, learnt);
+            let result = result.inspect(|status| {
+                self.sink.return_status(*status);
+                self.outputs(&code, params, first, &frame);
+            });
+            self.state.give_frame(frame);
+            return result;
+        }
+        self.remote_builtin(&name, params, first)
+    }
+
+    /// A built-in procedure: its arguments are the variables of a caller that is not there.
+    fn remote_builtin(
+        &mut self,
+        name: &binder::ObjectName,
+        params: &[RpcParam],
+        first: usize,
+    ) -> Called {
+        let given = params.get(first..).unwrap_or_default();
+        let mut args = Vec::with_capacity(given.len());
+        let mut frame = Vec::with_capacity(given.len());
+        let mut caller = Code::empty();
+        for (i, param) in given.iter().enumerate() {
+            let value = scalar(param).map_err(throw)?;
+            // An output may be longer than what came in.
+            caller.vars.push(match param.ty {
+                SqlType::NVarChar(_) | SqlType::NChar(_) => SqlType::NVarChar(Len::Max),
+                SqlType::VarChar(_) | SqlType::Char(_) => SqlType::VarChar(Len::Max),
+                SqlType::VarBinary(_) | SqlType::Binary(_) => SqlType::VarBinary(Len::Max),
+                other => other,
+            });
+            frame.push(value.clone());
+            args.push(Argument {
+                name: param.name.as_deref().map(str::to_owned),
+                value: (!param.default).then(|| value.clone()),
+                ty: param.ty,
+                output: param.output.then_some(i as u32),
+                table: None,
+            });
+        }
+        self.state.nesting += 1;
+        let result = self.system_procedure(name, &args, &caller, &mut frame, false);
+        self.state.nesting -= 1;
+        let status = match result {
+            Ok(Some(status)) => status,
+            Ok(None) => return Err(throw(no_procedure(&name.to_string()))),
+            Err(halted) => return Err(halted.into()),
+        };
+        self.sink.return_status(status);
+        for (i, param) in given.iter().enumerate().filter(|(_, param)| param.output) {
+            let name = param.name.as_deref().unwrap_or("");
+            self.sink.output((first + i) as u16, name, caller.vars[i], &frame[i]);
+        }
+        Ok(status)
+    }
+
+    /// Runs a procedure or parameterised text in its frame: one level deeper, its SET options and USE undone after it.
+    fn invoke(&mut self, code: &Code, learnt: &mut CodeState, frame: &mut [Value]) -> Called {
+        if self.state.nesting >= NESTING_MAX {
+            return Err(throw(crate::exec::too_deep()));
+        }
+        self.state.nesting += 1;
+        let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
+        let options = self.state.options.clone();
+        let database = code.changes_database.then(|| self.state.database.clone());
+        let tables = self.open_tables(code);
+        let result = self.run(code, learnt, frame, false);
+        self.state.options = options;
+        self.state.procedure_id = outer;
+        self.state.nesting -= 1;
+        self.close_tables(tables);
+        if let Some(database) = database
+            && !Arc::ptr_eq(&database, &self.state.database)
+        {
+            self.state.use_database(database).map_err(throw)?;
+        }
+        result
+    }
+
+    /// Gives back the parameters that the client wants back.
+    fn outputs(&mut self, code: &Code, params: &[RpcParam], first: usize, frame: &[Value]) {
+        for (i, param) in params.iter().enumerate().skip(first).filter(|(_, p)| p.output) {
+            let Some(place) = place_of(code, param, i - first) else { continue };
+            let name = param.name.as_deref().unwrap_or("");
+            self.sink.output(i as u16, name, code.params[place].ty, &frame[place]);
+        }
+    }
+
+    /// What a text depends on.
+    #[inline]
+    pub fn setting(&self) -> Setting {
+        Setting { database: self.state.database.id, options: self.state.options.meaning() }
+    }
+
+    /// The compiled form of a text, from the cache where it is there.
+    pub fn compiled(
+        &mut self,
+        text: &str,
+        declarations: Option<&str>,
+        always: bool,
+    ) -> Result<(Option<Slot>, Arc<Code>, CodeState), SqlError> {
+        let setting = self.setting();
+        let hash = hash_text(setting, declarations, text);
+        if let Some((slot, code, learnt)) = self.state.texts.find(hash, setting, declarations, text)
+        {
+            return Ok((Some(slot), code, learnt));
+        }
+        let code = Arc::new(self.compile_text(text, declarations)?);
+        let learnt = CodeState::new(&code);
+        let slot = self.state.texts.keep(hash, setting, declarations, text, &code, always);
+        Ok((slot, code, learnt))
+    }
+
+    /// Parses, binds and compiles a text, with parameters where there are declarations.
+    pub fn compile_text(
+        &mut self,
+        text: &str,
+        declarations: Option<&str>,
+    ) -> Result<Code, SqlError> {
+        let options = LexOptions { quoted_identifier: self.state.options.quoted_identifier };
+        let parameters = match declarations {
+            Some(declarations) => {
+                syntax::parse_parameters(declarations, &options).map_err(first_mistake)?
+            }
+            None => Vec::new(),
+        };
+        let batch = syntax::parse_batch(text, &options).map_err(first_mistake)?;
+        telemetry::counters::add(telemetry::Counter::Compilations, 1);
+        let names = SessionNames::new(self.state, self.host);
+        let program =
+            binder::bind_parameterised(&parameters, &batch, text, &names).map_err(bind_error)?;
+        let mut code = compile(Arc::new(program), None, 0);
+        code.declarations = declarations.map(Into::into);
+        Ok(code)
+    }
+}
+
+/// Puts the parameters of a call into the frame: by name, else by place; defaults for those not given.
+fn bind(
+    code: &Code,
+    params: &[RpcParam],
+    first: usize,
+    frame: &mut [Value],
+) -> Result<(), SqlError> {
+    let given = params.get(first..).unwrap_or_default();
+    let mut count = 0;
+    for (i, param) in given.iter().enumerate() {
+        let Some(place) = place_of(code, param, i) else {
+            return Err(crate::exec::no_parameter(code, param.name.as_deref()));
+        };
+        let to = &code.params[place];
+        if param.output && !to.output {
+            return Err(SqlError::new(
+                8162,
+                16,
+                format!(
+                    "The formal parameter \"{}\" was not declared as an OUTPUT parameter, but the actual parameter \
+                     passed in requested output.",
+                    to.name
+                ),
+            )
+            .with_state(2));
+        }
+        if param.default {
+            continue;
+        }
+        count += 1;
+        if to.table.is_some() && param.value == RpcValue::Scalar(Value::Null) {
+            continue;
+        }
+        let value = scalar(param)?;
+        frame[place] = match (value, to.ty) {
+            (Value::Null, _) => Value::Null,
+            (Value::Int(_), SqlType::Int) | (Value::BigInt(_), SqlType::BigInt) => value.clone(),
+            (value, to) if param.ty == to => value.clone(),
+            (value, to) => convert::cast(value, param.ty, to, 0)?,
+        };
+    }
+    if count == code.params.len() {
+        return Ok(());
+    }
+    for (place, to) in code.params.iter().enumerate() {
+        let is_given =
+            |(i, p): (usize, &RpcParam)| !p.default && place_of(code, p, i) == Some(place);
+        if given.iter().enumerate().any(is_given) {
+            continue;
+        }
+        match &to.default {
+            Some(value) => frame[place] = value.clone(),
+            // No rows.
+            None if to.table.is_some() => {}
+            // An output parameter that was sent as DEFAULT begins as NULL.
+            None if to.output && code.declarations.is_some() => frame[place] = Value::Null,
+            None => return Err(crate::exec::not_supplied(code, &to.name)),
+        }
+    }
+    Ok(())
+}
+
+/// The callee's parameter that a parameter of the call is for.
+#[inline]
+fn place_of(code: &Code, param: &RpcParam, i: usize) -> Option<usize> {
+    match param.name.as_deref() {
+        None | Some("") => (i < code.params.len()).then_some(i),
+        // Most clients name them in order.
+        Some(name) if code.params.get(i).is_some_and(|p| p.name.eq_ignore_ascii_case(name)) => {
+            Some(i)
+        }
+        Some(name) => code.params.iter().position(|p| p.name.eq_ignore_ascii_case(name)),
+    }
+}
+
+fn scalar(param: &RpcParam) -> Result<&Value, SqlError> {
+    match &param.value {
+        RpcValue::Scalar(value) => Ok(value),
+        RpcValue::Table(table) => {
+            Err(SqlError::unsupported(format!("table-valued parameter of type {}", table.name)))
+        }
+    }
+}
+
+fn text_of(params: &[RpcParam], i: usize) -> &str {
+    match params.get(i).map(|param| &param.value) {
+        Some(RpcValue::Scalar(value)) => value.as_str().unwrap_or(""),
+        _ => "",
+    }
+}
+
+fn number_of(params: &[RpcParam], i: usize) -> i32 {
+    match params.get(i).map(|param| &param.value) {
+        Some(RpcValue::Scalar(value)) => value.as_i64().unwrap_or(0) as i32,
+        _ => 0,
+    }
+}
+
+/// The procedure in `{call p (?, ?)}`, `{? = call p}` or plainly `p`.
+fn called(text: &str) -> &str {
+    let text = text.trim();
+    let Some(inner) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) else { return text };
+    let inner = inner.trim_start_matches(|c: char| c == '?' || c == '=' || c.is_whitespace());
+    let inner =
+        inner.get(..4).filter(|w| w.eq_ignore_ascii_case("call")).map_or(inner, |_| &inner[4..]);
+    inner.split('(').next().unwrap_or(inner).trim()
+}
+
+fn throw(error: SqlError) -> Halt {
+    Halt::Throw(Box::new(error))
+}
+
+fn first_mistake(errors: Vec<syntax::SyntaxError>) -> SqlError {
+    errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
+}
+
+fn no_handle(handle: i32) -> SqlError {
+    SqlError::new(8179, 16, format!("Could not find prepared statement with handle {handle}."))
+        .with_state(4)
+}
+
+/// 2812.
+pub(crate) fn no_procedure(name: &str) -> SqlError {
+    SqlError::new(2812, 16, format!("Could not find stored procedure '{name}'.")).with_state(62)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::called;
+
+    #[test]
+    fn a_call_names_its_procedure() {
+        assert_eq!(called("dbo.p"), "dbo.p");
+        assert_eq!(called("{call [dbo].[p] (?, ?)}"), "[dbo].[p]");
+        assert_eq!(called("{? = CALL p}"), "p");
+    }
+}

@@ -1,0 +1,76 @@
+//! From a login to a session: the database it opens, the client it is.
+//!
+//! Knows nothing of passwords: whoever took the connection has checked them.
+
+use crate::{Instance, Session};
+use executor::SqlError;
+use interpreter::Client;
+use std::sync::Arc;
+use system_views::ConnectionFacts;
+
+/// What a client says of itself and asks for when it logs in.
+#[derive(Debug, Clone, Default)]
+pub struct Login {
+    /// The login's name.
+    pub user: String,
+    /// The database to begin in; the login's default one without it.
+    pub database: Option<String>,
+    /// SET LANGUAGE to begin with.
+    pub language: Option<String>,
+    /// The client's program.
+    pub application: String,
+    /// The client's machine.
+    pub host: String,
+    /// The client's process id.
+    pub process_id: u32,
+    /// The client library.
+    pub interface: String,
+    /// How it is connected; `None` within this process.
+    pub connection: Option<ConnectionFacts>,
+}
+
+impl Session {
+    /// Opens a session for a login whose password has been checked. 4060 when the database does not open; the client is
+    /// told 18456 after it. Suspends.
+    pub fn login(instance: &Arc<Instance>, login: &Login) -> Result<Session, SqlError> {
+        let asked = login.database.as_deref().filter(|name| !name.is_empty());
+        let database = match asked {
+            None => instance.master(),
+            Some(name) => instance.database(name).ok_or_else(|| {
+                SqlError::new(
+                    4060,
+                    11,
+                    format!(
+                        "Cannot open database \"{name}\" requested by the login. The login failed."
+                    ),
+                )
+            })?,
+        };
+        let connection = login.connection.as_ref();
+        let client = Client {
+            login: login.user.as_str().into(),
+            host: login.host.as_str().into(),
+            application: login.application.as_str().into(),
+            interface: login.interface.as_str().into(),
+            process_id: login.process_id,
+            address: connection
+                .and_then(|c| c.client_address.as_deref())
+                .unwrap_or("<local machine>")
+                .into(),
+            local_port: connection.and_then(|c| c.local_port).unwrap_or(0) as u16,
+            transport: connection.map_or("Shared memory", |c| &*c.transport).into(),
+            encrypted: connection.is_some_and(|c| c.encrypted),
+            packet_size: connection.map_or(0, |c| c.packet_bytes as u32),
+        };
+        let session = Session::of(instance, database, client);
+        session.tell(|facts| {
+            let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+            facts.host = said(&login.host);
+            facts.program = said(&login.application);
+            facts.interface = said(&login.interface);
+            facts.host_process = Some(login.process_id as i32);
+            facts.connection = login.connection.clone();
+        });
+        Ok(session)
+    }
+}
