@@ -50,6 +50,7 @@ pub(crate) struct Definitions {
     pub(crate) by_name: HashMap<String, Entry>,
     pub(crate) by_id: BTreeMap<i32, ObjectRef>,
     pub(crate) filegroups: Vec<FilegroupDef>,
+    pub(crate) directory: Arc<security::Directory>,
 }
 
 impl Definitions {
@@ -93,6 +94,7 @@ impl Catalog {
             .collect();
         let primary = FilegroupDef { name: "PRIMARY".into(), is_default: true, files };
         catalog.set_filegroups(&[primary])?;
+        catalog.defs.write().directory = Arc::new(security::Directory::database(&security::SA_SID));
         Ok(catalog)
     }
 
@@ -263,6 +265,7 @@ impl Catalog {
                     defs.remove(&schema, &name, object_id);
                     self.identities.forget(object_id);
                 }
+                Change::Directory(directory) => defs.directory = directory,
             }
         }
         drop(defs);

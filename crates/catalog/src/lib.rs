@@ -15,6 +15,7 @@ mod def;
 mod error;
 mod identity;
 mod load;
+mod principals;
 mod private;
 mod procedures;
 mod scope;
@@ -32,6 +33,9 @@ pub use private::{define_private, private_with_unique, redefine_private};
 pub use scope::DdlScope;
 pub use server::ServerCatalog;
 pub use spec::{AlterTable, ColumnSpec, KeySpec, ModuleOptions, PutMode, TableSpec};
+
+/// Principals as this crate stores them.
+pub use security::Directory;
 
 /// The engine's handles that appear in this crate's signatures.
 pub use engine::{Database, TreeId, Txn};

@@ -4,6 +4,7 @@ use crate::CatalogError;
 use crate::catalog::{Catalog, FIRST_OBJECT_ID};
 use crate::def::*;
 use crate::identity::tree_id;
+use crate::principals::{self, Scope};
 use crate::scope::Entry;
 use crate::system::{Cells, corrupt};
 use engine::TxnOptions;
@@ -91,10 +92,12 @@ impl Catalog {
             entries.push(Entry { object, modified });
         }
         let identities = t.identities.scan(&mut txn, &[])?;
+        let directory = principals::load(&t.security, &mut txn, Scope::Database)?;
         txn.end_statement();
         txn.commit(engine::Durability::Full)?;
         let mut defs = self.defs.write();
         defs.filegroups = filegroups;
+        defs.directory = Arc::new(directory);
         entries.into_iter().for_each(|entry| defs.put(entry));
         for row in identities {
             let mut cells = Cells::new(row);

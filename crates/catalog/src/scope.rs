@@ -4,6 +4,8 @@
 //! system tables hold the same under the transaction, so rolling back is forgetting.
 
 use crate::def::{ObjectRef, fold};
+use security::Directory;
+use std::sync::Arc;
 
 /// A definition as the cache holds it, with the count of its definitions (`modified`).
 #[derive(Clone, Debug)]
@@ -15,7 +17,13 @@ pub(crate) struct Entry {
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
     Put(Entry),
-    Drop { schema: Box<str>, name: Box<str>, object_id: i32 },
+    Drop {
+        schema: Box<str>,
+        name: Box<str>,
+        object_id: i32,
+    },
+    /// Principals, schemas and permissions as they are from here on.
+    Directory(Arc<Directory>),
 }
 
 /// Uncommitted definitions of one transaction, held beside its `Txn`. Empty for most.
@@ -46,6 +54,13 @@ impl DdlScope {
     /// Forgets what was defined after the mark.
     pub fn rollback_to(&mut self, mark: usize) {
         self.changes.truncate(mark);
+    }
+
+    pub(crate) fn directory(&self) -> Option<Arc<Directory>> {
+        self.changes.iter().rev().find_map(|change| match change {
+            Change::Directory(directory) => Some(directory.clone()),
+            _ => None,
+        })
     }
 
     pub(crate) fn find(&self, key: &str) -> Local<'_> {

@@ -2,16 +2,19 @@
 //!
 //! Each change is a transaction of its own, durable when the call returns. `changing` keeps one
 //! change at a time; it is held across waits, and waiters poll it, so no scheduler blocks.
+//! The server's principals are here too; their changes are one after the other by a row lock.
 
 use crate::catalog::in_transaction;
 use crate::def::*;
-use crate::system::{Cells, MasterTables, corrupt};
+use crate::principals::{self, Scope};
+use crate::system::{Cells, MasterTables, SecurityTables, corrupt};
 use crate::{CatalogError, Database, Txn};
 use engine::TxnOptions;
 use parking_lot::RwLock;
+use security::Directory;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use telemetry::WaitType;
 use types::Value;
 
@@ -24,6 +27,11 @@ pub struct ServerCatalog {
     tables: MasterTables,
     list: RwLock<BTreeMap<i32, Arc<DatabaseDef>>>,
     changing: AtomicBool,
+    security: SecurityTables,
+    /// Held for look-ups and publication only.
+    directory: RwLock<Arc<Directory>>,
+    /// Version of `directory`, for whoever caches what it has decided.
+    directory_version: AtomicI64,
 }
 
 /// Ends a change, also on an error.
@@ -51,14 +59,55 @@ impl ServerCatalog {
             let def = read(&tables, &mut txn, row)?;
             list.insert(def.database_id, Arc::new(def));
         }
+        let security = SecurityTables::new(master);
+        let directory = principals::load(&security, &mut txn, Scope::Server)?;
         txn.end_statement();
         txn.commit(engine::Durability::Full)?;
         Ok(ServerCatalog {
+            security,
+            directory_version: AtomicI64::new(directory.version),
+            directory: RwLock::new(Arc::new(directory)),
             master: master.clone(),
             tables,
             list: RwLock::new(list),
             changing: AtomicBool::new(false),
         })
+    }
+
+    /// The server's principals and permissions.
+    pub fn directory(&self) -> Arc<Directory> {
+        self.directory.read().clone()
+    }
+
+    /// Grows with every change of [`ServerCatalog::directory`].
+    #[inline]
+    pub fn directory_version(&self) -> i64 {
+        self.directory_version.load(Ordering::Acquire)
+    }
+
+    /// Changes the server's principals, in a transaction of its own, durable and everyone's when this returns. What
+    /// `work` refuses leaves everything as it was. Suspends.
+    pub fn change_directory<E: From<CatalogError>>(
+        &self,
+        work: impl FnOnce(&mut Directory) -> Result<(), E>,
+    ) -> Result<Arc<Directory>, E> {
+        let _changing = self.change();
+        let mut txn = self.master.begin(TxnOptions::default());
+        txn.begin_statement();
+        let current = || self.directory();
+        match principals::change(&self.security, &mut txn, Scope::Server, current, work) {
+            Ok(new) => {
+                txn.end_statement();
+                txn.commit(engine::Durability::Full).map_err(CatalogError::from)?;
+                *self.directory.write() = new.clone();
+                self.directory_version.store(new.version, Ordering::Release);
+                Ok(new)
+            }
+            Err(e) => {
+                txn.rollback().map_err(CatalogError::from)?;
+                Err(e)
+            }
+        }
     }
 
     fn change(&self) -> Changing<'_> {

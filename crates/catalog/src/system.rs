@@ -16,6 +16,11 @@
 //! | 10 | database options (master) | database_id, name | value |
 //! | 11 | database filegroups (master) | database_id, number | name, is_default |
 //! | 12 | database files (master) | database_id, file_id | filegroup (0: log), name, path, size_bytes, max_bytes |
+//! | 13 | principals | scope, what, id | name, kind, sid, owner, default, flags, password hash, created_unix_ns, modified_unix_ns |
+//! | 14 | members | scope, role, member | there |
+//! | 15 | permissions | scope, class, major_id, grantee, permission | state, grantor |
+//!
+//! `scope` is 0 for the database's own principals, 1 for the server's (in `master`); see `principals.rs`.
 //!
 //! `names` makes names unique across sessions: who creates an object inserts its name, and waits
 //! there for another transaction that has done so. `modified` counts an object's definitions, so
@@ -143,6 +148,7 @@ pub(crate) struct SystemTables {
     pub(crate) filegroups: SystemTable,
     pub(crate) files: SystemTable,
     pub(crate) identities: SystemTable,
+    pub(crate) security: SecurityTables,
 }
 
 impl SystemTables {
@@ -167,6 +173,39 @@ impl SystemTables {
             filegroups: SystemTable::new(db, 6, 1, &[Int, NAME, Bit]),
             files: SystemTable::new(db, 7, 1, &[Int, Int, NAME, TEXT, BigInt, BigInt]),
             identities: SystemTable::new(db, 8, 2, &[Int, BigInt, BigInt]),
+            security: SecurityTables::new(db),
+        }
+    }
+}
+
+/// The tables of principals and permissions.
+pub(crate) struct SecurityTables {
+    pub(crate) principals: SystemTable,
+    pub(crate) members: SystemTable,
+    pub(crate) permissions: SystemTable,
+}
+
+impl SecurityTables {
+    pub(crate) fn new(db: &Arc<Database>) -> SecurityTables {
+        use SqlType::{BigInt, Int, SmallInt, TinyInt};
+        let bytes = SqlType::VarBinary(Len::Max);
+        SecurityTables {
+            principals: SystemTable::new(
+                db,
+                13,
+                3,
+                &[
+                    TinyInt, TinyInt, Int, NAME, TinyInt, bytes, Int, NAME, Int, bytes, BigInt,
+                    BigInt,
+                ],
+            ),
+            members: SystemTable::new(db, 14, 3, &[TinyInt, Int, Int, TinyInt]),
+            permissions: SystemTable::new(
+                db,
+                15,
+                5,
+                &[TinyInt, TinyInt, Int, Int, SmallInt, TinyInt, Int],
+            ),
         }
     }
 }

@@ -560,3 +560,83 @@ fn definitions_survive_a_crash_whole_or_not_at_all() {
         assert!(catalog.objects().len() <= acknowledged + 1);
     }
 }
+
+#[test]
+fn principals_are_found_again_and_a_rollback_leaves_no_trace() {
+    use security::{GrantKey, GrantState, GrantValue, Permission, PrincipalKind, Securable};
+    let mut f = Fixture::new(31);
+    let add = |name: &'static str| {
+        move |d: &mut Directory| -> Result<(), CatalogError> {
+            let id = d.free_id(security::database_role::FIRST);
+            let mut user = security::Principal::new(id, name, PrincipalKind::User, id);
+            user.sid = Some([7; 16].into());
+            user.default = Some("dbo".into());
+            d.put(user);
+            d.members.insert((security::database_role::DATAREADER, id));
+            let key = GrantKey {
+                securable: Securable::Schema(1),
+                grantee: id,
+                permission: Permission::Select,
+            };
+            d.grants.insert(key, GrantValue { state: GrantState::Deny, grantor: 1 });
+            Ok(())
+        }
+    };
+    let refused: Result<(), CatalogError> = f.run(|c, txn, scope| {
+        c.change_directory(txn, scope, add("gone"))?;
+        assert!(c.directory(Some(scope)).find("GONE").is_some(), "its own transaction sees it");
+        assert!(c.directory(None).find("gone").is_none(), "others do not");
+        Err(CatalogError::NotSupported { what: "on purpose".into() })
+    });
+    assert!(refused.is_err());
+    assert!(f.catalog.directory(None).find("gone").is_none());
+    f.run(|c, txn, scope| c.change_directory(txn, scope, add("ann")).map(drop)).unwrap();
+    f.run(|c, txn, scope| {
+        let mark = scope.mark();
+        c.change_directory(txn, scope, add("ben"))?;
+        c.change_directory(txn, scope, |d| -> Result<(), CatalogError> {
+            d.members.remove(&(security::database_role::OWNER, 1));
+            let ben = d.find("ben").unwrap().id;
+            d.remove(ben);
+            d.schemas.insert(5, security::SchemaDef { id: 5, name: "sales".into(), owner: 5 });
+            Ok(())
+        })?;
+        assert!(scope.mark() > mark);
+        Ok(())
+    })
+    .unwrap();
+    let before = f.catalog.directory(None);
+    assert!(before.find("ANN").is_some() && before.find("ben").is_none());
+    assert!(before.schema("Sales").is_some());
+    f = f.reopen();
+    assert_eq!(*f.catalog.directory(None), *before);
+    assert!(!before.members.contains(&(security::database_role::OWNER, 1)), "taken away for good");
+}
+
+#[test]
+fn the_servers_principals_are_durable_at_once() {
+    let f = Fixture::new(32);
+    let server = ServerCatalog::create(&f.db).unwrap();
+    assert_eq!(*server.directory(), Directory::server());
+    let hash = security::PasswordHash::parse(&[&[2u8, 0][..], &[9; 68]].concat()).unwrap();
+    server
+        .change_directory(|d| -> Result<(), CatalogError> {
+            let sa = d.principals.get_mut(&security::SA_ID).unwrap();
+            sa.login.as_mut().unwrap().password = Some(hash.clone());
+            sa.name = "boss".into();
+            Ok(())
+        })
+        .unwrap();
+    let refused = server.change_directory(|d| {
+        d.principals.clear();
+        Err::<(), _>(CatalogError::NotSupported { what: "on purpose".into() })
+    });
+    assert!(refused.is_err());
+    let before = server.directory();
+    assert_eq!(before.name(security::SA_ID), "boss");
+    drop(server);
+    let f = f.reopen();
+    let again = ServerCatalog::open(&f.db).unwrap();
+    assert_eq!(*again.directory(), *before);
+    assert_eq!(*f.catalog.directory(None), Directory::database(&security::SA_SID));
+}

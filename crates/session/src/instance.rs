@@ -6,6 +6,7 @@
 
 use crate::config::{InstanceConfig, OpenError};
 use crate::gate::Gate;
+use crate::logins::Logins;
 use crate::registry::Registered;
 use crate::session::Session;
 use catalog::{Catalog, DatabaseState, ServerCatalog};
@@ -16,6 +17,7 @@ use engine::{
 use interpreter::OpenDatabase;
 use parking_lot::{Mutex, RwLock};
 use scheduler::{JoinHandle, Schedulers};
+use security::Authenticator;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,7 +35,8 @@ const MASTER_POOL_BYTES: u64 = 4 << 20;
 pub struct Instance {
     pub(crate) config: InstanceConfig,
     schedulers: Arc<Schedulers>,
-    pub(crate) server: ServerCatalog,
+    pub(crate) server: Arc<ServerCatalog>,
+    security: Authenticator,
     databases: RwLock<BTreeMap<String, Running>>,
     /// CREATE, ALTER and DROP DATABASE go through here.
     pub(crate) databases_gate: Gate,
@@ -117,6 +120,10 @@ impl Instance {
             Ok((server, databases)) => Ok(Arc::new(Instance {
                 config,
                 schedulers,
+                security: Authenticator::new(
+                    Arc::new(Logins { server: server.clone() }),
+                    security::Config::default(),
+                ),
                 server,
                 databases: RwLock::new(databases),
                 databases_gate: Gate::default(),
@@ -136,7 +143,7 @@ impl Instance {
     fn open_databases(
         config: &InstanceConfig,
         schedulers: &Arc<Schedulers>,
-    ) -> Result<(ServerCatalog, BTreeMap<String, Running>), OpenError> {
+    ) -> Result<(Arc<ServerCatalog>, BTreeMap<String, Running>), OpenError> {
         let master_path = config.data_dir.join("master.mdf");
         let files = DbFiles::named(&config.data_dir, "master");
         let making = Making::of_master(config, &files)?;
@@ -188,7 +195,7 @@ impl Instance {
             };
             databases.insert(fold(&def.name), Running::start(Arc::new(open), schedulers));
         }
-        Ok((server, databases))
+        Ok((Arc::new(server), databases))
     }
 
     /// Touches the memory of every buffer pool now, so that no session pays for a first touch later (SQL Server's
@@ -207,6 +214,11 @@ impl Instance {
     ) -> JoinHandle<R> {
         let instance = self.clone();
         self.schedulers.spawn(name, None, move || body(&mut Session::new(&instance)))
+    }
+
+    /// Who verifies passwords; `first_start` gives `sa` its first.
+    pub fn security(&self) -> &Authenticator {
+        &self.security
     }
 
     /// What runs the sessions.

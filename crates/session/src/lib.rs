@@ -15,6 +15,7 @@ mod gate;
 mod host;
 mod instance;
 mod login;
+mod logins;
 mod registry;
 mod session;
 

@@ -183,3 +183,29 @@ fn spids_begin_at_51_and_come_back() {
     drop(b);
     instance.shutdown().expect("closes");
 }
+
+#[test]
+fn sa_gets_its_password_once_and_keeps_it() {
+    let fs = SimFs::new(77);
+    let verify = |instance: &Arc<Instance>, text: &str| {
+        let password = security::Password::new(text.to_owned());
+        let verified = instance.security().verify("SA", &password, "127.0.0.1");
+        verified.map(|login| login.principal_id)
+    };
+    let first = |name: &str| (name == "MSSQL_SA_PASSWORD").then(|| "First-pass-1".to_owned());
+    let instance = Instance::open(config(&fs)).expect("opens");
+    assert_eq!(verify(&instance, ""), Err(security::LoginFailure::WrongPassword));
+    let done = instance.security().first_start(&first).expect("stored");
+    assert!(matches!(done, security::FirstStart::Set { variable: "MSSQL_SA_PASSWORD" }));
+    assert_eq!(verify(&instance, "First-pass-1"), Ok(1));
+    instance.shutdown().expect("closes");
+    drop(instance);
+    let instance = Instance::open(config(&fs)).expect("opens");
+    let later = |_: &str| Some("Later-pass-2".to_owned());
+    let done = instance.security().first_start(&later).expect("nothing to do");
+    assert!(matches!(done, security::FirstStart::NotFirst));
+    assert!(instance.security().sa_password_was_set());
+    assert_eq!(verify(&instance, "Later-pass-2"), Err(security::LoginFailure::WrongPassword));
+    assert_eq!(verify(&instance, "First-pass-1"), Ok(1));
+    instance.shutdown().expect("closes");
+}

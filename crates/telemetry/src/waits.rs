@@ -52,6 +52,7 @@ named! {
         CxPacket = "CXPACKET",
         Backup = "BACKUPIO",
         PreemptiveOsFileOps = "PREEMPTIVE_OS_FILEOPS",
+        PreemptiveOsCryptOps = "PREEMPTIVE_OS_CRYPTOPS",
         Misc = "MISCELLANEOUS",
     }
 }

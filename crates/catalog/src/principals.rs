@@ -1,0 +1,325 @@
+//! Principals, schemas and permissions of a database, and the server's in `master`: kept in system tables, read whole.
+//!
+//! A [`Directory`] is small and changes seldom, so it is one immutable value behind an `Arc`. A change locks the row
+//! that counts the directory's changes until its transaction ends, so changes are one after the other; writes the rows
+//! that differ; and is published whole at commit ([`crate::DdlScope`]).
+//!
+//! What every server and database is born with is not stored but for what differs from it; a fixed membership or grant
+//! that was taken away is stored as taken away.
+
+use crate::catalog::{Catalog, PUBLISH_ROUNDS_MAX, behind};
+use crate::scope::{Change, DdlScope};
+use crate::system::{Cells, SecurityTables, corrupt, text_or_null};
+use crate::{CatalogError, Txn};
+use security::{
+    Directory, GrantKey, GrantState, GrantValue, LoginFacts, PasswordHash, Permission, Principal,
+    PrincipalKind, SA_SID, SchemaDef, Securable,
+};
+use std::sync::Arc;
+use types::Value;
+
+/// Whose directory: the first column of the tables' keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Database = 0,
+    Server = 1,
+}
+
+/// What a row of `principals` is: the second column of its key.
+const PRINCIPAL: u8 = 0;
+const SCHEMA: u8 = 1;
+const VERSION: u8 = 2;
+
+const FIXED: i32 = 1;
+const LOGIN: i32 = 2;
+const GENERATED: i32 = 4;
+const DISABLED: i32 = 8;
+const CHECK_POLICY: i32 = 16;
+const CHECK_EXPIRATION: i32 = 32;
+
+impl Scope {
+    fn value(self) -> Value {
+        Value::TinyInt(self as u8)
+    }
+
+    /// What is there without a stored row.
+    fn born_with(self) -> Directory {
+        match self {
+            Scope::Database => Directory::database(&SA_SID),
+            Scope::Server => Directory::server(),
+        }
+    }
+}
+
+/// Reads a directory.
+pub(crate) fn load(
+    tables: &SecurityTables,
+    txn: &mut Txn,
+    scope: Scope,
+) -> Result<Directory, CatalogError> {
+    let mut directory = scope.born_with();
+    let prefix = [scope.value()];
+    for row in tables.principals.scan(txn, &prefix)? {
+        let mut cells = Cells::new(row);
+        cells.int()?;
+        let (what, id, name) = (cells.int()? as u8, cells.int()? as i32, cells.text()?);
+        let (kind, sid, owner) = (cells.int()?, cells.opt_bytes()?, cells.int()? as i32);
+        match what {
+            PRINCIPAL => {
+                let (default, flags) = (cells.opt_text()?, cells.int()? as i32);
+                let password = cells.opt_bytes()?.map(|bytes| PasswordHash::parse(&bytes));
+                let password = password.transpose().map_err(|_| corrupt("a password hash"))?;
+                let login = LoginFacts {
+                    password,
+                    generated: flags & GENERATED != 0,
+                    disabled: flags & DISABLED != 0,
+                    check_policy: flags & CHECK_POLICY != 0,
+                    check_expiration: flags & CHECK_EXPIRATION != 0,
+                };
+                directory.put(Principal {
+                    id,
+                    name,
+                    kind: if kind == 0 { PrincipalKind::User } else { PrincipalKind::Role },
+                    sid: sid.map(Into::into),
+                    owner,
+                    default,
+                    fixed: flags & FIXED != 0,
+                    login: (flags & LOGIN != 0).then_some(login),
+                    created_unix_ns: cells.int()? as u64,
+                    modified_unix_ns: cells.int()? as u64,
+                });
+            }
+            SCHEMA => {
+                directory.schemas.insert(id, SchemaDef { id, name, owner });
+            }
+            VERSION => directory.version = version_of(&mut cells)?,
+            _ => return Err(corrupt("a principal of unknown kind")),
+        }
+    }
+    for row in tables.members.scan(txn, &prefix)? {
+        let mut cells = Cells::new(row);
+        cells.int()?;
+        let pair = (cells.int()? as i32, cells.int()? as i32);
+        if cells.flag()? {
+            directory.members.insert(pair);
+        } else {
+            directory.members.remove(&pair);
+        }
+    }
+    for row in tables.permissions.scan(txn, &prefix)? {
+        let mut cells = Cells::new(row);
+        cells.int()?;
+        let (class, major) = (cells.int()? as u8, cells.int()? as i32);
+        let (grantee, permission) = (cells.int()? as i32, cells.int()? as i16);
+        let (state, grantor) = (cells.int()?, cells.int()? as i32);
+        let securable = Securable::from_class(class, major).ok_or_else(|| corrupt("a class"))?;
+        let permission =
+            Permission::from_number(permission).ok_or_else(|| corrupt("a permission"))?;
+        let key = GrantKey { securable, grantee, permission };
+        let state = match state {
+            0 => {
+                directory.grants.remove(&key);
+                continue;
+            }
+            1 => GrantState::Grant,
+            2 => GrantState::GrantWithGrantOption,
+            3 => GrantState::Deny,
+            _ => return Err(corrupt("a permission's state")),
+        };
+        directory.grants.insert(key, GrantValue { state, grantor });
+    }
+    Ok(directory)
+}
+
+/// Writes what differs between two states of a directory.
+fn save(
+    tables: &SecurityTables,
+    txn: &mut Txn,
+    scope: Scope,
+    old: &Directory,
+    new: &Directory,
+) -> Result<(), CatalogError> {
+    let born_with = scope.born_with();
+    for principal in new.principals.values() {
+        if old.principals.get(&principal.id) != Some(principal) {
+            tables.principals.put(txn, &principal_row(scope, principal))?;
+        }
+    }
+    for id in old.principals.keys().filter(|id| !new.principals.contains_key(id)) {
+        tables.principals.delete(txn, &key(scope, PRINCIPAL, *id))?;
+    }
+    for schema in new.schemas.values() {
+        if old.schemas.get(&schema.id) != Some(schema) {
+            tables.principals.put(txn, &schema_row(scope, schema))?;
+        }
+    }
+    for id in old.schemas.keys().filter(|id| !new.schemas.contains_key(id)) {
+        tables.principals.delete(txn, &key(scope, SCHEMA, *id))?;
+    }
+    for (role, member) in new.members.difference(&old.members) {
+        tables.members.put(txn, &member_row(scope, *role, *member, true))?;
+    }
+    for (role, member) in old.members.difference(&new.members) {
+        let row = member_row(scope, *role, *member, false);
+        if born_with.members.contains(&(*role, *member)) {
+            tables.members.put(txn, &row)?;
+        } else {
+            tables.members.delete(txn, &row[..3])?;
+        }
+    }
+    for (grant, value) in &new.grants {
+        if old.grants.get(grant) != Some(value) {
+            tables.permissions.put(txn, &grant_row(scope, grant, Some(value)))?;
+        }
+    }
+    for grant in old.grants.keys().filter(|grant| !new.grants.contains_key(grant)) {
+        let row = grant_row(scope, grant, None);
+        if born_with.grants.contains_key(grant) {
+            tables.permissions.put(txn, &row)?;
+        } else {
+            tables.permissions.delete(txn, &row[..5])?;
+        }
+    }
+    Ok(())
+}
+
+fn key(scope: Scope, what: u8, id: i32) -> [Value; 3] {
+    [scope.value(), Value::TinyInt(what), Value::Int(id)]
+}
+
+fn principal_row(scope: Scope, p: &Principal) -> Vec<Value> {
+    let login = p.login.as_ref();
+    let flag = |on: bool, bit: i32| if on { bit } else { 0 };
+    let flags = flag(p.fixed, FIXED)
+        | login.map_or(0, |login| {
+            LOGIN
+                | flag(login.generated, GENERATED)
+                | flag(login.disabled, DISABLED)
+                | flag(login.check_policy, CHECK_POLICY)
+                | flag(login.check_expiration, CHECK_EXPIRATION)
+        });
+    let password = login.and_then(|login| login.password.as_ref());
+    let mut row = key(scope, PRINCIPAL, p.id).to_vec();
+    row.extend([
+        Value::str(&p.name),
+        Value::TinyInt(u8::from(p.kind == PrincipalKind::Role)),
+        p.sid.as_deref().map_or(Value::Null, Value::binary),
+        Value::Int(p.owner),
+        text_or_null(p.default.as_deref()),
+        Value::Int(flags),
+        password.map_or(Value::Null, |hash| Value::binary(hash.stored())),
+        Value::BigInt(p.created_unix_ns as i64),
+        Value::BigInt(p.modified_unix_ns as i64),
+    ]);
+    row
+}
+
+fn schema_row(scope: Scope, schema: &SchemaDef) -> Vec<Value> {
+    let mut row = key(scope, SCHEMA, schema.id).to_vec();
+    row.extend([Value::str(&schema.name), Value::TinyInt(0), Value::Null]);
+    row.extend([Value::Int(schema.owner), Value::Null, Value::Int(0), Value::Null]);
+    row.extend([Value::BigInt(0), Value::BigInt(0)]);
+    row
+}
+
+/// The row that counts changes, which whoever changes the directory locks. The count is in the column `created`.
+fn version_row(scope: Scope, version: i64) -> Vec<Value> {
+    let mut row = key(scope, VERSION, 0).to_vec();
+    row.extend([Value::str(""), Value::TinyInt(0), Value::Null, Value::Int(0), Value::Null]);
+    row.extend([Value::Int(0), Value::Null, Value::BigInt(version), Value::BigInt(0)]);
+    row
+}
+
+/// The count of changes: the cells up to the owner are taken already.
+fn version_of(cells: &mut Cells) -> Result<i64, CatalogError> {
+    cells.opt_text()?;
+    cells.int()?;
+    cells.opt_bytes()?;
+    cells.int()
+}
+
+fn member_row(scope: Scope, role: i32, member: i32, there: bool) -> [Value; 4] {
+    [scope.value(), Value::Int(role), Value::Int(member), Value::TinyInt(u8::from(there))]
+}
+
+fn grant_row(scope: Scope, grant: &GrantKey, value: Option<&GrantValue>) -> [Value; 7] {
+    let state = match value.map(|value| value.state) {
+        None => 0,
+        Some(GrantState::Grant) => 1,
+        Some(GrantState::GrantWithGrantOption) => 2,
+        Some(GrantState::Deny) => 3,
+    };
+    [
+        scope.value(),
+        Value::TinyInt(grant.securable.class(scope == Scope::Server).number()),
+        Value::Int(grant.securable.major_id()),
+        Value::Int(grant.grantee),
+        Value::SmallInt(grant.permission.number()),
+        Value::TinyInt(state),
+        Value::Int(value.map_or(0, |value| value.grantor)),
+    ]
+}
+
+/// Locks the row that counts changes and gives the count; 0 when nothing was ever changed.
+fn lock_version(tables: &SecurityTables, txn: &mut Txn, scope: Scope) -> Result<i64, CatalogError> {
+    loop {
+        match tables.principals.read_locked(txn, &key(scope, VERSION, 0))? {
+            Some(row) => return row[10].as_i64().ok_or_else(|| corrupt("no count of changes")),
+            None if tables.principals.insert(txn, &version_row(scope, 0))? => return Ok(0),
+            // Another session has made the row meanwhile.
+            None => {}
+        }
+    }
+}
+
+/// Changes a directory under its lock: `current` gives what is published. Suspends.
+pub(crate) fn change<E: From<CatalogError>>(
+    tables: &SecurityTables,
+    txn: &mut Txn,
+    scope: Scope,
+    current: impl Fn() -> Arc<Directory>,
+    work: impl FnOnce(&mut Directory) -> Result<(), E>,
+) -> Result<Arc<Directory>, E> {
+    let version = lock_version(tables, txn, scope)?;
+    let mut rounds = 0;
+    let old = loop {
+        let old = current();
+        if old.version == version {
+            break old;
+        }
+        rounds += 1;
+        if rounds > PUBLISH_ROUNDS_MAX {
+            return Err(behind().into());
+        }
+        // Another session has committed a change and is about to publish it.
+        runtime::task::sleep_ns(1_000_000, telemetry::WaitType::SleepTask);
+    };
+    let mut new = (*old).clone();
+    work(&mut new)?;
+    new.version = version + 1;
+    save(tables, txn, scope, &old, &new)?;
+    tables.principals.put(txn, &version_row(scope, new.version)).map_err(E::from)?;
+    Ok(Arc::new(new))
+}
+
+impl Catalog {
+    /// Principals, schemas and permissions: the transaction's own state of them first.
+    pub fn directory(&self, scope: Option<&DdlScope>) -> Arc<Directory> {
+        let own = scope.and_then(DdlScope::directory);
+        own.unwrap_or_else(|| self.defs.read().directory.clone())
+    }
+
+    /// Changes the directory in the transaction; others wait for its end, and see the change at commit. What `work`
+    /// refuses leaves everything as it was. Suspends.
+    pub fn change_directory<E: From<CatalogError>>(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        work: impl FnOnce(&mut Directory) -> Result<(), E>,
+    ) -> Result<Arc<Directory>, E> {
+        let current = || self.directory(Some(scope));
+        let new = change(&self.tables.security, txn, Scope::Database, current, work)?;
+        scope.changes.push(Change::Directory(new.clone()));
+        Ok(new)
+    }
+}

@@ -1,0 +1,329 @@
+//! Permissions by SQL Server's names, what they can be granted on, and which one implies which.
+//!
+//! A permission is known by its name; the same name on several classes (SELECT on an object, a schema, the database) is
+//! one [`Permission`]. Which implies which follows SQL Server's sys.fn_builtin_permissions (columns
+//! covering_permission_name, parent_class_desc and parent_covering_permission_name) for the classes below.
+
+/// The class of what is secured; its number is `class` in the permission views.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    Server,
+    Login,
+    Database,
+    Schema,
+    Object,
+    User,
+}
+
+impl Class {
+    /// `class`.
+    pub fn number(self) -> u8 {
+        match self {
+            Class::Server => 100,
+            Class::Login => 101,
+            Class::Database => 0,
+            Class::Object => 1,
+            Class::Schema => 3,
+            Class::User => 4,
+        }
+    }
+
+    /// `class_desc`.
+    pub fn description(self) -> &'static str {
+        match self {
+            Class::Server => "SERVER",
+            Class::Login => "SERVER_PRINCIPAL",
+            Class::Database => "DATABASE",
+            Class::Object => "OBJECT_OR_COLUMN",
+            Class::Schema => "SCHEMA",
+            Class::User => "DATABASE_PRINCIPAL",
+        }
+    }
+}
+
+/// What a permission is granted on, within its scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Securable {
+    Server,
+    Database,
+    Schema(i32),
+    Object(i32),
+    /// A login in the server's directory, a user or role in a database's.
+    Principal(i32),
+}
+
+impl Securable {
+    /// `major_id`.
+    pub fn major_id(self) -> i32 {
+        match self {
+            Securable::Server | Securable::Database => 0,
+            Securable::Schema(id) | Securable::Object(id) | Securable::Principal(id) => id,
+        }
+    }
+
+    /// Its class; principals' differ with the scope.
+    pub fn class(self, server: bool) -> Class {
+        match self {
+            Securable::Server => Class::Server,
+            Securable::Database => Class::Database,
+            Securable::Schema(_) => Class::Schema,
+            Securable::Object(_) => Class::Object,
+            Securable::Principal(_) if server => Class::Login,
+            Securable::Principal(_) => Class::User,
+        }
+    }
+
+    /// From the columns of a stored permission.
+    pub fn from_class(class: u8, major_id: i32) -> Option<Securable> {
+        Some(match class {
+            100 => Securable::Server,
+            0 => Securable::Database,
+            3 => Securable::Schema(major_id),
+            1 => Securable::Object(major_id),
+            4 | 101 => Securable::Principal(major_id),
+            _ => return None,
+        })
+    }
+}
+
+macro_rules! permissions {
+    ($($variant:ident = $id:literal, $name:literal, $code:literal,)*) => {
+        /// A permission by name. Its number is what the system tables hold: never reused.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Permission { $($variant = $id,)* }
+
+        impl Permission {
+            /// Every one.
+            pub const ALL: &'static [Permission] = &[$(Permission::$variant,)*];
+            /// As in GRANT, and `permission_name`.
+            pub fn name(self) -> &'static str { match self { $(Permission::$variant => $name,)* } }
+            /// `type`: up to four letters.
+            pub fn code(self) -> &'static str { match self { $(Permission::$variant => $code,)* } }
+            /// As stored.
+            pub fn number(self) -> i16 { self as i16 }
+        }
+    };
+}
+
+permissions! {
+    Control = 1, "CONTROL", "CL",
+    Alter = 2, "ALTER", "AL",
+    TakeOwnership = 3, "TAKE OWNERSHIP", "TO",
+    Impersonate = 4, "IMPERSONATE", "IM",
+    ViewDefinition = 5, "VIEW DEFINITION", "VW",
+    Select = 6, "SELECT", "SL",
+    Insert = 7, "INSERT", "IN",
+    Update = 8, "UPDATE", "UP",
+    Delete = 9, "DELETE", "DL",
+    References = 10, "REFERENCES", "RF",
+    Execute = 11, "EXECUTE", "EX",
+    ViewChangeTracking = 12, "VIEW CHANGE TRACKING", "VWCT",
+    Connect = 20, "CONNECT", "CO",
+    CreateTable = 21, "CREATE TABLE", "CRTB",
+    CreateProcedure = 22, "CREATE PROCEDURE", "CRPR",
+    CreateView = 23, "CREATE VIEW", "CRVW",
+    CreateFunction = 24, "CREATE FUNCTION", "CRFN",
+    CreateSchema = 25, "CREATE SCHEMA", "CRSM",
+    CreateRole = 26, "CREATE ROLE", "CRRL",
+    CreateType = 27, "CREATE TYPE", "CRTY",
+    AlterAnyUser = 28, "ALTER ANY USER", "ALUS",
+    AlterAnyRole = 29, "ALTER ANY ROLE", "ALRL",
+    AlterAnySchema = 30, "ALTER ANY SCHEMA", "ALSM",
+    ViewDatabaseState = 31, "VIEW DATABASE STATE", "VWDS",
+    BackupDatabase = 32, "BACKUP DATABASE", "BADB",
+    BackupLog = 33, "BACKUP LOG", "BALO",
+    Checkpoint = 34, "CHECKPOINT", "CP",
+    ShowPlan = 35, "SHOWPLAN", "SPLN",
+    ConnectSql = 50, "CONNECT SQL", "COSQ",
+    ControlServer = 51, "CONTROL SERVER", "CL",
+    ViewServerState = 52, "VIEW SERVER STATE", "VWSS",
+    AlterServerState = 53, "ALTER SERVER STATE", "ALSS",
+    AlterSettings = 54, "ALTER SETTINGS", "ALST",
+    AlterAnyLogin = 55, "ALTER ANY LOGIN", "ALLG",
+    AlterAnyDatabase = 56, "ALTER ANY DATABASE", "ALDB",
+    AlterAnyServerRole = 57, "ALTER ANY SERVER ROLE", "ALSR",
+    AlterAnyConnection = 58, "ALTER ANY CONNECTION", "ALCO",
+    AlterTrace = 59, "ALTER TRACE", "ALTR",
+    CreateAnyDatabase = 60, "CREATE ANY DATABASE", "CRDB",
+    ViewAnyDatabase = 61, "VIEW ANY DATABASE", "VWDB",
+    ViewAnyDefinition = 62, "VIEW ANY DEFINITION", "VWAD",
+    ConnectAnyDatabase = 63, "CONNECT ANY DATABASE", "CADB",
+    SelectAllUserSecurables = 64, "SELECT ALL USER SECURABLES", "SUS",
+    ImpersonateAnyLogin = 65, "IMPERSONATE ANY LOGIN", "IAL",
+    AdministerBulkOperations = 66, "ADMINISTER BULK OPERATIONS", "ADBO",
+    Shutdown = 67, "SHUTDOWN", "SHDN",
+    ViewAnyErrorLog = 68, "VIEW ANY ERROR LOG", "VAEL",
+}
+
+use Permission::*;
+
+/// What can be granted on an object. EXECUTE is a procedure's; the rest a table's or a view's, but for the general ones.
+const ON_OBJECT: &[Permission] = &[
+    Control,
+    Alter,
+    TakeOwnership,
+    ViewDefinition,
+    Select,
+    Insert,
+    Update,
+    Delete,
+    References,
+    Execute,
+    ViewChangeTracking,
+];
+const ON_PRINCIPAL: &[Permission] = &[Control, Alter, TakeOwnership, Impersonate, ViewDefinition];
+
+impl Permission {
+    /// By its name, in capitals with single spaces; EXEC and ALL are the parser's matter.
+    pub fn by_name(name: &str) -> Option<Permission> {
+        Permission::ALL.iter().copied().find(|p| p.name() == name)
+    }
+
+    /// As stored.
+    pub fn from_number(number: i16) -> Option<Permission> {
+        Permission::ALL.iter().copied().find(|p| p.number() == number)
+    }
+
+    /// Can it be granted on this class?
+    pub fn applies_to(self, class: Class) -> bool {
+        match class {
+            Class::Object => ON_OBJECT.contains(&self),
+            Class::Schema => ON_OBJECT.contains(&self),
+            Class::User | Class::Login => ON_PRINCIPAL.contains(&self),
+            Class::Server => self.number() >= ConnectSql.number(),
+            Class::Database => {
+                (ON_OBJECT.contains(&self) && self != ViewChangeTracking)
+                    || (Connect.number()..ConnectSql.number()).contains(&self.number())
+            }
+        }
+    }
+
+    /// The one on the same class that implies it.
+    pub fn covering(self, class: Class) -> Option<Permission> {
+        match (class, self) {
+            (Class::Server, ControlServer) => None,
+            (Class::Server, ViewAnyDatabase) => Some(ViewAnyDefinition),
+            (Class::Server, CreateAnyDatabase) => Some(AlterAnyDatabase),
+            (Class::Server, ViewServerState) => Some(AlterServerState),
+            (Class::Server, _) => Some(ControlServer),
+            (_, Control) => None,
+            (Class::Database, CreateSchema) => Some(AlterAnySchema),
+            (Class::Database, CreateRole) => Some(AlterAnyRole),
+            (
+                Class::Database,
+                AlterAnyUser | AlterAnyRole | AlterAnySchema | CreateTable | CreateProcedure
+                | CreateView | CreateFunction | CreateType | Checkpoint,
+            ) => Some(Alter),
+            (_, _) => Some(Control),
+        }
+    }
+
+    /// The one on the parent's class that implies it: (parent's class, permission).
+    pub fn parent_covering(self, class: Class) -> Option<(Class, Permission)> {
+        match class {
+            Class::Server => None,
+            Class::Object => Some((Class::Schema, self)),
+            Class::Schema => Some((
+                Class::Database,
+                match self {
+                    Alter => AlterAnySchema,
+                    TakeOwnership => Control,
+                    ViewChangeTracking => Control,
+                    other => other,
+                },
+            )),
+            Class::User => Some((
+                Class::Database,
+                match self {
+                    // A role's is ALTER ANY ROLE; see `Securable::Principal` in `access.rs`.
+                    Alter => AlterAnyUser,
+                    ViewDefinition => ViewDefinition,
+                    _ => Control,
+                },
+            )),
+            Class::Login => Some((
+                Class::Server,
+                match self {
+                    Alter => AlterAnyLogin,
+                    Impersonate => ImpersonateAnyLogin,
+                    ViewDefinition => ViewAnyDefinition,
+                    _ => ControlServer,
+                },
+            )),
+            Class::Database => Some((
+                Class::Server,
+                match self {
+                    Alter => AlterAnyDatabase,
+                    ViewDefinition => ViewAnyDefinition,
+                    ViewDatabaseState => ViewServerState,
+                    Connect => ConnectAnyDatabase,
+                    Select => SelectAllUserSecurables,
+                    ShowPlan => AlterTrace,
+                    _ => ControlServer,
+                },
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_permission_leads_to_control_server() {
+        let classes = [
+            Class::Server,
+            Class::Login,
+            Class::Database,
+            Class::Schema,
+            Class::Object,
+            Class::User,
+        ];
+        for class in classes {
+            for permission in Permission::ALL.iter().filter(|p| p.applies_to(class)) {
+                let (mut at, mut here, mut steps) = (*permission, class, 0);
+                loop {
+                    assert!(
+                        at.applies_to(here),
+                        "{permission:?} of {class:?}: {at:?} is not of {here:?}"
+                    );
+                    steps += 1;
+                    assert!(steps < 12, "{permission:?} of {class:?} goes in a circle");
+                    match (at.covering(here), at.parent_covering(here)) {
+                        (Some(up), _) => at = up,
+                        (None, Some((parent, up))) => (here, at) = (parent, up),
+                        (None, None) => break,
+                    }
+                }
+                assert_eq!(
+                    (here, at),
+                    (Class::Server, ControlServer),
+                    "{permission:?} of {class:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn parents_cover_with_something_they_have() {
+        for class in [Class::Login, Class::Database, Class::Schema, Class::Object, Class::User] {
+            for permission in Permission::ALL.iter().filter(|p| p.applies_to(class)) {
+                let (parent, covering) = permission.parent_covering(class).unwrap();
+                assert!(covering.applies_to(parent), "{permission:?} of {class:?}: {covering:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_and_numbers_are_unlike() {
+        let names: BTreeSet<_> = Permission::ALL.iter().map(|p| p.name()).collect();
+        let numbers: BTreeSet<_> = Permission::ALL.iter().map(|p| p.number()).collect();
+        assert_eq!((names.len(), numbers.len()), (Permission::ALL.len(), Permission::ALL.len()));
+        for permission in Permission::ALL {
+            assert_eq!(Permission::by_name(permission.name()), Some(*permission));
+            assert_eq!(Permission::from_number(permission.number()), Some(*permission));
+        }
+    }
+}
