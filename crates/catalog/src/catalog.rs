@@ -196,6 +196,7 @@ impl Catalog {
             match change {
                 Change::Put(entry) => all.insert(entry.object.object_id(), entry.object.clone()),
                 Change::Drop { object_id, .. } => all.remove(object_id),
+                Change::Directory(_) => None,
             };
         }
         all.into_values().collect()
