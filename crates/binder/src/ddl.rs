@@ -21,6 +21,11 @@ pub enum Ddl {
         table: ObjectName,
         key: catalog::KeySpec,
     },
+    /// CREATE TYPE ... AS TABLE: a module whose text is the statement.
+    CreateType {
+        name: ObjectName,
+        text: Arc<str>,
+    },
     CreateSchema(String),
     /// Databases, tables, procedures.
     Drop(Box<ast::DropObjects>),

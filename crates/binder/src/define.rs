@@ -91,6 +91,16 @@ impl Binder<'_> {
         })
     }
 
+    /// CREATE TYPE ... AS TABLE: what variables of the type are. The definition must be one that a table can have.
+    pub fn table_type(&mut self, create: &ast::CreateType, text: &str) -> Result<TableSpec> {
+        // Named like a variable, for what it may contain is what a variable may.
+        let spec = self.table_spec(&create.definition, text, "@type")?;
+        let line = create.name.span.line.max(1);
+        catalog::define_private(&spec, catalog::Place::Variable(0), -1, 1)
+            .map_err(|e| BindError::of_catalog(e, line))?;
+        Ok(spec)
+    }
+
     /// Key columns and defaults given apart from their columns: 1911, 8111.
     fn settle(&mut self, table: &str, parts: &mut Parts) -> Result<()> {
         if let Some(key) = &mut parts.primary_key {

@@ -77,6 +77,18 @@ pub fn bind_procedure(
     binder.program(params, &procedure.body)
 }
 
+/// Binds a table type from the text that [`ddl::Ddl::CreateType`] kept.
+pub fn bind_table_type(text: &str, names: &dyn Names) -> Result<catalog::TableSpec, BindError> {
+    let broken = || BindError::new(102, 15, 1, "Incorrect syntax in the definition of a type.");
+    let batch = syntax::parse_batch(text, &syntax::LexOptions::default()).map_err(|_| broken())?;
+    let Some(ast::StatementKind::CreateType(create)) = batch.statements.first().map(|s| &s.kind)
+    else {
+        return Err(broken());
+    };
+    let frame = context::Frame::default();
+    context::Binder::new(names, &frame, 1).table_type(create, text)
+}
+
 /// Binds `source`, a statement of `program` ([`Stmt::source`]), against the catalog of now. The
 /// result never contains control flow and is never deferred: a missing name is an error now.
 pub fn bind_statement(

@@ -414,6 +414,7 @@ impl<'a> ProgramBinder<'a> {
         match &statement.kind {
             S::Use(_) => self.database_moved = true,
             S::CreateTable(_)
+            | S::CreateType(_)
             | S::AlterTable(_)
             | S::CreateIndex(_)
             | S::CreateSchema(_)
@@ -453,6 +454,12 @@ impl<'a> ProgramBinder<'a> {
             S::CreateTable(c) => {
                 let create = b.create_table(c, self.text)?;
                 StmtKind::Ddl(Box::new(Ddl::CreateTable(Box::new(create))))
+            }
+            S::CreateType(create) => {
+                let name = ObjectName::from(&create.name);
+                b.table_type(create, self.text)?;
+                let text = Arc::from(create.span.text(self.text));
+                StmtKind::Ddl(Box::new(Ddl::CreateType { name, text }))
             }
             S::AlterTable(a) => {
                 let alter = b.alter_table(a, self.text)?;

@@ -162,9 +162,20 @@ impl Catalog {
         schema: Option<&str>,
         name: &str,
     ) -> Option<Arc<ProcedureDef>> {
-        match self.object(scope, schema, name)? {
-            ObjectRef::Procedure(procedure) => Some(procedure),
-            ObjectRef::Table(_) => None,
+        self.module(scope, schema, name, ModuleKind::Procedure)
+    }
+
+    /// A module of that kind, likewise.
+    pub fn module(
+        &self,
+        scope: Option<&DdlScope>,
+        schema: Option<&str>,
+        name: &str,
+        kind: ModuleKind,
+    ) -> Option<Arc<ProcedureDef>> {
+        match self.object(scope, schema, &kind.key(name))? {
+            ObjectRef::Procedure(module) if module.kind == kind => Some(module),
+            _ => None,
         }
     }
 

@@ -97,9 +97,68 @@ pub struct KeyDef {
     pub clustered: bool,
 }
 
-/// A stored procedure: its text, whole, from CREATE on.
+/// What is kept as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ModuleKind {
+    Procedure,
+    /// CREATE TYPE ... AS TABLE. Types have names of their own: a table may be called the same.
+    TableType,
+    View,
+    ScalarFunction,
+    /// An inline table-valued function.
+    InlineFunction,
+    /// A table-valued function with statements.
+    TableFunction,
+}
+
+impl ModuleKind {
+    /// In the `kind` column of `objects`.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            ModuleKind::Procedure => 2,
+            ModuleKind::TableType => 3,
+            ModuleKind::View => 4,
+            ModuleKind::ScalarFunction => 5,
+            ModuleKind::InlineFunction => 6,
+            ModuleKind::TableFunction => 7,
+        }
+    }
+
+    pub(crate) fn of_number(number: u8) -> Option<ModuleKind> {
+        use ModuleKind::*;
+        let all = [Procedure, TableType, View, ScalarFunction, InlineFunction, TableFunction];
+        all.into_iter().find(|kind| kind.number() == number)
+    }
+
+    /// One may be altered into the other.
+    pub(crate) fn replaces(self, other: ModuleKind) -> bool {
+        let table = |kind| matches!(kind, ModuleKind::InlineFunction | ModuleKind::TableFunction);
+        self == other || (table(self) && table(other))
+    }
+
+    /// In messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            ModuleKind::Procedure => "procedure",
+            ModuleKind::TableType => "type",
+            ModuleKind::View => "view",
+            _ => "function",
+        }
+    }
+
+    /// `name` as the key of look-ups: types are apart from objects.
+    pub(crate) fn key(self, name: &str) -> String {
+        match self {
+            ModuleKind::TableType => format!("\u{1}{name}"),
+            _ => name.to_owned(),
+        }
+    }
+}
+
+/// A stored procedure or another module: its text, whole, from CREATE on.
 #[derive(Clone, Debug)]
 pub struct ProcedureDef {
+    pub kind: ModuleKind,
     pub object_id: i32,
     pub schema: Box<str>,
     pub name: Box<str>,
@@ -115,7 +174,7 @@ pub struct ProcedureDef {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectKind {
     Table,
-    Procedure,
+    Module(ModuleKind),
 }
 
 impl ObjectKind {
@@ -123,7 +182,12 @@ impl ObjectKind {
     pub fn code(self) -> &'static str {
         match self {
             ObjectKind::Table => "U",
-            ObjectKind::Procedure => "P",
+            ObjectKind::Module(ModuleKind::Procedure) => "P",
+            ObjectKind::Module(ModuleKind::TableType) => "TT",
+            ObjectKind::Module(ModuleKind::View) => "V",
+            ObjectKind::Module(ModuleKind::ScalarFunction) => "FN",
+            ObjectKind::Module(ModuleKind::InlineFunction) => "IF",
+            ObjectKind::Module(ModuleKind::TableFunction) => "TF",
         }
     }
 }
@@ -145,7 +209,7 @@ impl ObjectRef {
     pub fn kind(&self) -> ObjectKind {
         match self {
             ObjectRef::Table(_) => ObjectKind::Table,
-            ObjectRef::Procedure(_) => ObjectKind::Procedure,
+            ObjectRef::Procedure(p) => ObjectKind::Module(p.kind),
         }
     }
 }

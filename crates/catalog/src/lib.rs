@@ -26,7 +26,7 @@ mod system;
 pub use catalog::Catalog;
 pub use def::{
     ColumnDef, DatabaseDef, DatabaseState, DefaultDef, FileDef, FilegroupDef, Identity, KeyDef,
-    ObjectKind, ObjectRef, Place, ProcedureDef, TableDef, same_name,
+    ModuleKind, ObjectKind, ObjectRef, Place, ProcedureDef, TableDef, same_name,
 };
 pub use error::CatalogError;
 pub use private::{define_private, private_with_unique, redefine_private};

@@ -14,7 +14,6 @@ use std::sync::atomic::Ordering;
 use types::{KeyLayout, KeyPart, Len, RowColumn, RowLayout, SqlType, Value};
 
 pub(crate) const KIND_TABLE: u8 = 1;
-pub(crate) const KIND_PROCEDURE: u8 = 2;
 
 impl Catalog {
     /// Reads everything.
@@ -66,7 +65,10 @@ impl Catalog {
                     lay_out(&mut table);
                     ObjectRef::Table(Arc::new(table))
                 }
-                KIND_PROCEDURE => {
+                number => {
+                    let Some(kind) = ModuleKind::of_number(number) else {
+                        return Err(corrupt("an object of unknown kind"));
+                    };
                     let parts = modules.remove(&object_id).unwrap_or_default();
                     let (mut text, mut quoted, mut nulls) = (String::new(), true, true);
                     for row in parts {
@@ -77,6 +79,7 @@ impl Catalog {
                         text.push_str(&cells.text()?);
                     }
                     ObjectRef::Procedure(Arc::new(ProcedureDef {
+                        kind,
                         object_id,
                         schema,
                         name,
@@ -87,7 +90,6 @@ impl Catalog {
                         created_unix_ns: created,
                     }))
                 }
-                _ => return Err(corrupt("an object of unknown kind")),
             };
             entries.push(Entry { object, modified });
         }

@@ -1,10 +1,9 @@
-//! CREATE, ALTER and DROP of procedures. Their text is kept as written, in parts that fit a row.
+//! CREATE, ALTER and DROP of procedures and other modules. Their text is kept as written, in parts that fit a row.
 //!
 //! A procedure has no tree, so the row lock of its object row stands in for the Sch-M lock.
 
 use crate::catalog::{Catalog, PUBLISH_ROUNDS_MAX, behind};
 use crate::def::*;
-use crate::load::KIND_PROCEDURE;
 use crate::scope::{Change, DdlScope, Entry};
 use crate::spec::{ModuleOptions, PutMode};
 use crate::{CatalogError, Txn};
@@ -27,9 +26,25 @@ impl Catalog {
         text: &str,
         options: ModuleOptions,
     ) -> Result<Arc<ProcedureDef>, CatalogError> {
+        self.put_module(txn, scope, ModuleKind::Procedure, mode, schema, name, text, options)
+    }
+
+    /// The same for any kind of module.
+    #[allow(clippy::too_many_arguments, reason = "three statements in one")]
+    pub fn put_module(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        kind: ModuleKind,
+        mode: PutMode,
+        schema: Option<&str>,
+        name: &str,
+        text: &str,
+        options: ModuleOptions,
+    ) -> Result<Arc<ProcedureDef>, CatalogError> {
         let old = match mode {
             PutMode::Create => None,
-            _ => self.lock_procedure(txn, scope, schema, name)?,
+            _ => self.lock_module(txn, scope, kind, schema, name)?,
         };
         if mode == PutMode::Alter && old.is_none() {
             return Err(CatalogError::InvalidObject { name: name.into() });
@@ -38,6 +53,7 @@ impl Catalog {
             Some((old, modified)) => {
                 self.delete_text(txn, &old)?;
                 let procedure = ProcedureDef {
+                    kind,
                     text: text.into(),
                     quoted_identifier: options.quoted_identifier,
                     ansi_nulls: options.ansi_nulls,
@@ -49,8 +65,9 @@ impl Catalog {
             None => {
                 let schema = self.schema(schema.unwrap_or("dbo"))?;
                 let object_id = self.new_object_id();
-                self.claim_name(txn, &schema, name, object_id)?;
+                self.claim_name(txn, &schema, &kind.key(name), object_id)?;
                 let procedure = ProcedureDef {
+                    kind,
                     object_id,
                     schema,
                     name: name.into(),
@@ -65,7 +82,7 @@ impl Catalog {
         };
         let (schema, name) = (&procedure.schema, &procedure.name);
         let (id, new) = (procedure.object_id, modified == 1);
-        self.put_object(txn, schema, name, KIND_PROCEDURE, id, modified, new)?;
+        self.put_object(txn, schema, name, kind.number(), id, modified, new)?;
         for (i, part) in parts(&procedure.text).into_iter().enumerate() {
             let row = [
                 Value::Int(id),
@@ -90,34 +107,52 @@ impl Catalog {
         schema: Option<&str>,
         name: &str,
     ) -> Result<(), CatalogError> {
-        let Some((old, _)) = self.lock_procedure(txn, scope, schema, name)? else {
-            return Err(CatalogError::CannotDrop { kind: "procedure", name: name.into() });
+        self.drop_module(txn, scope, ModuleKind::Procedure, schema, name)
+    }
+
+    /// The same for any kind of module.
+    pub fn drop_module(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        kind: ModuleKind,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<(), CatalogError> {
+        let Some((old, _)) = self.lock_module(txn, scope, kind, schema, name)? else {
+            return Err(CatalogError::CannotDrop { kind: kind.word(), name: name.into() });
         };
         self.delete_text(txn, &old)?;
         self.tables.objects.delete(txn, &[Value::Int(old.object_id)])?;
-        self.free_name(txn, &old.schema, &old.name)?;
+        let name = old.kind.key(&old.name);
+        self.free_name(txn, &old.schema, &name)?;
         scope.changes.push(Change::Drop {
             schema: old.schema.clone(),
-            name: old.name.clone(),
+            name: name.into(),
             object_id: old.object_id,
         });
         Ok(())
     }
 
     /// As [`Catalog::lock_table`], by the object's row.
-    fn lock_procedure(
+    fn lock_module(
         &self,
         txn: &mut Txn,
         scope: &DdlScope,
+        kind: ModuleKind,
         schema: Option<&str>,
         name: &str,
     ) -> Result<Option<(Arc<ProcedureDef>, i64)>, CatalogError> {
         for _ in 0..PUBLISH_ROUNDS_MAX {
             let Some(Entry { object: ObjectRef::Procedure(procedure), modified }) =
-                self.entry(Some(scope), schema, name)
+                self.entry(Some(scope), schema, &kind.key(name))
             else {
                 return Ok(None);
             };
+            // A function of the other table-valued kind may be meant by ALTER and DROP.
+            if !kind.replaces(procedure.kind) {
+                return Ok(None);
+            }
             if self.stored_modified(txn, procedure.object_id)? == Some(modified) {
                 return Ok(Some((procedure, modified)));
             }

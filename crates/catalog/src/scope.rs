@@ -88,6 +88,6 @@ pub(crate) fn name_key(schema: &str, name: &str) -> String {
 pub(crate) fn name_key_of(object: &ObjectRef) -> String {
     match object {
         ObjectRef::Table(t) => name_key(&t.schema, &t.name),
-        ObjectRef::Procedure(p) => name_key(&p.schema, &p.name),
+        ObjectRef::Procedure(p) => name_key(&p.schema, &p.kind.key(&p.name)),
     }
 }

@@ -4,7 +4,7 @@ use crate::private::is_temporary;
 use crate::vm::Vm;
 use binder::ObjectName;
 use binder::ddl::{AlterTable, CreateProcedure, CreateTable, Ddl};
-use catalog::{Catalog, DdlScope, ModuleOptions, TableDef, TableSpec};
+use catalog::{Catalog, DdlScope, ModuleKind, ModuleOptions, PutMode, TableDef, TableSpec};
 use executor::{Reach, SqlError, SqlMessage};
 use planner::Plan;
 use std::sync::Arc;
@@ -31,6 +31,21 @@ impl Vm<'_> {
             Ddl::AlterTable(alter) => self.alter_table(alter, frame),
             Ddl::CreateProcedure(create) => self.create_procedure(create, frame),
             Ddl::PrivateUnique { table, key } => self.private_unique(table, key),
+            Ddl::CreateType { name, text } => {
+                let kind = ModuleKind::TableType;
+                self.create_module(kind, PutMode::Create, name, text, frame).map_err(|e| {
+                    match e.number {
+                        2714 => SqlError::new(
+                            219,
+                            16,
+                            format!(
+                                "The type '{name}' already exists, or you do not have permission to create it."
+                            ),
+                        ),
+                        _ => e,
+                    }
+                })
+            }
             Ddl::CreateSchema(name) => Err(SqlError::unsupported(format!("CREATE SCHEMA {name}"))),
             Ddl::Drop(drop) => self.drop_objects(drop, frame),
         }
@@ -155,24 +170,39 @@ impl Vm<'_> {
         create: &CreateProcedure,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        self.local(&create.name)?;
+        let kind = ModuleKind::Procedure;
+        self.create_module(kind, create.mode, &create.name, &create.text, frame)
+    }
+
+    fn create_module(
+        &mut self,
+        kind: ModuleKind,
+        mode: PutMode,
+        name: &ObjectName,
+        text: &str,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        self.local(name)?;
         let options = ModuleOptions {
             quoted_identifier: self.state.options.quoted_identifier,
             ansi_nulls: true,
         };
-        let name = &create.name;
         self.in_catalog(frame, |catalog, txn, scope| {
             let schema = name.schema.as_deref();
-            catalog.put_procedure(
-                txn,
-                scope,
-                create.mode,
-                schema,
-                &name.name,
-                &create.text,
-                options,
-            )?;
+            catalog.put_module(txn, scope, kind, mode, schema, &name.name, text, options)?;
             Ok(())
+        })
+    }
+
+    fn drop_module(
+        &mut self,
+        kind: ModuleKind,
+        name: &ObjectName,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        self.local(name)?;
+        self.in_catalog(frame, |catalog, txn, scope| {
+            Ok(catalog.drop_module(txn, scope, kind, name.schema.as_deref(), &name.name)?)
         })
     }
 
@@ -196,13 +226,8 @@ impl Vm<'_> {
                         Ok(catalog.drop_table(txn, scope, schema, &parts.name)?)
                     })
                 }
-                DropKind::Procedure => {
-                    self.local(&parts)?;
-                    self.in_catalog(frame, |catalog, txn, scope| {
-                        let schema = parts.schema.as_deref();
-                        Ok(catalog.drop_procedure(txn, scope, schema, &parts.name)?)
-                    })
-                }
+                DropKind::Procedure => self.drop_module(ModuleKind::Procedure, &parts, frame),
+                DropKind::Type => self.drop_module(ModuleKind::TableType, &parts, frame),
                 DropKind::Index => Err(SqlError::unsupported("DROP INDEX")),
                 DropKind::Schema => Err(SqlError::unsupported("DROP SCHEMA")),
             };

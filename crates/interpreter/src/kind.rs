@@ -26,6 +26,7 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
             Ddl::AlterTable(_) => Command::AlterTable,
             Ddl::CreateProcedure(_) => Command::CreateProcedure,
             Ddl::PrivateUnique { .. } => Command::CreateIndex,
+            Ddl::CreateType { .. } => Command::CreateType,
             Ddl::CreateSchema(_) => Command::CreateSchema,
             Ddl::Drop(drop) => dropped(drop.kind),
         },
@@ -40,6 +41,7 @@ fn dropped(kind: DropKind) -> Command {
         DropKind::Procedure => Command::DropProcedure,
         DropKind::Index => Command::DropIndex,
         DropKind::Schema => Command::DropSchema,
+        DropKind::Type => Command::DropType,
     }
 }
 

@@ -54,6 +54,15 @@ impl Names for SessionNames<'_> {
         self.host.borrow_mut().system_view(name)
     }
 
+    fn table_type(&self, name: &ObjectName) -> Option<catalog::TableSpec> {
+        let scope = self.state.transaction.scope();
+        let catalog = &self.state.database.catalog;
+        let kind = catalog::ModuleKind::TableType;
+        let found = catalog.module(scope, name.schema.as_deref(), &name.name, kind)?;
+        // It was bound when it was created.
+        binder::bind_table_type(&found.text, self).ok()
+    }
+
     fn database(&self) -> String {
         self.state.database.name.clone()
     }

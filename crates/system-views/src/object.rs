@@ -6,7 +6,7 @@
 use crate::context::{Context, built_in, moment};
 use crate::declare::Declared;
 use crate::modules::Module;
-use catalog::{ObjectRef, ProcedureDef, TableDef, same_name};
+use catalog::{ObjectKind, ObjectRef, ProcedureDef, TableDef, same_name};
 use std::sync::Arc;
 use types::datetime::DateTime;
 
@@ -49,7 +49,8 @@ impl Object {
     pub fn kind(&self) -> &'static str {
         match &self.what {
             What::Table(_) => "U",
-            What::Procedure(_) | What::SystemProcedure(_) => "P",
+            What::Procedure(module) => ObjectKind::Module(module.kind).code(),
+            What::SystemProcedure(_) => "P",
             What::PrimaryKey(_) => "PK",
             What::Default(..) => "D",
             What::SystemView(view) if view.params().is_some() => "IF",
@@ -65,6 +66,9 @@ impl Object {
             "PK" => "PRIMARY_KEY_CONSTRAINT",
             "D" => "DEFAULT_CONSTRAINT",
             "IF" => "SQL_INLINE_TABLE_VALUED_FUNCTION",
+            "TF" => "SQL_TABLE_VALUED_FUNCTION",
+            "FN" => "SQL_SCALAR_FUNCTION",
+            "TT" => "TYPE_TABLE",
             _ => "VIEW",
         }
     }

@@ -309,6 +309,17 @@ pub struct IndexDefinition {
     pub span: Span,
 }
 
+/// CREATE TYPE ... AS TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateType {
+    /// Its name.
+    pub name: ObjectName,
+    /// Columns and constraints.
+    pub definition: TableDefinition,
+    /// The whole statement.
+    pub span: Span,
+}
+
 /// CREATE INDEX ... ON table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateIndex {
@@ -436,4 +447,5 @@ pub enum DropKind {
     /// `DROP INDEX i ON t`: the name is `t.i` (schema = the table's name, database = its schema).
     Index,
     Schema,
+    Type,
 }

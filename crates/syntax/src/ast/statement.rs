@@ -31,6 +31,8 @@ pub enum StatementKind {
     AlterDatabase(Box<AlterDatabase>),
     /// CREATE TABLE.
     CreateTable(Box<CreateTable>),
+    /// CREATE TYPE ... AS TABLE.
+    CreateType(Box<CreateType>),
     /// ALTER TABLE.
     AlterTable(Box<AlterTable>),
     /// CREATE INDEX.

@@ -31,8 +31,28 @@ impl Parser<'_> {
                 }
                 Ok(StatementKind::CreateSchema(name))
             }
+            _ if self.word_ahead(0, "TYPE") => self.create_type(),
             _ => self.unsupported_object("CREATE"),
         }
+    }
+
+    /// `CREATE TYPE name AS TABLE (...)`; alias types are not kept.
+    fn create_type(&mut self) -> ParseResult<StatementKind> {
+        let start = self.at - 1;
+        self.at += 1;
+        let name = self.object_name()?;
+        if !self.eat_kw(Kw::As) {
+            return self.skip_statement("CREATE TYPE FROM");
+        }
+        self.expect_kw(Kw::Table)?;
+        let definition = self.table_definition()?;
+        if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+            self.note_unsupported("CREATE TYPE WITH (MEMORY_OPTIMIZED)");
+            self.at += 1;
+            self.option_list()?;
+        }
+        let span = self.tokens[start].span.to(self.tokens[self.at - 1].span);
+        Ok(StatementKind::CreateType(Box::new(CreateType { name, definition, span })))
     }
 
     pub(super) fn alter(&mut self) -> ParseResult<StatementKind> {
@@ -56,6 +76,7 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Proc | Kw::Procedure) => DropKind::Procedure,
             TokenKind::Key(Kw::Index) => DropKind::Index,
             TokenKind::Key(Kw::Schema) => DropKind::Schema,
+            _ if self.word_ahead(0, "TYPE") => DropKind::Type,
             _ => return self.unsupported_object("DROP"),
         };
         self.at += 1;
