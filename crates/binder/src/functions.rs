@@ -222,6 +222,9 @@ impl Binder<'_> {
         let args = self.args(f)?;
         let n = args.len();
         let check = |min, max| arity(name, n, min, max, line);
+        if let Some(found) = self.property(name, &args, line)? {
+            return Ok(found);
+        }
         // Fixed signatures first: arity, argument types, result.
         if let Some((func, min, params, ty)) = fixed(name) {
             check(min, params.len())?;
@@ -563,6 +566,17 @@ fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
         "COL_NAME" => (F::ColName, 2, &[INT, INT], NAME),
         "COL_LENGTH" => (F::ColLength, 2, &[TEXT, NAME], SqlType::SmallInt),
         "IDENT_CURRENT" => (F::IdentCurrent, 1, &[TEXT], NUMERIC38),
+        "IDENT_SEED" => (F::IdentSeed, 1, &[TEXT], NUMERIC38),
+        "IDENT_INCR" => (F::IdentIncr, 1, &[TEXT], NUMERIC38),
+        "OBJECT_DEFINITION" => (F::ObjectDefinition, 1, &[INT], SqlType::NVarChar(Len::Max)),
+        "INDEX_COL" => (F::IndexCol, 3, &[TEXT, INT, INT], NAME),
+        "INDEXPROPERTY" => (F::IndexProperty, 3, &[INT, NAME, NAME], INT),
+        "TYPEPROPERTY" => (F::TypeProperty, 2, &[TEXT, NAME], INT),
+        "FILE_ID" => (F::FileId, 1, &[NAME], SqlType::SmallInt),
+        "FILE_IDEX" => (F::FileId, 1, &[NAME], INT),
+        "FILE_NAME" => (F::FileName, 1, &[INT], NAME),
+        "FILEGROUP_ID" => (F::FilegroupId, 1, &[NAME], INT),
+        "FILEGROUP_NAME" => (F::FilegroupName, 1, &[INT], NAME),
         "HOST_NAME" => (F::HostName, 0, &[], NAME),
         "APP_NAME" | "PROGRAM_NAME" => (F::AppName, 0, &[], NAME),
         "SCOPE_IDENTITY" => (F::ScopeIdentity, 0, &[], NUMERIC38),
@@ -573,8 +587,6 @@ fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
         "ERROR_STATE" => (F::ErrorState, 0, &[], INT),
         "ERROR_PROCEDURE" => (F::ErrorProcedure, 0, &[], NAME),
         "XACT_STATE" => (F::XactState, 0, &[], SqlType::SmallInt),
-        "SERVERPROPERTY" => (F::ServerProperty, 1, &[NAME], NAME),
-        "DATABASEPROPERTYEX" => (F::DatabasePropertyEx, 2, &[NAME, NAME], NAME),
         "OBJECTPROPERTY" => (F::ObjectProperty, 2, &[INT, NAME], INT),
         "COLUMNPROPERTY" => (F::ColumnProperty, 3, &[INT, NAME, NAME], INT),
         "SESSIONPROPERTY" => (F::SessionProperty, 1, &[NAME], NAME),
@@ -616,7 +628,7 @@ pub(crate) fn constant_i64(e: &Expr) -> Option<i64> {
     }
 }
 
-fn arity(name: &str, n: usize, min: usize, max: usize, line: u32) -> Result<()> {
+pub(crate) fn arity(name: &str, n: usize, min: usize, max: usize, line: u32) -> Result<()> {
     if (min..=max).contains(&n) {
         return Ok(());
     }
@@ -635,7 +647,7 @@ fn arity(name: &str, n: usize, min: usize, max: usize, line: u32) -> Result<()> 
 
 /// A call that is NULL only when an argument is, or when it may be anything without arguments that
 /// depends on the session.
-fn call(func: FuncId, args: Vec<Expr>, ty: SqlType) -> Expr {
+pub(crate) fn call(func: FuncId, args: Vec<Expr>, ty: SqlType) -> Expr {
     use FuncId as F;
     let always = matches!(
         func,

@@ -30,6 +30,7 @@ pub mod hints;
 pub mod ir;
 mod names;
 mod output;
+mod properties;
 mod select;
 mod sets;
 mod statements;

@@ -3,7 +3,7 @@
 use crate::host::Host;
 use crate::state::SessionState;
 use binder::ir::{FuncId, SysVar, SystemView};
-use catalog::{ObjectRef, TableDef};
+use catalog::TableDef;
 use executor::{Environment, SqlError};
 use session_table::PrivateTables;
 use types::{Decimal, Value};
@@ -62,42 +62,11 @@ impl Environment for SessionEnvironment<'_> {
             ),
             ScopeIdentity => identity(self.state.identity),
             RowCountBig => Value::BigInt(self.state.rowcount),
-            ObjectId => match text(0) {
-                Some(name) => self.object_id(name, text(1)),
-                None => Value::Null,
-            },
-            ObjectName | ObjectSchemaName => {
-                let private = number(0).and_then(|id| {
-                    let mut all = self.state.transaction.private.definitions();
-                    all.find(|table| table.object_id as i64 == id).cloned().map(ObjectRef::Table)
-                });
-                let found = private.or_else(|| {
-                    number(0).and_then(|id| self.state.database.catalog.object_by_id(id as i32))
-                });
-                Value::from(found.as_ref().map(|object| match (object, func) {
-                    (ObjectRef::Table(t), ObjectName) => &*t.name,
-                    (ObjectRef::Table(t), _) => &*t.schema,
-                    (ObjectRef::Procedure(p), ObjectName) => &*p.name,
-                    (ObjectRef::Procedure(p), _) => &*p.schema,
-                }))
-            }
-            DbId => match args {
-                [] => Value::SmallInt(self.state.database.id as i16),
-                _ => {
-                    let name = text(0).unwrap_or("");
-                    let all = self.host.databases();
-                    let found = all.iter().find(|(_, n)| n.eq_ignore_ascii_case(name));
-                    found.map_or(Value::Null, |(id, _)| Value::SmallInt(*id as i16))
-                }
-            },
-            DbName => match args {
-                [] => Value::str(&self.state.database.name),
-                _ => {
-                    let all = self.host.databases();
-                    let found = all.iter().find(|(id, _)| Some(*id as i64) == number(0));
-                    found.map_or(Value::Null, |(_, name)| Value::str(name))
-                }
-            },
+            ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition | ObjectProperty
+            | ObjectPropertyEx | ColName | ColLength | ColumnProperty | IndexCol | IndexProperty
+            | IdentCurrent | IdentSeed | IdentIncr | TypeId | TypeName | TypeProperty | DbId
+            | DbName | FileId | FileName | FilegroupId | FilegroupName | DatabasePropertyEx
+            | ServerProperty | CollationProperty => self.host.metadata(func, args, self.state)?,
             SchemaName => match args {
                 [] => Value::str("dbo"),
                 _ => {
@@ -112,24 +81,14 @@ impl Environment for SessionEnvironment<'_> {
                 let found = all.iter().find(|(_, n)| n.eq_ignore_ascii_case(name));
                 found.map_or(Value::Null, |(id, _)| Value::Int(*id))
             }
-            ColName => match number(0).and_then(|id| self.table_by_id(id as i32)) {
-                Some(table) => {
-                    let column = number(1).and_then(|i| table.columns.get((i - 1) as usize));
-                    Value::from(column.map(|c| &*c.name))
-                }
-                None => Value::Null,
-            },
-            IdentCurrent => Value::Null,
             SUserSName => Value::str("sa"),
             UserName => Value::str("dbo"),
             UserId => Value::Int(1),
             HostName => Value::str("localhost"),
             AppName => Value::str("millrace"),
-            ServerProperty => server_property(text(0).unwrap_or(""), self.host),
             CurrentTransactionId => Value::BigInt(0),
             HasDbAccess | IsSrvRoleMember | IsMember => Value::Int(1),
-            TypeId | TypeName | ColLength | DatabasePropertyEx | ObjectProperty
-            | ColumnProperty | SessionProperty => Value::Null,
+            SessionProperty => Value::Null,
             other => return Err(SqlError::unsupported(format!("{other:?}"))),
         })
     }
@@ -162,64 +121,23 @@ impl Environment for SessionEnvironment<'_> {
     }
 }
 
-impl SessionEnvironment<'_> {
-    fn object_id(&mut self, name: &str, kind: Option<&str>) -> Value {
-        let parts = name_parts(name);
-        let (schema, name) = match &parts[..] {
-            [.., schema, name] => (Some(schema.as_str()).filter(|s| !s.is_empty()), name),
-            [name] => (None, name),
-            [] => return Value::Null,
-        };
-        if name.starts_with('#') {
-            // Temporary tables are objects of tempdb, and found there only.
-            let there = match &parts[..] {
-                [.., database, _, _] => database.eq_ignore_ascii_case("tempdb"),
-                _ => self.state.database.name.eq_ignore_ascii_case("tempdb"),
-            };
-            let table = self.state.transaction.private.find(name).filter(|_| there);
-            let fits = kind.is_none_or(|kind| kind.trim().eq_ignore_ascii_case("U"));
-            return table.filter(|_| fits).map_or(Value::Null, |t| Value::Int(t.object_id));
-        }
-        let other = parts.len() > 2
-            && !parts[parts.len() - 3].eq_ignore_ascii_case(&self.state.database.name);
-        let (database, scope) = if other {
-            match self.host.database(&parts[parts.len() - 3]) {
-                Some(database) => (database, None),
-                None => return Value::Null,
-            }
-        } else {
-            (self.state.database.clone(), self.state.transaction.scope())
-        };
-        let found = database.catalog.object(scope, schema, name);
-        let fits = |object: &ObjectRef| {
-            kind.is_none_or(|kind| object.kind().code().trim().eq_ignore_ascii_case(kind.trim()))
-        };
-        found.filter(fits).map_or(Value::Null, |object| Value::Int(object.object_id()))
-    }
-
-    fn table_by_id(&self, id: i32) -> Option<std::sync::Arc<TableDef>> {
-        match self.state.database.catalog.object_by_id(id)? {
-            ObjectRef::Table(table) => Some(table),
-            ObjectRef::Procedure(_) => None,
-        }
-    }
-}
-
-/// A name's parts, without brackets and quotes.
-pub(crate) fn name_parts(name: &str) -> Vec<String> {
+/// A name's parts, without brackets and quotes; a closing bracket or quote inside is written twice.
+pub fn name_parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut quote = None;
-    for c in name.chars() {
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        let mut push = |c| parts.last_mut().into_iter().for_each(|part: &mut String| part.push(c));
         match (quote, c) {
             (None, '[') => quote = Some(']'),
             (None, '"') => quote = Some('"'),
+            (Some(end), c) if c == end && chars.peek() == Some(&end) => {
+                chars.next();
+                push(end);
+            }
             (Some(end), c) if c == end => quote = None,
             (None, '.') => parts.push(String::new()),
-            (_, c) => {
-                if let Some(part) = parts.last_mut() {
-                    part.push(c);
-                }
-            }
+            (_, c) => push(c),
         }
     }
     parts.iter().map(|part| part.trim().to_string()).collect()
@@ -227,18 +145,6 @@ pub(crate) fn name_parts(name: &str) -> Vec<String> {
 
 fn identity(value: Option<i64>) -> Value {
     value.and_then(|v| Decimal::new(v as i128, 38, 0).ok()).map_or(Value::Null, Value::Decimal)
-}
-
-fn server_property(name: &str, host: &dyn Host) -> Value {
-    match name.to_ascii_lowercase().as_str() {
-        "productversion" => Value::str("16.0.1000.6"),
-        "productlevel" => Value::str("RTM"),
-        "edition" => Value::str("Developer Edition (64-bit)"),
-        "engineedition" => Value::str("3"),
-        "servername" | "machinename" => Value::str(&host.server_name()),
-        "collation" => Value::str("SQL_Latin1_General_CP1_CI_AS"),
-        _ => Value::Null,
-    }
 }
 
 #[cfg(test)]
@@ -250,5 +156,6 @@ mod tests {
         assert_eq!(name_parts("dbo.t"), ["dbo", "t"]);
         assert_eq!(name_parts("[d.b].[dbo].\"t\""), ["d.b", "dbo", "t"]);
         assert_eq!(name_parts("d..t"), ["d", "", "t"]);
+        assert_eq!(name_parts("[a]]b].\"c\"\"d\""), ["a]b", "c\"d"]);
     }
 }

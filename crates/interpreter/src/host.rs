@@ -4,7 +4,7 @@
 
 use crate::state::SessionState;
 use binder::ObjectName;
-use binder::ir::SystemView;
+use binder::ir::{FuncId, SystemView};
 use executor::SqlError;
 use std::sync::Arc;
 use syntax::ast::{AlterDatabaseAction, CreateDatabase};
@@ -63,6 +63,17 @@ pub trait Host {
     ) -> Result<Vec<Vec<Value>>, SqlError> {
         let _ = (args, session);
         Err(SqlError::new(208, 16, format!("Invalid object name '{}'.", view.name)))
+    }
+    /// A function about what exists (OBJECT_ID, COLUMNPROPERTY, SERVERPROPERTY ...) as a session sees it. NULL for
+    /// what is not there.
+    fn metadata(
+        &mut self,
+        func: FuncId,
+        args: &[Value],
+        session: &SessionState,
+    ) -> Result<Value, SqlError> {
+        let _ = (func, args, session);
+        Ok(Value::Null)
     }
     /// KILL; 6106 when there is no such session.
     fn kill(&mut self, spid: u16) -> Result<(), SqlError> {

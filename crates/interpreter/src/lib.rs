@@ -39,6 +39,7 @@ mod environment;
 mod names;
 
 pub use batch::{execute_batch, execute_call, execute_transaction};
+pub use environment::name_parts;
 pub use host::{Host, OpenDatabase};
 pub use rpc::{
     BeginNext, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest, well_known,

@@ -179,6 +179,11 @@ impl SessionState {
         self.transaction.count
     }
 
+    /// The temporary tables in sight.
+    pub fn temporary_tables(&self) -> Vec<Arc<catalog::TableDef>> {
+        self.transaction.private.definitions().cloned().collect()
+    }
+
     /// What the open transaction has defined and not committed.
     pub fn definitions(&self) -> Option<&catalog::DdlScope> {
         self.transaction.scope()

@@ -4,14 +4,14 @@ use crate::create;
 use crate::facts::InstanceFacts;
 use crate::instance::{CloseRefused, Instance, options_of};
 use binder::ObjectName;
-use binder::ir::SystemView;
+use binder::ir::{FuncId, SystemView};
 use catalog::{CatalogError, DatabaseDef, DatabaseState, FilegroupDef};
 use engine::{Database, DelayedDurability, EngineError, RecoveryModel, Reserve, Writer};
 use executor::SqlError;
 use interpreter::{Host, OpenDatabase, SessionState};
 use std::sync::Arc;
 use syntax::ast::{AlterDatabaseAction, CreateDatabase, DatabaseOption, OptionValue};
-use system_views::registry;
+use system_views::{functions, registry};
 use types::Value;
 
 /// The instance as one session's interpreter sees it.
@@ -245,7 +245,10 @@ impl Host for InstanceHost {
 
     fn system_view(&mut self, name: &ObjectName) -> Option<Arc<SystemView>> {
         // A database that is not there: the name is told as it was written.
-        if name.database.as_deref().is_some_and(|d| self.instance.database(d).is_none()) {
+        let there = |name: &str| {
+            name.eq_ignore_ascii_case("tempdb") || self.instance.database(name).is_some()
+        };
+        if name.database.as_deref().is_some_and(|d| !there(d)) {
             return None;
         }
         registry::resolve(name)
@@ -258,6 +261,16 @@ impl Host for InstanceHost {
         session: &SessionState,
     ) -> Result<Vec<Vec<Value>>, SqlError> {
         system_views::rows(view, args, &InstanceFacts(&self.instance), session)
+    }
+
+    fn metadata(
+        &mut self,
+        func: FuncId,
+        args: &[Value],
+        session: &SessionState,
+    ) -> Result<Value, SqlError> {
+        let found = functions::call(func, args, &InstanceFacts(&self.instance), session);
+        found.ok_or_else(|| SqlError::unsupported(format!("{func:?}")))
     }
 
     fn trace_flag(&mut self, flag: i32, on: bool) {

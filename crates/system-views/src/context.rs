@@ -2,7 +2,7 @@
 //!
 //! Promise: a session sees its own uncommitted definitions in its database, and only committed ones elsewhere.
 
-use catalog::{DatabaseDef, DdlScope, ObjectRef, same_name};
+use catalog::{DatabaseDef, DdlScope, ObjectRef, TableDef, same_name};
 use interpreter::{OpenDatabase, SessionState};
 use std::sync::Arc;
 use types::datetime::{DateTime, datetime_from_unix_ns};
@@ -124,12 +124,18 @@ pub struct Context<'a> {
     pub session: &'a SessionState,
     /// The database asked about: the session's own, or the one that a name has named.
     pub database: Arc<OpenDatabase>,
+    /// It asks about `tempdb`, where the session's temporary tables are, and nothing else; `database` is then only a
+    /// place for what every database has.
+    pub temporary: bool,
 }
+
+/// database_id of `tempdb`.
+pub const TEMPDB: i32 = 2;
 
 impl<'a> Context<'a> {
     /// About the session's own database.
     pub fn new(server: &'a dyn Server, session: &'a SessionState) -> Context<'a> {
-        Context { server, session, database: session.database.clone() }
+        Context { server, session, database: session.database.clone(), temporary: false }
     }
 
     /// About another database; `None` when there is none of that name online.
@@ -141,25 +147,47 @@ impl<'a> Context<'a> {
         if same_name(name, &session.database.name) {
             return Some(Context::new(server, session));
         }
+        let temporary = same_name(name, "tempdb");
+        let name = if temporary { "master" } else { name };
         let found = server.databases().into_iter().find(|d| same_name(&d.name, name))?;
-        Some(Context { server, session, database: found.open? })
+        Some(Context { server, session, database: found.open?, temporary })
     }
 
     /// The same for a database's id.
     pub fn of_database_id(&self, id: i64) -> Option<Context<'a>> {
+        let temporary = id == TEMPDB as i64;
+        let id = if temporary { 1 } else { id };
         let found = self.server.databases().into_iter().find(|d| d.id as i64 == id)?;
-        Some(Context { server: self.server, session: self.session, database: found.open? })
+        let (server, session) = (self.server, self.session);
+        Some(Context { server, session, database: found.open?, temporary })
     }
 
     /// The session's uncommitted definitions, if it asks about its own database.
     pub fn scope(&self) -> Option<&'a DdlScope> {
         let own = self.database.id == self.session.database.id;
-        if own { self.session.definitions() } else { None }
+        if own && !self.temporary { self.session.definitions() } else { None }
     }
 
     /// Users' objects of the database, by id.
     pub fn objects(&self) -> Vec<ObjectRef> {
+        if self.temporary {
+            let all = self.session.temporary_tables();
+            return all.into_iter().map(ObjectRef::Table).collect();
+        }
         self.database.catalog.objects_in(self.scope())
+    }
+
+    /// Rows of a table, about; 0 for temporary ones.
+    pub fn rows_of(&self, table: &TableDef) -> i64 {
+        if self.temporary {
+            return 0;
+        }
+        self.database.engine.tree(table.tree).approximate_rows() as i64
+    }
+
+    /// The last value of a table's identity column.
+    pub fn current_identity(&self, table: &TableDef) -> Option<i64> {
+        if self.temporary { None } else { self.database.catalog.current_identity(table) }
     }
 
     /// Its schemas: id and name.

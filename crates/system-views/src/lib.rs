@@ -12,6 +12,7 @@ pub mod context;
 pub mod declare;
 pub mod registry;
 
+pub mod functions;
 pub mod modules;
 pub mod object;
 pub mod types_table;

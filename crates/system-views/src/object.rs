@@ -217,6 +217,13 @@ pub fn tables(context: &Context<'_>) -> Vec<Object> {
 
 /// An object by its id.
 pub fn by_id(context: &Context<'_>, id: i64) -> Option<Object> {
+    // A temporary table is known by its id everywhere.
+    let temporary = context.session.temporary_tables();
+    if let Some(table) = temporary.into_iter().find(|t| t.object_id as i64 == id) {
+        let mut all = Vec::new();
+        with_constraints(context, &ObjectRef::Table(table), &mut all);
+        return all.into_iter().next();
+    }
     if id < 0 {
         return system_objects().into_iter().find(|o| o.id as i64 == id);
     }
@@ -228,7 +235,13 @@ pub fn by_name(context: &Context<'_>, schema: Option<&str>, name: &str) -> Optio
     let wanted =
         |o: &Object| same_name(&o.name, name) && same_name(&o.schema, schema.unwrap_or("dbo"));
     // A table or a procedure before a constraint, for few names are of constraints.
-    if let Some(found) = context.database.catalog.object(context.scope(), schema, name) {
+    let found = if context.temporary {
+        let all = context.session.temporary_tables();
+        all.into_iter().rev().find(|t| same_name(&t.name, name)).map(ObjectRef::Table)
+    } else {
+        context.database.catalog.object(context.scope(), schema, name)
+    };
+    if let Some(found) = found {
         let mut all = Vec::new();
         with_constraints(context, &found, &mut all);
         return all.into_iter().next();

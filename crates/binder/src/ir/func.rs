@@ -154,6 +154,8 @@ pub enum FuncId {
     ObjectName,
     /// (int id [, int database]) -> nvarchar(128)
     ObjectSchemaName,
+    /// (int id) -> nvarchar(max)
+    ObjectDefinition,
     /// ([nvarchar name]) -> smallint
     DbId,
     /// ([int id]) -> nvarchar(128)
@@ -172,6 +174,19 @@ pub enum FuncId {
     ColLength,
     /// (nvarchar table) -> numeric(38,0)
     IdentCurrent,
+    /// The same: IDENT_SEED, IDENT_INCR
+    IdentSeed,
+    IdentIncr,
+    /// (nvarchar table, int index, int place) -> nvarchar(128)
+    IndexCol,
+    /// (nvarchar name) -> int: FILE_ID, FILE_IDEX
+    FileId,
+    /// (int id) -> nvarchar(128)
+    FileName,
+    /// (nvarchar name) -> int
+    FilegroupId,
+    /// (int id) -> nvarchar(128)
+    FilegroupName,
     /// ([varbinary sid]) -> nvarchar(128): SUSER_SNAME, SUSER_NAME, SYSTEM_USER, ORIGINAL_LOGIN
     SUserSName,
     /// () -> nvarchar(128): USER_NAME, CURRENT_USER, SESSION_USER, USER
@@ -196,8 +211,16 @@ pub enum FuncId {
     ServerProperty,
     /// (nvarchar database, nvarchar property) -> nvarchar(128)
     DatabasePropertyEx,
+    /// (nvarchar collation, nvarchar property) -> nvarchar(128)
+    CollationProperty,
     /// (int object, nvarchar property) -> int
     ObjectProperty,
+    /// The same -> nvarchar(128)
+    ObjectPropertyEx,
+    /// (int object, nvarchar index, nvarchar property) -> int
+    IndexProperty,
+    /// (nvarchar type, nvarchar property) -> int
+    TypeProperty,
     /// (int object, nvarchar column, nvarchar property) -> int
     ColumnProperty,
     /// (nvarchar) -> nvarchar(128)

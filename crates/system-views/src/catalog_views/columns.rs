@@ -44,7 +44,7 @@ pub struct Column {
 pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
     match &object.what {
         What::Table(table) => {
-            let last = || context.database.catalog.current_identity(table);
+            let last = || context.current_identity(table);
             let column = |(i, c): (usize, &catalog::ColumnDef)| Column {
                 object_id: object.id,
                 name: c.name.to_string(),

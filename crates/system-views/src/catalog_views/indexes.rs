@@ -51,7 +51,7 @@ pub fn all(context: &Context<'_>) -> Vec<Index> {
             name: clustered.map(|k| k.name.to_string()),
             primary: clustered.is_some(),
             data_space_id: place.map_or(1, |i| i as i32 + 1),
-            rows: context.database.engine.tree(table.tree).approximate_rows() as i64,
+            rows: context.rows_of(table),
         }
     };
     tables.iter().filter_map(|o| o.table().map(index)).collect()

@@ -1,0 +1,147 @@
+//! Functions that give a property by name: SERVERPROPERTY, DATABASEPROPERTYEX, SQL_VARIANT_PROPERTY and their like.
+//!
+//! Their type is sql_variant in SQL Server. Here a property named by a constant has its base type, as far as it is
+//! known from the documentation; any other is text (docs/compatibility.md).
+
+use types::{Len, SqlType, Value};
+
+use crate::context::Binder;
+use crate::error::{BindError, Result};
+use crate::functions::{arity, call};
+use crate::ir::*;
+
+const NAME: SqlType = SqlType::NVarChar(Len::N(128));
+const INT: SqlType = SqlType::Int;
+
+impl Binder<'_> {
+    /// A property function; `None` when it is none.
+    pub fn property(&mut self, name: &str, args: &[Expr], line: u32) -> Result<Option<Expr>> {
+        let (func, count) = match name {
+            "SERVERPROPERTY" => (FuncId::ServerProperty, 1),
+            "DATABASEPROPERTYEX" | "DATABASEPROPERTY" => (FuncId::DatabasePropertyEx, 2),
+            "COLLATIONPROPERTY" => (FuncId::CollationProperty, 2),
+            "OBJECTPROPERTYEX" => (FuncId::ObjectPropertyEx, 2),
+            "SQL_VARIANT_PROPERTY" => return self.variant_property(args, line).map(Some),
+            _ => return Ok(None),
+        };
+        arity(name, args.len(), count, count, line)?;
+        let mut bound = Vec::with_capacity(count);
+        for (i, arg) in args.iter().enumerate() {
+            let ty = if func == FuncId::ObjectPropertyEx && i == 0 { INT } else { NAME };
+            bound.push(self.coerce(arg.clone(), ty, CastMode::Implicit)?);
+        }
+        let property = args.last().and_then(constant_text).map(|p| p.trim().to_lowercase());
+        let ty = match property {
+            _ if name == "DATABASEPROPERTY" => INT,
+            Some(property) => base_type(func, &property),
+            None => NAME,
+        };
+        let text = call(func, bound, NAME);
+        let found = if ty == NAME { text } else { self.coerce(text, ty, CastMode::Implicit)? };
+        Ok(Some(found))
+    }
+
+    /// What is known of an expression's type before it has a value.
+    fn variant_property(&mut self, args: &[Expr], line: u32) -> Result<Expr> {
+        arity("SQL_VARIANT_PROPERTY", args.len(), 2, 2, line)?;
+        let Some(property) = constant_text(&args[1]) else {
+            return Err(BindError::unsupported(
+                "SQL_VARIANT_PROPERTY of a property that is not a constant",
+                line,
+            ));
+        };
+        let ty = args[0].ty;
+        let (precision, scale) = ty.as_decimal().unwrap_or((0, 0));
+        let bytes = match ty {
+            SqlType::Char(n) | SqlType::Binary(n) => n as i32,
+            SqlType::NChar(n) => n as i32 * 2,
+            SqlType::VarChar(len) | SqlType::VarBinary(len) => len.limit().min(8000) as i32,
+            SqlType::NVarChar(len) => (len.limit() * 2).min(8000) as i32,
+            SqlType::Bit | SqlType::TinyInt => 1,
+            SqlType::SmallInt => 2,
+            SqlType::Int | SqlType::Real | SqlType::SmallMoney | SqlType::SmallDateTime => 4,
+            SqlType::Decimal { precision, .. } => match precision {
+                0..=9 => 5,
+                10..=19 => 9,
+                20..=28 => 13,
+                _ => 17,
+            },
+            SqlType::Date => 3,
+            SqlType::Time(_) => 5,
+            SqlType::DateTimeOffset(_) => 10,
+            SqlType::UniqueIdentifier => 16,
+            _ => 8,
+        };
+        let (value, out) = match property.trim().to_lowercase().as_str() {
+            "basetype" => (Value::str(ty.name()), NAME),
+            "precision" => (Value::Int(precision as i32), INT),
+            "scale" => (Value::Int(scale as i32), INT),
+            "maxlength" => (Value::Int(bytes), INT),
+            // Two bytes of type and version, and the type's own properties, come on top of the value's.
+            "totalbytes" => (Value::Int(bytes + if ty.is_character() { 8 } else { 2 }), INT),
+            "collation" if ty.is_character() => (Value::str("SQL_Latin1_General_CP1_CI_AS"), NAME),
+            _ => (Value::Null, NAME),
+        };
+        let null = Expr::constant(Value::Null, out);
+        if value.is_null() {
+            return Ok(null);
+        }
+        let answer = Expr::constant(value, out);
+        let when = Expr::is_null(args[0].clone(), false);
+        Ok(Expr { nullable: true, ..self.make_case(vec![(when, null)], Some(answer))? })
+    }
+}
+
+/// A constant text, seen through conversions.
+fn constant_text(e: &Expr) -> Option<&str> {
+    match &e.kind {
+        ExprKind::Const(value) => value.as_str(),
+        ExprKind::Cast { input, .. } => constant_text(input),
+        _ => None,
+    }
+}
+
+/// The base type of a property, named in lower case.
+fn base_type(func: FuncId, property: &str) -> SqlType {
+    let number = match func {
+        FuncId::ServerProperty => {
+            if property == "editionid" {
+                return SqlType::BigInt;
+            }
+            if property == "resourcelastupdatedatetime" {
+                return SqlType::DateTime;
+            }
+            if matches!(property, "sqlcharset" | "sqlsortorder") {
+                return SqlType::TinyInt;
+            }
+            property.starts_with("is")
+                || matches!(
+                    property,
+                    "collationid"
+                        | "comparisonstyle"
+                        | "engineedition"
+                        | "filestreamconfiguredlevel"
+                        | "filestreameffectivelevel"
+                        | "hadrmanagerstatus"
+                        | "lcid"
+                        | "numlicenses"
+                        | "processid"
+                        | "suspendeddatabasecount"
+                )
+        }
+        FuncId::DatabasePropertyEx => {
+            if property == "sqlsortorder" {
+                return SqlType::TinyInt;
+            }
+            property.starts_with("is") || matches!(property, "comparisonstyle" | "lcid" | "version")
+        }
+        FuncId::CollationProperty => {
+            if property == "version" {
+                return SqlType::TinyInt;
+            }
+            matches!(property, "codepage" | "comparisonstyle" | "lcid")
+        }
+        _ => property != "basetype",
+    };
+    if number { INT } else { NAME }
+}

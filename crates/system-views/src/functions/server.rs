@@ -1,0 +1,159 @@
+//! Databases, files and the instance itself.
+//!
+//! Source of the properties' names: SQL Server's documentation of SERVERPROPERTY, DATABASEPROPERTYEX and
+//! COLLATIONPROPERTY.
+
+use super::{Args, shown};
+use crate::catalog_views::databases::files_of;
+use crate::context::{COLLATION, Context, PRODUCT_VERSION, TEMPDB};
+use catalog::same_name;
+use types::Value;
+
+/// DB_ID([name]).
+pub fn db_id(context: &Context<'_>, args: Args<'_>) -> Value {
+    if args.count() == 0 {
+        return Value::SmallInt(context.database.id as i16);
+    }
+    if args.text(0).is_some_and(|name| same_name(name, "tempdb")) {
+        return Value::SmallInt(TEMPDB as i16);
+    }
+    let found = args.text(0).and_then(|name| {
+        context.server.databases().into_iter().find(|d| same_name(&d.name, name))
+    });
+    found.map_or(Value::Null, |d| Value::SmallInt(d.id as i16))
+}
+
+/// DB_NAME([id]).
+pub fn db_name(context: &Context<'_>, args: Args<'_>) -> Value {
+    match args.number(0) {
+        None if args.count() == 0 => Value::str(&context.database.name),
+        None => Value::Null,
+        // As in SQL Server, 0 is the current one.
+        Some(0) => Value::str(&context.database.name),
+        Some(id) if id == TEMPDB as i64 => Value::str("tempdb"),
+        Some(id) => {
+            let found = context.server.databases().into_iter().find(|d| d.id as i64 == id);
+            found.map_or(Value::Null, |d| Value::str(&d.name))
+        }
+    }
+}
+
+/// FILE_ID and FILE_IDEX(name).
+pub fn file_id(context: &Context<'_>, args: Args<'_>) -> Value {
+    let files = files_of(&context.database_entry());
+    let found = args.text(0).and_then(|name| files.into_iter().find(|f| same_name(&f.name, name)));
+    found.map_or(Value::Null, |f| Value::Int(f.id))
+}
+
+/// FILE_NAME(id).
+pub fn file_name(context: &Context<'_>, args: Args<'_>) -> Value {
+    let files = files_of(&context.database_entry());
+    let found = args.number(0).and_then(|id| files.into_iter().find(|f| f.id as i64 == id));
+    found.map_or(Value::Null, |f| Value::str(&f.name))
+}
+
+/// FILEGROUP_ID(name).
+pub fn filegroup_id(context: &Context<'_>, args: Args<'_>) -> Value {
+    let groups = context.database.catalog.filegroups();
+    let place = args.text(0).and_then(|name| groups.iter().position(|g| same_name(&g.name, name)));
+    place.map_or(Value::Null, |i| Value::Int(i as i32 + 1))
+}
+
+/// FILEGROUP_NAME(id).
+pub fn filegroup_name(context: &Context<'_>, args: Args<'_>) -> Value {
+    let groups = context.database.catalog.filegroups();
+    let place = args.number(0).and_then(|id| usize::try_from(id - 1).ok());
+    place.and_then(|i| groups.get(i)).map_or(Value::Null, |g| Value::str(&g.name))
+}
+
+/// DATABASEPROPERTYEX(name, property), as text.
+pub fn database_property(context: &Context<'_>, args: Args<'_>) -> Value {
+    let (Some(name), Some(property)) = (args.text(0), args.text(1)) else { return Value::Null };
+    let found = context.server.databases().into_iter().find(|d| same_name(&d.name, name.trim()));
+    let Some(database) = found else { return Value::Null };
+    match property.trim().to_ascii_lowercase().as_str() {
+        "collation" => Value::str(COLLATION),
+        "comparisonstyle" => shown(196_609),
+        "lcid" => shown(1033),
+        "sqlsortorder" => shown(52),
+        "status" => Value::str(database.state().1),
+        "updateability" => Value::str("READ_WRITE"),
+        "useraccess" => Value::str("MULTI_USER"),
+        "recovery" => Value::str(database.recovery().1),
+        "version" => shown(957),
+        "isansinulldefault" | "isansinullsenabled"
+        | "isansipaddingenabled" | "isansiwarningsenabled" | "isarithmeticabortenabled"
+        | "isautoclose" | "isautocreatestatistics" | "isautocreatestatisticsincremental"
+        | "isautoshrink" | "isautoupdatestatistics" | "isclone"
+        | "isclosecursorsoncommitenabled" | "isfulltextenabled" | "isinstandby"
+        | "islocalcursorsdefault" | "ismemoryoptimizedelevatetosnapshotenabled"
+        | "ismergepublished" | "isnullconcat" | "isnumericroundabortenabled"
+        | "isparameterizationforced" | "isquotedidentifiersenabled" | "ispublished"
+        | "isrecursivetriggersenabled" | "issubscribed" | "issyncwithbackup"
+        | "istornpagedetectionenabled" | "isverifiedclone" | "isxtpsupported"
+        | "isdatabasesuspendedforsnapshotbackup" => shown(0),
+        _ => Value::Null,
+    }
+}
+
+/// SERVERPROPERTY(name), as text.
+pub fn server_property(context: &Context<'_>, args: Args<'_>) -> Value {
+    let facts = context.server.facts();
+    let mut version = PRODUCT_VERSION.split('.');
+    match args.text(0).unwrap_or("").trim().to_ascii_lowercase().as_str() {
+        "collation" => Value::str(COLLATION),
+        "collationid" => shown(872_468_488),
+        "comparisonstyle" => shown(196_609),
+        "computernamephysicalnetbios" | "machinename" => Value::str(&facts.machine),
+        "servername" => Value::str(&facts.name),
+        // The default instance has no name.
+        "instancename" => Value::Null,
+        "edition" => Value::str("Developer Edition (64-bit)"),
+        "editionid" => shown(-2_117_995_310),
+        "engineedition" => shown(3),
+        "productversion" => Value::str(PRODUCT_VERSION),
+        "productmajorversion" => version.next().map_or(Value::Null, Value::str),
+        "productminorversion" => version.nth(1).map_or(Value::Null, Value::str),
+        "productbuild" => version.nth(2).map_or(Value::Null, Value::str),
+        "productlevel" => Value::str("RTM"),
+        "productbuildtype" | "productupdatelevel" | "productupdatereference" | "numlicenses"
+        | "filestreamsharename" | "buildclrversion" => Value::Null,
+        "resourceversion" => Value::str("16.00.1000"),
+        "resourcelastupdatedatetime" => Value::str("2022-10-08T06:31:57.240"),
+        "licensetype" => Value::str("DISABLED"),
+        "lcid" => shown(1033),
+        "pathseparator" => Value::str("/"),
+        "processid" => shown(std::process::id() as i64),
+        "sqlcharset" => shown(1),
+        "sqlcharsetname" => Value::str("iso_1"),
+        "sqlsortorder" => shown(52),
+        "sqlsortordername" => Value::str("nocase_iso"),
+        "instancedefaultdatapath" | "instancedefaultlogpath" | "instancedefaultbackuppath" => {
+            Value::str(&format!("{}/", facts.data_dir.trim_end_matches('/')))
+        }
+        "hadrmanagerstatus" => shown(2),
+        "filestreamconfiguredlevel" | "filestreameffectivelevel" | "isadvancedanalyticsinstalled"
+        | "isbigdatacluster" | "isclustered" | "isexternalauthenticationonly"
+        | "isexternalgovernanceenabled" | "isfulltextinstalled" | "ishadrenabled"
+        | "isintegratedsecurityonly" | "islocaldb" | "ispolybaseinstalled"
+        | "isserversuspendedforsnapshotbackup" | "issingleuser"
+        | "istempdbmetadatamemoryoptimized" | "isxtpsupported" | "suspendeddatabasecount" => {
+            shown(0)
+        }
+        _ => Value::Null,
+    }
+}
+
+/// COLLATIONPROPERTY(collation, property), as text.
+pub fn collation_property(args: Args<'_>) -> Value {
+    if !args.text(0).is_some_and(|name| same_name(name, COLLATION)) {
+        return Value::Null;
+    }
+    match args.text(1).unwrap_or("").trim().to_ascii_lowercase().as_str() {
+        "codepage" => shown(1252),
+        "lcid" => shown(1033),
+        "comparisonstyle" => shown(196_609),
+        "version" => shown(0),
+        _ => Value::Null,
+    }
+}
