@@ -63,10 +63,12 @@ impl Environment for SessionEnvironment<'_> {
             ScopeIdentity => identity(self.state.identity),
             RowCountBig => Value::BigInt(self.state.rowcount),
             ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition | ObjectProperty
-            | ObjectPropertyEx | ColName | ColLength | ColumnProperty | IndexCol | IndexProperty
-            | IdentCurrent | IdentSeed | IdentIncr | TypeId | TypeName | TypeProperty | DbId
-            | DbName | FileId | FileName | FilegroupId | FilegroupName | DatabasePropertyEx
-            | ServerProperty | CollationProperty => self.host.metadata(func, args, self.state)?,
+            | ObjectPropertyEx | ColName | ColLength | ColumnProperty | IndexCol
+            | IndexProperty | IdentCurrent | IdentSeed | IdentIncr | TypeId | TypeName
+            | TypeProperty | DbId | DbName | FileId | FileName | FilegroupId | FilegroupName
+            | DatabasePropertyEx | ServerProperty | CollationProperty => {
+                self.host.metadata(func, args, self.state)?
+            }
             SchemaName => match args {
                 [] => Value::str("dbo"),
                 _ => {

@@ -131,7 +131,6 @@ pub fn precision(ty: &crate::types_table::ColumnType) -> i32 {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -50,8 +50,13 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "isdefault" | "isdefaultcnst" => is(kind == "D"),
         "isinlinefunction" | "istablefunction" => is(kind == "IF"),
         "ismsshipped" => is(object.is_system()),
-        "isschemabound" | "isencrypted" | "isdeterministic" | "issystemverified"
-        | "isprecise" | "execistriggerdisabled" | "isexecuted" => is(false),
+        "isschemabound"
+        | "isencrypted"
+        | "isdeterministic"
+        | "issystemverified"
+        | "isprecise"
+        | "execistriggerdisabled"
+        | "isexecuted" => is(false),
         "ischeckcnst" | "isforeignkey" | "isuniquecnst" | "isreplproc" | "isrule"
         | "isscalarfunction" | "istrigger" | "isextendedproc" | "isqueue" | "issynonym"
         | "issystemprocedure" => is(false),
@@ -72,19 +77,39 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "tablehasnonclustindex" => of_table(&|_| false),
         "tablehasidentity" => of_table(&|t| t.identity().is_some()),
         "tablehasdefaultcnst" => of_table(&|t| t.columns.iter().any(|c| c.default.is_some())),
-        "tableisfake" | "tableispinned" | "tablehasactivefulltextindex" | "tablehascheckcnst"
-        | "tablehascolumnset" | "tablehasdeletetrigger" | "tablehasforeignkey"
-        | "tablehasforeignref" | "tablehasinserttrigger" | "tablehasrowguidcol"
-        | "tablehastextimage" | "tablehastimestamp" | "tablehasuniquecnst"
-        | "tablehasupdatetrigger" | "tablehasvardecimalstorageformat" | "tableismemoryoptimized"
-        | "tablefulltextpopulatestatus" | "tablefulltextcatalogid" | "tabletemporaltype"
-        | "tableislockedonbulkload" | "isindexable" => of_table(&|_| name == "isindexable"),
-        "tablehasfulltextkeycolumn" | "tabledeletetriggercount" | "tableinserttriggercount"
-        | "tableupdatetriggercount" | "tabletextinrowlimit" => of_table(&|_| false),
+        "tableisfake"
+        | "tableispinned"
+        | "tablehasactivefulltextindex"
+        | "tablehascheckcnst"
+        | "tablehascolumnset"
+        | "tablehasdeletetrigger"
+        | "tablehasforeignkey"
+        | "tablehasforeignref"
+        | "tablehasinserttrigger"
+        | "tablehasrowguidcol"
+        | "tablehastextimage"
+        | "tablehastimestamp"
+        | "tablehasuniquecnst"
+        | "tablehasupdatetrigger"
+        | "tablehasvardecimalstorageformat"
+        | "tableismemoryoptimized"
+        | "tablefulltextpopulatestatus"
+        | "tablefulltextcatalogid"
+        | "tabletemporaltype"
+        | "tableislockedonbulkload"
+        | "isindexable" => of_table(&|_| name == "isindexable"),
+        "tablehasfulltextkeycolumn"
+        | "tabledeletetriggercount"
+        | "tableinserttriggercount"
+        | "tableupdatetriggercount"
+        | "tabletextinrowlimit" => of_table(&|_| false),
         "cnstisclustkey" => (kind == "PK").then(|| clustered(object)),
         "cnstisnonclustkey" => (kind == "PK").then(|| 1 - clustered(object)),
         "cnstiscolumn" => matches!(kind, "PK" | "D").then_some(i64::from(kind == "D")),
-        "cnstisdeletecascade" | "cnstisdisabled" | "cnstisnotrepl" | "cnstisnottrusted"
+        "cnstisdeletecascade"
+        | "cnstisdisabled"
+        | "cnstisnotrepl"
+        | "cnstisnottrusted"
         | "cnstisupdatecascade" => matches!(kind, "PK" | "D").then_some(0),
         "systemdataaccess" | "userdataaccess" => None,
         _ => {
@@ -136,10 +161,23 @@ pub fn of_column(context: &Context<'_>, args: Args<'_>) -> Value {
                 1
             }
             "isindexable" => i32::from(column.ty.max_length > 0),
-            "iscomputed" | "isidnotforrepl" | "isrowguidcol" | "iscursortype" | "isfulltextindexed"
-            | "isdeterministic" | "isprecise" | "issystemverified" | "issparse" | "iscolumnset"
-            | "ishidden" | "isxmlindexable" | "generatedalwaystype" | "systemdataaccess"
-            | "userdataaccess" | "fulltexttypecolumn" | "statisticalsemantics" => 0,
+            "iscomputed"
+            | "isidnotforrepl"
+            | "isrowguidcol"
+            | "iscursortype"
+            | "isfulltextindexed"
+            | "isdeterministic"
+            | "isprecise"
+            | "issystemverified"
+            | "issparse"
+            | "iscolumnset"
+            | "ishidden"
+            | "isxmlindexable"
+            | "generatedalwaystype"
+            | "systemdataaccess"
+            | "userdataaccess"
+            | "fulltexttypecolumn"
+            | "statisticalsemantics" => 0,
             _ => return None,
         })
     };
@@ -157,9 +195,17 @@ pub fn of_index(context: &Context<'_>, args: Args<'_>) -> Value {
         }
         Some(match args.text(2)?.trim().to_ascii_lowercase().as_str() {
             "indexid" | "isclustered" | "isunique" => 1,
-            "indexdepth" | "indexfillfactor" | "isautostatistics" | "isdisabled"
-            | "isfulltextkey" | "ishypothetical" | "ispadindex" | "ispagelockdisallowed"
-            | "isrowlockdisallowed" | "isstatistics" | "iscolumnstore"
+            "indexdepth"
+            | "indexfillfactor"
+            | "isautostatistics"
+            | "isdisabled"
+            | "isfulltextkey"
+            | "ishypothetical"
+            | "ispadindex"
+            | "ispagelockdisallowed"
+            | "isrowlockdisallowed"
+            | "isstatistics"
+            | "iscolumnstore"
             | "isoptimizedforsequentialkey" => 0,
             _ => return None,
         })

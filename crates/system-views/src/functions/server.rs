@@ -17,9 +17,9 @@ pub fn db_id(context: &Context<'_>, args: Args<'_>) -> Value {
     if args.text(0).is_some_and(|name| same_name(name, "tempdb")) {
         return Value::SmallInt(TEMPDB as i16);
     }
-    let found = args.text(0).and_then(|name| {
-        context.server.databases().into_iter().find(|d| same_name(&d.name, name))
-    });
+    let found = args
+        .text(0)
+        .and_then(|name| context.server.databases().into_iter().find(|d| same_name(&d.name, name)));
     found.map_or(Value::Null, |d| Value::SmallInt(d.id as i16))
 }
 
@@ -81,16 +81,34 @@ pub fn database_property(context: &Context<'_>, args: Args<'_>) -> Value {
         "useraccess" => Value::str("MULTI_USER"),
         "recovery" => Value::str(database.recovery().1),
         "version" => shown(957),
-        "isansinulldefault" | "isansinullsenabled"
-        | "isansipaddingenabled" | "isansiwarningsenabled" | "isarithmeticabortenabled"
-        | "isautoclose" | "isautocreatestatistics" | "isautocreatestatisticsincremental"
-        | "isautoshrink" | "isautoupdatestatistics" | "isclone"
-        | "isclosecursorsoncommitenabled" | "isfulltextenabled" | "isinstandby"
-        | "islocalcursorsdefault" | "ismemoryoptimizedelevatetosnapshotenabled"
-        | "ismergepublished" | "isnullconcat" | "isnumericroundabortenabled"
-        | "isparameterizationforced" | "isquotedidentifiersenabled" | "ispublished"
-        | "isrecursivetriggersenabled" | "issubscribed" | "issyncwithbackup"
-        | "istornpagedetectionenabled" | "isverifiedclone" | "isxtpsupported"
+        "isansinulldefault"
+        | "isansinullsenabled"
+        | "isansipaddingenabled"
+        | "isansiwarningsenabled"
+        | "isarithmeticabortenabled"
+        | "isautoclose"
+        | "isautocreatestatistics"
+        | "isautocreatestatisticsincremental"
+        | "isautoshrink"
+        | "isautoupdatestatistics"
+        | "isclone"
+        | "isclosecursorsoncommitenabled"
+        | "isfulltextenabled"
+        | "isinstandby"
+        | "islocalcursorsdefault"
+        | "ismemoryoptimizedelevatetosnapshotenabled"
+        | "ismergepublished"
+        | "isnullconcat"
+        | "isnumericroundabortenabled"
+        | "isparameterizationforced"
+        | "isquotedidentifiersenabled"
+        | "ispublished"
+        | "isrecursivetriggersenabled"
+        | "issubscribed"
+        | "issyncwithbackup"
+        | "istornpagedetectionenabled"
+        | "isverifiedclone"
+        | "isxtpsupported"
         | "isdatabasesuspendedforsnapshotbackup" => shown(0),
         _ => Value::Null,
     }
@@ -116,8 +134,12 @@ pub fn server_property(context: &Context<'_>, args: Args<'_>) -> Value {
         "productminorversion" => version.nth(1).map_or(Value::Null, Value::str),
         "productbuild" => version.nth(2).map_or(Value::Null, Value::str),
         "productlevel" => Value::str("RTM"),
-        "productbuildtype" | "productupdatelevel" | "productupdatereference" | "numlicenses"
-        | "filestreamsharename" | "buildclrversion" => Value::Null,
+        "productbuildtype"
+        | "productupdatelevel"
+        | "productupdatereference"
+        | "numlicenses"
+        | "filestreamsharename"
+        | "buildclrversion" => Value::Null,
         "resourceversion" => Value::str("16.00.1000"),
         "resourcelastupdatedatetime" => Value::str("2022-10-08T06:31:57.240"),
         "licensetype" => Value::str("DISABLED"),
@@ -132,14 +154,23 @@ pub fn server_property(context: &Context<'_>, args: Args<'_>) -> Value {
             Value::str(&format!("{}/", facts.data_dir.trim_end_matches('/')))
         }
         "hadrmanagerstatus" => shown(2),
-        "filestreamconfiguredlevel" | "filestreameffectivelevel" | "isadvancedanalyticsinstalled"
-        | "isbigdatacluster" | "isclustered" | "isexternalauthenticationonly"
-        | "isexternalgovernanceenabled" | "isfulltextinstalled" | "ishadrenabled"
-        | "isintegratedsecurityonly" | "islocaldb" | "ispolybaseinstalled"
-        | "isserversuspendedforsnapshotbackup" | "issingleuser"
-        | "istempdbmetadatamemoryoptimized" | "isxtpsupported" | "suspendeddatabasecount" => {
-            shown(0)
-        }
+        "filestreamconfiguredlevel"
+        | "filestreameffectivelevel"
+        | "isadvancedanalyticsinstalled"
+        | "isbigdatacluster"
+        | "isclustered"
+        | "isexternalauthenticationonly"
+        | "isexternalgovernanceenabled"
+        | "isfulltextinstalled"
+        | "ishadrenabled"
+        | "isintegratedsecurityonly"
+        | "islocaldb"
+        | "ispolybaseinstalled"
+        | "isserversuspendedforsnapshotbackup"
+        | "issingleuser"
+        | "istempdbmetadatamemoryoptimized"
+        | "isxtpsupported"
+        | "suspendeddatabasecount" => shown(0),
         _ => Value::Null,
     }
 }
