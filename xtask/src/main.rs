@@ -3,12 +3,14 @@
 //! Every check that CI runs is a command here, so a developer runs the very same thing. Each command prints what it
 //! runs, stops at the first failure and exits non-zero.
 
+mod drivers;
 mod kill;
 mod run;
 mod tidy;
 
 use clap::{Parser, Subcommand};
 use run::{Failure, Step, cargo};
+use std::path::PathBuf;
 
 #[derive(Parser)]
 #[command(name = "xtask", about = "Checks, tests and benches of Millrace")]
@@ -43,6 +45,28 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Real clients against `millrace serve`: pymssql, python-tds, pyodbc, mssql-python, tedious, go-mssqldb,
+    /// mssql-jdbc, tiberius.
+    Drivers {
+        /// One suite (may be given several times).
+        #[arg(long)]
+        only: Vec<String>,
+        /// One scenario (may be given several times).
+        #[arg(long)]
+        scenario: Vec<String>,
+        /// A server that runs already, host:port; sa's password is in MILLRACE_SA_PASSWORD.
+        #[arg(long, requires = "certificate")]
+        server: Option<String>,
+        /// The certificate of that server (PEM).
+        #[arg(long)]
+        certificate: Option<PathBuf>,
+        /// Test the dev build, not the release build.
+        #[arg(long)]
+        dev: bool,
+        /// Install and compile the suites, and stop there.
+        #[arg(long)]
+        build_only: bool,
+    },
     /// Model checking of the lock-free code.
     Loom,
     /// The T-SQL parser against mutated text.
@@ -60,6 +84,16 @@ fn main() {
         Command::Bench => bench(),
         Command::Crash { cases, seed } => crash(cases, seed),
         Command::Kill { cycles, seed } => kill::run(cycles, seed),
+        Command::Drivers { only, scenario, server, certificate, dev, build_only } => {
+            drivers::run(&drivers::Options {
+                only,
+                scenarios: scenario,
+                server,
+                certificate,
+                dev,
+                build_only,
+            })
+        }
         Command::Loom => loom(),
         Command::Fuzz { seconds } => fuzz(seconds),
     };

@@ -1,0 +1,184 @@
+//! Real clients against `millrace serve`: `cargo xtask drivers`.
+//!
+//! Each suite in `tests/drivers/` is a program in its client's own language. It prints one line a scenario,
+//! `driver scenario run` before and `driver scenario ok|FAIL|skip(reason)` after, and what went wrong on lines that
+//! begin with two spaces. This command installs the clients (under `target/drivers/`, never in the repository), starts
+//! a server with an empty data folder on a free loopback port, runs the suites two at a time, and prints a table.
+//!
+//! Always holds: every suite answers for every scenario of [`SCENARIOS`], or the run fails; a scenario that hangs is
+//! ended after [`SCENARIO_LIMIT`] and the suite goes on with those after it; the server must stop cleanly at the end.
+
+mod install;
+mod server;
+mod suite;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::run::{Failure, target_directory};
+use server::{Server, Target};
+use suite::{Outcome, Suite};
+
+/// What every suite is asked, in the order in which it is run; `tests/drivers/README.md` says what each one shows.
+pub const SCENARIOS: &[&str] = &[
+    "connect",
+    "encryption",
+    "wrong-password",
+    "unknown-database",
+    "types",
+    "parameters",
+    "output-parameters",
+    "prepared",
+    "transactions",
+    "savepoints",
+    "isolation-levels",
+    "result-sets",
+    "messages",
+    "errors",
+    "error-mid-batch",
+    "cancel",
+    "query-timeout",
+    "large-values",
+    "bulk-copy",
+    "table-valued-parameters",
+    "pooling-reset",
+    "time-zones",
+    "metadata",
+];
+
+/// How long one scenario may take before it counts as hung.
+pub const SCENARIO_LIMIT: Duration = Duration::from_secs(30);
+
+/// Suites that run side by side.
+const PARALLEL: usize = 2;
+
+pub struct Options {
+    /// Drivers to run; empty: all.
+    pub only: Vec<String>,
+    /// Scenarios to run; empty: all.
+    pub scenarios: Vec<String>,
+    /// A running server, `host:port`, instead of one of our own.
+    pub server: Option<String>,
+    /// The running server's certificate.
+    pub certificate: Option<PathBuf>,
+    /// The dev build instead of the release build.
+    pub dev: bool,
+    /// Install and compile only.
+    pub build_only: bool,
+}
+
+pub fn run(options: &Options) -> Result<(), Failure> {
+    for name in &options.only {
+        if !suite::DRIVERS.contains(&name.as_str()) {
+            let known = suite::DRIVERS.join(", ");
+            return Err(Failure(format!("there is no suite {name:?}; the suites are {known}")));
+        }
+    }
+    for name in &options.scenarios {
+        if !SCENARIOS.contains(&name.as_str()) {
+            let known = SCENARIOS.join(", ");
+            return Err(Failure(format!("there is no scenario {name:?}; they are {known}")));
+        }
+    }
+    let scenarios: Vec<&str> = SCENARIOS
+        .iter()
+        .copied()
+        .filter(|name| options.scenarios.is_empty() || options.scenarios.iter().any(|s| s == name))
+        .collect();
+    let start = Instant::now();
+    let drivers: Vec<&str> = suite::DRIVERS
+        .iter()
+        .copied()
+        .filter(|name| options.only.is_empty() || options.only.iter().any(|only| only == name))
+        .collect();
+    let folder = target_directory().join("drivers");
+    let suites = install::prepare(&folder, &drivers)?;
+    println!("xtask: drivers: installed and compiled in {:.1} s", start.elapsed().as_secs_f64());
+    if options.build_only {
+        return Ok(());
+    }
+    let (target, server) = match &options.server {
+        Some(address) => (Target::running(address, options.certificate.clone())?, None),
+        None => {
+            let (target, server) = Server::start(&folder, options.dev)?;
+            (target, Some(server))
+        }
+    };
+    let running = Instant::now();
+    let results = run_all(&suites, &target, &scenarios);
+    let stopped = server.map_or(Ok(()), Server::stop);
+    println!("xtask: drivers: suites ran for {:.1} s", running.elapsed().as_secs_f64());
+    print_table(&suites, &scenarios, &results);
+    let bad: usize =
+        results.values().flat_map(|outcomes| outcomes.values()).filter(|o| o.is_failure()).count();
+    stopped?;
+    if bad > 0 {
+        return Err(Failure(format!(
+            "{bad} scenarios failed; the logs are in {}",
+            folder.display()
+        )));
+    }
+    println!("xtask: drivers: all passed in {:.1} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+type Results = BTreeMap<&'static str, BTreeMap<String, Outcome>>;
+
+fn run_all(suites: &[Suite], target: &Target, scenarios: &[&str]) -> Results {
+    let queue = Mutex::new(suites.iter().collect::<Vec<_>>());
+    let results = Mutex::new(Results::new());
+    std::thread::scope(|scope| {
+        for _ in 0..PARALLEL {
+            scope.spawn(|| {
+                loop {
+                    // Last in, first out: the slow starters stand at the end of the list.
+                    let next = queue.lock().expect("no suite panics with the queue").pop();
+                    let Some(suite) = next else { return };
+                    let outcomes = suite.run(target, scenarios);
+                    results
+                        .lock()
+                        .expect("no suite panics with the results")
+                        .insert(suite.driver, outcomes);
+                }
+            });
+        }
+    });
+    results.into_inner().expect("no suite panics with the results")
+}
+
+fn print_table(suites: &[Suite], scenarios: &[&str], results: &Results) {
+    let width = scenarios.iter().map(|name| name.len()).max().unwrap_or(0);
+    print!("\n{:width$}", "");
+    for suite in suites {
+        print!("  {:>12}", suite.driver);
+    }
+    println!();
+    for scenario in scenarios {
+        print!("{scenario:width$}");
+        for suite in suites {
+            let outcome = results.get(suite.driver).and_then(|all| all.get(*scenario));
+            print!("  {:>12}", outcome.map_or("FAIL", Outcome::word));
+        }
+        println!();
+    }
+    println!();
+    for suite in suites {
+        for (scenario, outcome) in results.get(suite.driver).into_iter().flatten() {
+            if let Outcome::Skipped(reason) = outcome {
+                println!("skipped: {} {scenario}: {reason}", suite.driver);
+            }
+        }
+    }
+    for suite in suites {
+        for (scenario, outcome) in results.get(suite.driver).into_iter().flatten() {
+            if let Outcome::Failed(details) = outcome {
+                println!("FAIL: {} {scenario}", suite.driver);
+                for line in details {
+                    println!("  {line}");
+                }
+            }
+        }
+    }
+}

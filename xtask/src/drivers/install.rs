@@ -1,0 +1,227 @@
+//! Installs and compiles the clients, each from its lock file, under `target/drivers/`.
+//!
+//! A stamp holds the lock file's text and is written last, so an installation is repeated exactly when the lock file
+//! changed or the last one was cut short. Nothing is written to the repository, and nothing to the home folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use super::suite::Suite;
+use crate::run::{Failure, workspace};
+
+/// The suites of these drivers, ready to run.
+pub fn prepare(folder: &Path, drivers: &[&'static str]) -> Result<Vec<Suite>, Failure> {
+    let logs = folder.join("logs");
+    fs::create_dir_all(&logs).map_err(|error| io(&logs, &error))?;
+    let mut suites = Vec::new();
+    let mut python = None;
+    for driver in drivers.iter().copied() {
+        let mut suite = match driver {
+            "tiberius" => tiberius(folder)?,
+            "go-mssqldb" => go(folder)?,
+            "tedious" => node(folder)?,
+            "mssql-jdbc" => jdbc(folder)?,
+            _ => {
+                let program: &PathBuf = match &python {
+                    Some(program) => program,
+                    None => python.insert(install_python(folder)?),
+                };
+                let file = format!("suite_{}.py", driver.replace('-', "_"));
+                let mut suite = suite(program, &source("python"));
+                suite.arguments = vec!["-u".into(), "-B".into(), file];
+                suite
+            }
+        };
+        suite.driver = driver;
+        suite.log = logs.join(format!("{driver}.log"));
+        let _ = fs::remove_file(&suite.log);
+        let scratch = folder.join("scratch").join(driver);
+        fs::create_dir_all(&scratch).map_err(|error| io(&scratch, &error))?;
+        suite.environment.push(("MILLRACE_SCRATCH".into(), text(&scratch)));
+        suite.environment.push(("MILLRACE_DRIVER_TESTS".into(), text(&source(""))));
+        suites.push(suite);
+    }
+    Ok(suites)
+}
+
+fn suite(program: &Path, directory: &Path) -> Suite {
+    Suite {
+        driver: "",
+        program: program.to_owned(),
+        arguments: Vec::new(),
+        directory: directory.to_owned(),
+        environment: Vec::new(),
+        log: PathBuf::new(),
+    }
+}
+
+/// pymssql, python-tds, pyodbc and mssql-python share one virtual environment.
+fn install_python(folder: &Path) -> Result<PathBuf, Failure> {
+    let home = folder.join("python");
+    let python = home.join("bin").join("python");
+    let requirements = source("python").join("requirements.txt");
+    once(folder, "python", &[&requirements], || {
+        let _ = fs::remove_dir_all(&home);
+        tool("python3", &["-m", "venv", &text(&home)], folder, &[])?;
+        let file = text(&requirements);
+        let line = ["-m", "pip", "install", "--quiet", "--no-deps", "--requirement", &file];
+        let cache = text(&folder.join("pip-cache"));
+        tool(&text(&python), &line, folder, &[("PIP_CACHE_DIR", &cache)])
+    })?;
+    Ok(python)
+}
+
+fn node(folder: &Path) -> Result<Suite, Failure> {
+    // Modules are looked for beside the file that imports them, so the suite is run from a copy beside them.
+    let home = folder.join("node");
+    let from = source("node");
+    fs::create_dir_all(&home).map_err(|error| io(&home, &error))?;
+    copy_files(&from, &home)?;
+    once(folder, "node", &[&from.join("package.json"), &from.join("package-lock.json")], || {
+        let cache = text(&folder.join("npm-cache"));
+        let line = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--cache", &cache];
+        tool("npm", &line, &home, &[])
+    })?;
+    let mut suite = suite(Path::new("node"), &home);
+    suite.arguments = vec!["suite.js".into()];
+    Ok(suite)
+}
+
+fn go(folder: &Path) -> Result<Suite, Failure> {
+    let binary = folder.join("go").join("suite");
+    let (modules, cache) = (text(&folder.join("go/modules")), text(&folder.join("go/cache")));
+    let environment = [
+        ("GOMODCACHE", modules.as_str()),
+        ("GOCACHE", cache.as_str()),
+        ("GOFLAGS", "-mod=readonly -modcacherw"),
+        ("CGO_ENABLED", "0"),
+    ];
+    tool("go", &["build", "-o", &text(&binary), "."], &source("go"), &environment)?;
+    Ok(suite(&binary, &source("go")))
+}
+
+fn jdbc(folder: &Path) -> Result<Suite, Failure> {
+    let from = source("jdbc");
+    let (jars, classes) = (folder.join("jdbc/jars"), folder.join("jdbc/classes"));
+    once(folder, "jdbc", &[&from.join("pom.xml")], || {
+        let _ = fs::remove_dir_all(&jars);
+        let repository = format!("-Dmaven.repo.local={}", folder.join("jdbc/repository").display());
+        let output = format!("-DoutputDirectory={}", jars.display());
+        let line = ["-q", "-B", "dependency:copy-dependencies", &repository, &output];
+        tool("mvn", &line, &from, &[])
+    })?;
+    let path = format!("{}/*:{}", jars.display(), classes.display());
+    let sources = files(&from, "java");
+    once(
+        folder,
+        "jdbc-classes",
+        &sources.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
+        || {
+            let mut line = vec!["-Xlint:all", "-encoding", "UTF-8", "-cp", &path, "-d"];
+            let (out, named) =
+                (text(&classes), sources.iter().map(|f| text(f)).collect::<Vec<_>>());
+            line.push(&out);
+            line.extend(named.iter().map(String::as_str));
+            tool("javac", &line, &from, &[])
+        },
+    )?;
+    let mut suite = suite(Path::new("java"), &from);
+    suite.arguments = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", &path, "Suite"]
+        .map(String::from)
+        .to_vec();
+    Ok(suite)
+}
+
+/// Outside the workspace: its 120 dependencies are not Millrace's.
+fn tiberius(folder: &Path) -> Result<Suite, Failure> {
+    let home = text(&folder.join("tiberius"));
+    let from = source("tiberius");
+    tool("cargo", &["build", "--quiet", "--locked"], &from, &[("CARGO_TARGET_DIR", &home)])?;
+    Ok(suite(&folder.join("tiberius/debug/driver-tests-tiberius"), &from))
+}
+
+/// Does the work unless the stamp says that it was done for these very files.
+fn once(
+    folder: &Path,
+    name: &str,
+    inputs: &[&Path],
+    work: impl FnOnce() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let stamp = folder.join(format!("{name}.stamp"));
+    let mut wanted = String::new();
+    for input in inputs {
+        wanted.push_str(&text(input));
+        wanted.push('\n');
+        wanted.push_str(&fs::read_to_string(input).map_err(|error| io(input, &error))?);
+    }
+    if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+        return Ok(());
+    }
+    let _ = fs::remove_file(&stamp);
+    work()?;
+    fs::write(&stamp, wanted).map_err(|error| io(&stamp, &error))
+}
+
+/// Runs an installer; its output is shown when it fails.
+fn tool(
+    program: &str,
+    arguments: &[&str],
+    directory: &Path,
+    environment: &[(&str, &str)],
+) -> Result<(), Failure> {
+    let start = Instant::now();
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(directory)
+        .envs(environment.iter().copied())
+        .output()
+        .map_err(|error| {
+            Failure(format!("{program}: {error}; .ci/run says what the driver tests need"))
+        })?;
+    if !output.status.success() {
+        print!("{}", String::from_utf8_lossy(&output.stdout));
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        return Err(Failure(format!("{program} {}: {}", arguments.join(" "), output.status)));
+    }
+    if start.elapsed().as_secs() > 0 {
+        let seconds = start.elapsed().as_secs_f64();
+        println!("xtask: drivers: {program} {} in {seconds:.1} s", arguments[0]);
+    }
+    Ok(())
+}
+
+fn copy_files(from: &Path, to: &Path) -> Result<(), Failure> {
+    for entry in fs::read_dir(from).map_err(|error| io(from, &error))?.flatten() {
+        let path = entry.path();
+        if path.is_file() {
+            fs::copy(&path, to.join(entry.file_name())).map_err(|error| io(&path, &error))?;
+        }
+    }
+    Ok(())
+}
+
+fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
+        .collect();
+    found.sort();
+    found
+}
+
+fn source(name: &str) -> PathBuf {
+    workspace().join("tests").join("drivers").join(name)
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn io(path: &Path, error: &std::io::Error) -> Failure {
+    Failure(format!("{}: {error}", path.display()))
+}
