@@ -1,0 +1,85 @@
+"""pyodbc with FreeTDS's ODBC driver, as Debian packs it: parameters by sp_prepexec, cancel by SQLCancel."""
+
+import glob
+import os
+import re
+import time
+
+from suite import CERTIFICATE, HOST, PASSWORD, PORT, SCRATCH, USER, Skip, values
+
+CONF = os.path.join(SCRATCH, "freetds.conf")
+LIBRARY = (glob.glob("/usr/lib/*/odbc/libtdsodbc.so") + ["libtdsodbc.so"])[0]
+
+
+def configure():
+    empty = os.path.join(SCRATCH, "nobody.pem")
+    open(empty, "w", encoding="ascii").close()
+    with open(CONF, "w", encoding="ascii") as file:
+        for name, authority in (("trusting", CERTIFICATE), ("doubting", empty)):
+            file.write(f"[{name}]\n  host = {HOST}\n  port = {PORT}\n  tds version = 7.4\n  client charset = UTF-8\n")
+            file.write(f"  encryption = require\n  ca file = {authority}\n  check certificate hostname = yes\n")
+
+
+configure()
+os.environ["FREETDSCONF"] = CONF
+
+import pyodbc  # noqa: E402
+
+from dbapi import DATABASE, DbApi  # noqa: E402
+from odbc import Odbc  # noqa: E402
+
+# "[42S02] [FreeTDS][SQL Server]Invalid object name 'x'. (208) (SQLExecDirectW)"
+NUMBER = re.compile(r"\((-?\d+)\)")
+
+
+class Suite(Odbc):
+    Error = pyodbc.Error
+
+    def connect(self, database=DATABASE, password=None, autocommit=True, trust=True, timeout=0):
+        server = "trusting" if trust else "doubting"
+        password = PASSWORD if password is None else password
+        connection = pyodbc.connect(
+            f"DRIVER={LIBRARY};SERVERNAME={server};UID={USER};PWD={{{password}}};DATABASE={database}",
+            autocommit=autocommit, timeout=10,
+        )
+        connection.timeout = timeout
+        return connection
+
+    def error_number(self, error):
+        found = NUMBER.findall(str(error.args[-1]))
+        return int(found[0]) if found else None
+
+    def error_details(self, connection, sql):
+        try:
+            self.do(connection, sql)
+        except pyodbc.Error as error:
+            # The driver keeps state, line and procedure to itself.
+            return self.error_number(error), None, None, None, None, str(error)
+        return None
+
+    def messages_of(self, connection, sql):
+        cursor = connection.cursor()
+        cursor.execute(sql)
+        got = []
+        while True:
+            for kind, text in cursor.messages:
+                number = NUMBER.findall(kind)
+                got.append((int(number[0]) if number and int(number[0]) else None, None, text))
+            if not cursor.nextset():
+                return got
+
+    def parameter(self, kind, native):
+        return native
+
+    def bulk_copy(self):
+        raise Skip("ODBC has no bulk copy; pyodbc offers arrays of parameters")
+
+    def table_valued_parameters(self):
+        raise Skip("FreeTDS 1.3 has no table-valued parameters in ODBC")
+
+    def pooling_reset(self):
+        raise Skip("unixODBC's pool does not reset connections")
+
+
+if __name__ == "__main__":
+    Suite().run()
