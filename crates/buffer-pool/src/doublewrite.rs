@@ -1,7 +1,8 @@
-//! A copy of every page about to be written in place, so that a torn write loses nothing.
+//! A copy of every page about to be written in place, so that a torn write loses nothing. (But for pages that were
+//! never written before: the log has them whole.)
 //!
 //! ```text
-//! double-write file: slots of 1 MiB; slots 0..8 and 8..16 are the checkpoint's, slots 16..20 the cleaner's
+//! double-write file: slots of 1 MiB; slots 0..8 and 8..16 are the checkpoint's, slots 16..24 the cleaner's
 //! slot:    one header page of 8 KiB, then up to 127 pages
 //! header:  magic u64 | count u32, crc32c of the page with this field zero u32 | page ids, count * u64 | zeros
 //! ```
@@ -23,7 +24,7 @@ use telemetry::WaitType;
 const MAGIC: u64 = u64::from_le_bytes(*b"mill2wr1");
 const SLOT_BYTES: usize = 1 << 20;
 const CHECKPOINT_SLOTS: usize = 8;
-const CLEANER_SLOTS: usize = 4;
+const CLEANER_SLOTS: usize = 8;
 /// Checkpoint rounds that may be under way at a time.
 pub(crate) const CHECKPOINT_AREAS: usize = 2;
 const SLOTS: usize = CHECKPOINT_AREAS * CHECKPOINT_SLOTS + CLEANER_SLOTS;
@@ -40,6 +41,9 @@ pub(crate) struct DoubleWrite {
 }
 
 impl DoubleWrite {
+    /// Pages that one round of the cleaner can take.
+    pub(crate) const CLEANER_PAGES: usize = CLEANER_SLOTS * SLOT_PAGES;
+
     /// The checkpoint's and the cleaner's.
     pub(crate) fn areas(
         file: Arc<dyn File>,

@@ -84,6 +84,9 @@ pub(crate) struct FrameMeta {
     pub(crate) flush_lsn: AtomicU64,
     /// Used since the clock's hand passed. Set only when clear.
     pub(crate) referenced: AtomicBool,
+    /// Never written since [`crate::BufferPool::create`]: the log has all of it from `rec_lsn` on, so a torn write of
+    /// it needs no other copy. Written under the page's latch or LOADING bit.
+    pub(crate) imaged: AtomicBool,
 }
 
 impl FrameMeta {

@@ -56,6 +56,18 @@ impl Group {
         unsafe { file.submit(op, offset, ptr, bytes.len(), self.done.clone()) };
     }
 
+    /// Starts a read into `bytes`. One that ends before, at the end of the file, leaves the rest as it is.
+    ///
+    /// # Safety
+    /// `bytes` stays valid and untouched by others until [`Group::wait`] returns, and the group is waited for.
+    pub(crate) unsafe fn read(&self, file: &dyn File, offset: u64, bytes: *mut [u8]) {
+        self.done.pending.fetch_add(1, AcqRel);
+        // SAFETY: passed on to the caller.
+        unsafe {
+            file.submit(Op::Read, offset, bytes.cast::<u8>(), bytes.len(), self.done.clone())
+        };
+    }
+
     /// Starts a sync.
     pub(crate) fn sync(&self, file: &dyn File) {
         self.done.pending.fetch_add(1, AcqRel);

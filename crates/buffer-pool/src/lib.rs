@@ -2,7 +2,8 @@
 //!
 //! Promise: a page is found through one atomic word, read optimistically or written under the latch bit of that word;
 //! an absent page is read and verified before anyone latches it; a changed page reaches its file only after the log
-//! has hardened the page's LSN and only after a copy is safe in the double-write file, so no power cut loses a page.
+//! has hardened the page's LSN and only after a copy is safe in the double-write file or, at its first write, whole in the log, so no power cut loses a
+//! page.
 //!
 //! Knows nothing about rows, keys, trees, transactions, or what a log record says; of a page it knows the first three
 //! words of the header (checksum, page id, page LSN).
@@ -14,6 +15,7 @@ mod guard;
 mod io;
 mod page;
 mod pool;
+mod readahead;
 mod word;
 mod writeback;
 
@@ -26,3 +28,4 @@ pub use guard::{PageRead, PageWrite};
 pub use io::{TaskGuard, TaskMutex};
 pub use page::{FileId, PAGE_BYTES, PAGE_WORDS, PageBuf, PageId, PageWords, PageWordsMut, header};
 pub use pool::{BufferPool, FrameReservation, PoolConfig, PoolStats};
+pub use readahead::READ_AHEAD_MAX;

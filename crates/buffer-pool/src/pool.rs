@@ -305,15 +305,7 @@ impl BufferPool {
         })?;
         counters::add(Counter::PageReads, 1);
         check_page(page, &buf)?;
-        let f = self.take_frame()?;
-        for (w, v) in self.frames.words(f).iter().zip(buf.words()) {
-            w.store(*v, Relaxed);
-        }
-        let meta = self.frames.meta(f);
-        meta.referenced.store(true, Relaxed);
-        meta.page.store(page.0, Release);
-        loading.frame = Some(f);
-        Ok(())
+        loading.fill(&buf)
     }
 
     /// Sets `n` frames aside, at most 4. May evict, and so suspend.
@@ -324,7 +316,8 @@ impl BufferPool {
     }
 
     /// A page to be written whole, whatever was there before; its page LSN is zero, the rest is whatever the frame
-    /// held. Never suspends: takes its frame from the reservation. `None` when the page is just being read in:
+    /// held. The caller logs all of it with the first record about it: until the page was written once, a torn write
+    /// is mended from the log alone. Never suspends: takes its frame from the reservation. `None` when the page is just being read in:
     /// let go of everything and try again.
     pub fn create<'a>(
         &'a self,
@@ -343,7 +336,9 @@ impl BufferPool {
                 continue;
             }
             if word::frame(seen).is_some() {
-                let Some(mut held) = self.look(page, word, seen).try_exclusive() else { continue };
+                let look = self.look(page, word, seen);
+                let Some(mut held) = look.try_exclusive() else { continue };
+                look.meta.imaged.store(true, Relaxed);
                 held.set_word(header::LSN, 0);
                 return Ok(Some(held));
             }
@@ -357,6 +352,7 @@ impl BufferPool {
             reserved.len -= 1;
             let meta = self.frames.meta(f);
             meta.referenced.store(true, Relaxed);
+            meta.imaged.store(true, Relaxed);
             let mut held = PageWrite::adopt(word, quiet, self.frames.words(f), meta, page);
             held.set_word(header::LSN, 0);
             // Under the latch, before any record about the page: `min_rec_lsn` relies on it.
@@ -444,12 +440,28 @@ pub(crate) fn check_page(page: PageId, buf: &PageBuf) -> Result<(), PoolError> {
 }
 
 /// A read under way. However it ends, LOADING goes and the waiters wake.
-struct Loading<'a> {
-    pool: &'a BufferPool,
-    page: PageId,
-    word: &'a AtomicU64,
-    seen: u64,
-    frame: Option<u32>,
+pub(crate) struct Loading<'a> {
+    pub(crate) pool: &'a BufferPool,
+    pub(crate) page: PageId,
+    pub(crate) word: &'a AtomicU64,
+    pub(crate) seen: u64,
+    pub(crate) frame: Option<u32>,
+}
+
+impl Loading<'_> {
+    /// Puts what was read into a frame. May evict, and so suspend.
+    pub(crate) fn fill(&mut self, buf: &PageBuf) -> Result<(), PoolError> {
+        let f = self.pool.take_frame()?;
+        for (w, v) in self.pool.frames.words(f).iter().zip(buf.words()) {
+            w.store(*v, Relaxed);
+        }
+        let meta = self.pool.frames.meta(f);
+        meta.referenced.store(true, Relaxed);
+        meta.imaged.store(false, Relaxed);
+        meta.page.store(self.page.0, Release);
+        self.frame = Some(f);
+        Ok(())
+    }
 }
 
 impl Drop for Loading<'_> {

@@ -79,6 +79,15 @@ impl Kit {
         self.stamp(&mut w);
     }
 
+    /// Changes a page in place.
+    fn change(&self, n: u32, value: u64) {
+        let mut w = self.pool.exclusive(id(n)).unwrap();
+        for at in 8..PAGE_BYTES / 8 {
+            w.set_word(at, value);
+        }
+        self.stamp(&mut w);
+    }
+
     /// The value of a page, all words being equal.
     fn value(&self, n: u32) -> Result<u64, PoolError> {
         let mut p = PageBuf::boxed();
@@ -170,11 +179,14 @@ fn redo_starts_at_the_oldest_unwritten_change() {
 fn failed_writes_poison_the_pool_and_keep_the_log() {
     for op in [Op::WriteDurable, Op::Write, Op::Sync] {
         let kit = open(SimFs::new(1), 64);
-        kit.make(1, 1);
+        kit.make(1, 0);
+        kit.pool.flush_all().unwrap();
+        let from = kit.tail();
+        kit.change(1, 1);
         kit.fs.inject(Fault { op: Some(op), after: 0, times: 1, errno: libc::EIO });
         assert!(matches!(kit.pool.flush_all(), Err(PoolError::Io { .. })), "{op:?}");
         assert!(matches!(kit.pool.flush_all(), Ok(0) | Err(PoolError::Poisoned)));
-        assert_eq!(kit.pool.min_rec_lsn(kit.tail()), Lsn(8), "{op:?}");
+        assert_eq!(kit.pool.min_rec_lsn(kit.tail()), from, "{op:?}");
         assert_eq!(kit.value(1).unwrap(), 1, "reads go on");
     }
 }
@@ -220,7 +232,7 @@ fn torn_pages_are_repaired_and_only_those() {
         }
         kit.pool.flush_all().unwrap();
         for n in 0..200 {
-            kit.make(n, 2);
+            kit.change(n, 2);
         }
         kit.fs.power_off_at(Some(kit.fs.ops() + 1 + seed % 4));
         assert!(kit.pool.flush_all().is_err());
@@ -234,6 +246,64 @@ fn torn_pages_are_repaired_and_only_those() {
         }
     }
     assert!(repaired > 10, "{repaired}");
+}
+
+#[test]
+fn the_first_write_of_a_page_made_whole_needs_no_copy() {
+    let kit = open(SimFs::new(3), 256);
+    for n in 0..100 {
+        kit.make(n, 1);
+    }
+    kit.pool.flush_all().unwrap();
+    let doublewrite = file(&kit.fs, "/doublewrite");
+    let written = |at: u64| {
+        let mut header = vec![0; 8192];
+        doublewrite.read_exact_at(at, &mut header, telemetry::WaitType::Misc).unwrap();
+        header.iter().any(|b| *b != 0)
+    };
+    assert!(!written(0), "nothing was copied");
+    // Whoever was read in again, or was written once, is copied.
+    for n in 0..100 {
+        kit.change(n, 2);
+    }
+    kit.pool.flush_all().unwrap();
+    assert!(written(0) || written(8 << 20));
+    let again = open(kit.fs.crash(3), 32);
+    again.make(7, 5);
+    for n in (0..100).filter(|n| *n != 7) {
+        assert_eq!(again.value(n).unwrap(), 2);
+    }
+}
+
+#[test]
+fn reading_ahead_is_a_hint() {
+    let kit = open(SimFs::new(4), 2_048);
+    for n in 0..40 {
+        kit.make(n, u64::from(n));
+    }
+    kit.pool.flush_all().unwrap();
+    let fs = kit.fs.crash(4);
+    fs.damage(Path::new(DATA), 5 * 8192 + 100).unwrap();
+    let again = open(fs, 2_048);
+    // Damaged, never written, out of range, asked for twice: none of it hurts.
+    let asked: Vec<PageId> = [9, 3, 4, 5, 6, 9, 41, PAGES + 1].into_iter().map(id).collect();
+    again.pool.read_ahead(&asked);
+    for n in [3, 4, 6, 9] {
+        assert!(again.pool.is_resident(id(n)));
+    }
+    for n in [5, 7, 41] {
+        assert!(!again.pool.is_resident(id(n)));
+    }
+    assert!(matches!(again.value(5), Err(PoolError::Checksum { .. })));
+    for n in (0..40).filter(|n| *n != 5) {
+        assert_eq!(again.value(n).unwrap(), u64::from(n));
+    }
+    again.fs.inject(Fault { op: Some(Op::Read), after: 0, times: 1, errno: libc::EIO });
+    let far: Vec<PageId> = (0..40).map(id).collect();
+    let fresh = open(again.fs.crash(5), 2_048);
+    fresh.fs.inject(Fault { op: Some(Op::Read), after: 0, times: 1, errno: libc::EIO });
+    fresh.pool.read_ahead(&far);
+    assert_eq!(fresh.value(2).unwrap(), 2, "an error ends the hint, not the page");
 }
 
 #[test]

@@ -1,15 +1,16 @@
 //! Changed pages on their way home, and frames on their way to others.
 //!
 //! A round: copy each page under a short latch, moving its `rec_lsn` to `flush_lsn`; harden the log up to the highest
-//! page LSN of the copies; write them side by side into the double-write file, durably; write them in place, sorted,
-//! neighbours in one write, several in flight; sync the files once; clear `flush_lsn`.
+//! page LSN of the copies; write them side by side into the double-write file, durably, but for those that were never
+//! written before and that the log has whole; write them in place, sorted, neighbours in one write, several in flight;
+//! sync the files once; clear `flush_lsn`.
 //!
 //! Invariants:
 //! 1. No page is written whose page LSN is not durable in the log.
 //! 2. `flush_lsn` is cleared only after the sync, so `min_rec_lsn` never skips a change that a power cut could undo.
 //! 3. After a failed write or sync nothing more is written (`poisoned`): what is on disk is unknown.
 
-use crate::doublewrite::DoubleWrite;
+use crate::doublewrite::{DoubleWrite, SLOT_PAGES};
 use crate::io::Group;
 use crate::pool::BufferPool;
 use crate::{PAGE_BYTES, PageBuf, PageId, PoolError, header, word};
@@ -146,10 +147,12 @@ impl BufferPool {
     /// Frees about `want` frames: the clock's hand passes over referenced pages once, and writes dirty ones.
     pub(crate) fn reclaim(&self, want: usize) -> Result<usize, PoolError> {
         let used = self.frames.used();
+        // Whoever waits for a few frames writes a few; the cleaner writes as many as one sync is worth.
+        let batch = if want <= 64 { SLOT_PAGES } else { DoubleWrite::CLEANER_PAGES };
         let mut freed = 0;
         let mut dirty: Vec<u32> = Vec::new();
         for _ in 0..used * 2 {
-            if freed >= want || dirty.len() >= 2 * crate::doublewrite::SLOT_PAGES {
+            if freed >= want || dirty.len() >= batch {
                 break;
             }
             let f = (self.hand.fetch_add(1, Relaxed) % used) as u32;
@@ -160,7 +163,7 @@ impl BufferPool {
             if meta.referenced.load(Relaxed) {
                 meta.referenced.store(false, Relaxed);
             } else if meta.is_dirty() {
-                if meta.flush_lsn.load(Relaxed) == 0 && !dirty.contains(&f) {
+                if meta.flush_lsn.load(Relaxed) == 0 {
                     dirty.push(f);
                 }
             } else if self.try_evict(f) {
@@ -169,6 +172,11 @@ impl BufferPool {
         }
         if freed < want && !dirty.is_empty() {
             let mut area = self.cleaner.lock(WaitType::LazyWriterSleep);
+            let have = self.frames.available();
+            if have >= 2 * want {
+                // The one before us has made enough for us, too.
+                return Ok(have);
+            }
             let written = self.write_back(&mut area, &dirty)?;
             drop(area);
             counters::add(Counter::LazyWrites, written as u64);
@@ -200,21 +208,30 @@ impl BufferPool {
         if self.poisoned.load(Acquire) {
             return Err(PoolError::Poisoned);
         }
-        let mut sorted: Vec<(PageId, u32)> =
-            picked.iter().map(|&f| (self.frame_state(f).1, f)).collect();
+        // Those that the log has whole come last: they need no second copy.
+        let mut sorted: Vec<(bool, PageId, u32)> = picked
+            .iter()
+            .map(|&f| {
+                let (meta, page) = self.frame_state(f);
+                (meta.imaged.load(Relaxed), page, f)
+            })
+            .collect();
         sorted.sort_unstable();
+        sorted.dedup_by_key(|(_, _, f)| *f);
         area.prepare();
 
         let mut ids: Vec<PageId> = Vec::with_capacity(sorted.len());
         let mut taken: Vec<u32> = Vec::with_capacity(sorted.len());
+        let mut doubled = 0;
         let mut end = Lsn::NONE;
-        for (_, f) in sorted {
+        for (imaged, _, f) in sorted {
             let copy = area.page_mut(ids.len());
-            let Some(page) = self.copy_for_flush(f, copy) else { continue };
+            let Some(page) = self.copy_for_flush(f, imaged, copy) else { continue };
             copy.seal();
             end = end.max(Lsn(copy.words()[header::LSN]));
             ids.push(page);
             taken.push(f);
+            doubled += usize::from(!imaged);
             if ids.len().is_multiple_of(64) {
                 task::maybe_yield();
             }
@@ -222,7 +239,7 @@ impl BufferPool {
         if ids.is_empty() {
             return Ok(0);
         }
-        let done = self.write_copies(area, &ids, end);
+        let done = self.write_copies(area, &ids, doubled, end);
         if done.is_err() {
             // `flush_lsn` stays: the log keeps what the file may not have.
             self.poisoned.store(true, Release);
@@ -235,14 +252,16 @@ impl BufferPool {
         Ok(ids.len())
     }
 
-    /// Copies a dirty page and marks it as being written; `None` when it is latched, gone, clean or being written.
-    fn copy_for_flush(&self, f: u32, copy: &mut PageBuf) -> Option<PageId> {
+    /// Copies a dirty page and marks it as being written; `None` when it is latched, gone, clean or being written, or
+    /// no longer as `imaged` says.
+    fn copy_for_flush(&self, f: u32, imaged: bool, copy: &mut PageBuf) -> Option<PageId> {
         let (_pause, page) = self.pause(f)?;
         let meta = self.frames.meta(f);
         let rec = meta.rec_lsn.load(Acquire);
-        if rec == 0 || meta.flush_lsn.load(Acquire) != 0 {
+        if rec == 0 || meta.flush_lsn.load(Acquire) != 0 || meta.imaged.load(Relaxed) != imaged {
             return None;
         }
+        meta.imaged.store(false, Relaxed);
         // In this order: `min_rec_lsn` reads them in the other one.
         meta.flush_lsn.store(rec, Release);
         meta.rec_lsn.store(0, Release);
@@ -252,10 +271,12 @@ impl BufferPool {
         Some(page)
     }
 
+    /// Writes the copies of `ids`, of which the first `doubled` are written into the area's file before.
     fn write_copies(
         &self,
         area: &mut DoubleWrite,
         ids: &[PageId],
+        doubled: usize,
         end: Lsn,
     ) -> Result<(), PoolError> {
         self.wal.wait_durable(end)?;
@@ -263,7 +284,7 @@ impl BufferPool {
 
         let file = area.file.clone();
         let group = Group::new();
-        for (at, bytes) in area.seal(ids) {
+        for (at, bytes) in area.seal(&ids[..doubled]) {
             // SAFETY: the area is ours until we return, and nothing changes it before the wait below.
             unsafe { group.write(&*file, at, bytes, true) };
         }

@@ -52,6 +52,7 @@ fn main() {
     };
     std::thread::scope(|s| {
         let background = s.spawn(|| db.run_background(&stop));
+        let lazy = s.spawn(|| db.run_lazy_writer(&stop));
         // Warm: pages of the pool and the log's ring touched, code in cache.
         insert(0, 0, rows / 4);
         let (begun, cpu) = (Instant::now(), runtime::clock::process_cpu_ns());
@@ -70,6 +71,7 @@ fn main() {
         );
         stop.store(true, Ordering::Release);
         background.join().expect("background");
+        lazy.join().expect("lazy writer");
     });
     // Left as a killed process leaves it.
     let log_bytes = db.log().stats().bytes_flushed;

@@ -20,6 +20,8 @@ const PASS_PAGES: usize = usize::MAX;
 /// How often background work looks around, in nanoseconds.
 const ROUND_NS: u64 = 20_000_000;
 const ROUND_BUSY_NS: u64 = 1_000_000;
+/// How often the lazy writer does: its reserve lasts longer at any rate of inserts.
+const LAZY_ROUND_NS: u64 = 5_000_000;
 /// One in so many frames is kept free.
 const FREE_FRAMES: usize = 64;
 
@@ -120,12 +122,7 @@ impl Database {
         self.shared.snapshots.advance(&self.shared.log);
         self.collect_versions();
         self.carry_out_drops();
-        let mut busy = self.pool.prefault_step();
-        let frames = self.pool.stats().frames;
-        match self.pool.evict_some((frames / FREE_FRAMES).max(1)) {
-            Ok(n) => busy |= n > 0,
-            Err(e) => self.note_error(&format!("the cleaner of the buffer pool: {e}")),
-        }
+        let mut busy = false;
         if let Err(e) = self.shared.log.maintain() {
             self.note_error(&format!("upkeep of the log: {e}"));
         }
@@ -139,6 +136,21 @@ impl Database {
             self.note_error(&format!("a checkpoint failed: {e}"));
         }
         if busy { ROUND_BUSY_NS } else { ROUND_NS }
+    }
+
+    /// One round of the lazy writer: keeps frames free and touched ahead of need. Returns after how many nanoseconds the
+    /// next is due. Suspends.
+    pub fn lazy_writer_step(&self) -> u64 {
+        if self.has_failed() {
+            return ROUND_NS;
+        }
+        let mut busy = self.pool.prefault_step();
+        let frames = self.pool.stats().frames;
+        match self.pool.evict_some((frames / FREE_FRAMES).max(1)) {
+            Ok(n) => busy |= n > 0,
+            Err(e) => self.note_error(&format!("the cleaner of the buffer pool: {e}")),
+        }
+        if busy { ROUND_BUSY_NS } else { LAZY_ROUND_NS }
     }
 
     /// Drops old versions; at most a tenth of the time, as a long reader may keep very many of them.
@@ -162,6 +174,15 @@ impl Database {
         while !stop.load(Acquire) {
             let pause = self.background_step();
             task::park(WaitType::DirtyPagePoll, Some(clock::now_ns() + pause));
+        }
+    }
+
+    /// Rounds of the lazy writer until `stop` is set: the body of another one, since a checkpoint takes long and
+    /// sessions want frames meanwhile.
+    pub fn run_lazy_writer(&self, stop: &AtomicBool) {
+        while !stop.load(Acquire) {
+            let pause = self.lazy_writer_step();
+            task::park(WaitType::LazyWriterSleep, Some(clock::now_ns() + pause));
         }
     }
 

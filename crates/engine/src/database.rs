@@ -4,14 +4,13 @@
 //! plain mutexes `boot`, `drops`, `trees`, `orphans` (never).
 
 use crate::boot::Boot;
-use crate::task_mutex::TaskMutex;
 use crate::tree::PendingDrop;
 use crate::txn::Orphan;
 use crate::{
     DbFiles, DelayedDurability, Durability, EngineError, FilegroupId, Log, RecoveryModel, Tree,
     TreeId, Txn, TxnOptions,
 };
-use buffer_pool::BufferPool;
+use buffer_pool::{BufferPool, TaskMutex};
 use device::{File, FileSystem, LockGuard};
 use log_manager::Lsn;
 use parking_lot::Mutex;
@@ -63,10 +62,10 @@ pub struct Database {
     pub(crate) store: Arc<Store>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) boot: Mutex<Boot>,
-    pub(crate) boot_write: TaskMutex,
-    pub(crate) checkpointing: TaskMutex,
+    pub(crate) boot_write: TaskMutex<()>,
+    pub(crate) checkpointing: TaskMutex<()>,
     /// Held by whoever carries drops out or lists them in the log.
-    pub(crate) dropping: TaskMutex,
+    pub(crate) dropping: TaskMutex<()>,
     /// The log's tail when the last checkpoint began.
     pub(crate) checkpointed: AtomicU64,
     pub(crate) checkpoint_wanted: AtomicBool,
@@ -107,9 +106,9 @@ impl Database {
             store,
             delayed: AtomicU8::new(boot.delayed_durability as u8),
             boot: Mutex::new(boot),
-            boot_write: TaskMutex::default(),
-            checkpointing: TaskMutex::default(),
-            dropping: TaskMutex::default(),
+            boot_write: TaskMutex::new(()),
+            checkpointing: TaskMutex::new(()),
+            dropping: TaskMutex::new(()),
             checkpointed: AtomicU64::new(shared.log.tail().0),
             checkpoint_wanted: AtomicBool::new(false),
             checkpoint_log_bytes,

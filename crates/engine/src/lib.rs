@@ -18,7 +18,6 @@ mod open;
 mod options;
 mod read;
 mod scan;
-mod task_mutex;
 #[cfg(test)]
 mod tests;
 mod tree;

@@ -92,6 +92,7 @@ pub fn replay(
         }
         runtime::task::maybe_yield();
     }
+    store.end_redo()?;
     Ok(found)
 }
 

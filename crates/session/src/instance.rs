@@ -93,7 +93,7 @@ impl<'a> Making<'a> {
 struct Running {
     open: Arc<OpenDatabase>,
     stop: Arc<AtomicBool>,
-    background: Option<JoinHandle<()>>,
+    background: Vec<JoinHandle<()>>,
 }
 
 impl Instance {
@@ -323,13 +323,16 @@ impl Running {
         let name = format!("background of {}", open.name);
         let background =
             schedulers.spawn(&name, None, move || theirs.engine.run_background(&until));
-        Running { open, stop, background: Some(background) }
+        let (theirs, until) = (open.clone(), stop.clone());
+        let name = format!("lazy writer of {}", open.name);
+        let lazy = schedulers.spawn(&name, None, move || theirs.engine.run_lazy_writer(&until));
+        Running { open, stop, background: vec![background, lazy] }
     }
 
     fn end(mut self) {
         self.stop.store(true, Ordering::Release);
-        if let Some(background) = self.background.take() {
-            let _ = background.join();
+        for task in self.background.drain(..) {
+            let _ = task.join();
         }
     }
 }

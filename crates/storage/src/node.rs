@@ -20,19 +20,45 @@ pub(crate) enum Target<'a> {
 /// The child to follow; `None` when the page is no such node (or a look at it was rubbish).
 #[inline]
 pub(crate) fn child_for(p: &impl PageWords, target: Target<'_>) -> Option<PageId> {
-    let slots = Space::of(p).slots;
-    let i = match target {
+    let child = PageId(slotted::entry_head(p, slot_for(p, target)?));
+    (!child.is_none()).then_some(child)
+}
+
+/// The slot of the child to follow.
+#[inline]
+fn slot_for(p: &impl PageWords, target: Target<'_>) -> Option<usize> {
+    match target {
         Target::Key(key) => match slotted::search(p, key) {
-            Ok(i) => i,
-            Err(i) => i.checked_sub(1)?,
+            Ok(i) => Some(i),
+            Err(i) => i.checked_sub(1),
         },
         Target::Below(key) => match slotted::search(p, key) {
-            Ok(i) | Err(i) => i.checked_sub(1)?,
+            Ok(i) | Err(i) => i.checked_sub(1),
         },
-        Target::Last => slots.checked_sub(1)?,
+        Target::Last => Space::of(p).slots.checked_sub(1),
+    }
+}
+
+/// Up to `n` children from the one of `target` on, to the right or to the left.
+pub(crate) fn children_from(
+    p: &impl PageWords,
+    target: Target<'_>,
+    n: usize,
+    reverse: bool,
+) -> Vec<PageId> {
+    let slots = Space::of(p).slots;
+    let Some(first) = slot_for(p, target).filter(|&i| i < slots) else { return Vec::new() };
+    let range = if reverse {
+        (first + 1).saturating_sub(n)..first + 1
+    } else {
+        first..slots.min(first + n)
     };
-    let child = PageId(slotted::entry_head(p, i));
-    (!child.is_none()).then_some(child)
+    let mut children: Vec<PageId> =
+        range.map(|i| PageId(slotted::entry_head(p, i))).filter(|c| !c.is_none()).collect();
+    if reverse {
+        children.reverse();
+    }
+    children
 }
 
 /// Whether a separator of `key` bytes fits.

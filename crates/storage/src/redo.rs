@@ -1,7 +1,9 @@
 //! Replaying records: the same changes through the same functions, each page on its own.
 //!
 //! Invariants: a page whose LSN is at least the record's end has the change already and is left alone; pages that an
-//! op makes anew are written whatever is on disk; replay happens in log order per page, by one task at a time.
+//! op makes anew are written whatever is on disk; replay happens in log order per page, by one task at a time. A page
+//! that cannot be read is passed over until an op makes it anew, since the first write of such a page may be torn with
+//! no other copy; one that no op makes anew is damage, and [`Store::end_redo`] says so.
 
 use crate::alloc;
 use crate::leaf::{self, purge_slots, room_for_known};
@@ -15,6 +17,14 @@ use log_manager::Lsn;
 use mvcc::Stamp;
 
 impl Store {
+    /// Ends replay. The error of a page that could not be read and that no record made anew.
+    pub fn end_redo(&self) -> Result<(), StorageError> {
+        match self.unread.lock().drain().next() {
+            Some((_, error)) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+
     /// Replays `op`, logged at `start..end`; `stamp` is what the envelope says that the rows are stamped with. Pages
     /// whose LSN is at least `end` are left alone. Only before anything else uses the store.
     pub fn redo(
@@ -113,7 +123,14 @@ impl At<'_> {
         page: PageId,
         f: impl FnOnce(&mut PageWrite<'_>) -> Result<(), &'static str>,
     ) -> Result<(), StorageError> {
-        let mut w = self.store.pool().exclusive(page)?;
+        let mut w = match self.store.pool().exclusive(page) {
+            Ok(w) => w,
+            Err(error @ PoolError::Checksum { .. }) => {
+                self.store.unread.lock().entry(page).or_insert(error);
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
         if w.lsn() >= self.end {
             w.unlock_unchanged();
             return Ok(());
@@ -147,7 +164,10 @@ impl At<'_> {
             }
             Ok(w) => w,
             // Never written, or in another life: its first record here says all.
-            Err(PoolError::Checksum { .. }) => pool.create_or_wait(page)?,
+            Err(PoolError::Checksum { .. }) => {
+                self.store.unread.lock().remove(&page);
+                pool.create_or_wait(page)?
+            }
             Err(e) => return Err(e.into()),
         };
         w.copy_from(content);

@@ -61,6 +61,8 @@ pub struct Scan {
     from: usize,
     to: usize,
     state: State,
+    /// Leaves that the next read-ahead asks for; doubled each time.
+    ahead: usize,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -75,7 +77,7 @@ impl Scan {
         let own = |b: Bound<&[u8]>| b.map(|k| k.to_vec());
         let (lower, upper) = (own(lower), own(upper));
         let leaf = LeafCopy::new();
-        Scan { tree, lower, upper, reverse, leaf, from: 0, to: 0, state: State::Unread }
+        Scan { tree, lower, upper, reverse, leaf, from: 0, to: 0, state: State::Unread, ahead: 4 }
     }
 
     /// The next row. Not an iterator: the slices live until the next call.
@@ -126,6 +128,10 @@ impl Scan {
                     return Ok(false);
                 }
                 let fence = fence.to_vec();
+                let right = slotted::right_of(&*self.leaf.page);
+                if !right.is_none() && !self.tree.store.pool().is_resident(right) {
+                    self.read_ahead(Target::Key(&fence))?;
+                }
                 if !self.follow_right(&fence)? {
                     self.tree.copy_leaf(Target::Key(&fence), &mut self.leaf)?;
                 }
@@ -140,6 +146,7 @@ impl Scan {
                     return Ok(false);
                 }
                 let fence = fence.to_vec();
+                self.reverse_ahead(&fence)?;
                 self.tree.copy_leaf(Target::Below(&fence), &mut self.leaf)?;
                 // The leaf may have been split since: it ends at the fence all the same, or the descent is redone.
                 if slotted::upper_fence(&self.leaf.page) != Some(&fence) {
@@ -172,6 +179,25 @@ impl Scan {
             _ => slots,
         };
         Ok(true)
+    }
+
+    /// Asks for the leaves from `target` on, in the scan's direction, as far as their parent knows them.
+    fn read_ahead(&mut self, target: Target<'_>) -> Result<(), StorageError> {
+        let leaves = self.tree.leaves_from(target, self.ahead, self.reverse)?;
+        self.tree.store.pool().read_ahead(&leaves);
+        self.ahead = (self.ahead * 2).min(buffer_pool::READ_AHEAD_MAX);
+        Ok(())
+    }
+
+    /// The same, backwards, where no leaf names its left neighbour.
+    fn reverse_ahead(&mut self, fence: &[u8]) -> Result<(), StorageError> {
+        let next = self.tree.leaves_from(Target::Below(fence), 1, true)?;
+        let absent = |page: &buffer_pool::PageId| !self.tree.store.pool().is_resident(*page);
+        if next.first().is_some_and(absent) {
+            self.read_ahead(Target::Below(fence))
+        } else {
+            Ok(())
+        }
     }
 
     /// Copies the right sibling, if it begins where our leaf ends.

@@ -7,7 +7,7 @@ use crate::alloc::{self, PageSource};
 use crate::boot::{FileHeader, write_header};
 use crate::slotted::{self, Identity, LEAF};
 use crate::{PageOp, StorageError, SystemLog, Tree, TreeId};
-use buffer_pool::{BufferPool, FileId, PAGE_BYTES, PageId, TaskMutex};
+use buffer_pool::{BufferPool, FileId, PAGE_BYTES, PageId, PoolError, TaskMutex};
 use device::File;
 use parking_lot::{Mutex, RwLock};
 use runtime::spin::SpinLock;
@@ -59,6 +59,8 @@ pub struct Store {
     /// Held while a file grows or its maps are read.
     pub(crate) growing: TaskMutex<()>,
     epoch: CachePadded<AtomicU64>,
+    /// Pages that replay could not read.
+    pub(crate) unread: Mutex<HashMap<PageId, PoolError>>,
 }
 
 impl Store {
@@ -71,6 +73,7 @@ impl Store {
             trees: Mutex::new(HashMap::new()),
             growing: TaskMutex::new(()),
             epoch: CachePadded::new(AtomicU64::new(1)),
+            unread: Mutex::new(HashMap::new()),
         })
     }
 

@@ -275,6 +275,43 @@ impl Tree {
         }
     }
 
+    /// Up to `n` leaves from the one of `target` on, as their parent has them; none when the root is a leaf. A hint:
+    /// they may have been split by the time that they are looked at.
+    pub(crate) fn leaves_from(
+        &self,
+        target: Target<'_>,
+        n: usize,
+        reverse: bool,
+    ) -> Result<Vec<PageId>, StorageError> {
+        let pool = self.store.pool();
+        'again: loop {
+            let mut page = self.id().0;
+            for _ in 0..LEVELS_MAX {
+                let look = pool.optimistic(page)?;
+                let (kind, level) = slotted::kind_of(&look);
+                if kind != INNER {
+                    return Ok(Vec::new());
+                }
+                if level == 1 {
+                    let leaves = node::children_from(&look, target, n, reverse);
+                    if look.validate() {
+                        return Ok(leaves);
+                    }
+                    continue 'again;
+                }
+                let child = node::child_for(&look, target);
+                if !look.validate() {
+                    continue 'again;
+                }
+                match child {
+                    Some(child) => page = child,
+                    None => return Ok(Vec::new()),
+                }
+            }
+            return Ok(Vec::new());
+        }
+    }
+
     /// The newest row under `key` (a ghost's too) replaces what is in `row`; returns its stamp.
     pub fn lookup(&self, key: &[u8], row: &mut Vec<u8>) -> Result<Option<Stamp>, StorageError> {
         let mut path = Path::new();

@@ -225,6 +225,7 @@ fn background(db: &Arc<Database>, stop: &AtomicBool, rng: &mut Prng) {
             1 => db.backup_log_nul().is_err(),
             _ => {
                 db.background_step();
+                db.lazy_writer_step();
                 false
             }
         };

@@ -48,6 +48,24 @@ fn no_update_is_lost() {
 }
 
 #[test]
+fn many_may_ask_for_a_checkpoint_or_for_log_room() {
+    let db = fresh();
+    let tree = make_tree(&db);
+    thread::scope(|s| {
+        for t in 0..4u64 {
+            let (db, tree) = (&db, &tree);
+            s.spawn(move || {
+                for n in 0..200 {
+                    put_commit(db, tree, t * 1_000 + n, &[t as u8; 100]).unwrap();
+                    if n % 2 == 0 { db.make_log_room() } else { db.checkpoint().unwrap() }
+                }
+            });
+        }
+    });
+    assert_eq!(all_rows(&db, &tree).len(), 800);
+}
+
+#[test]
 fn readers_always_see_whole_transactions() {
     let db = fresh();
     let tree = make_tree(&db);

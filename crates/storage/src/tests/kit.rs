@@ -170,6 +170,7 @@ impl Kit {
             let op = PageOp::decode(&r.op).expect("a logged op decodes");
             self.store.redo(r.stamp, r.start, r.end, &op).unwrap();
         }
+        self.store.end_redo().unwrap();
     }
 }
 
