@@ -2,8 +2,8 @@
 //!
 //! Invariants:
 //! - a row is handed out whole or not at all; what has come of the next one waits, at most `row_limit` bytes;
-//! - a row that waits for more is looked at again only when the bytes have doubled or the message has ended, so a
-//!   value of many packets is not read many times over;
+//! - a long row that waits for more is looked at again only when the bytes have doubled or the message has ended, so
+//!   a value of many packets is not read many times over;
 //! - all rows before an error have been handed out.
 
 use crate::ProtocolError;
@@ -38,6 +38,9 @@ enum State {
     Rows,
     Ended,
 }
+
+/// Waiting bytes up to which an unfinished row is tried again with every packet.
+const TRY_ALWAYS: usize = 64 << 10;
 
 /// Reads the rows of one bulk load message.
 pub struct BulkReader {
@@ -140,7 +143,8 @@ impl BulkReader {
                 Err(ProtocolError::PacketLength { length: waiting, limit: self.row_limit })
             }
             ProtocolError::Truncated { .. } => {
-                self.try_at = (waiting * 2).min(self.row_limit);
+                self.try_at = if waiting > TRY_ALWAYS { waiting * 2 } else { 0 };
+                self.try_at = self.try_at.min(self.row_limit);
                 Ok(())
             }
             error => Err(error),

@@ -22,7 +22,7 @@ pub enum Phase {
     Login,
     /// Batches, calls, transaction requests, bulk load, attention.
     LoggedIn,
-    /// The other end of the line: replies only.
+    /// The other end of the line: replies, packet by packet ([`Frame::Reply`]), and TLS inside PRELOGIN.
     Client,
 }
 
@@ -33,6 +33,8 @@ pub enum Frame<'a> {
     Message { kind: PacketType, status: Status, data: &'a [u8] },
     /// One packet of a bulk load; `first` and `last` say which.
     Bulk { status: Status, data: &'a [u8], first: bool, last: bool },
+    /// One packet of an answer, for a client.
+    Reply { data: &'a [u8], last: bool },
     /// Stop what is running and answer DONE_ATTN. A message half received is dropped.
     Attention,
     /// The client gave up a message before its end; it expects one DONE with the error bit (2.2.3.1.2).
@@ -45,7 +47,7 @@ pub struct Framer {
     /// `buffer[start..end]` is received and not yet handed out.
     start: usize,
     end: usize,
-    /// Bytes before `start` that the last frame lent out.
+    /// What has come of a message of several packets.
     message: Vec<u8>,
     open: Option<(PacketType, Status)>,
     phase: Phase,
@@ -198,6 +200,10 @@ impl Framer {
                     last: status.is_last(),
                 }));
             }
+            if kind == PacketType::Reply {
+                let data = &self.buffer[data_start..data_end];
+                return Ok(Some(Frame::Reply { data, last: status.is_last() }));
+            }
             let whole = self.message.len() + (data_end - data_start);
             if whole > self.message_limit {
                 return Err(ProtocolError::PacketLength {
@@ -249,7 +255,7 @@ impl Framer {
                 kind,
                 P::Batch | P::Rpc | P::Attention | P::BulkLoad | P::TransactionManager
             ),
-            Phase::Client => kind == P::Reply,
+            Phase::Client => matches!(kind, P::Reply | P::Prelogin),
         };
         if fits { Ok(kind) } else { Err(refused()) }
     }

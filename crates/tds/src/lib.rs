@@ -10,11 +10,12 @@
 //! by name.
 //!
 //! Server: [`Framer`] turns received bytes into messages; [`prelogin`], [`login7`], [`request`], [`rpc`] and
-//! [`bulk`] read them; [`TokenWriter`] writes the answer. [`Login7::encode`](login7::Login7::encode) and its like are the other direction.
+//! [`bulk`] read them; [`TokenWriter`] writes the answer. The other direction is [`client`].
 #![forbid(unsafe_code)]
 
 pub mod bulk;
 mod charset;
+pub mod client;
 mod decode;
 mod encode;
 mod error;
