@@ -90,6 +90,19 @@ pub fn bind_table_type(text: &str, names: &dyn Names) -> Result<catalog::TableSp
     context::Binder::new(names, &frame, 1).table_type(create, text)
 }
 
+/// Binds the DEFAULT of a column by itself, converted to the column's type; NULL when there is none.
+pub fn bind_default(
+    table: &catalog::TableDef,
+    ordinal: usize,
+    names: &dyn Names,
+) -> Result<Expr, BindError> {
+    let frame = context::Frame::default();
+    let mut binder = context::Binder::new(names, &frame, 1);
+    let value = binder.default_value(table, ordinal)?;
+    let mode = ir::CastMode::Store { column: ordinal as u16 };
+    binder.coerce(value, table.columns[ordinal].ty, mode)
+}
+
 /// Binds `source`, a statement of `program` ([`Stmt::source`]), against the catalog of now. The
 /// result never contains control flow and is never deferred: a missing name is an error now.
 pub fn bind_statement(

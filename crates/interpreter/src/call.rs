@@ -211,7 +211,7 @@ impl Vm<'_> {
         let mut frame = self.state.take_frame();
         frame.extend_from_slice(&code.template);
         let result = match bind(code, params, first, &mut frame) {
-            Ok(()) => self.invoke(code, &mut learnt, &mut frame),
+            Ok(()) => self.invoke(code, &mut learnt, &mut frame, params, first),
             Err(error) => Err(throw(error)),
         };
         self.state.texts.give(slot, code, learnt);
@@ -236,7 +236,7 @@ impl Vm<'_> {
             let mut frame = self.state.take_frame();
             frame.extend_from_slice(&code.template);
             let result = match bind(&code, params, first, &mut frame) {
-                Ok(()) => self.invoke(&code, &mut learnt, &mut frame),
+                Ok(()) => self.invoke(&code, &mut learnt, &mut frame, params, first),
                 Err(error) => Err(throw(error)),
             };
             self.keep_learnt(&definition, learnt);
@@ -296,7 +296,14 @@ impl Vm<'_> {
     }
 
     /// Runs a procedure or parameterised text in its frame: one level deeper, its SET options and USE undone after it.
-    fn invoke(&mut self, code: &Code, learnt: &mut CodeState, frame: &mut [Value]) -> Called {
+    fn invoke(
+        &mut self,
+        code: &Code,
+        learnt: &mut CodeState,
+        frame: &mut [Value],
+        params: &[RpcParam],
+        first: usize,
+    ) -> Called {
         if self.state.nesting >= NESTING_MAX {
             return Err(throw(crate::exec::too_deep()));
         }
@@ -305,7 +312,10 @@ impl Vm<'_> {
         let options = self.state.options.clone();
         let database = code.changes_database.then(|| self.state.database.clone());
         let tables = self.open_tables(code);
-        let result = self.run(code, learnt, frame, false);
+        let result = match self.fill_tables(code, params, first) {
+            Ok(()) => self.run(code, learnt, frame, false),
+            Err(error) => Err(throw(error)),
+        };
         self.state.options = options;
         self.state.procedure_id = outer;
         self.state.nesting -= 1;
@@ -316,6 +326,26 @@ impl Vm<'_> {
             self.state.use_database(database).map_err(throw)?;
         }
         result
+    }
+
+    /// Rows of table-valued parameters into the tables of a program that begins.
+    fn fill_tables(
+        &mut self,
+        code: &Code,
+        params: &[RpcParam],
+        first: usize,
+    ) -> Result<(), SqlError> {
+        if code.tables.is_empty() {
+            return Ok(());
+        }
+        for (i, param) in params.iter().enumerate().skip(first) {
+            let RpcValue::Table(rows) = &param.value else { continue };
+            let Some(place) = place_of(code, param, i - first) else { continue };
+            if let Some(slot) = code.params[place].table {
+                self.fill_table(&code.tables[slot as usize], rows)?;
+            }
+        }
+        Ok(())
     }
 
     /// Gives back the parameters that the client wants back.
@@ -406,8 +436,15 @@ fn bind(
             continue;
         }
         count += 1;
-        if to.table.is_some() && param.value == RpcValue::Scalar(Value::Null) {
-            continue;
+        match (&to.table, &param.value) {
+            (Some(_), RpcValue::Table(_) | RpcValue::Scalar(Value::Null)) => continue,
+            (Some(_), RpcValue::Scalar(_)) => {
+                return Err(crate::exec::clash(code, to, "a scalar"));
+            }
+            (None, RpcValue::Table(_)) => {
+                return Err(crate::exec::clash(code, to, "a table"));
+            }
+            (None, RpcValue::Scalar(_)) => {}
         }
         let value = scalar(param)?;
         frame[place] = match (value, to.ty) {

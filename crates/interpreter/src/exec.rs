@@ -397,8 +397,7 @@ fn bind_arguments(
             continue;
         }
         if is_table {
-            let procedure = code.name.as_deref().unwrap_or("");
-            return Err(clash(procedure, param, "a table variable"));
+            return Err(clash(code, param, "a table variable"));
         }
         let supplied = given[place].map(|i| &args[i]);
         frame[place] = match supplied.and_then(|arg| Some((arg.value.as_ref()?, arg.ty))) {
@@ -418,7 +417,6 @@ fn check_table(
     param: &binder::ir::ProcParam,
     arg: Option<&Argument>,
 ) -> Result<(), SqlError> {
-    let procedure = code.name.as_deref().unwrap_or("");
     let Some(arg) = arg else { return Ok(()) };
     match (&arg.table, &arg.value) {
         (Some(table), _) => {
@@ -427,15 +425,16 @@ fn check_table(
                 let (a, b) = (&wanted.columns, &table.def().columns);
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.ty == b.ty)
             });
-            if same { Ok(()) } else { Err(clash(procedure, param, "another table type")) }
+            if same { Ok(()) } else { Err(clash(code, param, "another table type")) }
         }
         (None, None) => Ok(()),
-        (None, Some(_)) => Err(clash(procedure, param, "a scalar")),
+        (None, Some(_)) => Err(clash(code, param, "a scalar")),
     }
 }
 
 /// 206.
-fn clash(procedure: &str, param: &binder::ir::ProcParam, given: &str) -> SqlError {
+pub(crate) fn clash(code: &Code, param: &binder::ir::ProcParam, given: &str) -> SqlError {
+    let procedure = code.name.as_deref().unwrap_or("");
     SqlError::new(
         206,
         16,

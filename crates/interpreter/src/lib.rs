@@ -32,6 +32,7 @@ mod define;
 mod exec;
 mod format;
 mod other;
+mod parameter;
 mod private;
 mod system_procs;
 

@@ -79,7 +79,9 @@ pub struct TableValue {
     pub name: String,
     /// Its columns as the client sent them.
     pub columns: Vec<ColumnMeta>,
-    /// Its rows.
+    /// Positions of the columns that the client leaves to their defaults (or to IDENTITY), ascending.
+    pub defaults: Vec<usize>,
+    /// Its rows: a value for each column that is not among `defaults`.
     pub rows: Vec<Vec<Value>>,
 }
 

@@ -1,0 +1,92 @@
+//! Table-valued parameters that a client sends: its rows become those of a table variable.
+//!
+//! Promise: the rows obey the type: conversions, NOT NULL, keys, defaults for the columns that were left out. A row that
+//! does not is the call's error, and the call does not run.
+
+use crate::names::SessionNames;
+use crate::rpc::TableValue;
+use crate::statement::bind_error;
+use crate::vm::Vm;
+use catalog::TableDef;
+use executor::{SqlError, private_error};
+use planner::ExprPlan;
+use std::sync::Arc;
+use types::{SqlType, Value, convert};
+
+/// Where a column's values come from.
+enum Source {
+    /// A value of the row, of this type.
+    Sent(usize, SqlType),
+    Identity,
+    Default(ExprPlan),
+}
+
+impl Vm<'_> {
+    /// Fills the table variable `def` of the innermost frame; 500, 515, 2627 and what conversions answer.
+    pub fn fill_table(&mut self, def: &Arc<TableDef>, sent: &TableValue) -> Result<(), SqlError> {
+        // A NULL table has neither columns nor rows.
+        if sent.columns.is_empty() && sent.rows.is_empty() {
+            return Ok(());
+        }
+        if sent.columns.len() != def.columns.len() {
+            return Err(SqlError::new(
+                500,
+                16,
+                format!(
+                    "Trying to pass a table-valued parameter with {} column(s) where the corresponding user-defined \
+                     table type requires {} column(s).",
+                    sent.columns.len(),
+                    def.columns.len()
+                ),
+            ));
+        }
+        let mut sources = Vec::with_capacity(def.columns.len());
+        let mut position = 0;
+        for (ordinal, column) in def.columns.iter().enumerate() {
+            if !sent.defaults.contains(&ordinal) {
+                sources.push(Source::Sent(position, sent.columns[ordinal].ty));
+                position += 1;
+            } else if column.identity.is_some() {
+                sources.push(Source::Identity);
+            } else {
+                let names = SessionNames::new(self.state, self.host);
+                let bound = binder::bind_default(def, ordinal, &names).map_err(bind_error)?;
+                sources.push(Source::Default(planner::plan_expr(&bound)));
+            }
+        }
+        let mark = self.state.transaction.private.mark();
+        let filled = sent.rows.iter().try_for_each(|row| self.fill_row(def, &sources, row));
+        // The table is new: nothing will be undone but with it.
+        self.state.transaction.private.end_statement(mark);
+        filled
+    }
+
+    fn fill_row(
+        &mut self,
+        def: &Arc<TableDef>,
+        sources: &[Source],
+        sent: &[Value],
+    ) -> Result<(), SqlError> {
+        let mut row = Vec::with_capacity(sources.len());
+        for (source, column) in sources.iter().zip(&def.columns) {
+            let value = match source {
+                Source::Sent(position, ty) => match sent.get(*position) {
+                    None | Some(Value::Null) => Value::Null,
+                    Some(value) => convert::assign(value, *ty, column.ty)?,
+                },
+                Source::Identity => {
+                    let next = self.state.transaction.private.next_identity(def.place);
+                    let next = Value::BigInt(next.map_err(|e| private_error(e, def))?);
+                    convert::cast(&next, SqlType::BigInt, column.ty, 0)?
+                }
+                Source::Default(plan) => self.evaluate(plan, &mut [])?,
+            };
+            if value.is_null() && !column.nullable {
+                return Err(executor::null_error(&column.name, &def.name, "INSERT"));
+            }
+            row.push(value);
+        }
+        let inserted = self.state.transaction.private.insert(def.place, row.into());
+        inserted.map_err(|e| private_error(e, def))
+    }
+}
