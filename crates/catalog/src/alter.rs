@@ -6,7 +6,7 @@ use crate::def::*;
 use crate::scope::DdlScope;
 use crate::spec::{AlterTable, ColumnSpec, KeySpec};
 use crate::{CatalogError, Txn};
-use engine::ScanOptions;
+use engine::{ReadOptions, ScanOptions};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::Value;
@@ -44,7 +44,7 @@ impl Catalog {
     fn is_empty(&self, txn: &mut Txn, table: &TableDef) -> Result<bool, CatalogError> {
         let tree = self.db.tree(table.tree);
         // The newest state counts, not that of the statement's snapshot.
-        let options = ScanOptions { nolock: true, reverse: false };
+        let options = ScanOptions { read: ReadOptions::nolock(), reverse: false };
         let mut scan = txn.scan(&tree, Bound::Unbounded, Bound::Unbounded, options)?;
         Ok(scan.next(txn)?.is_none())
     }

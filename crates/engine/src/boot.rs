@@ -2,7 +2,8 @@
 //! durably and alternately, so one intact copy is always there.
 //!
 //! ```text
-//! version u32 | state u8 (1 being made, 2 usable) | delayed durability u8 | recovery model u8 | 0
+//! version u32 | state u8 (1 being made, 2 usable) | delayed durability u8 | recovery model u8
+//! | flags u8 (1: READ_COMMITTED_SNAPSHOT is off, 2: ALLOW_SNAPSHOT_ISOLATION is off)
 //! epoch u64 | scan from LSN u64 | redo from LSN u64 | backed-up LSN u64
 //! system trees: count u64, ids u64... | data files: count u64, then each: id u64, filegroup u64, initial, growth,
 //! max (0 none) u64, path | log path          (a path: length u64, bytes; relative to the primary file's folder)
@@ -22,6 +23,8 @@ pub(crate) struct Boot {
     pub(crate) usable: bool,
     pub(crate) delayed_durability: DelayedDurability,
     pub(crate) recovery_model: RecoveryModel,
+    pub(crate) read_committed_snapshot: bool,
+    pub(crate) allow_snapshot_isolation: bool,
     /// Of transaction ids; one more at each opening.
     pub(crate) epoch: u64,
     /// Where recovery begins to read: no unfinished transaction has a record below.
@@ -42,7 +45,8 @@ impl Boot {
         w.push(if self.usable { 2 } else { 1 });
         w.push(self.delayed_durability as u8);
         w.push(self.recovery_model as u8);
-        w.push(0);
+        let off = |on: bool, bit: u8| if on { 0 } else { bit };
+        w.push(off(self.read_committed_snapshot, 1) | off(self.allow_snapshot_isolation, 2));
         let mut put = |n: u64| w.extend_from_slice(&n.to_le_bytes());
         [self.epoch, self.scan_from.0, self.redo_from.0, self.backed_up.0]
             .into_iter()
@@ -127,6 +131,8 @@ fn parse(bytes: &[u8], folder: &Path) -> Option<Boot> {
             _ => DelayedDurability::Forced,
         },
         recovery_model: if head[6] == 0 { RecoveryModel::Simple } else { RecoveryModel::Full },
+        read_committed_snapshot: head[7] & 1 == 0,
+        allow_snapshot_isolation: head[7] & 2 == 0,
         epoch,
         scan_from,
         redo_from,

@@ -4,6 +4,7 @@
 //! plain mutexes `boot`, `drops`, `trees`, `orphans` (never).
 
 use crate::boot::Boot;
+use crate::status::Sessions;
 use crate::tree::PendingDrop;
 use crate::txn::Orphan;
 use crate::{
@@ -76,6 +77,9 @@ pub struct Database {
     trees: Mutex<Trees>,
     orphans: Mutex<Vec<Orphan>>,
     delayed: AtomicU8,
+    read_committed_snapshot: AtomicBool,
+    allow_snapshot_isolation: AtomicBool,
+    pub(crate) sessions: Sessions,
     owners: AtomicU64,
     failed: AtomicBool,
     why_failed: Mutex<String>,
@@ -105,6 +109,9 @@ impl Database {
             pool: store.pool().clone(),
             store,
             delayed: AtomicU8::new(boot.delayed_durability as u8),
+            read_committed_snapshot: AtomicBool::new(boot.read_committed_snapshot),
+            allow_snapshot_isolation: AtomicBool::new(boot.allow_snapshot_isolation),
+            sessions: Sessions::default(),
             boot: Mutex::new(boot),
             boot_write: TaskMutex::new(()),
             checkpointing: TaskMutex::new(()),
@@ -125,6 +132,12 @@ impl Database {
         };
         db.choose_snapshots();
         let db = Arc::new(db);
+        let weak = Arc::downgrade(&db);
+        db.shared.locks.set_deadlock_hook(Box::new(move |deadlock| {
+            if let Some(db) = weak.upgrade() {
+                db.note_deadlock(deadlock);
+            }
+        }));
         let weak = Arc::downgrade(&db);
         db.shared.log.set_log_full_hook(Box::new(move || {
             if let Some(db) = weak.upgrade() {
@@ -205,11 +218,6 @@ impl Database {
         &self.shared.log
     }
 
-    /// What is locked and waited for (`sys.dm_tran_locks`), but for uncontended intent locks.
-    pub fn locks(&self) -> Vec<lock_manager::LockInfo> {
-        self.shared.locks.list()
-    }
-
     pub fn delayed_durability(&self) -> DelayedDurability {
         match self.delayed.load(Relaxed) {
             0 => DelayedDurability::Disabled,
@@ -241,6 +249,32 @@ impl Database {
     fn choose_snapshots(&self) {
         let by_durable = self.delayed_durability() == DelayedDurability::Disabled;
         self.shared.read_durable.store(by_durable, Relaxed);
+    }
+
+    /// Whether READ COMMITTED reads row versions.
+    #[inline]
+    pub fn read_committed_snapshot(&self) -> bool {
+        self.read_committed_snapshot.load(Relaxed)
+    }
+
+    /// ALTER DATABASE SET READ_COMMITTED_SNAPSHOT; remembered in the file. Counts from the next statement on. Suspends.
+    pub fn set_read_committed_snapshot(&self, on: bool) -> Result<(), EngineError> {
+        self.change_boot(|boot| boot.read_committed_snapshot = on)?;
+        self.read_committed_snapshot.store(on, Relaxed);
+        Ok(())
+    }
+
+    /// Whether SNAPSHOT isolation is allowed.
+    pub fn allow_snapshot_isolation(&self) -> bool {
+        self.allow_snapshot_isolation.load(Relaxed)
+    }
+
+    /// ALTER DATABASE SET ALLOW_SNAPSHOT_ISOLATION; remembered in the file. Counts for snapshots not taken yet.
+    /// Suspends.
+    pub fn set_allow_snapshot_isolation(&self, on: bool) -> Result<(), EngineError> {
+        self.change_boot(|boot| boot.allow_snapshot_isolation = on)?;
+        self.allow_snapshot_isolation.store(on, Relaxed);
+        Ok(())
     }
 
     pub fn recovery_model(&self) -> RecoveryModel {

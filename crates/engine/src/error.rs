@@ -19,6 +19,14 @@ pub enum EngineError {
     LockTimeout,
     /// 3960: snapshot isolation: the row has changed since the transaction's snapshot.
     SnapshotConflict,
+    /// 3952: the database does not allow snapshot isolation.
+    SnapshotNotAllowed,
+    /// 3951: the transaction did not begin under snapshot isolation.
+    SnapshotTooLate,
+    /// 650: READPAST with a level that may not skip rows.
+    ReadPastRefused,
+    /// 3617: told to stop while waiting for a lock.
+    Cancelled,
     /// 9002: the log is full.
     LogFull { reason: &'static str },
     /// 9001: the log takes nothing any more, after a failed write.
@@ -59,6 +67,10 @@ impl EngineError {
             EngineError::Deadlock => 1205,
             EngineError::LockTimeout => 1222,
             EngineError::SnapshotConflict => 3960,
+            EngineError::SnapshotNotAllowed => 3952,
+            EngineError::SnapshotTooLate => 3951,
+            EngineError::ReadPastRefused => 650,
+            EngineError::Cancelled => 3617,
             EngineError::LogFull { .. } => 9002,
             EngineError::LogUnavailable { .. } => 9001,
             EngineError::LogCorrupt { .. } => 9004,
@@ -102,6 +114,16 @@ impl fmt::Display for EngineError {
             EngineError::Deadlock => f.write_str("chosen as the deadlock victim"),
             EngineError::LockTimeout => f.write_str("lock request time out period exceeded"),
             EngineError::SnapshotConflict => f.write_str("the row has changed since the snapshot"),
+            EngineError::SnapshotNotAllowed => {
+                f.write_str("snapshot isolation is not allowed in this database")
+            }
+            EngineError::SnapshotTooLate => {
+                f.write_str("the transaction did not begin under snapshot isolation")
+            }
+            EngineError::ReadPastRefused => {
+                f.write_str("READPAST needs READ COMMITTED or REPEATABLE READ")
+            }
+            EngineError::Cancelled => f.write_str("cancelled while waiting for a lock"),
             EngineError::LogFull { reason } => {
                 write!(f, "the transaction log is full due to '{reason}'")
             }
@@ -136,6 +158,7 @@ impl From<LockError> for EngineError {
         match e {
             LockError::Deadlock => EngineError::Deadlock,
             LockError::Timeout => EngineError::LockTimeout,
+            LockError::Cancelled => EngineError::Cancelled,
         }
     }
 }
@@ -180,6 +203,7 @@ impl From<StorageError> for EngineError {
             StorageError::WaitFor(xid) => {
                 stdx::fatal!("a wait for transaction {xid} was not waited for")
             }
+            StorageError::GapGuarded => stdx::fatal!("a locked gap was not asked about"),
             StorageError::Conflict => EngineError::SnapshotConflict,
             StorageError::RowTooLarge { key, row } => {
                 EngineError::RowTooLarge { bytes: key + row, bytes_max: 8060 }

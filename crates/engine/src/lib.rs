@@ -1,7 +1,7 @@
 //! The storage engine's front door: databases, transactions, trees of rows.
 //!
 //! Promise: what [`Txn::commit`] has acknowledged survives (at the durability it was asked for), what was not is
-//! undone; a reader sees the rows committed before its statement began; writers of one row go one after the other.
+//! undone; a reader sees what its isolation level allows; writers of one row go one after the other.
 //!
 //! Knows nothing of tables, columns, types or T-SQL: a row is bytes under a byte-comparable key in a [`Tree`].
 //! Nor does it know who runs its callers: everything that waits goes through `runtime::task`.
@@ -14,10 +14,13 @@ mod commit_timer;
 mod database;
 mod ddl;
 mod error;
+mod gaps;
+mod locking;
 mod open;
 mod options;
 mod read;
 mod scan;
+mod status;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -27,14 +30,16 @@ mod write;
 pub use database::{Database, DatabaseStats};
 pub use error::EngineError;
 pub use options::{
-    DataFile, DbFiles, DbOptions, DelayedDurability, Durability, Isolation, RecoveryModel,
-    ScanOptions, TableLock, TxnOptions,
+    DataFile, DbFiles, DbOptions, DelayedDurability, Durability, Isolation, ReadOptions,
+    RecoveryModel, RowLock, ScanOptions, TableLock, TxnOptions,
 };
 pub use scan::Scan;
+pub use status::{LockRow, TransactionInfo, WaitRow};
 pub use tree::{SYSTEM_TREES, Tree};
 pub use txn::{Savepoint, Txn};
 
 pub use buffer_pool::PageId;
+pub use lock_manager::{Deadlock, KeyMode, LockResource, Owner};
 pub use log_manager::{Log, LogConfig, LogStats, Lsn, Reserve, VlfInfo, Writer};
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.

@@ -44,6 +44,8 @@ impl Database {
             usable: false,
             delayed_durability: options.delayed_durability,
             recovery_model: options.recovery_model,
+            read_committed_snapshot: options.read_committed_snapshot,
+            allow_snapshot_isolation: options.allow_snapshot_isolation,
             epoch: 1,
             scan_from: LOG_START,
             redo_from: LOG_START,

@@ -93,8 +93,10 @@ pub struct DbOptions {
     /// gigabyte a second on some machines, so who measures asks for all.
     pub prefault_bytes: u64,
     pub delayed_durability: DelayedDurability,
-    /// READ COMMITTED reads row versions. (The locking form is not there yet.)
+    /// READ COMMITTED reads row versions instead of taking locks.
     pub read_committed_snapshot: bool,
+    /// SNAPSHOT isolation is allowed (3952 otherwise).
+    pub allow_snapshot_isolation: bool,
     pub recovery_model: RecoveryModel,
     /// A checkpoint begins after so many bytes of log (and at half of the log's largest size at the latest).
     pub checkpoint_log_bytes: u64,
@@ -108,6 +110,7 @@ impl Default for DbOptions {
             prefault_bytes: 16 << 20,
             delayed_durability: DelayedDurability::Disabled,
             read_committed_snapshot: true,
+            allow_snapshot_isolation: true,
             recovery_model: RecoveryModel::Simple,
             checkpoint_log_bytes: 1 << 30,
         }
@@ -119,17 +122,60 @@ impl Default for DbOptions {
 pub enum Isolation {
     /// The newest state of each row, committed or not.
     ReadUncommitted,
-    /// What was committed when the statement began.
+    /// What was committed when the statement began; without READ_COMMITTED_SNAPSHOT, what was committed when the row
+    /// was read, by locks held for that moment.
     #[default]
     ReadCommitted,
+    /// Rows that were read stay as they are: locks to the end of the transaction.
+    RepeatableRead,
     /// What was committed when the transaction first read; 3960 when it changes a row that changed since.
     Snapshot,
+    /// Rows and gaps that were read stay as they are: key-range locks to the end of the transaction.
+    Serializable,
+}
+
+/// Which lock a reader wants on rows, beside what its isolation level makes it take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum RowLock {
+    /// As the level says.
+    #[default]
+    ByLevel,
+    /// None: READ COMMITTED by row versions, whatever the database's option. For the catalog's own reads.
+    Versions,
+    /// READCOMMITTEDLOCK.
+    Shared,
+    /// UPDLOCK. Of READ COMMITTED: rows are read in their newest state, and whoever finds that one matters locks it
+    /// by [`crate::Txn::lock_latest`].
+    Update,
+    /// XLOCK, and the rows that UPDATE and DELETE look for. As `Update`.
+    Exclusive,
+}
+
+/// Table hints of a reader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReadOptions {
+    /// NOLOCK, READCOMMITTED, REPEATABLEREAD, HOLDLOCK: for this table instead of the transaction's level.
+    pub isolation: Option<Isolation>,
+    pub lock: RowLock,
+    /// READPAST: rows locked by others are skipped. Makes READ COMMITTED take locks.
+    pub read_past: bool,
+    /// NOWAIT: 1222 instead of waiting.
+    pub no_wait: bool,
+}
+
+impl ReadOptions {
+    /// NOLOCK.
+    pub fn nolock() -> ReadOptions {
+        ReadOptions { isolation: Some(Isolation::ReadUncommitted), ..ReadOptions::default() }
+    }
 }
 
 /// Options of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TxnOptions {
     pub isolation: Isolation,
+    /// The transaction began under another level: SNAPSHOT is refused (3951).
+    pub too_late_for_snapshot: bool,
     /// SET LOCK_TIMEOUT: how long to wait for a lock, in milliseconds; `None` for ever, 0 not at all.
     pub lock_timeout_ms: Option<u64>,
     /// SET DEADLOCK_PRIORITY, -10 to 10.
@@ -145,6 +191,8 @@ pub enum TableLock {
     IntentExclusive,
     /// TABLOCK of a reader.
     Shared,
+    /// TABLOCK and UPDLOCK.
+    Update,
     /// TABLOCKX.
     Exclusive,
     /// DDL.
@@ -154,8 +202,7 @@ pub enum TableLock {
 /// How to scan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ScanOptions {
-    /// READ UNCOMMITTED for this scan.
-    pub nolock: bool,
+    pub read: ReadOptions,
     /// From the upper bound down.
     pub reverse: bool,
 }

@@ -1,7 +1,9 @@
-//! What a transaction reads: by snapshots, or the newest row under its lock.
+//! What a transaction reads: by snapshots, or the newest row under its lock (`locking.rs` has the locking levels).
 
-use crate::{EngineError, Isolation, Lsn, Scan, ScanOptions, Tree, Txn};
-use lock_manager::TableMode;
+use crate::gaps::{Newest, name_of};
+use crate::locking::{Reads, Walk};
+use crate::{EngineError, Lsn, ReadOptions, Scan, ScanOptions, Tree, Txn};
+use lock_manager::{KeyMode, TableMode};
 use mvcc::{Stamp, Visibility, XidStatus, visible};
 use std::ops::Bound;
 use std::sync::atomic::Ordering::*;
@@ -9,9 +11,25 @@ use transaction::VersionSeen;
 
 impl Txn {
     /// The row under `key` as this statement sees it, into `row` (replaced). False if there is none.
+    #[inline]
     pub fn get(&mut self, tree: &Tree, key: &[u8], row: &mut Vec<u8>) -> Result<bool, EngineError> {
+        self.get_with(tree, key, ReadOptions::default(), row)
+    }
+
+    /// The same, with hints.
+    pub fn get_with(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        options: ReadOptions,
+        row: &mut Vec<u8>,
+    ) -> Result<bool, EngineError> {
+        let reads = self.reads(options)?;
+        if !matches!(reads, Reads::Dirty | Reads::Versions) {
+            return self.get_newest(tree, key, options, reads, row);
+        }
         self.enter(tree, TableMode::SchemaStability)?;
-        let nolock = self.options.isolation == Isolation::ReadUncommitted;
+        let nolock = reads == Reads::Dirty;
         let snapshot = if nolock { Lsn::MAX } else { self.snapshot() };
         let found = tree.inner.tree.lookup(key, row).map_err(|e| self.doom(e.into()))?;
         let Some(stamp) = found else { return Ok(false) };
@@ -27,35 +45,136 @@ impl Txn {
         })
     }
 
-    /// Takes the X lock of the row and reads its newest committed (or own) state: what UPDATE and DELETE (and
-    /// UPDLOCK/XLOCK) look at after the scan has found the row.
+    /// One row by a level that locks.
+    #[cold]
+    fn get_newest(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        options: ReadOptions,
+        reads: Reads,
+        row: &mut Vec<u8>,
+    ) -> Result<bool, EngineError> {
+        let waiting = self.wait_as(options.no_wait);
+        let found = (|| {
+            let (mode, brief) = reads.table_lock();
+            self.enter_for(tree, mode, brief)?;
+            if let Reads::Locked { gaps, .. } = reads {
+                if gaps {
+                    self.guard_gaps(tree);
+                }
+                return self.get_locked(tree, key, options, reads, row);
+            }
+            loop {
+                let found = tree.inner.tree.lookup(key, row).map_err(|e| self.doom(e.into()))?;
+                match found.map(|stamp| self.newest(stamp)) {
+                    None | Some(Newest::Gone { .. }) => return Ok(false),
+                    Some(Newest::Row(csn)) => {
+                        self.context.note_seen(csn);
+                        return Ok(true);
+                    }
+                    Some(Newest::Unfinished(_)) if options.read_past => return Ok(false),
+                    Some(Newest::Unfinished(xid)) => self.wait_for(xid, KeyMode::UPDATE)?,
+                }
+            }
+        })();
+        self.no_wait = waiting;
+        found
+    }
+
+    /// Takes the X lock of the row and reads its newest committed (or own) state: what UPDATE and DELETE look at
+    /// after the scan has found the row.
     pub fn read_latest_locked(
         &mut self,
         tree: &Tree,
         key: &[u8],
         row: &mut Vec<u8>,
     ) -> Result<bool, EngineError> {
+        self.lock_latest(tree, key, false, ReadOptions::default(), row)
+    }
+
+    /// Takes the X lock of the row (`update`: the U lock, for UPDLOCK) to the end of the transaction, and reads its
+    /// newest committed (or own) state. False when there is none, or when READPAST skips it.
+    pub fn lock_latest(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        update: bool,
+        options: ReadOptions,
+        row: &mut Vec<u8>,
+    ) -> Result<bool, EngineError> {
         self.enter(tree, TableMode::IntentExclusive)?;
-        self.lock_row(tree, key)?;
+        let waiting = self.wait_as(options.no_wait);
+        let mode = if update { KeyMode::UPDATE } else { KeyMode::EXCLUSIVE };
+        let found = self.lock_and_read(tree, key, mode, options.read_past, row);
+        self.no_wait = waiting;
+        found
+    }
+
+    fn lock_and_read(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        mode: KeyMode,
+        read_past: bool,
+        row: &mut Vec<u8>,
+    ) -> Result<bool, EngineError> {
+        let name = name_of(tree.number(), key);
         loop {
-            let found = tree.inner.tree.lookup(key, row).map_err(|e| self.doom(e.into()))?;
-            let Some(stamp) = found else { return Ok(false) };
-            let csn = match stamp.xid() {
-                Some(xid) if xid == self.context.xid() => return Ok(!stamp.is_ghost()),
-                Some(xid) => match self.shared.xids.status(xid) {
-                    XidStatus::Committed(csn) => csn,
-                    _ => {
-                        self.wait_for(xid)?;
-                        continue;
-                    }
-                },
-                None => stamp.csn().unwrap_or(Lsn::NONE),
+            let gained = if read_past {
+                let Some(g) = self.shared.locks.try_lock_key(&mut self.held, name, mode) else {
+                    return Ok(false);
+                };
+                g
+            } else {
+                self.lock_name(name, mode)?
             };
-            self.context.note_seen(csn);
-            if self.is_snapshot() && csn >= self.snapshot() {
-                return Err(self.doom(EngineError::SnapshotConflict));
+            let found = tree.inner.tree.lookup(key, row).map_err(|e| self.doom(e.into()))?;
+            match found.map(|stamp| self.newest(stamp)) {
+                Some(Newest::Row(csn)) => {
+                    self.context.note_seen(csn);
+                    self.check_conflict(csn)?;
+                    self.perhaps_escalate(tree, gained);
+                    return Ok(true);
+                }
+                Some(Newest::Unfinished(xid)) => {
+                    // An insert, whose writer may want this lock.
+                    self.shared.locks.unlock_key(&mut self.held, name, gained);
+                    if read_past {
+                        return Ok(false);
+                    }
+                    self.wait_for(xid, mode)?;
+                }
+                None | Some(Newest::Gone { .. }) => {
+                    let gone = found.and_then(|s| self.ghost_csn(s));
+                    self.shared.locks.unlock_key(&mut self.held, name, gained);
+                    if let Some(csn) = gone {
+                        self.context.note_seen(csn);
+                        self.check_conflict(csn)?;
+                    }
+                    return Ok(false);
+                }
             }
-            return Ok(!stamp.is_ghost());
+        }
+    }
+
+    /// SNAPSHOT: 3960 when the row has changed since.
+    fn check_conflict(&mut self, csn: Lsn) -> Result<(), EngineError> {
+        if self.is_snapshot() && csn >= self.snapshot() {
+            return Err(self.doom(EngineError::SnapshotConflict));
+        }
+        Ok(())
+    }
+
+    /// When a row deleted by somebody else was.
+    fn ghost_csn(&self, stamp: Stamp) -> Option<Lsn> {
+        match stamp.xid() {
+            None => stamp.csn(),
+            Some(xid) if xid == self.context.xid() => None,
+            Some(xid) => match self.shared.xids.status(xid) {
+                XidStatus::Committed(csn) => Some(csn),
+                _ => None,
+            },
         }
     }
 
@@ -67,14 +186,30 @@ impl Txn {
         upper: Bound<&[u8]>,
         options: ScanOptions,
     ) -> Result<Scan, EngineError> {
-        self.enter(tree, TableMode::SchemaStability)?;
-        let nolock = options.nolock || self.options.isolation == Isolation::ReadUncommitted;
-        let snapshot = if nolock { Lsn::MAX } else { self.snapshot() };
+        let reads = self.reads(options.read)?;
+        let (mode, brief) = reads.table_lock();
+        let waiting = self.wait_as(options.read.no_wait);
+        let entered = self.enter_for(tree, mode, brief);
+        self.no_wait = waiting;
+        entered?;
+        let snapshot = if reads == Reads::Versions { self.snapshot() } else { Lsn::MAX };
+        let gaps = matches!(reads, Reads::Locked { gaps: true, .. });
+        // The row above the range is wanted too, for the gap below it.
+        let end = if gaps && !options.reverse { Bound::Unbounded } else { upper };
+        let mut inner = tree.inner.tree.scan(lower, end, options.reverse);
+        if gaps {
+            self.guard_gaps(tree);
+            inner.latch_leaves();
+        }
         Ok(Scan {
-            inner: tree.inner.tree.scan(lower, upper, options.reverse),
+            inner,
             tree: tree.clone(),
+            reads,
+            options: options.read,
+            reverse: options.reverse,
             snapshot,
-            nolock,
+            upper: if gaps { upper.map(<[u8]>::to_vec) } else { Bound::Unbounded },
+            walk: Walk::default(),
             key: Vec::new(),
             row: Vec::new(),
         })
@@ -83,14 +218,46 @@ impl Txn {
     /// Locks the table in a mode that every user of its pages takes, and checks that it is still there.
     #[inline]
     pub(crate) fn enter(&mut self, tree: &Tree, mode: TableMode) -> Result<(), EngineError> {
+        self.enter_for(tree, mode, false)
+    }
+
+    /// The same; a `brief` lock goes with the statement.
+    #[inline]
+    pub(crate) fn enter_for(
+        &mut self,
+        tree: &Tree,
+        mode: TableMode,
+        brief: bool,
+    ) -> Result<(), EngineError> {
         self.check()?;
+        if self.is_snapshot() && self.txn_snapshot.is_none() {
+            self.check_snapshot_allowed()?;
+        }
         let number = tree.number();
-        if !self.held.covers_table(number, mode) {
+        let covered = if brief || mode == TableMode::SchemaStability {
+            self.held.covers_table(number, mode)
+        } else {
+            self.held.covers_table_to_the_end(number, mode)
+        };
+        if !covered {
             let timeout = self.timeout_ns();
-            let locked = self.shared.locks.lock_table(&mut self.held, number, mode, timeout);
+            let locks = &self.shared.locks;
+            let locked = locks.lock_table(&mut self.held, number, mode, brief, timeout);
             locked.map_err(|e| self.doom(e.into()))?;
         }
         if tree.inner.dropped.load(Acquire) { Err(EngineError::NoSuchTree) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn check_snapshot_allowed(&self) -> Result<(), EngineError> {
+        if self.options.too_late_for_snapshot {
+            return Err(EngineError::SnapshotTooLate);
+        }
+        if self.db.allow_snapshot_isolation() {
+            Ok(())
+        } else {
+            Err(EngineError::SnapshotNotAllowed)
+        }
     }
 
     /// The snapshot to read by now; taken when the statement has none yet. Outside of a statement each call takes a
@@ -117,8 +284,8 @@ impl Txn {
         let log = &self.shared.log;
         let by_durable = self.shared.read_durable.load(Relaxed);
         let read = || if by_durable { log.durable() } else { log.tail() };
-        // An older snapshot of ours in the cell protects a newer one as well.
-        let snapshot = if self.published { read() } else { self.cell.take(read) };
+        let snapshot =
+            if self.published { self.cell.take_another(read) } else { self.cell.take(read) };
         self.published = true;
         self.durable_then = if by_durable { Lsn::MAX } else { log.durable() };
         snapshot

@@ -1,17 +1,24 @@
-//! Reading a range of a tree in key order, a leaf at a time, as of the statement's snapshot.
+//! Reading a range of a tree in key order, a leaf at a time, as the isolation level has it: by a snapshot, by locks (`locking.rs`), or as it is.
 
-use crate::{EngineError, Tree, Txn};
+use crate::locking::{Reads, Walk};
+use crate::{EngineError, ReadOptions, Tree, Txn};
 use log_manager::Lsn;
 use mvcc::Stamp;
+use std::ops::Bound;
 use transaction::VersionSeen;
 
 /// A scan in progress. Owns its position and buffers, so any number may be open in a transaction; the transaction is
-/// handed to each step. It reads as of the snapshot of the statement that began it.
+/// handed to each step. By versions, it reads as of the snapshot of the statement that began it.
 pub struct Scan {
     pub(crate) inner: storage::Scan,
     pub(crate) tree: Tree,
+    pub(crate) reads: Reads,
+    pub(crate) options: ReadOptions,
+    pub(crate) reverse: bool,
     pub(crate) snapshot: Lsn,
-    pub(crate) nolock: bool,
+    /// Of a scan of gaps: where its range ends. The walk below goes on to the next key.
+    pub(crate) upper: Bound<Vec<u8>>,
+    pub(crate) walk: Walk,
     pub(crate) key: Vec<u8>,
     pub(crate) row: Vec<u8>,
 }
@@ -30,10 +37,30 @@ impl Scan {
         &'a mut self,
         txn: &mut Txn,
     ) -> Result<Option<(&'a [u8], &'a [u8])>, EngineError> {
+        let found = match self.reads {
+            Reads::Dirty | Reads::Versions => self.next_seen(txn)?,
+            Reads::Newest => {
+                let waiting = txn.wait_as(self.options.no_wait);
+                let found = self.next_newest(txn);
+                txn.no_wait = waiting;
+                found?
+            }
+            Reads::Locked { mode, keep, gaps } => {
+                let waiting = txn.wait_as(self.options.no_wait);
+                let found = self.next_locked(txn, mode, keep, gaps);
+                txn.no_wait = waiting;
+                found?
+            }
+        };
+        Ok(found.then_some((&self.key[..], &self.row[..])))
+    }
+
+    fn next_seen(&mut self, txn: &mut Txn) -> Result<bool, EngineError> {
+        let dirty = self.reads == Reads::Dirty;
         loop {
             runtime::task::maybe_yield();
-            let Some((stamp, key, row)) = self.inner.next()? else { return Ok(None) };
-            let take = decide(txn, stamp, self.snapshot, self.nolock);
+            let Some((stamp, key, row)) = self.inner.next()? else { return Ok(false) };
+            let take = decide(txn, stamp, self.snapshot, dirty);
             if matches!(take, Take::Skip) {
                 continue;
             }
@@ -48,15 +75,15 @@ impl Scan {
                 self.row.clear();
                 self.row.extend_from_slice(row);
             }
-            return Ok(Some((&self.key, &self.row)));
+            return Ok(true);
         }
     }
 }
 
 #[inline]
-fn decide(txn: &mut Txn, stamp: Stamp, snapshot: Lsn, nolock: bool) -> Take {
+fn decide(txn: &mut Txn, stamp: Stamp, snapshot: Lsn, dirty: bool) -> Take {
     use mvcc::Visibility::*;
-    if nolock {
+    if dirty {
         return if stamp.is_ghost() { Take::Skip } else { Take::InPlace };
     }
     match txn.sees(stamp, snapshot) {

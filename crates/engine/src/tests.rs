@@ -85,6 +85,11 @@ pub(crate) fn read_now(db: &Arc<Database>, tree: &Tree, n: u64) -> Option<Vec<u8
 }
 
 /// All rows as a new statement of `txn` sees them.
+/// A scan under NOLOCK.
+pub(crate) fn nolock() -> ScanOptions {
+    ScanOptions { read: ReadOptions::nolock(), reverse: false }
+}
+
 pub(crate) fn rows(txn: &mut Txn, tree: &Tree, options: ScanOptions) -> Vec<(u64, Vec<u8>)> {
     let mut scan = txn.scan(tree, Bound::Unbounded, Bound::Unbounded, options).unwrap();
     let mut all = Vec::new();
@@ -176,7 +181,7 @@ fn a_statement_reads_as_of_its_beginning_and_the_next_one_anew() {
         writer.begin();
         db.background_step();
         assert_eq!(rows(&mut reader, &tree, ScanOptions::default()), before);
-        let reverse = rows(&mut reader, &tree, ScanOptions { reverse: true, nolock: false });
+        let reverse = rows(&mut reader, &tree, ScanOptions { reverse: true, ..ScanOptions::default() });
         assert!(reverse.iter().rev().eq(&before));
         assert_eq!(read(&mut reader, &tree, 0).as_deref(), Some(&b"old"[..]));
     }
@@ -185,7 +190,7 @@ fn a_statement_reads_as_of_its_beginning_and_the_next_one_anew() {
     assert_eq!(rows(&mut reader, &tree, ScanOptions::default()).len(), 20);
     reader.end_statement();
     put(&mut writer, &tree, 500, b"dirty").unwrap();
-    let dirty = rows(&mut reader, &tree, ScanOptions { nolock: true, reverse: false });
+    let dirty = rows(&mut reader, &tree, nolock());
     assert_eq!(dirty.last().unwrap().1, b"dirty");
     writer.rollback().unwrap();
     reader.commit(Durability::Delayed).unwrap();

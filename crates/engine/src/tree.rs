@@ -5,7 +5,7 @@ use log_manager::Lsn;
 use runtime::task::{MAX_SLOTS, slot};
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering::*};
 use stdx::CachePadded;
 use storage::{TreeId, TreeReport};
 
@@ -33,6 +33,8 @@ pub(crate) struct TreeInner {
     pub(crate) tree: storage::Tree,
     /// Set under the Sch-M lock when a drop commits.
     pub(crate) dropped: AtomicBool,
+    /// How many transactions may have locked gaps: see `gaps.rs`.
+    pub(crate) guards: AtomicU32,
     slots: Box<[CachePadded<SlotState>]>,
     /// Where the next range of row ids begins; 0 until the largest one in use has been looked up.
     row_ids: AtomicU64,
@@ -44,6 +46,7 @@ impl Tree {
             inner: Arc::new(TreeInner {
                 tree,
                 dropped: AtomicBool::new(false),
+                guards: AtomicU32::new(0),
                 slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
                 row_ids: AtomicU64::new(0),
             }),

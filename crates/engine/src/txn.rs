@@ -13,10 +13,12 @@
 //! waits for the tail of the newest snapshot by which it saw a row that was not durable yet.
 
 use crate::commit_timer::CommitTimer;
+use crate::status::Status;
 use crate::tree::PendingDrop;
 use crate::{Database, Durability, EngineError, Isolation, Lsn, TxnOptions};
 use lock_manager::{Held, Owner};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Release};
 use telemetry::{Counter, counters};
 use transaction::{Shared, SnapshotCell, TxnContext, undo_to};
 
@@ -60,13 +62,23 @@ pub struct Txn {
     pub(crate) must_harden: Lsn,
     /// Trees to drop at commit, and the record that says so.
     pub(crate) drops: Vec<(crate::Tree, Lsn)>,
+    /// Trees in which it may have locked gaps.
+    pub(crate) guards: Vec<crate::Tree>,
+    /// NOWAIT, for the read in progress.
+    pub(crate) no_wait: bool,
+    /// What others may know of it.
+    pub(crate) status: Arc<Status>,
 }
 
 impl Txn {
     pub(crate) fn new(db: Arc<Database>, options: TxnOptions) -> Txn {
         let shared = db.shared.clone();
         let owner = Owner(db.next_owner());
+        let status = db.sessions.register(owner);
         let mut txn = Txn {
+            guards: Vec::new(),
+            no_wait: false,
+            status,
             state: State::Idle,
             options,
             context: TxnContext::new(shared.clone(), owner),
@@ -95,6 +107,7 @@ impl Txn {
     pub fn begin(&mut self) {
         assert!(self.state == State::Idle, "a transaction is active");
         self.state = State::Active;
+        self.status.begin(self.options.isolation);
     }
 
     /// Whether a transaction is active (doomed ones too).
@@ -118,6 +131,16 @@ impl Txn {
     pub fn set_options(&mut self, options: TxnOptions) {
         self.options = options;
         self.held.priority = options.deadlock_priority;
+    }
+
+    /// Whose it is, for the views of locks and transactions: a session's number.
+    pub fn set_session(&mut self, session: u32) {
+        self.status.set_session(session);
+    }
+
+    /// A flag that somebody sets to end a wait for a lock: [`EngineError::Cancelled`] within 50 ms.
+    pub fn set_cancel(&mut self, cancel: Option<Arc<AtomicBool>>) {
+        self.held.cancel = cancel;
     }
 
     pub fn options(&self) -> TxnOptions {
@@ -151,7 +174,7 @@ impl Txn {
             self.published = false;
         }
         if self.statements.is_empty() {
-            self.shared.locks.release_stability(&mut self.held);
+            self.shared.locks.release_brief(&mut self.held);
         }
     }
 
@@ -276,6 +299,13 @@ impl Txn {
     #[inline]
     pub(crate) fn finish(&mut self) {
         self.shared.locks.release_all(&mut self.held);
+        if !self.guards.is_empty() {
+            // After the locks: who finds the count at zero finds no lock either.
+            for tree in self.guards.drain(..) {
+                tree.inner.guards.fetch_sub(1, Release);
+            }
+        }
+        self.status.end();
         if self.published {
             self.cell.clear();
             self.published = false;
@@ -315,7 +345,17 @@ impl Txn {
     }
 
     pub(crate) fn timeout_ns(&self) -> Option<u64> {
+        if self.no_wait {
+            return Some(0);
+        }
         self.options.lock_timeout_ms.map(|ms| ms.saturating_mul(1_000_000))
+    }
+
+    /// Sets whether waits are refused, and returns how it was.
+    pub(crate) fn wait_as(&mut self, no_wait: bool) -> bool {
+        let before = self.no_wait;
+        self.no_wait |= no_wait;
+        before
     }
 
     pub(crate) fn is_snapshot(&self) -> bool {
@@ -325,6 +365,10 @@ impl Txn {
 
 impl Drop for Txn {
     fn drop(&mut self) {
+        self.db.sessions.forget(self.held.owner());
+        if !std::thread::panicking() {
+            self.shared.locks.release_session(&mut self.held);
+        }
         if self.state == State::Idle {
             return;
         }
@@ -344,6 +388,7 @@ impl Drop for Txn {
 pub(crate) struct Orphan {
     context: TxnContext,
     held: Held,
+    guards: Vec<crate::Tree>,
 }
 
 impl Orphan {
@@ -353,7 +398,7 @@ impl Orphan {
             std::mem::replace(&mut txn.context, TxnContext::new(txn.shared.clone(), owner));
         let held = std::mem::replace(&mut txn.held, Held::new(owner));
         txn.cell.clear();
-        Orphan { context, held }
+        Orphan { context, held, guards: std::mem::take(&mut txn.guards) }
     }
 
     pub(crate) fn roll_back(mut self, db: &Database) {
@@ -364,5 +409,9 @@ impl Orphan {
             self.context.publish_abort();
         }
         db.shared.locks.release_all(&mut self.held);
+        db.shared.locks.release_session(&mut self.held);
+        for tree in self.guards {
+            tree.inner.guards.fetch_sub(1, Release);
+        }
     }
 }

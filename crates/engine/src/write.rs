@@ -1,21 +1,19 @@
 //! What a transaction changes.
 //!
 //! Inserts take no row lock: the stamp of an unfinished transaction is the lock, and who meets it waits for its end.
+//! They ask about the gap that they come into only where somebody may have locked one (`gaps.rs`).
 //! Updates and deletes take the row's X lock first, so they queue there in order, and then still wait for an
 //! unfinished inserter whose stamp they meet.
 
 use crate::commit_timer::CommitTimer;
+use crate::gaps::name_of;
 use crate::txn::State;
 use crate::{Durability, EngineError, InsertHint, Lsn, RowImage, TableLock, Tree, Txn};
-use lock_manager::{RowKey, RowMode, TableMode};
+use lock_manager::{KeyMode, TableMode};
 use mvcc::Xid;
 use storage::StorageError;
 use telemetry::{Counter, counters};
-use transaction::{FusedInsert, key_hash};
-
-/// Row locks in one table after which a lock on the whole table is tried (SQL Server's figures).
-const ESCALATE_AT: usize = 5000;
-const ESCALATE_EVERY: usize = 1250;
+use transaction::FusedInsert;
 
 impl Txn {
     /// Inserts a row. [`EngineError::Duplicate`] if the key is there; waits for a transaction that has inserted or
@@ -30,9 +28,14 @@ impl Txn {
         self.enter(tree, TableMode::IntentExclusive)?;
         self.prepare_write();
         loop {
-            match tree.inner.tree.insert(&mut self.context, key, row, hint) {
+            let mut guarded = self.context.guarded(&tree.inner.guards);
+            match tree.inner.tree.insert(&mut guarded, key, row, hint) {
                 Ok(()) => break,
-                Err(StorageError::WaitFor(xid)) => self.wait_for(xid)?,
+                Err(StorageError::WaitFor(xid)) => self.wait_for(xid, KeyMode::EXCLUSIVE)?,
+                Err(StorageError::GapGuarded) => {
+                    self.insert_into_gap(tree, key, row, hint)?;
+                    break;
+                }
                 Err(e) => return Err(self.refuse(tree, e)),
             }
         }
@@ -61,7 +64,7 @@ impl Txn {
         if self.is_snapshot() || !(locked || self.shared.locks.try_enter_table(number)) {
             return self.insert_then_commit(tree, key, row, hint, durability);
         }
-        let mut fused = FusedInsert::new(&self.shared);
+        let mut fused = FusedInsert::new(&self.shared, &tree.inner.guards);
         let inserted = if tree.inner.dropped.load(std::sync::atomic::Ordering::Acquire) {
             Err(None)
         } else {
@@ -73,7 +76,7 @@ impl Txn {
         }
         match inserted {
             Ok(()) => {}
-            Err(Some(StorageError::WaitFor(_))) => {
+            Err(Some(StorageError::WaitFor(_) | StorageError::GapGuarded)) => {
                 return self.insert_then_commit(tree, key, row, hint, durability);
             }
             Err(e) => {
@@ -132,7 +135,7 @@ impl Txn {
         loop {
             match tree.inner.tree.update(&mut self.context, key, row) {
                 Ok(found) => return Ok(found),
-                Err(StorageError::WaitFor(xid)) => self.wait_for(xid)?,
+                Err(StorageError::WaitFor(xid)) => self.wait_for(xid, KeyMode::EXCLUSIVE)?,
                 Err(e) => return Err(self.refuse(tree, e)),
             }
         }
@@ -149,7 +152,7 @@ impl Txn {
                     tree.count_rows(-i64::from(found));
                     return Ok(found);
                 }
-                Err(StorageError::WaitFor(xid)) => self.wait_for(xid)?,
+                Err(StorageError::WaitFor(xid)) => self.wait_for(xid, KeyMode::EXCLUSIVE)?,
                 Err(e) => return Err(self.refuse(tree, e)),
             }
         }
@@ -161,6 +164,7 @@ impl Txn {
             TableLock::IntentShared => TableMode::IntentShared,
             TableLock::IntentExclusive => TableMode::IntentExclusive,
             TableLock::Shared => TableMode::Shared,
+            TableLock::Update => TableMode::Update,
             TableLock::Exclusive => TableMode::Exclusive,
             TableLock::SchemaModification => TableMode::SchemaModification,
         };
@@ -169,34 +173,22 @@ impl Txn {
 
     /// The X lock of a row, unless the whole table is ours.
     pub(crate) fn lock_row(&mut self, tree: &Tree, key: &[u8]) -> Result<(), EngineError> {
-        let number = tree.number();
-        if self.held.covers_table(number, TableMode::Exclusive) {
-            return Ok(());
-        }
-        let row = RowKey { tree: number, hash: key_hash(number, key) };
-        let timeout = self.timeout_ns();
-        let new = self.shared.locks.lock_row(&mut self.held, row, RowMode::Exclusive, timeout);
-        let new = new.map_err(|e| self.doom(e.into()))?;
-        let rows = self.held.row_count();
-        if new && rows >= ESCALATE_AT && (rows - ESCALATE_AT).is_multiple_of(ESCALATE_EVERY) {
-            let locks = &self.shared.locks;
-            if locks.try_lock_table(&mut self.held, number, TableMode::Exclusive) {
-                locks.release_rows_of(&mut self.held, number);
-            }
-        }
+        let gained = self.lock_name(name_of(tree.number(), key), KeyMode::EXCLUSIVE)?;
+        self.perhaps_escalate(tree, gained);
         Ok(())
     }
 
-    /// Waits for another transaction to end.
+    /// Waits for another transaction to end, to get `mode` of a row that it has written.
     #[cold]
-    pub(crate) fn wait_for(&mut self, xid: Xid) -> Result<(), EngineError> {
+    pub(crate) fn wait_for(&mut self, xid: Xid, mode: KeyMode) -> Result<(), EngineError> {
         let shared = self.shared.clone();
         // Over by now; unless its rollback failed, after which its rows stay as they are and the database refuses.
         let Some(holder) = shared.xids.owner(xid) else { return self.db.check() };
         let timeout = self.timeout_ns();
-        let waited = shared.locks.wait_for_end(&mut self.held, xid.0, holder, timeout, || {
-            shared.xids.is_unfinished(xid)
-        });
+        self.held.cost = self.context.log_bytes();
+        let unfinished = || shared.xids.is_unfinished(xid);
+        let waited =
+            shared.locks.wait_for_end(&mut self.held, xid.0, holder, mode, timeout, unfinished);
         waited.map_err(|e| self.doom(e.into()))?;
         self.db.check()
     }
@@ -210,7 +202,7 @@ impl Txn {
     }
 
     #[cold]
-    fn refuse(&mut self, tree: &Tree, e: StorageError) -> EngineError {
+    pub(crate) fn refuse(&mut self, tree: &Tree, e: StorageError) -> EngineError {
         let e = match e {
             StorageError::FilegroupFull => {
                 EngineError::FilegroupFull { filegroup: tree.inner.tree.filegroup() }

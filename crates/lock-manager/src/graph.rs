@@ -3,34 +3,40 @@
 //! A new wait adds edges only from the owner that begins it, so a cycle, if there is one, goes through it. Edges are
 //! read from the queues at the time of the search, so a record that is out of date has none. The graph's mutex is
 //! taken before the mutexes of queues, never after.
+//!
+//! The victim is the member of the cycle with the lowest priority; among those the one that has logged least; among
+//! those the owner whose wait closed the cycle.
 
-use crate::mode::TableMode;
+use crate::manager::{DEADLOCKS_KEPT, Target};
+use crate::report::{Deadlock, DeadlockMember};
 use crate::tables::bucket_of;
-use crate::wait::WaitNode;
-use crate::{LockManager, Owner, RowKey};
+use crate::wait::{Verdict, WaitNode};
+use crate::{LockManager, Owner, TableMode};
 use parking_lot::Mutex;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Target {
-    Row(RowKey),
-    Table(u64, TableMode),
-    /// The end of this owner's transaction.
-    End(Owner),
-}
 
 pub(crate) struct WaitRecord {
     pub(crate) target: Target,
     pub(crate) priority: i8,
+    pub(crate) cost: u64,
+    pub(crate) since_ns: u64,
     pub(crate) node: Arc<WaitNode>,
-    /// Intent locks that the waiter holds by the fast path: (bucket, mode).
-    pub(crate) fast: Vec<(usize, TableMode)>,
+    /// Intent locks that the waiter holds by the fast path: (tree, mode).
+    pub(crate) fast: Vec<(u64, TableMode)>,
+}
+
+impl WaitRecord {
+    fn waits(&self) -> bool {
+        self.node.verdict() == Verdict::Waiting
+    }
 }
 
 #[derive(Default)]
 pub(crate) struct Graph {
     waits: Mutex<HashMap<Owner, WaitRecord>>,
+    /// The last few, newest last.
+    pub(crate) deadlocks: Mutex<VecDeque<Arc<Deadlock>>>,
 }
 
 impl Graph {
@@ -42,63 +48,98 @@ impl Graph {
         self.waits.lock().remove(&owner);
     }
 
-    /// Looks for a cycle through `owner` and, if there is one, condemns its least important member (`owner` itself
-    /// among equals).
-    pub(crate) fn check(&self, owner: Owner, locks: &LockManager) {
+    /// Calls `f` for every wait.
+    pub(crate) fn each(&self, mut f: impl FnMut(Owner, &WaitRecord)) {
+        self.waits.lock().iter().filter(|(_, r)| r.waits()).for_each(|(o, r)| f(*o, r));
+    }
+
+    /// Looks for a cycle through `owner` and, if there is one, condemns a member of it; the report.
+    pub(crate) fn check(&self, owner: Owner, locks: &LockManager) -> Option<Arc<Deadlock>> {
         let waits = self.waits.lock();
-        let mut path = vec![owner];
-        let mut seen = HashSet::from([owner]);
-        if !search(&waits, locks, owner, owner, &mut path, &mut seen) {
-            return;
-        }
-        let victim = path
+        let cycle = cycle_through(&waits, locks, owner)?;
+        let victim = cycle
             .iter()
-            .filter_map(|o| waits.get(o).map(|w| (w.priority, *o != owner, *o)))
+            .filter_map(|o| waits.get(o).map(|w| (w.priority, w.cost, *o != owner, *o)))
             .min()
-            .and_then(|(.., o)| waits.get(&o));
-        if let Some(victim) = victim
-            && victim.node.sacrifice()
-        {
-            telemetry::counters::add(telemetry::Counter::Deadlocks, 1);
+            .map(|(.., o)| o)?;
+        if !waits.get(&victim)?.node.sacrifice() {
+            return None;
         }
+        telemetry::counters::add(telemetry::Counter::Deadlocks, 1);
+        let member = |o: &Owner| {
+            let record = &waits[o];
+            let (resource, mode, _) = record.target.describe();
+            DeadlockMember {
+                owner: *o,
+                priority: record.priority,
+                log_bytes: record.cost,
+                resource,
+                mode,
+                wait_ns: runtime::clock::now_ns().saturating_sub(record.since_ns),
+            }
+        };
+        let members = cycle.iter().map(member).collect();
+        let report = Arc::new(Deadlock { victim, members });
+        let mut kept = self.deadlocks.lock();
+        if kept.len() == DEADLOCKS_KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(report.clone());
+        Some(report)
     }
 }
 
-fn search(
+/// The members of a cycle, `start` first, each waiting for the next (perhaps by others between them); breadth first,
+/// so that the shortest is found and the stack does not grow with it.
+fn cycle_through(
     waits: &HashMap<Owner, WaitRecord>,
     locks: &LockManager,
     start: Owner,
-    at: Owner,
-    path: &mut Vec<Owner>,
-    seen: &mut HashSet<Owner>,
-) -> bool {
-    let Some(record) = waits.get(&at) else { return false };
+) -> Option<Vec<Owner>> {
+    let mut found_from: HashMap<Owner, Owner> = HashMap::new();
+    let mut todo = VecDeque::from([start]);
     let mut next = Vec::new();
+    while let Some(at) = todo.pop_front() {
+        let Some(record) = waits.get(&at).filter(|r| r.waits()) else { continue };
+        next.clear();
+        edges(waits, locks, at, record, &mut next);
+        for owner in next.drain(..) {
+            if owner == start {
+                let mut cycle = vec![at];
+                while let Some(before) = found_from.get(cycle.last()?) {
+                    cycle.push(*before);
+                }
+                cycle.reverse();
+                return Some(cycle);
+            }
+            if owner != at && waits.contains_key(&owner) && !found_from.contains_key(&owner) {
+                found_from.insert(owner, at);
+                todo.push_back(owner);
+            }
+        }
+    }
+    None
+}
+
+fn edges(
+    waits: &HashMap<Owner, WaitRecord>,
+    locks: &LockManager,
+    at: Owner,
+    record: &WaitRecord,
+    next: &mut Vec<Owner>,
+) {
     match record.target {
-        Target::Row(key) => locks.rows.blockers(key, at, &mut next),
-        Target::End(owner) => next.push(owner),
+        Target::Key(key, _) => locks.keys.blockers(key, at, next),
+        Target::End(owner, ..) => next.push(owner),
         Target::Table(tree, mode) => {
-            locks.tables.blockers(tree, at, &mut next);
+            locks.tables.blockers(tree, at, next);
             if mode.is_strong() {
                 let bucket = bucket_of(tree);
                 let blocks = |r: &WaitRecord| {
-                    r.fast.iter().any(|&(b, m)| b == bucket && !mode.compatible(m))
+                    r.fast.iter().any(|&(t, m)| bucket_of(t) == bucket && !mode.compatible(m))
                 };
                 next.extend(waits.iter().filter(|(o, r)| **o != at && blocks(r)).map(|(o, _)| *o));
             }
         }
     }
-    for owner in next {
-        if owner == start {
-            return true;
-        }
-        if seen.insert(owner) {
-            path.push(owner);
-            if search(waits, locks, start, owner, path, seen) {
-                return true;
-            }
-            path.pop();
-        }
-    }
-    false
 }

@@ -1,33 +1,66 @@
 //! What one owner holds. Lives with its transaction and keeps its capacity, so locking allocates nothing in the end.
 //!
-//! Invariant: every entry of `rows` is a holder in the row table; every entry of `tables` is either counted in the
-//! fast counters of its bucket (`fast`) or a holder in the bucket's slow list.
+//! Invariant: every entry of `keys` is a holder in the key table; every entry of `tables` is either counted in the
+//! fast counters of its bucket (`fast`) or a holder in the bucket's slow list; an application lock's holder in the key
+//! table has the union of its entries in `app`.
 
 use crate::wait::WaitNode;
-use crate::{Owner, RowKey, RowMode, TableMode};
+use crate::{KeyMode, Owner, RowKey, TableMode};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldTable {
     pub(crate) tree: u64,
     pub(crate) mode: TableMode,
     pub(crate) fast: bool,
+    /// Goes with the statement, not with the transaction.
+    pub(crate) brief: bool,
 }
 
-/// Locks of one owner. Must be emptied ([`crate::LockManager::release_all`]) before it is dropped.
+/// An application lock: one entry per resource, mode and kind of owner.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldApp {
+    pub(crate) key: RowKey,
+    pub(crate) mode: KeyMode,
+    /// Held by the session: survives the transaction.
+    pub(crate) session: bool,
+    /// How often it was taken.
+    pub(crate) count: u32,
+}
+
+/// Locks of one owner. Must be emptied ([`crate::LockManager::release_all`] and
+/// [`crate::LockManager::release_session`]) before it is dropped.
 pub struct Held {
     pub(crate) owner: Owner,
     /// Who dies in a deadlock: the lower one. SET DEADLOCK_PRIORITY.
     pub priority: i8,
+    /// What undoing would cost, in bytes of log: the cheapest dies among equal priorities. Set before waiting.
+    pub cost: u64,
+    /// Set from elsewhere to give up waiting.
+    pub cancel: Option<Arc<AtomicBool>>,
     pub(crate) node: Arc<WaitNode>,
-    pub(crate) rows: Vec<(RowKey, RowMode)>,
+    pub(crate) keys: Vec<(RowKey, KeyMode)>,
     pub(crate) tables: Vec<HeldTable>,
+    pub(crate) app: Vec<HeldApp>,
+    /// Key locks by tree.
+    pub(crate) counts: Vec<(u64, usize)>,
 }
 
 impl Held {
     /// Nothing held, by `owner`, which must be unique among the users of a lock manager.
     pub fn new(owner: Owner) -> Held {
-        Held { owner, priority: 0, node: Arc::default(), rows: Vec::new(), tables: Vec::new() }
+        Held {
+            owner,
+            priority: 0,
+            cost: 0,
+            cancel: None,
+            node: Arc::default(),
+            keys: Vec::new(),
+            tables: Vec::new(),
+            app: Vec::new(),
+            counts: Vec::new(),
+        }
     }
 
     /// Whose it is.
@@ -37,12 +70,22 @@ impl Held {
 
     /// Whether nothing is held.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.tables.is_empty()
+        self.keys.is_empty() && self.tables.is_empty() && self.app.is_empty()
     }
 
-    /// How many row locks are held.
-    pub fn row_count(&self) -> usize {
-        self.rows.len()
+    /// How many key locks are held.
+    pub fn key_count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// How many key locks are held in a tree.
+    pub fn key_count_in(&self, tree: u64) -> usize {
+        self.counts.iter().rev().find(|(t, _)| *t == tree).map_or(0, |(_, n)| *n)
+    }
+
+    /// Whether a key lock of a writer is held in a tree.
+    pub fn writes_keys_in(&self, tree: u64) -> bool {
+        self.keys.iter().any(|(key, mode)| key.tree == tree && mode.writes())
     }
 
     /// Whether a lock on the table held already makes `mode` unnecessary.
@@ -50,6 +93,31 @@ impl Held {
     pub fn covers_table(&self, tree: u64, mode: TableMode) -> bool {
         // The table used last is the likeliest one.
         self.tables.iter().rev().any(|t| t.tree == tree && t.mode.covers(mode))
+    }
+
+    /// The same, of locks that last as long as the transaction.
+    #[inline]
+    pub fn covers_table_to_the_end(&self, tree: u64, mode: TableMode) -> bool {
+        self.tables.iter().rev().any(|t| t.tree == tree && !t.brief && t.mode.covers(mode))
+    }
+
+    /// Whether a lock on the whole table makes a lock on a key of it unnecessary.
+    #[inline]
+    pub fn covers_key(&self, tree: u64, mode: KeyMode) -> bool {
+        self.tables.iter().rev().any(|t| t.tree == tree && t.mode.covers_keys(mode))
+    }
+
+    pub(crate) fn count(&mut self, tree: u64, by: isize) {
+        match self.counts.iter_mut().rev().find(|(t, _)| *t == tree) {
+            Some((_, n)) => *n = n.wrapping_add_signed(by),
+            None => self.counts.push((tree, by as usize)),
+        }
+    }
+
+    /// What the owner's application locks on `key` add up to.
+    pub(crate) fn app_mode(&self, key: RowKey) -> KeyMode {
+        let of = self.app.iter().filter(|a| a.key == key);
+        of.fold(KeyMode::NONE, |mode, a| mode.union(a.mode))
     }
 }
 

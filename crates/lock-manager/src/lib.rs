@@ -1,4 +1,4 @@
-//! Row, table and transaction waits; deadlocks.
+//! Key, gap, table, transaction and application waits; deadlocks.
 //!
 //! Promise: who is granted a lock shares it only with compatible holders; who cannot be granted waits its turn, or
 //! learns that it is the victim of a deadlock (1205) or out of time (1222). Intent locks on tables cost two writes to
@@ -9,11 +9,14 @@
 
 #![forbid(unsafe_code)]
 
+mod application;
 mod graph;
 mod held;
+mod keys;
 mod manager;
 mod mode;
-mod rows;
+mod queue;
+mod report;
 mod tables;
 mod wait;
 
@@ -21,11 +24,18 @@ mod wait;
 mod tests;
 
 pub use held::Held;
-pub use manager::{LockError, LockInfo, LockManager};
-pub use mode::{RowMode, TableMode};
+pub use manager::{DeadlockHook, Gained, LockError, LockManager};
+pub use mode::{KeyMode, TableMode};
+pub use report::{Deadlock, DeadlockMember, LockInfo, LockResource, WaitInfo};
 pub use wait::Owner;
 
-/// Name of a row lock: a tree and a hash of the key. Two keys with one hash share a lock, which costs waiting, never
+/// The hash of no key: names the gap above the last key of a tree.
+pub const END_OF_TABLE: u64 = u64::MAX;
+
+/// The tree of no table: its keys are names of application locks.
+pub(crate) const APPLICATION: u64 = u64::MAX;
+
+/// Name of a key lock: a tree and a hash of the key. Two keys with one hash share a lock, which costs waiting, never
 /// correctness.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct RowKey {

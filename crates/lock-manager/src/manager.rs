@@ -1,17 +1,18 @@
 //! The lock manager of one database.
 
-use crate::graph::{Graph, Target, WaitRecord};
+use crate::graph::{Graph, WaitRecord};
 use crate::held::HeldTable;
-use crate::rows::RowTable;
-use crate::tables::{TableLocks, bucket_of};
+use crate::keys::{KeyTable, Request};
+use crate::report::{Deadlock, LockInfo, LockResource, WaitInfo};
+use crate::tables::TableLocks;
 use crate::wait::{Verdict, WaitNode};
-use crate::{Held, Owner, RowKey, RowMode, TableMode};
+use crate::{APPLICATION, END_OF_TABLE, Held, KeyMode, Owner, RowKey, TableMode};
 use parking_lot::Mutex;
 use runtime::{clock, task};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::sync::{Arc, OnceLock};
 use telemetry::{Counter, WaitType, counters};
 
 /// Why a lock was not granted.
@@ -21,6 +22,8 @@ pub enum LockError {
     Deadlock,
     /// 1222.
     Timeout,
+    /// 3617: the waiter was told to give up.
+    Cancelled,
 }
 
 impl fmt::Display for LockError {
@@ -28,21 +31,60 @@ impl fmt::Display for LockError {
         f.write_str(match self {
             LockError::Deadlock => "chosen as the deadlock victim",
             LockError::Timeout => "lock request time out period exceeded",
+            LockError::Cancelled => "cancelled while waiting for a lock",
         })
     }
 }
 
 impl std::error::Error for LockError {}
 
-/// One row of `sys.dm_tran_locks`. Intent locks of the fast path are counted, not listed.
+/// What a request for a key lock has changed. To be handed back by [`LockManager::unlock_key`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LockInfo {
-    pub owner: Owner,
-    pub tree: u64,
-    /// `None` for a table lock.
-    pub key_hash: Option<u64>,
-    pub mode: &'static str,
-    pub granted: bool,
+#[must_use]
+pub enum Gained {
+    /// Held before, in a mode that covers the wanted one, or covered by a lock on the table.
+    Nothing,
+    /// The owner held this before ([`KeyMode::NONE`]: nothing).
+    From(KeyMode),
+}
+
+impl Gained {
+    /// Whether anything has changed.
+    pub fn any(self) -> bool {
+        self != Gained::Nothing
+    }
+}
+
+/// What somebody waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    Key(RowKey, KeyMode),
+    Table(u64, TableMode),
+    /// The end of the owner's transaction with this id, to get that mode of a row.
+    End(Owner, u64, KeyMode),
+}
+
+impl Target {
+    pub(crate) fn describe(self) -> (LockResource, &'static str, WaitType) {
+        match self {
+            Target::Key(key, mode) => (resource_of(key), mode.name(), mode.wait_type()),
+            Target::Table(tree, mode) => {
+                (LockResource::Table { tree }, mode.name(), mode.wait_type())
+            }
+            Target::End(_, xid, mode) => {
+                (LockResource::Transaction { xid }, mode.name(), mode.wait_type())
+            }
+        }
+    }
+}
+
+fn resource_of(key: RowKey) -> LockResource {
+    let RowKey { tree, hash } = key;
+    match (tree, hash) {
+        (APPLICATION, _) => LockResource::Application { hash },
+        (_, END_OF_TABLE) => LockResource::EndOfTable { tree },
+        _ => LockResource::Key { tree, hash },
+    }
 }
 
 const END_SHARDS: usize = 16;
@@ -50,15 +92,23 @@ const END_SHARDS: usize = 16;
 const DRAIN_POLL_NS: u64 = 1_000_000;
 /// How often a waiter looks for a deadlock again. The check at the beginning finds them all; this one costs nothing.
 const RECHECK_NS: u64 = 250_000_000;
+/// How often a waiter that may be cancelled looks whether it is.
+const CANCEL_POLL_NS: u64 = 50_000_000;
+/// How many reports of deadlocks are kept.
+pub(crate) const DEADLOCKS_KEPT: usize = 64;
+
+/// Is told of every deadlock, by the task whose wait closed it.
+pub type DeadlockHook = Box<dyn Fn(&Deadlock) + Send + Sync>;
 
 /// See the crate.
 pub struct LockManager {
-    pub(crate) rows: RowTable,
+    pub(crate) keys: KeyTable,
     pub(crate) tables: TableLocks,
     graph: Graph,
     /// Who waits for the end of which transaction.
     ends: [Mutex<HashMap<u64, Vec<Arc<WaitNode>>>>; END_SHARDS],
     end_waiters: AtomicUsize,
+    hook: OnceLock<DeadlockHook>,
 }
 
 impl Default for LockManager {
@@ -71,79 +121,121 @@ impl LockManager {
     /// No locks.
     pub fn new() -> LockManager {
         LockManager {
-            rows: RowTable::new(),
+            keys: KeyTable::new(),
             tables: TableLocks::new(),
             graph: Graph::default(),
             ends: Default::default(),
             end_waiters: AtomicUsize::new(0),
+            hook: OnceLock::new(),
         }
     }
 
-    /// Locks a row until [`LockManager::release_all`] (or [`LockManager::release_row`]). Suspends; waits at most
-    /// `timeout_ns`. True when the lock is new to the owner or has become stronger.
-    pub fn lock_row(
+    /// Sets who is told of deadlocks; once.
+    pub fn set_deadlock_hook(&self, hook: DeadlockHook) {
+        let _ = self.hook.set(hook);
+    }
+
+    /// Locks a key until [`LockManager::release_all`] or [`LockManager::unlock_key`]. Suspends; waits at most
+    /// `timeout_ns`.
+    pub fn lock_key(
         &self,
         held: &mut Held,
         key: RowKey,
-        mode: RowMode,
+        mode: KeyMode,
         timeout_ns: Option<u64>,
-    ) -> Result<bool, LockError> {
-        let before = held.rows.iter().rev().take(4).position(|(k, _)| *k == key);
-        let before = before.map(|back| held.rows.len() - 1 - back);
-        if let Some(i) = before
-            && held.rows[i].1 >= mode
+    ) -> Result<Gained, LockError> {
+        if let Some((_, before)) = held.keys.iter().rev().take(4).find(|(k, _)| *k == key)
+            && before.covers(mode)
         {
-            return Ok(false);
+            return Ok(Gained::Nothing);
         }
-        // An older lock of ours is not worth a search of the list: the table knows.
-        let (known, mode) = match before {
-            Some(i) => (Some(i), mode),
-            None => match self.held_mode(key, held.owner) {
-                Some(m) if m >= mode => return Ok(false),
-                Some(_) => (held.rows.iter().position(|(k, _)| *k == key), mode),
-                None => (None, mode),
-            },
+        if held.covers_key(key.tree, mode) {
+            return Ok(Gained::Nothing);
+        }
+        let before = match self.keys.request(key, held.owner, mode, Some(&held.node)) {
+            Request::Covered => return Ok(Gained::Nothing),
+            Request::Granted(before) => before,
+            Request::Blocked(before) => {
+                self.wait_for_key(held, key, before.union(mode), timeout_ns)?;
+                before
+            }
         };
-        if !self.rows.request(key, held.owner, mode, Some(&held.node)) {
-            let end = |owner| self.rows.withdraw(key, owner);
-            self.wait(held, Target::Row(key), mode.wait_type(), timeout_ns, end, || {})?;
-        }
-        match known {
-            Some(i) => held.rows[i].1 = mode,
-            None => held.rows.push((key, mode)),
-        }
-        Ok(true)
+        note(held, key, before, mode);
+        Ok(Gained::From(before))
     }
 
-    fn held_mode(&self, key: RowKey, owner: Owner) -> Option<RowMode> {
-        let shard = self.rows.shard(key).lock();
-        shard.get(&key)?.holders().find(|&(o, _)| o == owner).map(|(_, m)| m)
+    /// Waits in the queue of a key, where the owner's node is.
+    pub(crate) fn wait_for_key(
+        &self,
+        held: &Held,
+        key: RowKey,
+        mode: KeyMode,
+        timeout_ns: Option<u64>,
+    ) -> Result<(), LockError> {
+        let end = |owner| self.keys.withdraw(key, owner);
+        self.wait(held, Target::Key(key, mode), timeout_ns, end, || {})
     }
 
-    /// Gives the row lock taken last back before the transaction ends: the row turned out not to matter.
-    pub fn release_last_row(&self, held: &mut Held) {
-        if let Some((key, _)) = held.rows.pop() {
-            self.rows.release(key, held.owner);
+    /// Locks a key if that can be had at once; `None` when somebody is in the way. READPAST.
+    pub fn try_lock_key(&self, held: &mut Held, key: RowKey, mode: KeyMode) -> Option<Gained> {
+        if held.covers_key(key.tree, mode) {
+            return Some(Gained::Nothing);
+        }
+        match self.keys.request(key, held.owner, mode, None) {
+            Request::Covered => Some(Gained::Nothing),
+            Request::Granted(before) => {
+                note(held, key, before, mode);
+                Some(Gained::From(before))
+            }
+            Request::Blocked(_) => None,
         }
     }
 
-    /// Locks a table until [`LockManager::release_all`]. Suspends when it is not free.
+    /// Gives back what a request has gained: the row turned out not to matter.
+    pub fn unlock_key(&self, held: &mut Held, key: RowKey, gained: Gained) {
+        let Gained::From(before) = gained else { return };
+        let Some(at) = held.keys.iter().rposition(|(k, _)| *k == key) else { return };
+        if before == KeyMode::NONE {
+            held.keys.remove(at);
+            held.count(key.tree, -1);
+        } else {
+            held.keys[at].1 = before;
+        }
+        self.keys.weaken(key, held.owner, before);
+    }
+
+    /// What the owner holds on a key, but for what locks on the table cover.
+    pub fn key_mode(&self, held: &Held, key: RowKey) -> KeyMode {
+        if held.keys.is_empty() && held.app.is_empty() {
+            return KeyMode::NONE;
+        }
+        self.keys.mode_of(key, held.owner)
+    }
+
+    /// Locks a table until [`LockManager::release_all`]; a `brief` lock (and every Sch-S lock) until
+    /// [`LockManager::release_brief`]. Suspends when it is not free.
     #[inline]
     pub fn lock_table(
         &self,
         held: &mut Held,
         tree: u64,
         mode: TableMode,
+        brief: bool,
         timeout_ns: Option<u64>,
     ) -> Result<(), LockError> {
-        if held.covers_table(tree, mode) {
+        let brief = brief || mode == TableMode::SchemaStability;
+        if if brief {
+            held.covers_table(tree, mode)
+        } else {
+            held.covers_table_to_the_end(tree, mode)
+        } {
             return Ok(());
         }
         if mode.is_fast() && self.tables.try_fast(tree, mode) {
-            held.tables.push(HeldTable { tree, mode, fast: true });
+            held.tables.push(HeldTable { tree, mode, fast: true, brief });
             return Ok(());
         }
-        self.lock_table_slow(held, tree, mode, timeout_ns)
+        self.lock_table_slow(held, tree, mode, brief, timeout_ns)
     }
 
     #[cold]
@@ -152,6 +244,7 @@ impl LockManager {
         held: &mut Held,
         tree: u64,
         mode: TableMode,
+        brief: bool,
         timeout_ns: Option<u64>,
     ) -> Result<(), LockError> {
         if mode.is_strong() {
@@ -162,20 +255,20 @@ impl LockManager {
             let end = |owner| self.tables.withdraw(tree, owner);
             let poll = || self.tables.regrant(tree);
             let target = Target::Table(tree, mode);
-            if let Err(e) = self.wait(held, target, mode.wait_type(), timeout_ns, end, poll) {
+            if let Err(e) = self.wait(held, target, timeout_ns, end, poll) {
                 if mode.is_strong() {
                     self.tables.lower(tree);
                 }
                 return Err(e);
             }
         }
-        held.tables.push(HeldTable { tree, mode, fast: false });
+        held.tables.push(HeldTable { tree, mode, fast: false, brief });
         Ok(())
     }
 
     /// Takes a lock on a table if nobody is in the way: lock escalation.
     pub fn try_lock_table(&self, held: &mut Held, tree: u64, mode: TableMode) -> bool {
-        if held.covers_table(tree, mode) {
+        if held.covers_table_to_the_end(tree, mode) {
             return true;
         }
         if mode.is_strong() {
@@ -183,7 +276,7 @@ impl LockManager {
         }
         let granted = self.tables.request(tree, held.owner, mode, None);
         if granted {
-            held.tables.push(HeldTable { tree, mode, fast: false });
+            held.tables.push(HeldTable { tree, mode, fast: false, brief: false });
         } else if mode.is_strong() {
             self.tables.lower(tree);
         }
@@ -203,12 +296,14 @@ impl LockManager {
         self.tables.release_fast(tree, TableMode::IntentExclusive);
     }
 
-    /// Waits for the end of transaction `xid`, which is `holder`'s, as long as `unfinished` says so. Suspends.
+    /// Waits for the end of transaction `xid`, which is `holder`'s, as long as `unfinished` says so: to get `mode` of
+    /// a row that it has changed. Suspends.
     pub fn wait_for_end(
         &self,
         held: &mut Held,
         xid: u64,
         holder: Owner,
+        mode: KeyMode,
         timeout_ns: Option<u64>,
         unfinished: impl Fn() -> bool,
     ) -> Result<(), LockError> {
@@ -234,7 +329,7 @@ impl LockManager {
                     node.grant();
                 }
             };
-            self.wait(held, Target::End(holder), WaitType::LckMX, timeout_ns, withdraw, poll)
+            self.wait(held, Target::End(holder, xid, mode), timeout_ns, withdraw, poll)
         } else {
             withdraw(held.owner);
             Ok(())
@@ -260,62 +355,100 @@ impl LockManager {
         }
     }
 
-    /// Releases everything.
+    /// Releases everything that belongs to the transaction.
+    #[inline]
     pub fn release_all(&self, held: &mut Held) {
-        for (key, _) in held.rows.drain(..) {
-            self.rows.release(key, held.owner);
-        }
         let owner = held.owner;
+        for (key, _) in held.keys.drain(..) {
+            self.keys.weaken(key, owner, KeyMode::NONE);
+        }
+        held.counts.clear();
         for t in held.tables.drain(..).rev() {
             self.tables.release(t, owner);
         }
+        if !held.app.is_empty() {
+            self.release_app(held, false);
+        }
     }
 
-    /// Releases the Sch-S locks: the statement is over.
+    /// Releases the locks that are brief: the statement is over.
     #[inline]
-    pub fn release_stability(&self, held: &mut Held) {
+    pub fn release_brief(&self, held: &mut Held) {
         let owner = held.owner;
         held.tables.retain(|t| {
-            let goes = t.mode == TableMode::SchemaStability;
-            if goes {
+            if t.brief {
                 self.tables.release(*t, owner);
             }
-            !goes
+            !t.brief
         });
     }
 
-    /// Releases the row locks in a tree, after a lock on the whole table has made them unnecessary.
-    pub fn release_rows_of(&self, held: &mut Held, tree: u64) {
+    /// Releases the key locks in a tree, after a lock on the whole table has made them unnecessary.
+    pub fn release_keys_of(&self, held: &mut Held, tree: u64) {
         let owner = held.owner;
-        held.rows.retain(|(key, _)| {
+        held.keys.retain(|(key, _)| {
             let goes = key.tree == tree;
             if goes {
-                self.rows.release(*key, owner);
+                self.keys.weaken(*key, owner, KeyMode::NONE);
             }
             !goes
         });
+        held.counts.retain(|(t, _)| *t != tree);
     }
 
-    /// What is held and waited for, but for intent locks of the fast path.
+    /// What is held and waited for, but for intent locks of the fast path whose owners run.
     pub fn list(&self) -> Vec<LockInfo> {
         let mut all = Vec::new();
         self.tables.each(|tree, owner, mode, granted| {
-            all.push(LockInfo { owner, tree, key_hash: None, mode: mode.name(), granted });
+            let resource = LockResource::Table { tree };
+            all.push(LockInfo { owner, resource, mode: mode.name(), granted });
         });
-        self.rows.each(|key, owner, mode, granted| {
-            let key_hash = Some(key.hash);
-            all.push(LockInfo { owner, tree: key.tree, key_hash, mode: mode.name(), granted });
+        self.keys.each(|key, owner, mode, granted| {
+            all.push(LockInfo { owner, resource: resource_of(key), mode: mode.name(), granted });
+        });
+        self.graph.each(|owner, record| {
+            for (tree, mode) in &record.fast {
+                let resource = LockResource::Table { tree: *tree };
+                all.push(LockInfo { owner, resource, mode: mode.name(), granted: true });
+            }
         });
         all
     }
 
-    /// Parks until the node is granted, condemned or out of time. `withdraw` takes the owner out of its queue and
-    /// says false when it was granted meanwhile.
+    /// Who waits, for what, and who is in the way.
+    pub fn waits(&self) -> Vec<WaitInfo> {
+        let now = clock::now_ns();
+        let mut all = Vec::new();
+        self.graph.each(|owner, record| {
+            let (resource, mode, wait_type) = record.target.describe();
+            let blocker = match record.target {
+                Target::Key(key, _) => self.keys.first_blocker(key, owner),
+                Target::Table(tree, _) => self.tables.first_blocker(tree, owner),
+                Target::End(holder, ..) => Some(holder),
+            };
+            let wait_ns = now.saturating_sub(record.since_ns);
+            all.push(WaitInfo { owner, resource, mode, wait_type, wait_ns, blocker });
+        });
+        all
+    }
+
+    /// The last deadlocks, oldest first.
+    pub fn deadlocks(&self) -> Vec<Arc<Deadlock>> {
+        self.graph.deadlocks.lock().iter().cloned().collect()
+    }
+
+    fn look_for_deadlock(&self, owner: Owner) {
+        if let (Some(report), Some(hook)) = (self.graph.check(owner, self), self.hook.get()) {
+            hook(&report);
+        }
+    }
+
+    /// Parks until the node is granted, condemned, cancelled or out of time. `withdraw` takes the owner out of its
+    /// queue and says false when it was granted meanwhile.
     fn wait(
         &self,
         held: &Held,
         target: Target,
-        wait_type: WaitType,
         timeout_ns: Option<u64>,
         withdraw: impl Fn(Owner) -> bool,
         poll: impl Fn(),
@@ -324,6 +457,7 @@ impl LockManager {
         let node = &held.node;
         let begun = clock::now_ns();
         let deadline = timeout_ns.map(|t| begun.saturating_add(t));
+        let (_, _, wait_type) = target.describe();
         counters::add(Counter::LockWaits, 1);
         if timeout_ns == Some(0) {
             // A poll may find it free already.
@@ -334,13 +468,19 @@ impl LockManager {
             }
             return Ok(());
         }
-        let fast =
-            held.tables.iter().filter(|t| t.fast).map(|t| (bucket_of(t.tree), t.mode)).collect();
-        self.graph
-            .begin(owner, WaitRecord { target, priority: held.priority, node: node.clone(), fast });
-        self.graph.check(owner, self);
+        let record = WaitRecord {
+            target,
+            priority: held.priority,
+            cost: held.cost,
+            since_ns: begun,
+            node: node.clone(),
+            fast: held.tables.iter().filter(|t| t.fast).map(|t| (t.tree, t.mode)).collect(),
+        };
+        self.graph.begin(owner, record);
+        self.look_for_deadlock(owner);
         let period = match target {
             Target::Table(_, mode) if mode.is_strong() => DRAIN_POLL_NS,
+            _ if held.cancel.is_some() => CANCEL_POLL_NS,
             _ => RECHECK_NS,
         };
         let mut next_check = begun + RECHECK_NS;
@@ -354,15 +494,20 @@ impl LockManager {
                 Verdict::Waiting => {}
             }
             let now = clock::now_ns();
-            if deadline.is_some_and(|d| now >= d) {
+            let cancelled = held.cancel.as_ref().is_some_and(|c| c.load(Relaxed));
+            let late = deadline.is_some_and(|d| now >= d);
+            if cancelled || late {
                 if withdraw(owner) && node.verdict() != Verdict::Granted {
+                    if cancelled {
+                        break Err(LockError::Cancelled);
+                    }
                     counters::add(Counter::LockTimeouts, 1);
                     break Err(LockError::Timeout);
                 }
                 break Ok(());
             }
             if now >= next_check {
-                self.graph.check(owner, self);
+                self.look_for_deadlock(owner);
                 next_check = now + RECHECK_NS;
             }
             let until = (now + period).min(deadline.unwrap_or(u64::MAX));
@@ -371,5 +516,15 @@ impl LockManager {
         };
         self.graph.end(owner);
         result
+    }
+}
+
+/// Enters a key lock, new or strengthened, into the owner's list.
+fn note(held: &mut Held, key: RowKey, before: KeyMode, mode: KeyMode) {
+    if before == KeyMode::NONE {
+        held.keys.push((key, mode));
+        held.count(key.tree, 1);
+    } else if let Some(entry) = held.keys.iter_mut().rev().find(|(k, _)| *k == key) {
+        entry.1 = before.union(mode);
     }
 }

@@ -1,8 +1,8 @@
-//! Locks on whole tables, with a fast path for the locks that every statement takes: IX and Sch-S.
+//! Locks on whole tables, with a fast path for the locks that every statement takes: IX, IS and Sch-S.
 //!
 //! Tables fall into buckets by number. Such a lock adds one to the counter of its bucket in the slot's own row of
 //! counters, then looks at the bucket's `strong` count; while that is zero the lock is held, and releasing it
-//! subtracts one from the counter of the slot that the owner then runs on. A strong request (S, X, Sch-M) raises
+//! subtracts one from the counter of the slot that the owner then runs on. A strong request (S, U, SIX, X, Sch-M) raises
 //! `strong`, which sends newcomers to the bucket's slow list, and waits until the counters add up to zero.
 //!
 //! Why that is sound: the addition and the look at `strong` are sequentially consistent, as are raising `strong` and
@@ -13,7 +13,7 @@
 //! A releaser does not tell the strong waiter: it looks again every millisecond. That keeps a fence out of release.
 
 use crate::held::{Held, HeldTable};
-use crate::rows::{Queue, Waiter};
+use crate::queue::{Queue, Waiter};
 use crate::wait::WaitNode;
 use crate::{Owner, TableMode};
 use parking_lot::Mutex;
@@ -25,9 +25,10 @@ use stdx::CachePadded;
 
 pub(crate) const BUCKETS: usize = 1024;
 
-/// One slot's counters: intent-exclusive and schema-stability locks, per bucket.
+/// One slot's counters of the fast modes, per bucket.
 struct Row {
     ix: Box<[AtomicI32]>,
+    is: Box<[AtomicI32]>,
     sch_s: Box<[AtomicI32]>,
 }
 
@@ -59,12 +60,16 @@ impl TableLocks {
     fn counter(&self, bucket: usize, mode: TableMode) -> &AtomicI32 {
         let row = self.rows[slot()].get_or_init(|| {
             let zeros = || (0..BUCKETS).map(|_| AtomicI32::new(0)).collect();
-            Row { ix: zeros(), sch_s: zeros() }
+            Row { ix: zeros(), is: zeros(), sch_s: zeros() }
         });
-        if mode == TableMode::IntentExclusive { &row.ix[bucket] } else { &row.sch_s[bucket] }
+        match mode {
+            TableMode::IntentExclusive => &row.ix[bucket],
+            TableMode::IntentShared => &row.is[bucket],
+            _ => &row.sch_s[bucket],
+        }
     }
 
-    /// Takes an IX or Sch-S lock if no strong one is about. Does not note it in a `Held`.
+    /// Takes a lock of a fast mode if no strong one is about. Does not note it in a `Held`.
     #[inline]
     pub(crate) fn try_fast(&self, tree: u64, mode: TableMode) -> bool {
         let bucket = bucket_of(tree);
@@ -87,6 +92,9 @@ impl TableLocks {
         let mut sum = 0i64;
         for row in self.rows.iter().filter_map(|r| r.get()) {
             sum += i64::from(row.ix[bucket].load(SeqCst));
+            if mode >= TableMode::Exclusive {
+                sum += i64::from(row.is[bucket].load(SeqCst));
+            }
             if mode == TableMode::SchemaModification {
                 sum += i64::from(row.sch_s[bucket].load(SeqCst));
             }
@@ -208,6 +216,11 @@ impl TableLocks {
         if let Some(queue) = self.buckets[bucket_of(tree)].slow.lock().get(&tree) {
             queue.blockers(owner, TableMode::compatible, out);
         }
+    }
+
+    pub(crate) fn first_blocker(&self, tree: u64, owner: Owner) -> Option<Owner> {
+        let slow = self.buckets[bucket_of(tree)].slow.lock();
+        slow.get(&tree)?.first_blocker(owner, TableMode::compatible)
     }
 
     /// Calls `f` for every hold and wait of the slow lists.

@@ -12,6 +12,8 @@ pub enum StorageError {
     Duplicate,
     /// An unfinished transaction holds the key: wait for it and try again. Nothing is latched.
     WaitFor(Xid),
+    /// The key would go into a gap that may be locked: ask, then try again. Nothing is latched.
+    GapGuarded,
     /// The row changed after the caller's snapshot ([`crate::OnWrite::Conflict`]; SQL Server's 3960).
     Conflict,
     /// Key and row do not fit a page (SQL Server's 511), or the key is longer than keys may be (1946).
@@ -43,7 +45,7 @@ impl StorageError {
     pub fn number(&self) -> u32 {
         match self {
             StorageError::Duplicate => 2627,
-            StorageError::WaitFor(_) => 0,
+            StorageError::WaitFor(_) | StorageError::GapGuarded => 0,
             StorageError::Conflict => 3960,
             StorageError::RowTooLarge { .. } => 511,
             StorageError::FilegroupFull => 1105,
@@ -59,6 +61,7 @@ impl fmt::Display for StorageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StorageError::Duplicate => f.write_str("the key exists"),
+            StorageError::GapGuarded => f.write_str("the gap may be locked"),
             StorageError::WaitFor(xid) => write!(f, "the key is held by transaction {xid}"),
             StorageError::Conflict => f.write_str("the row changed after the snapshot"),
             StorageError::RowTooLarge { key, row } => {

@@ -51,7 +51,7 @@ pub(crate) fn insert_fast<L: TxnLog>(
         return None;
     }
     let bytes = entry_bytes(key.len(), row.bytes.len()) + 8 + pad8(key.len());
-    if space.gap() < bytes {
+    if space.gap() < bytes || log.gap_guarded() {
         return None;
     }
     let op = PageOp::Insert { tree, page: w.id(), key, row: LogRow::from(row) };
@@ -74,11 +74,17 @@ impl<L: TxnLog> LeafContext<'_, L> {
                 return match self.log.conflict(Stamp(slotted::entry_head(w, i))) {
                     OnExisting::Duplicate => Err(StorageError::Duplicate),
                     OnExisting::Wait(xid) => Err(StorageError::WaitFor(xid)),
+                    OnExisting::ReplaceGhost if self.log.gap_guarded() => {
+                        Err(StorageError::GapGuarded)
+                    }
                     OnExisting::ReplaceGhost => Ok(self.replace(w, i, key, row)),
                 };
             }
             Err(pos) => pos,
         };
+        if self.log.gap_guarded() {
+            return Err(StorageError::GapGuarded);
+        }
         let Some(at) = self.make_room(w, pos, key, row.bytes.len()) else {
             return Ok(Change::Full);
         };
@@ -123,7 +129,12 @@ impl<L: TxnLog> LeafContext<'_, L> {
         let mut slots: Vec<u8> = Vec::new();
         for i in 0..Space::of(w).slots {
             let stamp = Stamp(slotted::entry_head(w, i));
-            if stamp.is_ghost() && self.log.purgeable(stamp) {
+            let mut key = || {
+                let mut key = Vec::new();
+                slotted::read_key(w, i, &mut key);
+                key
+            };
+            if stamp.is_ghost() && self.log.purgeable(stamp, self.tree, &mut key) {
                 slots.extend_from_slice(&(i as u16).to_le_bytes());
             }
         }

@@ -4,7 +4,7 @@
 //! it pays for, storage does not suspend. `log` is called with the page latched exclusively, before the page is
 //! changed; whatever it is told has then happened.
 
-use crate::{PageOp, StorageError};
+use crate::{PageOp, StorageError, TreeId};
 use log_manager::{LogError, Lsn};
 use mvcc::{Stamp, Xid};
 
@@ -59,9 +59,17 @@ pub trait TxnLog {
     /// An update or delete met a row stamped `existing`. The page is latched: never suspends.
     fn before_write(&mut self, existing: Stamp) -> OnWrite;
 
-    /// Whether a ghost with this stamp is committed and below every snapshot, so that its space may be reused.
-    fn purgeable(&self, ghost: Stamp) -> bool {
-        let _ = ghost;
+    /// Whether somebody may have locked gaps of the tree, so that no key may come into one unasked. Asked with the
+    /// leaf latched, after which a reader that latches the leaf sees the key: see `engine`'s `gaps.rs`.
+    #[inline]
+    fn gap_guarded(&self) -> bool {
+        false
+    }
+
+    /// Whether a ghost with this stamp is committed and no snapshot needs it, so that its space may be reused. `key`
+    /// gives the row's key.
+    fn purgeable(&self, ghost: Stamp, tree: TreeId, key: &mut dyn FnMut() -> Vec<u8>) -> bool {
+        let _ = (ghost, tree, key);
         false
     }
 }

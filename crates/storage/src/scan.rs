@@ -6,27 +6,37 @@
 use crate::node::Target;
 use crate::slotted::{self, LEAF};
 use crate::{StorageError, Tree};
-use buffer_pool::{PageBuf, PageWords};
+use buffer_pool::{PageBuf, PageId, PageRead, PageWords, header};
 use mvcc::Stamp;
 use std::ops::Bound;
 
 /// A private copy of a leaf.
 pub struct LeafCopy {
     page: Box<PageBuf>,
+    /// The page's word when it was copied.
+    word: u64,
 }
 
 impl LeafCopy {
     pub(crate) fn new() -> LeafCopy {
-        LeafCopy { page: PageBuf::boxed() }
+        LeafCopy { page: PageBuf::boxed(), word: 0 }
+    }
+
+    /// Copies the page that `look` is at; `false` when it has changed since.
+    pub(crate) fn take(&mut self, look: PageRead<'_>, latched: bool) -> bool {
+        self.word = look.seen();
+        if !latched {
+            return look.copy_to(&mut self.page);
+        }
+        let Some(w) = look.try_exclusive() else { return false };
+        w.copy_to(&mut self.page);
+        w.unlock_unchanged();
+        true
     }
 
     /// The page.
     pub fn page(&self) -> &PageBuf {
         &self.page
-    }
-
-    pub(crate) fn page_mut(&mut self) -> &mut PageBuf {
-        &mut self.page
     }
 
     /// Rows on the leaf, ghosts included.
@@ -56,6 +66,10 @@ pub struct Scan {
     lower: Bound<Vec<u8>>,
     upper: Bound<Vec<u8>>,
     reverse: bool,
+    /// See [`Scan::latch_leaves`].
+    latched: bool,
+    /// Leaves copied.
+    leaves: u64,
     leaf: LeafCopy,
     /// Slots of the leaf still to yield.
     from: usize,
@@ -77,7 +91,57 @@ impl Scan {
         let own = |b: Bound<&[u8]>| b.map(|k| k.to_vec());
         let (lower, upper) = (own(lower), own(upper));
         let leaf = LeafCopy::new();
-        Scan { tree, lower, upper, reverse, leaf, from: 0, to: 0, state: State::Unread, ahead: 4 }
+        Scan {
+            tree,
+            lower,
+            upper,
+            reverse,
+            latched: false,
+            leaves: 0,
+            leaf,
+            from: 0,
+            to: 0,
+            state: State::Unread,
+            ahead: 4,
+        }
+    }
+
+    /// Copies each leaf under its latch from here on: whoever changes the leaf afterwards sees what the caller did
+    /// before, and the copy has everything that was changed before.
+    pub fn latch_leaves(&mut self) {
+        self.latched = true;
+    }
+
+    /// How many leaves have been copied.
+    pub fn leaves(&self) -> u64 {
+        self.leaves
+    }
+
+    /// Whether the leaf of the row yielded last is still as it was copied.
+    pub fn is_current(&self) -> Result<bool, StorageError> {
+        let page = PageId(self.leaf.page.word(header::PAGE_ID));
+        Ok(self.tree.store.pool().optimistic(page)?.seen() == self.leaf.word)
+    }
+
+    /// Goes on behind `key` (before it, in reverse), with a new look at the tree.
+    pub fn go_on_behind(&mut self, key: &[u8]) {
+        let end = if self.reverse { &mut self.upper } else { &mut self.lower };
+        match end {
+            Bound::Included(k) | Bound::Excluded(k) => {
+                k.clear();
+                k.extend_from_slice(key);
+                let k = std::mem::take(k);
+                *end = Bound::Excluded(k);
+            }
+            Bound::Unbounded => *end = Bound::Excluded(key.to_vec()),
+        }
+        self.look_again();
+    }
+
+    /// Begins again where it began (or last went on).
+    pub fn look_again(&mut self) {
+        self.state = State::Unread;
+        (self.from, self.to) = (0, 0);
     }
 
     /// The next row. Not an iterator: the slices live until the next call.
@@ -108,14 +172,14 @@ impl Scan {
                     Bound::Included(k) | Bound::Excluded(k) => k,
                     Bound::Unbounded => &[],
                 };
-                self.tree.copy_leaf(Target::Key(key), &mut self.leaf)?;
+                self.tree.copy_leaf(Target::Key(key), self.latched, &mut self.leaf)?;
             }
             (State::Unread, true) => {
                 let target = match &self.upper {
                     Bound::Included(k) | Bound::Excluded(k) => Target::Key(k),
                     Bound::Unbounded => Target::Last,
                 };
-                self.tree.copy_leaf(target, &mut self.leaf)?;
+                self.tree.copy_leaf(target, self.latched, &mut self.leaf)?;
             }
             (State::Reading, false) => {
                 let Some(fence) = slotted::upper_fence(&self.leaf.page) else { return Ok(false) };
@@ -133,7 +197,7 @@ impl Scan {
                     self.read_ahead(Target::Key(&fence))?;
                 }
                 if !self.follow_right(&fence)? {
-                    self.tree.copy_leaf(Target::Key(&fence), &mut self.leaf)?;
+                    self.tree.copy_leaf(Target::Key(&fence), self.latched, &mut self.leaf)?;
                 }
             }
             (State::Reading, true) => {
@@ -147,7 +211,7 @@ impl Scan {
                 }
                 let fence = fence.to_vec();
                 self.reverse_ahead(&fence)?;
-                self.tree.copy_leaf(Target::Below(&fence), &mut self.leaf)?;
+                self.tree.copy_leaf(Target::Below(&fence), self.latched, &mut self.leaf)?;
                 // The leaf may have been split since: it ends at the fence all the same, or the descent is redone.
                 if slotted::upper_fence(&self.leaf.page) != Some(&fence) {
                     let page = self.leaf.page.word(buffer_pool::header::PAGE_ID);
@@ -157,6 +221,7 @@ impl Scan {
             }
         }
         self.state = State::Reading;
+        self.leaves += 1;
         let page = &*self.leaf.page;
         let slots = slotted::Space::of(page).slots;
         let at = |key: &[u8], after: bool| match slotted::search(page, key) {
@@ -207,9 +272,11 @@ impl Scan {
             return Ok(false);
         }
         let look = self.tree.store.pool().optimistic(right)?;
-        let page = &mut *self.leaf.page;
-        Ok(look.copy_to(page)
-            && slotted::kind_of(page).0 == LEAF
+        if !self.leaf.take(look, self.latched) {
+            return Ok(false);
+        }
+        let page = &*self.leaf.page;
+        Ok(slotted::kind_of(page).0 == LEAF
             && page.word(slotted::OWNER) == self.tree.id().0.0
             && slotted::lower_fence(page) == fence)
     }

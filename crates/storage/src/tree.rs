@@ -331,16 +331,18 @@ impl Tree {
         }
     }
 
-    /// Copies the leaf that a descent to `target` ends at.
+    /// Copies the leaf that a descent to `target` ends at; `latched`: under its latch, so that whoever latches it
+    /// later sees everything that the copier did before.
     pub(crate) fn copy_leaf(
         &self,
         target: Target<'_>,
+        latched: bool,
         copy: &mut LeafCopy,
     ) -> Result<(), StorageError> {
         let mut path = Path::new();
         loop {
             self.descend(target, &mut path)?;
-            if path.leaf().copy_to(copy.page_mut()) {
+            if copy.take(path.leaf(), latched) {
                 return Ok(());
             }
         }

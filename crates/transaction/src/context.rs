@@ -9,12 +9,15 @@ use crate::{Shared, TooManyTransactions, key_hash};
 use lock_manager::Owner;
 use log_manager::{Appended, Lease, LogError, Lsn, record_bytes};
 use mvcc::{Stamp, Xid, XidStatus};
-use storage::{Logged, OnExisting, OnWrite, OpHeader, PageOp, StorageError, TxnLog};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use storage::{Logged, OnExisting, OnWrite, OpHeader, PageOp, StorageError, TreeId, TxnLog};
 
 /// A transaction's side of its changes.
 pub struct TxnContext {
     owner: Owner,
     xid: Xid,
+    /// No record of the transaction is below.
+    first: Lsn,
     last: Lsn,
     /// The newest commit this transaction has seen by looking past its snapshot (duplicates, latest rows).
     saw: Lsn,
@@ -31,6 +34,7 @@ impl TxnContext {
         TxnContext {
             owner,
             xid: Xid::NONE,
+            first: Lsn::NONE,
             last: Lsn::NONE,
             saw: Lsn::NONE,
             conflict_from: None,
@@ -59,6 +63,17 @@ impl TxnContext {
         self.last
     }
 
+    /// About how much log it has written, with what others wrote meanwhile: what undoing would have to look at.
+    pub fn log_bytes(&self) -> u64 {
+        self.last.0.saturating_sub(self.first.0)
+    }
+
+    /// Its side of changes in a tree whose gaps somebody may have locked: see [`Guarded`].
+    #[inline]
+    pub fn guarded<'a>(&'a mut self, guards: &'a AtomicU32) -> Guarded<'a> {
+        Guarded { context: self, guards }
+    }
+
     /// The newest commit it has seen other than through its snapshot.
     pub fn saw(&self) -> Lsn {
         self.saw
@@ -78,6 +93,7 @@ impl TxnContext {
     /// Forgets the transaction; its end has been logged or it has done nothing.
     pub fn reset(&mut self) {
         self.xid = Xid::NONE;
+        self.first = Lsn::NONE;
         self.last = Lsn::NONE;
         self.saw = Lsn::NONE;
         self.conflict_from = None;
@@ -87,8 +103,9 @@ impl TxnContext {
     pub fn ensure_xid(&mut self) -> Result<(), TooManyTransactions> {
         if self.xid.is_none() {
             let shared = &self.shared;
-            self.xid =
-                shared.xids.begin(self.owner, shared.log.tail(), shared.snapshots.horizon())?;
+            let tail = shared.log.tail();
+            self.xid = shared.xids.begin(self.owner, tail, shared.snapshots.horizon())?;
+            self.first = tail;
         }
         Ok(())
     }
@@ -206,8 +223,44 @@ impl TxnLog for TxnContext {
         gone_or(OnWrite::Proceed)
     }
 
-    fn purgeable(&self, ghost: Stamp) -> bool {
-        purgeable(&self.shared, ghost)
+    fn purgeable(&self, ghost: Stamp, tree: TreeId, key: &mut dyn FnMut() -> Vec<u8>) -> bool {
+        purgeable(&self.shared, ghost, tree, key)
+    }
+}
+
+/// A transaction's side of an insert that must not come into a locked gap unasked. The count of those who may have
+/// locked gaps of the tree is read with the leaf latched, so a relaxed load does: see `engine`'s `gaps.rs`.
+pub struct Guarded<'a> {
+    context: &'a mut TxnContext,
+    guards: &'a AtomicU32,
+}
+
+impl TxnLog for Guarded<'_> {
+    #[inline]
+    fn ensure(&mut self, bytes: usize) -> Result<(), StorageError> {
+        self.context.ensure(bytes)
+    }
+
+    #[inline]
+    fn log(&mut self, op: &PageOp<'_>) -> Logged {
+        self.context.log(op)
+    }
+
+    fn conflict(&mut self, existing: Stamp) -> OnExisting {
+        self.context.conflict(existing)
+    }
+
+    fn before_write(&mut self, existing: Stamp) -> OnWrite {
+        self.context.before_write(existing)
+    }
+
+    #[inline]
+    fn gap_guarded(&self) -> bool {
+        self.guards.load(Relaxed) != 0
+    }
+
+    fn purgeable(&self, ghost: Stamp, tree: TreeId, key: &mut dyn FnMut() -> Vec<u8>) -> bool {
+        self.context.purgeable(ghost, tree, key)
     }
 }
 
@@ -224,29 +277,38 @@ fn on_existing(shared: &Shared, existing: Stamp, own: Xid) -> (OnExisting, Lsn) 
     }
 }
 
-fn purgeable(shared: &Shared, ghost: Stamp) -> bool {
-    let horizon = shared.snapshots.horizon();
-    match ghost.xid() {
-        None => ghost.csn().is_some_and(|csn| csn < horizon),
+/// A ghost may go when everybody sees that the row is deleted, or when the row that it was is gone from the version
+/// store: it went there with the deletion, and goes when no snapshot needs it, old ones included.
+fn purgeable(
+    shared: &Shared,
+    ghost: Stamp,
+    tree: TreeId,
+    key: &mut dyn FnMut() -> Vec<u8>,
+) -> bool {
+    let csn = match ghost.xid() {
+        None => ghost.csn().unwrap_or(Lsn::NONE),
         Some(xid) => match shared.xids.status(xid) {
-            XidStatus::Committed(csn) => csn < horizon,
-            _ => false,
+            XidStatus::Committed(csn) => csn,
+            _ => return false,
         },
-    }
+    };
+    csn < shared.snapshots.horizon() || !shared.versions.has(tree.0.0, &key())
 }
 
 /// One insert that is a transaction of its own: one record, no id, no state. Its commit number is drawn while the
 /// leaf is latched, and the row is there before the latch goes, so a reader whose snapshot is above sees it.
 pub struct FusedInsert<'a> {
     shared: &'a Shared,
+    guards: &'a AtomicU32,
     at: Option<Appended>,
     saw: Lsn,
 }
 
 impl<'a> FusedInsert<'a> {
+    /// `guards`: as for [`Guarded`].
     #[inline]
-    pub fn new(shared: &'a Shared) -> FusedInsert<'a> {
-        FusedInsert { shared, at: None, saw: Lsn::NONE }
+    pub fn new(shared: &'a Shared, guards: &'a AtomicU32) -> FusedInsert<'a> {
+        FusedInsert { shared, guards, at: None, saw: Lsn::NONE }
     }
 
     /// Where it was logged; its start is the commit number.
@@ -289,7 +351,12 @@ impl TxnLog for FusedInsert<'_> {
         stdx::fatal!("a fused transaction inserts, and does nothing else")
     }
 
-    fn purgeable(&self, ghost: Stamp) -> bool {
-        purgeable(self.shared, ghost)
+    #[inline]
+    fn gap_guarded(&self) -> bool {
+        self.guards.load(Relaxed) != 0
+    }
+
+    fn purgeable(&self, ghost: Stamp, tree: TreeId, key: &mut dyn FnMut() -> Vec<u8>) -> bool {
+        purgeable(self.shared, ghost, tree, key)
     }
 }

@@ -20,11 +20,11 @@ mod xids;
 #[cfg(test)]
 mod tests;
 
-pub use context::{FusedInsert, TxnContext};
+pub use context::{FusedInsert, Guarded, TxnContext};
 pub use envelope::{Envelope, Kind, SYSTEM_ENVELOPE_BYTES, TXN_ENVELOPE_BYTES};
 pub use hash::key_hash;
 pub use shared::{LogOfStore, Shared};
-pub use snapshots::{SnapshotCell, Snapshots};
+pub use snapshots::{InUse, SnapshotCell, Snapshots};
 pub use undo::{Trees, undo_to};
 pub use versions::{VersionSeen, VersionStore};
 pub use xids::{TooManyTransactions, XidTable};

@@ -41,8 +41,9 @@ impl Shared {
 
     /// Collects old versions and forgotten states. One step of background work.
     pub fn collect(&self) -> u64 {
-        let horizon = self.snapshots.advance(&self.log);
-        let gone = self.versions.collect(horizon, |xid| self.xids.ended_below(xid, horizon));
+        let in_use = self.snapshots.advance(&self.log);
+        let horizon = in_use.horizon;
+        let gone = self.versions.collect(&in_use, &self.xids);
         self.xids.trim(horizon);
         gone
     }

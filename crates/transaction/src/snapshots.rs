@@ -1,9 +1,13 @@
-//! Who reads as of when, and the horizon below which nobody does.
+//! Who reads as of when, and what nobody reads any more.
 //!
-//! A reader stores TAKING, then reads the log's position, then stores it. The horizon's keeper reads the tail first,
-//! then the cells. Sequential consistency leaves two cases: the keeper sees TAKING or the snapshot (and respects it),
-//! or the reader reads the log after the keeper did, and its snapshot is not below the keeper's tail. A snapshot may
-//! lag the tail (durable LSN), so the keeper starts from the lower of both.
+//! A reader stores TAKING, then reads the log's position, then stores it. The keeper reads the log first, then the
+//! cells. Sequential consistency leaves two cases: the keeper sees TAKING or the snapshot (and respects it), or the
+//! reader reads the log after the keeper did, and its snapshot is not below what the keeper read. A snapshot may lag
+//! the tail (durable LSN), so the keeper starts from the lower of both.
+//!
+//! A reader that takes a second snapshot while the first is in use (a statement within a statement) widens its cell:
+//! `high` is raised to ANY by the same protocol, then set to the newer one. The cell then stands for every snapshot
+//! from the older to the newer.
 
 use log_manager::{Log, Lsn};
 use parking_lot::Mutex;
@@ -13,29 +17,42 @@ use stdx::CachePadded;
 
 const NONE: u64 = u64::MAX;
 const TAKING: u64 = 0;
+const ANY: u64 = u64::MAX;
 
-/// One reader's published snapshot: a line of its own.
-pub struct SnapshotCell(CachePadded<AtomicU64>);
+#[derive(Debug)]
+struct Cell {
+    /// The oldest snapshot in use; TAKING or NONE.
+    low: AtomicU64,
+    /// The newest. Means something while `low` is a snapshot.
+    high: AtomicU64,
+}
+
+/// One reader's published snapshots: a line of its own.
+pub struct SnapshotCell(CachePadded<Cell>);
 
 impl SnapshotCell {
-    /// Publishes and returns the position that `read` gives.
+    /// Publishes and returns the position that `read` gives. Nothing else is in use.
     #[inline]
     pub fn take(&self, read: impl FnOnce() -> Lsn) -> Lsn {
-        self.0.swap(TAKING, SeqCst);
+        self.0.low.swap(TAKING, SeqCst);
         let snapshot = read();
-        self.0.store(snapshot.0, Release);
+        self.0.high.store(snapshot.0, Relaxed);
+        self.0.low.store(snapshot.0, Release);
         snapshot
     }
 
-    /// Publishes a snapshot that is already protected by an older one in this cell.
-    pub fn set(&self, snapshot: Lsn) {
-        self.0.store(snapshot.0, Release);
+    /// The same while an older snapshot stays in use.
+    pub fn take_another(&self, read: impl FnOnce() -> Lsn) -> Lsn {
+        self.0.high.swap(ANY, SeqCst);
+        let snapshot = read();
+        self.0.high.store(snapshot.0, Release);
+        snapshot
     }
 
     /// No snapshot any more.
     #[inline]
     pub fn clear(&self) {
-        self.0.store(NONE, Release);
+        self.0.low.store(NONE, Release);
     }
 }
 
@@ -51,10 +68,39 @@ impl Default for Snapshots {
     }
 }
 
+/// The snapshots that somebody reads by, or may read by from now on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InUse {
+    /// Every snapshot is at or above this.
+    pub horizon: Lsn,
+    /// Snapshots taken from now on are at or above this.
+    from_now: u64,
+    /// Those in use: from the first to the second, both included.
+    ranges: Vec<(u64, u64)>,
+}
+
+impl InUse {
+    /// Whether somebody's snapshot sees a commit at `since` and not one at `until`. (A commit below a snapshot is
+    /// seen by it.)
+    pub fn needs(&self, since: Lsn, until: Lsn) -> bool {
+        until.0 >= self.from_now
+            || self.ranges.iter().any(|&(low, high)| low.max(since.0 + 1) <= high.min(until.0))
+    }
+}
+
+#[cfg(test)]
+impl InUse {
+    pub(crate) fn for_test(from_now: u64, ranges: &[(u64, u64)]) -> InUse {
+        let least = ranges.iter().map(|r| r.0).chain([from_now]).min();
+        InUse { horizon: Lsn(least.unwrap_or(0)), from_now, ranges: ranges.to_vec() }
+    }
+}
+
 impl Snapshots {
     /// A cell for a session.
     pub fn register(&self) -> Arc<SnapshotCell> {
-        let cell = Arc::new(SnapshotCell(CachePadded::new(AtomicU64::new(NONE))));
+        let cell = Cell { low: AtomicU64::new(NONE), high: AtomicU64::new(NONE) };
+        let cell = Arc::new(SnapshotCell(CachePadded::new(cell)));
         let mut cells = self.cells.lock();
         cells.retain(|c| c.strong_count() > 0);
         cells.push(Arc::downgrade(&cell));
@@ -67,15 +113,31 @@ impl Snapshots {
         Lsn(self.horizon.load(Acquire))
     }
 
-    /// Moves the horizon up as far as readers allow.
-    pub fn advance(&self, log: &Log) -> Lsn {
+    /// Moves the horizon up as far as readers allow; what is in use.
+    pub fn advance(&self, log: &Log) -> InUse {
+        self.advance_from(|| log.durable().min(log.tail()))
+    }
+
+    pub(crate) fn advance_from(&self, log: impl FnOnce() -> Lsn) -> InUse {
         let cells = self.cells.lock();
-        let mut least = log.durable().min(log.tail()).0;
+        let from_now = log().0;
         std::sync::atomic::fence(SeqCst);
+        let mut least = from_now;
+        let mut ranges = Vec::new();
         for cell in cells.iter().filter_map(Weak::upgrade) {
-            least = least.min(cell.0.load(SeqCst));
+            let low = cell.0.low.load(SeqCst);
+            if low == NONE {
+                continue;
+            }
+            // A reader between TAKING and its snapshot leaves the horizon where it is: `low` is 0. If the cell is
+            // cleared and taken again between these two loads, `low` to ANY covers what is there: the newer snapshot
+            // is above the older one, and TAKING again only hides a `high` that belongs to a later `low`.
+            let high = cell.0.high.load(SeqCst);
+            let high = if cell.0.low.load(SeqCst) == low && low != TAKING { high } else { ANY };
+            least = least.min(low);
+            ranges.push((low, high));
         }
-        // A reader between TAKING and its snapshot leaves the horizon where it is.
-        Lsn(self.horizon.fetch_max(least, AcqRel).max(least))
+        let horizon = Lsn(self.horizon.fetch_max(least, AcqRel).max(least));
+        InUse { horizon, from_now, ranges }
     }
 }

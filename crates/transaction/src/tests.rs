@@ -73,12 +73,14 @@ fn states_are_told_until_everybody_is_past_them() {
 #[test]
 fn the_version_that_a_snapshot_sees_is_found() {
     let store = VersionStore::default();
+    let xids = XidTable::new(1, 8);
+    let writer = xids.begin(Owner(1), Lsn(400), Lsn::NONE).unwrap();
     let (tree, key) = (8, &b"k"[..]);
     let hash = key_hash(tree, key);
     let at = |n: u64| Stamp::committed(Lsn(n));
     store.push(tree, key, hash, at(80), b"first", at(160));
     store.push(tree, key, hash, at(160).ghost(), b"", at(240));
-    store.push(tree, key, hash, at(240), b"third", Stamp::active(Xid(9)));
+    store.push(tree, key, hash, at(240), b"third", Stamp::active(writer));
     let read = |snapshot| {
         let mut row = Vec::new();
         let seen = store.read(tree, key, Lsn(snapshot), Xid::NONE, |_| XidStatus::Active, &mut row);
@@ -88,11 +90,95 @@ fn the_version_that_a_snapshot_sees_is_found() {
     assert!(!read(240).0, "deleted then");
     assert_eq!(read(88), (true, b"first".to_vec()));
     assert!(!read(80).0, "not there yet");
-    assert_eq!(store.collect(Lsn(168), |_| false), 1, "only the first is seen by nobody");
+    let all = InUse::for_test(168, &[]);
+    assert_eq!(store.collect(&all, &xids), 1, "only the first is seen by nobody");
     assert_eq!(store.count(), 2);
     assert_eq!(read(300), (true, b"third".to_vec()));
-    assert_eq!(store.collect(Lsn(1000), |_| true), 2);
+    assert_eq!(store.collect(&InUse::for_test(1000, &[]), &xids), 1, "one may come back");
+    xids.committed(writer, Lsn(800));
+    assert_eq!(store.collect(&InUse::for_test(1000, &[]), &xids), 1);
     assert_eq!(store.count(), 0);
+    assert!(!store.has(tree, key));
+}
+
+/// A row changed a thousand times under one old reader keeps the version that the reader sees.
+#[test]
+fn a_long_reader_keeps_only_what_it_reads() {
+    let xids = XidTable::new(1, 8);
+    let (tree, key) = (8, &b"k"[..]);
+    let fill = |store: &VersionStore| {
+        for n in 1..=1000u64 {
+            let (since, until) = (Lsn(n * 80), Lsn((n + 1) * 80));
+            let (since, until) = (Stamp::committed(since), Stamp::committed(until));
+            store.push(tree, key, key_hash(tree, key), since, &n.to_le_bytes(), until);
+        }
+    };
+    let left = |ranges: &[(u64, u64)], from_now: u64| {
+        let store = VersionStore::default();
+        fill(&store);
+        store.collect(&InUse::for_test(from_now, ranges), &xids);
+        let mut left: Vec<u64> = Vec::new();
+        for n in 1..=1001u64 {
+            let mut row = Vec::new();
+            // As of just after version n was committed.
+            let seen =
+                store.read(tree, key, Lsn(n * 80 + 8), Xid::NONE, |_| XidStatus::Active, &mut row);
+            if matches!(seen, VersionSeen::Row(s) if s == Stamp::committed(Lsn(n * 80))) {
+                left.push(n);
+            }
+        }
+        assert_eq!(store.count(), left.len() as u64);
+        left
+    };
+    let now = 1001 * 80 + 8;
+    assert_eq!(left(&[], now), [0u64; 0]);
+    // A commit at 240 is not below a snapshot of 240.
+    assert_eq!(left(&[(240, 240)], now), [2]);
+    assert_eq!(left(&[(248, 248)], now), [3]);
+    assert_eq!(left(&[(248, 248), (8_008, 8_008)], now), [3, 100]);
+    assert_eq!(left(&[(248, 408)], now), [3, 4, 5], "a statement within a statement");
+    assert_eq!(left(&[(0, u64::MAX)], now).len(), 1000, "somebody is about to take one");
+    assert_eq!(left(&[], 999 * 80 + 8), [999, 1000], "a snapshot may still be taken there");
+}
+
+/// Readers on threads, a keeper that advances: what a reader has published is in use or not below what is to come.
+#[test]
+fn no_snapshot_escapes_the_keeper() {
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+    let snapshots = Snapshots::default();
+    let (log, stop) = (AtomicU64::new(8), AtomicBool::new(false));
+    std::thread::scope(|s| {
+        let keeper = s.spawn(|| {
+            let mut last = Lsn::NONE;
+            for _ in 0..20_000 {
+                log.fetch_add(8, SeqCst);
+                let in_use = snapshots.advance_from(|| Lsn(log.load(SeqCst)));
+                assert!(in_use.horizon >= last);
+                last = in_use.horizon;
+            }
+            stop.store(true, SeqCst);
+        });
+        for _ in 0..2 {
+            s.spawn(|| {
+                let cell = snapshots.register();
+                while !stop.load(SeqCst) {
+                    let old = cell.take(|| Lsn(log.load(SeqCst)));
+                    assert!(snapshots.horizon() <= old);
+                    let new = cell.take_another(|| Lsn(log.load(SeqCst)));
+                    let in_use = snapshots.advance_from(|| Lsn(log.load(SeqCst)));
+                    for seen in [old, new] {
+                        assert!(
+                            in_use.needs(Lsn(seen.0 - 8), seen),
+                            "{seen} is in use: {in_use:?}"
+                        );
+                        assert!(snapshots.horizon() <= seen);
+                    }
+                    cell.clear();
+                }
+            });
+        }
+        keeper.join().unwrap();
+    });
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Older versions of rows, in memory, for readers whose snapshot is older than the row in place.
 //!
-//! A chain belongs to one key of one tree: newest first. A version knows by whom it was replaced, and goes when
-//! everybody sees the replacement. Versions are pushed while the page is latched and before it changes, so a reader
+//! A chain belongs to one key of one tree: newest first. A version knows by whom it was replaced, and goes when no
+//! snapshot lies between its own commit and that of the replacement: one long reader keeps the versions that it would
+//! read, one per row, and not those that came and went since. Versions are pushed while the page is latched and before it changes, so a reader
 //! that meets the new row finds the old one here. After a rollback the version that came back in place stays here too
 //! (until the horizon has passed the rollback), for readers that had seen the row in between.
 
+use crate::{InUse, XidTable};
 use log_manager::Lsn;
 use mvcc::{Stamp, Visibility, Xid, XidStatus, visible};
 use parking_lot::Mutex;
@@ -102,15 +104,36 @@ impl VersionStore {
         VersionSeen::Nothing
     }
 
-    /// Drops what no snapshot needs. `ended_below` tells whether a transaction ended, either way, below the horizon.
-    /// Returns how many versions went.
-    pub fn collect(&self, horizon: Lsn, ended_below: impl Fn(Xid) -> bool) -> u64 {
+    /// Whether a row has older versions.
+    pub fn has(&self, tree: u64, key: &[u8]) -> bool {
+        let hash = crate::key_hash(tree, key);
+        let shard = self.shard(hash).lock();
+        shard.get(&hash).is_some_and(|c| c.iter().any(|c| c.tree == tree && *c.key == *key))
+    }
+
+    /// Drops what no snapshot needs. Returns how many versions went.
+    pub fn collect(&self, in_use: &InUse, xids: &XidTable) -> u64 {
         if self.count.load(Relaxed) == 0 {
             return 0;
         }
-        let needed = |v: &Version| match v.by.xid() {
-            None => v.by.csn().is_some_and(|csn| csn >= horizon),
-            Some(xid) => !ended_below(xid),
+        let needed = |v: &Version| {
+            let until = match v.by.xid() {
+                None => v.by.csn().unwrap_or(Lsn::NONE),
+                Some(xid) => match xids.status(xid) {
+                    XidStatus::Committed(csn) => csn,
+                    XidStatus::Active | XidStatus::Committing => return true,
+                    // Who saw the row in between may still look for this one.
+                    XidStatus::Aborted => return !xids.ended_below(xid, in_use.horizon),
+                },
+            };
+            let since = match v.stamp.xid() {
+                None => v.stamp.csn().unwrap_or(Lsn::NONE),
+                Some(xid) => match xids.status(xid) {
+                    XidStatus::Committed(csn) => csn,
+                    _ => Lsn::NONE,
+                },
+            };
+            in_use.needs(since, until)
         };
         let mut gone = 0;
         for shard in &self.shards {

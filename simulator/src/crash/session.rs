@@ -293,7 +293,7 @@ impl Session {
         let table = self.rng.below(TABLES as u64) as usize;
         let tree = self.table(txn, table)?;
         txn.begin_statement();
-        let options = ScanOptions { nolock: false, reverse: self.rng.one_in(2) };
+        let options = ScanOptions { reverse: self.rng.one_in(2), ..ScanOptions::default() };
         let mut scan = txn.scan(&tree, Bound::Unbounded, Bound::Unbounded, options)?;
         while let Some((_, row)) = scan.next(txn)? {
             let by = writer(row);

@@ -109,7 +109,7 @@ fn readers_always_see_whole_transactions() {
                 let mut txn = db.begin(TxnOptions::default());
                 while done.load(Acquire) == 0 {
                     txn.begin_statement();
-                    let all = rows(&mut txn, tree, ScanOptions { nolock: false, reverse });
+                    let all = rows(&mut txn, tree, ScanOptions { reverse, ..ScanOptions::default() });
                     let sum = all.iter().fold(0u64, |a, (_, r)| a.wrapping_add(number(r)));
                     assert_eq!((all.len() as u64, sum), (ROWS, 0));
                     txn.end_statement();
@@ -254,9 +254,9 @@ fn a_table_lock_waits_for_writers_and_keeps_them_out() {
         for _ in 0..20 {
             txn.begin();
             txn.lock_table(&tree, TableLock::Exclusive).unwrap();
-            let count = rows(&mut txn, &tree, ScanOptions { nolock: true, reverse: false }).len();
+            let count = rows(&mut txn, &tree, nolock()).len();
             thread::sleep(std::time::Duration::from_millis(1));
-            let again = rows(&mut txn, &tree, ScanOptions { nolock: true, reverse: false }).len();
+            let again = rows(&mut txn, &tree, nolock()).len();
             assert_eq!(count, again, "nobody inserts under TABLOCKX");
             txn.commit(Durability::Delayed).unwrap();
         }

@@ -117,7 +117,7 @@ impl TxnLog for Txn {
         }
     }
 
-    fn purgeable(&self, ghost: Stamp) -> bool {
+    fn purgeable(&self, ghost: Stamp, _: TreeId, _: &mut dyn FnMut() -> Vec<u8>) -> bool {
         self.purge && ghost.xid().is_none()
     }
 }

@@ -1,0 +1,198 @@
+//! What others may know of a session's transactions, and how locks and waits are told to the statistics views.
+//!
+//! Invariants: a `Status` is written by its session alone, with relaxed stores to a line of its own; a reader may see
+//! a mixture of two moments, as in SQL Server's views.
+
+use crate::{Database, Isolation, TreeId, Txn};
+use lock_manager::{Deadlock, LockResource, Owner};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+use stdx::CachePadded;
+
+const IDLE: u8 = 0;
+const ACTIVE: u8 = 1;
+
+#[derive(Default)]
+struct Cells {
+    session: AtomicU32,
+    state: AtomicU8,
+    isolation: AtomicU8,
+    /// Counts transactions: with the owner, names one.
+    number: AtomicU64,
+    begun_unix_ns: AtomicU64,
+}
+
+/// See the file's first lines.
+#[derive(Default)]
+pub(crate) struct Status(CachePadded<Cells>);
+
+impl Status {
+    pub(crate) fn set_session(&self, session: u32) {
+        self.0.session.store(session, Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn begin(&self, isolation: Isolation) {
+        self.0.isolation.store(isolation as u8, Relaxed);
+        self.0.begun_unix_ns.store(runtime::clock::unix_ns(), Relaxed);
+        self.0.number.store(self.0.number.load(Relaxed) + 1, Relaxed);
+        self.0.state.store(ACTIVE, Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn end(&self) {
+        self.0.state.store(IDLE, Relaxed);
+    }
+}
+
+/// The sessions that have a transaction object on a database.
+#[derive(Default)]
+pub(crate) struct Sessions(Mutex<HashMap<Owner, Arc<Status>>>);
+
+impl Sessions {
+    pub(crate) fn register(&self, owner: Owner) -> Arc<Status> {
+        let status = Arc::new(Status::default());
+        self.0.lock().insert(owner, status.clone());
+        status
+    }
+
+    pub(crate) fn forget(&self, owner: Owner) {
+        self.0.lock().remove(&owner);
+    }
+
+    fn session_of(&self, owner: Owner) -> Option<u32> {
+        self.0.lock().get(&owner).map(|s| s.0.session.load(Relaxed)).filter(|s| *s != 0)
+    }
+}
+
+/// An active transaction: `sys.dm_tran_active_transactions`, `dm_tran_session_transactions` and
+/// `dm_tran_database_transactions`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TransactionInfo {
+    /// The session's number, if it told one.
+    pub session: Option<u32>,
+    pub owner: Owner,
+    /// `transaction_id`: unique in the database while it is open.
+    pub id: u64,
+    pub isolation: Isolation,
+    pub begun_unix_ns: u64,
+    /// It has logged something.
+    pub writes: bool,
+}
+
+/// A row of `sys.dm_tran_locks`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LockRow {
+    pub session: Option<u32>,
+    pub owner: Owner,
+    pub resource: LockResource,
+    /// The tree, for OBJECT and KEY resources.
+    pub tree: Option<TreeId>,
+    /// `request_mode`.
+    pub mode: &'static str,
+    /// `request_status`: GRANT or WAIT.
+    pub granted: bool,
+}
+
+/// A wait for a lock: `sys.dm_os_waiting_tasks`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaitRow {
+    pub session: Option<u32>,
+    pub owner: Owner,
+    pub resource: LockResource,
+    pub mode: &'static str,
+    /// LCK_M_X and the like.
+    pub wait_type: &'static str,
+    pub wait_ns: u64,
+    pub blocking_session: Option<u32>,
+    pub blocking_owner: Option<Owner>,
+}
+
+fn tree_of(resource: LockResource) -> Option<TreeId> {
+    match resource {
+        LockResource::Table { tree }
+        | LockResource::Key { tree, .. }
+        | LockResource::EndOfTable { tree } => Some(TreeId(buffer_pool::PageId(tree))),
+        LockResource::Application { .. } | LockResource::Transaction { .. } => None,
+    }
+}
+
+impl Database {
+    /// What is locked and waited for, but for uncontended intent locks.
+    pub fn locks(&self) -> Vec<LockRow> {
+        let row = |l: lock_manager::LockInfo| LockRow {
+            session: self.sessions.session_of(l.owner),
+            owner: l.owner,
+            resource: l.resource,
+            tree: tree_of(l.resource),
+            mode: l.mode,
+            granted: l.granted,
+        };
+        self.shared.locks.list().into_iter().map(row).collect()
+    }
+
+    /// Who waits for a lock.
+    pub fn lock_waits(&self) -> Vec<WaitRow> {
+        let row = |w: lock_manager::WaitInfo| WaitRow {
+            session: self.sessions.session_of(w.owner),
+            owner: w.owner,
+            resource: w.resource,
+            mode: w.mode,
+            wait_type: w.wait_type.name(),
+            wait_ns: w.wait_ns,
+            blocking_session: w.blocker.and_then(|b| self.sessions.session_of(b)),
+            blocking_owner: w.blocker,
+        };
+        self.shared.locks.waits().into_iter().map(row).collect()
+    }
+
+    /// The transactions that are active.
+    pub fn transactions(&self) -> Vec<TransactionInfo> {
+        let writers: Vec<Owner> = self.shared.xids.unfinished().into_iter().map(|x| x.1).collect();
+        let sessions = self.sessions.0.lock();
+        let active = sessions.iter().filter(|(_, s)| s.0.state.load(Relaxed) == ACTIVE);
+        let levels = [
+            Isolation::ReadUncommitted,
+            Isolation::ReadCommitted,
+            Isolation::RepeatableRead,
+            Isolation::Snapshot,
+            Isolation::Serializable,
+        ];
+        active
+            .map(|(owner, s)| TransactionInfo {
+                session: Some(s.0.session.load(Relaxed)).filter(|s| *s != 0),
+                owner: *owner,
+                id: owner.0 << 32 | s.0.number.load(Relaxed) & u64::from(u32::MAX),
+                isolation: levels[usize::from(s.0.isolation.load(Relaxed)).min(4)],
+                begun_unix_ns: s.0.begun_unix_ns.load(Relaxed),
+                writes: writers.contains(owner),
+            })
+            .collect()
+    }
+
+    /// The last deadlocks as text, oldest first: what the log got.
+    pub fn deadlock_graphs(&self) -> Vec<String> {
+        self.shared.locks.deadlocks().iter().map(|d| self.graph_of(d)).collect()
+    }
+
+    fn graph_of(&self, deadlock: &Deadlock) -> String {
+        deadlock.graph(|owner| match self.sessions.session_of(owner) {
+            Some(session) => format!("spid{session}"),
+            None => format!("owner{}", owner.0),
+        })
+    }
+
+    #[cold]
+    pub(crate) fn note_deadlock(&self, deadlock: &Deadlock) {
+        self.note_error(&self.graph_of(deadlock));
+    }
+}
+
+impl Txn {
+    /// Its session's number, if it was told.
+    pub fn session(&self) -> Option<u32> {
+        Some(self.status.0.session.load(Relaxed)).filter(|s| *s != 0)
+    }
+}
