@@ -6,7 +6,7 @@ use crate::BindError;
 use crate::ir::TableHints;
 
 /// Hints of SQL Server that are accepted and change nothing here. FORCESEEK, INDEX and the joins
-/// steer a choice that has one outcome today; PAGLOCK and ROWLOCK are about locks we do not take.
+/// steer a choice that has one outcome today; ROWLOCK is what happens anyway, and there are no locks on pages.
 pub const ACCEPTED_HINTS_WITHOUT_EFFECT: &[&str] = &[
     "FORCESCAN",
     "FORCESEEK",
@@ -16,11 +16,8 @@ pub const ACCEPTED_HINTS_WITHOUT_EFFECT: &[&str] = &[
     "KEEPDEFAULTS",
     "KEEPIDENTITY",
     "NOEXPAND",
-    "NOWAIT",
     "PAGLOCK",
-    "READCOMMITTED",
     "ROWLOCK",
-    "SNAPSHOT",
     "SPATIAL_WINDOW_MAX_CELLS",
 ];
 
@@ -61,13 +58,19 @@ pub const ACCEPTED_QUERY_HINTS_WITHOUT_EFFECT: &[&str] = &[
 /// Reads table hints; 321 for a word that is none.
 pub(crate) fn table_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
     let mut out = TableHints::default();
+    let mut line = 0;
     for hint in hints {
+        line = hint.span.line;
         match hint.name.as_str() {
             "NOLOCK" | "READUNCOMMITTED" => out.nolock = true,
             "TABLOCK" => out.tablock = true,
             "TABLOCKX" => out.tablockx = true,
-            "UPDLOCK" | "XLOCK" => out.updlock = true,
-            "HOLDLOCK" | "SERIALIZABLE" | "REPEATABLEREAD" => out.holdlock = true,
+            "UPDLOCK" => out.updlock = true,
+            "XLOCK" => out.xlock = true,
+            "HOLDLOCK" | "SERIALIZABLE" => out.holdlock = true,
+            "REPEATABLEREAD" => out.repeatableread = true,
+            "READCOMMITTED" => out.readcommitted = true,
+            "NOWAIT" => out.nowait = true,
             "READPAST" => out.readpast = true,
             "READCOMMITTEDLOCK" => out.readcommittedlock = true,
             name if ACCEPTED_HINTS_WITHOUT_EFFECT.contains(&name) => {}
@@ -84,6 +87,17 @@ pub(crate) fn table_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindEr
                 ));
             }
         }
+    }
+    let levels =
+        [out.nolock, out.readcommitted || out.readcommittedlock, out.repeatableread, out.holdlock];
+    let locks = out.updlock || out.xlock || out.tablock || out.tablockx || out.readpast;
+    if levels.iter().filter(|on| **on).count() > 1 || (out.nolock && locks) {
+        return Err(BindError::new(
+            1047,
+            15,
+            line,
+            "Conflicting locking hints specified.".to_string(),
+        ));
     }
     Ok(out)
 }

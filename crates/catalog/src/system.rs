@@ -28,8 +28,8 @@
 
 use crate::CatalogError;
 use engine::{
-    Database, EngineError, InsertHint, Isolation, ReadOptions, RowImage, RowLock, ScanOptions, Tree,
-    Txn,
+    Database, EngineError, InsertHint, Isolation, ReadOptions, RowImage, RowLock, ScanOptions,
+    Tree, Txn,
 };
 use std::ops::Bound;
 use std::sync::Arc;

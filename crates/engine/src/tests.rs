@@ -181,7 +181,8 @@ fn a_statement_reads_as_of_its_beginning_and_the_next_one_anew() {
         writer.begin();
         db.background_step();
         assert_eq!(rows(&mut reader, &tree, ScanOptions::default()), before);
-        let reverse = rows(&mut reader, &tree, ScanOptions { reverse: true, ..ScanOptions::default() });
+        let reverse =
+            rows(&mut reader, &tree, ScanOptions { reverse: true, ..ScanOptions::default() });
         assert!(reverse.iter().rev().eq(&before));
         assert_eq!(read(&mut reader, &tree, 0).as_deref(), Some(&b"old"[..]));
     }

@@ -160,6 +160,17 @@ impl Txn {
 
     /// Locks a whole table until the end of the transaction.
     pub fn lock_table(&mut self, tree: &Tree, lock: TableLock) -> Result<(), EngineError> {
+        self.lock_table_for(tree, lock, false, false)
+    }
+
+    /// The same; a `brief` lock goes with the statement, `no_wait` is 1222 at once.
+    pub fn lock_table_for(
+        &mut self,
+        tree: &Tree,
+        lock: TableLock,
+        brief: bool,
+        no_wait: bool,
+    ) -> Result<(), EngineError> {
         let mode = match lock {
             TableLock::IntentShared => TableMode::IntentShared,
             TableLock::IntentExclusive => TableMode::IntentExclusive,
@@ -168,7 +179,10 @@ impl Txn {
             TableLock::Exclusive => TableMode::Exclusive,
             TableLock::SchemaModification => TableMode::SchemaModification,
         };
-        self.enter(tree, mode)
+        let waiting = self.wait_as(no_wait);
+        let locked = self.enter_for(tree, mode, brief);
+        self.no_wait = waiting;
+        locked
     }
 
     /// The X lock of a row, unless the whole table is ours.

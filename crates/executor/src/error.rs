@@ -52,6 +52,33 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
                 ),
             )
         }
+        EngineError::SnapshotNotAllowed => SqlError::new(
+            3952,
+            16,
+            format!(
+                "Snapshot isolation transaction failed accessing database '{database}' because \
+                 snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow \
+                 snapshot isolation."
+            ),
+        ),
+        EngineError::SnapshotTooLate => SqlError::new(
+            3951,
+            16,
+            format!(
+                "Transaction failed in database '{database}' because the statement was run under \
+                 snapshot isolation but the transaction did not start in snapshot isolation. You \
+                 cannot change the isolation level of the transaction after the transaction has \
+                 started unless the transaction was originally started under snapshot isolation \
+                 level."
+            ),
+        ),
+        EngineError::ReadPastRefused => SqlError::new(
+            650,
+            16,
+            "You can only specify the READPAST lock in the READ COMMITTED or REPEATABLE READ \
+             isolation levels.",
+        ),
+        EngineError::Cancelled => crate::cx::cancelled(),
         EngineError::LogFull { reason } => SqlError::new(
             9002,
             17,

@@ -275,7 +275,7 @@ impl Vm<'_> {
         // Both steps must stand or fall together.
         let own = self.state.transaction.count == 0;
         if own {
-            self.state.transaction.begin(None);
+            self.state.transaction.begin(None, &self.state.options);
         }
         let private = self.state.transaction.private.mark();
         let created: Result<Arc<TableDef>, SqlError> = if is_temporary(&name.name) {

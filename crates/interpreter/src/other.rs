@@ -21,7 +21,7 @@ impl Vm<'_> {
         match kind {
             StmtKind::Begin { name, .. } => {
                 let name = self.tran_name(name.as_ref(), frame);
-                self.state.transaction.begin(name);
+                self.state.transaction.begin(name, &self.state.options);
             }
             StmtKind::Commit { delayed } => {
                 let state = &mut *self.state;
@@ -288,11 +288,8 @@ impl Vm<'_> {
             Isolation::ReadUncommitted => engine::Isolation::ReadUncommitted,
             Isolation::ReadCommitted => engine::Isolation::ReadCommitted,
             Isolation::Snapshot => engine::Isolation::Snapshot,
-            Isolation::RepeatableRead | Isolation::Serializable => {
-                return Err(SqlError::unsupported(
-                    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ or SERIALIZABLE",
-                ));
-            }
+            Isolation::RepeatableRead => engine::Isolation::RepeatableRead,
+            Isolation::Serializable => engine::Isolation::Serializable,
         };
         Ok(())
     }

@@ -46,14 +46,8 @@ impl FastPoint {
         let parts = scan.table.key_layout.parts();
         let range = scan.range.as_ref()?;
         let hints = &scan.hints;
-        let special = scan.locator
-            || scan.table.is_private()
-            || scan.for_update
-            || hints.nolock
-            || hints.tablock
-            || hints.tablockx
-            || hints.updlock
-            || hints.holdlock;
+        let hinted = *hints != binder::ir::TableHints::default();
+        let special = scan.locator || scan.table.is_private() || scan.for_update || hinted;
         if parts.is_empty() || !range.is_point(parts.len()) || special {
             return None;
         }

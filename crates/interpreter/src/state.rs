@@ -154,13 +154,14 @@ pub struct SessionState {
 impl SessionState {
     /// A fresh session in `database`.
     pub fn new(spid: u16, database: Arc<OpenDatabase>) -> SessionState {
+        let cancel = Arc::new(AtomicBool::new(false));
         SessionState {
             spid,
             database,
             options: SetOptions::default(),
             client: Arc::default(),
-            cancel: Arc::new(AtomicBool::new(false)),
-            transaction: Transaction::default(),
+            transaction: Transaction::of_session(spid, cancel.clone()),
+            cancel,
             rowcount: 0,
             error: 0,
             identity: None,

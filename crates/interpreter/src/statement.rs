@@ -285,7 +285,7 @@ impl Vm<'_> {
             && self.state.transaction.count == 0
             && opens_transaction(&planned.body)
         {
-            self.state.transaction.begin(None);
+            self.state.transaction.begin(None, &self.state.options);
         }
         match &mut planned.body {
             Body::FastInsert(insert) => {

@@ -11,9 +11,11 @@
 use crate::host::OpenDatabase;
 use crate::state::SetOptions;
 use catalog::DdlScope;
-use engine::{DelayedDurability, Durability, Savepoint, Txn, TxnOptions};
+use engine::{DelayedDurability, Durability, Isolation, Savepoint, Txn, TxnOptions};
 use executor::{SqlError, doomed, from_engine};
 use session_table::{Mark, PrivateTables};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A session's transaction.
 #[derive(Default)]
@@ -25,6 +27,10 @@ pub(crate) struct Transaction {
     /// The name given to the outermost BEGIN.
     name: Option<String>,
     savepoints: Vec<(String, Savepoint, usize, Mark)>,
+    /// The outermost BEGIN was under SNAPSHOT isolation; anything later is too late for it.
+    snapshot: bool,
+    /// Whose it is: the session's number, and the flag that ends its waits.
+    session: (u16, Option<Arc<AtomicBool>>),
     /// The engine's object, kept between transactions. Absent while a statement has it.
     txn: Option<Box<Txn>>,
     /// Uncommitted definitions.
@@ -52,11 +58,12 @@ pub(crate) fn durability(database: &OpenDatabase, delayed: Option<bool>) -> Dura
 impl Transaction {
     /// BEGIN TRANSACTION.
     #[inline]
-    pub fn begin(&mut self, name: Option<String>) {
+    pub fn begin(&mut self, name: Option<String>, options: &SetOptions) {
         self.count += 1;
         if self.count == 1 {
             self.serial += 1;
             self.name = name;
+            self.snapshot = options.isolation == Isolation::Snapshot;
         }
     }
 
@@ -83,6 +90,9 @@ impl Transaction {
     pub fn take(&mut self, database: &OpenDatabase, options: &SetOptions) -> Box<Txn> {
         let wanted = TxnOptions {
             isolation: options.isolation,
+            too_late_for_snapshot: self.count > 0
+                && options.isolation == Isolation::Snapshot
+                && !self.snapshot,
             lock_timeout_ms: options.lock_timeout_ms,
             deadlock_priority: options.deadlock_priority,
         };
@@ -93,7 +103,12 @@ impl Transaction {
                 }
                 txn
             }
-            None => Box::new(database.engine.txn(wanted)),
+            None => {
+                let mut txn = Box::new(database.engine.txn(wanted));
+                txn.set_session(u32::from(self.session.0));
+                txn.set_cancel(self.session.1.clone());
+                txn
+            }
         }
     }
 

@@ -184,7 +184,7 @@ impl Vm<'_> {
                     self.state.error = 0;
                 }
                 Op::Begin => {
-                    self.state.transaction.begin(None);
+                    self.state.transaction.begin(None, &self.state.options);
                     self.state.rowcount = 0;
                     self.state.error = 0;
                 }

@@ -73,7 +73,7 @@ impl Lowering {
             range,
             predicate,
             hints: get.hints,
-            for_update: locator || get.hints.updlock,
+            for_update: locator || get.hints.updlock || get.hints.xlock,
             reverse: false,
         };
         let node = Node { op: Op::Scan(Box::new(scan)), types, rows };

@@ -128,7 +128,7 @@ pub(crate) fn set_option(def: &mut DatabaseDef, option: &DatabaseOption) -> Resu
     let known: &[&str] = match &*name {
         "delayed_durability" => &["DISABLED", "ALLOWED", "FORCED"],
         "recovery" => &["SIMPLE", "FULL", "BULK_LOGGED"],
-        "read_committed_snapshot" => &["ON"],
+        "read_committed_snapshot" | "allow_snapshot_isolation" => &["ON", "OFF"],
         _ => return Err(SqlError::unsupported(format!("ALTER DATABASE SET {}", option.name))),
     };
     if !known.contains(&value) {

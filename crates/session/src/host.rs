@@ -43,6 +43,13 @@ impl InstanceHost {
             };
             return open.engine.set_delayed_durability(value).map_err(engine_error);
         }
+        let on = matches!(option.value, OptionValue::None | OptionValue::On);
+        if option.name == "READ_COMMITTED_SNAPSHOT" {
+            return open.engine.set_read_committed_snapshot(on).map_err(engine_error);
+        }
+        if option.name == "ALLOW_SNAPSHOT_ISOLATION" {
+            return open.engine.set_allow_snapshot_isolation(on).map_err(engine_error);
+        }
         if option.name == "RECOVERY" {
             let model = match &option.value {
                 OptionValue::Word(word) if word == "SIMPLE" => RecoveryModel::Simple,

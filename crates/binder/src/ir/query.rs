@@ -245,10 +245,18 @@ pub struct TableHints {
     pub tablock: bool,
     /// TABLOCKX: table X lock to the end of the transaction.
     pub tablockx: bool,
-    /// UPDLOCK, XLOCK: rows are locked as if about to be changed.
+    /// UPDLOCK: rows are locked as if about to be changed.
     pub updlock: bool,
-    /// HOLDLOCK, SERIALIZABLE and REPEATABLEREAD: locks kept to the end of the transaction.
+    /// XLOCK: rows are locked as if changed.
+    pub xlock: bool,
+    /// READCOMMITTED for this table.
+    pub readcommitted: bool,
+    /// REPEATABLEREAD for this table.
+    pub repeatableread: bool,
+    /// HOLDLOCK, SERIALIZABLE for this table: locks on rows and gaps, kept to the end of the transaction.
     pub holdlock: bool,
+    /// NOWAIT: 1222 instead of waiting for a lock.
+    pub nowait: bool,
     /// READPAST: rows locked by others are skipped.
     pub readpast: bool,
     /// READCOMMITTEDLOCK: locks instead of row versions for this table.

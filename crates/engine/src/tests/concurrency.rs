@@ -109,7 +109,8 @@ fn readers_always_see_whole_transactions() {
                 let mut txn = db.begin(TxnOptions::default());
                 while done.load(Acquire) == 0 {
                     txn.begin_statement();
-                    let all = rows(&mut txn, tree, ScanOptions { reverse, ..ScanOptions::default() });
+                    let all =
+                        rows(&mut txn, tree, ScanOptions { reverse, ..ScanOptions::default() });
                     let sum = all.iter().fold(0u64, |a, (_, r)| a.wrapping_add(number(r)));
                     assert_eq!((all.len() as u64, sum), (ROWS, 0));
                     txn.end_statement();

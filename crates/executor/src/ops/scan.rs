@@ -1,7 +1,7 @@
 //! Reading a table: whole, by a range of its key, or one row.
 //!
-//! Promise: only the columns asked for are decoded. A row about to be changed is locked, read again in its
-//! newest state and checked again before it is given.
+//! Promise: only the columns asked for are decoded. A row about to be changed is looked for in its newest committed
+//! state (under SNAPSHOT, in that of the snapshot), then locked, read again and checked again before it is given.
 
 use super::Operator;
 use crate::batch::Batch;
@@ -9,8 +9,9 @@ use crate::cx::Cx;
 use crate::error::{engine_error, private_error};
 use crate::eval::{eval, holds};
 use crate::message::SqlError;
+use binder::ir::TableHints;
 use catalog::TableDef;
-use engine::{ScanOptions, TableLock};
+use engine::{Isolation, ReadOptions, RowLock, ScanOptions, TableLock};
 use planner::{KeyRange, Scan};
 use session_table::TableError;
 use std::ops::Bound;
@@ -22,6 +23,11 @@ pub(super) struct TableScan<'p> {
     /// `columns` in row order: the slots in which each lands are the columns' own positions.
     state: State,
     tree: Option<engine::Tree>,
+    options: ReadOptions,
+    /// Rows are locked by U, not X.
+    update: bool,
+    /// Key-range locks.
+    gaps: bool,
     /// Buffers.
     key: Vec<u8>,
     row: Vec<u8>,
@@ -43,7 +49,17 @@ struct Private {
 
 impl<'p> TableScan<'p> {
     pub fn new(plan: &'p Scan) -> Self {
-        TableScan { plan, state: State::Start, tree: None, key: Vec::new(), row: Vec::new() }
+        let options = read_options(plan);
+        TableScan {
+            plan,
+            state: State::Start,
+            tree: None,
+            update: options.lock == RowLock::Update,
+            options,
+            gaps: false,
+            key: Vec::new(),
+            row: Vec::new(),
+        }
     }
 
     fn width(&self) -> usize {
@@ -51,11 +67,12 @@ impl<'p> TableScan<'p> {
     }
 
     fn locks_rows(&self) -> bool {
-        self.plan.for_update || self.plan.hints.updlock
+        self.plan.for_update
     }
 
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         let plan = self.plan;
+        let hints = &plan.hints;
         let bounds = match &plan.range {
             None => Some((Bound::Unbounded, Bound::Unbounded)),
             Some(range) => bounds(range, &plan.table, cx)?,
@@ -73,21 +90,20 @@ impl<'p> TableScan<'p> {
         };
         let tree =
             self.tree.get_or_insert_with(|| engine_tree(txn.database(), &plan.table)).clone();
-        let lock = if plan.hints.tablockx {
-            Some(TableLock::Exclusive)
-        } else if plan.hints.tablock {
-            Some(TableLock::Shared)
-        } else {
-            None
-        };
-        if let Some(lock) = lock {
-            txn.lock_table(&tree, lock).map_err(|e| engine_error(e, Some(&plan.table), cx))?;
+        let level = self.options.isolation.unwrap_or(txn.options().isolation);
+        self.gaps = level == Isolation::Serializable;
+        if let Some(lock) = table_lock(hints) {
+            // A reader's lock is as lasting as its level says; a writer's lasts.
+            let lasts = matches!(level, Isolation::RepeatableRead | Isolation::Serializable);
+            let brief = lock == TableLock::Shared && !lasts;
+            txn.lock_table_for(&tree, lock, brief, hints.nowait)
+                .map_err(|e| engine_error(e, Some(&plan.table), cx))?;
         }
         let point = plan.range.as_ref().is_some_and(|r| {
             let parts = plan.table.key_layout.parts().len();
             parts > 0 && r.is_point(parts)
         });
-        if point && !plan.hints.nolock {
+        if point {
             // For a point the lower bound is the key itself.
             self.key.clear();
             if let Bound::Included(key) = &lower {
@@ -96,7 +112,7 @@ impl<'p> TableScan<'p> {
             self.state = State::Point;
             return Ok(());
         }
-        let options = ScanOptions { nolock: plan.hints.nolock, reverse: plan.reverse };
+        let options = ScanOptions { read: self.options, reverse: plan.reverse };
         let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
         let scan = txn
             .scan(&tree, as_slice(&lower), as_slice(&upper), options)
@@ -104,6 +120,67 @@ impl<'p> TableScan<'p> {
         self.state = State::Range(scan);
         Ok(())
     }
+
+    /// Reads the row of a key into `row`; one about to be changed is locked.
+    fn point(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<(), SqlError> {
+        let plan = self.plan;
+        let table = &*plan.table;
+        let locks_rows = self.locks_rows();
+        let (Some(txn), Some(tree)) = (cx.txn.as_deref_mut(), &self.tree) else { return Ok(()) };
+        // Without further conditions, and with no gap to keep shut, the row is locked at once.
+        let at_once = locks_rows && plan.predicate.is_none() && !self.gaps;
+        let found = if at_once {
+            txn.lock_latest(tree, &self.key, self.update, self.options, &mut self.row)
+        } else {
+            txn.get_with(tree, &self.key, self.options, &mut self.row)
+        };
+        if !found.map_err(|e| engine_error(e, Some(table), cx))?
+            || !emit(plan, &self.key, &self.row, cx, out)?
+            || !locks_rows
+            || at_once
+        {
+            return Ok(());
+        }
+        out.pop();
+        let (Some(txn), Some(tree)) = (cx.txn.as_deref_mut(), &self.tree) else { return Ok(()) };
+        let there = txn
+            .lock_latest(tree, &self.key, self.update, self.options, &mut self.row)
+            .map_err(|e| engine_error(e, Some(table), cx))?;
+        if there {
+            emit(plan, &self.key, &self.row, cx, out)?;
+        }
+        Ok(())
+    }
+}
+
+/// The lock on the whole table that hints ask of a reader.
+fn table_lock(hints: &TableHints) -> Option<TableLock> {
+    match (hints.tablockx, hints.tablock) {
+        (true, _) => Some(TableLock::Exclusive),
+        (_, true) if hints.xlock => Some(TableLock::Exclusive),
+        (_, true) if hints.updlock => Some(TableLock::Update),
+        (_, true) => Some(TableLock::Shared),
+        _ => None,
+    }
+}
+
+/// What a scan asks of the engine.
+fn read_options(plan: &Scan) -> ReadOptions {
+    let hints = &plan.hints;
+    let isolation = match () {
+        () if hints.nolock => Some(Isolation::ReadUncommitted),
+        () if hints.readcommitted || hints.readcommittedlock => Some(Isolation::ReadCommitted),
+        () if hints.repeatableread => Some(Isolation::RepeatableRead),
+        () if hints.holdlock => Some(Isolation::Serializable),
+        () => None,
+    };
+    let lock = match () {
+        () if plan.locator || hints.xlock => RowLock::Exclusive,
+        () if hints.updlock => RowLock::Update,
+        () if hints.readcommittedlock => RowLock::Shared,
+        () => RowLock::ByLevel,
+    };
+    ReadOptions { isolation, lock, read_past: hints.readpast, no_wait: hints.nowait }
 }
 
 impl Operator for TableScan<'_> {
@@ -120,17 +197,7 @@ impl Operator for TableScan<'_> {
             State::Start | State::End => return Ok(false),
             State::Point => {
                 self.state = State::End;
-                let (Some(txn), Some(tree)) = (cx.txn.as_deref_mut(), &self.tree) else {
-                    return Ok(false);
-                };
-                let found = if locks_rows {
-                    txn.read_latest_locked(tree, &self.key, &mut self.row)
-                } else {
-                    txn.get(tree, &self.key, &mut self.row)
-                };
-                if found.map_err(|e| engine_error(e, Some(table), cx))? {
-                    emit(plan, &self.key, &self.row, cx, out)?;
-                }
+                self.point(cx, out)?;
                 return Ok(!out.is_empty());
             }
             State::Range(_) => {}
@@ -164,11 +231,11 @@ impl Operator for TableScan<'_> {
                 continue;
             }
             if locks_rows {
-                // The snapshot's row qualifies; now the newest one must, under its lock.
+                // The row seen qualifies; now the newest one must, under its lock.
                 out.pop();
                 let (Some(txn), Some(tree)) = (cx.txn.as_deref_mut(), &self.tree) else { break };
                 let there = txn
-                    .read_latest_locked(tree, key, &mut self.row)
+                    .lock_latest(tree, key, self.update, self.options, &mut self.row)
                     .map_err(|e| engine_error(e, Some(table), cx))?;
                 if there {
                     emit(plan, key, &self.row, cx, out)?;
