@@ -56,6 +56,11 @@ pub(crate) fn durability(database: &OpenDatabase, delayed: Option<bool>) -> Dura
 }
 
 impl Transaction {
+    /// None yet, of the session of that number, whose waits `cancel` ends.
+    pub fn of_session(spid: u16, cancel: Arc<AtomicBool>) -> Transaction {
+        Transaction { session: (spid, Some(cancel)), ..Transaction::default() }
+    }
+
     /// BEGIN TRANSACTION.
     #[inline]
     pub fn begin(&mut self, name: Option<String>, options: &SetOptions) {

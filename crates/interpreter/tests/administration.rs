@@ -47,7 +47,6 @@ fn settings_end_with_their_procedure() {
          (1)
          1000
          (1)
-         Msg 40510, 4: Statement 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ or SERIALIZABLE' is not supported in this version of SQL Server.
          = end",
     );
 }

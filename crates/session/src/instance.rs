@@ -347,8 +347,6 @@ fn master_options() -> DbOptions {
         },
         buffer_pool_bytes: MASTER_POOL_BYTES,
         checkpoint_log_bytes: 1 << 20,
-        read_committed_snapshot: said("read_committed_snapshot") != Some("OFF"),
-        allow_snapshot_isolation: said("allow_snapshot_isolation") != Some("OFF"),
         ..DbOptions::default()
     }
 }
@@ -371,6 +369,8 @@ pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) ->
             Some("FULL") => RecoveryModel::Full,
             _ => RecoveryModel::Simple,
         },
+        read_committed_snapshot: said("read_committed_snapshot") != Some("OFF"),
+        allow_snapshot_isolation: said("allow_snapshot_isolation") != Some("OFF"),
         ..DbOptions::default()
     }
 }

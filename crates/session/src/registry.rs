@@ -79,6 +79,8 @@ fn isolation_number(state: &SessionState) -> i16 {
     match state.options.isolation {
         engine::Isolation::ReadUncommitted => 1,
         engine::Isolation::ReadCommitted => 2,
+        engine::Isolation::RepeatableRead => 3,
+        engine::Isolation::Serializable => 4,
         engine::Isolation::Snapshot => 5,
     }
 }
