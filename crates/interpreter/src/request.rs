@@ -124,7 +124,8 @@ impl Vm<'_> {
             };
             self.set_isolation(level)?;
         }
-        self.state.transaction.begin(Some(name.to_owned()).filter(|name| !name.is_empty()));
+        let name = Some(name.to_owned()).filter(|name| !name.is_empty());
+        self.state.transaction.begin(name, &self.state.options);
         Ok(())
     }
 }
