@@ -3,7 +3,6 @@
 
 use crate::held::HeldApp;
 use crate::keys::Request;
-use crate::manager::Gained;
 use crate::{APPLICATION, Held, KeyMode, LockError, LockManager, RowKey};
 
 fn resource(hash: u64) -> RowKey {
@@ -83,13 +82,5 @@ impl LockManager {
         for key in gone {
             self.keys.weaken(key, held.owner, held.app_mode(key));
         }
-    }
-}
-
-impl Gained {
-    /// Of two requests for one key, the first of which was not given back.
-    #[must_use]
-    pub fn then(self, later: Gained) -> Gained {
-        if self == Gained::Nothing { later } else { self }
     }
 }

@@ -36,7 +36,7 @@ pub(super) struct TableScan<'p> {
 enum State {
     Start,
     Point,
-    Range(engine::Scan),
+    Range(Box<engine::Scan>),
     Private(Private),
     End,
 }
@@ -117,7 +117,7 @@ impl<'p> TableScan<'p> {
         let scan = txn
             .scan(&tree, as_slice(&lower), as_slice(&upper), options)
             .map_err(|e| engine_error(e, Some(&plan.table), cx))?;
-        self.state = State::Range(scan);
+        self.state = State::Range(Box::new(scan));
         Ok(())
     }
 
