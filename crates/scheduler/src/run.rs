@@ -106,11 +106,12 @@ impl Turn<'_> {
     fn idle(&mut self, l: &Local) {
         let began = clock::now_ns();
         let config = &self.core.config;
-        let at_once = self.may_sleep_at_once(l);
-        if at_once {
+        if self.may_sleep_at_once(l) {
             self.sleep(l);
+            Counts::add(&self.core.counts.idle_ns, clock::now_ns() - began);
+            return;
         }
-        while !at_once {
+        loop {
             for _ in 0..16 {
                 std::hint::spin_loop();
             }
