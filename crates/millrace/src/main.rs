@@ -3,6 +3,7 @@
 
 mod doctor;
 mod lab;
+mod serve;
 mod sql;
 mod topology;
 
@@ -19,6 +20,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// The server: T-SQL for SQL Server's clients.
+    Serve(serve::Args),
     /// A T-SQL shell, on an embedded engine.
     Sql(sql::Args),
     /// Experiments: list them, run them.
@@ -31,6 +34,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
+        Command::Serve(args) => serve::run(args),
         Command::Sql(args) => sql::run(args),
         Command::Lab(args) => lab::run(args),
         Command::Topology(args) => topology::run(args),

@@ -9,6 +9,7 @@
 pub mod clock;
 pub mod net;
 pub mod random;
+pub mod signals;
 pub mod sim;
 pub mod spin;
 pub mod task;

@@ -1,4 +1,4 @@
-//! OS threads: started with a name, pinned to a CPU.
+//! OS threads: started with a name, pinned to a CPU; and what the process may open.
 
 use std::io;
 
@@ -38,4 +38,20 @@ pub fn affinity() -> Vec<usize> {
         // SAFETY: `cpu` is below CPU_SETSIZE.
         .filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) })
         .collect()
+}
+
+/// Lets the process open as many descriptors as it may; how many that is.
+pub fn raise_descriptor_limit() -> u64 {
+    // SAFETY: `limit` is a valid rlimit to write to and to read from; both calls touch nothing else.
+    unsafe {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) != 0 {
+            return 0;
+        }
+        let raised = libc::rlimit { rlim_cur: limit.rlim_max, ..limit };
+        match libc::setrlimit(libc::RLIMIT_NOFILE, &raised) {
+            0 => raised.rlim_cur,
+            _ => limit.rlim_cur,
+        }
+    }
 }

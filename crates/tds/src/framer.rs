@@ -140,6 +140,28 @@ impl Framer {
         rest
     }
 
+    /// Bytes received and not yet handed out.
+    pub fn buffered(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Whether an attention is among the packets received and not yet handed out: while a request runs, its client
+    /// sends nothing else. Nothing is taken.
+    pub fn attention_ahead(&self) -> bool {
+        let mut rest = &self.buffer[self.start..self.end];
+        while let Some(header) = rest.first_chunk::<HEADER_BYTES>() {
+            if header[0] == PacketType::Attention as u8 {
+                return true;
+            }
+            let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
+            match rest.get(length.max(HEADER_BYTES)..) {
+                Some(next) => rest = next,
+                None => return false,
+            }
+        }
+        false
+    }
+
     /// Zeroes what has been handed out: after LOGIN7, which has a password in it.
     pub fn wipe(&mut self) {
         self.message.fill(0);

@@ -1,0 +1,171 @@
+//! `millrace serve`: the server.
+//!
+//! Opens the data folder, listens, tells systemd, and then waits for signals: SIGHUP reads the certificate again,
+//! SIGTERM and SIGINT close every connection, write a checkpoint and end with status 0.
+
+use clap::Args as ClapArgs;
+use device::{IoMode, RealFs};
+use runtime::signals::{self, Signal};
+use server::{Config, Limits, Origin, Server};
+use session::{Instance, InstanceConfig};
+use std::io;
+use std::net::SocketAddr;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::UnixDatagram;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+use tracing::{error, info, warn};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// Connections get so long to end.
+const STOP_NS: u64 = 30_000_000_000;
+const PASSWORD_VARIABLES: [&str; 2] = ["MILLRACE_SA_PASSWORD", "MSSQL_SA_PASSWORD"];
+
+/// Serve T-SQL to SQL Server's clients.
+#[derive(ClapArgs)]
+pub struct Args {
+    /// The data folder; made if it is not there. One process at a time can open it.
+    #[arg(long, value_name = "DIR", default_value = "data/serve")]
+    data: PathBuf,
+    /// Listen here; several times for several addresses. Port 0 is a free one.
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:1433")]
+    listen: Vec<SocketAddr>,
+    /// Certificate chain (PEM), the server's own first. Without it one is made in the data folder.
+    #[arg(long, value_name = "FILE", requires = "key")]
+    certificate: Option<PathBuf>,
+    /// The certificate's private key (PEM).
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    key: Option<PathBuf>,
+    /// Sessions at one time.
+    #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
+    max_connections: usize,
+    /// Megabytes of each database's buffer pool, touched as they are needed; without it a quarter of this machine's
+    /// memory.
+    #[arg(long, value_name = "MB")]
+    memory: Option<u64>,
+    /// What is logged to standard error: error, warn, info, debug or trace, also per crate (`info,server=debug`).
+    #[arg(long, value_name = "LEVELS", env = "MILLRACE_LOG", default_value = "info")]
+    log: Targets,
+}
+
+/// Serves until a signal ends it.
+pub fn run(args: Args) -> ExitCode {
+    let began = Instant::now();
+    let format = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+    let format = format.with_ansi(io::IsTerminal::is_terminal(&io::stderr()));
+    tracing_subscriber::registry().with(args.log.clone()).with(format).init();
+    match serve(args, began) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            error!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(args: Args, began: Instant) -> Result<(), String> {
+    // Before the first thread is started.
+    signals::hold().map_err(|error| format!("signals cannot be held back: {error}"))?;
+    let descriptors = runtime::threads::raise_descriptor_limit();
+    let fs = RealFs::new(IoMode::Auto).map_err(|error| format!("no way to do I/O: {error}"))?;
+    let mut config = InstanceConfig::new(&args.data, fs);
+    config.buffer_pool_bytes = match args.memory {
+        Some(mb) => mb.clamp(16, 1 << 24) << 20,
+        None => quarter_of_memory(),
+    };
+    let memory_mb = config.buffer_pool_bytes >> 20;
+    let instance = Instance::open(config).map_err(|error| error.to_string())?;
+    info!(data = %args.data.display(), memory_mb, descriptors, "opened");
+    let served = listen(&args, &instance).map(|server| {
+        info!(milliseconds = began.elapsed().as_millis() as u64, "ready");
+        notify("READY=1");
+        wait(&server);
+        notify("STOPPING=1");
+        server.stop(STOP_NS)
+    });
+    if let Ok(false) = served {
+        // What is left is recovered at the next start.
+        return Err("some sessions did not end in time; the databases were not closed".to_owned());
+    }
+    let closed = instance.shutdown();
+    served?;
+    closed.map_err(|error| format!("the databases did not close cleanly: {error}"))?;
+    info!("ended");
+    Ok(())
+}
+
+fn listen(args: &Args, instance: &std::sync::Arc<Instance>) -> Result<Server, String> {
+    let certificate = match (&args.certificate, &args.key) {
+        (Some(certificate), Some(key)) => {
+            Origin::Files { certificate: certificate.clone(), key: key.clone() }
+        }
+        _ => Origin::Folder(args.data.clone()),
+    };
+    let given = PASSWORD_VARIABLES.iter().filter_map(|name| std::env::var(name).ok());
+    let given = given.into_iter().find(|password| !password.is_empty());
+    let sa_password_is_generated = given.is_none();
+    let sa_password = given.unwrap_or_else(|| {
+        let made = generated_password();
+        // Once, to whoever started it, and not to the log.
+        println!("The password of sa is {made}");
+        made
+    });
+    let config = Config {
+        listen: args.listen.clone(),
+        certificate: Some(certificate),
+        limits: Limits { connections: args.max_connections, ..Limits::default() },
+        sa_password,
+        sa_password_is_generated,
+    };
+    Server::start(instance, config).map_err(|error| error.to_string())
+}
+
+fn wait(server: &Server) {
+    loop {
+        match signals::wait() {
+            Signal::Terminate => {
+                info!(connections = server.connections(), "ending");
+                return;
+            }
+            Signal::Reload => match server.reload_certificate() {
+                Ok(()) => info!("the certificate was read again"),
+                Err(error) => warn!("the old certificate stays in use: {error}"),
+            },
+        }
+    }
+}
+
+fn quarter_of_memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kb = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    (kb.unwrap_or(1 << 20) << 10) / 4
+}
+
+/// 20 characters, without those that look alike.
+fn generated_password() -> String {
+    const LETTERS: &[u8] = b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+    let mut bytes = [0; 20];
+    runtime::random::fill(&mut bytes);
+    bytes.iter().map(|b| char::from(LETTERS[usize::from(*b) % LETTERS.len()])).collect()
+}
+
+/// systemd's notification protocol: a datagram to the socket that it named, if it did.
+fn notify(state: &str) {
+    let Some(path) = std::env::var_os("NOTIFY_SOCKET").and_then(|p| p.into_string().ok()) else {
+        return;
+    };
+    let sent = UnixDatagram::unbound().and_then(|socket| match path.strip_prefix('@') {
+        Some(name) => {
+            let address = std::os::unix::net::SocketAddr::from_abstract_name(name)?;
+            socket.send_to_addr(state.as_bytes(), &address)
+        }
+        None => socket.send_to(state.as_bytes(), &path),
+    });
+    if let Err(error) = sent {
+        warn!(%error, "systemd cannot be told");
+    }
+}

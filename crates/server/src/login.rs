@@ -1,0 +1,371 @@
+//! From the first byte to a session: PRELOGIN, TLS, LOGIN7.
+//!
+//! | peer | encryption |
+//! |---|---|
+//! | loopback | as the client likes: none, the login only, everything, strict |
+//! | elsewhere | everything or strict; a client that cannot is refused |
+//!
+//! A failed login is told in one form, 18456 in state 1; what was wrong with it goes to the log. The password is wiped
+//! from the receive buffer before anything else happens.
+
+use crate::connection::Connection;
+use crate::io::Broken;
+use runtime::clock;
+use session::{ConnectionFacts, Session};
+use std::net::IpAddr;
+use std::sync::Arc;
+use tds::login7::{Login7, feature};
+use tds::prelogin::{Encryption, Negotiated, Prelogin, PreloginReply};
+use tds::{
+    Done, DoneKind, DoneStatus, EnvChange, Frame, Message, PACKET_BYTES_DEFAULT, PacketType, Phase,
+    ProtocolError, TokenWriter, Version, negotiate_packet_size,
+};
+use tracing::{debug, info, warn};
+
+/// First byte of a TLS handshake record: the client speaks TDS 8.0.
+const TLS_HANDSHAKE: u8 = 0x16;
+/// What clients are told they talk to; they choose their SQL by it.
+const PROGRAM: &str = "Microsoft SQL Server";
+
+/// Where a connection stands before it has a session.
+pub(crate) struct Login {
+    connection: u64,
+    expects: Expects,
+    /// TLS ends with the login.
+    login_only: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expects {
+    Prelogin,
+    Handshake,
+    Login,
+}
+
+/// What a step came to.
+pub(crate) enum Step {
+    Nothing,
+    Continue,
+    Close,
+    LoggedIn(Box<Session>),
+}
+
+/// What came in.
+enum Came {
+    Nothing,
+    /// It was answered.
+    Answered,
+    Login(Box<Login7>),
+    Refused(ProtocolError),
+    Broken(Broken),
+    Close(&'static str),
+}
+
+impl Login {
+    pub fn new(connection: u64) -> Login {
+        Login { connection, expects: Expects::Prelogin, login_only: false }
+    }
+
+    /// Takes what came, answers it. Suspends while a password is checked.
+    pub fn step(&mut self, connection: &Arc<Connection>, writer: &mut TokenWriter) -> Step {
+        let came = self.take(connection, writer);
+        connection.transmit(writer);
+        match came {
+            Came::Nothing => return Step::Nothing,
+            Came::Answered => {
+                self.after_answer(connection);
+                return Step::Continue;
+            }
+            Came::Login(login) => match self.log_in(connection, &login, writer) {
+                Ok(session) => return Step::LoggedIn(Box::new(session)),
+                Err(()) => writer.finish(),
+            },
+            Came::Refused(error) => {
+                warn!(connection = self.connection, peer = %connection.peer(), %error, "login refused");
+                if self.expects == Expects::Login {
+                    say(
+                        connection,
+                        writer,
+                        error.number(),
+                        1,
+                        error.severity(),
+                        &error.to_string(),
+                    );
+                    failed(writer);
+                    writer.finish();
+                }
+            }
+            Came::Broken(error) => {
+                let peer = connection.peer();
+                warn!(connection = self.connection, %peer, %error, "handshake failed");
+            }
+            Came::Close(why) => {
+                debug!(connection = self.connection, peer = %connection.peer(), why, "closed");
+            }
+        }
+        connection.transmit(writer);
+        Step::Close
+    }
+
+    fn take(&mut self, connection: &Connection, writer: &mut TokenWriter) -> Came {
+        connection.with_state(|state| {
+            let io = &mut state.io;
+            let starts = self.expects == Expects::Prelogin && !io.is_encrypted();
+            if starts && io.framer.first_byte() == Some(TLS_HANDSHAKE) {
+                let Some(tls) = connection.shared.tls() else {
+                    return Came::Close("TDS 8.0 needs TLS, which is off");
+                };
+                return match io.begin_strict(tls.strict) {
+                    Ok(()) => Came::Answered,
+                    Err(error) => Came::Broken(error),
+                };
+            }
+            let encrypted = io.is_encrypted();
+            if self.expects == Expects::Handshake {
+                let data = match io.framer.next() {
+                    Ok(None) => return Came::Nothing,
+                    Ok(Some(Frame::Message { kind: PacketType::Prelogin, data, .. })) => {
+                        data.to_vec()
+                    }
+                    Ok(Some(_)) => return Came::Close("the TLS handshake was not finished"),
+                    Err(error) => return Came::Refused(error),
+                };
+                return match io.shake_hands(&data, writer) {
+                    Ok(done) => {
+                        if done {
+                            self.expects = Expects::Login;
+                        }
+                        Came::Answered
+                    }
+                    Err(error) => Came::Broken(error),
+                };
+            }
+            let came = match io.framer.next() {
+                Ok(None) => return Came::Nothing,
+                Ok(Some(Frame::Message { kind: PacketType::Prelogin, data, .. }))
+                    if self.expects == Expects::Prelogin =>
+                {
+                    match Prelogin::decode(data) {
+                        Ok(prelogin) => self.prelogin(connection, &prelogin, encrypted, writer),
+                        Err(error) => Came::Refused(error),
+                    }
+                }
+                Ok(Some(Frame::Message { kind: PacketType::Login7, data, .. })) => {
+                    let permitted = encrypted || is_near(connection.peer().ip());
+                    let came = match Login7::decode(data) {
+                        Ok(_) if !permitted => Came::Close("a login in the clear from elsewhere"),
+                        Ok(login) => Came::Login(Box::new(login)),
+                        Err(error) => Came::Refused(error),
+                    };
+                    self.expects = Expects::Login;
+                    io.framer.wipe();
+                    if self.login_only {
+                        io.end_tls();
+                    }
+                    came
+                }
+                Ok(Some(Frame::Message { kind, .. })) => {
+                    Came::Refused(ProtocolError::PacketType { found: kind as u8, login: true })
+                }
+                Ok(Some(_)) => Came::Close("no login"),
+                Err(error) => Came::Refused(error),
+            };
+            if let (Came::Answered, Expects::Handshake) = (&came, self.expects)
+                && let Some(tls) = connection.shared.tls()
+                && let Err(error) = io.begin_handshake(tls.within)
+            {
+                return Came::Broken(error);
+            }
+            came
+        })
+    }
+
+    fn prelogin(
+        &mut self,
+        connection: &Connection,
+        asked: &Prelogin,
+        encrypted: bool,
+        writer: &mut TokenWriter,
+    ) -> Came {
+        let ours = match connection.shared.tls() {
+            None => Encryption::NotSupported,
+            Some(_) if is_near(connection.peer().ip()) => Encryption::Off,
+            Some(_) => Encryption::Required,
+        };
+        let (answer, then) = match encrypted {
+            // TDS 8.0: the byte is not looked at.
+            true => (Encryption::On, Negotiated::Plain),
+            false => Encryption::negotiate(asked.encryption, ours),
+        };
+        self.login_only = then == Negotiated::LoginOnly;
+        self.expects = match then {
+            Negotiated::Plain => Expects::Login,
+            _ => Expects::Handshake,
+        };
+        writer.prelogin(&PreloginReply {
+            version: connection.shared.version,
+            encryption: answer,
+            fed_auth_required: asked.fed_auth_required.map(|_| false),
+        });
+        match then {
+            Negotiated::Refused => Came::Close("it cannot encrypt"),
+            _ => Came::Answered,
+        }
+    }
+
+    /// Once the last words of a handshake are sent in the clear, TLS begins.
+    fn after_answer(&mut self, connection: &Connection) {
+        let result = connection.with_state(|state| match self.expects {
+            Expects::Login => state.io.end_handshake(),
+            _ => Ok(()),
+        });
+        if let Err(error) = result {
+            warn!(connection = self.connection, peer = %connection.peer(), %error, "TLS failed");
+            connection.with_state(|state| state.io.ended = true);
+        }
+    }
+
+    /// The answer to LOGIN7; on `Err` it ends in a failure, and still has to be finished.
+    fn log_in(
+        &self,
+        connection: &Arc<Connection>,
+        login: &Login7,
+        writer: &mut TokenWriter,
+    ) -> Result<Session, ()> {
+        let id = self.connection;
+        let peer = connection.peer();
+        let shared = &connection.shared;
+        let version = Version::from_login(login.tds_version);
+        writer.set_version(version.unwrap_or(Version::V7_4));
+        let refuse = |writer: &mut TokenWriter, number: i32, class: u8, text: &str| {
+            say(connection, writer, number, 1, class, text);
+            failed(writer);
+        };
+        if login.integrated_security || login.feature(feature::FED_AUTH).is_some() {
+            info!(connection = id, %peer, user = %login.user, "login refused: not a SQL login");
+            refuse(
+                writer,
+                18452,
+                14,
+                "Login failed. The login is from an untrusted domain and cannot be used with \
+                 Integrated authentication. Only SQL logins (user and password) are supported.",
+            );
+            return Err(());
+        }
+        if login.new_password.is_some() {
+            refuse(writer, 40510, 16, "Changing a password at login is not supported.");
+            return Err(());
+        }
+        let failure = format!("Login failed for user '{}'.", login.user);
+        if let Err(reason) = shared.door.check(&login.user, login.password.reveal(), peer.ip()) {
+            warn!(connection = id, %peer, user = %login.user, state = reason.state, reason = reason.text, "login failed");
+            refuse(writer, 18456, 14, &failure);
+            return Err(());
+        }
+        let encrypted = connection.with_state(|state| state.io.is_encrypted());
+        let local = connection.stream.local();
+        let facts = ConnectionFacts {
+            connect_unix_ns: clock::unix_ns(),
+            transport: "TCP".to_owned(),
+            encrypted,
+            packet_bytes: i32::from(negotiate_packet_size(login.packet_size)),
+            protocol_version: version.unwrap_or(Version::V7_4).number() as i32,
+            client_address: Some(peer.ip().to_canonical().to_string()),
+            client_port: Some(i32::from(peer.port())),
+            local_address: Some(local.ip().to_canonical().to_string()),
+            local_port: Some(i32::from(local.port())),
+        };
+        let asked = session::Login {
+            user: login.user.clone(),
+            database: (!login.database.is_empty()).then(|| login.database.clone()),
+            language: (!login.language.is_empty()).then(|| login.language.clone()),
+            application: login.application.clone(),
+            host: login.host.clone(),
+            process_id: login.client_process_id,
+            interface: login.library.clone(),
+            connection: Some(facts),
+        };
+        let session = match Session::login(&shared.instance, &asked) {
+            Ok(session) => session,
+            Err(error) => {
+                let error = error.to_message();
+                warn!(connection = id, %peer, user = %login.user, reason = %error.text, "login failed");
+                say(connection, writer, error.number, error.state, error.severity, &error.text);
+                refuse(writer, 18456, 14, &failure);
+                return Err(());
+            }
+        };
+        if !shared.registry.log_in(id) {
+            let most = shared.registry.limits().connections;
+            warn!(connection = id, %peer, most, "login refused: too many connections");
+            let text = format!(
+                "Could not connect because the maximum number of '{most}' user connections has already \
+                 been reached. The system administrator can use sp_configure to increase the maximum \
+                 value. The connection has been closed."
+            );
+            refuse(writer, 17809, 20, &text);
+            return Err(());
+        }
+        info!(
+            connection = id, spid = session.spid(), %peer, user = %login.user, application = %login.application,
+            database = session.database_name(), encrypted, "logged in"
+        );
+        self.welcome(connection, login, &session, writer);
+        Ok(session)
+    }
+
+    fn welcome(
+        &self,
+        connection: &Connection,
+        login: &Login7,
+        session: &Session,
+        writer: &mut TokenWriter,
+    ) {
+        let database = session.database_name();
+        writer.set_spid(session.spid());
+        writer.env_change(&EnvChange::Database { new: database, old: "master" });
+        let text = format!("Changed database context to '{database}'.");
+        say(connection, writer, 5701, 2, 0, &text);
+        writer.env_change(&EnvChange::Collation { new: tds::Collation::LATIN1_GENERAL, old: None });
+        writer.env_change(&EnvChange::Language { new: "us_english", old: "" });
+        say(connection, writer, 5703, 1, 0, "Changed language setting to us_english.");
+        let (major, minor, build) = connection.shared.version;
+        writer.login_ack(PROGRAM, (major, minor, build));
+        let size = negotiate_packet_size(login.packet_size);
+        writer.env_change(&EnvChange::PacketSize { new: size, old: PACKET_BYTES_DEFAULT });
+        let known: Vec<(u8, &[u8])> = [(feature::UTF8_SUPPORT, &[1u8][..])]
+            .into_iter()
+            .filter(|(id, _)| login.feature(*id).is_some())
+            .collect();
+        if !known.is_empty() {
+            writer.feature_ext_ack(&known);
+        }
+        writer.finish();
+        writer.set_packet_size(size);
+        let limit = connection.shared.registry.limits().message_bytes;
+        connection.with_state(|state| state.io.framer.set_phase(Phase::LoggedIn, limit));
+        connection.transmit(writer);
+    }
+}
+
+/// Whether the peer is this machine.
+pub(crate) fn is_near(peer: IpAddr) -> bool {
+    peer.to_canonical().is_loopback()
+}
+
+fn say(
+    connection: &Connection,
+    writer: &mut TokenWriter,
+    number: i32,
+    state: u8,
+    class: u8,
+    text: &str,
+) {
+    let server = connection.server_name();
+    writer.message(&Message { number, state, class, text, server, procedure: "", line: 1 });
+}
+
+fn failed(writer: &mut TokenWriter) {
+    let status = DoneStatus::ERROR;
+    writer.done(Done { kind: DoneKind::Done, status, command: 0, rows: 0 });
+}

@@ -1,0 +1,178 @@
+//! One message of a session: what it asks for, done, and answered in one message.
+
+use crate::connection::{Connection, Flow, Stage, Work};
+use crate::sink::Answer;
+use executor::ColumnMeta;
+use session::{BeginNext, RpcParam, RpcValue, Session, TableValue};
+use std::sync::Arc;
+use tds::request::{Batch, NextTransaction, TransactionRequest};
+use tds::rpc::{self, RpcMessage};
+use tds::{Frame, PacketType, ProtocolError, Status};
+use tracing::warn;
+
+/// A message, read; nothing of it is left in the receive buffer.
+enum Request {
+    Batch(String),
+    Calls(Vec<rpc::Rpc>),
+    Transaction(TransactionRequest),
+    /// A bulk load that nothing announced; its packets are skipped.
+    Bulk {
+        last: bool,
+    },
+    /// Given up by the client before its end.
+    Ignored,
+    Attention,
+    Refused(ProtocolError),
+}
+
+/// Serves the next message, if one is whole. Suspends.
+pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Option<Flow> {
+    let Stage::Session(session) = &mut work.stage else { return Some(Flow::Close) };
+    let (request, status) = connection.with_state(|state| match state.io.framer.next() {
+        Ok(None) => None,
+        Ok(Some(frame)) => Some(read(frame)),
+        Err(error) => Some((Request::Refused(error), Status(0))),
+    })?;
+    if let Request::Attention = request {
+        // What it was to stop had ended already.
+        work.writer.attention();
+        connection.transmit(&mut work.writer);
+        return Some(Flow::Continue);
+    }
+    if let Request::Bulk { last: false } = request {
+        return Some(Flow::Continue);
+    }
+    let cancel = session.cancel_flag();
+    connection.begin_request(&cancel);
+    let mut answer = Answer::new(connection, &mut work.writer);
+    if status.resets() {
+        session.reset(status.keeps_transaction(), &mut answer);
+    }
+    let fatal = run(session, request, &mut answer, connection);
+    answer.finish();
+    connection.end_request();
+    Some(if fatal || session.has_ended() { Flow::Close } else { Flow::Continue })
+}
+
+fn read(frame: Frame<'_>) -> (Request, Status) {
+    match frame {
+        Frame::Message { kind, status, data } => {
+            let request = match kind {
+                PacketType::Batch => Batch::decode(data).map(|b| Request::Batch(b.text)),
+                PacketType::Rpc => RpcMessage::decode(data).map(|m| Request::Calls(m.calls)),
+                PacketType::TransactionManager => {
+                    TransactionRequest::decode(data).map(|(_, t)| Request::Transaction(t))
+                }
+                _ => Err(ProtocolError::PacketType { found: kind as u8, login: false }),
+            };
+            (request.unwrap_or_else(Request::Refused), status)
+        }
+        Frame::Bulk { status, last, .. } => (Request::Bulk { last }, status),
+        Frame::Ignored { .. } => (Request::Ignored, Status(0)),
+        Frame::Attention => (Request::Attention, Status(0)),
+        Frame::Reply { .. } => {
+            let found = PacketType::Reply as u8;
+            (Request::Refused(ProtocolError::PacketType { found, login: false }), Status(0))
+        }
+    }
+}
+
+/// Does what was asked; whether the connection cannot go on.
+fn run(
+    session: &mut Session,
+    request: Request,
+    answer: &mut Answer<'_>,
+    connection: &Connection,
+) -> bool {
+    match request {
+        Request::Batch(text) => {
+            // Whether it failed is in the answer.
+            let _ = session.execute(&text, answer);
+        }
+        Request::Calls(calls) => {
+            for call in calls {
+                answer.no_metadata = call.no_metadata;
+                if !call.no_execute {
+                    let _ = session.call(&to_session(call), answer);
+                }
+                if session.has_ended() || connection.is_stopped() {
+                    break;
+                }
+            }
+        }
+        Request::Transaction(request) => {
+            let _ = session.transaction(&transaction(request), answer);
+        }
+        Request::Bulk { .. } => {
+            answer.say(40510, 1, 16, "Bulk load without INSERT BULK before it is not supported.");
+            answer.fail();
+        }
+        Request::Ignored => answer.fail(),
+        Request::Attention => {}
+        Request::Refused(error) => {
+            warn!(connection = connection.id, peer = %connection.peer(), %error, "bad request");
+            answer.say(error.number(), 1, error.severity(), &error.to_string());
+            answer.fail();
+            return error.is_fatal();
+        }
+    }
+    false
+}
+
+fn to_session(call: rpc::Rpc) -> session::Rpc {
+    let params = call.parameters.into_iter().map(|parameter| RpcParam {
+        name: parameter.name,
+        output: parameter.output,
+        default: parameter.default,
+        ty: parameter.ty,
+        value: match parameter.value {
+            rpc::RpcValue::Scalar(value) => RpcValue::Scalar(value),
+            rpc::RpcValue::Table(table) => RpcValue::Table(to_table(table)),
+        },
+    });
+    session::Rpc {
+        procedure: match call.procedure {
+            rpc::RpcName::Name(name) => session::RpcName::Name(name),
+            rpc::RpcName::Id(id) => session::RpcName::Id(id),
+        },
+        params: params.collect(),
+        recompile: call.recompile,
+        no_metadata: call.no_metadata,
+    }
+}
+
+fn to_table(table: tds::Table) -> TableValue {
+    let defaults = table.columns.iter().enumerate().filter(|(_, column)| column.default);
+    let defaults = defaults.map(|(at, _)| at).collect();
+    let columns = table
+        .columns
+        .into_iter()
+        .map(|column| ColumnMeta::new(column.name, column.ty, column.nullable));
+    TableValue {
+        schema: table.schema,
+        name: table.type_name,
+        columns: columns.collect(),
+        defaults,
+        rows: table.rows,
+    }
+}
+
+fn transaction(request: TransactionRequest) -> session::TransactionRequest {
+    // 0: as the session has it.
+    let level = |isolation: u8| (isolation != 0).then_some(isolation);
+    let next = |next: Option<NextTransaction>| {
+        next.map(|next| BeginNext { isolation: level(next.isolation), name: next.name })
+    };
+    match request {
+        TransactionRequest::Begin { isolation, name } => {
+            session::TransactionRequest::Begin { isolation: level(isolation), name }
+        }
+        TransactionRequest::Commit { name, then_begin } => {
+            session::TransactionRequest::Commit { name, then_begin: next(then_begin) }
+        }
+        TransactionRequest::Rollback { name, then_begin } => {
+            session::TransactionRequest::Rollback { name, then_begin: next(then_begin) }
+        }
+        TransactionRequest::Save { name } => session::TransactionRequest::Save { name },
+    }
+}

@@ -1,0 +1,238 @@
+//! A server: an instance, the addresses it listens at, and everybody who is connected.
+
+use crate::certificate::{self, CertificateError, Origin, Tls};
+use crate::door::Door;
+use crate::limits::{Limits, Registry};
+use crate::listener::Accepting;
+use crate::login::is_near;
+use parking_lot::{Mutex, RwLock};
+use runtime::net::{Listener, Reactor};
+use runtime::{clock, task};
+use scheduler::{JoinHandle, Schedulers};
+use session::Instance;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use telemetry::WaitType;
+use tracing::{info, warn};
+
+/// How a server is to serve.
+pub struct Config {
+    /// Addresses; port 0 is a free one.
+    pub listen: Vec<SocketAddr>,
+    /// `None`: no TLS at all, for the simulator. Only loopback is served then.
+    pub certificate: Option<Origin>,
+    pub limits: Limits,
+    /// The password of `sa`.
+    pub sa_password: String,
+    /// It was made up and not set by anybody.
+    pub sa_password_is_generated: bool,
+}
+
+/// Why a server does not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// An address cannot be listened at.
+    Listen {
+        address: SocketAddr,
+        error: io::Error,
+    },
+    Certificate(CertificateError),
+    /// Others than this machine may come only to a server with TLS and a password that somebody chose.
+    NotSafe {
+        address: SocketAddr,
+        what: &'static str,
+    },
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::Listen { address, error } if error.kind() == io::ErrorKind::AddrInUse => {
+                write!(
+                    f,
+                    "Port {} of {} is in use by another process. Choose another one with --listen.",
+                    address.port(),
+                    address.ip()
+                )
+            }
+            StartError::Listen { address, error } => {
+                write!(f, "Nothing can listen at {address}: {error}.")
+            }
+            StartError::Certificate(error) => error.fmt(f),
+            StartError::NotSafe { address, what } => {
+                write!(f, "{address} is not a loopback address, and {what}.")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// What listeners and connections share.
+pub(crate) struct Shared {
+    pub instance: Arc<Instance>,
+    pub registry: Registry,
+    pub door: Door,
+    /// In messages, as SQL Server names itself there.
+    pub server_name: String,
+    /// What the server says it is: major, minor, build.
+    pub version: (u8, u8, u16),
+    tls: RwLock<Option<Tls>>,
+    stopping: AtomicBool,
+}
+
+impl Shared {
+    pub fn tls(&self) -> Option<Tls> {
+        self.tls.read().clone()
+    }
+
+    pub fn schedulers(&self) -> &Arc<Schedulers> {
+        self.instance.schedulers()
+    }
+
+    pub fn reactor(&self, scheduler: usize) -> &Arc<Reactor> {
+        self.schedulers().reactor(scheduler)
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Acquire)
+    }
+}
+
+/// A server that serves.
+pub struct Server {
+    shared: Arc<Shared>,
+    origin: Option<Origin>,
+    listeners: Vec<Arc<Accepting>>,
+    watch: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Server {
+    /// Listens at every address, or at none: then `Err` says why.
+    pub fn start(instance: &Arc<Instance>, config: Config) -> Result<Server, StartError> {
+        for address in config.listen.iter().filter(|address| !is_near(address.ip())) {
+            let address = *address;
+            if config.certificate.is_none() {
+                return Err(StartError::NotSafe { address, what: "TLS is off" });
+            }
+            if config.sa_password_is_generated {
+                let what = "the password of sa was generated; set one in MILLRACE_SA_PASSWORD \
+                            at the first start, or with ALTER LOGIN sa";
+                return Err(StartError::NotSafe { address, what });
+            }
+        }
+        let tls = match &config.certificate {
+            None => None,
+            Some(origin) => Some(load(origin).map_err(StartError::Certificate)?),
+        };
+        let refuse = |address: SocketAddr| move |error| StartError::Listen { address, error };
+        let listeners = config.listen.iter().map(|address| {
+            Listener::bind(*address).map(|listener| (*address, listener)).map_err(refuse(*address))
+        });
+        let listeners: Vec<_> = listeners.collect::<Result<_, _>>()?;
+        let schedulers = instance.schedulers().count();
+        let shared = Arc::new(Shared {
+            instance: instance.clone(),
+            registry: Registry::new(config.limits, schedulers),
+            door: Door::new(&config.sa_password),
+            server_name: host_name(),
+            version: (16, 0, 1000),
+            tls: RwLock::new(tls),
+            stopping: AtomicBool::new(false),
+        });
+        let mut accepting = Vec::new();
+        for (index, (address, listener)) in listeners.into_iter().enumerate() {
+            let on = index % schedulers;
+            let started = Accepting::start(&shared, listener, on).map_err(refuse(address))?;
+            info!(address = %started.address(), "listening");
+            accepting.push(started);
+        }
+        let theirs = shared.clone();
+        let watch = instance.schedulers().spawn("login time-outs", None, move || watch(&theirs));
+        Ok(Server {
+            shared,
+            origin: config.certificate,
+            listeners: accepting,
+            watch: Mutex::new(Some(watch)),
+        })
+    }
+
+    /// Where it listens, ports filled in.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.listeners.iter().map(|listener| listener.address()).collect()
+    }
+
+    /// Connections of the moment, logged in or not.
+    pub fn connections(&self) -> usize {
+        self.shared.registry.count()
+    }
+
+    /// Reads the certificate again, for connections to come. On `Err` the old one stays.
+    pub fn reload_certificate(&self) -> Result<(), CertificateError> {
+        if let Some(origin) = &self.origin {
+            let tls = load(origin)?;
+            *self.shared.tls.write() = Some(tls);
+        }
+        Ok(())
+    }
+
+    /// Takes no more connections, stops what runs, closes everybody and waits until they are gone: their transactions
+    /// are rolled back then. False if some were left after `timeout_ns`. The instance goes on.
+    pub fn stop(&self, timeout_ns: u64) -> bool {
+        self.shared.stopping.store(true, Release);
+        self.listeners.iter().for_each(|listener| listener.stop());
+        let until = clock::now_ns().saturating_add(timeout_ns);
+        loop {
+            // Also those that were being taken when we began.
+            let all = self.shared.registry.all();
+            if all.is_empty() {
+                break;
+            }
+            if clock::now_ns() > until {
+                warn!(connections = all.len(), "some connections did not end in time");
+                return false;
+            }
+            all.iter().for_each(|connection| connection.abort());
+            drop(all);
+            task::sleep_ns(2_000_000, WaitType::SleepTask);
+        }
+        self.shared.registry.wake_watcher();
+        if let Some(watch) = self.watch.lock().take() {
+            let _ = watch.join();
+        }
+        true
+    }
+}
+
+fn load(origin: &Origin) -> Result<Tls, CertificateError> {
+    let tls = certificate::load(origin, (clock::unix_ns() / 1_000_000_000) as i64)?;
+    info!(
+        path = %tls.path.display(), sha256 = tls.fingerprint, made = tls.made,
+        "certificate"
+    );
+    Ok(tls)
+}
+
+/// Closes who does not log in in time. A task of its own.
+fn watch(shared: &Shared) {
+    while !shared.is_stopping() {
+        let (overdue, next_ns) = shared.registry.overdue(task::current_waker());
+        for connection in overdue {
+            info!(connection = connection.id, peer = %connection.peer(), "closed: no login in time");
+            connection.abort();
+        }
+        if shared.is_stopping() {
+            return;
+        }
+        task::park(WaitType::SleepTask, next_ns);
+    }
+}
+
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { "millrace".to_owned() } else { name.to_owned() }
+}

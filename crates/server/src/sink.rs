@@ -1,0 +1,209 @@
+//! From what a session says to the tokens of an answer, and on to the socket.
+//!
+//! Full packets go out when enough of them are there; while the socket has no room the session's task waits
+//! (ASYNC_NETWORK_IO), and so does whatever produces rows. Once the request is cancelled, or the client gone, nothing is
+//! written and nothing waits any more.
+//!
+//! A DONE is held back until the next token: what changed about the transaction is told before the last one.
+
+use crate::connection::Connection;
+use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlMessage};
+use tds::{Column, DoneKind, DoneStatus, EnvChange, Message, ReturnValue, TokenWriter, Updatable};
+use types::{SqlType, Value};
+
+/// Bytes in full packets that are worth a system call.
+const SEND_BYTES: usize = 16 << 10;
+/// CurCmd of an EXECUTE.
+const EXECUTE: u16 = 0xe0;
+
+/// The answer to one message.
+pub(crate) struct Answer<'a> {
+    connection: &'a Connection,
+    writer: &'a mut TokenWriter,
+    held: Option<tds::Done>,
+    /// The request at hand wants no COLMETADATA.
+    pub no_metadata: bool,
+    /// Nobody will read the rest.
+    silent: bool,
+}
+
+impl<'a> Answer<'a> {
+    pub fn new(connection: &'a Connection, writer: &'a mut TokenWriter) -> Answer<'a> {
+        Answer { connection, writer, held: None, no_metadata: false, silent: false }
+    }
+
+    /// Ends the message and sends it; a cancelled one ends with DONE_ATTN. What the socket has no room for goes later.
+    pub fn finish(mut self) {
+        self.release();
+        if self.connection.take_attention() {
+            self.writer.attention();
+        } else {
+            self.writer.finish();
+        }
+        self.connection.transmit(self.writer);
+    }
+
+    fn release(&mut self) {
+        if let Some(done) = self.held.take() {
+            self.writer.done(done);
+        }
+    }
+
+    /// Whether anything is still to be written.
+    fn speaks(&mut self) -> bool {
+        self.silent = self.silent || self.connection.is_stopped();
+        !self.silent
+    }
+
+    fn maybe_send(&mut self) {
+        if self.writer.ready().len() >= SEND_BYTES {
+            self.connection.transmit(self.writer);
+            self.connection.wait_for_room();
+        }
+    }
+
+    /// An error or information of the server's own.
+    pub fn say(&mut self, number: i32, state: u8, class: u8, text: &str) {
+        self.release();
+        self.writer.message(&Message {
+            number,
+            state,
+            class,
+            text,
+            server: self.connection.server_name(),
+            procedure: "",
+            line: 1,
+        });
+    }
+
+    /// A DONE with the error bit.
+    pub fn fail(&mut self) {
+        self.release();
+        self.held = Some(tds::Done {
+            kind: DoneKind::Done,
+            status: DoneStatus::ERROR,
+            command: 0,
+            rows: 0,
+        });
+    }
+}
+
+impl ResultSink for Answer<'_> {
+    fn columns(&mut self, columns: &[ColumnMeta]) {
+        if !self.speaks() {
+            return;
+        }
+        self.release();
+        let columns = columns.iter().map(|column| Column {
+            name: &column.name,
+            ty: column.ty,
+            nullable: column.nullable,
+            updatable: match column.updatable {
+                true => Updatable::ReadWrite,
+                false => Updatable::ReadOnly,
+            },
+            identity: column.identity,
+            computed: false,
+            key: column.key,
+            hidden: column.hidden,
+        });
+        match self.no_metadata {
+            true => self.writer.columns_unannounced(columns),
+            false => self.writer.columns(columns),
+        }
+    }
+
+    #[inline]
+    fn row(&mut self, row: &[Value]) {
+        if self.silent {
+            return;
+        }
+        if let Err(error) = self.writer.row(row) {
+            self.say(8623, 1, 16, &format!("A value cannot be sent to the client: {error}."));
+        }
+        if self.writer.ready().len() >= SEND_BYTES {
+            self.connection.transmit(self.writer);
+            self.connection.wait_for_room();
+            self.speaks();
+        }
+    }
+
+    fn done(&mut self, done: Done) {
+        if !self.speaks() {
+            return;
+        }
+        self.release();
+        let count = if done.rows.is_some() { DoneStatus::COUNT } else { DoneStatus::FINAL };
+        let error = if done.failed { DoneStatus::ERROR } else { DoneStatus::FINAL };
+        self.held = Some(tds::Done {
+            kind: if done.in_procedure { DoneKind::InProc } else { DoneKind::Done },
+            status: count | error,
+            command: done.command as u16,
+            rows: done.rows.unwrap_or(0),
+        });
+        self.maybe_send();
+    }
+
+    fn message(&mut self, message: &SqlMessage) {
+        if !self.speaks() {
+            return;
+        }
+        self.release();
+        self.writer.message(&Message {
+            number: message.number,
+            state: message.state,
+            class: message.severity,
+            text: &message.text,
+            server: self.connection.server_name(),
+            procedure: message.procedure.as_deref().unwrap_or(""),
+            line: message.line,
+        });
+        self.maybe_send();
+    }
+
+    fn return_status(&mut self, status: i32) {
+        if self.speaks() {
+            self.release();
+            self.writer.return_status(status);
+        }
+    }
+
+    fn output(&mut self, ordinal: u16, name: &str, ty: SqlType, value: &Value) {
+        if !self.speaks() {
+            return;
+        }
+        self.release();
+        let value = ReturnValue { ordinal, name, function_result: false, ty, value };
+        if let Err(error) = self.writer.return_value(&value) {
+            self.say(8623, 1, 16, &format!("A value cannot be sent to the client: {error}."));
+        }
+    }
+
+    fn procedure_done(&mut self, _status: i32) {
+        if !self.speaks() {
+            return;
+        }
+        self.release();
+        self.held = Some(tds::Done {
+            kind: DoneKind::Proc,
+            status: DoneStatus::FINAL,
+            command: EXECUTE,
+            rows: 0,
+        });
+    }
+
+    fn environment(&mut self, change: EnvironmentChange<'_>) {
+        // The client keeps track of these also of a request that it has cancelled.
+        let change = match change {
+            EnvironmentChange::Database { old, new } => EnvChange::Database { old, new },
+            EnvironmentChange::Language { old, new } => EnvChange::Language { old, new },
+            EnvironmentChange::Begin { transaction } => EnvChange::BeginTransaction(transaction),
+            EnvironmentChange::Commit { transaction } => EnvChange::CommitTransaction(transaction),
+            EnvironmentChange::Rollback { transaction } => {
+                EnvChange::RollbackTransaction(transaction)
+            }
+            EnvironmentChange::ResetDone => EnvChange::ResetConnection,
+        };
+        self.writer.env_change(&change);
+    }
+}
