@@ -36,7 +36,7 @@ pub(crate) struct DoubleWrite {
     pub(crate) file: Arc<dyn File>,
     first_slot: usize,
     slots: usize,
-    /// Made at first use: an idle database keeps no such memory.
+    /// As large as the largest round so far: a small or idle database keeps little of it.
     buf: AlignedBuf,
 }
 
@@ -68,10 +68,13 @@ impl DoubleWrite {
         self.slots * SLOT_PAGES
     }
 
-    /// Makes the memory.
-    pub(crate) fn prepare(&mut self) {
-        if self.buf.is_empty() {
-            self.buf = AlignedBuf::zeroed(self.slots * SLOT_BYTES);
+    /// Makes the memory for a round of `pages`.
+    pub(crate) fn prepare(&mut self, pages: usize) {
+        let whole = pages / SLOT_PAGES * SLOT_BYTES;
+        let rest = pages % SLOT_PAGES;
+        let bytes = whole + if rest > 0 { (1 + rest) * PAGE_BYTES } else { 0 };
+        if self.buf.len() < bytes {
+            self.buf = AlignedBuf::zeroed(bytes.next_power_of_two().min(self.slots * SLOT_BYTES));
         }
     }
 

@@ -218,7 +218,7 @@ impl BufferPool {
             .collect();
         sorted.sort_unstable();
         sorted.dedup_by_key(|(_, _, f)| *f);
-        area.prepare();
+        area.prepare(sorted.len());
 
         let mut ids: Vec<PageId> = Vec::with_capacity(sorted.len());
         let mut taken: Vec<u32> = Vec::with_capacity(sorted.len());
