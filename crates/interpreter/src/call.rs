@@ -232,7 +232,12 @@ impl Vm<'_> {
     fn remote_procedure(&mut self, name: &str, params: &[RpcParam], first: usize) -> Called {
         let name = object_name(name);
         if let Some(definition) = self.find_procedure(&name) {
-            let (code, mut learnt) = self.procedure(&definition).map_err(throw)?;
+            let home = self.enter_database_of(&name).map_err(throw)?;
+            let found = self.procedure(&definition);
+            if found.is_err() {
+                self.come_home(home.clone()).map_err(throw)?;
+            }
+            let (code, mut learnt) = found.map_err(throw)?;
             let mut frame = self.state.take_frame();
             frame.extend_from_slice(&code.template);
             let result = match bind(&code, params, first, &mut frame) {
@@ -240,6 +245,7 @@ impl Vm<'_> {
                 Err(error) => Err(throw(error)),
             };
             self.keep_learnt(&definition, learnt);
+            self.come_home(home).map_err(throw)?;
             let result = result.inspect(|status| {
                 self.sink.return_status(*status);
                 self.outputs(&code, params, first, &frame);

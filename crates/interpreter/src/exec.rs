@@ -7,6 +7,7 @@ use crate::call::no_procedure;
 use crate::code::Code;
 use crate::compile::compile;
 use crate::environment::name_parts;
+use crate::host::OpenDatabase;
 use crate::names::SessionNames;
 use crate::plan::CodeState;
 use crate::state::CachedProcedure;
@@ -120,10 +121,45 @@ impl Vm<'_> {
         let Some(definition) = self.find_procedure(name) else {
             return Err(no_procedure(&name.to_string()).into());
         };
-        let (code, learnt) = self.procedure(&definition)?;
-        self.run_procedure(&code, learnt, args, caller, frame, guarded, |vm, learnt| {
-            vm.keep_learnt(&definition, learnt);
-        })
+        let home = self.enter_database_of(name)?;
+        let called = match self.procedure(&definition) {
+            Ok((code, learnt)) => {
+                self.run_procedure(&code, learnt, args, caller, frame, guarded, |vm, learnt| {
+                    vm.keep_learnt(&definition, learnt);
+                })
+            }
+            Err(error) => Err(error.into()),
+        };
+        self.come_home(home)?;
+        called
+    }
+
+    /// A built-in procedure runs in the database that its name names (`EXEC other..sp_tables`): goes there, and
+    /// gives the database to come back to.
+    pub fn enter_database_of(
+        &mut self,
+        name: &ObjectName,
+    ) -> Result<Option<Arc<OpenDatabase>>, SqlError> {
+        let Some(wanted) = &name.database else { return Ok(None) };
+        let home = self.state.database.clone();
+        if catalog::same_name(wanted, &home.name) || catalog::same_name(wanted, "tempdb") {
+            return Ok(None);
+        }
+        let Some(there) = self.host.database(wanted) else {
+            return Err(no_procedure(&name.to_string()));
+        };
+        if self.state.trancount() > 0 {
+            return Err(SqlError::unsupported(
+                "a system procedure of another database in a transaction",
+            ));
+        }
+        self.state.use_database(there)?;
+        Ok(Some(home))
+    }
+
+    /// After [`Vm::enter_database_of`].
+    pub fn come_home(&mut self, home: Option<Arc<OpenDatabase>>) -> Result<(), SqlError> {
+        home.map_or(Ok(()), |home| self.state.use_database(home))
     }
 
     /// The catalog's procedure of that name.
@@ -132,11 +168,14 @@ impl Vm<'_> {
             .database
             .as_ref()
             .is_none_or(|d| d.eq_ignore_ascii_case(&self.state.database.name));
-        if !current {
-            return None;
-        }
         let scope = self.state.transaction.scope();
-        self.state.database.catalog.procedure(scope, name.schema.as_deref(), &name.name)
+        let catalog = &self.state.database.catalog;
+        let found = if current {
+            catalog.procedure(scope, name.schema.as_deref(), &name.name)
+        } else {
+            None
+        };
+        found.or_else(|| self.host.system_procedure(name))
     }
 
     /// Gives back what was learnt while a procedure ran.

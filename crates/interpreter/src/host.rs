@@ -5,6 +5,7 @@
 use crate::state::SessionState;
 use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
+use catalog::ProcedureDef;
 use executor::SqlError;
 use std::sync::Arc;
 use syntax::ast::{AlterDatabaseAction, CreateDatabase};
@@ -63,6 +64,11 @@ pub trait Host {
     ) -> Result<Vec<Vec<Value>>, SqlError> {
         let _ = (args, session);
         Err(SqlError::new(208, 16, format!("Invalid object name '{}'.", view.name)))
+    }
+    /// A built-in procedure that is written in T-SQL; it runs in the session's database, or in the one its name names.
+    fn system_procedure(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
+        let _ = name;
+        None
     }
     /// A function about what exists (OBJECT_ID, COLUMNPROPERTY, SERVERPROPERTY ...) as a session sees it. NULL for
     /// what is not there.

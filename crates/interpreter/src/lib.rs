@@ -31,6 +31,7 @@ mod call;
 mod define;
 mod exec;
 mod format;
+mod messages;
 mod other;
 mod parameter;
 mod private;

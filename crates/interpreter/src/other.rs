@@ -2,6 +2,7 @@
 
 use crate::code::Code;
 use crate::format::format_message;
+use crate::messages;
 use crate::vm::{Halted, Vm};
 use binder::ir::{Backup, Expr, Isolation, RaiseError, SetOption, StmtKind, TranName, WaitFor};
 use executor::{ColumnMeta, Command, Reach, SqlError, SqlMessage};
@@ -155,24 +156,34 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<(), Halted> {
         let message = self.value(&raise.message, frame)?;
-        let severity = self.whole(&raise.severity, frame)?.clamp(0, 25) as u8;
-        let state = self.whole(&raise.state, frame)?.clamp(0, 255) as u8;
+        let severity = self.whole(&raise.severity, frame)?;
+        // A negative severity is the message's own, a negative state is 1.
+        let state = self.whole(&raise.state, frame)?;
+        let state = if state < 0 { 1 } else { state.min(255) as u8 };
         let mut args = Vec::with_capacity(raise.args.len());
         for arg in &raise.args {
             args.push((self.value(arg, frame)?, arg.ty));
         }
-        let (number, text) = match &message {
-            Value::Str(text) => (50000, format_message(text, &args)),
+        let (number, severity, text) = match &message {
+            Value::Str(text) => (50000, severity, format_message(text, &args)),
             other => {
                 let number = other.as_i64().unwrap_or(50000) as i32;
-                (
-                    number,
-                    format!(
-                        "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages."
+                match messages::find(number) {
+                    Some((own, text)) => {
+                        let severity = if severity < 0 { own } else { severity };
+                        (number, severity, format_message(text, &args))
+                    }
+                    None => (
+                        number,
+                        severity,
+                        format!(
+                            "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages."
+                        ),
                     ),
-                )
+                }
             }
         };
+        let severity = severity.clamp(0, 25) as u8;
         if severity <= 10 {
             let mut message = SqlMessage::info(number, line, text);
             message.severity = severity;

@@ -5,13 +5,13 @@ use crate::facts::InstanceFacts;
 use crate::instance::{CloseRefused, Instance, options_of};
 use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
-use catalog::{CatalogError, DatabaseDef, DatabaseState, FilegroupDef};
+use catalog::{CatalogError, DatabaseDef, DatabaseState, FilegroupDef, ProcedureDef};
 use engine::{Database, DelayedDurability, EngineError, RecoveryModel, Reserve, Writer};
 use executor::SqlError;
 use interpreter::{Host, OpenDatabase, SessionState};
 use std::sync::Arc;
 use syntax::ast::{AlterDatabaseAction, CreateDatabase, DatabaseOption, OptionValue};
-use system_views::{functions, registry};
+use system_views::{functions, modules, registry};
 use types::Value;
 
 /// The instance as one session's interpreter sees it.
@@ -268,6 +268,10 @@ impl Host for InstanceHost {
         session: &SessionState,
     ) -> Result<Vec<Vec<Value>>, SqlError> {
         system_views::rows(view, args, &InstanceFacts(&self.instance), session)
+    }
+
+    fn system_procedure(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
+        modules::definition(name.schema.as_deref(), &name.name)
     }
 
     fn metadata(

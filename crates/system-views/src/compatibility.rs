@@ -11,7 +11,7 @@ use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object};
 use crate::types_table::{TYPES, TypeRow};
 use executor::SqlError;
-use types::Value;
+use types::{SqlType, Value};
 
 /// The views of this file.
 pub static VIEWS: &[&dyn Declared] = &[
@@ -99,22 +99,25 @@ fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlErro
     Ok(objects(context, args)?.iter().flat_map(|o| of_object(context, o)).collect())
 }
 
-impl Column {
-    /// The types of early versions: they tell a nullable int apart (`type`, as on the wire).
-    fn wire_type(&self) -> u8 {
-        match (self.ty.system, self.nullable) {
-            (48 | 52 | 56 | 127, true) => 38,
-            (59 | 62, true) => 109,
-            (60 | 122, true) => 110,
-            (58 | 61, true) => 111,
-            (106, true) => 106,
-            (167, _) | (231, _) => 39,
-            (175, _) | (239, _) => 47,
-            (165, _) => 37,
-            (173, _) => 45,
-            (104, _) => 50,
-            (id, _) => id,
-        }
+/// The types of early versions, which tell a nullable int apart (`type` of syscolumns, SS_DATA_TYPE of sp_columns).
+pub fn wire_type(ty: SqlType, nullable: bool) -> u8 {
+    match ty {
+        SqlType::TinyInt | SqlType::SmallInt | SqlType::Int if nullable => 38,
+        SqlType::BigInt if nullable => 108,
+        SqlType::BigInt => 63,
+        SqlType::Float | SqlType::Real if nullable => 109,
+        SqlType::Money | SqlType::SmallMoney if nullable => 110,
+        SqlType::DateTime | SqlType::SmallDateTime if nullable => 111,
+        SqlType::Decimal { .. } if nullable => 106,
+        SqlType::Decimal { .. } => 55,
+        SqlType::Bit => 50,
+        SqlType::Char(_) | SqlType::NChar(_) if !nullable => 47,
+        ty if ty.is_character() => 39,
+        SqlType::Binary(_) if !nullable => 45,
+        ty if ty.is_binary() => 37,
+        SqlType::UniqueIdentifier => 37,
+        SqlType::Date | SqlType::Time(_) | SqlType::DateTime2(_) | SqlType::DateTimeOffset(_) => 0,
+        ty => ty.system_type_id(),
     }
 }
 
@@ -142,7 +145,7 @@ view! {
     collationid int null = c.ty.collation.map(|_| 872_468_488);
     language int null = 0;
     status tinyint null = u8::from(c.nullable) * 8 + u8::from(c.identity.is_some()) * 128;
-    type tinyint = c.wire_type();
+    type tinyint = wire_type(c.sql_type, c.nullable);
     usertype smallint null = c.ty.user as i16;
     printfmt varchar(255) null = NULL;
     prec smallint null = c.length_or_precision();

@@ -19,6 +19,7 @@ pub mod types_table;
 
 mod catalog_views;
 mod compatibility;
+mod odbc;
 mod statistics;
 
 pub use context::{ConnectionFacts, Context, Database, Server, ServerFacts, SessionFacts};
@@ -38,6 +39,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::objects::VIEWS,
     catalog_views::server::VIEWS,
     compatibility::VIEWS,
+    odbc::VIEWS,
     statistics::counters::VIEWS,
     statistics::log::VIEWS,
     statistics::sessions::VIEWS,

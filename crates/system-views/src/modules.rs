@@ -3,7 +3,9 @@
 //! Promise: a text runs in the caller's database, so the catalog views in it show that database's objects.
 
 use crate::object::system_id;
-use catalog::same_name;
+use catalog::{ModuleKind, ProcedureDef, same_name};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 /// A built-in procedure.
 pub struct Module {
@@ -18,13 +20,77 @@ impl Module {
     pub fn id(&self) -> i32 {
         system_id(&format!("sys.{}", self.name))
     }
+
+    fn definition(&self) -> ProcedureDef {
+        ProcedureDef {
+            kind: ModuleKind::Procedure,
+            object_id: self.id(),
+            schema: "sys".into(),
+            name: self.name.into(),
+            text: self.text.into(),
+            quoted_identifier: true,
+            ansi_nulls: true,
+            version: 0,
+            created_unix_ns: 0,
+        }
+    }
 }
 
-static MODULES: &[Module] = &[];
+macro_rules! modules {
+    ($($name:literal)*) => {
+        &[$(Module { name: $name, text: include_str!(concat!("procedures/", $name, ".sql")) }),*]
+    };
+}
+
+/// The texts lie in `procedures/`, a file each. Columns, their order and types are those of SQL Server's documentation.
+static MODULES: &[Module] = modules! {
+    "sp_column_privileges"
+    "sp_columns"
+    "sp_columns_100"
+    "sp_columns_170"
+    "sp_columns_90"
+    "sp_databases"
+    "sp_datatype_info"
+    "sp_datatype_info_100"
+    "sp_datatype_info_90"
+    "sp_fkeys"
+    "sp_help"
+    "sp_helpconstraint"
+    "sp_helpdb"
+    "sp_helpfile"
+    "sp_helpindex"
+    "sp_pkeys"
+    "sp_server_info"
+    "sp_spaceused"
+    "sp_special_columns"
+    "sp_special_columns_100"
+    "sp_special_columns_90"
+    "sp_sproc_columns"
+    "sp_sproc_columns_100"
+    "sp_sproc_columns_90"
+    "sp_statistics"
+    "sp_statistics_100"
+    "sp_stored_procedures"
+    "sp_table_privileges"
+    "sp_tablecollations"
+    "sp_tablecollations_100"
+    "sp_tablecollations_90"
+    "sp_tables"
+    "sp_who"
+    "sp_who2"
+    "xp_msver"
+};
 
 /// Every built-in procedure.
 pub fn all() -> &'static [Module] {
     MODULES
+}
+
+/// The same, as the interpreter takes it.
+pub fn definition(schema: Option<&str>, name: &str) -> Option<Arc<ProcedureDef>> {
+    static ALL: OnceLock<HashMap<&'static str, Arc<ProcedureDef>>> = OnceLock::new();
+    let all = ALL.get_or_init(|| MODULES.iter().map(|m| (m.name, Arc::new(m.definition()))).collect());
+    find(schema, name).and_then(|module| all.get(module.name).cloned())
 }
 
 /// A built-in procedure by name, any case; its schema is `sys`, `dbo` or not said.

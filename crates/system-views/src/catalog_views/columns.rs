@@ -9,7 +9,7 @@ use crate::object::{self, Object, What, default_id};
 use crate::types_table::{ColumnType, TYPES, TypeRow, column_type};
 use catalog::Identity;
 use executor::SqlError;
-use types::Value;
+use types::{SqlType, Value};
 
 /// The views of this file.
 pub static VIEWS: &[&dyn Declared] = &[
@@ -31,6 +31,7 @@ pub struct Column {
     pub name: String,
     /// From 1.
     pub id: i32,
+    pub sql_type: SqlType,
     pub ty: ColumnType,
     pub nullable: bool,
     pub identity: Option<Identity>,
@@ -49,6 +50,7 @@ pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
                 object_id: object.id,
                 name: c.name.to_string(),
                 id: i as i32 + 1,
+                sql_type: c.ty,
                 ty: column_type(c.ty),
                 nullable: c.nullable,
                 identity: c.identity,
@@ -65,6 +67,7 @@ pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
                 object_id: object.id,
                 name: c.name.to_string(),
                 id: i as i32 + 1,
+                sql_type: c.ty,
                 ty: column_type(c.ty),
                 nullable: c.nullable,
                 identity: None,

@@ -10,7 +10,7 @@ use crate::types_table::{ColumnType, column_type};
 use executor::SqlError;
 use syntax::LexOptions;
 use syntax::ast::StatementKind;
-use types::Value;
+use types::{SqlType, Value};
 
 /// The views of this file.
 pub static VIEWS: &[&dyn Declared] = &[
@@ -83,6 +83,7 @@ pub struct Parameter {
     pub name: String,
     /// From 1.
     pub id: i32,
+    pub sql_type: SqlType,
     pub ty: ColumnType,
     pub output: bool,
     pub readonly: bool,
@@ -103,6 +104,7 @@ pub fn parameters_of(object: &Object) -> Vec<Parameter> {
             object_id: object.id,
             name: p.name.name.clone(),
             id,
+            sql_type,
             ty: column_type(sql_type),
             output: p.output,
             readonly: p.readonly,

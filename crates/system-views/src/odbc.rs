@@ -1,0 +1,316 @@
+//! What the catalog procedures of ODBC and JDBC (sp_columns, sp_tables, sp_datatype_info ...) select from: views of our
+//! own, named as SQL Server names its own (`spt_`), with every column those procedures show.
+//!
+//! Source of numbers, lengths and precisions: SQL Server's documentation of each procedure, and ODBC's of data types.
+
+use crate::catalog_views::columns::of_object;
+use crate::catalog_views::indexes::{self, Index};
+use crate::catalog_views::modules::parameters_of;
+use crate::compatibility::wire_type;
+use crate::context::Context;
+use crate::declare::{Declared, NULL, view};
+use crate::object::{self, Object};
+use crate::types_table::column_type;
+use executor::SqlError;
+use types::{Len, SqlType, Value};
+
+/// The views of this file.
+pub static VIEWS: &[&dyn Declared] = &[&TABLES, &COLUMNS, &PROCEDURES, &PARAMETERS, &INDEX_KEYS];
+
+/// A type in ODBC's terms.
+#[derive(Clone, Copy)]
+pub struct OdbcType {
+    /// Data type codes of ODBC 2 and of ODBC 3.
+    pub code2: i16,
+    /// See `code2`.
+    pub code3: i16,
+    pub precision: i32,
+    /// Bytes as transferred.
+    pub length: i32,
+    pub scale: Option<i16>,
+    pub radix: Option<i16>,
+    /// Verbose type and its subcode.
+    pub verbose: i16,
+    /// See `verbose`.
+    pub sub: Option<i16>,
+    /// Bytes, of texts and binaries.
+    pub octets: Option<i32>,
+    /// A date or time that clients before 2008 do not know: they see a text.
+    pub recent: bool,
+}
+
+/// Longest (max) value, in bytes.
+const UNLIMITED: i32 = i32::MAX;
+
+/// See [`OdbcType`].
+pub fn odbc_type(ty: SqlType) -> OdbcType {
+    let number = |code: i16, precision: i32, length: i32, scale: Option<i16>| OdbcType {
+        code2: code,
+        code3: code,
+        precision,
+        length,
+        scale,
+        radix: Some(10),
+        verbose: code,
+        sub: None,
+        octets: None,
+        recent: false,
+    };
+    let text = |code: i16, chars: i32, bytes: i32| OdbcType {
+        radix: None,
+        octets: Some(bytes),
+        ..number(code, chars, bytes, None)
+    };
+    let sized = |code: i16, len: Len, width: i32| match len {
+        Len::N(n) => text(code, n as i32, n as i32 * width),
+        Len::Max => text(code, UNLIMITED / width, UNLIMITED),
+    };
+    let moment = |code2: i16, code3: i16, length: i32, sub: i16| OdbcType {
+        code2,
+        code3,
+        verbose: 9,
+        sub: Some(sub),
+        radix: None,
+        ..number(code3, column_type(ty).precision as i32, length, Some(column_type(ty).scale as i16))
+    };
+    match ty {
+        SqlType::Bit => OdbcType { radix: None, ..number(-7, 1, 1, None) },
+        SqlType::TinyInt => number(-6, 3, 1, Some(0)),
+        SqlType::SmallInt => number(5, 5, 2, Some(0)),
+        SqlType::Int => number(4, 10, 4, Some(0)),
+        SqlType::BigInt => number(-5, 19, 8, Some(0)),
+        SqlType::Decimal { precision, scale } => {
+            number(3, precision as i32, precision as i32 + 2, Some(scale as i16))
+        }
+        SqlType::Money => number(3, 19, 21, Some(4)),
+        SqlType::SmallMoney => number(3, 10, 12, Some(4)),
+        SqlType::Float => number(6, 15, 8, None),
+        SqlType::Real => number(7, 7, 4, None),
+        SqlType::Char(n) => text(1, n as i32, n as i32),
+        SqlType::VarChar(len) => sized(12, len, 1),
+        SqlType::NChar(n) => text(-8, n as i32, n as i32 * 2),
+        SqlType::NVarChar(len) => sized(-9, len, 2),
+        SqlType::Binary(n) => text(-2, n as i32, n as i32),
+        SqlType::VarBinary(len) => sized(-3, len, 1),
+        SqlType::Date => OdbcType { recent: true, ..moment(9, 91, 6, 1) },
+        SqlType::Time(_) => {
+            OdbcType { verbose: -154, sub: Some(0), recent: true, ..moment(-154, -154, 12, 0) }
+        }
+        SqlType::DateTime | SqlType::SmallDateTime => moment(11, 93, 16, 3),
+        SqlType::DateTime2(_) => OdbcType { recent: true, ..moment(11, 93, 16, 3) },
+        SqlType::DateTimeOffset(_) => {
+            OdbcType { verbose: -155, sub: Some(0), recent: true, ..moment(-155, -155, 20, 0) }
+        }
+        SqlType::UniqueIdentifier => OdbcType { radix: None, ..number(-11, 36, 16, None) },
+    }
+}
+
+/// A table or view, and the database it is in.
+pub struct Table {
+    database: String,
+    object: Object,
+}
+
+fn database(context: &Context<'_>) -> String {
+    if context.temporary { "tempdb".to_string() } else { context.database.name.clone() }
+}
+
+fn tables(context: &Context<'_>, _: &[Value]) -> Result<Vec<Table>, SqlError> {
+    let mut all = object::user_objects(context);
+    all.extend(object::system_objects());
+    all.retain(|o| matches!(o.kind(), "U" | "V"));
+    // Our own helpers are nobody's views.
+    all.retain(|o| !o.name.starts_with("spt_"));
+    let database = database(context);
+    Ok(all.into_iter().map(|object| Table { database: database.clone(), object }).collect())
+}
+
+view! {
+    TABLES = "sys.spt_tables" of Table as t, rows tables;
+    TABLE_QUALIFIER sysname null = &t.database;
+    TABLE_OWNER sysname null = &t.object.schema;
+    TABLE_NAME sysname null = &t.object.name;
+    TABLE_TYPE varchar(32) null = if t.object.kind() == "U" { "TABLE" } else { "VIEW" };
+    REMARKS varchar(254) null = NULL;
+}
+
+/// A column of a table, or a parameter of a procedure.
+pub struct Typed {
+    database: String,
+    schema: String,
+    object: String,
+    name: String,
+    type_name: String,
+    place: i32,
+    nullable: bool,
+    identity: bool,
+    default: Option<String>,
+    odbc: OdbcType,
+    wire: u8,
+    /// 1 in, 2 in and out, 5 the return value.
+    direction: i16,
+}
+
+fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Typed>, SqlError> {
+    let mut all = Vec::new();
+    for Table { database, object } in tables(context, args)? {
+        let table = object.table().cloned();
+        for column in of_object(context, &object) {
+            let defined = table.as_ref().and_then(|t| t.columns.get(column.id as usize - 1));
+            let default = defined.and_then(|c| c.default.as_ref()).map(|d| d.text.to_string());
+            let name = column.sql_type.name();
+            let identity = column.identity.is_some();
+            all.push(Typed {
+                database: database.clone(),
+                schema: object.schema.clone(),
+                object: object.name.clone(),
+                type_name: format!("{name}{}", if identity { " identity" } else { "" }),
+                place: column.id,
+                nullable: column.nullable,
+                identity,
+                default,
+                odbc: odbc_type(column.sql_type),
+                wire: wire_type(column.sql_type, column.nullable),
+                direction: 0,
+                name: column.name,
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// What views of columns and of parameters share: the type, from DATA_TYPE to SS_DATA_TYPE.
+macro_rules! typed_view {
+    ($view:ident = $full:literal as $c:ident, rows $rows:expr; $($first:tt)*) => {
+        view! {
+            $view = $full of Typed as $c, rows $rows;
+            $($first)*
+            DATA_TYPE_2 smallint = $c.odbc.code2;
+            DATA_TYPE_3 smallint = $c.odbc.code3;
+            TYPE_NAME sysname null = &$c.type_name;
+            PRECISION int null = $c.odbc.precision;
+            LENGTH int null = $c.odbc.length;
+            SCALE smallint null = $c.odbc.scale;
+            RADIX smallint null = $c.odbc.radix;
+            NULLABLE smallint = i16::from($c.nullable);
+            REMARKS varchar(254) null = NULL;
+            COLUMN_DEF nvarchar(4000) null = $c.default.as_deref();
+            SQL_DATA_TYPE smallint = $c.odbc.verbose;
+            SQL_DATETIME_SUB smallint null = $c.odbc.sub;
+            CHAR_OCTET_LENGTH int null = $c.odbc.octets;
+            ORDINAL_POSITION int = $c.place;
+            IS_NULLABLE varchar(254) null = if $c.nullable { "YES" } else { "NO" };
+            SS_IS_IDENTITY smallint = i16::from($c.identity);
+            SS_DATA_TYPE tinyint = $c.wire;
+            IS_RECENT bit = $c.odbc.recent;
+        }
+    };
+}
+
+typed_view! {
+    COLUMNS = "sys.spt_columns" as c, rows columns;
+    TABLE_QUALIFIER sysname null = &c.database;
+    TABLE_OWNER sysname null = &c.schema;
+    TABLE_NAME sysname = &c.object;
+    COLUMN_NAME sysname = &c.name;
+}
+
+fn procedure_objects(context: &Context<'_>) -> Vec<Object> {
+    let mut all = object::user_objects(context);
+    all.extend(object::system_objects());
+    all.retain(|o| o.kind() == "P");
+    all
+}
+
+fn procedures(context: &Context<'_>, _: &[Value]) -> Result<Vec<Table>, SqlError> {
+    let database = database(context);
+    let all = procedure_objects(context).into_iter();
+    Ok(all.map(|object| Table { database: database.clone(), object }).collect())
+}
+
+view! {
+    PROCEDURES = "sys.spt_procedures" of Table as p, rows procedures;
+    PROCEDURE_QUALIFIER sysname null = &p.database;
+    PROCEDURE_OWNER sysname null = &p.object.schema;
+    PROCEDURE_BARE_NAME sysname = &p.object.name;
+    PROCEDURE_NAME nvarchar(134) = format!("{};1", p.object.name);
+    NUM_INPUT_PARAMS int = -1;
+    NUM_OUTPUT_PARAMS int = -1;
+    NUM_RESULT_SETS int = -1;
+    REMARKS varchar(254) null = NULL;
+    PROCEDURE_TYPE smallint = 2i16;
+}
+
+fn parameters(context: &Context<'_>, _: &[Value]) -> Result<Vec<Typed>, SqlError> {
+    let database = database(context);
+    let mut all = Vec::new();
+    for object in procedure_objects(context) {
+        let base = |name: &str, ty: SqlType, place: i32, direction: i16, nullable: bool| Typed {
+            database: database.clone(),
+            schema: object.schema.clone(),
+            object: object.name.clone(),
+            name: name.to_string(),
+            type_name: ty.name().to_string(),
+            place,
+            nullable,
+            identity: false,
+            default: None,
+            odbc: odbc_type(ty),
+            wire: wire_type(ty, nullable),
+            direction,
+        };
+        all.push(base("@RETURN_VALUE", SqlType::Int, 0, 5, false));
+        for p in parameters_of(&object) {
+            all.push(base(&p.name, p.sql_type, p.id, if p.output { 2 } else { 1 }, true));
+        }
+    }
+    Ok(all)
+}
+
+typed_view! {
+    PARAMETERS = "sys.spt_parameters" as c, rows parameters;
+    PROCEDURE_QUALIFIER sysname null = &c.database;
+    PROCEDURE_OWNER sysname null = &c.schema;
+    PROCEDURE_BARE_NAME sysname = &c.object;
+    PROCEDURE_NAME nvarchar(134) = format!("{};1", c.object);
+    COLUMN_NAME sysname = &c.name;
+    COLUMN_TYPE smallint = c.direction;
+}
+
+/// An index described in words, as sp_helpindex does.
+pub struct Described {
+    index: Index,
+    group: String,
+}
+
+fn described(context: &Context<'_>, _: &[Value]) -> Result<Vec<Described>, SqlError> {
+    let groups = context.database.catalog.filegroups();
+    let group = |index: &Index| {
+        let group = groups.get(index.data_space_id as usize - 1);
+        group.map_or("PRIMARY".to_string(), |g| g.name.to_string())
+    };
+    let all = indexes::all(context).into_iter().filter(|i| i.id > 0);
+    Ok(all.map(|index| Described { group: group(&index), index }).collect())
+}
+
+impl Described {
+    /// `a, b(-)`.
+    fn keys(&self) -> String {
+        let table = &self.index.table;
+        let columns = table.primary_key.as_ref().map(|k| k.columns.clone()).unwrap_or_default();
+        let shown = columns.iter().map(|(ordinal, descending)| {
+            format!("{}{}", table.columns[*ordinal].name, if *descending { "(-)" } else { "" })
+        });
+        shown.collect::<Vec<_>>().join(", ")
+    }
+}
+
+view! {
+    INDEX_KEYS = "sys.spt_index_keys" of Described as d, rows described;
+    object_id int = d.index.table.object_id;
+    index_id int = d.index.id;
+    index_name sysname null = d.index.name.as_deref();
+    index_description varchar(210) null =
+        format!("clustered, unique, primary key located on {}", d.group);
+    index_keys nvarchar(2078) null = d.keys();
+}
