@@ -5,17 +5,45 @@
 /// Number, severity, text.
 const MESSAGES: &[(i32, i64, &str)] = &[
     (15001, 16, "Object '%ls' does not exist or is not a valid object for this operation."),
-    (15009, 16, "The object '%s' does not exist in database '%s' or is invalid for this operation."),
-    (15010, 16, "The database '%s' does not exist. Supply a valid database name. To see available databases, use sys.databases."),
+    (
+        15009,
+        16,
+        "The object '%s' does not exist in database '%s' or is invalid for this operation.",
+    ),
+    (
+        15010,
+        16,
+        "The database '%s' does not exist. Supply a valid database name. To see available databases, use sys.databases.",
+    ),
     (15197, 16, "There is no text for object '%s'."),
-    (15225, 11, "No item by the name of '%s' could be found in the current database '%s', given that @itemtype was input as '%s'."),
-    (15248, 11, "Either the parameter @objname is ambiguous or the claimed @objtype (%s) is wrong."),
-    (15250, 16, "The database name component of the object qualifier must be the name of the current database."),
+    (
+        15225,
+        11,
+        "No item by the name of '%s' could be found in the current database '%s', given that @itemtype was input as '%s'.",
+    ),
+    (
+        15248,
+        11,
+        "Either the parameter @objname is ambiguous or the claimed @objtype (%s) is wrong.",
+    ),
+    (
+        15250,
+        16,
+        "The database name component of the object qualifier must be the name of the current database.",
+    ),
     (15252, 16, "The primary or foreign key table name must be given."),
     (15325, 16, "The current database does not contain a %s named '%ls'."),
-    (15335, 11, "Error: The new name '%s' is already in use as a %s name and would cause a duplicate that is not permitted."),
+    (
+        15335,
+        11,
+        "Error: The new name '%s' is already in use as a %s name and would cause a duplicate that is not permitted.",
+    ),
     (15472, 0, "The object '%s' does not have any indexes, or you do not have permissions."),
-    (15477, 0, "Caution: Changing any part of an object name could break scripts and stored procedures."),
+    (
+        15477,
+        0,
+        "Caution: Changing any part of an object name could break scripts and stored procedures.",
+    ),
 ];
 
 /// Severity and text of a message.

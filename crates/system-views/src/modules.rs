@@ -89,7 +89,8 @@ pub fn all() -> &'static [Module] {
 /// The same, as the interpreter takes it.
 pub fn definition(schema: Option<&str>, name: &str) -> Option<Arc<ProcedureDef>> {
     static ALL: OnceLock<HashMap<&'static str, Arc<ProcedureDef>>> = OnceLock::new();
-    let all = ALL.get_or_init(|| MODULES.iter().map(|m| (m.name, Arc::new(m.definition()))).collect());
+    let all =
+        ALL.get_or_init(|| MODULES.iter().map(|m| (m.name, Arc::new(m.definition()))).collect());
     find(schema, name).and_then(|module| all.get(module.name).cloned())
 }
 

@@ -71,7 +71,12 @@ pub fn odbc_type(ty: SqlType) -> OdbcType {
         verbose: 9,
         sub: Some(sub),
         radix: None,
-        ..number(code3, column_type(ty).precision as i32, length, Some(column_type(ty).scale as i16))
+        ..number(
+            code3,
+            column_type(ty).precision as i32,
+            length,
+            Some(column_type(ty).scale as i16),
+        )
     };
     match ty {
         SqlType::Bit => OdbcType { radix: None, ..number(-7, 1, 1, None) },
