@@ -6,6 +6,7 @@
 use clap::Args as ClapArgs;
 use device::{IoMode, RealFs};
 use runtime::signals::{self, Signal};
+use security::FirstStart;
 use server::{Config, Limits, Origin, Server};
 use session::{Instance, InstanceConfig};
 use std::io;
@@ -22,7 +23,6 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 /// Connections get so long to end.
 const STOP_NS: u64 = 30_000_000_000;
-const PASSWORD_VARIABLES: [&str; 2] = ["MILLRACE_SA_PASSWORD", "MSSQL_SA_PASSWORD"];
 
 /// Serve T-SQL to SQL Server's clients.
 #[derive(ClapArgs)]
@@ -104,21 +104,19 @@ fn listen(args: &Args, instance: &std::sync::Arc<Instance>) -> Result<Server, St
         }
         _ => Origin::Folder(args.data.clone()),
     };
-    let given = PASSWORD_VARIABLES.iter().filter_map(|name| std::env::var(name).ok());
-    let given = given.into_iter().find(|password| !password.is_empty());
-    let sa_password_is_generated = given.is_none();
-    let sa_password = given.unwrap_or_else(|| {
-        let made = generated_password();
+    let environment = |name: &str| std::env::var(name).ok();
+    match instance.security().first_start(&environment).map_err(|error| error.to_string())? {
+        FirstStart::NotFirst => {}
+        FirstStart::Set { variable } => info!(variable, "the password of sa was set"),
         // Once, to whoever started it, and not to the log.
-        println!("The password of sa is {made}");
-        made
-    });
+        FirstStart::Generated(password) => {
+            println!("The password of sa is {}", password.reveal());
+        }
+    }
     let config = Config {
         listen: args.listen.clone(),
         certificate: Some(certificate),
         limits: Limits { connections: args.max_connections, ..Limits::default() },
-        sa_password,
-        sa_password_is_generated,
     };
     Server::start(instance, config).map_err(|error| error.to_string())
 }
@@ -143,14 +141,6 @@ fn quarter_of_memory() -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kb = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
     (kb.unwrap_or(1 << 20) << 10) / 4
-}
-
-/// 20 characters, without those that look alike.
-fn generated_password() -> String {
-    const LETTERS: &[u8] = b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-    let mut bytes = [0; 20];
-    runtime::random::fill(&mut bytes);
-    bytes.iter().map(|b| char::from(LETTERS[usize::from(*b) % LETTERS.len()])).collect()
 }
 
 /// systemd's notification protocol: a datagram to the socket that it named, if it did.

@@ -16,7 +16,6 @@
 
 mod certificate;
 mod connection;
-mod door;
 mod io;
 mod limits;
 mod listener;

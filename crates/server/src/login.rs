@@ -11,6 +11,7 @@
 use crate::connection::Connection;
 use crate::io::Broken;
 use runtime::clock;
+use security::Password;
 use session::{ConnectionFacts, Session};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -256,10 +257,14 @@ impl Login {
             refuse(writer, 40510, 16, "Changing a password at login is not supported.");
             return Err(());
         }
-        let failure = format!("Login failed for user '{}'.", login.user);
-        if let Err(reason) = shared.door.check(&login.user, login.password.reveal(), peer.ip()) {
-            warn!(connection = id, %peer, user = %login.user, state = reason.state, reason = reason.text, "login failed");
-            refuse(writer, 18456, 14, &failure);
+        let password = Password::new(login.password.reveal().to_owned());
+        let source = peer.ip().to_canonical().to_string();
+        let checked = shared.instance.security().verify(&login.user, &password, &source);
+        drop(password);
+        if let Err(failure) = checked {
+            let state = failure.state();
+            warn!(connection = id, %peer, user = %login.user, state, reason = ?failure, "login failed");
+            refuse(writer, failure.number(), 14, &failure.client_text(&login.user));
             return Err(());
         }
         let encrypted = connection.with_state(|state| state.io.is_encrypted());
@@ -270,7 +275,7 @@ impl Login {
             encrypted,
             packet_bytes: i32::from(negotiate_packet_size(login.packet_size)),
             protocol_version: version.unwrap_or(Version::V7_4).number() as i32,
-            client_address: Some(peer.ip().to_canonical().to_string()),
+            client_address: Some(source),
             client_port: Some(i32::from(peer.port())),
             local_address: Some(local.ip().to_canonical().to_string()),
             local_port: Some(i32::from(local.port())),
@@ -291,7 +296,8 @@ impl Login {
                 let error = error.to_message();
                 warn!(connection = id, %peer, user = %login.user, reason = %error.text, "login failed");
                 say(connection, writer, error.number, error.state, error.severity, &error.text);
-                refuse(writer, 18456, 14, &failure);
+                let failed = format!("Login failed for user '{}'.", login.user);
+                refuse(writer, 18456, 14, &failed);
                 return Err(());
             }
         };

@@ -1,7 +1,6 @@
 //! A server: an instance, the addresses it listens at, and everybody who is connected.
 
 use crate::certificate::{self, CertificateError, Origin, Tls};
-use crate::door::Door;
 use crate::limits::{Limits, Registry};
 use crate::listener::Accepting;
 use crate::login::is_near;
@@ -25,10 +24,6 @@ pub struct Config {
     /// `None`: no TLS at all, for the simulator. Only loopback is served then.
     pub certificate: Option<Origin>,
     pub limits: Limits,
-    /// The password of `sa`.
-    pub sa_password: String,
-    /// It was made up and not set by anybody.
-    pub sa_password_is_generated: bool,
 }
 
 /// Why a server does not start.
@@ -75,7 +70,6 @@ impl std::error::Error for StartError {}
 pub(crate) struct Shared {
     pub instance: Arc<Instance>,
     pub registry: Registry,
-    pub door: Door,
     /// In messages, as SQL Server names itself there.
     pub server_name: String,
     /// What the server says it is: major, minor, build.
@@ -118,8 +112,8 @@ impl Server {
             if config.certificate.is_none() {
                 return Err(StartError::NotSafe { address, what: "TLS is off" });
             }
-            if config.sa_password_is_generated {
-                let what = "the password of sa was generated; set one in MILLRACE_SA_PASSWORD \
+            if !instance.security().sa_password_was_set() {
+                let what = "the password of sa was set by nobody; set one in MILLRACE_SA_PASSWORD \
                             at the first start, or with ALTER LOGIN sa";
                 return Err(StartError::NotSafe { address, what });
             }
@@ -137,7 +131,6 @@ impl Server {
         let shared = Arc::new(Shared {
             instance: instance.clone(),
             registry: Registry::new(config.limits, schedulers),
-            door: Door::new(&config.sa_password),
             server_name: host_name(),
             version: (16, 0, 1000),
             tls: RwLock::new(tls),
