@@ -287,6 +287,10 @@ impl Binder<'_> {
             "@@SERVICENAME" => (SysVar::ServiceName, NVarChar(Len::N(128))),
             "@@LANGUAGE" => (SysVar::Language, NVarChar(Len::N(128))),
             "@@TEXTSIZE" => (SysVar::TextSize, Int),
+            "@@LANGID" => (SysVar::LangId, SmallInt),
+            "@@MAX_PRECISION" => (SysVar::MaxPrecision, TinyInt),
+            "@@MICROSOFTVERSION" => (SysVar::MicrosoftVersion, Int),
+            "@@CURSOR_ROWS" => (SysVar::CursorRows, Int),
             _ => {
                 return Err(BindError::new(
                     137,

@@ -611,7 +611,10 @@ impl<'a> ProgramBinder<'a> {
                     })
                     .collect::<Result<Vec<String>>>()?,
             })),
-            S::Kill(_) => StmtKind::NotSupported { what: "KILL".into() },
+            S::Kill(session) => {
+                let session = b.expr(session)?;
+                StmtKind::Kill(b.coerce(session, SqlType::Int, CastMode::Implicit)?)
+            }
             S::Unsupported { what } => StmtKind::NotSupported { what: what.clone() },
             // Control flow and declarations are the caller's.
             S::Declare(_)

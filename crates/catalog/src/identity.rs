@@ -93,6 +93,29 @@ impl Catalog {
         }
     }
 
+    /// A value was given explicitly (IDENTITY_INSERT): the numbers go on past it. Suspends once in a thousand values.
+    pub fn note_identity(&self, table: &TableDef, value: i64) -> Result<(), CatalogError> {
+        let Some(identity) = table.identity().and_then(|i| table.columns[i].identity) else {
+            return Ok(());
+        };
+        let (value, step) = (value as i128, identity.increment as i128);
+        let counter = self.identities.counter(table, identity);
+        loop {
+            let wanted = {
+                let mut state = counter.state.lock();
+                if !further(value, state.next - step, step) {
+                    return Ok(());
+                }
+                if !further(value, state.reserved, step) {
+                    state.next = value + step;
+                    return Ok(());
+                }
+                (value + step * BLOCK as i128).clamp(i64::MIN as i128, i64::MAX as i128)
+            };
+            self.reserve(table, &counter, wanted, step)?;
+        }
+    }
+
     /// The last value given of a table's identity column (IDENT_CURRENT); `None` before the first, and without such
     /// a column.
     pub fn current_identity(&self, table: &TableDef) -> Option<i64> {

@@ -39,7 +39,7 @@ pub fn insert<'a>(
                 }
                 writer.insert(&values, hint, cx)?;
                 if plan.explicit_identity {
-                    note_identity(&plan.table, &values, cx);
+                    note_identity(&plan.table, &values, cx)?;
                 }
                 output.row(Some(&values), None, &[], cx, sink)?;
             }
@@ -57,7 +57,7 @@ pub fn insert<'a>(
                     }
                     writer.insert(&values, hint, cx)?;
                     if plan.explicit_identity {
-                        note_identity(&plan.table, &values, cx);
+                        note_identity(&plan.table, &values, cx)?;
                     }
                     output.row(Some(&values), None, &[], cx, sink)?;
                 }
@@ -72,7 +72,7 @@ pub fn insert<'a>(
                     }
                     writer.insert(&values, hint, cx)?;
                     if plan.explicit_identity {
-                        note_identity(&plan.table, &values, cx);
+                        note_identity(&plan.table, &values, cx)?;
                     }
                     output.row(Some(&values), None, &[], cx, sink)?;
                 }
@@ -98,7 +98,7 @@ pub fn insert_query<'a>(
     for_each_batch(source, cx, |batch, cx| {
         for row in batch.rows() {
             writer.insert(&row[..width], &mut hint, cx)?;
-            note_identity(table, &row[..width], cx);
+            note_identity(table, &row[..width], cx)?;
         }
         cx.breathe()
     })
@@ -124,7 +124,7 @@ pub fn insert_rows<'a>(
         }
         writer.insert(&values, hint, cx)?;
         if plan.explicit_identity {
-            note_identity(&plan.table, &values, cx);
+            note_identity(&plan.table, &values, cx)?;
         }
         output.row(Some(&values), None, &[], cx, sink)?;
     }
@@ -132,13 +132,13 @@ pub fn insert_rows<'a>(
     Ok(rows.len() as u64)
 }
 
-/// A private table's identity goes on past a value given explicitly.
-fn note_identity(table: &TableDef, values: &[Value], cx: &mut Cx<'_>) {
-    if table.is_private()
-        && let Some(value) = table.identity().and_then(|i| whole(&values[i]))
-    {
+/// An identity goes on past a value given explicitly.
+fn note_identity(table: &TableDef, values: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
+    let Some(value) = table.identity().and_then(|i| whole(&values[i])) else { return Ok(()) };
+    if table.is_private() {
         cx.env.private().note_identity(table.place, value);
     }
+    cx.env.note_identity(table, value)
 }
 
 /// The integer in an identity column, which may be a decimal without a scale.

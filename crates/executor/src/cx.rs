@@ -26,6 +26,19 @@ pub trait Environment {
     fn private(&mut self) -> &mut PrivateTables;
     /// The current database's name, for messages.
     fn database_name(&self) -> String;
+    /// A value was given to an identity column explicitly: its numbers go on past it, and it is the last one given.
+    fn note_identity(&mut self, table: &TableDef, value: i64) -> Result<(), SqlError> {
+        let _ = (table, value);
+        Ok(())
+    }
+    /// The style of conversions from text to a date that name none: SET DATEFORMAT.
+    fn date_style(&self) -> i32 {
+        0
+    }
+    /// SET DATEFIRST.
+    fn date_first(&self) -> u8 {
+        7
+    }
 }
 
 /// The context of one statement.
@@ -141,9 +154,12 @@ impl<'a> Cx<'a> {
     }
 }
 
+/// The number of [`cancelled`]. It is never told to a client.
+pub const CANCELLED: i32 = 3617;
+
 /// The error of a batch stopped from outside.
 pub fn cancelled() -> SqlError {
-    SqlError::new(3617, 16, "The query was canceled by the user.")
+    SqlError::new(CANCELLED, 16, "The query was canceled by the user.")
         .with_reach(crate::message::Reach::Scope)
 }
 

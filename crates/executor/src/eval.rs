@@ -57,7 +57,12 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
         }
         ExprKind::Cast { input, mode, style } => {
             let value = operand(input, row, cx)?;
-            cast(&value, input, expr, *mode, style.unwrap_or(0), cx)
+            let style = match (style, &*value) {
+                (Some(style), _) => *style,
+                (None, Value::Str(_)) if expr.ty.is_temporal() => cx.env.date_style(),
+                (None, _) => 0,
+            };
+            cast(&value, input, expr, *mode, style, cx)
         }
         ExprKind::Case { branches, otherwise } => {
             for (condition, result) in branches {
@@ -232,7 +237,8 @@ fn cast(
         // The commonest widening, without a call.
         (_, Value::Int(v), types::SqlType::BigInt) => Ok(Value::BigInt(*v as i64)),
         (CastMode::Store { column }, ..) => {
-            convert::assign(value, input.ty, node.ty).map_err(|e| store_error(e, column, cx))
+            let stored = convert::assign_style(value, input.ty, node.ty, style);
+            stored.map_err(|e| store_error(e, column, cx))
         }
         (CastMode::Try, ..) => {
             Ok(convert::cast(value, input.ty, node.ty, style).unwrap_or(Value::Null))

@@ -46,7 +46,6 @@ impl Vm<'_> {
     /// Runs a call from outside and tells its end.
     pub fn remote_call(&mut self, call: &Rpc) -> Result<(), Halt> {
         let trancount = self.state.trancount();
-        let implicit = self.state.options.implicit_transactions;
         match self.dispatch(call) {
             Ok(status) => {
                 self.sink.procedure_done(status);
@@ -60,7 +59,7 @@ impl Vm<'_> {
                 return Ok(());
             }
         }
-        if !implicit && let Err(Halted::Error(error)) = self.check_trancount(trancount) {
+        if let Err(Halted::Error(error)) = self.check_trancount(trancount) {
             self.tell_error(&error);
         }
         Ok(())
@@ -107,6 +106,11 @@ impl Vm<'_> {
                 if !self.state.texts.release(handle) {
                     return Err(throw(no_handle(handle)));
                 }
+                self.sink.return_status(0);
+                Ok(0)
+            }
+            "sp_reset_connection" => {
+                self.state.reset_connection(false);
                 self.sink.return_status(0);
                 Ok(0)
             }
@@ -318,10 +322,12 @@ impl Vm<'_> {
         let options = self.state.options.clone();
         let database = code.changes_database.then(|| self.state.database.clone());
         let tables = self.open_tables(code);
+        let scope_identity = self.state.scope_identity.take();
         let result = match self.fill_tables(code, params, first) {
             Ok(()) => self.run(code, learnt, frame, false),
             Err(error) => Err(throw(error)),
         };
+        self.state.scope_identity = scope_identity;
         self.state.options = options;
         self.state.procedure_id = outer;
         self.state.nesting -= 1;
@@ -531,7 +537,8 @@ fn throw(error: SqlError) -> Halt {
     Halt::Throw(Box::new(error))
 }
 
-fn first_mistake(errors: Vec<syntax::SyntaxError>) -> SqlError {
+/// The first syntax error as the client sees it.
+pub(crate) fn first_mistake(errors: Vec<syntax::SyntaxError>) -> SqlError {
     errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
 }
 

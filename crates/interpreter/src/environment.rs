@@ -1,7 +1,8 @@
 //! What expressions may ask: `@@` variables, functions of the session and the catalog, rows of system views.
 
 use crate::host::Host;
-use crate::state::SessionState;
+use crate::languages::LANGUAGES;
+use crate::state::{Client, SessionState, SetOptions};
 use binder::ir::{FuncId, SysVar, SystemView};
 use catalog::TableDef;
 use executor::{Environment, SqlError};
@@ -31,13 +32,18 @@ impl Environment for SessionEnvironment<'_> {
                 let ms = state.options.lock_timeout_ms;
                 Value::Int(ms.map_or(-1, |ms| ms.min(i32::MAX as u64) as i32))
             }
-            SysVar::Options => Value::Int(5496 + if state.options.nocount { 512 } else { 0 }),
+            SysVar::Options => Value::Int(state.options.bits() as i32),
             SysVar::MaxConnections => Value::Int(32767),
             SysVar::Version => Value::str(&self.host.version()),
             SysVar::ServerName => Value::str(&self.host.server_name()),
             SysVar::ServiceName => Value::str("MSSQLSERVER"),
-            SysVar::Language => Value::str("us_english"),
-            SysVar::TextSize => Value::Int(-1),
+            SysVar::Language => Value::str(LANGUAGES[state.options.language as usize].name),
+            SysVar::LangId => Value::SmallInt(state.options.language as i16),
+            SysVar::TextSize => Value::Int(state.options.textsize),
+            SysVar::MaxPrecision => Value::TinyInt(38),
+            // SQL Server 2022: major version, minor version and build as bytes and a word.
+            SysVar::MicrosoftVersion => Value::Int(16 << 24 | 1000),
+            SysVar::CursorRows => Value::Int(0),
         }
     }
 
@@ -60,7 +66,7 @@ impl Environment for SessionEnvironment<'_> {
                     (_, true) => -1,
                 },
             ),
-            ScopeIdentity => identity(self.state.identity),
+            ScopeIdentity => identity(self.state.scope_identity),
             RowCountBig => Value::BigInt(self.state.rowcount),
             ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition | ObjectProperty
             | ObjectPropertyEx | ColName | ColLength | ColumnProperty | IndexCol
@@ -86,11 +92,26 @@ impl Environment for SessionEnvironment<'_> {
             SUserSName => Value::str("sa"),
             UserName => Value::str("dbo"),
             UserId => Value::Int(1),
-            HostName => Value::str("localhost"),
-            AppName => Value::str("millrace"),
+            HostName => Value::str(&self.state.client.host),
+            AppName => Value::str(&self.state.client.application),
+            HostId => Value::str(&format!("{:<10}", self.state.client.process_id)),
+            ContextInfo => self.state.context_info.clone().map_or(Value::Null, Value::Binary),
+            SessionContext => {
+                let key = text(0).unwrap_or("");
+                let all = &self.state.session_context;
+                let found = all.iter().find(|(k, ..)| k.eq_ignore_ascii_case(key));
+                match found {
+                    Some((_, value, _)) => {
+                        let shown = types::format::to_text(value, value.natural_type(), 0)?;
+                        shown.map_or(Value::Null, |text| Value::str(&text))
+                    }
+                    None => Value::Null,
+                }
+            }
+            ConnectionProperty => connection_property(&self.state.client, text(0).unwrap_or("")),
             CurrentTransactionId => Value::BigInt(0),
             HasDbAccess | IsSrvRoleMember | IsMember => Value::Int(1),
-            SessionProperty => Value::Null,
+            SessionProperty => session_property(&self.state.options, text(0).unwrap_or("")),
             other => return Err(SqlError::unsupported(format!("{other:?}"))),
         })
     }
@@ -111,6 +132,7 @@ impl Environment for SessionEnvironment<'_> {
             self.state.database.catalog.next_identity(table, 1)?.0
         };
         self.state.identity = Some(value);
+        self.state.scope_identity = Some(value);
         Ok(value)
     }
 
@@ -120,6 +142,23 @@ impl Environment for SessionEnvironment<'_> {
 
     fn database_name(&self) -> String {
         self.state.database.name.clone()
+    }
+
+    fn note_identity(&mut self, table: &TableDef, value: i64) -> Result<(), SqlError> {
+        self.state.identity = Some(value);
+        self.state.scope_identity = Some(value);
+        if !table.is_private() {
+            self.state.database.catalog.note_identity(table, value)?;
+        }
+        Ok(())
+    }
+
+    fn date_style(&self) -> i32 {
+        self.state.options.date_order.style()
+    }
+
+    fn date_first(&self) -> u8 {
+        self.state.options.datefirst
     }
 }
 
@@ -147,6 +186,35 @@ pub fn name_parts(name: &str) -> Vec<String> {
 
 fn identity(value: Option<i64>) -> Value {
     value.and_then(|v| Decimal::new(v as i128, 38, 0).ok()).map_or(Value::Null, Value::Decimal)
+}
+
+/// CONNECTIONPROPERTY.
+fn connection_property(client: &Client, name: &str) -> Value {
+    let remote = client.local_port != 0;
+    match name.to_ascii_lowercase().as_str() {
+        "net_transport" => Value::str(&client.transport),
+        "protocol_type" => Value::str("TSQL"),
+        "auth_scheme" => Value::str("SQL"),
+        "local_tcp_port" if remote => Value::str(&client.local_port.to_string()),
+        "client_net_address" => Value::str(&client.address),
+        "physical_net_transport" => Value::str(&client.transport),
+        _ => Value::Null,
+    }
+}
+
+/// SESSIONPROPERTY: 1 or 0.
+fn session_property(options: &SetOptions, name: &str) -> Value {
+    let bit = match name.to_ascii_uppercase().as_str() {
+        "ANSI_NULLS" => 32,
+        "ANSI_PADDING" => 16,
+        "ANSI_WARNINGS" => 8,
+        "ARITHABORT" => 64,
+        "CONCAT_NULL_YIELDS_NULL" => 4096,
+        "NUMERIC_ROUNDABORT" => 8192,
+        "QUOTED_IDENTIFIER" => 256,
+        _ => return Value::Null,
+    };
+    Value::str(if options.bits() & bit != 0 { "1" } else { "0" })
 }
 
 #[cfg(test)]

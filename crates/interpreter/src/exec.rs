@@ -94,7 +94,9 @@ impl Vm<'_> {
     /// 266: a procedure must leave as many transactions open as it found, unless it rolled back for an error.
     pub fn check_trancount(&mut self, before: u32) -> Result<(), Halted> {
         let after = self.state.trancount();
-        if before == after || self.state.transaction.doomed {
+        // Under IMPLICIT_TRANSACTIONS a procedure may well leave the one that its first statement began.
+        let implicit = self.state.options.implicit_transactions && before == 0;
+        if before == after || implicit || self.state.transaction.doomed {
             return Ok(());
         }
         Err(SqlError::new(
@@ -262,7 +264,9 @@ impl Vm<'_> {
         }
         let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
         let options = self.state.options.clone();
+        let scope_identity = self.state.scope_identity.take();
         let result = self.run(code, &mut learnt, &mut callee, guarded);
+        self.state.scope_identity = scope_identity;
         // SET in a procedure lasts as long as the procedure.
         self.state.options = options;
         self.state.procedure_id = outer;
@@ -293,7 +297,9 @@ impl Vm<'_> {
         let database = self.state.database.clone();
         let trancount = self.state.trancount();
         let frames = self.open_tables(&code);
+        let scope_identity = self.state.scope_identity.take();
         let result = self.run(&code, &mut learnt, &mut frame, guarded);
+        self.state.scope_identity = scope_identity;
         self.state.nesting -= 1;
         self.close_tables(frames);
         self.state.texts.give(slot, &code, learnt);

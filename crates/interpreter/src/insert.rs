@@ -345,6 +345,12 @@ fn constant(expr: &Expr) -> Option<Value> {
     match &expr.kind {
         ExprKind::Const(value) => Some(value.clone()),
         ExprKind::Cast { input, mode: CastMode::Store { .. }, .. } => match &input.kind {
+            // What a date means may depend on the session's DATEFORMAT.
+            ExprKind::Const(Value::Str(text))
+                if expr.ty.is_temporal() && !types::convert::is_plain_date(text) =>
+            {
+                None
+            }
             ExprKind::Const(value) => types::convert::assign(value, input.ty, expr.ty).ok(),
             _ => None,
         },

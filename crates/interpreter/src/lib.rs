@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod bulk;
 mod host;
 mod request;
 mod rpc;
@@ -31,16 +32,19 @@ mod call;
 mod define;
 mod exec;
 mod format;
+mod languages;
 mod messages;
 mod other;
 mod parameter;
 mod private;
+mod set;
 mod system_procs;
 
 mod environment;
 mod names;
 
 pub use batch::{execute_batch, execute_call, execute_transaction};
+pub use bulk::{BulkLoad, is_insert_bulk};
 pub use environment::name_parts;
 pub use host::{Host, OpenDatabase};
 pub use rpc::{

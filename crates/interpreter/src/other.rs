@@ -4,8 +4,8 @@ use crate::code::Code;
 use crate::format::format_message;
 use crate::messages;
 use crate::vm::{Halted, Vm};
-use binder::ir::{Backup, Expr, Isolation, RaiseError, SetOption, StmtKind, TranName, WaitFor};
-use executor::{ColumnMeta, Command, Reach, SqlError, SqlMessage};
+use binder::ir::{Backup, Expr, Isolation, RaiseError, StmtKind, TranName, WaitFor};
+use executor::{ColumnMeta, Command, EnvironmentChange, Reach, SqlError, SqlMessage};
 use telemetry::WaitType;
 use types::{Len, SqlType, Value, convert, datetime};
 
@@ -86,7 +86,19 @@ impl Vm<'_> {
                     .into());
             }
             StmtKind::WaitFor(wait) => self.wait_for(wait, frame)?,
-            StmtKind::Set(option) => self.set(option, frame)?,
+            StmtKind::Set(option) => self.set(option, line, frame)?,
+            StmtKind::Kill(session) => {
+                let spid = self.whole(session, frame)?;
+                if spid == self.state.spid as i64 {
+                    return Err(SqlError::new(
+                        6104,
+                        16,
+                        "Cannot use KILL to kill your own process.",
+                    )
+                    .into());
+                }
+                self.host.kill(spid.clamp(0, u16::MAX as i64) as u16)?;
+            }
             StmtKind::Use { database } => {
                 let Some(found) = self.host.database(database) else {
                     return Err(SqlError::new(
@@ -100,7 +112,9 @@ impl Vm<'_> {
                     .into());
                 };
                 let name = found.name.clone();
+                let old = self.state.database.name.clone();
                 self.state.use_database(found)?;
+                self.sink.environment(EnvironmentChange::Database { old: &old, new: &name });
                 let text = format!("Changed database context to '{name}'.");
                 self.sink.message(&SqlMessage::info(5701, line, text));
             }
@@ -128,7 +142,7 @@ impl Vm<'_> {
         Ok(())
     }
 
-    fn value(&mut self, expr: &Expr, frame: &mut [Value]) -> Result<Value, SqlError> {
+    pub fn value(&mut self, expr: &Expr, frame: &mut [Value]) -> Result<Value, SqlError> {
         let plan = planner::plan_expr(expr);
         self.evaluate(&plan, frame)
     }
@@ -227,69 +241,7 @@ impl Vm<'_> {
             if self.cancel.load(std::sync::atomic::Ordering::Relaxed) {
                 return Err(executor::cancelled());
             }
-            runtime::task::sleep_ns((end - now).min(100_000_000), WaitType::Waitfor);
-        }
-    }
-
-    fn set(&mut self, option: &SetOption, frame: &mut [Value]) -> Result<(), SqlError> {
-        match option {
-            SetOption::Switch { names, on } => {
-                for name in names {
-                    let options = &mut self.state.options;
-                    match name.as_str() {
-                        "NOCOUNT" => options.nocount = *on,
-                        "XACT_ABORT" => options.xact_abort = *on,
-                        "QUOTED_IDENTIFIER" => options.quoted_identifier = *on,
-                        "IMPLICIT_TRANSACTIONS" => options.implicit_transactions = *on,
-                        // The others are read and have no effect.
-                        _ => {}
-                    }
-                }
-                Ok(())
-            }
-            SetOption::Value { name, value } => {
-                let given = self.value(value, frame)?;
-                let number = given.as_i64();
-                let options = &mut self.state.options;
-                match name.as_str() {
-                    "LOCK_TIMEOUT" => {
-                        options.lock_timeout_ms = number.and_then(|ms| u64::try_from(ms).ok());
-                    }
-                    "ROWCOUNT" => options.rowcount = number.unwrap_or(0).max(0) as u64,
-                    "DATEFIRST" => options.datefirst = number.unwrap_or(7).clamp(1, 7) as u8,
-                    "DEADLOCK_PRIORITY" => {
-                        options.deadlock_priority = match given.as_str() {
-                            Some(word) if word.eq_ignore_ascii_case("LOW") => -5,
-                            Some(word) if word.eq_ignore_ascii_case("HIGH") => 5,
-                            _ => number.unwrap_or(0).clamp(-10, 10) as i8,
-                        };
-                    }
-                    _ => {}
-                }
-                Ok(())
-            }
-            SetOption::Isolation(level) => self.set_isolation(*level),
-            SetOption::IdentityInsert { table, on } => {
-                let scope = self.state.transaction.scope();
-                let catalog = &self.state.database.catalog;
-                let found = if crate::private::is_temporary(&table.name) {
-                    self.state.transaction.private.find(&table.name).cloned()
-                } else {
-                    catalog.table(scope, table.schema.as_deref(), &table.name)
-                };
-                let Some(found) = found else {
-                    return Err(SqlError::new(
-                        1088,
-                        16,
-                        format!(
-                            "Cannot find the object \"{table}\" because it does not exist or you \
-                             do not have permissions."
-                        ),
-                    ));
-                };
-                self.state.identity_insert = on.then_some(found.object_id);
-                Ok(())
-            }
+            runtime::task::sleep_ns((end - now).min(20_000_000), WaitType::Waitfor);
         }
     }
 

@@ -12,7 +12,7 @@ use executor::SqlError;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use types::Value;
+use types::{Bytes, Value};
 
 /// SET options of a session, with the defaults of SQL Server's drivers.
 #[derive(Debug, Clone)]
@@ -31,6 +31,18 @@ pub struct SetOptions {
     pub implicit_transactions: bool,
     /// SET DATEFIRST.
     pub datefirst: u8,
+    /// SET DATEFORMAT.
+    pub date_order: types::convert::DateOrder,
+    /// SET LANGUAGE: @@LANGID.
+    pub language: u8,
+    /// SET TEXTSIZE; -1 is no limit.
+    pub textsize: i32,
+    /// Switches that are only remembered, as bits of @@OPTIONS.
+    pub switches: u32,
+    /// SET FMTONLY: queries tell their columns and do nothing.
+    pub fmtonly: bool,
+    /// SET NOEXEC: statements are compiled and not run.
+    pub noexec: bool,
     /// SET DEADLOCK_PRIORITY, -10 to 10.
     pub deadlock_priority: i8,
     /// SET TRANSACTION ISOLATION LEVEL.
@@ -47,6 +59,12 @@ impl Default for SetOptions {
             rowcount: 0,
             implicit_transactions: false,
             datefirst: 7,
+            date_order: types::convert::DateOrder::Mdy,
+            language: 0,
+            textsize: -1,
+            switches: crate::set::SWITCHES,
+            fmtonly: false,
+            noexec: false,
             deadlock_priority: 0,
             isolation: engine::Isolation::ReadCommitted,
         }
@@ -54,6 +72,15 @@ impl Default for SetOptions {
 }
 
 impl SetOptions {
+    /// @@OPTIONS.
+    pub(crate) fn bits(&self) -> u32 {
+        self.switches
+            | (self.implicit_transactions as u32) << 1
+            | (self.quoted_identifier as u32) << 8
+            | (self.nocount as u32) << 9
+            | (self.xact_abort as u32) << 14
+    }
+
     /// Those that change what a text means when it is compiled, as bits.
     #[inline]
     pub(crate) fn meaning(&self) -> u32 {
@@ -134,8 +161,14 @@ pub struct SessionState {
     pub(crate) rowcount: i64,
     /// @@ERROR.
     pub(crate) error: i32,
-    /// @@IDENTITY and SCOPE_IDENTITY().
+    /// @@IDENTITY.
     pub(crate) identity: Option<i64>,
+    /// SCOPE_IDENTITY(): that of the batch or procedure being run.
+    pub(crate) scope_identity: Option<i64>,
+    /// SET CONTEXT_INFO.
+    pub(crate) context_info: Option<Bytes>,
+    /// sp_set_session_context: key, value, read-only.
+    pub(crate) session_context: Vec<(Box<str>, Value, bool)>,
     /// Object id of the table under SET IDENTITY_INSERT ON.
     pub(crate) identity_insert: Option<i32>,
     /// @@NESTLEVEL.
@@ -165,6 +198,9 @@ impl SessionState {
             rowcount: 0,
             error: 0,
             identity: None,
+            scope_identity: None,
+            context_info: None,
+            session_context: Vec::new(),
             identity_insert: None,
             nesting: 0,
             procedure_id: 0,
@@ -190,6 +226,21 @@ impl SessionState {
         self.transaction.scope()
     }
 
+    /// @@LANGUAGE.
+    pub fn language(&self) -> &'static str {
+        crate::languages::LANGUAGES[self.options.language as usize].name
+    }
+
+    /// SET LANGUAGE of a login; false when there is no such language.
+    pub fn set_language(&mut self, name: &str) -> bool {
+        let Some(found) = crate::languages::find(name) else { return false };
+        let language = &crate::languages::LANGUAGES[found as usize];
+        self.options.language = found;
+        self.options.date_order = language.order;
+        self.options.datefirst = language.first;
+        true
+    }
+
     /// The open transaction as clients are told of it.
     pub fn open_transaction(&self) -> Option<u64> {
         let open = self.transaction.open();
@@ -210,6 +261,9 @@ impl SessionState {
             let _ = self.transaction.rollback_all();
         }
         self.identity = None;
+        self.scope_identity = None;
+        self.context_info = None;
+        self.session_context.clear();
         self.identity_insert = None;
         self.transaction.private.clear();
         self.options = SetOptions::default();

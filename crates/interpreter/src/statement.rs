@@ -8,7 +8,7 @@ use crate::plan::{self, Body, CodeState, Planned};
 use crate::transaction::durability;
 use crate::vm::{Halted, Vm};
 use binder::BindError;
-use binder::ir::StmtKind;
+use binder::ir::{OutputColumn, StmtKind};
 use executor::{Command, Cx, Reach, ResultSink, SqlError};
 use planner::{ExprPlan, InsertSource, SelectTarget};
 use types::Value;
@@ -163,12 +163,75 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<(), Halted> {
+        if self.state.options.fmtonly || self.state.options.noexec {
+            return self.without_running(code, index, frame, guarded);
+        }
         let mut planned = self.planned(code, learnt, index)?;
         let result = self.run_planned(&mut planned, code, index, frame, guarded);
         learnt.statements[index] = Some(planned);
         let outcome = result?;
         self.settle(outcome);
         Ok(())
+    }
+
+    /// Under SET FMTONLY a query tells its columns; under NOEXEC not even that. SET and EXEC still run: the one may end
+    /// this, the other has queries to tell of.
+    #[cold]
+    fn without_running(
+        &mut self,
+        code: &Code,
+        index: usize,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<(), Halted> {
+        let statement = &code.statements[index];
+        match &statement.kind {
+            StmtKind::Set(_) | StmtKind::Use { .. } => {
+                self.other(&statement.kind, code, statement.line, frame, guarded)
+            }
+            StmtKind::Exec(_) if self.state.options.fmtonly => {
+                self.other(&statement.kind, code, statement.line, frame, guarded)
+            }
+            _ if self.state.options.fmtonly => {
+                if let Some(columns) = self.columns_of(code, index)? {
+                    self.sink.columns(&executor::column_meta(&columns));
+                    self.tell_done(Command::Select, Some(0));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The columns of the result set of a statement, if it has one.
+    pub fn columns_of(
+        &mut self,
+        code: &Code,
+        index: usize,
+    ) -> Result<Option<Vec<OutputColumn>>, SqlError> {
+        let statement = &code.statements[index];
+        let bound;
+        let kind = match &statement.source {
+            Some(source) => {
+                let names = SessionNames::new(self.state, self.host);
+                bound =
+                    binder::bind_statement(&code.program, source, &names).map_err(bind_error)?;
+                &bound.kind
+            }
+            None => &statement.kind,
+        };
+        let output = match kind {
+            StmtKind::Select(select) => {
+                let client = matches!(select.target, binder::ir::SelectTarget::Client);
+                return Ok(client.then(|| select.query.output.clone()));
+            }
+            StmtKind::Insert(insert) => &insert.output,
+            StmtKind::Update(update) => &update.output,
+            StmtKind::Delete(delete) => &delete.output,
+            _ => return Ok(None),
+        };
+        let told = output.as_ref().filter(|output| output.into.is_none());
+        Ok(told.map(|output| output.columns.iter().map(|(column, _)| column.clone()).collect()))
     }
 
     fn settle(&mut self, outcome: Outcome) {
@@ -211,6 +274,8 @@ impl Vm<'_> {
     ) -> Result<bool, Halted> {
         let fused = self.state.transaction.count == 1 && self.state.transaction.is_fresh();
         if fused
+            && !self.state.options.fmtonly
+            && !self.state.options.noexec
             && let Some(planned) = &mut learnt.statements[index]
             && planned.version == self.state.names_version()
             && let Body::FastInsert(insert) = &mut planned.body

@@ -39,9 +39,60 @@ impl Vm<'_> {
                 self.help_text(args)?;
                 Ok(Some(0))
             }
-            "sp_updatestats" | "sp_recompile" | "sp_reset_connection" => Ok(Some(0)),
+            "sp_set_session_context" => {
+                self.set_session_context(args)?;
+                Ok(Some(0))
+            }
+            "sp_updatestats" | "sp_recompile" => Ok(Some(0)),
             _ => Ok(None),
         }
+    }
+
+    /// sp_set_session_context @key, @value [, @read_only]; 15664 for a key that was made read-only.
+    fn set_session_context(&mut self, args: &[Argument]) -> Result<(), SqlError> {
+        let given = |i: usize, name: &str| {
+            let named = args.iter().find(|a| {
+                a.name
+                    .as_deref()
+                    .is_some_and(|n| n.trim_start_matches('@').eq_ignore_ascii_case(name))
+            });
+            named.or_else(|| args.get(i).filter(|a| a.name.is_none()))
+        };
+        let value = |i, name| given(i, name).and_then(|a| a.value.as_ref());
+        let Some(key) = value(0, "key").and_then(Value::as_str) else {
+            return Err(SqlError::new(
+                15600,
+                15,
+                "An invalid parameter or option was specified for procedure 'sys.sp_set_session_context'.",
+            ));
+        };
+        let read_only = value(2, "read_only").and_then(Value::as_i64) == Some(1);
+        let new = value(1, "value").cloned().unwrap_or_default();
+        let all = &mut self.state.session_context;
+        let count = all.len();
+        let old = all.iter_mut().find(|(k, ..)| k.eq_ignore_ascii_case(key));
+        if old.as_ref().is_some_and(|(.., read_only)| *read_only) {
+            return Err(SqlError::new(
+                15664,
+                16,
+                format!(
+                    "Cannot set key '{key}' in the session context. The key has been set as read_only for this session."
+                ),
+            ));
+        }
+        match old {
+            Some(old) => (old.1, old.2) = (new, read_only),
+            None if count < 1000 => all.push((key.into(), new, read_only)),
+            None => {
+                return Err(SqlError::new(
+                    15665,
+                    16,
+                    "The value was not set for this key because the total size of keys and values in the session \
+                     context would exceed its limit.",
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn configure(&mut self, args: &[Argument]) -> Result<(), SqlError> {

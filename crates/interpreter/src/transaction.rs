@@ -252,6 +252,13 @@ impl Transaction {
         ))
     }
 
+    /// Forgets the last savepoint of that name; what was done since then stays.
+    pub fn forget_savepoint(&mut self, name: &str) {
+        if let Some(i) = self.savepoints.iter().rposition(|(n, ..)| n == name) {
+            self.savepoints.remove(i);
+        }
+    }
+
     /// SAVE TRANSACTION; 628 without a transaction.
     pub fn save(
         &mut self,

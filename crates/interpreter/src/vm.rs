@@ -243,8 +243,9 @@ impl Vm<'_> {
         self.state.error = error.number;
         self.state.rowcount = 0;
         let handler = code.handler(pc);
-        let caught =
-            (handler.is_some() || guarded) && error.reach != Reach::Session && error.number != 3617;
+        let caught = (handler.is_some() || guarded)
+            && error.reach != Reach::Session
+            && error.number != executor::CANCELLED;
         self.settle_transaction(&error, caught);
         if caught {
             return match handler {
@@ -258,7 +259,9 @@ impl Vm<'_> {
         self.tell_error(&error);
         let command = command_at(code, pc);
         let in_procedure = self.state.nesting > 0;
-        self.sink.done(Done { rows: None, command, in_procedure, failed: true });
+        if error.number != executor::CANCELLED {
+            self.sink.done(Done { rows: None, command, in_procedure, failed: true });
+        }
         let aborts = self.state.options.xact_abort && error.reach == Reach::Statement;
         match error.reach {
             Reach::Statement if !aborts || is_raised(&error) => {
@@ -303,7 +306,7 @@ impl Vm<'_> {
         let xact_abort = self.state.options.xact_abort && !is_raised(error);
         let undoes = match error.reach {
             Reach::Transaction | Reach::Batch | Reach::Session => true,
-            Reach::Statement | Reach::Scope => xact_abort && error.number != 3617,
+            Reach::Statement | Reach::Scope => xact_abort,
         };
         if !undoes {
             return;
@@ -317,6 +320,10 @@ impl Vm<'_> {
     /// Sends an error, and 3621 after those that SQL Server follows by it.
     pub fn tell_error(&mut self, error: &SqlError) {
         self.failed |= error.severity > 10;
+        if error.number == executor::CANCELLED {
+            // Whoever stopped the request knows.
+            return;
+        }
         self.sink.message(&error.to_message());
         if error.terminated_notice {
             let mut notice =

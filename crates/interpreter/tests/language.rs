@@ -231,6 +231,7 @@ fn a_cancelled_loop_stops() {
     let said = session
         .run("BEGIN TRY WHILE 1 = 1 SET NOCOUNT ON END TRY BEGIN CATCH PRINT 'caught' END CATCH");
     stopper.join().unwrap();
-    assert_eq!(said, "Msg 3617, 1: The query was canceled by the user.\n");
+    // No CATCH takes it, and whoever stopped the batch need not be told.
+    assert_eq!(said, "");
     assert_eq!(session.run("PRINT 'alive'"), "= alive\n");
 }

@@ -183,6 +183,14 @@ fn fold_cast(input: &Expr, mode: CastMode, style: Option<i32>, ty: SqlType) -> O
     if value.is_null() {
         return Some(Expr::constant(Value::Null, ty));
     }
+    // What a date means may depend on the session that reads it.
+    if let Value::Str(text) = value
+        && style.is_none()
+        && ty.is_temporal()
+        && !convert::is_plain_date(text)
+    {
+        return None;
+    }
     let result = match mode {
         CastMode::Store { .. } => convert::assign(value, input.ty, ty),
         _ => convert::cast(value, input.ty, ty, style.unwrap_or(0)),

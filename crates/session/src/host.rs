@@ -270,6 +270,13 @@ impl Host for InstanceHost {
         system_views::rows(view, args, &InstanceFacts(&self.instance), session)
     }
 
+    fn kill(&mut self, spid: u16) -> Result<(), SqlError> {
+        if self.instance.kill_session(spid) {
+            return Ok(());
+        }
+        Err(SqlError::new(6106, 16, format!("Process ID {spid} is not an active process ID.")))
+    }
+
     fn system_procedure(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
         modules::definition(name.schema.as_deref(), &name.name)
     }

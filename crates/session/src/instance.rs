@@ -253,8 +253,8 @@ impl Instance {
         let Some(running) = self.databases.write().remove(&key) else {
             return Err(CloseRefused::Unknown);
         };
-        // Ours, and the background task's.
-        if Arc::strong_count(&running.open) > 2 {
+        // Ours, and those of the background tasks.
+        if Arc::strong_count(&running.open) > 1 + running.background.len() {
             self.databases.write().insert(key, running);
             return Err(CloseRefused::InUse);
         }
@@ -286,6 +286,14 @@ impl Instance {
         let registered = Arc::new(Registered::new(spid, 1));
         sessions.insert(spid, registered.clone());
         (spid, registered)
+    }
+
+    /// KILL; false when there is no such session.
+    pub(crate) fn kill_session(&self, spid: u16) -> bool {
+        self.sessions.lock().get(&spid).is_some_and(|registered| {
+            registered.kill();
+            true
+        })
     }
 
     /// Takes a session off the list.

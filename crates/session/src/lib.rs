@@ -26,7 +26,8 @@ pub use executor::{
 };
 pub use instance::Instance;
 pub use interpreter::{
-    BeginNext, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest, well_known,
+    BeginNext, BulkLoad, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest,
+    is_insert_bulk, well_known,
 };
 pub use login::Login;
 pub use session::Session;

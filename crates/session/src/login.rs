@@ -62,7 +62,11 @@ impl Session {
             encrypted: connection.is_some_and(|c| c.encrypted),
             packet_size: connection.map_or(0, |c| c.packet_bytes as u32),
         };
-        let session = Session::of(instance, database, client);
+        let mut session = Session::of(instance, database, client);
+        if let Some(language) = login.language.as_deref().filter(|name| !name.is_empty()) {
+            // An unknown one leaves the default, as in SQL Server.
+            session.set_language(language);
+        }
         session.tell(|facts| {
             let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
             facts.host = said(&login.host);

@@ -6,6 +6,7 @@
 use interpreter::SessionState;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI16, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use system_views::SessionFacts;
 
 /// A session as sys.dm_exec_sessions shows it.
@@ -13,6 +14,10 @@ pub(crate) struct Registered {
     /// What is told once: login, host, program, connection.
     about: Mutex<SessionFacts>,
     running: AtomicBool,
+    /// KILL has asked for its end.
+    killed: AtomicBool,
+    /// Stops its request.
+    cancel: OnceLock<Arc<AtomicBool>>,
     request_start_unix_ns: AtomicU64,
     request_end_unix_ns: AtomicU64,
     database_id: AtomicU32,
@@ -32,6 +37,8 @@ impl Registered {
         Registered {
             about: Mutex::new(about),
             running: AtomicBool::new(false),
+            killed: AtomicBool::new(false),
+            cancel: OnceLock::new(),
             request_start_unix_ns: AtomicU64::new(0),
             request_end_unix_ns: AtomicU64::new(0),
             database_id: AtomicU32::new(database_id as u32),
@@ -43,6 +50,26 @@ impl Registered {
     /// Tells who it is, once it is known.
     pub fn tell(&self, change: impl FnOnce(&mut SessionFacts)) {
         change(&mut self.about.lock());
+    }
+
+    /// The flag that stops its requests.
+    pub fn stop_by(&self, cancel: Arc<AtomicBool>) {
+        let _ = self.cancel.set(cancel);
+    }
+
+    /// KILL: the request that runs is stopped, and none begins any more.
+    pub fn kill(&self) {
+        self.killed.store(true, Relaxed);
+        if self.running.load(Relaxed)
+            && let Some(cancel) = self.cancel.get()
+        {
+            cancel.store(true, Relaxed);
+        }
+    }
+
+    /// KILL has asked for its end.
+    pub fn is_killed(&self) -> bool {
+        self.killed.load(Relaxed)
     }
 
     /// A request begins.

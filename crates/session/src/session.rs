@@ -6,8 +6,8 @@
 use crate::Instance;
 use crate::host::InstanceHost;
 use crate::registry::Registered;
-use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlMessage};
-use interpreter::{Client, OpenDatabase, Rpc, SessionState, TransactionRequest};
+use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlError, SqlMessage};
+use interpreter::{BulkLoad, Client, OpenDatabase, Rpc, SessionState, TransactionRequest};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,6 +17,8 @@ use types::{SqlType, Value};
 
 /// From here on an error ends the session.
 const SEVERITY_ENDS_SESSION: u8 = 20;
+
+const KILLED: &str = "Cannot continue the execution because the session is in the kill state.";
 
 /// A user's session. Lives on one task or thread at a time; dropping it rolls an open transaction back and frees its
 /// spid.
@@ -46,6 +48,7 @@ impl Session {
         let home = database.name.clone();
         let mut state = SessionState::new(spid, database);
         state.client = Arc::new(client);
+        registered.stop_by(state.cancel.clone());
         let host = InstanceHost::new(instance.clone());
         Session { instance: instance.clone(), host, state, registered, home, ended: false }
     }
@@ -111,12 +114,9 @@ impl Session {
         sink: &mut dyn ResultSink,
         body: impl FnOnce(&mut SessionState, &mut InstanceHost, &mut Watch<'_>) -> Result<(), ()>,
     ) -> Result<(), ()> {
+        self.end_if_killed();
         if self.ended {
-            sink.message(&severe(
-                596,
-                21,
-                "Cannot continue the execution because the session is in the kill state.",
-            ));
+            sink.message(&severe(596, 21, KILLED));
             return Err(());
         }
         let mut watch = Watch { sink, worst: 0 };
@@ -136,7 +136,41 @@ impl Session {
             self.state.reset();
         }
         self.registered.end(&self.state);
+        if self.end_if_killed() {
+            sink.message(&severe(596, 21, KILLED));
+            return Err(());
+        }
         result
+    }
+
+    /// Whether it has just ended because another session asked for it (KILL).
+    fn end_if_killed(&mut self) -> bool {
+        let ends = !self.ended && self.registered.is_killed();
+        if ends {
+            self.ended = true;
+            self.state.reset();
+        }
+        ends
+    }
+
+    /// @@LANGUAGE.
+    pub fn language(&self) -> &'static str {
+        self.state.language()
+    }
+
+    pub(crate) fn set_language(&mut self, name: &str) -> bool {
+        self.state.set_language(name)
+    }
+
+    /// Whether KILL has asked for the end of this session: an idle one is to be dropped.
+    pub fn is_killed(&self) -> bool {
+        self.registered.is_killed()
+    }
+
+    /// Begins a bulk load: `insert` is the `INSERT BULK` that the client sent. Rows follow by [`BulkLoad::row`]; without
+    /// [`BulkLoad::finish`] nothing stays. Suspends.
+    pub fn bulk(&mut self, insert: &str) -> Result<BulkLoad<'_>, SqlError> {
+        BulkLoad::begin(&mut self.state, &mut self.host, insert)
     }
 
     /// Whether an error has ended it: every further batch is refused (596).

@@ -55,6 +55,14 @@ pub fn parse_parameters(
     parser::parameters(text, options).map_err(|error| vec![*error])
 }
 
+/// Reads `INSERT BULK table (column type, ...) [WITH (option, ...)]`.
+pub fn parse_insert_bulk(
+    text: &str,
+    options: &LexOptions,
+) -> Result<ast::InsertBulk, Vec<SyntaxError>> {
+    parser::insert_bulk(text, options).map_err(|error| vec![*error])
+}
+
 /// Reads one value expression, for texts the catalog keeps (defaults): `((1))`, `getdate()`.
 pub fn parse_expression(text: &str, options: &LexOptions) -> Result<ast::Expr, Vec<SyntaxError>> {
     parser::expression(text, options).map_err(|error| vec![*error])

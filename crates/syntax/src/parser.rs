@@ -40,6 +40,14 @@ pub(crate) fn parameters(text: &str, options: &LexOptions) -> ParseResult<Vec<Pa
     if parser.at_end() { Ok(parameters) } else { Err(parser.unexpected()) }
 }
 
+/// Reads an INSERT BULK and nothing after it.
+pub(crate) fn insert_bulk(text: &str, options: &LexOptions) -> ParseResult<InsertBulk> {
+    let mut parser = Parser::new(text, options)?;
+    let bulk = parser.insert_bulk()?;
+    while parser.eat_sym(Sym::Semicolon) {}
+    if parser.at_end() { Ok(bulk) } else { Err(parser.unexpected()) }
+}
+
 /// Reads one value expression and nothing after it.
 pub(crate) fn expression(text: &str, options: &LexOptions) -> ParseResult<Expr> {
     let mut parser = Parser::new(text, options)?;

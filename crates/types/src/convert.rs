@@ -14,6 +14,7 @@ mod numbers;
 use crate::collation::{self, to_cp1252};
 use crate::datetime::DateTime2;
 use crate::{Bytes, Decimal, Len, SqlType, Text, TypeError, Value, format};
+pub use dates::{DateOrder, is_plain_date};
 use std::borrow::Cow;
 
 /// What SQL Server's conversion matrix says of a pair of types.
@@ -176,6 +177,16 @@ pub fn cast(value: &Value, from: SqlType, to: SqlType, style: i32) -> Result<Val
 /// [`TypeError::Truncated`] (trailing blanks may go).
 pub fn assign(value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeError> {
     convert(value, from, to, 0, true)
+}
+
+/// [`assign`] where a text may be a date in a session's order ([`DateOrder::style`]).
+pub fn assign_style(
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+) -> Result<Value, TypeError> {
+    convert(value, from, to, style, true)
 }
 
 #[inline]

@@ -452,8 +452,14 @@ pub(crate) fn weekday(days: i32) -> i32 {
     (days + 1).rem_euclid(7)
 }
 
-/// DATEPART as int. DATEFIRST is 7 (us_english).
+/// DATEPART as int with DATEFIRST 7 (us_english).
 pub fn datepart(part: DatePart, value: &Value) -> Result<Value, TypeError> {
+    datepart_from(part, value, 7)
+}
+
+/// DATEPART as int; weeks begin on day `first` (1 Monday to 7 Sunday: SET DATEFIRST).
+pub fn datepart_from(part: DatePart, value: &Value, first: u8) -> Result<Value, TypeError> {
+    let weekday = |days: i32| (weekday(days) - first as i32).rem_euclid(7);
     if value.is_null() {
         return Ok(Value::Null);
     }

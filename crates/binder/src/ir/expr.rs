@@ -218,6 +218,10 @@ pub enum SysVar {
     ServiceName,
     Language,
     TextSize,
+    LangId,
+    MaxPrecision,
+    MicrosoftVersion,
+    CursorRows,
 }
 
 impl Expr {

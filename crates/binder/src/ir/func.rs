@@ -196,6 +196,14 @@ pub enum FuncId {
     /// () -> nvarchar(128)
     HostName,
     AppName,
+    /// () -> varbinary(128)
+    ContextInfo,
+    /// (nvarchar key) -> nvarchar(4000) (SQL Server: sql_variant)
+    SessionContext,
+    /// (nvarchar property) -> nvarchar(128) (SQL Server: sql_variant)
+    ConnectionProperty,
+    /// () -> char(10)
+    HostId,
     /// () -> numeric(38,0)
     ScopeIdentity,
     /// () -> int, nvarchar(4000), int, int, int, nvarchar(128): NULL outside CATCH

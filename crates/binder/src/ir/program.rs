@@ -158,6 +158,8 @@ pub enum StmtKind {
     },
     Backup(Box<Backup>),
     Checkpoint,
+    /// KILL spid.
+    Kill(Expr),
     /// RECONFIGURE [WITH OVERRIDE]
     Reconfigure,
     /// Error 40510 with this text when reached.

@@ -20,8 +20,8 @@ pub(super) fn call(
             return Ok(Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes: 0 }));
         }
         FuncId::IsDate => {
-            let good =
-                !v[0].is_null() && convert::cast(&v[0], args[0].ty, SqlType::DateTime, 0).is_ok();
+            let good = !v[0].is_null()
+                && convert::cast(&v[0], args[0].ty, SqlType::DateTime, cx.env.date_style()).is_ok();
             return Ok(Value::Int(good as i32));
         }
         _ => {}
@@ -35,6 +35,9 @@ pub(super) fn call(
         }
         FuncId::DateDiff(part) => datetime::datediff(types_part(part), &v[0], &v[1])?,
         FuncId::DateDiffBig(part) => datetime::datediff_big(types_part(part), &v[0], &v[1])?,
+        FuncId::DatePart(part @ (Part::Week | Part::Weekday)) => {
+            datetime::datepart_from(types_part(part), &v[0], cx.env.date_first())?
+        }
         FuncId::DatePart(part) => datetime::datepart(types_part(part), &v[0])?,
         FuncId::DateName(part) => datetime::datename(types_part(part), &v[0])?,
         FuncId::DateFromParts => {

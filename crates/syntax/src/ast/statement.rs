@@ -193,6 +193,17 @@ impl AssignOp {
     }
 }
 
+/// INSERT BULK.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InsertBulk {
+    /// The table.
+    pub table: ObjectName,
+    /// Columns whose values follow, with the types they come in; none: all of the table's.
+    pub columns: Vec<(Ident, TypeName)>,
+    /// KEEP_NULLS, TABLOCK ...: upper case; their values are of no consequence.
+    pub options: Vec<String>,
+}
+
 /// What INSERT, UPDATE and DELETE change: a table (or an alias of FROM) or a table variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {

@@ -20,7 +20,8 @@ pub(super) fn to_temporal(
     let (local, offset) = match value {
         Value::Null => return Ok(Value::Null),
         Value::Str(text) => {
-            let parsed = parse(text, style).map_err(|bad| match bad {
+            let old = matches!(to, SqlType::DateTime | SqlType::SmallDateTime);
+            let parsed = parse(text, style, old).map_err(|bad| match bad {
                 Bad::Syntax => TypeError::BadDate,
                 // The new types say 241 where the old ones say 242.
                 Bad::Range if matches!(to, SqlType::DateTime | SqlType::SmallDateTime) => {
@@ -119,6 +120,7 @@ fn from_binary(bytes: &[u8], to: SqlType) -> Option<Value> {
     }
 }
 
+#[derive(PartialEq, Eq)]
 struct Parsed {
     local: DateTime2,
     offset: Option<i16>,
@@ -180,26 +182,87 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, Bad> {
     Ok(out)
 }
 
-/// Order of the parts of a numeric date.
-#[derive(Clone, Copy)]
-enum Order {
+/// Order of the parts of a numeric date: SET DATEFORMAT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum DateOrder {
+    #[default]
     Mdy,
     Dmy,
     Ymd,
+    Ydm,
+    Myd,
+    Dym,
+}
+
+/// Styles from here on stand for a session's order of dates; CONVERT's own are far below.
+const SESSION_STYLES: i32 = 0x1000;
+
+impl DateOrder {
+    /// All of them.
+    const ALL: [DateOrder; 6] = [
+        DateOrder::Mdy,
+        DateOrder::Dmy,
+        DateOrder::Ymd,
+        DateOrder::Ydm,
+        DateOrder::Myd,
+        DateOrder::Dym,
+    ];
+
+    /// The order of a name as SET DATEFORMAT has it, any case.
+    pub fn of_name(name: &str) -> Option<DateOrder> {
+        DateOrder::ALL.into_iter().find(|order| order.name().eq_ignore_ascii_case(name))
+    }
+
+    /// `mdy`, `dmy` ...
+    pub fn name(self) -> &'static str {
+        match self {
+            DateOrder::Mdy => "mdy",
+            DateOrder::Dmy => "dmy",
+            DateOrder::Ymd => "ymd",
+            DateOrder::Ydm => "ydm",
+            DateOrder::Myd => "myd",
+            DateOrder::Dym => "dym",
+        }
+    }
+
+    /// The style for [`super::cast`] and [`super::assign_style`] of a conversion that names none.
+    pub fn style(self) -> i32 {
+        match self {
+            DateOrder::Mdy => 0,
+            other => SESSION_STYLES + other as i32,
+        }
+    }
+}
+
+/// Whether a text means the same date under every SET DATEFORMAT.
+pub fn is_plain_date(text: &str) -> bool {
+    let read = |order: DateOrder| parse(text, order.style(), true);
+    let first = read(DateOrder::Mdy);
+    DateOrder::ALL.into_iter().all(|order| read(order) == first)
 }
 
 /// Reads a date, a time or both. `style` fixes the order of numeric dates; 0 is us_english (mdy).
 /// ISO forms are read under every style.
-fn parse(text: &str, style: i32) -> Result<Parsed, Bad> {
+/// `old`: for datetime and smalldatetime, which read `2024-01-31` by the session's order too.
+fn parse(text: &str, style: i32, old: bool) -> Result<Parsed, Bad> {
     let text = text.trim_matches(' ');
     if text.is_empty() {
         return Ok(Parsed { local: BASE, offset: None });
     }
-    let order = match style % 100 {
-        3 | 4 | 5 | 13 | 31 => Order::Dmy,
-        2 | 11 | 12 => Order::Ymd,
-        _ => Order::Mdy,
+    let order = match style {
+        SESSION_STYLES.. => {
+            DateOrder::ALL[(style - SESSION_STYLES) as usize % DateOrder::ALL.len()]
+        }
+        _ => match style % 100 {
+            3 | 4 | 5 | 13 | 31 => DateOrder::Dmy,
+            2 | 11 | 12 => DateOrder::Ymd,
+            _ => DateOrder::Mdy,
+        },
     };
+    let day_first = old
+        && style >= SESSION_STYLES
+        && matches!(order, DateOrder::Dmy | DateOrder::Ydm | DateOrder::Dym);
+    let lenient = style >= SESSION_STYLES;
     let all = tokens(text)?;
     let mut rest = all.as_slice();
     let mut days = None;
@@ -236,7 +299,7 @@ fn parse(text: &str, style: i32) -> Result<Parsed, Bad> {
                 rest = tail;
             }
             _ if days.is_none() => {
-                let (d, tail) = date(rest, order)?;
+                let (d, tail) = date(rest, order, day_first, lenient)?;
                 days = Some(d);
                 rest = tail;
             }
@@ -342,7 +405,13 @@ fn checked(year: i32, month: u32, day: u32) -> Result<i32, Bad> {
     }
 }
 
-fn date<'a, 't>(tokens: &'a [Token<'t>], order: Order) -> Result<(i32, &'a [Token<'t>]), Bad> {
+/// `day_first`: after a leading year; `lenient`: a year of four digits may stand where it was not asked for.
+fn date<'a, 't>(
+    tokens: &'a [Token<'t>],
+    order: DateOrder,
+    day_first: bool,
+    lenient: bool,
+) -> Result<(i32, &'a [Token<'t>]), Bad> {
     use Token::{Number, Sign, Word};
     match tokens {
         // 2024-01-31 under any style; other separators likewise when the year leads.
@@ -353,7 +422,12 @@ fn date<'a, 't>(tokens: &'a [Token<'t>], order: Order) -> Result<(i32, &'a [Toke
             Sign(b),
             Number(d, 1..=2),
             rest @ ..,
-        ] if a == b => Ok((checked(*y as i32, *m, *d)?, rest)),
+        ] if a == b => {
+            // ISO 8601 goes on with T, and means what it says.
+            let iso = matches!(rest, [Word(t), ..] if t.eq_ignore_ascii_case("t"));
+            let (m, d) = if day_first && !iso { (d, m) } else { (m, d) };
+            Ok((checked(*y as i32, *m, *d)?, rest))
+        }
         [
             Number(x, dx @ 1..=2),
             Sign(a @ ('-' | '/' | '.')),
@@ -363,12 +437,17 @@ fn date<'a, 't>(tokens: &'a [Token<'t>], order: Order) -> Result<(i32, &'a [Toke
             rest @ ..,
         ] if a == b => {
             let (year, month, day) = match order {
-                Order::Mdy => (full_year(*z, *dz)?, *x, *y),
-                Order::Dmy => (full_year(*z, *dz)?, *y, *x),
-                Order::Ymd if *dz == 4 => return Err(Bad::Syntax),
-                Order::Ymd => (full_year(*x, *dx)?, *y, *z),
+                DateOrder::Mdy => (full_year(*z, *dz)?, *x, *y),
+                DateOrder::Dmy => (full_year(*z, *dz)?, *y, *x),
+                // A year of four digits is known by them.
+                DateOrder::Ymd | DateOrder::Myd if *dz == 4 && lenient => (*z as i32, *x, *y),
+                DateOrder::Ydm | DateOrder::Dym if *dz == 4 => (*z as i32, *y, *x),
+                DateOrder::Ymd | DateOrder::Myd if *dz == 4 => return Err(Bad::Syntax),
+                DateOrder::Ymd => (full_year(*x, *dx)?, *y, *z),
+                DateOrder::Ydm => (full_year(*x, *dx)?, *z, *y),
+                DateOrder::Myd => (full_year(*y, *dy)?, *x, *z),
+                DateOrder::Dym => (full_year(*y, *dy)?, *z, *x),
             };
-            let _ = dy;
             Ok((checked(year, month, day)?, rest))
         }
         // 20240131, 240131, and a bare year.

@@ -1,0 +1,566 @@
+//! What a client's calls answer: system procedures by number, procedures by name, transactions, bulk loads, resets.
+
+use device::SimFs;
+use executor::{ColumnMeta, Command, Done, EnvironmentChange, ResultSink, SqlMessage};
+use session::{
+    BeginNext, Instance, InstanceConfig, Rpc, RpcName, RpcParam, Session, TransactionRequest,
+};
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use types::{Len, SqlType, Value, format};
+
+const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
+
+/// Everything a client is told, a line each.
+#[derive(Default)]
+struct Said {
+    text: String,
+    types: Vec<SqlType>,
+}
+
+impl ResultSink for Said {
+    fn columns(&mut self, columns: &[ColumnMeta]) {
+        self.types = columns.iter().map(|c| c.ty).collect();
+        let names: Vec<&str> = columns.iter().map(|c| &*c.name).collect();
+        let _ = writeln!(self.text, "| {}", names.join(" | "));
+    }
+
+    fn row(&mut self, row: &[Value]) {
+        let cells: Vec<String> =
+            row.iter().zip(&self.types).map(|(v, ty)| format::shell(v, *ty)).collect();
+        let _ = writeln!(self.text, "  {}", cells.join(" | "));
+    }
+
+    fn done(&mut self, done: Done) {
+        let inside = if done.in_procedure { " in procedure" } else { "" };
+        let failed = if done.failed { " failed" } else { "" };
+        let rows = done.rows.map_or(String::new(), |rows| format!(" {rows}"));
+        let _ = writeln!(self.text, "done {:?}{rows}{inside}{failed}", done.command);
+    }
+
+    fn message(&mut self, message: &SqlMessage) {
+        let _ = writeln!(self.text, "{message}");
+    }
+
+    fn return_status(&mut self, status: i32) {
+        let _ = writeln!(self.text, "status {status}");
+    }
+
+    fn output(&mut self, ordinal: u16, name: &str, ty: SqlType, value: &Value) {
+        let shown = format::shell(value, ty);
+        let _ = writeln!(self.text, "output {ordinal} {name} {ty} {shown}");
+    }
+
+    fn procedure_done(&mut self, _: i32) {
+        let _ = writeln!(self.text, "procedure done");
+    }
+
+    fn environment(&mut self, change: EnvironmentChange<'_>) {
+        let _ = match change {
+            // The number counts the session's transactions: of no interest here.
+            EnvironmentChange::Begin { .. } => writeln!(self.text, "env begin"),
+            EnvironmentChange::Commit { .. } => writeln!(self.text, "env commit"),
+            EnvironmentChange::Rollback { .. } => writeln!(self.text, "env rollback"),
+            other => writeln!(self.text, "env {other:?}"),
+        };
+    }
+}
+
+/// Runs `body` on a session in a fresh database.
+fn with_session(body: impl FnOnce(&mut Session, &Arc<Instance>) + Send + 'static) {
+    let fs = SimFs::new(1);
+    let mut config = InstanceConfig::new("/data", fs);
+    config.buffer_pool_bytes = 16 << 20;
+    config.log.ring_bytes = 1 << 20;
+    config.log.vlf_bytes = 1 << 20;
+    config.log.initial_vlfs = 4;
+    let instance = Instance::open(config).expect("opens");
+    let inner = instance.clone();
+    let ran = instance.spawn_session("test", move |session| {
+        let mut said = Said::default();
+        for batch in ["CREATE DATABASE shop", "USE shop", TABLES] {
+            assert!(session.execute(batch, &mut said).is_ok(), "{}", said.text);
+        }
+        body(session, &inner);
+    });
+    if let Err(panic) = ran.join() {
+        std::panic::resume_unwind(panic);
+    }
+    instance.shutdown().expect("closes");
+}
+
+const TABLES: &str = "
+    CREATE TABLE t (id int IDENTITY PRIMARY KEY, name nvarchar(20), n bigint NOT NULL DEFAULT 7);
+    CREATE TABLE k (id int NOT NULL PRIMARY KEY, v varchar(10) NULL)";
+
+fn batch(session: &mut Session, text: &str) -> String {
+    let mut said = Said::default();
+    let _ = session.execute(text, &mut said);
+    said.text
+}
+
+fn call(session: &mut Session, procedure: RpcName, params: Vec<RpcParam>) -> String {
+    let mut said = Said::default();
+    let rpc = Rpc { procedure, params, recompile: false, no_metadata: false };
+    let _ = session.call(&rpc, &mut said);
+    said.text
+}
+
+fn transact(session: &mut Session, request: TransactionRequest) -> String {
+    let mut said = Said::default();
+    let _ = session.transaction(&request, &mut said);
+    said.text
+}
+
+fn text(value: &str) -> RpcParam {
+    RpcParam::input(TEXT, Value::str(value))
+}
+
+fn int(value: i32) -> RpcParam {
+    RpcParam::input(SqlType::Int, Value::Int(value))
+}
+
+fn null_int() -> RpcParam {
+    RpcParam::input(SqlType::Int, Value::Null)
+}
+
+fn id(number: u16) -> RpcName {
+    RpcName::Id(number)
+}
+
+fn name(name: &str) -> RpcName {
+    RpcName::Name(name.to_owned())
+}
+
+#[track_caller]
+fn check(got: &str, expected: &str) {
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().map(|l| l.trim().to_owned()).filter(|l| !l.is_empty()).collect()
+    };
+    assert!(lines(got) == lines(expected), "\n--- got ---\n{got}--- expected ---\n{expected}");
+}
+
+#[test]
+fn sp_executesql_by_number() {
+    with_session(|s, _| {
+        let insert = "INSERT t (name) VALUES (@name); SELECT SCOPE_IDENTITY() AS id";
+        let said = call(
+            s,
+            id(10),
+            vec![text(insert), text("@name nvarchar(20)"), text("one").named("@name")],
+        );
+        let expected = "done Insert 1 in procedure
+            | id
+            1
+            done Select 1 in procedure
+            status 0
+            procedure done";
+        check(&said, expected);
+        // By place, and the same text again.
+        let said = call(s, id(10), vec![text(insert), text("@name nvarchar(20)"), text("two")]);
+        check(&said, &expected.replace("            1\n", "            2\n"));
+        // The batch's own SCOPE_IDENTITY knows nothing of what was done inside.
+        check(&batch(s, "SELECT SCOPE_IDENTITY()"), "|\nNULL\ndone Select 1");
+    });
+}
+
+#[test]
+fn outputs_defaults_and_mistakes_of_sp_executesql() {
+    with_session(|s, _| {
+        let said = call(
+            s,
+            name("sp_executesql"),
+            vec![
+                text("SET @b = @a * 2"),
+                text("@a int, @b int OUTPUT"),
+                int(21).named("@a"),
+                null_int().named("@b").output(),
+            ],
+        );
+        check(&said, "status 0\noutput 3 @b int 42\nprocedure done");
+        let said = call(s, id(10), vec![text("SELECT @a"), text("@a int")]);
+        check(
+            &said,
+            "Msg 8178, Level 16, State 1, Line 1
+            The parameterized query '(@a int)SELECT @a' expects the parameter '@a', which was not supplied.
+            procedure done",
+        );
+        let said = call(s, id(10), vec![text("SELECT @a"), text("@a int"), int(1).named("@c")]);
+        check(
+            &said,
+            "Msg 8145, Level 16, State 2, Line 1
+            @c is not a parameter for procedure .
+            procedure done",
+        );
+        let said = call(s, id(10), vec![text("SELECT @a"), text("@a int"), int(1), int(2)]);
+        check(
+            &said,
+            "Msg 8144, Level 16, State 2, Line 1
+            Procedure or function  has too many arguments specified.
+            procedure done",
+        );
+        let said = call(s, id(10), vec![text("SELECT @a"), text("@a int"), int(1).output()]);
+        check(
+            &said,
+            "Msg 8162, Level 16, State 2, Line 1
+            The formal parameter \"@a\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output.
+            procedure done",
+        );
+        let said = call(s, id(10), vec![text("SELECT 1 +"), text("")]);
+        check(
+            &said,
+            "Msg 102, Level 15, State 1, Line 1
+            Incorrect syntax near '+'.
+            procedure done",
+        );
+        // An error of a statement ends the statement; its number is the status.
+        let said = call(s, id(10), vec![text("\nINSERT k VALUES (1, 'a'), (1, 'b')")]);
+        assert!(said.contains("Msg 2627, Level 14, State 1, Line 2\n"), "{said}");
+        assert!(said.contains("done Insert in procedure failed\nstatus 2627\n"), "{said}");
+    });
+}
+
+#[test]
+fn statements_prepared_executed_and_given_up() {
+    with_session(|s, _| {
+        let insert = "INSERT k (id, v) VALUES (@id, @v)";
+        let declarations = "@id int, @v varchar(10)";
+        let handle = || null_int().named("@handle").output();
+        let said = call(s, id(11), vec![handle(), text(declarations), text(insert), int(1)]);
+        check(&said, "status 0\noutput 0 @handle int 1\nprocedure done");
+        for i in 1..=3 {
+            let said = call(s, id(12), vec![int(1), int(i), text("v")]);
+            check(&said, "done Insert 1 in procedure\nstatus 0\nprocedure done");
+        }
+        check(&batch(s, "SELECT COUNT(*) AS n FROM k"), "| n\n3\ndone Select 1");
+        // In one, and the handle that came in is given up.
+        let select = "SELECT v FROM k WHERE id = @id";
+        let given = int(1).named("@handle").output();
+        let said = call(s, id(13), vec![given, text("@id int"), text(select), int(2)]);
+        check(
+            &said,
+            "| v\nv\ndone Select 1 in procedure\nstatus 0\noutput 0 @handle int 2\nprocedure done",
+        );
+        let gone = "Msg 8179, Level 16, State 4, Line 1
+            Could not find prepared statement with handle 1.
+            procedure done";
+        check(&call(s, id(12), vec![int(1), int(9), text("v")]), gone);
+        check(&call(s, id(15), vec![int(1)]), gone);
+        // The catalog may move under a handle.
+        batch(s, "ALTER TABLE k ADD w int NOT NULL DEFAULT 5");
+        batch(s, "EXEC ('CREATE TABLE other (a int)')");
+        let said = call(s, id(12), vec![int(2), int(3)]);
+        check(&said, "| v\nv\ndone Select 1 in procedure\nstatus 0\nprocedure done");
+        check(&call(s, id(15), vec![int(2)]), "status 0\nprocedure done");
+        check(&call(s, id(12), vec![int(2), int(3)]), &gone.replace("handle 1", "handle 2"));
+        // A statement that cannot be compiled gets no handle.
+        let said = call(s, id(11), vec![handle(), text(""), text("SELECT 1 +")]);
+        assert!(said.starts_with("Msg "), "{said}");
+        assert!(!said.contains("output"), "{said}");
+    });
+}
+
+#[test]
+fn procedures_by_name() {
+    with_session(|s, _| {
+        batch(
+            s,
+            "CREATE PROCEDURE dbo.twice @in int, @out int OUTPUT, @text nvarchar(100) = N'none' OUTPUT AS
+             SELECT @in AS given; SET @out = @in * 2; SET @text = @text + N'!'; RETURN 5",
+        );
+        let out = null_int().named("@out").output();
+        let said = call(s, name("[dbo].[twice]"), vec![int(4).named("@in"), out.clone()]);
+        check(
+            &said,
+            "| given\n4\ndone Select 1 in procedure\nstatus 5\noutput 1 @out int 8\nprocedure done",
+        );
+        // The length of an output is the procedure's, not the client's.
+        let short =
+            RpcParam::input(SqlType::NVarChar(Len::N(1)), Value::Null).named("@text").output();
+        let defaulted = RpcParam { default: true, ..short };
+        let said = call(s, name("twice"), vec![int(1).named("@in"), out, defaulted]);
+        assert!(said.contains("output 2 @text nvarchar(100) none!\n"), "{said}");
+        let said = call(s, name("twice"), vec![int(1)]);
+        check(
+            &said,
+            "Msg 201, Level 16, State 4, Line 1
+            Procedure or function 'twice' expects parameter '@out', which was not supplied.
+            procedure done",
+        );
+        let said = call(s, name("nothing"), Vec::new());
+        check(
+            &said,
+            "Msg 2812, Level 16, State 62, Line 1
+            Could not find stored procedure 'nothing'.
+            procedure done",
+        );
+        // sp_prepexecrpc keeps a handle of the call.
+        let handle = null_int().named("@handle").output();
+        let out = null_int().output();
+        let said =
+            call(s, id(14), vec![handle, text("{call dbo.twice (?, ?)}"), int(6), out.clone()]);
+        assert!(said.contains("output 0 @handle int 1\n"), "{said}");
+        assert!(said.contains("output 3  int 12\n"), "{said}");
+        let said = call(s, id(12), vec![int(1), int(7), out]);
+        assert!(said.contains("output 2  int 14\n"), "{said}");
+        // What is not there is refused by name.
+        let said = call(s, id(2), vec![null_int().output(), text("SELECT 1")]);
+        assert!(said.contains("Msg 40510") && said.contains("sp_cursoropen"), "{said}");
+        let said = call(s, id(99), Vec::new());
+        assert!(said.contains("Msg 2812"), "{said}");
+    });
+}
+
+#[test]
+fn the_transaction_manager() {
+    with_session(|s, _| {
+        let begin = || TransactionRequest::Begin { isolation: None, name: String::new() };
+        let commit = |then_begin| TransactionRequest::Commit { name: String::new(), then_begin };
+        let rollback =
+            |name: &str, then_begin| TransactionRequest::Rollback { name: name.into(), then_begin };
+        check(&transact(s, begin()), "env begin");
+        batch(s, "INSERT k VALUES (1, 'a')");
+        check(&transact(s, TransactionRequest::Save { name: "here".into() }), "");
+        batch(s, "INSERT k VALUES (2, 'b')");
+        check(&transact(s, rollback("here", None)), "");
+        check(&transact(s, commit(Some(BeginNext::default()))), "env commit\nenv begin");
+        check(&batch(s, "SELECT id, @@TRANCOUNT AS n FROM k"), "| id | n\n1 | 1\ndone Select 1");
+        batch(s, "DELETE k");
+        check(&transact(s, rollback("", None)), "env rollback");
+        check(&batch(s, "SELECT COUNT(*) AS n FROM k"), "| n\n1\ndone Select 1");
+        let said = transact(s, commit(None));
+        assert!(said.starts_with("Msg 3902"), "{said}");
+        // T-SQL's own are told too, and only what is left at the end.
+        check(&batch(s, "BEGIN TRAN"), "env begin");
+        check(&batch(s, "COMMIT BEGIN TRAN COMMIT BEGIN TRAN"), "env commit\nenv begin");
+        check(&batch(s, "ROLLBACK BEGIN TRAN COMMIT"), "done Rollback\nenv rollback");
+        check(&batch(s, "BEGIN TRAN COMMIT"), "");
+        let said = transact(s, TransactionRequest::Begin { isolation: Some(5), name: "x".into() });
+        check(&said, "env begin");
+        check(&batch(s, "COMMIT"), "env commit");
+        // A call must leave as many open as it found.
+        let said = call(s, id(10), vec![text("BEGIN TRAN")]);
+        assert!(said.contains("Msg 266, Level 16, State 2"), "{said}");
+        assert!(said.ends_with("env begin\n"), "{said}");
+        batch(s, "ROLLBACK");
+        // ... but for the one that an implicit transaction begins.
+        batch(s, "SET IMPLICIT_TRANSACTIONS ON");
+        let said = call(s, id(10), vec![text("INSERT k VALUES (5, 'x')")]);
+        check(&said, "done Insert 1 in procedure\nstatus 0\nprocedure done\nenv begin");
+        check(
+            &batch(s, "set implicit_transactions off IF @@TRANCOUNT > 0 COMMIT TRAN"),
+            "env commit",
+        );
+    });
+}
+
+#[test]
+fn a_reset_makes_a_session_new() {
+    with_session(|s, _| {
+        batch(s, "SET NOCOUNT ON SET LANGUAGE German SET CONTEXT_INFO 0x01 SET LOCK_TIMEOUT 5");
+        batch(s, "BEGIN TRAN INSERT k VALUES (1, 'a')");
+        let mut said = Said::default();
+        s.reset(true, &mut said);
+        check(&said.text, "env ResetDone");
+        assert_eq!(s.trancount(), 1);
+        s.reset(false, &mut said);
+        check(
+            &said.text,
+            "env ResetDone
+            env rollback
+            env Database { old: \"shop\", new: \"master\" }
+            env ResetDone",
+        );
+        check(
+            &batch(
+                s,
+                "SELECT @@LANGUAGE AS l, @@LOCK_TIMEOUT AS t, @@TRANCOUNT AS n, CONTEXT_INFO() AS c",
+            ),
+            "| l | t | n | c\nus_english | -1 | 0 | NULL\ndone Select 1",
+        );
+        check(
+            &batch(s, "SELECT COUNT(*) AS n FROM shop.sys.tables WHERE name = 'k'"),
+            "| n\n1\ndone Select 1",
+        );
+    });
+}
+
+#[test]
+fn bulk_loads_stand_or_fall_as_one() {
+    with_session(|s, _| {
+        let insert = "INSERT BULK t ([name] nvarchar(20) COLLATE SQL_Latin1_General_CP1_CI_AS, n bigint) WITH (TABLOCK, ROWS_PER_BATCH = 10)";
+        assert!(session::is_insert_bulk(insert));
+        let mut load = s.bulk(insert).expect("begins");
+        for i in 0..1000i64 {
+            let n = if i % 2 == 0 { Value::BigInt(i) } else { Value::Null };
+            load.row(&[Value::str(&format!("r{i}")), n]).expect("a row");
+        }
+        assert_eq!(load.finish().expect("ends"), 1000);
+        let sums = "SELECT COUNT(*) AS c, SUM(n) AS s, MAX(id) AS m FROM t";
+        check(&batch(s, sums), "| c | s | m\n1000 | 253000 | 1000\ndone Select 1");
+        assert_eq!(s.trancount(), 0);
+        // Dropped without an end.
+        let mut load = s.bulk(insert).expect("begins");
+        load.row(&[Value::str("lost"), Value::Null]).expect("a row");
+        drop(load);
+        check(&batch(s, sums), "| c | s | m\n1000 | 253000 | 1000\ndone Select 1");
+        // Inside a transaction only the load is undone.
+        batch(s, "BEGIN TRAN INSERT k VALUES (1, 'a')");
+        let mut load = s.bulk("insert bulk k (id int, v varchar(10))").expect("begins");
+        load.row(&[Value::Int(2), Value::str("b")]).expect("a row");
+        let error =
+            load.row(&[Value::Int(3), Value::str("longer than ten")]).expect_err("too long");
+        assert_eq!(error.number, 4815, "{error}");
+        drop(load);
+        let mut load = s.bulk("insert bulk k (id int, v varchar(10))").expect("begins");
+        load.row(&[Value::Int(5), Value::str("e")]).expect("a row");
+        let error = load.row(&[Value::Int(5), Value::str("e")]).expect_err("a duplicate");
+        assert_eq!(error.number, 2627, "{error}");
+        drop(load);
+        assert_eq!(s.trancount(), 1);
+        batch(s, "COMMIT");
+        check(&batch(s, "SELECT id FROM k"), "| id\n1\ndone Select 1");
+        // Values for the identity column are kept, and counted on from.
+        let mut load =
+            s.bulk("INSERT BULK t (id int, name nvarchar(20), n bigint)").expect("begins");
+        load.row(&[Value::Int(5000), Value::Null, Value::BigInt(1)]).expect("a row");
+        load.finish().expect("ends");
+        batch(s, "INSERT t (name) VALUES ('next')");
+        check(&batch(s, "SELECT MAX(id) AS m FROM t"), "| m\n5001\ndone Select 1");
+        // KEEP_NULLS, and NULL where none may be.
+        let mut load = s.bulk("INSERT BULK t (n bigint) WITH (KEEP_NULLS)").expect("begins");
+        assert_eq!(load.row(&[Value::Null]).expect_err("no NULL").number, 515);
+        drop(load);
+        assert_eq!(s.bulk("INSERT BULK nowhere (a int)").err().map(|e| e.number), Some(208));
+        assert_eq!(s.bulk("INSERT BULK t (nothing int)").err().map(|e| e.number), Some(207));
+    });
+}
+
+#[test]
+fn attention_stops_what_runs_and_says_nothing() {
+    with_session(|s, instance| {
+        batch(s, "BEGIN TRAN INSERT k VALUES (1, 'a')");
+        let slow = [
+            "WAITFOR DELAY '00:00:30'",
+            "WHILE 1 = 1 SELECT @@SPID",
+            "DECLARE @i int = 0 WHILE 1 = 1 SET @i = 1",
+            "SELECT COUNT(*) FROM sys.all_columns a, sys.all_columns b, sys.all_columns c, sys.all_columns d",
+        ];
+        for text in slow {
+            let cancel = s.cancel_flag();
+            let stopper = instance.schedulers().spawn("stopper", None, move || {
+                runtime::task::sleep_ns(50_000_000, telemetry::WaitType::Waitfor);
+                cancel.store(true, Ordering::Relaxed);
+                Instant::now()
+            });
+            let mut said = Quiet::default();
+            let result = s.execute(text, &mut said);
+            let asked = stopper.join().expect("it stops");
+            assert!(result.is_err(), "{text}");
+            assert!(asked.elapsed() < Duration::from_millis(500), "{text}: {:?}", asked.elapsed());
+            assert_eq!(said.messages, 0, "{text}");
+            assert_eq!(s.trancount(), 1, "{text}");
+        }
+        check(&batch(s, "SELECT id FROM k"), "| id\n1\ndone Select 1");
+        check(&batch(s, "COMMIT"), "env commit");
+    });
+}
+
+#[derive(Default)]
+struct Quiet {
+    messages: usize,
+}
+
+impl ResultSink for Quiet {
+    fn columns(&mut self, _: &[ColumnMeta]) {}
+    fn row(&mut self, _: &[Value]) {}
+    fn done(&mut self, done: Done) {
+        assert!(!done.failed || done.command != Command::Other);
+    }
+    fn message(&mut self, _: &SqlMessage) {
+        self.messages += 1;
+    }
+}
+
+#[test]
+fn kill_ends_a_session() {
+    with_session(|s, instance| {
+        let mut other = Session::new(instance);
+        let said = batch(s, &format!("KILL {}", other.spid()));
+        check(&said, "");
+        assert!(other.is_killed());
+        assert!(batch(&mut other, "SELECT 1").starts_with("Msg 596"));
+        assert!(batch(s, "KILL 9999").starts_with("Msg 6106"));
+        assert!(batch(s, &format!("KILL {}", s.spid())).starts_with("Msg 6104"));
+    });
+}
+
+#[test]
+fn settings_that_clients_send() {
+    with_session(|s, _| {
+        let tedious = "set ansi_nulls on
+            set ansi_null_dflt_on on
+            set ansi_padding on
+            set ansi_warnings on
+            set arithabort on
+            set concat_null_yields_null on
+            set cursor_close_on_commit off
+            set datefirst 7
+            set dateformat mdy
+            set implicit_transactions off
+            set language us_english
+            set numeric_roundabort off
+            set quoted_identifier on
+            set textsize 2147483647
+            set transaction isolation level read committed
+            set xact_abort off";
+        check(
+            &batch(s, tedious),
+            "env Language { old: \"us_english\", new: \"us_english\" }
+            Msg 5703, Level 0, State 1, Line 11
+            Changed language setting to us_english.",
+        );
+        check(
+            &batch(
+                s,
+                "SELECT @@OPTIONS AS o, @@TEXTSIZE AS t, @@LANGID AS l, @@MAX_PRECISION AS p",
+            ),
+            "| o | t | l | p\n5496 | 2147483647 | 0 | 38\ndone Select 1",
+        );
+        batch(s, "SET DATEFORMAT dmy");
+        let dates = "SELECT CONVERT(varchar(10), CAST('01/02/2024' AS date), 120) AS a, \
+                     CONVERT(varchar(10), CAST('2024-02-01' AS datetime), 120) AS b, \
+                     CONVERT(varchar(10), CAST('2024-02-01' AS date), 120) AS c, \
+                     CONVERT(varchar(10), CAST('20240201' AS datetime), 120) AS d";
+        let row = "2024-02-01 | 2024-01-02 | 2024-02-01 | 2024-02-01";
+        check(&batch(s, dates), &format!("| a | b | c | d\n{row}\ndone Select 1"));
+        batch(s, "SET DATEFORMAT mdy");
+        let row = "2024-01-02 | 2024-02-01 | 2024-02-01 | 2024-02-01";
+        check(&batch(s, dates), &format!("| a | b | c | d\n{row}\ndone Select 1"));
+        // Thursday, 4 January 2024.
+        let days = "SELECT DATEPART(weekday, '20240104') AS d, DATEPART(week, '20240107') AS w";
+        check(&batch(s, days), "| d | w\n5 | 2\ndone Select 1");
+        batch(s, "SET DATEFIRST 1");
+        check(&batch(s, days), "| d | w\n4 | 1\ndone Select 1");
+        assert!(batch(s, "SET DATEFIRST 8").starts_with("Msg 2744"));
+        assert!(batch(s, "SET DATEFORMAT xyz").starts_with("Msg 2741"));
+        assert!(batch(s, "SET LANGUAGE Klingon").starts_with("Msg 15033"));
+        check(
+            &batch(
+                s,
+                "SET FMTONLY ON SELECT id, name FROM t INSERT k VALUES (1, 'x') SET FMTONLY OFF SELECT COUNT(*) AS n FROM k",
+            ),
+            "| id | name\ndone Select 0\n| n\n0\ndone Select 1",
+        );
+        check(
+            &batch(
+                s,
+                "EXEC sp_set_session_context N'tenant', N'a', 1 SELECT SESSION_CONTEXT(N'tenant') AS t",
+            ),
+            "| t\na\ndone Select 1",
+        );
+        assert!(batch(s, "EXEC sp_set_session_context N'tenant', N'b'").starts_with("Msg 15664"));
+    });
+}
