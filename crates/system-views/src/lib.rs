@@ -19,6 +19,7 @@ pub mod types_table;
 
 mod catalog_views;
 mod compatibility;
+mod information_schema;
 mod odbc;
 mod statistics;
 
@@ -40,6 +41,9 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::server::VIEWS,
     compatibility::VIEWS,
     odbc::VIEWS,
+    information_schema::VIEWS,
+    information_schema::CONSTRAINTS,
+    information_schema::ROUTINES,
     statistics::counters::VIEWS,
     statistics::log::VIEWS,
     statistics::sessions::VIEWS,

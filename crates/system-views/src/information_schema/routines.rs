@@ -1,0 +1,126 @@
+//! Procedures, functions and their parameters in INFORMATION_SCHEMA.
+//!
+//! Columns and types: SQL Server's documentation of ROUTINES and PARAMETERS.
+
+use super::{Named, Standard, objects_of, short_definition, standard};
+use crate::catalog_views::modules::{Parameter, parameters_of};
+use crate::context::Context;
+use crate::declare::{Declared, NULL, view};
+use executor::SqlError;
+use types::Value;
+
+/// The views of this file.
+pub static VIEWS: &[&dyn Declared] = &[&ROUTINES, &PARAMETERS];
+
+fn routines(context: &Context<'_>, _: &[Value]) -> Result<Vec<Named>, SqlError> {
+    Ok(objects_of(context, &["P", "FN", "IF", "TF"]))
+}
+
+view! {
+    ROUTINES = "INFORMATION_SCHEMA.ROUTINES" of Named as r, rows routines;
+    SPECIFIC_CATALOG nvarchar(128) null = &r.catalog;
+    SPECIFIC_SCHEMA nvarchar(128) null = &r.object.schema;
+    SPECIFIC_NAME sysname = &r.object.name;
+    ROUTINE_CATALOG nvarchar(128) null = &r.catalog;
+    ROUTINE_SCHEMA nvarchar(128) null = &r.object.schema;
+    ROUTINE_NAME sysname = &r.object.name;
+    ROUTINE_TYPE nvarchar(20) null =
+        if r.object.kind() == "P" { "PROCEDURE" } else { "FUNCTION" };
+    MODULE_CATALOG sysname null = NULL;
+    MODULE_SCHEMA sysname null = NULL;
+    MODULE_NAME sysname null = NULL;
+    UDT_CATALOG sysname null = NULL;
+    UDT_SCHEMA sysname null = NULL;
+    UDT_NAME sysname null = NULL;
+    DATA_TYPE sysname null = matches!(r.object.kind(), "IF" | "TF").then_some("TABLE");
+    CHARACTER_MAXIMUM_LENGTH int null = NULL;
+    CHARACTER_OCTET_LENGTH int null = NULL;
+    COLLATION_CATALOG sysname null = NULL;
+    COLLATION_SCHEMA sysname null = NULL;
+    COLLATION_NAME sysname null = NULL;
+    CHARACTER_SET_CATALOG sysname null = NULL;
+    CHARACTER_SET_SCHEMA sysname null = NULL;
+    CHARACTER_SET_NAME sysname null = NULL;
+    NUMERIC_PRECISION smallint null = NULL;
+    NUMERIC_PRECISION_RADIX smallint null = NULL;
+    NUMERIC_SCALE smallint null = NULL;
+    DATETIME_PRECISION smallint null = NULL;
+    INTERVAL_TYPE nvarchar(30) null = NULL;
+    INTERVAL_PRECISION smallint null = NULL;
+    TYPE_UDT_CATALOG sysname null = NULL;
+    TYPE_UDT_SCHEMA sysname null = NULL;
+    TYPE_UDT_NAME sysname null = NULL;
+    SCOPE_CATALOG sysname null = NULL;
+    SCOPE_SCHEMA sysname null = NULL;
+    SCOPE_NAME sysname null = NULL;
+    MAXIMUM_CARDINALITY bigint null = NULL;
+    DTD_IDENTIFIER sysname null = NULL;
+    ROUTINE_BODY nvarchar(30) null = "SQL";
+    ROUTINE_DEFINITION nvarchar(4000) null = short_definition(&r.object);
+    EXTERNAL_NAME sysname null = NULL;
+    EXTERNAL_LANGUAGE nvarchar(30) null = NULL;
+    PARAMETER_STYLE nvarchar(30) null = NULL;
+    IS_DETERMINISTIC nvarchar(10) null = "NO";
+    SQL_DATA_ACCESS nvarchar(30) null =
+        if r.object.kind() == "P" { "MODIFIES" } else { "READS" };
+    IS_NULL_CALL nvarchar(10) null = (r.object.kind() != "P").then_some("NO");
+    SQL_PATH sysname null = NULL;
+    SCHEMA_LEVEL_ROUTINE nvarchar(10) null = "YES";
+    MAX_DYNAMIC_RESULT_SETS smallint null = if r.object.kind() == "P" { -1i16 } else { 0i16 };
+    IS_USER_DEFINED_CAST nvarchar(10) null = "NO";
+    IS_IMPLICITLY_INVOCABLE nvarchar(10) null = "NO";
+    CREATED datetime = r.object.created;
+    LAST_ALTERED datetime = r.object.created;
+}
+
+/// A parameter of a routine.
+pub struct Of {
+    routine: Named,
+    parameter: Parameter,
+    standard: Standard,
+}
+
+fn parameters(context: &Context<'_>, args: &[Value]) -> Result<Vec<Of>, SqlError> {
+    let mut all = Vec::new();
+    for Named { catalog, object } in routines(context, args)? {
+        for parameter in parameters_of(&object) {
+            let routine = Named { catalog: catalog.clone(), object: object.clone() };
+            let standard = standard(parameter.sql_type);
+            all.push(Of { routine, parameter, standard });
+        }
+    }
+    Ok(all)
+}
+
+view! {
+    PARAMETERS = "INFORMATION_SCHEMA.PARAMETERS" of Of as p, rows parameters;
+    SPECIFIC_CATALOG nvarchar(128) null = &p.routine.catalog;
+    SPECIFIC_SCHEMA nvarchar(128) null = &p.routine.object.schema;
+    SPECIFIC_NAME sysname = &p.routine.object.name;
+    ORDINAL_POSITION int = p.parameter.id;
+    PARAMETER_MODE nvarchar(10) null = if p.parameter.output { "INOUT" } else { "IN" };
+    IS_RESULT nvarchar(10) null = "NO";
+    AS_LOCATOR nvarchar(10) null = "NO";
+    PARAMETER_NAME sysname null = &p.parameter.name;
+    DATA_TYPE sysname null = p.parameter.sql_type.name();
+    CHARACTER_MAXIMUM_LENGTH int null = p.standard.length;
+    CHARACTER_OCTET_LENGTH int null = p.standard.octets;
+    COLLATION_CATALOG sysname null = NULL;
+    COLLATION_SCHEMA sysname null = NULL;
+    COLLATION_NAME sysname null = p.standard.collation;
+    CHARACTER_SET_CATALOG sysname null = NULL;
+    CHARACTER_SET_SCHEMA sysname null = NULL;
+    CHARACTER_SET_NAME sysname null = p.standard.charset;
+    NUMERIC_PRECISION tinyint null = p.standard.precision;
+    NUMERIC_PRECISION_RADIX smallint null = p.standard.radix;
+    NUMERIC_SCALE int null = p.standard.scale;
+    DATETIME_PRECISION smallint null = p.standard.fraction;
+    INTERVAL_TYPE nvarchar(30) null = NULL;
+    INTERVAL_PRECISION smallint null = NULL;
+    USER_DEFINED_TYPE_CATALOG sysname null = NULL;
+    USER_DEFINED_TYPE_SCHEMA sysname null = NULL;
+    USER_DEFINED_TYPE_NAME sysname null = NULL;
+    SCOPE_CATALOG sysname null = NULL;
+    SCOPE_SCHEMA sysname null = NULL;
+    SCOPE_NAME sysname null = NULL;
+}
