@@ -14,7 +14,8 @@ use executor::SqlError;
 use types::{Len, SqlType, Value};
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&TABLES, &COLUMNS, &SCHEMATA, &VIEWS_VIEW, &SEQUENCES, &DOMAINS];
+pub static VIEWS: &[&dyn Declared] =
+    &[&TABLES, &COLUMNS, &SCHEMATA, &VIEWS_VIEW, &SEQUENCES, &DOMAINS];
 /// Those of the files below it.
 pub static CONSTRAINTS: &[&dyn Declared] = constraints::VIEWS;
 /// See `CONSTRAINTS`.
