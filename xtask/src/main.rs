@@ -69,7 +69,7 @@ enum Command {
     },
     /// Model checking of the lock-free code.
     Loom,
-    /// The T-SQL parser against mutated text.
+    /// The T-SQL parser against mutated text, and each part of the wire protocol against mutated bytes.
     Fuzz {
         #[arg(long, default_value_t = 20)]
         seconds: u64,
@@ -164,5 +164,13 @@ fn fuzz(seconds: u64) -> Result<(), Failure> {
         .arg("syntax")
         .args(["--example", "fuzz_parse", "--", "--seconds"])
         .arg(seconds.to_string())
-        .run()
+        .run()?;
+    for target in ["packets", "prelogin", "login7", "requests", "tokens", "bulk"] {
+        cargo("the protocol against mutated bytes", &["run", "--release", "--quiet", "--package"])
+            .arg("tds")
+            .args(["--example", "fuzz_tds", "--", target, "--seconds"])
+            .arg(seconds.to_string())
+            .run()?;
+    }
+    Ok(())
 }

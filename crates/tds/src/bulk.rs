@@ -83,10 +83,15 @@ impl BulkReader {
     /// The columns, once they have come; none at all when the message was empty.
     pub fn columns(&mut self) -> Result<Option<&[BulkColumn]>> {
         if self.state == State::Columns {
+            let waiting = self.buffer.len() - self.at;
+            if waiting < self.try_at && !self.last {
+                return Ok(None);
+            }
             let mut r = Reader::new(&self.buffer[self.at..]);
             match read_columns(&mut r) {
                 Ok((columns, infos)) => {
                     self.at += r.position();
+                    self.try_at = 0;
                     self.state = if columns.is_empty() { State::Ended } else { State::Rows };
                     (self.columns, self.infos) = (columns, infos);
                 }
@@ -152,6 +157,9 @@ impl BulkReader {
     }
 }
 
+/// SQL Server's limit on columns of an INSERT.
+const COLUMNS_MAX: u16 = 4096;
+
 fn read_columns(r: &mut Reader<'_>) -> Result<(Vec<BulkColumn>, Vec<TypeInfo>)> {
     const WHAT: &str = "bulk load columns";
     match r.u8(WHAT)? {
@@ -161,7 +169,7 @@ fn read_columns(r: &mut Reader<'_>) -> Result<(Vec<BulkColumn>, Vec<TypeInfo>)> 
         _ => return Err(ProtocolError::Malformed { what: WHAT }),
     }
     let count = r.u16(WHAT)?;
-    if count == 0 || count == 0xFFFF {
+    if count == 0 || count > COLUMNS_MAX {
         return Err(ProtocolError::Malformed { what: WHAT });
     }
     let (mut columns, mut infos) = (Vec::new(), Vec::new());
