@@ -591,6 +591,8 @@ fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
         "ERROR_STATE" => (F::ErrorState, 0, &[], INT),
         "ERROR_PROCEDURE" => (F::ErrorProcedure, 0, &[], NAME),
         "XACT_STATE" => (F::XactState, 0, &[], SqlType::SmallInt),
+        "APPLOCK_MODE" => (F::AppLockMode, 3, &[NAME, TEXT, NAME], NAME),
+        "APPLOCK_TEST" => (F::AppLockTest, 4, &[NAME, TEXT, NAME, NAME], SqlType::SmallInt),
         "OBJECTPROPERTY" => (F::ObjectProperty, 2, &[INT, NAME], INT),
         "COLUMNPROPERTY" => (F::ColumnProperty, 3, &[INT, NAME, NAME], INT),
         "SESSIONPROPERTY" => (F::SessionProperty, 1, &[NAME], NAME),

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod applock;
 mod boot;
 mod checkpoint;
 mod commit_timer;

@@ -16,6 +16,7 @@ mod change;
 mod query;
 mod write;
 
+pub mod applock;
 mod batch;
 mod cx;
 mod error;

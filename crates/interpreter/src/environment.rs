@@ -66,6 +66,13 @@ impl Environment for SessionEnvironment<'_> {
                     (_, true) => -1,
                 },
             ),
+            AppLockMode | AppLockTest => {
+                let state = &mut *self.state;
+                let mut txn = state.transaction.take(&state.database, &state.options);
+                let answer = executor::applock::function(func, args, &mut txn);
+                state.transaction.give(txn);
+                answer
+            }
             ScopeIdentity => identity(self.state.scope_identity),
             RowCountBig => Value::BigInt(self.state.rowcount),
             ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition | ObjectProperty

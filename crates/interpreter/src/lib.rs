@@ -27,6 +27,7 @@ mod transaction;
 mod vm;
 mod whole;
 
+mod applock;
 mod cache;
 mod call;
 mod define;

@@ -368,3 +368,44 @@ fn many_key_locks_become_a_table_lock() {
         stage.step(&mut two, "DELETE FROM many WHERE id = 7000").answer();
     }
 }
+
+/// sp_getapplock and its kin: statuses, counts, owners.
+#[test]
+fn application_locks_serialise_what_has_no_rows() {
+    let stage = Stage::new();
+    let (mut one, mut two) = (stage.actor("versions"), stage.actor("versions"));
+    let status = |stage: &Stage, actor: &mut Actor, batch: &str| {
+        let batch = format!("DECLARE @s int; EXEC @s = {batch}; SELECT @s");
+        let answer = match stage.step(actor, &batch) {
+            Stepped::Done(answer) => answer,
+            Stepped::Blocked => stage.finish(actor),
+        };
+        assert_eq!(answer.errors, [0i32; 0], "{batch}");
+        isolation::stage::integer(&answer.rows[0][0])
+    };
+    let get = "sp_getapplock @Resource = 'r', @LockMode = 'Exclusive'";
+    stage.step(&mut one, "BEGIN TRANSACTION").answer();
+    assert_eq!(status(&stage, &mut one, get), 0);
+    assert_eq!(stage.step(&mut two, &format!("EXEC {get}")).answer().errors, [1226]);
+    let impatient = "sp_getapplock 'r', 'Shared', 'Session', 10";
+    assert_eq!(status(&stage, &mut two, impatient), -1);
+    assert_eq!(status(&stage, &mut two, "sp_getapplock 'R', 'Shared', 'Session', 10"), 0);
+    let test = "SELECT APPLOCK_TEST('public', 'r', 'Shared', 'Session'), APPLOCK_TEST('public', 'q', 'Shared', 'Session')";
+    let answer = stage.step(&mut two, test).answer();
+    assert_eq!(answer.rows[0], [types::Value::SmallInt(0), types::Value::SmallInt(1)]);
+    let mode = stage.step(&mut one, "SELECT APPLOCK_MODE('public', 'r', 'Transaction')").answer();
+    assert_eq!(mode.rows[0][0].as_str(), Some("Exclusive"));
+    let waits = "DECLARE @s int; EXEC @s = sp_getapplock 'r', 'Shared', 'Session'; SELECT @s";
+    assert_eq!(stage.step(&mut two, waits), Stepped::Blocked);
+    stage.step(&mut one, "COMMIT").answer();
+    assert_eq!(isolation::stage::integer(&stage.finish(&mut two).rows[0][0]), 1);
+    assert_eq!(status(&stage, &mut two, "sp_releaseapplock 'r', 'Session'"), 0);
+    assert_eq!(
+        stage.step(&mut two, "EXEC sp_releaseapplock 'r', 'Session'").answer().errors,
+        [1223]
+    );
+    let engine = stage.engine("versions");
+    assert_eq!(engine.locks().len(), 1, "R is still the session's");
+    drop((one, two));
+    assert!(engine.locks().is_empty());
+}

@@ -215,6 +215,10 @@ pub enum FuncId {
     ErrorProcedure,
     /// () -> smallint
     XactState,
+    /// (nvarchar principal, nvarchar resource, nvarchar owner) -> nvarchar(32)
+    AppLockMode,
+    /// (nvarchar principal, nvarchar resource, nvarchar mode, nvarchar owner) -> smallint
+    AppLockTest,
     /// (nvarchar property) -> nvarchar(128) (SQL Server: sql_variant)
     ServerProperty,
     /// (nvarchar database, nvarchar property) -> nvarchar(128)
