@@ -47,6 +47,7 @@ impl Catalog {
             columns,
             primary_key,
             tree: Default::default(),
+            lob: None,
             place: Place::Database,
             unique: Vec::new(),
             layout: RowLayout::default(),
@@ -59,6 +60,7 @@ impl Catalog {
         check_row_size(&table)?;
         self.claim_name(txn, &table.schema, &table.name, object_id)?;
         table.tree = txn.create_tree(number)?;
+        make_lob_tree(txn, &mut table, number)?;
         self.put_object(txn, &table.schema, &table.name, KIND_TABLE, object_id, 1, true)?;
         self.put_table_rows(txn, &table, number)?;
         for (ordinal, column) in table.columns.iter().enumerate() {
@@ -89,6 +91,9 @@ impl Catalog {
             return Err(CatalogError::CannotDrop { kind: "table", name: name.into() });
         };
         txn.drop_tree(&self.db.tree(table.tree))?;
+        if let Some(lob) = table.lob {
+            txn.drop_tree(&self.db.tree(lob))?;
+        }
         let id = Value::Int(table.object_id);
         let t = &self.tables;
         let constraints = table.columns.iter().filter_map(|c| c.default.as_ref().map(|d| &d.name));
@@ -137,6 +142,9 @@ impl Catalog {
     ) -> Result<(), CatalogError> {
         let old = [Value::Int(table.object_id), Value::BigInt(table.tree.0.0 as i64)];
         table.tree = txn.truncate_tree(&self.db.tree(table.tree))?;
+        if let Some(lob) = table.lob {
+            table.lob = Some(txn.truncate_tree(&self.db.tree(lob))?);
+        }
         self.tables.identities.delete(txn, &old)?;
         let (number, _) = self.filegroup(Some(&table.filegroup))?;
         self.put_table_rows(txn, table, number)
@@ -155,6 +163,11 @@ impl Catalog {
         change(self, txn, &mut new)?;
         lay_out(&mut new);
         check_row_size(&new)?;
+        if new.lob.is_none() && new.layout.may_overflow() {
+            let (number, _) = self.filegroup(Some(&new.filegroup))?;
+            make_lob_tree(txn, &mut new, number)?;
+            self.put_table_rows(txn, &new, number)?;
+        }
         new.version = self.new_version();
         let modified = modified + 1;
         self.put_object(txn, &new.schema, &new.name, KIND_TABLE, new.object_id, modified, false)?;
@@ -259,6 +272,7 @@ impl Catalog {
             table.object_id.into(),
             Value::BigInt(table.tree.0.0 as i64),
             Value::Int(filegroup as i32),
+            table.lob.map(|tree| tree.0.0 as i64).into(),
         ];
         self.tables.tables.put(txn, &row)
     }
@@ -313,6 +327,18 @@ impl Catalog {
         ];
         self.tables.keys.put(txn, &row)
     }
+}
+
+/// A tree for columns that do not fit into their rows, where there can be any.
+fn make_lob_tree(
+    txn: &mut Txn,
+    table: &mut TableDef,
+    filegroup: FilegroupId,
+) -> Result<(), CatalogError> {
+    if table.layout.may_overflow() {
+        table.lob = Some(txn.create_tree(filegroup)?);
+    }
+    Ok(())
 }
 
 /// Appends a column; 2705, 2744.

@@ -16,6 +16,9 @@ pub struct TableDef {
     pub columns: Vec<ColumnDef>,
     pub primary_key: Option<KeyDef>,
     pub tree: TreeId,
+    /// Where columns lie that do not fit into their rows; none where all rows fit, and for tables from before there
+    /// was such a tree.
+    pub lob: Option<TreeId>,
     /// Whose the rows are. `tree` and `layout` mean something for tables of the database alone.
     pub place: Place,
     /// UNIQUE constraints; of session-private tables only so far.

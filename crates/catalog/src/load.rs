@@ -41,6 +41,7 @@ impl Catalog {
                     let mut cells = Cells::new(table.ok_or_else(|| corrupt("a table has no row"))?);
                     cells.int()?;
                     let (tree, number) = (tree_id(cells.int()?), cells.int()?);
+                    let lob = cells.opt_int()?.map(tree_id);
                     let filegroup = filegroups
                         .get(number as usize - 1)
                         .map_or_else(|| "PRIMARY".into(), |g| g.name.clone());
@@ -54,6 +55,7 @@ impl Catalog {
                         columns,
                         primary_key: key.map(primary_key).transpose()?,
                         tree,
+                        lob,
                         place: Place::Database,
                         unique: Vec::new(),
                         layout: RowLayout::default(),

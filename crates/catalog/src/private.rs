@@ -39,6 +39,7 @@ pub fn define_private(
         columns,
         primary_key,
         tree: Default::default(),
+        lob: None,
         place,
         unique: Vec::new(),
         layout: RowLayout::default(),

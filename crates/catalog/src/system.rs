@@ -7,7 +7,7 @@
 //! | 1 | objects | object_id | schema, name, kind, created_unix_ns, modified |
 //! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent |
 //! | 3 | keys | object_id | name, clustered, columns |
-//! | 4 | tables | object_id | tree, filegroup |
+//! | 4 | tables | object_id | tree, filegroup, tree of large values |
 //! | 5 | modules | object_id, part | quoted_identifier, ansi_nulls, text |
 //! | 6 | filegroups | number | name, is_default |
 //! | 7 | files | file_id | filegroup, name, path, size_bytes, max_bytes |
@@ -139,9 +139,8 @@ impl SystemTable {
 
     fn decode(&self, row: &[u8]) -> Result<Vec<Value>, CatalogError> {
         (0..self.layout.columns().len())
-            .map(|i| {
-                self.layout.decode_column(row, i).ok_or_else(|| corrupt("a system row is short"))
-            })
+            // Rows written before a column was added to the system table have NULL there.
+            .map(|i| Ok(self.layout.decode_column(row, i).unwrap_or_default()))
             .collect()
     }
 }
@@ -177,7 +176,7 @@ impl SystemTables {
                 ],
             ),
             keys: SystemTable::new(db, 3, 1, &[Int, NAME, Bit, bytes]),
-            tables: SystemTable::new(db, 4, 1, &[Int, BigInt, Int]),
+            tables: SystemTable::new(db, 4, 1, &[Int, BigInt, Int, BigInt]),
             modules: SystemTable::new(db, 5, 2, &[Int, Int, Bit, Bit, TEXT]),
             filegroups: SystemTable::new(db, 6, 1, &[Int, NAME, Bit]),
             files: SystemTable::new(db, 7, 1, &[Int, Int, NAME, TEXT, BigInt, BigInt]),

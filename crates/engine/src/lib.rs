@@ -16,6 +16,7 @@ mod database;
 mod ddl;
 mod error;
 mod gaps;
+mod lob;
 mod locking;
 mod open;
 mod options;
@@ -30,6 +31,7 @@ mod write;
 
 pub use database::{Database, DatabaseStats};
 pub use error::EngineError;
+pub use lob::{LOB_BYTES_MAX, LOB_CHUNK_BYTES};
 pub use options::{
     DataFile, DbFiles, DbOptions, DelayedDurability, Durability, Isolation, ReadOptions,
     RecoveryModel, RowLock, ScanOptions, TableLock, TxnOptions,

@@ -3,6 +3,7 @@
 mod concurrency;
 mod crash;
 mod files;
+mod lob;
 
 use crate::*;
 use device::{FileSystem, SimFs};

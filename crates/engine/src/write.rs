@@ -209,7 +209,7 @@ impl Txn {
 
     /// SNAPSHOT isolation: what counts as a conflict is fixed before the first write.
     #[inline]
-    fn prepare_write(&mut self) {
+    pub(crate) fn prepare_write(&mut self) {
         if self.is_snapshot() && self.txn_snapshot.is_none() {
             self.snapshot();
         }

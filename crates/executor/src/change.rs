@@ -159,7 +159,11 @@ pub fn update<'a>(
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
-    let mut writer = writer(&plan.table, &plan.hints, cx)?;
+    let columns = plan.set.iter().filter_map(|set| match set {
+        UpdateSet::Column { ordinal, .. } | UpdateSet::Both { ordinal, .. } => Some(*ordinal),
+        UpdateSet::Var { .. } => None,
+    });
+    let mut writer = writer(&plan.table, &plan.hints, cx)?.changing(columns.collect());
     let mut output = Output::new(plan.output.as_ref(), &plan.table, cx);
     let mut keys = key_columns(&plan.table);
     keys.extend(plan.table.unique.iter().flat_map(|key| &key.columns).map(|(i, _)| *i));

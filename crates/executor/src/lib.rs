@@ -13,6 +13,7 @@ mod message;
 mod sink;
 
 mod change;
+mod lob;
 mod query;
 mod write;
 
@@ -30,6 +31,7 @@ pub use change::{delete, insert, insert_query, insert_rows, update};
 pub use cx::{CANCELLED, Cx, Environment, MEMORY_BYTES_MAX, cancelled};
 pub use error::{doomed, from_catalog, from_engine, private_error};
 pub use eval::{eval, holds, satisfies, test};
+pub use lob::column as stored_column;
 pub use message::{Reach, SqlError, SqlMessage};
 pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,

@@ -5,13 +5,14 @@
 use crate::cx::Cx;
 use crate::error::{engine_error, private_error};
 use crate::eval::qualified;
+use crate::lob;
 use crate::message::SqlError;
 use crate::ops::engine_tree;
 use catalog::TableDef;
 use engine::{InsertHint, RowImage};
 use session_table::TableError;
 use std::sync::Arc;
-use types::Value;
+use types::{External, Value};
 
 /// Runs of equal bytes shorter than this are logged as they are.
 pub const RUN_BYTES_MIN: usize = 16;
@@ -21,6 +22,10 @@ pub struct TableWriter {
     table: Arc<TableDef>,
     /// None for a private table.
     tree: Option<engine::Tree>,
+    /// Where columns lie that do not fit into their rows.
+    lob: Option<engine::Tree>,
+    /// The columns that updates set; of the others large values stay as they are. None: all.
+    changes: Option<Vec<usize>>,
     /// Ordinals of the key columns; empty for a heap.
     key_columns: Vec<usize>,
     key: Vec<u8>,
@@ -31,22 +36,31 @@ pub struct TableWriter {
 impl TableWriter {
     /// For a table of the transaction's database, or a private one.
     pub fn new(table: &Arc<TableDef>, cx: &Cx<'_>) -> TableWriter {
-        let tree = if table.is_private() {
-            None
+        let (tree, lob) = if table.is_private() {
+            (None, None)
         } else {
             let Some(txn) = cx.txn.as_deref() else {
                 stdx::fatal!("a table is changed without a transaction");
             };
-            Some(engine_tree(txn.database(), table))
+            let db = txn.database();
+            (Some(engine_tree(db, table)), table.lob.map(|lob| db.tree(lob)))
         };
         TableWriter {
             tree,
+            lob,
+            changes: None,
             key_columns: key_columns(table),
             table: table.clone(),
             key: Vec::new(),
             row: Vec::new(),
             key_values: Vec::new(),
         }
+    }
+
+    /// Updates will set these columns and no others.
+    pub fn changing(mut self, columns: Vec<usize>) -> TableWriter {
+        self.changes = Some(columns);
+        self
     }
 
     /// The engine's handle; none for a private table.
@@ -63,8 +77,16 @@ impl TableWriter {
     ) -> Result<(), SqlError> {
         check_nulls(&self.table, values, "INSERT", cx)?;
         let Some(tree) = &self.tree else { return self.insert_private(values, cx) };
-        self.row.clear();
-        self.table.layout.encode(values, &mut self.row)?;
+        match &self.lob {
+            None => {
+                self.row.clear();
+                self.table.layout.encode(values, &mut self.row)?;
+            }
+            Some(lob) => {
+                let keys = &self.key_columns;
+                lob::encode(&self.table, lob, keys, values, &[], &mut self.row, cx)?;
+            }
+        }
         if self.key_columns.is_empty() {
             let id = tree.next_row_id().map_err(|e| engine_error(e, Some(&self.table), cx))?;
             self.key.clear();
@@ -102,8 +124,24 @@ impl TableWriter {
             let result = cx.env.private().update(self.table.place, locator, values.into());
             return result.map_err(|e| self.explain_private(e, values));
         };
-        self.row.clear();
-        self.table.layout.encode(values, &mut self.row)?;
+        let mut dropped = Vec::new();
+        match &self.lob {
+            None => {
+                self.row.clear();
+                self.table.layout.encode(values, &mut self.row)?;
+            }
+            Some(lob) => {
+                let Some(mut kept) = self.references(locator, cx)? else { return Ok(false) };
+                for (i, reference) in kept.iter_mut().enumerate() {
+                    if self.changes.as_ref().is_none_or(|set| set.contains(&i)) {
+                        dropped.extend(reference.take());
+                    }
+                }
+                let keys = &self.key_columns;
+                lob::encode(&self.table, lob, keys, values, &kept, &mut self.row, cx)?;
+                lob::delete(&self.table, lob, dropped.drain(..), cx)?;
+            }
+        }
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("a row is written without a transaction");
         };
@@ -117,10 +155,29 @@ impl TableWriter {
             let result = cx.env.private().delete(self.table.place, locator);
             return result.map_err(|e| private_error(e, &self.table));
         };
+        if let Some(lob) = &self.lob {
+            let Some(references) = self.references(locator, cx)? else { return Ok(false) };
+            lob::delete(&self.table, lob, references.into_iter().flatten(), cx)?;
+        }
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("a row is deleted without a transaction");
         };
         txn.delete(tree, locator).map_err(|e| engine_error(e, Some(&self.table), cx))
+    }
+
+    /// The large values that the row under `locator` names, by column; none when there is no such row.
+    fn references(
+        &self,
+        locator: &[u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<Option<Vec<Option<External>>>, SqlError> {
+        let (Some(tree), Some(txn)) = (&self.tree, cx.txn.as_deref_mut()) else { return Ok(None) };
+        let mut row = Vec::new();
+        let found = txn.read_latest_locked(tree, locator, &mut row);
+        if !found.map_err(|e| engine_error(e, Some(&self.table), cx))? {
+            return Ok(None);
+        }
+        Ok(Some(lob::references(&self.table, &row)))
     }
 
     /// Whether `values` may take the place of the row `old` that lies under `locator`: the key is the same (always so in

@@ -125,7 +125,8 @@ impl FastPoint {
         }
         self.slots.clear();
         for &column in &self.columns {
-            self.slots.push(decode(&self.table, &self.row, column));
+            let value = executor::stored_column(&self.table, &self.row, column, cx)?;
+            self.slots.push(value);
         }
         if let Some(predicate) = &self.predicate
             && !executor::holds(predicate, &self.slots, cx)?
@@ -134,20 +135,14 @@ impl FastPoint {
         }
         for (var, assign) in &self.assign {
             let value = match assign {
-                Assign::Column(column) => decode(&self.table, &self.row, *column),
+                Assign::Column(column) => {
+                    executor::stored_column(&self.table, &self.row, *column, cx)?
+                }
                 Assign::Expr(expr) => executor::eval(expr, &self.slots, cx)?,
             };
             cx.vars[var.0 as usize] = value;
         }
         Ok(1)
-    }
-}
-
-#[inline]
-fn decode(table: &TableDef, row: &[u8], column: usize) -> Value {
-    match table.layout.decode_column(row, column) {
-        Some(value) => value,
-        None => table.columns[column].absent.clone(),
     }
 }
 

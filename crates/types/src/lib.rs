@@ -30,7 +30,7 @@ pub use datetime::{DatePart, DateTime, DateTime2, DateTimeOffset};
 pub use decimal::Decimal;
 pub use error::TypeError;
 pub use key::{KeyLayout, KeyPart};
-pub use row::{RowColumn, RowLayout};
+pub use row::{External, RowColumn, RowLayout};
 pub use sql_type::{Len, SqlType};
 pub use text::{Bytes, Text};
 pub use value::Value;

@@ -12,6 +12,9 @@
 //! the same offset in every row that has it; a NULL fixed column is all zeros; a NULL variable
 //! column is empty; a row is at most [`ROW_BYTES_MAX`] bytes.
 //!
+//! The top bit of a variable column's end says that the column lies outside of the row: its bytes are then those of an
+//! [`External`]. A reader that may meet one asks [`RowLayout::external`] before it decodes the column.
+//!
 //! A row that does not hold what its header says is a broken invariant (pages carry checksums):
 //! reading it panics at the bounds check.
 
@@ -24,6 +27,37 @@ use crate::{TypeError, Value};
 pub const ROW_BYTES_MAX: usize = 8060;
 
 const HEADER_BYTES: usize = 4;
+
+/// Set in the end of a variable column that lies outside of the row.
+const EXTERNAL: u16 = 0x8000;
+
+/// Where the bytes of a variable column are that do not lie in the row: the column's stored form, kept by whoever
+/// wrote the row under this number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct External {
+    pub id: u64,
+    /// Its length in bytes.
+    pub len: u64,
+}
+
+impl External {
+    /// What it takes in the row, in bytes.
+    pub const BYTES: usize = 16;
+
+    fn to_bytes(self) -> [u8; External::BYTES] {
+        let mut out = [0; External::BYTES];
+        out[..8].copy_from_slice(&self.id.to_le_bytes());
+        out[8..].copy_from_slice(&self.len.to_le_bytes());
+        out
+    }
+
+    fn from_bytes(bytes: &[u8]) -> External {
+        External {
+            id: u64::from_le_bytes(array(&bytes[..8])),
+            len: u64::from_le_bytes(array(&bytes[8..])),
+        }
+    }
+}
 
 /// One column of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +137,17 @@ impl RowLayout {
     /// Appends the row to `out`. Values must have their columns' types and be NULL only where
     /// nullable. 511 when larger than 8060 bytes; `out` is then as before.
     pub fn encode(&self, values: &[Value], out: &mut Vec<u8>) -> Result<(), TypeError> {
+        self.encode_with(values, &[], out)
+    }
+
+    /// The same, with `externals[i]` in place of the value of a variable column i that lies outside. (Columns past its
+    /// end lie in the row.)
+    pub fn encode_with(
+        &self,
+        values: &[Value],
+        externals: &[Option<External>],
+        out: &mut Vec<u8>,
+    ) -> Result<(), TypeError> {
         assert_eq!(values.len(), self.columns.len(), "a value per column");
         let start = out.len();
         let n = self.columns.len();
@@ -131,11 +176,16 @@ impl RowLayout {
                     put_fixed(column.ty, value, &mut out[at..at + len as usize]);
                 }
                 Place::Variable(index) => {
-                    put_variable(column.ty, value, out);
+                    let external = externals.get(i).copied().flatten();
+                    match external {
+                        None => put_variable(column.ty, value, out),
+                        Some(external) => out.extend_from_slice(&external.to_bytes()),
+                    }
                     if out.len() - start > ROW_BYTES_MAX {
                         return too_large(out);
                     }
-                    let end = (out.len() - start) as u16;
+                    let flag = if external.is_some() { EXTERNAL } else { 0 };
+                    let end = (out.len() - start) as u16 | flag;
                     let at = ends + 2 * index as usize;
                     out[at..at + 2].copy_from_slice(&end.to_le_bytes());
                 }
@@ -168,6 +218,33 @@ impl RowLayout {
         Some(get_value(self.columns[i].ty, self.raw(row, i)))
     }
 
+    /// Where column `i` lies if it lies outside of the row.
+    #[inline]
+    pub fn external(&self, row: &[u8], i: usize) -> Option<External> {
+        let Place::Variable(index) = self.places[i] else { return None };
+        let n = RowLayout::row_columns(row);
+        if i >= n {
+            return None;
+        }
+        let end = u16_at(row, u16_at(row, 0) + n.div_ceil(8) + 2 * index as usize);
+        (end & EXTERNAL as usize != 0).then(|| External::from_bytes(self.raw(row, i)))
+    }
+
+    /// Appends the stored form of a value of column `i`, which is of variable length.
+    pub fn encode_variable(&self, i: usize, value: &Value, out: &mut Vec<u8>) {
+        put_variable(self.columns[i].ty, value, out);
+    }
+
+    /// The value of column `i` from its stored form.
+    pub fn decode_variable(&self, i: usize, stored: &[u8]) -> Value {
+        get_value(self.columns[i].ty, stored)
+    }
+
+    /// Can a row of this layout be larger than a row may be, so that columns of it must lie outside?
+    pub fn may_overflow(&self) -> bool {
+        self.min_row_bytes() + self.variable_bytes() > ROW_BYTES_MAX
+    }
+
     /// Stored bytes of a column that the row has: little-endian numbers, code page 1252 or UTF-16
     /// text. Empty for a NULL variable column, zeros for a NULL fixed one.
     #[inline]
@@ -182,11 +259,12 @@ impl RowLayout {
                     self.places[..n].iter().filter(|p| matches!(p, Place::Variable(_))).count()
                 };
                 let ends = u16_at(row, 0) + n.div_ceil(8);
+                let end = |index: usize| u16_at(row, ends + 2 * index) & !(EXTERNAL as usize);
                 let from = match index {
                     0 => ends + 2 * variable_count,
-                    _ => u16_at(row, ends + 2 * (index as usize - 1)),
+                    _ => end(index as usize - 1),
                 };
-                &row[from..u16_at(row, ends + 2 * index as usize)]
+                &row[from..end(index as usize)]
             }
         }
     }
@@ -234,8 +312,12 @@ impl RowLayout {
 
     /// Largest possible row of this layout (variable columns full), not above 8060.
     pub fn max_row_bytes(&self) -> usize {
-        let variable: usize = self
-            .columns
+        (self.min_row_bytes() + self.variable_bytes()).min(ROW_BYTES_MAX)
+    }
+
+    /// The variable columns at their fullest, (max) ones counted as a whole row each.
+    fn variable_bytes(&self) -> usize {
+        self.columns
             .iter()
             .map(|c| match c.ty {
                 SqlType::VarChar(Len::N(n)) | SqlType::VarBinary(Len::N(n)) => n as usize,
@@ -243,8 +325,7 @@ impl RowLayout {
                 SqlType::VarChar(_) | SqlType::VarBinary(_) | SqlType::NVarChar(_) => ROW_BYTES_MAX,
                 _ => 0,
             })
-            .sum();
-        (self.min_row_bytes() + variable).min(ROW_BYTES_MAX)
+            .sum()
     }
 
     /// Overwrites a fixed column in an encoded row, and its null bit; any value of the column's

@@ -90,6 +90,9 @@ impl<'p> TableScan<'p> {
         };
         let tree =
             self.tree.get_or_insert_with(|| engine_tree(txn.database(), &plan.table)).clone();
+        if plan.table.lob.is_some() {
+            txn.keep_large_values();
+        }
         let level = self.options.isolation.unwrap_or(txn.options().isolation);
         self.gaps = level == Isolation::Serializable;
         if let Some(lock) = table_lock(hints) {
@@ -304,7 +307,8 @@ fn emit(
 ) -> Result<bool, SqlError> {
     let table = &*plan.table;
     for &column in &plan.columns {
-        out.values_mut().push(decode(table, row, column));
+        let value = crate::lob::column(table, row, column, cx)?;
+        out.values_mut().push(value);
     }
     if plan.locator {
         out.values_mut().push(Value::binary(key));
@@ -317,15 +321,6 @@ fn emit(
         return Ok(false);
     }
     Ok(true)
-}
-
-/// Column `i` of a row; rows older than the column have its value of absence.
-#[inline]
-fn decode(table: &TableDef, row: &[u8], i: usize) -> Value {
-    match table.layout.decode_column(row, i) {
-        Some(value) => value,
-        None => table.columns[i].absent.clone(),
-    }
 }
 
 /// The engine's handle to a table's rows.

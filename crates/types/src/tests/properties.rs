@@ -275,6 +275,40 @@ fn row_too_large() {
 }
 
 #[test]
+fn columns_outside_of_the_row() {
+    let types = ["varchar(8000)", "int", "nvarchar(max)", "varbinary(max)", "varchar(10)"];
+    let columns: Vec<RowColumn> =
+        types.iter().map(|name| RowColumn { ty: ty(name), nullable: true }).collect();
+    let layout = RowLayout::new(&columns);
+    assert!(layout.may_overflow());
+    assert!(!RowLayout::new(&columns[..2]).may_overflow());
+    let long = Value::str(&"ß".repeat(5000));
+    let values = [Value::str("in"), Value::Int(7), long.clone(), Value::Null, Value::str("last")];
+    let mut stored = Vec::new();
+    layout.encode_variable(2, &long, &mut stored);
+    assert_eq!(stored.len(), 10_000);
+    let outside = crate::External { id: 77, len: stored.len() as u64 };
+    let mut row = Vec::new();
+    layout.encode_with(&values, &[None, None, Some(outside)], &mut row).expect("fits");
+    for (i, value) in values.iter().enumerate() {
+        if i == 2 {
+            assert_eq!(layout.external(&row, i), Some(outside));
+            assert_eq!(layout.decode_variable(i, &stored), long);
+        } else {
+            assert_eq!(layout.external(&row, i), None);
+            assert_eq!(layout.decode_column(&row, i).as_ref(), Some(value));
+        }
+    }
+    // A row from before the last two columns, read by the newer layout.
+    let old = RowLayout::new(&columns[..3]);
+    let mut row = Vec::new();
+    old.encode_with(&values[..3], &[None, None, Some(outside)], &mut row).expect("fits");
+    assert_eq!(layout.external(&row, 2), Some(outside));
+    assert_eq!(layout.external(&row, 3), None);
+    assert_eq!(layout.decode_column(&row, 0), Some(Value::str("in")));
+}
+
+#[test]
 fn text_round_trips() {
     // Every value comes back from its widest text form.
     let mut n = Numbers(7);
