@@ -19,12 +19,7 @@ const INLINE_MAX: usize = 8000;
 
 /// Column `i` of a row; rows older than the column have its value of absence.
 #[inline]
-pub fn column(
-    table: &TableDef,
-    row: &[u8],
-    i: usize,
-    cx: &mut Cx<'_>,
-) -> Result<Value, SqlError> {
+pub fn column(table: &TableDef, row: &[u8], i: usize, cx: &mut Cx<'_>) -> Result<Value, SqlError> {
     if table.lob.is_some()
         && let Some(external) = table.layout.external(row, i)
     {

@@ -1,6 +1,6 @@
 //! Values larger than a row, with the power failing while they are written, replaced and deleted.
 
-use device::{FileSystem, SimFs};
+use device::SimFs;
 use executor::Collected;
 use session::{Instance, InstanceConfig};
 use std::sync::Arc;
