@@ -14,11 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use crate::run::{Failure, cargo, target_directory};
 
 const SESSIONS: u32 = 8;
+/// One cycle in so many is killed at a moment after its start, the others after their first acknowledgement.
+const EARLY: u32 = 5;
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// (cycle, session, number) of a transaction.
 type Transaction = (u32, u32, u64);
@@ -90,6 +94,7 @@ fn load_and_kill(
         .spawn()
         .map_err(|error| Failure(format!("{}: {error}", binary.display())))?;
     let output = child.stdout.take().expect("stdout is piped");
+    let (begun, begins) = channel();
     let reader = std::thread::spawn(move || {
         // A line cut short by the kill was not acknowledged: only whole lines count.
         let mut lines = Vec::new();
@@ -98,11 +103,18 @@ fn load_and_kill(
         while input.read_line(&mut line).is_ok_and(|n| n > 0) {
             if line.ends_with('\n') {
                 lines.push(line.trim_end().to_owned());
+                if lines.len() == 1 {
+                    let _ = begun.send(());
+                }
             }
             line.clear();
         }
         lines
     });
+    // Some die while they open and recover, most under load: a busy machine takes its time to get there.
+    if !cycle.is_multiple_of(EARLY) {
+        let _ = begins.recv_timeout(START_TIMEOUT);
+    }
     std::thread::sleep(after);
     child.kill().map_err(|error| Failure(format!("kill: {error}")))?;
     child.wait().map_err(|error| Failure(format!("kill: {error}")))?;
