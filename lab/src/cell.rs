@@ -29,8 +29,8 @@ pub struct Cell {
     pub p50_us: Option<f64>,
     pub p99_us: Option<f64>,
     pub commits_timed: u64,
-    /// CPU time of the process in the window, user and system.
-    pub cpu_s: f64,
+    /// CPU time of the process in the window, user and system; null for a server in another process.
+    pub cpu_s: Option<f64>,
     /// Schedulers, one per CPU.
     pub schedulers: usize,
     pub log_flushes_per_s: f64,
@@ -43,11 +43,11 @@ pub struct Cell {
     /// The device's own flush of one 4 KiB block, alone, measured before the cell (full durability).
     pub device_flush: Option<DeviceFlush>,
     /// By SQL Server's name; those that occurred, and WRITELOG.
-    pub waits: BTreeMap<&'static str, Wait>,
+    pub waits: BTreeMap<String, Wait>,
     /// By SQL Server's name, every class.
-    pub spins: BTreeMap<&'static str, Spin>,
+    pub spins: BTreeMap<String, Spin>,
     /// By SQL Server's name; those that were waited for.
-    pub latches: BTreeMap<&'static str, Latch>,
+    pub latches: BTreeMap<String, Latch>,
     /// The course of the whole run, warm-up included.
     pub course: Vec<Moment>,
     pub version: &'static str,

@@ -17,6 +17,8 @@ pub enum LabError {
     Lost { acknowledged: u64, found: u64 },
     /// A session panicked.
     Panicked(String),
+    /// The server cannot be reached, or the connection broke.
+    Connection(String),
 }
 
 impl fmt::Display for LabError {
@@ -31,6 +33,7 @@ impl fmt::Display for LabError {
                 "the run is void: {acknowledged} rows were acknowledged, the table holds {found}"
             ),
             LabError::Panicked(what) => write!(f, "a session panicked: {what}"),
+            LabError::Connection(what) => write!(f, "{what}"),
         }
     }
 }
@@ -40,5 +43,11 @@ impl std::error::Error for LabError {}
 impl From<std::io::Error> for LabError {
     fn from(error: std::io::Error) -> Self {
         LabError::Io(error)
+    }
+}
+
+impl From<client::ClientError> for LabError {
+    fn from(error: client::ClientError) -> Self {
+        LabError::Connection(error.to_string())
     }
 }

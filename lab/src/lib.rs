@@ -2,7 +2,8 @@
 //!
 //! Each experiment runs cells (one per number of sessions, say), measures a window after a warm-up,
 //! and returns plain figures; [`table`] and [`report`] show them. The engine under test is asked only
-//! through a session's T-SQL and the statistics everyone sees.
+//! through a session's T-SQL and the statistics everyone sees: in this process, or over the wire
+//! ([`remote`]).
 //!
 //! Knows nothing of command lines, and nothing of the engine's insides.
 #![forbid(unsafe_code)]
@@ -13,6 +14,7 @@ mod flush;
 pub mod ledger;
 mod load;
 mod measure;
+pub mod remote;
 pub mod report;
 mod script;
 pub mod singleton_insert;
@@ -29,11 +31,18 @@ pub struct Experiment {
 }
 
 /// Every experiment there is.
-pub const EXPERIMENTS: &[Experiment] = &[Experiment {
-    name: "singleton-insert",
-    what: "N sessions insert row after row into a clustered table, each row its own transaction, \
-           from a loop in a procedure (posts 3, 4 and 5)",
-}];
+pub const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        name: "singleton-insert",
+        what: "N sessions insert row after row into a clustered table, each row its own transaction, \
+               from a loop in a procedure, or one prepared statement per round trip (posts 3, 4 and 5)",
+    },
+    Experiment {
+        name: "point-read",
+        what: "N sessions read single rows of a million by key, at random, one prepared statement per \
+               round trip (needs --target mssql://...)",
+    },
+];
 
 /// What a running experiment tells while it runs.
 pub trait Progress {

@@ -127,7 +127,7 @@ pub(crate) fn number(session: &mut Session, batch: &str) -> Result<u64, LabError
     })
 }
 
-mod executor_sink {
+pub(crate) mod executor_sink {
     //! Keeps the first error, and the last row's first value.
 
     use crate::error::LabError;
@@ -141,6 +141,10 @@ mod executor_sink {
     }
 
     impl Errors {
+        pub fn is_failed(&self) -> bool {
+            self.first.is_some()
+        }
+
         pub fn into_result(self, ran: Result<(), ()>, batch: &str) -> Result<(), LabError> {
             match (self.first, ran) {
                 (None, Ok(())) => Ok(()),

@@ -50,9 +50,9 @@ pub(crate) struct Figures {
     pub p50_us: Option<f64>,
     pub p99_us: Option<f64>,
     pub commits_timed: u64,
-    pub waits: BTreeMap<&'static str, Wait>,
-    pub spins: BTreeMap<&'static str, Spin>,
-    pub latches: BTreeMap<&'static str, Latch>,
+    pub waits: BTreeMap<String, Wait>,
+    pub spins: BTreeMap<String, Spin>,
+    pub latches: BTreeMap<String, Latch>,
 }
 
 fn ms(ns: u64) -> f64 {
@@ -97,7 +97,7 @@ impl Window {
     }
 }
 
-fn wait_figures() -> BTreeMap<&'static str, Wait> {
+fn wait_figures() -> BTreeMap<String, Wait> {
     let all = waits::snapshot().into_iter();
     all.filter(|w| w.waiting_tasks_count > 0 || w.name == "WRITELOG")
         .map(|w| {
@@ -107,12 +107,12 @@ fn wait_figures() -> BTreeMap<&'static str, Wait> {
                 max_wait_time_ms: ms(w.max_wait_time_ns),
                 signal_wait_time_ms: ms(w.signal_wait_time_ns),
             };
-            (w.name, figures)
+            (w.name.to_owned(), figures)
         })
         .collect()
 }
 
-fn spin_figures() -> BTreeMap<&'static str, Spin> {
+fn spin_figures() -> BTreeMap<String, Spin> {
     spins::snapshot()
         .into_iter()
         .map(|s| {
@@ -124,12 +124,12 @@ fn spin_figures() -> BTreeMap<&'static str, Spin> {
                 sleep_time_ms: ms(s.sleep_time_ns),
                 backoffs: s.backoffs,
             };
-            (s.name, figures)
+            (s.name.to_owned(), figures)
         })
         .collect()
 }
 
-fn latch_figures() -> BTreeMap<&'static str, Latch> {
+fn latch_figures() -> BTreeMap<String, Latch> {
     let all = latches::snapshot().into_iter().filter(|l| l.waiting_tasks_count > 0);
     all.map(|l| {
         let figures = Latch {
@@ -137,7 +137,7 @@ fn latch_figures() -> BTreeMap<&'static str, Latch> {
             wait_time_ms: ms(l.wait_time_ns),
             max_wait_time_ms: ms(l.max_wait_time_ns),
         };
-        (l.name, figures)
+        (l.name.to_owned(), figures)
     })
     .collect()
 }

@@ -69,7 +69,10 @@ fn summary(out: &mut String, cells: &[Cell]) {
                 grouped(c.commits_per_s),
                 us(c.p50_us),
                 us(c.p99_us),
-                format!("{:.1} of {:.1}", c.cpu_s, c.seconds * c.schedulers as f64),
+                c.cpu_s.map_or_else(
+                    || "-".to_owned(),
+                    |cpu_s| format!("{cpu_s:.1} of {:.1}", c.seconds * c.schedulers as f64),
+                ),
                 grouped(c.log_flushes_per_s),
                 grouped(c.log_bytes_per_flush),
                 grouped(c.log_mb_per_s),
@@ -124,7 +127,7 @@ fn one(out: &mut String, c: &Cell) {
     let rows: Vec<Vec<String>> = c
         .spins
         .iter()
-        .filter(|(name, s)| s.collisions > 0 || **name == "LOGCACHE_ACCESS")
+        .filter(|(name, s)| s.collisions > 0 || *name == "LOGCACHE_ACCESS")
         .map(|(name, s)| {
             vec![
                 (*name).to_owned(),

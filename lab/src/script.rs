@@ -34,7 +34,12 @@ pub(crate) fn create_database(delayed: bool, presized: bool) -> Vec<String> {
 
 /// Batches that make the table and the procedure, run in the database.
 pub(crate) fn create_objects(shape: Shape) -> Vec<String> {
-    vec![
+    vec![create_table(" ON rows"), procedure(shape)]
+}
+
+/// The table, in the filegroup that `place` names, or in the database's own.
+pub(crate) fn create_table(place: &str) -> String {
+    format!(
         "CREATE TABLE dbo.big_table (\n\
              c1 bigint NOT NULL,\n\
              c2 datetime NOT NULL DEFAULT GETDATE(),\n\
@@ -43,13 +48,12 @@ pub(crate) fn create_objects(shape: Shape) -> Vec<String> {
              c5 int NOT NULL DEFAULT 2,\n\
              c6 bigint NOT NULL DEFAULT 42,\n\
              CONSTRAINT pk_big_table PRIMARY KEY CLUSTERED (c1)\n\
-         ) ON rows;"
-            .to_owned(),
-        procedure(shape),
-    ]
+         ){place};"
+    )
 }
 
-fn procedure(shape: Shape) -> String {
+/// The procedure that fills it.
+pub(crate) fn procedure(shape: Shape) -> String {
     let Shape { rows_per_insert, commit_every } = shape;
     let rows: Vec<String> = (0..rows_per_insert)
         .map(|i| if i == 0 { "(@key)".to_owned() } else { format!("(@key + {i})") })

@@ -360,7 +360,7 @@ fn fill(
         p50_us: f.p50_us,
         p99_us: f.p99_us,
         commits_timed: f.commits_timed,
-        cpu_s: f.cpu_s,
+        cpu_s: Some(f.cpu_s),
         schedulers,
         log_flushes_per_s: per_s(f.log_flushes),
         log_bytes_per_flush: ratio(f.log_bytes, f.log_flushes),

@@ -67,7 +67,7 @@ pub fn render(cells: &[Cell]) -> String {
                 grouped(c.commits_per_s),
                 us(c.p50_us),
                 us(c.p99_us),
-                format!("{:.1}", c.cpu_s),
+                c.cpu_s.map_or_else(|| "-".to_owned(), |cpu_s| format!("{cpu_s:.1}")),
                 format!("{:.1}", c.seconds),
                 grouped(c.log_flushes_per_s),
                 grouped(c.log_bytes_per_flush),

@@ -3,7 +3,8 @@
 //! Progress goes to standard error; figures, and nothing else, to standard output.
 
 use ::lab::singleton_insert::{self, Options};
-use ::lab::{Cell, EXPERIMENTS, Progress, ledger, report, table};
+use ::lab::{Cell, EXPERIMENTS, LabError, Progress, ledger, remote, report, table};
+use client::Address;
 use device::{IoMode, RealFs};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -79,8 +80,10 @@ struct Run {
     /// How rows are inserted.
     #[arg(long, value_enum, default_value_t = Mode::Procedure)]
     mode: Mode,
-    /// The database under test.
-    #[arg(long, value_enum, default_value_t = Target::Embedded)]
+    /// The database under test: `embedded`, or
+    /// mssql://[USER[:PASSWORD]@]HOST[:PORT][?encrypt=no|yes|strict][&certificate=FILE][&trust=any].
+    /// Without a password there, MILLRACE_SA_PASSWORD or MSSQL_SA_PASSWORD is taken.
+    #[arg(long, value_parser = target, default_value = "embedded", value_name = "TARGET")]
     target: Target,
     /// Where report.html and cells.json go.
     #[arg(long, default_value = "report", value_name = "DIR")]
@@ -124,12 +127,30 @@ enum LogWriter {
 enum Mode {
     /// A loop in a T-SQL procedure.
     Procedure,
+    /// One prepared statement per round trip of a client; for a server.
+    Roundtrip,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone)]
 enum Target {
     /// An engine in this process.
     Embedded,
+    /// A server.
+    Server(Box<Address>),
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    if text == "embedded" {
+        return Ok(Target::Embedded);
+    }
+    if !text.starts_with("mssql://") {
+        return Err("a target is embedded, or mssql://HOST".to_owned());
+    }
+    let mut address = Address::parse(text).map_err(|error| error.to_string())?;
+    if address.password.is_none() {
+        address.password = crate::password::from_environment();
+    }
+    Ok(Target::Server(Box::new(address)))
 }
 
 fn known_experiment(name: &str) -> Result<String, String> {
@@ -176,25 +197,12 @@ fn run_ledger(args: &Ledger) -> ExitCode {
 }
 
 fn run_experiment(run: &Run) -> ExitCode {
-    let Mode::Procedure = run.mode;
-    let Target::Embedded = run.target;
-    let options = Options {
-        sessions: run.sessions.clone(),
-        seconds: run.seconds,
-        warmup_seconds: run.warmup.unwrap_or_else(|| (run.seconds * 0.2).min(2.0)),
-        rows: run.rows,
-        delayed: run.durability == Durability::Delayed,
-        commit_every: run.commit_every,
-        rows_per_insert: run.rows_per_insert,
-        spinlock: run.log_reserve == LogReserve::Spinlock,
-        dedicated: run.log_writer == LogWriter::Dedicated,
-        data: run.data.clone(),
-        keep: run.keep,
-        buffer_pool_bytes: run.buffer_pool_mb.map(|mb| mb << 20),
-        cpus: run.cpus.clone(),
-    };
     let mut terminal = Terminal::new(run.json);
-    let cells = match singleton_insert::run(&options, &mut terminal) {
+    let cells = match &run.target {
+        Target::Embedded => run_embedded(run, &mut terminal),
+        Target::Server(address) => run_remote(run, address, &mut terminal),
+    };
+    let cells = match cells {
         Ok(cells) => cells,
         Err(error) => {
             terminal.clear_line();
@@ -218,9 +226,74 @@ fn run_experiment(run: &Run) -> ExitCode {
     }
 }
 
+fn run_remote(
+    run: &Run,
+    address: &Address,
+    terminal: &mut Terminal,
+) -> Result<Vec<Cell>, LabError> {
+    if run.rows.is_some() {
+        return Err(LabError::Options("a server is measured for a time: --seconds".to_owned()));
+    }
+    remote::run(
+        &remote::Options {
+            address: address.clone(),
+            work: match run.experiment.as_str() {
+                "point-read" => remote::Work::PointRead,
+                _ => remote::Work::Insert,
+            },
+            mode: match run.mode {
+                Mode::Procedure => remote::Mode::Procedure,
+                Mode::Roundtrip => remote::Mode::Roundtrip,
+            },
+            sessions: run.sessions.clone(),
+            seconds: run.seconds,
+            warmup_seconds: run.warmup.unwrap_or_else(|| (run.seconds * 0.2).min(2.0)),
+            delayed: run.durability == Durability::Delayed,
+            commit_every: run.commit_every,
+            rows_per_insert: run.rows_per_insert,
+            keep: run.keep,
+        },
+        terminal,
+    )
+}
+
+fn run_embedded(run: &Run, terminal: &mut Terminal) -> Result<Vec<Cell>, LabError> {
+    if run.mode == Mode::Roundtrip || run.experiment != "singleton-insert" {
+        return Err(LabError::Options(
+            "a round trip needs a server: start `millrace serve` and give its address as \
+             --target mssql://HOST:PORT"
+                .to_owned(),
+        ));
+    }
+    let options = Options {
+        sessions: run.sessions.clone(),
+        seconds: run.seconds,
+        warmup_seconds: run.warmup.unwrap_or_else(|| (run.seconds * 0.2).min(2.0)),
+        rows: run.rows,
+        delayed: run.durability == Durability::Delayed,
+        commit_every: run.commit_every,
+        rows_per_insert: run.rows_per_insert,
+        spinlock: run.log_reserve == LogReserve::Spinlock,
+        dedicated: run.log_writer == LogWriter::Dedicated,
+        data: run.data.clone(),
+        keep: run.keep,
+        buffer_pool_bytes: run.buffer_pool_mb.map(|mb| mb << 20),
+        cpus: run.cpus.clone(),
+    };
+    singleton_insert::run(&options, terminal)
+}
+
+/// As it was given, a password in an address left out: the report is for others to read.
 fn command_line() -> String {
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<String> = std::env::args().skip(1).map(|word| without_password(&word)).collect();
     format!("millrace {}", words.join(" "))
+}
+
+fn without_password(word: &str) -> String {
+    let Some((before, rest)) = word.split_once("mssql://") else { return word.to_owned() };
+    let Some((who, place)) = rest.rsplit_once('@') else { return word.to_owned() };
+    let user = who.split_once(':').map_or(who, |(user, _)| user);
+    format!("{before}mssql://{user}@{place}")
 }
 
 /// Live progress on standard error: one line that changes on a terminal, a line a second elsewhere.

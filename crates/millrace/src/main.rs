@@ -3,6 +3,7 @@
 
 mod doctor;
 mod lab;
+mod password;
 mod serve;
 mod sql;
 mod topology;

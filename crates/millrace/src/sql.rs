@@ -1,13 +1,15 @@
-//! `millrace sql`: a shell on an embedded engine.
+//! `millrace sql`: a shell on an embedded engine, or on a server.
 //!
 //! Results and information go to standard output, errors to standard error; a script that met an
-//! error of severity 11 or more ends with status 1. The session lives on a scheduler, as every
+//! error of severity 11 or more ends with status 1. An embedded session lives on a scheduler, as every
 //! session does; this thread reads batches and hands them over one at a time.
 
 mod desk;
 mod print;
+mod remote;
 
-use desk::Desk;
+use client::Address;
+use desk::{Desk, Done};
 use device::{IoMode, RealFs};
 use session::{Instance, InstanceConfig};
 use std::io::{BufRead, IsTerminal, Read, Write};
@@ -16,12 +18,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use syntax::{BatchText, go_count, is_unfinished, split_batches};
 
-/// Run T-SQL on an embedded data folder.
+/// Run T-SQL on an embedded data folder, or on a server.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data folder; made if it is not there. One process at a time can open it.
     #[arg(long, value_name = "DIR", default_value = "data/sql")]
     data: PathBuf,
+    /// A server instead of a folder:
+    /// [USER[:PASSWORD]@]HOST[:PORT][/DATABASE][?encrypt=no|yes|strict][&certificate=FILE][&trust=any].
+    /// Without a password there, MILLRACE_SA_PASSWORD or MSSQL_SA_PASSWORD is taken.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["data", "buffer_pool_mb"])]
+    server: Option<String>,
     /// Run this text and leave.
     #[arg(short = 'q', long, value_name = "T-SQL", conflicts_with = "file")]
     query: Option<String>,
@@ -40,11 +47,27 @@ enum Source {
     Prompt,
 }
 
+/// Something that runs batches and prints what they say.
+trait Runs {
+    /// Runs a batch `count` times; `place`: script and line on which it begins.
+    fn run(&mut self, text: &str, count: u32, place: Option<(String, u32)>)
+    -> Result<Done, String>;
+    /// Ends the session.
+    fn close(self) -> Result<(), String>;
+}
+
 /// Runs the shell.
 pub fn run(args: Args) -> ExitCode {
     let result = source(&args).and_then(|source| {
+        if let Some(server) = &args.server {
+            let mut address = Address::parse(server).map_err(|error| error.to_string())?;
+            if address.password.is_none() {
+                address.password = crate::password::from_environment();
+            }
+            return run_source(remote::Remote::open(&address)?, source);
+        }
         let instance = open(&args)?;
-        let failed = run_source(&instance, source);
+        let failed = run_source(Desk::open(&instance), source);
         let closed = instance
             .shutdown()
             .map_err(|error| format!("the databases did not close cleanly: {error}"));
@@ -96,8 +119,7 @@ fn open(args: &Args) -> Result<Arc<Instance>, String> {
 }
 
 /// Whether a script failed; a person sees for himself.
-fn run_source(instance: &Arc<Instance>, source: Source) -> Result<bool, String> {
-    let mut desk = Desk::open(instance);
+fn run_source(mut desk: impl Runs, source: Source) -> Result<bool, String> {
     let outcome = match source {
         Source::Script { text, name } => script(&mut desk, &text, name.as_deref()),
         Source::Prompt => prompt(&mut desk).map(|()| false),
@@ -106,7 +128,7 @@ fn run_source(instance: &Arc<Instance>, source: Source) -> Result<bool, String> 
     outcome
 }
 
-fn script(desk: &mut Desk, text: &str, name: Option<&str>) -> Result<bool, String> {
+fn script(desk: &mut impl Runs, text: &str, name: Option<&str>) -> Result<bool, String> {
     let mut failed = false;
     // A byte order mark is no part of the text.
     for batch in split_batches(text.trim_start_matches('\u{feff}')) {
@@ -120,7 +142,7 @@ fn script(desk: &mut Desk, text: &str, name: Option<&str>) -> Result<bool, Strin
     Ok(failed)
 }
 
-fn prompt(desk: &mut Desk) -> Result<(), String> {
+fn prompt(desk: &mut impl Runs) -> Result<(), String> {
     println!("millrace {}: GO runs what you wrote, QUIT leaves.", env!("CARGO_PKG_VERSION"));
     let mut lines = std::io::stdin().lock().lines();
     let mut written = String::new();

@@ -2,6 +2,7 @@
 //!
 //! The task sleeps while the desk is empty; its scheduler goes on with other work.
 
+use super::Runs;
 use super::print::Printer;
 use runtime::task::{self, Waker};
 use scheduler::JoinHandle;
@@ -55,8 +56,17 @@ impl Desk {
         Desk { tray, task: Some(task), waker, replies }
     }
 
-    /// Runs a batch `count` times, printing what it says.
-    pub fn run(
+    /// Waits for the task's end; why it ended, when it should not have.
+    fn join(&mut self) -> Option<String> {
+        let panic = self.task.take()?.join().err()?;
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Some(format!("the session broke: {}", text.unwrap_or_else(|| "no reason given".into())))
+    }
+}
+
+impl Runs for Desk {
+    fn run(
         &mut self,
         text: &str,
         count: u32,
@@ -67,19 +77,10 @@ impl Desk {
         self.replies.recv().map_err(|_| self.join().unwrap_or_else(|| "the session is gone".into()))
     }
 
-    /// Ends the session.
-    pub fn close(mut self) -> Result<(), String> {
+    fn close(mut self) -> Result<(), String> {
         lock(&self.tray).closed = true;
         self.waker.wake();
         self.join().map_or(Ok(()), Err)
-    }
-
-    /// Waits for the task's end; why it ended, when it should not have.
-    fn join(&mut self) -> Option<String> {
-        let panic = self.task.take()?.join().err()?;
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Some(format!("the session broke: {}", text.unwrap_or_else(|| "no reason given".into())))
     }
 }
 

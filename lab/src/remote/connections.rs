@@ -1,0 +1,229 @@
+//! The load: connections as tasks of a few schedulers, so that a client costs about as much as pgbench's.
+//!
+//! A round trip is one send and one receive, and the waiting between them is one sleep in epoll for all connections of
+//! a scheduler. These schedulers do not spin: they share the CPUs with the server.
+
+use super::{Mode, READ_ROWS, Work};
+use crate::error::LabError;
+use crate::load::executor_sink::Errors;
+use crate::script;
+use client::{Address, Connection};
+use hdrhistogram::Histogram;
+use runtime::net::{Stream, Waiting};
+use runtime::{clock, task};
+use scheduler::{Config, JoinHandle, Schedulers};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
+use std::time::Duration;
+use stdx::{CachePadded, Prng};
+use tds::rpc::RpcValue;
+use telemetry::WaitType;
+use types::{SqlType, Value};
+
+/// As pgbench is run beside it: two threads.
+const THREADS: usize = 2;
+const CALL_NS: u64 = 50_000_000;
+const LINE_NS: u64 = 500_000;
+/// Keys of one connection.
+const RANGE: u64 = 10_000_000_000;
+/// Longest round trip told apart.
+const LATENCY_MAX_NS: u64 = 60_000_000_000;
+
+/// What every connection does.
+#[derive(Clone)]
+pub(super) struct Job {
+    pub address: Address,
+    pub work: Work,
+    pub mode: Mode,
+    pub commit_every: u64,
+}
+
+struct Shared {
+    stop: AtomicBool,
+    start: AtomicBool,
+    failed: AtomicBool,
+    ready: AtomicUsize,
+    /// Rises when latencies so far are to be forgotten.
+    epoch: AtomicUsize,
+    rows: Vec<CachePadded<AtomicU64>>,
+}
+
+type Outcome = Result<Histogram<u64>, LabError>;
+
+/// Connections at work.
+pub(super) struct Clients {
+    shared: Arc<Shared>,
+    schedulers: Arc<Schedulers>,
+    tasks: Vec<JoinHandle<Outcome>>,
+}
+
+impl Clients {
+    /// Connects all and lets them begin together.
+    pub fn start(job: &Job, sessions: usize) -> Result<Clients, LabError> {
+        let place =
+            *job.address.resolve()?.first().ok_or_else(|| {
+                LabError::Connection(format!("{} has no address", job.address.host))
+            })?;
+        let schedulers = Schedulers::start(Config {
+            count: Some(THREADS.min(sessions)),
+            pin: false,
+            spin_before_sleep_ns: 0,
+            spin_for_device_ns: 0,
+            ..Config::default()
+        })?;
+        let shared = Arc::new(Shared {
+            stop: AtomicBool::new(false),
+            start: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            ready: AtomicUsize::new(0),
+            epoch: AtomicUsize::new(0),
+            rows: (0..sessions).map(|_| CachePadded::default()).collect(),
+        });
+        let tasks = (0..sessions)
+            .map(|index| {
+                let (job, shared) = (job.clone(), shared.clone());
+                let on = Some(index % schedulers.count());
+                schedulers.spawn(&format!("client {index}"), on, move || {
+                    let outcome = Stream::connect(place)
+                        .and_then(Waiting::new)
+                        .map_err(|error| LabError::Connection(format!("{}: {error}", job.address)))
+                        .and_then(|wire| client(wire, &job, index, &shared));
+                    if outcome.is_err() {
+                        shared.failed.store(true, Relaxed);
+                        shared.stop.store(true, Relaxed);
+                    }
+                    outcome
+                })
+            })
+            .collect();
+        while shared.ready.load(Relaxed) < sessions && !shared.failed.load(Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        shared.start.store(true, Relaxed);
+        Ok(Clients { shared, schedulers, tasks })
+    }
+
+    pub fn have_failed(&self) -> bool {
+        self.shared.failed.load(Relaxed)
+    }
+
+    /// Rows acknowledged so far.
+    pub fn rows(&self) -> u64 {
+        self.shared.rows.iter().map(|rows| rows.load(Relaxed)).sum()
+    }
+
+    /// Latencies count from now on.
+    pub fn clear_latency(&self) {
+        self.shared.epoch.fetch_add(1, Relaxed);
+    }
+
+    /// Stops them; rows in all, and the round trips since [`Self::clear_latency`], in nanoseconds.
+    pub fn stop(self) -> Result<(u64, Histogram<u64>), LabError> {
+        self.shared.stop.store(true, Relaxed);
+        let mut all = histogram();
+        let mut failed = None;
+        for task in self.tasks {
+            match task.join() {
+                Ok(Ok(latency)) => drop(all.add(&latency)),
+                Ok(Err(error)) => drop(failed.get_or_insert(error)),
+                Err(_) => {
+                    failed.get_or_insert(LabError::Panicked("a client".to_owned()));
+                }
+            }
+        }
+        self.schedulers.stop();
+        let rows = self.shared.rows.iter().map(|rows| rows.load(Relaxed)).sum();
+        failed.map_or(Ok((rows, all)), Err)
+    }
+}
+
+fn histogram() -> Histogram<u64> {
+    let histogram = Histogram::new_with_bounds(1, LATENCY_MAX_NS, 3);
+    histogram.unwrap_or_else(|error| stdx::fatal!("the bounds of a histogram: {error}"))
+}
+
+fn client(wire: Waiting, job: &Job, index: usize, shared: &Shared) -> Outcome {
+    let mut connection = Connection::begin(wire, &job.address, "millrace lab")?;
+    shared.ready.fetch_add(1, Relaxed);
+    while !shared.start.load(Relaxed) && !shared.stop.load(Relaxed) {
+        task::sleep_ns(LINE_NS, WaitType::SleepTask);
+    }
+    match job.mode {
+        Mode::Roundtrip => round_trips(&mut connection, job, index, shared),
+        Mode::Procedure => calls(&mut connection, job, index, shared),
+    }
+}
+
+fn round_trips(
+    connection: &mut Connection<Waiting>,
+    job: &Job,
+    index: usize,
+    shared: &Shared,
+) -> Outcome {
+    let (text, first) = match job.work {
+        Work::Insert => ("INSERT INTO dbo.big_table (c1) VALUES (@key)", index as u64 * RANGE + 1),
+        Work::PointRead => ("SELECT c6 FROM dbo.big_table WHERE c1 = @key", 0),
+    };
+    let mut errors = Errors::default();
+    let prepared = connection.prepare(text, "@key bigint", &mut errors)?;
+    errors.into_result(Ok(()), text)?;
+    let prepared =
+        prepared.ok_or_else(|| LabError::Connection("sp_prepare gave no handle".to_owned()))?;
+    let mut call = Connection::<Waiting>::run_of(
+        prepared,
+        vec![(SqlType::BigInt, Value::BigInt(first as i64))],
+    );
+    let mut chance = Prng::new(0x9E37_79B9 ^ index as u64);
+    let mut latency = histogram();
+    let (mut epoch, mut done) = (0, 0);
+    let mut errors = Errors::default();
+    let mut sent_ns = clock::now_ns();
+    while !shared.stop.load(Relaxed) {
+        let key = match job.work {
+            Work::Insert => first + done,
+            Work::PointRead => 1 + chance.below(READ_ROWS),
+        };
+        call.parameters[1].value = RpcValue::Scalar(Value::BigInt(key as i64));
+        connection.call(&call, &mut errors)?;
+        if errors.is_failed() || (job.work == Work::PointRead && errors.number.take().is_none()) {
+            errors.into_result(Err(()), text)?;
+            return Ok(latency);
+        }
+        done += 1;
+        shared.rows[index].store(done, Relaxed);
+        let now_ns = clock::now_ns();
+        let asked = shared.epoch.load(Relaxed);
+        if asked != epoch {
+            epoch = asked;
+            latency.reset();
+        }
+        latency.saturating_record((now_ns - sent_ns).max(1));
+        sent_ns = now_ns;
+    }
+    Ok(latency)
+}
+
+fn calls(
+    connection: &mut Connection<Waiting>,
+    job: &Job,
+    index: usize,
+    shared: &Shared,
+) -> Outcome {
+    let mut chunk = job.commit_every * 8_u64.div_ceil(job.commit_every);
+    let mut done = 0;
+    while !shared.stop.load(Relaxed) {
+        let began_ns = clock::now_ns();
+        let batch = script::call(chunk, done);
+        let mut errors = Errors::default();
+        connection.execute(&batch, &mut errors)?;
+        errors.into_result(Ok(()), &batch)?;
+        done += chunk;
+        shared.rows[index].store(done, Relaxed);
+        let took = (clock::now_ns() - began_ns).max(1);
+        let wanted = (u128::from(chunk) * u128::from(CALL_NS) / u128::from(took)) as u64;
+        let wanted = wanted.clamp(chunk / 4, chunk * 4);
+        chunk = (wanted / job.commit_every).max(1) * job.commit_every;
+    }
+    // A call is not a commit: there is no latency to tell.
+    Ok(histogram())
+}
