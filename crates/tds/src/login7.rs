@@ -176,11 +176,13 @@ impl<'a> Fields<'a> {
         self.name(at).map(utf16)
     }
     fn password(&self, at: usize) -> Result<Password, ProtocolError> {
-        let mut clear: Vec<u8> = self.name(at)?.iter().map(|b| (b ^ 0xA5).rotate_left(4)).collect();
-        let password = Password(utf16(&clear).into_bytes());
-        clear.fill(0);
-        std::hint::black_box(&mut clear);
-        Ok(password)
+        let clear = |b: u8| (b ^ 0xA5).rotate_left(4);
+        let hidden = self.name(at)?;
+        let units = hidden.chunks_exact(2).map(|p| u16::from_le_bytes([clear(p[0]), clear(p[1])]));
+        // Room for all of it: a buffer that grew would leave copies behind.
+        let mut text = String::with_capacity(hidden.len() / 2 * 3);
+        text.extend(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
+        Ok(Password(text.into_bytes()))
     }
 }
 

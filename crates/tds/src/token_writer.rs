@@ -287,10 +287,10 @@ impl TokenWriter {
         self.end_token();
     }
 
-    /// ORDER (2.2.7.18): the columns, from 1, that the rows are ordered by.
+    /// ORDER (2.2.7.18): the columns, from 1, that the rows are ordered by; the first 4,096 of them.
     pub fn order(&mut self, columns: &[u16]) {
         self.sized_token(byte::ORDER, |out| {
-            columns.iter().for_each(|c| out.extend_from_slice(&c.to_le_bytes()));
+            columns.iter().take(4096).for_each(|c| out.extend_from_slice(&c.to_le_bytes()));
         });
     }
 
