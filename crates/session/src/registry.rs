@@ -3,11 +3,11 @@
 //! Promise: a request costs its session a few stores into memory of its own, two readings of the clock and no lock;
 //! whoever looks reads the parts one by one, so they may be of two moments.
 
-use interpreter::SessionState;
+use interpreter::{Client, SessionState};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI16, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
-use system_views::SessionFacts;
+use system_views::{ConnectionFacts, SessionFacts};
 
 /// A session as sys.dm_exec_sessions shows it.
 pub(crate) struct Registered {
@@ -98,6 +98,30 @@ impl Registered {
             isolation: self.isolation.load(Relaxed),
             ..self.about.lock().clone()
         }
+    }
+}
+
+/// What the client has told of itself at its login.
+pub(crate) fn describe(facts: &mut SessionFacts, client: &Client) {
+    let told = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    facts.login = client.login.to_string();
+    facts.host = told(&client.host);
+    facts.program = told(&client.application);
+    facts.interface = told(&client.interface);
+    facts.host_process = i32::try_from(client.process_id).ok().filter(|id| *id > 0);
+    if client.packet_size > 0 {
+        facts.connection = Some(ConnectionFacts {
+            connect_unix_ns: facts.login_unix_ns,
+            transport: client.transport.to_string(),
+            encrypted: client.encrypted,
+            packet_bytes: client.packet_size.min(32_767) as i32,
+            // TDS 7.4, as LOGINACK writes it.
+            protocol_version: 0x7400_0004,
+            client_address: told(&client.address),
+            client_port: None,
+            local_address: None,
+            local_port: (client.local_port > 0).then_some(client.local_port as i32),
+        });
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::Instance;
 use crate::host::InstanceHost;
-use crate::registry::Registered;
+use crate::registry::{self, Registered};
 use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlError, SqlMessage};
 use interpreter::{BulkLoad, Client, OpenDatabase, Rpc, SessionState, TransactionRequest};
 use std::any::Any;
@@ -44,7 +44,7 @@ impl Session {
         client: Client,
     ) -> Session {
         let (spid, registered) = instance.enter_session();
-        registered.tell(|facts| facts.login = client.login.to_string());
+        registered.tell(|facts| registry::describe(facts, &client));
         let home = database.name.clone();
         let mut state = SessionState::new(spid, database);
         state.client = Arc::new(client);

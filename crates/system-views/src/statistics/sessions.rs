@@ -13,17 +13,31 @@ use types::datetime::DateTime;
 pub static VIEWS: &[&dyn Declared] = &[&SESSIONS, &CONNECTIONS, &REQUESTS, &PROCESSES];
 
 fn sessions(context: &Context<'_>, _: &[Value]) -> Result<Vec<SessionFacts>, SqlError> {
-    Ok(context.server.sessions())
+    let mut all = context.server.sessions();
+    // The session that asks is in the middle of a request: the others know of its end only.
+    let me = context.session;
+    if let Some(mine) = all.iter_mut().find(|s| s.id == me.spid as i32) {
+        mine.database_id = me.database.id as i32;
+        mine.open_transactions = me.trancount() as i32;
+        mine.isolation = match me.options.isolation {
+            engine::Isolation::ReadUncommitted => 1,
+            engine::Isolation::ReadCommitted => 2,
+            engine::Isolation::RepeatableRead => 3,
+            engine::Isolation::Serializable => 4,
+            engine::Isolation::Snapshot => 5,
+        };
+    }
+    Ok(all)
 }
 
-fn requests(context: &Context<'_>, _: &[Value]) -> Result<Vec<SessionFacts>, SqlError> {
-    Ok(context.server.sessions().into_iter().filter(|s| s.running).collect())
+fn requests(context: &Context<'_>, args: &[Value]) -> Result<Vec<SessionFacts>, SqlError> {
+    Ok(sessions(context, args)?.into_iter().filter(|s| s.running).collect())
 }
 
 type Connected = (SessionFacts, ConnectionFacts);
 
 fn connections(context: &Context<'_>, _: &[Value]) -> Result<Vec<Connected>, SqlError> {
-    let all = context.server.sessions().into_iter();
+    let all = sessions(context, &[])?.into_iter();
     Ok(all.filter_map(|mut s| s.connection.take().map(|c| (s, c))).collect())
 }
 
