@@ -24,6 +24,11 @@ impl System {
         (self.now_unix_ns.saturating_sub(self.facts.start_unix_ns) / 1_000_000) as i64
     }
 
+    /// As much as an int can say.
+    fn memory_kb(&self) -> i32 {
+        self.facts.memory_kb.min(i32::MAX as i64) as i32
+    }
+
     fn now_ms(&self) -> i64 {
         (self.now_ns / 1_000_000) as i64
     }
@@ -46,9 +51,9 @@ view! {
     hyperthread_ratio int = s.facts.cpus;
     physical_memory_kb bigint = s.facts.memory_kb;
     virtual_memory_kb bigint = 137_438_953_344i64;
-    committed_kb bigint = 0i64;
-    committed_target_kb bigint = s.facts.memory_kb;
-    visible_target_kb bigint = s.facts.memory_kb;
+    committed_kb int = 0;
+    committed_target_kb int = s.memory_kb();
+    visible_target_kb int = s.memory_kb();
     stack_size_in_bytes int = 262_144;
     os_quantum bigint = 4i64;
     os_error_mode int = 0;
@@ -60,7 +65,7 @@ view! {
     sqlserver_start_time_ms_ticks bigint = s.now_ms() - s.up_ms();
     sqlserver_start_time datetime = moment(s.facts.start_unix_ns);
     affinity_type int = 2;
-    affinity_type_desc nvarchar(60) = "AUTO";
+    affinity_type_desc varchar(60) = "AUTO";
     process_kernel_time_ms bigint = 0i64;
     process_user_time_ms bigint = 0i64;
     time_source int = 0;
@@ -71,7 +76,7 @@ view! {
     softnuma_configuration_desc nvarchar(60) = "OFF";
     process_physical_affinity nvarchar(3072) = "";
     sql_memory_model int = 1;
-    sql_memory_model_desc nvarchar(60) = "CONVENTIONAL";
+    sql_memory_model_desc nvarchar(120) = "CONVENTIONAL";
     socket_count int = 1;
     cores_per_socket int = s.facts.cpus;
     numa_node_count int = 1;
