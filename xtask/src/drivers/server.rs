@@ -100,7 +100,7 @@ impl Server {
 
     /// The certificate that the server made for itself in its data folder.
     fn certificate(&self) -> Result<PathBuf, Failure> {
-        let path = self.data.join("certificate.pem");
+        let path = self.data.join("server-certificate.pem");
         if path.is_file() {
             return Ok(path);
         }
