@@ -208,3 +208,62 @@ fn lines_of(child: &mut Child) -> Receiver<String> {
     });
     receiver
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target() -> Target {
+        Target {
+            host: "localhost".into(),
+            port: 1,
+            password: String::new(),
+            certificate: PathBuf::new(),
+        }
+    }
+
+    fn suite(script: &str) -> Suite {
+        let log = std::env::temp_dir().join(format!("xtask-suite-{}.log", std::process::id()));
+        Suite {
+            driver: "d",
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".into(), script.into()],
+            directory: "/".into(),
+            environment: Vec::new(),
+            log,
+        }
+    }
+
+    fn words(suite: &Suite, scenarios: &[&str]) -> Vec<String> {
+        let outcomes = suite.run(&target(), scenarios);
+        scenarios.iter().map(|name| format!("{name} {}", outcomes[*name].word())).collect()
+    }
+
+    #[test]
+    fn a_suite_that_dies_loses_one_scenario() {
+        let script = r#"
+            for s in $(echo $MILLRACE_SCENARIOS | tr , ' '); do
+                echo "d $s run"
+                case $s in
+                    b) echo "d b FAIL"; echo "  because";;
+                    c) exit 3;;
+                    d) echo "d d skip(no such thing)";;
+                    *) echo "d $s ok";;
+                esac
+            done"#;
+        let suite = suite(script);
+        let got = words(&suite, &["a", "b", "c", "d", "e"]);
+        assert_eq!(got, ["a ok", "b FAIL", "c FAIL", "d skip", "e ok"]);
+        let Outcome::Failed(details) = &suite.run(&target(), &["b"])["b"] else { panic!() };
+        assert_eq!(details, &["because"]);
+    }
+
+    #[test]
+    fn a_suite_that_cannot_start_or_keeps_silent_fails_everything() {
+        assert_eq!(words(&suite("exit 1"), &["a", "b"]), ["a FAIL", "b FAIL"]);
+        assert_eq!(words(&suite("echo d a ok"), &["a", "b"]), ["a ok", "b FAIL"]);
+        let mut missing = suite("");
+        missing.program = "/no/such/program".into();
+        assert_eq!(words(&missing, &["a"]), ["a FAIL"]);
+    }
+}
