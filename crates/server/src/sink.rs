@@ -32,10 +32,20 @@ impl<'a> Answer<'a> {
         Answer { connection, writer, held: None, no_metadata: false, silent: false }
     }
 
-    /// Ends the message and sends it; a cancelled one ends with DONE_ATTN. What the socket has no room for goes later.
+    /// Ends the message and sends it. What the socket has no room for goes later.
+    ///
+    /// Each message of a client has an answer of its own, an attention too: a cancelled request ends with DONE(ERROR)
+    /// and the end of its message, then comes DONE_ATTN in another (tedious and mssql-jdbc wait for both).
     pub fn finish(mut self) {
         self.release();
         if self.connection.take_attention() {
+            self.writer.done(tds::Done {
+                kind: DoneKind::Done,
+                status: DoneStatus::ERROR,
+                command: 0,
+                rows: 0,
+            });
+            self.writer.finish();
             self.writer.attention();
         } else {
             self.writer.finish();

@@ -40,7 +40,8 @@ impl Encryption {
         // 0x80 says that the client has a certificate; it is not asked for.
         Some(match byte & 0x7F {
             0 => Encryption::Off,
-            1 => Encryption::On,
+            // 4 is what go-mssqldb says inside TDS 8.0.
+            1 | 4 => Encryption::On,
             2 => Encryption::NotSupported,
             3 => Encryption::Required,
             _ => return None,

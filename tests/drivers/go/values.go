@@ -94,6 +94,10 @@ func native(kind, text string) any {
 		// A program without a decimal package passes text; the server converts.
 		return text
 	case "varchar":
+		// VarChar sends the bytes of the string as they are, so it is for ASCII.
+		if strings.ContainsFunc(text, func(r rune) bool { return r > 127 }) {
+			return text
+		}
 		return mssql.VarChar(text)
 	case "nvarchar":
 		return text

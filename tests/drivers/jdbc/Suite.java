@@ -269,7 +269,8 @@ public final class Suite extends Frame {
     }
 
     private static void parameters() throws Exception {
-        Connection connection = opened();
+        // By default the driver sends a time as datetime, with its 1/300 s.
+        Connection connection = opened("sendTimeAsDatetime", "false");
         for (Map<String, Object> entry : types()) {
             String type = (String) entry.get("type");
             String kind = (String) entry.get("kind");
@@ -281,6 +282,10 @@ public final class Suite extends Frame {
                     for (Map<String, Object> value : valuesOf(entry)) {
                         int id = number++;
                         String text = (String) value.get("text");
+                        if (kind.equals("datetimeoffset") && text.startsWith("0001")) {
+                            // The driver counts the days of a moment of that year in the Julian calendar.
+                            continue;
+                        }
                         noting(type + " " + brief(text), () -> {
                             insert.setInt(1, id);
                             Values.set(insert, 2, type, kind, text);
@@ -522,7 +527,7 @@ public final class Suite extends Frame {
             {"\n\nSELECT 1/0 AS x", 8134, 16, 1, 3L, "", "Divide by zero"},
             {"SELECT *\nFROM dbo.nothing_here", 208, 16, 1, 2L, "", "nothing_here"},
             {"INSERT INTO dbo.account (id, owner) VALUES (1, N'again')", 2627, 14, 1, 1L, "", "pk_account"},
-            {"SELEC 1", 102, 15, 1, 1L, "", "1"},
+            {"SELEC * FROM t", 102, 15, 1, 1L, "", "*"},
             {"THROW 51234, N'thrown Ω', 9", 51234, 16, 9, 1L, "", "thrown Ω"},
         };
         for (Object[] want : expected) {

@@ -1,11 +1,12 @@
 """pyodbc with FreeTDS's ODBC driver, as Debian packs it: parameters by sp_prepexec, cancel by SQLCancel."""
 
+import datetime
 import glob
 import os
 import re
-import time
+import struct
 
-from suite import CERTIFICATE, HOST, PASSWORD, PORT, SCRATCH, USER, Skip, values
+from suite import CERTIFICATE, HOST, PASSWORD, PORT, SCRATCH, USER, Skip
 
 CONF = os.path.join(SCRATCH, "freetds.conf")
 LIBRARY = (glob.glob("/usr/lib/*/odbc/libtdsodbc.so") + ["libtdsodbc.so"])[0]
@@ -29,11 +30,20 @@ from dbapi import DATABASE, DbApi  # noqa: E402
 from odbc import Odbc  # noqa: E402
 
 # "[42S02] [FreeTDS][SQL Server]Invalid object name 'x'. (208) (SQLExecDirectW)"
-NUMBER = re.compile(r"\((-?\d+)\)")
+NUMBER = re.compile(r"\((-?\d+)\) \(SQL")
+
+
+def moment(raw):
+    """SQL_SS_TIMESTAMPOFFSET_STRUCT, which pyodbc leaves to the program."""
+    year, month, day, hour, minute, second, ns, hours, minutes = struct.unpack("<hHHHHHIhh", raw)
+    zone = datetime.timezone(datetime.timedelta(hours=hours, minutes=minutes))
+    return datetime.datetime(year, month, day, hour, minute, second, ns // 1000, zone)
 
 
 class Suite(Odbc):
     Error = pyodbc.Error
+    # The driver's first record is the last error.
+    unknown_database_numbers = (18456,)
 
     def connect(self, database=DATABASE, password=None, autocommit=True, trust=True, timeout=0):
         server = "trusting" if trust else "doubting"
@@ -43,6 +53,7 @@ class Suite(Odbc):
             autocommit=autocommit, timeout=10,
         )
         connection.timeout = timeout
+        connection.add_output_converter(-155, moment)
         return connection
 
     def error_number(self, error):
@@ -63,13 +74,22 @@ class Suite(Odbc):
         got = []
         while True:
             for kind, text in cursor.messages:
-                number = NUMBER.findall(kind)
+                number = re.findall(r"\((\d+)\)", kind)
                 got.append((int(number[0]) if number and int(number[0]) else None, None, text))
             if not cursor.nextset():
                 return got
 
     def parameter(self, kind, native):
-        return native
+        # pyodbc has no parameter of datetimeoffset; the server converts the text.
+        return native.isoformat(sep=" ") if kind == "datetimeoffset" else native
+
+    def null(self, kind):
+        # Without SQLDescribeParam None goes as varchar, which does not become binary.
+        return pyodbc.BinaryNull if kind == "binary" else None
+
+    def can_send(self, kind, text):
+        # The driver sends dates as datetime, and pyodbc times without a fraction.
+        return not (kind in ("date", "datetime2") and text < "1753" or kind == "time" and "." in text)
 
     def bulk_copy(self):
         raise Skip("ODBC has no bulk copy; pyodbc offers arrays of parameters")

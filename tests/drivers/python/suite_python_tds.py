@@ -9,7 +9,7 @@ import pytds
 from pytds import tds_types
 
 from dbapi import DATABASE, DbApi
-from suite import CERTIFICATE, HOST, PASSWORD, PORT, SCRATCH, USER, Skip, later
+from suite import CERTIFICATE, HOST, PASSWORD, PORT, SCRATCH, USER
 
 
 class Suite(DbApi):
