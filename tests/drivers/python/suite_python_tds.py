@@ -15,6 +15,12 @@ from suite import CERTIFICATE, HOST, PASSWORD, PORT, SCRATCH, USER
 class Suite(DbApi):
     mark = "%s"
     Error = pytds.Error
+    # The client raises the last error of several.
+    unknown_database_numbers = (18456,)
+
+    def parameter(self, kind, native):
+        # Plain bytes are text to the client.
+        return pytds.Binary(native) if kind == "binary" else native
 
     def connect(self, database=DATABASE, password=None, autocommit=True, trust=True, timeout=0, **more):
         return pytds.connect(
