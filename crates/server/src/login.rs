@@ -242,6 +242,16 @@ impl Login {
             say(connection, writer, number, 1, class, text);
             failed(writer);
         };
+        if !version.is_some_and(Version::is_spoken) {
+            warn!(connection = id, %peer, version = login.tds_version, "login refused: an old protocol");
+            refuse(
+                writer,
+                40510,
+                16,
+                "TDS versions before 7.2 are not supported; choose 7.2 to 7.4 in the client's settings.",
+            );
+            return Err(());
+        }
         if login.integrated_security || login.feature(feature::FED_AUTH).is_some() {
             info!(connection = id, %peer, user = %login.user, "login refused: not a SQL login");
             refuse(

@@ -212,13 +212,15 @@ impl TokenWriter {
     /// ERROR above class 10, else INFO (2.2.7.10, 2.2.7.13).
     pub fn message(&mut self, message: &Message<'_>) {
         let token = if message.class > 10 { byte::ERROR } else { byte::INFO };
+        let spoken = self.version.is_spoken();
         self.sized_token(token, |out| {
             out.extend_from_slice(&message.number.to_le_bytes());
             out.extend_from_slice(&[message.state, message.class]);
             put_us_varchar(out, message.text, MESSAGE_UNITS_MAX);
             put_b_varchar(out, message.server);
             put_b_varchar(out, message.procedure);
-            out.extend_from_slice(&message.line.to_le_bytes());
+            let line = message.line.to_le_bytes();
+            out.extend_from_slice(if spoken { &line } else { &line[..2] });
         });
     }
 
@@ -406,7 +408,8 @@ impl TokenWriter {
         });
         self.out.extend_from_slice(&done.status.0.to_le_bytes());
         self.out.extend_from_slice(&done.command.to_le_bytes());
-        self.out.extend_from_slice(&done.rows.to_le_bytes());
+        let rows = done.rows.to_le_bytes();
+        self.out.extend_from_slice(if self.version.is_spoken() { &rows } else { &rows[..4] });
     }
 
     fn sized_token(&mut self, token: u8, write: impl FnOnce(&mut Vec<u8>)) {

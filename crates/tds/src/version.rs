@@ -1,8 +1,11 @@
 //! The versions of the protocol that are spoken (LOGIN7 and LOGINACK, 2.2.6.4 and 2.2.7.14).
 
-/// A version of TDS. Older ones (7.1 and before: short user types and row counts, no `(max)` types) are refused.
+/// A version of TDS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
+    /// 7.1 and 7.0: short user types, lines and row counts, no `(max)` types. Not spoken: a login is to be refused,
+    /// and only ERROR and DONE, which the refusal is made of, are written in its form.
+    V7_1,
     /// SQL Server 2005. Without DATE, TIME, DATETIME2 and DATETIMEOFFSET, which go out as text.
     V7_2,
     /// SQL Server 2008, first form: without NBCROW.
@@ -16,7 +19,8 @@ pub enum Version {
 }
 
 impl Version {
-    /// The version that a client asks for in LOGIN7. A later 7.x is answered with 7.4; `None` for 7.1 and before.
+    /// The version that a client asks for in LOGIN7. A later 7.x is answered with 7.4; `None` for those
+    /// before 7.0.
     pub fn from_login(number: u32) -> Option<Version> {
         match number {
             0x0800_0000..=0x08FF_FFFF => Some(Version::V8_0),
@@ -24,6 +28,7 @@ impl Version {
             0x730B_0000..=0x73FF_FFFF => Some(Version::V7_3B),
             0x7300_0000..=0x730A_FFFF => Some(Version::V7_3A),
             0x7200_0000..=0x72FF_FFFF => Some(Version::V7_2),
+            0x7000_0000..=0x71FF_FFFF => Some(Version::V7_1),
             _ => None,
         }
     }
@@ -31,12 +36,18 @@ impl Version {
     /// The number as LOGINACK sends it, big-endian.
     pub fn number(self) -> u32 {
         match self {
+            Version::V7_1 => 0x7100_0001,
             Version::V7_2 => 0x7209_0002,
             Version::V7_3A => 0x730A_0003,
             Version::V7_3B => 0x730B_0003,
             Version::V7_4 => 0x7400_0004,
             Version::V8_0 => 0x0800_0000,
         }
+    }
+
+    /// Whether a client may log in with it.
+    pub fn is_spoken(self) -> bool {
+        self >= Version::V7_2
     }
 
     /// DATE, TIME, DATETIME2 and DATETIMEOFFSET exist.

@@ -336,3 +336,19 @@ fn damaged_answers_are_refused_or_read() {
     }
     assert!(errors > 1000 && fine > 1000, "{errors} {fine}");
 }
+
+/// A client of TDS 7.1 is refused in words that it can read: short lines, short row counts.
+#[test]
+fn a_client_too_old_reads_why() {
+    let mut writer = TokenWriter::new(51);
+    assert_eq!(Version::from_login(0x7100_0001), Some(Version::V7_1));
+    assert!(!Version::V7_1.is_spoken() && Version::V7_2.is_spoken());
+    writer.set_version(Version::V7_1);
+    writer.message(&message(16, "no"));
+    writer.finish();
+    let wire = writer.take_full_packets();
+    let body = &wire[HEADER_BYTES..];
+    let length = u16::from_le_bytes([body[1], body[2]]) as usize;
+    assert_eq!(length, 4 + 2 + (2 + 4) + (1 + 2) + (1 + 2) + 2);
+    assert_eq!(body[3 + length..], [0xFD, 0, 0, 0, 0, 0, 0, 0, 0]);
+}
