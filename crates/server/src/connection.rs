@@ -200,7 +200,9 @@ impl Connection {
         let mut state = self.state.lock();
         cancel.store(false, Release);
         state.running = Some((cancel.clone(), task::current_waker()));
-        if state.attention || state.io.ended || state.aborted {
+        // The attention may have come together with the request.
+        state.attention |= state.io.framer.attention_ahead();
+        if state.attention || state.closing || state.io.ended || state.aborted {
             self.stop(&mut state);
         }
     }

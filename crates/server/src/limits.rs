@@ -44,7 +44,7 @@ struct Inside {
     /// Those that have not logged in, with their deadlines. Ids and deadlines ascend together.
     before_login: BTreeMap<u64, u64>,
     next_id: u64,
-    /// Whoever watches the deadlines, while there are none.
+    /// Whoever watches the deadlines.
     watcher: Option<Waker>,
 }
 
@@ -98,9 +98,11 @@ impl Registry {
         let oldest = oldest.and_then(|id| inside.all.get(&id).cloned());
         let connection = make(id);
         inside.all.insert(id, connection.clone());
+        let first = inside.before_login.is_empty();
         inside.before_login.insert(id, clock::now_ns().saturating_add(self.limits.login_ns));
         self.by_scheduler[on].fetch_add(1, Relaxed);
-        let watcher = inside.watcher.take();
+        // Deadlines ascend: the watcher sleeps until one that is nearer.
+        let watcher = inside.watcher.take_if(|_| first);
         drop(inside);
         if let Some(watcher) = watcher {
             watcher.wake();
@@ -141,10 +143,12 @@ impl Registry {
         self.inside.lock().all.len()
     }
 
-    /// Those whose time to log in is over, and the next deadline. Without one, `watcher` is woken by the next to enter.
+    /// Those whose time to log in is over, and the next deadline. `watcher` is woken when there is one after none, and by
+    /// [`Registry::wake_watcher`].
     pub fn overdue(&self, watcher: Waker) -> (Vec<Arc<Connection>>, Option<u64>) {
         let now = clock::now_ns();
         let mut inside = self.inside.lock();
+        inside.watcher = Some(watcher);
         let mut overdue = Vec::new();
         while let Some((&id, &deadline)) = inside.before_login.first_key_value() {
             if deadline > now {
@@ -153,7 +157,6 @@ impl Registry {
             inside.before_login.remove(&id);
             overdue.extend(inside.all.get(&id).cloned());
         }
-        inside.watcher = Some(watcher);
         (overdue, None)
     }
 

@@ -149,6 +149,11 @@ fn an_attention_stops_whatever_runs() {
         // The best of three: the machine may be busy.
         assert!(fastest < Duration::from_millis(100), "{batch}: {fastest:?}");
     }
+    // Early: it comes together with the request.
+    client.writer.batch("WAITFOR DELAY '00:01:00'");
+    client.writer.attention();
+    client.send();
+    assert!(client.answer().expect("an answer").ends_with_attention());
     // Late: the answer was there before the attention.
     client.writer.batch("SELECT 8");
     client.send();
