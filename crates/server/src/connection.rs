@@ -34,7 +34,7 @@ use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use tds::TokenWriter;
+use tds::{Frame, TokenWriter};
 use telemetry::WaitType;
 use tracing::{debug, info, warn};
 
@@ -83,6 +83,17 @@ pub(crate) struct State {
 pub(crate) struct Work {
     pub writer: TokenWriter,
     pub stage: Stage,
+    /// INSERT BULK, whose rows are to follow.
+    pub bulk: Option<String>,
+}
+
+/// What came while a bulk load waited for its next packet.
+pub(crate) enum Packet {
+    Bulk,
+    /// The client gave the load up.
+    Stopped,
+    /// The connection cannot go on.
+    Over,
 }
 
 /// How far it has come.
@@ -120,6 +131,7 @@ impl Connection {
             work: Mutex::new(Some(Box::new(Work {
                 writer: TokenWriter::new(0),
                 stage: Stage::Login(Box::new(login)),
+                bulk: None,
             }))),
             scheduler: AtomicUsize::new(scheduler),
             stopped: AtomicBool::new(false),
@@ -186,7 +198,7 @@ impl Connection {
         if attention {
             // What came before it was for the request that it stopped.
             while let Ok(Some(frame)) = state.io.framer.next() {
-                if frame == tds::Frame::Attention {
+                if frame == Frame::Attention {
                     break;
                 }
             }
@@ -253,8 +265,7 @@ impl Connection {
     }
 
     /// Reads what is there, or waits for it; false: nothing more will come.
-    #[expect(dead_code, reason = "bulk load will wait so")]
-    pub fn wait_for_bytes(&self) -> bool {
+    fn wait_for_bytes(&self) -> bool {
         loop {
             let mut state = self.state.lock();
             if state.io.ended || state.aborted {
@@ -268,6 +279,30 @@ impl Connection {
             state.wants_bytes = true;
             drop(state);
             task::park(WaitType::AsyncNetworkIo, None);
+        }
+    }
+
+    /// Waits for the next packet of a bulk load and gives its data, and whether it is the last, to `take`.
+    pub fn next_bulk(&self, take: impl FnOnce(&[u8], bool)) -> Packet {
+        loop {
+            let mut state = self.state.lock();
+            match state.io.framer.next() {
+                Ok(Some(Frame::Bulk { data, last, .. })) => {
+                    take(data, last);
+                    return Packet::Bulk;
+                }
+                Ok(Some(Frame::Attention)) => {
+                    state.attention = true;
+                    return Packet::Stopped;
+                }
+                Ok(Some(Frame::Ignored { .. })) => return Packet::Stopped,
+                Ok(None) => {}
+                Ok(Some(_)) | Err(_) => return Packet::Over,
+            }
+            drop(state);
+            if !self.wait_for_bytes() {
+                return Packet::Over;
+            }
         }
     }
 

@@ -14,6 +14,7 @@
 //! It knows nothing of T-SQL, of the bytes of TDS (`tds` does) or of how a password is kept.
 #![forbid(unsafe_code)]
 
+mod bulk;
 mod certificate;
 mod connection;
 mod io;

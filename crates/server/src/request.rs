@@ -1,5 +1,6 @@
 //! One message of a session: what it asks for, done, and answered in one message.
 
+use crate::bulk;
 use crate::connection::{Connection, Flow, Stage, Work};
 use crate::sink::Answer;
 use executor::ColumnMeta;
@@ -15,8 +16,9 @@ enum Request {
     Batch(String),
     Calls(Vec<rpc::Rpc>),
     Transaction(TransactionRequest),
-    /// A bulk load that nothing announced; its packets are skipped.
+    /// A packet of a bulk load: the first, or one that nobody waits for any more.
     Bulk {
+        data: Vec<u8>,
         last: bool,
     },
     /// Given up by the client before its end.
@@ -27,7 +29,8 @@ enum Request {
 
 /// Serves the next message, if one is whole. Suspends.
 pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Option<Flow> {
-    let Stage::Session(session) = &mut work.stage else { return Some(Flow::Close) };
+    let Work { writer, stage, bulk } = work;
+    let Stage::Session(session) = stage else { return Some(Flow::Close) };
     let (request, status) = connection.with_state(|state| match state.io.framer.next() {
         Ok(None) => None,
         Ok(Some(frame)) => Some(read(frame)),
@@ -35,20 +38,32 @@ pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Optio
     })?;
     if let Request::Attention = request {
         // What it was to stop had ended already.
-        work.writer.attention();
-        connection.transmit(&mut work.writer);
+        writer.attention();
+        connection.transmit(writer);
         return Some(Flow::Continue);
     }
-    if let Request::Bulk { last: false } = request {
+    if let (Request::Bulk { last: false, .. }, None) = (&request, &bulk) {
+        // Of a load that failed: it was answered, or will be with its last packet.
         return Some(Flow::Continue);
     }
     let cancel = session.cancel_flag();
     connection.begin_request(&cancel);
-    let mut answer = Answer::new(connection, &mut work.writer);
+    let mut answer = Answer::new(connection, writer);
     if status.resets() {
         session.reset(status.keeps_transaction(), &mut answer);
     }
-    let fatal = run(session, request, &mut answer, connection);
+    let announced = bulk.take();
+    let fatal = match request {
+        Request::Bulk { data, last } if announced.is_some() => {
+            let insert = announced.unwrap_or_default();
+            bulk::load(session, &insert, &data, last, &mut answer, connection)
+        }
+        Request::Batch(text) if session::is_insert_bulk(&text) => {
+            *bulk = bulk::announce(session, text, &mut answer);
+            false
+        }
+        request => run(session, request, &mut answer, connection),
+    };
     answer.finish();
     connection.end_request();
     Some(if fatal || session.has_ended() { Flow::Close } else { Flow::Continue })
@@ -67,7 +82,9 @@ fn read(frame: Frame<'_>) -> (Request, Status) {
             };
             (request.unwrap_or_else(Request::Refused), status)
         }
-        Frame::Bulk { status, last, .. } => (Request::Bulk { last }, status),
+        Frame::Bulk { status, last, data, .. } => {
+            (Request::Bulk { data: data.to_vec(), last }, status)
+        }
         Frame::Ignored { .. } => (Request::Ignored, Status(0)),
         Frame::Attention => (Request::Attention, Status(0)),
         Frame::Reply { .. } => {

@@ -213,6 +213,17 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
+    /// Answers up to the one to an attention: that of what it stopped, if it stopped it, and its own.
+    pub fn stopped(&mut self) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        loop {
+            answers.push(self.answer().expect("an answer"));
+            if answers.last().is_some_and(Answer::ends_with_attention) {
+                return answers;
+            }
+        }
+    }
+
     /// The peer closes without a further word (or after a reset).
     pub fn is_closed(&mut self) -> bool {
         let mut rest = [0; 4096];
