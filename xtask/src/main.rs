@@ -25,7 +25,7 @@ enum Command {
     Tidy,
     /// Everything a change must pass; CI runs this and nothing else.
     Test {
-        /// Leave out the crash, kill and fuzz runs.
+        /// Leave out the crash, kill, fuzz and driver runs.
         #[arg(long)]
         quick: bool,
     },
@@ -119,6 +119,7 @@ fn test(quick: bool) -> Result<(), Failure> {
         crash(5_000, 1)?;
         kill::run(20, 1)?;
         fuzz(20)?;
+        drivers::run(&drivers::Options::default())?;
     }
     println!("xtask: all checks passed");
     Ok(())

@@ -302,6 +302,26 @@ impl Binder<'_> {
                 }
                 call(F::EoMonth, out, SqlType::Date)
             }
+            "SWITCHOFFSET" | "TODATETIMEOFFSET" => {
+                check(2, 2)?;
+                let (moment, zone) = (next(), next());
+                let digits = match moment.ty {
+                    SqlType::DateTimeOffset(n) | SqlType::DateTime2(n) | SqlType::Time(n) => n,
+                    SqlType::DateTime => 3,
+                    SqlType::SmallDateTime | SqlType::Date => 0,
+                    _ => 7,
+                };
+                let (func, taken) = match name {
+                    "SWITCHOFFSET" => (F::SwitchOffset, SqlType::DateTimeOffset(digits)),
+                    _ => (F::ToDateTimeOffset, SqlType::DateTime2(digits)),
+                };
+                let moment = self.coerce(moment, taken, CastMode::Implicit)?;
+                let zone = match zone.ty.is_character() {
+                    true => zone,
+                    false => self.coerce(zone, INT, CastMode::Implicit)?,
+                };
+                call(func, vec![moment, zone], SqlType::DateTimeOffset(digits))
+            }
             "HASHBYTES" => {
                 check(2, 2)?;
                 let algorithm = self.text(next())?;

@@ -41,9 +41,8 @@ pub(crate) fn call(
     let v = &values[..];
     match func {
         SysDateTime | SysUtcDateTime | SysDateTimeOffset | DateAdd(_) | DateDiff(_)
-        | DateDiffBig(_) | DatePart(_) | DateName(_) | EoMonth | DateFromParts | IsDate => {
-            time::call(func, v, args, cx)
-        }
+        | DateDiffBig(_) | DatePart(_) | DateName(_) | EoMonth | SwitchOffset
+        | ToDateTimeOffset | DateFromParts | IsDate => time::call(func, v, args, cx),
         CryptGenRandom | NewId | NewSequentialId | Rand | Checksum | BinaryChecksum | HashBytes
         | Abs | Sign | Floor | Ceiling | Round | Power | Square | Sqrt | Exp | Log | Log10 | Pi
         | Sin | Cos | Tan | Cot | Asin | Acos | Atan | Atn2 | Degrees | Radians | IsNumeric => {

@@ -25,11 +25,14 @@ pub(crate) struct Answer<'a> {
     pub no_metadata: bool,
     /// Nobody will read the rest.
     silent: bool,
+    /// An error has been told that no DONE has owned up to: the next one has the error bit. Some clients (python-tds,
+    /// go-mssqldb) look at that alone.
+    failed: bool,
 }
 
 impl<'a> Answer<'a> {
     pub fn new(connection: &'a Connection, writer: &'a mut TokenWriter) -> Answer<'a> {
-        Answer { connection, writer, held: None, no_metadata: false, silent: false }
+        Answer { connection, writer, held: None, no_metadata: false, silent: false, failed: false }
     }
 
     /// Ends the message and sends it. What the socket has no room for goes later.
@@ -37,6 +40,9 @@ impl<'a> Answer<'a> {
     /// Each message of a client has an answer of its own, an attention too: a cancelled request ends with DONE(ERROR)
     /// and the end of its message, then comes DONE_ATTN in another (tedious and mssql-jdbc wait for both).
     pub fn finish(mut self) {
+        if self.failed {
+            self.fail();
+        }
         self.release();
         if self.connection.take_attention() {
             self.writer.done(tds::Done {
@@ -56,6 +62,14 @@ impl<'a> Answer<'a> {
     fn release(&mut self) {
         if let Some(done) = self.held.take() {
             self.writer.done(done);
+        }
+    }
+
+    /// The error bit of the DONE at hand.
+    fn take_failure(&mut self, failed: bool) -> DoneStatus {
+        match std::mem::take(&mut self.failed) || failed {
+            true => DoneStatus::ERROR,
+            false => DoneStatus::FINAL,
         }
     }
 
@@ -88,6 +102,7 @@ impl<'a> Answer<'a> {
 
     /// A DONE with the error bit.
     pub fn fail(&mut self) {
+        self.failed = false;
         self.release();
         self.held = Some(tds::Done {
             kind: DoneKind::Done,
@@ -144,7 +159,7 @@ impl ResultSink for Answer<'_> {
         }
         self.release();
         let count = if done.rows.is_some() { DoneStatus::COUNT } else { DoneStatus::FINAL };
-        let error = if done.failed { DoneStatus::ERROR } else { DoneStatus::FINAL };
+        let error = self.take_failure(done.failed);
         self.held = Some(tds::Done {
             kind: if done.in_procedure { DoneKind::InProc } else { DoneKind::Done },
             status: count | error,
@@ -159,6 +174,7 @@ impl ResultSink for Answer<'_> {
             return;
         }
         self.release();
+        self.failed |= message.severity > 10;
         self.writer.message(&Message {
             number: message.number,
             state: message.state,
@@ -196,7 +212,7 @@ impl ResultSink for Answer<'_> {
         self.release();
         self.held = Some(tds::Done {
             kind: DoneKind::Proc,
-            status: DoneStatus::FINAL,
+            status: self.take_failure(false),
             command: EXECUTE,
             rows: 0,
         });

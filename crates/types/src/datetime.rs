@@ -106,7 +106,8 @@ impl DateTime2 {
         DateTime2::from_total(self.days as i128 * TICKS_PER_DAY as i128 + ticks as i128)
     }
 
-    pub(crate) fn shift_minutes(self, minutes: i64) -> Option<DateTime2> {
+    /// Minutes later (or earlier); `None` outside the years 1 to 9999.
+    pub fn shift_minutes(self, minutes: i64) -> Option<DateTime2> {
         DateTime2::from_total(self.total() + minutes as i128 * TICKS_PER_MINUTE as i128)
     }
 }

@@ -849,7 +849,7 @@ public final class Suite extends Frame {
         noting("getColumns of child", () -> equal(column(about.getColumns(DATABASE, "dbo", "child", "%"), "COLUMN_NAME", "TYPE_NAME", "IS_AUTOINCREMENT"),
                 List.of("id int identity YES", "name varchar NO", "made datetime2 NO"), "getColumns of child"));
         noting("getPrimaryKeys", () -> equal(column(about.getPrimaryKeys(DATABASE, "dbo", "parent"), "COLUMN_NAME", "KEY_SEQ", "PK_NAME"),
-                List.of("a 2 pk_parent", "b 1 pk_parent"), "getPrimaryKeys"));
+                List.of("b 1 pk_parent", "a 2 pk_parent"), "getPrimaryKeys"));
         noting("getProcedures", () -> equal(column(about.getProcedures(DATABASE, "dbo", "of_family"), "PROCEDURE_SCHEM"), List.of("dbo"), "getProcedures"));
         noting("getProcedureColumns", () -> equal(column(about.getProcedureColumns(DATABASE, "dbo", "of_family", "%"), "COLUMN_NAME", "TYPE_NAME"),
                 List.of("@RETURN_VALUE int", "@a int", "@b nvarchar"), "getProcedureColumns"));

@@ -34,6 +34,10 @@ pub enum FuncId {
     DateName(DatePart),
     /// (date-like) -> date; optional second argument int months
     EoMonth,
+    /// The same moment at another offset.
+    SwitchOffset,
+    /// A local time with an offset.
+    ToDateTimeOffset,
     /// (int, int, int) -> date
     DateFromParts,
     /// (str) -> int: 1 when it converts to datetime
@@ -261,6 +265,8 @@ impl FuncId {
                 | DateDiffBig(_)
                 | DateFromParts
                 | EoMonth
+                | SwitchOffset
+                | ToDateTimeOffset
                 | Checksum
                 | BinaryChecksum
                 | HashBytes

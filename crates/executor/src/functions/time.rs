@@ -64,8 +64,71 @@ pub(super) fn call(
             }
             Value::Date((days_before(y, m) + days_in_month(y, m) - 1) as i32)
         }
+        FuncId::SwitchOffset => {
+            let minutes = zone_minutes(&v[1], "switchoffset")?;
+            let Value::DateTimeOffset(moment) = &v[0] else {
+                stdx::fatal!("the binder made it a datetimeoffset: {:?}", v[0]);
+            };
+            if moment.utc.shift_minutes(minutes.into()).is_none() {
+                return Err(zone_overflow("switchoffset"));
+            }
+            Value::DateTimeOffset(DateTimeOffset { utc: moment.utc, offset_minutes: minutes })
+        }
+        FuncId::ToDateTimeOffset => {
+            let minutes = zone_minutes(&v[1], "todatetimeoffset")?;
+            let Value::DateTime2(local) = &v[0] else {
+                stdx::fatal!("the binder made it a datetime2: {:?}", v[0]);
+            };
+            let utc = local
+                .shift_minutes(-i64::from(minutes))
+                .ok_or_else(|| zone_overflow("todatetimeoffset"))?;
+            Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes: minutes })
+        }
         other => stdx::fatal!("{other:?} is no function of time"),
     })
+}
+
+/// An offset in minutes, -840 to 840: a number of minutes or a text like `+05:30` (9812).
+fn zone_minutes(zone: &Value, function: &str) -> Result<i16, SqlError> {
+    let minutes = match zone {
+        Value::Str(text) => zone_of_text(text.as_str()),
+        number => number.as_i64(),
+    };
+    match minutes {
+        Some(minutes @ -840..=840) => Ok(minutes as i16),
+        _ => Err(SqlError::new(
+            9812,
+            16,
+            format!("The timezone provided to builtin function {function} is invalid."),
+        )),
+    }
+}
+
+/// `+hh:mm` or `-hh:mm`.
+fn zone_of_text(text: &str) -> Option<i64> {
+    let (sign, rest) = match text.as_bytes().first()? {
+        b'+' => (1, text.get(1..)?),
+        b'-' => (-1, text.get(1..)?),
+        _ => return None,
+    };
+    let (hours, minutes) = rest.split_once(':')?;
+    let number = |digits: &str| match digits.len() {
+        2 if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse::<i64>().ok(),
+        _ => None,
+    };
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    (minutes < 60).then_some(sign * (hours * 60 + minutes))
+}
+
+fn zone_overflow(function: &str) -> SqlError {
+    SqlError::new(
+        9813,
+        16,
+        format!(
+            "The timezone provided to builtin function {function} would cause the datetimeoffset \
+             to overflow the range of valid date range in either UTC or local time."
+        ),
+    )
 }
 
 fn whole(value: &Value) -> i64 {
