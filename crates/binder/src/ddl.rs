@@ -26,7 +26,6 @@ pub enum Ddl {
         name: ObjectName,
         text: Arc<str>,
     },
-    CreateSchema(String),
     /// Databases, tables, procedures.
     Drop(Box<ast::DropObjects>),
 }

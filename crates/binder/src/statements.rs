@@ -417,7 +417,9 @@ impl<'a> ProgramBinder<'a> {
             | S::CreateType(_)
             | S::AlterTable(_)
             | S::CreateIndex(_)
-            | S::CreateSchema(_)
+            | S::Security(_)
+            | S::ExecuteAs { .. }
+            | S::Revert
             | S::Drop(_)
             | S::Execute(_)
             | S::ExecuteString(_) => self.names_moved = true,
@@ -469,7 +471,18 @@ impl<'a> ProgramBinder<'a> {
                 b.private_index(create)?
             }
             S::CreateIndex(_) => StmtKind::NotSupported { what: "CREATE INDEX".into() },
-            S::CreateSchema(name) => StmtKind::Ddl(Box::new(Ddl::CreateSchema(name.value.clone()))),
+            S::Security(statement) => StmtKind::Security(Arc::new((**statement).clone())),
+            S::ExecuteAs { login, name } => {
+                let name = match name {
+                    None => None,
+                    Some(e) => {
+                        let name = b.expr(e)?;
+                        Some(b.coerce(name, TEXT, CastMode::Implicit)?)
+                    }
+                };
+                StmtKind::ExecuteAs { login: *login, name }
+            }
+            S::Revert => StmtKind::Revert,
             S::CreateProcedure(procedure) => {
                 // The body is bound for its errors alone; missing objects are no errors yet.
                 crate::bind_procedure(procedure, self.text, self.names)?;
@@ -493,7 +506,6 @@ impl<'a> ProgramBinder<'a> {
                     StmtKind::Nothing
                 }
                 ast::DropKind::Index => StmtKind::NotSupported { what: "DROP INDEX".into() },
-                ast::DropKind::Schema => StmtKind::NotSupported { what: "DROP SCHEMA".into() },
                 _ => StmtKind::Ddl(Box::new(Ddl::Drop(Box::new(drop.clone())))),
             },
             S::SetVariable { variable, op, expr } => {

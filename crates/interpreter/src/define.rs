@@ -46,7 +46,6 @@ impl Vm<'_> {
                     }
                 })
             }
-            Ddl::CreateSchema(name) => Err(SqlError::unsupported(format!("CREATE SCHEMA {name}"))),
             Ddl::Drop(drop) => self.drop_objects(drop, frame),
         }
     }
@@ -229,7 +228,6 @@ impl Vm<'_> {
                 DropKind::Procedure => self.drop_module(ModuleKind::Procedure, &parts, frame),
                 DropKind::Type => self.drop_module(ModuleKind::TableType, &parts, frame),
                 DropKind::Index => Err(SqlError::unsupported("DROP INDEX")),
-                DropKind::Schema => Err(SqlError::unsupported("DROP SCHEMA")),
             };
             match result {
                 Err(error) if drop.if_exists && error.number == 3701 => {}

@@ -4,7 +4,7 @@ use crate::code::{Code, Op, Pc};
 use binder::ddl::Ddl;
 use binder::ir::StmtKind;
 use executor::Command;
-use syntax::ast::{DropKind, StatementKind};
+use syntax::ast::{DropKind, GrantVerb, SecurityStatement, StatementKind};
 
 /// A bound statement's kind; [`Command::Other`] for what says nothing when it is done.
 pub(crate) fn command_of(kind: &StmtKind) -> Command {
@@ -27,8 +27,26 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
             Ddl::CreateProcedure(_) => Command::CreateProcedure,
             Ddl::PrivateUnique { .. } => Command::CreateIndex,
             Ddl::CreateType { .. } => Command::CreateType,
-            Ddl::CreateSchema(_) => Command::CreateSchema,
             Ddl::Drop(drop) => dropped(drop.kind),
+        },
+        StmtKind::Security(statement) => match &**statement {
+            SecurityStatement::CreateLogin { .. } => Command::CreateLogin,
+            SecurityStatement::AlterLogin { .. } => Command::AlterLogin,
+            SecurityStatement::DropLogin { .. } => Command::DropLogin,
+            SecurityStatement::CreateUser { .. } => Command::CreateUser,
+            SecurityStatement::AlterUser { .. } => Command::AlterUser,
+            SecurityStatement::DropUser { .. } => Command::DropUser,
+            SecurityStatement::CreateRole { .. } => Command::CreateRole,
+            SecurityStatement::AlterRole { .. } => Command::AlterRole,
+            SecurityStatement::DropRole { .. } => Command::DropRole,
+            SecurityStatement::CreateSchema { .. } => Command::CreateSchema,
+            SecurityStatement::DropSchema { .. } => Command::DropSchema,
+            SecurityStatement::AlterAuthorization { .. } => Command::AlterAuthorization,
+            SecurityStatement::Grant(grant) => match grant.verb {
+                GrantVerb::Grant => Command::Grant,
+                GrantVerb::Deny => Command::Deny,
+                GrantVerb::Revoke => Command::Revoke,
+            },
         },
         _ => Command::Other,
     }
@@ -40,7 +58,6 @@ fn dropped(kind: DropKind) -> Command {
         DropKind::Table => Command::DropTable,
         DropKind::Procedure => Command::DropProcedure,
         DropKind::Index => Command::DropIndex,
-        DropKind::Schema => Command::DropSchema,
         DropKind::Type => Command::DropType,
     }
 }

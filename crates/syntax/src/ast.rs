@@ -9,11 +9,13 @@
 mod ddl;
 mod expr;
 mod query;
+mod security;
 mod statement;
 
 pub use ddl::*;
 pub use expr::*;
 pub use query::*;
+pub use security::*;
 pub use statement::*;
 
 use std::fmt;

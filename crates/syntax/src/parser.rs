@@ -11,6 +11,7 @@ mod dml;
 mod expr;
 mod from;
 mod query;
+mod security;
 mod statement;
 mod unsupported;
 

@@ -150,6 +150,14 @@ pub enum StmtKind {
         database: String,
     },
     Ddl(Box<Ddl>),
+    /// Principals, schemas and permissions, as written.
+    Security(Arc<ast::SecurityStatement>),
+    /// EXECUTE AS; the name is nvarchar, None is CALLER.
+    ExecuteAs {
+        login: bool,
+        name: Option<Expr>,
+    },
+    Revert,
     /// DBCC name (arguments) WITH options; arguments as values, words as strings.
     Dbcc {
         name: String,

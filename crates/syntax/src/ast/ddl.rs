@@ -446,6 +446,5 @@ pub enum DropKind {
     Procedure,
     /// `DROP INDEX i ON t`: the name is `t.i` (schema = the table's name, database = its schema).
     Index,
-    Schema,
     Type,
 }

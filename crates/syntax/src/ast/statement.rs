@@ -37,8 +37,8 @@ pub enum StatementKind {
     AlterTable(Box<AlterTable>),
     /// CREATE INDEX.
     CreateIndex(Box<CreateIndex>),
-    /// CREATE SCHEMA name [AUTHORIZATION owner].
-    CreateSchema(Ident),
+    /// Principals, schemas, permissions.
+    Security(Box<SecurityStatement>),
     /// CREATE / ALTER PROCEDURE.
     CreateProcedure(Box<CreateProcedure>),
     /// DROP of databases, tables, procedures.
@@ -145,6 +145,15 @@ pub enum StatementKind {
     Kill(Expr),
     /// RECONFIGURE [WITH OVERRIDE].
     Reconfigure,
+    /// EXECUTE AS USER | LOGIN = name.
+    ExecuteAs {
+        /// LOGIN, otherwise USER.
+        login: bool,
+        /// Text or variable; None: CALLER.
+        name: Option<Expr>,
+    },
+    /// REVERT.
+    Revert,
     /// A statement of SQL Server that is read but not carried out (error 40510).
     Unsupported {
         /// As the message names it: `GRANT`, `CREATE VIEW`.

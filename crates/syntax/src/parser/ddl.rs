@@ -23,16 +23,11 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Unique | Kw::Clustered | Kw::Nonclustered | Kw::Index) => {
                 self.create_index()
             }
-            TokenKind::Key(Kw::Schema) => {
-                self.at += 1;
-                let name = self.ident()?;
-                if self.eat_kw(Kw::Authorization) {
-                    self.ident()?;
-                }
-                Ok(StatementKind::CreateSchema(name))
-            }
             _ if self.word_ahead(0, "TYPE") => self.create_type(),
-            _ => self.unsupported_object("CREATE"),
+            _ => match self.principal(Kw::Create)? {
+                Some(statement) => Ok(statement),
+                None => self.unsupported_object("CREATE"),
+            },
         }
     }
 
@@ -64,7 +59,10 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Proc | Kw::Procedure) => {
                 self.create_procedure(CreateMode::Alter, start)
             }
-            _ => self.unsupported_object("ALTER"),
+            _ => match self.principal(Kw::Alter)? {
+                Some(statement) => Ok(statement),
+                None => self.unsupported_object("ALTER"),
+            },
         }
     }
 
@@ -75,9 +73,13 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Table) => DropKind::Table,
             TokenKind::Key(Kw::Proc | Kw::Procedure) => DropKind::Procedure,
             TokenKind::Key(Kw::Index) => DropKind::Index,
-            TokenKind::Key(Kw::Schema) => DropKind::Schema,
             _ if self.word_ahead(0, "TYPE") => DropKind::Type,
-            _ => return self.unsupported_object("DROP"),
+            _ => {
+                return match self.principal(Kw::Drop)? {
+                    Some(statement) => Ok(statement),
+                    None => self.unsupported_object("DROP"),
+                };
+            }
         };
         self.at += 1;
         let if_exists = self.if_exists()?;
@@ -98,7 +100,7 @@ impl Parser<'_> {
         Ok(StatementKind::Drop(DropObjects { kind, if_exists, names }))
     }
 
-    fn if_exists(&mut self) -> ParseResult<bool> {
+    pub(super) fn if_exists(&mut self) -> ParseResult<bool> {
         if !self.eat_kw(Kw::If) {
             return Ok(false);
         }

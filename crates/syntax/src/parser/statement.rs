@@ -110,6 +110,10 @@ impl Parser<'_> {
                 }
                 Ok(StatementKind::Reconfigure)
             }
+            Kw::Grant => self.grant(GrantVerb::Grant),
+            Kw::Deny => self.grant(GrantVerb::Deny),
+            Kw::Revoke => self.grant(GrantVerb::Revoke),
+            Kw::Revert => self.revert(),
             _ => self.unsupported_statement(kw),
         }
     }
@@ -318,7 +322,7 @@ impl Parser<'_> {
         }
     }
 
-    fn on_off(&mut self) -> ParseResult<bool> {
+    pub(super) fn on_off(&mut self) -> ParseResult<bool> {
         if self.eat_kw(Kw::On) {
             return Ok(true);
         }
@@ -557,7 +561,7 @@ impl Parser<'_> {
             return Ok(StatementKind::ExecuteString(text));
         }
         if self.eat_kw(Kw::As) {
-            return self.skip_statement("EXECUTE AS");
+            return self.execute_as();
         }
         let mut return_code = None;
         if self.kind() == TokenKind::Variable && self.kind_ahead(1) == TokenKind::Symbol(Sym::Eq) {

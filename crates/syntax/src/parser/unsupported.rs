@@ -11,11 +11,7 @@ impl Parser<'_> {
     pub(super) fn unsupported_statement(&mut self, kw: Kw) -> ParseResult<StatementKind> {
         let known = matches!(
             kw,
-            Kw::Grant
-                | Kw::Deny
-                | Kw::Revoke
-                | Kw::Revert
-                | Kw::Restore
+            Kw::Restore
                 | Kw::Bulk
                 | Kw::Open
                 | Kw::Close
@@ -62,7 +58,6 @@ impl Parser<'_> {
             "FULLTEXT",
             "FUNCTION",
             "INDEX",
-            "LOGIN",
             "MASTER",
             "MESSAGE",
             "PARTITION",
@@ -70,7 +65,6 @@ impl Parser<'_> {
             "QUEUE",
             "REMOTE",
             "RESOURCE",
-            "ROLE",
             "ROUTE",
             "RULE",
             "SCHEMA",
@@ -86,7 +80,6 @@ impl Parser<'_> {
             "SYNONYM",
             "TRIGGER",
             "TYPE",
-            "USER",
             "VIEW",
             "WORKLOAD",
             "XML",

@@ -1,0 +1,198 @@
+//! Statements about principals and permissions.
+
+use super::*;
+
+/// CREATE, ALTER and DROP of logins, users, roles and schemas; GRANT, DENY, REVOKE; ownership.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SecurityStatement {
+    /// CREATE LOGIN name WITH PASSWORD = ...
+    CreateLogin {
+        /// Login.
+        name: Ident,
+        /// What WITH says.
+        options: LoginOptions,
+    },
+    /// ALTER LOGIN name ENABLE | DISABLE | WITH ...
+    AlterLogin {
+        /// Login.
+        name: Ident,
+        /// ENABLE: true, DISABLE: false.
+        enable: Option<bool>,
+        /// What WITH says.
+        options: LoginOptions,
+    },
+    /// DROP LOGIN name.
+    DropLogin {
+        /// Login.
+        name: Ident,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// CREATE USER name [FOR LOGIN login | WITHOUT LOGIN] [WITH DEFAULT_SCHEMA = schema].
+    CreateUser {
+        /// User.
+        name: Ident,
+        /// Its login.
+        login: UserLogin,
+        /// Its default schema.
+        default_schema: Option<Ident>,
+    },
+    /// ALTER USER name WITH NAME = | DEFAULT_SCHEMA = | LOGIN =.
+    AlterUser {
+        /// User.
+        name: Ident,
+        /// NAME.
+        new_name: Option<Ident>,
+        /// DEFAULT_SCHEMA.
+        default_schema: Option<Ident>,
+        /// LOGIN.
+        login: Option<Ident>,
+    },
+    /// DROP USER name.
+    DropUser {
+        /// User.
+        name: Ident,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// CREATE [SERVER] ROLE name [AUTHORIZATION owner].
+    CreateRole {
+        /// SERVER.
+        server: bool,
+        /// Role.
+        name: Ident,
+        /// Its owner.
+        owner: Option<Ident>,
+    },
+    /// ALTER [SERVER] ROLE.
+    AlterRole {
+        /// SERVER.
+        server: bool,
+        /// Role.
+        name: Ident,
+        /// What.
+        action: AlterRoleAction,
+    },
+    /// DROP [SERVER] ROLE name.
+    DropRole {
+        /// SERVER.
+        server: bool,
+        /// Role.
+        name: Ident,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// CREATE SCHEMA name [AUTHORIZATION owner], or CREATE SCHEMA AUTHORIZATION owner.
+    CreateSchema {
+        /// Schema.
+        name: Ident,
+        /// Its owner.
+        owner: Option<Ident>,
+    },
+    /// DROP SCHEMA name.
+    DropSchema {
+        /// Schema.
+        name: Ident,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// ALTER AUTHORIZATION ON class::name TO owner | SCHEMA OWNER.
+    AlterAuthorization {
+        /// What is given away.
+        on: SecurableName,
+        /// To whom; None: SCHEMA OWNER.
+        to: Option<Ident>,
+    },
+    /// GRANT, DENY, REVOKE.
+    Grant(Box<Grant>),
+}
+
+/// How a user is tied to a login.
+#[derive(Clone, Debug, PartialEq)]
+pub enum UserLogin {
+    /// The login of the user's own name.
+    Same,
+    /// FOR | FROM LOGIN.
+    Login(Ident),
+    /// WITHOUT LOGIN.
+    Without,
+}
+
+/// What happens to a role.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AlterRoleAction {
+    /// ADD MEMBER.
+    Add(Ident),
+    /// DROP MEMBER.
+    Drop(Ident),
+    /// WITH NAME =.
+    Rename(Ident),
+}
+
+/// WITH of CREATE and ALTER LOGIN.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct LoginOptions {
+    /// PASSWORD = 'text'.
+    pub password: Option<Secret>,
+    /// PASSWORD = 0x... HASHED.
+    pub hash: Option<Vec<u8>>,
+    /// OLD_PASSWORD = 'text'.
+    pub old_password: Option<Secret>,
+    /// NAME =, of ALTER LOGIN.
+    pub new_name: Option<Ident>,
+    /// SID =.
+    pub sid: Option<Vec<u8>>,
+    /// DEFAULT_DATABASE =.
+    pub default_database: Option<Ident>,
+    /// CHECK_POLICY =.
+    pub check_policy: Option<bool>,
+    /// CHECK_EXPIRATION =.
+    pub check_expiration: Option<bool>,
+}
+
+/// A password in a statement. Debug does not show it, and it is wiped when it is dropped.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub zeroize::Zeroizing<String>);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("******")
+    }
+}
+
+/// GRANT, DENY, REVOKE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grant {
+    /// Which.
+    pub verb: GrantVerb,
+    /// As written, in capitals with single spaces; ALL and ALL PRIVILEGES are `ALL`.
+    pub permissions: Vec<String>,
+    /// ON; None: on the database, or on the server for the server's permissions.
+    pub on: Option<SecurableName>,
+    /// TO or FROM.
+    pub principals: Vec<Ident>,
+    /// WITH GRANT OPTION; for REVOKE, GRANT OPTION FOR.
+    pub grant_option: bool,
+    /// CASCADE.
+    pub cascade: bool,
+    /// AS.
+    pub grantor: Option<Ident>,
+}
+
+/// Which of the three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is its own name")]
+pub enum GrantVerb {
+    Grant,
+    Deny,
+    Revoke,
+}
+
+/// `class::name`, or a name alone, which is an object's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecurableName {
+    /// In capitals: OBJECT, SCHEMA, DATABASE, USER, ROLE, LOGIN, SERVER ROLE ...; None: not said.
+    pub class: Option<String>,
+    /// Name.
+    pub name: ObjectName,
+}

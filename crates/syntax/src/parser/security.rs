@@ -1,0 +1,397 @@
+//! Principals and permissions: logins, users, roles, schemas, GRANT, DENY, REVOKE, EXECUTE AS, REVERT.
+
+use super::*;
+use crate::ast::{
+    AlterRoleAction, Grant, GrantVerb, LoginOptions, Secret, SecurableName, SecurityStatement,
+    UserLogin,
+};
+
+fn security(statement: SecurityStatement) -> StatementKind {
+    StatementKind::Security(Box::new(statement))
+}
+
+impl Parser<'_> {
+    /// CREATE, ALTER or DROP (`verb`, taken) of a principal or a schema; None when it is of something else.
+    pub(super) fn principal(&mut self, verb: Kw) -> ParseResult<Option<StatementKind>> {
+        let kind = match (verb, self.kind()) {
+            (Kw::Create, TokenKind::Key(Kw::User)) => self.create_user()?,
+            (Kw::Alter, TokenKind::Key(Kw::User)) => self.alter_user()?,
+            (Kw::Create, TokenKind::Key(Kw::Schema)) => self.create_schema()?,
+            (Kw::Alter, TokenKind::Key(Kw::Authorization)) => self.alter_authorization()?,
+            (Kw::Drop, TokenKind::Key(Kw::User)) => {
+                let (name, if_exists) = self.dropped(1)?;
+                SecurityStatement::DropUser { name, if_exists }
+            }
+            (Kw::Drop, TokenKind::Key(Kw::Schema)) => {
+                let (name, if_exists) = self.dropped(1)?;
+                SecurityStatement::DropSchema { name, if_exists }
+            }
+            _ if self.at_word("LOGIN") => match verb {
+                Kw::Create => self.create_login()?,
+                Kw::Alter => self.alter_login()?,
+                _ => {
+                    let (name, if_exists) = self.dropped(1)?;
+                    SecurityStatement::DropLogin { name, if_exists }
+                }
+            },
+            _ if self.at_word("ROLE") => self.role(verb, false)?,
+            _ if self.at_word("SERVER") && self.word_ahead(1, "ROLE") => self.role(verb, true)?,
+            _ => return Ok(None),
+        };
+        Ok(Some(security(kind)))
+    }
+
+    /// Name of a principal: PUBLIC is a reserved word, and means the role.
+    fn principal_name(&mut self) -> ParseResult<Ident> {
+        if self.at_kw(Kw::Public) { Ok(self.take_ident()) } else { self.ident() }
+    }
+
+    /// `[IF EXISTS] name` after so many words.
+    fn dropped(&mut self, words: usize) -> ParseResult<(Ident, bool)> {
+        self.at += words;
+        let if_exists = self.if_exists()?;
+        Ok((self.principal_name()?, if_exists))
+    }
+
+    fn create_login(&mut self) -> ParseResult<SecurityStatement> {
+        self.at += 1;
+        let name = self.ident()?;
+        if self.at_kw(Kw::From) {
+            self.at += 1;
+            self.note_unsupported("CREATE LOGIN FROM WINDOWS, a certificate or a key");
+            self.skip_statement("")?;
+            return Ok(SecurityStatement::CreateLogin { name, options: LoginOptions::default() });
+        }
+        self.expect_kw(Kw::With)?;
+        let options = self.login_options()?;
+        Ok(SecurityStatement::CreateLogin { name, options })
+    }
+
+    fn alter_login(&mut self) -> ParseResult<SecurityStatement> {
+        self.at += 1;
+        let name = self.ident()?;
+        let mut options = LoginOptions::default();
+        let mut enable = None;
+        if self.eat_word("ENABLE") {
+            enable = Some(true);
+        } else if self.eat_word("DISABLE") {
+            enable = Some(false);
+        } else if self.eat_kw(Kw::With) {
+            options = self.login_options()?;
+        } else {
+            self.note_unsupported("ALTER LOGIN with a credential");
+            self.skip_statement("")?;
+        }
+        Ok(SecurityStatement::AlterLogin { name, enable, options })
+    }
+
+    fn login_options(&mut self) -> ParseResult<LoginOptions> {
+        let mut options = LoginOptions::default();
+        loop {
+            let option = self.any_word()?;
+            self.expect_sym(Sym::Eq)?;
+            match option.as_str() {
+                "PASSWORD" => {
+                    if self.kind() == TokenKind::Binary {
+                        options.hash = Some(self.bytes()?);
+                    } else {
+                        options.password = Some(self.secret()?);
+                    }
+                    self.password_words(options.hash.is_some())?;
+                }
+                "OLD_PASSWORD" => options.old_password = Some(self.secret()?),
+                "NAME" => options.new_name = Some(self.ident()?),
+                "SID" => options.sid = Some(self.bytes()?),
+                "DEFAULT_DATABASE" => options.default_database = Some(self.ident()?),
+                "DEFAULT_LANGUAGE" => {
+                    let language = self.ident()?;
+                    if !language.is("us_english") && !language.is("english") {
+                        self.note_unsupported("DEFAULT_LANGUAGE other than us_english");
+                    }
+                }
+                "CHECK_POLICY" => options.check_policy = Some(self.on_off()?),
+                "CHECK_EXPIRATION" => options.check_expiration = Some(self.on_off()?),
+                other => {
+                    self.note_unsupported(&format!("{other} of a login"));
+                    self.lenient_ident()?;
+                }
+            }
+            if !self.eat_sym(Sym::Comma) && !self.at_word("OLD_PASSWORD") {
+                return Ok(options);
+            }
+        }
+    }
+
+    /// What may follow a password: HASHED, MUST_CHANGE, UNLOCK.
+    fn password_words(&mut self, hashed: bool) -> ParseResult<()> {
+        let mut said = false;
+        loop {
+            if self.eat_word("HASHED") {
+                said = true;
+            } else if self.eat_word("MUST_CHANGE") {
+                self.note_unsupported("MUST_CHANGE");
+            } else if !self.eat_word("UNLOCK") {
+                break;
+            }
+        }
+        // A text with HASHED, bytes without: neither can be meant.
+        if said == hashed { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    fn secret(&mut self) -> ParseResult<Secret> {
+        Ok(Secret(zeroize::Zeroizing::new(self.string()?)))
+    }
+
+    /// `0x...`
+    fn bytes(&mut self) -> ParseResult<Vec<u8>> {
+        if self.kind() != TokenKind::Binary {
+            return Err(self.unexpected());
+        }
+        let token = self.advance();
+        let digits = self.token_text(token).get(2..).unwrap_or("").as_bytes();
+        let digit = |d: u8| char::from(d).to_digit(16).unwrap_or(0) as u8;
+        // An odd number of digits has a zero before it.
+        let (first, rest) = digits.split_at(digits.len() % 2);
+        let pairs = rest.chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1]));
+        Ok(first.iter().map(|d| digit(*d)).chain(pairs).collect())
+    }
+
+    fn create_user(&mut self) -> ParseResult<SecurityStatement> {
+        self.at += 1;
+        let name = self.ident()?;
+        let mut login = UserLogin::Same;
+        if self.at_word("WITHOUT") {
+            self.at += 1;
+            self.expect_word("LOGIN")?;
+            login = UserLogin::Without;
+        } else if self.eat_kw(Kw::For) || self.eat_kw(Kw::From) {
+            if self.eat_word("LOGIN") {
+                login = UserLogin::Login(self.ident()?);
+            } else {
+                self.note_unsupported(
+                    "CREATE USER for a certificate, a key or an external provider",
+                );
+                self.skip_statement("")?;
+            }
+        }
+        let mut default_schema = None;
+        if self.eat_kw(Kw::With) {
+            loop {
+                let option = self.any_word()?;
+                self.expect_sym(Sym::Eq)?;
+                if option == "DEFAULT_SCHEMA" {
+                    default_schema = Some(self.ident()?);
+                } else {
+                    self.note_unsupported(&format!("CREATE USER WITH {option}"));
+                    self.at += 1;
+                }
+                if !self.eat_sym(Sym::Comma) {
+                    break;
+                }
+            }
+        }
+        Ok(SecurityStatement::CreateUser { name, login, default_schema })
+    }
+
+    fn alter_user(&mut self) -> ParseResult<SecurityStatement> {
+        self.at += 1;
+        let name = self.ident()?;
+        self.expect_kw(Kw::With)?;
+        let (mut new_name, mut default_schema, mut login) = (None, None, None);
+        loop {
+            let option = self.any_word()?;
+            self.expect_sym(Sym::Eq)?;
+            match option.as_str() {
+                "NAME" => new_name = Some(self.ident()?),
+                "DEFAULT_SCHEMA" => default_schema = Some(self.lenient_ident()?),
+                "LOGIN" => login = Some(self.ident()?),
+                other => {
+                    self.note_unsupported(&format!("ALTER USER WITH {other}"));
+                    self.at += 1;
+                }
+            }
+            if !self.eat_sym(Sym::Comma) {
+                break;
+            }
+        }
+        Ok(SecurityStatement::AlterUser { name, new_name, default_schema, login })
+    }
+
+    fn role(&mut self, verb: Kw, server: bool) -> ParseResult<SecurityStatement> {
+        let words = 1 + usize::from(server);
+        if verb == Kw::Drop {
+            let (name, if_exists) = self.dropped(words)?;
+            return Ok(SecurityStatement::DropRole { server, name, if_exists });
+        }
+        self.at += words;
+        let name = self.principal_name()?;
+        if verb == Kw::Create {
+            let owner = if self.eat_kw(Kw::Authorization) { Some(self.ident()?) } else { None };
+            return Ok(SecurityStatement::CreateRole { server, name, owner });
+        }
+        let action = if self.eat_kw(Kw::Add) {
+            self.expect_word("MEMBER")?;
+            AlterRoleAction::Add(self.principal_name()?)
+        } else if self.eat_kw(Kw::Drop) {
+            self.expect_word("MEMBER")?;
+            AlterRoleAction::Drop(self.principal_name()?)
+        } else {
+            self.expect_kw(Kw::With)?;
+            self.expect_word("NAME")?;
+            self.expect_sym(Sym::Eq)?;
+            AlterRoleAction::Rename(self.ident()?)
+        };
+        Ok(SecurityStatement::AlterRole { server, name, action })
+    }
+
+    fn create_schema(&mut self) -> ParseResult<SecurityStatement> {
+        self.at += 1;
+        if self.eat_kw(Kw::Authorization) {
+            let owner = self.ident()?;
+            return Ok(SecurityStatement::CreateSchema { name: owner.clone(), owner: Some(owner) });
+        }
+        let name = self.ident()?;
+        let owner = if self.eat_kw(Kw::Authorization) { Some(self.ident()?) } else { None };
+        Ok(SecurityStatement::CreateSchema { name, owner })
+    }
+
+    fn alter_authorization(&mut self) -> ParseResult<SecurityStatement> {
+        self.at += 1;
+        self.expect_kw(Kw::On)?;
+        let on = self.securable()?;
+        self.expect_kw(Kw::To)?;
+        let to = if self.at_kw(Kw::Schema) && self.word_ahead(1, "OWNER") {
+            self.at += 2;
+            None
+        } else {
+            Some(self.ident()?)
+        };
+        Ok(SecurityStatement::AlterAuthorization { on, to })
+    }
+
+    /// `class::name` or a name.
+    fn securable(&mut self) -> ParseResult<SecurableName> {
+        let is_word = |kind| matches!(kind, TokenKind::Word | TokenKind::Key(_));
+        let colons = |parser: &Self, at: usize| {
+            let colon = TokenKind::Symbol(Sym::Colon);
+            parser.kind_ahead(at) == colon && parser.kind_ahead(at + 1) == colon
+        };
+        let mut class = None;
+        for words in 1..=3 {
+            if (0..words).all(|i| is_word(self.kind_ahead(i))) && colons(self, words) {
+                let mut said = self.any_word()?;
+                for _ in 1..words {
+                    said = format!("{said} {}", self.any_word()?);
+                }
+                self.at += 2;
+                class = Some(said);
+                break;
+            }
+        }
+        if self.at_kw(Kw::Public) {
+            let name = self.take_ident();
+            let span = name.span;
+            let name = ObjectName { server: None, database: None, schema: None, name, span };
+            return Ok(SecurableName { class, name });
+        }
+        Ok(SecurableName { class, name: self.object_name()? })
+    }
+
+    /// GRANT, DENY, REVOKE.
+    pub(super) fn grant(&mut self, verb: GrantVerb) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let mut grant = Grant {
+            verb,
+            permissions: Vec::new(),
+            on: None,
+            principals: Vec::new(),
+            grant_option: false,
+            cascade: false,
+            grantor: None,
+        };
+        if verb == GrantVerb::Revoke
+            && self.at_kw(Kw::Grant)
+            && self.kind_ahead(1) == TokenKind::Key(Kw::Option)
+        {
+            self.at += 2;
+            self.expect_kw(Kw::For)?;
+            grant.grant_option = true;
+        }
+        grant.permissions = self.comma_list(Self::permission)?;
+        if self.eat_kw(Kw::On) {
+            grant.on = Some(self.securable()?);
+            if self.at_sym(Sym::LeftParen) {
+                self.note_unsupported("permissions on columns");
+                self.skip_parens()?;
+            }
+        }
+        if !(verb == GrantVerb::Revoke && self.eat_kw(Kw::From)) {
+            self.expect_kw(Kw::To)?;
+        }
+        grant.principals = self.comma_list(Self::principal_name)?;
+        if verb == GrantVerb::Grant && self.at_kw(Kw::With) {
+            self.at += 1;
+            self.expect_kw(Kw::Grant)?;
+            self.expect_kw(Kw::Option)?;
+            grant.grant_option = true;
+        }
+        grant.cascade = verb != GrantVerb::Grant && self.eat_kw(Kw::Cascade);
+        if self.eat_kw(Kw::As) {
+            grant.grantor = Some(self.ident()?);
+        }
+        Ok(security(SecurityStatement::Grant(Box::new(grant))))
+    }
+
+    /// One permission: words up to ON, TO, FROM or a comma.
+    fn permission(&mut self) -> ParseResult<String> {
+        if matches!(self.kind(), TokenKind::Key(Kw::On | Kw::To | Kw::From)) {
+            return Err(self.unexpected());
+        }
+        let mut words = self.any_word()?;
+        while !matches!(
+            self.kind(),
+            TokenKind::Key(Kw::On | Kw::To | Kw::From) | TokenKind::Symbol(_) | TokenKind::End
+        ) {
+            words = format!("{words} {}", self.any_word()?);
+        }
+        if self.at_sym(Sym::LeftParen) {
+            self.note_unsupported("permissions on columns");
+            self.skip_parens()?;
+        }
+        Ok(match words.as_str() {
+            "ALL PRIVILEGES" => "ALL".to_owned(),
+            "EXEC" => "EXECUTE".to_owned(),
+            "CREATE PROC" => "CREATE PROCEDURE".to_owned(),
+            _ => words,
+        })
+    }
+
+    /// EXECUTE AS USER = 'name' | LOGIN = 'name' | CALLER, after AS.
+    pub(super) fn execute_as(&mut self) -> ParseResult<StatementKind> {
+        let login = self.at_word("LOGIN");
+        let name = if self.eat_word("CALLER") {
+            None
+        } else if login || self.at_kw(Kw::User) {
+            self.at += 1;
+            self.expect_sym(Sym::Eq)?;
+            Some(self.value()?)
+        } else {
+            return Err(self.unexpected());
+        };
+        if self.eat_kw(Kw::With) {
+            self.note_unsupported("EXECUTE AS WITH NO REVERT or COOKIE");
+            self.skip_statement("")?;
+        }
+        Ok(StatementKind::ExecuteAs { login, name })
+    }
+
+    /// REVERT.
+    pub(super) fn revert(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        if self.eat_kw(Kw::With) {
+            self.note_unsupported("REVERT WITH COOKIE");
+            self.skip_statement("")?;
+        }
+        Ok(StatementKind::Revert)
+    }
+}
