@@ -107,7 +107,7 @@ impl Binder<'_> {
             });
         }
         let spec = catalog::TableSpec {
-            schema: name.schema.as_deref().unwrap_or("dbo").into(),
+            schema: name.schema.as_deref().unwrap_or("").into(),
             name: name.name.as_str().into(),
             columns,
             primary_key: None,

@@ -58,7 +58,8 @@ impl Binder<'_> {
             .or(parts.primary_key.as_ref().and_then(|k| k.filegroup.as_deref()))
             .map(Into::into);
         let spec = TableSpec {
-            schema: name.schema.as_deref().unwrap_or("dbo").into(),
+            // Empty: the user's default schema.
+            schema: name.schema.as_deref().unwrap_or("").into(),
             name: name.name.as_str().into(),
             columns: parts.columns,
             primary_key: parts.primary_key,

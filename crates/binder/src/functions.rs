@@ -12,6 +12,7 @@ use crate::error::{BindError, Result};
 use crate::ir::*;
 
 const NAME: SqlType = SqlType::NVarChar(Len::N(128));
+const SID: SqlType = SqlType::VarBinary(Len::N(85));
 const FLOAT: SqlType = SqlType::Float;
 const INT: SqlType = SqlType::Int;
 const BIGINT: SqlType = SqlType::BigInt;
@@ -501,12 +502,12 @@ impl Binder<'_> {
                 out.nullable = null;
                 out
             }
-            "SUSER_SNAME" | "SUSER_NAME" | "ORIGINAL_LOGIN" | "SYSTEM_USER" => {
-                check(0, 1)?;
+            "SYSTEM_USER" => {
+                check(0, 0)?;
                 not_null(call(F::SUserSName, Vec::new(), NAME))
             }
-            "USER_NAME" | "CURRENT_USER" | "SESSION_USER" | "USER" => {
-                check(0, 1)?;
+            "CURRENT_USER" | "SESSION_USER" | "USER" => {
+                check(0, 0)?;
                 not_null(call(F::UserName, Vec::new(), NAME))
             }
             "MIN_ACTIVE_ROWVERSION" => {
@@ -622,7 +623,15 @@ fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
         "IS_MEMBER" => (F::IsMember, 1, &[NAME], INT),
         "ROWCOUNT_BIG" => (F::RowCountBig, 0, &[], BIGINT),
         "PARSENAME" => (F::ParseName, 2, &[TEXT, INT], NAME),
-        "USER_ID" => (F::UserId, 0, &[NAME], INT),
+        "USER_ID" | "DATABASE_PRINCIPAL_ID" => (F::UserId, 0, &[NAME], INT),
+        "USER_NAME" => (F::UserName, 0, &[INT], NAME),
+        "SUSER_SNAME" => (F::SUserSName, 0, &[SID], NAME),
+        "SUSER_NAME" => (F::SUserName, 0, &[INT], NAME),
+        "SUSER_ID" => (F::SUserId, 0, &[NAME], INT),
+        "SUSER_SID" => (F::SUserSid, 0, &[NAME, INT], SID),
+        "ORIGINAL_LOGIN" => (F::OriginalLogin, 0, &[], NAME),
+        "IS_ROLEMEMBER" => (F::IsRoleMember, 1, &[NAME, NAME], INT),
+        "HAS_PERMS_BY_NAME" => (F::HasPermsByName, 3, &[TEXT, NAME, NAME, NAME, NAME], INT),
         _ => return None,
     })
 }

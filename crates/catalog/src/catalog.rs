@@ -213,9 +213,10 @@ impl Catalog {
         all.into_values().collect()
     }
 
-    /// (schema_id, name), as in sys.schemas. All objects are in dbo.
+    /// (schema_id, name), as in sys.schemas, by id.
     pub fn schemas(&self) -> Vec<(i32, Box<str>)> {
-        vec![(1, "dbo".into()), (3, "INFORMATION_SCHEMA".into()), (4, "sys".into())]
+        let defs = self.defs.read();
+        defs.directory.schemas.values().map(|schema| (schema.id, schema.name.clone())).collect()
     }
 
     /// In order of their numbers: the first is PRIMARY, number 1.

@@ -25,7 +25,7 @@ impl Catalog {
         if !spec.unique.is_empty() {
             return Err(CatalogError::NotSupported { what: "UNIQUE constraint".into() });
         }
-        let schema = self.schema(&spec.schema)?;
+        let schema = self.schema(scope, &spec.schema)?;
         let object_id = self.new_object_id();
         let mut columns: Vec<ColumnDef> = Vec::with_capacity(spec.columns.len());
         for column in &spec.columns {
@@ -180,12 +180,12 @@ impl Catalog {
         self.next_object_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The schema's name; 2760 for any but dbo.
-    pub(crate) fn schema(&self, name: &str) -> Result<Box<str>, CatalogError> {
-        if name.is_empty() || same_name(name, "dbo") {
-            return Ok("dbo".into());
-        }
-        Err(CatalogError::NoSchema { name: name.into() })
+    /// The schema's name as it was created; 2760.
+    pub(crate) fn schema(&self, scope: &DdlScope, name: &str) -> Result<Box<str>, CatalogError> {
+        let wanted = if name.is_empty() { "dbo" } else { name };
+        let directory = self.directory(Some(scope));
+        let found = directory.schema(wanted).map(|schema| schema.name.clone());
+        found.ok_or_else(|| CatalogError::NoSchema { name: name.into() })
     }
 
     /// (number, name) of a filegroup; of the default one for `None` and DEFAULT. 1921.

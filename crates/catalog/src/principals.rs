@@ -309,6 +309,21 @@ impl Catalog {
         own.unwrap_or_else(|| self.defs.read().directory.clone())
     }
 
+    /// Makes a login the owner, in a transaction of its own. Suspends.
+    pub fn set_owner(&self, sid: &[u8]) -> Result<(), CatalogError> {
+        let mut scope = DdlScope::default();
+        self.in_transaction(|catalog, txn| {
+            catalog.change_directory(txn, &mut scope, |directory| -> Result<(), CatalogError> {
+                if let Some(dbo) = directory.principals.get_mut(&security::database_role::DBO) {
+                    dbo.sid = Some(sid.into());
+                }
+                Ok(())
+            })
+        })?;
+        self.commit(scope);
+        Ok(())
+    }
+
     /// Changes the directory in the transaction; others wait for its end, and see the change at commit. What `work`
     /// refuses leaves everything as it was. Suspends.
     pub fn change_directory<E: From<CatalogError>>(

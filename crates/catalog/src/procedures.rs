@@ -63,7 +63,7 @@ impl Catalog {
                 (procedure, modified + 1)
             }
             None => {
-                let schema = self.schema(schema.unwrap_or("dbo"))?;
+                let schema = self.schema(scope, schema.unwrap_or("dbo"))?;
                 let object_id = self.new_object_id();
                 self.claim_name(txn, &schema, &kind.key(name), object_id)?;
                 let procedure = ProcedureDef {

@@ -56,6 +56,8 @@ impl<'s> BulkLoad<'s> {
         host: &'s mut dyn Host,
         insert: &str,
     ) -> Result<BulkLoad<'s>, SqlError> {
+        // INSERT is asked for when the statement is planned.
+        state.follow_identity(host);
         let options = LexOptions { quoted_identifier: true };
         let bulk = syntax::parse_insert_bulk(insert, &options).map_err(first_mistake)?;
         let name = binder::ObjectName::from(&bulk.table);

@@ -236,6 +236,9 @@ impl Vm<'_> {
     fn remote_procedure(&mut self, name: &str, params: &[RpcParam], first: usize) -> Called {
         let name = object_name(name);
         if let Some(definition) = self.find_procedure(&name) {
+            if self.state.identity.is_limited() {
+                self.check_execute(&definition, 0).map_err(throw)?;
+            }
             let home = self.enter_database_of(&name).map_err(throw)?;
             let found = self.procedure(&definition);
             if found.is_err() {
@@ -317,16 +320,19 @@ impl Vm<'_> {
         if self.state.nesting >= NESTING_MAX {
             return Err(throw(crate::exec::too_deep()));
         }
+        self.check_returns(code).map_err(throw)?;
         self.state.nesting += 1;
         let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
         let options = self.state.options.clone();
         let database = code.changes_database.then(|| self.state.database.clone());
         let tables = self.open_tables(code);
         let scope_identity = self.state.scope_identity.take();
+        let acting = self.state.identity.depth();
         let result = match self.fill_tables(code, params, first) {
             Ok(()) => self.run(code, learnt, frame, false),
             Err(error) => Err(throw(error)),
         };
+        self.state.revert_to(&*self.host, acting);
         self.state.scope_identity = scope_identity;
         self.state.options = options;
         self.state.procedure_id = outer;

@@ -87,6 +87,8 @@ pub(crate) struct Code {
     pub exprs: Vec<ExprPlan>,
     pub statements: Vec<ir::Stmt>,
     pub conditions: Vec<ir::Condition>,
+    /// Values of RETURN that read tables.
+    pub returns: Vec<ir::Expr>,
     /// Types of the variables.
     pub vars: Vec<SqlType>,
     pub params: Vec<ir::ProcParam>,

@@ -21,6 +21,7 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
         exprs: Vec::new(),
         statements: Vec::new(),
         conditions: Vec::new(),
+        returns: Vec::new(),
         labels: vec![None; program.labels.len()],
         gotos: Vec::new(),
         loops: Vec::new(),
@@ -43,6 +44,7 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
         exprs: compiler.exprs,
         statements: compiler.statements,
         conditions: compiler.conditions,
+        returns: compiler.returns,
         vars: program.vars.iter().map(|v| v.ty).collect(),
         params: program.params.clone(),
         tables: program.tables.iter().map(|t| t.def.clone()).collect(),
@@ -62,6 +64,7 @@ struct Compiler {
     exprs: Vec<planner::ExprPlan>,
     statements: Vec<Stmt>,
     conditions: Vec<Condition>,
+    returns: Vec<Expr>,
     labels: Vec<Option<Pc>>,
     /// Instructions that jump to labels.
     gotos: Vec<(usize, LabelId)>,
@@ -152,6 +155,9 @@ impl Compiler {
                 });
             }
             StmtKind::Return(status) => {
+                let reads =
+                    |expr: &&Expr| expr.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));
+                self.returns.extend(status.iter().filter(reads).cloned());
                 self.spanned(statement.line, |c| {
                     let status = status.as_ref().map(|expr| c.value(expr, None));
                     c.ops.push(Op::Return { status });

@@ -1,12 +1,17 @@
 //! Data definition: through the catalog in the session's transaction, or through the host for whole databases.
 
+use crate::other::no_object;
+use crate::permission::database_denied;
 use crate::private::is_temporary;
 use crate::vm::Vm;
 use binder::ObjectName;
 use binder::ddl::{AlterTable, CreateProcedure, CreateTable, Ddl};
-use catalog::{Catalog, DdlScope, ModuleKind, ModuleOptions, PutMode, TableDef, TableSpec};
+use catalog::{
+    Catalog, DdlScope, ModuleKind, ModuleOptions, ObjectRef, PutMode, TableDef, TableSpec,
+};
 use executor::{Reach, SqlError, SqlMessage};
 use planner::Plan;
+use security::{Access, Permission, Target};
 use std::sync::Arc;
 use syntax::ast::{DropKind, DropObjects};
 use types::Value;
@@ -17,7 +22,11 @@ impl Vm<'_> {
         match ddl {
             Ddl::CreateDatabase(create) => {
                 self.no_transaction("CREATE DATABASE")?;
-                self.host.create_database(create)
+                if !self.may_on_server(Permission::CreateAnyDatabase) {
+                    return Err(database_denied("CREATE DATABASE", "master"));
+                }
+                self.host.create_database(create)?;
+                self.own_database(&create.name.value)
             }
             Ddl::AlterDatabase(alter) => {
                 self.no_transaction("ALTER DATABASE")?;
@@ -25,6 +34,21 @@ impl Vm<'_> {
                     Some(name) => name.value.clone(),
                     None => self.state.database.name.clone(),
                 };
+                let own = name.eq_ignore_ascii_case(&self.state.database.name);
+                let may = match own {
+                    true => self.check_database(Permission::Alter).is_ok(),
+                    false => self.may_on_server(Permission::AlterAnyDatabase),
+                };
+                if !may {
+                    return Err(SqlError::new(
+                        5011,
+                        14,
+                        format!(
+                            "User does not have permission to alter database '{name}', the database does not exist, \
+                             or the database is not in a state that allows access checks."
+                        ),
+                    ));
+                }
                 self.host.alter_database(&name, &alter.action)
             }
             Ddl::CreateTable(create) => self.create_table(create, line, frame),
@@ -71,7 +95,7 @@ impl Vm<'_> {
     }
 
     /// Runs a change of the catalog as a statement.
-    fn in_catalog<R>(
+    pub(crate) fn in_catalog<R>(
         &mut self,
         frame: &mut [Value],
         body: impl FnOnce(&Catalog, &mut engine::Txn, &mut DdlScope) -> Result<R, SqlError>,
@@ -129,9 +153,8 @@ impl Vm<'_> {
             return self.create_private(&create.spec).map(|_| ());
         }
         self.local(&create.name)?;
-        self.in_catalog(frame, |catalog, txn, scope| {
-            Ok(catalog.create_table(txn, scope, &create.spec)?)
-        })?;
+        let spec = self.table_to_create(&create.spec)?;
+        self.in_catalog(frame, |catalog, txn, scope| Ok(catalog.create_table(txn, scope, &spec)?))?;
         for what in &create.ignored {
             let text = format!("Accepted without effect: {what}.");
             self.sink.message(&SqlMessage::info(0, line, text));
@@ -156,9 +179,15 @@ impl Vm<'_> {
         if is_temporary(&name.name) {
             return self.alter_private(name, &changes);
         }
+        let schema = self.schema_of(name);
+        if let Some(object) = self.state.find_object(schema.as_deref(), &name.name)
+            && !self.may_change(&object, false)
+        {
+            return Err(no_object(&name.to_string()));
+        }
         self.in_catalog(frame, |catalog, txn, scope| {
             for change in &changes {
-                catalog.alter_table(txn, scope, name.schema.as_deref(), &name.name, change)?;
+                catalog.alter_table(txn, scope, schema.as_deref(), &name.name, change)?;
             }
             Ok(())
         })
@@ -186,8 +215,9 @@ impl Vm<'_> {
             quoted_identifier: self.state.options.quoted_identifier,
             ansi_nulls: true,
         };
+        let schema = self.module_schema(kind, mode, name)?;
         self.in_catalog(frame, |catalog, txn, scope| {
-            let schema = name.schema.as_deref();
+            let schema = schema.as_deref();
             catalog.put_module(txn, scope, kind, mode, schema, &name.name, text, options)?;
             Ok(())
         })
@@ -200,8 +230,16 @@ impl Vm<'_> {
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
         self.local(name)?;
+        let schema = self.schema_of(name);
+        let scope = self.state.definitions();
+        let found = self.state.database.catalog.module(scope, schema.as_deref(), &name.name, kind);
+        if let Some(found) = found
+            && !self.may_change(&ObjectRef::Procedure(found), true)
+        {
+            return Err(cannot_drop("procedure", &name.name));
+        }
         self.in_catalog(frame, |catalog, txn, scope| {
-            Ok(catalog.drop_module(txn, scope, kind, name.schema.as_deref(), &name.name)?)
+            Ok(catalog.drop_module(txn, scope, kind, schema.as_deref(), &name.name)?)
         })
     }
 
@@ -220,10 +258,7 @@ impl Vm<'_> {
                 DropKind::Table if is_temporary(&parts.name) => self.drop_private(&parts),
                 DropKind::Table => {
                     self.local(&parts)?;
-                    self.in_catalog(frame, |catalog, txn, scope| {
-                        let schema = parts.schema.as_deref();
-                        Ok(catalog.drop_table(txn, scope, schema, &parts.name)?)
-                    })
+                    self.drop_table(&parts, frame)
                 }
                 DropKind::Procedure => self.drop_module(ModuleKind::Procedure, &parts, frame),
                 DropKind::Type => self.drop_module(ModuleKind::TableType, &parts, frame),
@@ -237,7 +272,91 @@ impl Vm<'_> {
         Ok(())
     }
 
+    fn drop_table(&mut self, name: &ObjectName, frame: &mut [Value]) -> Result<(), SqlError> {
+        let schema = self.schema_of(name);
+        if let Some(found) = self.state.find_object(schema.as_deref(), &name.name)
+            && !self.may_change(&found, true)
+        {
+            return Err(cannot_drop("table", &name.name));
+        }
+        self.in_catalog(frame, |catalog, txn, scope| {
+            Ok(catalog.drop_table(txn, scope, schema.as_deref(), &name.name)?)
+        })
+    }
+
+    /// The schema that a name without one means: the user's default one, if the object is there.
+    fn schema_of(&self, name: &ObjectName) -> Option<String> {
+        let default = self.state.default_schema().filter(|_| name.schema.is_none());
+        let scope = self.state.definitions();
+        let found = default.filter(|schema| {
+            self.state.database.catalog.object(scope, Some(schema), &name.name).is_some()
+        });
+        found.map(str::to_owned).or_else(|| name.schema.clone())
+    }
+
+    /// What CREATE TABLE creates, in the user's default schema if it names none; 262, 2760.
+    fn table_to_create(&self, spec: &TableSpec) -> Result<TableSpec, SqlError> {
+        let mut spec = spec.clone();
+        if spec.schema.is_empty() {
+            spec.schema = self.state.default_schema().unwrap_or("dbo").into();
+        }
+        self.check_database(Permission::CreateTable)?;
+        self.check_schema(&spec.schema)?;
+        Ok(spec)
+    }
+
+    /// The schema of a module to create or alter, after the permissions; 262, 2760, 208.
+    fn module_schema(
+        &self,
+        kind: ModuleKind,
+        mode: PutMode,
+        name: &ObjectName,
+    ) -> Result<Option<String>, SqlError> {
+        let schema = name.schema.clone();
+        let schema = schema.or_else(|| self.state.default_schema().map(str::to_owned));
+        let scope = self.state.definitions();
+        let found = self.state.database.catalog.module(scope, schema.as_deref(), &name.name, kind);
+        match found.filter(|_| mode != PutMode::Create) {
+            Some(found) => {
+                if !self.may_change(&ObjectRef::Procedure(found), false) {
+                    return Err(SqlError::new(208, 16, format!("Invalid object name '{name}'.")));
+                }
+            }
+            None => {
+                self.check_database(match kind {
+                    ModuleKind::Procedure => Permission::CreateProcedure,
+                    ModuleKind::TableType => Permission::CreateType,
+                    ModuleKind::View => Permission::CreateView,
+                    ModuleKind::ScalarFunction
+                    | ModuleKind::InlineFunction
+                    | ModuleKind::TableFunction => Permission::CreateFunction,
+                })?;
+                self.check_schema(schema.as_deref().unwrap_or("dbo"))?;
+            }
+        }
+        Ok(schema)
+    }
+
+    /// A new database belongs to the login that made it.
+    fn own_database(&mut self, name: &str) -> Result<(), SqlError> {
+        let access = self.state.identity.access().clone();
+        let login = access.login().filter(|login| *login != security::SA_ID);
+        let sid = login.and_then(|login| access.server().principals.get(&login)?.sid.clone());
+        let (Some(sid), Some(open)) = (sid, self.host.database(name)) else { return Ok(()) };
+        open.catalog.set_owner(&sid)?;
+        Ok(())
+    }
+
     fn drop_database(&mut self, name: &str) -> Result<(), SqlError> {
+        if !self.may_drop_database(name) {
+            return Err(SqlError::new(
+                3701,
+                11,
+                format!(
+                    "Cannot drop the database '{name}', because it does not exist or you do not have permission."
+                ),
+            ));
+        }
         if name.eq_ignore_ascii_case(&self.state.database.name) {
             return Err(SqlError::new(
                 3702,
@@ -249,10 +368,31 @@ impl Vm<'_> {
         self.host.drop_database(name)
     }
 
+    /// CONTROL of the database, or ALTER ANY DATABASE.
+    fn may_drop_database(&mut self, name: &str) -> bool {
+        if self.may_on_server(Permission::AlterAnyDatabase) {
+            return true;
+        }
+        let access = self.state.identity.access().clone();
+        let Some(login) = access.login() else { return false };
+        let Some(open) = self.host.database(name) else { return false };
+        let directory = open.catalog.directory(None);
+        let Some(user) = security::user_of(access.server(), login, &directory) else {
+            return false;
+        };
+        let there = Access::new(access.server().clone(), Some(login), directory, user);
+        there.allows(Permission::Control, Target::Database)
+    }
+
     /// TRUNCATE TABLE.
     pub fn truncate(&mut self, table: &TableDef, frame: &mut [Value]) -> Result<(), SqlError> {
         if table.is_private() {
             return self.truncate_private(table);
+        }
+        if self.state.identity.is_limited()
+            && !self.state.identity.access().allows(Permission::Alter, self.table_target(table))
+        {
+            return Err(no_object(&table.name));
         }
         self.in_catalog(frame, |catalog, txn, scope| {
             Ok(catalog.truncate_table(txn, scope, Some(&table.schema), &table.name)?)
@@ -279,10 +419,11 @@ impl Vm<'_> {
         let created: Result<Arc<TableDef>, SqlError> = if is_temporary(&name.name) {
             self.create_private(spec)
         } else {
-            self.in_catalog(
-                frame,
-                |catalog, txn, scope| Ok(catalog.create_table(txn, scope, spec)?),
-            )
+            self.table_to_create(spec).and_then(|spec| {
+                self.in_catalog(frame, |catalog, txn, scope| {
+                    Ok(catalog.create_table(txn, scope, &spec)?)
+                })
+            })
         };
         let rows = created.and_then(|table| {
             self.in_statement(frame, |cx, _| {
@@ -301,4 +442,15 @@ impl Vm<'_> {
         }
         rows
     }
+}
+
+/// 3701.
+fn cannot_drop(kind: &str, name: &str) -> SqlError {
+    SqlError::new(
+        3701,
+        14,
+        format!(
+            "Cannot drop the {kind} '{name}', because it does not exist or you do not have permission."
+        ),
+    )
 }

@@ -2,10 +2,13 @@
 
 use crate::host::Host;
 use crate::languages::LANGUAGES;
+use crate::permission::own_rows_only;
+use crate::principal_functions::principal_function;
 use crate::state::{Client, SessionState, SetOptions};
 use binder::ir::{FuncId, SysVar, SystemView};
 use catalog::TableDef;
 use executor::{Environment, SqlError};
+use security::{Permission, Target};
 use session_table::PrivateTables;
 use types::{Decimal, Value};
 
@@ -23,7 +26,7 @@ impl Environment for SessionEnvironment<'_> {
             SysVar::RowCount => Value::Int(state.rowcount.min(i32::MAX as i64) as i32),
             SysVar::TranCount => Value::Int(state.trancount() as i32),
             SysVar::Error => Value::Int(state.error),
-            SysVar::Identity => identity(state.identity),
+            SysVar::Identity => identity(state.last_identity),
             SysVar::FetchStatus => Value::Int(0),
             SysVar::ProcId => Value::Int(state.procedure_id),
             SysVar::NestLevel => Value::Int(state.nesting as i32),
@@ -50,7 +53,6 @@ impl Environment for SessionEnvironment<'_> {
     fn session_function(&mut self, func: FuncId, args: &[Value]) -> Result<Value, SqlError> {
         use FuncId::*;
         let text = |i: usize| args.get(i).and_then(Value::as_str);
-        let number = |i: usize| args.get(i).and_then(Value::as_i64);
         let caught = self.state.caught.last();
         Ok(match func {
             ErrorNumber => Value::from(caught.map(|e| e.number)),
@@ -82,23 +84,9 @@ impl Environment for SessionEnvironment<'_> {
             | DatabasePropertyEx | ServerProperty | CollationProperty => {
                 self.host.metadata(func, args, self.state)?
             }
-            SchemaName => match args {
-                [] => Value::str("dbo"),
-                _ => {
-                    let all = self.state.database.catalog.schemas();
-                    let found = all.iter().find(|(id, _)| Some(*id as i64) == number(0));
-                    found.map_or(Value::Null, |(_, name)| Value::str(name))
-                }
-            },
-            SchemaId => {
-                let name = text(0).unwrap_or("dbo");
-                let all = self.state.database.catalog.schemas();
-                let found = all.iter().find(|(_, n)| n.eq_ignore_ascii_case(name));
-                found.map_or(Value::Null, |(id, _)| Value::Int(*id))
-            }
-            SUserSName => Value::str("sa"),
-            UserName => Value::str("dbo"),
-            UserId => Value::Int(1),
+            SchemaName | SchemaId | SUserSName | SUserName | SUserId | SUserSid | OriginalLogin
+            | UserName | UserId | IsMember | IsRoleMember | IsSrvRoleMember | HasPermsByName
+            | HasDbAccess => principal_function(self.state, self.host, func, args),
             HostName => Value::str(&self.state.client.host),
             AppName => Value::str(&self.state.client.application),
             HostId => Value::str(&format!("{:<10}", self.state.client.process_id)),
@@ -117,7 +105,6 @@ impl Environment for SessionEnvironment<'_> {
             }
             ConnectionProperty => connection_property(&self.state.client, text(0).unwrap_or("")),
             CurrentTransactionId => Value::BigInt(0),
-            HasDbAccess | IsSrvRoleMember | IsMember => Value::Int(1),
             SessionProperty => session_property(&self.state.options, text(0).unwrap_or("")),
             other => return Err(SqlError::unsupported(format!("{other:?}"))),
         })
@@ -128,7 +115,17 @@ impl Environment for SessionEnvironment<'_> {
         view: &SystemView,
         args: &[Value],
     ) -> Result<Vec<Vec<Value>>, SqlError> {
-        self.host.view_rows(view, args, self.state)
+        let mut rows = self.host.view_rows(view, args, self.state)?;
+        // Without VIEW SERVER STATE a session sees its own row of these.
+        if self.state.identity.is_limited()
+            && own_rows_only(&view.name)
+            && !self.state.identity.access().allows(Permission::ViewServerState, Target::Server)
+            && let Some(at) = view.columns.iter().position(|c| c.name == "session_id")
+        {
+            let spid = self.state.spid as i64;
+            rows.retain(|row| row[at].as_i64() == Some(spid));
+        }
+        Ok(rows)
     }
 
     fn next_identity(&mut self, table: &TableDef) -> Result<i64, SqlError> {
@@ -138,7 +135,7 @@ impl Environment for SessionEnvironment<'_> {
         } else {
             self.state.database.catalog.next_identity(table, 1)?.0
         };
-        self.state.identity = Some(value);
+        self.state.last_identity = Some(value);
         self.state.scope_identity = Some(value);
         Ok(value)
     }
@@ -152,7 +149,7 @@ impl Environment for SessionEnvironment<'_> {
     }
 
     fn note_identity(&mut self, table: &TableDef, value: i64) -> Result<(), SqlError> {
-        self.state.identity = Some(value);
+        self.state.last_identity = Some(value);
         self.state.scope_identity = Some(value);
         if !table.is_private() {
             self.state.database.catalog.note_identity(table, value)?;

@@ -15,7 +15,7 @@ use crate::statement::bind_error;
 use crate::vm::{Halt, Halted, Vm};
 use binder::ObjectName;
 use binder::ir::{Exec, ExecArg, OutputColumn, ProcRef};
-use catalog::ProcedureDef;
+use catalog::{ModuleKind, ObjectRef, ProcedureDef};
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
 use session_table::Table;
 use std::sync::Arc;
@@ -123,6 +123,9 @@ impl Vm<'_> {
         let Some(definition) = self.find_procedure(name) else {
             return Err(no_procedure(&name.to_string()).into());
         };
+        if self.state.identity.is_limited() {
+            self.check_execute(&definition, caller.object_id)?;
+        }
         let home = self.enter_database_of(name)?;
         let called = match self.procedure(&definition) {
             Ok((code, learnt)) => {
@@ -155,13 +158,19 @@ impl Vm<'_> {
                 "a system procedure of another database in a transaction",
             ));
         }
+        self.state.check_entry(&*self.host, &there)?;
         self.state.use_database(there)?;
+        self.state.follow_identity(&*self.host);
         Ok(Some(home))
     }
 
     /// After [`Vm::enter_database_of`].
     pub fn come_home(&mut self, home: Option<Arc<OpenDatabase>>) -> Result<(), SqlError> {
-        home.map_or(Ok(()), |home| self.state.use_database(home))
+        if let Some(home) = home {
+            self.state.use_database(home)?;
+            self.state.follow_identity(&*self.host);
+        }
+        Ok(())
     }
 
     /// The catalog's procedure of that name.
@@ -170,12 +179,13 @@ impl Vm<'_> {
             .database
             .as_ref()
             .is_none_or(|d| d.eq_ignore_ascii_case(&self.state.database.name));
-        let scope = self.state.transaction.scope();
-        let catalog = &self.state.database.catalog;
-        let found = if current {
-            catalog.procedure(scope, name.schema.as_deref(), &name.name)
-        } else {
-            None
+        let found = match self.state.find_object(name.schema.as_deref(), &name.name) {
+            Some(ObjectRef::Procedure(module))
+                if current && module.kind == ModuleKind::Procedure =>
+            {
+                Some(module)
+            }
+            _ => None,
         };
         found.or_else(|| self.host.system_procedure(name))
     }
@@ -265,7 +275,13 @@ impl Vm<'_> {
         let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
         let options = self.state.options.clone();
         let scope_identity = self.state.scope_identity.take();
-        let result = self.run(code, &mut learnt, &mut callee, guarded);
+        let acting = self.state.identity.depth();
+        let result = match self.check_returns(code) {
+            Ok(()) => self.run(code, &mut learnt, &mut callee, guarded),
+            Err(error) => Err(Halt::Throw(Box::new(error))),
+        };
+        // EXECUTE AS in a procedure lasts as long as the procedure.
+        self.state.revert_to(&*self.host, acting);
         self.state.scope_identity = scope_identity;
         // SET in a procedure lasts as long as the procedure.
         self.state.options = options;
@@ -298,7 +314,9 @@ impl Vm<'_> {
         let trancount = self.state.trancount();
         let frames = self.open_tables(&code);
         let scope_identity = self.state.scope_identity.take();
+        let acting = self.state.identity.depth();
         let result = self.run(&code, &mut learnt, &mut frame, guarded);
+        self.state.revert_to(&*self.host, acting);
         self.state.scope_identity = scope_identity;
         self.state.nesting -= 1;
         self.close_tables(frames);

@@ -7,6 +7,7 @@ use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
 use catalog::ProcedureDef;
 use executor::SqlError;
+use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
 use syntax::ast::{AlterDatabaseAction, CreateDatabase};
 use types::Value;
@@ -80,6 +81,41 @@ pub trait Host {
     ) -> Result<Value, SqlError> {
         let _ = (func, args, session);
         Ok(Value::Null)
+    }
+    /// The server's principals and permissions.
+    fn server_directory(&self) -> Arc<Directory> {
+        Arc::new(Directory::server())
+    }
+    /// Grows with every change of them.
+    fn server_directory_version(&self) -> i64 {
+        0
+    }
+    /// Changes them, durably; what `change` refuses leaves them as they were. Suspends.
+    fn change_server(
+        &mut self,
+        change: &mut dyn FnMut(&mut Directory) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        let _ = change;
+        Err(SqlError::unsupported("changing principals of a server that is not there"))
+    }
+    /// Hashes a password on a thread of its own. Suspends.
+    fn hash_password(&mut self, password: &Password) -> Result<PasswordHash, SqlError> {
+        let _ = password;
+        Err(SqlError::unsupported("passwords without a server"))
+    }
+    /// Whether a password has that hash. Suspends.
+    fn password_matches(
+        &mut self,
+        hash: &PasswordHash,
+        password: &Password,
+    ) -> Result<bool, SqlError> {
+        let _ = (hash, password);
+        Err(SqlError::unsupported("passwords without a server"))
+    }
+    /// Whether a login has sessions (15434).
+    fn is_logged_in(&self, login: &str) -> bool {
+        let _ = login;
+        false
     }
     /// KILL; 6106 when there is no such session.
     fn kill(&mut self, spid: u16) -> Result<(), SqlError> {

@@ -16,6 +16,8 @@ mod request;
 mod rpc;
 mod state;
 
+mod identity;
+
 mod code;
 mod compile;
 mod insert;
@@ -33,10 +35,14 @@ mod call;
 mod define;
 mod exec;
 mod format;
+mod grants;
 mod languages;
 mod messages;
 mod other;
 mod parameter;
+mod permission;
+mod principal_functions;
+mod principals;
 mod private;
 mod set;
 mod system_procs;
@@ -48,6 +54,7 @@ pub use batch::{execute_batch, execute_call, execute_transaction};
 pub use bulk::{BulkLoad, is_insert_bulk};
 pub use environment::name_parts;
 pub use host::{Host, OpenDatabase};
+pub use identity::Identity;
 pub use rpc::{
     BeginNext, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest, well_known,
 };

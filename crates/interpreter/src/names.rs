@@ -4,7 +4,7 @@ use crate::host::Host;
 use crate::state::SessionState;
 use binder::ir::SystemView;
 use binder::{Names, ObjectName};
-use catalog::TableDef;
+use catalog::{ObjectRef, TableDef};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -46,8 +46,10 @@ impl Names for SessionNames<'_> {
         if !self.is_current(name) {
             return None;
         }
-        let scope = self.state.transaction.scope();
-        self.state.database.catalog.table(scope, name.schema.as_deref(), &name.name)
+        match self.state.find_object(name.schema.as_deref(), &name.name)? {
+            ObjectRef::Table(table) => Some(table),
+            ObjectRef::Procedure(_) => None,
+        }
     }
 
     fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>> {

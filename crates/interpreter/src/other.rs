@@ -6,6 +6,7 @@ use crate::messages;
 use crate::vm::{Halted, Vm};
 use binder::ir::{Backup, Expr, Isolation, RaiseError, StmtKind, TranName, WaitFor};
 use executor::{ColumnMeta, Command, EnvironmentChange, Reach, SqlError, SqlMessage};
+use security::Permission;
 use telemetry::WaitType;
 use types::{Len, SqlType, Value, convert, datetime};
 
@@ -31,6 +32,8 @@ impl Vm<'_> {
             StmtKind::Rollback { name } => {
                 let name = self.tran_name(name.as_ref(), frame);
                 self.state.transaction.rollback(name.as_deref())?;
+                // What it had granted to itself is gone with it.
+                self.state.follow_identity(&*self.host);
             }
             StmtKind::Save { name } => {
                 let name = self.tran_name(Some(name), frame).unwrap_or_default();
@@ -112,26 +115,43 @@ impl Vm<'_> {
                     .into());
                 };
                 let name = found.name.clone();
+                if !self.state.identity.access().is_sysadmin() {
+                    self.state.check_entry(&*self.host, &found)?;
+                }
                 let old = self.state.database.name.clone();
                 self.state.use_database(found)?;
+                self.state.follow_identity(&*self.host);
                 self.sink.environment(EnvironmentChange::Database { old: &old, new: &name });
                 let text = format!("Changed database context to '{name}'.");
                 self.sink.message(&SqlMessage::info(5701, line, text));
             }
             StmtKind::Ddl(ddl) => self.define(ddl, line, frame)?,
+            StmtKind::Security(statement) => self.security(statement, frame)?,
+            StmtKind::ExecuteAs { login, name } => match name {
+                // The caller is who it is already, outside a module with EXECUTE AS.
+                None => {}
+                Some(name) => {
+                    let name = self.value(name, frame)?;
+                    let name = name.as_str().unwrap_or("").to_owned();
+                    self.state.execute_as(&*self.host, *login, &name)?;
+                }
+            },
+            StmtKind::Revert => self.state.revert(&*self.host),
             StmtKind::Truncate { table } => self.truncate(table, frame)?,
             StmtKind::Dbcc { name, args, options } => {
                 self.dbcc(name, args, options, line)?;
             }
             StmtKind::Backup(backup) => self.backup(backup, line)?,
             StmtKind::Checkpoint => {
+                self.check_database(Permission::Checkpoint)?;
                 let database = &self.state.database;
                 database
                     .engine
                     .checkpoint()
                     .map_err(|e| executor::from_engine(e, None, &database.name))?;
             }
-            StmtKind::Reconfigure | StmtKind::Nothing => {}
+            StmtKind::Reconfigure => self.check_server(Permission::AlterSettings)?,
+            StmtKind::Nothing => {}
             StmtKind::NotSupported { what } => return Err(SqlError::unsupported(what).into()),
             other => {
                 return Err(
@@ -265,6 +285,20 @@ impl Vm<'_> {
         line: u32,
     ) -> Result<(), SqlError> {
         let word = |i: usize| args.get(i).and_then(Value::as_str).unwrap_or("").to_lowercase();
+        let needed = match (name, word(0).as_str()) {
+            ("SQLPERF", "logspace") => Some(Permission::ViewServerState),
+            ("SQLPERF", _) => Some(Permission::AlterServerState),
+            ("TRACEON" | "TRACEOFF", _) => Some(Permission::ControlServer),
+            ("DROPCLEANBUFFERS" | "FREEPROCCACHE" | "FREESYSTEMCACHE" | "FREESESSIONCACHE", _) => {
+                Some(Permission::AlterServerState)
+            }
+            _ => None,
+        };
+        if needed.is_some_and(|permission| !self.may_on_server(permission)) {
+            let user = self.state.user_name();
+            let text = format!("User '{user}' does not have permission to run DBCC {name}.");
+            return Err(SqlError::new(2571, 14, text));
+        }
         match name {
             "SQLPERF" => match (word(0).trim_start_matches("sys."), word(1).as_str()) {
                 ("dm_os_wait_stats", "clear") => telemetry::waits::clear(),
@@ -329,6 +363,11 @@ impl Vm<'_> {
                 )
             })?,
         };
+        // The database named is nearly always the current one; another needs the server's word.
+        match database.id == self.state.database.id {
+            true => self.check_database(Permission::BackupLog)?,
+            false => self.check_server(Permission::AlterAnyDatabase)?,
+        }
         let nul = |target: &String| matches!(target.to_uppercase().as_str(), "NUL" | "NUL:");
         if !backup.log || !backup.targets.iter().all(nul) {
             return Err(SqlError::unsupported(
@@ -342,4 +381,15 @@ impl Vm<'_> {
         self.sink.message(&SqlMessage::info(3014, line, text));
         Ok(())
     }
+}
+
+/// 1088.
+pub(crate) fn no_object(name: &str) -> SqlError {
+    SqlError::new(
+        1088,
+        16,
+        format!(
+            "Cannot find the object \"{name}\" because it does not exist or you do not have permissions."
+        ),
+    )
 }

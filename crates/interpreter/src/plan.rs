@@ -14,6 +14,8 @@ use planner::{DeletePlan, ExprPlan, InsertPlan, SelectPlan, UpdatePlan};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NamesVersion {
     pub database: u16,
+    /// Who it was allowed to: [`crate::Identity::stamp`].
+    pub identity: u32,
     pub catalog: u64,
     pub uncommitted: u64,
 }

@@ -22,6 +22,7 @@ pub(crate) fn request(
     telemetry::counters::add(telemetry::Counter::BatchRequests, 1);
     let cancel = state.cancel.clone();
     let before = state.transaction.watch();
+    state.follow_identity(host);
     let mut vm = Vm { state, host, sink, cancel, failed: false };
     if let Err(Halt::Throw(error)) = body(&mut vm) {
         // Nobody is left to catch it.

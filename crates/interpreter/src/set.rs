@@ -8,9 +8,12 @@
 //! ```
 
 use crate::languages::{self, LANGUAGES};
+use crate::other::no_object;
 use crate::vm::Vm;
 use binder::ir::{Expr, SetOption};
+use catalog::{ObjectRef, TableDef};
 use executor::{EnvironmentChange, SqlError, SqlMessage};
+use std::sync::Arc;
 use types::convert::DateOrder;
 use types::{Bytes, SqlType, Value, convert};
 
@@ -186,21 +189,19 @@ impl Vm<'_> {
         table: &binder::ObjectName,
         on: bool,
     ) -> Result<(), SqlError> {
-        let scope = self.state.transaction.scope();
-        let catalog = &self.state.database.catalog;
         let found = if crate::private::is_temporary(&table.name) {
             self.state.transaction.private.find(&table.name).cloned()
         } else {
-            catalog.table(scope, table.schema.as_deref(), &table.name)
+            match self.state.find_object(table.schema.as_deref(), &table.name) {
+                Some(ObjectRef::Table(found)) => Some(found),
+                _ => None,
+            }
         };
-        let Some(found) = found else {
-            return Err(SqlError::new(
-                1088,
-                16,
-                format!(
-                    "Cannot find the object \"{table}\" because it does not exist or you do not have permissions."
-                ),
-            ));
+        let may = |found: &Arc<TableDef>| {
+            found.is_private() || self.may_change(&ObjectRef::Table(found.clone()), false)
+        };
+        let Some(found) = found.filter(may) else {
+            return Err(no_object(&table.to_string()));
         };
         if found.identity().is_none() {
             return Err(SqlError::new(
@@ -219,7 +220,7 @@ impl Vm<'_> {
             return Ok(());
         }
         if let Some(other) = self.state.identity_insert.filter(|id| *id != found.object_id)
-            && let Some(catalog::ObjectRef::Table(other)) = catalog.object_by_id(other)
+            && let Some(ObjectRef::Table(other)) = self.state.database.catalog.object_by_id(other)
         {
             return Err(SqlError::new(
                 8107,

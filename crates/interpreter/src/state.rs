@@ -6,6 +6,7 @@
 use crate::cache::TextCache;
 use crate::code::Code;
 use crate::host::OpenDatabase;
+use crate::identity::Identity;
 use crate::plan::{CodeState, NamesVersion};
 use crate::transaction::Transaction;
 use executor::SqlError;
@@ -154,6 +155,8 @@ pub struct SessionState {
     pub options: SetOptions,
     /// Who is at the other end.
     pub client: Arc<Client>,
+    /// Whom it acts as.
+    pub identity: Identity,
     /// Set by another thread to stop the running batch at its next loop turn, statement or row batch.
     pub cancel: Arc<AtomicBool>,
     pub(crate) transaction: Transaction,
@@ -162,7 +165,7 @@ pub struct SessionState {
     /// @@ERROR.
     pub(crate) error: i32,
     /// @@IDENTITY.
-    pub(crate) identity: Option<i64>,
+    pub(crate) last_identity: Option<i64>,
     /// SCOPE_IDENTITY(): that of the batch or procedure being run.
     pub(crate) scope_identity: Option<i64>,
     /// SET CONTEXT_INFO.
@@ -193,11 +196,12 @@ impl SessionState {
             database,
             options: SetOptions::default(),
             client: Arc::default(),
+            identity: Identity::default(),
             transaction: Transaction::of_session(spid, cancel.clone()),
             cancel,
             rowcount: 0,
             error: 0,
-            identity: None,
+            last_identity: None,
             scope_identity: None,
             context_info: None,
             session_context: Vec::new(),
@@ -260,11 +264,12 @@ impl SessionState {
         if !keep_transaction || self.transaction.doomed {
             let _ = self.transaction.rollback_all();
         }
-        self.identity = None;
+        self.last_identity = None;
         self.scope_identity = None;
         self.context_info = None;
         self.session_context.clear();
         self.identity_insert = None;
+        self.revert_all();
         self.transaction.private.clear();
         self.options = SetOptions::default();
         self.procedures.clear();
@@ -299,8 +304,21 @@ impl SessionState {
     pub(crate) fn names_version(&self) -> NamesVersion {
         NamesVersion {
             database: self.database.id,
+            identity: self.identity.stamp(),
             catalog: self.database.catalog.version(),
             uncommitted: self.transaction.definitions(),
+        }
+    }
+
+    /// An object by name: without a schema in the user's default one, then in dbo; the transaction's own first.
+    pub fn find_object(&self, schema: Option<&str>, name: &str) -> Option<catalog::ObjectRef> {
+        let scope = self.transaction.scope();
+        let catalog = &self.database.catalog;
+        match (schema, self.default_schema()) {
+            (None, Some(default)) => catalog
+                .object(scope, Some(default), name)
+                .or_else(|| catalog.object(scope, None, name)),
+            _ => catalog.object(scope, schema, name),
         }
     }
 

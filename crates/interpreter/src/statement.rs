@@ -88,6 +88,9 @@ impl Vm<'_> {
                         None => stdx::fatal!("a condition with neither expression nor syntax"),
                     },
                 };
+                if self.state.identity.is_limited() {
+                    self.check_expr(&expr, code)?;
+                }
                 ((version, private), Box::new(planner::plan_expr(&expr)))
             }
         };
@@ -310,13 +313,20 @@ impl Vm<'_> {
         learnt: &mut CodeState,
         index: usize,
     ) -> Result<Box<Planned>, SqlError> {
-        let version = self.names_version();
+        let mut version = self.names_version();
         let statement = &code.statements[index];
         if let Some(planned) = learnt.statements[index].take()
-            && (planned.version == version || !plan::depends_on_catalog(statement))
+            && (planned.version == version
+                || (planned.version.identity == version.identity
+                    && !plan::depends_on_catalog(statement)))
             && planned.private.is_none_or(|p| p == self.state.transaction.private.generation())
         {
             return Ok(planned);
+        }
+        if self.state.identity.is_limited() {
+            // The catalog has moved, and with it perhaps who may do what.
+            self.state.follow_identity(&*self.host);
+            version = self.names_version();
         }
         let bound;
         let mut private = None;
@@ -331,6 +341,9 @@ impl Vm<'_> {
             }
             None => &statement.kind,
         };
+        if self.state.identity.is_limited() {
+            self.check_statement(kind, code)?;
+        }
         let body = plan::plan(kind, &self.state.database.engine);
         Ok(Box::new(Planned { version, private, body }))
     }

@@ -5,6 +5,7 @@ use crate::exec::Argument;
 use crate::vm::{Halted, Vm};
 use binder::ObjectName;
 use executor::{ColumnMeta, Command, SqlError, SqlMessage};
+use security::Permission;
 use types::{Len, SqlType, Value};
 
 impl Vm<'_> {
@@ -43,6 +44,22 @@ impl Vm<'_> {
             }
             "sp_set_session_context" => {
                 self.set_session_context(args)?;
+                Ok(Some(0))
+            }
+            "sp_addrolemember"
+            | "sp_droprolemember"
+            | "sp_addsrvrolemember"
+            | "sp_dropsrvrolemember"
+            | "sp_addlogin"
+            | "sp_droplogin"
+            | "sp_grantdbaccess"
+            | "sp_adduser"
+            | "sp_revokedbaccess"
+            | "sp_dropuser"
+            | "sp_addrole"
+            | "sp_droprole"
+            | "sp_changedbowner" => {
+                self.principal_procedure(&name.name.to_ascii_lowercase(), args, frame)?;
                 Ok(Some(0))
             }
             "sp_updatestats" | "sp_recompile" => Ok(Some(0)),
@@ -104,6 +121,7 @@ impl Vm<'_> {
         let name = name.to_ascii_lowercase();
         match args.get(1).and_then(|a| a.value.as_ref()) {
             Some(value) => {
+                self.check_server(Permission::AlterSettings)?;
                 let old = self.host.option(&name, None)?;
                 let new = self.host.option(&name, Some(value))?;
                 let show = |v: &Value| {

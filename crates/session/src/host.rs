@@ -9,6 +9,7 @@ use catalog::{CatalogError, DatabaseDef, DatabaseState, FilegroupDef, ProcedureD
 use engine::{Database, DelayedDurability, EngineError, RecoveryModel, Reserve, Writer};
 use executor::SqlError;
 use interpreter::{Host, OpenDatabase, SessionState};
+use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
 use syntax::ast::{AlterDatabaseAction, CreateDatabase, DatabaseOption, OptionValue};
 use system_views::{functions, modules, registry};
@@ -291,6 +292,37 @@ impl Host for InstanceHost {
         found.ok_or_else(|| SqlError::unsupported(format!("{func:?}")))
     }
 
+    fn server_directory(&self) -> Arc<Directory> {
+        self.instance.server.directory()
+    }
+
+    fn server_directory_version(&self) -> i64 {
+        self.instance.server.directory_version()
+    }
+
+    fn change_server(
+        &mut self,
+        change: &mut dyn FnMut(&mut Directory) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        self.instance.server.change_directory(change).map(drop)
+    }
+
+    fn hash_password(&mut self, password: &Password) -> Result<PasswordHash, SqlError> {
+        self.instance.security().hash(password).ok_or_else(too_busy)
+    }
+
+    fn password_matches(
+        &mut self,
+        hash: &PasswordHash,
+        password: &Password,
+    ) -> Result<bool, SqlError> {
+        self.instance.security().matches(hash, password).ok_or_else(too_busy)
+    }
+
+    fn is_logged_in(&self, login: &str) -> bool {
+        self.instance.is_logged_in(login)
+    }
+
     fn trace_flag(&mut self, flag: i32, on: bool) {
         let mut flags = self.instance.trace_flags.lock();
         if on {
@@ -325,6 +357,15 @@ impl InstanceHost {
     fn apply_filegroups(&self, open: &OpenDatabase, def: &DatabaseDef) -> Result<(), SqlError> {
         open.catalog.set_filegroups(&def.filegroups).map_err(catalog_error)
     }
+}
+
+/// More passwords wait to be hashed than may.
+fn too_busy() -> SqlError {
+    SqlError::new(
+        17189,
+        16,
+        "The server is evaluating too many passwords at the moment. Try again later.",
+    )
 }
 
 fn catalog_error(error: CatalogError) -> SqlError {

@@ -301,6 +301,11 @@ impl Instance {
         self.sessions.lock().remove(&spid);
     }
 
+    /// Whether a login has sessions.
+    pub(crate) fn is_logged_in(&self, login: &str) -> bool {
+        self.sessions().iter().any(|session| catalog::same_name(&session.login, login))
+    }
+
     /// The sessions as sys.dm_exec_sessions shows them, by spid.
     pub fn sessions(&self) -> Vec<SessionFacts> {
         self.sessions.lock().values().map(|registered| registered.facts()).collect()

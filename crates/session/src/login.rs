@@ -4,7 +4,7 @@
 
 use crate::{Instance, Session};
 use executor::SqlError;
-use interpreter::Client;
+use interpreter::{Client, Identity, OpenDatabase};
 use std::sync::Arc;
 use system_views::ConnectionFacts;
 
@@ -30,13 +30,25 @@ pub struct Login {
 }
 
 impl Session {
-    /// Opens a session for a login whose password has been checked. 4060 when the database does not open; the client is
-    /// told 18456 after it. Suspends.
+    /// Opens a session for a login whose password has been checked. 4060 when the database asked for does not exist or
+    /// is closed to the login, 4064 for its default one; the client is told 18456 after it. Suspends.
     pub fn login(instance: &Arc<Instance>, login: &Login) -> Result<Session, SqlError> {
+        let server = instance.server.directory();
+        // Dropped since the password was checked: nobody any more.
+        let principal =
+            server.find(&login.user).filter(|p| p.login.is_some()).ok_or_else(|| {
+                SqlError::new(
+                    18456,
+                    14,
+                    security::LoginFailure::UnknownLogin.client_text(&login.user),
+                )
+            })?;
+        let enters = |open: &Arc<OpenDatabase>| {
+            security::user_of(&server, principal.id, &open.catalog.directory(None)).is_some()
+        };
         let asked = login.database.as_deref().filter(|name| !name.is_empty());
         let database = match asked {
-            None => instance.master(),
-            Some(name) => instance.database(name).ok_or_else(|| {
+            Some(name) => instance.database(name).filter(enters).ok_or_else(|| {
                 SqlError::new(
                     4060,
                     11,
@@ -45,10 +57,16 @@ impl Session {
                     ),
                 )
             })?,
+            None => {
+                let default = principal.default.as_deref().unwrap_or("master");
+                instance.database(default).filter(enters).ok_or_else(|| {
+                    SqlError::new(4064, 11, "Cannot open user default database. Login failed.")
+                })?
+            }
         };
         let connection = login.connection.as_ref();
         let client = Client {
-            login: login.user.as_str().into(),
+            login: principal.name.clone(),
             host: login.host.as_str().into(),
             application: login.application.as_str().into(),
             interface: login.interface.as_str().into(),
@@ -62,7 +80,8 @@ impl Session {
             encrypted: connection.is_some_and(|c| c.encrypted),
             packet_size: connection.map_or(0, |c| c.packet_bytes as u32),
         };
-        let mut session = Session::of(instance, database, client);
+        let identity = Identity::of_login(principal.id);
+        let mut session = Session::of(instance, database, client, identity);
         if let Some(language) = login.language.as_deref().filter(|name| !name.is_empty()) {
             // An unknown one leaves the default, as in SQL Server.
             session.set_language(language);

@@ -7,7 +7,9 @@ use crate::Instance;
 use crate::host::InstanceHost;
 use crate::registry::{self, Registered};
 use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlError, SqlMessage};
-use interpreter::{BulkLoad, Client, OpenDatabase, Rpc, SessionState, TransactionRequest};
+use interpreter::{
+    BulkLoad, Client, Identity, OpenDatabase, Rpc, SessionState, TransactionRequest,
+};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -35,13 +37,14 @@ pub struct Session {
 impl Session {
     /// A fresh session in `master`, as `sa`, within this process.
     pub fn new(instance: &Arc<Instance>) -> Session {
-        Session::of(instance, instance.master(), Client::default())
+        Session::of(instance, instance.master(), Client::default(), Identity::default())
     }
 
     pub(crate) fn of(
         instance: &Arc<Instance>,
         database: Arc<OpenDatabase>,
         client: Client,
+        identity: Identity,
     ) -> Session {
         let (spid, registered) = instance.enter_session();
         registered.tell(|facts| registry::describe(facts, &client));
@@ -49,6 +52,7 @@ impl Session {
         let mut state = SessionState::new(spid, database);
         state.client = Arc::new(client);
         registered.stop_by(state.cancel.clone());
+        state.identity = identity;
         let host = InstanceHost::new(instance.clone());
         Session { instance: instance.clone(), host, state, registered, home, ended: false }
     }

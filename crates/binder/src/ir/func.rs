@@ -191,12 +191,24 @@ pub enum FuncId {
     FilegroupId,
     /// (int id) -> nvarchar(128)
     FilegroupName,
-    /// ([varbinary sid]) -> nvarchar(128): SUSER_SNAME, SUSER_NAME, SYSTEM_USER, ORIGINAL_LOGIN
+    /// ([varbinary sid]) -> nvarchar(128): SUSER_SNAME, SYSTEM_USER
     SUserSName,
-    /// () -> nvarchar(128): USER_NAME, CURRENT_USER, SESSION_USER, USER
+    /// ([int id]) -> nvarchar(128): SUSER_NAME
+    SUserName,
+    /// ([nvarchar login]) -> int
+    SUserId,
+    /// ([nvarchar login]) -> varbinary(85)
+    SUserSid,
+    /// () -> nvarchar(128)
+    OriginalLogin,
+    /// ([int id]) -> nvarchar(128): USER_NAME, CURRENT_USER, SESSION_USER, USER
     UserName,
-    /// () -> int
+    /// ([nvarchar principal]) -> int: USER_ID, DATABASE_PRINCIPAL_ID
     UserId,
+    /// (nvarchar role [, nvarchar principal]) -> int
+    IsRoleMember,
+    /// (nvarchar securable, nvarchar class, nvarchar permission [, nvarchar, nvarchar]) -> int
+    HasPermsByName,
     /// () -> nvarchar(128)
     HostName,
     AppName,

@@ -1,0 +1,258 @@
+//! Who a session acts as: its login, its user in the current database, and what EXECUTE AS has put over them.
+//!
+//! Promises: [`Identity::limited`] is all that a statement of `sysadmin` or `dbo` pays for permissions; what was decided
+//! holds for one state of both directories, and [`Identity::stamp`] tells plans apart that were allowed to different
+//! principals. A change of principals or permissions made elsewhere counts from the next request on.
+
+use crate::host::{Host, OpenDatabase};
+use crate::state::SessionState;
+use executor::SqlError;
+use security::{Access, SA_ID, Target, database_role};
+use std::sync::Arc;
+
+/// Whom a context acts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Context {
+    /// A login, and whatever user it is in the current database.
+    Login(i32),
+    /// A user of one database (EXECUTE AS USER), nobody at the server.
+    User(i32),
+}
+
+/// See the file's first lines.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// The login that signed in: ORIGINAL_LOGIN().
+    original: i32,
+    /// EXECUTE AS, innermost last.
+    contexts: Vec<Context>,
+    access: Arc<Access>,
+    limited: bool,
+    stamp: u32,
+    /// What `access` was made from.
+    seen: Option<Seen>,
+}
+
+/// Versions of the server's directory and the catalog, the database's id, and which uncommitted definitions.
+type Seen = (i64, u64, u16, u64);
+
+impl Default for Identity {
+    /// `sa`, within this process.
+    fn default() -> Identity {
+        Identity::of_login(SA_ID)
+    }
+}
+
+impl Identity {
+    /// A login that has signed in.
+    pub fn of_login(login: i32) -> Identity {
+        let nobody = Access::new(Arc::default(), None, Arc::default(), database_role::GUEST);
+        Identity {
+            original: login,
+            contexts: Vec::new(),
+            access: Arc::new(nobody),
+            // Until it is known better.
+            limited: login != SA_ID,
+            stamp: u32::from(login != SA_ID),
+            seen: None,
+        }
+    }
+
+    /// Must permissions be asked for? Not for `sysadmin` and `dbo`.
+    #[inline]
+    pub fn is_limited(&self) -> bool {
+        self.limited
+    }
+
+    /// 0 when nothing is asked, else a number that differs with the login, the user and the server's directory.
+    #[inline]
+    pub(crate) fn stamp(&self) -> u32 {
+        self.stamp
+    }
+
+    /// The principals it acts as, and what they may do.
+    pub fn access(&self) -> &Arc<Access> {
+        &self.access
+    }
+
+    /// The login that signed in.
+    pub fn original(&self) -> i32 {
+        self.original
+    }
+
+    fn current(&self) -> Context {
+        self.contexts.last().copied().unwrap_or(Context::Login(self.original))
+    }
+
+    /// How many EXECUTE AS are in force.
+    pub(crate) fn depth(&self) -> usize {
+        self.contexts.len()
+    }
+}
+
+impl SessionState {
+    /// Makes the identity anew when a directory, or the database, has changed since.
+    #[inline]
+    pub(crate) fn follow_identity(&mut self, host: &dyn Host) {
+        if self.identity.seen != Some(self.identity_source(host)) {
+            self.refresh_identity(host);
+        }
+    }
+
+    #[inline]
+    fn identity_source(&self, host: &dyn Host) -> Seen {
+        let version = self.database.catalog.version();
+        let uncommitted = self.transaction.definitions();
+        (host.server_directory_version(), version, self.database.id, uncommitted)
+    }
+
+    /// Makes the identity anew from the directories of now, the transaction's own changes included.
+    #[cold]
+    pub fn refresh_identity(&mut self, host: &dyn Host) {
+        let seen = self.identity_source(host);
+        let server_version = seen.0;
+        let server = host.server_directory();
+        let database = self.database.catalog.directory(self.transaction.scope());
+        let (login, user) = match self.identity.current() {
+            Context::Login(login) => {
+                let user = security::user_of(&server, login, &database);
+                (Some(login), user.unwrap_or(database_role::GUEST))
+            }
+            Context::User(user) => (None, user),
+        };
+        let access = Access::new(server, login, database, user);
+        let identity = &mut self.identity;
+        identity.limited = !access.is_unlimited();
+        identity.stamp = 0;
+        if identity.limited {
+            let mix = (server_version as u64) << 34
+                ^ (login.map_or(0, |login| login as u64 + 1)) << 17
+                ^ user as u64;
+            identity.stamp = (stdx::mix64(mix) as u32).max(1);
+        }
+        identity.access = Arc::new(access);
+        identity.seen = Some(seen);
+    }
+
+    /// May the session enter the database? 916.
+    pub(crate) fn check_entry(
+        &self,
+        host: &dyn Host,
+        database: &OpenDatabase,
+    ) -> Result<(), SqlError> {
+        if self.identity.access.is_sysadmin() {
+            return Ok(());
+        }
+        let enters = match self.identity.current() {
+            Context::Login(login) => {
+                let directory = database.catalog.directory(None);
+                security::user_of(&host.server_directory(), login, &directory).is_some()
+            }
+            // A user's name means nothing in another database.
+            Context::User(_) => false,
+        };
+        if enters || database.id == self.database.id {
+            return Ok(());
+        }
+        let name = self.login_name();
+        Err(SqlError::new(
+            916,
+            14,
+            format!(
+                "The server principal \"{name}\" is not able to access the database \"{}\" under the current \
+                 security context.",
+                database.name
+            ),
+        ))
+    }
+
+    /// SUSER_SNAME(): the login it acts as; for a user the login with its sid, or its own name.
+    pub fn login_name(&self) -> String {
+        let access = &self.identity.access;
+        if let Some(login) = access.login() {
+            return access.server().name(login).to_owned();
+        }
+        let user = access.database().principals.get(&access.user());
+        let sid = user.and_then(|user| user.sid.as_deref());
+        let login = sid.and_then(|sid| access.server().by_sid(sid));
+        login.or(user).map_or_else(String::new, |found| found.name.to_string())
+    }
+
+    /// USER_NAME().
+    pub fn user_name(&self) -> String {
+        let access = &self.identity.access;
+        access.database().name(access.user()).to_owned()
+    }
+
+    /// The schema of names without one: the user's default. `None`: dbo.
+    pub(crate) fn default_schema(&self) -> Option<&str> {
+        if !self.identity.limited {
+            return None;
+        }
+        let access = &self.identity.access;
+        let user = access.database().principals.get(&access.user())?;
+        user.default.as_deref().filter(|schema| *schema != "dbo")
+    }
+
+    /// EXECUTE AS; 15517, 15406.
+    pub(crate) fn execute_as(
+        &mut self,
+        host: &dyn Host,
+        login: bool,
+        name: &str,
+    ) -> Result<(), SqlError> {
+        // Whatever the transaction has just granted counts.
+        self.refresh_identity(host);
+        let access = self.identity.access.clone();
+        let directory = if login { access.server() } else { access.database() };
+        let found = directory.find(name).filter(|found| {
+            let special = !login
+                && matches!(found.id, database_role::INFORMATION_SCHEMA | database_role::SYS);
+            let target = if login { Target::Login(found.id) } else { Target::Principal(found.id) };
+            let current = if login { access.login() } else { Some(access.user()) };
+            !found.is_role()
+                && !special
+                && (current == Some(found.id)
+                    || access.allows(security::Permission::Impersonate, target))
+        });
+        let Some(found) = found else {
+            let (number, kind) = if login { (15406, "server") } else { (15517, "database") };
+            return Err(SqlError::new(
+                number,
+                16,
+                format!(
+                    "Cannot execute as the {kind} principal because the principal \"{name}\" does not exist, this \
+                     type of principal cannot be impersonated, or you do not have permission."
+                ),
+            ));
+        };
+        let context = if login { Context::Login(found.id) } else { Context::User(found.id) };
+        self.identity.contexts.push(context);
+        self.refresh_identity(host);
+        Ok(())
+    }
+
+    /// REVERT; nothing to revert is no error.
+    pub(crate) fn revert(&mut self, host: &dyn Host) {
+        if self.identity.contexts.pop().is_some() {
+            self.refresh_identity(host);
+        }
+    }
+
+    /// Takes back every EXECUTE AS beyond the first so many: a procedure or text has ended.
+    #[inline]
+    pub(crate) fn revert_to(&mut self, host: &dyn Host, depth: usize) {
+        if self.identity.contexts.len() > depth {
+            self.identity.contexts.truncate(depth);
+            self.refresh_identity(host);
+        }
+    }
+
+    /// Takes back every EXECUTE AS: the connection begins anew.
+    pub(crate) fn revert_all(&mut self) {
+        self.identity.contexts.clear();
+        self.identity.seen = None;
+        // Until the next request knows better.
+        self.identity.limited = self.identity.original != SA_ID;
+    }
+}

@@ -1,0 +1,387 @@
+//! Which permissions a statement needs, and the errors for those that are missing.
+//!
+//! Asked when a statement is planned, and again when a directory or the principal has changed since; a session of
+//! `sysadmin` or `dbo` never gets here. A statement of a procedure needs nothing for what the procedure's own owner owns
+//! (ownership chaining); data definition and text made at run time are asked for always.
+
+use crate::code::Code;
+use crate::vm::Vm;
+use binder::ir::{Expr, ExprKind, InsertSource, Rel, Select, StmtKind, SystemView};
+use catalog::{ObjectRef, ProcedureDef, TableDef};
+use executor::SqlError;
+use security::{Access, Permission, Target};
+use std::sync::Arc;
+
+/// What is to be allowed.
+enum Need<'a> {
+    Table(Permission, &'a TableDef),
+    View(&'a SystemView),
+}
+
+impl Vm<'_> {
+    /// What a planned statement needs. Only for a limited session.
+    #[cold]
+    pub fn check_statement(&mut self, kind: &StmtKind, code: &Code) -> Result<(), SqlError> {
+        let mut needs = Vec::new();
+        of_statement(kind, &mut needs);
+        self.check_needs(&needs, code)
+    }
+
+    /// The same for a condition or another expression.
+    #[cold]
+    pub fn check_expr(&mut self, expr: &Expr, code: &Code) -> Result<(), SqlError> {
+        let mut needs = Vec::new();
+        of_expr(expr, &mut needs);
+        self.check_needs(&needs, code)
+    }
+
+    /// What the subqueries of a program's RETURN statements need: they run as expressions, not as statements.
+    #[inline]
+    pub fn check_returns(&mut self, code: &Code) -> Result<(), SqlError> {
+        if code.returns.is_empty() || !self.state.identity.is_limited() {
+            return Ok(());
+        }
+        code.returns.iter().try_for_each(|expr| self.check_expr(expr, code))
+    }
+
+    fn check_needs(&mut self, needs: &[Need<'_>], code: &Code) -> Result<(), SqlError> {
+        let chain = self.chain_owner(code.object_id);
+        for need in needs {
+            match need {
+                Need::Table(permission, table) => {
+                    let target = self.table_target(table);
+                    let access = self.state.identity.access();
+                    let chained = chain.is_some() && chain == access.owner(target);
+                    if !table.is_private() && !chained && !access.allows(*permission, target) {
+                        return Err(self.denied(*permission, &table.name, &table.schema));
+                    }
+                }
+                Need::View(view) => self.check_view(view)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The owner of the procedure whose statement it is.
+    fn chain_owner(&self, procedure_id: i32) -> Option<i32> {
+        if procedure_id == 0 {
+            return None;
+        }
+        let object = self.state.database.catalog.object_by_id(procedure_id)?;
+        let target = object_target(self.state.identity.access(), &object);
+        self.state.identity.access().owner(target)
+    }
+
+    pub fn table_target(&self, table: &TableDef) -> Target {
+        target_in(self.state.identity.access(), table.object_id, &table.schema)
+    }
+
+    /// EXECUTE of a procedure, called by the program that runs.
+    #[cold]
+    pub fn check_execute(
+        &mut self,
+        definition: &ProcedureDef,
+        caller: i32,
+    ) -> Result<(), SqlError> {
+        // Procedures of the system are everyone's.
+        if definition.object_id <= 0 {
+            return Ok(());
+        }
+        let access = self.state.identity.access();
+        let target = target_in(access, definition.object_id, &definition.schema);
+        let chain = self.chain_owner(caller);
+        if (chain.is_some() && chain == access.owner(target))
+            || access.allows(Permission::Execute, target)
+        {
+            return Ok(());
+        }
+        Err(self.denied(Permission::Execute, &definition.name, &definition.schema))
+    }
+
+    /// 229.
+    fn denied(&self, permission: Permission, object: &str, schema: &str) -> SqlError {
+        SqlError::new(
+            229,
+            14,
+            format!(
+                "The {} permission was denied on the object '{object}', database '{}', schema '{schema}'.",
+                permission.name(),
+                self.state.database.name
+            ),
+        )
+        .with_state(5)
+    }
+
+    /// Statistics views: 300 and 297, or 262.
+    fn check_view(&mut self, view: &SystemView) -> Result<(), SqlError> {
+        let access = self.state.identity.access();
+        match state_needed(&view.name) {
+            Some(Permission::ViewDatabaseState) => {
+                if access.allows(Permission::ViewDatabaseState, Target::Database) {
+                    return Ok(());
+                }
+                let database = view.database.as_deref().unwrap_or(&self.state.database.name);
+                Err(database_denied(Permission::ViewDatabaseState.name(), database))
+            }
+            Some(permission) if !access.allows(permission, Target::Server) => {
+                self.tell_error(&SqlError::new(
+                    300,
+                    14,
+                    format!(
+                        "{} permission was denied on object 'server', database 'master'.",
+                        permission.name()
+                    ),
+                ));
+                Err(SqlError::new(
+                    297,
+                    16,
+                    "The user does not have permission to perform this action.",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A permission on the database; 262.
+    pub fn check_database(&self, permission: Permission) -> Result<(), SqlError> {
+        if !self.state.identity.is_limited()
+            || self.state.identity.access().allows(permission, Target::Database)
+        {
+            return Ok(());
+        }
+        Err(database_denied(permission.name(), &self.state.database.name))
+    }
+
+    /// A permission on the server; 15247.
+    pub fn check_server(&self, permission: Permission) -> Result<(), SqlError> {
+        if self.may_on_server(permission) {
+            return Ok(());
+        }
+        Err(SqlError::new(15247, 16, "User does not have permission to perform this action."))
+    }
+
+    /// A permission on the server. A `dbo` is somebody in his database only.
+    pub fn may_on_server(&self, permission: Permission) -> bool {
+        self.state.identity.access().allows(permission, Target::Server)
+    }
+
+    /// The right to put an object into a schema; 2760.
+    pub fn check_schema(&self, schema: &str) -> Result<(), SqlError> {
+        if !self.state.identity.is_limited() {
+            return Ok(());
+        }
+        let access = self.state.identity.access();
+        let found = access.database().schema(schema);
+        if found.is_some_and(|s| access.allows(Permission::Alter, Target::Schema(s.id))) {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            2760,
+            16,
+            format!(
+                "The specified schema name \"{schema}\" either does not exist or you do not have permission to use it."
+            ),
+        ))
+    }
+
+    /// Whether an object may be changed (ALTER) or dropped (CONTROL, or ALTER of its schema).
+    pub fn may_change(&self, object: &ObjectRef, drop: bool) -> bool {
+        if !self.state.identity.is_limited() {
+            return true;
+        }
+        let access = self.state.identity.access();
+        let target = object_target(access, object);
+        let Target::Object { schema, .. } = target else { return false };
+        match drop {
+            true => {
+                access.allows(Permission::Control, target)
+                    || access.allows(Permission::Alter, Target::Schema(schema))
+            }
+            false => access.allows(Permission::Alter, target),
+        }
+    }
+}
+
+/// 262.
+pub(crate) fn database_denied(permission: &str, database: &str) -> SqlError {
+    SqlError::new(262, 14, format!("{permission} permission denied in database '{database}'."))
+}
+
+/// The permission that a statistics view needs.
+fn state_needed(view: &str) -> Option<Permission> {
+    let name = view.strip_prefix("sys.")?;
+    // Everyone sees his own row of these: see `own_rows_only`.
+    if own_rows_only(view) {
+        return None;
+    }
+    if name.starts_with("dm_db_") {
+        return Some(Permission::ViewDatabaseState);
+    }
+    name.starts_with("dm_").then_some(Permission::ViewServerState)
+}
+
+/// Views that show a session its own rows without VIEW SERVER STATE.
+pub(crate) fn own_rows_only(view: &str) -> bool {
+    matches!(view, "sys.dm_exec_sessions" | "sys.dm_exec_requests" | "sys.dm_exec_connections")
+}
+
+/// An object as the lattice knows it.
+pub(crate) fn object_target(access: &Access, object: &ObjectRef) -> Target {
+    let (id, schema) = match object {
+        ObjectRef::Table(t) => (t.object_id, &t.schema),
+        ObjectRef::Procedure(p) => (p.object_id, &p.schema),
+    };
+    target_in(access, id, schema)
+}
+
+fn target_in(access: &Access, id: i32, schema: &str) -> Target {
+    let schema = access.database().schema(schema).map_or(security::SCHEMA_DBO, |s| s.id);
+    Target::Object { id, schema, owner: None }
+}
+
+fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
+    match kind {
+        StmtKind::Select(select) => of_select(select, needs),
+        StmtKind::Insert(insert) => {
+            needs.push(Need::Table(Permission::Insert, &insert.table));
+            match &insert.source {
+                InsertSource::Values(rows) => {
+                    rows.iter().flatten().for_each(|expr| of_expr(expr, needs));
+                }
+                InsertSource::Query { query, row } => {
+                    of_rel(&query.rel, needs);
+                    row.iter().for_each(|expr| of_expr(expr, needs));
+                }
+                InsertSource::Exec { .. } => {}
+            }
+            of_output(insert.output.as_ref(), &insert.table, needs);
+        }
+        StmtKind::Update(update) => {
+            needs.push(Need::Table(Permission::Update, &update.table));
+            let values = update.set.iter().map(|set| match set {
+                binder::ir::UpdateSet::Column { value, .. }
+                | binder::ir::UpdateSet::Var { value, .. }
+                | binder::ir::UpdateSet::Both { value, .. } => value,
+            });
+            let values: Vec<&Expr> = values.collect();
+            of_target(
+                &update.query.rel,
+                update.locator,
+                &update.old,
+                &values,
+                &update.table,
+                needs,
+            );
+            of_output(update.output.as_ref(), &update.table, needs);
+        }
+        StmtKind::Delete(delete) => {
+            needs.push(Need::Table(Permission::Delete, &delete.table));
+            of_target(&delete.query.rel, delete.locator, &delete.old, &[], &delete.table, needs);
+            of_output(delete.output.as_ref(), &delete.table, needs);
+        }
+        StmtKind::SetVars(sets) => sets.iter().for_each(|(_, expr)| of_expr(expr, needs)),
+        StmtKind::Return(Some(expr)) | StmtKind::Print(expr) => of_expr(expr, needs),
+        StmtKind::Exec(exec) => {
+            exec.args.iter().flat_map(|arg| &arg.value).for_each(|expr| of_expr(expr, needs));
+        }
+        StmtKind::ExecString { text } => of_expr(text, needs),
+        StmtKind::RaiseError(raise) => {
+            of_expr(&raise.message, needs);
+            raise.args.iter().for_each(|expr| of_expr(expr, needs));
+        }
+        _ => {}
+    }
+}
+
+fn of_select<'a>(select: &'a Select, needs: &mut Vec<Need<'a>>) {
+    of_rel(&select.query.rel, needs);
+    if let binder::ir::SelectTarget::Vars(sets) = &select.target {
+        sets.iter().for_each(|(_, expr)| of_expr(expr, needs));
+    }
+}
+
+/// UPDATE and DELETE read their target only where the target's columns decide something.
+fn of_target<'a>(
+    rel: &'a Rel,
+    locator: binder::ir::ColId,
+    old: &[binder::ir::ColId],
+    values: &[&'a Expr],
+    table: &'a TableDef,
+    needs: &mut Vec<Need<'a>>,
+) {
+    sources(rel, &mut |source| match source {
+        Source::Table(found, its_locator) if its_locator != Some(locator) => {
+            needs.push(Need::Table(Permission::Select, found));
+        }
+        Source::Table(..) => {}
+        Source::View(view) => needs.push(Need::View(view)),
+    });
+    let mut read = Vec::new();
+    deciding(rel, &mut |expr| expr.columns(&mut read));
+    values.iter().for_each(|expr| expr.columns(&mut read));
+    if read.iter().any(|column| old.contains(column)) {
+        needs.push(Need::Table(Permission::Select, table));
+    }
+    rel.walk_exprs(&mut |expr| of_expr(expr, needs));
+    values.iter().for_each(|expr| of_expr(expr, needs));
+}
+
+/// OUTPUT reads what it shows.
+fn of_output<'a>(
+    output: Option<&'a binder::ir::Output>,
+    table: &'a TableDef,
+    needs: &mut Vec<Need<'a>>,
+) {
+    let Some(output) = output else { return };
+    needs.push(Need::Table(Permission::Select, table));
+    output.columns.iter().for_each(|(_, expr)| of_expr(expr, needs));
+    if let Some((into, _)) = &output.into {
+        needs.push(Need::Table(Permission::Insert, into));
+    }
+}
+
+fn of_rel<'a>(rel: &'a Rel, needs: &mut Vec<Need<'a>>) {
+    sources(rel, &mut |source| {
+        needs.push(match source {
+            Source::Table(table, _) => Need::Table(Permission::Select, table),
+            Source::View(view) => Need::View(view),
+        });
+    });
+    rel.walk_exprs(&mut |expr| of_expr(expr, needs));
+}
+
+/// What subqueries read.
+fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
+    expr.walk(&mut |e| {
+        if let ExprKind::Subquery { query, .. } = &e.kind {
+            sources(&query.rel, &mut |source| {
+                needs.push(match source {
+                    Source::Table(table, _) => Need::Table(Permission::Select, table),
+                    Source::View(view) => Need::View(view),
+                });
+            });
+        }
+    });
+}
+
+/// A leaf of a relational tree.
+enum Source<'a> {
+    Table(&'a Arc<TableDef>, Option<binder::ir::ColId>),
+    View(&'a SystemView),
+}
+
+fn sources<'a>(rel: &'a Rel, f: &mut dyn FnMut(Source<'a>)) {
+    match rel {
+        Rel::Get(get) => f(Source::Table(&get.table, get.locator)),
+        Rel::System { view, .. } => f(Source::View(view)),
+        _ => rel.inputs().into_iter().for_each(|input| sources(input, f)),
+    }
+}
+
+/// The expressions that decide which rows there are, and in which order.
+fn deciding<'a>(rel: &'a Rel, f: &mut dyn FnMut(&'a Expr)) {
+    if !matches!(rel, Rel::Project { .. }) {
+        rel.own_exprs(f);
+    }
+    rel.inputs().into_iter().for_each(|input| deciding(input, f));
+}

@@ -1,0 +1,189 @@
+//! Functions that ask who somebody is, what he is in, and what he may do.
+//!
+//! They answer from the identity that the session acts under; a name that means nobody is NULL, as in SQL Server.
+
+use crate::environment::name_parts;
+use crate::host::Host;
+use crate::permission::object_target;
+use crate::state::SessionState;
+use binder::ir::FuncId;
+use security::{Access, Class, Directory, Permission, Target, database_role, server_role};
+use types::Value;
+
+/// The value of such a function. Functions that are none of them are NULL.
+pub(crate) fn principal_function(
+    state: &mut SessionState,
+    host: &mut dyn Host,
+    func: FuncId,
+    args: &[Value],
+) -> Value {
+    use FuncId::*;
+    state.follow_identity(host);
+    let access = state.identity.access().clone();
+    let (server, database) = (access.server(), access.database());
+    let given = |i: usize| args.get(i);
+    let text = |i: usize| args.get(i).and_then(Value::as_str);
+    let number = |i: usize| args.get(i).and_then(Value::as_i64).and_then(|n| i32::try_from(n).ok());
+    let name_of = |directory: &Directory, id: i32| {
+        directory.principals.get(&id).map_or(Value::Null, |p| Value::str(&p.name))
+    };
+    let id_of = |directory: &Directory, name: &str| directory.find(name).map(|p| p.id);
+    match func {
+        SchemaName => match given(0) {
+            None => Value::str(state.default_schema().unwrap_or("dbo")),
+            Some(_) => {
+                let found = number(0).and_then(|id| database.schemas.get(&id));
+                found.map_or(Value::Null, |schema| Value::str(&schema.name))
+            }
+        },
+        SchemaId => {
+            let name = match given(0) {
+                None => Some(state.default_schema().unwrap_or("dbo")),
+                Some(_) => text(0),
+            };
+            Value::from(name.and_then(|name| database.schema(name)).map(|schema| schema.id))
+        }
+        SUserSName => match given(0) {
+            None => Value::str(&state.login_name()),
+            Some(Value::Binary(sid)) => {
+                server.by_sid(sid).map_or(Value::Null, |login| Value::str(&login.name))
+            }
+            Some(_) => Value::Null,
+        },
+        SUserName => match given(0) {
+            None => Value::str(&state.login_name()),
+            Some(_) => number(0).map_or(Value::Null, |id| name_of(server, id)),
+        },
+        SUserId => Value::from(match given(0) {
+            None => id_of(server, &state.login_name()),
+            Some(_) => text(0).and_then(|name| id_of(server, name)),
+        }),
+        SUserSid => {
+            let login = state.login_name();
+            let name = match given(0) {
+                None => Some(login.as_str()),
+                Some(_) => text(0),
+            };
+            let sid = name.and_then(|name| server.find(name)).and_then(|p| p.sid.as_deref());
+            sid.map_or(Value::Null, Value::binary)
+        }
+        OriginalLogin => name_of(server, state.identity.original()),
+        UserName => match given(0) {
+            None => Value::str(&state.user_name()),
+            Some(_) => number(0).map_or(Value::Null, |id| name_of(database, id)),
+        },
+        UserId => Value::from(match given(0) {
+            None => Some(access.user()),
+            Some(_) => text(0).and_then(|name| id_of(database, name)),
+        }),
+        IsMember => {
+            let role = text(0).and_then(|name| database.find(name)).filter(|p| p.is_role());
+            role.map_or(Value::Null, |role| is_in(&access, role.id))
+        }
+        IsRoleMember => {
+            let role = text(0).and_then(|name| database.find(name)).filter(|p| p.is_role());
+            let Some(role) = role else { return Value::Null };
+            match given(1) {
+                None => is_in(&access, role.id),
+                Some(_) => match text(1).and_then(|name| database.find(name)) {
+                    None => Value::Null,
+                    Some(member) => {
+                        let token = database.token(member.id, database_role::PUBLIC);
+                        Value::Int(i32::from(token.contains(&role.id) && member.id != role.id))
+                    }
+                },
+            }
+        }
+        IsSrvRoleMember => {
+            let role = text(0).and_then(|name| server.find(name)).filter(|p| p.is_role());
+            let Some(role) = role else { return Value::Null };
+            let token = match given(1) {
+                None => access.login_token().clone(),
+                Some(_) => match text(1).and_then(|name| server.find(name)) {
+                    None => return Value::Null,
+                    Some(login) => server.token(login.id, server_role::PUBLIC),
+                },
+            };
+            Value::Int(i32::from(token.contains(&role.id)))
+        }
+        HasDbAccess => {
+            let Some(name) = text(0) else { return Value::Null };
+            match host.database(name) {
+                None => Value::Null,
+                Some(open) => Value::Int(i32::from(state.check_entry(host, &open).is_ok())),
+            }
+        }
+        HasPermsByName => has_permission(state, host, &access, args),
+        _ => Value::Null,
+    }
+}
+
+/// Whether the session's user is in a role. A `dbo` is in `db_owner`, and in no other that he was not put into.
+fn is_in(access: &Access, role: i32) -> Value {
+    Value::Int(i32::from(access.user_token().contains(&role) && access.user() != role))
+}
+
+/// HAS_PERMS_BY_NAME: NULL for a class, a permission or a securable that there is not.
+fn has_permission(
+    state: &SessionState,
+    host: &mut dyn Host,
+    access: &Access,
+    args: &[Value],
+) -> Value {
+    let text = |i: usize| args.get(i).and_then(Value::as_str);
+    let Some(permission) = text(2) else { return Value::Null };
+    let permission = permission.trim().to_uppercase();
+    let class = text(1).map(|class| class.trim().to_uppercase());
+    let name = text(0);
+    let database = access.database();
+    // Columns have no permissions of their own here.
+    let target = match (class.as_deref(), name) {
+        (None, None) => Some(Target::Server),
+        (Some("DATABASE"), None) => Some(Target::Database),
+        (Some("DATABASE"), Some(name)) if catalog::same_name(name, &state.database.name) => {
+            Some(Target::Database)
+        }
+        (Some("DATABASE"), Some(name)) => {
+            let Some(open) = host.database(name) else { return Value::Null };
+            let directory = open.catalog.directory(None);
+            let user = access
+                .login()
+                .and_then(|login| security::user_of(access.server(), login, &directory));
+            let Some(user) = user else { return Value::Int(0) };
+            let there = Access::new(access.server().clone(), access.login(), directory, user);
+            let Some(permission) = Permission::by_name(&permission) else { return Value::Null };
+            return Value::Int(i32::from(there.allows(permission, Target::Database)));
+        }
+        (Some("SERVER"), _) => Some(Target::Server),
+        (Some("SCHEMA"), Some(name)) => {
+            let parts = name_parts(name);
+            let schema = parts.last().and_then(|name| database.schema(name));
+            schema.map(|schema| Target::Schema(schema.id))
+        }
+        (Some("OBJECT"), Some(name)) => {
+            let parts = name_parts(name);
+            let mut from_last = parts.iter().rev();
+            let name = from_last.next().map_or("", |name| name.as_str());
+            let schema = from_last.next().map(String::as_str).filter(|schema| !schema.is_empty());
+            let found = state.find_object(schema, name);
+            found.map(|object| object_target(access, &object))
+        }
+        (Some("USER" | "ROLE"), Some(name)) => {
+            database.find(name).map(|found| Target::Principal(found.id))
+        }
+        (Some("LOGIN" | "SERVER ROLE"), Some(name)) => {
+            access.server().find(name).map(|found| Target::Login(found.id))
+        }
+        _ => None,
+    };
+    let Some(target) = target else { return Value::Null };
+    let (securable, server) = target.securable();
+    let class: Class = securable.class(server);
+    if permission == "ANY" {
+        return Value::Int(i32::from(access.is_unlimited() || access.sees(target)));
+    }
+    match Permission::by_name(&permission).filter(|p| p.applies_to(class)) {
+        Some(permission) => Value::Int(i32::from(access.allows(permission, target))),
+        None => Value::Null,
+    }
+}
