@@ -1,9 +1,9 @@
-//! The point read: `SELECT @v = c FROM t WHERE key = @k`, one look-up and one decoded column.
+//! The point read: `SELECT @v = c FROM t WHERE key = @k`, one look-up and one decoded column; also to a client.
 
 use crate::whole::Whole;
 use binder::ir::{Expr, ExprKind, VarId};
 use catalog::TableDef;
-use executor::{Cx, SqlError};
+use executor::{ColumnMeta, Cx, ResultSink, SqlError};
 use planner::{Node, Op, Scan, SelectPlan, SelectTarget};
 use std::sync::Arc;
 use types::{SqlType, Value, key};
@@ -16,10 +16,21 @@ pub(crate) struct FastPoint {
     predicate: Option<Expr>,
     /// Columns decoded into slots for the predicate and the general assignments; empty when neither needs them.
     columns: Vec<usize>,
-    assign: Vec<(VarId, Assign)>,
+    target: Target,
     key_bytes: Vec<u8>,
     row: Vec<u8>,
     slots: Vec<Value>,
+}
+
+/// Where the row's values go.
+enum Target {
+    Vars(Vec<(VarId, Assign)>),
+    /// To the client, with what it is told of the columns.
+    Client {
+        values: Vec<Assign>,
+        columns: Vec<ColumnMeta>,
+        row: Vec<Value>,
+    },
 }
 
 enum KeyPart {
@@ -38,7 +49,11 @@ enum Assign {
 impl FastPoint {
     /// The plan as a point read, where it is of that kind.
     pub fn new(plan: &SelectPlan, db: &Arc<engine::Database>) -> Option<FastPoint> {
-        let SelectTarget::Vars(assign) = &plan.target else { return None };
+        let assign: &[(VarId, Expr)] = match &plan.target {
+            SelectTarget::Vars(assign) => assign,
+            SelectTarget::Client => &[],
+            SelectTarget::Into { .. } => return None,
+        };
         if !plan.plan.subplans.is_empty() || plan.plan.param_count > 0 {
             return None;
         }
@@ -59,56 +74,102 @@ impl FastPoint {
                 _ => KeyPart::Expr(expr.clone(), *part),
             });
         }
-        let mut targets = Vec::new();
         let mut needs_slots = scan.predicate.is_some();
-        for (var, expr) in assign {
+        // What a slot of the root is in the table's terms.
+        let mut assigned = |expr: &Expr| -> Option<Assign> {
             let resolved = match (&expr.kind, exprs) {
                 (ExprKind::Slot(i), Some(exprs)) => exprs.get(*i as usize)?,
                 (_, None) => expr,
                 // An expression over computed slots.
                 _ => return None,
             };
-            targets.push((
-                *var,
-                match resolved.kind {
-                    ExprKind::Slot(i) => Assign::Column(*scan.columns.get(i as usize)?),
-                    _ => {
-                        needs_slots = true;
-                        Assign::Expr(resolved.clone())
-                    }
-                },
-            ));
-        }
+            Some(match resolved.kind {
+                ExprKind::Slot(i) => Assign::Column(*scan.columns.get(i as usize)?),
+                _ => {
+                    needs_slots = true;
+                    Assign::Expr(resolved.clone())
+                }
+            })
+        };
+        let target = if let SelectTarget::Client = plan.target {
+            let mut values = Vec::new();
+            for (i, column) in plan.plan.output.iter().enumerate() {
+                let slot = ExprKind::Slot(i as u32);
+                values.push(assigned(&Expr::new(slot, column.ty, column.nullable))?);
+            }
+            let columns = executor::column_meta(&plan.plan.output);
+            Target::Client { values, columns, row: Vec::new() }
+        } else {
+            let mut vars = Vec::new();
+            for (var, expr) in assign {
+                vars.push((*var, assigned(expr)?));
+            }
+            Target::Vars(vars)
+        };
         Some(FastPoint {
             table: scan.table.clone(),
             tree: db.tree(scan.table.tree),
             key,
             predicate: scan.predicate.clone(),
             columns: if needs_slots { scan.columns.clone() } else { Vec::new() },
-            assign: targets,
+            target,
             key_bytes: Vec::new(),
             row: Vec::new(),
             slots: Vec::new(),
         })
     }
 
-    /// Reads the row and assigns; the number of rows, 0 or 1. The statement has begun.
-    pub fn run(&mut self, cx: &mut Cx<'_>) -> Result<u64, SqlError> {
+    /// Whether the row goes to the client.
+    pub fn sends(&self) -> bool {
+        matches!(self.target, Target::Client { .. })
+    }
+
+    /// Reads the row and assigns or sends it; the number of rows, 0 or 1. The statement has begun.
+    pub fn run(&mut self, cx: &mut Cx<'_>, sink: &mut dyn ResultSink) -> Result<u64, SqlError> {
+        let found = self.find(cx)?;
+        match &mut self.target {
+            Target::Vars(vars) => {
+                if !found {
+                    return Ok(0);
+                }
+                for (var, assign) in vars {
+                    let value = assign.value(&self.table, &self.row, &self.slots, cx)?;
+                    cx.vars[var.0 as usize] = value;
+                }
+            }
+            Target::Client { values, columns, row } => {
+                row.clear();
+                if found {
+                    for assign in values.iter() {
+                        row.push(assign.value(&self.table, &self.row, &self.slots, cx)?);
+                    }
+                }
+                sink.columns(columns);
+                if found {
+                    sink.row(row);
+                }
+            }
+        }
+        Ok(found as u64)
+    }
+
+    /// Whether the row is there; it is then in `row`, and in `slots` as far as anything asks for them.
+    fn find(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
         self.key_bytes.clear();
         for part in &self.key {
             match part {
                 KeyPart::BigInt(whole) => match whole.eval(cx.vars)? {
                     Some(v) => self.key_bytes.extend_from_slice(&key::encode_i64(v)),
-                    None => return Ok(0),
+                    None => return Ok(false),
                 },
                 KeyPart::Int(whole) => match whole.eval(cx.vars)? {
                     Some(v) => self.key_bytes.extend_from_slice(&key::encode_i32(v as i32)),
-                    None => return Ok(0),
+                    None => return Ok(false),
                 },
                 KeyPart::Expr(expr, part) => {
                     let value = executor::eval(expr, &[], cx)?;
                     if value.is_null() {
-                        return Ok(0);
+                        return Ok(false);
                     }
                     key::encode_part(part, &value, &mut self.key_bytes);
                 }
@@ -121,7 +182,7 @@ impl FastPoint {
             .get(&self.tree, &self.key_bytes, &mut self.row)
             .map_err(|e| executor::from_engine(e, Some(&self.table), &cx.env.database_name()))?;
         if !found {
-            return Ok(0);
+            return Ok(false);
         }
         self.slots.clear();
         for &column in &self.columns {
@@ -131,18 +192,25 @@ impl FastPoint {
         if let Some(predicate) = &self.predicate
             && !executor::holds(predicate, &self.slots, cx)?
         {
-            return Ok(0);
+            return Ok(false);
         }
-        for (var, assign) in &self.assign {
-            let value = match assign {
-                Assign::Column(column) => {
-                    executor::stored_column(&self.table, &self.row, *column, cx)?
-                }
-                Assign::Expr(expr) => executor::eval(expr, &self.slots, cx)?,
-            };
-            cx.vars[var.0 as usize] = value;
+        Ok(true)
+    }
+}
+
+impl Assign {
+    #[inline]
+    fn value(
+        &self,
+        table: &TableDef,
+        row: &[u8],
+        slots: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<Value, SqlError> {
+        match self {
+            Assign::Column(column) => executor::stored_column(table, row, *column, cx),
+            Assign::Expr(expr) => executor::eval(expr, slots, cx),
         }
-        Ok(1)
     }
 }
 

@@ -388,7 +388,10 @@ impl Vm<'_> {
                 Ok(Outcome::Rows(Command::Insert, rows))
             }
             Body::FastPoint(point) => {
-                let rows = self.in_statement(frame, |cx, _| point.run(cx))?;
+                let rows = self.in_statement(frame, |cx, sink| point.run(cx, sink))?;
+                if point.sends() {
+                    return Ok(Outcome::Sent(rows));
+                }
                 self.state.rowcount = rows as i64;
                 self.state.error = 0;
                 Ok(Outcome::Settled)

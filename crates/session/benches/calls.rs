@@ -1,0 +1,129 @@
+//! What a call costs a session, in ns, without a wire: `cargo bench -p session --bench calls`.
+//!
+//! One session, in memory, delayed durability. A line per kind of request: a prepared insert of one row and a prepared
+//! point read by handle, the same by text (sp_executesql), and a batch whose text comes again. Run as a test
+//! (`cargo test --bench`) it does a few turns only.
+
+use device::SimFs;
+use executor::{ColumnMeta, Done, ResultSink, SqlMessage};
+use session::{Instance, InstanceConfig, Rpc, RpcName, RpcParam, RpcValue, Session};
+use std::time::Instant;
+use types::{Len, SqlType, Value};
+
+/// Takes everything and keeps the first error.
+#[derive(Default)]
+struct Deaf {
+    error: Option<String>,
+    handle: i32,
+    rows: u64,
+}
+
+impl ResultSink for Deaf {
+    fn columns(&mut self, _: &[ColumnMeta]) {}
+    fn row(&mut self, _: &[Value]) {
+        self.rows += 1;
+    }
+    fn done(&mut self, _: Done) {}
+    fn message(&mut self, message: &SqlMessage) {
+        if message.is_error() {
+            self.error.get_or_insert(message.to_string());
+        }
+    }
+    fn output(&mut self, _: u16, _: &str, _: SqlType, value: &Value) {
+        self.handle = value.as_i64().unwrap_or(0) as i32;
+    }
+}
+
+fn text(value: &str) -> RpcParam {
+    RpcParam::input(SqlType::NVarChar(Len::N(4000)), Value::str(value))
+}
+
+fn int(value: i32) -> RpcParam {
+    RpcParam::input(SqlType::Int, Value::Int(value))
+}
+
+fn prepare(session: &mut Session, declarations: &str, statement: &str) -> i32 {
+    let params = vec![
+        RpcParam::input(SqlType::Int, Value::Null).output(),
+        text(declarations),
+        text(statement),
+    ];
+    let mut sink = Deaf::default();
+    let call = Rpc { procedure: RpcName::Id(11), params, recompile: false, no_metadata: false };
+    let _ = session.call(&call, &mut sink);
+    assert_eq!(sink.error, None);
+    sink.handle
+}
+
+/// Calls `turns` times, the counter in parameter `place`; prints ns a call.
+fn measure(session: &mut Session, name: &str, turns: i32, first: i32, place: usize, mut call: Rpc) {
+    let mut sink = Deaf::default();
+    let begin = Instant::now();
+    for i in 0..turns {
+        call.params[place].value = RpcValue::Scalar(Value::Int(first + i));
+        let _ = session.call(&call, &mut sink);
+    }
+    let ns = begin.elapsed().as_nanos() as f64 / turns as f64;
+    assert_eq!(sink.error, None, "{name}");
+    println!("{name:<44} {ns:>8.0} ns a call, {} rows back", sink.rows);
+}
+
+fn main() {
+    let turns = if std::env::args().any(|arg| arg == "--bench") { 300_000 } else { 2_000 };
+    let turns = std::env::var("TURNS").ok().and_then(|t| t.parse().ok()).unwrap_or(turns);
+    let mut config = InstanceConfig::new("/data", SimFs::new(1));
+    config.buffer_pool_bytes = 512 << 20;
+    let instance = Instance::open(config).expect("opens");
+    let ran = instance.spawn_session("bench", move |session| run(session, turns));
+    if let Err(panic) = ran.join() {
+        std::panic::resume_unwind(panic);
+    }
+    instance.shutdown().expect("closes");
+}
+
+fn run(session: &mut Session, turns: i32) {
+    let mut sink = Deaf::default();
+    for batch in [
+        "CREATE DATABASE bench",
+        "ALTER DATABASE bench SET DELAYED_DURABILITY = FORCED",
+        "USE bench",
+        "CREATE TABLE fixed (id int NOT NULL PRIMARY KEY, a bigint NOT NULL, filler char(80) NOT NULL)
+         CREATE TABLE varied (id int NOT NULL PRIMARY KEY, name nvarchar(40) NULL)",
+    ] {
+        let _ = session.execute(batch, &mut sink);
+    }
+    assert_eq!(sink.error, None);
+    let by_handle = |handle: i32, rest: Vec<RpcParam>| {
+        let params = std::iter::once(int(handle)).chain(rest).collect();
+        Rpc { procedure: RpcName::Id(12), params, recompile: false, no_metadata: false }
+    };
+    let insert = "INSERT fixed (id, a, filler) VALUES (@id, @a, 'x')";
+    let handle = prepare(session, "@id int, @a bigint", insert);
+    let bigint = || RpcParam::input(SqlType::BigInt, Value::BigInt(7));
+    let call = by_handle(handle, vec![int(0), bigint()]);
+    measure(session, "insert, fixed columns, by handle", turns, 0, 1, call);
+
+    let declarations = "@id int, @a bigint";
+    let params = vec![text(insert), text(declarations), int(0), bigint()];
+    let call = Rpc { procedure: RpcName::Id(10), params, recompile: false, no_metadata: false };
+    measure(session, "insert, fixed columns, sp_executesql", turns, turns, 2, call);
+
+    let handle =
+        prepare(session, "@id int, @name nvarchar(40)", "INSERT varied VALUES (@id, @name)");
+    let call = by_handle(handle, vec![int(0), text("a name of some length")]);
+    measure(session, "insert, nvarchar, by handle", turns, 0, 1, call);
+
+    let handle = prepare(session, "@id int", "SELECT a, filler FROM fixed WHERE id = @id");
+    measure(session, "point read, by handle", turns, 0, 1, by_handle(handle, vec![int(0)]));
+
+    let handle = prepare(session, "@id int", "UPDATE fixed SET a = a + 1 WHERE id = @id");
+    measure(session, "update by key, by handle", turns, 0, 1, by_handle(handle, vec![int(0)]));
+
+    let begin = Instant::now();
+    for _ in 0..turns {
+        let _ = session.execute("SELECT a FROM fixed WHERE id = 1", &mut sink);
+    }
+    let ns = begin.elapsed().as_nanos() as f64 / turns as f64;
+    println!("{:<44} {ns:>8.0} ns a batch", "the same batch again");
+    assert_eq!(sink.error, None);
+}
