@@ -20,7 +20,7 @@ use crate::plan::CodeState;
 use crate::rpc::{Rpc, RpcName, RpcParam, RpcValue, well_known};
 use crate::statement::bind_error;
 use crate::vm::{Halt, Halted, Vm};
-use executor::SqlError;
+use executor::{Command, Done, SqlError};
 use std::sync::Arc;
 use syntax::LexOptions;
 use types::{Len, SqlType, Value, convert};
@@ -86,6 +86,9 @@ impl Vm<'_> {
             "sp_prepare" => {
                 let (declarations, text) = (text_of(params, 1), text_of(params, 2));
                 let handle = self.prepare(text, declarations).map_err(throw)?;
+                if number_of(params, 3) & 1 != 0 {
+                    self.tell_columns(handle).map_err(throw)?;
+                }
                 self.give_handle(params, handle);
                 Ok(0)
             }
@@ -182,6 +185,24 @@ impl Vm<'_> {
         };
         let Some(slot) = slot else { stdx::fatal!("a text that must be kept was not") };
         Ok(self.state.texts.prepare(Prepared::Text(slot)))
+    }
+
+    /// sp_prepare with option 1: the columns of the statement's result set, without rows.
+    fn tell_columns(&mut self, handle: i32) -> Result<(), SqlError> {
+        let Some(Prepared::Text(slot)) = self.state.texts.prepared(handle) else { return Ok(()) };
+        let (slot, code, learnt) = self.state.texts.take(*slot);
+        let found = self.first_result(&code, 0);
+        self.state.texts.give(Some(slot), &code, learnt);
+        if let Some(columns) = found? {
+            self.sink.columns(&executor::column_meta(&columns));
+            self.sink.done(Done {
+                rows: None,
+                command: Command::Select,
+                in_procedure: true,
+                failed: false,
+            });
+        }
+        Ok(())
     }
 
     /// A handle given to sp_prepexec is given up for the new one.

@@ -14,7 +14,7 @@ use engine::{Durability, EngineError, InsertHint, RowImage, Txn};
 use executor::{Cx, RUN_BYTES_MIN, SqlError};
 use planner::{InsertPlan, InsertSource};
 use std::sync::Arc;
-use types::{SqlType, Value, datetime, key};
+use types::{Len, SqlType, Value, datetime, key};
 
 /// A planned insert of constants and patches.
 pub(crate) struct FastInsert {
@@ -29,11 +29,21 @@ pub(crate) struct FastInsert {
 }
 
 struct RowTemplate {
+    /// Where a column that is no constant has no fixed place: the row is put together anew, from these.
+    general: Option<General>,
     bytes: Vec<u8>,
     run: Option<(u16, u16, u8)>,
     patches: Vec<Patch>,
     /// Key columns that are constants, by position in the key; patched ones are filled in per row.
     key_values: Vec<Value>,
+}
+
+/// A row from its columns' expressions.
+struct General {
+    exprs: Vec<Expr>,
+    values: Vec<Value>,
+    /// Ordinals of the key columns.
+    keys: Vec<usize>,
 }
 
 struct Patch {
@@ -146,6 +156,9 @@ impl FastInsert {
     #[inline]
     fn prepare(&mut self, i: usize, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         let template = &mut self.rows[i];
+        if template.general.is_some() {
+            template.build(&self.table, cx)?;
+        }
         let RowTemplate { bytes, patches, key_values, .. } = template;
         let mut key_i64 = match key_values.first() {
             Some(Value::BigInt(v)) => *v,
@@ -207,7 +220,9 @@ impl RowTemplate {
                 }
                 None => Source::new(expr, def.ty),
             };
-            table.layout.fixed_offset(column)?;
+            if table.layout.fixed_offset(column).is_none() {
+                return RowTemplate::general(row, table, keys);
+            }
             values.push(placeholder(def.ty)?);
             patches.push(Patch {
                 column,
@@ -221,7 +236,50 @@ impl RowTemplate {
         table.layout.encode(&values, &mut bytes).ok()?;
         let run = constant_run(table, &bytes, &patches);
         let key_values = keys.iter().map(|k| values[*k].clone()).collect();
-        Some(RowTemplate { bytes, run, patches, key_values })
+        Some(RowTemplate { general: None, bytes, run, patches, key_values })
+    }
+
+    /// A row with columns of variable length.
+    fn general(row: &[Expr], table: &TableDef, keys: &[usize]) -> Option<RowTemplate> {
+        // What may lie outside its row is the general path's.
+        let long = table.columns.iter().any(|c| {
+            use SqlType::{NVarChar, VarBinary, VarChar};
+            matches!(c.ty, VarChar(Len::Max) | NVarChar(Len::Max) | VarBinary(Len::Max))
+        });
+        if long {
+            return None;
+        }
+        let general = General { exprs: row.to_vec(), values: Vec::new(), keys: keys.to_vec() };
+        Some(RowTemplate {
+            general: Some(general),
+            bytes: Vec::new(),
+            run: None,
+            patches: Vec::new(),
+            key_values: Vec::new(),
+        })
+    }
+
+    /// Puts the row together from its expressions.
+    fn build(&mut self, table: &TableDef, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        let Some(General { exprs, values, keys }) = &mut self.general else { return Ok(()) };
+        values.clear();
+        let mut cx = cx.reborrow();
+        cx.table = Some(table);
+        for expr in exprs.iter() {
+            values.push(executor::eval(expr, &[], &mut cx)?);
+        }
+        for (column, value) in table.columns.iter().zip(values.iter()) {
+            if value.is_null() && !column.nullable {
+                let name = format!("{}.{}.{}", cx.env.database_name(), table.schema, table.name);
+                return Err(executor::null_error(&column.name, &name, "INSERT"));
+            }
+        }
+        self.bytes.clear();
+        table.layout.encode(values, &mut self.bytes)?;
+        self.run = table.layout.longest_run(&self.bytes, RUN_BYTES_MIN);
+        self.key_values.clear();
+        self.key_values.extend(keys.iter().map(|k| values[*k].clone()));
+        Ok(())
     }
 
     #[inline]
@@ -378,7 +436,7 @@ fn placeholder(ty: SqlType) -> Option<Value> {
 }
 
 fn text(len: u16) -> SqlType {
-    SqlType::VarChar(types::Len::N(len))
+    SqlType::VarChar(Len::N(len))
 }
 
 /// The longest run of padding that no patch can touch.

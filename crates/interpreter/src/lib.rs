@@ -33,6 +33,7 @@ mod applock;
 mod cache;
 mod call;
 mod define;
+mod describe;
 mod exec;
 mod format;
 mod grants;

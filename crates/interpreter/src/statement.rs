@@ -206,24 +206,27 @@ impl Vm<'_> {
         }
     }
 
+    /// A statement as the names of now mean it.
+    pub fn bound(&mut self, code: &Code, index: usize) -> Result<StmtKind, SqlError> {
+        let statement = &code.statements[index];
+        match &statement.source {
+            Some(source) => {
+                let names = SessionNames::new(self.state, self.host);
+                let bound = binder::bind_statement(&code.program, source, &names);
+                Ok(bound.map_err(bind_error)?.kind)
+            }
+            None => Ok(statement.kind.clone()),
+        }
+    }
+
     /// The columns of the result set of a statement, if it has one.
     pub fn columns_of(
         &mut self,
         code: &Code,
         index: usize,
     ) -> Result<Option<Vec<OutputColumn>>, SqlError> {
-        let statement = &code.statements[index];
-        let bound;
-        let kind = match &statement.source {
-            Some(source) => {
-                let names = SessionNames::new(self.state, self.host);
-                bound =
-                    binder::bind_statement(&code.program, source, &names).map_err(bind_error)?;
-                &bound.kind
-            }
-            None => &statement.kind,
-        };
-        let output = match kind {
+        let kind = self.bound(code, index)?;
+        let output = match &kind {
             StmtKind::Select(select) => {
                 let client = matches!(select.target, binder::ir::SelectTarget::Client);
                 return Ok(client.then(|| select.query.output.clone()));

@@ -42,6 +42,18 @@ impl Vm<'_> {
                 self.help_text(args)?;
                 Ok(Some(0))
             }
+            "sp_describe_first_result_set" => {
+                self.describe_first_result(args)?;
+                Ok(Some(0))
+            }
+            "sp_describe_undeclared_parameters" => {
+                self.describe_parameters(args)?;
+                Ok(Some(0))
+            }
+            "sp_describe_parameter_encryption" => {
+                self.describe_encryption(args)?;
+                Ok(Some(0))
+            }
             "sp_set_session_context" => {
                 self.set_session_context(args)?;
                 Ok(Some(0))

@@ -564,3 +564,80 @@ fn settings_that_clients_send() {
         assert!(batch(s, "EXEC sp_set_session_context N'tenant', N'b'").starts_with("Msg 15664"));
     });
 }
+
+#[test]
+fn texts_are_described_without_running() {
+    with_session(|s, _| {
+        let describe = |s: &mut Session, text: &str| {
+            let said = batch(s, &format!("EXEC sp_describe_undeclared_parameters N'{text}'"));
+            let rows: Vec<String> = said
+                .lines()
+                .filter(|l| l.starts_with("  "))
+                .map(|l| l.split(" | ").skip(1).take(3).collect::<Vec<_>>().join(" "))
+                .collect();
+            if rows.is_empty() { said } else { rows.join(", ") }
+        };
+        let insert = "INSERT t (name, n) VALUES (@a, @b)";
+        assert_eq!(describe(s, insert), "@a 231 nvarchar(20), @b 127 bigint");
+        let update = "UPDATE k SET v = @v WHERE id = @id AND v LIKE @like";
+        assert_eq!(describe(s, update), "@v 167 varchar(10), @id 56 int, @like 167 varchar(10)");
+        let select = "DECLARE @x int = 1 SELECT TOP (@n) * FROM t WHERE n IN (@p, @q) AND id = @x";
+        assert_eq!(describe(s, select), "@n 127 bigint, @p 127 bigint, @q 127 bigint");
+        assert!(describe(s, "SELECT @what").starts_with("Msg 11506"));
+        let said = batch(
+            s,
+            "EXEC sp_describe_first_result_set N'SELECT id, name FROM t WHERE id = @i', N'@i int'",
+        );
+        assert!(said.contains("  0 | 1 | id | 0 | 56 | int | 4 | 10 | 0 | NULL"), "{said}");
+        assert!(said.contains("  0 | 2 | name | 1 | 231 | nvarchar(20) | 40 |"), "{said}");
+        check(&batch(s, "SELECT COUNT(*) AS n FROM t"), "| n\n0\ndone Select 1");
+        // sp_prepare tells the columns when it is asked to.
+        let handle = null_int().named("@handle").output();
+        let said = call(
+            s,
+            id(11),
+            vec![handle, text("@i int"), text("SELECT v FROM k WHERE id = @i"), int(1)],
+        );
+        check(
+            &said,
+            "| v\ndone Select in procedure\nstatus 0\noutput 0 @handle int 1\nprocedure done",
+        );
+        let said = call(
+            s,
+            name("sp_describe_parameter_encryption"),
+            vec![text("SELECT @a"), text("@a int")],
+        );
+        assert!(said.contains("  1 | @a | 0 | 0 | 0 | 0"), "{said}");
+    });
+}
+
+#[test]
+fn a_prepared_insert_of_texts_is_checked() {
+    with_session(|s, _| {
+        let handle = null_int().named("@handle").output();
+        let insert = "INSERT t (name, n) VALUES (@name, @n)";
+        call(s, id(11), vec![handle, text("@name nvarchar(40), @n bigint"), text(insert)]);
+        let run = |s: &mut Session, name: Value, n: Value| {
+            call(
+                s,
+                id(12),
+                vec![int(1), RpcParam::input(TEXT, name), RpcParam::input(SqlType::BigInt, n)],
+            )
+        };
+        for i in 0..3 {
+            let said = run(s, Value::str(&"x".repeat(i * 7)), Value::BigInt(i as i64));
+            check(&said, "done Insert 1 in procedure\nstatus 0\nprocedure done");
+        }
+        check(
+            &run(s, Value::Null, Value::BigInt(9)),
+            "done Insert 1 in procedure\nstatus 0\nprocedure done",
+        );
+        let said = run(s, Value::str("longer than the column can hold"), Value::BigInt(1));
+        assert!(said.contains("Msg 2628"), "{said}");
+        assert!(run(s, Value::str("a"), Value::Null).contains("Msg 515"));
+        check(
+            &batch(s, "SELECT LEN(name) AS l, n FROM t ORDER BY n"),
+            "| l | n\n0 | 0\n7 | 1\n14 | 2\nNULL | 9\ndone Select 4",
+        );
+    });
+}

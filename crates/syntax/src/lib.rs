@@ -63,6 +63,11 @@ pub fn parse_insert_bulk(
     parser::insert_bulk(text, options).map_err(|error| vec![*error])
 }
 
+/// The variables that a batch uses and does not declare, `@` included, in the order of their first use.
+pub fn undeclared_variables(text: &str) -> Result<Vec<String>, Vec<SyntaxError>> {
+    parser::undeclared_variables(text).map_err(|error| vec![*error])
+}
+
 /// Reads one value expression, for texts the catalog keeps (defaults): `((1))`, `getdate()`.
 pub fn parse_expression(text: &str, options: &LexOptions) -> Result<ast::Expr, Vec<SyntaxError>> {
     parser::expression(text, options).map_err(|error| vec![*error])

@@ -49,6 +49,60 @@ pub(crate) fn insert_bulk(text: &str, options: &LexOptions) -> ParseResult<Inser
     if parser.at_end() { Ok(bulk) } else { Err(parser.unexpected()) }
 }
 
+/// Variables used and not declared. `p @name = value` names a procedure's parameter, not a variable.
+pub(crate) fn undeclared_variables(text: &str) -> ParseResult<Vec<String>> {
+    let options = LexOptions { quoted_identifier: true };
+    let parser = Parser::new(text, &options)?;
+    let mut declared: Vec<&str> = Vec::new();
+    let mut used: Vec<&str> = Vec::new();
+    let mut declaring = false;
+    let mut calling = false;
+    let mut depth = 0usize;
+    for (i, token) in parser.tokens.iter().enumerate() {
+        let next = parser.tokens.get(i + 1).map_or(TokenKind::End, |token| token.kind);
+        match token.kind {
+            TokenKind::Key(Kw::Declare) => (declaring, calling) = (true, false),
+            TokenKind::Key(Kw::Exec | Kw::Execute) => (declaring, calling) = (false, true),
+            TokenKind::Symbol(Sym::LeftParen) => depth += 1,
+            TokenKind::Symbol(Sym::RightParen) => depth = depth.saturating_sub(1),
+            TokenKind::Symbol(Sym::Semicolon)
+            | TokenKind::Key(
+                Kw::Select
+                | Kw::Insert
+                | Kw::Update
+                | Kw::Delete
+                | Kw::Set
+                | Kw::If
+                | Kw::While
+                | Kw::Begin,
+            ) if depth == 0 => (declaring, calling) = (false, false),
+            TokenKind::Variable => {
+                let name = token.span.text(text);
+                let after = i.checked_sub(1).map(|before| parser.tokens[before].kind);
+                let declares = declaring
+                    && depth == 0
+                    && matches!(
+                        after,
+                        Some(TokenKind::Key(Kw::Declare) | TokenKind::Symbol(Sym::Comma))
+                    );
+                let list = if declares {
+                    &mut declared
+                } else if calling && next == TokenKind::Symbol(Sym::Eq) {
+                    continue;
+                } else {
+                    &mut used
+                };
+                if !list.iter().any(|n| n.eq_ignore_ascii_case(name)) {
+                    list.push(name);
+                }
+            }
+            _ => {}
+        }
+    }
+    used.retain(|name| !declared.iter().any(|d| d.eq_ignore_ascii_case(name)));
+    Ok(used.into_iter().map(str::to_owned).collect())
+}
+
 /// Reads one value expression and nothing after it.
 pub(crate) fn expression(text: &str, options: &LexOptions) -> ParseResult<Expr> {
     let mut parser = Parser::new(text, options)?;
