@@ -14,7 +14,7 @@ use engine::{Durability, EngineError, InsertHint, RowImage, Txn};
 use executor::{Cx, RUN_BYTES_MIN, SqlError};
 use planner::{InsertPlan, InsertSource};
 use std::sync::Arc;
-use types::{Len, SqlType, Value, datetime, key};
+use types::{SqlType, Value, datetime, key};
 
 /// A planned insert of constants and patches.
 pub(crate) struct FastInsert {
@@ -242,11 +242,7 @@ impl RowTemplate {
     /// A row with columns of variable length.
     fn general(row: &[Expr], table: &TableDef, keys: &[usize]) -> Option<RowTemplate> {
         // What may lie outside its row is the general path's.
-        let long = table.columns.iter().any(|c| {
-            use SqlType::{NVarChar, VarBinary, VarChar};
-            matches!(c.ty, VarChar(Len::Max) | NVarChar(Len::Max) | VarBinary(Len::Max))
-        });
-        if long {
+        if table.lob.is_some() {
             return None;
         }
         let general = General { exprs: row.to_vec(), values: Vec::new(), keys: keys.to_vec() };
@@ -436,7 +432,7 @@ fn placeholder(ty: SqlType) -> Option<Value> {
 }
 
 fn text(len: u16) -> SqlType {
-    SqlType::VarChar(Len::N(len))
+    SqlType::VarChar(types::Len::N(len))
 }
 
 /// The longest run of padding that no patch can touch.
