@@ -67,6 +67,14 @@ enum Command {
         #[arg(long)]
         build_only: bool,
     },
+    /// Histories of concurrent transactions at every isolation level, checked for the anomalies that it forbids; then
+    /// planted bugs, each of which must be caught.
+    Histories {
+        #[arg(long, default_value_t = 20_000)]
+        transactions: u64,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Model checking of the lock-free code.
     Loom,
     /// The T-SQL parser against mutated text, and each part of the wire protocol against mutated bytes.
@@ -94,6 +102,7 @@ fn main() {
                 build_only,
             })
         }
+        Command::Histories { transactions, seed } => histories(transactions, seed),
         Command::Loom => loom(),
         Command::Fuzz { seconds } => fuzz(seconds),
     };
@@ -118,6 +127,7 @@ fn test(quick: bool) -> Result<(), Failure> {
             .run()?;
         crash(5_000, 1)?;
         kill::run(20, 1)?;
+        histories(20_000, 1)?;
         fuzz(20)?;
         drivers::run(&drivers::Options::default())?;
     }
@@ -148,6 +158,21 @@ fn crash(cases: u64, seed: u64) -> Result<(), Failure> {
         .arg(cases.to_string())
         .arg("--seed")
         .arg(seed.to_string())
+        .run()
+}
+
+fn histories(transactions: u64, seed: u64) -> Result<(), Failure> {
+    let seed = seed.to_string();
+    cargo("histories of concurrent transactions", &["run", "--quiet", "--package", "isolation"])
+        .args(["--bin", "histories", "--", "--transactions"])
+        .arg(transactions.to_string())
+        .args(["--seed", &seed])
+        .run()?;
+    // Planted bugs are compiled in only here: a target folder of their own keeps them out of everything else.
+    cargo("planted bugs are caught", &["run", "--quiet", "--package", "isolation"])
+        .args(["--features", "seeded-bugs", "--bin", "histories", "--", "--bugs"])
+        .args(["--seed", &seed])
+        .env("CARGO_TARGET_DIR", run::target_directory().join("bugs").display().to_string())
         .run()
 }
 

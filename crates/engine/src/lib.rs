@@ -22,6 +22,8 @@ mod open;
 mod options;
 mod read;
 mod scan;
+#[cfg_attr(not(feature = "seeded-bugs"), allow(dead_code, reason = "nothing can be planted"))]
+mod seeded;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -37,7 +39,9 @@ pub use options::{
     RecoveryModel, RowLock, ScanOptions, TableLock, TxnOptions,
 };
 pub use scan::Scan;
-pub use status::{LockRow, TransactionInfo, WaitRow};
+#[cfg(feature = "seeded-bugs")]
+pub use seeded::{Bug, plant};
+pub use status::{LockRow, TransactionInfo, WaitRow, log_deadlocks};
 pub use tree::{SYSTEM_TREES, Tree};
 pub use txn::{Savepoint, Txn};
 

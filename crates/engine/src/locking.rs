@@ -11,6 +11,7 @@
 //! Scans down the tree lock the gap above their range first; each gap is then shut before what lies below is read.
 
 use crate::gaps::{Newest, end_of, name_of};
+use crate::seeded::{Bug, planted};
 use crate::{EngineError, Isolation, ReadOptions, RowLock, Scan, ScanOptions, Tree, Txn};
 use lock_manager::{Gained, KeyMode, RowKey, TableMode};
 use std::ops::Bound;
@@ -60,6 +61,7 @@ impl Txn {
         }
         let locked = |keep, gaps| {
             let mode = if wants_change { KeyMode::UPDATE } else { KeyMode::SHARED };
+            let keep = keep && !planted(Bug::BriefLocks);
             Reads::Locked { mode: if gaps { mode.with_gap() } else { mode }, keep, gaps }
         };
         Ok(match level {

@@ -2,6 +2,7 @@
 
 use crate::gaps::{Newest, name_of};
 use crate::locking::{Reads, Walk};
+use crate::seeded::{Bug, planted};
 use crate::{EngineError, Lsn, ReadOptions, Scan, ScanOptions, Tree, Txn};
 use lock_manager::{KeyMode, TableMode};
 use mvcc::{Stamp, Visibility, XidStatus, visible};
@@ -160,7 +161,7 @@ impl Txn {
 
     /// SNAPSHOT: 3960 when the row has changed since.
     fn check_conflict(&mut self, csn: Lsn) -> Result<(), EngineError> {
-        if self.is_snapshot() && csn >= self.snapshot() {
+        if self.is_snapshot() && csn >= self.snapshot() && !planted(Bug::NoConflicts) {
             return Err(self.doom(EngineError::SnapshotConflict));
         }
         Ok(())
@@ -264,7 +265,9 @@ impl Txn {
     /// new one, which holds old versions until the end of the transaction.
     #[inline]
     pub(crate) fn snapshot(&mut self) -> Lsn {
-        if let Some(snapshot) = self.txn_snapshot {
+        if let Some(snapshot) = self.txn_snapshot
+            && !planted(Bug::MovingSnapshot)
+        {
             return snapshot;
         }
         if let Some(Some(snapshot)) = self.statements.last().map(|s| s.snapshot) {
@@ -273,7 +276,8 @@ impl Txn {
         let snapshot = self.take_snapshot();
         if self.is_snapshot() {
             self.txn_snapshot = Some(snapshot);
-            self.context.set_conflict_from(Some(snapshot));
+            let from = if planted(Bug::NoConflicts) { None } else { Some(snapshot) };
+            self.context.set_conflict_from(from);
         } else if let Some(statement) = self.statements.last_mut() {
             statement.snapshot = Some(snapshot);
         }
@@ -294,6 +298,9 @@ impl Txn {
     /// Whether this transaction sees a row stamped so; notes what a full commit must wait for.
     #[inline]
     pub(crate) fn sees(&mut self, stamp: Stamp, snapshot: Lsn) -> Visibility {
+        if planted(Bug::DirtyReads) {
+            return if stamp.is_ghost() { Visibility::VisibleGhost } else { Visibility::Visible };
+        }
         loop {
             let mut csn = stamp.csn().unwrap_or(Lsn::NONE);
             let xids = &self.shared.xids;

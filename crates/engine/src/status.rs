@@ -8,8 +8,15 @@ use lock_manager::{Deadlock, LockResource, Owner};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use stdx::CachePadded;
+
+static LOG_DEADLOCKS: AtomicBool = AtomicBool::new(false);
+
+/// Whether the graph of every deadlock goes to the log (trace flags 1204 and 1222); the last ones are kept either way.
+pub fn log_deadlocks(on: bool) {
+    LOG_DEADLOCKS.store(on, Relaxed);
+}
 
 const IDLE: u8 = 0;
 const ACTIVE: u8 = 1;
@@ -186,7 +193,9 @@ impl Database {
 
     #[cold]
     pub(crate) fn note_deadlock(&self, deadlock: &Deadlock) {
-        self.note_error(&self.graph_of(deadlock));
+        if LOG_DEADLOCKS.load(Relaxed) {
+            self.note_error(&self.graph_of(deadlock));
+        }
     }
 }
 

@@ -324,6 +324,9 @@ impl Host for InstanceHost {
     }
 
     fn trace_flag(&mut self, flag: i32, on: bool) {
+        if matches!(flag, 1204 | 1222) {
+            engine::log_deadlocks(on);
+        }
         let mut flags = self.instance.trace_flags.lock();
         if on {
             flags.insert(flag);

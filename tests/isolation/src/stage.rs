@@ -204,6 +204,13 @@ impl Stage {
         self.instance.database(database).expect("a database of the stage").engine.clone()
     }
 
+    /// A session of the caller's own, in `database`.
+    pub fn session(&self, database: &str) -> Session {
+        let mut session = Session::new(&self.instance);
+        let _ = session.execute(&format!("USE {database}"), &mut Answer::default());
+        session
+    }
+
     /// A session in `database`.
     pub fn actor(&self, database: &str) -> Actor {
         let (steps, todo) = channel::<String>();

@@ -1,0 +1,39 @@
+//! Isolation bugs that can be planted, so that the checker of histories can show that it would catch them. Only with
+//! the feature `seeded-bugs`; without it nothing here costs anything or can be switched on.
+
+/// A bug to plant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Bug {
+    None,
+    /// READ COMMITTED and SNAPSHOT see rows of unfinished transactions.
+    DirtyReads,
+    /// SNAPSHOT takes a new snapshot with every statement.
+    MovingSnapshot,
+    /// SNAPSHOT changes rows that have changed since.
+    NoConflicts,
+    /// Locks of REPEATABLE READ and SERIALIZABLE go with the row.
+    BriefLocks,
+    /// Inserts do not ask about gaps.
+    NoGaps,
+}
+
+#[cfg(feature = "seeded-bugs")]
+static PLANTED: std::sync::atomic::AtomicU8 = std::sync::atomic::AtomicU8::new(0);
+
+/// Plants a bug in every database of the process.
+#[cfg(feature = "seeded-bugs")]
+pub fn plant(bug: Bug) {
+    PLANTED.store(bug as u8, std::sync::atomic::Ordering::SeqCst);
+}
+
+#[inline(always)]
+pub(crate) fn planted(bug: Bug) -> bool {
+    #[cfg(feature = "seeded-bugs")]
+    return PLANTED.load(std::sync::atomic::Ordering::Relaxed) == bug as u8;
+    #[cfg(not(feature = "seeded-bugs"))]
+    {
+        let _ = bug;
+        false
+    }
+}

@@ -1,1 +1,0 @@
-//! Histories: see `main.rs`.

@@ -1,0 +1,307 @@
+//! Adya's direct serialisation graph of a history, and the cycles that name anomalies.
+//!
+//! Edges between committed transactions: ww (replaced its version), wr (read its version), rw (read a version that the
+//! other replaced), and rw by predicate (read a set to which the other added a member that was not seen).
+
+use super::{Op, Transaction};
+use crate::Level;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+/// What is wrong with a history.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Anomaly {
+    /// A cycle of ww edges.
+    G0,
+    /// A value of a transaction that rolled back was read.
+    G1a,
+    /// A value that its writer replaced itself was read.
+    G1b,
+    /// A cycle of ww and wr edges.
+    G1c,
+    /// Two transactions replaced the version that both had read.
+    LostUpdate,
+    /// A cycle with one rw edge, of registers only.
+    GSingleItem,
+    /// A cycle with one rw edge.
+    GSingle,
+    /// A cycle with rw edges, of registers only.
+    G2Item,
+    /// A cycle.
+    G2,
+    /// A transaction did not see what it had written itself.
+    Internal,
+}
+
+/// What a level forbids.
+pub fn forbidden(level: Level) -> &'static [Anomaly] {
+    use Anomaly::*;
+    match level {
+        Level::ReadUncommitted => &[G0, Internal],
+        Level::ReadCommittedLocking | Level::ReadCommittedSnapshot => {
+            &[G0, G1a, G1b, G1c, Internal]
+        }
+        Level::RepeatableRead => &[G0, G1a, G1b, G1c, LostUpdate, GSingleItem, G2Item, Internal],
+        Level::Snapshot => &[G0, G1a, G1b, G1c, LostUpdate, GSingleItem, GSingle, Internal],
+        Level::Serializable => {
+            &[G0, G1a, G1b, G1c, LostUpdate, GSingleItem, GSingle, G2Item, G2, Internal]
+        }
+    }
+}
+
+#[derive(Default)]
+struct Edges {
+    ww: Vec<(usize, usize)>,
+    wr: Vec<(usize, usize)>,
+    rw_item: Vec<(usize, usize)>,
+    rw_predicate: Vec<(usize, usize)>,
+}
+
+/// The anomalies of a history.
+pub fn check(history: &[Transaction]) -> BTreeSet<Anomaly> {
+    let mut found = BTreeSet::new();
+    let edges = edges(history, &mut found);
+    let count = history.len();
+    let all = |parts: &[&[(usize, usize)]]| adjacency(count, parts);
+    let ww = all(&[&edges.ww]);
+    let dependencies = all(&[&edges.ww, &edges.wr]);
+    if has_cycle(&ww) {
+        found.insert(Anomaly::G0);
+    }
+    if has_cycle(&dependencies) {
+        found.insert(Anomaly::G1c);
+    }
+    if edges.rw_item.iter().any(|&(a, b)| reaches(&dependencies, b, a)) {
+        found.extend([Anomaly::GSingleItem, Anomaly::GSingle]);
+    }
+    if edges.rw_predicate.iter().any(|&(a, b)| reaches(&dependencies, b, a)) {
+        found.insert(Anomaly::GSingle);
+    }
+    if has_cycle(&all(&[&edges.ww, &edges.wr, &edges.rw_item])) {
+        found.insert(Anomaly::G2Item);
+    }
+    if has_cycle(&all(&[&edges.ww, &edges.wr, &edges.rw_item, &edges.rw_predicate])) {
+        found.insert(Anomaly::G2);
+    }
+    // A cycle of dependencies alone has no rw edge: it is G1c, and nothing of what follows.
+    found
+}
+
+fn edges(history: &[Transaction], found: &mut BTreeSet<Anomaly>) -> Edges {
+    // Who wrote which value of a register, whether it was its last there; who added which member.
+    let mut writers: HashMap<(i64, i64), (usize, bool)> = HashMap::new();
+    let mut replaced: HashMap<(i64, i64), usize> = HashMap::new();
+    let mut adders: HashMap<(i64, i64), usize> = HashMap::new();
+    let mut added: HashMap<i64, Vec<(i64, usize)>> = HashMap::new();
+    for (t, transaction) in history.iter().enumerate() {
+        let mut last: HashMap<i64, i64> = HashMap::new();
+        for op in &transaction.ops {
+            match op {
+                Op::Write { key, value, .. } => {
+                    if let Some(before) = last.insert(*key, *value) {
+                        writers.insert((*key, before), (t, false));
+                    }
+                    writers.insert((*key, *value), (t, true));
+                }
+                Op::Add { key, member } => {
+                    adders.insert((*key, *member), t);
+                    if transaction.committed {
+                        added.entry(*key).or_default().push((*member, t));
+                    }
+                }
+                Op::Read { .. } | Op::Members { .. } => {}
+            }
+        }
+    }
+    let mut edges = Edges::default();
+    for (t, transaction) in history.iter().enumerate().filter(|(_, t)| t.committed) {
+        for op in &transaction.ops {
+            let Op::Write { key, before, .. } = op else { continue };
+            match writers.get(&(*key, *before)) {
+                Some((w, _)) if *w != t => {
+                    if !history[*w].committed {
+                        found.insert(Anomaly::G1a);
+                    }
+                    edges.ww.push((*w, t));
+                    replaced.insert((*key, *before), t);
+                }
+                None => {
+                    replaced.insert((*key, *before), t);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    for (t, transaction) in history.iter().enumerate().filter(|(_, t)| t.committed) {
+        let mut own: HashMap<i64, i64> = HashMap::new();
+        let mut own_members: BTreeSet<(i64, i64)> = BTreeSet::new();
+        let mut read_first: HashMap<i64, i64> = HashMap::new();
+        for op in &transaction.ops {
+            match op {
+                Op::Read { key, value } => {
+                    if let Some(mine) = own.get(key) {
+                        if mine != value {
+                            found.insert(Anomaly::Internal);
+                        }
+                        continue;
+                    }
+                    read_first.entry(*key).or_insert(*value);
+                    match writers.get(&(*key, *value)) {
+                        Some((w, last)) if *w != t => {
+                            if !history[*w].committed {
+                                found.insert(Anomaly::G1a);
+                            } else if !last {
+                                found.insert(Anomaly::G1b);
+                            }
+                            edges.wr.push((*w, t));
+                        }
+                        _ => {}
+                    }
+                    if let Some(next) = replaced.get(&(*key, *value)).filter(|n| **n != t) {
+                        edges.rw_item.push((t, *next));
+                    }
+                }
+                Op::Write { key, before, value } => {
+                    let stale = read_first.get(key).is_some_and(|seen| seen != before);
+                    if stale && !own.contains_key(key) {
+                        // Between its read and its write another one wrote: if that one had read the same version,
+                        // or not, the update was made from a value that was gone.
+                        found.insert(Anomaly::LostUpdate);
+                    }
+                    own.insert(*key, *value);
+                }
+                Op::Add { key, member } => {
+                    own_members.insert((*key, *member));
+                }
+                Op::Members { key, members } => {
+                    let seen: BTreeSet<i64> = members.iter().copied().collect();
+                    if own_members.iter().any(|(k, m)| k == key && !seen.contains(m)) {
+                        found.insert(Anomaly::Internal);
+                    }
+                    for member in &seen {
+                        match adders.get(&(*key, *member)) {
+                            Some(w) if *w != t => {
+                                if !history[*w].committed {
+                                    found.insert(Anomaly::G1a);
+                                }
+                                edges.wr.push((*w, t));
+                            }
+                            _ => {}
+                        }
+                    }
+                    for (member, w) in added.get(key).into_iter().flatten() {
+                        if *w != t && !seen.contains(member) {
+                            edges.rw_predicate.push((t, *w));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    edges
+}
+
+fn adjacency(count: usize, parts: &[&[(usize, usize)]]) -> Vec<Vec<usize>> {
+    let mut next = vec![Vec::new(); count];
+    for (a, b) in parts.iter().flat_map(|p| p.iter()) {
+        next[*a].push(*b);
+    }
+    next
+}
+
+/// Takes away what nobody points at, again and again: what is left lies on cycles or behind them.
+fn has_cycle(next: &[Vec<usize>]) -> bool {
+    let mut incoming = vec![0usize; next.len()];
+    next.iter().flatten().for_each(|b| incoming[*b] += 1);
+    let mut free: Vec<usize> = (0..next.len()).filter(|n| incoming[*n] == 0).collect();
+    let mut gone = 0;
+    while let Some(a) = free.pop() {
+        gone += 1;
+        for &b in &next[a] {
+            incoming[b] -= 1;
+            if incoming[b] == 0 {
+                free.push(b);
+            }
+        }
+    }
+    gone < next.len()
+}
+
+fn reaches(next: &[Vec<usize>], from: usize, to: usize) -> bool {
+    let mut seen = vec![false; next.len()];
+    let mut todo = VecDeque::from([from]);
+    while let Some(at) = todo.pop_front() {
+        if at == to {
+            return true;
+        }
+        for &b in &next[at] {
+            if !std::mem::replace(&mut seen[b], true) {
+                todo.push_back(b);
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn t(ops: &[Op]) -> Transaction {
+        Transaction { session: 0, ops: ops.to_vec(), committed: true }
+    }
+
+    fn read(key: i64, value: i64) -> Op {
+        Op::Read { key, value }
+    }
+
+    fn write(key: i64, before: i64, value: i64) -> Op {
+        Op::Write { key, before, value }
+    }
+
+    fn set(key: i64, members: &[i64]) -> Op {
+        Op::Members { key, members: members.to_vec() }
+    }
+
+    #[test]
+    fn each_anomaly_is_named() {
+        use Anomaly::*;
+        let add = |key, member| Op::Add { key, member };
+        let aborted = |ops: &[Op]| Transaction { committed: false, ..t(ops) };
+        let cases: Vec<(Vec<Transaction>, &[Anomaly])> = vec![
+            (vec![t(&[write(1, 0, 5)]), t(&[read(1, 5), write(1, 5, 6)])], &[]),
+            (
+                vec![t(&[write(1, 0, 5), write(2, 7, 6)]), t(&[write(1, 5, 8), write(2, 0, 7)])],
+                &[G0, G1c, G2Item, G2],
+            ),
+            (vec![aborted(&[write(1, 0, 5)]), t(&[read(1, 5)])], &[G1a]),
+            (vec![t(&[write(1, 0, 5), write(1, 5, 6)]), t(&[read(1, 5)])], &[G1b]),
+            (
+                vec![t(&[write(1, 0, 5), read(2, 6)]), t(&[write(2, 0, 6), read(1, 5)])],
+                &[G1c, G2Item, G2],
+            ),
+            (
+                vec![t(&[read(1, 0), write(1, 0, 5)]), t(&[read(1, 0), write(1, 5, 6)])],
+                &[LostUpdate, GSingleItem, GSingle, G2Item, G2],
+            ),
+            (
+                vec![t(&[read(1, 0), read(2, 6)]), t(&[write(1, 0, 5), write(2, 0, 6)])],
+                &[GSingleItem, GSingle, G2Item, G2],
+            ),
+            (
+                vec![
+                    t(&[read(1, 0), read(2, 0), write(1, 0, 5)]),
+                    t(&[read(1, 0), read(2, 0), write(2, 0, 6)]),
+                ],
+                &[G2Item, G2],
+            ),
+            (vec![t(&[set(1, &[]), add(1, 5)]), t(&[set(1, &[]), add(1, 6)])], &[G2]),
+            (vec![t(&[set(1, &[]), set(1, &[5])]), t(&[add(1, 5)])], &[GSingle, G2]),
+            (vec![t(&[write(1, 0, 5), read(1, 0)])], &[Internal]),
+            (vec![t(&[set(1, &[5]), add(1, 6)]), t(&[add(1, 5)])], &[]),
+        ];
+        for (history, expected) in cases {
+            let found: Vec<Anomaly> = check(&history).into_iter().collect();
+            assert_eq!(found, expected, "{history:#?}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Makes histories: sessions on threads that run random transactions and note what they saw.
+//!
+//! What a transaction does follows from the seed; how transactions meet does not (threads do). The history is printed
+//! when it is bad, so nothing needs to be found again.
+
+use super::{Op, Transaction};
+use crate::stage::{Answer, Level, Stage, integer};
+use session::Session;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// How a history is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub level: Level,
+    pub seed: u64,
+    pub sessions: usize,
+    /// Transactions of each session.
+    pub transactions: usize,
+    /// Registers and sets.
+    pub keys: u64,
+}
+
+/// Runs transactions on fresh tables; what they did.
+pub fn generate(stage: &Stage, shape: Shape) -> Vec<Transaction> {
+    let database = shape.level.database();
+    stage.direct(&format!(
+        "USE {database};
+         IF OBJECT_ID('registers') IS NOT NULL DROP TABLE registers;
+         IF OBJECT_ID('sets') IS NOT NULL DROP TABLE sets;
+         CREATE TABLE registers (k bigint PRIMARY KEY, v bigint NOT NULL);
+         CREATE TABLE sets (k bigint NOT NULL, m bigint NOT NULL, PRIMARY KEY (k, m));
+         DECLARE @i bigint = 0;
+         WHILE @i < {} BEGIN INSERT INTO registers VALUES (@i, 0); SET @i = @i + 1 END",
+        shape.keys
+    ));
+    let values = AtomicI64::new(1);
+    std::thread::scope(|s| {
+        let run = |session| {
+            let values = &values;
+            s.spawn(move || one_session(stage, shape, session, values))
+        };
+        let threads: Vec<_> = (0..shape.sessions).map(run).collect();
+        threads.into_iter().flat_map(|t| t.join().expect("a session")).collect()
+    })
+}
+
+fn one_session(
+    stage: &Stage,
+    shape: Shape,
+    session: usize,
+    values: &AtomicI64,
+) -> Vec<Transaction> {
+    let mut rng = stdx::Prng::new(shape.seed.wrapping_mul(1000) + session as u64);
+    let mut client = stage.session(shape.level.database());
+    let mut all = Vec::with_capacity(shape.transactions);
+    let level = shape.level.sql();
+    run(&mut client, &format!("SET TRANSACTION ISOLATION LEVEL {level}; SET NOCOUNT ON"));
+    for _ in 0..shape.transactions {
+        let mut transaction = Transaction { session, ops: Vec::new(), committed: false };
+        run(&mut client, "BEGIN TRANSACTION");
+        let mut failed = false;
+        for _ in 0..1 + rng.below(4) {
+            pause(&mut rng);
+            let key = rng.below(shape.keys) as i64;
+            let value = values.fetch_add(1, Relaxed);
+            let op = step(&mut client, rng.below(5), key, value);
+            let Some(op) = op else {
+                failed = true;
+                break;
+            };
+            transaction.ops.push(op);
+        }
+        pause(&mut rng);
+        if failed || rng.one_in(10) {
+            run(&mut client, "IF @@TRANCOUNT > 0 ROLLBACK");
+        } else {
+            transaction.committed = run(&mut client, "COMMIT").errors.is_empty();
+        }
+        all.push(transaction);
+    }
+    all
+}
+
+/// Lets the others come in between.
+fn pause(rng: &mut stdx::Prng) {
+    match rng.below(4) {
+        0 => std::thread::sleep(Duration::from_micros(rng.below(200))),
+        1 | 2 => std::thread::yield_now(),
+        _ => {}
+    }
+}
+
+/// One statement; `None` when it failed (the transaction is over, or must be).
+fn step(client: &mut Session, kind: u64, key: i64, value: i64) -> Option<Op> {
+    let (batch, op): (String, fn(i64, i64, &Answer) -> Op) = match kind {
+        0 | 1 => (format!("SELECT v FROM registers WHERE k = {key}"), |key, _, answer| Op::Read {
+            key,
+            value: integer(&answer.rows[0][0]),
+        }),
+        2 => (
+            format!("UPDATE registers SET v = {value} OUTPUT deleted.v WHERE k = {key}"),
+            |key, value, answer| Op::Write { key, before: integer(&answer.rows[0][0]), value },
+        ),
+        3 => (format!("SELECT m FROM sets WHERE k = {key}"), |key, _, answer| Op::Members {
+            key,
+            members: answer.rows.iter().map(|r| integer(&r[0])).collect(),
+        }),
+        _ => (format!("INSERT INTO sets VALUES ({key}, {value})"), |key, member, _| Op::Add {
+            key,
+            member,
+        }),
+    };
+    let answer = run(client, &batch);
+    answer.errors.is_empty().then(|| op(key, value, &answer))
+}
+
+fn run(client: &mut Session, batch: &str) -> Answer {
+    let mut answer = Answer::default();
+    let _ = client.execute(batch, &mut answer);
+    answer
+}
