@@ -91,9 +91,12 @@ fn pause(rng: &mut stdx::Prng) {
     }
 }
 
+/// What a statement on (key, value) did, from its answer.
+type Noted = fn(i64, i64, &Answer) -> Op;
+
 /// One statement; `None` when it failed (the transaction is over, or must be).
 fn step(client: &mut Session, kind: u64, key: i64, value: i64) -> Option<Op> {
-    let (batch, op): (String, fn(i64, i64, &Answer) -> Op) = match kind {
+    let (batch, op): (String, Noted) = match kind {
         0 | 1 => (format!("SELECT v FROM registers WHERE k = {key}"), |key, _, answer| Op::Read {
             key,
             value: integer(&answer.rows[0][0]),
