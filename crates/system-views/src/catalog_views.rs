@@ -6,4 +6,5 @@ pub mod databases;
 pub mod indexes;
 pub mod modules;
 pub mod objects;
+pub mod principals;
 pub mod server;

@@ -38,6 +38,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::indexes::VIEWS,
     catalog_views::modules::VIEWS,
     catalog_views::objects::VIEWS,
+    catalog_views::principals::VIEWS,
     catalog_views::server::VIEWS,
     compatibility::VIEWS,
     odbc::VIEWS,

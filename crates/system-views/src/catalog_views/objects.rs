@@ -219,17 +219,21 @@ view! {
 pub struct Schema {
     id: i32,
     name: Box<str>,
+    owner: i32,
 }
 
 fn schemas(context: &Context<'_>, _: &[Value]) -> Result<Vec<Schema>, SqlError> {
-    Ok(context.schemas().into_iter().map(|(id, name)| Schema { id, name }).collect())
+    let directory = context.database.catalog.directory(context.scope());
+    let schema =
+        |s: &security::SchemaDef| Schema { id: s.id, name: s.name.clone(), owner: s.owner };
+    Ok(directory.schemas.values().map(schema).collect())
 }
 
 view! {
     SCHEMAS = "sys.schemas" of Schema as s, rows schemas;
     name sysname = &s.name;
     schema_id int = s.id;
-    principal_id int null = s.id;
+    principal_id int null = s.owner;
 }
 
 view! {

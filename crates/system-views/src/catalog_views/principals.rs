@@ -1,0 +1,298 @@
+//! Principals and permissions of the server and of the database.
+//!
+//! Columns and types: SQL Server 2022's documentation of each view. Who is not sysadmin or dbo sees himself, his roles, the
+//! fixed principals and those he may see the definition of; hashes of passwords are shown to those with CONTROL SERVER.
+
+use crate::context::{Context, built_in, moment};
+use crate::declare::{Declared, NULL, view};
+use executor::SqlError;
+use security::{
+    Access, Directory, GrantKey, GrantValue, Permission, Principal, Securable, Target,
+    database_role, server_role,
+};
+use std::sync::Arc;
+use types::Value;
+use types::datetime::DateTime;
+
+/// The views of this file.
+pub static VIEWS: &[&dyn Declared] = &[
+    &SERVER_PRINCIPALS,
+    &SQL_LOGINS,
+    &SERVER_ROLE_MEMBERS,
+    &SERVER_PERMISSIONS,
+    &DATABASE_PRINCIPALS,
+    &DATABASE_ROLE_MEMBERS,
+    &DATABASE_PERMISSIONS,
+    &LOGIN_TOKEN,
+    &USER_TOKEN,
+];
+
+/// A principal, and whether its hash may be shown.
+pub struct Shown {
+    principal: Principal,
+    hash: bool,
+}
+
+/// A grant.
+pub struct Granted {
+    key: GrantKey,
+    value: GrantValue,
+    server: bool,
+}
+
+fn sid(p: &Principal) -> Option<Value> {
+    p.sid.as_deref().map(Value::binary)
+}
+
+fn date(unix_ns: u64) -> DateTime {
+    if unix_ns == 0 { built_in() } else { moment(unix_ns) }
+}
+
+/// The directory asked about: the server's, or the database's.
+fn directory(context: &Context<'_>, server: bool) -> Arc<Directory> {
+    match server {
+        true => context.session.identity.access().server().clone(),
+        false => context.database.catalog.directory(context.scope()),
+    }
+}
+
+/// What the session may do there, for what it may see.
+fn access(context: &Context<'_>) -> Access {
+    let access = context.session.identity.access();
+    if context.database.id == context.session.database.id {
+        return (**access).clone();
+    }
+    let there = context.database.catalog.directory(None);
+    let user = access.login().and_then(|id| security::user_of(access.server(), id, &there));
+    let user = user.unwrap_or(database_role::GUEST);
+    Access::new(access.server().clone(), access.login(), there, user)
+}
+
+fn sees(access: &Access, server: bool, p: &Principal) -> bool {
+    let (token, target) = match server {
+        true => (access.login_token(), Target::Login(p.id)),
+        false => (access.user_token(), Target::Principal(p.id)),
+    };
+    p.fixed || token.contains(&p.id) || access.allows(Permission::ViewDefinition, target)
+}
+
+fn principals(context: &Context<'_>, server: bool) -> Vec<Shown> {
+    let access = access(context);
+    let hash = access.allows(Permission::ControlServer, Target::Server);
+    let directory = directory(context, server);
+    let all = directory.principals.values().filter(|p| sees(&access, server, p));
+    all.map(|p| Shown { principal: p.clone(), hash }).collect()
+}
+
+fn server_principals(context: &Context<'_>, _: &[Value]) -> Result<Vec<Shown>, SqlError> {
+    Ok(principals(context, true))
+}
+
+fn sql_logins(context: &Context<'_>, _: &[Value]) -> Result<Vec<Shown>, SqlError> {
+    let all = principals(context, true);
+    Ok(all.into_iter().filter(|shown| shown.principal.login.is_some()).collect())
+}
+
+fn database_principals(context: &Context<'_>, _: &[Value]) -> Result<Vec<Shown>, SqlError> {
+    Ok(principals(context, false))
+}
+
+fn members(context: &Context<'_>, server: bool) -> Vec<(i32, i32)> {
+    let (access, directory) = (access(context), directory(context, server));
+    let seen = |id: &i32| directory.principals.get(id).is_some_and(|p| sees(&access, server, p));
+    directory.members.iter().filter(|(role, member)| seen(role) && seen(member)).copied().collect()
+}
+
+fn server_members(context: &Context<'_>, _: &[Value]) -> Result<Vec<(i32, i32)>, SqlError> {
+    Ok(members(context, true))
+}
+
+fn database_members(context: &Context<'_>, _: &[Value]) -> Result<Vec<(i32, i32)>, SqlError> {
+    Ok(members(context, false))
+}
+
+fn grants(context: &Context<'_>, server: bool) -> Vec<Granted> {
+    let (access, directory) = (access(context), directory(context, server));
+    let seen = |id: i32| directory.principals.get(&id).is_some_and(|p| sees(&access, server, p));
+    let all = directory.grants.iter().filter(|(key, _)| seen(key.grantee));
+    all.map(|(key, value)| Granted { key: *key, value: *value, server }).collect()
+}
+
+fn server_grants(context: &Context<'_>, _: &[Value]) -> Result<Vec<Granted>, SqlError> {
+    Ok(grants(context, true))
+}
+
+fn database_grants(context: &Context<'_>, _: &[Value]) -> Result<Vec<Granted>, SqlError> {
+    Ok(grants(context, false))
+}
+
+fn login_token(context: &Context<'_>, _: &[Value]) -> Result<Vec<Principal>, SqlError> {
+    let access = context.session.identity.access();
+    let all = access.login_token().iter().filter_map(|id| access.server().principals.get(id));
+    Ok(all.cloned().collect())
+}
+
+fn user_token(context: &Context<'_>, _: &[Value]) -> Result<Vec<Principal>, SqlError> {
+    let access = context.session.identity.access();
+    let all = access.user_token().iter().filter_map(|id| access.database().principals.get(id));
+    Ok(all.cloned().collect())
+}
+
+fn login_kind(p: &Principal) -> &'static str {
+    if p.is_role() { "SERVER_ROLE" } else { "SQL_LOGIN" }
+}
+
+fn user_kind(p: &Principal) -> &'static str {
+    if p.is_role() { "DATABASE_ROLE" } else { "SQL_USER" }
+}
+
+/// The owner, which only a role has.
+fn owner(p: &Principal) -> Option<i32> {
+    p.is_role().then_some(p.owner)
+}
+
+fn language(p: &Principal) -> Option<&'static str> {
+    p.login.is_some().then_some("us_english")
+}
+
+/// Fixed in SQL Server's sense: public is not.
+fn is_fixed_role(p: &Principal) -> bool {
+    p.fixed && p.is_role() && p.id != server_role::PUBLIC && p.id != database_role::PUBLIC
+}
+
+/// 1 for a user with a login (INSTANCE), else 0.
+fn authentication(p: &Principal) -> i32 {
+    i32::from(!p.is_role() && p.sid.is_some() && p.id != database_role::GUEST)
+}
+
+fn class(g: &Granted) -> security::Class {
+    g.key.securable.class(g.server)
+}
+
+fn grantor(g: &Granted) -> i32 {
+    g.value.grantor
+}
+
+fn major(securable: Securable) -> i32 {
+    securable.major_id()
+}
+
+view! {
+    SERVER_PRINCIPALS = "sys.server_principals" of Shown as s, rows server_principals;
+    name sysname = &s.principal.name;
+    principal_id int = s.principal.id;
+    sid varbinary(85) null = sid(&s.principal);
+    type char(1) = if s.principal.is_role() { "R" } else { "S" };
+    type_desc nvarchar(60) null = login_kind(&s.principal);
+    is_disabled bit null = s.principal.login.as_ref().is_some_and(|login| login.disabled);
+    create_date datetime = date(s.principal.created_unix_ns);
+    modify_date datetime = date(s.principal.modified_unix_ns);
+    default_database_name sysname null = s.principal.default.as_ref();
+    default_language_name sysname null = language(&s.principal);
+    credential_id int null = NULL;
+    owning_principal_id int null = owner(&s.principal);
+    is_fixed_role bit = is_fixed_role(&s.principal);
+}
+
+view! {
+    SQL_LOGINS = "sys.sql_logins" of Shown as s, rows sql_logins;
+    name sysname = &s.principal.name;
+    principal_id int = s.principal.id;
+    sid varbinary(85) null = sid(&s.principal);
+    type char(1) = "S";
+    type_desc nvarchar(60) null = "SQL_LOGIN";
+    is_disabled bit null = s.principal.login.as_ref().is_some_and(|login| login.disabled);
+    create_date datetime = date(s.principal.created_unix_ns);
+    modify_date datetime = date(s.principal.modified_unix_ns);
+    default_database_name sysname null = s.principal.default.as_ref();
+    default_language_name sysname null = language(&s.principal);
+    credential_id int null = NULL;
+    is_policy_checked bit null = s.principal.login.as_ref().is_some_and(|login| login.check_policy);
+    is_expiration_checked bit null =
+        s.principal.login.as_ref().is_some_and(|login| login.check_expiration);
+    password_hash varbinary(256) null = s
+        .principal
+        .login
+        .as_ref()
+        .and_then(|login| login.password.as_ref())
+        .filter(|_| s.hash)
+        .map(|hash| Value::binary(hash.stored()));
+}
+
+view! {
+    SERVER_ROLE_MEMBERS = "sys.server_role_members" of (i32, i32) as m, rows server_members;
+    role_principal_id int = m.0;
+    member_principal_id int = m.1;
+}
+
+view! {
+    SERVER_PERMISSIONS = "sys.server_permissions" of Granted as g, rows server_grants;
+    class tinyint = class(g).number();
+    class_desc nvarchar(60) null = class(g).description();
+    major_id int = major(g.key.securable);
+    minor_id int = 0;
+    grantee_principal_id int = g.key.grantee;
+    grantor_principal_id int = grantor(g);
+    type char(4) = format!("{:<4}", g.key.permission.code());
+    permission_name nvarchar(128) null = g.key.permission.name();
+    state char(1) = g.value.state.code();
+    state_desc nvarchar(60) null = g.value.state.description();
+}
+
+view! {
+    DATABASE_PRINCIPALS = "sys.database_principals" of Shown as s, rows database_principals;
+    name sysname = &s.principal.name;
+    principal_id int = s.principal.id;
+    type char(1) = if s.principal.is_role() { "R" } else { "S" };
+    type_desc nvarchar(60) null = user_kind(&s.principal);
+    default_schema_name sysname null = s.principal.default.as_ref();
+    create_date datetime = date(s.principal.created_unix_ns);
+    modify_date datetime = date(s.principal.modified_unix_ns);
+    owning_principal_id int null = owner(&s.principal);
+    sid varbinary(85) null = sid(&s.principal);
+    is_fixed_role bit = is_fixed_role(&s.principal);
+    authentication_type int = authentication(&s.principal);
+    authentication_type_desc nvarchar(60) null =
+        if authentication(&s.principal) == 1 { "INSTANCE" } else { "NONE" };
+    default_language_name sysname null = NULL;
+    default_language_lcid int null = NULL;
+    allow_encrypted_value_modifications bit = false;
+}
+
+view! {
+    DATABASE_ROLE_MEMBERS = "sys.database_role_members" of (i32, i32) as m, rows database_members;
+    role_principal_id int = m.0;
+    member_principal_id int = m.1;
+}
+
+view! {
+    DATABASE_PERMISSIONS = "sys.database_permissions" of Granted as g, rows database_grants;
+    class tinyint = class(g).number();
+    class_desc nvarchar(60) null = class(g).description();
+    major_id int = major(g.key.securable);
+    minor_id int = 0;
+    grantee_principal_id int = g.key.grantee;
+    grantor_principal_id int = grantor(g);
+    type char(4) = format!("{:<4}", g.key.permission.code());
+    permission_name nvarchar(128) null = g.key.permission.name();
+    state char(1) = g.value.state.code();
+    state_desc nvarchar(60) null = g.value.state.description();
+}
+
+view! {
+    LOGIN_TOKEN = "sys.login_token" of Principal as p, rows login_token;
+    principal_id int null = p.id;
+    sid varbinary(85) null = sid(p);
+    name nvarchar(128) null = &p.name;
+    type nvarchar(128) null = if p.is_role() { "SERVER ROLE" } else { "SQL LOGIN" };
+    usage nvarchar(128) null = "GRANT OR DENY";
+}
+
+view! {
+    USER_TOKEN = "sys.user_token" of Principal as p, rows user_token;
+    principal_id int null = p.id;
+    sid varbinary(85) null = sid(p);
+    name nvarchar(128) null = &p.name;
+    type nvarchar(128) null = if p.is_role() { "ROLE" } else { "SQL USER" };
+    usage nvarchar(128) null = "GRANT OR DENY";
+}
