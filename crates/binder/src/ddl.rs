@@ -21,6 +21,8 @@ pub enum Ddl {
         table: ObjectName,
         key: catalog::KeySpec,
     },
+    /// CREATE, ALTER, CREATE OR ALTER VIEW; the query has been bound.
+    CreateView(Box<CreateProcedure>),
     /// CREATE TYPE ... AS TABLE: a module whose text is the statement.
     CreateType {
         name: ObjectName,

@@ -26,8 +26,12 @@ struct ChangeSource {
 impl Binder<'_> {
     /// The table that a statement changes; 208.
     fn target_table(&self, name: &ast::ObjectName) -> Result<Arc<TableDef>> {
-        self.table(&ObjectName::from(name))
-            .ok_or_else(|| BindError::invalid_object(name, name.span.line.max(1)))
+        let wanted = ObjectName::from(name);
+        let line = name.span.line.max(1);
+        self.table(&wanted).ok_or_else(|| match self.names.view(&wanted) {
+            Some(_) => BindError::unsupported(format!("change of rows through view {name}"), line),
+            None => BindError::invalid_object(name, line),
+        })
     }
 
     /// The table that a statement changes, with its hints: 208, 1087, 10700.

@@ -169,6 +169,9 @@ impl Binder<'_> {
             }
             return Ok(Source { rel: Rel::Get(Box::new(get)), tables: vec![scope] });
         }
+        if let Some((text, quoted)) = self.names.view(&wanted) {
+            return self.view(&text, quoted, name, alias);
+        }
         match self.names.system_view(&wanted) {
             Some(view) if view.params.is_none() => self.system(view, Vec::new(), name, alias, &[]),
             _ => Err(BindError::invalid_object(name, name.span.line.max(1))),
@@ -337,7 +340,7 @@ impl Binder<'_> {
     }
 
     /// A query in FROM: ORDER BY only with TOP or OFFSET (1033).
-    fn derived(&mut self, query: &ast::Query, line: u32) -> Result<Query> {
+    pub fn derived(&mut self, query: &ast::Query, line: u32) -> Result<Query> {
         self.check_order_by(query, line)?;
         self.query(query)
     }
@@ -367,7 +370,7 @@ impl Binder<'_> {
     }
 
     /// The output of a query as a table: 8155 to 8159.
-    fn expose_as(
+    pub fn expose_as(
         &mut self,
         bound: Query,
         alias: &str,

@@ -34,6 +34,7 @@ mod properties;
 mod select;
 mod sets;
 mod statements;
+mod view;
 
 pub use error::BindError;
 pub use names::{Names, ObjectName};

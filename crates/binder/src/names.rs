@@ -48,6 +48,11 @@ pub trait Names {
         let _ = name;
         None
     }
+    /// The text of a view, from CREATE on, and whether QUOTED_IDENTIFIER was ON for it.
+    fn view(&self, name: &ObjectName) -> Option<(Arc<str>, bool)> {
+        let _ = name;
+        None
+    }
     /// Name of the current database.
     fn database(&self) -> String;
 }

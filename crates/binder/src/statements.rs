@@ -415,6 +415,7 @@ impl<'a> ProgramBinder<'a> {
             S::Use(_) => self.database_moved = true,
             S::CreateTable(_)
             | S::CreateType(_)
+            | S::CreateView(_)
             | S::AlterTable(_)
             | S::CreateIndex(_)
             | S::Security(_)
@@ -457,6 +458,14 @@ impl<'a> ProgramBinder<'a> {
                 let create = b.create_table(c, self.text)?;
                 StmtKind::Ddl(Box::new(Ddl::CreateTable(Box::new(create))))
             }
+            S::CreateView(view) => {
+                b.check_view(view)?;
+                StmtKind::Ddl(Box::new(Ddl::CreateView(Box::new(CreateProcedure {
+                    mode: put_mode(view.mode),
+                    name: ObjectName::from(&view.name),
+                    text: Arc::from(self.text),
+                }))))
+            }
             S::CreateType(create) => {
                 let name = ObjectName::from(&create.name);
                 b.table_type(create, self.text)?;
@@ -486,13 +495,8 @@ impl<'a> ProgramBinder<'a> {
             S::CreateProcedure(procedure) => {
                 // The body is bound for its errors alone; missing objects are no errors yet.
                 crate::bind_procedure(procedure, self.text, self.names)?;
-                let mode = match procedure.mode {
-                    ast::CreateMode::Create => catalog::PutMode::Create,
-                    ast::CreateMode::Alter => catalog::PutMode::Alter,
-                    ast::CreateMode::CreateOrAlter => catalog::PutMode::CreateOrAlter,
-                };
                 StmtKind::Ddl(Box::new(Ddl::CreateProcedure(Box::new(CreateProcedure {
-                    mode,
+                    mode: put_mode(procedure.mode),
                     name: ObjectName::from(&procedure.name),
                     text: Arc::from(self.text),
                 }))))
@@ -667,6 +671,14 @@ impl<'a> ProgramBinder<'a> {
                 SetOption::IdentityInsert { table: ObjectName::from(table), on: *on }
             }
         })
+    }
+}
+
+fn put_mode(mode: ast::CreateMode) -> catalog::PutMode {
+    match mode {
+        ast::CreateMode::Create => catalog::PutMode::Create,
+        ast::CreateMode::Alter => catalog::PutMode::Alter,
+        ast::CreateMode::CreateOrAlter => catalog::PutMode::CreateOrAlter,
     }
 }
 

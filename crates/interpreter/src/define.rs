@@ -55,6 +55,10 @@ impl Vm<'_> {
             Ddl::AlterTable(alter) => self.alter_table(alter, frame),
             Ddl::CreateProcedure(create) => self.create_procedure(create, frame),
             Ddl::PrivateUnique { table, key } => self.private_unique(table, key),
+            Ddl::CreateView(create) => {
+                let kind = ModuleKind::View;
+                self.create_module(kind, create.mode, &create.name, &create.text, frame)
+            }
             Ddl::CreateType { name, text } => {
                 let kind = ModuleKind::TableType;
                 self.create_module(kind, PutMode::Create, name, text, frame).map_err(|e| {
@@ -198,6 +202,9 @@ impl Vm<'_> {
         create: &CreateProcedure,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
+        if is_temporary(&create.name.name) {
+            return self.create_own_procedure(create);
+        }
         let kind = ModuleKind::Procedure;
         self.create_module(kind, create.mode, &create.name, &create.text, frame)
     }
@@ -260,7 +267,11 @@ impl Vm<'_> {
                     self.local(&parts)?;
                     self.drop_table(&parts, frame)
                 }
+                DropKind::Procedure if is_temporary(&parts.name) => {
+                    self.drop_own_procedure(&parts.name)
+                }
                 DropKind::Procedure => self.drop_module(ModuleKind::Procedure, &parts, frame),
+                DropKind::View => self.drop_module(ModuleKind::View, &parts, frame),
                 DropKind::Type => self.drop_module(ModuleKind::TableType, &parts, frame),
                 DropKind::Index => Err(SqlError::unsupported("DROP INDEX")),
             };

@@ -175,6 +175,10 @@ impl Vm<'_> {
 
     /// The catalog's procedure of that name.
     pub fn find_procedure(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
+        if name.name.starts_with('#') {
+            let mut own = self.state.own_procedures.iter();
+            return own.find(|p| catalog::same_name(&p.name, &name.name)).cloned();
+        }
         let current = name
             .database
             .as_ref()

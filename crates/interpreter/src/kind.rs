@@ -26,6 +26,7 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
             Ddl::AlterTable(_) => Command::AlterTable,
             Ddl::CreateProcedure(_) => Command::CreateProcedure,
             Ddl::PrivateUnique { .. } => Command::CreateIndex,
+            Ddl::CreateView(_) => Command::CreateView,
             Ddl::CreateType { .. } => Command::CreateType,
             Ddl::Drop(drop) => dropped(drop.kind),
         },
@@ -58,6 +59,7 @@ fn dropped(kind: DropKind) -> Command {
         DropKind::Table => Command::DropTable,
         DropKind::Procedure => Command::DropProcedure,
         DropKind::Index => Command::DropIndex,
+        DropKind::View => Command::DropView,
         DropKind::Type => Command::DropType,
     }
 }

@@ -56,6 +56,17 @@ impl Names for SessionNames<'_> {
         self.host.borrow_mut().system_view(name)
     }
 
+    fn view(&self, name: &ObjectName) -> Option<(Arc<str>, bool)> {
+        if !self.is_current(name) {
+            return None;
+        }
+        let scope = self.state.transaction.scope();
+        let catalog = &self.state.database.catalog;
+        let kind = catalog::ModuleKind::View;
+        let found = catalog.module(scope, name.schema.as_deref(), &name.name, kind)?;
+        Some((Arc::from(&*found.text), found.quoted_identifier))
+    }
+
     fn table_type(&self, name: &ObjectName) -> Option<catalog::TableSpec> {
         let scope = self.state.transaction.scope();
         let catalog = &self.state.database.catalog;

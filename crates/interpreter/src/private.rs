@@ -5,7 +5,10 @@
 
 use crate::vm::Vm;
 use binder::ObjectName;
-use catalog::{AlterTable, KeySpec, Place, TableDef, TableSpec};
+use binder::ddl::CreateProcedure;
+use catalog::{
+    AlterTable, KeySpec, ModuleKind, Place, ProcedureDef, PutMode, TableDef, TableSpec, same_name,
+};
 use executor::{SqlError, from_catalog, private_error};
 use std::sync::Arc;
 use types::Value;
@@ -14,6 +17,9 @@ use types::Value;
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.starts_with('#')
 }
+
+/// Object ids of temporary procedures lie below this.
+const FIRST_PROCEDURE_ID: i32 = -0x6000_0000;
 
 /// Object ids of temporary tables lie below this: no database has them, nor has a table variable.
 const FIRST_ID: i32 = -0x4000_0000;
@@ -133,6 +139,64 @@ impl Vm<'_> {
             return Err(private_error(error, &new));
         }
         self.settle_private();
+        Ok(())
+    }
+
+    /// CREATE, ALTER, CREATE OR ALTER PROCEDURE #p: the session's, until it drops it or ends. Not part of a transaction.
+    pub fn create_own_procedure(&mut self, create: &CreateProcedure) -> Result<(), SqlError> {
+        let name = &create.name.name;
+        if name.starts_with("##") {
+            return Err(SqlError::unsupported(format!("global temporary procedure {name}")));
+        }
+        let known = self.state.own_procedures.iter().position(|p| same_name(&p.name, name));
+        match (create.mode, known) {
+            (PutMode::Create, Some(_)) => {
+                return Err(SqlError::new(
+                    2714,
+                    16,
+                    format!("There is already an object named '{name}' in the database."),
+                )
+                .with_state(3));
+            }
+            (PutMode::Alter, None) => {
+                return Err(SqlError::new(208, 16, format!("Invalid object name '{name}'.")));
+            }
+            _ => {}
+        }
+        self.state.own_procedures_made += 1;
+        let made = self.state.own_procedures_made;
+        let object_id = match known {
+            Some(i) => self.state.own_procedures.swap_remove(i).object_id,
+            None => FIRST_PROCEDURE_ID - made as i32,
+        };
+        self.state.own_procedures.push(Arc::new(ProcedureDef {
+            kind: ModuleKind::Procedure,
+            object_id,
+            schema: "dbo".into(),
+            name: name.as_str().into(),
+            text: (&*create.text).into(),
+            quoted_identifier: self.state.options.quoted_identifier,
+            ansi_nulls: true,
+            version: made as u64,
+            created_unix_ns: runtime::clock::unix_ns(),
+        }));
+        Ok(())
+    }
+
+    /// DROP PROCEDURE #p; 3701.
+    pub fn drop_own_procedure(&mut self, name: &str) -> Result<(), SqlError> {
+        let Some(i) = self.state.own_procedures.iter().position(|p| same_name(&p.name, name))
+        else {
+            return Err(SqlError::new(
+                3701,
+                11,
+                format!(
+                    "Cannot drop the procedure '{name}', because it does not exist or you do not have permission."
+                ),
+            )
+            .with_state(5));
+        };
+        self.state.own_procedures.swap_remove(i);
         Ok(())
     }
 

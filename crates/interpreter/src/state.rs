@@ -181,6 +181,10 @@ pub struct SessionState {
     /// Errors of the CATCH blocks being run, innermost last.
     pub(crate) caught: Vec<SqlError>,
     pub(crate) procedures: HashMap<(u16, i32), CachedProcedure>,
+    /// `#procedures`, of this session alone.
+    pub(crate) own_procedures: Vec<Arc<catalog::ProcedureDef>>,
+    /// Those ever made, for ids and versions.
+    pub(crate) own_procedures_made: u32,
     /// Compiled batches and parameterised texts.
     pub(crate) texts: TextCache,
     /// Frames not in use.
@@ -210,6 +214,8 @@ impl SessionState {
             procedure_id: 0,
             caught: Vec::new(),
             procedures: HashMap::new(),
+            own_procedures: Vec::new(),
+            own_procedures_made: 0,
             texts: TextCache::default(),
             frames: Vec::new(),
         }
@@ -271,6 +277,7 @@ impl SessionState {
         self.identity_insert = None;
         self.revert_all();
         self.transaction.private.clear();
+        self.own_procedures.clear();
         self.options = SetOptions::default();
         self.procedures.clear();
         self.texts.clear();

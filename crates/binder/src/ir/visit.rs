@@ -344,3 +344,15 @@ impl Rel {
         }
     }
 }
+
+impl Rel {
+    /// Calls `f` on each table that the tree reads, those of subqueries in expressions left out.
+    pub fn walk_tables(&self, f: &mut dyn FnMut(&catalog::TableDef)) {
+        if let Rel::Get(get) = self {
+            f(&get.table);
+        }
+        for input in self.inputs() {
+            input.walk_tables(f);
+        }
+    }
+}

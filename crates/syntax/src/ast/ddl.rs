@@ -1,6 +1,6 @@
 //! Definitions: databases, tables, procedures, and their changes.
 
-use super::{Expr, Ident, Literal, ObjectName, Span, Statement, TypeName, Variable};
+use super::{Expr, Ident, Literal, ObjectName, Query, Span, Statement, TypeName, Variable};
 
 /// CREATE DATABASE.
 #[derive(Clone, Debug, PartialEq)]
@@ -309,6 +309,19 @@ pub struct IndexDefinition {
     pub span: Span,
 }
 
+/// CREATE, ALTER, CREATE OR ALTER VIEW.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateView {
+    /// Which.
+    pub mode: CreateMode,
+    /// Its name.
+    pub name: ObjectName,
+    /// Names of its columns; empty: those of the query.
+    pub columns: Vec<Ident>,
+    /// What it shows.
+    pub query: Query,
+}
+
 /// CREATE TYPE ... AS TABLE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateType {
@@ -447,4 +460,5 @@ pub enum DropKind {
     /// `DROP INDEX i ON t`: the name is `t.i` (schema = the table's name, database = its schema).
     Index,
     Type,
+    View,
 }

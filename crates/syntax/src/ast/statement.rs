@@ -31,6 +31,8 @@ pub enum StatementKind {
     AlterDatabase(Box<AlterDatabase>),
     /// CREATE TABLE.
     CreateTable(Box<CreateTable>),
+    /// CREATE, ALTER, CREATE OR ALTER VIEW.
+    CreateView(Box<CreateView>),
     /// CREATE TYPE ... AS TABLE.
     CreateType(Box<CreateType>),
     /// ALTER TABLE.

@@ -18,17 +18,53 @@ impl Parser<'_> {
                 if self.at_kw(Kw::Proc) || self.at_kw(Kw::Procedure) {
                     return self.create_procedure(CreateMode::CreateOrAlter, start);
                 }
+                if self.at_kw(Kw::View) {
+                    return self.create_view(CreateMode::CreateOrAlter, start);
+                }
                 self.unsupported_object("CREATE OR ALTER")
             }
             TokenKind::Key(Kw::Unique | Kw::Clustered | Kw::Nonclustered | Kw::Index) => {
                 self.create_index()
             }
+            TokenKind::Key(Kw::View) => self.create_view(CreateMode::Create, start),
             _ if self.word_ahead(0, "TYPE") => self.create_type(),
             _ => match self.principal(Kw::Create)? {
                 Some(statement) => Ok(statement),
                 None => self.unsupported_object("CREATE"),
             },
         }
+    }
+
+    /// `VIEW name (columns) WITH options AS query WITH CHECK OPTION`, to the end of the batch.
+    fn create_view(&mut self, mode: CreateMode, start: usize) -> ParseResult<StatementKind> {
+        if start != 0 {
+            return Err(
+                self.mistake(111, "'CREATE VIEW' must be the first statement in a query batch.")
+            );
+        }
+        self.at += 1;
+        let name = self.object_name()?;
+        let mut columns = Vec::new();
+        if self.eat_sym(Sym::LeftParen) {
+            columns = self.comma_list(Self::ident)?;
+            self.expect_sym(Sym::RightParen)?;
+        }
+        if self.eat_kw(Kw::With) {
+            // ENCRYPTION, SCHEMABINDING, VIEW_METADATA change nothing here.
+            self.comma_list(Self::any_word)?;
+        }
+        self.expect_kw(Kw::As)?;
+        let query = self.query()?;
+        if self.eat_kw(Kw::With) {
+            // Views are read only, so nothing needs checking.
+            self.expect_kw(Kw::Check)?;
+            self.expect_kw(Kw::Option)?;
+        }
+        self.eat_sym(Sym::Semicolon);
+        if !self.at_end() {
+            return Err(self.unexpected());
+        }
+        Ok(StatementKind::CreateView(Box::new(CreateView { mode, name, columns, query })))
     }
 
     /// `CREATE TYPE name AS TABLE (...)`; alias types are not kept.
@@ -59,6 +95,7 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Proc | Kw::Procedure) => {
                 self.create_procedure(CreateMode::Alter, start)
             }
+            TokenKind::Key(Kw::View) => self.create_view(CreateMode::Alter, start),
             _ => match self.principal(Kw::Alter)? {
                 Some(statement) => Ok(statement),
                 None => self.unsupported_object("ALTER"),
@@ -73,6 +110,7 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Table) => DropKind::Table,
             TokenKind::Key(Kw::Proc | Kw::Procedure) => DropKind::Procedure,
             TokenKind::Key(Kw::Index) => DropKind::Index,
+            TokenKind::Key(Kw::View) => DropKind::View,
             _ if self.word_ahead(0, "TYPE") => DropKind::Type,
             _ => {
                 return match self.principal(Kw::Drop)? {

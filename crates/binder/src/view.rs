@@ -1,0 +1,137 @@
+//! Views: the text that was kept, bound anew wherever the view is named.
+//!
+//! Promise: a view sees neither the variables nor the columns and common table expressions around its name. It is read
+//! only.
+
+use syntax::ast;
+
+use crate::context::*;
+use crate::error::{BindError, Result};
+use crate::from::Source;
+use crate::ir::*;
+
+impl Binder<'_> {
+    /// A view named in FROM, from its text.
+    pub fn view(
+        &mut self,
+        text: &str,
+        quoted_identifier: bool,
+        name: &ast::ObjectName,
+        alias: Option<&ast::Ident>,
+    ) -> Result<Source> {
+        let line = name.span.line.max(1);
+        let options = syntax::LexOptions { quoted_identifier };
+        let batch = syntax::parse_batch(text, &options).ok();
+        let view =
+            batch.as_ref().and_then(|batch| match batch.statements.first().map(|s| &s.kind) {
+                Some(ast::StatementKind::CreateView(view)) => Some(view),
+                _ => None,
+            });
+        let Some(view) = view else {
+            return Err(BindError::new(
+                4413,
+                16,
+                line,
+                format!("Could not use view or function '{name}' because of binding errors."),
+            ));
+        };
+        self.unfolded += 1;
+        if self.unfolded > UNFOLDED_MAX {
+            return Err(BindError::new(
+                4429,
+                16,
+                line,
+                format!(
+                    "View or function '{name}' contains a self-reference. Views or functions cannot \
+                     reference themselves directly or indirectly."
+                ),
+            ));
+        }
+        let bound = self.view_query(view)?;
+        let mut source = self.expose_as(
+            bound,
+            &alias.unwrap_or(&name.name).value,
+            &view.name.name.value,
+            &view.columns,
+        )?;
+        if alias.is_none()
+            && let Some(table) = source.tables.first_mut()
+        {
+            table.schema =
+                Some(view.name.schema.as_ref().map_or_else(|| "dbo".into(), |s| s.value.clone()));
+            table.shown = name.to_string();
+        }
+        Ok(source)
+    }
+
+    fn view_query(&mut self, view: &ast::CreateView) -> Result<Query> {
+        let scopes = std::mem::take(&mut self.scopes);
+        let ctes = std::mem::take(&mut self.ctes);
+        let selects = std::mem::take(&mut self.selects);
+        let line = view.name.span.line.max(1);
+        let bound = self.deeper(QUERY_DEPTH, |b| b.derived(&view.query, line));
+        self.scopes = scopes;
+        self.ctes = ctes;
+        self.selects = selects;
+        bound
+    }
+
+    /// CREATE VIEW: the query binds, and every column has a name of its own: 4511, 4506, 8158, 8159, 1033, 4508.
+    pub fn check_view(&mut self, view: &ast::CreateView) -> Result<()> {
+        if !self.frame.vars.is_empty() {
+            return Err(self.error(137, "Must declare the scalar variable."));
+        }
+        let line = view.name.span.line.max(1);
+        if crate::define::is_private(&view.name.name.value) {
+            return Err(BindError::new(
+                4103,
+                15,
+                line,
+                format!("\"{}\": Temporary views are not allowed.", view.name.name.value),
+            ));
+        }
+        let bound = self.view_query(view)?;
+        if view.columns.is_empty() {
+            for (i, column) in bound.output.iter().enumerate() {
+                if column.name.is_none() {
+                    return Err(BindError::new(
+                        4511,
+                        16,
+                        line,
+                        format!(
+                            "Create View or Function failed because no column name was specified for \
+                             column {}.",
+                            i + 1
+                        ),
+                    ));
+                }
+            }
+        }
+        let mut private = false;
+        bound.rel.walk_tables(&mut |table| private |= table.is_private());
+        if private {
+            return Err(BindError::new(
+                4508,
+                16,
+                line,
+                "Views or functions are not allowed on temporary tables. Table names that begin with \
+                 '#' denote temporary tables.",
+            ));
+        }
+        let name = &view.name.name.value;
+        self.expose_as(bound, name, name, &view.columns).map_err(|e| match e.number {
+            8156 => BindError::new(
+                4506,
+                16,
+                line,
+                format!(
+                    "Column names in each view or function must be unique. {} in view or function \
+                     '{name}' is specified more than once.",
+                    e.text.split(" was ").next().unwrap_or("A column name")
+                ),
+            ),
+            _ => e,
+        })?;
+        Ok(())
+    }
+}
