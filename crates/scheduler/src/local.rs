@@ -360,6 +360,11 @@ impl Local {
         core.reactor.poll()
     }
 
+    /// The sockets have just been heard, by sleeping in them.
+    pub fn heard_sockets(&self) {
+        self.last_sockets_ns.set(clock::now_ns());
+    }
+
     fn current(&self) -> Option<(u32, Arc<Task>)> {
         self.running.borrow().as_ref().map(|r| (r.index, r.task.clone()))
     }

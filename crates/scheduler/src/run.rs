@@ -161,6 +161,7 @@ impl Turn<'_> {
                 Counts::add(&core.counts.sleeps, 1);
                 counters::add(Counter::SchedulerSleeps, 1);
                 core.sleeper.sleep(last, ns);
+                l.heard_sockets();
             }
         }
         core.awake.fetch_add(1, SeqCst);
