@@ -34,6 +34,13 @@ impl Catalog {
                 catalog.add_default(txn, table, name.as_deref(), column, text)
             }
             AlterTable::AddPrimaryKey(key) => catalog.add_key(txn, table, key, empty),
+            AlterTable::RenameColumn { from, to } => catalog.rename_column(txn, table, from, to),
+            AlterTable::Rename { to } => {
+                catalog.free_name(txn, &table.schema, &table.name)?;
+                catalog.claim_name(txn, &table.schema, to, table.object_id)?;
+                table.name = to.clone();
+                Ok(())
+            }
             AlterTable::DropConstraint { name, if_exists } => {
                 catalog.drop_constraint(txn, table, name, *if_exists, empty)
             }
@@ -80,6 +87,24 @@ impl Catalog {
             self.renew_tree(txn, table)?;
         }
         Ok(())
+    }
+
+    fn rename_column(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        from: &str,
+        to: &str,
+    ) -> Result<(), CatalogError> {
+        let Some(ordinal) = table.column(from) else {
+            return Err(CatalogError::NoKeyColumn { column: from.into() });
+        };
+        if table.column(to).is_some_and(|taken| taken != ordinal) {
+            let table = table.name.clone();
+            return Err(CatalogError::DuplicateColumn { table, column: to.into() });
+        }
+        table.columns[ordinal].name = to.into();
+        self.put_column(txn, table.object_id, ordinal, &table.columns[ordinal])
     }
 
     fn add_default(

@@ -207,7 +207,7 @@ impl Catalog {
             match change {
                 Change::Put(entry) => all.insert(entry.object.object_id(), entry.object.clone()),
                 Change::Drop { object_id, .. } => all.remove(object_id),
-                Change::Directory(_) => None,
+                Change::Rename { .. } | Change::Directory(_) => None,
             };
         }
         all.into_values().collect()
@@ -277,6 +277,9 @@ impl Catalog {
                 Change::Drop { schema, name, object_id } => {
                     defs.remove(&schema, &name, object_id);
                     self.identities.forget(object_id);
+                }
+                Change::Rename { schema, name, object_id } => {
+                    defs.remove(&schema, &name, object_id)
                 }
                 Change::Directory(directory) => defs.directory = directory,
             }

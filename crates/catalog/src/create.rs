@@ -171,6 +171,13 @@ impl Catalog {
         new.version = self.new_version();
         let modified = modified + 1;
         self.put_object(txn, &new.schema, &new.name, KIND_TABLE, new.object_id, modified, false)?;
+        if new.name != table.name {
+            scope.changes.push(Change::Rename {
+                schema: table.schema.clone(),
+                name: table.name.clone(),
+                object_id: table.object_id,
+            });
+        }
         let new = Arc::new(new);
         scope.changes.push(Change::Put(Entry { object: ObjectRef::Table(new.clone()), modified }));
         Ok(new)

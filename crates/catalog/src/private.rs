@@ -117,6 +117,11 @@ pub fn redefine_private(
             })?;
             table.primary_key = Some(key);
         }
+        AlterTable::RenameColumn { .. } | AlterTable::Rename { .. } => {
+            return Err(CatalogError::NotSupported {
+                what: "sp_rename of a temporary table".into(),
+            });
+        }
         AlterTable::DropConstraint { name, if_exists } => {
             let default = table
                 .columns

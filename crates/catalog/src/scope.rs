@@ -22,6 +22,12 @@ pub(crate) enum Change {
         name: Box<str>,
         object_id: i32,
     },
+    /// The object has another name from here on (what follows it puts it under that).
+    Rename {
+        schema: Box<str>,
+        name: Box<str>,
+        object_id: i32,
+    },
     /// Principals, schemas and permissions as they are from here on.
     Directory(Arc<Directory>),
 }
@@ -69,7 +75,9 @@ impl DdlScope {
                 Change::Put(entry) if name_key_of(&entry.object) == key => {
                     return Local::Defined(entry);
                 }
-                Change::Drop { schema, name, .. } if name_key(schema, name) == key => {
+                Change::Drop { schema, name, .. } | Change::Rename { schema, name, .. }
+                    if name_key(schema, name) == key =>
+                {
                     return Local::Dropped;
                 }
                 _ => {}

@@ -54,6 +54,15 @@ pub enum AlterTable {
     },
     /// Of an empty table only.
     AddPrimaryKey(KeySpec),
+    /// sp_rename of a column: 207 when there is none, 2705 when the name is taken.
+    RenameColumn {
+        from: Box<str>,
+        to: Box<str>,
+    },
+    /// sp_rename of the table: 2714 when the name is taken.
+    Rename {
+        to: Box<str>,
+    },
     /// Of a default; or of the primary key of an empty table.
     DropConstraint {
         name: Box<str>,

@@ -1,5 +1,6 @@
 //! Data definition: through the catalog in the session's transaction, or through the host for whole databases.
 
+use crate::messages;
 use crate::other::no_object;
 use crate::permission::database_denied;
 use crate::private::is_temporary;
@@ -355,6 +356,67 @@ impl Vm<'_> {
         let sid = login.and_then(|login| access.server().principals.get(&login)?.sid.clone());
         let (Some(sid), Some(open)) = (sid, self.host.database(name)) else { return Ok(()) };
         open.catalog.set_owner(&sid)?;
+        Ok(())
+    }
+
+    /// sp_rename of a table or of a column. 15225, 15248, 15335.
+    pub fn rename(
+        &mut self,
+        name: &str,
+        new: &str,
+        kind: Option<&str>,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        let mut parts = crate::environment::name_parts(name);
+        let kind = kind.map_or("OBJECT".to_string(), |k| k.trim().to_uppercase());
+        let column = match kind.as_str() {
+            "COLUMN" => parts.pop(),
+            "OBJECT" => None,
+            _ => return Err(SqlError::unsupported(format!("sp_rename of {kind}"))),
+        };
+        let bare = parts.pop().unwrap_or_default();
+        let schema = parts.pop().filter(|s| !s.is_empty());
+        if let Some(database) = parts.pop()
+            && !catalog::same_name(&database, &self.state.database.name)
+        {
+            return Err(messages::error(15250, &[]));
+        }
+        let scope = self.state.transaction.scope();
+        let catalog = &self.state.database.catalog;
+        let Some(table) = catalog.table(scope, schema.as_deref(), &bare) else {
+            if catalog.object(scope, schema.as_deref(), &bare).is_some() {
+                return Err(SqlError::unsupported("sp_rename of anything but a table or a column"));
+            }
+            let database = &self.state.database.name;
+            return Err(messages::error(15225, &[name, database, "(null)"]));
+        };
+        if !self.may_change(&ObjectRef::Table(table.clone()), false) {
+            return Err(messages::error(15225, &[name, &self.state.database.name, "(null)"]));
+        }
+        let (change, taken) = match column {
+            Some(from) => {
+                if table.column(&from).is_none() {
+                    return Err(messages::error(15248, &["COLUMN"]));
+                }
+                let other = table.column(new).is_some_and(|i| Some(i) != table.column(&from));
+                let change =
+                    catalog::AlterTable::RenameColumn { from: from.into(), to: new.into() };
+                (change, other.then_some("COLUMN"))
+            }
+            None => {
+                let other = catalog.object(scope, Some(&table.schema), new);
+                let other = other.is_some_and(|o| o.object_id() != table.object_id);
+                (catalog::AlterTable::Rename { to: new.into() }, other.then_some("OBJECT"))
+            }
+        };
+        if let Some(kind) = taken {
+            return Err(messages::error(15335, &[new, kind]));
+        }
+        self.in_catalog(frame, |catalog, txn, scope| {
+            catalog.alter_table(txn, scope, Some(&table.schema), &table.name, &change)?;
+            Ok(())
+        })?;
+        self.sink.message(&messages::info(15477, &[]));
         Ok(())
     }
 

@@ -2,6 +2,9 @@
 //!
 //! Source of numbers and texts: SQL Server's sys.messages, as its documentation lists them.
 
+use executor::{SqlError, SqlMessage};
+use types::{Len, SqlType, Value};
+
 /// Number, severity, text.
 const MESSAGES: &[(i32, i64, &str)] = &[
     (15001, 16, "Object '%ls' does not exist or is not a valid object for this operation."),
@@ -45,6 +48,24 @@ const MESSAGES: &[(i32, i64, &str)] = &[
         "Caution: Changing any part of an object name could break scripts and stored procedures.",
     ),
 ];
+
+/// A message as an error, its places filled in order.
+pub(crate) fn error(number: i32, args: &[&str]) -> SqlError {
+    let (severity, text) = find(number).unwrap_or((16, ""));
+    SqlError::new(number, severity as u8, filled(text, args))
+}
+
+/// A message that only informs.
+pub(crate) fn info(number: i32, args: &[&str]) -> SqlMessage {
+    let text = find(number).map_or("", |(_, text)| text);
+    SqlMessage::info(number, 1, filled(text, args))
+}
+
+fn filled(text: &str, args: &[&str]) -> String {
+    let args: Vec<(Value, SqlType)> =
+        args.iter().map(|arg| (Value::str(arg), SqlType::NVarChar(Len::Max))).collect();
+    crate::format::format_message(text, &args)
+}
 
 /// Severity and text of a message.
 pub(crate) fn find(number: i32) -> Option<(i64, &'static str)> {

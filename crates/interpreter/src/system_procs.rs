@@ -74,6 +74,33 @@ impl Vm<'_> {
                 self.principal_procedure(&name.name.to_ascii_lowercase(), args, frame)?;
                 Ok(Some(0))
             }
+            "sp_rename" => {
+                let place = |name: &str, i: usize| {
+                    let named = args
+                        .iter()
+                        .find(|a| a.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name)));
+                    let found = named.or_else(|| args.get(i).filter(|a| a.name.is_none()));
+                    found.and_then(|a| a.value.as_ref()).and_then(Value::as_str)
+                };
+                let kind = place("@objtype", 2);
+                match (place("@objname", 0), place("@newname", 1)) {
+                    (Some(name), Some(new)) if !new.is_empty() => {
+                        self.rename(name, new, kind, frame)?;
+                        Ok(Some(0))
+                    }
+                    (name, _) => {
+                        let missing = if name.is_none() { "@objname" } else { "@newname" };
+                        Err(SqlError::new(
+                            201,
+                            16,
+                            format!(
+                                "Procedure or function 'sp_rename' expects parameter                                  '{missing}', which was not supplied."
+                            ),
+                        )
+                        .into())
+                    }
+                }
+            }
             "sp_updatestats" | "sp_recompile" => Ok(Some(0)),
             _ => Ok(None),
         }
