@@ -43,6 +43,15 @@ impl<'a> Answer<'a> {
         if self.failed {
             self.fail();
         }
+        // A message does not end with DONEINPROC: the batch that called the procedure has a DONE of its own.
+        if let Some(tds::Done { kind: DoneKind::InProc, status, .. }) = self.held {
+            self.release();
+            let status = match status.has(DoneStatus::ERROR) {
+                true => DoneStatus::ERROR,
+                false => DoneStatus::FINAL,
+            };
+            self.held = Some(tds::Done { kind: DoneKind::Proc, status, command: EXECUTE, rows: 0 });
+        }
         self.release();
         if self.connection.take_attention() {
             self.writer.done(tds::Done {
