@@ -140,7 +140,7 @@ impl<W: Wire> Connection<W> {
             procedure: RpcName::Id(RpcName::SP_EXECUTE),
             parameters: std::iter::once(handle).chain(values).collect(),
             recompile: false,
-            no_metadata: true,
+            no_metadata: false,
             no_execute: false,
         }
     }
