@@ -93,7 +93,6 @@ impl Binder<'_> {
         } else if right.ty.is_binary() && left.ty.is_integer() {
             right = self.coerce(right, left.ty, CastMode::Implicit)?;
         }
-        let nullable = left.nullable || right.nullable;
         // Constants take part in decimal arithmetic with just their digits.
         if matches!(left.ty, SqlType::Decimal { .. }) {
             right = self.coerce(right.clone(), constant_type(&right), CastMode::Implicit)?;
@@ -102,6 +101,7 @@ impl Binder<'_> {
         }
         let ty = arith::result_type(op, left.ty, right.ty).map_err(fail)?;
         if ty.is_character() || ty.is_binary() {
+            let nullable = left.nullable || right.nullable;
             let kind = ExprKind::Concat { left: Box::new(left), right: Box::new(right) };
             return Ok(Expr::new(kind, ty, nullable));
         }
@@ -117,7 +117,9 @@ impl Binder<'_> {
             }
         }
         let kind = ExprKind::Arith { op, left: Box::new(left), right: Box::new(right) };
-        Ok(Expr::new(kind, ty, nullable))
+        // NULL after an overflow under ARITHABORT OFF and ANSI_WARNINGS OFF, whatever the operands: SQL Server tells
+        // arithmetic as nullable.
+        Ok(Expr::new(kind, ty, true))
     }
 
     fn as_decimal(&self, expr: Expr) -> Result<Expr> {

@@ -290,3 +290,34 @@ fn bulk_load_takes_all_rows_or_none() {
     assert_eq!(client.answer().expect("an answer").errors(), [40510]);
     assert_eq!(client.query("SELECT 16").rows, [[Value::Int(16)]]);
 }
+
+#[test]
+fn columns_are_told_nullable_as_sql_server_does() {
+    let served = serve(Limits::default());
+    let mut client = served.client();
+    client.query("CREATE DATABASE d");
+    client.query("USE d");
+    client.query("CREATE TABLE t (a int NOT NULL, b int NULL, s varchar(9) NOT NULL)");
+    client.query("INSERT t VALUES (1, NULL, 'x')");
+    let answer = client.query("SELECT a, b, a + 1, -a, s + s, COUNT(*) OVER () FROM t");
+    let columns = answer.tokens.iter().find_map(|token| match token {
+        Token::Columns(columns) => Some(columns.iter().map(|c| c.nullable).collect::<Vec<_>>()),
+        _ => None,
+    });
+    assert_eq!(columns.expect("columns")[..5], [false, true, true, true, false]);
+    let row = [Value::Int(1), Value::Null, Value::Int(2), Value::Int(-1), Value::from("xx")];
+    assert_eq!(answer.rows[0][..5], row);
+}
+
+#[test]
+fn an_error_of_severity_20_ends_the_connection_after_it_is_told() {
+    let served = serve(Limits::default());
+    let (mut client, mut other) = (served.client(), served.client());
+    assert_eq!(client.query("RAISERROR('mild', 20, 1)").errors(), [2754]);
+    let answer = client.query("SELECT 1; RAISERROR('severe', 20, 3) WITH LOG; SELECT 2");
+    assert_eq!(answer.rows, [[Value::Int(1)]]);
+    assert_eq!(answer.errors()[0], 50000);
+    assert_eq!(answer.messages[0].class, 20);
+    assert!(client.is_closed());
+    assert_eq!(other.query("SELECT 17").rows, [[Value::Int(17)]]);
+}

@@ -1,4 +1,4 @@
-//! Values as they leave, in the nullable form of their type.
+//! Values as they leave, in the nullable form of their type or, of columns that are NOT NULL, the fixed-length one.
 //!
 //! Invariant: a failed encoding leaves `out` as it was. The common types are written without allocation.
 
@@ -52,6 +52,25 @@ pub(crate) fn value(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Result<(),
         return Ok(());
     }
     coerced(out, ty, value)
+}
+
+/// Appends one value in the fixed-length form of its type, which is the nullable one without its byte of length.
+#[inline]
+pub(crate) fn fixed(out: &mut Vec<u8>, ty: SqlType, v: &Value) -> Result<(), EncodeError> {
+    match (ty, v) {
+        (SqlType::Int, Value::Int(v)) => out.extend_from_slice(&v.to_le_bytes()),
+        (SqlType::BigInt, Value::BigInt(v)) => out.extend_from_slice(&v.to_le_bytes()),
+        (SqlType::SmallInt, Value::SmallInt(v)) => out.extend_from_slice(&v.to_le_bytes()),
+        (SqlType::TinyInt, Value::TinyInt(v)) => out.push(*v),
+        (SqlType::Bit, Value::Bit(v)) => out.push(u8::from(*v)),
+        (_, Value::Null) => return Err(EncodeError { ty, value: v.natural_type() }),
+        _ => {
+            let at = out.len();
+            value(out, ty, v)?;
+            out.remove(at);
+        }
+    }
+    Ok(())
 }
 
 /// A value of a neighbouring type: converted as an assignment would.

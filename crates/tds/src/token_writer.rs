@@ -31,6 +31,16 @@ const MESSAGE_UNITS_MAX: usize = 16_000;
 /// The style that keeps every digit of a date or time as text.
 const ODBC_STYLE: i32 = 121;
 
+/// How a column's values go.
+#[derive(Clone, Copy)]
+struct Sent {
+    declared: SqlType,
+    /// The type as sent.
+    ty: SqlType,
+    /// In the fixed-length form, which has no NULL.
+    fixed: bool,
+}
+
 /// Writes the server's answers. One per connection; see the module for its invariants.
 pub struct TokenWriter {
     out: Vec<u8>,
@@ -42,8 +52,8 @@ pub struct TokenWriter {
     packet_id: u8,
     spid: u16,
     version: Version,
-    /// The columns of the current result set: type as declared, type as sent.
-    columns: Vec<(SqlType, SqlType)>,
+    /// The columns of the current result set.
+    columns: Vec<Sent>,
     /// Whether any column is sent as another type than declared (dates to a TDS 7.2 client).
     has_substitutes: bool,
     pending: Option<Done>,
@@ -273,11 +283,15 @@ impl TokenWriter {
         for column in columns {
             let sent = self.sent_type(column.ty);
             self.has_substitutes |= sent != column.ty;
-            self.columns.push((column.ty, sent));
+            let fixed = if column.nullable { None } else { type_info::fixed(sent) };
+            self.columns.push(Sent { declared: column.ty, ty: sent, fixed: fixed.is_some() });
             if announce {
                 self.out.extend_from_slice(&0u32.to_le_bytes());
                 self.out.extend_from_slice(&column.flags().to_le_bytes());
-                type_info::put(&mut self.out, sent);
+                match fixed {
+                    Some(token) => self.out.push(token),
+                    None => type_info::put(&mut self.out, sent),
+                }
                 put_b_varchar(&mut self.out, column.name);
             }
         }
@@ -316,7 +330,12 @@ impl TokenWriter {
         let nulls: usize = row
             .iter()
             .zip(&self.columns)
-            .map(|(value, (_, ty))| if value.is_null() { null_bytes(*ty) } else { 0 })
+            .map(|(value, column)| match (value.is_null(), column.fixed) {
+                (false, _) => 0,
+                (true, false) => null_bytes(column.ty),
+                // There is no NULL in this form: only the bitmap can say it.
+                (true, true) => bitmap_bytes + 1,
+            })
             .sum();
         let compact = nulls > bitmap_bytes && self.version.has_null_bitmap_rows();
         if compact {
@@ -331,11 +350,13 @@ impl TokenWriter {
         } else {
             self.out.push(byte::ROW);
         }
-        for (value, &(declared, sent)) in row.iter().zip(&self.columns) {
+        for (value, &Sent { declared, ty: sent, fixed }) in row.iter().zip(&self.columns) {
             if compact && value.is_null() {
                 continue;
             }
-            if self.has_substitutes && declared != sent {
+            if fixed {
+                encode::fixed(&mut self.out, sent, value)?;
+            } else if self.has_substitutes && declared != sent {
                 encode::value(&mut self.out, sent, &as_text(value, declared, sent)?)?;
             } else {
                 encode::value(&mut self.out, sent, value)?;

@@ -1,7 +1,7 @@
 //! TYPE_INFO (MS-TDS 2.2.5.4, 2.2.5.6): how a type is announced, and in which form its values follow.
 //!
-//! The server announces every column in the form that can hold NULL (INTN and so on); a client may use any
-//! form, the old ones (text, fixed lengths, TDS 4.2's char) too. XML is read as nvarchar(max), sql_variant as
+//! The server announces a column in the form that can hold NULL (INTN and so on), or, when it is NOT NULL and its
+//! type has one, in the fixed-length form (INT4), as SQL Server does; a client may use any form, the old ones (text, fixed lengths, TDS 4.2's char) too. XML is read as nvarchar(max), sql_variant as
 //! what it holds. CLR types and JSON and vector are refused by name.
 
 use crate::ProtocolError;
@@ -255,6 +255,26 @@ pub(crate) fn time_bytes(scale: u8) -> usize {
         3..=4 => 4,
         _ => 5,
     }
+}
+
+/// The token of a type's fixed-length form, which cannot hold NULL (FIXEDLENTYPE, 2.2.5.4.1), if it has one. It is the
+/// whole TYPE_INFO.
+pub(crate) fn fixed(ty: SqlType) -> Option<u8> {
+    use token as t;
+    Some(match ty {
+        SqlType::Bit => t::BIT,
+        SqlType::TinyInt => t::INT1,
+        SqlType::SmallInt => t::INT2,
+        SqlType::Int => t::INT4,
+        SqlType::BigInt => t::INT8,
+        SqlType::Money => t::MONEY,
+        SqlType::SmallMoney => t::MONEY4,
+        SqlType::Float => t::FLT8,
+        SqlType::Real => t::FLT4,
+        SqlType::DateTime => t::DATETIME,
+        SqlType::SmallDateTime => t::DATETIM4,
+        _ => return None,
+    })
 }
 
 /// Appends the TYPE_INFO of a type, in its nullable form.

@@ -153,6 +153,51 @@ fn every_type_in_rows() {
     }
 }
 
+/// NOT NULL columns: the fixed-length form where the type has one (INT4, not INTN), without a byte of length in rows.
+#[test]
+fn not_null_columns_go_in_their_fixed_form() {
+    let samples = samples();
+    let mut writer = TokenWriter::new(51);
+    let not_null = |ty| Column { nullable: false, ..Column::new("", ty) };
+    writer.columns(samples.iter().map(|(ty, _)| not_null(*ty)));
+    let most = samples.iter().map(|(_, values)| values.len()).max().unwrap();
+    let row = |i: usize| -> Vec<Value> {
+        samples.iter().map(|(_, values)| values[i % values.len()].clone()).collect()
+    };
+    let mut rows: Vec<Vec<Value>> = (0..most).map(row).collect();
+    // A NULL that should not be there still reaches the client, in the bitmap.
+    rows[0][3] = Value::Null;
+    rows.iter().for_each(|row| writer.row(row).unwrap());
+    writer.finish();
+    let found = tokens(&writer.take_full_packets(), 700);
+    let Token::Columns(columns) = &found[0].0 else { panic!("{:?}", found[0]) };
+    for (column, (ty, _)) in columns.iter().zip(&samples) {
+        assert!(column.ty == *ty && !column.nullable);
+    }
+    let read: Vec<&Vec<Value>> =
+        found.iter().filter(|(t, _)| *t == Token::Row).map(|(_, row)| row).collect();
+    assert_eq!(read, rows.iter().collect::<Vec<_>>());
+
+    // Byte for byte: int NOT NULL, int NULL, bit NOT NULL, and a smallint that becomes a real.
+    let mut writer = TokenWriter::new(51);
+    let (int, bit, real) = (SqlType::Int, SqlType::Bit, SqlType::Real);
+    writer.columns([not_null(int), Column::new("", int), not_null(bit), not_null(real)]);
+    writer.row(&[Value::Int(7), Value::Int(8), Value::Bit(true), Value::SmallInt(1)]).unwrap();
+    writer.finish();
+    let wire = writer.take_full_packets();
+    let types = [&wire[17..18], &wire[25..27], &wire[34..35], &wire[42..43]];
+    assert_eq!(types, [&[0x38][..], &[0x26, 4], &[0x32], &[0x3B]]);
+    assert_eq!(wire[44..59], [0xD1, 7, 0, 0, 0, 4, 8, 0, 0, 0, 1, 0, 0, 0x80, 0x3F]);
+    // Before TDS 7.3B there is no bitmap: an error, and no trace.
+    let mut writer = TokenWriter::new(51);
+    writer.set_version(Version::V7_2);
+    writer.columns([not_null(int)]);
+    assert!(writer.row(&[Value::Null]).is_err());
+    writer.row(&[Value::Int(1)]).unwrap();
+    writer.finish();
+    assert_eq!(tokens(&writer.take_full_packets(), 700)[1].1, [Value::Int(1)]);
+}
+
 /// Random rows, written in random packets and read in random pieces.
 #[test]
 fn random_rows_survive_random_packets() {
