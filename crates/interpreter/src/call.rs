@@ -25,6 +25,21 @@ use std::sync::Arc;
 use syntax::LexOptions;
 use types::{Len, SqlType, Value, convert};
 
+/// The names of system procedures are the same in every database and schema.
+fn bare_name(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name).trim_matches(['[', ']', '"'])
+}
+
+impl Rpc {
+    /// Whether it calls sp_reset_connection, which is the session's own affair.
+    pub fn resets_connection(&self) -> bool {
+        match &self.procedure {
+            RpcName::Name(name) => bare_name(name).eq_ignore_ascii_case("sp_reset_connection"),
+            RpcName::Id(_) => false,
+        }
+    }
+}
+
 /// What a call that ran to its end returns.
 type Called = Result<i32, Halt>;
 
@@ -75,8 +90,7 @@ impl Vm<'_> {
             }
             RpcName::Name(name) => name,
         };
-        // The names of system procedures are the same in every database and schema.
-        let bare = name.rsplit('.').next().unwrap_or(name).trim_matches(['[', ']', '"']);
+        let bare = bare_name(name);
         if !bare.get(..3).is_some_and(|p| p.eq_ignore_ascii_case("sp_")) {
             return self.remote_procedure(name, params, 0);
         }
@@ -109,11 +123,6 @@ impl Vm<'_> {
                 if !self.state.texts.release(handle) {
                     return Err(throw(no_handle(handle)));
                 }
-                self.sink.return_status(0);
-                Ok(0)
-            }
-            "sp_reset_connection" => {
-                self.state.reset_connection(false);
                 self.sink.return_status(0);
                 Ok(0)
             }

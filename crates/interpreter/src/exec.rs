@@ -72,6 +72,11 @@ impl Vm<'_> {
             } else {
                 self.call(&name, &args, code, frame, guarded)?
             };
+        // Of a batch's EXEC the client learns status and end; what a procedure calls is the procedure's affair.
+        if self.state.nesting == 0 {
+            self.sink.return_status(status);
+            self.sink.procedure_done(status);
+        }
         if let Some(var) = exec.result {
             let ty = code.vars[var.0 as usize];
             frame[var.0 as usize] = convert::cast(&Value::Int(status), SqlType::Int, ty, 0)?;

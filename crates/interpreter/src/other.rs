@@ -227,6 +227,38 @@ impl Vm<'_> {
             self.state.error = if raise.seterror { number } else { 0 };
             return Ok(());
         }
+        if severity > 18 && !raise.log {
+            return Err(SqlError::new(
+                2754,
+                16,
+                "Error severity levels greater than 18 can only be specified by members of the sysadmin role, using \
+                 the WITH LOG option.",
+            )
+            .into());
+        }
+        if raise.log && !self.may_on_server(Permission::AlterTrace) {
+            return Err(SqlError::new(
+                2778,
+                16,
+                "Only System Administrator can specify WITH LOG option for RAISERROR command.",
+            )
+            .into());
+        }
+        if severity >= 20 {
+            let spid = self.state.spid;
+            let mut notice = SqlError::new(
+                2745,
+                16,
+                format!(
+                    "Process ID {spid} has raised user error {number}, severity {severity}. SQL Server is \
+                     terminating this process."
+                ),
+            )
+            .with_state(2);
+            notice.line = line;
+            notice.procedure = code.name.clone();
+            self.tell_error(&notice);
+        }
         let mut error = SqlError::new(number, severity, text).with_state(state);
         error.reach = if severity >= 20 { Reach::Session } else { Reach::Statement };
         error.terminated_notice = false;

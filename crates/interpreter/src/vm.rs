@@ -317,7 +317,7 @@ impl Vm<'_> {
         }
     }
 
-    /// Sends an error, and 3621 after those that SQL Server follows by it.
+    /// Sends an error, and after it 1750 or 3621 where SQL Server does.
     pub fn tell_error(&mut self, error: &SqlError) {
         self.failed |= error.severity > 10;
         if error.number == executor::CANCELLED {
@@ -325,6 +325,13 @@ impl Vm<'_> {
             return;
         }
         self.sink.message(&error.to_message());
+        // A constraint that could not be made.
+        if matches!(error.number, 1779 | 1781 | 8111) {
+            let mut second = error.to_message();
+            (second.number, second.severity, second.state) = (1750, 16, 0);
+            second.text = "Could not create constraint or index. See previous errors.".to_owned();
+            self.sink.message(&second);
+        }
         if error.terminated_notice {
             let mut notice =
                 SqlMessage::info(3621, error.line.max(1), "The statement has been terminated.");

@@ -77,6 +77,12 @@ impl Session {
     /// Calls a procedure: its results, then its status, output parameters and end. As [`Session::execute`] otherwise.
     #[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
     pub fn call(&mut self, call: &Rpc, sink: &mut dyn ResultSink) -> Result<(), ()> {
+        if call.resets_connection() && !self.ended && !self.is_killed() {
+            self.go_back(false, sink);
+            sink.return_status(0);
+            sink.procedure_done(0);
+            return Ok(());
+        }
         self.run(sink, |state, host, sink| interpreter::execute_call(state, host, call, sink))
     }
 
@@ -96,6 +102,12 @@ impl Session {
     /// rolled back (unless it is to be kept), handles, plans and options are gone, the login's database is current.
     /// Suspends.
     pub fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) {
+        self.go_back(keep_transaction, sink);
+        sink.environment(EnvironmentChange::ResetDone);
+    }
+
+    /// What [`Session::reset`] does, and sp_reset_connection called by name.
+    fn go_back(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) {
         let database = self.state.database.name.clone();
         let before = self.state.open_transaction();
         self.state.reset_connection(keep_transaction);
@@ -110,7 +122,6 @@ impl Session {
         {
             sink.environment(EnvironmentChange::Database { old: &database, new: &self.home });
         }
-        sink.environment(EnvironmentChange::ResetDone);
     }
 
     fn run(

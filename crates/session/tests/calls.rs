@@ -559,7 +559,7 @@ fn settings_that_clients_send() {
                 s,
                 "EXEC sp_set_session_context N'tenant', N'a', 1 SELECT SESSION_CONTEXT(N'tenant') AS t",
             ),
-            "| t\na\ndone Select 1",
+            "status 0\nprocedure done\n| t\na\ndone Select 1",
         );
         assert!(batch(s, "EXEC sp_set_session_context N'tenant', N'b'").starts_with("Msg 15664"));
     });
