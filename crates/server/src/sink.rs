@@ -13,6 +13,8 @@ use types::{SqlType, Value};
 
 /// Bytes in full packets that are worth a system call.
 const SEND_BYTES: usize = 16 << 10;
+/// Errors from here on end the connection.
+const SEVERITY_FATAL: u8 = 20;
 /// CurCmd of an EXECUTE.
 const EXECUTE: u16 = 0xe0;
 
@@ -28,11 +30,21 @@ pub(crate) struct Answer<'a> {
     /// An error has been told that no DONE has owned up to: the next one has the error bit. Some clients (python-tds,
     /// go-mssqldb) look at that alone.
     failed: bool,
+    /// An error has been told that ends the connection: the DONEs say so (go-mssqldb looks at that alone).
+    fatal: bool,
 }
 
 impl<'a> Answer<'a> {
     pub fn new(connection: &'a Connection, writer: &'a mut TokenWriter) -> Answer<'a> {
-        Answer { connection, writer, held: None, no_metadata: false, silent: false, failed: false }
+        Answer {
+            connection,
+            writer,
+            held: None,
+            no_metadata: false,
+            silent: false,
+            failed: false,
+            fatal: false,
+        }
     }
 
     /// Ends the message and sends it. What the socket has no room for goes later.
@@ -47,7 +59,7 @@ impl<'a> Answer<'a> {
         if let Some(tds::Done { kind: DoneKind::InProc, status, .. }) = self.held {
             self.release();
             let status = match status.has(DoneStatus::ERROR) {
-                true => DoneStatus::ERROR,
+                true => self.error(),
                 false => DoneStatus::FINAL,
             };
             self.held = Some(tds::Done { kind: DoneKind::Proc, status, command: EXECUTE, rows: 0 });
@@ -77,8 +89,16 @@ impl<'a> Answer<'a> {
     /// The error bit of the DONE at hand.
     fn take_failure(&mut self, failed: bool) -> DoneStatus {
         match std::mem::take(&mut self.failed) || failed {
-            true => DoneStatus::ERROR,
+            true => self.error(),
             false => DoneStatus::FINAL,
+        }
+    }
+
+    /// The bits that say that an error has been told.
+    fn error(&self) -> DoneStatus {
+        match self.fatal {
+            true => DoneStatus::ERROR | DoneStatus::SERVER_ERROR,
+            false => DoneStatus::ERROR,
         }
     }
 
@@ -113,12 +133,8 @@ impl<'a> Answer<'a> {
     pub fn fail(&mut self) {
         self.failed = false;
         self.release();
-        self.held = Some(tds::Done {
-            kind: DoneKind::Done,
-            status: DoneStatus::ERROR,
-            command: 0,
-            rows: 0,
-        });
+        self.held =
+            Some(tds::Done { kind: DoneKind::Done, status: self.error(), command: 0, rows: 0 });
     }
 }
 
@@ -184,6 +200,7 @@ impl ResultSink for Answer<'_> {
         }
         self.release();
         self.failed |= message.severity > 10;
+        self.fatal |= message.severity >= SEVERITY_FATAL;
         self.writer.message(&Message {
             number: message.number,
             state: message.state,

@@ -317,6 +317,8 @@ fn an_error_of_severity_20_ends_the_connection_after_it_is_told() {
     assert_eq!(answer.rows, [[Value::Int(1)]]);
     assert_eq!(answer.errors(), [2745, 50000]);
     assert_eq!(answer.messages[1].class, 20);
+    let last = answer.dones.last().expect("a DONE").status;
+    assert!(last.has(DoneStatus::ERROR) && last.has(DoneStatus::SERVER_ERROR));
     assert!(client.is_closed());
     assert_eq!(other.query("SELECT 17").rows, [[Value::Int(17)]]);
 }

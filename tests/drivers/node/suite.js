@@ -475,6 +475,20 @@ const scenarios = {
     equal(other?.code, 'ECANCEL', 'the cancelled result');
     check(Date.now() - again < 2000, `cancel of a result took ${Date.now() - again} ms`);
     equal(await scalar(connection, 'SELECT 2'), 2, 'the connection after the second cancel');
+    // Paused, so that the server waits for the client, then cancelled: no row comes after the pause.
+    const paused = await new Promise((resolve) => {
+      let rows = 0;
+      const request = new Request(`SELECT t1.owner, REPLICATE('x', 2000) AS s FROM ${tables}`, (error) => resolve({ code: error?.code, rows }));
+      request.on('row', () => {
+        rows += 1;
+        if (rows !== 1000) return;
+        request.pause();
+        setTimeout(() => connection.cancel(), 200);
+      });
+      connection.execSql(request);
+    });
+    equal(paused, { code: 'ECANCEL', rows: 1000 }, 'a result that is paused and cancelled');
+    equal(await scalar(connection, 'SELECT 3'), 3, 'the connection after the third cancel');
     await begin(connection);
     await query(connection, 'UPDATE dbo.account SET balance = 5 WHERE id = 1');
     setTimeout(() => connection.cancel(), 100);
