@@ -370,7 +370,7 @@ fn sp_reset_connection_by_name_goes_back_to_the_logins_database() {
     client.send();
     let answer = client.answer().expect("an answer");
     assert_eq!(answer.errors(), [0; 0]);
-    assert!(answer.tokens.iter().any(|token| *token == Token::ReturnStatus(0)));
+    assert!(answer.tokens.contains(&Token::ReturnStatus(0)));
     assert_eq!(answer.dones.iter().map(|done| done.kind).collect::<Vec<_>>(), [DoneKind::Proc]);
     let master = Token::Change(Change::Database("master".into()));
     assert!(answer.tokens.contains(&master), "{:?}", answer.tokens);
