@@ -70,6 +70,8 @@ pub(crate) struct ScopeColumn {
     pub ty: SqlType,
     pub nullable: bool,
     pub identity: bool,
+    /// See [`OutputColumn::updatable`].
+    pub updatable: bool,
 }
 
 /// A source of FROM under the name it is exposed by.

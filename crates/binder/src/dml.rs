@@ -119,6 +119,7 @@ impl Binder<'_> {
                             ty: column.map_or(SqlType::Int, |c| c.ty),
                             nullable: true,
                             identity: false,
+                            updatable: false,
                         }
                     })
                     .collect();

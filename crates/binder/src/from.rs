@@ -201,6 +201,7 @@ impl Binder<'_> {
                     ty: c.ty,
                     nullable: c.nullable,
                     identity: c.identity.is_some(),
+                    updatable: c.identity.is_none(),
                 })
                 .collect(),
         };
@@ -233,6 +234,7 @@ impl Binder<'_> {
                     ty: c.ty,
                     nullable: c.nullable,
                     identity: false,
+                    updatable: false,
                 })
                 .collect(),
         };
@@ -420,6 +422,7 @@ impl Binder<'_> {
                 ty: column.ty,
                 nullable: column.nullable,
                 identity: column.identity,
+                updatable: column.updatable,
             });
         }
         Ok(Source { rel: bound.rel, tables: vec![scope] })

@@ -26,6 +26,7 @@ impl Binder<'_> {
                     ty: c.ty,
                     nullable: c.nullable,
                     identity: false,
+                    updatable: false,
                 });
             }
             ScopeTable { name: name.to_string(), schema: None, shown: name.to_string(), columns }
@@ -100,6 +101,7 @@ impl Binder<'_> {
                             ty: c.ty,
                             nullable: true,
                             identity: false,
+                            updatable: false,
                         };
                         columns.push((column, Expr::col(c.id, c.ty, c.nullable)));
                     }
@@ -117,6 +119,7 @@ impl Binder<'_> {
                         ty: bound.ty,
                         nullable: true,
                         identity: false,
+                        updatable: false,
                     };
                     columns.push((column, bound));
                 }

@@ -17,6 +17,7 @@ struct Item {
     name: Option<String>,
     expr: Expr,
     identity: bool,
+    updatable: bool,
 }
 
 /// What a SELECT statement does with its rows.
@@ -243,6 +244,7 @@ impl Binder<'_> {
                 ty,
                 nullable,
                 identity: item.identity && !grouped,
+                updatable: item.updatable && !grouped && !select.distinct,
             });
         }
         let visible: HashSet<ColId> = output.iter().map(|c| c.id).collect();
@@ -355,17 +357,17 @@ impl Binder<'_> {
                 }
                 ast::SelectItem::Expr { expr, alias } => {
                     let bound = self.expr(expr)?;
-                    let (name, identity) = match (&alias, &expr.kind) {
+                    let (name, (identity, updatable)) = match (&alias, &expr.kind) {
                         (Some(alias), ast::ExprKind::Column(c)) => {
-                            (Some(alias.value.clone()), self.is_identity(c))
+                            (Some(alias.value.clone()), self.column_properties(c))
                         }
-                        (Some(alias), _) => (Some(alias.value.clone()), false),
+                        (Some(alias), _) => (Some(alias.value.clone()), (false, false)),
                         (None, ast::ExprKind::Column(c)) => {
-                            (Some(c.name.value.clone()), self.is_identity(c))
+                            (Some(c.name.value.clone()), self.column_properties(c))
                         }
-                        _ => (None, false),
+                        _ => (None, (false, false)),
                     };
-                    items.push(Item { name, expr: bound, identity });
+                    items.push(Item { name, expr: bound, identity, updatable });
                 }
                 ast::SelectItem::Assign { variable, op, expr } => {
                     assigned.push(self.assignment(variable, *op, expr)?);
@@ -391,10 +393,10 @@ impl Binder<'_> {
         Ok((var, value))
     }
 
-    /// The column's name as declared replaces the one written, as SQL Server shows it.
-    fn is_identity(&self, c: &ast::ColumnRef) -> bool {
-        self.scopes.last().is_some_and(|s| s.tables.len() == 1)
-            && self.column(c, self.line).is_ok_and(|c| c.identity)
+    /// Whether a column is an identity (of the only table) and whether it may be written.
+    fn column_properties(&self, c: &ast::ColumnRef) -> (bool, bool) {
+        let single = self.scopes.last().is_some_and(|s| s.tables.len() == 1);
+        self.column(c, self.line).map_or((false, false), |c| (c.identity && single, c.updatable))
     }
 
     fn star(
@@ -423,6 +425,7 @@ impl Binder<'_> {
                     name: c.name.clone(),
                     expr: Expr::col(c.id, c.ty, c.nullable),
                     identity: c.identity && single,
+                    updatable: c.updatable,
                 });
             }
         }

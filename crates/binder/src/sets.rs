@@ -32,7 +32,14 @@ impl Binder<'_> {
                 row[i] = self.coerce(value, ty, CastMode::Implicit)?;
             }
             let id = self.new_col();
-            output.push(OutputColumn { name: None, id, ty, nullable, identity: false });
+            output.push(OutputColumn {
+                name: None,
+                id,
+                ty,
+                nullable,
+                identity: false,
+                updatable: false,
+            });
         }
         let columns = output.iter().map(|c| c.id).collect();
         Ok(Query { rel: Rel::Values { rows: bound, columns }, output, maxdop: 0 })
@@ -77,6 +84,7 @@ impl Binder<'_> {
                 ty: *ty,
                 nullable: a.nullable || b.nullable,
                 identity: false,
+                updatable: false,
             })
             .collect();
         let op = match (op, all) {

@@ -16,6 +16,7 @@ pub fn column_meta(output: &[OutputColumn]) -> Vec<ColumnMeta> {
         .iter()
         .map(|c| ColumnMeta {
             identity: c.identity,
+            updatable: c.updatable,
             ..ColumnMeta::new(c.name.as_deref().unwrap_or_default(), c.ty, c.nullable)
         })
         .collect()

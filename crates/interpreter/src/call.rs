@@ -401,7 +401,15 @@ impl Vm<'_> {
         for (i, param) in params.iter().enumerate().skip(first).filter(|(_, p)| p.output) {
             let Some(place) = place_of(code, param, i - first) else { continue };
             let name = param.name.as_deref().unwrap_or("");
-            self.sink.output(i as u16, name, code.params[place].ty, &frame[place]);
+            let (ty, value) = (code.params[place].ty, &frame[place]);
+            match client_type(param.ty, ty) {
+                // It comes back as the client declared it, where that can hold it.
+                Some(theirs) => match convert::cast(value, ty, theirs, 0) {
+                    Ok(value) => self.sink.output(i as u16, name, theirs, &value),
+                    Err(_) => self.sink.output(i as u16, name, ty, value),
+                },
+                None => self.sink.output(i as u16, name, ty, value),
+            }
         }
     }
 
@@ -534,6 +542,16 @@ fn place_of(code: &Code, param: &RpcParam, i: usize) -> Option<usize> {
         }
         Some(name) => code.params.iter().position(|p| p.name.eq_ignore_ascii_case(name)),
     }
+}
+
+/// The client's type of an output parameter where it is another number than the procedure's: SQL Server gives back what
+/// the client declared, and some clients (go-mssqldb) read nothing else into their variable.
+fn client_type(theirs: SqlType, ours: SqlType) -> Option<SqlType> {
+    let is_number = |ty| {
+        use SqlType::{BigInt, Bit, Float, Int, Money, Real, SmallInt, SmallMoney, TinyInt};
+        matches!(ty, Bit | TinyInt | SmallInt | Int | BigInt | Float | Real | Money | SmallMoney)
+    };
+    (theirs != ours && is_number(theirs) && is_number(ours)).then_some(theirs)
 }
 
 fn scalar(param: &RpcParam) -> Result<&Value, SqlError> {

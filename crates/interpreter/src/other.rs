@@ -51,6 +51,9 @@ impl Vm<'_> {
                 let mut message = SqlMessage::info(0, line, text);
                 message.procedure = code.name.clone();
                 self.sink.message(&message);
+                if !self.state.options.nocount {
+                    self.tell_done(Command::Other, None);
+                }
             }
             StmtKind::RaiseError(raise) => self.raise(raise, code, line, frame, guarded)?,
             StmtKind::Throw(None) => match self.state.caught.last() {

@@ -149,7 +149,7 @@ impl ResultSink for Answer<'_> {
             ty: column.ty,
             nullable: column.nullable,
             updatable: match column.updatable {
-                true => Updatable::ReadWrite,
+                true => Updatable::Unknown,
                 false => Updatable::ReadOnly,
             },
             identity: column.identity,

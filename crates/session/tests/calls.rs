@@ -18,11 +18,13 @@ const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
 struct Said {
     text: String,
     types: Vec<SqlType>,
+    updatable: Vec<bool>,
 }
 
 impl ResultSink for Said {
     fn columns(&mut self, columns: &[ColumnMeta]) {
         self.types = columns.iter().map(|c| c.ty).collect();
+        self.updatable = columns.iter().map(|c| c.updatable).collect();
         let names: Vec<&str> = columns.iter().map(|c| &*c.name).collect();
         let _ = writeln!(self.text, "| {}", names.join(" | "));
     }
@@ -310,6 +312,50 @@ fn procedures_by_name() {
         assert!(said.contains("Msg 40510") && said.contains("sp_cursoropen"), "{said}");
         let said = call(s, id(99), Vec::new());
         assert!(said.contains("Msg 2812"), "{said}");
+    });
+}
+
+#[test]
+fn a_number_comes_back_as_the_client_declared_it() {
+    with_session(|s, _| {
+        batch(
+            s,
+            "CREATE PROCEDURE yes @flag bit OUTPUT, @n smallint OUTPUT AS SELECT @flag = 1, @n = 300",
+        );
+        let wide = || RpcParam::input(SqlType::BigInt, Value::BigInt(5)).output();
+        let said = call(s, name("yes"), vec![wide().named("@flag"), wide().named("@n")]);
+        assert!(said.contains("output 0 @flag bigint 1\n"), "{said}");
+        assert!(said.contains("output 1 @n bigint 300\n"), "{said}");
+        // What the client's type cannot hold comes as the procedure's.
+        let narrow = RpcParam::input(SqlType::TinyInt, Value::Null).named("@n").output();
+        let said = call(s, name("yes"), vec![wide().named("@flag"), narrow]);
+        assert!(said.contains("output 1 @n smallint 300\n"), "{said}");
+    });
+}
+
+#[test]
+fn columns_of_tables_can_be_written() {
+    with_session(|s, _| {
+        let mut updatable = |text: &str| {
+            let mut said = Said::default();
+            assert!(s.execute(text, &mut said).is_ok(), "{}", said.text);
+            said.updatable
+        };
+        // Bulk copy of mssql-jdbc and tiberius sends those columns alone.
+        assert_eq!(updatable("SELECT * FROM t"), [false, true, true]);
+        assert_eq!(updatable("SELECT id, v AS w, v + 'x', 1 FROM k"), [true, true, false, false]);
+        assert_eq!(updatable("SELECT d.v, d.n FROM (SELECT v, 1 AS n FROM k) AS d"), [true, false]);
+        assert_eq!(updatable("SELECT v FROM k GROUP BY v"), [false]);
+        assert_eq!(updatable("SELECT name FROM sys.objects"), [false]);
+    });
+}
+
+#[test]
+fn a_message_is_a_statement_of_its_own() {
+    with_session(|s, _| {
+        let said = batch(s, "PRINT 'x'; SELECT 1 AS a; SET NOCOUNT ON; PRINT 'y'");
+        assert!(said.starts_with("x\ndone Other\n| a\n"), "{said}");
+        assert!(said.ends_with("y\n"), "{said}");
     });
 }
 

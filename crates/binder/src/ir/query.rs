@@ -26,6 +26,8 @@ pub struct OutputColumn {
     pub nullable: bool,
     /// The source is this table's identity column (SELECT INTO inherits the property).
     pub identity: bool,
+    /// It is a base table's column, seen as it is, that a client may write (not an identity).
+    pub updatable: bool,
 }
 
 /// A relational operator and its inputs.
