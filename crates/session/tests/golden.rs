@@ -20,6 +20,7 @@ use types::{SqlType, Value, format};
 struct Answer {
     text: String,
     types: Vec<SqlType>,
+    nullable: Vec<bool>,
     /// An error was among the messages.
     failed: bool,
 }
@@ -27,11 +28,17 @@ struct Answer {
 impl ResultSink for Answer {
     fn columns(&mut self, columns: &[ColumnMeta]) {
         self.types = columns.iter().map(|column| column.ty).collect();
+        self.nullable = columns.iter().map(|column| column.nullable).collect();
         let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
         let _ = writeln!(self.text, "| {}", names.join(" | "));
     }
 
     fn row(&mut self, row: &[Value]) {
+        // Clients read such columns in a form that has no NULL.
+        let is_told = |(value, nullable): (&Value, &bool)| *nullable || !value.is_null();
+        if !row.iter().zip(&self.nullable).all(is_told) {
+            let _ = writeln!(self.text, "NULL in a column that is told as NOT NULL:");
+        }
         let cells: Vec<String> =
             row.iter().zip(&self.types).map(|(value, ty)| format::shell(value, *ty)).collect();
         let _ = writeln!(self.text, "  {}", cells.join(" | "));
