@@ -600,6 +600,23 @@ fn settings_that_clients_send() {
             ),
             "| id | name\ndone Select 0\n| n\n0\ndone Select 1",
         );
+        // What bulk copy of SqlClient and mssql-python asks for first; the parts of a name may be left out.
+        let said = batch(
+            s,
+            "SET FMTONLY ON select * from dbo.k SET FMTONLY OFF exec ..sp_tablecollations_100 N'.[k]'",
+        );
+        assert!(said.starts_with("| id | v\ndone Select 0\n| colid | name | tds_coll"), "{said}");
+        assert!(said.contains("  2 | v | 0x0904D00034 | SQL_Latin1"), "{said}");
+        assert_eq!(batch(s, "SELECT COUNT(*) AS n FROM ...k"), "| n\n  0\ndone Select 1\n");
+        // A setting of one request holds for the next, however it comes.
+        batch(s, "SET DATEFIRST 3");
+        let said = call(s, id(10), vec![text("SELECT @@DATEFIRST AS d")]);
+        assert!(said.starts_with("| d\n  3\n"), "{said}");
+        // A procedure of one's own is gone when it is dropped.
+        batch(s, "CREATE PROCEDURE #p AS SELECT 1 AS a");
+        batch(s, "DROP PROCEDURE #p");
+        assert_eq!(batch(s, "CREATE PROCEDURE #p AS SELECT 2 AS a"), "done CreateProcedure\n");
+        assert!(batch(s, "EXEC #p").starts_with("| a\n  2\n"));
         check(
             &batch(
                 s,

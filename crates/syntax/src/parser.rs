@@ -423,9 +423,16 @@ impl<'a> Parser<'a> {
     fn object_name(&mut self) -> ParseResult<ObjectName> {
         let start = self.at;
         let mut parts: [Option<Ident>; 3] = [None, None, None];
-        let mut name = self.ident()?;
         let mut count = 0;
-        while self.at_sym(Sym::Dot) {
+        let name = loop {
+            let mut part = None;
+            if !self.at_sym(Sym::Dot) {
+                let word = self.ident()?;
+                if !self.at_sym(Sym::Dot) {
+                    break word;
+                }
+                part = Some(word);
+            }
             if count == 3 {
                 let text = self.span_from(start).text(self.text).to_string();
                 return Err(self.mistake(
@@ -435,15 +442,10 @@ impl<'a> Parser<'a> {
                     ),
                 ));
             }
-            self.at += 1;
-            parts[count] = Some(name);
+            parts[count] = part;
             count += 1;
-            if self.at_sym(Sym::Dot) && count < 3 {
-                self.at += 1;
-                count += 1;
-            }
-            name = self.ident()?;
-        }
+            self.at += 1;
+        };
         let mut parts = parts.into_iter().take(count).rev();
         let schema = parts.next().flatten();
         let database = parts.next().flatten();
