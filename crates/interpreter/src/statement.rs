@@ -192,7 +192,7 @@ impl Vm<'_> {
             StmtKind::Set(_) | StmtKind::Use { .. } => {
                 self.other(&statement.kind, code, statement.line, frame, guarded)
             }
-            StmtKind::Exec(_) if self.state.options.fmtonly => {
+            StmtKind::Exec(_) | StmtKind::ExecString { .. } if self.state.options.fmtonly => {
                 self.other(&statement.kind, code, statement.line, frame, guarded)
             }
             _ if self.state.options.fmtonly => {

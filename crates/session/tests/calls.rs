@@ -607,6 +607,11 @@ fn settings_that_clients_send() {
         );
         assert!(said.starts_with("| id | v\ndone Select 0\n| colid | name | tds_coll"), "{said}");
         assert!(said.contains("  2 | v | 0x0904D00034 | SQL_Latin1"), "{said}");
+        let said = batch(
+            s,
+            "DECLARE @c nvarchar(max) = N'v, id'; SET FMTONLY ON; EXEC(N'SELECT ' + @c + N' FROM k'); SET FMTONLY OFF",
+        );
+        assert!(said.starts_with("| v | id\n") && said.contains(" Select 0"), "{said}");
         assert_eq!(batch(s, "SELECT COUNT(*) AS n FROM ...k"), "| n\n  0\ndone Select 1\n");
         // A setting of one request holds for the next, however it comes.
         batch(s, "SET DATEFIRST 3");
