@@ -146,7 +146,8 @@ impl TypeInfo {
             }
             t::DECIMALN | t::NUMERICN | t::DECIMAL_OLD | t::NUMERIC_OLD => {
                 let (max, precision, scale) = (r.u8(WHAT)?, r.u8(WHAT)?, r.u8(WHAT)?);
-                if !(2..=17).contains(&max) || !(1..=38).contains(&precision) || scale > precision {
+                // The precision tells the length; mssql-python's bulk copy repeats the type's own byte (0x6A) here.
+                if max < 2 || !(1..=38).contains(&precision) || scale > precision {
                     return Err(bad);
                 }
                 (SqlType::Decimal { precision, scale }, Form::Byte(17))
