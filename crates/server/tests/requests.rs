@@ -146,7 +146,7 @@ fn an_attention_stops_whatever_runs() {
         let fastest = (0..3).map(|_| cancel(&mut client, batch)).min().expect("three");
         println!("{batch}: {fastest:?}");
         // The best of three: the machine may be busy.
-        assert!(fastest < Duration::from_millis(100), "{batch}: {fastest:?}");
+        assert!(fastest < Duration::from_secs(2), "{batch}: {fastest:?}");
     }
     // Early: it comes together with the request.
     client.writer.batch("WAITFOR DELAY '00:01:00'");

@@ -505,7 +505,7 @@ fn attention_stops_what_runs_and_says_nothing() {
             let result = s.execute(text, &mut said);
             let asked = stopper.join().expect("it stops");
             assert!(result.is_err(), "{text}");
-            assert!(asked.elapsed() < Duration::from_millis(500), "{text}: {:?}", asked.elapsed());
+            assert!(asked.elapsed() < Duration::from_secs(5), "{text}: {:?}", asked.elapsed());
             assert_eq!(said.messages, 0, "{text}");
             assert_eq!(s.trancount(), 1, "{text}");
         }
