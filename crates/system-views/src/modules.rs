@@ -36,23 +36,36 @@ impl Module {
     }
 }
 
+/// One with a text of its own, or `name = other`: the same text under another name.
 macro_rules! modules {
-    ($($name:literal)*) => {
-        &[$(Module { name: $name, text: include_str!(concat!("procedures/", $name, ".sql")) }),*]
+    (@text $name:literal, $file:literal) => {
+        Module {
+            name: $name,
+            text: concat!(
+                "CREATE PROCEDURE sys.",
+                $name,
+                "\n",
+                include_str!(concat!("procedures/", $file, ".sql"))
+            ),
+        }
     };
+    (@one $name:literal) => { modules!(@text $name, $name) };
+    (@one $name:literal $file:literal) => { modules!(@text $name, $file) };
+    ($($name:literal $(= $file:literal)?)*) => { &[$(modules!(@one $name $($file)?)),*] };
 }
 
-/// The texts lie in `procedures/`, a file each. Columns, their order and types are those of SQL Server's documentation.
+/// The texts lie in `procedures/`, a file each, from behind the name on. Columns, their order and types are those of SQL
+/// Server's documentation.
 static MODULES: &[Module] = modules! {
     "sp_column_privileges"
     "sp_columns"
     "sp_columns_100"
-    "sp_columns_170"
+    "sp_columns_170" = "sp_columns_100"
     "sp_columns_90"
     "sp_databases"
     "sp_datatype_info"
     "sp_datatype_info_100"
-    "sp_datatype_info_90"
+    "sp_datatype_info_90" = "sp_datatype_info"
     "sp_fkeys"
     "sp_help"
     "sp_helpconstraint"
@@ -64,17 +77,17 @@ static MODULES: &[Module] = modules! {
     "sp_spaceused"
     "sp_special_columns"
     "sp_special_columns_100"
-    "sp_special_columns_90"
+    "sp_special_columns_90" = "sp_special_columns"
     "sp_sproc_columns"
     "sp_sproc_columns_100"
     "sp_sproc_columns_90"
     "sp_statistics"
-    "sp_statistics_100"
+    "sp_statistics_100" = "sp_statistics"
     "sp_stored_procedures"
     "sp_table_privileges"
     "sp_tablecollations"
-    "sp_tablecollations_100"
-    "sp_tablecollations_90"
+    "sp_tablecollations_100" = "sp_tablecollations"
+    "sp_tablecollations_90" = "sp_tablecollations"
     "sp_tables"
     "sp_who"
     "sp_who2"

@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_column_privileges
     @table_name sysname,
     @table_owner sysname = NULL,
     @table_qualifier sysname = NULL,

@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_databases
 AS
 SELECT d.name AS DATABASE_NAME, CAST(SUM(CAST(f.size AS bigint)) * 8 AS int) AS DATABASE_SIZE, CAST(NULL AS varchar(254)) AS REMARKS
 FROM sys.databases AS d JOIN sys.master_files AS f ON f.database_id = d.database_id

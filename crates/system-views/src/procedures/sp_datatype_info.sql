@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_datatype_info
     @data_type int = 0,
     @ODBCVer tinyint = 2
 AS

@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_fkeys
     @pktable_name sysname = NULL,
     @pktable_owner sysname = NULL,
     @pktable_qualifier sysname = NULL,

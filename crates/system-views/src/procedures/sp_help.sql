@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_help
     @objname nvarchar(776) = NULL
 AS
 IF @objname IS NULL

@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_helpconstraint
     @objname nvarchar(776),
     @nomsg varchar(5) = 'msg'
 AS

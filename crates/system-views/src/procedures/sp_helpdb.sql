@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_helpdb
     @dbname sysname = NULL
 AS
 IF @dbname IS NOT NULL AND DB_ID(@dbname) IS NULL

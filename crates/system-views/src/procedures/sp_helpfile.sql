@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_helpfile
     @filename sysname = NULL
 AS
 IF @filename IS NOT NULL AND FILE_ID(@filename) IS NULL

@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_helpindex
     @objname nvarchar(776)
 AS
 DECLARE @id int = OBJECT_ID(@objname)

@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_server_info
     @attribute_id int = NULL
 AS
 SELECT CAST(a.id AS int) AS attribute_id, CAST(a.name AS varchar(60)) AS attribute_name, CAST(a.value AS varchar(255)) AS attribute_value

@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_spaceused
     @objname nvarchar(776) = NULL,
     @updateusage varchar(5) = 'false'
 AS

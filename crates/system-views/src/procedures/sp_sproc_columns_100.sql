@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_sproc_columns_100
     @procedure_name nvarchar(390) = '%',
     @procedure_owner nvarchar(384) = NULL,
     @procedure_qualifier sysname = NULL,

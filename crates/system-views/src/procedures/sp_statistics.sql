@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_statistics
     @table_name sysname,
     @table_owner sysname = NULL,
     @table_qualifier sysname = NULL,

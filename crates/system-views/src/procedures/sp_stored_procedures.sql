@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_stored_procedures
     @sp_name nvarchar(390) = NULL,
     @sp_owner nvarchar(384) = NULL,
     @sp_qualifier sysname = NULL,

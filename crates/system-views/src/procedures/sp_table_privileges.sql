@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_table_privileges
     @table_name nvarchar(384),
     @table_owner nvarchar(384) = NULL,
     @table_qualifier sysname = NULL,

@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_tablecollations
     @object nvarchar(4000)
 AS
 SELECT CAST(c.column_id AS int) AS colid, CAST(c.name AS sysname) AS name,

@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_tables
     @table_name nvarchar(384) = NULL,
     @table_owner nvarchar(384) = NULL,
     @table_qualifier sysname = NULL,

@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_who
     @loginame sysname = NULL
 AS
 SELECT spid, ecid, status, loginame, hostname, CAST(blocked AS char(5)) AS blk, CAST(DB_NAME(dbid) AS nchar(128)) AS dbname, cmd, request_id

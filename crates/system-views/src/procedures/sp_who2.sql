@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.sp_who2
     @loginame sysname = NULL
 AS
 SELECT CAST(spid AS char(5)) AS SPID, CAST(CASE WHEN status = 'running' THEN 'RUNNABLE' ELSE status END AS nvarchar(30)) AS Status,

@@ -1,4 +1,3 @@
-CREATE PROCEDURE sys.xp_msver
     @optname sysname = NULL
 AS
 SELECT CAST(v.id AS int) AS [Index], CAST(v.name AS sysname) AS Name, CAST(v.number AS int) AS Internal_Value,
