@@ -1,0 +1,98 @@
+//! Schemas, and who owns them.
+
+use super::{cannot, check_principal_name, fixed, unknown};
+use crate::permission::{database_denied, object_target};
+use crate::vm::Vm;
+use executor::SqlError;
+use security::{Permission, SchemaDef, Securable, Target, database_role};
+use syntax::ast::Ident;
+use types::Value;
+
+impl Vm<'_> {
+    pub(super) fn create_schema(
+        &mut self,
+        name: &Ident,
+        owner: Option<&Ident>,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        let access = self.state.identity.access().clone();
+        if !access.allows(Permission::CreateSchema, Target::Database) {
+            return Err(database_denied("CREATE SCHEMA", &self.state.database.name));
+        }
+        check_principal_name(&name.value)?;
+        self.change_database(frame, |directory| {
+            if directory.schema(&name.value).is_some() {
+                return Err(SqlError::new(
+                    2714,
+                    16,
+                    format!("There is already an object named '{}' in the database.", name.value),
+                )
+                .with_state(6));
+            }
+            let owner = match owner {
+                None => access.user(),
+                Some(owner) => {
+                    let found = directory.find(&owner.value).map(|p| p.id);
+                    let own = |id: i32| access.user_token().contains(&id);
+                    found
+                        .filter(|id| {
+                            own(*id)
+                                || access.allows(Permission::Impersonate, Target::Principal(*id))
+                        })
+                        .ok_or_else(|| unknown("user", &owner.value))?
+                }
+            };
+            let taken = |id: &i32| directory.schemas.contains_key(id);
+            let id = (database_role::FIRST..).find(|id| !taken(id)).unwrap_or_default();
+            let name = name.value.as_str().into();
+            directory.schemas.insert(id, SchemaDef { id, name, owner });
+            Ok(())
+        })
+    }
+
+    pub(super) fn drop_schema(
+        &mut self,
+        name: &Ident,
+        if_exists: bool,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        let access = self.state.identity.access().clone();
+        let found = access.database().schema(&name.value).cloned();
+        let Some(schema) = found else {
+            return match if_exists {
+                true => Ok(()),
+                false => Err(cannot("drop the schema", &name.value)),
+            };
+        };
+        if !access.allows(Permission::Control, Target::Schema(schema.id)) {
+            return Err(cannot("drop the schema", &name.value));
+        }
+        if schema.id < database_role::FIRST {
+            return Err(fixed("drop the schema", &schema.name));
+        }
+        let all = self.state.database.catalog.objects_in(self.state.definitions());
+        let inside = all.iter().find(|object| match object_target(&access, object) {
+            Target::Object { schema: id, .. } => id == schema.id,
+            _ => false,
+        });
+        if let Some(inside) = inside {
+            let object = match inside {
+                catalog::ObjectRef::Table(t) => &t.name,
+                catalog::ObjectRef::Procedure(p) => &p.name,
+            };
+            return Err(SqlError::new(
+                3729,
+                16,
+                format!(
+                    "Cannot drop schema '{}' because it is being referenced by object '{object}'.",
+                    schema.name
+                ),
+            ));
+        }
+        self.change_database(frame, |directory| {
+            directory.schemas.remove(&schema.id);
+            directory.grants.retain(|key, _| key.securable != Securable::Schema(schema.id));
+            Ok(())
+        })
+    }
+}
