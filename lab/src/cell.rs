@@ -1,5 +1,6 @@
 //! The figures of one cell, as `--json` prints them. Field names are part of the interface.
 
+use crate::{LabError, Progress};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -93,4 +94,21 @@ pub struct Moment {
     pub at_s: f64,
     /// Over the time since the moment before.
     pub rows_per_s: f64,
+}
+
+/// Runs a cell for each number of sessions; the first that fails ends the run.
+pub(crate) fn each_cell(
+    sessions: &[usize],
+    progress: &mut dyn Progress,
+    mut run: impl FnMut(usize, &mut dyn Progress) -> Result<Cell, LabError>,
+) -> Result<Vec<Cell>, LabError> {
+    let mut cells = Vec::new();
+    for (index, &n) in sessions.iter().enumerate() {
+        let title = format!("{n} session{}", if n == 1 { "" } else { "s" });
+        progress.begin(index, sessions.len(), &title);
+        let cell = run(n, progress)?;
+        progress.end(&cell);
+        cells.push(cell);
+    }
+    Ok(cells)
 }

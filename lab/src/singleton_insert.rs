@@ -3,7 +3,7 @@
 //! A cell: a fresh instance in a fresh folder; N sessions, each a task; a warm-up that is cut; a
 //! window that is measured; and at the end the count of the table against the rows acknowledged.
 
-use crate::cell::{Cell, Moment};
+use crate::cell::{Cell, Moment, each_cell};
 use crate::error::LabError;
 use crate::load::{self, Shared, Work};
 use crate::measure::{Figures, Window};
@@ -107,16 +107,10 @@ impl Options {
 /// caller who did not take them from `progress`.
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Cell>, LabError> {
     options.check()?;
-    let mut cells = Vec::new();
-    for (index, &sessions) in options.sessions.iter().enumerate() {
-        let title = format!("{sessions} session{}", if sessions == 1 { "" } else { "s" });
-        progress.begin(index, options.sessions.len(), &title);
+    each_cell(&options.sessions, progress, |sessions, progress| {
         let folder = Folder::new(&options.data, options.keep)?;
-        let cell = run_cell(options, sessions, &folder.path, progress)?;
-        progress.end(&cell);
-        cells.push(cell);
-    }
-    Ok(cells)
+        run_cell(options, sessions, &folder.path, progress)
+    })
 }
 
 /// A fresh folder, removed with its contents when dropped, its parent too if that is empty then.

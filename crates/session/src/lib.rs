@@ -27,7 +27,7 @@ pub use executor::{
 pub use instance::Instance;
 pub use interpreter::{
     BeginNext, BulkLoad, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest,
-    is_insert_bulk, well_known,
+    is_insert_bulk,
 };
 pub use login::Login;
 pub use session::Session;

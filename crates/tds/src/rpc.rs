@@ -17,7 +17,7 @@ pub const PARAMETERS_MAX: usize = 2100;
 pub enum RpcName {
     /// As text, with its schema perhaps, and with brackets perhaps.
     Name(String),
-    /// One of the procedures with a number of its own: [`RpcName::well_known`].
+    /// One of the procedures with a number of its own (2.2.6.6, ProcID), 1 to 15.
     Id(u16),
 }
 
@@ -28,28 +28,6 @@ impl RpcName {
     pub const SP_PREPEXEC: u16 = 13;
     pub const SP_PREPEXECRPC: u16 = 14;
     pub const SP_UNPREPARE: u16 = 15;
-
-    /// The name of a numbered procedure (2.2.6.6, ProcID).
-    pub fn well_known(id: u16) -> Option<&'static str> {
-        Some(match id {
-            1 => "sp_cursor",
-            2 => "sp_cursoropen",
-            3 => "sp_cursorprepare",
-            4 => "sp_cursorexecute",
-            5 => "sp_cursorprepexec",
-            6 => "sp_cursorunprepare",
-            7 => "sp_cursorfetch",
-            8 => "sp_cursoroption",
-            9 => "sp_cursorclose",
-            10 => "sp_executesql",
-            11 => "sp_prepare",
-            12 => "sp_execute",
-            13 => "sp_prepexec",
-            14 => "sp_prepexecrpc",
-            15 => "sp_unprepare",
-            _ => return None,
-        })
-    }
 }
 
 /// One call.

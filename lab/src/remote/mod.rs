@@ -9,7 +9,7 @@
 mod connections;
 mod statistics;
 
-use crate::cell::{Cell, Moment};
+use crate::cell::{Cell, Moment, each_cell};
 use crate::error::LabError;
 use crate::load::executor_sink::Errors;
 use crate::script::{self, Shape};
@@ -91,15 +91,9 @@ impl Options {
 /// Runs every cell; the first that fails ends the run.
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Cell>, LabError> {
     options.check()?;
-    let mut cells = Vec::new();
-    for (index, &sessions) in options.sessions.iter().enumerate() {
-        let title = format!("{sessions} session{}", if sessions == 1 { "" } else { "s" });
-        progress.begin(index, options.sessions.len(), &title);
-        let cell = run_cell(options, sessions, progress)?;
-        progress.end(&cell);
-        cells.push(cell);
-    }
-    Ok(cells)
+    each_cell(&options.sessions, progress, |sessions, progress| {
+        run_cell(options, sessions, progress)
+    })
 }
 
 /// A connection of the lab's own, for everything but the load.

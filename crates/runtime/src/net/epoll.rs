@@ -13,10 +13,11 @@ pub(super) fn no_events() -> Events {
     [libc::epoll_event { events: 0, u64: 0 }; EVENTS_AT_ONCE]
 }
 
-/// One epoll set.
-pub(super) struct Epoll(OwnedFd);
+/// One epoll set (epoll(7)).
+pub struct Epoll(OwnedFd);
 
 impl Epoll {
+    /// An empty one.
     pub fn new() -> io::Result<Epoll> {
         // SAFETY: a plain system call that returns a fresh descriptor or -1.
         let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
@@ -27,14 +28,17 @@ impl Epoll {
         Ok(Epoll(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
+    /// Its own descriptor, readable while an event waits: sets can be nested.
     pub fn fd(&self) -> RawFd {
         self.0.as_raw_fd()
     }
 
+    /// Adds a descriptor with EPOLL* bits; `data` comes back with its events.
     pub fn add(&self, fd: RawFd, events: u32, data: u64) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_ADD, fd, events, data)
     }
 
+    /// Takes a descriptor out.
     pub fn remove(&self, fd: RawFd) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_DEL, fd, 0, 0)
     }
@@ -49,9 +53,14 @@ impl Epoll {
     }
 
     /// Fills `events`; how many there are. `ns`: 0 does not wait, `None` waits for ever. A signal ends the wait early.
-    pub fn wait(&self, events: &mut Events, ns: Option<u64>) -> usize {
+    pub(super) fn wait(&self, events: &mut Events, ns: Option<u64>) -> usize {
         let n = if ns == Some(0) { self.wait_ms(events, 0) } else { self.wait_ns(events, ns) };
         usize::try_from(n).unwrap_or(0)
+    }
+
+    /// Waits for any event, or for `ns`, and says nothing of what it was. `None` waits for ever.
+    pub fn sleep(&self, ns: Option<u64>) {
+        self.wait(&mut no_events(), ns);
     }
 
     fn wait_ns(&self, events: &mut Events, ns: Option<u64>) -> i64 {

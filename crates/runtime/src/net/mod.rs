@@ -21,6 +21,7 @@ mod simulated;
 mod stream;
 
 pub use blocking::Waiting;
+pub use epoll::Epoll;
 pub use reactor::{Reactor, Ready, Source, Token, current, install};
 pub(crate) use simulated::forget as forget_sim_network;
 pub use stream::{Listener, Stream};

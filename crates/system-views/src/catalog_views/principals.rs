@@ -225,19 +225,27 @@ view! {
     member_principal_id int = m.1;
 }
 
-view! {
-    SERVER_PERMISSIONS = "sys.server_permissions" of Granted as g, rows server_grants;
-    class tinyint = class(g).number();
-    class_desc nvarchar(60) null = class(g).description();
-    major_id int = major(g.key.securable);
-    minor_id int = 0;
-    grantee_principal_id int = g.key.grantee;
-    grantor_principal_id int = grantor(g);
-    type char(4) = format!("{:<4}", g.key.permission.code());
-    permission_name nvarchar(128) null = g.key.permission.name();
-    state char(1) = g.value.state.code();
-    state_desc nvarchar(60) null = g.value.state.description();
+/// The two views of permissions have the same columns.
+macro_rules! permissions_view {
+    ($view:ident = $full:literal, rows $rows:expr) => {
+        view! {
+            $view = $full of Granted as g, rows $rows;
+            class tinyint = class(g).number();
+            class_desc nvarchar(60) null = class(g).description();
+            major_id int = major(g.key.securable);
+            minor_id int = 0;
+            grantee_principal_id int = g.key.grantee;
+            grantor_principal_id int = grantor(g);
+            type char(4) = format!("{:<4}", g.key.permission.code());
+            permission_name nvarchar(128) null = g.key.permission.name();
+            state char(1) = g.value.state.code();
+            state_desc nvarchar(60) null = g.value.state.description();
+        }
+    };
 }
+
+permissions_view! { SERVER_PERMISSIONS = "sys.server_permissions", rows server_grants }
+permissions_view! { DATABASE_PERMISSIONS = "sys.database_permissions", rows database_grants }
 
 view! {
     DATABASE_PRINCIPALS = "sys.database_principals" of Shown as s, rows database_principals;
@@ -263,20 +271,6 @@ view! {
     DATABASE_ROLE_MEMBERS = "sys.database_role_members" of (i32, i32) as m, rows database_members;
     role_principal_id int = m.0;
     member_principal_id int = m.1;
-}
-
-view! {
-    DATABASE_PERMISSIONS = "sys.database_permissions" of Granted as g, rows database_grants;
-    class tinyint = class(g).number();
-    class_desc nvarchar(60) null = class(g).description();
-    major_id int = major(g.key.securable);
-    minor_id int = 0;
-    grantee_principal_id int = g.key.grantee;
-    grantor_principal_id int = grantor(g);
-    type char(4) = format!("{:<4}", g.key.permission.code());
-    permission_name nvarchar(128) null = g.key.permission.name();
-    state char(1) = g.value.state.code();
-    state_desc nvarchar(60) null = g.value.state.description();
 }
 
 view! {
