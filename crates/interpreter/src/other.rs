@@ -94,6 +94,10 @@ impl Vm<'_> {
             StmtKind::WaitFor(wait) => self.wait_for(wait, frame)?,
             StmtKind::Set(option) => self.set(option, line, frame)?,
             StmtKind::Kill(session) => {
+                if !self.may_on_server(Permission::AlterAnyConnection) {
+                    let text = "User does not have permission to use the KILL statement.";
+                    return Err(SqlError::new(6102, 14, text).into());
+                }
                 let spid = self.whole(session, frame)?;
                 if spid == self.state.spid as i64 {
                     return Err(SqlError::new(
