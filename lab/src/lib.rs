@@ -13,6 +13,7 @@ mod error;
 mod flush;
 pub mod ledger;
 mod load;
+pub mod log_device;
 mod measure;
 pub mod remote;
 pub mod report;

@@ -72,6 +72,11 @@ impl dyn File {
         self.run(Op::Sync, 0, std::ptr::null_mut(), 0, wait).map(|_| ())
     }
 
+    /// As [`sync`](Self::sync), by fsync.
+    pub fn sync_all(&self, wait: WaitType) -> io::Result<()> {
+        self.run(Op::SyncAll, 0, std::ptr::null_mut(), 0, wait).map(|_| ())
+    }
+
     /// The private door of the calls above: they own `ptr..ptr + len` until this returns, and this
     /// returns only after completion.
     fn run(

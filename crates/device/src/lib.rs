@@ -16,7 +16,7 @@ mod blocking;
 mod real;
 mod sim;
 
-pub use real::{IoMode, RealFs};
+pub use real::{IoMode, RealFs, dsync_refused};
 pub use sim::{Fault, SimFs};
 
 use std::io;
@@ -30,8 +30,18 @@ pub enum Op {
     Write,
     /// A write that is durable when it completes (RWF_DSYNC, else write and fdatasync).
     WriteDurable,
-    /// Makes every write that completed before durable, and the file's length.
+    /// Makes every write that completed before durable, and the file's length (fdatasync).
     Sync,
+    /// The same, and what else the file system keeps of the file, such as its times (fsync). No engine
+    /// needs it; experiments compare it.
+    SyncAll,
+}
+
+impl Op {
+    /// Neither reads nor writes a range.
+    pub fn is_sync(self) -> bool {
+        matches!(self, Op::Sync | Op::SyncAll)
+    }
 }
 
 /// Told, once, that an operation is over.
@@ -45,7 +55,7 @@ pub trait IoDone: Send + Sync {
 /// An open file. Operations may be in flight in any number and complete in any order.
 pub trait File: Send + Sync {
     /// Starts an operation; `done` is called when it is over, possibly before this returns.
-    /// For [`Op::Sync`], `offset`, `ptr` and `len` are ignored.
+    /// For syncs, `offset`, `ptr` and `len` are ignored.
     ///
     /// # Safety
     /// `ptr..ptr + len` stays valid until `done.complete` is called: writable and untouched by others
@@ -94,6 +104,8 @@ pub struct OpenOptions {
     pub truncate: bool,
     /// Go around the page cache where the file system can (O_DIRECT).
     pub direct: bool,
+    /// Every write is durable when it completes, whatever its [`Op`] (O_DSYNC).
+    pub dsync: bool,
 }
 
 impl OpenOptions {
@@ -105,6 +117,7 @@ impl OpenOptions {
             read_only: false,
             truncate: false,
             direct: false,
+            dsync: false,
         }
     }
 
@@ -123,6 +136,11 @@ impl OpenOptions {
 
     pub const fn direct(mut self) -> Self {
         self.direct = true;
+        self
+    }
+
+    pub const fn dsync(mut self) -> Self {
+        self.dsync = true;
         self
     }
 }

@@ -42,6 +42,11 @@ struct Request {
 /// A file system refused RWF_DSYNC once: from then on durable writes are write and fdatasync.
 static NO_DSYNC: AtomicBool = AtomicBool::new(false);
 
+/// Whether durable writes of this process go out as a write and a sync, because a file system refused RWF_DSYNC.
+pub fn dsync_refused() -> bool {
+    NO_DSYNC.load(Relaxed)
+}
+
 // SAFETY: `ptr` is only handed to the kernel; by the contract of `File::submit` the memory is ours
 // until completion, from whatever thread.
 unsafe impl Send for Request {}
@@ -153,7 +158,7 @@ impl File for RealFile {
         let aligned = offset.is_multiple_of(align as u64)
             && len.is_multiple_of(align)
             && (ptr as usize).is_multiple_of(align);
-        if op != Op::Sync && !aligned {
+        if !op.is_sync() && !aligned {
             let what = format!("{op:?} of {len} bytes at {offset} is not a multiple of {align}");
             done.complete(
                 Err(io::Error::new(io::ErrorKind::InvalidInput, what)),
@@ -221,7 +226,7 @@ impl FileSystem for RealFs {
                 .create(options.create && !options.read_only)
                 .create_new(options.create_new && !options.read_only)
                 .truncate(options.truncate && !options.read_only)
-                .custom_flags(flags)
+                .custom_flags(flags | if options.dsync { libc::O_DSYNC } else { 0 })
                 .open(path)
         };
         let (file, direct) = if options.direct {

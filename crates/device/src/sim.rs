@@ -238,7 +238,7 @@ impl State {
             return Err(io::Error::from_raw_os_error(libc::EIO));
         }
         if let Some(errno) = f.fails {
-            if f.op == Op::Sync {
+            if f.op.is_sync() {
                 self.disk.sync_failed(f.inode, f.seq);
             }
             return Err(io::Error::from_raw_os_error(errno));
@@ -251,7 +251,7 @@ impl State {
             }
             Op::Write => self.disk.write_completed(f.inode, f.seq, false),
             Op::WriteDurable => self.disk.write_completed(f.inode, f.seq, true),
-            Op::Sync => self.disk.synced(f.inode, f.seq),
+            Op::Sync | Op::SyncAll => self.disk.synced(f.inode, f.seq),
         }
         Ok(f.len)
     }
@@ -267,15 +267,17 @@ struct SimFile {
     inode: usize,
     path: PathBuf,
     read_only: bool,
+    dsync: bool,
     align: usize,
 }
 
 impl File for SimFile {
     unsafe fn submit(&self, op: Op, offset: u64, ptr: *mut u8, len: usize, done: Arc<dyn IoDone>) {
         let submitted_ns = clock::now_ns();
+        let op = if op == Op::Write && self.dsync { Op::WriteDurable } else { op };
         let mut state = self.shared.state.lock();
         let is_write = matches!(op, Op::Write | Op::WriteDurable);
-        let aligned = op == Op::Sync
+        let aligned = op.is_sync()
             || (offset.is_multiple_of(self.align as u64) && len.is_multiple_of(self.align));
         let mut fails = state.admit(Some(op));
         if fails.is_none() && !aligned {
@@ -300,7 +302,7 @@ impl File for SimFile {
             inode: self.inode,
             offset,
             ptr,
-            len: if op == Op::Sync { 0 } else { len },
+            len: if op.is_sync() { 0 } else { len },
             seq,
             fails,
             submitted_ns,
@@ -366,6 +368,7 @@ impl FileSystem for SimFs {
             inode,
             path: path.to_owned(),
             read_only: options.read_only,
+            dsync: options.dsync,
             align: if options.direct { 4096 } else { 1 },
         }))
     }

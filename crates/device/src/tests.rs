@@ -46,6 +46,10 @@ fn round_trip(fs: &dyn FileSystem, dir: &Path) {
         let odd = vec![5u8; 4097];
         file.write_all_at(16384, &odd[1..], false, Misc).expect("bounced");
         file.sync(Misc).expect("sync");
+        file.sync_all(Misc).expect("sync");
+        let every = OpenOptions { dsync: true, direct, ..OpenOptions::existing() };
+        let every = fs.open(&path, every).expect("open");
+        every.write_all_at(32768, &filled(4096, 6), false, Misc).expect("durable as opened");
         let mut out = vec![0u8; 4098];
         file.read_exact_at(4095, &mut out, Misc).expect("read");
         assert_eq!((out[0], out[1], out[4097]), (9, 7, 7));
@@ -149,7 +153,9 @@ fn power_loss_keeps_the_durable_and_gambles_with_the_rest() {
     file.sync(Misc).expect("sync");
     file.write_all_at(0, &[2; 1024], false, Misc).expect("volatile");
     file.write_all_at(512, &[3; 512], true, Misc).expect("settles the second sector");
-    file.write_all_at(4096, &[4; 4096], true, Misc).expect("durable");
+    file.write_all_at(4096, &[4; 2048], true, Misc).expect("durable");
+    let every = fs.open(a, OpenOptions { dsync: true, ..OpenOptions::existing() }).expect("open");
+    every.write_all_at(6144, &[4; 2048], false, Misc).expect("durable as the file was opened");
     fs.open(b, OpenOptions::create()).expect("a name not made durable");
 
     let (mut first, mut named, mut hashes) = (Vec::new(), Vec::new(), Vec::new());

@@ -82,8 +82,8 @@ fn serve(shared: &Shared) {
 }
 
 fn perform(r: &mut Request) -> io::Result<usize> {
-    if r.op == Op::Sync {
-        return data_sync(r);
+    if r.op.is_sync() {
+        return sync(r);
     }
     while r.moved < r.len {
         match transfer(r) {
@@ -96,7 +96,7 @@ fn perform(r: &mut Request) -> io::Result<usize> {
         }
     }
     if r.op == Op::WriteDurable && !r.dsync {
-        data_sync(r)?;
+        sync(r)?;
     }
     Ok(r.moved)
 }
@@ -118,9 +118,13 @@ fn transfer(r: &Request) -> io::Result<usize> {
     if n < 0 { Err(io::Error::last_os_error()) } else { Ok(n as usize) }
 }
 
-fn data_sync(r: &Request) -> io::Result<usize> {
-    // SAFETY: a plain system call on an open descriptor.
-    match unsafe { libc::fdatasync(r.file.fd()) } {
+fn sync(r: &Request) -> io::Result<usize> {
+    // SAFETY: plain system calls on an open descriptor.
+    let status = match r.op {
+        Op::SyncAll => unsafe { libc::fsync(r.file.fd()) },
+        _ => unsafe { libc::fdatasync(r.file.fd()) },
+    };
+    match status {
         0 => Ok(0),
         _ => Err(io::Error::last_os_error()),
     }

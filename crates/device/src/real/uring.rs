@@ -80,6 +80,7 @@ impl Ring {
                 opcode::Write::new(fd, ptr, len).offset(offset).rw_flags(flags).build()
             }
             Op::Sync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
+            Op::SyncAll => opcode::Fsync::new(fd).build(),
         }
     }
 
@@ -104,14 +105,14 @@ impl Ring {
         if result < 0 {
             let error = io::Error::from_raw_os_error(-result);
             match -result {
-                libc::EINTR | libc::EAGAIN if request.op != Op::Sync => {
+                libc::EINTR | libc::EAGAIN if !request.op.is_sync() => {
                     return self.submit(request);
                 }
                 _ if request.without_dsync(&error) => return self.submit(request),
                 _ => return request.finish(Err(error)),
             }
         }
-        if request.op == Op::Sync {
+        if request.op.is_sync() {
             let moved = request.moved;
             return request.finish(Ok(moved));
         }
