@@ -171,6 +171,23 @@ impl Connection {
         self.stream.shut_down();
     }
 
+    /// KILL: the request that runs ends with 596, wherever its task waits; an idle session is gone, and what its
+    /// transaction held is free. From any thread.
+    fn kill(&self) {
+        let mut state = self.state.lock();
+        match &state.running {
+            Some((cancel, task)) => {
+                cancel.store(true, Release);
+                task.wake();
+            }
+            None => {
+                state.aborted = true;
+                self.stop(&mut state);
+                self.stream.shut_down();
+            }
+        }
+    }
+
     /// Makes the request that runs end soon, whatever its task waits for.
     fn stop(&self, state: &mut State) {
         self.stopped.store(true, Release);
@@ -360,6 +377,12 @@ impl Connection {
                 Step::Continue => Some(Flow::Continue),
                 Step::Close => Some(Flow::Close),
                 Step::LoggedIn(session) => {
+                    let connection = Arc::downgrade(self);
+                    session.on_kill(move || {
+                        if let Some(connection) = connection.upgrade() {
+                            connection.kill();
+                        }
+                    });
                     work.stage = Stage::Session(session);
                     Some(Flow::Continue)
                 }

@@ -390,3 +390,35 @@ fn a_key_on_a_nullable_column_is_two_errors() {
         "Could not create constraint or index. See previous errors."
     );
 }
+
+#[test]
+fn kill_frees_what_an_idle_session_holds_and_stops_one_that_waits() {
+    let served = serve(Limits::default());
+    let spid = |client: &mut support::Client<std::net::TcpStream>| {
+        let answer = client.query("SELECT @@SPID");
+        let Value::SmallInt(spid) = answer.rows[0][0] else { panic!("a smallint") };
+        spid
+    };
+    let mut admin = served.client();
+    admin.query("CREATE TABLE held (a int PRIMARY KEY); INSERT held VALUES (1)");
+    // Left in its transaction by a client that says nothing more.
+    let mut idle = served.client();
+    let idle_spid = spid(&mut idle);
+    assert_eq!(idle.query("BEGIN TRANSACTION; UPDATE held SET a = 2").errors(), [0; 0]);
+    // Behind it.
+    let mut waits = served.client();
+    let waits_spid = spid(&mut waits);
+    waits.writer.batch("UPDATE held SET a = 3");
+    waits.send();
+    let waiting = format!("SELECT 1 FROM sys.dm_exec_requests WHERE session_id = {waits_spid}");
+    support::eventually("it waits", || admin.query(&waiting).rows.len() == 1);
+    assert_eq!(admin.query(&format!("KILL {waits_spid}")).errors(), [0; 0]);
+    assert_eq!(waits.answer().expect("an answer").errors().last(), Some(&596));
+    assert!(waits.is_closed());
+
+    assert_eq!(admin.query(&format!("KILL {idle_spid}")).errors(), [0; 0]);
+    assert!(idle.is_closed());
+    assert_eq!(admin.query("UPDATE held SET a = a + 10").errors(), [0; 0]);
+    assert_eq!(admin.query("SELECT a FROM held").rows, [[Value::Int(11)]]);
+    assert_eq!(admin.query(&format!("KILL {idle_spid}")).errors(), [6106]);
+}

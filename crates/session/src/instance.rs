@@ -290,7 +290,8 @@ impl Instance {
 
     /// KILL; false when there is no such session.
     pub(crate) fn kill_session(&self, spid: u16) -> bool {
-        self.sessions.lock().get(&spid).is_some_and(|registered| {
+        let registered = self.sessions.lock().get(&spid).cloned();
+        registered.is_some_and(|registered| {
             registered.kill();
             true
         })

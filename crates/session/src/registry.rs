@@ -18,6 +18,8 @@ pub(crate) struct Registered {
     killed: AtomicBool,
     /// Stops its request.
     cancel: OnceLock<Arc<AtomicBool>>,
+    /// Wakes whoever serves it, so that its end does not wait for the client's next word.
+    on_kill: OnceLock<Box<dyn Fn() + Send + Sync>>,
     request_start_unix_ns: AtomicU64,
     request_end_unix_ns: AtomicU64,
     database_id: AtomicU32,
@@ -39,6 +41,7 @@ impl Registered {
             running: AtomicBool::new(false),
             killed: AtomicBool::new(false),
             cancel: OnceLock::new(),
+            on_kill: OnceLock::new(),
             request_start_unix_ns: AtomicU64::new(0),
             request_end_unix_ns: AtomicU64::new(0),
             database_id: AtomicU32::new(database_id as u32),
@@ -57,6 +60,11 @@ impl Registered {
         let _ = self.cancel.set(cancel);
     }
 
+    /// What is done, once, when KILL asks for its end.
+    pub fn on_kill(&self, act: Box<dyn Fn() + Send + Sync>) {
+        let _ = self.on_kill.set(act);
+    }
+
     /// KILL: the request that runs is stopped, and none begins any more.
     pub fn kill(&self) {
         self.killed.store(true, Relaxed);
@@ -64,6 +72,9 @@ impl Registered {
             && let Some(cancel) = self.cancel.get()
         {
             cancel.store(true, Relaxed);
+        }
+        if let Some(act) = self.on_kill.get() {
+            act();
         }
     }
 

@@ -177,6 +177,12 @@ impl Session {
         self.state.set_language(name)
     }
 
+    /// Has `act` done, by the session that says KILL, once this one is to end: whoever serves it wakes its request, or
+    /// drops it when it is idle. It must not wait.
+    pub fn on_kill(&self, act: impl Fn() + Send + Sync + 'static) {
+        self.registered.on_kill(Box::new(act));
+    }
+
     /// Whether KILL has asked for the end of this session: an idle one is to be dropped.
     pub fn is_killed(&self) -> bool {
         self.registered.is_killed()
