@@ -10,9 +10,9 @@ use crate::measure::{Figures, Window};
 use crate::script::{self, Shape};
 use crate::{Progress, flush};
 use device::{FileSystem, IoMode, RealFs};
-use engine::{LogConfig, Reserve, Writer};
+use engine::LogConfig;
 use runtime::clock;
-use session::{Instance, InstanceConfig};
+use session::{Instance, InstanceConfig, Switches};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -35,6 +35,8 @@ pub struct Options {
     pub rows_per_insert: u64,
     pub spinlock: bool,
     pub dedicated: bool,
+    /// The other switches.
+    pub switches: Switches,
     /// A fresh folder is made in here for each cell.
     pub data: PathBuf,
     /// Leave the folders.
@@ -57,6 +59,7 @@ impl Default for Options {
             rows_per_insert: 1,
             spinlock: false,
             dedicated: false,
+            switches: Switches::default(),
             data: PathBuf::from("data"),
             keep: false,
             buffer_pool_bytes: None,
@@ -200,15 +203,27 @@ fn open(
         cpus: options.cpus.clone(),
         buffer_pool_bytes: options.buffer_pool_bytes.unwrap_or(fitting),
         log: LogConfig {
-            reserve: if options.spinlock { Reserve::Spinlock } else { Reserve::Lanes },
-            writer: if options.dedicated { Writer::Dedicated } else { Writer::Leader },
             initial_vlfs: initial_vlfs(options),
             max_bytes: Some(LOG_MAX_BYTES),
             ..LogConfig::default()
         },
+        switches: switches(options),
         ..InstanceConfig::new(folder, fs.clone())
     };
     Instance::open(config).map_err(|error| LabError::Open(error.to_string()))
+}
+
+fn switches(options: &Options) -> Switches {
+    let mut switches = options.switches.clone();
+    for (name, value, wanted) in [
+        ("LOG_RESERVE", "SPINLOCK", options.spinlock),
+        ("LOG_WRITER", "DEDICATED", options.dedicated),
+    ] {
+        if wanted && let Err(error) = switches.set(name, Some(value)) {
+            stdx::fatal!("{error}");
+        }
+    }
+    switches
 }
 
 fn set_up(options: &Options, instance: &Arc<Instance>) -> Result<(), LabError> {

@@ -593,6 +593,7 @@ impl<'a> ProgramBinder<'a> {
             S::Use(name) => StmtKind::Use { database: name.value.clone() },
             S::Checkpoint => StmtKind::Checkpoint,
             S::Reconfigure => StmtKind::Reconfigure,
+            S::AlterServer(alter) => StmtKind::AlterServer(alter.clone()),
             S::Dbcc(dbcc) => StmtKind::Dbcc {
                 name: dbcc.name.clone(),
                 args: dbcc

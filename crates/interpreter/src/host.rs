@@ -9,7 +9,7 @@ use catalog::ProcedureDef;
 use executor::SqlError;
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
-use syntax::ast::{AlterDatabaseAction, CreateDatabase};
+use syntax::ast::{AlterDatabaseAction, CreateDatabase, ServerSwitch};
 use types::Value;
 
 /// An open database: the storage engine's door and the catalog that says what is in it.
@@ -39,8 +39,14 @@ pub trait Host {
     /// to drop the session's own current database.
     fn drop_database(&mut self, name: &str) -> Result<(), SqlError>;
     /// sp_configure and other instance options, by SQL Server's name in lower case; `None` reads. The value
-    /// now in force comes back. Unknown options: 15123. Ours: `log reserve`, `log writer`.
+    /// now in force comes back. Unknown options: 15123.
     fn option(&mut self, name: &str, value: Option<&Value>) -> Result<Value, SqlError>;
+    /// ALTER SERVER CONFIGURATION SET MILLRACE: all of them, or, with an error, none. 155 for a switch that there is
+    /// not, 15129 for a value that it does not take.
+    fn alter_switches(&mut self, switches: &[ServerSwitch]) -> Result<(), SqlError> {
+        let _ = switches;
+        Err(SqlError::unsupported("ALTER SERVER CONFIGURATION without a server"))
+    }
     /// DBCC TRACEON / TRACEOFF; unknown flags are accepted.
     fn trace_flag(&mut self, flag: i32, on: bool);
     /// @@SERVERNAME.

@@ -7,6 +7,7 @@ use crate::vm::{Halted, Vm};
 use binder::ir::{Backup, Expr, Isolation, RaiseError, StmtKind, TranName, WaitFor};
 use executor::{ColumnMeta, Command, EnvironmentChange, Reach, SqlError, SqlMessage};
 use security::Permission;
+use syntax::ast::AlterServer;
 use telemetry::WaitType;
 use types::{Len, SqlType, Value, convert, datetime};
 
@@ -158,6 +159,10 @@ impl Vm<'_> {
                     .map_err(|e| executor::from_engine(e, None, &database.name))?;
             }
             StmtKind::Reconfigure => self.check_server(Permission::AlterSettings)?,
+            StmtKind::AlterServer(AlterServer::Millrace(switches)) => {
+                self.check_server(Permission::AlterServerState)?;
+                self.host.alter_switches(switches)?;
+            }
             StmtKind::Nothing => {}
             StmtKind::NotSupported { what } => return Err(SqlError::unsupported(what).into()),
             other => {

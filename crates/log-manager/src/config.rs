@@ -19,6 +19,8 @@ pub enum Writer {
     Leader,
     /// A thread of its own.
     Dedicated,
+    /// A task of a scheduler, which the owner of the log starts: see [`crate::Log::writer_task`].
+    Scheduled,
 }
 
 /// Which reserve of space a record may use.

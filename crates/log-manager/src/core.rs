@@ -51,7 +51,6 @@ pub(crate) struct Fixed {
     pub(crate) delayed_blocks: u64,
     pub(crate) max_bytes: u64,
     pub(crate) full_wait_ns: u64,
-    pub(crate) writer_cpu: Option<usize>,
 }
 
 /// Read by every append; rarely written.
@@ -64,7 +63,9 @@ pub(crate) struct Modes {
     pub(crate) closed: AtomicBool,
     pub(crate) known_full: AtomicBool,
     pub(crate) writer: AtomicU8,
-    /// A dedicated writer runs.
+    /// Counts the changes of `writer` and of its place.
+    pub(crate) writer_term: AtomicU64,
+    /// A writer of its own runs.
     pub(crate) dedicated: AtomicBool,
     pub(crate) queue_depth: AtomicUsize,
     /// Ordinary leases end here, and leases for rollbacks.
@@ -100,6 +101,8 @@ pub(crate) struct Core {
     pub(crate) signal: CachePadded<Arc<Signal>>,
     pub(crate) waiters: Waiters,
     pub(crate) flusher: CachePadded<Mutex<Flusher>>,
+    /// Where a thread that writes runs; none: anywhere.
+    pub(crate) writer_cpus: Mutex<Vec<usize>>,
     pub(crate) vlfs: Mutex<Vlfs>,
     /// Blocks below may be overwritten in the ring; in positions.
     pub(crate) freed: AtomicU64,
@@ -142,7 +145,11 @@ impl Core {
     }
 
     pub(crate) fn writer(&self) -> Writer {
-        if self.modes.writer.load(Relaxed) == 1 { Writer::Dedicated } else { Writer::Leader }
+        match self.modes.writer.load(Relaxed) {
+            0 => Writer::Leader,
+            1 => Writer::Dedicated,
+            _ => Writer::Scheduled,
+        }
     }
 
     #[inline(always)]

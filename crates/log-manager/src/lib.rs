@@ -22,8 +22,6 @@ mod config;
 #[cfg(not(loom))]
 mod core;
 #[cfg(not(loom))]
-mod dedicated;
-#[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
 mod flight;
@@ -41,6 +39,8 @@ mod ring;
 mod vlf;
 #[cfg(not(loom))]
 mod waiters;
+#[cfg(not(loom))]
+mod writer;
 
 #[cfg(not(loom))]
 pub use config::{Lease, LogConfig, Reserve, Writer};

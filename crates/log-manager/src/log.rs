@@ -331,14 +331,26 @@ impl Log {
         self.core.reserve()
     }
 
-    /// Switches who writes, at any moment.
+    /// Switches who writes, at any moment. [`Writer::Scheduled`] is like [`Writer::Leader`] until somebody runs
+    /// [`Log::writer_task`].
     pub fn set_writer(&self, writer: Writer) {
-        self.core.modes.writer.store((writer == Writer::Dedicated) as u8, SeqCst);
+        self.core.modes.writer.store(writer as u8, SeqCst);
         match writer {
             Writer::Dedicated => self.core.start_dedicated(),
-            // The thread notices, and looks once more on its way out.
-            Writer::Leader => self.core.signal.raise(),
+            Writer::Leader | Writer::Scheduled => drop(self.core.new_term()),
         }
+    }
+
+    /// Where a writer with a thread of its own runs from the next [`Log::set_writer`] on; none: anywhere.
+    pub fn set_writer_cpus(&self, cpus: &[usize]) {
+        *self.core.writer_cpus.lock() = cpus.to_vec();
+    }
+
+    /// The writer, to be run as a task of a scheduler after `set_writer(Writer::Scheduled)`. It ends at the next
+    /// `set_writer`, or with the log, which it does not keep open.
+    pub fn writer_task(&self) -> impl FnOnce() + Send + 'static {
+        let (core, term) = (self.core.clone(), self.core.modes.writer_term.load(SeqCst));
+        move || core.run_writer(term, false)
     }
 
     /// Who writes now.

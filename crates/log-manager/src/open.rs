@@ -24,7 +24,7 @@ use crate::reservation::Reservation;
 use crate::ring::Ring;
 use crate::vlf::{FileHeader, VLFS_AT, VlfHeader, Vlfs};
 use crate::waiters::Waiters;
-use crate::{LogConfig, LogError, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, Reserve, Writer};
+use crate::{LogConfig, LogError, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, Reserve};
 use device::{File, FileSystem, OpenOptions};
 use parking_lot::{Mutex, RwLock};
 use runtime::spin::SpinLock;
@@ -314,7 +314,6 @@ fn start_core(
         delayed_blocks: (cfg.delayed_bytes / BLOCK_BYTES as u64).max(1),
         max_bytes: cfg.max_bytes.unwrap_or(u64::MAX),
         full_wait_ns: cfg.full_wait_ms * 1_000_000,
-        writer_cpu: cfg.writer_cpu,
     };
     let modes = Modes {
         spinlock: AtomicBool::new(cfg.reserve == Reserve::Spinlock),
@@ -323,7 +322,8 @@ fn start_core(
         poisoned: AtomicBool::new(false),
         closed: AtomicBool::new(false),
         known_full: AtomicBool::new(false),
-        writer: AtomicU8::new((cfg.writer == Writer::Dedicated) as u8),
+        writer: AtomicU8::new(cfg.writer as u8),
+        writer_term: AtomicU64::new(0),
         dedicated: AtomicBool::new(false),
         queue_depth: AtomicUsize::new(cfg.queue_depth.clamp(1, QUEUE_DEPTH_MAX)),
         file_normal: AtomicU64::new(0),
@@ -348,6 +348,7 @@ fn start_core(
         signal: CachePadded::new(Arc::new(Signal::new())),
         waiters: Waiters::new(),
         flusher: CachePadded::new(Mutex::new(Flusher::new(next_block, header.incarnation == 1))),
+        writer_cpus: Mutex::new(cfg.writer_cpu.into_iter().collect()),
         vlfs: Mutex::new(map),
         freed: AtomicU64::new(start),
         ring_pin: RwLock::new(()),

@@ -2,6 +2,7 @@
 //!
 //! Progress goes to standard error; figures, and nothing else, to standard output.
 
+use crate::switches::SwitchFlags;
 use ::lab::singleton_insert::{self, Options};
 use ::lab::{Cell, EXPERIMENTS, LabError, Progress, ledger, remote, report, table};
 use client::Address;
@@ -103,6 +104,8 @@ struct Run {
     /// CPUs to run on, one scheduler each [default: all].
     #[arg(long, value_delimiter = ',', value_name = "CPU[,CPU...]")]
     cpus: Vec<usize>,
+    #[command(flatten)]
+    switches: SwitchFlags,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -279,6 +282,7 @@ fn run_embedded(run: &Run, terminal: &mut Terminal) -> Result<Vec<Cell>, LabErro
         keep: run.keep,
         buffer_pool_bytes: run.buffer_pool_mb.map(|mb| mb << 20),
         cpus: run.cpus.clone(),
+        switches: run.switches.switches.clone(),
     };
     singleton_insert::run(&options, terminal)
 }

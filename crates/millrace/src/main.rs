@@ -6,6 +6,7 @@ mod lab;
 mod password;
 mod serve;
 mod sql;
+mod switches;
 mod topology;
 
 use clap::{Parser, Subcommand};

@@ -3,6 +3,7 @@
 //! Opens the data folder, listens, tells systemd, and then waits for signals: SIGHUP reads the certificate again,
 //! SIGTERM and SIGINT close every connection, write a checkpoint and end with status 0.
 
+use crate::switches::SwitchFlags;
 use clap::Args as ClapArgs;
 use device::{IoMode, RealFs};
 use runtime::signals::{self, Signal};
@@ -49,6 +50,8 @@ pub struct Args {
     /// What is logged to standard error: error, warn, info, debug or trace, also per crate (`info,server=debug`).
     #[arg(long, value_name = "LEVELS", env = "MILLRACE_LOG", default_value = "info")]
     log: Targets,
+    #[command(flatten)]
+    switches: SwitchFlags,
 }
 
 /// Serves until a signal ends it.
@@ -76,6 +79,7 @@ fn serve(args: Args, began: Instant) -> Result<(), String> {
         Some(mb) => mb.clamp(16, 1 << 24) << 20,
         None => quarter_of_memory(),
     };
+    config.switches = args.switches.switches.clone();
     let memory_mb = config.buffer_pool_bytes >> 20;
     let instance = Instance::open(config).map_err(|error| error.to_string())?;
     info!(data = %args.data.display(), memory_mb, descriptors, "opened");

@@ -8,6 +8,7 @@ mod desk;
 mod print;
 mod remote;
 
+use crate::switches::SwitchFlags;
 use client::Address;
 use desk::{Desk, Done};
 use device::{IoMode, RealFs};
@@ -37,6 +38,8 @@ pub struct Args {
     /// Megabytes of each database's buffer pool.
     #[arg(long, value_name = "MB", default_value_t = 512)]
     buffer_pool_mb: u64,
+    #[command(flatten)]
+    switches: SwitchFlags,
 }
 
 /// Where batches come from.
@@ -60,6 +63,11 @@ trait Runs {
 pub fn run(args: Args) -> ExitCode {
     let result = source(&args).and_then(|source| {
         if let Some(server) = &args.server {
+            if args.switches.switches != Default::default() {
+                return Err("the switches are for an engine in this process; on a server, use ALTER SERVER \
+                            CONFIGURATION SET MILLRACE (...)"
+                    .to_owned());
+            }
             let mut address = Address::parse(server).map_err(|error| error.to_string())?;
             if address.password.is_none() {
                 address.password = crate::password::from_environment();
@@ -115,6 +123,7 @@ fn open(args: &Args) -> Result<Arc<Instance>, String> {
     let fs = RealFs::new(IoMode::Auto).map_err(|error| format!("no way to do I/O: {error}"))?;
     let mut config = InstanceConfig::new(&args.data, fs);
     config.buffer_pool_bytes = args.buffer_pool_mb.clamp(16, 1 << 24) << 20;
+    config.switches = args.switches.switches.clone();
     Instance::open(config).map_err(|error| error.to_string())
 }
 

@@ -6,6 +6,7 @@
 //! Knows nothing of databases or files, nor of who schedules: a scheduler installs itself by
 //! [`task::install_hooks`].
 
+pub mod backoff;
 pub mod clock;
 pub mod net;
 pub mod random;

@@ -1,71 +1,14 @@
 //! Spinlocks in SQL Server's manner, with its statistics.
 //!
-//! Test-and-set; on a collision bursts of pauses that grow exponentially (initial 250, factor 2, a
-//! cap), and past a bound the OS thread yields, which counts as a back-off with sleep. Nothing is
-//! recorded unless the lock was contended, and then once, when it is had.
+//! Test-and-set; on a collision back-off ([`crate::backoff`]), in which the OS thread's yields count as sleep. A
+//! collision is an acquisition whose first try failed. Nothing is recorded unless the lock was contended, and then
+//! once, when it is had.
 
+pub use crate::backoff::Backoff;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
-use telemetry::{SpinClass, spins};
-
-/// Pauses in the first burst.
-pub const BACKOFF_INITIAL: u32 = 250;
-/// Each burst is longer by this factor.
-pub const BACKOFF_FACTOR: u32 = 2;
-static BACKOFF_CAP: AtomicU32 = AtomicU32::new(8_000);
-
-/// Sets the longest burst of pauses between two looks at a lock (for all spinlocks).
-pub fn set_backoff_cap(pauses: u32) {
-    BACKOFF_CAP.store(pauses.max(1), Relaxed);
-}
-
-/// Exponential back-off of one acquisition, for spinlocks and latches.
-#[derive(Debug, Default)]
-pub struct Backoff {
-    /// Looks at the lock that found it taken, pauses included.
-    pub spins: u64,
-    /// Bursts ended.
-    pub backoffs: u64,
-    /// Nanoseconds given up to other OS threads.
-    pub sleep_ns: u64,
-    burst: u32,
-}
-
-impl Backoff {
-    pub const fn new() -> Self {
-        Backoff { spins: 0, backoffs: 0, sleep_ns: 0, burst: 0 }
-    }
-
-    /// Spins one burst, watching `free` for an early end. After a few bursts it also yields the OS
-    /// thread, because the holder may have lost its CPU.
-    #[cold]
-    pub fn burst(&mut self, free: impl Fn() -> bool) {
-        self.burst = match self.burst {
-            0 => BACKOFF_INITIAL,
-            b => (b * BACKOFF_FACTOR).min(BACKOFF_CAP.load(Relaxed)),
-        };
-        for _ in 0..self.burst {
-            self.spins += 1;
-            std::hint::spin_loop();
-            // A look at the line every few pauses; each look may steal it from the holder.
-            if self.spins & 7 == 0 && free() {
-                return;
-            }
-        }
-        self.backoffs += 1;
-        if self.backoffs >= 3 {
-            let began = crate::clock::now_ns();
-            std::thread::yield_now();
-            self.sleep_ns += crate::clock::now_ns() - began;
-        }
-    }
-
-    /// Records what this acquisition cost under `class`.
-    pub fn record(&self, class: SpinClass) {
-        spins::record(class, 1, self.spins, self.backoffs, self.sleep_ns);
-    }
-}
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use telemetry::SpinClass;
 
 /// A value behind a spinlock. Held for nanoseconds, never across a suspension.
 pub struct SpinLock<T> {

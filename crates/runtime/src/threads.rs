@@ -12,13 +12,18 @@ pub fn spawn<T: Send + 'static>(
 
 /// Pins the calling thread to one CPU.
 pub fn pin_current(cpu: usize) -> io::Result<()> {
-    if cpu >= libc::CPU_SETSIZE as usize {
+    pin_current_to(&[cpu])
+}
+
+/// Lets the calling thread run on these CPUs only.
+pub fn pin_current_to(cpus: &[usize]) -> io::Result<()> {
+    if cpus.iter().any(|&cpu| cpu >= libc::CPU_SETSIZE as usize) {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
-    // SAFETY: an all-zero cpu_set_t is the empty set; `cpu` is below CPU_SETSIZE, checked above.
+    // SAFETY: an all-zero cpu_set_t is the empty set; each CPU is below CPU_SETSIZE, checked above.
     let rc = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(cpu, &mut set);
+        cpus.iter().for_each(|&cpu| libc::CPU_SET(cpu, &mut set));
         libc::sched_setaffinity(0, std::mem::size_of::<libc::cpu_set_t>(), &set)
     };
     if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }

@@ -1,5 +1,6 @@
 //! What an instance is opened with, and why it may refuse.
 
+use crate::Switches;
 use device::FileSystem;
 use engine::{EngineError, LogConfig};
 use std::fmt;
@@ -17,8 +18,11 @@ pub struct InstanceConfig {
     pub cpus: Vec<usize>,
     /// Bytes of each user database's buffer pool (`max server memory` in spirit; memory is touched as it is needed).
     pub buffer_pool_bytes: u64,
-    /// How user databases log; `master` always takes small defaults.
+    /// How the logs of user databases are laid out; `master` always takes small defaults. How they behave is said by
+    /// `switches`.
     pub log: LogConfig,
+    /// Classic designs chosen at the start; changed later by ALTER SERVER CONFIGURATION.
+    pub switches: Switches,
     /// A checkpoint begins after so many bytes of log.
     pub checkpoint_log_bytes: u64,
 }
@@ -32,6 +36,7 @@ impl InstanceConfig {
             cpus: Vec::new(),
             buffer_pool_bytes: 4 << 30,
             log: LogConfig::default(),
+            switches: Switches::default(),
             checkpoint_log_bytes: 1 << 30,
         }
     }

@@ -3,7 +3,7 @@
 use crate::Instance;
 use scheduler::Stats;
 use std::sync::Arc;
-use system_views::{Database, Server, ServerFacts, SessionFacts};
+use system_views::{Database, Server, ServerFacts, SessionFacts, SwitchFacts};
 
 /// The instance as the system views see it.
 pub(crate) struct InstanceFacts<'a>(pub &'a Arc<Instance>);
@@ -48,6 +48,20 @@ impl Server for InstanceFacts<'_> {
 
     fn schedulers(&self) -> Vec<Stats> {
         self.0.schedulers().stats()
+    }
+
+    fn switches(&self) -> Vec<SwitchFacts> {
+        let switches = self.0.switches();
+        let told = switches.iter().map(|(switch, value)| SwitchFacts {
+            name: switch.name,
+            value: value.to_owned(),
+            default: switch.default,
+            allowed: switch.allowed.to_string(),
+            flag: format!("--{}", switch.flag),
+            spinlock: switch.spinlock,
+            description: switch.description,
+        });
+        told.collect()
     }
 
     fn setting(&self, name: &str) -> Option<i64> {

@@ -6,12 +6,12 @@ use crate::instance::{CloseRefused, Instance, options_of};
 use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
 use catalog::{CatalogError, DatabaseDef, DatabaseState, FilegroupDef, ProcedureDef};
-use engine::{Database, DelayedDurability, EngineError, RecoveryModel, Reserve, Writer};
+use engine::{Database, DelayedDurability, EngineError, RecoveryModel};
 use executor::SqlError;
 use interpreter::{Host, OpenDatabase, SessionState};
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
-use syntax::ast::{AlterDatabaseAction, CreateDatabase, DatabaseOption, OptionValue};
+use syntax::ast::{AlterDatabaseAction, CreateDatabase, DatabaseOption, OptionValue, ServerSwitch};
 use system_views::{functions, modules, registry};
 use types::Value;
 
@@ -193,38 +193,6 @@ impl Host for InstanceHost {
     fn option(&mut self, name: &str, value: Option<&Value>) -> Result<Value, SqlError> {
         let text = value.map(|v| types::format::shell(v, v.natural_type()).to_lowercase());
         match (name, text.as_deref()) {
-            ("log reserve", chosen) => {
-                let reserve = match chosen {
-                    None => None,
-                    Some("lanes") => Some(Reserve::Lanes),
-                    Some("spinlock") => Some(Reserve::Spinlock),
-                    Some(_) => return Err(bad_value(name)),
-                };
-                let mut now = Reserve::Lanes;
-                for open in self.instance.databases().iter().filter(|open| open.id != 1) {
-                    if let Some(reserve) = reserve {
-                        open.engine.log().set_reserve(reserve);
-                    }
-                    now = open.engine.log().reserve();
-                }
-                Ok(Value::from(if now == Reserve::Lanes { "lanes" } else { "spinlock" }))
-            }
-            ("log writer", chosen) => {
-                let writer = match chosen {
-                    None => None,
-                    Some("leader") => Some(Writer::Leader),
-                    Some("dedicated") => Some(Writer::Dedicated),
-                    Some(_) => return Err(bad_value(name)),
-                };
-                let mut now = Writer::Leader;
-                for open in self.instance.databases().iter().filter(|open| open.id != 1) {
-                    if let Some(writer) = writer {
-                        open.engine.log().set_writer(writer);
-                    }
-                    now = open.engine.log().writer();
-                }
-                Ok(Value::from(if now == Writer::Leader { "leader" } else { "dedicated" }))
-            }
             ("show advanced options" | "min server memory (mb)" | "max server memory (mb)", _) => {
                 let mut settings = self.instance.settings.lock();
                 if let Some(text) = text {
@@ -241,6 +209,17 @@ impl Host for InstanceHost {
                 ),
             )),
         }
+    }
+
+    fn alter_switches(&mut self, wanted: &[ServerSwitch]) -> Result<(), SqlError> {
+        self.instance
+            .change_switches(|switches| {
+                for switch in wanted {
+                    switches.set(&switch.name, switch.value.as_deref())?;
+                }
+                Ok(())
+            })
+            .map_err(|error| SqlError::new(error.number(), error.severity(), error.to_string()))
     }
 
     fn server_name(&self) -> String {

@@ -9,6 +9,7 @@ use crate::gate::Gate;
 use crate::logins::Logins;
 use crate::registry::Registered;
 use crate::session::Session;
+use crate::switches::Switches;
 use catalog::{Catalog, DatabaseState, ServerCatalog};
 use device::{LockGuard, OpenOptions};
 use engine::{
@@ -46,6 +47,7 @@ pub struct Instance {
     pub(crate) started_unix_ns: u64,
     pub(crate) settings: Mutex<BTreeMap<String, i64>>,
     pub(crate) trace_flags: Mutex<BTreeSet<i32>>,
+    pub(crate) switches: Mutex<Switches>,
     _lock: LockGuard,
 }
 
@@ -117,22 +119,27 @@ impl Instance {
         })
         .map_err(|error| OpenError::Schedulers { what: error.to_string() })?;
         match Self::open_databases(&config, &schedulers) {
-            Ok((server, databases)) => Ok(Arc::new(Instance {
-                config,
-                schedulers,
-                security: Authenticator::new(
-                    Arc::new(Logins { server: server.clone() }),
-                    security::Config::default(),
-                ),
-                server,
-                databases: RwLock::new(databases),
-                databases_gate: Gate::default(),
-                sessions: Mutex::new(BTreeMap::new()),
-                started_unix_ns: runtime::clock::unix_ns(),
-                settings: Mutex::new(BTreeMap::new()),
-                trace_flags: Mutex::new(BTreeSet::new()),
-                _lock: lock,
-            })),
+            Ok((server, databases)) => {
+                let instance = Arc::new(Instance {
+                    switches: Mutex::new(config.switches.clone()),
+                    config,
+                    schedulers,
+                    security: Authenticator::new(
+                        Arc::new(Logins { server: server.clone() }),
+                        security::Config::default(),
+                    ),
+                    server,
+                    databases: RwLock::new(databases),
+                    databases_gate: Gate::default(),
+                    sessions: Mutex::new(BTreeMap::new()),
+                    started_unix_ns: runtime::clock::unix_ns(),
+                    settings: Mutex::new(BTreeMap::new()),
+                    trace_flags: Mutex::new(BTreeSet::new()),
+                    _lock: lock,
+                });
+                instance.start_switches();
+                Ok(instance)
+            }
             Err(error) => {
                 schedulers.stop();
                 Err(error)
@@ -244,7 +251,9 @@ impl Instance {
     pub(crate) fn add_database(&self, open: OpenDatabase) {
         let key = fold(&open.name);
         let running = Running::start(Arc::new(open), &self.schedulers);
+        let open = running.open.clone();
         self.databases.write().insert(key, running);
+        self.tell_switches(&open.engine);
     }
 
     /// Takes a database out of service and closes it. `Err` gives it back when sessions still use it. Suspends.

@@ -18,6 +18,7 @@ mod login;
 mod logins;
 mod registry;
 mod session;
+pub mod switches;
 
 pub use config::{InstanceConfig, OpenError};
 pub use executor::{
@@ -31,4 +32,5 @@ pub use interpreter::{
 };
 pub use login::Login;
 pub use session::Session;
+pub use switches::Switches;
 pub use system_views::{ConnectionFacts, SessionFacts};

@@ -12,6 +12,7 @@ mod expr;
 mod from;
 mod query;
 mod security;
+mod server;
 mod statement;
 mod unsupported;
 

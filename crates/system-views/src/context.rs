@@ -17,6 +17,8 @@ pub trait Server {
     fn facts(&self) -> ServerFacts;
     /// Statistics of the schedulers.
     fn schedulers(&self) -> Vec<scheduler::Stats>;
+    /// This engine's own switches.
+    fn switches(&self) -> Vec<crate::SwitchFacts>;
     /// A configuration option by SQL Server's name in lower case, if it has been set.
     fn setting(&self, name: &str) -> Option<i64>;
 }

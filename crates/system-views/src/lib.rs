@@ -25,6 +25,8 @@ mod statistics;
 
 pub use context::{ConnectionFacts, Context, Database, Server, ServerFacts, SessionFacts};
 
+pub use statistics::switches::SwitchFacts;
+
 use binder::ir::SystemView;
 use declare::Declared;
 use executor::SqlError;
@@ -48,6 +50,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     statistics::counters::VIEWS,
     statistics::log::VIEWS,
     statistics::sessions::VIEWS,
+    statistics::switches::VIEWS,
     statistics::system::VIEWS,
     statistics::waits::VIEWS,
 ];

@@ -3,5 +3,6 @@
 pub mod counters;
 pub mod log;
 pub mod sessions;
+pub mod switches;
 pub mod system;
 pub mod waits;

@@ -2,7 +2,7 @@
 
 use crate::shard::{bump, each, mine};
 use parking_lot::Mutex;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 named! {
     /// What a spinlock guards.
@@ -39,6 +39,44 @@ pub struct SpinStat {
     /// Time asleep in back-off, nanoseconds.
     pub sleep_time_ns: u64,
     pub backoffs: u64,
+}
+
+impl SpinStat {
+    /// CPU time that the spins took, in nanoseconds, by the calibrated clock; `None` before it was calibrated. Time
+    /// asleep is not in it.
+    pub fn cpu_ns(&self) -> Option<f64> {
+        cost().map(|cost| self.spins as f64 * cost.ns)
+    }
+
+    /// The same as a share (0 to 1) of `cpu_ns`, the CPU time that the process used meanwhile.
+    pub fn share_of(&self, cpu_ns: u64) -> Option<f64> {
+        self.cpu_ns().filter(|_| cpu_ns > 0).map(|spent| spent / cpu_ns as f64)
+    }
+}
+
+/// What one spin costs on this machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpinCost {
+    /// Nanoseconds.
+    pub ns: f64,
+    /// Ticks of the CPU's constant-rate counter: on x86-64 cycles of the nominal clock. 0 where there is none.
+    pub cycles: f64,
+}
+
+/// As bits; 0: not known yet.
+static COST_NS: AtomicU64 = AtomicU64::new(0);
+static COST_CYCLES: AtomicU64 = AtomicU64::new(0);
+
+/// What a spin was found to cost. Whoever owns the clock measures it.
+pub fn set_cost(cost: SpinCost) {
+    COST_CYCLES.store(cost.cycles.to_bits(), Relaxed);
+    COST_NS.store(cost.ns.to_bits(), Relaxed);
+}
+
+/// What a spin costs; `None` before anybody measured it.
+pub fn cost() -> Option<SpinCost> {
+    let ns = f64::from_bits(COST_NS.load(Relaxed));
+    (ns > 0.0).then(|| SpinCost { ns, cycles: f64::from_bits(COST_CYCLES.load(Relaxed)) })
 }
 
 static BASE: Mutex<Option<Vec<SpinStat>>> = Mutex::new(None);

@@ -170,6 +170,8 @@ pub enum StmtKind {
     Kill(Expr),
     /// RECONFIGURE [WITH OVERRIDE]
     Reconfigure,
+    /// ALTER SERVER CONFIGURATION SET.
+    AlterServer(ast::AlterServer),
     /// Error 40510 with this text when reached.
     NotSupported {
         what: String,

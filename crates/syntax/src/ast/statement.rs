@@ -147,6 +147,8 @@ pub enum StatementKind {
     Kill(Expr),
     /// RECONFIGURE [WITH OVERRIDE].
     Reconfigure,
+    /// ALTER SERVER CONFIGURATION SET.
+    AlterServer(AlterServer),
     /// EXECUTE AS USER | LOGIN = name.
     ExecuteAs {
         /// LOGIN, otherwise USER.
@@ -161,6 +163,22 @@ pub enum StatementKind {
         /// As the message names it: `GRANT`, `CREATE VIEW`.
         what: String,
     },
+}
+
+/// What ALTER SERVER CONFIGURATION sets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AlterServer {
+    /// MILLRACE (NAME = value, ...): this engine's own switches.
+    Millrace(Vec<ServerSwitch>),
+}
+
+/// One of this engine's own switches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerSwitch {
+    /// As written.
+    pub name: String,
+    /// Words in upper case with one space between, a text as it stands; None: DEFAULT.
+    pub value: Option<String>,
 }
 
 /// Name of a transaction or savepoint: a word or a variable.

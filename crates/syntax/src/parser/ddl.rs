@@ -96,6 +96,9 @@ impl Parser<'_> {
                 self.create_procedure(CreateMode::Alter, start)
             }
             TokenKind::Key(Kw::View) => self.create_view(CreateMode::Alter, start),
+            _ if self.at_word("SERVER") && self.word_ahead(1, "CONFIGURATION") => {
+                self.alter_server()
+            }
             _ => match self.principal(Kw::Alter)? {
                 Some(statement) => Ok(statement),
                 None => self.unsupported_object("ALTER"),
