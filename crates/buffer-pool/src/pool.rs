@@ -46,6 +46,9 @@ pub struct PoolStats {
     pub frames: usize,
     /// Frames that hold no page.
     pub free: usize,
+    /// How long a page that nobody asks for stays, in nanoseconds: the time of the clock hand's last round, or of the
+    /// one under way where that takes longer; `None` before the hand has been round.
+    pub page_life_ns: Option<u64>,
 }
 
 /// Files that a pool can know, file 0 included.
@@ -71,6 +74,9 @@ pub struct BufferPool {
     pub(crate) cleaner: TaskMutex<DoubleWrite>,
     pub(crate) poisoned: AtomicBool,
     pub(crate) hand: AtomicUsize,
+    /// When the hand's round began, and what the one before it took; 0: there was none.
+    pub(crate) round_began_ns: AtomicU64,
+    pub(crate) last_round_ns: AtomicU64,
     pub(crate) cursor: AtomicUsize,
     loads: LoadWaiters,
 }
@@ -121,6 +127,8 @@ impl BufferPool {
             cleaner: TaskMutex::new(cleaner),
             poisoned: AtomicBool::new(false),
             hand: AtomicUsize::new(0),
+            round_began_ns: AtomicU64::new(clock::now_ns()),
+            last_round_ns: AtomicU64::new(0),
             cursor: AtomicUsize::new(0),
             loads: LoadWaiters::new(),
         }))
@@ -409,9 +417,24 @@ impl BufferPool {
         self.frames.prefault_step()
     }
 
+    /// The files that are registered, by number.
+    pub fn files(&self) -> Vec<(FileId, Arc<dyn File>)> {
+        let known = |id: usize| {
+            let entry = self.file(PageId::new(id as FileId, 0)).ok()?;
+            Some((id as FileId, entry.file.clone()))
+        };
+        (0..self.files.len()).filter_map(known).collect()
+    }
+
     /// Figures. Cheap.
     pub fn stats(&self) -> PoolStats {
-        PoolStats { frames: self.frames.count(), free: self.frames.available() }
+        let round_ns = self.last_round_ns.load(Relaxed);
+        let under_way = clock::now_ns().saturating_sub(self.round_began_ns.load(Relaxed));
+        PoolStats {
+            frames: self.frames.count(),
+            free: self.frames.available(),
+            page_life_ns: (round_ns > 0).then(|| round_ns.max(under_way)),
+        }
     }
 
     /// Pages changed since they were last written. Walks all frames.

@@ -53,6 +53,7 @@ impl BufferPool {
             return;
         }
         counters::add(Counter::PageReads, loading.len() as u64);
+        counters::add(Counter::ReadaheadPages, loading.len() as u64);
         for (i, load) in loading.iter_mut().enumerate() {
             let bytes = &buf[i * PAGE_BYTES..(i + 1) * PAGE_BYTES];
             // SAFETY: a `PageBuf` is 8 KiB of u64 aligned to 4096; so is the buffer, and the offset is a multiple.

@@ -144,6 +144,16 @@ impl BufferPool {
         if have >= free { Ok(0) } else { self.reclaim(free - have) }
     }
 
+    /// The hand begins another round.
+    #[cold]
+    fn note_round(&self) {
+        let now = runtime::clock::now_ns();
+        let began = self.round_began_ns.swap(now, Relaxed);
+        if self.hand.load(Relaxed) > 1 {
+            self.last_round_ns.store(now.saturating_sub(began).max(1), Relaxed);
+        }
+    }
+
     /// Frees about `want` frames: the clock's hand passes over referenced pages once, and writes dirty ones.
     pub(crate) fn reclaim(&self, want: usize) -> Result<usize, PoolError> {
         let used = self.frames.used();
@@ -156,6 +166,9 @@ impl BufferPool {
                 break;
             }
             let f = (self.hand.fetch_add(1, Relaxed) % used) as u32;
+            if f == 0 {
+                self.note_round();
+            }
             let (meta, page) = self.frame_state(f);
             if page.is_none() {
                 continue;

@@ -15,9 +15,11 @@
 mod blocking;
 mod real;
 mod sim;
+mod stats;
 
 pub use real::{IoMode, RealFs, dsync_refused};
 pub use sim::{Fault, SimFs};
+pub use stats::{FileStats, PendingIo};
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -87,6 +89,11 @@ pub trait File: Send + Sync {
     }
 
     fn path(&self) -> &Path;
+
+    /// What was read and written through this handle, and what is on its way.
+    fn stats(&self) -> FileStats {
+        FileStats::default()
+    }
 
     /// What offsets, lengths and memory must be multiples of: 1, 512 or 4096.
     fn align(&self) -> usize;

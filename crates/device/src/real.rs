@@ -3,7 +3,8 @@
 mod threads;
 mod uring;
 
-use crate::{File, FileSystem, IoDone, LockGuard, Op, OpenOptions};
+use crate::stats::Recorder;
+use crate::{File, FileStats, FileSystem, IoDone, LockGuard, Op, OpenOptions};
 use runtime::{clock, task};
 use std::fs;
 use std::io;
@@ -36,6 +37,9 @@ struct Request {
     /// A durable write goes out with RWF_DSYNC; otherwise fdatasync follows it.
     dsync: bool,
     submitted_ns: u64,
+    /// What it is on record for; an operation of two halves (a write, then its sync) is one of the first kind.
+    recorded: Op,
+    ticket: u64,
     done: Arc<dyn IoDone>,
 }
 
@@ -63,8 +67,11 @@ impl Request {
     }
 
     fn finish(self, r: io::Result<usize>) {
-        let Request { done, submitted_ns, file, .. } = self;
-        done.complete(r, submitted_ns, clock::now_ns());
+        let Request { done, submitted_ns, file, recorded, ticket, .. } = self;
+        let now = clock::now_ns();
+        let moved = r.as_ref().ok().copied();
+        file.recorder.ended(ticket, recorded, moved, now.saturating_sub(submitted_ns));
+        done.complete(r, submitted_ns, now);
         drop(file);
     }
 }
@@ -119,6 +126,7 @@ struct OsFile {
     file: fs::File,
     /// Keeps the carrier alive while operations are in flight.
     carrier: Arc<Carrier>,
+    recorder: Recorder,
 }
 
 impl OsFile {
@@ -169,8 +177,20 @@ impl File for RealFile {
         }
         let file = self.os.clone();
         let dsync = op == Op::WriteDurable && !NO_DSYNC.load(Relaxed);
-        let request =
-            Box::new(Request { op, file, offset, ptr, len, moved: 0, dsync, submitted_ns, done });
+        let ticket = file.recorder.begin(op, offset, len, submitted_ns);
+        let request = Box::new(Request {
+            op,
+            file,
+            offset,
+            ptr,
+            len,
+            moved: 0,
+            dsync,
+            submitted_ns,
+            recorded: op,
+            ticket,
+            done,
+        });
         match &*self.os.carrier {
             Carrier::Uring(ring, _) => ring.submit(request),
             Carrier::Threads(pool) => pool.submit(request),
@@ -212,6 +232,10 @@ impl File for RealFile {
         &self.path
     }
 
+    fn stats(&self) -> FileStats {
+        self.os.recorder.stats()
+    }
+
     fn align(&self) -> usize {
         self.align
     }
@@ -246,7 +270,8 @@ impl FileSystem for RealFs {
             return Err(io::Error::from_raw_os_error(libc::EISDIR));
         }
         let align = if direct { file.metadata()?.blksize().clamp(512, 4096) as usize } else { 1 };
-        let os = Arc::new(OsFile { file, carrier: self.carrier.clone() });
+        let carrier = self.carrier.clone();
+        let os = Arc::new(OsFile { file, carrier, recorder: Recorder::default() });
         Ok(Arc::new(RealFile { os, path: path.to_owned(), align }))
     }
 

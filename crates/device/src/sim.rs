@@ -16,7 +16,8 @@
 mod disk;
 mod sparse;
 
-use crate::{File, FileSystem, IoDone, LockGuard, Op, OpenOptions};
+use crate::stats::Recorder;
+use crate::{File, FileStats, FileSystem, IoDone, LockGuard, Op, OpenOptions};
 use disk::Disk;
 use parking_lot::Mutex;
 use runtime::task::{self, Poller, PollerId};
@@ -73,6 +74,8 @@ struct InFlight {
     fails: Option<i32>,
     submitted_ns: u64,
     ready_ns: u64,
+    recorder: Arc<Recorder>,
+    ticket: u64,
     done: Arc<dyn IoDone>,
 }
 
@@ -204,6 +207,8 @@ impl Shared {
         let f = state.in_flight.swap_remove(at);
         let result = state.perform(&f);
         drop(state);
+        let moved = result.as_ref().ok().copied();
+        f.recorder.ended(f.ticket, f.op, moved, now.saturating_sub(f.submitted_ns));
         f.done.complete(result, f.submitted_ns, now);
         1
     }
@@ -269,6 +274,7 @@ struct SimFile {
     read_only: bool,
     dsync: bool,
     align: usize,
+    recorder: Arc<Recorder>,
 }
 
 impl File for SimFile {
@@ -307,6 +313,8 @@ impl File for SimFile {
             fails,
             submitted_ns,
             ready_ns,
+            recorder: self.recorder.clone(),
+            ticket: self.recorder.begin(op, offset, len, submitted_ns),
             done,
         });
     }
@@ -337,6 +345,10 @@ impl File for SimFile {
 
     fn path(&self) -> &Path {
         &self.path
+    }
+
+    fn stats(&self) -> FileStats {
+        self.recorder.stats()
     }
 
     fn align(&self) -> usize {
@@ -370,6 +382,7 @@ impl FileSystem for SimFs {
             read_only: options.read_only,
             dsync: options.dsync,
             align: if options.direct { 4096 } else { 1 },
+            recorder: Arc::default(),
         }))
     }
 

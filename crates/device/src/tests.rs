@@ -256,3 +256,62 @@ fn completions_come_in_an_order_of_the_seed() {
     assert_ne!(order(1), order(2));
     assert_ne!(order(1), (0..10).collect::<Vec<_>>());
 }
+
+/// What was done with a file is on record, in bytes and operations; a failed one is not.
+fn records(fs: &dyn FileSystem, dir: &Path) {
+    fs.create_dir_all(dir).expect("folder");
+    let file = fs.open(&dir.join("recorded"), OpenOptions::create_new()).expect("create");
+    let before = file.stats();
+    file.write_all_at(0, &filled(4096, 1), true, Misc).expect("durable");
+    file.write_all_at(4096, &filled(8192, 2), false, Misc).expect("write");
+    file.sync(Misc).expect("sync");
+    let mut out = vec![0u8; 512];
+    file.read_exact_at(0, &mut out, Misc).expect("read");
+    let after = file.stats();
+    assert_eq!((after.writes - before.writes, after.write_bytes - before.write_bytes), (2, 12_288));
+    assert_eq!((after.reads - before.reads, after.read_bytes - before.read_bytes), (1, 512));
+    assert!(after.pending.is_empty());
+}
+
+#[test]
+fn what_was_done_with_a_file_is_on_record() {
+    for mode in [IoMode::Auto, IoMode::Threads] {
+        let folder = Folder::new(&format!("records-{mode:?}"));
+        records(&*RealFs::new(mode).expect("a file system"), &folder.0);
+    }
+    let fs = SimFs::new(3);
+    records(&*fs, Path::new("/d"));
+    let file = fs.open(Path::new("/d/recorded"), OpenOptions::existing()).expect("open");
+    fs.inject(Fault { op: Some(Op::Write), after: 0, times: 1, errno: libc::EIO });
+    assert!(file.write_all_at(0, &filled(4096, 3), false, Misc).is_err());
+    assert_eq!(file.stats(), crate::FileStats::default());
+}
+
+#[test]
+fn what_is_on_its_way_is_listed() {
+    struct Nothing;
+    impl IoDone for Nothing {
+        fn complete(&self, _: io::Result<usize>, _: u64, _: u64) {}
+    }
+    let _world = runtime::sim::enter(9);
+    let fs = SimFs::new(9);
+    let file = fs.open(Path::new("/f"), OpenOptions::create()).expect("create");
+    let bytes = filled(4096, 1);
+    // SAFETY: the buffer lives until the operation is over, at the end of the test.
+    unsafe {
+        file.submit(Op::WriteDurable, 8192, bytes.as_ptr().cast_mut(), 4096, Arc::new(Nothing));
+    }
+    let pending = file.stats().pending;
+    assert_eq!(pending.len(), 1);
+    assert_eq!(
+        (pending[0].op, pending[0].offset, pending[0].bytes),
+        (Op::WriteDurable, 8192, 4096)
+    );
+    file.sync(Misc).expect("sync");
+    assert!(file.stats().pending.iter().all(|io| io.op == Op::WriteDurable));
+    while fs.in_flight() > 0 {
+        runtime::task::sleep_ns(1_000_000, Misc);
+    }
+    assert!(file.stats().pending.is_empty());
+    assert_eq!(file.stats().writes, 1);
+}

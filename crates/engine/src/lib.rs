@@ -15,6 +15,7 @@ mod commit_timer;
 mod database;
 mod ddl;
 mod error;
+mod figures;
 mod gaps;
 mod lob;
 mod locking;
@@ -33,6 +34,7 @@ mod write;
 
 pub use database::{Database, DatabaseStats};
 pub use error::EngineError;
+pub use figures::{FileFigures, LOG_FILE_ID, LogFigures};
 pub use lob::{LOB_BYTES_MAX, LOB_CHUNK_BYTES};
 pub use options::{
     DataFile, DbFiles, DbOptions, DelayedDurability, Durability, Isolation, ReadOptions,
@@ -41,13 +43,14 @@ pub use options::{
 pub use scan::Scan;
 #[cfg(feature = "seeded-bugs")]
 pub use seeded::{Bug, plant};
-pub use status::{LockRow, TransactionInfo, WaitRow, log_deadlocks};
+pub use status::{Activity, LockRow, TransactionInfo, WaitRow, log_deadlocks};
 pub use tree::{SYSTEM_TREES, Tree};
 pub use txn::{Savepoint, Txn};
 
-pub use buffer_pool::PageId;
+pub use buffer_pool::{PageId, PoolStats};
+pub use device::{FileStats, Op as IoOp, PendingIo};
 pub use lock_manager::{Deadlock, KeyMode, LockResource, Owner};
-pub use log_manager::{Log, LogConfig, LogStats, Lsn, Reserve, VlfInfo, Writer};
+pub use log_manager::{Log, LogConfig, LogStats, Lsn, Reserve, VlfInfo, Writer, WriterPlace};
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.
 pub use storage::{FilegroupId, LeafHint as InsertHint, RowImage, Run, TreeId, TreeReport};

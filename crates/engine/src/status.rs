@@ -3,7 +3,7 @@
 //! Invariants: a `Status` is written by its session alone, with relaxed stores to a line of its own; a reader may see
 //! a mixture of two moments, as in SQL Server's views.
 
-use crate::{Database, Isolation, TreeId, Txn};
+use crate::{Database, Isolation, Lsn, TreeId, Txn};
 use lock_manager::{Deadlock, LockResource, Owner};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -29,6 +29,12 @@ struct Cells {
     /// Counts transactions: with the owner, names one.
     number: AtomicU64,
     begun_unix_ns: AtomicU64,
+    /// Transactions of one insert, which `number` does not count, and those of the others that wrote.
+    singletons: AtomicU64,
+    writes: AtomicU64,
+    /// Of the transaction that is active: its log, as of its last statement.
+    log_bytes: AtomicU64,
+    log_last: AtomicU64,
 }
 
 /// See the file's first lines.
@@ -44,8 +50,36 @@ impl Status {
     pub(crate) fn begin(&self, isolation: Isolation) {
         self.0.isolation.store(isolation as u8, Relaxed);
         self.0.begun_unix_ns.store(runtime::clock::unix_ns(), Relaxed);
+        self.note_log(0, 0);
         self.0.number.store(self.0.number.load(Relaxed) + 1, Relaxed);
         self.0.state.store(ACTIVE, Relaxed);
+    }
+
+    /// One more insert was its own transaction. The only store that such a transaction makes here.
+    #[inline(always)]
+    pub(crate) fn note_singleton(&self) {
+        self.0.singletons.store(self.0.singletons.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// The transaction that commits has written.
+    #[inline]
+    pub(crate) fn note_write(&self) {
+        self.0.writes.store(self.0.writes.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// What the transaction has logged so far, in bytes, and its last record.
+    #[inline]
+    pub(crate) fn note_log(&self, bytes: u64, last: u64) {
+        self.0.log_bytes.store(bytes, Relaxed);
+        self.0.log_last.store(last, Relaxed);
+    }
+
+    fn counts(&self) -> Activity {
+        let singletons = self.0.singletons.load(Relaxed);
+        Activity {
+            transactions: self.0.number.load(Relaxed) + singletons,
+            write_transactions: self.0.writes.load(Relaxed) + singletons,
+        }
     }
 
     #[inline]
@@ -54,23 +88,47 @@ impl Status {
     }
 }
 
-/// The sessions that have a transaction object on a database.
+/// How much a database has been used since it was opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Activity {
+    /// Transactions begun, and of those committed the ones that wrote.
+    pub transactions: u64,
+    pub write_transactions: u64,
+}
+
+impl Activity {
+    fn add(&mut self, other: Activity) {
+        self.transactions += other.transactions;
+        self.write_transactions += other.write_transactions;
+    }
+}
+
+/// The sessions that have a transaction object on a database, and the figures of those that had one.
 #[derive(Default)]
-pub(crate) struct Sessions(Mutex<HashMap<Owner, Arc<Status>>>);
+pub(crate) struct Sessions(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    here: HashMap<Owner, Arc<Status>>,
+    gone: Activity,
+}
 
 impl Sessions {
     pub(crate) fn register(&self, owner: Owner) -> Arc<Status> {
         let status = Arc::new(Status::default());
-        self.0.lock().insert(owner, status.clone());
+        self.0.lock().here.insert(owner, status.clone());
         status
     }
 
     pub(crate) fn forget(&self, owner: Owner) {
-        self.0.lock().remove(&owner);
+        let mut known = self.0.lock();
+        if let Some(status) = known.here.remove(&owner) {
+            known.gone.add(status.counts());
+        }
     }
 
     fn session_of(&self, owner: Owner) -> Option<u32> {
-        self.0.lock().get(&owner).map(|s| s.0.session.load(Relaxed)).filter(|s| *s != 0)
+        self.0.lock().here.get(&owner).map(|s| s.0.session.load(Relaxed)).filter(|s| *s != 0)
     }
 }
 
@@ -87,6 +145,9 @@ pub struct TransactionInfo {
     pub begun_unix_ns: u64,
     /// It has logged something.
     pub writes: bool,
+    /// Bytes of log and the last record, as of its last statement; 0 before it wrote.
+    pub log_bytes: u64,
+    pub last_lsn: Lsn,
 }
 
 /// A row of `sys.dm_tran_locks`.
@@ -155,11 +216,19 @@ impl Database {
         self.shared.locks.waits().into_iter().map(row).collect()
     }
 
+    /// Transactions since the database was opened.
+    pub fn activity(&self) -> Activity {
+        let known = self.sessions.0.lock();
+        let mut all = known.gone;
+        known.here.values().for_each(|status| all.add(status.counts()));
+        all
+    }
+
     /// The transactions that are active.
     pub fn transactions(&self) -> Vec<TransactionInfo> {
         let writers: Vec<Owner> = self.shared.xids.unfinished().into_iter().map(|x| x.1).collect();
         let sessions = self.sessions.0.lock();
-        let active = sessions.iter().filter(|(_, s)| s.0.state.load(Relaxed) == ACTIVE);
+        let active = sessions.here.iter().filter(|(_, s)| s.0.state.load(Relaxed) == ACTIVE);
         let levels = [
             Isolation::ReadUncommitted,
             Isolation::ReadCommitted,
@@ -175,6 +244,8 @@ impl Database {
                 isolation: levels[usize::from(s.0.isolation.load(Relaxed)).min(4)],
                 begun_unix_ns: s.0.begun_unix_ns.load(Relaxed),
                 writes: writers.contains(owner),
+                log_bytes: s.0.log_bytes.load(Relaxed),
+                last_lsn: Lsn(s.0.log_last.load(Relaxed)),
             })
             .collect()
     }

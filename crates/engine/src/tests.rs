@@ -2,6 +2,7 @@
 
 mod concurrency;
 mod crash;
+mod figures;
 mod files;
 mod lob;
 

@@ -176,6 +176,9 @@ impl Txn {
         if self.statements.is_empty() {
             self.shared.locks.release_brief(&mut self.held);
         }
+        if self.has_written() {
+            self.status.note_log(self.context.log_bytes(), self.context.last().0);
+        }
     }
 
     /// Undoes what the statement in progress has changed, and ends it.
@@ -251,6 +254,7 @@ impl Txn {
         self.finish();
         counters::add(Counter::Transactions, 1);
         counters::add(Counter::WriteTransactions, 1);
+        self.status.note_write();
         self.harden(at.end, durability)?;
         timed.stop();
         Ok(at.start)

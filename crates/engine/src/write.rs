@@ -93,8 +93,8 @@ impl Txn {
         if self.is_active() {
             self.finish();
         }
-        counters::add(Counter::Transactions, 1);
-        counters::add(Counter::WriteTransactions, 1);
+        counters::add(Counter::SingletonInserts, 1);
+        self.status.note_singleton();
         self.harden(at.end, durability)?;
         timed.stop();
         Ok(at.start)

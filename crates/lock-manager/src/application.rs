@@ -19,6 +19,7 @@ impl LockManager {
         session: bool,
         timeout_ns: Option<u64>,
     ) -> Result<bool, LockError> {
+        telemetry::locks::request(telemetry::LockKind::Application);
         let key = resource(hash);
         let mut at_once = true;
         if let Request::Blocked(before) = self.keys.request(key, held.owner, mode, Some(&held.node))

@@ -13,7 +13,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, OnceLock};
-use telemetry::{Counter, WaitType, counters};
+use telemetry::locks::{self, Ended};
+use telemetry::{Counter, LockKind, WaitType, counters};
 
 /// Why a lock was not granted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +66,15 @@ pub(crate) enum Target {
 }
 
 impl Target {
+    /// What it is, for the statistics.
+    fn kind(self) -> LockKind {
+        match self {
+            Target::Key(key, _) => kind_of(key),
+            Target::Table(..) => LockKind::Object,
+            Target::End(..) => LockKind::Xact,
+        }
+    }
+
     pub(crate) fn describe(self) -> (LockResource, &'static str, WaitType) {
         match self {
             Target::Key(key, mode) => (resource_of(key), mode.name(), mode.wait_type()),
@@ -152,6 +162,7 @@ impl LockManager {
         if held.covers_key(key.tree, mode) {
             return Ok(Gained::Nothing);
         }
+        locks::request(kind_of(key));
         let before = match self.keys.request(key, held.owner, mode, Some(&held.node)) {
             Request::Covered => return Ok(Gained::Nothing),
             Request::Granted(before) => before,
@@ -181,6 +192,7 @@ impl LockManager {
         if held.covers_key(key.tree, mode) {
             return Some(Gained::Nothing);
         }
+        locks::request(kind_of(key));
         match self.keys.request(key, held.owner, mode, None) {
             Request::Covered => Some(Gained::Nothing),
             Request::Granted(before) => {
@@ -231,6 +243,7 @@ impl LockManager {
         } {
             return Ok(());
         }
+        locks::request(LockKind::Object);
         if mode.is_fast() && self.tables.try_fast(tree, mode) {
             held.tables.push(HeldTable { tree, mode, fast: true, brief });
             return Ok(());
@@ -271,6 +284,7 @@ impl LockManager {
         if held.covers_table_to_the_end(tree, mode) {
             return true;
         }
+        locks::request(LockKind::Object);
         if mode.is_strong() {
             self.tables.raise(tree, held);
         }
@@ -307,6 +321,7 @@ impl LockManager {
         timeout_ns: Option<u64>,
         unfinished: impl Fn() -> bool,
     ) -> Result<(), LockError> {
+        locks::request(LockKind::Xact);
         let ends = &self.ends[(stdx::mix64(xid) % END_SHARDS as u64) as usize];
         held.node.arm();
         ends.lock().entry(xid).or_default().push(held.node.clone());
@@ -464,6 +479,7 @@ impl LockManager {
             poll();
             if node.verdict() != Verdict::Granted && withdraw(owner) {
                 counters::add(Counter::LockTimeouts, 1);
+                locks::waited(target.kind(), 0, Ended::TimedOut);
                 return Err(LockError::Timeout);
             }
             return Ok(());
@@ -515,8 +531,19 @@ impl LockManager {
             poll();
         };
         self.graph.end(owner);
+        let ended = match &result {
+            Ok(()) => Ended::Granted,
+            Err(LockError::Timeout) => Ended::TimedOut,
+            Err(LockError::Deadlock) => Ended::Deadlock,
+            Err(LockError::Cancelled) => Ended::Cancelled,
+        };
+        locks::waited(target.kind(), clock::now_ns().saturating_sub(begun), ended);
         result
     }
+}
+
+fn kind_of(key: RowKey) -> LockKind {
+    if key.tree == APPLICATION { LockKind::Application } else { LockKind::Key }
 }
 
 /// Enters a key lock, new or strengthened, into the owner's list.

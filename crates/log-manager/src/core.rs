@@ -342,8 +342,10 @@ impl Core {
             self.check()?;
             task::park(WaitType::WriteLog, None);
         };
+        let waited_ns = clock::now_ns() - began;
         counters::add(Counter::LogFlushWaits, 1);
-        counters::add(Counter::LogFlushWaitNs, clock::now_ns() - began);
+        counters::add(Counter::LogFlushWaitNs, waited_ns);
+        self.waiters.note(task::slot(), waited_ns);
         answer
     }
 }

@@ -18,12 +18,12 @@
 use crate::block::{BlockHeader, RecordHeader, u64_at};
 use crate::core::{Core, QUEUE_DEPTH_MAX, SEAL_RESERVE};
 use crate::flight::{Flight, Memory};
-use crate::log::WriteTiming;
+use crate::log::{WriteTiming, WriterPlace};
 use crate::lsn::{BLOCK_BYTES, HEADER_BYTES, Lsn, PAYLOAD_BYTES};
 use crate::reservation::Complete;
 use device::Op;
-use runtime::clock;
 use runtime::task::{self, Poller, Waker};
+use runtime::{clock, threads};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering::*, fence};
@@ -66,6 +66,10 @@ pub(crate) struct Flusher {
     pub(crate) flushes: u64,
     pub(crate) bytes_flushed: u64,
     pub(crate) pad_bytes: u64,
+    /// From handing over to completion, summed.
+    pub(crate) write_ns: u64,
+    /// Who handed the last write over.
+    pub(crate) last_writer: Option<WriterPlace>,
 }
 
 impl Flusher {
@@ -84,6 +88,8 @@ impl Flusher {
             flushes: 0,
             bytes_flushed: 0,
             pad_bytes: 0,
+            write_ns: 0,
+            last_writer: None,
         }
     }
 
@@ -183,6 +189,7 @@ impl Core {
             let Some(mut write) = f.in_flight.pop_front() else { break };
             (write.timing.submitted_ns, write.timing.completed_ns) = write.flight.times_ns();
             let t = write.timing;
+            f.write_ns += t.completed_ns.saturating_sub(t.submitted_ns);
             counters::add(Counter::LogFlushWriteNs, t.completed_ns.saturating_sub(t.submitted_ns));
             counters::add(Counter::LogFlushQueueNs, t.submitted_ns.saturating_sub(t.queued_ns));
             if f.timings.len() == TIMINGS {
@@ -381,6 +388,7 @@ impl Core {
         f.unwritten_since_ns = now;
         f.flushes += 1;
         f.bytes_flushed += bytes as u64;
+        f.last_writer = Some(WriterPlace { slot: task::slot(), cpu: threads::current_cpu() });
         counters::add(Counter::LogFlushes, 1);
         counters::add(Counter::LogBytesFlushed, bytes as u64);
         // SAFETY: the blocks are complete and stay unfreed, hence unchanged, until this write has been collected;

@@ -47,7 +47,7 @@ pub use config::{Lease, LogConfig, Reserve, Writer};
 #[cfg(not(loom))]
 pub use error::LogError;
 #[cfg(not(loom))]
-pub use log::{Appended, Harden, Log, LogStats, VlfInfo, WriteTiming};
+pub use log::{Appended, Harden, Log, LogStats, VlfInfo, WriteTiming, WriterPlace};
 pub use lsn::{BLOCK_BYTES, HEADER_BYTES, Lsn, PAYLOAD_BYTES};
 #[cfg(not(loom))]
 pub use reader::{LogReader, LogRecord};

@@ -10,7 +10,7 @@ use crate::{
     Lease, LogConfig, LogError, LogReader, Lsn, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, Reserve,
     Writer, open, record_bytes,
 };
-use device::FileSystem;
+use device::{File, FileSystem};
 use parking_lot::Mutex;
 use runtime::task::{self, PollerId};
 use std::path::Path;
@@ -55,6 +55,15 @@ pub struct WriteTiming {
     pub bytes: u64,
 }
 
+/// Where the log's writing happens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WriterPlace {
+    /// The slot (`runtime::task::slot`) of the thread that handed the last write to the device.
+    pub slot: usize,
+    /// The CPU that it ran on.
+    pub cpu: Option<usize>,
+}
+
 /// Figures since the log was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LogStats {
@@ -65,6 +74,11 @@ pub struct LogStats {
     pub growths: u64,
     pub tail: u64,
     pub durable: u64,
+    /// Waits for a flush that are over, and their time.
+    pub flush_waits: u64,
+    pub flush_wait_ns: u64,
+    /// From handing writes over to their completion, summed.
+    pub write_ns: u64,
 }
 
 /// Whoever must not write a page before its log is durable asks through this.
@@ -297,6 +311,11 @@ impl Log {
         vlfs.offset_of(vlfs.headers.len())
     }
 
+    /// The file.
+    pub fn file(&self) -> &Arc<dyn File> {
+        &self.core.file
+    }
+
     /// Which file this is.
     pub fn uuid(&self) -> [u8; 16] {
         self.core.fixed.uuid
@@ -304,6 +323,7 @@ impl Log {
 
     /// Figures since the log was opened.
     pub fn stats(&self) -> LogStats {
+        let (flush_waits, flush_wait_ns) = self.core.waiters.waited();
         let f = self.core.flusher.lock();
         LogStats {
             flushes: f.flushes,
@@ -313,7 +333,15 @@ impl Log {
             growths: self.core.growths.load(Relaxed),
             tail: self.core.stream.tail(),
             durable: self.core.durable.load(Relaxed),
+            flush_waits,
+            flush_wait_ns,
+            write_ns: f.write_ns,
         }
+    }
+
+    /// Who writes the log at the moment: the thread that handed the last write over; `None` before the first.
+    pub fn writer_place(&self) -> Option<WriterPlace> {
+        self.core.flusher.lock().last_writer
     }
 
     /// The latest writes (up to 1024), oldest first.

@@ -36,6 +36,9 @@ impl Ord for Waiter {
 struct Queue {
     head: AtomicU64,
     heap: Mutex<BinaryHeap<Reverse<Waiter>>>,
+    /// Waits that are over, and their time; written by the thread that has the slot.
+    waits: AtomicU64,
+    wait_ns: AtomicU64,
 }
 
 /// The waiters of all slots.
@@ -51,6 +54,8 @@ impl Waiters {
             CachePadded::new(Queue {
                 head: AtomicU64::new(u64::MAX),
                 heap: Mutex::new(BinaryHeap::new()),
+                waits: AtomicU64::new(0),
+                wait_ns: AtomicU64::new(0),
             })
         };
         Waiters { queues: (0..MAX_SLOTS).map(queue).collect(), used: AtomicUsize::new(0) }
@@ -66,6 +71,21 @@ impl Waiters {
         heap.push(Reverse(Waiter { upto, waker }));
         let head = heap.peek().map_or(u64::MAX, |w| w.0.upto.0);
         queue.head.store(head, SeqCst);
+    }
+
+    /// A wait of the slot's thread is over.
+    pub(crate) fn note(&self, slot: usize, ns: u64) {
+        let queue = &self.queues[slot];
+        queue.waits.store(queue.waits.load(Relaxed) + 1, Relaxed);
+        queue.wait_ns.store(queue.wait_ns.load(Relaxed) + ns, Relaxed);
+    }
+
+    /// All waits that are over, and their time in nanoseconds.
+    pub(crate) fn waited(&self) -> (u64, u64) {
+        let used = self.used.load(SeqCst);
+        self.queues[..used].iter().fold((0, 0), |(waits, ns), queue| {
+            (waits + queue.waits.load(Relaxed), ns + queue.wait_ns.load(Relaxed))
+        })
     }
 
     /// Moves the wakers of those satisfied to `woken`.

@@ -45,6 +45,18 @@ pub fn affinity() -> Vec<usize> {
         .collect()
 }
 
+/// The calling thread's number in the system, as under `/proc/self/task`.
+pub fn current_id() -> u64 {
+    // SAFETY: a plain system call without arguments; the number is never negative.
+    unsafe { libc::syscall(libc::SYS_gettid) as u64 }
+}
+
+/// The CPU that the calling thread runs on at the moment, where the system tells.
+pub fn current_cpu() -> Option<usize> {
+    // SAFETY: a plain call without arguments.
+    usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
 /// Lets the process open as many descriptors as it may; how many that is.
 pub fn raise_descriptor_limit() -> u64 {
     // SAFETY: `limit` is a valid rlimit to write to and to read from; both calls touch nothing else.

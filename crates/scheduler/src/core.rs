@@ -12,6 +12,7 @@ use crate::sleep::Sleeper;
 use crate::task::{Task, TaskInfo};
 use crate::{Config, local};
 use parking_lot::Mutex;
+use runtime::clock;
 use runtime::net::Reactor;
 use runtime::task::Wake;
 use std::borrow::Cow;
@@ -62,6 +63,13 @@ pub(crate) struct Counts {
     pub remote_wakes: AtomicU64,
     pub runnable: AtomicU64,
     pub idle_ns: AtomicU64,
+    /// When the idle time that goes on began; 0: it is not idle.
+    pub idle_since_ns: AtomicU64,
+    /// The thread's slot (`runtime::task::slot`), plus one; 0 before it runs.
+    pub slot: AtomicU64,
+    /// The thread's number in the system; 0 before it runs.
+    pub thread_id: AtomicU64,
+    pub began_ns: AtomicU64,
 }
 
 impl Counts {
@@ -87,6 +95,15 @@ pub struct Stats {
     pub polled: u64,
     /// Nanoseconds without a runnable task, spinning or asleep.
     pub idle_ns: u64,
+    /// Nanoseconds that tasks had, or the scheduler's own work.
+    pub busy_ns: u64,
+    /// The thread's slot (`runtime::task::slot`), and its number in the system, once it runs.
+    pub slot: Option<usize>,
+    pub thread_id: Option<u64>,
+    /// Sockets that it hears.
+    pub sockets: usize,
+    /// It sleeps in the kernel. A hint.
+    pub asleep: bool,
 }
 
 impl Core {
@@ -198,6 +215,19 @@ impl Core {
         self.alive.lock().values().map(|task| task.info()).collect()
     }
 
+    fn busy_ns(&self) -> u64 {
+        let c = &self.counts;
+        let (began, idle) = (c.began_ns.load(Relaxed), c.idle_ns.load(Relaxed));
+        if began == 0 {
+            return 0;
+        }
+        let now = match c.idle_since_ns.load(Relaxed) {
+            0 => clock::now_ns(),
+            idle_since => idle_since,
+        };
+        now.saturating_sub(began).saturating_sub(idle)
+    }
+
     pub fn stats(&self) -> Stats {
         let c = &self.counts;
         Stats {
@@ -211,6 +241,11 @@ impl Core {
             sleeps: c.sleeps.load(Relaxed),
             polled: c.polled.load(Relaxed),
             idle_ns: c.idle_ns.load(Relaxed),
+            busy_ns: self.busy_ns(),
+            slot: (c.slot.load(Relaxed) as usize).checked_sub(1),
+            thread_id: Some(c.thread_id.load(Relaxed)).filter(|id| *id != 0),
+            sockets: self.reactor.len(),
+            asleep: self.is_asleep(),
         }
     }
 }

@@ -23,7 +23,7 @@ mod task;
 
 pub use crate::core::Stats;
 pub use join::{JoinHandle, Panic};
-pub use task::{TaskInfo, TaskState};
+pub use task::{TaskInfo, TaskState, Usage};
 
 use crate::core::{Core, Spawn};
 use parking_lot::Mutex;
@@ -85,6 +85,16 @@ impl Config {
 pub fn spawn_here(name: &'static str, f: impl FnOnce() + Send + 'static) {
     let body = Box::new(move || drop(catch_unwind(AssertUnwindSafe(f))));
     local::begin_here(Spawn { name: Cow::Borrowed(name), body });
+}
+
+/// Says whose work the running task does: a session's number, or 0 for nobody's. Nothing on a plain thread.
+pub fn set_session(session: u32) {
+    local::with_account(|account| account.set_session(session));
+}
+
+/// What the running task has used since it began; nothing on a plain thread, whose time nobody keeps.
+pub fn usage() -> Usage {
+    local::with_account(|account| account.own_usage()).unwrap_or_default()
 }
 
 /// Which scheduler of its set the caller runs on.

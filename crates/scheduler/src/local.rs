@@ -161,6 +161,12 @@ pub(crate) fn begin_here(spawn: Spawn) {
     });
 }
 
+/// The running task's account; `None` on a thread that is no scheduler's.
+pub(crate) fn with_account<R>(f: impl FnOnce(&crate::task::Account) -> R) -> Option<R> {
+    let (_, task) = with(Local::current)?;
+    Some(f(&task.account))
+}
+
 /// The index of the calling thread's scheduler.
 pub(crate) fn current_index() -> Option<usize> {
     with(|l| l.core.borrow().as_ref().map(|core| core.index))
@@ -268,6 +274,12 @@ impl Local {
             }
         };
         self.quantum_ends_ns.set(0);
+        if self.yielder.get().is_null()
+            && let Some(running) = &*self.running.borrow()
+        {
+            // Its first turn: later ones are told by `park` and `yield_now`, which read the clock anyway.
+            running.task.account.enter(clock::now_ns(), 0);
+        }
         Counts::add(&core.counts.switches, 1);
         counters::add(Counter::ContextSwitches, 1);
         let result = coroutine.resume(());
@@ -414,12 +426,12 @@ impl TaskHooks for Hooks {
             }
             l.device_waiters.set(l.device_waiters.get() + for_device);
         });
-        task.set_wait(Some(wait));
+        task.account.leave(began, Some(wait));
         switch();
         task.state.swap(0, AcqRel);
-        task.set_wait(None);
         let ended = clock::now_ns();
         let signal_ns = ended.saturating_sub(task.woken_ns.load(Relaxed).max(began));
+        task.account.enter(ended, signal_ns);
         waits::record(wait, ended - began, signal_ns);
         let timed_out = with(|l| {
             l.device_waiters.set(l.device_waiters.get() - for_device);
@@ -438,9 +450,11 @@ impl TaskHooks for Hooks {
                 Counts::add(&core.counts.yields, 1);
             }
         });
-        drop(task);
+        task.account.leave(began, None);
         switch();
-        let waited = clock::now_ns() - began;
+        let ended = clock::now_ns();
+        let waited = ended - began;
+        task.account.enter(ended, waited);
         waits::record(WaitType::SosSchedulerYield, waited, waited);
     }
 

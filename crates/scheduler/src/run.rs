@@ -34,7 +34,9 @@ pub(crate) fn run(core: &Arc<Core>) {
         // Not pinned is slower, not wrong: a container may have taken the CPU away.
         let _ = threads::pin_current(cpu);
     }
-    let _ = task::slot();
+    core.counts.slot.store(task::slot() as u64 + 1, Relaxed);
+    core.counts.thread_id.store(threads::current_id(), Relaxed);
+    core.counts.began_ns.store(clock::now_ns(), Relaxed);
     local::install(core, None);
     let mut turn = Turn {
         core,
@@ -105,10 +107,17 @@ impl Turn<'_> {
     /// Nothing is runnable: spins, then sleeps, until there may be something.
     fn idle(&mut self, l: &Local) {
         let began = clock::now_ns();
+        self.core.counts.idle_since_ns.store(began, Relaxed);
+        self.idle_from(l, began);
+        // The end before the sum: a reader in between sees a little too much work, never time that ran backwards.
+        self.core.counts.idle_since_ns.store(0, Relaxed);
+        Counts::add(&self.core.counts.idle_ns, clock::now_ns() - began);
+    }
+
+    fn idle_from(&mut self, l: &Local, began: u64) {
         let config = &self.core.config;
         if self.may_sleep_at_once(l) {
             self.sleep(l);
-            Counts::add(&self.core.counts.idle_ns, clock::now_ns() - began);
             return;
         }
         loop {
@@ -135,7 +144,6 @@ impl Turn<'_> {
                 break;
             }
         }
-        Counts::add(&self.core.counts.idle_ns, clock::now_ns() - began);
     }
 
     fn sleep(&mut self, l: &Local) {

@@ -324,3 +324,48 @@ fn simulated_sockets_and_tasks_meet() {
         });
     }
 }
+
+/// A task's time, waits and counters are told apart from other tasks', also while it waits.
+#[test]
+fn a_task_has_an_account_of_its_own() {
+    let s = start(1);
+    let stop = Arc::new(AtomicBool::new(false));
+    let until = stop.clone();
+    let task = s.spawn("counted", None, move || {
+        crate::set_session(77);
+        let before = crate::usage();
+        let begun = clock::now_ns();
+        while clock::now_ns() < begun + 3_000_000 {}
+        telemetry::counters::add(telemetry::Counter::PageLookups, 5);
+        let used = crate::usage().since(&before);
+        assert!(used.cpu_ns >= 3_000_000 && used.page_lookups == 5, "{used:?}");
+        while !until.load(Acquire) {
+            task::park(telemetry::WaitType::LckMX, Some(clock::now_ns() + 1_000_000));
+        }
+        crate::usage().since(&before)
+    });
+    // Another one on the same thread, whose counting is its own.
+    s.spawn("other", None, || telemetry::counters::add(telemetry::Counter::PageLookups, 1000))
+        .join()
+        .expect("no panic");
+    let seen = loop {
+        let all = s.tasks();
+        let found = all.iter().find(|t| t.session == Some(77)).cloned();
+        match found {
+            Some(task) if task.state == TaskState::Suspended("LCK_M_X") => break task,
+            _ => std::thread::yield_now(),
+        }
+    };
+    assert_eq!(seen.last_wait, Some("LCK_M_X"));
+    assert_eq!(seen.usage.page_lookups, 5);
+    assert!(seen.wait_since_ns >= seen.began_ns);
+    stop.store(true, Release);
+    let used = task.join().expect("no panic");
+    assert_eq!(used.page_lookups, 5);
+    assert!(used.context_switches >= 1);
+    let stats = s.stats();
+    assert!(
+        stats[0].busy_ns >= 3_000_000 && stats[0].slot.is_some() && stats[0].thread_id.is_some()
+    );
+    s.stop();
+}

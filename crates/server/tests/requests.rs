@@ -178,7 +178,7 @@ fn a_client_that_does_not_read_waits_alone_and_can_be_cancelled() {
     };
     let tasks = || {
         let tasks = served.instance.schedulers().tasks();
-        format!("{tasks:?}").matches("ASYNC_NETWORK_IO").count()
+        format!("{tasks:?}").matches("Suspended(\"ASYNC_NETWORK_IO\")").count()
     };
     eventually("its task waits for the network", || tasks() == 1);
     assert_eq!(other.query("SELECT 10").rows, [[Value::Int(10)]]);

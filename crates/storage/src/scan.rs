@@ -271,6 +271,7 @@ impl Scan {
         if right.is_none() {
             return Ok(false);
         }
+        telemetry::counters::add(telemetry::Counter::PageLookups, 1);
         let look = self.tree.store.pool().optimistic(right)?;
         if !self.leaf.take(look, self.latched) {
             return Ok(false);

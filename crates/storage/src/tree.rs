@@ -19,6 +19,7 @@ use mvcc::Stamp;
 use runtime::task;
 use std::ops::Bound;
 use std::sync::Arc;
+use telemetry::{Counter, counters};
 
 /// Name of a tree: its root page, which never moves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
@@ -117,6 +118,7 @@ impl Tree {
             return None;
         }
         let pool = self.store.pool();
+        counters::add(Counter::PageLookups, 1);
         if let Some(w) = pool.try_exclusive_at(hint.page, hint.word) {
             return Some(w);
         }
@@ -263,6 +265,7 @@ impl Tree {
                 path.pages[path.len] = Some(look);
                 path.len += 1;
                 if kind == LEAF {
+                    counters::add(Counter::PageLookups, path.len as u64);
                     return Ok(());
                 }
                 let child = node::child_for(&look, target);

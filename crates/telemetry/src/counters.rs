@@ -19,8 +19,10 @@ named! {
         Transactions = "Transactions/sec",
         WriteTransactions = "Write Transactions/sec",
         Rollbacks = "Rollbacks/sec",
+        SingletonInserts = "Singleton Inserts/sec",
         PageLookups = "Page lookups/sec",
         PageReads = "Page reads/sec",
+        ReadaheadPages = "Readahead pages/sec",
         PageWrites = "Page writes/sec",
         PageSplits = "Page Splits/sec",
         PagesAllocated = "Pages Allocated/sec",
@@ -29,7 +31,6 @@ named! {
         LazyWrites = "Lazy writes/sec",
         FreeListStalls = "Free list stalls/sec",
         Deadlocks = "Number of Deadlocks/sec",
-        LockRequests = "Lock Requests/sec",
         LockWaits = "Lock Waits/sec",
         LockTimeouts = "Lock Timeouts/sec",
         VersionsCreated = "Version Store unit creation",
@@ -40,6 +41,9 @@ named! {
         ContextSwitches = "Context Switches/sec",
         RemoteWakes = "Remote Wakes/sec",
         SchedulerSleeps = "Scheduler Sleeps/sec",
+        Logins = "Logins/sec",
+        Logouts = "Logouts/sec",
+        ConnectionResets = "Connection Reset/sec",
     }
 }
 
@@ -49,9 +53,24 @@ pub fn add(counter: Counter, n: u64) {
     bump(&mine().counters[counter as usize], n);
 }
 
-/// The sum over all threads, since the process began.
+/// The sum over all threads, since the process began. Transactions contain the singleton inserts, which are counted
+/// once for both kinds of transactions.
 pub fn get(counter: Counter) -> u64 {
-    let mut sum = 0u64;
-    each(|shard| sum = sum.wrapping_add(shard.counters[counter as usize].load(Relaxed)));
-    sum
+    let of = |counter: Counter| {
+        let mut sum = 0u64;
+        each(|shard| sum = sum.wrapping_add(shard.counters[counter as usize].load(Relaxed)));
+        sum
+    };
+    match counter {
+        Counter::Transactions | Counter::WriteTransactions => {
+            of(counter) + of(Counter::SingletonInserts)
+        }
+        other => of(other),
+    }
+}
+
+/// The calling thread's own figure: only what it has counted itself. A load.
+#[inline]
+pub fn mine_of(counter: Counter) -> u64 {
+    mine().counters[counter as usize].load(Relaxed)
 }

@@ -12,12 +12,14 @@ mod names;
 pub mod commits;
 pub mod counters;
 pub mod latches;
+pub mod locks;
 mod shard;
 pub mod spins;
 pub mod waits;
 
 pub use counters::Counter;
 pub use latches::LatchClass;
+pub use locks::LockKind;
 pub use spins::SpinClass;
 pub use waits::WaitType;
 

@@ -5,7 +5,7 @@
 //! 2. Shards live for ever. A thread that ends gives its shard back, and its figures stay in it.
 //! 3. Readers may see a count before its time; they never see a figure that was not recorded.
 
-use crate::{Counter, LatchClass, SpinClass, WaitType};
+use crate::{Counter, LatchClass, LockKind, SpinClass, WaitType};
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -27,12 +27,22 @@ pub(crate) struct SpinCell {
     pub sleep_ns: AtomicU64,
 }
 
+#[derive(Default)]
+pub(crate) struct LockCell {
+    pub requests: AtomicU64,
+    pub waits: AtomicU64,
+    pub wait_ns: AtomicU64,
+    pub timeouts: AtomicU64,
+    pub deadlocks: AtomicU64,
+}
+
 #[repr(align(128))]
 pub(crate) struct Shard {
     pub counters: [AtomicU64; Counter::COUNT],
     pub waits: [WaitCell; WaitType::COUNT],
     pub latches: [WaitCell; LatchClass::COUNT],
     pub spins: [SpinCell; SpinClass::COUNT],
+    pub locks: [LockCell; LockKind::COUNT],
     pub commits: [AtomicU64; crate::commits::BUCKETS],
     /// Counts the delayed commits of this thread, for the sampling.
     pub commit_turn: AtomicU64,
@@ -48,6 +58,7 @@ impl Shard {
             waits: std::array::from_fn(|_| WaitCell::default()),
             latches: std::array::from_fn(|_| WaitCell::default()),
             spins: std::array::from_fn(|_| SpinCell::default()),
+            locks: std::array::from_fn(|_| LockCell::default()),
             commits: std::array::from_fn(|_| AtomicU64::new(0)),
             commit_turn: AtomicU64::new(0),
             waits_epoch: AtomicU64::new(0),

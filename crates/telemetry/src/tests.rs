@@ -55,3 +55,21 @@ fn names_are_distinct() {
     names.dedup();
     assert_eq!(names.len(), WaitType::ALL.len());
 }
+
+#[test]
+fn singleton_inserts_are_transactions_of_both_kinds_and_take_a_lock() {
+    let objects = || locks::snapshot()[LockKind::Object as usize];
+    let before = (
+        counters::get(Counter::Transactions),
+        counters::get(Counter::WriteTransactions),
+        objects(),
+    );
+    counters::add(Counter::SingletonInserts, 3);
+    assert_eq!(counters::get(Counter::Transactions) - before.0, 3);
+    assert_eq!(counters::get(Counter::WriteTransactions) - before.1, 3);
+    assert_eq!(objects().requests - before.2.requests, 3);
+    locks::waited(LockKind::Key, 40, locks::Ended::TimedOut);
+    locks::waited(LockKind::Key, 2, locks::Ended::Deadlock);
+    let keys = locks::snapshot()[LockKind::Key as usize];
+    assert_eq!((keys.waits, keys.wait_ns, keys.timeouts, keys.deadlocks), (2, 42, 1, 1));
+}

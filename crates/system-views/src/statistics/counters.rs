@@ -49,7 +49,6 @@ const OF_DATABASES: &[(&str, &str, Counter)] = &[
     ("SQLServer:Databases", "Log Flushes/sec", Counter::LogFlushes),
     ("SQLServer:Databases", "Log Bytes Flushed/sec", Counter::LogBytesFlushed),
     ("SQLServer:Databases", "Log Flush Waits/sec", Counter::LogFlushWaits),
-    ("SQLServer:Locks", "Lock Requests/sec", Counter::LockRequests),
     ("SQLServer:Locks", "Lock Waits/sec", Counter::LockWaits),
     ("SQLServer:Locks", "Lock Timeouts/sec", Counter::LockTimeouts),
     ("SQLServer:Locks", "Number of Deadlocks/sec", Counter::Deadlocks),
