@@ -14,7 +14,7 @@ pub struct FileStats {
     pub read_bytes: u64,
     /// From submission to completion, summed; nanoseconds.
     pub read_ns: u64,
-    /// Writes of both kinds; an [`Op::Sync`] is none.
+    /// Writes of both kinds; a sync is none.
     pub writes: u64,
     pub write_bytes: u64,
     pub write_ns: u64,
@@ -76,7 +76,7 @@ impl Recorder {
         let cells = match op {
             Op::Read => &self.read,
             Op::Write | Op::WriteDurable => &self.write,
-            Op::Sync => return,
+            Op::Sync | Op::SyncAll => return,
         };
         if let Some(bytes) = moved {
             cells.count.fetch_add(1, Relaxed);
