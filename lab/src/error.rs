@@ -1,14 +1,21 @@
 //! Why an experiment has no figures.
 
 use std::fmt;
+use std::path::PathBuf;
 
 /// Why an experiment ended without figures.
 #[derive(Debug)]
 pub enum LabError {
     /// The options contradict each other.
     Options(String),
-    /// The folder or a file in it.
+    /// A file in the folder.
     Io(std::io::Error),
+    /// The folder for the data, or for the report.
+    Folder { folder: PathBuf, error: std::io::Error },
+    /// Ctrl-C. What was measured before it stands.
+    Interrupted,
+    /// The sessions ended before the window began.
+    NoWindow,
     /// The engine does not open.
     Open(String),
     /// T-SQL failed; SQL Server's number and the text.
@@ -26,6 +33,13 @@ impl fmt::Display for LabError {
         match self {
             LabError::Options(what) => write!(f, "{what}"),
             LabError::Io(error) => write!(f, "the data folder: {error}"),
+            LabError::Folder { folder, error } => write!(
+                f,
+                "{}: {error}; give a folder that can be written to (--data for the database, --out for the report)",
+                folder.display()
+            ),
+            LabError::Interrupted => write!(f, "ended by Ctrl-C"),
+            LabError::NoWindow => write!(f, "the sessions ended before the window began"),
             LabError::Open(what) => write!(f, "{what}"),
             LabError::Sql { text, batch, .. } => write!(f, "{text}\nwhile running: {batch}"),
             LabError::Lost { acknowledged, found } => write!(

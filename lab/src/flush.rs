@@ -1,6 +1,6 @@
 //! The device's own flush, measured where the log will lie: what a commit cannot beat.
 
-use crate::cell::DeviceFlush;
+use crate::document::DeviceFlush;
 use crate::error::LabError;
 use device::{FileSystem, OpenOptions};
 use hdrhistogram::Histogram;

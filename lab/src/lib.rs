@@ -1,49 +1,44 @@
 //! Experiments: a workload that sets up, runs, checks itself and reports.
 //!
-//! Each experiment runs cells (one per number of sessions, say), measures a window after a warm-up,
-//! and returns plain figures; [`table`] and [`report`] show them. The engine under test is asked only
-//! through a session's T-SQL and the statistics everyone sees: in this process, or over the wire
-//! ([`remote`]).
+//! An [`Experiment`] plans cells; the [`Bench`] measures each on a [`Target`], on one clock and the same way for all of
+//! them; what comes out is a document ([`Run`]) that the terminal, the report and `lab compare` read. The engine under
+//! test is asked only through a session's T-SQL and the statistics everyone sees: in this process ([`embedded`]), or
+//! over the wire ([`remote`]). Targets may come from other crates.
 //!
 //! Knows nothing of command lines, and nothing of the engine's insides.
 #![forbid(unsafe_code)]
 
-mod cell;
+pub mod bench;
+pub mod document;
+mod drive;
+pub mod embedded;
 mod error;
+pub mod experiment;
 mod flush;
+mod host;
 pub mod ledger;
 mod load;
 pub mod log_device;
+mod machine;
 mod measure;
+mod point_read;
 pub mod remote;
 pub mod report;
 mod script;
-pub mod singleton_insert;
+mod singleton_insert;
+pub mod steady;
+pub mod student;
 pub mod table;
+pub mod target;
+pub mod workload;
 
-pub use cell::{Cell, DeviceFlush, Latch, Moment, Spin, Wait};
+pub use bench::{Bench, Ended, run};
+pub use document::{Cell, Run};
 pub use error::LabError;
-pub use singleton_insert::Options;
-
-/// An experiment's name, and what it shows.
-pub struct Experiment {
-    pub name: &'static str,
-    pub what: &'static str,
-}
-
-/// Every experiment there is.
-pub const EXPERIMENTS: &[Experiment] = &[
-    Experiment {
-        name: "singleton-insert",
-        what: "N sessions insert row after row into a clustered table, each row its own transaction, \
-               from a loop in a procedure, or one prepared statement per round trip (posts 3, 4 and 5)",
-    },
-    Experiment {
-        name: "point-read",
-        what: "N sessions read single rows of a million by key, at random, one prepared statement per \
-               round trip (needs --target mssql://...)",
-    },
-];
+pub use experiment::{EXPERIMENTS, Experiment, OwnOption};
+pub use steady::Steady;
+pub use target::{Done, Figures, Load, Sample, Target, TargetKind};
+pub use workload::{Durability, Kind, Mode, Settings, Workload};
 
 /// What a running experiment tells while it runs.
 pub trait Progress {

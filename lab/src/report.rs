@@ -1,6 +1,6 @@
-//! `report.html`: one file, no network, no script; and `cells.json` beside it.
+//! `report.html`: one file, no network, no script; and the document beside it, as `run.json`.
 
-use crate::cell::{Cell, Moment};
+use crate::document::{Cell, Moment, Run};
 use crate::measure::is_idle;
 use crate::table::{grouped, us};
 use std::fmt::Write;
@@ -8,12 +8,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Writes both files into `folder`, which is made; returns the path of the report.
-pub fn write(folder: &Path, cells: &[Cell], command: &str) -> io::Result<PathBuf> {
+pub fn write(folder: &Path, run: &Run) -> io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
-    let json = serde_json::to_vec_pretty(cells).map_err(io::Error::other)?;
-    std::fs::write(folder.join("cells.json"), json)?;
+    let json = serde_json::to_vec(run).map_err(io::Error::other)?;
+    std::fs::write(folder.join("run.json"), json)?;
     let path = folder.join("report.html");
-    std::fs::write(&path, render(cells, command))?;
+    std::fs::write(&path, render(&run.cells, &run.command))?;
     Ok(path)
 }
 
@@ -24,7 +24,7 @@ svg{display:block;margin:.5rem 0}.small{color:#666;font-size:.9em}";
 
 fn render(cells: &[Cell], command: &str) -> String {
     let mut out = String::new();
-    let title = cells.first().map_or("lab", |c| c.experiment);
+    let title = cells.first().map_or("lab", |c| c.experiment.as_str());
     let _ = write!(
         out,
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -32,7 +32,7 @@ fn render(cells: &[Cell], command: &str) -> String {
          <p>Run by <code>{1}</code>, millrace {2}.</p>",
         escape(title),
         escape(command),
-        cells.first().map_or("", |c| c.version),
+        cells.first().map_or("", |c| c.version.as_str()),
     );
     summary(&mut out, cells);
     out.push_str("<h2>Rows per second</h2>");

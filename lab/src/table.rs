@@ -1,6 +1,6 @@
 //! Figures for the terminal.
 
-use crate::cell::Cell;
+use crate::document::Cell;
 use crate::measure::is_idle;
 use std::fmt::Write;
 
@@ -31,21 +31,11 @@ pub fn us(value: Option<f64>) -> String {
 pub fn render(cells: &[Cell]) -> String {
     let mut out = String::new();
     let Some(first) = cells.first() else { return out };
-    let _ = writeln!(
-        out,
-        "{}: target {}, mode {}, durability {}, commit every {} row(s), {} row(s) per insert, \
-         log reserve {}, log writer {}, {} scheduler(s)",
-        first.experiment,
-        first.target,
-        first.mode,
-        first.durability,
-        first.commit_every,
-        first.rows_per_insert,
-        first.log_reserve,
-        first.log_writer,
-        first.schedulers,
-    );
-    let heads = [
+    let one_target = cells.iter().all(|c| c.target == first.target);
+    let target = if one_target { format!("target {}, ", first.target) } else { String::new() };
+    let _ = writeln!(out, "{}: {target}{}", first.experiment, common(cells).join(", "));
+    let is_varied = cells.iter().any(|c| !c.label.is_empty());
+    let mut heads = vec![
         "sessions",
         "rows/s",
         "commits/s",
@@ -58,7 +48,7 @@ pub fn render(cells: &[Cell]) -> String {
         "log MB/s",
         "rows checked",
     ];
-    let rows: Vec<Vec<String>> = cells
+    let mut rows: Vec<Vec<String>> = cells
         .iter()
         .map(|c| {
             vec![
@@ -76,11 +66,44 @@ pub fn render(cells: &[Cell]) -> String {
             ]
         })
         .collect();
+    let mut put = |head, value: &dyn Fn(&Cell) -> String| {
+        heads.push(head);
+        rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(value(cell)));
+    };
+    if !one_target {
+        put("target", &|c| c.target.clone());
+    }
+    if is_varied {
+        put("settings", &|c| c.label.clone());
+    }
+    if cells.iter().any(|c| !c.marks.is_empty()) {
+        put("marked", &marks);
+    }
     out.push_str(&columns(&heads, &rows));
     for cell in cells {
         waits_and_spins(&mut out, cell);
     }
     out
+}
+
+/// The settings in which all cells agree, as "durability full".
+fn common(cells: &[Cell]) -> Vec<String> {
+    let Some(first) = cells.first() else { return Vec::new() };
+    let agreed = first
+        .settings
+        .iter()
+        .filter(|(name, value)| cells.iter().all(|cell| cell.settings.get(*name) == Some(value)));
+    agreed.map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect()
+}
+
+/// The kinds of a cell's marks, as their names in the document.
+fn marks(cell: &Cell) -> String {
+    let words: Vec<String> = cell
+        .marks
+        .iter()
+        .filter_map(|mark| serde_json::to_value(mark.kind).ok()?.as_str().map(str::to_owned))
+        .collect();
+    words.join(" ")
 }
 
 /// Right-aligned columns under their heads.
@@ -102,7 +125,14 @@ pub(crate) fn columns(heads: &[&str], rows: &[Vec<String>]) -> String {
 }
 
 fn waits_and_spins(out: &mut String, cell: &Cell) {
-    let _ = writeln!(out, "\n{} session(s):", cell.sessions);
+    let mut title = format!("{} {} session(s)", cell.target, cell.sessions);
+    if !cell.label.is_empty() {
+        title = format!("{title}, {}", cell.label);
+    }
+    let _ = writeln!(out, "\n{title}:");
+    for mark in &cell.marks {
+        let _ = writeln!(out, "  marked: {}", mark.text);
+    }
     if let Some(d) = &cell.device_flush {
         let _ = writeln!(
             out,

@@ -1,40 +1,71 @@
 //! The lab checks itself: refusals, figures, and a small run of each shape.
 
-use crate::singleton_insert::{self, Options};
-use crate::{Cell, LabError, Progress, report, table};
+use crate::document::MarkKind;
+use crate::embedded::Embedded;
+use crate::{
+    Cell, Durability, Ended, LabError, Progress, Run, Settings, Target, experiment, report, table,
+};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-struct Quiet;
+/// Shows nothing; presses Ctrl-C when the window is open, if asked to.
+struct Quiet<'a>(Option<&'a AtomicBool>);
 
-impl Progress for Quiet {
+impl Progress for Quiet<'_> {
     fn begin(&mut self, _: usize, _: usize, _: &str) {}
     fn step(&mut self, _: &str) {}
-    fn tick(&mut self, _: f64, _: u64, _: f64, _: bool) {}
+    fn tick(&mut self, _: f64, _: u64, _: f64, warm: bool) {
+        if let Some(flag) = self.0.filter(|_| warm) {
+            flag.store(true, Relaxed);
+        }
+    }
     fn end(&mut self, _: &Cell) {}
 }
 
-fn options(name: &str) -> Options {
+fn settings(name: &str) -> Settings {
     let data = std::env::temp_dir().join(format!("lab-test-{name}-{}", std::process::id()));
-    Options {
+    Settings {
         data,
         sessions: vec![2],
         rows: Some(500),
         buffer_pool_bytes: Some(32 << 20),
-        ..Options::default()
+        ..Settings::default()
     }
+}
+
+fn run(settings: &Settings, interrupted: &AtomicBool, presses: bool) -> Ended {
+    let experiment = experiment::find("singleton-insert").expect("it is there");
+    let mut targets: Vec<Box<dyn Target>> = vec![Box::new(Embedded::default())];
+    let mut quiet = Quiet(presses.then_some(interrupted));
+    crate::run(experiment, settings, &mut targets, "millrace lab run", interrupted, &mut quiet)
+}
+
+fn whole(settings: &Settings) -> Run {
+    let ended = run(settings, &AtomicBool::new(false), false);
+    if let Some(error) = ended.error {
+        panic!("{settings:?}: {error}");
+    }
+    ended.run
+}
+
+fn switch(name: &str, values: &[&str]) -> (String, Vec<String>) {
+    (name.to_owned(), values.iter().map(|&value| value.to_owned()).collect())
 }
 
 #[test]
 fn contradictions_are_refused() {
     let cases = [
-        Options { sessions: vec![0], ..Options::default() },
-        Options { rows_per_insert: 2, commit_every: Some(3), ..Options::default() },
-        Options { rows_per_insert: 0, ..Options::default() },
-        Options { seconds: 0.0, ..Options::default() },
-        Options { rows: Some(0), ..Options::default() },
+        Settings { sessions: vec![0], ..Settings::default() },
+        Settings { rows_per_insert: vec![2], commit_every: vec![3], ..Settings::default() },
+        Settings { rows_per_insert: vec![0], ..Settings::default() },
+        Settings { seconds: 0.0, ..Settings::default() },
+        Settings { rows: Some(0), ..Settings::default() },
+        Settings { mode: crate::Mode::Roundtrip, ..Settings::default() },
+        Settings { switches: [switch("log_reserve", &["neither"])].into(), ..settings("refused") },
     ];
-    for options in cases {
-        let refused = singleton_insert::run(&options, &mut Quiet);
-        assert!(matches!(refused, Err(LabError::Options(_))), "{options:?}");
+    for settings in cases {
+        let ended = run(&settings, &AtomicBool::new(false), false);
+        assert!(matches!(ended.error, Some(LabError::Options(_))), "{settings:?}");
+        assert!(ended.run.cells.is_empty() && ended.run.cut_short);
     }
 }
 
@@ -49,20 +80,33 @@ fn numbers_read_well() {
 #[test]
 fn a_small_run_of_each_shape_checks_itself() {
     let shapes = [
-        options("delayed"),
-        Options { delayed: false, ..options("full") },
-        Options { commit_every: Some(100), spinlock: true, ..options("batch") },
-        Options { rows_per_insert: 2, commit_every: Some(2), dedicated: true, ..options("pairs") },
+        settings("delayed"),
+        Settings { durability: vec![Durability::Full, Durability::Delayed], ..settings("both") },
+        Settings {
+            commit_every: vec![100],
+            switches: [switch("log_reserve", &["lanes", "spinlock"])].into(),
+            ..settings("batch")
+        },
+        Settings {
+            rows_per_insert: vec![2],
+            commit_every: vec![2],
+            switches: [switch("log_writer", &["dedicated"])].into(),
+            ..settings("pairs")
+        },
     ];
     for shape in shapes {
-        let cells = match singleton_insert::run(&shape, &mut Quiet) {
-            Ok(cells) => cells,
-            Err(error) => panic!("{shape:?}: {error}"),
-        };
-        assert_eq!(cells[0].rows_verified, 500, "{shape:?}");
-        assert_eq!(cells[0].rows, 500);
-        assert!(cells[0].spins.contains_key("LOGCACHE_ACCESS"));
-        let json = serde_json::to_value(&cells[0]).expect("plain figures");
+        let run = whole(&shape);
+        let wanted =
+            shape.durability.len() * shape.switches.values().map(Vec::len).product::<usize>();
+        assert_eq!(run.cells.len(), wanted, "{shape:?}");
+        assert!(!run.cut_short && run.machine.cpus > 0);
+        assert_eq!(run.targets[0].name, "embedded");
+        for cell in &run.cells {
+            assert_eq!((cell.rows, cell.rows_verified), (500, 500), "{shape:?}");
+            assert!(cell.spins.contains_key("LOGCACHE_ACCESS"));
+            assert_eq!(cell.label.is_empty(), wanted == 1, "{}", cell.label);
+        }
+        let json = serde_json::to_value(run.cells[0].brief()).expect("plain figures");
         for key in [
             "experiment",
             "target",
@@ -81,9 +125,45 @@ fn a_small_run_of_each_shape_checks_itself() {
         }
         assert!(json["spins"]["LOGCACHE_ACCESS"]["spins"].is_u64());
         let folder = shape.data.join("report");
-        let html = report::write(&folder, &cells, "test").expect("written");
+        let html = report::write(&folder, &run).expect("written");
         assert!(std::fs::read_to_string(html).expect("there").contains("singleton-insert"));
+        let document = std::fs::read(folder.join("run.json")).expect("there");
+        let read: Run = serde_json::from_slice(&document).expect("a document");
+        // Numbers may lose their last digit in text.
+        assert_eq!((&read.machine, &read.targets), (&run.machine, &run.targets));
+        assert_eq!(read.cells.len(), run.cells.len());
+        assert_eq!(read.cells[0].waits.len(), run.cells[0].waits.len());
         let _ = std::fs::remove_dir_all(&shape.data);
-        assert!(table::render(&cells).contains("rows/s"));
+        assert!(table::render(&run.cells).contains("rows/s"));
     }
+}
+
+#[test]
+fn ctrl_c_leaves_what_was_measured() {
+    let settings = Settings {
+        sessions: vec![1, 2],
+        rows: None,
+        seconds: 600.0,
+        warmup_seconds: Some(0.2),
+        ..settings("interrupt")
+    };
+    let interrupted = AtomicBool::new(false);
+    let Ended { run, error } = run(&settings, &interrupted, true);
+    assert!(error.is_none(), "{error:?}");
+    assert!(run.cut_short && run.marks[0].kind == MarkKind::CutShort);
+    let [cell] = &run.cells[..] else { panic!("{} cells", run.cells.len()) };
+    assert!(cell.is_marked(MarkKind::CutShort));
+    assert!(cell.rows > 0 && cell.rows_verified >= cell.rows && cell.seconds < 300.0);
+    assert!(!settings.data.exists(), "the folder is left behind");
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_says_what_to_do() {
+    let file = std::env::temp_dir().join(format!("lab-test-file-{}", std::process::id()));
+    std::fs::write(&file, "in the way").expect("written");
+    let settings = Settings { data: file.join("data"), ..settings("folder") };
+    let ended = run(&settings, &AtomicBool::new(false), false);
+    let told = ended.error.map(|error| error.to_string()).unwrap_or_default();
+    assert!(told.contains("--data"), "{told}");
+    let _ = std::fs::remove_file(file);
 }

@@ -3,12 +3,49 @@
 use clap::{Arg, ArgMatches, Command};
 use session::Switches;
 use session::switches::{SWITCHES, Switch};
+use std::collections::BTreeMap;
 
 /// What was said on the command line.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchFlags {
     /// Every switch, those not named at their defaults.
     pub switches: Switches,
+}
+
+/// The same flags, each with a list of values: for `lab run`, which measures every one.
+#[derive(Clone, Debug, Default)]
+pub struct SwitchLists {
+    /// By name in small letters, those given.
+    pub lists: BTreeMap<String, Vec<String>>,
+}
+
+impl clap::FromArgMatches for SwitchLists {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut flags = SwitchLists::default();
+        flags.update_from_arg_matches(matches)?;
+        Ok(flags)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for switch in SWITCHES {
+            if let Ok(Some(values)) = matches.try_get_many::<Chosen>(switch.name) {
+                let values = values.map(|value| value.0.to_lowercase()).collect();
+                self.lists.insert(switch.name.to_lowercase(), values);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl clap::Args for SwitchLists {
+    fn augment_args(command: Command) -> Command {
+        let list = |switch| flag(switch).value_delimiter(',').value_name("VALUE[,VALUE...]");
+        SWITCHES.iter().fold(command, |command, switch| command.arg(list(switch)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
 }
 
 impl clap::FromArgMatches for SwitchFlags {
@@ -77,6 +114,21 @@ mod tests {
     struct All {
         #[command(flatten)]
         flags: SwitchFlags,
+    }
+
+    #[derive(Parser)]
+    struct Lists {
+        #[command(flatten)]
+        flags: SwitchLists,
+    }
+
+    #[test]
+    fn a_switch_of_the_lab_takes_a_list() {
+        let read = Lists::try_parse_from(["x", "--log-reserve", "lanes,SPINLOCK"]);
+        let lists = read.unwrap_or_else(|e| panic!("{e}")).flags.lists;
+        assert_eq!(lists["log_reserve"], ["lanes", "spinlock"]);
+        assert_eq!(lists.len(), 1);
+        assert!(Lists::try_parse_from(["x", "--log-reserve", "lanes,neither"]).is_err());
     }
 
     #[test]

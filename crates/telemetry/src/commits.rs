@@ -62,6 +62,12 @@ impl CommitLatency {
         self.counts.iter().sum()
     }
 
+    /// The buckets that are not empty, in rising order: the largest value in nanoseconds, and how many.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
+        let counts = self.counts.iter().enumerate().filter(|(_, n)| **n > 0);
+        counts.map(|(index, &n)| (upper(index), n))
+    }
+
     /// The value in nanoseconds that a share `q` (0 to 1) of commits did not exceed; `None` when there were none.
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
         let total = self.count();
@@ -128,6 +134,8 @@ mod tests {
         counts[bucket(1_000_000)] = 1;
         let latency = CommitLatency { counts };
         assert_eq!(latency.quantile_ns(0.5), latency.quantile_ns(0.99));
+        assert_eq!(latency.buckets().map(|(_, n)| n).collect::<Vec<_>>(), vec![99, 1]);
+        assert_eq!(latency.buckets().next().map(|(ns, _)| ns), latency.quantile_ns(0.5));
         assert!(latency.quantile_ns(1.0).is_some_and(|ns| ns >= 1_000_000));
         assert_eq!(CommitLatency { counts: vec![0; BUCKETS] }.quantile_ns(0.5), None);
     }

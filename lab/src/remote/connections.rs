@@ -3,12 +3,13 @@
 //! A round trip is one send and one receive, and the waiting between them is one sleep in epoll for all connections of
 //! a scheduler. These schedulers do not spin: they share the CPUs with the server.
 
-use super::{Mode, READ_ROWS, Work};
 use crate::error::LabError;
 use crate::load::executor_sink::Errors;
 use crate::script;
+use crate::workload::{Kind, Mode, READ_ROWS};
 use client::{Address, Connection};
 use hdrhistogram::Histogram;
+use parking_lot::Mutex;
 use runtime::net::{Stream, Waiting};
 use runtime::{clock, task};
 use scheduler::{Config, JoinHandle, Schedulers};
@@ -33,7 +34,7 @@ const LATENCY_MAX_NS: u64 = 60_000_000_000;
 #[derive(Clone)]
 pub(super) struct Job {
     pub address: Address,
-    pub work: Work,
+    pub work: Kind,
     pub mode: Mode,
     pub commit_every: u64,
 }
@@ -43,12 +44,12 @@ struct Shared {
     start: AtomicBool,
     failed: AtomicBool,
     ready: AtomicUsize,
-    /// Rises when latencies so far are to be forgotten.
-    epoch: AtomicUsize,
     rows: Vec<CachePadded<AtomicU64>>,
+    /// Round trips in nanoseconds, one histogram for each client, so that its lock is never waited for.
+    latency: Vec<CachePadded<Mutex<Histogram<u64>>>>,
 }
 
-type Outcome = Result<Histogram<u64>, LabError>;
+type Outcome = Result<(), LabError>;
 
 /// Connections at work.
 pub(super) struct Clients {
@@ -58,7 +59,7 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    /// Connects all and lets them begin together.
+    /// Connects all; they stand at the line.
     pub fn start(job: &Job, sessions: usize) -> Result<Clients, LabError> {
         let place =
             *job.address.resolve()?.first().ok_or_else(|| {
@@ -76,8 +77,8 @@ impl Clients {
             start: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             ready: AtomicUsize::new(0),
-            epoch: AtomicUsize::new(0),
             rows: (0..sessions).map(|_| CachePadded::default()).collect(),
+            latency: (0..sessions).map(|_| CachePadded::new(Mutex::new(histogram()))).collect(),
         });
         let tasks = (0..sessions)
             .map(|index| {
@@ -99,8 +100,12 @@ impl Clients {
         while shared.ready.load(Relaxed) < sessions && !shared.failed.load(Relaxed) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        shared.start.store(true, Relaxed);
         Ok(Clients { shared, schedulers, tasks })
+    }
+
+    /// Lets them go together.
+    pub fn start_all(&self) {
+        self.shared.start.store(true, Relaxed);
     }
 
     pub fn have_failed(&self) -> bool {
@@ -114,17 +119,26 @@ impl Clients {
 
     /// Latencies count from now on.
     pub fn clear_latency(&self) {
-        self.shared.epoch.fetch_add(1, Relaxed);
+        self.shared.latency.iter().for_each(|one| one.lock().reset());
     }
 
-    /// Stops them; rows in all, and the round trips since [`Self::clear_latency`], in nanoseconds.
-    pub fn stop(self) -> Result<(u64, Histogram<u64>), LabError> {
-        self.shared.stop.store(true, Relaxed);
+    /// Round trips since [`Self::clear_latency`], in nanoseconds.
+    pub fn latency(&self) -> Histogram<u64> {
         let mut all = histogram();
+        for one in &self.shared.latency {
+            // All have the same bounds.
+            let _ = all.add(&*one.lock());
+        }
+        all
+    }
+
+    /// Stops them; the first error of any.
+    pub fn stop(&mut self) -> Result<(), LabError> {
+        self.shared.stop.store(true, Relaxed);
         let mut failed = None;
-        for task in self.tasks {
+        for task in self.tasks.drain(..) {
             match task.join() {
-                Ok(Ok(latency)) => drop(all.add(&latency)),
+                Ok(Ok(())) => {}
                 Ok(Err(error)) => drop(failed.get_or_insert(error)),
                 Err(_) => {
                     failed.get_or_insert(LabError::Panicked("a client".to_owned()));
@@ -132,13 +146,12 @@ impl Clients {
             }
         }
         self.schedulers.stop();
-        let rows = self.shared.rows.iter().map(|rows| rows.load(Relaxed)).sum();
-        failed.map_or(Ok((rows, all)), Err)
+        failed.map_or(Ok(()), Err)
     }
 }
 
 fn histogram() -> Histogram<u64> {
-    let histogram = Histogram::new_with_bounds(1, LATENCY_MAX_NS, 3);
+    let histogram = Histogram::new_with_bounds(1, LATENCY_MAX_NS, 2);
     histogram.unwrap_or_else(|error| stdx::fatal!("the bounds of a histogram: {error}"))
 }
 
@@ -161,8 +174,8 @@ fn round_trips(
     shared: &Shared,
 ) -> Outcome {
     let (text, first) = match job.work {
-        Work::Insert => ("INSERT INTO dbo.big_table (c1) VALUES (@key)", index as u64 * RANGE + 1),
-        Work::PointRead => ("SELECT c6 FROM dbo.big_table WHERE c1 = @key", 0),
+        Kind::Insert => ("INSERT INTO dbo.big_table (c1) VALUES (@key)", index as u64 * RANGE + 1),
+        Kind::PointRead => ("SELECT c6 FROM dbo.big_table WHERE c1 = @key", 0),
     };
     let mut errors = Errors::default();
     let prepared = connection.prepare(text, "@key bigint", &mut errors)?;
@@ -174,33 +187,26 @@ fn round_trips(
         vec![(SqlType::BigInt, Value::BigInt(first as i64))],
     );
     let mut chance = Prng::new(0x9E37_79B9 ^ index as u64);
-    let mut latency = histogram();
-    let (mut epoch, mut done) = (0, 0);
+    let mut done = 0;
     let mut errors = Errors::default();
     let mut sent_ns = clock::now_ns();
     while !shared.stop.load(Relaxed) {
         let key = match job.work {
-            Work::Insert => first + done,
-            Work::PointRead => 1 + chance.below(READ_ROWS),
+            Kind::Insert => first + done,
+            Kind::PointRead => 1 + chance.below(READ_ROWS),
         };
         call.parameters[1].value = RpcValue::Scalar(Value::BigInt(key as i64));
         connection.call(&call, &mut errors)?;
-        if errors.is_failed() || (job.work == Work::PointRead && errors.number.take().is_none()) {
-            errors.into_result(Err(()), text)?;
-            return Ok(latency);
+        if errors.is_failed() || (job.work == Kind::PointRead && errors.number.take().is_none()) {
+            return errors.into_result(Err(()), text);
         }
         done += 1;
         shared.rows[index].store(done, Relaxed);
         let now_ns = clock::now_ns();
-        let asked = shared.epoch.load(Relaxed);
-        if asked != epoch {
-            epoch = asked;
-            latency.reset();
-        }
-        latency.saturating_record((now_ns - sent_ns).max(1));
+        shared.latency[index].lock().saturating_record((now_ns - sent_ns).max(1));
         sent_ns = now_ns;
     }
-    Ok(latency)
+    Ok(())
 }
 
 fn calls(
@@ -225,5 +231,5 @@ fn calls(
         chunk = (wanted / job.commit_every).max(1) * job.commit_every;
     }
     // A call is not a commit: there is no latency to tell.
-    Ok(histogram())
+    Ok(())
 }

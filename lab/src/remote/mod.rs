@@ -1,99 +1,59 @@
-//! The same experiments on a server over the wire: a Millrace in another process, or any SQL Server.
+//! A server over the wire: a Millrace in another process, or any SQL Server.
 //!
 //! A cell: a database of its own, made and dropped here; N connections, each a task of a few schedulers of the
-//! client's; a warm-up that is cut; a window; and at the end the rows counted against those acknowledged. Waits and
-//! spins are the difference of the server's own views over the window.
+//! client's; and at the end the rows counted against those acknowledged. Waits and spins are the difference of the
+//! server's own views over the window.
 //!
 //! Latency is that of the client's round trips, all of them timed. CPU time of the server is not known here.
 
 mod connections;
 mod statistics;
 
-use crate::cell::{Cell, Moment, each_cell};
+use crate::Progress;
+use crate::document::{Histogram, TargetDescription};
 use crate::error::LabError;
 use crate::load::executor_sink::Errors;
 use crate::script::{self, Shape};
-use crate::{Experiment, Progress};
+use crate::target::{Done, Figures, Load, Sample, Target, TargetKind};
+use crate::workload::{Durability, Kind, Mode, READ_ROWS, Settings, Workload};
 use client::{Address, Connection};
 use connections::{Clients, Job};
-use runtime::clock;
 use std::net::TcpStream;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What one request does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// A call of a procedure that inserts row after row for some 50 ms.
-    Procedure,
-    /// One prepared statement.
-    Roundtrip,
-}
+/// `--target mssql://...`; the password of an address without one is asked of the function.
+pub struct RemoteKind(pub fn() -> Option<tds::login7::Password>);
 
-/// What the statement is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
-    Insert,
-    /// Of one row by its key, at random.
-    PointRead,
-}
+impl TargetKind for RemoteKind {
+    fn help(&self) -> (&'static str, &'static str) {
+        (
+            "mssql://[USER[:PASSWORD]@]HOST[:PORT][?encrypt=no|yes|strict][&certificate=FILE][&trust=any]",
+            "a Millrace in another process, or any SQL Server; a password not given is taken from \
+             MILLRACE_SA_PASSWORD or MSSQL_SA_PASSWORD",
+        )
+    }
 
-/// The settings of a run.
-#[derive(Clone, Debug)]
-pub struct Options {
-    pub address: Address,
-    pub work: Work,
-    pub mode: Mode,
-    /// One cell for each.
-    pub sessions: Vec<usize>,
-    pub seconds: f64,
-    pub warmup_seconds: f64,
-    pub delayed: bool,
-    /// Rows of a transaction, in procedures.
-    pub commit_every: Option<u64>,
-    pub rows_per_insert: u64,
-    /// Leave the database.
-    pub keep: bool,
-}
-
-const MAX_SESSIONS: usize = 10_000;
-const TICK: Duration = Duration::from_millis(250);
-/// Rows that point reads choose from, as in the PostgreSQL variant of the same name.
-pub(crate) const READ_ROWS: u64 = 1_000_000;
-
-impl Options {
-    fn check(&self) -> Result<(), LabError> {
-        let refuse = |what: &str| Err(LabError::Options(what.to_owned()));
-        if self.sessions.is_empty() || self.sessions.iter().any(|&n| n == 0 || n > MAX_SESSIONS) {
-            return refuse("the number of sessions is between 1 and 10000");
-        }
-        if !(self.seconds > 0.0 && self.warmup_seconds >= 0.0) {
-            return refuse("the window must have a length");
-        }
-        if !(1..=1000).contains(&self.rows_per_insert) {
-            return refuse("an INSERT takes 1 to 1000 rows");
-        }
-        if self.mode == Mode::Roundtrip
-            && (self.rows_per_insert != 1 || self.commit_every.unwrap_or(1) != 1)
-        {
-            return refuse("a round trip is one row and its own transaction");
-        }
-        if self.mode == Mode::Procedure && self.work == Work::PointRead {
-            return refuse("point-read has the mode roundtrip only");
-        }
-        let per = self.commit_every.unwrap_or(self.rows_per_insert);
-        if per == 0 || !per.is_multiple_of(self.rows_per_insert) {
-            return refuse("rows of a transaction are a multiple of the rows per insert");
-        }
-        Ok(())
+    fn parse(&self, text: &str) -> Option<Result<Box<dyn Target>, LabError>> {
+        text.starts_with("mssql://").then(|| {
+            let mut address = Address::parse(text)?;
+            if address.password.is_none() {
+                address.password = (self.0)();
+            }
+            Ok(Box::new(Remote::new(address)) as Box<dyn Target>)
+        })
     }
 }
 
-/// Runs every cell; the first that fails ends the run.
-pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Cell>, LabError> {
-    options.check()?;
-    each_cell(&options.sessions, progress, |sessions, progress| {
-        run_cell(options, sessions, progress)
-    })
+/// A server over the wire.
+pub struct Remote {
+    address: Address,
+    name: String,
+}
+
+impl Remote {
+    pub fn new(address: Address) -> Remote {
+        Remote { address, name: "mssql".to_owned() }
+    }
 }
 
 /// A connection of the lab's own, for everything but the load.
@@ -115,43 +75,89 @@ impl Desk {
     }
 }
 
-fn run_cell(
-    options: &Options,
-    sessions: usize,
-    progress: &mut dyn Progress,
-) -> Result<Cell, LabError> {
-    let mut desk = Desk::open(&options.address)?;
-    let database = format!("millrace_lab_{}", std::process::id());
-    progress.step("creating the database");
-    desk.execute(&format!("CREATE DATABASE {database};"))?;
-    let result = set_up(options, &mut desk, &database, progress)
-        .and_then(|()| drive(options, sessions, &mut desk, &database, progress));
-    if !options.keep {
-        let dropped = desk
-            .execute("USE master;")
-            .and_then(|_| desk.execute(&format!("DROP DATABASE {database};")));
-        // What went wrong first is what is told.
-        result.and_then(|cell| dropped.map(|_| cell))
-    } else {
-        result
+/// Databases of this process, so that each has a name of its own.
+static DATABASES: AtomicU64 = AtomicU64::new(0);
+
+impl Target for Remote {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn describe(&mut self) -> TargetDescription {
+        let told = Desk::open(&self.address).and_then(|mut desk| statistics::describe(&mut desk));
+        let mut notes = vec![
+            "delayed durability: ALTER DATABASE ... SET DELAYED_DURABILITY = FORCED; full: DISABLED".to_owned(),
+            "latency is that of the client's round trips; the server's CPU time is not known".to_owned(),
+        ];
+        let (version, settings) = told.unwrap_or_else(|error| {
+            notes.push(format!("version and settings could not be read: {error}"));
+            Default::default()
+        });
+        TargetDescription { name: self.name.clone(), version, settings, notes }
+    }
+
+    fn prepare(
+        &mut self,
+        workload: &Workload,
+        settings: &Settings,
+        progress: &mut dyn Progress,
+    ) -> Result<Box<dyn Load>, LabError> {
+        if workload.mode == Mode::Procedure && workload.kind == Kind::PointRead {
+            let why = "point-read has the mode roundtrip only";
+            return Err(LabError::Options(why.to_owned()));
+        }
+        if workload.rows.is_some() {
+            let why = "a server is measured for a time: --seconds";
+            return Err(LabError::Options(why.to_owned()));
+        }
+        progress.step("connecting");
+        let mut desk = Desk::open(&self.address)?;
+        let number = DATABASES.fetch_add(1, Relaxed);
+        let database = format!("millrace_lab_{}_{number}", std::process::id());
+        progress.step("creating the database");
+        desk.execute(&format!("CREATE DATABASE {database};"))?;
+        let keep = settings.keep;
+        let kind = workload.kind;
+        let mut load = RemoteLoad {
+            desk,
+            database,
+            keep,
+            kind,
+            per: workload.commit_every,
+            clients: None,
+            before: Sample::default(),
+        };
+        set_up(workload, &mut load.desk, &load.database, progress)?;
+        progress.step("connecting the sessions");
+        let job = Job {
+            address: Address { database: Some(load.database.clone()), ..self.address.clone() },
+            work: workload.kind,
+            mode: workload.mode,
+            commit_every: workload.commit_every,
+        };
+        load.clients = Some(Clients::start(&job, workload.sessions)?);
+        Ok(Box::new(load))
     }
 }
 
 fn set_up(
-    options: &Options,
+    workload: &Workload,
     desk: &mut Desk,
     database: &str,
     progress: &mut dyn Progress,
 ) -> Result<(), LabError> {
-    let durability = if options.delayed { "FORCED" } else { "DISABLED" };
+    let durability = match workload.durability {
+        Durability::Delayed => "FORCED",
+        Durability::Full => "DISABLED",
+    };
     desk.execute(&format!("ALTER DATABASE {database} SET RECOVERY SIMPLE;"))?;
     desk.execute(&format!("ALTER DATABASE {database} SET DELAYED_DURABILITY = {durability};"))?;
     desk.execute(&format!("USE {database};"))?;
     desk.execute(&script::create_table(""))?;
-    let per = options.commit_every.unwrap_or(options.rows_per_insert);
-    let shape = Shape { rows_per_insert: options.rows_per_insert, commit_every: per };
+    let shape =
+        Shape { rows_per_insert: workload.rows_per_insert, commit_every: workload.commit_every };
     desk.execute(&script::procedure(shape))?;
-    if options.work == Work::PointRead {
+    if workload.kind == Kind::PointRead {
         progress.step("filling the table");
         desk.execute(
             "CREATE PROCEDURE dbo.fill @rows bigint AS\n\
@@ -170,117 +176,108 @@ fn set_up(
     Ok(())
 }
 
-fn drive(
-    options: &Options,
-    sessions: usize,
-    desk: &mut Desk,
-    database: &str,
-    progress: &mut dyn Progress,
-) -> Result<Cell, LabError> {
-    progress.step("connecting");
-    let job = Job {
-        address: Address { database: Some(database.to_owned()), ..options.address.clone() },
-        work: options.work,
-        mode: options.mode,
-        commit_every: options.commit_every.unwrap_or(options.rows_per_insert),
-    };
-    let clients = Clients::start(&job, sessions)?;
-    let began_ns = clock::now_ns();
-    let seconds_since = |ns: u64| (clock::now_ns() - ns) as f64 / 1e9;
-    let mut window: Option<(u64, u64, statistics::Snapshot)> = None;
-    let mut course = Vec::new();
-    let (mut then_s, mut then_rows) = (0.0, 0);
-    let ends_s = options.warmup_seconds + options.seconds;
-    loop {
-        let now_s = seconds_since(began_ns);
-        if clients.have_failed() {
-            break;
-        }
-        if window.is_none() && now_s >= options.warmup_seconds {
-            let before = statistics::Snapshot::take(desk)?;
-            clients.clear_latency();
-            window = Some((clock::now_ns(), clients.rows(), before));
-        }
-        if now_s >= ends_s {
-            break;
-        }
-        let rows = clients.rows();
-        if now_s - then_s >= TICK.as_secs_f64() * 0.9 {
-            let rows_per_s = (rows - then_rows) as f64 / (now_s - then_s);
-            course.push(Moment { at_s: now_s, rows_per_s });
-            progress.tick(now_s, rows, rows_per_s, window.is_some());
-            (then_s, then_rows) = (now_s, rows);
-        }
-        let edge_s = if window.is_none() { options.warmup_seconds } else { ends_s };
-        std::thread::sleep(TICK.min(Duration::from_secs_f64((edge_s - now_s).max(0.0002))));
-    }
-    let rows_now = clients.rows();
-    let measured = window
-        .as_ref()
-        .map(|&(from_ns, rows, _)| (seconds_since(from_ns), rows_now.saturating_sub(rows)));
-    let (all_rows, latency) = clients.stop()?;
-    let (Some((seconds, rows)), Some((_, _, before))) = (measured, window) else {
-        return Err(LabError::Options("the sessions ended before the window began".to_owned()));
-    };
-    let mut after = statistics::Snapshot::take(desk)?;
-    let rows_verified = match options.work {
-        Work::PointRead => all_rows,
-        Work::Insert => {
-            progress.step("counting the rows");
-            let found = desk.execute(script::COUNT)?.unwrap_or(0);
-            if found != all_rows {
-                return Err(LabError::Lost { acknowledged: all_rows, found });
-            }
-            found
-        }
-    };
-    after.subtract(&before);
-    let per_s = |n: u64| n as f64 / seconds;
-    let per = job.commit_every;
-    let us = |q: f64| (!latency.is_empty()).then(|| latency.value_at_quantile(q) as f64 / 1e3);
-    Ok(Cell {
-        experiment: experiment(options.work).name,
-        target: "mssql",
-        mode: match options.mode {
-            Mode::Procedure => "procedure",
-            Mode::Roundtrip => "roundtrip",
-        },
-        sessions,
-        durability: if options.delayed { "delayed" } else { "full" },
-        commit_every: per,
-        rows_per_insert: options.rows_per_insert,
-        log_reserve: "as the server has it",
-        log_writer: "as the server has it",
-        seconds,
-        rows,
-        rows_verified,
-        rows_per_s: per_s(rows),
-        commits_per_s: if options.work == Work::Insert { per_s(rows / per) } else { 0.0 },
-        p10_us: us(0.10),
-        p50_us: us(0.50),
-        p99_us: us(0.99),
-        commits_timed: latency.len(),
-        cpu_s: None,
-        schedulers: after.schedulers,
-        log_flushes_per_s: per_s(after.log_flushes),
-        log_bytes_per_flush: 0.0,
-        log_mb_per_s: per_s(after.log_bytes) / 1e6,
-        log_bytes_per_row: 0.0,
-        context_switches_per_s: 0.0,
-        page_reads: 0,
-        page_writes: 0,
-        device_flush: None,
-        waits: after.waits,
-        spins: after.spins,
-        latches: after.latches,
-        course,
-        version: env!("CARGO_PKG_VERSION"),
-    })
+/// Connections at work in a database of their own.
+struct RemoteLoad {
+    desk: Desk,
+    database: String,
+    keep: bool,
+    kind: Kind,
+    per: u64,
+    /// `None` before they are connected, and after they were stopped.
+    clients: Option<Clients>,
+    before: Sample,
 }
 
-fn experiment(work: Work) -> &'static Experiment {
-    match work {
-        Work::Insert => &crate::EXPERIMENTS[0],
-        Work::PointRead => &crate::EXPERIMENTS[1],
+impl RemoteLoad {
+    fn rows(&self) -> u64 {
+        self.clients.as_ref().map_or(0, Clients::rows)
+    }
+
+    fn remove(&mut self) -> Result<(), LabError> {
+        if std::mem::replace(&mut self.keep, true) {
+            return Ok(());
+        }
+        self.desk.execute("USE master;")?;
+        self.desk.execute(&format!("DROP DATABASE {};", self.database)).map(drop)
+    }
+}
+
+impl Drop for RemoteLoad {
+    fn drop(&mut self) {
+        // Whoever drops it unfinished has an error to tell already.
+        if let Some(clients) = &mut self.clients {
+            let _ = clients.stop();
+        }
+        let _ = self.remove();
+    }
+}
+
+impl Load for RemoteLoad {
+    fn start(&mut self) {
+        if let Some(clients) = &self.clients {
+            clients.start_all();
+        }
+    }
+
+    fn done(&self) -> Done {
+        let rows = self.rows();
+        Done { rows, commits: if self.kind == Kind::Insert { rows / self.per } else { 0 } }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.clients.as_ref().is_none_or(Clients::have_failed)
+    }
+
+    fn open_window(&mut self) -> Result<(), LabError> {
+        self.before = statistics::take(&mut self.desk)?;
+        if let Some(clients) = &self.clients {
+            clients.clear_latency();
+        }
+        Ok(())
+    }
+
+    /// Five queries every tick would be a load of their own.
+    fn sample(&mut self) -> Option<Sample> {
+        None
+    }
+
+    fn latency(&mut self) -> Option<Histogram> {
+        let all = self.clients.as_ref()?.latency();
+        Some(Histogram {
+            buckets: all
+                .iter_recorded()
+                .map(|v| (v.value_iterated_to() as f64 / 1e3, v.count_since_last_iteration()))
+                .collect(),
+        })
+    }
+
+    fn close_window(&mut self) -> Result<Figures, LabError> {
+        let latency = self.latency().unwrap_or_default();
+        Ok(Figures {
+            sample: statistics::take(&mut self.desk)?.since(&self.before),
+            latency,
+            schedulers: statistics::schedulers(&mut self.desk)?,
+            ..Figures::default()
+        })
+    }
+
+    fn finish(mut self: Box<Self>, progress: &mut dyn Progress) -> Result<u64, LabError> {
+        let stopped = self.clients.as_mut().map_or(Ok(()), Clients::stop);
+        let acknowledged = self.rows();
+        self.clients = None;
+        let counted = stopped.and_then(|()| match self.kind {
+            Kind::PointRead => Ok(acknowledged),
+            Kind::Insert => {
+                progress.step("counting the rows");
+                let found = self.desk.execute(script::COUNT)?.unwrap_or(0);
+                match found == acknowledged {
+                    true => Ok(found),
+                    false => Err(LabError::Lost { acknowledged, found }),
+                }
+            }
+        });
+        let removed = self.remove();
+        // What went wrong first is what is told.
+        counted.and_then(|rows| removed.map(|()| rows))
     }
 }

@@ -3,21 +3,11 @@
 //! Promise: a view that the server does not have, or does not show to this login, leaves its figures empty.
 
 use super::Desk;
-use crate::cell::{Latch, Spin, Wait};
+use crate::document::{Latch, Spin, Wait};
 use crate::error::LabError;
+use crate::target::Sample;
 use std::collections::BTreeMap;
 use types::Value;
-
-/// What the views said.
-#[derive(Default)]
-pub(super) struct Snapshot {
-    pub waits: BTreeMap<String, Wait>,
-    pub spins: BTreeMap<String, Spin>,
-    pub latches: BTreeMap<String, Latch>,
-    pub schedulers: usize,
-    pub log_flushes: u64,
-    pub log_bytes: u64,
-}
 
 const WAITS: &str = "SELECT wait_type, waiting_tasks_count, wait_time_ms, max_wait_time_ms, \
                      signal_wait_time_ms FROM sys.dm_os_wait_stats WHERE waiting_tasks_count > 0;";
@@ -31,6 +21,10 @@ const COUNTERS: &str = "SELECT counter_name, SUM(cntr_value) FROM sys.dm_os_perf
 const SCHEDULERS: &str = "SELECT 'n', COUNT(*) FROM sys.dm_os_schedulers \
                           WHERE status = 'VISIBLE ONLINE';";
 
+const SETTINGS: &str = "SELECT name, CAST(value_in_use AS bigint) FROM sys.configurations \
+                        WHERE name IN ('max degree of parallelism', 'max server memory (MB)', \
+                        'min server memory (MB)', 'affinity mask', 'recovery interval (min)');";
+
 fn number(value: Option<&Value>) -> u64 {
     match value {
         Some(Value::BigInt(n)) => u64::try_from(*n).unwrap_or(0),
@@ -39,78 +33,61 @@ fn number(value: Option<&Value>) -> u64 {
     }
 }
 
-impl Snapshot {
-    pub fn take(desk: &mut Desk) -> Result<Snapshot, LabError> {
-        let mut all = Snapshot::default();
-        each(desk, WAITS, |name, row| {
-            let wait = Wait {
-                waiting_tasks_count: number(row.get(1)),
-                wait_time_ms: number(row.get(2)) as f64,
-                max_wait_time_ms: number(row.get(3)) as f64,
-                signal_wait_time_ms: number(row.get(4)) as f64,
-            };
-            all.waits.insert(name, wait);
-        })?;
-        each(desk, SPINS, |name, row| {
-            let spin = Spin {
-                collisions: number(row.get(1)),
-                spins: number(row.get(2)),
-                spins_per_collision: 0.0,
-                sleep_time_ms: number(row.get(3)) as f64,
-                backoffs: number(row.get(4)),
-            };
-            all.spins.insert(name, spin);
-        })?;
-        each(desk, LATCHES, |name, row| {
-            let latch = Latch {
-                waiting_requests_count: number(row.get(1)),
-                wait_time_ms: number(row.get(2)) as f64,
-                max_wait_time_ms: number(row.get(3)) as f64,
-            };
-            all.latches.insert(name, latch);
-        })?;
-        each(desk, COUNTERS, |name, row| match name.trim_end() {
-            "Log Flushes/sec" => all.log_flushes = number(row.get(1)),
-            _ => all.log_bytes = number(row.get(1)),
-        })?;
-        each(desk, SCHEDULERS, |_, row| all.schedulers = number(row.get(1)) as usize)?;
-        Ok(all)
-    }
+/// What the views say now. The longest waits are those of the server's life.
+pub(super) fn take(desk: &mut Desk) -> Result<Sample, LabError> {
+    let mut all = Sample::default();
+    each(desk, WAITS, |name, row| {
+        let wait = Wait {
+            waiting_tasks_count: number(row.get(1)),
+            wait_time_ms: number(row.get(2)) as f64,
+            max_wait_time_ms: number(row.get(3)) as f64,
+            signal_wait_time_ms: number(row.get(4)) as f64,
+        };
+        all.waits.insert(name, wait);
+    })?;
+    each(desk, SPINS, |name, row| {
+        let spin = Spin {
+            collisions: number(row.get(1)),
+            spins: number(row.get(2)),
+            spins_per_collision: 0.0,
+            sleep_time_ms: number(row.get(3)) as f64,
+            backoffs: number(row.get(4)),
+        };
+        all.spins.insert(name, spin);
+    })?;
+    each(desk, LATCHES, |name, row| {
+        let latch = Latch {
+            waiting_requests_count: number(row.get(1)),
+            wait_time_ms: number(row.get(2)) as f64,
+            max_wait_time_ms: number(row.get(3)) as f64,
+        };
+        all.latches.insert(name, latch);
+    })?;
+    each(desk, COUNTERS, |name, row| match name.trim_end() {
+        "Log Flushes/sec" => all.log_flushes = Some(number(row.get(1))),
+        _ => all.log_bytes = Some(number(row.get(1))),
+    })?;
+    Ok(all)
+}
 
-    /// What has happened since `before`. The longest waits are those of the server's life.
-    pub fn subtract(&mut self, before: &Snapshot) {
-        for (name, wait) in &mut self.waits {
-            if let Some(b) = before.waits.get(name) {
-                wait.waiting_tasks_count =
-                    wait.waiting_tasks_count.saturating_sub(b.waiting_tasks_count);
-                wait.wait_time_ms = (wait.wait_time_ms - b.wait_time_ms).max(0.0);
-                wait.signal_wait_time_ms =
-                    (wait.signal_wait_time_ms - b.signal_wait_time_ms).max(0.0);
-            }
-        }
-        self.waits.retain(|_, wait| wait.waiting_tasks_count > 0);
-        for (name, spin) in &mut self.spins {
-            if let Some(b) = before.spins.get(name) {
-                spin.collisions = spin.collisions.saturating_sub(b.collisions);
-                spin.spins = spin.spins.saturating_sub(b.spins);
-                spin.sleep_time_ms = (spin.sleep_time_ms - b.sleep_time_ms).max(0.0);
-                spin.backoffs = spin.backoffs.saturating_sub(b.backoffs);
-            }
-            if spin.collisions > 0 {
-                spin.spins_per_collision = spin.spins as f64 / spin.collisions as f64;
-            }
-        }
-        for (name, latch) in &mut self.latches {
-            if let Some(b) = before.latches.get(name) {
-                latch.waiting_requests_count =
-                    latch.waiting_requests_count.saturating_sub(b.waiting_requests_count);
-                latch.wait_time_ms = (latch.wait_time_ms - b.wait_time_ms).max(0.0);
-            }
-        }
-        self.latches.retain(|_, latch| latch.waiting_requests_count > 0);
-        self.log_flushes = self.log_flushes.saturating_sub(before.log_flushes);
-        self.log_bytes = self.log_bytes.saturating_sub(before.log_bytes);
-    }
+/// Schedulers that run requests; 0 where the view is not shown.
+pub(super) fn schedulers(desk: &mut Desk) -> Result<usize, LabError> {
+    let mut schedulers = 0;
+    each(desk, SCHEDULERS, |_, row| schedulers = number(row.get(1)) as usize)?;
+    Ok(schedulers)
+}
+
+/// The server's version, and settings that matter to the workload.
+pub(super) fn describe(desk: &mut Desk) -> Result<(String, BTreeMap<String, String>), LabError> {
+    let mut version = String::new();
+    each(desk, "SELECT @@VERSION;", |text, _| version = text)?;
+    let mut settings = BTreeMap::new();
+    each(desk, SETTINGS, |name, row| {
+        let value = row.get(1).map(|value| types::format::shell(value, value.natural_type()));
+        settings.insert(name, value.unwrap_or_default());
+    })?;
+    // The first line names the product and its build; the rest is a copyright.
+    Ok((version.lines().next().unwrap_or_default().trim().to_owned(), settings))
 }
 
 /// Every row of a query whose first column is a name. Refused by T-SQL: no rows.

@@ -1,0 +1,224 @@
+//! The bench on which an experiment is run: targets, settings, progress, and the document that grows cell by cell.
+//!
+//! Promise: a cell that was measured is in the document whatever comes after it, an error or Ctrl-C.
+
+use crate::document::{Cell, FORMAT, Mark, MarkKind, Run};
+use crate::error::LabError;
+use crate::experiment::Experiment;
+use crate::target::Target;
+use crate::workload::{Kind, Settings, Workload};
+use crate::{Progress, drive, machine};
+use runtime::clock;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// What an experiment works at.
+pub struct Bench<'a> {
+    settings: &'a Settings,
+    targets: &'a mut [Box<dyn Target>],
+    interrupted: &'a AtomicBool,
+    progress: &'a mut dyn Progress,
+    run: Run,
+}
+
+/// A run, and why it ended early if it did.
+pub struct Ended {
+    /// With at least one cell, or with none and an error.
+    pub run: Run,
+    pub error: Option<LabError>,
+}
+
+/// Runs an experiment to its end, to its first error, or until `interrupted` is set.
+///
+/// `command` is what was typed, without passwords.
+pub fn run(
+    experiment: &dyn Experiment,
+    settings: &Settings,
+    targets: &mut [Box<dyn Target>],
+    command: &str,
+    interrupted: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> Ended {
+    let began_ns = clock::now_ns();
+    let document = Run {
+        format: FORMAT,
+        experiment: experiment.name().to_owned(),
+        what: experiment.what().to_owned(),
+        posts: experiment.posts().to_vec(),
+        command: command.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        began_unix_s: clock::unix_ns() as f64 / 1e9,
+        published: experiment.published(),
+        machine: machine::describe(&settings.data),
+        ..Run::default()
+    };
+    let mut bench = Bench { settings, targets, interrupted, progress, run: document };
+    let result = settings.check().and_then(|()| experiment.run(&mut bench));
+    let Bench { targets, mut run, .. } = bench;
+    run.targets = targets.iter_mut().map(|target| target.describe()).collect();
+    let error = match result {
+        Err(LabError::Interrupted) => None,
+        other => other.err(),
+    };
+    let stopped = interrupted.load(Relaxed);
+    if stopped || error.is_some() {
+        run.cut_short = true;
+        let why = match &error {
+            None => "the run was ended by Ctrl-C; what had been measured stands here".to_owned(),
+            Some(error) => format!("the run ended with an error: {error}"),
+        };
+        run.marks.push(Mark { kind: MarkKind::CutShort, text: why });
+    }
+    label(&mut run.cells);
+    run.seconds = (clock::now_ns() - began_ns) as f64 / 1e9;
+    Ended { run, error }
+}
+
+impl Bench<'_> {
+    pub fn settings(&self) -> &Settings {
+        self.settings
+    }
+
+    pub fn progress(&mut self) -> &mut dyn Progress {
+        self.progress
+    }
+
+    /// Ctrl-C was pressed: end with [`LabError::Interrupted`] soon, having pushed what is measured.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Relaxed)
+    }
+
+    /// The flag behind [`Self::is_interrupted`], for loops that do not hold the bench.
+    pub fn interruption(&self) -> &AtomicBool {
+        self.interrupted
+    }
+
+    /// A sentence on what this machine cannot show of the experiment.
+    pub fn cannot_show(&mut self, what: impl Into<String>) {
+        self.run.cannot_show.push(what.into());
+    }
+
+    /// A doubt about the run as a whole.
+    pub fn mark(&mut self, kind: MarkKind, text: impl Into<String>) {
+        self.run.marks.push(Mark { kind, text: text.into() });
+    }
+
+    /// The machine, as the document tells it.
+    pub fn machine(&self) -> &crate::document::Machine {
+        &self.run.machine
+    }
+
+    /// Takes a cell into the document and shows it.
+    pub fn push(&mut self, cell: Cell) {
+        self.progress.end(&cell);
+        self.run.cells.push(cell);
+    }
+
+    /// The usual plan: on each target, the product of the settings.
+    pub fn measure(&mut self, kind: Kind) -> Result<(), LabError> {
+        let mut plan = Vec::new();
+        for (index, target) in self.targets.iter().enumerate() {
+            let workloads = self.settings.workloads(kind, &target.switches());
+            plan.extend(workloads.into_iter().map(|workload| (index, workload)));
+        }
+        self.measure_plan(&plan)
+    }
+
+    /// A plan of the experiment's own: workloads with the targets' places in [`Self::targets`].
+    pub fn measure_plan(&mut self, plan: &[(usize, Workload)]) -> Result<(), LabError> {
+        for (turn, (target, workload)) in plan.iter().enumerate() {
+            self.one(turn, plan.len(), *target, workload)?;
+        }
+        Ok(())
+    }
+
+    /// The targets' names and switches, in their order.
+    pub fn targets(&self) -> impl Iterator<Item = (&str, Vec<String>)> {
+        self.targets.iter().map(|target| (target.name(), target.switches()))
+    }
+
+    fn one(
+        &mut self,
+        turn: usize,
+        turns: usize,
+        target: usize,
+        workload: &Workload,
+    ) -> Result<(), LabError> {
+        if self.is_interrupted() {
+            return Err(LabError::Interrupted);
+        }
+        let several = self.targets.len() > 1;
+        let target = &mut *self.targets[target];
+        let title = title(several.then(|| target.name()), self.settings, workload);
+        self.progress.begin(turn, turns, &title);
+        let mut cell =
+            drive::cell(target, workload, self.settings, self.interrupted, self.progress)?;
+        cell.experiment.clone_from(&self.run.experiment);
+        self.push(cell);
+        match self.is_interrupted() {
+            true => Err(LabError::Interrupted),
+            false => Ok(()),
+        }
+    }
+}
+
+/// "10 sessions, full, spinlock": what varies in the run, and the sessions.
+fn title(target: Option<&str>, settings: &Settings, workload: &Workload) -> String {
+    let n = workload.sessions;
+    let mut words: Vec<String> = target.map(str::to_owned).into_iter().collect();
+    words.push(format!("{n} session{}", if n == 1 { "" } else { "s" }));
+    if settings.durability.len() > 1 {
+        words.push(workload.durability.name().to_owned());
+    }
+    if settings.commit_every.len() > 1 {
+        words.push(format!("commit every {}", workload.commit_every));
+    }
+    if settings.rows_per_insert.len() > 1 {
+        words.push(format!("{} rows per insert", workload.rows_per_insert));
+    }
+    let varied = |name: &str| settings.switches.get(name).is_some_and(|values| values.len() > 1);
+    words.extend(workload.switches.iter().filter(|(n, _)| varied(n)).map(|(_, v)| v.clone()));
+    words.join(", ")
+}
+
+/// Tells the cells apart by the settings in which they differ.
+fn label(cells: &mut [Cell]) {
+    let mut values: std::collections::BTreeMap<String, BTreeSet<String>> = Default::default();
+    for cell in cells.iter() {
+        for (name, value) in &cell.settings {
+            values.entry(name.clone()).or_default().insert(value.clone());
+        }
+    }
+    for cell in cells.iter_mut() {
+        let varied = cell.settings.iter().filter(|(name, _)| values[*name].len() > 1);
+        let words: Vec<String> = varied
+            .map(|(name, value)| match value.parse::<f64>() {
+                // A bare number says nothing.
+                Ok(_) => format!("{} {value}", name.replace('_', " ")),
+                Err(_) => value.clone(),
+            })
+            .collect();
+        cell.label = words.join(", ");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_name_what_differs_and_nothing_else() {
+        let cell = |durability: &str, depth: &str| Cell {
+            settings: [("durability", durability), ("depth", depth), ("mode", "procedure")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            ..Cell::default()
+        };
+        let mut cells = [cell("full", "8"), cell("delayed", "32")];
+        label(&mut cells);
+        assert_eq!(cells[0].label, "depth 8, full");
+        let mut one = [cell("full", "8")];
+        label(&mut one);
+        assert_eq!(one[0].label, "");
+    }
+}

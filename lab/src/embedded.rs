@@ -1,0 +1,350 @@
+//! The engine in this process: a fresh instance in a fresh folder for each cell.
+
+use crate::document::{DeviceFlush, Histogram, TargetDescription};
+use crate::error::LabError;
+use crate::load::{self, Shared, Work};
+use crate::script::{self, Shape};
+use crate::target::{Done, Figures, Load, Sample, Target, TargetKind};
+use crate::workload::{Durability, Kind, Mode, Settings, Workload};
+use crate::{Progress, flush, measure};
+use device::{FileSystem, IoMode, RealFs};
+use engine::LogConfig;
+use runtime::clock;
+use session::switches::SWITCHES;
+use session::{Instance, InstanceConfig, Switches};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// Virtual log files of 64 MiB made in advance, so that the window does not pay for growth.
+const LOG_VLFS: u32 = 32;
+const LOG_MAX_BYTES: u64 = 4 << 30;
+
+/// `--target embedded`.
+pub struct EmbeddedKind;
+
+impl TargetKind for EmbeddedKind {
+    fn help(&self) -> (&'static str, &'static str) {
+        ("embedded", "an engine in this process, without a wire")
+    }
+
+    fn parse(&self, text: &str) -> Option<Result<Box<dyn Target>, LabError>> {
+        (text == "embedded").then(|| Ok(Box::new(Embedded::default()) as Box<dyn Target>))
+    }
+}
+
+/// The engine in this process.
+#[derive(Default)]
+pub struct Embedded {
+    settings: BTreeMap<String, String>,
+}
+
+impl Target for Embedded {
+    fn name(&self) -> &str {
+        "embedded"
+    }
+
+    fn switches(&self) -> Vec<String> {
+        SWITCHES.iter().map(|switch| switch.name.to_lowercase()).collect()
+    }
+
+    fn is_in_process(&self) -> bool {
+        true
+    }
+
+    fn describe(&mut self) -> TargetDescription {
+        TargetDescription {
+            name: self.name().to_owned(),
+            version: format!("Millrace {}", env!("CARGO_PKG_VERSION")),
+            settings: self.settings.clone(),
+            notes: vec![
+                "delayed durability: ALTER DATABASE ... SET DELAYED_DURABILITY = FORCED; full: DISABLED".to_owned(),
+                "each cell has a fresh instance in a fresh folder".to_owned(),
+            ],
+        }
+    }
+
+    fn prepare(
+        &mut self,
+        workload: &Workload,
+        settings: &Settings,
+        progress: &mut dyn Progress,
+    ) -> Result<Box<dyn Load>, LabError> {
+        if workload.mode == Mode::Roundtrip || workload.kind != Kind::Insert {
+            return Err(LabError::Options(
+                "a round trip needs a server: start `millrace serve` and give its address as \
+                 --target mssql://HOST:PORT"
+                    .to_owned(),
+            ));
+        }
+        let switches = switches(workload)?;
+        let folder = Folder::new(&settings.data, settings.keep)?;
+        progress.step("creating the database");
+        let fs: Arc<dyn FileSystem> = RealFs::new(IoMode::Auto)?;
+        let config = config(workload, settings, &switches, &folder.path, &fs);
+        self.settings = BTreeMap::from([
+            ("buffer pool".to_owned(), format!("{} MiB", config.buffer_pool_bytes >> 20)),
+            ("log size at most".to_owned(), format!("{} MiB", LOG_MAX_BYTES >> 20)),
+        ]);
+        let instance = Instance::open(config).map_err(|error| LabError::Open(error.to_string()))?;
+        let mut load = EmbeddedLoad {
+            instance,
+            shared: Shared::new(workload.sessions),
+            handles: Vec::new(),
+            switches,
+            device_flush: None,
+            before: Sample::default(),
+            is_shut: false,
+            _folder: folder,
+        };
+        load.set_up(workload)?;
+        progress.step("touching the buffer pool's memory");
+        load.instance.populate_memory();
+        if workload.durability == Durability::Full {
+            progress.step("measuring the device's own flush");
+            let measured = flush::measure(load.instance.schedulers(), &fs, &load._folder.path)?;
+            load.device_flush = Some(measured);
+        }
+        load.line_up(workload);
+        Ok(Box::new(load))
+    }
+}
+
+/// The engine's switches for a workload; those not given are at their defaults.
+fn switches(workload: &Workload) -> Result<Switches, LabError> {
+    let mut switches = Switches::default();
+    for (name, value) in &workload.switches {
+        let set = switches.set(name, Some(value));
+        set.map_err(|error| LabError::Options(error.to_string()))?;
+    }
+    Ok(switches)
+}
+
+/// Every switch with its value, as the lab writes them.
+fn in_force(switches: &Switches) -> BTreeMap<String, String> {
+    let all = switches.iter();
+    all.map(|(switch, value)| (switch.name.to_lowercase(), value.to_lowercase())).collect()
+}
+
+/// A fresh folder, removed with its contents when dropped, its parent too if that is empty then.
+struct Folder {
+    path: PathBuf,
+    keep: bool,
+}
+
+impl Folder {
+    fn new(data: &Path, keep: bool) -> Result<Folder, LabError> {
+        let stamp = clock::unix_ns() / 1_000;
+        let path = data.join(format!("lab-{}-{stamp}", std::process::id()));
+        let made = std::fs::create_dir_all(data).and_then(|()| std::fs::create_dir(&path));
+        made.map_err(|error| LabError::Folder { folder: data.to_owned(), error })?;
+        Ok(Folder { path, keep })
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !self.keep {
+            // A folder left behind costs space, not figures.
+            let _ = std::fs::remove_dir_all(&self.path);
+            if let Some(data) = self.path.parent() {
+                let _ = std::fs::remove_dir(data);
+            }
+        }
+    }
+}
+
+fn config(
+    workload: &Workload,
+    settings: &Settings,
+    switches: &Switches,
+    folder: &Path,
+    fs: &Arc<dyn FileSystem>,
+) -> InstanceConfig {
+    let memory: u64 = topology::Topology::discover()
+        .map(|t| t.nodes.iter().map(|n| n.memory_bytes).sum())
+        .unwrap_or(0);
+    let fitting = if memory == 0 { 1 << 30 } else { (memory / 2).min(4 << 30) };
+    InstanceConfig {
+        cpus: settings.cpus.clone(),
+        buffer_pool_bytes: settings.buffer_pool_bytes.unwrap_or(fitting),
+        log: LogConfig {
+            initial_vlfs: initial_vlfs(workload.rows),
+            max_bytes: Some(LOG_MAX_BYTES),
+            ..LogConfig::default()
+        },
+        switches: switches.clone(),
+        ..InstanceConfig::new(folder, fs.clone())
+    }
+}
+
+/// A run of few rows needs no long log.
+fn initial_vlfs(rows: Option<u64>) -> u32 {
+    const ROWS_PER_VLF: u64 = 200_000;
+    let wanted = rows.map_or(LOG_VLFS.into(), |rows| 2 + rows / ROWS_PER_VLF);
+    wanted.min(LOG_VLFS.into()) as u32
+}
+
+/// Sessions of an instance, each a task.
+struct EmbeddedLoad {
+    instance: Arc<Instance>,
+    shared: Arc<Shared>,
+    handles: Vec<scheduler::JoinHandle<Result<(), LabError>>>,
+    switches: Switches,
+    device_flush: Option<DeviceFlush>,
+    /// At the window's beginning.
+    before: Sample,
+    is_shut: bool,
+    /// Dropped last: the instance's files are in it.
+    _folder: Folder,
+}
+
+impl EmbeddedLoad {
+    fn set_up(&self, workload: &Workload) -> Result<(), LabError> {
+        let shape = Shape {
+            rows_per_insert: workload.rows_per_insert,
+            commit_every: workload.commit_every,
+        };
+        let delayed = workload.durability == Durability::Delayed;
+        let presized = workload.rows.is_none();
+        self.on_session(move |session| {
+            for batch in script::create_database(delayed, presized) {
+                load::execute(session, &batch)?;
+            }
+            load::execute(session, &format!("USE {};", script::DATABASE))?;
+            script::create_objects(shape).iter().try_for_each(|batch| load::execute(session, batch))
+        })
+    }
+
+    fn line_up(&mut self, workload: &Workload) {
+        for index in 0..workload.sessions {
+            let commit_every = workload.commit_every;
+            let work = Work { index, commit_every, rows: workload.share(index) };
+            self.handles.push(load::spawn(&self.instance, &self.shared, work));
+        }
+        while self.shared.ready.load(Relaxed) < workload.sessions
+            && !self.shared.failed.load(Relaxed)
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Runs `body` on a session of its own and waits for it.
+    fn on_session<R: Send + 'static>(
+        &self,
+        body: impl FnOnce(&mut session::Session) -> Result<R, LabError> + Send + 'static,
+    ) -> Result<R, LabError> {
+        joined(self.instance.spawn_session("lab", body))
+    }
+
+    fn stop(&mut self) -> Result<(), LabError> {
+        self.shared.stop.store(true, Relaxed);
+        let ended: Vec<_> = self.handles.drain(..).map(joined).collect();
+        ended.into_iter().collect()
+    }
+
+    fn shut(&mut self) -> Result<(), LabError> {
+        self.is_shut = true;
+        let closed = self.instance.shutdown();
+        closed.map_err(|error| LabError::Open(format!("the instance did not close: {error}")))
+    }
+}
+
+impl Drop for EmbeddedLoad {
+    fn drop(&mut self) {
+        if !self.is_shut {
+            // Whoever drops it unfinished has an error to tell already.
+            let _ = self.stop();
+            let _ = self.shut();
+        }
+    }
+}
+
+fn joined<R>(handle: scheduler::JoinHandle<Result<R, LabError>>) -> Result<R, LabError> {
+    match handle.join() {
+        Ok(result) => result,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+            Err(LabError::Panicked(text.unwrap_or_else(|| "without a message".to_owned())))
+        }
+    }
+}
+
+impl Load for EmbeddedLoad {
+    fn start(&mut self) {
+        self.shared.start.store(true, Relaxed);
+    }
+
+    fn done(&self) -> Done {
+        Done { rows: self.shared.rows(), commits: self.shared.commits() }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.shared.failed.load(Relaxed) || self.handles.iter().all(|h| h.is_finished())
+    }
+
+    fn open_window(&mut self) -> Result<(), LabError> {
+        measure::clear();
+        self.before = measure::sample();
+        Ok(())
+    }
+
+    fn sample(&mut self) -> Option<Sample> {
+        let stats = self.instance.schedulers().stats();
+        Some(Sample {
+            run_queue: Some(stats.iter().map(|s| s.runnable_tasks).sum()),
+            ..measure::sample()
+        })
+    }
+
+    fn latency(&mut self) -> Option<Histogram> {
+        Some(measure::latency())
+    }
+
+    fn close_window(&mut self) -> Result<Figures, LabError> {
+        Ok(Figures {
+            sample: measure::sample().since(&self.before),
+            latency: measure::latency(),
+            schedulers: self.instance.schedulers().count(),
+            switches: in_force(&self.switches),
+            device_flush: self.device_flush,
+            ..Figures::default()
+        })
+    }
+
+    fn finish(mut self: Box<Self>, progress: &mut dyn Progress) -> Result<u64, LabError> {
+        self.stop()?;
+        progress.step("counting the rows");
+        let acknowledged = self.shared.rows();
+        let found = self.on_session(|session| {
+            load::execute(session, &format!("USE {};", script::DATABASE))?;
+            load::number(session, script::COUNT)
+        })?;
+        self.shut()?;
+        match found == acknowledged {
+            true => Ok(found),
+            false => Err(LabError::Lost { acknowledged, found }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn switches_are_the_instances_own() {
+        let mut settings = Settings::default();
+        settings.switches.insert("log_reserve".to_owned(), vec!["spinlock".to_owned()]);
+        let workload = &settings.workloads(Kind::Insert, &Embedded::default().switches())[0];
+        let named = in_force(&switches(workload).expect("known ones"));
+        assert_eq!(named["log_reserve"], "spinlock");
+        assert_eq!(named["log_writer"], "leader");
+        let mut wrong = workload.clone();
+        wrong.switches.insert("log_reserve".to_owned(), "neither".to_owned());
+        assert!(matches!(switches(&wrong), Err(LabError::Options(_))));
+    }
+}

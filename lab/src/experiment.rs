@@ -1,0 +1,63 @@
+//! An experiment: a name, a paragraph, the post's own figures, and a plan of cells.
+
+use crate::bench::Bench;
+use crate::document::Published;
+use crate::error::LabError;
+use crate::workload::Settings;
+
+/// Every experiment there is, in the order of `lab list`.
+pub static EXPERIMENTS: &[&dyn Experiment] =
+    &[&crate::singleton_insert::SingletonInsert, &crate::point_read::PointRead];
+
+/// The experiment of that name.
+pub fn find(name: &str) -> Option<&'static dyn Experiment> {
+    EXPERIMENTS.iter().copied().find(|experiment| experiment.name() == name)
+}
+
+/// A plan of cells.
+pub trait Experiment: Sync {
+    fn name(&self) -> &'static str;
+
+    /// A paragraph for `lab list` and the report: what is done, what it shows.
+    fn what(&self) -> &'static str;
+
+    /// Which of the posts (1 to 5) it repeats.
+    fn posts(&self) -> &'static [u8];
+
+    /// The post's figures.
+    fn published(&self) -> Vec<Published> {
+        Vec::new()
+    }
+
+    /// Flags of `lab run` that it takes besides `--seconds`, `--warmup`, `--data`, `--out`, `--json`, `--keep`, `--cpus`
+    /// and `--profile`; the others are refused when given.
+    fn takes(&self) -> &'static [&'static str];
+
+    /// Options of its own, given as `--set NAME=VALUE[,VALUE...]`.
+    fn own_options(&self) -> &'static [OwnOption] {
+        &[]
+    }
+
+    /// Settings for what is not given on the command line.
+    fn defaults(&self) -> Settings {
+        Settings::default()
+    }
+
+    /// Whether it runs against a target; else it has no `--target`.
+    fn has_target(&self) -> bool {
+        true
+    }
+
+    /// Measures: each cell goes to the bench as soon as it is known, so that a later failure does not take it back.
+    fn run(&self, bench: &mut Bench<'_>) -> Result<(), LabError>;
+}
+
+/// An option of one experiment's own.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnOption {
+    pub name: &'static str,
+    /// Allowed ones, in words or as a list.
+    pub values: &'static str,
+    pub default: &'static str,
+    pub what: &'static str,
+}

@@ -1,0 +1,276 @@
+//! What is run: the settings of a run, each of which may be a list, and the workloads that are their product.
+
+use crate::error::LabError;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What one operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Inserts into the posts' table, keys in a range of the session's own.
+    Insert,
+    /// Reads one row of [`READ_ROWS`] by its key, at random.
+    PointRead,
+}
+
+/// Rows that point reads choose from.
+pub const READ_ROWS: u64 = 1_000_000;
+
+/// Who loops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// A procedure in the database, called for some 50 ms of work at a time.
+    #[default]
+    Procedure,
+    /// The client: one prepared statement per round trip, a transaction each.
+    Roundtrip,
+}
+
+impl Mode {
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Procedure => "procedure",
+            Mode::Roundtrip => "roundtrip",
+        }
+    }
+}
+
+/// Whether a commit waits for the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    Full,
+    #[default]
+    Delayed,
+}
+
+impl Durability {
+    pub fn name(self) -> &'static str {
+        match self {
+            Durability::Full => "full",
+            Durability::Delayed => "delayed",
+        }
+    }
+}
+
+/// What one cell runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workload {
+    pub kind: Kind,
+    pub mode: Mode,
+    /// Concurrent, from 1.
+    pub sessions: usize,
+    pub durability: Durability,
+    /// Rows of a transaction; a multiple of `rows_per_insert`.
+    pub commit_every: u64,
+    /// Rows of one INSERT, 1 to 1000.
+    pub rows_per_insert: u64,
+    /// So many rows over all sessions, instead of a time.
+    pub rows: Option<u64>,
+    /// By name, as `log_reserve` = `spinlock`: only those that the target has ([`crate::Target::switches`]), and only
+    /// those given; the others are as the target has them.
+    pub switches: BTreeMap<String, String>,
+}
+
+impl Workload {
+    /// What session `index` does of `rows`; the first sessions take what does not divide.
+    pub fn share(&self, index: usize) -> Option<u64> {
+        let sessions = self.sessions as u64;
+        self.rows.map(|rows| rows / sessions + u64::from((index as u64) < rows % sessions))
+    }
+
+    /// Every setting by name, the number of sessions left out: [`crate::Cell::settings`].
+    pub fn settings(&self) -> BTreeMap<String, String> {
+        let named = |name: &str, value: String| (name.to_owned(), value);
+        let mut all = self.switches.clone();
+        all.extend([
+            named("mode", self.mode.name().to_owned()),
+            named("durability", self.durability.name().to_owned()),
+            named("commit_every", self.commit_every.to_string()),
+            named("rows_per_insert", self.rows_per_insert.to_string()),
+        ]);
+        all
+    }
+}
+
+/// The settings of a run. A list makes a cell for each of its values.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub sessions: Vec<usize>,
+    /// Length of the measured window.
+    pub seconds: f64,
+    /// Cut before the window, exactly; `None`: until throughput and mix of waits are steady, between a fifth of the
+    /// window (2 s at most) and four times that.
+    pub warmup_seconds: Option<f64>,
+    /// Instead of a window: so many rows in all, measured from beginning to end.
+    pub rows: Option<u64>,
+    pub mode: Mode,
+    pub durability: Vec<Durability>,
+    /// Rows of a transaction; empty: those of one INSERT.
+    pub commit_every: Vec<u64>,
+    pub rows_per_insert: Vec<u64>,
+    /// The engine's switches by name, each with the values to run; without an entry: as the target has it.
+    pub switches: BTreeMap<String, Vec<String>>,
+    /// Options of one experiment's own, `--set NAME=VALUE[,VALUE...]`.
+    pub own: BTreeMap<String, Vec<String>>,
+    /// Interleaved pairs of the two cells that the settings make; 0: each cell once.
+    pub pairs: usize,
+    /// Sample the CPU.
+    pub profile: bool,
+    /// A fresh folder is made in here for each cell.
+    pub data: PathBuf,
+    /// Leave the folders, or the databases.
+    pub keep: bool,
+    /// Bytes of the buffer pool; `None`: 4 GiB, or half of what the machine has.
+    pub buffer_pool_bytes: Option<u64>,
+    /// CPUs to run on; empty: all.
+    pub cpus: Vec<usize>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            sessions: vec![1, 10],
+            seconds: 10.0,
+            warmup_seconds: None,
+            rows: None,
+            mode: Mode::Procedure,
+            durability: vec![Durability::Delayed],
+            commit_every: Vec::new(),
+            rows_per_insert: vec![1],
+            switches: BTreeMap::new(),
+            own: BTreeMap::new(),
+            pairs: 0,
+            profile: false,
+            data: PathBuf::from("data"),
+            keep: false,
+            buffer_pool_bytes: None,
+            cpus: Vec::new(),
+        }
+    }
+}
+
+const MAX_SESSIONS: usize = 10_000;
+
+impl Settings {
+    /// Refuses what contradicts itself, before anything is started.
+    pub fn check(&self) -> Result<(), LabError> {
+        let refuse = |what: String| Err(LabError::Options(what));
+        if self.sessions.is_empty() || self.sessions.iter().any(|&n| n == 0 || n > MAX_SESSIONS) {
+            return refuse(format!("the number of sessions is between 1 and {MAX_SESSIONS}"));
+        }
+        if self.rows_per_insert.is_empty()
+            || self.rows_per_insert.iter().any(|n| !(1..=1000).contains(n))
+        {
+            return refuse("an INSERT takes 1 to 1000 rows".to_owned());
+        }
+        if self.durability.is_empty() {
+            return refuse("durability is full or delayed".to_owned());
+        }
+        for &rows in &self.rows_per_insert {
+            for &per in &self.commit_every {
+                if per == 0 || !per.is_multiple_of(rows) {
+                    return refuse(format!(
+                        "a commit every {per} rows is not a multiple of {rows} rows per insert"
+                    ));
+                }
+                if self.mode == Mode::Roundtrip && per != 1 {
+                    return refuse("a round trip is one row and its own transaction".to_owned());
+                }
+            }
+            if self.mode == Mode::Roundtrip && rows != 1 {
+                return refuse("a round trip is one row and its own transaction".to_owned());
+            }
+        }
+        let lasts = self.seconds.is_finite() && self.seconds > 0.0;
+        if self.rows.is_none() && !(lasts && self.warmup_seconds.is_none_or(|s| s >= 0.0)) {
+            return refuse("the window must have a length".to_owned());
+        }
+        if self.rows == Some(0) {
+            return refuse("a run of no rows shows nothing".to_owned());
+        }
+        if self.rows.is_some() && self.mode == Mode::Roundtrip {
+            return refuse("round trips are measured for a time: --seconds".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The product of the lists, sessions fastest, for a target that has the switches `known`.
+    pub fn workloads(&self, kind: Kind, known: &[String]) -> Vec<Workload> {
+        let mut switches = vec![BTreeMap::new()];
+        for (name, values) in self.switches.iter().filter(|(name, _)| known.contains(name)) {
+            switches = product(&switches, values, |all: &mut BTreeMap<_, _>, value: &String| {
+                all.insert(name.clone(), value.clone());
+            });
+        }
+        let commit_every = match self.commit_every.is_empty() {
+            true => vec![None],
+            false => self.commit_every.iter().map(|&per| Some(per)).collect(),
+        };
+        let mut all = Vec::new();
+        for &durability in &self.durability {
+            for switches in &switches {
+                for &rows_per_insert in &self.rows_per_insert {
+                    for per in &commit_every {
+                        for &sessions in &self.sessions {
+                            all.push(Workload {
+                                kind,
+                                mode: self.mode,
+                                sessions,
+                                durability,
+                                commit_every: per.unwrap_or(rows_per_insert),
+                                rows_per_insert,
+                                rows: self.rows,
+                                switches: switches.clone(),
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+}
+
+fn product<T: Clone, V>(all: &[T], values: &[V], set: impl Fn(&mut T, &V)) -> Vec<T> {
+    all.iter()
+        .flat_map(|one| values.iter().map(move |value| (one, value)))
+        .map(|(one, value)| {
+            let mut new = one.clone();
+            set(&mut new, value);
+            new
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_multiply() {
+        let settings = Settings {
+            sessions: vec![1, 10],
+            durability: vec![Durability::Full, Durability::Delayed],
+            switches: [
+                ("log_reserve".to_owned(), vec!["lanes".to_owned(), "spinlock".to_owned()]),
+                ("elsewhere".to_owned(), vec!["x".to_owned(), "y".to_owned()]),
+            ]
+            .into(),
+            ..Settings::default()
+        };
+        let all = settings.workloads(Kind::Insert, &["log_reserve".to_owned()]);
+        assert_eq!(all.len(), 8);
+        assert!(all.iter().all(|w| w.switches.len() == 1 && w.commit_every == 1));
+        assert_eq!(all.iter().filter(|w| w.switches["log_reserve"] == "lanes").count(), 4);
+        assert_eq!((all[0].sessions, all[1].sessions), (1, 10));
+        assert_eq!(settings.workloads(Kind::Insert, &[]).len(), 4);
+    }
+
+    #[test]
+    fn shares_add_up() {
+        let settings = Settings { sessions: vec![3], rows: Some(11), ..Settings::default() };
+        let workload = &settings.workloads(Kind::Insert, &[])[0];
+        let shares: Vec<_> = (0..3).filter_map(|i| workload.share(i)).collect();
+        assert_eq!(shares, vec![4, 4, 3]);
+    }
+}
