@@ -185,6 +185,11 @@ impl Database {
         tree
     }
 
+    /// The handles given out so far of trees that are still there.
+    pub(crate) fn open_trees(&self) -> Vec<Tree> {
+        self.trees.lock().open.values().cloned().collect()
+    }
+
     /// Handles to a tree that is gone refuse from here on.
     pub(crate) fn forget_tree(&self, id: TreeId) {
         let mut trees = self.trees.lock();

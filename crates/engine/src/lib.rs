@@ -30,6 +30,7 @@ mod status;
 mod tests;
 mod tree;
 mod txn;
+mod usage;
 mod write;
 
 pub use database::{Database, DatabaseStats};
@@ -46,6 +47,7 @@ pub use seeded::{Bug, plant};
 pub use status::{Activity, LockRow, TransactionInfo, WaitRow, log_deadlocks};
 pub use tree::{SYSTEM_TREES, Tree};
 pub use txn::{Savepoint, Txn};
+pub use usage::{UsageFigures, UsageForm, Use, set_usage_form, usage_form};
 
 pub use buffer_pool::{PageId, PoolStats};
 pub use device::{FileStats, Op as IoOp, PendingIo};
@@ -53,7 +55,9 @@ pub use lock_manager::{Deadlock, KeyMode, LockResource, Owner};
 pub use log_manager::{Log, LogConfig, LogStats, Lsn, Reserve, VlfInfo, Writer, WriterPlace};
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.
-pub use storage::{FilegroupId, LeafHint as InsertHint, RowImage, Run, TreeId, TreeReport};
+pub use storage::{
+    FilegroupId, LeafHint as InsertHint, RowImage, Run, TreeId, TreeReport, set_grow_together,
+};
 
 /// The filegroup of the catalog, and the default.
 pub const PRIMARY: FilegroupId = 1;

@@ -5,6 +5,7 @@ mod crash;
 mod figures;
 mod files;
 mod lob;
+mod usage;
 
 use crate::*;
 use device::{FileSystem, SimFs};

@@ -1,5 +1,6 @@
 //! Handles to trees: what a table or an index is to the engine.
 
+use crate::usage::Uses;
 use crate::{Database, EngineError};
 use log_manager::Lsn;
 use runtime::task::{MAX_SLOTS, slot};
@@ -23,8 +24,9 @@ pub struct Tree {
 
 /// What one slot knows of a tree: a line of its own.
 #[derive(Default)]
-struct SlotState {
+pub(crate) struct SlotState {
     rows: AtomicI64,
+    pub(crate) uses: Uses,
     next_row_id: AtomicU64,
     row_id_end: AtomicU64,
 }
@@ -35,7 +37,9 @@ pub(crate) struct TreeInner {
     pub(crate) dropped: AtomicBool,
     /// How many transactions may have locked gaps: see `gaps.rs`.
     pub(crate) guards: AtomicU32,
-    slots: Box<[CachePadded<SlotState>]>,
+    pub(crate) slots: Box<[CachePadded<SlotState>]>,
+    /// The classic form of `uses`: see `usage.rs`.
+    pub(crate) shared_uses: CachePadded<Uses>,
     /// Where the next range of row ids begins; 0 until the largest one in use has been looked up.
     row_ids: AtomicU64,
 }
@@ -48,6 +52,7 @@ impl Tree {
                 dropped: AtomicBool::new(false),
                 guards: AtomicU32::new(0),
                 slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
+                shared_uses: CachePadded::default(),
                 row_ids: AtomicU64::new(0),
             }),
         }

@@ -13,7 +13,7 @@ use crate::sink::ResultSink;
 use crate::write::{TableWriter, key_columns};
 use binder::ir::{TableHints, UpdateSet};
 use catalog::TableDef;
-use engine::{InsertHint, TableLock};
+use engine::{InsertHint, TableLock, Use};
 use planner::{DeletePlan, InsertPlan, InsertSource, Node, Op, OutputPlan, Plan, UpdatePlan};
 use std::sync::Arc;
 use types::Value;
@@ -404,6 +404,9 @@ fn writer(
     cx: &mut Cx<'_>,
 ) -> Result<TableWriter, SqlError> {
     let writer = TableWriter::new(table, cx);
+    if let Some(tree) = writer.tree() {
+        tree.note_use(Use::Update);
+    }
     if (hints.tablockx || hints.tablock)
         && let (Some(tree), Some(txn)) = (writer.tree(), cx.txn.as_deref_mut())
     {

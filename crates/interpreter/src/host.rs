@@ -47,8 +47,12 @@ pub trait Host {
         let _ = switches;
         Err(SqlError::unsupported("ALTER SERVER CONFIGURATION without a server"))
     }
-    /// DBCC TRACEON / TRACEOFF; unknown flags are accepted.
+    /// DBCC TRACEON / TRACEOFF for the whole server; unknown flags are accepted.
     fn trace_flag(&mut self, flag: i32, on: bool);
+    /// The flags that are on for the whole server, in order.
+    fn trace_flags(&self) -> Vec<i32> {
+        Vec::new()
+    }
     /// @@SERVERNAME.
     fn server_name(&self) -> String {
         "millrace".to_string()

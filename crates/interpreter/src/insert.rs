@@ -10,7 +10,7 @@
 use crate::whole::Whole;
 use binder::ir::{CastMode, Expr, ExprKind, FuncId};
 use catalog::TableDef;
-use engine::{Durability, EngineError, InsertHint, RowImage, Txn};
+use engine::{Durability, EngineError, InsertHint, RowImage, Txn, Use};
 use executor::{Cx, RUN_BYTES_MIN, SqlError};
 use planner::{InsertPlan, InsertSource};
 use std::sync::Arc;
@@ -118,6 +118,7 @@ impl FastInsert {
 
     /// Inserts the rows into a transaction that has begun its statement.
     pub fn insert(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.tree.note_use(Use::Update);
         for i in 0..self.rows.len() {
             self.prepare(i, cx)?;
             let template = &self.rows[i];
@@ -139,6 +140,7 @@ impl FastInsert {
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
         self.prepare(0, cx)?;
+        self.tree.note_use(Use::Update);
         let template = &self.rows[0];
         match txn.insert_commit(
             &self.tree,

@@ -47,6 +47,7 @@ mod principals;
 mod private;
 mod set;
 mod system_procs;
+pub mod trace_flags;
 
 mod environment;
 mod names;

@@ -352,10 +352,10 @@ impl Vm<'_> {
                 _ => return Err(SqlError::unsupported("DBCC SQLPERF with these arguments")),
             },
             "TRACEON" | "TRACEOFF" => {
-                for flag in args.iter().filter_map(Value::as_i64).filter(|f| *f > 0) {
-                    self.host.trace_flag(flag as i32, name == "TRACEON");
-                }
+                let quiet = options.iter().any(|o| o == "NO_INFOMSGS");
+                self.set_trace_flags(args, name == "TRACEON", (!quiet).then_some(line));
             }
+            "TRACESTATUS" => self.trace_status(args)?,
             "DROPCLEANBUFFERS" | "FREEPROCCACHE" | "FREESYSTEMCACHE" | "UPDATEUSAGE"
             | "FREESESSIONCACHE" => {}
             _ => return Err(SqlError::unsupported(format!("DBCC {name}"))),

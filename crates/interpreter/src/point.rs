@@ -178,6 +178,7 @@ impl FastPoint {
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("a read without a transaction");
         };
+        self.tree.note_use(engine::Use::Seek);
         let found = txn
             .get(&self.tree, &self.key_bytes, &mut self.row)
             .map_err(|e| executor::from_engine(e, Some(&self.table), &cx.env.database_name()))?;

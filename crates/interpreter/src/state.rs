@@ -172,6 +172,8 @@ pub struct SessionState {
     pub(crate) context_info: Option<Bytes>,
     /// sp_set_session_context: key, value, read-only.
     pub(crate) session_context: Vec<(Box<str>, Value, bool)>,
+    /// Trace flags of the session alone.
+    pub(crate) trace_flags: std::collections::BTreeSet<i32>,
     /// Object id of the table under SET IDENTITY_INSERT ON.
     pub(crate) identity_insert: Option<i32>,
     /// @@NESTLEVEL.
@@ -209,6 +211,7 @@ impl SessionState {
             scope_identity: None,
             context_info: None,
             session_context: Vec::new(),
+            trace_flags: Default::default(),
             identity_insert: None,
             nesting: 0,
             procedure_id: 0,
@@ -274,6 +277,7 @@ impl SessionState {
         self.scope_identity = None;
         self.context_info = None;
         self.session_context.clear();
+        self.trace_flags.clear();
         self.identity_insert = None;
         self.revert_all();
         self.transaction.private.clear();

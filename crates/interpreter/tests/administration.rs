@@ -34,6 +34,35 @@ fn the_log_is_backed_up_and_flushed() {
 }
 
 #[test]
+fn trace_flags_are_a_sessions_or_the_servers() {
+    check(
+        "DBCC TRACESTATUS
+         DBCC TRACEON(1222) DBCC TRACEON (2032, 9999) WITH NO_INFOMSGS
+         DBCC TRACEON(834, 8048, 4711, -1)
+         DBCC TRACESTATUS() WITH NO_INFOMSGS
+         DBCC TRACESTATUS(1222, -1) WITH NO_INFOMSGS
+         DBCC TRACEOFF(1222, 2032) WITH NO_INFOMSGS
+         DBCC TRACESTATUS(2032, 9999) WITH NO_INFOMSGS",
+        "= DBCC execution completed. If DBCC printed error messages, contact your system administrator.
+         = Trace flag 1222 has an effect for the whole server only (every deadlock goes to the log): DBCC TRACEON (1222, -1).
+         = DBCC execution completed. If DBCC printed error messages, contact your system administrator.
+         = Trace flag 834 has an effect at the start of the server only (the memory of buffer pools is taken in full at the start, in huge pages where the machine has them): -T 834.
+         = Trace flag 8048 has no effect here: memory objects are kept by CPU.
+         = Trace flag 4711 has no effect here.
+         = DBCC execution completed. If DBCC printed error messages, contact your system administrator.
+         1222 | 1 | 0 | 1
+         2032 | 1 | 0 | 1
+         9999 | 1 | 0 | 1
+         (3)
+         1222 | 0 | 0 | 0
+         (1)
+         2032 | 0 | 0 | 0
+         9999 | 1 | 0 | 1
+         (2)",
+    );
+}
+
+#[test]
 fn settings_end_with_their_procedure() {
     check(
         "CREATE PROCEDURE still AS BEGIN SET NOCOUNT ON; SET LOCK_TIMEOUT 5 END

@@ -47,6 +47,10 @@ pub struct Args {
     /// memory.
     #[arg(long, value_name = "MB")]
     memory: Option<u64>,
+    /// A trace flag to be on from the start; several times for several. DBCC TRACEON (FLAG, -1) says whether one has an
+    /// effect here.
+    #[arg(short = 'T', value_name = "FLAG", value_parser = clap::value_parser!(i32).range(1..))]
+    trace_flags: Vec<i32>,
     /// What is logged to standard error: error, warn, info, debug or trace, also per crate (`info,server=debug`).
     #[arg(long, value_name = "LEVELS", env = "MILLRACE_LOG", default_value = "info")]
     log: Targets,
@@ -80,6 +84,7 @@ fn serve(args: Args, began: Instant) -> Result<(), String> {
         None => quarter_of_memory(),
     };
     config.switches = args.switches.switches.clone();
+    config.trace_flags = args.trace_flags.iter().copied().collect();
     let memory_mb = config.buffer_pool_bytes >> 20;
     let instance = Instance::open(config).map_err(|error| error.to_string())?;
     info!(data = %args.data.display(), memory_mb, descriptors, "opened");

@@ -3,6 +3,7 @@
 use crate::Switches;
 use device::FileSystem;
 use engine::{EngineError, LogConfig};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub struct InstanceConfig {
     pub log: LogConfig,
     /// Classic designs chosen at the start; changed later by ALTER SERVER CONFIGURATION.
     pub switches: Switches,
+    /// Trace flags that are on from the start (`-T`), for the whole server.
+    pub trace_flags: BTreeSet<i32>,
     /// A checkpoint begins after so many bytes of log.
     pub checkpoint_log_bytes: u64,
 }
@@ -37,6 +40,7 @@ impl InstanceConfig {
             buffer_pool_bytes: 4 << 30,
             log: LogConfig::default(),
             switches: Switches::default(),
+            trace_flags: BTreeSet::new(),
             checkpoint_log_bytes: 1 << 30,
         }
     }

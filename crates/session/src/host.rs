@@ -303,15 +303,11 @@ impl Host for InstanceHost {
     }
 
     fn trace_flag(&mut self, flag: i32, on: bool) {
-        if matches!(flag, 1204 | 1222) {
-            engine::log_deadlocks(on);
-        }
-        let mut flags = self.instance.trace_flags.lock();
-        if on {
-            flags.insert(flag);
-        } else {
-            flags.remove(&flag);
-        }
+        self.instance.set_trace_flag(flag, on);
+    }
+
+    fn trace_flags(&self) -> Vec<i32> {
+        self.instance.trace_flags()
     }
 }
 

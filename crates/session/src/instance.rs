@@ -138,6 +138,7 @@ impl Instance {
                     _lock: lock,
                 });
                 instance.start_switches();
+                instance.start_trace_flags();
                 Ok(instance)
             }
             Err(error) => {

@@ -19,6 +19,7 @@ mod logins;
 mod registry;
 mod session;
 pub mod switches;
+mod trace_flags;
 
 pub use config::{InstanceConfig, OpenError};
 pub use executor::{

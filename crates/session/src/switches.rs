@@ -6,7 +6,7 @@
 //! ends: the next start takes defaults and flags.
 
 use crate::Instance;
-use engine::{Database, Reserve, Writer};
+use engine::{Database, Reserve, UsageForm, Writer};
 use runtime::backoff;
 use scheduler::Schedulers;
 use std::fmt;
@@ -21,6 +21,7 @@ pub enum SwitchId {
     LogQueueDepth,
     LogWriter,
     LogWriterPlace,
+    IndexStatistics,
     BackoffInitial,
     BackoffFactor,
     BackoffCap,
@@ -92,6 +93,15 @@ pub static SWITCHES: &[Switch] = &[
         default: "ANY",
         allowed: Allowed::Place,
         description: "Where a dedicated or scheduled log writer runs: ANY, CPU n, or NODE n (a NUMA node).",
+    },
+    Switch {
+        name: "INDEX_STATISTICS",
+        flag: "index-statistics",
+        spinlock: Some("OPT_IDX_STATS"),
+        default: "SCHEDULER",
+        allowed: Allowed::Words(&["SCHEDULER", "SPINLOCK", "OFF"]),
+        description: "How the use of indexes is counted: by each scheduler for itself, in one place behind the \
+                      classic spinlock, or not at all (trace flag 2330).",
     },
     Switch {
         name: "BACKOFF_INITIAL",
@@ -268,6 +278,11 @@ impl Switches {
             initial: self.pauses(SwitchId::BackoffInitial),
             factor: self.whole(SwitchId::BackoffFactor),
             cap: self.pauses(SwitchId::BackoffCap),
+        });
+        engine::set_usage_form(match self.get(SwitchId::IndexStatistics) {
+            "SPINLOCK" => UsageForm::Shared,
+            "OFF" => UsageForm::Off,
+            _ => UsageForm::PerScheduler,
         });
     }
 

@@ -26,7 +26,7 @@ use buffer_pool::{
 use device::File;
 use runtime::spin::SpinLock;
 use runtime::task::{self, MAX_SLOTS};
-use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
 use stdx::CachePadded;
 use telemetry::counters::{self, Counter};
@@ -47,6 +47,15 @@ const GROW_BYTES: u64 = 64 << 20;
 /// Extents that `grow_ahead` keeps free.
 const AHEAD_EXTENTS: u32 = (32 << 20) / EXTENT_BYTES as u32;
 const LOG_BYTES: usize = 256;
+
+/// See [`set_grow_together`].
+static GROW_TOGETHER: AtomicBool = AtomicBool::new(false);
+
+/// Whether all files of a filegroup grow when one must (trace flag 1117), for every store of the process. Else the
+/// smallest grows.
+pub fn set_grow_together(on: bool) {
+    GROW_TOGETHER.store(on, Relaxed);
+}
 
 /// The free extents of one file, as far as memory knows.
 pub(crate) struct Space {
@@ -243,7 +252,7 @@ impl Store {
         Ok(())
     }
 
-    /// Grows the smallest of the files that may grow.
+    /// Grows the smallest of the files that may grow, or all of them.
     fn grow(&self, files: &[Arc<DataFile>]) -> Result<(), StorageError> {
         let _turn = self.growing.lock(WaitType::PreemptiveOsFileOps);
         if files.iter().any(|f| f.space.lock().free > 0) {
@@ -253,17 +262,33 @@ impl Store {
     }
 
     fn grow_locked(&self, files: &[Arc<DataFile>]) -> Result<(), StorageError> {
-        let mut best: Option<(u64, u64, &Arc<DataFile>)> = None;
+        let mut growing: Vec<(u64, u64, &Arc<DataFile>)> = Vec::new();
         for file in files {
             let len = file.file.len().map_err(StorageError::File)?;
             let step = (len / 10).max(GROW_BYTES.min(len.max(1 << 20)));
             let to = (len + step).min(file.max_bytes.unwrap_or(u64::MAX)).min(file.most_bytes);
             let to = to / EXTENT_BYTES * EXTENT_BYTES;
-            if to > len && best.is_none_or(|(l, _, _)| len < l) {
-                best = Some((len, to, file));
+            if to > len {
+                growing.push((len, to, file));
             }
         }
-        let (_, to, file) = best.ok_or(StorageError::FilegroupFull)?;
+        growing.sort_by_key(|(len, ..)| *len);
+        let mut growing = growing.into_iter();
+        let (_, to, file) = growing.next().ok_or(StorageError::FilegroupFull)?;
+        self.grow_to(file, to)?;
+        if GROW_TOGETHER.load(Relaxed) {
+            for (_, to, file) in growing {
+                // What was asked for is there; the others may find the disk full.
+                match self.grow_to(file, to) {
+                    Ok(()) | Err(StorageError::FilegroupFull) => {}
+                    Err(e) => return Err(e),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn grow_to(&self, file: &DataFile, to: u64) -> Result<(), StorageError> {
         if let Err(e) = grow_file(&*file.file, file.id, to) {
             return Err(match e {
                 StorageError::File(e) if e.kind() == std::io::ErrorKind::StorageFull => {

@@ -26,6 +26,7 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
+pub use alloc::set_grow_together;
 pub use boot::{BOOT_DATA_BYTES, FileHeader, read_header, write_header};
 pub use error::StorageError;
 pub use log::{Logged, OnExisting, OnWrite, SystemLog, TxnLog};

@@ -184,6 +184,40 @@ fn a_failed_log_write_acknowledges_nothing_more() {
 }
 
 #[test]
+fn files_of_a_filegroup_grow_one_by_one_or_together() {
+    let lengths = |together: bool| {
+        let fs = SimFs::new(12);
+        let db = create(&fs, small_options());
+        let second = DataFile {
+            filegroup: 1,
+            file_id: 3,
+            path: "/db/t2.ndf".into(),
+            initial_bytes: 1 << 20,
+            growth_bytes: 1 << 20,
+            max_bytes: None,
+        };
+        db.add_file(second).unwrap();
+        let length = |path: &str| {
+            fs.open(path.as_ref(), device::OpenOptions::existing()).unwrap().len().unwrap()
+        };
+        let before = [length("/db/t.mdf"), length("/db/t2.ndf")];
+        let tree = make_tree(&db);
+        set_grow_together(together);
+        let mut n = 0;
+        // Up to the first growth, and a little on.
+        while [length("/db/t.mdf"), length("/db/t2.ndf")] == before {
+            put_commit(&db, &tree, n, &[7; 4000]).unwrap();
+            n += 1;
+        }
+        set_grow_together(false);
+        let after = [length("/db/t.mdf"), length("/db/t2.ndf")];
+        (after[0] > before[0], after[1] > before[1])
+    };
+    assert_eq!(lengths(false), (false, true), "the smallest grows");
+    assert_eq!(lengths(true), (true, true));
+}
+
+#[test]
 fn a_second_filegroup_has_its_own_file() {
     let fs = SimFs::new(11);
     let db = create(&fs, small_options());

@@ -11,7 +11,7 @@ use crate::eval::{eval, holds};
 use crate::message::SqlError;
 use binder::ir::TableHints;
 use catalog::TableDef;
-use engine::{Isolation, ReadOptions, RowLock, ScanOptions, TableLock};
+use engine::{Isolation, ReadOptions, RowLock, ScanOptions, TableLock, Use};
 use planner::{KeyRange, Scan};
 use session_table::TableError;
 use std::ops::Bound;
@@ -88,8 +88,14 @@ impl<'p> TableScan<'p> {
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("a table is read without a transaction");
         };
-        let tree =
-            self.tree.get_or_insert_with(|| engine_tree(txn.database(), &plan.table)).clone();
+        let tree = match &self.tree {
+            Some(tree) => tree.clone(),
+            None => {
+                let tree = engine_tree(txn.database(), &plan.table);
+                tree.note_use(if plan.range.is_some() { Use::Seek } else { Use::Scan });
+                self.tree.insert(tree).clone()
+            }
+        };
         if plan.table.lob.is_some() {
             txn.keep_large_values();
         }
