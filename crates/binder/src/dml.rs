@@ -97,15 +97,24 @@ impl Binder<'_> {
                     }
                     out.push(self.insert_row(&table, &given, values)?);
                 }
-                InsertSource::Values(out)
+                match &insert.top {
+                    None => InsertSource::Values(out),
+                    Some(top) => self.first_of_values(&table, out, top, maxdop)?,
+                }
             }
             ast::InsertSource::Query(query) => {
-                let query = self.query(query)?;
+                let mut query = self.query(query)?;
+                if let Some(top) = &insert.top {
+                    query.rel = self.top(query.rel, top, Vec::new())?;
+                }
                 self.check_width(query.output.len(), width, listed, (120, 121))?;
                 let values =
                     query.output.iter().map(|c| Some(Expr::col(c.id, c.ty, c.nullable))).collect();
                 let row = self.insert_row(&table, &given, values)?;
                 InsertSource::Query { query, row }
+            }
+            ast::InsertSource::Execute(_) if insert.top.is_some() => {
+                return Err(BindError::unsupported("INSERT TOP ... EXEC", self.line));
             }
             ast::InsertSource::Execute(exec) => {
                 let exec = self.exec(exec)?;
@@ -131,18 +140,34 @@ impl Binder<'_> {
                 return Err(BindError::unsupported("INSERT ... EXEC ('text')", self.line));
             }
         };
-        let top = match &insert.top {
-            Some(top) => {
-                let count = self.expr(&top.count)?;
-                Some(self.coerce(count, SqlType::BigInt, CastMode::Implicit)?)
-            }
-            None => None,
-        };
         let output = match &insert.output {
             Some(output) => Some(self.output(output, &table, Vec::new(), true, false)?),
             None => None,
         };
-        Ok(Insert { table, hints, source, top, explicit_identity, output })
+        Ok(Insert { table, hints, source, explicit_identity, output })
+    }
+
+    /// INSERT TOP (n) ... VALUES: whole rows of the table, of which only the first are inserted.
+    fn first_of_values(
+        &mut self,
+        table: &TableDef,
+        rows: Vec<Vec<Expr>>,
+        top: &ast::Top,
+        maxdop: u32,
+    ) -> Result<InsertSource> {
+        let columns: Vec<ColId> = table.columns.iter().map(|_| self.new_col()).collect();
+        let column = |(id, c): (&ColId, &catalog::ColumnDef)| OutputColumn {
+            name: Some(c.name.to_string()),
+            id: *id,
+            ty: c.ty,
+            nullable: true,
+            identity: false,
+            updatable: false,
+        };
+        let output: Vec<OutputColumn> = columns.iter().zip(&table.columns).map(column).collect();
+        let row = output.iter().map(|c| Expr::col(c.id, c.ty, true)).collect();
+        let rel = self.top(Rel::Values { rows, columns }, top, Vec::new())?;
+        Ok(InsertSource::Query { query: Query { rel, output, maxdop }, row })
     }
 
     pub fn push_ctes(&mut self, with: &[ast::Cte]) {

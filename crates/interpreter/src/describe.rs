@@ -407,17 +407,14 @@ impl Vm<'_> {
         let mut look = |expr: &Expr| suggest_from(expr, unknown, types);
         match &kind {
             StmtKind::Select(select) => walk(&select.query.rel, &mut look),
-            StmtKind::Insert(insert) => {
-                insert.top.iter().for_each(&mut look);
-                match &insert.source {
-                    InsertSource::Values(rows) => rows.iter().flatten().for_each(look),
-                    InsertSource::Query { query, row } => {
-                        walk(&query.rel, &mut look);
-                        row.iter().for_each(look);
-                    }
-                    InsertSource::Exec { .. } => {}
+            StmtKind::Insert(insert) => match &insert.source {
+                InsertSource::Values(rows) => rows.iter().flatten().for_each(look),
+                InsertSource::Query { query, row } => {
+                    walk(&query.rel, &mut look);
+                    row.iter().for_each(look);
                 }
-            }
+                InsertSource::Exec { .. } => {}
+            },
             StmtKind::Update(update) => {
                 walk(&update.query.rel, &mut look);
                 for set in &update.set {

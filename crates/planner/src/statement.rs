@@ -100,18 +100,9 @@ pub fn plan_insert(insert: &ir::Insert) -> InsertPlan {
             }
         }
         ir::InsertSource::Query { query, row } => {
-            let mut query = query.clone();
-            if let Some(count) = &insert.top {
-                query.rel = ir::Rel::Top {
-                    input: Box::new(query.rel),
-                    count: count.clone(),
-                    percent: false,
-                    ties: None,
-                };
-            }
-            let planned = planned(&mut lowering, &query);
+            let planned = planned(&mut lowering, query);
             let row = row.iter().map(|e| over(&mut lowering, e, &planned.cols)).collect();
-            InsertSource::Query { plan: finish(lowering, planned.plan.root, &query), row }
+            InsertSource::Query { plan: finish(lowering, planned.plan.root, query), row }
         }
         ir::InsertSource::Exec { exec, columns, row } => {
             let cols: Vec<ColId> = columns.iter().map(|c| c.id).collect();

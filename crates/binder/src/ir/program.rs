@@ -212,8 +212,6 @@ pub struct Insert {
     pub table: Arc<TableDef>,
     pub hints: TableHints,
     pub source: InsertSource,
-    /// TOP (n) of INSERT TOP (n) INTO.
-    pub top: Option<Expr>,
     /// The statement names the identity column: allowed under SET IDENTITY_INSERT only (544).
     pub explicit_identity: bool,
     pub output: Option<Output>,
