@@ -18,6 +18,7 @@ pub struct Bench<'a> {
     targets: &'a mut [Box<dyn Target>],
     interrupted: &'a AtomicBool,
     progress: &'a mut dyn Progress,
+    experiment: &'a dyn Experiment,
     run: Run,
 }
 
@@ -52,7 +53,7 @@ pub fn run(
         machine: machine::describe(&settings.data),
         ..Run::default()
     };
-    let mut bench = Bench { settings, targets, interrupted, progress, run: document };
+    let mut bench = Bench { settings, targets, interrupted, progress, experiment, run: document };
     let result = settings.check().and_then(|()| experiment.run(&mut bench));
     let Bench { targets, mut run, .. } = bench;
     run.targets = targets.iter_mut().map(|target| target.describe()).collect();
@@ -154,6 +155,7 @@ impl Bench<'_> {
         let mut cell =
             drive::cell(target, workload, self.settings, self.interrupted, self.progress)?;
         cell.experiment.clone_from(&self.run.experiment);
+        self.experiment.add_figures(&mut cell);
         self.push(cell);
         match self.is_interrupted() {
             true => Err(LabError::Interrupted),

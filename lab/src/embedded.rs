@@ -168,7 +168,7 @@ fn config(
         .unwrap_or(0);
     let fitting = if memory == 0 { 1 << 30 } else { (memory / 2).min(4 << 30) };
     InstanceConfig {
-        cpus: settings.cpus.clone(),
+        cpus: if workload.cpus.is_empty() { &settings.cpus } else { &workload.cpus }.clone(),
         buffer_pool_bytes: settings.buffer_pool_bytes.unwrap_or(fitting),
         log: LogConfig {
             initial_vlfs: initial_vlfs(workload.rows),
@@ -203,10 +203,7 @@ struct EmbeddedLoad {
 
 impl EmbeddedLoad {
     fn set_up(&self, workload: &Workload) -> Result<(), LabError> {
-        let shape = Shape {
-            rows_per_insert: workload.rows_per_insert,
-            commit_every: workload.commit_every,
-        };
+        let shape = Shape::of(workload);
         let delayed = workload.durability == Durability::Delayed;
         let presized = workload.rows.is_none();
         self.on_session(move |session| {
@@ -220,8 +217,7 @@ impl EmbeddedLoad {
 
     fn line_up(&mut self, workload: &Workload) {
         for index in 0..workload.sessions {
-            let commit_every = workload.commit_every;
-            let work = Work { index, commit_every, rows: workload.share(index) };
+            let work = Work { index, workload: workload.clone() };
             self.handles.push(load::spawn(&self.instance, &self.shared, work));
         }
         while self.shared.ready.load(Relaxed) < workload.sessions

@@ -1,13 +1,19 @@
 //! An experiment: a name, a paragraph, the post's own figures, and a plan of cells.
 
 use crate::bench::Bench;
-use crate::document::Published;
+use crate::document::{Cell, Published};
 use crate::error::LabError;
 use crate::workload::Settings;
 
 /// Every experiment there is, in the order of `lab list`.
-pub static EXPERIMENTS: &[&dyn Experiment] =
-    &[&crate::singleton_insert::SingletonInsert, &crate::point_read::PointRead];
+pub static EXPERIMENTS: &[&dyn Experiment] = &[
+    &crate::singleton_insert::SingletonInsert,
+    &crate::commit_batch::CommitBatch,
+    &crate::writelog::Writelog,
+    &crate::log_writer_placement::LogWriterPlacement,
+    &crate::log_device::LogDevice,
+    &crate::point_read::PointRead,
+];
 
 /// The experiment of that name.
 pub fn find(name: &str) -> Option<&'static dyn Experiment> {
@@ -46,6 +52,11 @@ pub trait Experiment: Sync {
     /// Whether it runs against a target; else it has no `--target`.
     fn has_target(&self) -> bool {
         true
+    }
+
+    /// Figures of its own, worked out of a cell that a target measured.
+    fn add_figures(&self, cell: &mut Cell) {
+        let _ = cell;
     }
 
     /// Measures: each cell goes to the bench as soon as it is known, so that a later failure does not take it back.

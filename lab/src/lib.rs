@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+mod commit_batch;
 pub mod document;
 mod drive;
 pub mod embedded;
@@ -17,8 +18,10 @@ pub mod experiment;
 mod flush;
 mod host;
 pub mod ledger;
+mod limits;
 mod load;
 pub mod log_device;
+mod log_writer_placement;
 mod machine;
 mod measure;
 mod point_read;
@@ -31,6 +34,7 @@ pub mod student;
 pub mod table;
 pub mod target;
 pub mod workload;
+mod writelog;
 
 pub use bench::{Bench, Ended, run};
 pub use document::{Cell, Run};

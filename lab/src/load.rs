@@ -5,6 +5,7 @@
 
 use crate::error::LabError;
 use crate::script;
+use crate::workload::Workload;
 use executor_sink::Errors;
 use runtime::{clock, task};
 use session::{Instance, Session};
@@ -54,12 +55,10 @@ impl Shared {
 }
 
 /// One session's work.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Work {
     pub index: usize,
-    pub commit_every: u64,
-    /// Stop after so many rows.
-    pub rows: Option<u64>,
+    pub workload: Workload,
 }
 
 /// Starts the session's task.
@@ -70,7 +69,7 @@ pub(crate) fn spawn(
 ) -> scheduler::JoinHandle<Result<(), LabError>> {
     let shared = shared.clone();
     instance.spawn_session(&format!("session {}", work.index), move |session| {
-        let result = run(session, &shared, work);
+        let result = run(session, &shared, &work);
         if result.is_err() {
             shared.failed.store(true, Relaxed);
             shared.stop.store(true, Relaxed);
@@ -79,17 +78,19 @@ pub(crate) fn spawn(
     })
 }
 
-fn run(session: &mut Session, shared: &Shared, work: Work) -> Result<(), LabError> {
+fn run(session: &mut Session, shared: &Shared, work: &Work) -> Result<(), LabError> {
+    let commit_every = work.workload.commit_every;
+    let share = work.workload.share(work.index);
     execute(session, &format!("USE {};", script::DATABASE))?;
     shared.ready.fetch_add(1, Relaxed);
     while !shared.start.load(Relaxed) && !shared.stop.load(Relaxed) {
         task::sleep_ns(LINE_NS, WaitType::SleepTask);
     }
     // Begins small, so that the first calls of many durable sessions are short too.
-    let mut chunk = work.commit_every * 8_u64.div_ceil(work.commit_every);
+    let mut chunk = commit_every * 8_u64.div_ceil(commit_every);
     let mut done = 0;
     while !shared.stop.load(Relaxed) {
-        let left = work.rows.map_or(u64::MAX, |rows| rows - done);
+        let left = share.map_or(u64::MAX, |rows| rows - done);
         if left == 0 {
             return Ok(());
         }
@@ -99,10 +100,10 @@ fn run(session: &mut Session, shared: &Shared, work: Work) -> Result<(), LabErro
         let took = (clock::now_ns() - began).max(1);
         done += rows;
         shared.rows[work.index].store(done, Relaxed);
-        shared.commits[work.index].fetch_add(rows.div_ceil(work.commit_every), Relaxed);
+        shared.commits[work.index].fetch_add(work.workload.commits(rows), Relaxed);
         let wanted = (u128::from(rows) * u128::from(CALL_NS) / u128::from(took)) as u64;
         let wanted = wanted.clamp(chunk / 4, chunk * 4);
-        chunk = (wanted / work.commit_every).max(1) * work.commit_every;
+        chunk = (wanted / commit_every).max(1) * commit_every;
     }
     Ok(())
 }

@@ -3,12 +3,23 @@
 //! The key base is @@SPID * 10,000,000,000, so that sessions insert into ranges of their own; `@first`
 //! lets a session call again where it left off.
 
+use crate::workload::Workload;
+
 /// What the procedure does per transaction and per statement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub rows_per_insert: u64,
     /// A multiple of `rows_per_insert`.
     pub commit_every: u64,
+    /// The last row of each `commit_every` is a transaction by itself: see [`Workload::last_alone`].
+    pub last_alone: bool,
+}
+
+impl Shape {
+    pub fn of(workload: &Workload) -> Shape {
+        let &Workload { rows_per_insert, commit_every, last_alone, .. } = workload;
+        Shape { rows_per_insert, commit_every, last_alone }
+    }
 }
 
 pub(crate) const DATABASE: &str = "lab";
@@ -54,12 +65,27 @@ pub(crate) fn create_table(place: &str) -> String {
 
 /// The procedure that fills it.
 pub(crate) fn procedure(shape: Shape) -> String {
-    let Shape { rows_per_insert, commit_every } = shape;
+    let Shape { rows_per_insert, commit_every, last_alone } = shape;
     let rows: Vec<String> = (0..rows_per_insert)
         .map(|i| if i == 0 { "(@key)".to_owned() } else { format!("(@key + {i})") })
         .collect();
     let insert = format!("INSERT INTO dbo.big_table (c1) VALUES {};", rows.join(", "));
-    let body = if commit_every == rows_per_insert {
+    let body = if last_alone {
+        // The counter and its two remainders are post 4's.
+        let last = commit_every - 1;
+        format!(
+            "DECLARE @counter bigint = 0;\n\
+             WHILE @key < @last\n\
+             BEGIN\n\
+             \x20   IF @counter % {commit_every} = 0 BEGIN TRANSACTION;\n\
+             \x20   {insert}\n\
+             \x20   SET @key = @key + 1;\n\
+             \x20   SET @counter = @counter + 1;\n\
+             \x20   IF @counter % {commit_every} = {last} COMMIT TRANSACTION;\n\
+             END;\n\
+             IF @@TRANCOUNT > 0 COMMIT TRANSACTION;"
+        )
+    } else if commit_every == rows_per_insert {
         format!(
             "WHILE @key < @last\n\
              BEGIN\n\

@@ -1,5 +1,7 @@
 //! The lab checks itself: refusals, figures, and a small run of each shape.
 
+mod experiments;
+
 use crate::document::MarkKind;
 use crate::embedded::Embedded;
 use crate::{

@@ -64,11 +64,18 @@ pub struct Workload {
     pub commit_every: u64,
     /// Rows of one INSERT, 1 to 1000.
     pub rows_per_insert: u64,
+    /// The last row of each `commit_every` is not of the transaction, but one by itself (post 4's loop). Of one row an
+    /// INSERT, and from two rows a transaction on.
+    pub last_alone: bool,
     /// So many rows over all sessions, instead of a time.
     pub rows: Option<u64>,
     /// By name, as `log_reserve` = `spinlock`: only those that the target has ([`crate::Target::switches`]), and only
     /// those given; the others are as the target has them.
     pub switches: BTreeMap<String, String>,
+    /// CPUs to run on, for a target in this process; empty: the settings'.
+    pub cpus: Vec<usize>,
+    /// What an experiment calls this arm, by name: told among the cell's settings.
+    pub arm: BTreeMap<String, String>,
 }
 
 impl Workload {
@@ -78,10 +85,25 @@ impl Workload {
         self.rows.map(|rows| rows / sessions + u64::from((index as u64) < rows % sessions))
     }
 
+    /// Transactions that `rows` rows of one call are, from the beginning of one.
+    pub fn commits(&self, rows: u64) -> u64 {
+        let whole = rows / self.commit_every;
+        let rest = u64::from(!rows.is_multiple_of(self.commit_every));
+        if self.last_alone { whole * 2 + rest } else { whole + rest }
+    }
+
     /// Every setting by name, the number of sessions left out: [`crate::Cell::settings`].
     pub fn settings(&self) -> BTreeMap<String, String> {
         let named = |name: &str, value: String| (name.to_owned(), value);
         let mut all = self.switches.clone();
+        all.extend(self.arm.clone());
+        if self.last_alone {
+            all.insert("last_row".to_owned(), "alone".to_owned());
+        }
+        if !self.cpus.is_empty() {
+            let cpus: Vec<String> = self.cpus.iter().map(usize::to_string).collect();
+            all.insert("cpus".to_owned(), cpus.join(" "));
+        }
         all.extend([
             named("mode", self.mode.name().to_owned()),
             named("durability", self.durability.name().to_owned()),
@@ -219,8 +241,11 @@ impl Settings {
                                 durability,
                                 commit_every: per.unwrap_or(rows_per_insert),
                                 rows_per_insert,
+                                last_alone: false,
                                 rows: self.rows,
                                 switches: switches.clone(),
+                                cpus: Vec::new(),
+                                arm: BTreeMap::new(),
                             });
                         }
                     }
@@ -264,6 +289,17 @@ mod tests {
         assert_eq!(all.iter().filter(|w| w.switches["log_reserve"] == "lanes").count(), 4);
         assert_eq!((all[0].sessions, all[1].sessions), (1, 10));
         assert_eq!(settings.workloads(Kind::Insert, &[]).len(), 4);
+    }
+
+    #[test]
+    fn commits_are_those_of_the_loop() {
+        let settings = Settings { commit_every: vec![10], ..Settings::default() };
+        let mut workload = settings.workloads(Kind::Insert, &[]).remove(0);
+        let counts = |w: &Workload| [9, 10, 11, 20].map(|rows| w.commits(rows));
+        assert_eq!(counts(&workload), [1, 1, 2, 2]);
+        workload.last_alone = true;
+        assert_eq!(counts(&workload), [1, 2, 3, 4]);
+        assert_eq!(workload.settings()["last_row"], "alone");
     }
 
     #[test]

@@ -12,11 +12,12 @@
 //!
 //! Knows of the engine only its `device` and its schedulers, which carry the log's writes there too.
 
+mod experiment;
 mod files;
 mod plan;
 mod rung;
-pub mod table;
 
+pub use experiment::LogDevice;
 pub use plan::{Axis, plan};
 pub use rung::{Latency, Rung};
 

@@ -33,6 +33,9 @@ pub struct Rung {
     pub mb_per_s: f64,
     /// Null where nothing was written.
     pub latency: Option<Latency>,
+    /// Latencies by bucket: its largest value in microseconds, and how many. About 6% wide.
+    #[serde(skip)]
+    pub buckets: Vec<(f64, u64)>,
     /// What the checkpoint beside it wrote, MB/s.
     pub checkpoint_mb_per_s: Option<f64>,
 }
@@ -183,6 +186,7 @@ impl Written {
             writes_per_s: per_s(self.writes as f64),
             mb_per_s: per_s(self.writes as f64 * axis.bytes as f64 / 1e6),
             latency,
+            buckets: buckets(h),
             checkpoint_mb_per_s,
         }
     }
@@ -199,9 +203,26 @@ impl Rung {
             writes_per_s: 0.0,
             mb_per_s: 0.0,
             latency: None,
+            buckets: Vec::new(),
             checkpoint_mb_per_s: None,
         }
     }
+}
+
+/// Coarser than they were recorded: each bound is a sixteenth above the one before.
+fn buckets(h: &Histogram<u64>) -> Vec<(f64, u64)> {
+    let mut all: Vec<(f64, u64)> = Vec::new();
+    for step in h.iter_recorded() {
+        let us = step.value_iterated_to() as f64 / 1e3;
+        let n = step.count_since_last_iteration();
+        // The bound of the power of a sixteenth that holds it.
+        let bound = 1.0625_f64.powf((us.max(1e-3).ln() / 1.0625_f64.ln()).ceil());
+        match all.last_mut() {
+            Some((last, count)) if *last == bound => *count += n,
+            _ => all.push((bound, n)),
+        }
+    }
+    all
 }
 
 /// One task's writes, in turn through the file like a log's; those of the warm-up leave no figures.

@@ -117,13 +117,11 @@ impl Target for Remote {
         progress.step("creating the database");
         desk.execute(&format!("CREATE DATABASE {database};"))?;
         let keep = settings.keep;
-        let kind = workload.kind;
         let mut load = RemoteLoad {
             desk,
             database,
             keep,
-            kind,
-            per: workload.commit_every,
+            workload: workload.clone(),
             clients: None,
             before: Sample::default(),
         };
@@ -154,9 +152,7 @@ fn set_up(
     desk.execute(&format!("ALTER DATABASE {database} SET DELAYED_DURABILITY = {durability};"))?;
     desk.execute(&format!("USE {database};"))?;
     desk.execute(&script::create_table(""))?;
-    let shape =
-        Shape { rows_per_insert: workload.rows_per_insert, commit_every: workload.commit_every };
-    desk.execute(&script::procedure(shape))?;
+    desk.execute(&script::procedure(Shape::of(workload)))?;
     if workload.kind == Kind::PointRead {
         progress.step("filling the table");
         desk.execute(
@@ -181,8 +177,7 @@ struct RemoteLoad {
     desk: Desk,
     database: String,
     keep: bool,
-    kind: Kind,
-    per: u64,
+    workload: Workload,
     /// `None` before they are connected, and after they were stopped.
     clients: Option<Clients>,
     before: Sample,
@@ -221,7 +216,8 @@ impl Load for RemoteLoad {
 
     fn done(&self) -> Done {
         let rows = self.rows();
-        Done { rows, commits: if self.kind == Kind::Insert { rows / self.per } else { 0 } }
+        let inserts = self.workload.kind == Kind::Insert;
+        Done { rows, commits: if inserts { self.workload.commits(rows) } else { 0 } }
     }
 
     fn has_ended(&self) -> bool {
@@ -265,7 +261,7 @@ impl Load for RemoteLoad {
         let stopped = self.clients.as_mut().map_or(Ok(()), Clients::stop);
         let acknowledged = self.rows();
         self.clients = None;
-        let counted = stopped.and_then(|()| match self.kind {
+        let counted = stopped.and_then(|()| match self.workload.kind {
             Kind::PointRead => Ok(acknowledged),
             Kind::Insert => {
                 progress.step("counting the rows");

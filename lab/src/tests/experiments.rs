@@ -1,0 +1,118 @@
+//! A little of each experiment: its cells are there, checked, and tell what it promises.
+
+use super::{Quiet, settings, switch};
+use crate::embedded::Embedded;
+use crate::{Durability, Experiment, Run, Settings, Target, experiment};
+use std::sync::atomic::AtomicBool;
+
+fn run(name: &str, change: impl FnOnce(Settings) -> Settings) -> Run {
+    let experiment: &dyn Experiment = experiment::find(name).expect("it is there");
+    let small = settings(name);
+    let small = Settings {
+        data: small.data.clone(),
+        rows: small.rows,
+        sessions: small.sessions,
+        buffer_pool_bytes: small.buffer_pool_bytes,
+        ..experiment.defaults()
+    };
+    let settings = change(small);
+    let mut targets: Vec<Box<dyn Target>> = Vec::new();
+    if experiment.has_target() {
+        targets.push(Box::new(Embedded::default()));
+    }
+    let going = AtomicBool::new(false);
+    let ended = crate::run(experiment, &settings, &mut targets, "", &going, &mut Quiet(None));
+    if let Some(error) = ended.error {
+        panic!("{name}: {error}");
+    }
+    let _ = std::fs::remove_dir(&settings.data);
+    assert!(!settings.data.exists(), "{name} leaves nothing");
+    assert!(!ended.run.published.is_empty() && !ended.run.posts.is_empty());
+    ended.run
+}
+
+#[test]
+fn commit_batch_has_a_cell_for_each_form() {
+    let run = run("commit-batch", |s| Settings {
+        durability: vec![Durability::Delayed],
+        commit_every: vec![20],
+        rows: Some(2 * 1000),
+        ..s
+    });
+    let forms: Vec<&str> =
+        run.cells.iter().map(|cell| cell.settings["index_statistics"].as_str()).collect();
+    assert_eq!(forms, ["scheduler", "spinlock", "off"]);
+    for cell in &run.cells {
+        assert_eq!((cell.rows, cell.rows_verified), (2000, 2000));
+        assert_eq!(cell.settings["last_row"], "alone");
+        // Nineteen rows, and one: two commits for every twenty.
+        let commits = (cell.commits_per_s * cell.seconds).round() as u64;
+        assert_eq!(commits, 2000 / 20 * 2);
+        assert!(cell.spins.contains_key("OPT_IDX_STATS"));
+    }
+}
+
+#[test]
+fn writelog_measures_each_durability_and_depth() {
+    let run = run("writelog", |s| Settings {
+        switches: [switch("log_queue_depth", &["8", "112"])].into(),
+        ..s
+    });
+    assert_eq!(run.cells.len(), 4);
+    for cell in &run.cells {
+        assert_eq!((cell.rows_per_insert, cell.rows_verified), (2, 500));
+        let waited = cell.figures.get("WRITELOG wait, ms");
+        assert_eq!(waited.is_some(), cell.waits["WRITELOG"].waiting_tasks_count > 0);
+        if cell.durability == "full" {
+            assert!(cell.log_flushes_per_s > 0.0 && cell.device_flush.is_some());
+        }
+    }
+}
+
+#[test]
+fn the_writer_is_placed_where_the_machine_allows() {
+    let run = run("log-writer-placement", |s| Settings {
+        switches: [switch("log_reserve", &["spinlock"])].into(),
+        ..s
+    });
+    let told = |name: &str| run.cells.iter().any(|c| c.settings["placement"].contains(name));
+    assert!(told("no writer") && told("anywhere") && told("in the workers") && told("scheduler"));
+    for cell in &run.cells {
+        assert_eq!(cell.rows_verified, 500, "{:?}", cell.settings);
+        assert!(cell.figures.contains_key("LOGCACHE_ACCESS spins per row"));
+        if cell.settings["placement"].contains("out of") {
+            let workers = cell.settings["cpus"].split(' ').count();
+            assert!(workers == cell.schedulers && workers < run.machine.cpus);
+            let place = cell.settings["log_writer_place"].strip_prefix("cpu ").expect("a CPU");
+            assert!(!cell.settings["cpus"].split(' ').any(|cpu| cpu == place));
+        }
+    }
+    let several = run.machine.cores > 1;
+    assert!(told("out of") || !several || !run.cannot_show.is_empty());
+}
+
+#[test]
+fn the_log_device_is_a_document_too() {
+    let own = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
+    let run = run("log-device", |s| Settings {
+        sessions: vec![1, 2],
+        rows: None,
+        seconds: 0.02,
+        own: [
+            own("bytes", "4096"),
+            own("way", "fdatasync"),
+            own("carrier", "threads"),
+            own("beside", "alone"),
+        ]
+        .into(),
+        ..s
+    });
+    assert_eq!(run.cells.iter().map(|c| c.sessions).collect::<Vec<_>>(), [1, 2]);
+    for cell in &run.cells {
+        assert!(cell.rows > 0 && cell.marks.is_empty() && cell.durability == "full");
+        assert_eq!(cell.latency.count(), cell.rows);
+        assert_eq!(cell.settings["way"], "fdatasync");
+        assert!(cell.figures["log write stall, ms"].value > 0.0);
+    }
+    assert!(run.targets.is_empty() && !run.cut_short);
+}
