@@ -616,17 +616,11 @@ impl<'a> ProgramBinder<'a> {
             },
             S::Backup(backup) => StmtKind::Backup(Box::new(Backup {
                 log: backup.log,
-                database: backup.database.as_ref().map(|d| d.value.clone()),
-                targets: backup
-                    .to
-                    .iter()
-                    .map(|e| match &e.kind {
-                        ast::ExprKind::Literal(ast::Literal::String { value, .. }) => {
-                            Ok(value.clone())
-                        }
-                        _ => Err(BindError::unsupported("BACKUP TO a variable", line)),
-                    })
-                    .collect::<Result<Vec<String>>>()?,
+                media: media(b, backup.database.as_ref(), &backup.to, &backup.options)?,
+            })),
+            S::Restore(restore) => StmtKind::Restore(Box::new(Restore {
+                kind: restore.kind,
+                media: media(b, restore.database.as_ref(), &restore.from, &restore.options)?,
             })),
             S::Kill(session) => {
                 let session = b.expr(session)?;
@@ -700,4 +694,28 @@ fn already_declared(name: &str, line: u32) -> BindError {
              within a query batch or stored procedure."
         ),
     )
+}
+
+/// What BACKUP and RESTORE name: constants and variables.
+fn media(
+    b: &mut Binder<'_>,
+    database: Option<&ast::Expr>,
+    devices: &[ast::Expr],
+    options: &[ast::MediaOption],
+) -> Result<Media> {
+    let one = |b: &mut Binder<'_>, e: Option<&ast::Expr>| e.map(|e| b.expr(e)).transpose();
+    Ok(Media {
+        database: one(b, database)?,
+        devices: devices.iter().map(|e| b.expr(e)).collect::<Result<_>>()?,
+        options: options
+            .iter()
+            .map(|o| {
+                Ok(MediaOption {
+                    name: o.name.clone(),
+                    value: one(b, o.value.as_ref())?,
+                    to: one(b, o.to.as_ref())?,
+                })
+            })
+            .collect::<Result<_>>()?,
+    })
 }

@@ -27,5 +27,5 @@ pub use error::{DamageKind, PoolError};
 pub use guard::{PageRead, PageWrite};
 pub use io::{TaskGuard, TaskMutex};
 pub use page::{FileId, PAGE_BYTES, PAGE_WORDS, PageBuf, PageId, PageWords, PageWordsMut, header};
-pub use pool::{BufferPool, FrameReservation, PoolConfig, PoolStats};
+pub use pool::{BufferPool, FrameReservation, PoolConfig, PoolStats, check_page};
 pub use readahead::READ_AHEAD_MAX;

@@ -448,8 +448,17 @@ impl BufferPool {
     }
 }
 
-/// Whether a page read from disk is what it should be.
-pub(crate) fn check_page(page: PageId, buf: &PageBuf) -> Result<(), PoolError> {
+impl BufferPool {
+    /// A copy of a page as it is now, read in when absent. Its checksum is whatever it was when it was last written.
+    /// Suspends.
+    pub fn copy_page(&self, page: PageId, out: &mut PageBuf) -> Result<(), PoolError> {
+        while !self.optimistic(page)?.copy_to(out) {}
+        Ok(())
+    }
+}
+
+/// Whether a page read from disk is what it should be: its checksum, its name, and not all zeros.
+pub fn check_page(page: PageId, buf: &PageBuf) -> Result<(), PoolError> {
     let kind = if buf.is_zero() {
         DamageKind::NeverWritten
     } else if !buf.is_sealed() {

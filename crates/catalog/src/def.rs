@@ -245,6 +245,8 @@ pub enum DatabaseState {
     Creating,
     Online,
     Offline,
+    /// Made by RESTORE, and not recovered yet.
+    Restoring,
 }
 
 /// A database as `master` lists it. Options are name/value texts; the session gives them meaning

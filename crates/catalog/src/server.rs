@@ -192,6 +192,7 @@ fn write(tables: &MasterTables, txn: &mut Txn, def: &DatabaseDef) -> Result<(), 
         DatabaseState::Creating => 0,
         DatabaseState::Online => 1,
         DatabaseState::Offline => 2,
+        DatabaseState::Restoring => 3,
     };
     let created = Value::BigInt(def.created_unix_ns as i64);
     tables
@@ -238,6 +239,7 @@ fn read(
         0 => DatabaseState::Creating,
         1 => DatabaseState::Online,
         2 => DatabaseState::Offline,
+        3 => DatabaseState::Restoring,
         _ => return Err(corrupt("a database in an unknown state")),
     };
     let created_unix_ns = cells.int()? as u64;

@@ -7,6 +7,9 @@
 //! epoch u64 | scan from LSN u64 | redo from LSN u64 | backed-up LSN u64
 //! system trees: count u64, ids u64... | data files: count u64, then each: id u64, filegroup u64, initial, growth,
 //! max (0 none) u64, path | log path          (a path: length u64, bytes; relative to the primary file's folder)
+//! then, in files written since there are backups: family 16 bytes | fork 16 bytes | log file's uuid 16 bytes
+//! | flags u64 (1: being restored) | restored to LSN u64 | restored to, us since 1970 u64 | last full backup LSN u64
+//! | target recovery time, seconds u64
 //! ```
 
 use crate::{DataFile, DelayedDurability, EngineError, RecoveryModel};
@@ -31,11 +34,33 @@ pub(crate) struct Boot {
     pub(crate) scan_from: Lsn,
     /// No page lacks a record that ends at or below.
     pub(crate) redo_from: Lsn,
-    /// FULL recovery model: the log below has been backed up.
+    /// FULL recovery model: the log below has been backed up; none: there was no full backup yet, and log need not be
+    /// kept for one.
     pub(crate) backed_up: Lsn,
     pub(crate) system_trees: Vec<u64>,
     pub(crate) data: Vec<DataFile>,
     pub(crate) log: PathBuf,
+    pub(crate) history: History,
+}
+
+/// Where the database comes from, and how far it has been restored.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct History {
+    /// The same for all copies of a database; zero: the database's own uuid.
+    pub(crate) family: [u8; 16],
+    /// Which line of history: a new one begins when a restored database is recovered.
+    pub(crate) fork: [u8; 16],
+    /// Which log file belongs to it; zero in files from before this was kept.
+    pub(crate) log_uuid: [u8; 16],
+    /// Not to be opened: more may be restored.
+    pub(crate) restoring: bool,
+    /// While restoring: what has been restored, exactly, and the time of the last of it.
+    pub(crate) restored_to: Lsn,
+    pub(crate) restored_us: u64,
+    /// Where the log of the last full backup began.
+    pub(crate) last_full: Lsn,
+    /// TARGET_RECOVERY_TIME; 0: as the options say.
+    pub(crate) target_recovery_s: u64,
 }
 
 impl Boot {
@@ -66,6 +91,16 @@ impl Boot {
             put_path(&mut w, &file.path, folder);
         }
         put_path(&mut w, &self.log, folder);
+        let h = &self.history;
+        [&h.family, &h.fork, &h.log_uuid].iter().for_each(|id| w.extend_from_slice(*id));
+        let numbers = [
+            u64::from(h.restoring),
+            h.restored_to.0,
+            h.restored_us,
+            h.last_full.0,
+            h.target_recovery_s,
+        ];
+        numbers.iter().for_each(|n| w.extend_from_slice(&n.to_le_bytes()));
         w
     }
 
@@ -92,6 +127,28 @@ impl Reader<'_> {
         let (n, rest) = self.0.split_at_checked(8)?;
         self.0 = rest;
         Some(u64::from_le_bytes(n.try_into().ok()?))
+    }
+
+    fn id(&mut self) -> Option<[u8; 16]> {
+        let (id, rest) = self.0.split_at_checked(16)?;
+        self.0 = rest;
+        id.try_into().ok()
+    }
+
+    fn history(&mut self) -> Option<History> {
+        if self.0.is_empty() {
+            return Some(History::default());
+        }
+        Some(History {
+            family: self.id()?,
+            fork: self.id()?,
+            log_uuid: self.id()?,
+            restoring: self.number()? & 1 != 0,
+            restored_to: Lsn(self.number()?),
+            restored_us: self.number()?,
+            last_full: Lsn(self.number()?),
+            target_recovery_s: self.number()?,
+        })
     }
 
     fn path(&mut self, folder: &Path) -> Option<PathBuf> {
@@ -130,7 +187,11 @@ fn parse(bytes: &[u8], folder: &Path) -> Option<Boot> {
             1 => DelayedDurability::Allowed,
             _ => DelayedDurability::Forced,
         },
-        recovery_model: if head[6] == 0 { RecoveryModel::Simple } else { RecoveryModel::Full },
+        recovery_model: match head[6] {
+            0 => RecoveryModel::Simple,
+            1 => RecoveryModel::Full,
+            _ => RecoveryModel::BulkLogged,
+        },
         read_committed_snapshot: head[7] & 1 == 0,
         allow_snapshot_isolation: head[7] & 2 == 0,
         epoch,
@@ -140,5 +201,6 @@ fn parse(bytes: &[u8], folder: &Path) -> Option<Boot> {
         system_trees,
         data,
         log: r.path(folder)?,
+        history: r.history()?,
     })
 }

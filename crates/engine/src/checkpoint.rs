@@ -62,22 +62,54 @@ impl Database {
         Ok(())
     }
 
-    fn truncate_log(&self) {
+    pub(crate) fn truncate_log(&self) {
         let boot = self.boot.lock();
         let keep_from = match boot.recovery_model {
-            RecoveryModel::Simple => boot.scan_from,
-            RecoveryModel::Full => boot.scan_from.min(boot.backed_up),
+            RecoveryModel::Full | RecoveryModel::BulkLogged if !boot.backed_up.is_none() => {
+                boot.scan_from.min(boot.backed_up)
+            }
+            _ => boot.scan_from,
         };
         drop(boot);
-        self.shared.log.truncate(keep_from);
+        let needed = Lsn(self.backup_needs.load(Acquire));
+        self.shared.log.truncate(keep_from.min(needed));
+        self.shared.log.set_reuse_wait(self.log_reuse_wait().1);
     }
 
-    /// BACKUP LOG ... TO DISK = 'NUL:': the log up to now needs no keeping for backups.
+    /// `log_reuse_wait` of sys.databases and its name: what keeps the oldest part of the log from being used again.
+    pub fn log_reuse_wait(&self) -> (u8, &'static str) {
+        let log = &self.shared.log;
+        if log.active_vlfs() <= 1 {
+            return (0, "NOTHING");
+        }
+        let tail = log.tail();
+        let (scan_from, redo_from, backed_up) = {
+            let boot = self.boot.lock();
+            let chain = boot.recovery_model != RecoveryModel::Simple && !boot.backed_up.is_none();
+            (boot.scan_from, boot.redo_from, if chain { boot.backed_up } else { Lsn::MAX })
+        };
+        let needed = Lsn(self.backup_needs.load(Acquire));
+        if needed < Lsn::MAX && needed <= scan_from.min(backed_up) {
+            (3, "ACTIVE_BACKUP_OR_RESTORE")
+        } else if backed_up < scan_from {
+            (2, "LOG_BACKUP")
+        } else if self.oldest_needed(tail) < redo_from {
+            (4, "ACTIVE_TRANSACTION")
+        } else {
+            (1, "CHECKPOINT")
+        }
+    }
+
+    /// As if the log up to now had been backed up: BACKUP LOG to nowhere. Suspends.
     pub fn backup_log_nul(&self) -> Result<(), EngineError> {
         self.check()?;
         self.shared.log.flush()?;
         let upto = self.shared.log.durable();
-        self.change_boot(|boot| boot.backed_up = upto)?;
+        self.change_boot(|boot| {
+            if !boot.backed_up.is_none() {
+                boot.backed_up = upto;
+            }
+        })?;
         self.truncate_log();
         Ok(())
     }

@@ -71,6 +71,10 @@ pub struct Database {
     pub(crate) checkpointed: AtomicU64,
     pub(crate) checkpoint_wanted: AtomicBool,
     pub(crate) checkpoint_log_bytes: u64,
+    /// One backup at a time.
+    pub(crate) backing_up: TaskMutex<()>,
+    /// A backup under way needs the log from here on; `u64::MAX`: there is none.
+    pub(crate) backup_needs: AtomicU64,
     /// When old versions are looked through again, on the monotonic clock.
     pub(crate) collect_after_ns: AtomicU64,
     pub(crate) drops: Mutex<Vec<PendingDrop>>,
@@ -119,6 +123,8 @@ impl Database {
             checkpointed: AtomicU64::new(shared.log.tail().0),
             checkpoint_wanted: AtomicBool::new(false),
             checkpoint_log_bytes,
+            backing_up: TaskMutex::new(()),
+            backup_needs: AtomicU64::new(u64::MAX),
             collect_after_ns: AtomicU64::new(0),
             drops: Mutex::default(),
             trees: Mutex::default(),
@@ -286,13 +292,27 @@ impl Database {
         self.boot.lock().recovery_model
     }
 
-    /// ALTER DATABASE SET RECOVERY; remembered in the file. Suspends.
+    /// ALTER DATABASE SET RECOVERY; remembered in the file. From SIMPLE to another one, log is kept from the next full
+    /// backup on. Suspends.
     pub fn set_recovery_model(&self, model: RecoveryModel) -> Result<(), EngineError> {
-        let tail = self.shared.log.tail();
         self.change_boot(|boot| {
+            let simple = |m| m == RecoveryModel::Simple;
+            if simple(model) || simple(boot.recovery_model) {
+                boot.backed_up = Lsn::NONE;
+            }
             boot.recovery_model = model;
-            boot.backed_up = boot.backed_up.max(boot.scan_from).min(tail);
         })
+    }
+
+    /// Whose pages these are: the same for every copy of a database.
+    pub fn family(&self) -> String {
+        crate::backup::hex(&self.boot.lock().history.family)
+    }
+
+    /// Whether log is kept until it is backed up: FULL or BULK_LOGGED, and there was a full backup.
+    pub fn keeps_log_for_backup(&self) -> bool {
+        let boot = self.boot.lock();
+        boot.recovery_model != RecoveryModel::Simple && !boot.backed_up.is_none()
     }
 
     /// sp_flush_log: everything committed so far becomes durable.

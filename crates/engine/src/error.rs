@@ -1,5 +1,6 @@
 //! Errors of the engine, with SQL Server's message numbers. Names of tables are filled in above, where they are known.
 
+use backup::BackupError;
 use buffer_pool::PoolError;
 use lock_manager::LockError;
 use log_manager::LogError;
@@ -55,6 +56,8 @@ pub enum EngineError {
     NoTransaction,
     /// 208: no such tree (dropped).
     NoSuchTree,
+    /// Of backing up and restoring, with SQL Server's number: a sentence.
+    Backup { number: i32, what: String },
     /// 3906, 942: the database is read-only, closed or unusable.
     Unavailable { what: String },
 }
@@ -84,6 +87,7 @@ impl EngineError {
             EngineError::Doomed => 3998,
             EngineError::NoTransaction => 3902,
             EngineError::NoSuchTree => 208,
+            EngineError::Backup { number, .. } => *number,
             EngineError::Unavailable { .. } => 942,
         }
     }
@@ -146,12 +150,26 @@ impl fmt::Display for EngineError {
             EngineError::Doomed => f.write_str("the transaction can only be rolled back"),
             EngineError::NoTransaction => f.write_str("there is no transaction"),
             EngineError::NoSuchTree => f.write_str("the tree does not exist any more"),
-            EngineError::Unavailable { what } => f.write_str(what),
+            EngineError::Backup { what, .. } | EngineError::Unavailable { what } => {
+                f.write_str(what)
+            }
         }
     }
 }
 
 impl std::error::Error for EngineError {}
+
+impl EngineError {
+    pub(crate) fn backup(number: i32, what: impl Into<String>) -> EngineError {
+        EngineError::Backup { number, what: what.into() }
+    }
+}
+
+impl From<BackupError> for EngineError {
+    fn from(e: BackupError) -> Self {
+        EngineError::backup(e.number(), e.to_string())
+    }
+}
 
 impl From<LockError> for EngineError {
     fn from(e: LockError) -> Self {

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod applock;
+mod backup;
 mod boot;
 mod checkpoint;
 mod commit_timer;
@@ -22,6 +23,7 @@ mod locking;
 mod open;
 mod options;
 mod read;
+mod restore;
 mod scan;
 #[cfg_attr(not(feature = "seeded-bugs"), allow(dead_code, reason = "nothing can be planted"))]
 mod seeded;
@@ -33,6 +35,7 @@ mod txn;
 mod usage;
 mod write;
 
+pub use backup::{BackupReport, BackupRequest};
 pub use database::{Database, DatabaseStats};
 pub use error::EngineError;
 pub use figures::{FileFigures, LOG_FILE_ID, LogFigures};
@@ -41,6 +44,7 @@ pub use options::{
     DataFile, DbFiles, DbOptions, DelayedDurability, Durability, Isolation, ReadOptions,
     RecoveryModel, RowLock, ScanOptions, TableLock, TxnOptions,
 };
+pub use restore::{RestoreReport, RestoreRequest, Stopped, restore_database, restore_log};
 pub use scan::Scan;
 #[cfg(feature = "seeded-bugs")]
 pub use seeded::{Bug, plant};

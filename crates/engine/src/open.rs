@@ -3,7 +3,7 @@
 //! Opening: lock; boot record; torn pages repaired; log's end found; history repeated; losers undone; drops carried
 //! out; checkpoint. Only then does the new epoch of transaction ids begin. A crash at any point starts over.
 
-use crate::boot::Boot;
+use crate::boot::{Boot, History};
 use crate::tree::TreesOf;
 use crate::{DataFile, Database, DbFiles, DbOptions, EngineError, SYSTEM_TREES};
 use buffer_pool::{BufferPool, PoolConfig};
@@ -40,7 +40,7 @@ impl Database {
         }
         let mut uuid = [0; 16];
         runtime::random::fill(&mut uuid);
-        let boot = Boot {
+        let mut boot = Boot {
             usable: false,
             delayed_durability: options.delayed_durability,
             recovery_model: options.recovery_model,
@@ -49,7 +49,8 @@ impl Database {
             epoch: 1,
             scan_from: LOG_START,
             redo_from: LOG_START,
-            backed_up: LOG_START,
+            backed_up: Lsn::NONE,
+            history: History { family: uuid, fork: uuid, ..History::default() },
             system_trees: Vec::new(),
             data: files.data.clone(),
             log: files.log.clone(),
@@ -62,6 +63,7 @@ impl Database {
         let doublewrite =
             open(&*fs, &doublewrite_of(&primary.path), OpenOptions::create().direct())?;
         let log = Log::create(&*fs, &files.log, log_config(&options), LOG_START)?;
+        boot.history.log_uuid = log.uuid();
         sync_folders(&*fs, files)?;
         let store = make_store(&log, doublewrite, &options)?;
         for (file, opened) in files.data.iter().zip(&data) {
@@ -89,6 +91,25 @@ impl Database {
         primary: &Path,
         options: DbOptions,
     ) -> Result<Arc<Database>, EngineError> {
+        Self::open_as(fs, primary, options, false)
+    }
+
+    /// RESTORE ... WITH RECOVERY: recovers a database that was being restored; nothing more can be restored into it.
+    /// One that was recovered already opens as ever. Suspends.
+    pub fn recover_restored(
+        fs: Arc<dyn FileSystem>,
+        primary: &Path,
+        options: DbOptions,
+    ) -> Result<Arc<Database>, EngineError> {
+        Self::open_as(fs, primary, options, true)
+    }
+
+    fn open_as(
+        fs: Arc<dyn FileSystem>,
+        primary: &Path,
+        options: DbOptions,
+        restored: bool,
+    ) -> Result<Arc<Database>, EngineError> {
         let begun = clock::now_ns();
         if !fs.exists(primary) {
             return Err(cannot_open(primary, &io::Error::from(io::ErrorKind::NotFound)));
@@ -102,6 +123,22 @@ impl Database {
                 path: primary.display().to_string(),
                 what: "the database was not made completely".into(),
             });
+        }
+        if boot.history.restoring {
+            if !restored {
+                return Err(EngineError::backup(
+                    927,
+                    "The database cannot be opened. It is in the middle of a restore.",
+                ));
+            }
+            // Its history goes on by itself from here, and log is kept from its next full backup on.
+            boot.history.restoring = false;
+            boot.backed_up = Lsn::NONE;
+            runtime::random::fill(&mut boot.history.fork);
+        }
+        if boot.history.family == [0; 16] {
+            boot.history.family = header.database_uuid;
+            boot.history.fork = header.database_uuid;
         }
         let mut data = vec![(1, primary_file.clone())];
         for file in boot.data.iter().filter(|f| f.file_id != 1) {
@@ -117,6 +154,14 @@ impl Database {
         }
         let doublewrite = open(&*fs, &doublewrite_of(primary), OpenOptions::create().direct())?;
         buffer_pool::repair_torn(&doublewrite, &data)?;
+        let log_uuid = log_manager::log_uuid(&*fs, &boot.log)?;
+        if boot.history.log_uuid != [0; 16] && boot.history.log_uuid != log_uuid {
+            return Err(EngineError::CannotOpen {
+                path: boot.log.display().to_string(),
+                what: "the log belongs to another database".into(),
+            });
+        }
+        boot.history.log_uuid = log_uuid;
         let (log, mut reader) = Log::open(&*fs, &boot.log, log_config(&options), boot.scan_from)?;
         let store = make_store(&log, doublewrite, &options)?;
         for file in &boot.data {
@@ -126,7 +171,7 @@ impl Database {
         }
         let analysis = recovery::replay(&mut reader, &store, boot.redo_from)?;
         drop(reader);
-        boot.epoch += 1;
+        boot.epoch = boot.epoch.max(analysis.epoch) + 1;
         let epoch = u16::try_from(boot.epoch).ok().filter(|e| *e < 1 << 14).ok_or_else(|| {
             EngineError::Unavailable { what: "the database has been opened too often".into() }
         })?;
@@ -168,6 +213,42 @@ impl Database {
         Ok(closed?)
     }
 
+    /// CREATE DATABASE FOR ATTACH: tells a closed database where its other files are now. Each of `places` that holds
+    /// one of them is taken; files that are not there stay where they were. Suspends.
+    pub fn relocate(
+        fs: &dyn FileSystem,
+        primary: &Path,
+        places: &[PathBuf],
+    ) -> Result<(), EngineError> {
+        let _lock = lock(fs, primary)?;
+        let file = open(fs, primary, OpenOptions::existing().direct())?;
+        let header = storage::read_header(&*file)?;
+        let mut boot = Boot::decode(&header.boot, primary)?;
+        let before = boot.clone();
+        for path in places {
+            let opened = open(fs, path, OpenOptions::read_only().direct())?;
+            if let Ok(theirs) = storage::read_header(&*opened) {
+                let ours = theirs.database_uuid == header.database_uuid;
+                let known = boot.data.iter_mut().find(|f| ours && f.file_id == theirs.file_id);
+                let Some(known) = known else {
+                    return Err(EngineError::CannotOpen {
+                        path: path.display().to_string(),
+                        what: "the file belongs to another database".into(),
+                    });
+                };
+                known.path.clone_from(path);
+            } else {
+                // A log is checked when the database is opened.
+                boot.log.clone_from(path);
+            }
+        }
+        if boot != before {
+            let header = FileHeader { boot: boot.encode(&folder_of(primary)), ..header };
+            storage::write_header(&*file, &header)?;
+        }
+        Ok(())
+    }
+
     /// Removes the files of a closed database (DROP DATABASE).
     pub fn remove(fs: &dyn FileSystem, files: &DbFiles) -> Result<(), EngineError> {
         let primary = primary_of(files)?;
@@ -199,7 +280,7 @@ impl Database {
     }
 }
 
-fn primary_of(files: &DbFiles) -> Result<&DataFile, EngineError> {
+pub(crate) fn primary_of(files: &DbFiles) -> Result<&DataFile, EngineError> {
     files.data.first().filter(|f| f.file_id == 1 && f.filegroup == crate::PRIMARY).ok_or_else(
         || EngineError::CannotOpen {
             path: String::new(),
@@ -219,7 +300,7 @@ fn make_store(
     Ok(Store::new(pool, Arc::new(LogOfStore(log.clone()))))
 }
 
-fn make_data_file(
+pub(crate) fn make_data_file(
     fs: &dyn FileSystem,
     file: &DataFile,
     database_uuid: [u8; 16],
@@ -241,7 +322,7 @@ fn checkpoint_bytes(options: &DbOptions) -> u64 {
     options.checkpoint_log_bytes.min(options.log.max_bytes.unwrap_or(u64::MAX) / 2)
 }
 
-fn open(
+pub(crate) fn open(
     fs: &dyn FileSystem,
     path: &Path,
     options: OpenOptions,
@@ -249,7 +330,7 @@ fn open(
     fs.open(path, options).map_err(|e| cannot_open(path, &e))
 }
 
-fn lock(fs: &dyn FileSystem, primary: &Path) -> Result<LockGuard, EngineError> {
+pub(crate) fn lock(fs: &dyn FileSystem, primary: &Path) -> Result<LockGuard, EngineError> {
     let path = lock_of(primary);
     fs.lock_exclusive(&path).map_err(|e| match e.kind() {
         io::ErrorKind::WouldBlock => EngineError::InUse { path: primary.display().to_string() },
@@ -257,7 +338,7 @@ fn lock(fs: &dyn FileSystem, primary: &Path) -> Result<LockGuard, EngineError> {
     })
 }
 
-fn sync_folders(fs: &dyn FileSystem, files: &DbFiles) -> Result<(), EngineError> {
+pub(crate) fn sync_folders(fs: &dyn FileSystem, files: &DbFiles) -> Result<(), EngineError> {
     for path in files.data.iter().map(|f| &f.path).chain([&files.log]) {
         let folder = folder_of(path);
         fs.sync_dir(&folder).map_err(|e| cannot_open(&folder, &e))?;
@@ -265,7 +346,7 @@ fn sync_folders(fs: &dyn FileSystem, files: &DbFiles) -> Result<(), EngineError>
     Ok(())
 }
 
-fn cannot_open(path: &Path, e: &io::Error) -> EngineError {
+pub(crate) fn cannot_open(path: &Path, e: &io::Error) -> EngineError {
     let what = match e.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             format!("the folder or file cannot be written ({e})")
@@ -275,7 +356,7 @@ fn cannot_open(path: &Path, e: &io::Error) -> EngineError {
     EngineError::CannotOpen { path: path.display().to_string(), what }
 }
 
-fn folder_of(path: &Path) -> PathBuf {
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(p) if !p.as_os_str().is_empty() => p.to_path_buf(),
         _ => PathBuf::from("."),
@@ -283,12 +364,12 @@ fn folder_of(path: &Path) -> PathBuf {
 }
 
 /// `x.mdf` has its double-write file in `x.mdf.dwb`.
-fn doublewrite_of(primary: &Path) -> PathBuf {
+pub(crate) fn doublewrite_of(primary: &Path) -> PathBuf {
     beside(primary, ".dwb")
 }
 
 /// `x.mdf` is locked through `x.mdf.lock`.
-fn lock_of(primary: &Path) -> PathBuf {
+pub(crate) fn lock_of(primary: &Path) -> PathBuf {
     beside(primary, ".lock")
 }
 

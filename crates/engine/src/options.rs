@@ -79,8 +79,21 @@ pub enum RecoveryModel {
     /// After a checkpoint.
     #[default]
     Simple,
-    /// After a checkpoint and BACKUP LOG.
+    /// After a checkpoint and BACKUP LOG, once there is a full backup.
     Full,
+    /// As FULL: everything is logged in full.
+    BulkLogged,
+}
+
+impl RecoveryModel {
+    /// SQL Server's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            RecoveryModel::Simple => "SIMPLE",
+            RecoveryModel::Full => "FULL",
+            RecoveryModel::BulkLogged => "BULK_LOGGED",
+        }
+    }
 }
 
 /// Options of a database. Layout of the log counts at creation only.

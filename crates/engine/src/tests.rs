@@ -1,5 +1,6 @@
 //! The engine on files in memory, by plain threads. `crash.rs` loses power; this file stays powered.
 
+mod backup;
 mod concurrency;
 mod crash;
 mod figures;

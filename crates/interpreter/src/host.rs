@@ -2,14 +2,15 @@
 //!
 //! Promise: the interpreter reaches nothing beyond its session's database except through [`Host`].
 
+use crate::backup::{MediaOrder, MediaRows};
 use crate::state::SessionState;
 use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
 use catalog::ProcedureDef;
-use executor::SqlError;
+use executor::{SqlError, SqlMessage};
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
-use syntax::ast::{AlterDatabaseAction, CreateDatabase, ServerSwitch};
+use syntax::ast::{AlterDatabaseAction, CreateDatabase, RestoreKind, ServerSwitch};
 use types::Value;
 
 /// An open database: the storage engine's door and the catalog that says what is in it.
@@ -38,6 +39,37 @@ pub trait Host {
     /// DROP DATABASE; 3701 when it does not exist, 3702 when it is in use. The interpreter has already refused
     /// to drop the session's own current database.
     fn drop_database(&mut self, name: &str) -> Result<(), SqlError>;
+    /// Why the database of that name is not open: 927 while it is restored, 926 when its recovery failed, 942 when it is
+    /// offline. None when there is none of that name.
+    fn why_closed(&mut self, name: &str) -> Option<SqlError> {
+        let _ = name;
+        None
+    }
+    /// BACKUP LOG or DATABASE; `tell` gets progress and the closing messages. Suspends.
+    fn backup(
+        &mut self,
+        log: bool,
+        order: &MediaOrder,
+        tell: &mut dyn FnMut(SqlMessage),
+    ) -> Result<(), SqlError> {
+        let _ = (log, order, tell);
+        Err(SqlError::unsupported("BACKUP without a server"))
+    }
+    /// RESTORE in its forms; rows of those that only read. Suspends.
+    fn restore(
+        &mut self,
+        kind: RestoreKind,
+        order: &MediaOrder,
+        tell: &mut dyn FnMut(SqlMessage),
+    ) -> Result<Option<MediaRows>, SqlError> {
+        let _ = (kind, order, tell);
+        Err(SqlError::unsupported("RESTORE without a server"))
+    }
+    /// sp_detach_db: takes a database off the list and leaves its files. Suspends.
+    fn detach_database(&mut self, name: &str) -> Result<(), SqlError> {
+        let _ = name;
+        Err(SqlError::unsupported("sp_detach_db without a server"))
+    }
     /// sp_configure and other instance options, by SQL Server's name in lower case; `None` reads. The value
     /// now in force comes back. Unknown options: 15123.
     fn option(&mut self, name: &str, value: Option<&Value>) -> Result<Value, SqlError>;

@@ -30,6 +30,7 @@ mod vm;
 mod whole;
 
 mod applock;
+mod backup;
 mod cache;
 mod call;
 mod define;
@@ -52,6 +53,7 @@ pub mod trace_flags;
 mod environment;
 mod names;
 
+pub use backup::{MediaOrder, MediaRows};
 pub use batch::{execute_batch, execute_call, execute_transaction};
 pub use bulk::{BulkLoad, is_insert_bulk};
 pub use environment::name_parts;

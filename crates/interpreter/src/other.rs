@@ -1,10 +1,11 @@
 //! Statements without a plan: messages and errors raised, transactions by name, waits, settings, administration.
 
+use crate::backup::no_database;
 use crate::code::Code;
 use crate::format::format_message;
 use crate::messages;
 use crate::vm::{Halted, Vm};
-use binder::ir::{Backup, Expr, Isolation, RaiseError, StmtKind, TranName, WaitFor};
+use binder::ir::{Expr, Isolation, RaiseError, StmtKind, TranName, WaitFor};
 use executor::{ColumnMeta, Command, EnvironmentChange, Reach, SqlError, SqlMessage};
 use security::Permission;
 use syntax::ast::AlterServer;
@@ -112,15 +113,7 @@ impl Vm<'_> {
             }
             StmtKind::Use { database } => {
                 let Some(found) = self.host.database(database) else {
-                    return Err(SqlError::new(
-                        911,
-                        16,
-                        format!(
-                            "Database '{database}' does not exist. Make sure that the name is \
-                             entered correctly."
-                        ),
-                    )
-                    .into());
+                    return Err(no_database(self.host, database).into());
                 };
                 let name = found.name.clone();
                 if !self.state.identity.access().is_sysadmin() {
@@ -149,7 +142,8 @@ impl Vm<'_> {
             StmtKind::Dbcc { name, args, options } => {
                 self.dbcc(name, args, options, line)?;
             }
-            StmtKind::Backup(backup) => self.backup(backup, line)?,
+            StmtKind::Backup(backup) => self.backup(backup, line, frame)?,
+            StmtKind::Restore(restore) => self.restore(restore, line, frame)?,
             StmtKind::Checkpoint => {
                 self.check_database(Permission::Checkpoint)?;
                 let database = &self.state.database;
@@ -391,39 +385,6 @@ impl Vm<'_> {
             rows += 1;
         }
         self.tell_done(Command::Dbcc, Some(rows));
-    }
-
-    fn backup(&mut self, backup: &Backup, line: u32) -> Result<(), SqlError> {
-        let database = match &backup.database {
-            None => self.state.database.clone(),
-            Some(name) => self.host.database(name).ok_or_else(|| {
-                SqlError::new(
-                    911,
-                    16,
-                    format!(
-                        "Database '{name}' does not exist. Make sure that the name is entered \
-                         correctly."
-                    ),
-                )
-            })?,
-        };
-        // The database named is nearly always the current one; another needs the server's word.
-        match database.id == self.state.database.id {
-            true => self.check_database(Permission::BackupLog)?,
-            false => self.check_server(Permission::AlterAnyDatabase)?,
-        }
-        let nul = |target: &String| matches!(target.to_uppercase().as_str(), "NUL" | "NUL:");
-        if !backup.log || !backup.targets.iter().all(nul) {
-            return Err(SqlError::unsupported(
-                "BACKUP to anything but DISK = 'NUL:', of anything but a log",
-            ));
-        }
-        let failed = |e| executor::from_engine(e, None, &database.name);
-        database.engine.checkpoint().map_err(failed)?;
-        database.engine.backup_log_nul().map_err(failed)?;
-        let text = format!("BACKUP LOG successfully processed the log of '{}'.", database.name);
-        self.sink.message(&SqlMessage::info(3014, line, text));
-        Ok(())
     }
 }
 

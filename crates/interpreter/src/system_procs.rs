@@ -101,6 +101,30 @@ impl Vm<'_> {
                     }
                 }
             }
+            "sp_detach_db" => {
+                self.check_server(Permission::AlterAnyDatabase)?;
+                let named = args
+                    .iter()
+                    .find(|a| a.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case("@dbname")));
+                let found = named.or_else(|| args.first().filter(|a| a.name.is_none()));
+                let wanted = found.and_then(|a| a.value.as_ref()).and_then(Value::as_str);
+                let Some(wanted) = wanted.map(str::to_owned) else {
+                    return Err(SqlError::new(
+                        201,
+                        16,
+                        "Procedure or function 'sp_detach_db' expects parameter '@dbname', which was not supplied.",
+                    )
+                    .into());
+                };
+                if wanted.eq_ignore_ascii_case(&self.state.database.name) {
+                    let text = format!(
+                        "Cannot detach the database '{wanted}' because it is currently in use."
+                    );
+                    return Err(SqlError::new(3703, 16, text).into());
+                }
+                self.host.detach_database(&wanted)?;
+                Ok(Some(0))
+            }
             "sp_updatestats" | "sp_recompile" => Ok(Some(0)),
             _ => Ok(None),
         }

@@ -29,7 +29,7 @@ fn the_log_is_backed_up_and_flushed() {
          DBCC TRACEON(8048, -1) WITH NO_INFOMSGS",
         "(1)
          = BACKUP LOG successfully processed the log of 'test'.
-         Msg 40510, 7: Statement 'BACKUP to anything but DISK = 'NUL:', of anything but a log' is not supported in this version of SQL Server.",
+         Msg 40510, 7: Statement 'BACKUP without a server' is not supported in this version of SQL Server.",
     );
 }
 

@@ -117,6 +117,8 @@ pub(crate) struct Core {
     pub(crate) hook: Mutex<Option<Arc<Hook>>>,
     /// As last written.
     pub(crate) header: Mutex<FileHeader>,
+    /// What the owner says keeps the log from being reused: the reason told with 9002.
+    pub(crate) reuse_wait: Mutex<&'static str>,
 }
 
 impl Core {
@@ -186,7 +188,7 @@ impl Core {
             }
             if now >= give_up_ns {
                 self.modes.known_full.store(true, Relaxed);
-                let reason = if in_ring { "CHECKPOINT" } else { "LOG_BUFFER" };
+                let reason = if in_ring { *self.reuse_wait.lock() } else { "LOG_BUFFER" };
                 return Err(LogError::LogFull { reason });
             }
             if in_ring && !hook_called {

@@ -20,6 +20,8 @@ mod blocks;
 #[cfg(not(loom))]
 mod config;
 #[cfg(not(loom))]
+mod copy;
+#[cfg(not(loom))]
 mod core;
 #[cfg(not(loom))]
 mod error;
@@ -44,6 +46,8 @@ mod writer;
 
 #[cfg(not(loom))]
 pub use config::{Lease, LogConfig, Reserve, Writer};
+#[cfg(not(loom))]
+pub use copy::{BlockReader, LogBlock, LogRestorer, log_uuid};
 #[cfg(not(loom))]
 pub use error::LogError;
 #[cfg(not(loom))]

@@ -251,6 +251,17 @@ impl Log {
         }
     }
 
+    /// Says what keeps the log from being reused, in the words of `log_reuse_wait_desc`: who is refused with 9002 is told.
+    pub fn set_reuse_wait(&self, why: &'static str) {
+        *self.core.reuse_wait.lock() = why;
+    }
+
+    /// VLFs that hold needed log or are being filled.
+    pub fn active_vlfs(&self) -> usize {
+        let vlfs = self.core.vlfs.lock();
+        (0..vlfs.headers.len()).filter(|&i| vlfs.is_active(i)).count()
+    }
+
     /// Background work that should not happen to committers: grows the file ahead of need. To be called now and
     /// then (every 100 ms, say) by a task. Suspends.
     pub fn maintain(&self) -> Result<(), LogError> {

@@ -44,11 +44,25 @@ fn io(what: &'static str) -> impl Fn(std::io::Error) -> LogError {
     move |e| LogError::io(what, &e)
 }
 
-fn write_header(file: &Arc<dyn File>, header: &FileHeader) -> Result<(), LogError> {
+/// Writes the header under two more generations, so that both copies say the same: damage to one of them later is
+/// harmless. A write that is torn loses at most itself.
+pub(crate) fn write_both_headers(
+    file: &Arc<dyn File>,
+    header: &mut FileHeader,
+) -> Result<(), LogError> {
     let mut block = AlignedBuf::zeroed(BLOCK_BYTES);
-    header.encode(&mut block);
-    file.write_all_at(header.offset(), &block, true, WaitType::IoCompletion)
-        .map_err(io("writing the log's header"))
+    for _ in 0..2 {
+        header.generation += 1;
+        header.encode(&mut block);
+        file.write_all_at(header.offset(), &block, true, WaitType::IoCompletion)
+            .map_err(io("writing the log's header"))?;
+    }
+    Ok(())
+}
+
+/// Bytes of a VLF under these settings.
+pub(crate) fn vlf_bytes_of(cfg: &LogConfig) -> u64 {
+    stdx::round_up(cfg.vlf_bytes.max(VLF_BYTES_MIN), BLOCK_BYTES as u64)
 }
 
 /// Makes the file and its first VLFs.
@@ -59,7 +73,7 @@ pub(crate) fn create(
     start: Lsn,
 ) -> Result<Arc<Core>, LogError> {
     let start = Lsn(start.0.max(1)).next_block();
-    let vlf_bytes = stdx::round_up(cfg.vlf_bytes.max(VLF_BYTES_MIN), BLOCK_BYTES as u64);
+    let vlf_bytes = vlf_bytes_of(cfg);
     let vlfs = u64::from(cfg.initial_vlfs.max(2));
     let mut options = OpenOptions::create_new();
     options.direct = cfg.direct;
@@ -67,7 +81,7 @@ pub(crate) fn create(
     file.allocate(0, VLFS_AT + vlfs * vlf_bytes).map_err(io("filling the log file"))?;
     let mut uuid = [0; 16];
     random::fill(&mut uuid);
-    let header = FileHeader {
+    let mut header = FileHeader {
         generation: 1,
         uuid,
         salt: random::next_u64(),
@@ -88,7 +102,7 @@ pub(crate) fn create(
     // The file header last: without it there is no log.
     file.write_all_at(VLFS_AT, &block, true, WaitType::IoCompletion)
         .map_err(io("writing the first VLF's header"))?;
-    write_header(&file, &header)?;
+    write_both_headers(&file, &mut header)?;
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
         fs.sync_dir(dir).map_err(io("syncing the log's folder"))?;
     }
@@ -129,11 +143,10 @@ pub(crate) fn open(
     }
     // What was read may not be on the disk yet, if only the process died.
     file.sync(WaitType::IoCompletion).map_err(io("syncing the log"))?;
-    header.generation += 1;
     header.incarnation += 1;
     header.clean = false;
     header.end = Lsn::NONE;
-    write_header(&file, &header)?;
+    write_both_headers(&file, &mut header)?;
     settle_end(&file, &mut map, &header, end)?;
     blocks.set_end(end);
     let core = start_core(file, &header, map, cfg, end + 1)?;
@@ -145,7 +158,7 @@ pub(crate) fn open(
     Ok((core, LogReader::new(blocks, from)))
 }
 
-fn read_file_header(file: &Arc<dyn File>) -> Result<FileHeader, LogError> {
+pub(crate) fn read_file_header(file: &Arc<dyn File>) -> Result<FileHeader, LogError> {
     let len = file.len().map_err(io("measuring the log file"))?;
     if len < VLFS_AT {
         return Err(LogError::NotALog { what: format!("only {len} bytes") });
@@ -160,7 +173,7 @@ fn read_file_header(file: &Arc<dyn File>) -> Result<FileHeader, LogError> {
 }
 
 /// The map, and the places in the file of VLFs whose header is damaged (or half written).
-fn read_vlf_headers(
+pub(crate) fn read_vlf_headers(
     file: &Arc<dyn File>,
     header: &FileHeader,
 ) -> Result<(Vlfs, Vec<u64>), LogError> {
@@ -360,6 +373,7 @@ fn start_core(
         why_poisoned: OnceLock::new(),
         hook: Mutex::new(None),
         header: Mutex::new(*header),
+        reuse_wait: Mutex::new("CHECKPOINT"),
     });
     core.refresh_file_limits();
     Ok(core)
@@ -368,14 +382,12 @@ fn start_core(
 impl Core {
     /// Writes that the log ends here. The caller has flushed and nothing is outstanding. Suspends.
     pub(crate) fn mark_clean(&self) -> Result<(), LogError> {
-        let header = {
-            let mut header = self.header.lock();
-            header.generation += 1;
-            header.clean = true;
-            header.end = self.durable();
-            *header
-        };
-        write_header(&self.file, &header)
+        let mut header = *self.header.lock();
+        header.clean = true;
+        header.end = self.durable();
+        write_both_headers(&self.file, &mut header)?;
+        *self.header.lock() = header;
+        Ok(())
     }
 
     /// A reader from `from` to what is durable now, `chunk_bytes` at a time.

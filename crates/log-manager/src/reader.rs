@@ -37,6 +37,11 @@ impl LogReader {
         LogReader { blocks, position, joined: Vec::new() }
     }
 
+    /// The blocks under it.
+    pub(crate) fn into_blocks(self) -> Blocks {
+        self.blocks
+    }
+
     /// The next record, or `None` at the end. Suspends while it reads.
     pub fn next_record(&mut self) -> Result<Option<LogRecord<'_>>, LogError> {
         let Some((start, found)) = self.find()? else { return Ok(None) };

@@ -231,13 +231,24 @@ impl Vlfs {
         incarnation: u32,
         now: Lsn,
     ) -> Option<(u64, VlfHeader)> {
+        self.activate_from(salt, incarnation, now, self.end_block())
+    }
+
+    /// As [`Vlfs::activate`], of a VLF that begins with block `first_block`: where the stream goes on, or begins.
+    pub(crate) fn activate_from(
+        &mut self,
+        salt: u64,
+        incarnation: u32,
+        now: Lsn,
+        first_block: u64,
+    ) -> Option<(u64, VlfHeader)> {
         if self.activating.is_some() {
             return None;
         }
         let i = self.free.pop_front()?;
         let header = VlfHeader {
             sequence: self.active.back().map_or(0, |&i| self.header(i).sequence) + 1,
-            first_block: self.end_block(),
+            first_block,
             salt,
             incarnation,
             create_lsn: now,
@@ -253,6 +264,11 @@ impl Vlfs {
             Some(i) => self.active.push_back(i),
             None => stdx::fatal!("no VLF was being activated"),
         }
+    }
+
+    /// VLFs that are in nobody's use.
+    pub(crate) fn free_count(&self) -> usize {
+        self.free.len()
     }
 
     /// The file has grown by one VLF.

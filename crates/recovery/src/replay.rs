@@ -22,6 +22,8 @@ pub struct Analysis {
     pub ops: u64,
     /// Transactions that committed.
     pub commits: u64,
+    /// The highest epoch of a transaction id seen; 0 when there was none.
+    pub epoch: u64,
     dropping: Vec<(Xid, u64)>,
 }
 
@@ -71,6 +73,7 @@ pub fn replay(
         let bad = || RecoveryError::BadRecord { at: record.start };
         let envelope = Envelope::decode(record.payload).ok_or_else(bad)?;
         found.records += 1;
+        found.epoch = found.epoch.max(transaction::epoch_of(envelope.xid));
         found.note(&envelope, record.start, record.end);
         let stamp = match envelope.kind {
             Kind::System | Kind::Compensation => Stamp::frozen(),

@@ -134,9 +134,14 @@ pub(crate) fn set_option(def: &mut DatabaseDef, option: &DatabaseOption) -> Resu
     if !known.contains(&value) {
         return Err(SqlError::unsupported(format!("SET {} {value}", option.name)));
     }
+    note_option(def, &name, value);
+    Ok(())
+}
+
+/// Notes an option whose name and value are known to be good.
+pub(crate) fn note_option(def: &mut DatabaseDef, name: &str, value: &str) {
     def.options.retain(|(key, _)| **key != *name);
     def.options.push((name.into(), value.into()));
-    Ok(())
 }
 
 fn primary(database: &str, logical: &mut BTreeSet<String>) -> Result<FilegroupDef, SqlError> {
@@ -189,7 +194,7 @@ fn file(
 }
 
 /// A name becomes part of a path: it may not lead out of the folder.
-fn check_name(name: &str) -> Result<(), SqlError> {
+pub(crate) fn check_name(name: &str) -> Result<(), SqlError> {
     let mut parts = Path::new(name).components();
     let plain = matches!(parts.next(), Some(Component::Normal(_))) && parts.next().is_none();
     let reserved =

@@ -16,6 +16,7 @@ impl Server for InstanceFacts<'_> {
             id: master.id as i32,
             name: master.name.clone(),
             open: Some(master.clone()),
+            suspect: false,
             definition: None,
         }];
         for definition in self.0.server.databases() {
@@ -23,6 +24,7 @@ impl Server for InstanceFacts<'_> {
                 id: definition.database_id,
                 name: definition.name.to_string(),
                 open: open.iter().find(|o| o.id as i32 == definition.database_id).cloned(),
+                suspect: self.0.is_suspect(&definition.name),
                 definition: Some(definition),
             });
         }

@@ -7,11 +7,13 @@ use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
 use catalog::{CatalogError, DatabaseDef, DatabaseState, FilegroupDef, ProcedureDef};
 use engine::{Database, DelayedDurability, EngineError, RecoveryModel};
-use executor::SqlError;
-use interpreter::{Host, OpenDatabase, SessionState};
+use executor::{SqlError, SqlMessage};
+use interpreter::{Host, MediaOrder, MediaRows, OpenDatabase, SessionState};
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
-use syntax::ast::{AlterDatabaseAction, CreateDatabase, DatabaseOption, OptionValue, ServerSwitch};
+use syntax::ast::{
+    AlterDatabaseAction, CreateDatabase, DatabaseOption, OptionValue, RestoreKind, ServerSwitch,
+};
 use system_views::{functions, modules, registry};
 use types::Value;
 
@@ -54,7 +56,7 @@ impl InstanceHost {
         if option.name == "RECOVERY" {
             let model = match &option.value {
                 OptionValue::Word(word) if word == "SIMPLE" => RecoveryModel::Simple,
-                // Without a full backup the log is reused as in SIMPLE in SQL Server too; BULK_LOGGED logs in full.
+                OptionValue::Word(word) if word == "BULK_LOGGED" => RecoveryModel::BulkLogged,
                 _ => RecoveryModel::Full,
             };
             return open.engine.set_recovery_model(model).map_err(engine_error);
@@ -72,7 +74,49 @@ impl Host for InstanceHost {
         self.instance.databases().iter().map(|open| (open.id, open.name.clone())).collect()
     }
 
+    fn why_closed(&mut self, name: &str) -> Option<SqlError> {
+        self.instance.why_closed(name)
+    }
+
+    fn backup(
+        &mut self,
+        log: bool,
+        order: &MediaOrder,
+        tell: &mut dyn FnMut(SqlMessage),
+    ) -> Result<(), SqlError> {
+        let name = &order.database;
+        let Some(open) = self.instance.database(name) else {
+            let closed = self.instance.why_closed(name);
+            return Err(closed.unwrap_or_else(|| {
+                catalog_error(CatalogError::NoDatabase { name: name.as_str().into() })
+            }));
+        };
+        crate::backup::backup(&self.instance, log, &open, order, tell)
+    }
+
+    fn restore(
+        &mut self,
+        kind: RestoreKind,
+        order: &MediaOrder,
+        tell: &mut dyn FnMut(SqlMessage),
+    ) -> Result<Option<MediaRows>, SqlError> {
+        match kind {
+            RestoreKind::Database | RestoreKind::Log => {
+                let log = kind == RestoreKind::Log;
+                crate::restore::restore(&self.instance, log, order, tell).map(|()| None)
+            }
+            _ => crate::inspect::inspect(&self.instance, kind, order, tell),
+        }
+    }
+
+    fn detach_database(&mut self, name: &str) -> Result<(), SqlError> {
+        crate::attach::detach(&self.instance, name)
+    }
+
     fn create_database(&mut self, statement: &CreateDatabase) -> Result<(), SqlError> {
+        if statement.options.iter().any(|o| o.name == "ATTACH") {
+            return crate::attach::attach(&self.instance, statement);
+        }
         let def = create::define(statement)?;
         let instance = self.instance.clone();
         let _passage = instance.databases_gate.enter();
@@ -86,9 +130,17 @@ impl Host for InstanceHost {
     }
 
     fn alter_database(&mut self, name: &str, action: &AlterDatabaseAction) -> Result<(), SqlError> {
-        let open = self.instance.database(name).ok_or_else(|| unknown_database(name))?;
         let instance = self.instance.clone();
         let _passage = instance.databases_gate.enter();
+        if let AlterDatabaseAction::Set(options) = action
+            && let [only] = &options[..]
+            && matches!(&*only.name, "ONLINE" | "OFFLINE")
+        {
+            return crate::attach::set_online(&instance, name, only.name == "ONLINE");
+        }
+        let open = self.instance.database(name);
+        let open = open
+            .ok_or_else(|| instance.why_closed(name).unwrap_or_else(|| unknown_database(name)))?;
         if open.id == 1 {
             return Err(SqlError::unsupported("ALTER DATABASE master"));
         }
@@ -186,6 +238,7 @@ impl Host for InstanceHost {
         }
         // Off the list first: files without an entry are litter, an entry without files does not open.
         instance.server.remove(name).map_err(catalog_error)?;
+        instance.forget_trouble(name);
         create::remove_files(&instance.config, &def);
         Ok(())
     }
@@ -346,11 +399,11 @@ fn too_busy() -> SqlError {
     )
 }
 
-fn catalog_error(error: CatalogError) -> SqlError {
+pub(crate) fn catalog_error(error: CatalogError) -> SqlError {
     SqlError::new(error.number(), error.severity(), error.to_string())
 }
 
-fn engine_error(error: EngineError) -> SqlError {
+pub(crate) fn engine_error(error: EngineError) -> SqlError {
     SqlError::new(error.number(), 16, error.to_string())
 }
 

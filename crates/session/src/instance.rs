@@ -10,11 +10,12 @@ use crate::logins::Logins;
 use crate::registry::Registered;
 use crate::session::Session;
 use crate::switches::Switches;
-use catalog::{Catalog, DatabaseState, ServerCatalog};
+use catalog::{Catalog, DatabaseDef, DatabaseState, ServerCatalog};
 use device::{LockGuard, OpenOptions};
 use engine::{
     Database, DbFiles, DbOptions, DelayedDurability, EngineError, LogConfig, RecoveryModel,
 };
+use executor::SqlError;
 use interpreter::OpenDatabase;
 use parking_lot::{Mutex, RwLock};
 use scheduler::{JoinHandle, Schedulers};
@@ -39,6 +40,8 @@ pub struct Instance {
     pub(crate) server: Arc<ServerCatalog>,
     security: Authenticator,
     databases: RwLock<BTreeMap<String, Running>>,
+    /// Databases that could not be opened, under their folded names.
+    troubles: RwLock<BTreeMap<String, Trouble>>,
     /// CREATE, ALTER and DROP DATABASE go through here.
     pub(crate) databases_gate: Gate,
     /// The sessions by spid.
@@ -91,12 +94,31 @@ impl<'a> Making<'a> {
     }
 }
 
+/// A database that is listed and could not be opened.
+#[derive(Clone, Debug)]
+struct Trouble {
+    /// Its pages or its log are damaged; else its files are not to be had.
+    suspect: bool,
+    why: String,
+}
+
+impl Trouble {
+    fn of(error: &EngineError) -> Trouble {
+        use EngineError::{CannotOpen, InUse, Io, NoMemory};
+        let files = matches!(error, CannotOpen { .. } | InUse { .. } | Io { .. } | NoMemory);
+        Trouble { suspect: !files, why: format!("Msg {}: {error}", error.number()) }
+    }
+}
+
 /// A database with its background task.
 struct Running {
     open: Arc<OpenDatabase>,
     stop: Arc<AtomicBool>,
     background: Vec<JoinHandle<()>>,
 }
+
+/// The list of databases, those that are open, those that could not be.
+type Opened = (Arc<ServerCatalog>, BTreeMap<String, Running>, BTreeMap<String, Trouble>);
 
 impl Instance {
     /// Opens the folder, or makes it; recovers its databases; starts the schedulers. From a plain thread.
@@ -119,8 +141,9 @@ impl Instance {
         })
         .map_err(|error| OpenError::Schedulers { what: error.to_string() })?;
         match Self::open_databases(&config, &schedulers) {
-            Ok((server, databases)) => {
+            Ok((server, databases, troubles)) => {
                 let instance = Arc::new(Instance {
+                    troubles: RwLock::new(troubles),
                     switches: Mutex::new(config.switches.clone()),
                     config,
                     schedulers,
@@ -151,7 +174,7 @@ impl Instance {
     fn open_databases(
         config: &InstanceConfig,
         schedulers: &Arc<Schedulers>,
-    ) -> Result<(Arc<ServerCatalog>, BTreeMap<String, Running>), OpenError> {
+    ) -> Result<Opened, OpenError> {
         let master_path = config.data_dir.join("master.mdf");
         let files = DbFiles::named(&config.data_dir, "master");
         let making = Making::of_master(config, &files)?;
@@ -180,10 +203,11 @@ impl Instance {
         let mut databases = BTreeMap::new();
         let master = OpenDatabase { id: 1, name: "master".into(), engine, catalog };
         databases.insert("master".to_owned(), Running::start(Arc::new(master), schedulers));
+        let mut troubles = BTreeMap::new();
         for def in server.databases() {
             match def.state {
                 DatabaseState::Online => {}
-                DatabaseState::Offline => continue,
+                DatabaseState::Offline | DatabaseState::Restoring => continue,
                 DatabaseState::Creating => {
                     // Its creation did not end: nobody was told that it exists.
                     let _ = server.remove(&def.name);
@@ -191,19 +215,80 @@ impl Instance {
                     continue;
                 }
             }
-            let path = absolute(&config.data_dir, &def.filegroups[0].files[0].path);
-            let engine = Database::open(config.fs.clone(), &path, options_of(config, &def))
-                .map_err(|error| OpenError::Database { name: def.name.to_string(), error })?;
-            let catalog = Catalog::open(&engine).map_err(|error| unreadable(&def.name, error))?;
-            let open = OpenDatabase {
-                id: def.database_id as u16,
-                name: def.name.to_string(),
-                engine,
-                catalog,
-            };
-            databases.insert(fold(&def.name), Running::start(Arc::new(open), schedulers));
+            // One damaged database does not keep the others from their users.
+            match open_database(config, &def) {
+                Ok(open) => {
+                    databases.insert(fold(&def.name), Running::start(Arc::new(open), schedulers));
+                }
+                Err(trouble) => {
+                    tell_operator(&def.name, &trouble.why);
+                    troubles.insert(fold(&def.name), trouble);
+                }
+            }
         }
-        Ok((Arc::new(server), databases))
+        Ok((Arc::new(server), databases, troubles))
+    }
+
+    /// Why a database of the list is not open; None when it is, or is not listed.
+    pub(crate) fn why_closed(&self, name: &str) -> Option<SqlError> {
+        let def = self.server.database(name).ok()?;
+        let name = &def.name;
+        let text = |number, what: String| Some(SqlError::new(number, 14, what));
+        match def.state {
+            DatabaseState::Restoring => text(
+                927,
+                format!("Database '{name}' cannot be opened. It is in the middle of a restore."),
+            ),
+            DatabaseState::Offline => {
+                text(942, format!("Database '{name}' cannot be opened because it is offline."))
+            }
+            _ => {
+                let trouble = self.troubles.read().get(&fold(name)).cloned()?;
+                match trouble.suspect {
+                    true => text(
+                        926,
+                        format!(
+                            "Database '{name}' cannot be opened. It has been marked SUSPECT by recovery. See the SQL \
+                             Server errorlog for more information. ({})",
+                            trouble.why
+                        ),
+                    ),
+                    false => text(
+                        945,
+                        format!(
+                            "Database '{name}' cannot be opened due to inaccessible files or insufficient memory or disk \
+                             space. See the SQL Server errorlog for details. ({})",
+                            trouble.why
+                        ),
+                    ),
+                }
+            }
+        }
+    }
+
+    /// Whether its recovery failed.
+    pub(crate) fn is_suspect(&self, name: &str) -> bool {
+        self.troubles.read().get(&fold(name)).is_some_and(|t| t.suspect)
+    }
+
+    /// The database is gone, or well again.
+    pub(crate) fn forget_trouble(&self, name: &str) {
+        self.troubles.write().remove(&fold(name));
+    }
+
+    /// ALTER DATABASE SET ONLINE: tries again to open what is offline or could not be opened. Suspends.
+    pub(crate) fn bring_online(self: &Arc<Self>, def: &DatabaseDef) -> Result<(), SqlError> {
+        let path = absolute(&self.config.data_dir, &def.filegroups[0].files[0].path);
+        let opened = Database::open(self.config.fs.clone(), &path, options_of(&self.config, def));
+        match opened {
+            Ok(engine) => crate::restore::into_service(self, def.clone(), engine),
+            Err(error) => {
+                let trouble = Trouble::of(&error);
+                tell_operator(&def.name, &trouble.why);
+                self.troubles.write().insert(fold(&def.name), trouble);
+                Err(crate::host::engine_error(error))
+            }
+        }
     }
 
     /// Touches the memory of every buffer pool now, so that no session pays for a first touch later (SQL Server's
@@ -375,6 +460,28 @@ fn master_options() -> DbOptions {
     }
 }
 
+/// Opens a database of the list.
+fn open_database(config: &InstanceConfig, def: &DatabaseDef) -> Result<OpenDatabase, Trouble> {
+    let path = absolute(&config.data_dir, &def.filegroups[0].files[0].path);
+    let engine = Database::open(config.fs.clone(), &path, options_of(config, def))
+        .map_err(|error| Trouble::of(&error))?;
+    let catalog = Catalog::open(&engine).map_err(|error| Trouble {
+        suspect: true,
+        why: format!("its catalog cannot be read: {error}"),
+    })?;
+    Ok(OpenDatabase { id: def.database_id as u16, name: def.name.to_string(), engine, catalog })
+}
+
+/// What the server's log says of a database that stays closed.
+fn tell_operator(name: &str, why: &str) {
+    if !runtime::sim::active() {
+        eprintln!(
+            "Database '{name}' cannot be opened and stays closed; the others are not touched. {why}. Put its files in \
+             order and say ALTER DATABASE [{name}] SET ONLINE, or restore it from a backup."
+        );
+    }
+}
+
 /// The engine's options for a user database.
 pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) -> DbOptions {
     let said = |name: &str| {
@@ -391,6 +498,7 @@ pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) ->
         },
         recovery_model: match said("recovery") {
             Some("FULL") => RecoveryModel::Full,
+            Some("BULK_LOGGED") => RecoveryModel::BulkLogged,
             _ => RecoveryModel::Simple,
         },
         read_committed_snapshot: said("read_committed_snapshot") != Some("OFF"),

@@ -8,15 +8,20 @@
 
 #![forbid(unsafe_code)]
 
+mod attach;
+mod backup;
 mod config;
 mod create;
 mod facts;
 mod gate;
 mod host;
+mod inspect;
 mod instance;
 mod login;
 mod logins;
+mod media;
 mod registry;
+mod restore;
 mod session;
 pub mod switches;
 mod trace_flags;

@@ -36,7 +36,7 @@ use telemetry::{SpinClass, WaitType};
 pub(crate) const EXTENT_PAGES: u32 = 8;
 const EXTENT_BYTES: u64 = EXTENT_PAGES as u64 * PAGE_BYTES as u64;
 /// Extents that a map page describes.
-const MAP_EXTENTS: u32 = 1016;
+pub(crate) const MAP_EXTENTS: u32 = 1016;
 /// The map page's number within its interval.
 const MAP_PAGE: u32 = 2;
 /// Type byte of a map page.
@@ -106,7 +106,7 @@ impl Space {
 }
 
 /// The map page of an extent, and the extent's word there.
-fn map_of(file: u16, extent: u32) -> (PageId, usize) {
+pub(crate) fn map_of(file: u16, extent: u32) -> (PageId, usize) {
     let interval = extent / MAP_EXTENTS;
     let page = PageId::new(file, interval * MAP_EXTENTS * EXTENT_PAGES + MAP_PAGE);
     (page, SLOTS + (extent % MAP_EXTENTS) as usize)

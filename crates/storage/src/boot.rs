@@ -6,8 +6,9 @@
 //! word 6  file id u16 | filegroup u16 | boot bytes u32
 //! byte 64..  boot data
 //! ```
-//! Invariants: pages 0 and 1 are copies; the intact one with the higher sequence counts; a write goes over the other,
-//! durably. So a torn write loses at most the write. They are not in the buffer pool.
+//! Invariants: pages 0 and 1 are copies; the intact one with the higher sequence counts; a write goes over the other
+//! first and then over this one, each durably. So a torn write loses at most the write, and damage to one copy
+//! later loses nothing. They are not in the buffer pool.
 
 use crate::StorageError;
 use buffer_pool::{FileId, PAGE_BYTES, PageBuf, PageId, header};
@@ -74,15 +75,25 @@ pub fn read_header(file: &(dyn File + 'static)) -> Result<FileHeader, StorageErr
     })
 }
 
-/// Writes the header durably over the older copy. One writer at a time.
+/// Writes the header durably, over the older copy first. One writer at a time.
 pub fn write_header(file: &(dyn File + 'static), h: &FileHeader) -> Result<(), StorageError> {
     assert!(h.boot.len() <= BOOT_DATA_BYTES);
     let [a, b] = copies(file)?.map(|c| c.map(|(sequence, _)| sequence));
-    let (target, sequence) = match (a, b) {
+    let (first, sequence) = match (a, b) {
         (Some(a), Some(b)) => (usize::from(a > b), a.max(b) + 1),
         (Some(a), None) => (1, a + 1),
         (None, b) => (0, b.unwrap_or(0) + 1),
     };
+    write_copy(file, h, first, sequence)?;
+    write_copy(file, h, 1 - first, sequence + 1)
+}
+
+fn write_copy(
+    file: &(dyn File + 'static),
+    h: &FileHeader,
+    target: usize,
+    sequence: u64,
+) -> Result<(), StorageError> {
     let mut p = PageBuf::boxed();
     let w = p.words_mut();
     w[header::KIND] = u64::from(HEADER) << 32;

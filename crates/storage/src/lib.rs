@@ -9,6 +9,7 @@
 
 mod alloc;
 mod boot;
+mod copy;
 mod error;
 mod leaf;
 mod log;
@@ -28,6 +29,7 @@ mod tests;
 
 pub use alloc::set_grow_together;
 pub use boot::{BOOT_DATA_BYTES, FileHeader, read_header, write_header};
+pub use copy::{EXTENT, StoreFile, UsedExtent};
 pub use error::StorageError;
 pub use log::{Logged, OnExisting, OnWrite, SystemLog, TxnLog};
 pub use op::{LogRow, OP_PARTS, OpHeader, PageOp, Undo, UndoAction};

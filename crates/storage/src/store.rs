@@ -92,8 +92,6 @@ impl Store {
         let extent = alloc::EXTENT_PAGES as u64 * PAGE_BYTES as u64;
         let bytes = stdx::round_up(bytes.max(2 * extent), extent);
         alloc::grow_file(file, header.file_id, bytes)?;
-        // Twice, so that both copies are whole.
-        write_header(file, header)?;
         write_header(file, header)
     }
 

@@ -32,6 +32,8 @@ pub struct Database {
     pub name: String,
     /// Absent while it is not online.
     pub open: Option<Arc<OpenDatabase>>,
+    /// Its recovery failed.
+    pub suspect: bool,
     /// Its entry in `master`; `master` itself has none.
     pub definition: Option<Arc<DatabaseDef>>,
 }
@@ -210,6 +212,7 @@ impl<'a> Context<'a> {
             id,
             name: self.database.name.clone(),
             open: Some(self.database.clone()),
+            suspect: false,
             definition: None,
         })
     }

@@ -27,4 +27,4 @@ pub use shared::{LogOfStore, Shared};
 pub use snapshots::{InUse, SnapshotCell, Snapshots};
 pub use undo::{Trees, undo_to};
 pub use versions::{VersionSeen, VersionStore};
-pub use xids::{TooManyTransactions, XidTable};
+pub use xids::{TooManyTransactions, XidTable, epoch_of};

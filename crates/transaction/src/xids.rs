@@ -26,6 +26,11 @@ const COUNTER_BITS: u32 = 40;
 const SLOT_BITS: u32 = 7;
 const _: () = assert!(MAX_SLOTS <= 1 << SLOT_BITS);
 
+/// The epoch in a transaction id: which opening of the database gave it.
+pub fn epoch_of(xid: Xid) -> u64 {
+    xid.0 >> (COUNTER_BITS + SLOT_BITS)
+}
+
 const ACTIVE: u64 = 1;
 const COMMITTING: u64 = 2;
 // LSNs are multiples of 8: the low bits are free.

@@ -165,6 +165,7 @@ pub enum StmtKind {
         options: Vec<String>,
     },
     Backup(Box<Backup>),
+    Restore(Box<Restore>),
     Checkpoint,
     /// KILL spid.
     Kill(Expr),
@@ -358,10 +359,33 @@ pub enum Isolation {
     Serializable,
 }
 
+/// BACKUP.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backup {
     pub log: bool,
-    /// None: the current database.
-    pub database: Option<String>,
-    pub targets: Vec<String>,
+    pub media: Media,
+}
+
+/// RESTORE.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Restore {
+    pub kind: syntax::ast::RestoreKind,
+    pub media: Media,
+}
+
+/// What BACKUP and RESTORE name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Media {
+    /// None: the current database, or none at all.
+    pub database: Option<Expr>,
+    pub devices: Vec<Expr>,
+    pub options: Vec<MediaOption>,
+}
+
+/// `NAME = value`, `MOVE value TO to`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MediaOption {
+    pub name: String,
+    pub value: Option<Expr>,
+    pub to: Option<Expr>,
 }

@@ -111,6 +111,13 @@ fn full_recovery_keeps_the_log_until_it_is_backed_up() {
     options.recovery_model = RecoveryModel::Full;
     let db = create(&fs, options);
     let tree = make_tree(&db);
+    db.backup(BackupRequest {
+        path: None,
+        init: false,
+        header: super::backup::header(::backup::SetKind::Database),
+        progress: &mut |_, _| {},
+    })
+    .unwrap();
     for n in 0..5000 {
         put_commit(&db, &tree, n, &[1; 300]).unwrap();
     }

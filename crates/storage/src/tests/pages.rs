@@ -102,15 +102,12 @@ fn one_torn_header_is_survived() {
     newer.boot = b"second".to_vec();
     write_header(&*file, &newer).unwrap();
     assert_eq!(read_header(&*file).unwrap(), newer);
-    // Damage either copy: the other is left.
-    let mut seen = Vec::new();
+    // Damage either copy: the other says the same.
     for at in [100, 8192 + 100] {
         kit.fs.damage(path, at).unwrap();
-        seen.push(read_header(&*file).unwrap().boot);
+        assert_eq!(read_header(&*file).unwrap(), newer);
         kit.fs.damage(path, at).unwrap();
     }
-    seen.sort();
-    assert_eq!(seen, [b"boot".to_vec(), b"second".to_vec()]);
     kit.fs.damage(path, 100).unwrap();
     kit.fs.damage(path, 8292).unwrap();
     assert!(matches!(read_header(&*file), Err(StorageError::File(_))));

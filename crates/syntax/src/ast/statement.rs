@@ -143,6 +143,8 @@ pub enum StatementKind {
     Dbcc(Dbcc),
     /// BACKUP LOG | DATABASE.
     Backup(Backup),
+    /// RESTORE, in its forms.
+    Restore(Restore),
     /// KILL session.
     Kill(Expr),
     /// RECONFIGURE [WITH OVERRIDE].
@@ -493,10 +495,51 @@ pub enum DbccArg {
 pub struct Backup {
     /// BACKUP LOG, otherwise DATABASE.
     pub log: bool,
-    /// Which database; None = the current one (a form of the posts).
-    pub database: Option<Ident>,
+    /// Which database, a text or a variable; None = the current one (a form of the posts).
+    pub database: Option<Expr>,
     /// TO DISK = 'path' (or NUL).
     pub to: Vec<Expr>,
     /// WITH options.
-    pub options: Vec<DatabaseOption>,
+    pub options: Vec<MediaOption>,
+}
+
+/// What RESTORE does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RestoreKind {
+    /// RESTORE DATABASE.
+    Database,
+    /// RESTORE LOG.
+    Log,
+    /// Reads everything and restores nothing.
+    VerifyOnly,
+    /// What sets the file holds.
+    HeaderOnly,
+    /// Which files a set has.
+    FileListOnly,
+    /// What the file says of itself.
+    LabelOnly,
+}
+
+/// RESTORE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Restore {
+    /// Which form.
+    pub kind: RestoreKind,
+    /// Of DATABASE and LOG: a text or a variable.
+    pub database: Option<Expr>,
+    /// FROM DISK = 'path'; none: only to recover.
+    pub from: Vec<Expr>,
+    /// WITH options.
+    pub options: Vec<MediaOption>,
+}
+
+/// An option of BACKUP or RESTORE: `INIT`, `STATS = 10`, `NAME = @n`, `MOVE 'a' TO 'b'`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MediaOption {
+    /// Upper case.
+    pub name: String,
+    /// Behind `=`; the file that MOVE names.
+    pub value: Option<Expr>,
+    /// Of MOVE.
+    pub to: Option<Expr>,
 }

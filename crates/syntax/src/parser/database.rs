@@ -1,4 +1,4 @@
-//! CREATE and ALTER DATABASE, BACKUP, DBCC, and the option lists that they share with tables.
+//! CREATE and ALTER DATABASE, DBCC, and the option lists that they share with tables.
 
 use super::*;
 
@@ -30,8 +30,17 @@ impl Parser<'_> {
                     let options = self.comma_list(Self::database_option)?;
                     database.options.extend(options);
                 }
+                TokenKind::Key(Kw::For) if self.word_ahead(1, "ATTACH") => {
+                    self.at += 2;
+                    let name = "ATTACH".to_string();
+                    let (value, span) = (OptionValue::None, self.token().span);
+                    database.options.push(DatabaseOption { name, value, span });
+                    if self.at_kw(Kw::With) {
+                        return self.skip_statement("CREATE DATABASE FOR ATTACH WITH");
+                    }
+                }
                 TokenKind::Key(Kw::For) => {
-                    return self.skip_statement("CREATE DATABASE FOR ATTACH");
+                    return self.skip_statement("CREATE DATABASE FOR ATTACH_REBUILD_LOG");
                 }
                 _ if self.at_word("LOG") => {
                     self.at += 1;
@@ -312,45 +321,6 @@ impl Parser<'_> {
             _ => OptionValue::None,
         };
         Ok(DatabaseOption { name, value, span: self.span_from(start) })
-    }
-
-    pub(super) fn backup(&mut self) -> ParseResult<StatementKind> {
-        self.at += 1;
-        let log = self.eat_word("LOG");
-        if !log {
-            if !self.at_kw(Kw::Database) {
-                return self.skip_statement("BACKUP");
-            }
-            self.at += 1;
-        }
-        let database = if self.at_kw(Kw::To) { None } else { Some(self.ident()?) };
-        if self.at_kw(Kw::File) || self.at_word("FILEGROUP") {
-            return self.skip_statement("BACKUP DATABASE FILE");
-        }
-        self.expect_kw(Kw::To)?;
-        let to = self.comma_list(|parser| {
-            if parser.kind() == TokenKind::Word && !parser.at_word("URL") {
-                // A logical backup device.
-                return parser.backup_device_name();
-            }
-            if !parser.eat_kw(Kw::Disk) && !parser.eat_word("URL") {
-                return Err(parser.unexpected());
-            }
-            parser.expect_sym(Sym::Eq)?;
-            parser.value()
-        })?;
-        let mut options = Vec::new();
-        if self.eat_kw(Kw::With) {
-            options = self.comma_list(Self::database_option)?;
-        }
-        Ok(StatementKind::Backup(Backup { log, database, to, options }))
-    }
-
-    fn backup_device_name(&mut self) -> ParseResult<Expr> {
-        let start = self.at;
-        let value = self.take_ident().value;
-        let kind = ExprKind::Literal(Literal::String { value, national: false });
-        Ok(Expr { kind, span: self.span_from(start) })
     }
 
     pub(super) fn dbcc(&mut self) -> ParseResult<StatementKind> {

@@ -99,6 +99,7 @@ impl Parser<'_> {
             }
             Kw::Dbcc => self.dbcc(),
             Kw::Backup => self.backup(),
+            Kw::Restore => self.restore(),
             Kw::Kill => {
                 self.at += 1;
                 Ok(StatementKind::Kill(self.value()?))

@@ -11,8 +11,7 @@ impl Parser<'_> {
     pub(super) fn unsupported_statement(&mut self, kw: Kw) -> ParseResult<StatementKind> {
         let known = matches!(
             kw,
-            Kw::Restore
-                | Kw::Bulk
+            Kw::Bulk
                 | Kw::Open
                 | Kw::Close
                 | Kw::Fetch

@@ -29,6 +29,8 @@ impl Database {
         match self.definition.as_ref().map(|d| d.state) {
             Some(DatabaseState::Offline) => (6, "OFFLINE"),
             Some(DatabaseState::Creating) => (2, "RECOVERING"),
+            Some(DatabaseState::Restoring) => (1, "RESTORING"),
+            _ if self.suspect => (4, "SUSPECT"),
             _ if self.open.is_none() => (3, "RECOVERY_PENDING"),
             _ => (0, "ONLINE"),
         }
@@ -38,8 +40,14 @@ impl Database {
     pub fn recovery(&self) -> (u8, &'static str) {
         match self.open.as_ref().map(|open| open.engine.recovery_model()) {
             Some(RecoveryModel::Full) => (1, "FULL"),
+            Some(RecoveryModel::BulkLogged) => (2, "BULK_LOGGED"),
             _ => (3, "SIMPLE"),
         }
+    }
+
+    /// `log_reuse_wait` and its name.
+    pub fn log_reuse_wait(&self) -> (u8, &'static str) {
+        self.open.as_ref().map_or((0, "NOTHING"), |open| open.engine.log_reuse_wait())
     }
 
     /// `delayed_durability` and its name.
@@ -131,8 +139,8 @@ view! {
     is_sync_with_backup bit = false;
     service_broker_guid uniqueidentifier = [0u8; 16];
     is_broker_enabled bit = false;
-    log_reuse_wait tinyint null = 0u8;
-    log_reuse_wait_desc nvarchar(60) null = "NOTHING";
+    log_reuse_wait tinyint null = d.log_reuse_wait().0;
+    log_reuse_wait_desc nvarchar(60) null = d.log_reuse_wait().1;
     is_date_correlation_on bit = false;
     is_cdc_enabled bit = false;
     is_encrypted bit null = false;

@@ -1,0 +1,124 @@
+//! BACKUP and RESTORE: devices and options.
+
+use super::*;
+
+impl Parser<'_> {
+    pub(super) fn backup(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let log = self.eat_word("LOG");
+        if !log {
+            if !self.at_kw(Kw::Database) {
+                return self.skip_statement("BACKUP");
+            }
+            self.at += 1;
+        }
+        let database = if self.at_kw(Kw::To) { None } else { Some(self.database_or_variable()?) };
+        if self.at_kw(Kw::File)
+            || self.at_word("FILEGROUP")
+            || self.at_word("READ_WRITE_FILEGROUPS")
+        {
+            return self.skip_statement("BACKUP DATABASE FILE");
+        }
+        self.expect_kw(Kw::To)?;
+        let to = self.comma_list(Self::backup_device)?;
+        if self.at_word("MIRROR") {
+            return self.skip_statement("BACKUP with MIRROR TO");
+        }
+        let options = self.media_options()?;
+        Ok(StatementKind::Backup(Backup { log, database, to, options }))
+    }
+
+    pub(super) fn restore(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let kind = if self.at_kw(Kw::Database) {
+            RestoreKind::Database
+        } else if self.at_word("LOG") || self.at_kw(Kw::Tran) || self.at_kw(Kw::Transaction) {
+            RestoreKind::Log
+        } else if self.at_word("VERIFYONLY") {
+            RestoreKind::VerifyOnly
+        } else if self.at_word("HEADERONLY") {
+            RestoreKind::HeaderOnly
+        } else if self.at_word("FILELISTONLY") {
+            RestoreKind::FileListOnly
+        } else if self.at_word("LABELONLY") {
+            RestoreKind::LabelOnly
+        } else {
+            return self.skip_statement("RESTORE");
+        };
+        self.at += 1;
+        let mut database = None;
+        if matches!(kind, RestoreKind::Database | RestoreKind::Log) {
+            database = Some(self.database_or_variable()?);
+            if self.at_kw(Kw::File)
+                || ["FILEGROUP", "PAGE", "READ_WRITE_FILEGROUPS"].iter().any(|w| self.at_word(w))
+            {
+                return self.skip_statement("RESTORE DATABASE of a part");
+            }
+        }
+        let mut from = Vec::new();
+        if self.eat_kw(Kw::From) {
+            if self.at_word("DATABASE_SNAPSHOT") {
+                return self.skip_statement("RESTORE DATABASE FROM DATABASE_SNAPSHOT");
+            }
+            from = self.comma_list(Self::backup_device)?;
+        }
+        let options = self.media_options()?;
+        Ok(StatementKind::Restore(Restore { kind, database, from, options }))
+    }
+
+    /// A database's name as a text, or a variable that holds it.
+    fn database_or_variable(&mut self) -> ParseResult<Expr> {
+        if self.kind() == TokenKind::Variable {
+            return self.value();
+        }
+        self.ident()?;
+        self.at -= 1;
+        self.name_as_text()
+    }
+
+    fn backup_device(&mut self) -> ParseResult<Expr> {
+        if self.kind() == TokenKind::Word && !self.at_word("URL") && !self.at_word("TAPE") {
+            // A logical backup device.
+            return self.name_as_text();
+        }
+        if self.eat_word("URL") || self.eat_word("TAPE") {
+            self.note_unsupported("BACKUP or RESTORE with URL or TAPE");
+        } else {
+            self.expect_kw(Kw::Disk)?;
+        }
+        self.expect_sym(Sym::Eq)?;
+        self.value()
+    }
+
+    fn name_as_text(&mut self) -> ParseResult<Expr> {
+        let start = self.at;
+        let value = self.take_ident().value;
+        let kind = ExprKind::Literal(Literal::String { value, national: false });
+        Ok(Expr { kind, span: self.span_from(start) })
+    }
+
+    fn media_options(&mut self) -> ParseResult<Vec<MediaOption>> {
+        if self.eat_kw(Kw::With) { self.comma_list(Self::media_option) } else { Ok(Vec::new()) }
+    }
+
+    fn media_option(&mut self) -> ParseResult<MediaOption> {
+        let name = self.any_word()?;
+        if name == "MOVE" {
+            let value = Some(self.value()?);
+            self.expect_kw(Kw::To)?;
+            return Ok(MediaOption { name, value, to: Some(self.value()?) });
+        }
+        let mut value = None;
+        if self.eat_sym(Sym::Eq) {
+            value = Some(self.value()?);
+        } else if self.at_sym(Sym::LeftParen) {
+            // ENCRYPTION (...): named where it is refused.
+            self.skip_parens()?;
+        }
+        if self.eat_word("AFTER") {
+            // STOPATMARK = 'm' AFTER 'time'.
+            self.value()?;
+        }
+        Ok(MediaOption { name, value, to: None })
+    }
+}
