@@ -217,7 +217,7 @@ fn hints_do_what_they_say() {
         assert_eq!(ids(stage.step(&mut two, "SELECT id FROM test WITH (READPAST)")), [10, 30]);
         assert_eq!(
             ids(stage.step(&mut two, "SELECT id FROM test WITH (READPAST) WHERE id = 20")),
-            []
+            [] as [i64; 0]
         );
         assert_eq!(
             ids(stage.step(&mut two, "SELECT value FROM test WITH (NOLOCK) WHERE id = 20")),
