@@ -26,7 +26,6 @@ mod machine;
 mod measure;
 mod point_read;
 pub mod remote;
-pub mod report;
 mod script;
 mod singleton_insert;
 pub mod steady;

@@ -5,6 +5,7 @@
 
 mod drivers;
 mod kill;
+mod report;
 mod run;
 mod tidy;
 
@@ -25,7 +26,7 @@ enum Command {
     Tidy,
     /// Everything a change must pass; CI runs this and nothing else.
     Test {
-        /// Leave out the crash, kill, fuzz and driver runs.
+        /// Leave out the crash, kill, fuzz, browser and driver runs.
         #[arg(long)]
         quick: bool,
     },
@@ -67,6 +68,15 @@ enum Command {
         #[arg(long)]
         build_only: bool,
     },
+    /// The lab's report, opened in a real browser.
+    Report {
+        /// The dev build makes the real run, not the release build.
+        #[arg(long)]
+        dev: bool,
+        /// Leave pictures of every page here.
+        #[arg(long)]
+        shots: Option<PathBuf>,
+    },
     /// Histories of concurrent transactions at every isolation level, checked for the anomalies that it forbids; then
     /// planted bugs, each of which must be caught.
     Histories {
@@ -102,6 +112,7 @@ fn main() {
                 build_only,
             })
         }
+        Command::Report { dev, shots } => report::run(dev, shots.as_deref()),
         Command::Histories { transactions, seed } => histories(transactions, seed),
         Command::Loom => loom(),
         Command::Fuzz { seconds } => fuzz(seconds),
@@ -129,6 +140,7 @@ fn test(quick: bool) -> Result<(), Failure> {
         kill::run(20, 1)?;
         histories(20_000, 1)?;
         fuzz(20)?;
+        report::run(false, None)?;
         drivers::run(&drivers::Options::default())?;
     }
     println!("xtask: all checks passed");

@@ -2,6 +2,7 @@
 //!
 //! Progress goes to standard error; figures, and nothing else, to standard output.
 
+mod compare;
 mod ledger;
 mod run;
 mod terminal;
@@ -22,6 +23,8 @@ enum Command {
     List,
     /// Run one.
     Run(Box<run::Args>),
+    /// Compare two runs: a ratio for each figure of cells with the same settings, with intervals.
+    Compare(compare::Args),
     /// The load of the kill test: durable transactions, told line by line, until the process is killed.
     #[command(hide = true)]
     Ledger(ledger::Args),
@@ -35,6 +38,7 @@ pub fn run(args: Args) -> ExitCode {
             ExitCode::SUCCESS
         }
         Command::Run(args) => run::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Ledger(args) => ledger::run(&args),
     }
 }

@@ -6,7 +6,7 @@ use ::lab::embedded::EmbeddedKind;
 use ::lab::remote::RemoteKind;
 use ::lab::{
     Durability, EXPERIMENTS, Ended, Experiment, LabError, Mode, Settings, Target, TargetKind,
-    experiment, report, table,
+    experiment, table,
 };
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -284,7 +284,7 @@ pub fn run(args: &Args) -> ExitCode {
             let _ = write!(out, "{}", table::render(&run.cells));
             let _ = run.marks.iter().try_for_each(|mark| writeln!(out, "marked: {}", mark.text));
         }
-        match report::write(&out, &run) {
+        match lab_report::write(&out, &run) {
             Ok(path) => eprintln!("report: {}", path.display()),
             Err(error) => return failed(&LabError::Folder { folder: out, error }),
         }

@@ -1,0 +1,284 @@
+//! A run as it is drawn: which setting the plots' axis shows, a line (arm) for each combination of the others, the
+//! points on it with their intervals, and the posts' figures beside the cells they belong to.
+//!
+//! Invariant: every cell stands in exactly one point of one arm, and `places` says which.
+
+use crate::interval::{self, Basis, FIGURES, Interval};
+use lab::document::{Cell, Run};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the page needs besides the document.
+#[derive(Clone, Debug, Serialize)]
+pub struct View {
+    /// The setting along the axis: `sessions`, or a numeric setting when those do not vary.
+    pub x_key: String,
+    pub x_label: String,
+    /// Its values, rising.
+    pub x_values: Vec<f64>,
+    /// In the order of measuring.
+    pub arms: Vec<Arm>,
+    /// Of each cell, in the order of cells.
+    pub places: Vec<Place>,
+    /// What the bars of the intervals are, for the reader.
+    pub interval_note: String,
+    pub published: Vec<PublishedRow>,
+}
+
+/// One line of a plot.
+#[derive(Clone, Debug, Serialize)]
+pub struct Arm {
+    pub label: String,
+    /// Rising by `x`.
+    pub points: Vec<Point>,
+}
+
+/// Cells of the same settings.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    pub x: f64,
+    /// Places in the run's `cells`.
+    pub cells: Vec<usize>,
+    /// By the document's key; those that the cells have.
+    pub figures: BTreeMap<&'static str, Interval>,
+}
+
+/// Where a cell stands, and the interval of its own throughput.
+#[derive(Clone, Debug, Serialize)]
+pub struct Place {
+    pub arm: String,
+    pub x: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
+/// A post's figure, and the same here.
+#[derive(Clone, Debug, Serialize)]
+pub struct PublishedRow {
+    pub post: u8,
+    pub machine: String,
+    pub arm: String,
+    pub figure: String,
+    pub published: String,
+    pub value: Option<f64>,
+    /// The cells it stands beside; empty when this run has none.
+    pub here: String,
+    pub measured: Option<f64>,
+    /// Measured over published.
+    pub ratio: Option<f64>,
+}
+
+impl View {
+    pub fn of(run: &Run) -> View {
+        let settings: Vec<BTreeMap<String, String>> = run.cells.iter().map(settings).collect();
+        let x_key = axis(&run.cells, &settings);
+        let x = |i: usize| match x_key.as_str() {
+            "sessions" => run.cells[i].sessions as f64,
+            key => settings[i].get(key).and_then(|v| v.parse().ok()).unwrap_or(0.0),
+        };
+        let names = differing(&settings, &x_key);
+        let labels: Vec<String> =
+            run.cells.iter().zip(&settings).map(|(cell, all)| label(cell, all, &names)).collect();
+
+        let mut grouped: Vec<(String, BTreeMap<u64, (f64, Vec<usize>)>)> = Vec::new();
+        for (i, label) in labels.iter().enumerate() {
+            let found = grouped.iter().position(|(known, _)| known == label);
+            let arm = found.unwrap_or_else(|| {
+                grouped.push((label.clone(), BTreeMap::new()));
+                grouped.len() - 1
+            });
+            // Not below zero, so the bits rise with the value.
+            grouped[arm].1.entry(x(i).to_bits()).or_insert((x(i), Vec::new())).1.push(i);
+        }
+        let arms: Vec<Arm> = grouped
+            .into_iter()
+            .map(|(label, points)| Arm {
+                label,
+                points: points.into_values().map(|(x, cells)| point(run, x, cells)).collect(),
+            })
+            .collect();
+        let places = (0..run.cells.len())
+            .map(|i| {
+                let own = interval::of_cells(&[&run.cells[i]], "rows_per_s");
+                let (low, high) = own.map_or((None, None), |own| (own.low, own.high));
+                Place { arm: labels[i].clone(), x: x(i), low, high }
+            })
+            .collect();
+        let mut x_values: Vec<f64> = (0..run.cells.len()).map(x).collect();
+        x_values.sort_by(f64::total_cmp);
+        x_values.dedup();
+        let interval_note = note(&arms);
+        let published = published(run, &settings, &labels);
+        View {
+            x_label: x_key.replace('_', " "),
+            x_key,
+            x_values,
+            arms,
+            places,
+            interval_note,
+            published,
+        }
+    }
+}
+
+/// Everything that tells cells apart, but sessions.
+pub(crate) fn settings(cell: &Cell) -> BTreeMap<String, String> {
+    let mut all = cell.settings.clone();
+    all.entry("target".to_owned()).or_insert_with(|| cell.target.clone());
+    all.entry("mode".to_owned()).or_insert_with(|| cell.mode.clone());
+    all.remove("sessions");
+    all
+}
+
+/// Sessions where they vary; else the number that takes most values; else sessions.
+fn axis(cells: &[Cell], settings: &[BTreeMap<String, String>]) -> String {
+    let sessions: BTreeSet<usize> = cells.iter().map(|cell| cell.sessions).collect();
+    let keys: BTreeSet<&String> = settings.iter().flat_map(BTreeMap::keys).collect();
+    let numeric = keys.into_iter().filter_map(|key| {
+        let values: Option<BTreeSet<u64>> = settings
+            .iter()
+            .map(|all| all.get(key)?.parse::<f64>().ok().filter(|v| *v >= 0.0).map(f64::to_bits))
+            .collect();
+        values.filter(|values| values.len() > 1).map(|values| (values.len(), key))
+    });
+    match numeric.max_by_key(|(count, _)| *count) {
+        Some((_, key)) if sessions.len() < 2 => key.clone(),
+        _ => "sessions".to_owned(),
+    }
+}
+
+/// The settings in which these differ, the axis left out; the target first.
+pub(crate) fn differing(settings: &[BTreeMap<String, String>], axis: &str) -> Vec<String> {
+    let keys: BTreeSet<&String> = settings.iter().flat_map(BTreeMap::keys).collect();
+    let mut names: Vec<String> = keys
+        .into_iter()
+        .filter(|key| *key != axis)
+        .filter(|key| settings.iter().map(|all| all.get(*key)).collect::<BTreeSet<_>>().len() > 1)
+        .cloned()
+        .collect();
+    names.sort_by_key(|name| name != "target");
+    names
+}
+
+/// The values of these settings in a few words; a bare number with its name.
+pub(crate) fn label(cell: &Cell, all: &BTreeMap<String, String>, names: &[String]) -> String {
+    let words: Vec<String> = names
+        .iter()
+        .filter_map(|name| {
+            let value = all.get(name).filter(|value| !value.is_empty())?;
+            let bare = value.starts_with(|c: char| c.is_ascii_digit())
+                || ["yes", "no", "on", "off", "true", "false"].contains(&value.as_str());
+            Some(if bare { format!("{} {value}", name.replace('_', " ")) } else { value.clone() })
+        })
+        .collect();
+    if words.is_empty() { cell.target.clone() } else { words.join(", ") }
+}
+
+fn point(run: &Run, x: f64, cells: Vec<usize>) -> Point {
+    let those: Vec<&Cell> = cells.iter().map(|&i| &run.cells[i]).collect();
+    let figures = FIGURES
+        .iter()
+        .filter_map(|&key| interval::of_cells(&those, key).map(|found| (key, found)))
+        .collect();
+    Point { x, cells, figures }
+}
+
+fn note(arms: &[Arm]) -> String {
+    let bases: Vec<Basis> = arms
+        .iter()
+        .flat_map(|arm| &arm.points)
+        .filter_map(|point| point.figures.get("rows_per_s").map(|found| found.basis))
+        .collect();
+    let slices = bases.contains(&Basis::Slices);
+    match (bases.contains(&Basis::Repeats), slices) {
+        (true, true) => {
+            "Bars: 95% intervals, from repeats where a cell was measured more than once, else from slices of its window."
+        }
+        (true, false) => "Bars: 95% intervals of the mean, from repeated cells.",
+        (false, true) => {
+            "Bars: 95% intervals of the mean, from slices of each window; another run may differ by more."
+        }
+        (false, false) => "One figure per cell: no intervals.",
+    }
+    .to_owned()
+}
+
+/// A row for each post's figure and each arm that has its cell.
+fn published(
+    run: &Run,
+    settings: &[BTreeMap<String, String>],
+    labels: &[String],
+) -> Vec<PublishedRow> {
+    let mut rows = Vec::new();
+    for one in &run.published {
+        let row = PublishedRow {
+            post: one.post,
+            machine: one.machine.clone(),
+            arm: one.arm.clone(),
+            figure: one.figure.clone(),
+            published: one.published.clone(),
+            value: one.value,
+            here: String::new(),
+            measured: None,
+            ratio: None,
+        };
+        let beside = |i: usize| {
+            !one.beside.is_empty()
+                && one.beside.iter().all(|(key, value)| match key.as_str() {
+                    "sessions" => run.cells[i].sessions.to_string() == *value,
+                    key => settings[i].get(key) == Some(value),
+                })
+        };
+        let mut by_arm: Vec<(&String, usize, Vec<f64>)> = Vec::new();
+        for i in (0..run.cells.len()).filter(|&i| beside(i)) {
+            let Some(value) = measured(&run.cells[i], &one.figure) else { continue };
+            let sessions = run.cells[i].sessions;
+            match by_arm.iter_mut().find(|(arm, n, _)| **arm == labels[i] && *n == sessions) {
+                Some((_, _, values)) => values.push(value),
+                None => by_arm.push((&labels[i], sessions, vec![value])),
+            }
+        }
+        if by_arm.is_empty() {
+            rows.push(row);
+            continue;
+        }
+        for (arm, sessions, values) in by_arm {
+            let measured = values.iter().sum::<f64>() / values.len() as f64;
+            rows.push(PublishedRow {
+                here: format!("{arm}, {sessions} session{}", if sessions == 1 { "" } else { "s" }),
+                measured: Some(measured),
+                ratio: one.value.filter(|value| *value != 0.0).map(|value| measured / value),
+                ..row.clone()
+            });
+        }
+    }
+    rows
+}
+
+/// The cell's figure by the name that a published row gives it.
+fn measured(cell: &Cell, figure: &str) -> Option<f64> {
+    let known = match figure {
+        "rows/s" => Some(cell.rows_per_s),
+        "commits/s" => Some(cell.commits_per_s),
+        "log flushes/s" | "flushes/s" => Some(cell.log_flushes_per_s),
+        "log MB/s" | "MB/s" => Some(cell.log_mb_per_s),
+        _ => None,
+    };
+    if known.is_some() {
+        return known.filter(|value| *value > 0.0);
+    }
+    if let Some(lock) = figure.strip_suffix(" spins") {
+        return cell.spins.get(lock).map(|spin| spin.spins as f64);
+    }
+    if let Some(lock) = figure.strip_suffix(" spins per row") {
+        return cell
+            .spins
+            .get(lock)
+            .filter(|_| cell.rows > 0)
+            .map(|s| s.spins as f64 / cell.rows as f64);
+    }
+    cell.figures.get(figure).map(|own| own.value)
+}
+
+#[cfg(test)]
+mod tests;
