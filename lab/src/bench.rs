@@ -2,12 +2,12 @@
 //!
 //! Promise: a cell that was measured is in the document whatever comes after it, an error or Ctrl-C.
 
-use crate::document::{Cell, FORMAT, Mark, MarkKind, Run};
+use crate::document::{Cell, FORMAT, Mark, MarkKind, Round, Run};
 use crate::error::LabError;
 use crate::experiment::Experiment;
 use crate::target::Target;
 use crate::workload::{Kind, Settings, Workload};
-use crate::{Progress, drive, machine};
+use crate::{Progress, drive, machine, pairs};
 use runtime::clock;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -125,12 +125,73 @@ impl Bench<'_> {
         self.measure_plan(&plan)
     }
 
-    /// A plan of the experiment's own: workloads with the targets' places in [`Self::targets`].
+    /// A plan of the experiment's own: workloads with the targets' places in [`Self::targets`]. With `--pairs` it must
+    /// have two, which are measured in turns and compared.
     pub fn measure_plan(&mut self, plan: &[(usize, Workload)]) -> Result<(), LabError> {
+        if self.settings.pairs > 0 {
+            return self.measure_pairs(plan);
+        }
         for (turn, (target, workload)) in plan.iter().enumerate() {
             self.one(turn, plan.len(), *target, workload)?;
         }
         Ok(())
+    }
+
+    fn measure_pairs(&mut self, plan: &[(usize, Workload)]) -> Result<(), LabError> {
+        let pairs = self.settings.pairs;
+        if pairs < pairs::LEAST {
+            let least = pairs::LEAST;
+            let why = format!("{pairs} pairs have no interval: --pairs takes {least} or more");
+            return Err(LabError::Options(why));
+        }
+        if plan.len() != 2 {
+            return Err(LabError::Options(format!(
+                "--pairs compares two cells, and the flags make {}: give one flag two values and the others one \
+                 (--sessions too)",
+                plan.len()
+            )));
+        }
+        let first = self.run.cells.len();
+        let schedule = pairs::schedule(pairs);
+        let mut result = Ok(());
+        for (turn, &(pair, b)) in schedule.iter().enumerate() {
+            let (target, workload) = &plan[usize::from(b)];
+            result = self.one(turn, schedule.len(), *target, workload);
+            if let Some(cell) = self.run.cells.get_mut(first + turn) {
+                cell.round = Some(Round { pair, turn, b });
+            }
+            if result.is_err() {
+                break;
+            }
+        }
+        label(&mut self.run.cells);
+        self.compare(first);
+        result
+    }
+
+    /// Compares what has been measured of the pairs, whole pairs only.
+    fn compare(&mut self, first: usize) {
+        let cells = &self.run.cells[first..];
+        let cells = &cells[..cells.len() / 2 * 2];
+        let arm = |b: bool| {
+            let cell = cells.iter().find(|cell| cell.round.is_some_and(|round| round.b == b));
+            cell.map_or(String::new(), |cell| match cell.label.is_empty() {
+                true => format!("{} {} sessions", cell.target, cell.sessions),
+                false => format!("{} {} sessions, {}", cell.target, cell.sessions, cell.label),
+            })
+        };
+        type Figure = fn(&Cell) -> Option<f64>;
+        let figures: [(&str, Figure); 3] = [
+            ("rows_per_s", |cell| Some(cell.rows_per_s)),
+            ("cpu_ns_per_row", |cell| cell.cpu_ns_per_row),
+            ("p50_us", |cell| cell.p50_us),
+        ];
+        let compared = figures.iter().filter_map(|(name, of)| {
+            let values: Option<Vec<f64>> = cells.iter().map(of).collect();
+            pairs::compare(name, &arm(false), &arm(true), &values?)
+        });
+        let compared: Vec<_> = compared.collect();
+        self.run.comparisons.extend(compared);
     }
 
     /// The targets' names and switches, in their order.

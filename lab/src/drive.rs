@@ -3,14 +3,17 @@
 //! Invariants: rows counted in the window were acknowledged in it; statistics are opened before the rows are first
 //! read and closed after they are last read, within a tick's work of each other.
 
+use crate::audit::{self, Looks, Sources};
 use crate::document::{
-    Cell, Histogram, LatencyMoment, Mark, MarkKind, Moment, Series, Spin, Tick, Warmup,
+    Cell, Histogram, LatencyMoment, Mark, MarkKind, Moment, Profile, Series, Spin, SpinCpu, Tick,
+    Warmup,
 };
 use crate::error::LabError;
 use crate::host::Host;
+use crate::profile::Profiler;
 use crate::target::{Done, Figures, Load, Sample, Target};
-use crate::workload::{Kind, Settings, Workload};
-use crate::{Progress, Steady};
+use crate::workload::{Durability, Kind, Settings, Workload};
+use crate::{Progress, Steady, wait_category};
 use runtime::clock;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -23,6 +26,10 @@ const LATENCY_S: f64 = 1.0;
 const COURSE_S: f64 = 0.25;
 /// The longest warm-up that nobody asked for, when the load does not settle.
 const WARMUP_LIMIT: f64 = 4.0;
+/// Between two looks at the commits in flight.
+const LOOK_S: f64 = 0.005;
+/// The wait of those commits.
+const LOG_WAIT: &str = "WRITELOG";
 /// A share of time taken by the hypervisor above which a cell is marked.
 const STEAL_LIMIT: f64 = 0.02;
 
@@ -35,7 +42,12 @@ pub(crate) fn cell(
     progress: &mut dyn Progress,
 ) -> Result<Cell, LabError> {
     let mut load = target.prepare(workload, settings, progress)?;
-    let watched = Watch::new(workload, settings, interrupted).run(&mut *load, progress);
+    let mut watch = Watch::new(workload, settings, interrupted);
+    watch.is_profiled = settings.profile && target.is_in_process();
+    if settings.profile && !watch.is_profiled {
+        watch.unmeasured.push("the CPU of another process is not sampled".to_owned());
+    }
+    let watched = watch.run(&mut *load, progress);
     let found = load.finish(progress);
     // What went wrong first is what is told; a session's own error comes out of `finish`.
     let (watch, figures) = match (watched, &found) {
@@ -78,6 +90,14 @@ struct Watch<'a> {
     done: Done,
     steal: Option<f64>,
     was_cut_short: bool,
+    looks: Looks,
+    /// When the last look was, in seconds.
+    looked_s: f64,
+    /// The window is of commits that wait for the device, and the target tells how many do.
+    is_audited: bool,
+    is_profiled: bool,
+    profiler: Option<Profiler>,
+    unmeasured: Vec<String>,
 }
 
 impl<'a> Watch<'a> {
@@ -102,6 +122,12 @@ impl<'a> Watch<'a> {
             done: Done::default(),
             steal: None,
             was_cut_short: false,
+            looks: Looks::default(),
+            looked_s: 0.0,
+            is_audited: false,
+            is_profiled: false,
+            profiler: None,
+            unmeasured: Vec::new(),
         }
     }
 
@@ -123,6 +149,9 @@ impl<'a> Watch<'a> {
             self.open(load)?;
         }
         load.start();
+        let durable = self.workload.durability == Durability::Full;
+        let inserts = self.workload.kind == Kind::Insert;
+        self.is_audited = durable && inserts && load.in_flight().is_some();
         let least_s =
             self.settings.warmup_seconds.unwrap_or_else(|| (self.settings.seconds * 0.2).min(2.0));
         let limit_s = match self.settings.warmup_seconds {
@@ -159,6 +188,7 @@ impl<'a> Watch<'a> {
             if now_s >= ends_s {
                 break;
             }
+            self.look(load, now_s);
             if now_s - self.then_s >= TICK_S * 0.9 {
                 self.tick(load, progress);
             }
@@ -168,7 +198,12 @@ impl<'a> Watch<'a> {
                 false if now_s < least_s => least_s,
                 false => limit_s,
             };
-            let nap_s = if by_rows { TICK_S / 4.0 } else { TICK_S.min(edge_s - now_s) };
+            let longest_s = match () {
+                () if self.is_audited && self.window.is_some() => LOOK_S,
+                () if by_rows => TICK_S / 4.0,
+                () => TICK_S,
+            };
+            let nap_s = longest_s.min(edge_s - now_s);
             std::thread::sleep(Duration::from_secs_f64(nap_s.max(0.0002)));
         }
         let Some(window) = &self.window else {
@@ -187,16 +222,37 @@ impl<'a> Watch<'a> {
         self.series.window_to_s = self.now_s();
         let figures = load.close_window()?;
         self.latency_tick(load, true);
+        if let Some(profiler) = &mut self.profiler {
+            profiler.drain();
+        }
         Ok((self, figures))
     }
 
+    /// Counts the commits in flight, in the window.
+    fn look(&mut self, load: &dyn Load, now_s: f64) {
+        if !self.is_audited || self.window.is_none() {
+            return;
+        }
+        if let Some(count) = load.in_flight() {
+            self.looks.add(count, now_s - self.looked_s);
+        }
+        self.looked_s = now_s;
+    }
+
     fn open(&mut self, load: &mut dyn Load) -> Result<(), LabError> {
+        if self.is_profiled {
+            match Profiler::start() {
+                Ok(profiler) => self.profiler = Some(profiler),
+                Err(why) => self.unmeasured.push(why),
+            }
+        }
         load.open_window()?;
         self.sample = load.sample();
         let before = load.done();
         self.window = Some(Window { from_ns: clock::now_ns(), before, steal_before: Host::now() });
         self.series.window_from_s = self.now_s();
         self.latency_then = (self.now_s(), Histogram::default());
+        self.looked_s = self.now_s();
         Ok(())
     }
 
@@ -221,6 +277,9 @@ impl<'a> Watch<'a> {
         }
         self.sample = sample;
         self.steady.add(&tick);
+        if let Some(profiler) = &mut self.profiler {
+            profiler.drain();
+        }
         progress.tick(now_s, done.rows, tick.rows_per_s, self.window.is_some());
         if now_s - self.course_then.0 >= COURSE_S * 0.9 {
             let rows_per_s = (done.rows - self.course_then.1) as f64 / (now_s - self.course_then.0);
@@ -247,7 +306,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn into_cell(self, workload: &Workload, f: Figures) -> Cell {
+    fn into_cell(mut self, workload: &Workload, f: Figures) -> Cell {
         let per_s = |n: u64| n as f64 / self.seconds;
         let ratio = |a: u64, b: u64| if b == 0 { 0.0 } else { a as f64 / b as f64 };
         let Done { rows, commits } = self.done;
@@ -277,6 +336,43 @@ impl<'a> Watch<'a> {
                 mark(MarkKind::Drifted, verdict.why);
             }
         }
+        let audit = audit::audit(&Sources {
+            seconds: self.seconds,
+            commits,
+            commit_mean_ns: f.commit_mean_ns.unwrap_or(0.0),
+            looks: self.looks,
+            wait_ms: f.sample.waits.get(LOG_WAIT).map_or(0.0, |wait| wait.wait_time_ms),
+        })
+        .filter(|_| f.commit_mean_ns.is_some());
+        if let Some(audit) = audit.as_ref().filter(|audit| !audit.agrees) {
+            let text = format!(
+                "commits in flight are {:.1} by throughput and latency, {:.1} counted, {:.1} by waits: {:.0}% apart",
+                audit.by_throughput,
+                audit.by_count,
+                audit.by_waits,
+                audit.spread * 100.0
+            );
+            mark(MarkKind::Audit, text);
+        }
+        self.unmeasured.iter().for_each(|why| mark(MarkKind::Unmeasured, why.clone()));
+        let mut wait_categories = f.wait_categories;
+        for name in f.sample.waits.keys() {
+            let category = || wait_category::of_sql_server(name).to_owned();
+            wait_categories.entry(name.clone()).or_insert_with(category);
+        }
+        let profile = self.profiler.take().map(|profiler| {
+            let waits: Vec<_> = f
+                .sample
+                .waits
+                .iter()
+                .map(|(name, w)| {
+                    (name.clone(), wait_categories[name].as_str(), (w.wait_time_ms * 1e3) as u64)
+                })
+                .filter(|(_, category, us)| *us > 0 && *category != "idle")
+                .collect();
+            profiler.finish().profile(&waits)
+        });
+        let spin_cpu = spin_cpu(&f.sample, rows, profile.as_ref());
         if let Some(steal) = self.steal.filter(|&steal| steal > STEAL_LIMIT) {
             let text = format!("the hypervisor took {:.1}% of the CPU time", steal * 100.0);
             mark(MarkKind::Steal, text);
@@ -320,14 +416,45 @@ impl<'a> Watch<'a> {
             settings,
             warmup: self.warmup,
             marks,
+            audit,
+            spin_cpu,
+            profile,
             log_writes: f.log_writes,
             latency: f.latency,
             figures: f.figures,
-            wait_categories: f.wait_categories,
+            wait_categories,
             series: Some(self.series),
             ..Cell::default()
         }
     }
+}
+
+/// What the spins of this process cost; of another process's nothing is known.
+fn spin_cpu(sample: &Sample, rows: u64, profile: Option<&Profile>) -> BTreeMap<String, SpinCpu> {
+    let (Some(cost), Some(cpu_s)) = (telemetry::spins::cost(), sample.cpu_s) else {
+        return BTreeMap::new();
+    };
+    let by_profile = |name: &str| {
+        let listed =
+            |p: &Profile| p.spinlocks.iter().find(|s| s.name == name).map_or(0.0, |s| s.total);
+        profile.map(listed)
+    };
+    let spinning = sample
+        .spins
+        .iter()
+        .filter(|(name, spin)| spin.spins > 0 || by_profile(name).is_some_and(|share| share > 0.0));
+    spinning
+        .map(|(name, spin)| {
+            let cpu = SpinCpu {
+                spins_per_row: spin.spins as f64 / rows.max(1) as f64,
+                ns_per_spin: cost.ns,
+                cycles_per_spin: (cost.cycles > 0.0).then_some(cost.cycles),
+                share_by_clock: spin.spins as f64 * cost.ns / 1e9 / cpu_s.max(1e-9),
+                share_by_profile: by_profile(name),
+            };
+            (name.clone(), cpu)
+        })
+        .collect()
 }
 
 fn fill_tick(tick: &mut Tick, new: &Sample, seconds: f64) {

@@ -10,6 +10,7 @@ use crate::{Progress, flush, measure};
 use device::{FileSystem, IoMode, RealFs};
 use engine::LogConfig;
 use runtime::clock;
+use scheduler::TaskState;
 use session::switches::SWITCHES;
 use session::{Instance, InstanceConfig, Switches};
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
+use telemetry::WaitType;
 
 /// Virtual log files of 64 MiB made in advance, so that the window does not pay for growth.
 const LOG_VLFS: u32 = 32;
@@ -298,6 +300,18 @@ impl Load for EmbeddedLoad {
 
     fn latency(&mut self) -> Option<Histogram> {
         Some(measure::latency())
+    }
+
+    /// Sessions that wait for the log, or have been woken from it and wait for the CPU.
+    fn in_flight(&self) -> Option<u64> {
+        let log = WaitType::WriteLog.name();
+        let tasks = self.instance.schedulers().tasks();
+        let waits = tasks.iter().filter(|task| match task.state {
+            TaskState::Suspended(wait) => wait == log,
+            TaskState::Runnable => task.last_wait == Some(log),
+            TaskState::Running => false,
+        });
+        Some(waits.count() as u64)
     }
 
     fn close_window(&mut self) -> Result<Figures, LabError> {

@@ -8,6 +8,7 @@
 //! Knows nothing of command lines, and nothing of the engine's insides.
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod bench;
 mod commit_batch;
 pub mod document;
@@ -24,7 +25,9 @@ pub mod log_device;
 mod log_writer_placement;
 mod machine;
 mod measure;
+pub mod pairs;
 mod point_read;
+mod profile;
 pub mod remote;
 mod script;
 mod singleton_insert;
@@ -32,6 +35,7 @@ pub mod steady;
 pub mod student;
 pub mod table;
 pub mod target;
+pub mod wait_category;
 pub mod workload;
 mod writelog;
 

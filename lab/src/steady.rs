@@ -78,9 +78,10 @@ impl Steady {
         let is_sure = slope.abs() > student::t975(points.len() - 2) * error;
         if change.abs() > TREND && is_sure {
             let way = if change > 0.0 { "rose" } else { "fell" };
+            // Of a throughput that all but ended, the line ends below zero.
+            let percent = (change.abs() * 100.0).min(100.0);
             return no(format!(
-                "throughput {way} by {:.0}% within {length_s:.1} s",
-                change.abs() * 100.0
+                "throughput {way} by {percent:.0}% of its mean within {length_s:.1} s"
             ));
         }
         let (first, second) = ticks.split_at(ticks.len() / 2);

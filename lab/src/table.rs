@@ -1,6 +1,6 @@
 //! Figures for the terminal.
 
-use crate::document::Cell;
+use crate::document::{Cell, Comparison, Verdict};
 use crate::measure::is_idle;
 use std::fmt::Write;
 
@@ -86,6 +86,35 @@ pub fn render(cells: &[Cell]) -> String {
     out
 }
 
+/// Ratios of interleaved pairs, a line each.
+pub fn comparisons(all: &[Comparison]) -> String {
+    let mut out = String::new();
+    for c in all {
+        let _ = writeln!(
+            out,
+            "{}: {} over {}: x{:.3} (95% {:.3} to {:.3}, {} pairs); equal arms x{:.3} ({:.3} to {:.3}); \
+             least effect that {} pairs show: x{:.3}; {}",
+            c.figure,
+            c.b,
+            c.a,
+            c.ratio,
+            c.low,
+            c.high,
+            c.pairs,
+            c.floor,
+            c.floor_low,
+            c.floor_high,
+            c.pairs,
+            c.least_detectable,
+            match c.verdict {
+                Verdict::Differs => "they differ",
+                Verdict::CannotTell => "cannot tell them apart",
+            }
+        );
+    }
+    out
+}
+
 /// The settings in which all cells agree, as "durability full".
 fn common(cells: &[Cell]) -> Vec<String> {
     let Some(first) = cells.first() else { return Vec::new() };
@@ -142,6 +171,48 @@ fn waits_and_spins(out: &mut String, cell: &Cell) {
             us(Some(d.p99_us)),
             us(cell.p10_us),
         );
+    }
+    if let Some(a) = &cell.audit {
+        let _ = writeln!(
+            out,
+            "  commits in flight: {:.1} by throughput and latency, {:.1} counted, {:.1} by waits: {} ({:.1}% apart)",
+            a.by_throughput,
+            a.by_count,
+            a.by_waits,
+            if a.agrees { "they agree" } else { "they do NOT agree" },
+            a.spread * 100.0
+        );
+    }
+    for phase in &cell.log_writes {
+        let _ = writeln!(
+            out,
+            "  {}: {} of mean {} us, p50 {}, p99 {}, longest {}",
+            phase.phase,
+            grouped(phase.count as f64),
+            us(Some(phase.mean_us)),
+            us(Some(phase.p50_us)),
+            us(Some(phase.p99_us)),
+            us(Some(phase.max_us))
+        );
+    }
+    for (name, cpu) in cell.spin_cpu.iter().filter(|(_, cpu)| cpu.share_by_clock >= 0.0005) {
+        let _ = write!(
+            out,
+            "  {name}: {:.2} spins per row of {:.1} ns, {:.2}% of CPU by the clock",
+            cpu.spins_per_row,
+            cpu.ns_per_spin,
+            cpu.share_by_clock * 100.0
+        );
+        let _ = match cpu.share_by_profile {
+            Some(share) => writeln!(out, ", {:.2}% by the profile", share * 100.0),
+            None => writeln!(out),
+        };
+    }
+    if let Some(p) = &cell.profile {
+        let _ = writeln!(out, "  {} samples ({}):", p.samples, p.method);
+        for f in p.functions.iter().take(8) {
+            let _ = writeln!(out, "    {:5.1}%  {}", f.itself * 100.0, f.name);
+        }
     }
     let mut waits: Vec<_> = cell
         .waits

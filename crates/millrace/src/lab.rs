@@ -4,7 +4,6 @@
 
 mod compare;
 mod ledger;
-mod rivals;
 mod run;
 mod terminal;
 

@@ -119,9 +119,10 @@ fn transfer(r: &Request) -> io::Result<usize> {
 }
 
 fn sync(r: &Request) -> io::Result<usize> {
-    // SAFETY: plain system calls on an open descriptor.
     let status = match r.op {
+        // SAFETY: a plain system call on an open descriptor.
         Op::SyncAll => unsafe { libc::fsync(r.file.fd()) },
+        // SAFETY: as above.
         _ => unsafe { libc::fdatasync(r.file.fd()) },
     };
     match status {
