@@ -3,6 +3,7 @@
 //! - `sweep/report.html`: sessions x durability x log reserve, with everything a cell can have, marks, pairs and
 //!   published figures; names in it try to break out of the page.
 //! - `rivals/report.html`: several targets, few figures each. `empty/report.html`: cut short before its first cell.
+//! - `ladder/report.html`: no engine, two axes, more combinations than lines.
 //! - `compare/compare.html`: two sweeps compared.
 //!
 //! The figures follow from a fixed seed: two calls write the same files.
@@ -35,7 +36,9 @@ fn main() -> ExitCode {
 
 fn write(folder: &Path) -> std::io::Result<()> {
     let sweep = sweep(1.0);
-    for (name, run) in [("sweep", &sweep), ("rivals", &rivals()), ("empty", &empty())] {
+    for (name, run) in
+        [("sweep", &sweep), ("rivals", &rivals()), ("ladder", &ladder()), ("empty", &empty())]
+    {
         lab_report::write(&folder.join(name), run)?;
     }
     let slower = self::sweep(0.93);
@@ -462,6 +465,50 @@ fn rivals() -> Run {
         format: FORMAT,
         experiment: "singleton-insert".to_owned(),
         command: "millrace lab run singleton-insert --target embedded,postgres,mariadb,sqlite --sessions 1,10".to_owned(),
+        machine: machine(),
+        cells,
+        ..Run::default()
+    }
+}
+
+/// A device's writes: sizes at one depth, depths at one size, by way and carrier.
+fn ladder() -> Run {
+    let mut noise = Noise(13);
+    let mut cells = Vec::new();
+    let sizes = [512, 4096, 8192, 16384, 61440, 65536, 262_144, 1_048_576];
+    let rungs =
+        sizes.map(|bytes| (bytes, 1)).into_iter().chain([2, 4, 8, 32].map(|depth| (4096, depth)));
+    for (bytes, depth) in rungs {
+        for (way, cost) in [("direct+rwf_dsync", 1.0), ("direct+fdatasync", 1.3), ("fsync", 2.1)] {
+            for carrier in ["io_uring", "threads"] {
+                let p50 =
+                    cost * (150.0 + bytes as f64 / 900.0) * noise.near(0.1) * (depth as f64).sqrt();
+                let rate = depth as f64 * 1e6 / p50;
+                cells.push(Cell {
+                    experiment: "log-device".to_owned(),
+                    sessions: depth,
+                    seconds: 1.0,
+                    rows: rate as u64,
+                    rows_per_s: rate,
+                    commits_per_s: rate,
+                    p50_us: Some(p50),
+                    p99_us: Some(p50 * 2.2),
+                    log_flushes_per_s: rate,
+                    log_mb_per_s: rate * bytes as f64 / 1e6,
+                    settings: names([
+                        ("bytes", bytes.to_string()),
+                        ("way", way.to_owned()),
+                        ("carrier", carrier.to_owned()),
+                    ]),
+                    ..Cell::default()
+                });
+            }
+        }
+    }
+    Run {
+        format: FORMAT,
+        experiment: "log-device".to_owned(),
+        command: "millrace lab run log-device".to_owned(),
         machine: machine(),
         cells,
         ..Run::default()

@@ -156,20 +156,22 @@ fn pair_up(
             format!("{sessions}, {}", label(cell, all, &names))
         }
     };
-    let mut groups: Vec<((usize, &Settings), [Vec<&Cell>; 2])> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for (side, run) in [a, b].into_iter().enumerate() {
         for (cell, all) in run.cells.iter().zip(&keys[side]) {
-            let key = (cell.sessions, all);
-            let place = groups.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-                groups.push((key, [Vec::new(), Vec::new()]));
+            let alike =
+                |group: &Group<'_>| (group.sessions, group.settings) == (cell.sessions, all);
+            let place = groups.iter().position(alike).unwrap_or_else(|| {
+                let cells = [Vec::new(), Vec::new()];
+                groups.push(Group { sessions: cell.sessions, settings: all, cells });
                 groups.len() - 1
             });
-            groups[place].1[side].push(cell);
+            groups[place].cells[side].push(cell);
         }
     }
     let mut rows = Vec::new();
     let mut alone = [Vec::new(), Vec::new()];
-    for ((_, all), [of_a, of_b]) in &groups {
+    for Group { settings: all, cells: [of_a, of_b], .. } in &groups {
         match (of_a.first(), of_b.first()) {
             (Some(cell), None) => alone[0].push(title(cell, all)),
             (None, Some(cell)) => alone[1].push(title(cell, all)),
@@ -186,6 +188,13 @@ fn pair_up(
         }
     }
     rows
+}
+
+/// Cells of both sides that belong together.
+struct Group<'a> {
+    sessions: usize,
+    settings: &'a Settings,
+    cells: [Vec<&'a Cell>; 2],
 }
 
 fn without(mut all: Settings, changed: &BTreeMap<String, [String; 2]>) -> Settings {

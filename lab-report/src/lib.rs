@@ -21,6 +21,7 @@ use lab::document::Run;
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
+use view::View;
 
 /// The report's name in a run's folder.
 pub const REPORT: &str = "report.html";
@@ -36,9 +37,9 @@ pub fn page(run: &Run) -> io::Result<String> {
     #[derive(Serialize)]
     struct Data<'a> {
         run: &'a Run,
-        view: view::View,
+        views: Vec<View>,
     }
-    let data = Data { run, view: view::View::of(run) };
+    let data = Data { run, views: View::all(run) };
     Ok(page::render(&run.experiment, &serde_json::to_string(&data)?))
 }
 
@@ -57,7 +58,7 @@ pub fn comparison_page(a: &Run, b: &Run, compared: &Comparison) -> io::Result<St
     #[derive(Serialize)]
     struct Side<'a> {
         run: &'a Run,
-        view: view::View,
+        view: View,
     }
     #[derive(Serialize)]
     struct Data<'a> {
@@ -66,10 +67,13 @@ pub fn comparison_page(a: &Run, b: &Run, compared: &Comparison) -> io::Result<St
         b: Side<'a>,
         version: &'static str,
     }
+    // Both along the axis of the first.
+    let of_a = View::all(a).swap_remove(0);
+    let of_b = View::along(b, &of_a.x_key);
     let data = Data {
         comparison: compared,
-        a: Side { run: a, view: view::View::of(a) },
-        b: Side { run: b, view: view::View::of(b) },
+        a: Side { run: a, view: of_a },
+        b: Side { run: b, view: of_b },
         version: env!("CARGO_PKG_VERSION"),
     };
     Ok(page::render("Comparison", &serde_json::to_string(&data)?))

@@ -1,7 +1,8 @@
 //! A run as it is drawn: which setting the plots' axis shows, a line (arm) for each combination of the others, the
 //! points on it with their intervals, and the posts' figures beside the cells they belong to.
 //!
-//! Invariant: every cell stands in exactly one point of one arm, and `places` says which.
+//! A run may be looked at along each setting that varies and is a number. Invariant: in each view every cell stands in
+//! exactly one point of one arm, and `places` says which.
 
 use crate::interval::{self, Basis, FIGURES, Interval};
 use lab::document::{Cell, Run};
@@ -69,32 +70,46 @@ pub struct PublishedRow {
 }
 
 impl View {
-    pub fn of(run: &Run) -> View {
-        let settings: Vec<BTreeMap<String, String>> = run.cells.iter().map(settings).collect();
-        let x_key = axis(&run.cells, &settings);
-        let x = |i: usize| match x_key.as_str() {
-            "sessions" => run.cells[i].sessions as f64,
-            key => settings[i].get(key).and_then(|v| v.parse().ok()).unwrap_or(0.0),
-        };
-        let names = differing(&settings, &x_key);
-        let labels: Vec<String> =
-            run.cells.iter().zip(&settings).map(|(cell, all)| label(cell, all, &names)).collect();
+    /// Along every axis there is; first the one along which most cells stand on a line, `sessions` if several do.
+    pub fn all(run: &Run) -> Vec<View> {
+        let settings: Vec<Settings> = run.cells.iter().map(with_sessions).collect();
+        let mut views: Vec<View> =
+            axes(&settings).iter().map(|axis| View::new(run, &settings, axis)).collect();
+        views.sort_by_key(|view| std::cmp::Reverse(view.cells_on_lines()));
+        views
+    }
 
-        let mut grouped: Vec<(String, BTreeMap<u64, (f64, Vec<usize>)>)> = Vec::new();
+    /// Along the setting of that name; cells without it stand at 0.
+    pub fn along(run: &Run, axis: &str) -> View {
+        let settings: Vec<Settings> = run.cells.iter().map(with_sessions).collect();
+        View::new(run, &settings, axis)
+    }
+
+    fn new(run: &Run, settings: &[Settings], axis: &str) -> View {
+        let x = |i: usize| -> f64 {
+            settings[i].get(axis).and_then(|value| value.parse().ok()).unwrap_or(0.0)
+        };
+        let names = differing(settings, axis);
+        let labels: Vec<String> =
+            run.cells.iter().zip(settings).map(|(cell, all)| label(cell, all, &names)).collect();
+
+        // By the bits of x: it is not below zero, so they rise with it.
+        let mut grouped: Vec<(String, BTreeMap<u64, Vec<usize>>)> = Vec::new();
         for (i, label) in labels.iter().enumerate() {
             let found = grouped.iter().position(|(known, _)| known == label);
             let arm = found.unwrap_or_else(|| {
                 grouped.push((label.clone(), BTreeMap::new()));
                 grouped.len() - 1
             });
-            // Not below zero, so the bits rise with the value.
-            grouped[arm].1.entry(x(i).to_bits()).or_insert((x(i), Vec::new())).1.push(i);
+            grouped[arm].1.entry(x(i).to_bits()).or_default().push(i);
         }
         let arms: Vec<Arm> = grouped
             .into_iter()
             .map(|(label, points)| Arm {
                 label,
-                points: points.into_values().map(|(x, cells)| point(run, x, cells)).collect(),
+                points: (points.into_iter())
+                    .map(|(x, cells)| point(run, f64::from_bits(x), cells))
+                    .collect(),
             })
             .collect();
         let places = (0..run.cells.len())
@@ -108,10 +123,10 @@ impl View {
         x_values.sort_by(f64::total_cmp);
         x_values.dedup();
         let interval_note = note(&arms);
-        let published = published(run, &settings, &labels);
+        let published = published(run, settings, &labels);
         View {
-            x_label: x_key.replace('_', " "),
-            x_key,
+            x_key: axis.to_owned(),
+            x_label: axis.replace('_', " "),
             x_values,
             arms,
             places,
@@ -119,10 +134,17 @@ impl View {
             published,
         }
     }
+
+    fn cells_on_lines(&self) -> usize {
+        let lines = self.arms.iter().filter(|arm| arm.points.len() > 1);
+        lines.flat_map(|arm| &arm.points).map(|point| point.cells.len()).sum()
+    }
 }
 
+type Settings = BTreeMap<String, String>;
+
 /// Everything that tells cells apart, but sessions.
-pub(crate) fn settings(cell: &Cell) -> BTreeMap<String, String> {
+pub(crate) fn settings(cell: &Cell) -> Settings {
     let mut all = cell.settings.clone();
     all.entry("target".to_owned()).or_insert_with(|| cell.target.clone());
     all.entry("mode".to_owned()).or_insert_with(|| cell.mode.clone());
@@ -130,25 +152,29 @@ pub(crate) fn settings(cell: &Cell) -> BTreeMap<String, String> {
     all
 }
 
-/// Sessions where they vary; else the number that takes most values; else sessions.
-fn axis(cells: &[Cell], settings: &[BTreeMap<String, String>]) -> String {
-    let sessions: BTreeSet<usize> = cells.iter().map(|cell| cell.sessions).collect();
+fn with_sessions(cell: &Cell) -> Settings {
+    let mut all = settings(cell);
+    all.insert("sessions".to_owned(), cell.sessions.to_string());
+    all
+}
+
+/// Settings that take several values, all of them numbers; sessions first, and alone where there is no other.
+fn axes(settings: &[Settings]) -> Vec<String> {
     let keys: BTreeSet<&String> = settings.iter().flat_map(BTreeMap::keys).collect();
-    let numeric = keys.into_iter().filter_map(|key| {
+    let varies = |key: &str| {
         let values: Option<BTreeSet<u64>> = settings
             .iter()
             .map(|all| all.get(key)?.parse::<f64>().ok().filter(|v| *v >= 0.0).map(f64::to_bits))
             .collect();
-        values.filter(|values| values.len() > 1).map(|values| (values.len(), key))
-    });
-    match numeric.max_by_key(|(count, _)| *count) {
-        Some((_, key)) if sessions.len() < 2 => key.clone(),
-        _ => "sessions".to_owned(),
-    }
+        values.is_some_and(|values| values.len() > 1)
+    };
+    let mut axes: Vec<String> = keys.into_iter().filter(|key| varies(key)).cloned().collect();
+    axes.sort_by_key(|key| key != "sessions");
+    if axes.is_empty() { vec!["sessions".to_owned()] } else { axes }
 }
 
 /// The settings in which these differ, the axis left out; the target first.
-pub(crate) fn differing(settings: &[BTreeMap<String, String>], axis: &str) -> Vec<String> {
+pub(crate) fn differing(settings: &[Settings], axis: &str) -> Vec<String> {
     let keys: BTreeSet<&String> = settings.iter().flat_map(BTreeMap::keys).collect();
     let mut names: Vec<String> = keys
         .into_iter()
@@ -161,7 +187,7 @@ pub(crate) fn differing(settings: &[BTreeMap<String, String>], axis: &str) -> Ve
 }
 
 /// The values of these settings in a few words; a bare number with its name.
-pub(crate) fn label(cell: &Cell, all: &BTreeMap<String, String>, names: &[String]) -> String {
+pub(crate) fn label(cell: &Cell, all: &Settings, names: &[String]) -> String {
     let words: Vec<String> = names
         .iter()
         .filter_map(|name| {
@@ -204,11 +230,7 @@ fn note(arms: &[Arm]) -> String {
 }
 
 /// A row for each post's figure and each arm that has its cell.
-fn published(
-    run: &Run,
-    settings: &[BTreeMap<String, String>],
-    labels: &[String],
-) -> Vec<PublishedRow> {
+fn published(run: &Run, settings: &[Settings], labels: &[String]) -> Vec<PublishedRow> {
     let mut rows = Vec::new();
     for one in &run.published {
         let row = PublishedRow {
@@ -222,30 +244,32 @@ fn published(
             measured: None,
             ratio: None,
         };
+        let agrees = |i: usize, (key, value)| settings[i].get(key) == Some(value);
         let beside = |i: usize| {
-            !one.beside.is_empty()
-                && one.beside.iter().all(|(key, value)| match key.as_str() {
-                    "sessions" => run.cells[i].sessions.to_string() == *value,
-                    key => settings[i].get(key) == Some(value),
-                })
+            !one.beside.is_empty() && one.beside.iter().all(|setting| agrees(i, setting))
         };
-        let mut by_arm: Vec<(&String, usize, Vec<f64>)> = Vec::new();
+        let mut by_place: Vec<(String, Vec<f64>)> = Vec::new();
         for i in (0..run.cells.len()).filter(|&i| beside(i)) {
             let Some(value) = measured(&run.cells[i], &one.figure) else { continue };
             let sessions = run.cells[i].sessions;
-            match by_arm.iter_mut().find(|(arm, n, _)| **arm == labels[i] && *n == sessions) {
-                Some((_, _, values)) => values.push(value),
-                None => by_arm.push((&labels[i], sessions, vec![value])),
+            let place = format!(
+                "{}, {sessions} session{}",
+                labels[i],
+                if sessions == 1 { "" } else { "s" }
+            );
+            match by_place.iter_mut().find(|(known, _)| *known == place) {
+                Some((_, values)) => values.push(value),
+                None => by_place.push((place, vec![value])),
             }
         }
-        if by_arm.is_empty() {
+        if by_place.is_empty() {
             rows.push(row);
             continue;
         }
-        for (arm, sessions, values) in by_arm {
+        for (here, values) in by_place {
             let measured = values.iter().sum::<f64>() / values.len() as f64;
             rows.push(PublishedRow {
-                here: format!("{arm}, {sessions} session{}", if sessions == 1 { "" } else { "s" }),
+                here,
                 measured: Some(measured),
                 ratio: one.value.filter(|value| *value != 0.0).map(|value| measured / value),
                 ..row.clone()

@@ -4,10 +4,10 @@
 function cellPart(run, view, index) {
   const cell = run.cells[index];
   const plots = [
-    ...timeFigures(cell), heatFigure(cell), histogramFigure(cell),
+    ...timeFigures(run, cell), heatFigure(cell), histogramFigure(cell),
   ].filter(Boolean);
   return [
-    el("p", null, cellWords(cell)),
+    el("p", null, cellWords(run, cell)),
     (cell.marks || []).map((mark) => markBox(mark)),
     cell.audit ? auditWords(cell.audit) : null,
     plots.length ? el("div.plots", null, plots) : null,
@@ -16,8 +16,8 @@ function cellPart(run, view, index) {
   ].flat(Infinity).filter(Boolean);
 }
 
-function cellWords(cell) {
-  const parts = [`${grouped(Math.round(cell.rows_per_s))} rows/s over ${grouped(cell.seconds)} s; ${grouped(cell.rows_verified)} rows checked.`];
+function cellWords(run, cell) {
+  const parts = [`${grouped(Math.round(cell.rows_per_s))} ${thing(run)}/s over ${grouped(cell.seconds)} s${cell.rows_verified ? `; ${grouped(cell.rows_verified)} rows found in the table, all that were acknowledged` : ""}.`];
   const warmup = cell.warmup;
   if (warmup && (warmup.seconds > 0 || warmup.why)) {
     parts.push(` ${grouped(warmup.seconds)} s cut before the window${warmup.why ? ": " + warmup.why.replace(/\.$/, "") : ""}.`);
@@ -46,7 +46,7 @@ function windowOf(cell) {
   return last ? [Math.max(0, last.at_s - cell.seconds), last.at_s] : null;
 }
 
-function timeFigures(cell) {
+function timeFigures(run, cell) {
   const ticks = ticksOf(cell);
   if (ticks.length < 2) return [];
   const lines = (name, title, note, unit, all, options = {}) => {
@@ -57,8 +57,8 @@ function timeFigures(cell) {
   const waits = waitTypes([cell]);
   const spins = Object.keys(cell.spins || {});
   return [
-    lines("course", "Rows per second over time", "One point per tick, warm-up included. The measured window is shaded.", "rows/s",
-      [{ name: "rows/s", colour: (t) => armColour(t, 0), value: (tick) => tick.rows_per_s }], { wide: true, size: "low" }),
+    lines("course", thing(run)[0].toUpperCase() + thing(run).slice(1) + " per second over time", "One point per tick, warm-up included. The measured window is shaded.", thing(run) + "/s",
+      [{ name: thing(run) + "/s", colour: (t) => armColour(t, 0), value: (tick) => tick.rows_per_s }], { wide: true, size: "low" }),
     lines("course-waits", "Waits over time", "Seconds waited per second: how many tasks waited.", "tasks",
       waits.map((type) => ({ name: type.name, colour: (t) => waitColours(t, waits)[type.name], value: (tick) => tick.waits_ms_per_s ? (tick.waits_ms_per_s[type.name] || 0) / 1000 : NaN })), { stack: true, size: "low" }),
     lines("course-log", "Log over time", null, "MB/s",

@@ -50,10 +50,21 @@ function mixed(colour, other, share) {
   return "#" + parts(colour).map((value, i) => Math.round(value * (1 - share) + b[i] * share).toString(16).padStart(2, "0")).join("");
 }
 
+/** What the experiment counts. */
+function thing(run) {
+  return { "log-device": "writes", "point-read": "reads" }[run.experiment] || "rows";
+}
+
+/** The arms to be drawn as lines: of many, those that have more than one point. */
+function linesOf(view) {
+  const lines = view.arms.filter((arm) => arm.points.length > 1);
+  return lines.length && view.arms.length > 8 ? lines : view.arms;
+}
+
 /** A cell in a few words: where it stands among the others. */
 function cellTitle(view, cell, index) {
   const place = view.places[index];
-  const parts = [plural(cell.sessions, "session"), place.arm];
+  const parts = view.x_key === "sessions" ? [plural(cell.sessions, "session"), place.arm] : [place.arm, view.x_label + " " + grouped(place.x)];
   if (cell.round) parts.push("pair " + (cell.round.pair + 1) + (cell.round.b ? " b" : " a"));
   return parts.filter(Boolean).join(", ");
 }

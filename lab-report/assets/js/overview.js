@@ -8,12 +8,13 @@ function xNames(view) {
 /** A line per arm; when nothing numeric varies, a bar per arm. */
 function linesChart(run, view, of) {
   const value = (point) => point.figures[of.key] || null;
-  const any = view.arms.some((arm) => arm.points.some((point) => value(point) && value(point).mean > 0));
+  const arms = linesOf(view);
+  const any = arms.some((arm) => arm.points.some((point) => value(point) && value(point).mean > 0));
   if (!any) return null;
   if (view.x_values.length < 2) return barsChart(view, of, value);
   return (t, narrow, log) => {
     const series = [];
-    view.arms.forEach((arm, index) => {
+    arms.forEach((arm, index) => {
       const colour = armColour(t, index);
       const at = arm.points.filter((point) => value(point)).map((point) => [view.x_values.indexOf(point.x), value(point)]);
       if (!at.length) return;
@@ -21,7 +22,7 @@ function linesChart(run, view, of) {
         name: arm.label, type: "line", data: at.map(([x, figure]) => ({ value: [x, figure.mean], figure })),
         symbol: SYMBOLS[Math.floor(index / 8) % 4 + (index % 4)], symbolSize: 7, showAllSymbol: true, lineStyle: { width: 2 }, itemStyle: { color: colour },
       });
-      const bars = at.filter(([, figure]) => figure.low !== null).map(([x, figure]) => [x, figure.low, figure.high]);
+      const bars = at.filter(([, figure]) => figure.low !== null).map(([x, figure]) => [x, log ? Math.max(figure.low, figure.mean / 20) : figure.low, figure.high]);
       if (bars.length) series.push(whiskers(arm.label, bars, colour));
       if (of.second) {
         const more = arm.points.filter((point) => point.figures[of.second]).map((point) => [view.x_values.indexOf(point.x), point.figures[of.second]]);
@@ -32,7 +33,7 @@ function linesChart(run, view, of) {
       }
     });
     return {
-      legend: view.arms.length > 1 ? {} : null,
+      legend: arms.length > 1 ? {} : null,
       grid: { bottom: 26 },
       xAxis: { type: "category", data: xNames(view), name: view.x_label, boundaryGap: true },
       yAxis: { type: log ? "log" : "value", name: of.unit, min: log ? undefined : 0, axisLabel: { formatter: of.axis || short } },
@@ -83,7 +84,7 @@ const STACK_HEIGHT = 170;
  *  `parts`: [{name, colour(theme), value(cell)}]. */
 function stacksChart(run, view, of, parts) {
   const shown = parts.filter((part) => run.cells.some((cell) => part.value(cell) > 0));
-  const arms = view.arms.filter((arm) => arm.points.some((point) => shown.some((part) => pointMean(run, point, part.value) > 0)));
+  const arms = linesOf(view).filter((arm) => arm.points.some((point) => shown.some((part) => pointMean(run, point, part.value) > 0)));
   if (!shown.length || !arms.length) return null;
   const most = Math.max(...arms.flatMap((arm) => arm.points.map((point) =>
     shown.reduce((sum, part) => sum + (pointMean(run, point, part.value) || 0), 0))));
@@ -143,18 +144,21 @@ function linesFigure(run, view, name, title, note, of) {
 
 function throughputFigures(run, view) {
   return [
-    linesFigure(run, view, "throughput", "Rows per second", view.interval_note, { key: "rows_per_s", unit: "rows/s", text: (v) => grouped(Math.round(v)) }),
-    linesFigure(run, view, "latency", "Commit latency", "Solid: median. Dashed: 99th percentile.",
+    linesFigure(run, view, "throughput", thing(run)[0].toUpperCase() + thing(run).slice(1) + " per second", view.interval_note, { key: "rows_per_s", unit: thing(run) + "/s", text: (v) => grouped(Math.round(v)) }),
+    linesFigure(run, view, "latency", thing(run) === "rows" ? "Commit latency" : "Latency", "Solid: median. Dashed: 99th percentile.",
       { key: "p50_us", second: "p99_us", firstName: "median", secondName: "99%", unit: "", log: true, axis: duration, text: duration }),
-    linesFigure(run, view, "cpu", "CPU per row", "User and system time of the engine's process.", { key: "cpu_ns_per_row", unit: "ns", text: (v) => grouped(Math.round(v)) + " ns" }),
+    linesFigure(run, view, "cpu", "CPU per " + thing(run).slice(0, -1), "User and system time of the engine's process.", { key: "cpu_ns_per_row", unit: "ns", text: (v) => grouped(Math.round(v)) + " ns" }),
   ];
 }
 
 function waitsFigure(run, view) {
-  const types = waitTypes(run.cells);
+  const share = (cell, name) => { const wait = (cell.waits || {})[name]; return wait ? wait.wait_time_ms / (cell.sessions * cell.seconds * 1000) : 0; };
+  // Those too short to see are in the cells' tables.
+  const types = waitTypes(run.cells).filter((type) => run.cells.some((cell) => share(cell, type.name) >= 0.001));
+  if (!types.length) return run.cells.some((cell) => Object.keys(cell.waits || {}).length) ? el("p.small.wide", null, "No wait took a thousandth of the sessions' time.") : null;
   const parts = types.map((type) => ({
     name: type.name, colour: (t) => waitColours(t, types)[type.name],
-    value: (cell) => { const wait = (cell.waits || {})[type.name]; return wait ? wait.wait_time_ms / (cell.sessions * cell.seconds * 1000) : 0; },
+    value: (cell) => share(cell, type.name),
   }));
   return stacksFigure(run, view, "waits", "Waits, as a share of the sessions' time",
     "Time waited in the window, divided by sessions × seconds. What is missing to 100% ran, or waited for the client. Waits of background tasks count too, so a stack may pass 100%.",

@@ -1,14 +1,12 @@
 // The page of one run, from top to bottom.
 
 function runPage(data) {
-  const { run, view } = data;
+  const { run, views } = data;
+  const view = views[0];
   const page = frame();
   runHeader(page, run, view);
-  const plots = (figures) => { const found = figures.filter(Boolean); return found.length ? el("div.plots", null, found) : null; };
   section(page, "summary", "Figures", summaryTable(run, view), (run.comparisons || []).length ? pairsTable(run.comparisons) : null);
-  section(page, "throughput", "Throughput", plots(throughputFigures(run, view)));
-  section(page, "waits", "Waits and spins", plots([waitsFigure(run, view), spinsFigure(run, view)]));
-  section(page, "log", "Log", plots(logFigures(run, view).concat(logWriteFigure(run, view))));
+  overview(page, run, views);
   section(page, "published", "Published figures", publishedPart(view.published));
   cellSection(page, run, view);
   section(page, "machine", "Machine and settings", machinePart(run.machine || {}), (run.targets || []).map(targetPart),
@@ -16,6 +14,34 @@ function runPage(data) {
   section(page, "raw", "Raw data", rawPart(data.run, "run.json"));
   page.footer.append(`millrace lab, version ${run.version}. Plots by Apache ECharts 6.1.0, which is in this file. Nothing is loaded from anywhere.`);
   draw();
+}
+
+/** The plots over all cells; where several settings are numbers that vary, along the one that is chosen. */
+function overview(page, run, views) {
+  const parts = [
+    ["throughput", "Throughput", (view) => throughputFigures(run, view)],
+    ["waits", "Waits and spins", (view) => [waitsFigure(run, view), spinsFigure(run, view)]],
+    ["log", "Log", (view) => logFigures(run, view).concat(logWriteFigure(run, view))],
+  ];
+  const places = parts.map(([id, title, figures]) => {
+    const place = el("div.plots");
+    const found = figures(views[0]).filter(Boolean);
+    place.append(...found);
+    const along = id === "throughput" && views.length > 1 ? chooser("Along", views.map((view) => view.x_label), 0, choose) : null;
+    const left = el("p.small");
+    if (found.length || along) section(page, id, title, along, id === "throughput" ? left : null, place);
+    return { place, figures, left };
+  });
+  const tell = (view) => {
+    const out = view.arms.length - linesOf(view).length;
+    places[0].left.textContent = out ? `Plotted: the combinations measured at several ${view.x_label}. ${plural(out, "other combination")} stand${out === 1 ? "s" : ""} in the table above.` : "";
+  };
+  function choose(index) {
+    for (const { place, figures } of places) place.replaceChildren(...figures(views[index]).filter(Boolean));
+    tell(views[index]);
+    draw();
+  }
+  tell(views[0]);
 }
 
 function runHeader(page, run, view) {
@@ -48,9 +74,9 @@ function leadFigures(run, view) {
   const quick = run.cells.map((cell, index) => ({ cell, index })).filter(({ cell }) => Number.isFinite(cell.p50_us ?? NaN)).sort((a, b) => a.cell.p50_us - b.cell.p50_us)[0];
   const one = (value, what) => el("div", null, el("b", null, value), el("span", null, what));
   return el("div.lead", null,
-    one(grouped(Math.round(best.cell.rows_per_s)), "rows/s at best: " + cellTitle(view, best.cell, best.index)),
+    one(grouped(Math.round(best.cell.rows_per_s)), thing(run) + "/s at best: " + cellTitle(view, best.cell, best.index)),
     quick ? one(duration(quick.cell.p50_us), "least median latency: " + cellTitle(view, quick.cell, quick.index)) : null,
-    best.cell.cpu_ns_per_row ? one(grouped(Math.round(best.cell.cpu_ns_per_row)) + " ns", "of CPU per row at best throughput") : null);
+    best.cell.cpu_ns_per_row ? one(grouped(Math.round(best.cell.cpu_ns_per_row)) + " ns", `of CPU per ${thing(run).slice(0, -1)} at best throughput`) : null);
 }
 
 function summaryTable(run, view) {
@@ -65,12 +91,12 @@ function summaryTable(run, view) {
     ...(view.x_key !== "sessions" && view.x_values.length > 1 ? [{ head: view.x_label, value: (row) => row.place.x }] : []),
     ...(several ? [{ head: "arm", kind: "text", value: (row) => row.place.arm }] : []),
     ...(run.cells.some((cell) => (cell.marks || []).length) ? [{ head: "marks", kind: "text", value: (row) => (row.cell.marks || []).length || null, text: null, node: (row) => el("span", null, markTags(row.cell.marks)) }] : []),
-    ...optional("rows/s", (cell) => cell.rows_per_s, { text: (row) => grouped(Math.round(row.cell.rows_per_s)) }),
+    ...optional(thing(run) + "/s", (cell) => cell.rows_per_s, { text: (row) => grouped(Math.round(row.cell.rows_per_s)) }),
     ...(run.cells.some((_, index) => view.places[index].low !== null) ? [{ head: "95% interval", value: (row) => row.place.low, text: (row) => row.place.low === null ? DASH : short(row.place.low) + " to " + short(row.place.high) }] : []),
     ...optional("commits/s", (cell) => (Math.abs(cell.commits_per_s - cell.rows_per_s) > cell.rows_per_s / 1000 || run.cells.some((one) => one.commit_every > 1) ? cell.commits_per_s : 0), { text: (row) => grouped(Math.round(row.cell.commits_per_s)) }),
     ...optional("median", (cell) => cell.p50_us, microseconds((cell) => cell.p50_us)),
     ...optional("99%", (cell) => cell.p99_us, microseconds((cell) => cell.p99_us)),
-    ...optional("CPU, ns per row", (cell) => cell.cpu_ns_per_row, { text: (row) => row.cell.cpu_ns_per_row === null ? DASH : grouped(Math.round(row.cell.cpu_ns_per_row)) }),
+    ...optional("CPU, ns per " + thing(run).slice(0, -1), (cell) => cell.cpu_ns_per_row, { text: (row) => row.cell.cpu_ns_per_row === null ? DASH : grouped(Math.round(row.cell.cpu_ns_per_row)) }),
     ...optional("log flushes/s", (cell) => cell.log_flushes_per_s, { text: (row) => grouped(Math.round(row.cell.log_flushes_per_s)) }),
     ...optional("bytes per flush", (cell) => cell.log_bytes_per_flush, { text: (row) => grouped(Math.round(row.cell.log_bytes_per_flush)) }),
     ...optional("log, MB/s", (cell) => cell.log_mb_per_s),
@@ -144,6 +170,7 @@ function publishedPart(rows) {
       { head: "machine", kind: "long", value: (row) => row.machine },
       { head: "arm", kind: "long", value: (row) => row.arm },
       { head: "figure", kind: "text", value: (row) => row.figure },
+      { head: "here", kind: "long", value: (row) => row.here || null },
       { head: "published", value: (row) => row.value ?? row.published, text: (row) => row.published },
       { head: "measured here", value: (row) => row.measured, text: (row) => row.measured === null ? DASH : grouped(row.measured >= 1000 ? Math.round(row.measured) : row.measured) },
       { head: "here / published", value: (row) => row.ratio, text: (row) => row.ratio === null ? DASH : row.ratio.toPrecision(3) },

@@ -15,6 +15,10 @@ fn cell(target: &str, sessions: usize, rate: f64, settings: &[(&str, &str)]) -> 
     }
 }
 
+fn first(run: &Run) -> View {
+    View::all(run).swap_remove(0)
+}
+
 fn labels(view: &View) -> Vec<&str> {
     view.arms.iter().map(|arm| arm.label.as_str()).collect()
 }
@@ -31,7 +35,7 @@ fn an_arm_for_each_combination() {
             }
         }
     }
-    let view = View::of(&Run { cells, ..Run::default() });
+    let view = first(&Run { cells, ..Run::default() });
     assert_eq!(view.x_key, "sessions");
     assert_eq!(view.x_values, [1.0, 10.0]);
     assert_eq!(
@@ -50,9 +54,9 @@ fn an_arm_for_each_combination() {
 #[test]
 fn targets_are_arms_and_one_arm_has_the_targets_name() {
     let cells = vec![cell("embedded", 1, 3.0, &[]), cell("postgres", 1, 1.0, &[])];
-    assert_eq!(labels(&View::of(&Run { cells, ..Run::default() })), ["embedded", "postgres"]);
+    assert_eq!(labels(&first(&Run { cells, ..Run::default() })), ["embedded", "postgres"]);
     let cells = vec![cell("embedded", 1, 3.0, &[("depth", "8")])];
-    assert_eq!(labels(&View::of(&Run { cells, ..Run::default() })), ["embedded"]);
+    assert_eq!(labels(&first(&Run { cells, ..Run::default() })), ["embedded"]);
 }
 
 #[test]
@@ -61,16 +65,32 @@ fn the_axis_is_the_number_that_varies() {
         .iter()
         .map(|(size, depth)| cell("embedded", 1, 5.0, &[("write_bytes", size), ("depth", depth)]))
         .collect();
-    let view = View::of(&Run { cells, ..Run::default() });
+    let view = first(&Run { cells, ..Run::default() });
     assert_eq!((view.x_key.as_str(), view.x_label.as_str()), ("write_bytes", "write bytes"));
     assert_eq!(view.x_values, [512.0, 4096.0, 65536.0]);
     assert_eq!(labels(&view), ["depth 1", "depth 2"]);
 }
 
 #[test]
+fn the_axis_with_most_cells_on_lines_comes_first() {
+    // A ladder: every size at one depth, and one size at another.
+    let rungs = [("512", 1), ("4096", 1), ("65536", 1), ("4096", 8)];
+    let cells: Vec<Cell> = rungs
+        .iter()
+        .map(|&(bytes, depth)| cell("device", depth, 5.0, &[("bytes", bytes), ("way", "dsync")]))
+        .collect();
+    let views = View::all(&Run { cells, ..Run::default() });
+    let axes: Vec<&str> = views.iter().map(|view| view.x_key.as_str()).collect();
+    assert_eq!(axes, ["bytes", "sessions"]);
+    assert_eq!(labels(&views[0]), ["sessions 1", "sessions 8"]);
+    assert_eq!(labels(&views[1]), ["bytes 512", "bytes 4096", "bytes 65536"]);
+    assert!(views.iter().all(|view| view.places.len() == 4));
+}
+
+#[test]
 fn repeats_are_one_point() {
     let cells = vec![cell("embedded", 4, 100.0, &[]), cell("embedded", 4, 200.0, &[])];
-    let view = View::of(&Run { cells, ..Run::default() });
+    let view = first(&Run { cells, ..Run::default() });
     assert_eq!(view.arms[0].points[0].cells, [0, 1]);
     assert_eq!(view.arms[0].points[0].figures["rows_per_s"].mean, 150.0);
     assert!(view.interval_note.contains("repeated"));
@@ -106,7 +126,7 @@ fn published_figures_stand_beside_their_cells() {
         ],
         ..Run::default()
     };
-    let rows = View::of(&run).published;
+    let rows = first(&run).published;
     let seen: Vec<_> = rows.iter().map(|r| (r.here.as_str(), r.measured, r.ratio)).collect();
     assert_eq!(
         seen,
@@ -123,6 +143,6 @@ fn published_figures_stand_beside_their_cells() {
 
 #[test]
 fn no_cells_are_no_arms() {
-    let view = View::of(&Run::default());
+    let view = first(&Run::default());
     assert!(view.arms.is_empty() && view.places.is_empty() && view.x_values.is_empty());
 }
