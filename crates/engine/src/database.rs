@@ -30,6 +30,7 @@ pub struct DatabaseStats {
     pub checkpoints: u64,
     pub checkpoint_pages: u64,
     pub versions: u64,
+    pub version_bytes: u64,
     /// Records and time of the recovery at opening, in nanoseconds; transactions it undid.
     pub recovered_records: u64,
     pub recovery_ns: u64,
@@ -333,6 +334,7 @@ impl Database {
             checkpoints: f.checkpoints.load(Relaxed),
             checkpoint_pages: f.checkpoint_pages.load(Relaxed),
             versions: self.shared.versions.count(),
+            version_bytes: self.shared.versions.bytes(),
             recovered_records: f.recovered_records.load(Relaxed),
             recovery_ns: f.recovery_ns.load(Relaxed),
             recovered_losers: f.recovered_losers.load(Relaxed),

@@ -33,6 +33,8 @@ pub struct LogFigures {
     pub recovery: Lsn,
     /// Up to here a log backup has been taken; of the SIMPLE model nothing is said.
     pub backed_up: Option<Lsn>,
+    /// Why the oldest part is not used again: `log_reuse_wait_desc` of sys.databases.
+    pub reuse_wait: &'static str,
     pub writer: Writer,
     /// Who wrote last.
     pub writer_place: Option<WriterPlace>,
@@ -74,7 +76,8 @@ impl Database {
             used_bytes: log.used_bytes(),
             checkpoint: Lsn(self.checkpointed.load(Relaxed)),
             recovery,
-            backed_up: (recovery_model == RecoveryModel::Full).then_some(backed_up),
+            backed_up: (recovery_model != RecoveryModel::Simple).then_some(backed_up),
+            reuse_wait: self.log_reuse_wait().1,
             writer: log.writer(),
             writer_place: log.writer_place(),
         }

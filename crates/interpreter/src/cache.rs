@@ -195,6 +195,11 @@ impl TextCache {
         Some(&self.handles[at].1)
     }
 
+    /// The text in a slot.
+    pub fn text(&self, slot: Slot) -> Option<&str> {
+        self.slots.get(slot.0 as usize)?.as_ref().map(|compiled| &*compiled.text)
+    }
+
     /// Gives a handle up; false when there is none of that number.
     pub fn release(&mut self, handle: i32) -> bool {
         let Ok(at) = self.handles.binary_search_by_key(&handle, |(h, _)| *h) else { return false };

@@ -8,9 +8,10 @@
 //! sp_prepexec    sp_prepare and sp_execute in one
 //! ```
 //!
-//! Promise: running a handle whose statement is a fast one (a singleton insert, a point read) takes no lock, allocates
-//! nothing for integers and short texts, and touches no memory shared with other sessions besides what storage does.
+//! Promise: running a handle whose statement is a fast one (a singleton insert, a point read) takes no lock but that
+//! of its own input buffer, allocates nothing for integers and short texts, and touches no memory shared with other sessions besides what storage does.
 
+use crate::activity::InputKind;
 use crate::cache::{Prepared, Setting, Slot, hash_text};
 use crate::code::Code;
 use crate::compile::compile;
@@ -46,6 +47,8 @@ type Called = Result<i32, Halt>;
 impl Vm<'_> {
     /// Runs a batch.
     pub fn batch(&mut self, text: &str) -> Result<(), Halt> {
+        self.state.activity.forget_statement();
+        self.state.activity.begin_input(InputKind::Language, |input| input.push_str(text));
         let (slot, code, mut learnt) = self.compiled(text, None, false).map_err(throw)?;
         let mut frame = self.state.take_frame();
         frame.extend_from_slice(&code.template);
@@ -60,6 +63,8 @@ impl Vm<'_> {
 
     /// Runs a call from outside and tells its end.
     pub fn remote_call(&mut self, call: &Rpc) -> Result<(), Halt> {
+        self.state.activity.forget_statement();
+        self.tell_call(call);
         let trancount = self.state.trancount();
         match self.dispatch(call) {
             Ok(status) => {
@@ -78,6 +83,26 @@ impl Vm<'_> {
             self.tell_error(&error);
         }
         Ok(())
+    }
+
+    /// What others see of the call: its text where it brings or names one, else the procedure's name.
+    fn tell_call(&self, call: &Rpc) {
+        let params = &call.params[..];
+        let name = match &call.procedure {
+            RpcName::Id(id) => well_known(*id).unwrap_or(""),
+            RpcName::Name(name) => name,
+        };
+        let texts = &self.state.texts;
+        self.state.activity.begin_input(InputKind::Rpc, |input| match bare_name(name) {
+            "sp_executesql" => input.push_str(text_of(params, 0)),
+            "sp_prepare" | "sp_prepexec" => input.push_str(text_of(params, 2)),
+            "sp_execute" => match texts.prepared(number_of(params, 0)) {
+                Some(Prepared::Text(slot)) => input.push_str(texts.text(*slot).unwrap_or("")),
+                Some(Prepared::Procedure(name)) => input.push_str(name),
+                None => {}
+            },
+            _ => input.extend([name, ";1"]),
+        });
     }
 
     fn dispatch(&mut self, call: &Rpc) -> Called {

@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use crate::languages::LANGUAGES;
-use crate::permission::own_rows_only;
+use crate::permission::{asks_by_session, own_rows_by};
 use crate::principal_functions::principal_function;
 use crate::state::{Client, SessionState, SetOptions};
 use binder::ir::{FuncId, SysVar, SystemView};
@@ -116,14 +116,19 @@ impl Environment for SessionEnvironment<'_> {
         args: &[Value],
     ) -> Result<Vec<Vec<Value>>, SqlError> {
         let mut rows = self.host.view_rows(view, args, self.state)?;
-        // Without VIEW SERVER STATE a session sees its own row of these.
+        // Without VIEW SERVER STATE a session sees its own row of some.
         if self.state.identity.is_limited()
-            && own_rows_only(&view.name)
             && !self.state.identity.access().allows(Permission::ViewServerState, Target::Server)
-            && let Some(at) = view.columns.iter().position(|c| c.name == "session_id")
         {
-            let spid = self.state.spid as i64;
-            rows.retain(|row| row[at].as_i64() == Some(spid));
+            let spid = Some(i64::from(self.state.spid));
+            if let Some(own) = own_rows_by(&view.name)
+                && let Some(at) = view.columns.iter().position(|c| c.name == own)
+            {
+                rows.retain(|row| row[at].as_i64() == spid);
+            }
+            if asks_by_session(&view.name) && args.first().and_then(Value::as_i64) != spid {
+                rows.clear();
+            }
         }
         Ok(rows)
     }

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod activity;
 mod batch;
 mod bulk;
 mod host;
@@ -33,6 +34,7 @@ mod applock;
 mod backup;
 mod cache;
 mod call;
+mod dbcc_statistics;
 mod define;
 mod describe;
 mod exec;
@@ -53,6 +55,7 @@ pub mod trace_flags;
 mod environment;
 mod names;
 
+pub use activity::{Activity, INPUT_BYTES_MAX, Input, InputKind, Published};
 pub use backup::{MediaOrder, MediaRows};
 pub use batch::{execute_batch, execute_call, execute_transaction};
 pub use bulk::{BulkLoad, is_insert_bulk};

@@ -2,15 +2,16 @@
 
 use crate::backup::no_database;
 use crate::code::Code;
+use crate::dbcc_statistics::sqlperf_permission;
 use crate::format::format_message;
 use crate::messages;
 use crate::vm::{Halted, Vm};
 use binder::ir::{Expr, Isolation, RaiseError, StmtKind, TranName, WaitFor};
-use executor::{ColumnMeta, Command, EnvironmentChange, Reach, SqlError, SqlMessage};
+use executor::{Command, EnvironmentChange, Reach, SqlError, SqlMessage};
 use security::Permission;
 use syntax::ast::AlterServer;
 use telemetry::WaitType;
-use types::{Len, SqlType, Value, convert, datetime};
+use types::{SqlType, Value, convert, datetime};
 
 impl Vm<'_> {
     /// Runs a statement straight from the IR.
@@ -322,29 +323,22 @@ impl Vm<'_> {
         options: &[String],
         line: u32,
     ) -> Result<(), SqlError> {
-        let word = |i: usize| args.get(i).and_then(Value::as_str).unwrap_or("").to_lowercase();
-        let needed = match (name, word(0).as_str()) {
-            ("SQLPERF", "logspace") => Some(Permission::ViewServerState),
-            ("SQLPERF", _) => Some(Permission::AlterServerState),
-            ("TRACEON" | "TRACEOFF", _) => Some(Permission::ControlServer),
-            ("DROPCLEANBUFFERS" | "FREEPROCCACHE" | "FREESYSTEMCACHE" | "FREESESSIONCACHE", _) => {
+        let needed = match name {
+            "SQLPERF" => Some(sqlperf_permission(args)),
+            "LOGINFO" => Some(Permission::ViewServerState),
+            "TRACEON" | "TRACEOFF" => Some(Permission::ControlServer),
+            "DROPCLEANBUFFERS" | "FREEPROCCACHE" | "FREESYSTEMCACHE" | "FREESESSIONCACHE" => {
                 Some(Permission::AlterServerState)
             }
             _ => None,
         };
         if needed.is_some_and(|permission| !self.may_on_server(permission)) {
-            let user = self.state.user_name();
-            let text = format!("User '{user}' does not have permission to run DBCC {name}.");
-            return Err(SqlError::new(2571, 14, text));
+            return Err(dbcc_denied(&self.state.user_name(), name));
         }
         match name {
-            "SQLPERF" => match (word(0).trim_start_matches("sys."), word(1).as_str()) {
-                ("dm_os_wait_stats", "clear") => telemetry::waits::clear(),
-                ("dm_os_spinlock_stats", "clear") => telemetry::spins::clear(),
-                ("dm_os_latch_stats", "clear") => telemetry::latches::clear(),
-                ("logspace", _) => self.log_space(),
-                _ => return Err(SqlError::unsupported("DBCC SQLPERF with these arguments")),
-            },
+            "SQLPERF" => self.sqlperf(args)?,
+            "LOGINFO" => self.log_info(args)?,
+            "INPUTBUFFER" => self.input_buffer(args)?,
             "TRACEON" | "TRACEOFF" => {
                 let quiet = options.iter().any(|o| o == "NO_INFOMSGS");
                 self.set_trace_flags(args, name == "TRACEON", (!quiet).then_some(line));
@@ -361,31 +355,12 @@ impl Vm<'_> {
         }
         Ok(())
     }
+}
 
-    fn log_space(&mut self) {
-        let name = SqlType::NVarChar(Len::N(128));
-        let column = |name: &str, ty| ColumnMeta::new(name, ty, false);
-        self.sink.columns(&[
-            column("Database Name", name),
-            column("Log Size (MB)", SqlType::Real),
-            column("Log Space Used (%)", SqlType::Real),
-            column("Status", SqlType::Int),
-        ]);
-        let mut rows = 0;
-        for (_, name) in self.host.databases() {
-            let Some(database) = self.host.database(&name) else { continue };
-            let stats = database.engine.stats();
-            let size = stats.log_size_bytes as f32;
-            self.sink.row(&[
-                Value::str(&name),
-                Value::Real(size / (1 << 20) as f32),
-                Value::Real(stats.log_used_bytes as f32 * 100.0 / size.max(1.0)),
-                Value::Int(0),
-            ]);
-            rows += 1;
-        }
-        self.tell_done(Command::Dbcc, Some(rows));
-    }
+/// 2571.
+pub(crate) fn dbcc_denied(user: &str, name: &str) -> SqlError {
+    let text = format!("User '{user}' does not have permission to run DBCC {name}.");
+    SqlError::new(2571, 14, text)
 }
 
 /// 1088.

@@ -210,9 +210,13 @@ pub(crate) fn database_denied(permission: &str, database: &str) -> SqlError {
 /// The permission that a statistics view needs.
 fn state_needed(view: &str) -> Option<Permission> {
     let name = view.strip_prefix("sys.")?;
-    // Everyone sees his own row of these: see `own_rows_only`.
-    if own_rows_only(view) {
+    // Everyone sees his own row of these: see `own_rows_by`.
+    if own_rows_by(view).is_some() || asks_by_session(view) {
         return None;
+    }
+    // What is the server's, by SQL Server's documentation of each.
+    if matches!(name, "dm_db_index_usage_stats" | "dm_db_log_info" | "dm_db_log_stats") {
+        return Some(Permission::ViewServerState);
     }
     if name.starts_with("dm_db_") {
         return Some(Permission::ViewDatabaseState);
@@ -220,9 +224,18 @@ fn state_needed(view: &str) -> Option<Permission> {
     name.starts_with("dm_").then_some(Permission::ViewServerState)
 }
 
-/// Views that show a session its own rows without VIEW SERVER STATE.
-pub(crate) fn own_rows_only(view: &str) -> bool {
-    matches!(view, "sys.dm_exec_sessions" | "sys.dm_exec_requests" | "sys.dm_exec_connections")
+/// Views that show a session its own rows without VIEW SERVER STATE, by this column.
+pub(crate) fn own_rows_by(view: &str) -> Option<&'static str> {
+    Some(match view {
+        "sys.dm_exec_sessions" | "sys.dm_exec_requests" | "sys.dm_exec_connections" => "session_id",
+        "sys.sysprocesses" => "spid",
+        _ => return None,
+    })
+}
+
+/// A function that answers for the session itself without VIEW SERVER STATE, and else for nobody.
+pub(crate) fn asks_by_session(view: &str) -> bool {
+    view == "sys.dm_exec_input_buffer"
 }
 
 /// An object as the lattice knows it.

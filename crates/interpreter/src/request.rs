@@ -4,6 +4,7 @@
 //! learns at the end which transaction is open now, if it is not the one that was; a request stopped from outside says
 //! nothing of that (whoever stopped it knows).
 
+use crate::activity::InputKind;
 use crate::host::Host;
 use crate::rpc::{BeginNext, TransactionRequest};
 use crate::state::{SessionState, descriptor};
@@ -23,6 +24,7 @@ pub(crate) fn request(
     let cancel = state.cancel.clone();
     let before = state.transaction.watch();
     state.follow_identity(host);
+    state.publish();
     let mut vm = Vm { state, host, sink, cancel, failed: false };
     if let Err(Halt::Throw(error)) = body(&mut vm) {
         // Nobody is left to catch it.
@@ -47,6 +49,7 @@ pub(crate) fn request(
     if vm.state.transaction.open() != before {
         vm.tell_transaction(before);
     }
+    vm.state.publish();
     if vm.failed { Err(()) } else { Ok(()) }
 }
 
@@ -71,6 +74,15 @@ impl Vm<'_> {
 
     /// Runs a transaction manager request.
     pub fn manage_transaction(&mut self, request: &TransactionRequest) -> Result<(), Halt> {
+        self.state.activity.forget_statement();
+        self.state.activity.begin_input(InputKind::Rpc, |text| {
+            text.push_str(match request {
+                TransactionRequest::Begin { .. } => "BEGIN TRANSACTION",
+                TransactionRequest::Commit { .. } => "COMMIT TRANSACTION",
+                TransactionRequest::Rollback { .. } => "ROLLBACK TRANSACTION",
+                TransactionRequest::Save { .. } => "SAVE TRANSACTION",
+            });
+        });
         let result = self.manage(request);
         self.state.rowcount = 0;
         match result {

@@ -3,6 +3,7 @@
 //! Promise: SET options, the open transaction and cached programs live here and nowhere else; dropping the
 //! state rolls an open transaction back.
 
+use crate::activity::Activity;
 use crate::cache::TextCache;
 use crate::code::Code;
 use crate::host::OpenDatabase;
@@ -157,6 +158,8 @@ pub struct SessionState {
     pub client: Arc<Client>,
     /// Whom it acts as.
     pub identity: Identity,
+    /// What others may see of it.
+    pub activity: Arc<Activity>,
     /// Set by another thread to stop the running batch at its next loop turn, statement or row batch.
     pub cancel: Arc<AtomicBool>,
     pub(crate) transaction: Transaction,
@@ -203,6 +206,7 @@ impl SessionState {
             options: SetOptions::default(),
             client: Arc::default(),
             identity: Identity::default(),
+            activity: Arc::default(),
             transaction: Transaction::of_session(spid, cancel.clone()),
             cancel,
             rowcount: 0,
@@ -222,6 +226,11 @@ impl SessionState {
             texts: TextCache::default(),
             frames: Vec::new(),
         }
+    }
+
+    /// Tells the others how the session stands now ([`SessionState::activity`]).
+    pub fn publish(&self) {
+        self.activity.publish(self);
     }
 
     /// @@TRANCOUNT.

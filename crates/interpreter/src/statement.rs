@@ -1,5 +1,6 @@
 //! Statements over tables: bound again when names have moved, run in a transaction, undone when they fail.
 
+use crate::activity::command_number;
 use crate::code::Code;
 use crate::environment::SessionEnvironment;
 use crate::kind::command_of;
@@ -169,6 +170,10 @@ impl Vm<'_> {
         if self.state.options.fmtonly || self.state.options.noexec {
             return self.without_running(code, index, frame, guarded);
         }
+        let statement = &code.statements[index];
+        let command = command_number(&statement.kind, statement.source.as_deref().map(|s| &s.kind));
+        let state = &*self.state;
+        state.activity.statement(command, state.nesting, state.transaction.count);
         let mut planned = self.planned(code, learnt, index)?;
         let result = self.run_planned(&mut planned, code, index, frame, guarded);
         learnt.statements[index] = Some(planned);

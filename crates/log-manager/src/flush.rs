@@ -68,6 +68,7 @@ pub(crate) struct Flusher {
     pub(crate) pad_bytes: u64,
     /// From handing over to completion, summed.
     pub(crate) write_ns: u64,
+    pub(crate) opened_ns: u64,
     /// Who handed the last write over.
     pub(crate) last_writer: Option<WriterPlace>,
 }
@@ -89,6 +90,7 @@ impl Flusher {
             bytes_flushed: 0,
             pad_bytes: 0,
             write_ns: 0,
+            opened_ns: clock::now_ns(),
             last_writer: None,
         }
     }

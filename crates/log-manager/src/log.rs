@@ -79,6 +79,9 @@ pub struct LogStats {
     pub flush_wait_ns: u64,
     /// From handing writes over to their completion, summed.
     pub write_ns: u64,
+    /// When the log was opened, and when a write was last complete (0: never); on the monotonic clock.
+    pub opened_ns: u64,
+    pub last_write_ns: u64,
 }
 
 /// Whoever must not write a page before its log is durable asks through this.
@@ -322,6 +325,11 @@ impl Log {
         vlfs.offset_of(vlfs.headers.len())
     }
 
+    /// Bytes of the log buffer.
+    pub fn ring_bytes(&self) -> u64 {
+        self.core.ring.bytes()
+    }
+
     /// The file.
     pub fn file(&self) -> &Arc<dyn File> {
         &self.core.file
@@ -347,6 +355,8 @@ impl Log {
             flush_waits,
             flush_wait_ns,
             write_ns: f.write_ns,
+            opened_ns: f.opened_ns,
+            last_write_ns: f.timings.back().map_or(0, |t| t.completed_ns),
         }
     }
 

@@ -48,6 +48,11 @@ impl Ring {
     }
 
     /// Bytes of the stream that fit.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.blocks * BLOCK_BYTES as u64
+    }
+
+    /// Bytes of the stream that it has room for.
     pub(crate) fn payload_bytes(&self) -> u64 {
         self.blocks * PAYLOAD_BYTES as u64
     }

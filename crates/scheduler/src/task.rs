@@ -88,6 +88,20 @@ impl Usage {
     }
 }
 
+impl Usage {
+    /// Both together.
+    pub fn plus(&self, other: &Usage) -> Usage {
+        Usage {
+            cpu_ns: self.cpu_ns + other.cpu_ns,
+            signal_ns: self.signal_ns + other.signal_ns,
+            context_switches: self.context_switches + other.context_switches,
+            page_lookups: self.page_lookups + other.page_lookups,
+            page_reads: self.page_reads + other.page_reads,
+            page_writes: self.page_writes + other.page_writes,
+        }
+    }
+}
+
 fn bump(cell: &AtomicU64, n: u64) {
     cell.store(cell.load(Relaxed).wrapping_add(n), Relaxed);
 }

@@ -383,12 +383,24 @@ impl Connection {
                             connection.kill();
                         }
                     });
+                    self.describe(&session);
                     work.stage = Stage::Session(session);
                     Some(Flow::Continue)
                 }
             };
         }
         request::serve_next(self, work)
+    }
+
+    /// Tells the views where the client is, and what counts its traffic.
+    fn describe(&self, session: &Session) {
+        let traffic = self.state.lock().io.traffic.clone();
+        traffic.heard_by(self.scheduler());
+        session.tell(|facts| {
+            if let Some(connection) = &mut facts.connection {
+                connection.traffic = Some(traffic);
+            }
+        });
     }
 
     /// Nothing is whole: reads more, or goes idle (`None`).
@@ -427,6 +439,7 @@ impl Connection {
             self.stream.deregister(self.shared.reactor(from), token);
         }
         self.scheduler.store(to, Relaxed);
+        state.io.traffic.heard_by(to);
         self.shared.registry.moved(from, to);
         match self.stream.register(self.shared.reactor(to), self.clone()) {
             Ok(token) => state.token = Some(token),

@@ -14,6 +14,7 @@
 
 use runtime::net::Stream;
 use rustls::{ServerConfig, ServerConnection};
+use session::Traffic;
 use std::cell::RefCell;
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -82,11 +83,20 @@ pub(crate) struct Io {
     sent: usize,
     /// The peer has closed, or the connection is broken.
     pub ended: bool,
+    /// Counts what comes and goes.
+    pub traffic: Arc<Traffic>,
 }
 
 impl Io {
     pub fn new() -> Io {
-        Io { framer: Framer::new(), layer: Layer::Plain, unsent: Vec::new(), sent: 0, ended: false }
+        Io {
+            framer: Framer::new(),
+            layer: Layer::Plain,
+            unsent: Vec::new(),
+            sent: 0,
+            ended: false,
+            traffic: Arc::default(),
+        }
     }
 
     pub fn is_encrypted(&self) -> bool {
@@ -111,12 +121,18 @@ impl Io {
             }
         };
         self.framer.received(n);
+        if n > 0 {
+            self.traffic.read();
+        }
         self.ended |= received == Received::Ended;
         Ok(received)
     }
 
     fn read(&mut self, stream: &Stream, buffer: &mut [u8]) -> io::Result<(usize, Received)> {
         let result = read(stream, buffer);
+        if matches!(result, Ok((n, _)) if n > 0) {
+            self.traffic.read();
+        }
         self.ended |= !matches!(result, Ok((_, Received::Drained | Received::More)));
         result
     }
@@ -245,7 +261,10 @@ impl Io {
         let mut done = 0;
         while done < bytes.len() {
             match stream.try_write(&bytes[done..]) {
-                Ok(n) => done += n,
+                Ok(n) => {
+                    done += n;
+                    self.traffic.wrote();
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => {
                     self.ended = true;

@@ -289,6 +289,7 @@ impl Login {
             client_port: Some(i32::from(peer.port())),
             local_address: Some(local.ip().to_canonical().to_string()),
             local_port: Some(i32::from(local.port())),
+            traffic: None,
         };
         let asked = session::Login {
             user: login.user.clone(),

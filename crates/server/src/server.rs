@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use runtime::net::{Listener, Reactor};
 use runtime::{clock, task};
 use scheduler::{JoinHandle, Schedulers};
-use session::Instance;
+use session::{Instance, ListenerFacts};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -143,6 +143,13 @@ impl Server {
             info!(address = %started.address(), "listening");
             accepting.push(started);
         }
+        let start_unix_ns = runtime::clock::unix_ns();
+        let told = accepting.iter().map(|listener| ListenerFacts {
+            ip: listener.address().ip(),
+            port: listener.address().port(),
+            start_unix_ns,
+        });
+        instance.tell_listeners(told.collect());
         let theirs = shared.clone();
         let watch = instance.schedulers().spawn("login time-outs", None, move || watch(&theirs));
         Ok(Server {

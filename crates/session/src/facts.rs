@@ -1,9 +1,9 @@
 //! What the instance tells its system views: databases, sessions, the machine.
 
 use crate::Instance;
-use scheduler::Stats;
+use scheduler::{Stats, TaskInfo};
 use std::sync::Arc;
-use system_views::{Database, Server, ServerFacts, SessionFacts, SwitchFacts};
+use system_views::{Database, ListenerFacts, Server, ServerFacts, SessionFacts, SwitchFacts};
 
 /// The instance as the system views see it.
 pub(crate) struct InstanceFacts<'a>(pub &'a Arc<Instance>);
@@ -33,6 +33,14 @@ impl Server for InstanceFacts<'_> {
 
     fn sessions(&self) -> Vec<SessionFacts> {
         self.0.sessions()
+    }
+
+    fn tasks(&self) -> Vec<TaskInfo> {
+        self.0.schedulers().tasks()
+    }
+
+    fn listeners(&self) -> Vec<ListenerFacts> {
+        self.0.listeners.lock().clone()
     }
 
     fn facts(&self) -> ServerFacts {

@@ -10,6 +10,7 @@ use crate::logins::Logins;
 use crate::registry::Registered;
 use crate::session::Session;
 use crate::switches::Switches;
+use crate::system_sessions::SystemSessions;
 use catalog::{Catalog, DatabaseDef, DatabaseState, ServerCatalog};
 use device::{LockGuard, OpenOptions};
 use engine::{
@@ -25,7 +26,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use system_views::SessionFacts;
+use system_views::{ListenerFacts, SessionFacts};
 
 /// The first spid of a user's session; lower ones are the instance's own.
 const FIRST_USER_SPID: u16 = 51;
@@ -51,6 +52,10 @@ pub struct Instance {
     pub(crate) settings: Mutex<BTreeMap<String, i64>>,
     pub(crate) trace_flags: Mutex<BTreeSet<i32>>,
     pub(crate) switches: Mutex<Switches>,
+    /// The sockets that take connections, as their server has told.
+    pub(crate) listeners: Mutex<Vec<ListenerFacts>>,
+    /// The sessions of the databases' own tasks.
+    system: Arc<SystemSessions>,
     _lock: LockGuard,
 }
 
@@ -115,6 +120,7 @@ struct Running {
     open: Arc<OpenDatabase>,
     stop: Arc<AtomicBool>,
     background: Vec<JoinHandle<()>>,
+    system: Arc<SystemSessions>,
 }
 
 /// The list of databases, those that are open, those that could not be.
@@ -140,7 +146,8 @@ impl Instance {
             ..scheduler::Config::default()
         })
         .map_err(|error| OpenError::Schedulers { what: error.to_string() })?;
-        match Self::open_databases(&config, &schedulers) {
+        let system = Arc::new(SystemSessions::default());
+        match Self::open_databases(&config, &schedulers, &system) {
             Ok((server, databases, troubles)) => {
                 let instance = Arc::new(Instance {
                     troubles: RwLock::new(troubles),
@@ -158,6 +165,8 @@ impl Instance {
                     started_unix_ns: runtime::clock::unix_ns(),
                     settings: Mutex::new(BTreeMap::new()),
                     trace_flags: Mutex::new(BTreeSet::new()),
+                    listeners: Mutex::default(),
+                    system,
                     _lock: lock,
                 });
                 instance.start_switches();
@@ -174,6 +183,7 @@ impl Instance {
     fn open_databases(
         config: &InstanceConfig,
         schedulers: &Arc<Schedulers>,
+        system: &Arc<SystemSessions>,
     ) -> Result<Opened, OpenError> {
         let master_path = config.data_dir.join("master.mdf");
         let files = DbFiles::named(&config.data_dir, "master");
@@ -202,7 +212,7 @@ impl Instance {
         making.end()?;
         let mut databases = BTreeMap::new();
         let master = OpenDatabase { id: 1, name: "master".into(), engine, catalog };
-        databases.insert("master".to_owned(), Running::start(Arc::new(master), schedulers));
+        databases.insert("master".to_owned(), Running::start(Arc::new(master), schedulers, system));
         let mut troubles = BTreeMap::new();
         for def in server.databases() {
             match def.state {
@@ -218,7 +228,10 @@ impl Instance {
             // One damaged database does not keep the others from their users.
             match open_database(config, &def) {
                 Ok(open) => {
-                    databases.insert(fold(&def.name), Running::start(Arc::new(open), schedulers));
+                    databases.insert(
+                        fold(&def.name),
+                        Running::start(Arc::new(open), schedulers, system),
+                    );
                 }
                 Err(trouble) => {
                     tell_operator(&def.name, &trouble.why);
@@ -336,10 +349,10 @@ impl Instance {
 
     pub(crate) fn add_database(&self, open: OpenDatabase) {
         let key = fold(&open.name);
-        let running = Running::start(Arc::new(open), &self.schedulers);
+        let running = Running::start(Arc::new(open), &self.schedulers, &self.system);
         let open = running.open.clone();
         self.databases.write().insert(key, running);
-        self.tell_switches(&open.engine);
+        self.tell_switches(&open);
     }
 
     /// Takes a database out of service and closes it. `Err` gives it back when sessions still use it. Suspends.
@@ -378,7 +391,7 @@ impl Instance {
         let mut sessions = self.sessions.lock();
         let spid =
             (FIRST_USER_SPID..).find(|spid| !sessions.contains_key(spid)).unwrap_or(u16::MAX);
-        let registered = Arc::new(Registered::new(spid, 1));
+        let registered = Arc::new(Registered::new(spid));
         sessions.insert(spid, registered.clone());
         (spid, registered)
     }
@@ -399,12 +412,25 @@ impl Instance {
 
     /// Whether a login has sessions.
     pub(crate) fn is_logged_in(&self, login: &str) -> bool {
-        self.sessions().iter().any(|session| catalog::same_name(&session.login, login))
+        let users = self.sessions().into_iter().filter(|session| session.system.is_none());
+        users.into_iter().any(|session| catalog::same_name(&session.login, login))
     }
 
-    /// The sessions as sys.dm_exec_sessions shows them, by spid.
+    /// The number of the session of a database's own task; 0 when it has none.
+    pub(crate) fn system_session(&self, command: &str, database: u16) -> u32 {
+        self.system.of(command, database.into()).unwrap_or(0)
+    }
+
+    /// Says which sockets take connections (sys.dm_tcp_listener_states).
+    pub fn tell_listeners(&self, listeners: Vec<ListenerFacts>) {
+        *self.listeners.lock() = listeners;
+    }
+
+    /// The sessions as sys.dm_exec_sessions shows them, by spid; those of the databases' own tasks are among them.
     pub fn sessions(&self) -> Vec<SessionFacts> {
-        self.sessions.lock().values().map(|registered| registered.facts()).collect()
+        let mut all = self.system.facts();
+        all.extend(self.sessions.lock().values().map(|registered| registered.facts()));
+        all
     }
 
     /// @@SERVERNAME.
@@ -426,16 +452,28 @@ pub(crate) enum CloseRefused {
 }
 
 impl Running {
-    fn start(open: Arc<OpenDatabase>, schedulers: &Arc<Schedulers>) -> Running {
+    fn start(
+        open: Arc<OpenDatabase>,
+        schedulers: &Arc<Schedulers>,
+        system: &Arc<SystemSessions>,
+    ) -> Running {
+        let session = |command| system.enter(command, open.id.into()).unwrap_or(0);
+        session("LOG WRITER");
+        let (checkpoint, lazy_writer) = (session("CHECKPOINT"), session("LAZY WRITER"));
         let stop = Arc::new(AtomicBool::new(false));
         let (theirs, until) = (open.clone(), stop.clone());
         let name = format!("background of {}", open.name);
-        let background =
-            schedulers.spawn(&name, None, move || theirs.engine.run_background(&until));
+        let background = schedulers.spawn(&name, None, move || {
+            scheduler::set_session(checkpoint);
+            theirs.engine.run_background(&until);
+        });
         let (theirs, until) = (open.clone(), stop.clone());
         let name = format!("lazy writer of {}", open.name);
-        let lazy = schedulers.spawn(&name, None, move || theirs.engine.run_lazy_writer(&until));
-        Running { open, stop, background: vec![background, lazy] }
+        let lazy = schedulers.spawn(&name, None, move || {
+            scheduler::set_session(lazy_writer);
+            theirs.engine.run_lazy_writer(&until);
+        });
+        Running { open, stop, background: vec![background, lazy], system: system.clone() }
     }
 
     fn end(mut self) {
@@ -443,6 +481,7 @@ impl Running {
         for task in self.background.drain(..) {
             let _ = task.join();
         }
+        self.system.leave(self.open.id.into());
     }
 }
 

@@ -24,6 +24,7 @@ mod registry;
 mod restore;
 mod session;
 pub mod switches;
+mod system_sessions;
 mod trace_flags;
 
 pub use config::{InstanceConfig, OpenError};
@@ -39,4 +40,4 @@ pub use interpreter::{
 pub use login::Login;
 pub use session::Session;
 pub use switches::Switches;
-pub use system_views::{ConnectionFacts, SessionFacts};
+pub use system_views::{ConnectionFacts, ListenerFacts, SessionFacts, Traffic};

@@ -1,16 +1,18 @@
-//! What the other sessions may know of one: who it is, whether it works, since when.
+//! What the other sessions may know of one: who it is, whether it works, since when, what it has used.
 //!
-//! Promise: a request costs its session a few stores into memory of its own, two readings of the clock and no lock;
+//! Promise: a request costs its session a few stores into memory of its own, some readings of the clock and no lock;
 //! whoever looks reads the parts one by one, so they may be of two moments.
 
-use interpreter::{Client, SessionState};
+use interpreter::{Activity, Client};
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicI16, AtomicU32, AtomicU64, Ordering::Relaxed};
+use scheduler::Usage;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use system_views::{ConnectionFacts, SessionFacts};
 
 /// A session as sys.dm_exec_sessions shows it.
 pub(crate) struct Registered {
+    spid: u16,
     /// What is told once: login, host, program, connection.
     about: Mutex<SessionFacts>,
     running: AtomicBool,
@@ -20,16 +22,42 @@ pub(crate) struct Registered {
     cancel: OnceLock<Arc<AtomicBool>>,
     /// Wakes whoever serves it, so that its end does not wait for the client's next word.
     on_kill: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    /// What the session itself tells of its requests.
+    activity: OnceLock<Arc<Activity>>,
     request_start_unix_ns: AtomicU64,
     request_end_unix_ns: AtomicU64,
-    database_id: AtomicU32,
-    open_transactions: AtomicU32,
-    isolation: AtomicI16,
+    elapsed_ns: AtomicU64,
+    /// What its requests have used, and what the task had used before the one that runs.
+    used: UsageCells,
+    used_before: UsageCells,
+}
+
+#[derive(Default)]
+struct UsageCells([AtomicU64; 6]);
+
+impl UsageCells {
+    fn store(&self, usage: &Usage) {
+        let values = [
+            usage.cpu_ns,
+            usage.signal_ns,
+            usage.context_switches,
+            usage.page_lookups,
+            usage.page_reads,
+            usage.page_writes,
+        ];
+        self.0.iter().zip(values).for_each(|(cell, value)| cell.store(value, Relaxed));
+    }
+
+    fn load(&self) -> Usage {
+        let [cpu_ns, signal_ns, context_switches, page_lookups, page_reads, page_writes] =
+            std::array::from_fn(|i| self.0[i].load(Relaxed));
+        Usage { cpu_ns, signal_ns, context_switches, page_lookups, page_reads, page_writes }
+    }
 }
 
 impl Registered {
     /// A session that begins now.
-    pub fn new(spid: u16, database_id: u16) -> Registered {
+    pub fn new(spid: u16) -> Registered {
         let about = SessionFacts {
             id: spid as i32,
             login_unix_ns: runtime::clock::unix_ns(),
@@ -37,16 +65,18 @@ impl Registered {
             ..SessionFacts::default()
         };
         Registered {
+            spid,
             about: Mutex::new(about),
             running: AtomicBool::new(false),
             killed: AtomicBool::new(false),
             cancel: OnceLock::new(),
             on_kill: OnceLock::new(),
+            activity: OnceLock::new(),
             request_start_unix_ns: AtomicU64::new(0),
             request_end_unix_ns: AtomicU64::new(0),
-            database_id: AtomicU32::new(database_id as u32),
-            open_transactions: AtomicU32::new(0),
-            isolation: AtomicI16::new(2),
+            elapsed_ns: AtomicU64::new(0),
+            used: UsageCells::default(),
+            used_before: UsageCells::default(),
         }
     }
 
@@ -55,9 +85,10 @@ impl Registered {
         change(&mut self.about.lock());
     }
 
-    /// The flag that stops its requests.
-    pub fn stop_by(&self, cancel: Arc<AtomicBool>) {
+    /// The flag that stops its requests, and what tells of them.
+    pub fn follow(&self, cancel: Arc<AtomicBool>, activity: Arc<Activity>) {
         let _ = self.cancel.set(cancel);
+        let _ = self.activity.set(activity);
     }
 
     /// What is done, once, when KILL asks for its end.
@@ -83,30 +114,40 @@ impl Registered {
         self.killed.load(Relaxed)
     }
 
-    /// A request begins.
+    /// A request begins, on the task that calls.
     pub fn begin(&self) {
+        scheduler::set_session(self.spid.into());
+        self.used_before.store(&scheduler::usage());
         self.request_start_unix_ns.store(runtime::clock::unix_ns(), Relaxed);
         self.running.store(true, Relaxed);
     }
 
-    /// It has ended, and left the session like this.
-    pub fn end(&self, state: &SessionState) {
+    /// It has ended.
+    pub fn end(&self) {
+        let now = runtime::clock::unix_ns();
+        let request = scheduler::usage().since(&self.used_before.load());
+        self.used.store(&self.used.load().plus(&request));
+        let took = now.saturating_sub(self.request_start_unix_ns.load(Relaxed));
+        self.elapsed_ns.store(self.elapsed_ns.load(Relaxed) + took, Relaxed);
+        self.request_end_unix_ns.store(now, Relaxed);
         self.running.store(false, Relaxed);
-        self.request_end_unix_ns.store(runtime::clock::unix_ns(), Relaxed);
-        self.database_id.store(state.database.id as u32, Relaxed);
-        self.open_transactions.store(state.trancount(), Relaxed);
-        self.isolation.store(isolation_number(state), Relaxed);
+        scheduler::set_session(0);
     }
 
     /// The session now.
     pub fn facts(&self) -> SessionFacts {
+        let activity = self.activity.get();
+        let context_info = activity.and_then(|a| a.context_info()).map(|b| b.to_vec());
         SessionFacts {
-            database_id: self.database_id.load(Relaxed) as i32,
             running: self.running.load(Relaxed),
-            open_transactions: self.open_transactions.load(Relaxed) as i32,
             request_start_unix_ns: self.request_start_unix_ns.load(Relaxed),
             request_end_unix_ns: self.request_end_unix_ns.load(Relaxed),
-            isolation: self.isolation.load(Relaxed),
+            published: activity.map(|a| a.published()).unwrap_or_default(),
+            context_info,
+            input: activity.map(|a| a.input()).unwrap_or_default(),
+            used: self.used.load(),
+            used_before: self.used_before.load(),
+            elapsed_ns: self.elapsed_ns.load(Relaxed),
             ..self.about.lock().clone()
         }
     }
@@ -132,17 +173,7 @@ pub(crate) fn describe(facts: &mut SessionFacts, client: &Client) {
             client_port: None,
             local_address: None,
             local_port: (client.local_port > 0).then_some(client.local_port as i32),
+            traffic: None,
         });
-    }
-}
-
-/// SQL Server's number of the isolation level.
-fn isolation_number(state: &SessionState) -> i16 {
-    match state.options.isolation {
-        engine::Isolation::ReadUncommitted => 1,
-        engine::Isolation::ReadCommitted => 2,
-        engine::Isolation::RepeatableRead => 3,
-        engine::Isolation::Serializable => 4,
-        engine::Isolation::Snapshot => 5,
     }
 }

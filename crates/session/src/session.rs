@@ -15,6 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use system_views::SessionFacts;
+use telemetry::{Counter, counters};
 use types::{SqlType, Value};
 
 /// From here on an error ends the session.
@@ -47,11 +48,15 @@ impl Session {
         identity: Identity,
     ) -> Session {
         let (spid, registered) = instance.enter_session();
+        if client.packet_size > 0 {
+            counters::add(Counter::Logins, 1);
+        }
         registered.tell(|facts| registry::describe(facts, &client));
         let home = database.name.clone();
         let mut state = SessionState::new(spid, database);
         state.client = Arc::new(client);
-        registered.stop_by(state.cancel.clone());
+        registered.follow(state.cancel.clone(), state.activity.clone());
+        state.publish();
         state.identity = identity;
         let host = InstanceHost::new(instance.clone());
         Session { instance: instance.clone(), host, state, registered, home, ended: false }
@@ -108,6 +113,7 @@ impl Session {
 
     /// What [`Session::reset`] does, and sp_reset_connection called by name.
     fn go_back(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) {
+        counters::add(Counter::ConnectionResets, 1);
         let database = self.state.database.name.clone();
         let before = self.state.open_transaction();
         self.state.reset_connection(keep_transaction);
@@ -122,6 +128,7 @@ impl Session {
         {
             sink.environment(EnvironmentChange::Database { old: &database, new: &self.home });
         }
+        self.state.publish();
     }
 
     fn run(
@@ -150,7 +157,7 @@ impl Session {
             self.ended = true;
             self.state.reset();
         }
-        self.registered.end(&self.state);
+        self.registered.end();
         if self.end_if_killed() {
             sink.message(&severe(596, 21, KILLED));
             return Err(());
@@ -220,6 +227,9 @@ impl Drop for Session {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             self.state.reset();
+        }
+        if self.state.client.packet_size > 0 {
+            counters::add(Counter::Logouts, 1);
         }
         self.instance.leave_session(self.state.spid);
     }

@@ -6,9 +6,9 @@
 //! ends: the next start takes defaults and flags.
 
 use crate::Instance;
-use engine::{Database, Reserve, UsageForm, Writer};
+use engine::{Reserve, UsageForm, Writer};
+use interpreter::OpenDatabase;
 use runtime::backoff;
-use scheduler::Schedulers;
 use std::fmt;
 use std::sync::Arc;
 use topology::Topology;
@@ -287,9 +287,9 @@ impl Switches {
     }
 
     /// What concerns a database; `before`: what it was told last.
-    fn apply_to(&self, database: &Database, before: Option<&Switches>, schedulers: &Schedulers) {
+    fn apply_to(&self, open: &OpenDatabase, before: Option<&Switches>, instance: &Instance) {
         let changed = |id| before.is_none_or(|before| before.get(id) != self.get(id));
-        let log = database.log();
+        let log = open.engine.log();
         log.set_reserve(match self.get(SwitchId::LogReserve) {
             "SPINLOCK" => Reserve::Spinlock,
             _ => Reserve::Lanes,
@@ -304,8 +304,14 @@ impl Switches {
                     log.set_writer(Writer::Scheduled);
                     let here =
                         |stats: &scheduler::Stats| stats.cpu.is_some_and(|c| cpus.contains(&c));
+                    let schedulers = instance.schedulers();
                     let on = schedulers.stats().iter().position(here).unwrap_or(0);
-                    schedulers.spawn("LOG WRITER", Some(on), log.writer_task());
+                    let session = instance.system_session("LOG WRITER", open.id);
+                    let write = log.writer_task();
+                    schedulers.spawn("LOG WRITER", Some(on), move || {
+                        scheduler::set_session(session);
+                        write();
+                    });
                 }
                 // A log begins so.
                 _ if before.is_none() => {}
@@ -349,14 +355,14 @@ impl Instance {
         let before = std::mem::replace(&mut *now, next);
         now.apply_to_process();
         for open in self.databases().iter().filter(|open| open.id != 1) {
-            now.apply_to(&open.engine, Some(&before), self.schedulers());
+            now.apply_to(open, Some(&before), self);
         }
         Ok(())
     }
 
     /// A database that has come online takes over what is in force. `master` keeps the defaults: it is never busy.
-    pub(crate) fn tell_switches(&self, database: &Database) {
-        self.switches.lock().apply_to(database, None, self.schedulers());
+    pub(crate) fn tell_switches(&self, open: &OpenDatabase) {
+        self.switches.lock().apply_to(open, None, self);
     }
 
     /// Those that were given at the start.
@@ -365,7 +371,7 @@ impl Instance {
         backoff::calibrate();
         self.switches.lock().apply_to_process();
         for open in self.databases().iter().filter(|open| open.id != 1) {
-            self.tell_switches(&open.engine);
+            self.tell_switches(open);
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Promise: a session sees its own uncommitted definitions in its database, and only committed ones elsewhere.
 
+use crate::facts::{ListenerFacts, SessionFacts};
 use catalog::{DatabaseDef, DdlScope, ObjectRef, TableDef, same_name};
 use interpreter::{OpenDatabase, SessionState};
 use std::sync::Arc;
@@ -11,8 +12,12 @@ use types::datetime::{DateTime, datetime_from_unix_ns};
 pub trait Server {
     /// Every database that is listed, online or not, by id.
     fn databases(&self) -> Vec<Database>;
-    /// The users' sessions, by id.
+    /// The sessions by id: users', and those of the server's own tasks.
     fn sessions(&self) -> Vec<SessionFacts>;
+    /// Every task of the schedulers.
+    fn tasks(&self) -> Vec<scheduler::TaskInfo>;
+    /// The sockets that take connections.
+    fn listeners(&self) -> Vec<ListenerFacts>;
     /// What does not change while the instance runs.
     fn facts(&self) -> ServerFacts;
     /// Statistics of the schedulers.
@@ -36,62 +41,6 @@ pub struct Database {
     pub suspect: bool,
     /// Its entry in `master`; `master` itself has none.
     pub definition: Option<Arc<DatabaseDef>>,
-}
-
-/// A user's session.
-#[derive(Clone, Debug, Default)]
-pub struct SessionFacts {
-    /// session_id.
-    pub id: i32,
-    /// UTC, ns since 1970.
-    pub login_unix_ns: u64,
-    /// The login it began with.
-    pub login: String,
-    /// The client's host, program, interface and process.
-    pub host: Option<String>,
-    /// See `host`.
-    pub program: Option<String>,
-    /// See `host`.
-    pub interface: Option<String>,
-    /// See `host`.
-    pub host_process: Option<i32>,
-    /// The current database.
-    pub database_id: i32,
-    /// A batch is running.
-    pub running: bool,
-    /// Transactions open.
-    pub open_transactions: i32,
-    /// UTC, ns since 1970: begin and end of the last request.
-    pub request_start_unix_ns: u64,
-    /// See `request_start_unix_ns`; 0 while it runs.
-    pub request_end_unix_ns: u64,
-    /// Isolation level in SQL Server's numbers: 1 read uncommitted ... 5 snapshot.
-    pub isolation: i16,
-    /// How it is connected; absent for a session inside this process.
-    pub connection: Option<ConnectionFacts>,
-}
-
-/// A connection of a session.
-#[derive(Clone, Debug, Default)]
-pub struct ConnectionFacts {
-    /// UTC, ns since 1970.
-    pub connect_unix_ns: u64,
-    /// `TCP` or `Shared memory`.
-    pub transport: String,
-    /// TLS is on.
-    pub encrypted: bool,
-    /// Bytes of a packet.
-    pub packet_bytes: i32,
-    /// The version of TDS, as in LOGINACK.
-    pub protocol_version: i32,
-    /// The client's address and port, ours likewise.
-    pub client_address: Option<String>,
-    /// See `client_address`.
-    pub client_port: Option<i32>,
-    /// See `client_address`.
-    pub local_address: Option<String>,
-    /// See `client_address`.
-    pub local_port: Option<i32>,
 }
 
 /// What does not change while the instance runs.

@@ -156,6 +156,14 @@ impl<T: Cell> Cell for Option<T> {
     }
 }
 
+/// A column's name without what makes a keyword an identifier (`r#type`).
+pub const fn plain(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        [b'r', b'#', ..] => name.split_at(2).1,
+        _ => name,
+    }
+}
+
 /// The value NULL, of any type.
 pub const NULL: Value = Value::Null;
 
@@ -174,7 +182,7 @@ macro_rules! view {
             columns: &[$({
                 #[allow(unused_variables, reason = "a column may be the same in every row")]
                 let column = $crate::declare::Column {
-                    name: stringify!($column),
+                    name: $crate::declare::plain(stringify!($column)),
                     ty: $crate::declare::sql_type!($ty $(($($arg),+))?),
                     nullable: $crate::declare::nullable!($($null)?),
                     get: |$row: &$item| $crate::declare::Cell::cell($get),

@@ -10,6 +10,7 @@
 
 pub mod context;
 pub mod declare;
+pub mod facts;
 pub mod registry;
 
 pub mod functions;
@@ -23,7 +24,8 @@ mod information_schema;
 mod odbc;
 mod statistics;
 
-pub use context::{ConnectionFacts, Context, Database, Server, ServerFacts, SessionFacts};
+pub use context::{Context, Database, Server, ServerFacts};
+pub use facts::{ConnectionFacts, ListenerFacts, SessionFacts, Traffic};
 
 pub use statistics::switches::SwitchFacts;
 
@@ -48,10 +50,15 @@ static PARTS: &[&[&dyn Declared]] = &[
     information_schema::CONSTRAINTS,
     information_schema::ROUTINES,
     statistics::counters::VIEWS,
+    statistics::io::VIEWS,
+    statistics::locks::VIEWS,
     statistics::log::VIEWS,
     statistics::sessions::VIEWS,
     statistics::switches::VIEWS,
     statistics::system::VIEWS,
+    statistics::tasks::VIEWS,
+    statistics::text::VIEWS,
+    statistics::usage::VIEWS,
     statistics::waits::VIEWS,
 ];
 

@@ -72,6 +72,7 @@ static MODULES: &[Module] = modules! {
     "sp_helpdb"
     "sp_helpfile"
     "sp_helpindex"
+    "sp_lock"
     "sp_pkeys"
     "sp_server_info"
     "sp_spaceused"

@@ -1,8 +1,15 @@
-//! Statistics views (`sys.dm_*`): waits, spinlocks, latches, sessions, counters.
+//! Statistics views (`sys.dm_*`): waits, spinlocks, latches; sessions, requests, tasks; locks and transactions; files
+//! and logs; counters; the machine.
 
 pub mod counters;
+pub mod io;
+pub mod locks;
 pub mod log;
 pub mod sessions;
+pub mod snapshot;
 pub mod switches;
 pub mod system;
+pub mod tasks;
+pub mod text;
+pub mod usage;
 pub mod waits;

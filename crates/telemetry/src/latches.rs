@@ -47,7 +47,8 @@ pub fn clear() {
     *base = Some(totals());
 }
 
-fn totals() -> Vec<WaitStat> {
+/// Every class since the process began, whatever was cleared.
+pub fn totals() -> Vec<WaitStat> {
     let names = LatchClass::ALL.iter().map(|w| w.name());
     sum(names, |s| (&s.latches, &s.latches_epoch), EPOCH.load(Relaxed))
 }

@@ -103,7 +103,8 @@ pub fn clear() {
     *base = Some(totals());
 }
 
-fn totals() -> Vec<WaitStat> {
+/// Every wait type since the process began, whatever was cleared.
+pub fn totals() -> Vec<WaitStat> {
     let names = WaitType::ALL.iter().map(|w| w.name());
     sum(names, |s| (&s.waits, &s.waits_epoch), EPOCH.load(Relaxed))
 }

@@ -44,6 +44,16 @@ pub enum VersionSeen {
 pub struct VersionStore {
     shards: Box<[CachePadded<Mutex<Shard>>]>,
     count: AtomicU64,
+    bytes: AtomicU64,
+}
+
+/// Memory of a version beside its row, about.
+const VERSION_BYTES: u64 = std::mem::size_of::<Version>() as u64;
+
+impl Version {
+    fn bytes(&self) -> u64 {
+        self.row.len() as u64 + VERSION_BYTES
+    }
 }
 
 impl Default for VersionStore {
@@ -51,6 +61,7 @@ impl Default for VersionStore {
         VersionStore {
             shards: (0..SHARDS).map(|_| CachePadded::new(Mutex::default())).collect(),
             count: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
         }
     }
 }
@@ -63,6 +74,7 @@ impl VersionStore {
     /// Keeps `row`, stamped `stamp`, which `by` replaces. `hash` is [`crate::key_hash`].
     pub fn push(&self, tree: u64, key: &[u8], hash: u64, stamp: Stamp, row: &[u8], by: Stamp) {
         let version = Version { stamp, by, row: row.into() };
+        self.bytes.fetch_add(version.bytes(), Relaxed);
         let mut shard = self.shard(hash).lock();
         let chains = shard.entry(hash).or_default();
         match chains.iter_mut().find(|c| c.tree == tree && *c.key == *key) {
@@ -135,14 +147,18 @@ impl VersionStore {
             };
             in_use.needs(since, until)
         };
-        let mut gone = 0;
+        let (mut gone, mut gone_bytes) = (0, 0);
         for shard in &self.shards {
             runtime::task::maybe_yield();
             let mut shard = shard.lock();
             shard.retain(|_, chains| {
                 chains.retain_mut(|chain| {
                     let before = chain.versions.len();
-                    chain.versions.retain(needed);
+                    chain.versions.retain(|version| {
+                        let stays = needed(version);
+                        gone_bytes += if stays { 0 } else { version.bytes() };
+                        stays
+                    });
                     gone += (before - chain.versions.len()) as u64;
                     !chain.versions.is_empty()
                 });
@@ -150,8 +166,14 @@ impl VersionStore {
             });
         }
         self.count.fetch_sub(gone, Relaxed);
+        self.bytes.fetch_sub(gone_bytes, Relaxed);
         telemetry::counters::add(telemetry::Counter::VersionsRemoved, gone);
         gone
+    }
+
+    /// Memory that they take, about.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Relaxed)
     }
 
     /// How many versions there are.

@@ -57,6 +57,12 @@ pub fn all(context: &Context<'_>) -> Vec<Index> {
     tables.iter().filter_map(|o| o.table().map(index)).collect()
 }
 
+/// The trees of a table, by index_id.
+pub fn trees_of(table: &TableDef) -> Vec<(i32, engine::TreeId)> {
+    let clustered = table.primary_key.is_some() && !table.is_heap();
+    vec![(i32::from(clustered), table.tree)]
+}
+
 fn rows(context: &Context<'_>, _: &[Value]) -> Result<Vec<Index>, SqlError> {
     Ok(all(context))
 }

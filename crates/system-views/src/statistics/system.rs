@@ -1,14 +1,18 @@
-//! The machine and the process: sys.dm_os_sys_info, sys.dm_os_host_info, sys.dm_os_schedulers, sys.dm_server_services.
+//! The machine and the process: sys.dm_os_sys_info, sys.dm_os_host_info, sys.dm_os_schedulers, nodes and memory.
 //!
-//! Columns and types: SQL Server's documentation of each view. What has no meaning here is 0 or NULL.
+//! Columns and types: SQL Server's documentation of each view. What has no meaning here is 0 or NULL. Nodes are those
+//! of the hardware (no soft-NUMA). The memory of the buffer pools is what they have room for and what holds pages.
 
+use super::snapshot::{self, Address, Scheduler, Snapshot, topology};
 use crate::context::{Context, ServerFacts, moment};
 use crate::declare::{Declared, NULL, view};
 use executor::SqlError;
+use runtime::clock;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&SYS_INFO, &HOST_INFO, &SCHEDULERS];
+pub static VIEWS: &[&dyn Declared] =
+    &[&SYS_INFO, &HOST_INFO, &SCHEDULERS, &NODES, &MEMORY_NODES, &CLERKS, &LISTENERS];
 
 /// The machine, and how many schedulers run on it.
 pub struct System {
@@ -16,6 +20,66 @@ pub struct System {
     schedulers: i32,
     now_ns: u64,
     now_unix_ns: u64,
+    process: Process,
+    deadlocks: u64,
+    pinned: bool,
+}
+
+/// What the system tells of this process; zeros where it does not.
+#[derive(Clone, Copy, Default)]
+struct Process {
+    kernel_ms: i64,
+    user_ms: i64,
+    resident_kb: i64,
+    virtual_kb: i64,
+    locked_kb: i64,
+}
+
+/// `utime` and `stime` are in ticks of 10 ms on every Linux.
+const TICK_MS: i64 = 10;
+
+/// Fields 14 and 15 of a `stat` file: time outside and inside the kernel; (kernel, user) in ms.
+fn times_ms(stat: &str) -> Option<(i64, i64)> {
+    // The second field, in parentheses, may have blanks.
+    let rest = stat.rsplit_once(')')?.1;
+    let mut fields = rest.split_whitespace().skip(11);
+    let user: i64 = fields.next()?.parse().ok()?;
+    let kernel: i64 = fields.next()?.parse().ok()?;
+    Some((kernel * TICK_MS, user * TICK_MS))
+}
+
+/// The same of one thread.
+pub fn thread_times_ms(thread: u64) -> Option<(i64, i64)> {
+    times_ms(&std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?)
+}
+
+impl Process {
+    fn now() -> Process {
+        let read = |name: &str| std::fs::read_to_string(name).unwrap_or_default();
+        let (kernel_ms, user_ms) = times_ms(&read("/proc/self/stat")).unwrap_or_default();
+        let status = read("/proc/self/status");
+        let kb = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let number = line.and_then(|rest| rest.split_whitespace().next());
+            number.and_then(|n| n.parse().ok()).unwrap_or(0)
+        };
+        Process {
+            kernel_ms,
+            user_ms,
+            resident_kb: kb("VmRSS:"),
+            virtual_kb: kb("VmSize:"),
+            locked_kb: kb("VmLck:"),
+        }
+    }
+}
+
+/// Memory of the process, in KiB.
+pub fn resident_kb() -> u64 {
+    Process::now().resident_kb as u64
+}
+
+fn int(n: i64) -> i32 {
+    n.clamp(0, i32::MAX as i64) as i32
 }
 
 impl System {
@@ -24,22 +88,35 @@ impl System {
         (self.now_unix_ns.saturating_sub(self.facts.start_unix_ns) / 1_000_000) as i64
     }
 
-    /// As much as an int can say.
-    fn memory_kb(&self) -> i32 {
-        self.facts.memory_kb.min(i32::MAX as i64) as i32
-    }
-
     fn now_ms(&self) -> i64 {
         (self.now_ns / 1_000_000) as i64
+    }
+
+    /// Sockets, physical cores of one, logical CPUs of one.
+    fn shape(&self) -> (i32, i32, i32) {
+        let cpus = topology().map_or(&[][..], |machine| &machine.cpus);
+        let distinct = |mut keys: Vec<(usize, usize)>| {
+            keys.sort_unstable();
+            keys.dedup();
+            keys.len().max(1) as i32
+        };
+        let sockets = distinct(cpus.iter().map(|c| (c.package, 0)).collect());
+        let cores = distinct(cpus.iter().map(|c| (c.package, c.core)).collect());
+        (sockets, cores / sockets, (cpus.len() as i32 / sockets).max(1))
     }
 }
 
 fn system(context: &Context<'_>, _: &[Value]) -> Result<Vec<System>, SqlError> {
+    let schedulers = context.server.schedulers();
+    let cpus = topology().map_or(0, |machine| machine.cpus.len());
     Ok(vec![System {
         facts: context.server.facts(),
-        schedulers: context.server.schedulers().len() as i32,
-        now_ns: runtime::clock::now_ns(),
-        now_unix_ns: runtime::clock::unix_ns(),
+        pinned: schedulers.len() < cpus,
+        schedulers: schedulers.len() as i32,
+        now_ns: clock::now_ns(),
+        now_unix_ns: clock::unix_ns(),
+        process: Process::now(),
+        deadlocks: telemetry::counters::get(telemetry::Counter::Deadlocks),
     }])
 }
 
@@ -48,40 +125,55 @@ view! {
     cpu_ticks bigint = s.now_ns as i64;
     ms_ticks bigint = s.now_ms();
     cpu_count int = s.facts.cpus;
-    hyperthread_ratio int = s.facts.cpus;
+    hyperthread_ratio int = s.shape().2;
     physical_memory_kb bigint = s.facts.memory_kb;
     virtual_memory_kb bigint = 137_438_953_344i64;
-    committed_kb int = 0;
-    committed_target_kb int = s.memory_kb();
-    visible_target_kb int = s.memory_kb();
-    stack_size_in_bytes int = 262_144;
+    committed_kb int = int(s.process.resident_kb);
+    committed_target_kb int = int(s.facts.memory_kb);
+    visible_target_kb int = int(s.facts.memory_kb);
+    stack_size_in_bytes int = 524_288;
     os_quantum bigint = 4i64;
     os_error_mode int = 0;
     os_priority_class int null = 32;
     max_workers_count int = 32_767;
     scheduler_count int = s.schedulers;
     scheduler_total_count int = s.schedulers;
-    deadlock_monitor_serial_number int = 0;
+    deadlock_monitor_serial_number int = int(s.deadlocks as i64);
     sqlserver_start_time_ms_ticks bigint = s.now_ms() - s.up_ms();
     sqlserver_start_time datetime = moment(s.facts.start_unix_ns);
-    affinity_type int = 2;
-    affinity_type_desc varchar(60) = "AUTO";
-    process_kernel_time_ms bigint = 0i64;
-    process_user_time_ms bigint = 0i64;
+    affinity_type int = if s.pinned { 1 } else { 2 };
+    affinity_type_desc varchar(60) = if s.pinned { "MANUAL" } else { "AUTO" };
+    process_kernel_time_ms bigint = s.process.kernel_ms;
+    process_user_time_ms bigint = s.process.user_ms;
     time_source int = 0;
     time_source_desc nvarchar(60) = "QUERY_PERFORMANCE_COUNTER";
-    virtual_machine_type int = 0;
-    virtual_machine_type_desc nvarchar(60) = "NONE";
+    virtual_machine_type int = i32::from(is_virtual());
+    virtual_machine_type_desc nvarchar(60) = if is_virtual() { "HYPERVISOR" } else { "NONE" };
     softnuma_configuration int = 0;
     softnuma_configuration_desc nvarchar(60) = "OFF";
-    process_physical_affinity nvarchar(3072) = "";
+    process_physical_affinity nvarchar(3072) = physical_affinity();
     sql_memory_model int = 1;
     sql_memory_model_desc nvarchar(120) = "CONVENTIONAL";
-    socket_count int = 1;
-    cores_per_socket int = s.facts.cpus;
-    numa_node_count int = 1;
+    socket_count int = s.shape().0;
+    cores_per_socket int = s.shape().1;
+    numa_node_count int = snapshot::nodes().len() as i32;
     container_type int = 0;
     container_type_desc nvarchar(60) = "NONE";
+}
+
+/// Whether the processor says that a hypervisor is below.
+fn is_virtual() -> bool {
+    static KNOWN: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *KNOWN.get_or_init(|| {
+        let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        told.lines().any(|l| l.starts_with("flags") && l.contains(" hypervisor"))
+    })
+}
+
+/// `{{group,mask}...}` of the CPUs that the process may use.
+fn physical_affinity() -> String {
+    let mask = runtime::threads::affinity().into_iter().filter(|cpu| *cpu < 64);
+    format!("{{{{0,{:x}}}}}", mask.fold(0u64, |mask, cpu| mask | 1 << cpu))
 }
 
 view! {
@@ -95,38 +187,240 @@ view! {
     host_architecture nvarchar(256) = if cfg!(target_arch = "aarch64") { "ARM64" } else { "X64" };
 }
 
-fn schedulers(context: &Context<'_>, _: &[Value]) -> Result<Vec<scheduler::Stats>, SqlError> {
-    Ok(context.server.schedulers())
+/// A scheduler and the tasks on it.
+pub struct OnScheduler {
+    s: Scheduler,
+    /// Tasks that are there, tasks that run or wait for their turn, the running one's worker.
+    tasks: i32,
+    active: i32,
+    signal_ns: u64,
+    running: Option<Value>,
+}
+
+fn schedulers(context: &Context<'_>, _: &[Value]) -> Result<Vec<OnScheduler>, SqlError> {
+    let snapshot = Snapshot::take(context);
+    let one = |s: &Scheduler| {
+        let here = || snapshot.tasks.iter().filter(|t| t.scheduler_id == s.id);
+        OnScheduler {
+            tasks: here().count() as i32,
+            active: here().filter(|t| t.state != "SUSPENDED").count() as i32,
+            signal_ns: here().map(|t| t.usage.signal_ns).sum(),
+            running: here().find(|t| t.state == "RUNNING").map(|t| t.worker()),
+            s: s.clone(),
+        }
+    };
+    Ok(snapshot.schedulers.iter().map(one).collect())
 }
 
 view! {
-    SCHEDULERS = "sys.dm_os_schedulers" of scheduler::Stats as s, rows schedulers;
-    scheduler_address varbinary(8) = Value::binary(&(s.index as u64 + 1).to_be_bytes());
-    parent_node_id int = 0;
-    scheduler_id int = s.index as i32;
-    cpu_id smallint = s.cpu.unwrap_or(s.index) as i16;
-    status nvarchar(60) = "VISIBLE ONLINE";
-    is_online bit = true;
-    is_idle bit = s.runnable_tasks == 0;
+    SCHEDULERS = "sys.dm_os_schedulers" of OnScheduler as o, rows schedulers;
+    scheduler_address varbinary(8) = Address::Scheduler(o.s.id).value();
+    parent_node_id int = o.s.node;
+    scheduler_id int = o.s.id;
+    cpu_id smallint = o.s.cpu.unwrap_or(0) as i16;
+    status nvarchar(60) = o.s.status;
+    is_online bit = o.s.status != "VISIBLE OFFLINE";
+    is_idle bit = o.active == 0;
     preemptive_switches_count int = 0;
-    context_switches_count int = s.context_switches as i32;
-    idle_switches_count int = s.sleeps as i32;
-    current_tasks_count int = s.current_tasks as i32;
-    runnable_tasks_count int = s.runnable_tasks as i32;
-    current_workers_count int = s.current_tasks as i32;
-    active_workers_count int = s.current_tasks as i32;
+    context_switches_count int = int(o.s.stats.context_switches as i64);
+    idle_switches_count int = int(o.s.stats.sleeps as i64);
+    current_tasks_count int = o.tasks;
+    runnable_tasks_count int = int(o.s.stats.runnable_tasks as i64);
+    current_workers_count int = o.tasks;
+    active_workers_count int = o.tasks;
     work_queue_count bigint = 0i64;
-    pending_disk_io_count int = 0;
-    load_factor int = s.current_tasks as i32;
-    yield_count int = s.yields as i32;
+    pending_disk_io_count int = int(o.s.pending_io as i64);
+    load_factor int = o.tasks;
+    yield_count int = int(o.s.stats.yields as i64);
     last_timer_activity bigint = 0i64;
     failed_to_create_worker bit null = false;
-    active_worker_address varbinary(8) null = NULL;
+    active_worker_address varbinary(8) null = o.running.clone().unwrap_or(Value::Null);
     memory_object_address varbinary(8) = Value::binary(&[0; 8]);
     task_memory_object_address varbinary(8) = Value::binary(&[0; 8]);
     quantum_length_us bigint = 4_000i64;
-    total_cpu_usage_ms bigint null = NULL;
-    total_cpu_idle_capped_ms bigint null = (s.idle_ns / 1_000_000) as i64;
-    total_scheduler_delay_ms bigint null = NULL;
+    total_cpu_usage_ms bigint null = (o.s.stats.busy_ns / 1_000_000) as i64;
+    total_cpu_idle_capped_ms bigint null = 0i64;
+    total_scheduler_delay_ms bigint null = (o.signal_ns / 1_000_000) as i64;
     ideal_workers_limit int null = NULL;
+}
+
+/// A node of the machine.
+pub struct Node {
+    id: i32,
+    schedulers: Vec<Scheduler>,
+    tasks: i32,
+    /// What the process has of it, and locked, in KiB; the node's own memory.
+    resident_kb: i64,
+    virtual_kb: i64,
+    locked_kb: i64,
+    memory_kb: i64,
+}
+
+fn nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
+    let snapshot = Snapshot::take(context);
+    let process = Process::now();
+    let ids = snapshot::nodes();
+    let pages = (ids.len() > 1).then(resident_by_node);
+    let one = |(place, id): (usize, &i32)| {
+        let schedulers: Vec<Scheduler> =
+            snapshot.schedulers.iter().filter(|s| s.node == *id).cloned().collect();
+        let here = |t: &&snapshot::Task| schedulers.iter().any(|s| s.id == t.scheduler_id);
+        let known = topology().and_then(|m| m.nodes.iter().find(|n| n.id as i32 == *id));
+        Node {
+            id: *id,
+            tasks: snapshot.tasks.iter().filter(here).count() as i32,
+            resident_kb: match &pages {
+                Some(pages) => pages.iter().find(|(n, _)| n == id).map_or(0, |(_, kb)| *kb),
+                None => process.resident_kb,
+            },
+            // The address space is no node's: the first one stands for it.
+            virtual_kb: if place == 0 { process.virtual_kb } else { 0 },
+            locked_kb: if place == 0 { process.locked_kb } else { 0 },
+            memory_kb: known.map_or(0, |n| (n.memory_bytes / 1024) as i64),
+            schedulers,
+        }
+    };
+    Ok(ids.iter().enumerate().map(one).collect())
+}
+
+/// Resident KiB of the process on each node, from `/proc/self/numa_maps`.
+fn resident_by_node() -> Vec<(i32, i64)> {
+    let told = std::fs::read_to_string("/proc/self/numa_maps").unwrap_or_default();
+    let mut all: std::collections::BTreeMap<i32, i64> = Default::default();
+    for line in told.lines() {
+        let words = || line.split_whitespace();
+        let page_kb = words()
+            .find_map(|w| w.strip_prefix("kernelpagesize_kB="))
+            .and_then(|kb| kb.parse::<i64>().ok())
+            .unwrap_or(4);
+        for word in words() {
+            let Some((node, pages)) = word.strip_prefix('N').and_then(|w| w.split_once('=')) else {
+                continue;
+            };
+            if let (Ok(node), Ok(pages)) = (node.parse::<i32>(), pages.parse::<i64>()) {
+                *all.entry(node).or_default() += pages * page_kb;
+            }
+        }
+    }
+    all.into_iter().collect()
+}
+
+impl Node {
+    fn mask(&self, online: bool) -> i64 {
+        let cpus = self.schedulers.iter().filter(|s| !online || s.status == "VISIBLE ONLINE");
+        cpus.filter_map(|s| s.cpu).filter(|cpu| *cpu < 64).fold(0u64, |mask, cpu| mask | 1 << cpu)
+            as i64
+    }
+
+    fn online(&self) -> impl Iterator<Item = &Scheduler> {
+        self.schedulers.iter().filter(|s| s.status == "VISIBLE ONLINE")
+    }
+}
+
+view! {
+    NODES = "sys.dm_os_nodes" of Node as n, rows nodes;
+    node_id smallint = n.id as i16;
+    node_state_desc nvarchar(256) = if n.online().next().is_some() { "ONLINE" } else { "OFFLINE" };
+    memory_object_address varbinary(8) = Address::Node(n.id).value();
+    memory_clerk_address varbinary(8) = Address::Clerk(0).value();
+    io_completion_worker_address varbinary(8) null = NULL;
+    memory_node_id smallint = n.id as i16;
+    cpu_affinity_mask bigint = n.mask(false);
+    online_scheduler_count smallint = n.online().count() as i16;
+    idle_scheduler_count smallint = n.online().filter(|s| s.stats.asleep).count() as i16;
+    active_worker_count int = n.tasks;
+    avg_load_balance int = n.tasks / (n.online().count() as i32).max(1);
+    timer_task_affinity_mask bigint = n.mask(true);
+    permanent_task_affinity_mask bigint = n.mask(true);
+    resource_monitor_state bit = false;
+    online_scheduler_mask bigint = n.mask(true);
+    processor_group smallint = 0i16;
+    cpu_count int = n.schedulers.iter().filter(|s| s.status != "HIDDEN ONLINE").count() as i32;
+}
+
+view! {
+    MEMORY_NODES = "sys.dm_os_memory_nodes" of Node as n, rows nodes;
+    memory_node_id smallint = n.id as i16;
+    virtual_address_space_reserved_kb bigint = n.virtual_kb;
+    virtual_address_space_committed_kb bigint = n.resident_kb;
+    locked_page_allocations_kb bigint = n.locked_kb;
+    pages_kb bigint = n.resident_kb;
+    shared_memory_reserved_kb bigint = 0i64;
+    shared_memory_committed_kb bigint = 0i64;
+    cpu_affinity_mask bigint = n.mask(false);
+    online_scheduler_mask bigint = n.mask(true);
+    processor_group smallint = 0i16;
+    foreign_committed_kb bigint = 0i64;
+    target_kb bigint = n.memory_kb;
+}
+
+/// Who has memory.
+pub struct Clerk {
+    number: u32,
+    kind: &'static str,
+    name: String,
+    /// Set aside, and used, in KiB.
+    reserved_kb: i64,
+    pages_kb: i64,
+    page_bytes: i64,
+}
+
+fn clerks(context: &Context<'_>, _: &[Value]) -> Result<Vec<Clerk>, SqlError> {
+    let mut all = Vec::new();
+    let mut add = |kind, name: String, reserved_kb, pages_kb, page_bytes| {
+        let number = all.len() as u32 + 1;
+        all.push(Clerk { number, kind, name, reserved_kb, pages_kb, page_bytes });
+    };
+    let (mut known_kb, mut versions_kb) = (0, 0);
+    for database in context.server.databases() {
+        let Some(open) = database.open else { continue };
+        let pool = open.engine.pool_stats();
+        let (frames, used) = (pool.frames as i64 * 8, (pool.frames - pool.free) as i64 * 8);
+        add("MEMORYCLERK_SQLBUFFERPOOL", database.name.clone(), frames, used, 8192);
+        let ring = (open.engine.log().ring_bytes() / 1024) as i64;
+        add("MEMORYCLERK_SQLLOGPOOL", database.name.clone(), ring, ring, 8192);
+        known_kb += used + ring;
+        versions_kb += (open.engine.stats().version_bytes / 1024) as i64;
+    }
+    add("MEMORYCLERK_VERSIONSTORE", "Default".to_owned(), versions_kb, versions_kb, 8192);
+    let rest = (Process::now().resident_kb - known_kb - versions_kb).max(0);
+    add("MEMORYCLERK_SQLGENERAL", "Default".to_owned(), rest, rest, 8192);
+    Ok(all)
+}
+
+view! {
+    CLERKS = "sys.dm_os_memory_clerks" of Clerk as c, rows clerks;
+    memory_clerk_address varbinary(8) = Address::Clerk(c.number).value();
+    r#type nvarchar(60) = c.kind;
+    name nvarchar(256) = &c.name;
+    memory_node_id smallint = 0i16;
+    pages_kb bigint = c.pages_kb;
+    virtual_memory_reserved_kb bigint = c.reserved_kb;
+    virtual_memory_committed_kb bigint = c.pages_kb;
+    awe_allocated_kb bigint = 0i64;
+    shared_memory_reserved_kb bigint = 0i64;
+    shared_memory_committed_kb bigint = 0i64;
+    page_size_in_bytes bigint = c.page_bytes;
+    page_allocator_address varbinary(8) = Address::Clerk(c.number).value();
+    host_address varbinary(8) = Value::binary(&[0; 8]);
+}
+
+fn listeners(
+    context: &Context<'_>,
+    _: &[Value],
+) -> Result<Vec<(i32, crate::facts::ListenerFacts)>, SqlError> {
+    Ok((1..).zip(context.server.listeners()).collect())
+}
+
+view! {
+    LISTENERS = "sys.dm_tcp_listener_states" of (i32, crate::facts::ListenerFacts) as l, rows listeners;
+    listener_id int = l.0;
+    ip_address nvarchar(48) = l.1.ip.to_string();
+    is_ipv4 bit = l.1.ip.is_ipv4();
+    port int = i32::from(l.1.port);
+    r#type tinyint = 0u8;
+    type_desc nvarchar(20) = "TSQL";
+    state tinyint = 1u8;
+    state_desc nvarchar(16) = "ONLINE";
+    start_time datetime = moment(l.1.start_unix_ns);
 }

@@ -1,0 +1,128 @@
+//! What the instance tells its views of sessions, connections, tasks and listeners.
+
+use interpreter::{Input, Published};
+use scheduler::Usage;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A session: a user's, or one of the server's own tasks.
+#[derive(Clone, Debug, Default)]
+pub struct SessionFacts {
+    /// session_id.
+    pub id: i32,
+    /// What an internal session does: `LOG WRITER`, `CHECKPOINT`, `LAZY WRITER`. `None` for a user's.
+    pub system: Option<&'static str>,
+    /// UTC, ns since 1970.
+    pub login_unix_ns: u64,
+    /// The login it began with.
+    pub login: String,
+    /// The client's host, program, interface and process.
+    pub host: Option<String>,
+    /// See `host`.
+    pub program: Option<String>,
+    /// See `host`.
+    pub interface: Option<String>,
+    /// See `host`.
+    pub host_process: Option<i32>,
+    /// A request runs.
+    pub running: bool,
+    /// UTC, ns since 1970: begin and end of the last request.
+    pub request_start_unix_ns: u64,
+    /// See `request_start_unix_ns`; the end of the one before while one runs.
+    pub request_end_unix_ns: u64,
+    /// Settings and state, as last told: when a request or statement began, or a request ended.
+    pub published: Published,
+    /// SET CONTEXT_INFO.
+    pub context_info: Option<Vec<u8>>,
+    /// The last request's text.
+    pub input: Input,
+    /// What the requests that are over have used, and how long they took in all.
+    pub used: Usage,
+    /// See `used`; nanoseconds.
+    pub elapsed_ns: u64,
+    /// What its task had used when the request that runs began.
+    pub used_before: Usage,
+    /// How it is connected; absent for a session inside this process.
+    pub connection: Option<ConnectionFacts>,
+}
+
+/// A connection of a session.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionFacts {
+    /// UTC, ns since 1970.
+    pub connect_unix_ns: u64,
+    /// `TCP` or `Shared memory`.
+    pub transport: String,
+    /// TLS is on.
+    pub encrypted: bool,
+    /// Bytes of a packet.
+    pub packet_bytes: i32,
+    /// The version of TDS, as in LOGINACK.
+    pub protocol_version: i32,
+    /// The client's address and port, ours likewise.
+    pub client_address: Option<String>,
+    /// See `client_address`.
+    pub client_port: Option<i32>,
+    /// See `client_address`.
+    pub local_address: Option<String>,
+    /// See `client_address`.
+    pub local_port: Option<i32>,
+    /// What goes over it; absent where nobody counts.
+    pub traffic: Option<Arc<Traffic>>,
+}
+
+/// Reads and writes of a connection, counted by whoever has the socket.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    reads: AtomicU64,
+    writes: AtomicU64,
+    last_read_unix_ns: AtomicU64,
+    last_write_unix_ns: AtomicU64,
+    /// The scheduler that hears the socket.
+    scheduler: AtomicU64,
+}
+
+impl Traffic {
+    /// A read from the socket brought something.
+    pub fn read(&self) {
+        self.reads.fetch_add(1, Relaxed);
+        self.last_read_unix_ns.store(runtime::clock::unix_ns(), Relaxed);
+    }
+
+    /// A write to it took something.
+    pub fn wrote(&self) {
+        self.writes.fetch_add(1, Relaxed);
+        self.last_write_unix_ns.store(runtime::clock::unix_ns(), Relaxed);
+    }
+
+    /// Which scheduler hears it.
+    pub fn heard_by(&self, scheduler: usize) {
+        self.scheduler.store(scheduler as u64, Relaxed);
+    }
+
+    /// How many reads and writes there were.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.reads.load(Relaxed), self.writes.load(Relaxed))
+    }
+
+    /// UTC, ns since 1970: the last read and the last write; 0 before the first.
+    pub fn last_unix_ns(&self) -> (u64, u64) {
+        (self.last_read_unix_ns.load(Relaxed), self.last_write_unix_ns.load(Relaxed))
+    }
+
+    /// See [`Traffic::heard_by`].
+    pub fn scheduler(&self) -> usize {
+        self.scheduler.load(Relaxed) as usize
+    }
+}
+
+/// A socket that takes connections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListenerFacts {
+    /// The address without the port.
+    pub ip: std::net::IpAddr,
+    /// The port.
+    pub port: u16,
+    /// UTC, ns since 1970.
+    pub start_unix_ns: u64,
+}

@@ -1,0 +1,108 @@
+//! Files: what was read and written, how long it took, what is on its way.
+//!
+//! Columns and types: SQL Server's documentation of sys.dm_io_virtual_file_stats and sys.dm_io_pending_io_requests;
+//! each queued stall stands behind its stall (reference/dmv.md). Figures begin when a database is opened; DBCC SQLPERF
+//! does not clear them, as in SQL Server. A write is counted when it is over, a sync never.
+
+use super::snapshot::{Address, Scheduler, Snapshot, io_number};
+use crate::context::Context;
+use crate::declare::{Declared, NULL, view};
+use engine::{FileFigures, IoOp, PendingIo};
+use executor::SqlError;
+use runtime::clock;
+use std::path::PathBuf;
+use types::Value;
+
+/// The views of this file.
+pub static VIEWS: &[&dyn Declared] = &[&FILES, &PENDING];
+
+/// A file of a database.
+pub struct File {
+    database: i32,
+    figures: FileFigures,
+}
+
+fn all_files(context: &Context<'_>) -> Vec<File> {
+    let open = context.server.databases().into_iter();
+    open.filter_map(|d| d.open.map(|open| (d.id, open)))
+        .flat_map(|(database, open)| {
+            open.engine.file_figures().into_iter().map(move |figures| File { database, figures })
+        })
+        .collect()
+}
+
+fn files(context: &Context<'_>, args: &[Value]) -> Result<Vec<File>, SqlError> {
+    let wanted = |i: usize| args.get(i).and_then(Value::as_i64);
+    let (database, file) = (wanted(0), wanted(1));
+    let mut all = all_files(context);
+    all.retain(|f| {
+        database.is_none_or(|id| id == i64::from(f.database))
+            && file.is_none_or(|id| id == i64::from(f.figures.file_id))
+    });
+    Ok(all)
+}
+
+fn ms(ns: u64) -> i64 {
+    (ns / 1_000_000) as i64
+}
+
+view! {
+    FILES = "sys.dm_io_virtual_file_stats" of File as f, rows files, params (int, int);
+    database_id smallint = f.database as i16;
+    file_id smallint = f.figures.file_id as i16;
+    sample_ms bigint = ms(clock::now_ns());
+    num_of_reads bigint = f.figures.stats.reads as i64;
+    num_of_bytes_read bigint = f.figures.stats.read_bytes as i64;
+    io_stall_read_ms bigint = ms(f.figures.stats.read_ns);
+    io_stall_queued_read_ms bigint = 0i64;
+    num_of_writes bigint = f.figures.stats.writes as i64;
+    num_of_bytes_written bigint = f.figures.stats.write_bytes as i64;
+    io_stall_write_ms bigint = ms(f.figures.stats.write_ns);
+    io_stall_queued_write_ms bigint = 0i64;
+    io_stall bigint = ms(f.figures.stats.read_ns + f.figures.stats.write_ns);
+    size_on_disk_bytes bigint = f.figures.size_bytes as i64;
+    file_handle varbinary(8) = Address::File(f.database, f.figures.file_id).value();
+}
+
+/// An operation on its way.
+pub struct Pending {
+    database: i32,
+    file: u16,
+    path: PathBuf,
+    io: PendingIo,
+    scheduler: i32,
+}
+
+fn pending(context: &Context<'_>, _: &[Value]) -> Result<Vec<Pending>, SqlError> {
+    // Whoever polls takes a completion: the log writer's place, else the first scheduler.
+    let snapshot = Snapshot::take(context);
+    let busiest = |s: &&Scheduler| s.pending_io > 0;
+    let scheduler = snapshot.schedulers.iter().find(busiest).map_or(0, |s| s.id);
+    let of_file = |f: File| {
+        let ios = f.figures.stats.pending.clone();
+        ios.into_iter().map(move |io| Pending {
+            database: f.database,
+            file: f.figures.file_id,
+            path: f.figures.path.clone(),
+            io,
+            scheduler,
+        })
+    };
+    let all = all_files(context).into_iter().flat_map(of_file);
+    Ok(all.filter(|p| matches!(p.io.op, IoOp::Read | IoOp::Write | IoOp::WriteDurable)).collect())
+}
+
+view! {
+    PENDING = "sys.dm_io_pending_io_requests" of Pending as p, rows pending;
+    io_completion_request_address varbinary(8) =
+        Address::Io(io_number(p.database, p.file, p.io.ticket)).value();
+    io_type nvarchar(60) = "disk";
+    io_pending_ms_ticks bigint = ms(clock::now_ns().saturating_sub(p.io.submitted_ns));
+    io_pending int = 1;
+    io_completion_routine_address varbinary(8) null = NULL;
+    io_user_data_address varbinary(8) null = NULL;
+    scheduler_address varbinary(8) = Address::Scheduler(p.scheduler).value();
+    io_handle varbinary(8) null = Address::File(p.database, p.file).value();
+    io_offset bigint = p.io.offset as i64;
+    io_handle_path nvarchar(256) null = p.path.display().to_string().chars().take(256).collect::<String>();
+}
