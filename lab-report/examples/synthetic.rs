@@ -93,7 +93,6 @@ fn machine() -> Machine {
             io_scheduler: "none".to_owned(),
             rotational: Some(false),
             write_cache: "write back".to_owned(),
-            ..Device::default()
         },
         load_average: [0.31, 0.22, 0.18],
         ..Machine::default()
@@ -245,7 +244,7 @@ fn cell(reserve: &str, durability: &str, sessions: usize, speed: f64, noise: &mu
             steady: Some(true),
             why: "Throughput and the mix of waits were stable for 1 s.".to_owned(),
         },
-        audit: full.then(|| Audit {
+        audit: full.then_some(Audit {
             by_throughput: n * 0.97,
             by_count: n * 0.96,
             by_waits: n * 0.94,
