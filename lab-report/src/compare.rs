@@ -177,7 +177,7 @@ fn pair_up(
             (None, Some(cell)) => alone[1].push(title(cell, all)),
             (Some(cell), Some(_)) => {
                 let title = title(cell, all);
-                rows.extend(FIGURES.iter().filter_map(|key| row(&title, key, of_a, of_b)));
+                rows.extend(FIGURES.iter().filter_map(|&key| row(&title, key, of_a, of_b)));
             }
             (None, None) => unreachable!("a group is made by a cell"),
         }
@@ -202,7 +202,8 @@ fn without(mut all: Settings, changed: &BTreeMap<String, [String; 2]>) -> Settin
     all
 }
 
-fn row(cells: &str, key: &'static str, a: &[&Cell], b: &[&Cell]) -> Option<Row> {
+/// One figure of cells `b` over cells `a`; `None` when either side does not have it.
+pub(crate) fn row(cells: &str, key: &'static str, a: &[&Cell], b: &[&Cell]) -> Option<Row> {
     let (samples, basis) = samples(a, b, key);
     let middle = |cells: &[&Cell]| interval::of_cells(cells, key).map(|found| found.mean);
     let (mean_a, mean_b) = (middle(a)?, middle(b)?);

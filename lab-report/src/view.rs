@@ -4,6 +4,7 @@
 //! A run may be looked at along each setting that varies and is a number. Invariant: in each view every cell stands in
 //! exactly one point of one arm, and `places` says which.
 
+use crate::compare::{self, Row};
 use crate::interval::{self, Basis, FIGURES, Interval};
 use lab::document::{Cell, Run};
 use serde::Serialize;
@@ -24,6 +25,8 @@ pub struct View {
     /// What the bars of the intervals are, for the reader.
     pub interval_note: String,
     pub published: Vec<PublishedRow>,
+    /// Of arms that have a point in common; empty where there are too many arms to compare each with each.
+    pub ratios: Vec<ArmRatio>,
 }
 
 /// One line of a plot.
@@ -32,6 +35,16 @@ pub struct Arm {
     pub label: String,
     /// Rising by `x`.
     pub points: Vec<Point>,
+}
+
+/// One arm over another at the same place, both by their places in `arms`.
+#[derive(Clone, Debug, Serialize)]
+pub struct ArmRatio {
+    pub base: usize,
+    pub arm: usize,
+    pub x: f64,
+    #[serde(flatten)]
+    pub row: Row,
 }
 
 /// Cells of the same settings.
@@ -123,6 +136,7 @@ impl View {
         x_values.sort_by(f64::total_cmp);
         x_values.dedup();
         let interval_note = note(&arms);
+        let ratios = ratios(run, &arms);
         let published = published(run, settings, &labels);
         View {
             x_key: axis.to_owned(),
@@ -132,6 +146,7 @@ impl View {
             places,
             interval_note,
             published,
+            ratios,
         }
     }
 
@@ -173,15 +188,20 @@ fn axes(settings: &[Settings]) -> Vec<String> {
     if axes.is_empty() { vec!["sessions".to_owned()] } else { axes }
 }
 
-/// The settings in which these differ, the axis left out; the target first.
+/// The settings in which these differ, the axis left out; the target first. A setting that another target does not have
+/// is no difference: the target's name says as much.
 pub(crate) fn differing(settings: &[Settings], axis: &str) -> Vec<String> {
     let keys: BTreeSet<&String> = settings.iter().flat_map(BTreeMap::keys).collect();
-    let mut names: Vec<String> = keys
-        .into_iter()
-        .filter(|key| *key != axis)
-        .filter(|key| settings.iter().map(|all| all.get(*key)).collect::<BTreeSet<_>>().len() > 1)
-        .cloned()
-        .collect();
+    let differs = |key: &str| {
+        let known: BTreeSet<_> = settings.iter().filter_map(|all| all.get(key)).collect();
+        let mut of_target: BTreeMap<Option<&String>, BTreeSet<Option<&String>>> = BTreeMap::new();
+        for all in settings {
+            of_target.entry(all.get("target")).or_default().insert(all.get(key));
+        }
+        known.len() > 1 || of_target.values().any(|values| values.len() > 1)
+    };
+    let mut names: Vec<String> =
+        keys.into_iter().filter(|key| *key != axis && differs(key)).cloned().collect();
     names.sort_by_key(|name| name != "target");
     names
 }
@@ -227,6 +247,40 @@ fn note(arms: &[Arm]) -> String {
         (false, false) => "One figure per cell: no intervals.",
     }
     .to_owned()
+}
+
+/// More arms than this are not compared each with each.
+const ARMS_COMPARED_MOST: usize = 12;
+
+/// Of many arms only those with several points are drawn, and compared.
+const ARMS_DRAWN_MOST: usize = 8;
+
+/// Every arm over every other, both ways, where they have a point in common.
+fn ratios(run: &Run, arms: &[Arm]) -> Vec<ArmRatio> {
+    let lines = arms.iter().any(|arm| arm.points.len() > 1) && arms.len() > ARMS_DRAWN_MOST;
+    let shown: Vec<usize> =
+        (0..arms.len()).filter(|&arm| !lines || arms[arm].points.len() > 1).collect();
+    if shown.len() > ARMS_COMPARED_MOST {
+        return Vec::new();
+    }
+    let cells = |point: &Point| point.cells.iter().map(|&i| &run.cells[i]).collect::<Vec<_>>();
+    let mut ratios = Vec::new();
+    for &base in &shown {
+        for &arm in shown.iter().filter(|&&arm| arm != base) {
+            for of_base in &arms[base].points {
+                let Some(of_arm) = arms[arm].points.iter().find(|p| p.x == of_base.x) else {
+                    continue;
+                };
+                for figure in ["rows_per_s", "p50_us"] {
+                    let row = compare::row("", figure, &cells(of_base), &cells(of_arm));
+                    // The cells' own table has their marks.
+                    let row = row.map(|row| Row { marks: Vec::new(), ..row });
+                    ratios.extend(row.map(|row| ArmRatio { base, arm, x: of_base.x, row }));
+                }
+            }
+        }
+    }
+    ratios
 }
 
 /// A row for each post's figure and each arm that has its cell.

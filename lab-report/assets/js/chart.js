@@ -36,18 +36,18 @@ function scaleName(log) {
   return log ? "Scale: logarithmic" : "Scale: linear";
 }
 
-/** Draws every figure that stands in the page and is not drawn yet; forgets those that left it. */
+/** Draws every figure that has come into the page; forgets those that left it. */
 function draw() {
   for (let i = drawn.length - 1; i >= 0; i--) {
     const entry = drawn[i];
-    if (!entry.plot.isConnected) {
-      if (entry.chart) entry.chart.dispose();
-      if (entry.watch) entry.watch.disconnect();
+    if (entry.chart && !entry.plot.isConnected) {
+      entry.chart.dispose();
+      entry.watch.disconnect();
       drawn.splice(i, 1);
     }
   }
   for (const entry of drawn) {
-    if (entry.chart) continue;
+    if (entry.chart || !entry.plot.isConnected) continue;
     entry.chart = echarts.init(entry.plot, null, { renderer: "canvas" });
     if (entry.click) entry.chart.on("click", (event) => entry.click(event, entry));
     show(entry);

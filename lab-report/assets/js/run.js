@@ -23,6 +23,8 @@ function overview(page, run, views) {
     ["waits", "Waits and spins", (view) => [waitsFigure(run, view), spinsFigure(run, view)]],
     ["log", "Log", (view) => logFigures(run, view).concat(logWriteFigure(run, view))],
   ];
+  // Last, so that it stands behind the plots it goes by; it has a choice of its own.
+  let ratios = null;
   const places = parts.map(([id, title, figures]) => {
     const place = el("div.plots");
     const found = figures(views[0]).filter(Boolean);
@@ -30,6 +32,10 @@ function overview(page, run, views) {
     const along = id === "throughput" && views.length > 1 ? chooser("Along", views.map((view) => view.x_label), 0, choose) : null;
     const left = el("p.small");
     if (found.length || along) section(page, id, title, along, id === "throughput" ? left : null, place);
+    if (id === "throughput" && views.some((view) => view.ratios.length)) {
+      ratios = el("div");
+      section(page, "ratios", "Ratios", ratios);
+    }
     return { place, figures, left };
   });
   const tell = (view) => {
@@ -39,9 +45,48 @@ function overview(page, run, views) {
   function choose(index) {
     for (const { place, figures } of places) place.replaceChildren(...figures(views[index]).filter(Boolean));
     tell(views[index]);
+    if (ratios) ratios.replaceChildren(...armRatios(run, views[index]));
     draw();
   }
   tell(views[0]);
+  if (ratios) ratios.replaceChildren(...armRatios(run, views[0]));
+}
+
+/** Every arm over a chosen one, at each place where both were measured. */
+function armRatios(run, view) {
+  if (!view.ratios.length) return [el("p.small", null, "No two arms were measured at the same place, or there are too many to compare.")];
+  const bases = view.arms.map((_, index) => index).filter((index) => view.ratios.some((one) => one.base === index));
+  // Of several targets the second: the first is the one whose worth is asked.
+  const target = (index) => run.cells[view.arms[index].points[0].cells[0]].target;
+  const rival = bases.find((index) => target(index) !== target(bases[0]));
+  const place = el("div");
+  const fill = (chosen) => {
+    const base = bases[chosen];
+    const rows = view.ratios.filter((one) => one.base === base);
+    const over = " over " + view.arms[base].label;
+    const arms = view.arms.map((arm, index) => ({
+      label: arm.label,
+      points: rows.filter((one) => one.arm === index && one.figure === "rows_per_s").map((one) => ({ x: one.x, cells: [], figures: { ratio: { mean: one.ratio, low: one.low, high: one.high } } })),
+    }));
+    place.replaceChildren(...[
+      linesFigure(run, { ...view, arms }, "arm-ratios", "Throughput," + over, "Bars: 95% intervals.", { key: "ratio", unit: "times", text: (v) => trimmed(v), axis: trimmed }),
+      table([
+        { head: view.x_label, value: (row) => row.x },
+        { head: "arm", kind: "text", value: (row) => view.arms[row.arm].label },
+        { head: "figure", kind: "text", value: (row) => row.figure },
+        { head: "ratio", value: (row) => row.ratio, text: (row) => trimmed(row.ratio) },
+        { head: "95% interval", value: (row) => row.low, text: (row) => row.low === null ? DASH : trimmed(row.low) + " to " + trimmed(row.high) },
+        { head: "least effect", title: "The least effect that figures of this noise show in 8 of 10 runs", value: (row) => row.least_detectable, text: (row) => row.least_detectable === null ? DASH : percent(row.least_detectable - 1) },
+        { head: "from", kind: "text", value: (row) => row.basis },
+        { head: "verdict", kind: "text", value: (row) => row.verdict },
+      ], rows, { name: "arm-ratios" }),
+    ].filter(Boolean));
+    draw();
+  };
+  const start = Math.max(0, bases.indexOf(rival));
+  const nodes = [el("p.small", null, "Cells of one run, measured one after the other: what changed meanwhile is in the ratio, too. For a firm answer measure in turns, with --pairs."), chooser("Over", bases.map((index) => view.arms[index].label), start, fill), place];
+  fill(start);
+  return nodes;
 }
 
 function runHeader(page, run, view) {

@@ -53,7 +53,11 @@ fn an_arm_for_each_combination() {
 
 #[test]
 fn targets_are_arms_and_one_arm_has_the_targets_name() {
-    let cells = vec![cell("embedded", 1, 3.0, &[]), cell("postgres", 1, 1.0, &[])];
+    let switches = [("log_reserve", "lanes"), ("durability", "full")];
+    let cells = vec![
+        cell("embedded", 1, 3.0, &switches),
+        cell("postgres", 1, 1.0, &[("durability", "full")]),
+    ];
     assert_eq!(labels(&first(&Run { cells, ..Run::default() })), ["embedded", "postgres"]);
     let cells = vec![cell("embedded", 1, 3.0, &[("depth", "8")])];
     assert_eq!(labels(&first(&Run { cells, ..Run::default() })), ["embedded"]);
@@ -85,6 +89,18 @@ fn the_axis_with_most_cells_on_lines_comes_first() {
     assert_eq!(labels(&views[0]), ["sessions 1", "sessions 8"]);
     assert_eq!(labels(&views[1]), ["bytes 512", "bytes 4096", "bytes 65536"]);
     assert!(views.iter().all(|view| view.places.len() == 4));
+}
+
+#[test]
+fn arms_are_compared_where_they_meet() {
+    let cells = vec![
+        cell("embedded", 1, 300.0, &[]),
+        cell("embedded", 10, 900.0, &[]),
+        cell("postgres", 10, 90.0, &[]),
+    ];
+    let view = first(&Run { cells, ..Run::default() });
+    let seen: Vec<_> = view.ratios.iter().map(|r| (r.base, r.arm, r.x, r.row.ratio)).collect();
+    assert_eq!(seen, [(0, 1, 10.0, 0.1), (1, 0, 10.0, 10.0)]);
 }
 
 #[test]
