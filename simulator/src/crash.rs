@@ -12,11 +12,14 @@
 //! 2. *resurrected*: nothing is there of a transaction that was rolled back or never asked to commit;
 //! 3. transactions are there wholly or not at all, and delayed ones go from the end: whatever was acknowledged before
 //!    a survivor, by commit number, survives too;
-//! 4. trees are sound, and the database takes work again.
+//! 4. trees are sound, and the database takes work again;
+//! 5. backups taken meanwhile are whole or absent, and restore, with the log backups behind them, to one moment of the
+//!    history.
 //!
 //! Every transaction leaves its number in a journal tree, which says after the crash who survived.
 
 mod case;
+mod copy;
 mod model;
 mod session;
 
@@ -36,6 +39,9 @@ pub struct Report {
     pub delayed_lost: u64,
     pub lost: u64,
     pub resurrected: u64,
+    /// Backups taken under load and restored after a loss of power, and log backups on top of them.
+    pub copies: u64,
+    pub logs: u64,
     /// Seeds of the cases in which something was wrong, and what.
     pub odd: Vec<(u64, String)>,
 }
@@ -58,7 +64,8 @@ impl fmt::Display for Report {
             self.tried, self.crashes, self.distinct
         )?;
         write!(f, "acknowledged {}, delayed and lost {}, ", self.acknowledged, self.delayed_lost)?;
-        write!(f, "lost {}, resurrected {}", self.lost, self.resurrected)?;
+        write!(f, "lost {}, resurrected {}, ", self.lost, self.resurrected)?;
+        write!(f, "backups restored {}, with {} of the log", self.copies, self.logs)?;
         for (seed, what) in self.odd.iter().take(20) {
             write!(f, "\nodd: seed {seed}: {what}")?;
         }
@@ -89,6 +96,8 @@ pub fn run_watched(cases: u64, seed: u64, watch: impl Fn(u64, u64)) -> Report {
         report.acknowledged += found.acknowledged;
         report.delayed_lost += found.delayed_lost;
         report.lost += found.lost;
+        report.copies += found.copies;
+        report.logs += found.logs;
         report.resurrected += found.resurrected;
         if let Some(what) = found.odd {
             report.odd.push((seed, what));
@@ -107,6 +116,7 @@ mod tests {
         let report = run(300, 20_000);
         assert!(report.is_good(), "{report}");
         assert!(report.acknowledged > 300, "{report}");
+        assert!(report.copies > 40 && report.logs > 20, "{report}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `simulator crash --cases N --seed S [--trace]`: prints what was tried and found; fails if anything was odd.
+//! `simulator crash|bitflip --cases N --seed S [--trace]`: prints what was tried and found; fails if anything was odd.
 
 #![forbid(unsafe_code)]
 
@@ -13,11 +13,17 @@ fn main() -> ExitCode {
         }
     };
     let (cases, seed) = (number("--cases", 1000), number("--seed", 1));
-    let (Some("crash"), Some(cases), Some(seed)) = (args.first().map(String::as_str), cases, seed)
+    let (Some(what @ ("crash" | "bitflip")), Some(cases), Some(seed)) =
+        (args.first().map(String::as_str), cases, seed)
     else {
-        eprintln!("usage: simulator crash [--cases N] [--seed S] [--trace]");
+        eprintln!("usage: simulator crash|bitflip [--cases N] [--seed S] [--trace]");
         return ExitCode::from(2);
     };
+    if what == "bitflip" {
+        let report = simulator::bitflip::run(cases, seed);
+        println!("{report}");
+        return if report.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     let trace = args.iter().any(|a| a == "--trace");
     let report = simulator::crash::run_watched(cases, seed, |done, seed| {
         if trace {

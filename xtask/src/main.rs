@@ -39,6 +39,13 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Bits inverted in every kind of place: found, or proven harmless.
+    Bitflip {
+        #[arg(long, default_value_t = 2_000)]
+        cases: u64,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// kill -9 of the real binary under load.
     Kill {
         #[arg(long, default_value_t = 20)]
@@ -101,6 +108,7 @@ fn main() {
         Command::Test { quick } => test(quick),
         Command::Bench => bench(),
         Command::Crash { cases, seed } => crash(cases, seed),
+        Command::Bitflip { cases, seed } => bitflip(cases, seed),
         Command::Kill { cycles, seed } => kill::run(cycles, seed),
         Command::Drivers { only, scenario, server, certificate, dev, build_only } => {
             drivers::run(&drivers::Options {
@@ -137,6 +145,7 @@ fn test(quick: bool) -> Result<(), Failure> {
         cargo("the release binary", &["build", "--release", "--quiet", "--package", "millrace"])
             .run()?;
         crash(5_000, 1)?;
+        bitflip(2_000, 1)?;
         kill::run(20, 1)?;
         histories(20_000, 1)?;
         fuzz(20)?;
@@ -167,6 +176,16 @@ fn crash(cases: u64, seed: u64) -> Result<(), Failure> {
     cargo("power loss on the simulated device", &["run", "--release", "--quiet", "--package"])
         .arg("simulator")
         .args(["--", "crash", "--cases"])
+        .arg(cases.to_string())
+        .arg("--seed")
+        .arg(seed.to_string())
+        .run()
+}
+
+fn bitflip(cases: u64, seed: u64) -> Result<(), Failure> {
+    cargo("bits that change on the disk", &["run", "--release", "--quiet", "--package"])
+        .arg("simulator")
+        .args(["--", "bitflip", "--cases"])
         .arg(cases.to_string())
         .arg("--seed")
         .arg(seed.to_string())

@@ -101,7 +101,7 @@ impl Media {
     fn look(&self, offset: u64, position: u32) -> Result<Option<SetInfo>, BackupError> {
         let Some(head) = self.head(offset)?.filter(|h| h.kind == Kind::Header && h.number == 0)
         else {
-            return match self.later_block(offset)? {
+            return match self.later_end(offset)? {
                 false => Ok(None),
                 true => Err(self.damaged(offset, "a backup set has no good header")),
             };
@@ -115,7 +115,7 @@ impl Media {
         loop {
             let next = self.head(at)?.filter(|h| h.tag == head.tag && h.number == number);
             let Some(next) = next else {
-                if self.later_block(at)? {
+                if self.later_end(at)? {
                     return Err(self.damaged(at, "a block's header is damaged"));
                 }
                 return Ok(Some(info(None, at)));
@@ -129,8 +129,9 @@ impl Media {
         }
     }
 
-    /// Whether any good block header lies behind `from`: then what is at `from` was damaged, not cut short.
-    fn later_block(&self, from: u64) -> Result<bool, BackupError> {
+    /// Whether the end of a set lies behind `from`: then what is at `from` was damaged. Other blocks may be there of a
+    /// set that was cut short by a loss of power; an end is written when everything before it is durable.
+    fn later_end(&self, from: u64) -> Result<bool, BackupError> {
         let mut at = from + UNIT as u64;
         let mut chunk = AlignedBuf::zeroed(64 * UNIT);
         while at < self.len {
@@ -139,9 +140,9 @@ impl Media {
                 break;
             }
             self.read(at, &mut chunk[..n])?;
-            let heads =
+            let mut heads =
                 chunk[..n].chunks_exact(UNIT).filter_map(|c| Head::decode(&c[..HEAD_BYTES]));
-            if heads.count() > 0 {
+            if heads.any(|head| head.kind == Kind::End) {
                 return Ok(true);
             }
             at += n as u64;

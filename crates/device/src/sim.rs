@@ -160,7 +160,15 @@ impl SimFs {
     pub fn damage(&self, path: &Path, offset: u64) -> io::Result<()> {
         let mut state = self.shared.state.lock();
         let inode = state.disk.find(path)?;
-        state.disk.damage(inode, offset);
+        state.disk.invert(inode, offset, 0xff);
+        Ok(())
+    }
+
+    /// Inverts one bit (0 to 7) of a byte, live and durable.
+    pub fn flip(&self, path: &Path, offset: u64, bit: u32) -> io::Result<()> {
+        let mut state = self.shared.state.lock();
+        let inode = state.disk.find(path)?;
+        state.disk.invert(inode, offset, 1 << (bit % 8));
         Ok(())
     }
 

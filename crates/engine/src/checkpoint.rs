@@ -17,6 +17,8 @@ use telemetry::WaitType;
 
 /// Pages per pass: what the double-write area takes.
 const PASS_PAGES: usize = usize::MAX;
+/// Log that recovery repeats in a second, at least: what TARGET_RECOVERY_TIME is reckoned by.
+const REDO_BYTES_PER_S: u64 = 100 << 20;
 /// How often background work looks around, in nanoseconds.
 const ROUND_NS: u64 = 20_000_000;
 const ROUND_BUSY_NS: u64 = 1_000_000;
@@ -195,9 +197,29 @@ impl Database {
         }
     }
 
+    /// TARGET_RECOVERY_TIME in seconds; 0: as the options say. Remembered in the file. Suspends.
+    pub fn set_target_recovery_time(&self, seconds: u64) -> Result<(), EngineError> {
+        self.change_boot(|boot| boot.history.target_recovery_s = seconds)
+    }
+
+    /// See [`Database::set_target_recovery_time`].
+    pub fn target_recovery_time(&self) -> u64 {
+        self.boot.lock().history.target_recovery_s
+    }
+
+    /// DBCC SHRINKFILE of the log: gives what is free at its end back. Its length in bytes afterwards. Suspends.
+    pub fn shrink_log(&self, target_bytes: u64) -> Result<u64, EngineError> {
+        self.checkpoint()?;
+        Ok(self.shared.log.shrink(target_bytes)?)
+    }
+
     fn checkpoint_due(&self) -> bool {
         let tail = self.shared.log.tail();
-        tail.0 - self.checkpointed.load(Acquire).min(tail.0) > self.checkpoint_log_bytes
+        let most = match self.target_recovery_time() {
+            0 => self.checkpoint_log_bytes,
+            seconds => self.checkpoint_log_bytes.min(seconds.saturating_mul(REDO_BYTES_PER_S)),
+        };
+        tail.0 - self.checkpointed.load(Acquire).min(tail.0) > most
             || self.checkpoint_wanted.load(Acquire)
     }
 

@@ -11,6 +11,7 @@
 mod applock;
 mod backup;
 mod boot;
+mod check;
 mod checkpoint;
 mod commit_timer;
 mod database;
@@ -36,6 +37,7 @@ mod usage;
 mod write;
 
 pub use backup::{BackupReport, BackupRequest};
+pub use check::{CheckCounts, Finding};
 pub use database::{Database, DatabaseStats};
 pub use error::EngineError;
 pub use figures::{FileFigures, LOG_FILE_ID, LogFigures};

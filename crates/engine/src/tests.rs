@@ -1,6 +1,7 @@
 //! The engine on files in memory, by plain threads. `crash.rs` loses power; this file stays powered.
 
 mod backup;
+mod check;
 mod concurrency;
 mod crash;
 mod figures;

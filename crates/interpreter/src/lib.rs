@@ -34,6 +34,7 @@ mod applock;
 mod backup;
 mod cache;
 mod call;
+mod checkdb;
 mod dbcc_statistics;
 mod define;
 mod describe;

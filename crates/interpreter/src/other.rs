@@ -344,6 +344,10 @@ impl Vm<'_> {
                 self.set_trace_flags(args, name == "TRACEON", (!quiet).then_some(line));
             }
             "TRACESTATUS" => self.trace_status(args)?,
+            "SHRINKFILE" => self.shrink_file(args)?,
+            "CHECKDB" | "CHECKTABLE" | "CHECKALLOC" | "CHECKCATALOG" => {
+                self.dbcc_check(name, args, options, line)?;
+            }
             "DROPCLEANBUFFERS" | "FREEPROCCACHE" | "FREESYSTEMCACHE" | "UPDATEUSAGE"
             | "FREESESSIONCACHE" => {}
             _ => return Err(SqlError::unsupported(format!("DBCC {name}"))),

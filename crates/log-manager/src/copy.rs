@@ -62,6 +62,20 @@ impl Log {
     }
 }
 
+impl Log {
+    /// Whether both copies of the file's header are intact. Suspends.
+    pub fn check_header(&self) -> Result<(), LogError> {
+        match crate::open::intact_headers(&self.core_file())? {
+            [true, true] => Ok(()),
+            _ => Err(LogError::Corrupt {
+                block: 0,
+                offset: 0,
+                what: "a copy of the log's header is damaged".into(),
+            }),
+        }
+    }
+}
+
 impl BlockReader {
     /// The next block, or `None` at the end. Suspends while it reads.
     pub fn next_block(&mut self) -> Result<Option<LogBlock<'_>>, LogError> {

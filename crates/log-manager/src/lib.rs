@@ -38,6 +38,8 @@ mod reader;
 #[cfg(not(loom))]
 mod ring;
 #[cfg(not(loom))]
+mod shrink;
+#[cfg(not(loom))]
 mod vlf;
 #[cfg(not(loom))]
 mod waiters;

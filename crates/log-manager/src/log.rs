@@ -437,6 +437,14 @@ impl Log {
         marked
     }
 
+    pub(crate) fn core_ref(&self) -> &Core {
+        &self.core
+    }
+
+    pub(crate) fn core_file(&self) -> Arc<dyn device::File> {
+        self.core.file.clone()
+    }
+
     #[cfg(test)]
     pub(crate) fn core(&self) -> &Core {
         &self.core

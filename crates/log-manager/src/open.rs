@@ -172,6 +172,14 @@ pub(crate) fn read_file_header(file: &Arc<dyn File>) -> Result<FileHeader, LogEr
         .ok_or_else(|| LogError::NotALog { what: "no good header".to_owned() })
 }
 
+/// Which copies of the header are intact.
+pub(crate) fn intact_headers(file: &Arc<dyn File>) -> Result<[bool; 2], LogError> {
+    let mut both = AlignedBuf::zeroed(VLFS_AT as usize);
+    file.read_exact_at(0, &mut both, WaitType::IoCompletion).map_err(io("reading the header"))?;
+    let good = |i: usize| FileHeader::decode(&both[i * BLOCK_BYTES..(i + 1) * BLOCK_BYTES]);
+    Ok([good(0).is_some(), good(1).is_some()])
+}
+
 /// The map, and the places in the file of VLFs whose header is damaged (or half written).
 pub(crate) fn read_vlf_headers(
     file: &Arc<dyn File>,

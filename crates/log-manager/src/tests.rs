@@ -514,3 +514,91 @@ fn threads_and_switches_on_io_uring() {
 fn threads_and_switches_on_io_threads() {
     stress("threads", IoMode::Threads, 5_000);
 }
+
+#[test]
+fn a_log_shrinks_to_what_it_needs_and_power_may_go_meanwhile() {
+    let mut lengths = [0; 2];
+    for seed in 0..60 {
+        simulated(seed, |fs, prng| {
+            let log = Log::create(&**fs, path(), small(), Lsn::NONE).unwrap();
+            let mut wrote = Vec::new();
+            for n in 0..600 {
+                let bytes = content(n, 1000 + prng.below(1000) as usize);
+                wrote.push((put(&log, &bytes).start, bytes));
+                if n % 50 == 0 {
+                    log.flush().unwrap();
+                    // Once in a while it goes round instead of growing.
+                    if prng.one_in(3) {
+                        log.truncate(wrote[wrote.len() - 1].0);
+                    }
+                }
+            }
+            log.flush().unwrap();
+            let keep = wrote.len() - 1 - prng.below(60) as usize;
+            log.truncate(wrote[keep].0);
+            let before = log.size_bytes();
+            if prng.one_in(2) {
+                fs.power_off_at(Some(fs.ops() + prng.below(12)));
+            }
+            let shrunk = log.shrink(prng.below(4) * VLF);
+            if let Ok(bytes) = &shrunk {
+                lengths[0] += u64::from(*bytes < before);
+                lengths[1] += u64::from(*bytes == before);
+                assert!(log.vlfs().iter().any(|v| !v.active), "one stays free");
+                let bytes = content(1000, 5000);
+                wrote.push((put(&log, &bytes).start, bytes));
+                let _ = log.flush();
+            }
+            let lost = usize::from(!fs.is_on() && shrunk.is_ok());
+            fs.power_off();
+            drop(log);
+            let after = fs.crash(seed);
+            let (log, mut reader) = Log::open(&*after, path(), small(), wrote[keep].0).unwrap();
+            let found = all(&mut reader);
+            let upto = wrote.len() - lost;
+            assert!(found == wrote[keep..] || found == wrote[keep..upto], "seed {seed}");
+            (0..400).for_each(|n| _ = put(&log, &content(n, 1500)));
+            log.flush().unwrap();
+        });
+    }
+    assert!(lengths[0] > 10, "{lengths:?}");
+}
+
+#[test]
+fn copied_blocks_make_the_same_log() {
+    simulated(3, |fs, prng| {
+        let log = Log::create(&**fs, path(), small(), Lsn::NONE).unwrap();
+        let mut wrote = Vec::new();
+        for n in 0..300 {
+            let bytes = content(n, random_len(prng));
+            wrote.push((put(&log, &bytes).start, bytes));
+            if prng.one_in(20) {
+                log.flush().unwrap();
+            }
+        }
+        log.flush().unwrap();
+        let (from, cut) = (wrote[90].0, wrote[200].0);
+        let copy = Path::new("/db/copy.ldf");
+        let mut restorer = LogRestorer::create(&**fs, copy, &small(), from).unwrap();
+        let copy_blocks = |restorer: &mut LogRestorer, from: Lsn, to: Lsn| {
+            let mut blocks = log.block_reader(from, to);
+            while let Some(block) = blocks.next_block().unwrap() {
+                restorer.append(&block).unwrap();
+            }
+        };
+        copy_blocks(&mut restorer, from, log.durable());
+        restorer.finish(cut).unwrap();
+        drop(restorer);
+        // Cut at a record, then on from there.
+        let mut restorer = LogRestorer::open(&**fs, copy).unwrap();
+        assert_eq!(restorer.end(), cut.next_block());
+        assert!(all(&mut restorer.reader(from, cut).unwrap()) == wrote[90..200]);
+        copy_blocks(&mut restorer, cut, log.durable());
+        restorer.finish(log.durable()).unwrap();
+        drop(restorer);
+        let (again, mut reader) = Log::open(&**fs, copy, small(), from).unwrap();
+        assert!(all(&mut reader) == wrote[90..]);
+        assert!(again.tail() > log.durable());
+        assert!(LogRestorer::open(&**fs, copy).is_err(), "it is in use");
+    });
+}

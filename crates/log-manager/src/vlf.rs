@@ -145,6 +145,8 @@ pub(crate) struct Vlfs {
     free: VecDeque<usize>,
     /// A free one whose header is being written.
     activating: Option<usize>,
+    /// Free ones whose headers are being wiped.
+    wiping: Vec<usize>,
     /// Nothing below is needed.
     pub(crate) keep_from: Lsn,
 }
@@ -168,7 +170,7 @@ impl Vlfs {
             .front()
             .and_then(|&i| headers[i])
             .map_or(Lsn::NONE, |h| Lsn::of_block(h.first_block));
-        Vlfs { vlf_bytes, headers, active, free, activating: None, keep_from }
+        Vlfs { vlf_bytes, headers, active, free, activating: None, wiping: Vec::new(), keep_from }
     }
 
     /// A VLF that once was in use and does not belong to the unbroken run of sequences, if there is one. VLFs are
@@ -263,6 +265,56 @@ impl Vlfs {
         match self.activating.take() {
             Some(i) => self.active.push_back(i),
             None => stdx::fatal!("no VLF was being activated"),
+        }
+    }
+
+    /// Takes free VLFs off the end until the file has `target_bytes`, `least` VLFs, or only one more than what is in
+    /// use. The length of the file then, and the headers to wipe before it is cut (sequence, place in the file); the
+    /// free ones among those come back with [`Vlfs::give_back`]. None when nothing can go.
+    pub(crate) fn cut(
+        &mut self,
+        target_bytes: u64,
+        least: usize,
+    ) -> Option<(u64, Vec<(u64, u64)>)> {
+        let mut wipe = Vec::new();
+        let before = self.headers.len();
+        loop {
+            let last = self.headers.len() - 1;
+            let used = self.active.len() + usize::from(self.activating.is_some());
+            let enough = self.offset_of(last) < target_bytes || last < least.max(used + 1);
+            if enough || !self.free.contains(&last) {
+                break;
+            }
+            self.free.retain(|&i| i != last);
+            let offset = self.offset_of(last);
+            if let Some(header) = self.headers.pop().flatten() {
+                wipe.push((header.sequence, offset));
+            }
+        }
+        if self.headers.len() == before {
+            return None;
+        }
+        let highest = wipe.iter().map(|(sequence, _)| *sequence).max().unwrap_or(0);
+        let lower: Vec<usize> = self
+            .free
+            .iter()
+            .copied()
+            .filter(|&i| self.headers[i].is_some_and(|h| h.sequence < highest))
+            .collect();
+        for i in lower {
+            let sequence = self.headers[i].map_or(0, |h| h.sequence);
+            wipe.push((sequence, self.offset_of(i)));
+            self.free.retain(|&free| free != i);
+            self.wiping.push(i);
+        }
+        Some((self.offset_of(self.headers.len()), wipe))
+    }
+
+    /// The headers that [`Vlfs::cut`] named are wiped.
+    pub(crate) fn give_back(&mut self) {
+        for i in std::mem::take(&mut self.wiping) {
+            self.headers[i] = None;
+            self.free.push_back(i);
         }
     }
 

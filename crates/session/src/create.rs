@@ -11,7 +11,9 @@ use executor::SqlError;
 use runtime::clock;
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
-use syntax::ast::{CreateDatabase, DatabaseOption, FileGrowth, FileSpec, MaxSize, OptionValue};
+use syntax::ast::{
+    CreateDatabase, DatabaseOption, FileGrowth, FileSpec, Literal, MaxSize, OptionValue,
+};
 
 /// SIZE of a data file when none is said.
 const DATA_BYTES: u64 = 8 << 20;
@@ -125,6 +127,12 @@ pub(crate) fn set_option(def: &mut DatabaseDef, option: &DatabaseOption) -> Resu
         OptionValue::Literal(_) | OptionValue::List(_) => "",
     };
     let name = option.name.to_lowercase();
+    if let ("target_recovery_time", OptionValue::Literal(Literal::Int(seconds))) =
+        (&*name, &option.value)
+    {
+        note_option(def, &name, &seconds.to_string());
+        return Ok(());
+    }
     let known: &[&str] = match &*name {
         "delayed_durability" => &["DISABLED", "ALLOWED", "FORCED"],
         "recovery" => &["SIMPLE", "FULL", "BULK_LOGGED"],

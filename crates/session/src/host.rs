@@ -12,7 +12,8 @@ use interpreter::{Host, MediaOrder, MediaRows, OpenDatabase, SessionState};
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
 use syntax::ast::{
-    AlterDatabaseAction, CreateDatabase, DatabaseOption, OptionValue, RestoreKind, ServerSwitch,
+    AlterDatabaseAction, CreateDatabase, DatabaseOption, Literal, OptionValue, RestoreKind,
+    ServerSwitch,
 };
 use system_views::{functions, modules, registry};
 use types::Value;
@@ -52,6 +53,12 @@ impl InstanceHost {
         }
         if option.name == "ALLOW_SNAPSHOT_ISOLATION" {
             return open.engine.set_allow_snapshot_isolation(on).map_err(engine_error);
+        }
+        if let ("TARGET_RECOVERY_TIME", OptionValue::Literal(Literal::Int(seconds))) =
+            (&*option.name, &option.value)
+        {
+            let seconds = u64::try_from(*seconds).unwrap_or(0);
+            return open.engine.set_target_recovery_time(seconds).map_err(engine_error);
         }
         if option.name == "RECOVERY" {
             let model = match &option.value {

@@ -75,6 +75,11 @@ pub fn read_header(file: &(dyn File + 'static)) -> Result<FileHeader, StorageErr
     })
 }
 
+/// Which of the two copies are intact: both, unless a write was cut short or one was damaged since.
+pub fn header_copies(file: &(dyn File + 'static)) -> Result<[bool; 2], StorageError> {
+    Ok(copies(file)?.map(|copy| copy.is_some()))
+}
+
 /// Writes the header durably, over the older copy first. One writer at a time.
 pub fn write_header(file: &(dyn File + 'static), h: &FileHeader) -> Result<(), StorageError> {
     assert!(h.boot.len() <= BOOT_DATA_BYTES);

@@ -28,7 +28,7 @@ mod verify;
 mod tests;
 
 pub use alloc::set_grow_together;
-pub use boot::{BOOT_DATA_BYTES, FileHeader, read_header, write_header};
+pub use boot::{BOOT_DATA_BYTES, FileHeader, header_copies, read_header, write_header};
 pub use copy::{EXTENT, StoreFile, UsedExtent};
 pub use error::StorageError;
 pub use log::{Logged, OnExisting, OnWrite, SystemLog, TxnLog};
@@ -37,4 +37,4 @@ pub use row::{RowImage, Run};
 pub use scan::{LeafCopy, Scan};
 pub use store::{FilegroupId, Store};
 pub use tree::{LeafHint, Tree, TreeId};
-pub use verify::{TreeReport, verify};
+pub use verify::{EachRow, TreeReport, check_tree, verify};

@@ -610,8 +610,16 @@ pub(crate) fn check(p: &PageBuf) -> Result<(), &'static str> {
     if space.top > PAGE_BYTES || HEADER_BYTES + 8 * space.slots > space.top {
         return Err("slots and heap overlap");
     }
+    for (at, len) in [fences(p).0, fences(p).1].into_iter().flatten() {
+        if at * 8 < space.top || at * 8 + len > PAGE_BYTES {
+            return Err("a fence is outside of the heap");
+        }
+    }
     let (lower, upper) = (lower_fence(p), upper_fence(p));
     let prefix = p.word(PREFIX) as usize;
+    if prefix != upper.map_or(0, |u| common_prefix(lower, u)) {
+        return Err("the fences' common prefix is wrong");
+    }
     let mut live = pad8(lower.len()) + upper.map_or(0, |u| pad8(u.len()));
     let mut before: Option<&[u8]> = None;
     for i in 0..space.slots {
@@ -620,7 +628,7 @@ pub(crate) fn check(p: &PageBuf) -> Result<(), &'static str> {
         if s.at * 8 < space.top || s.at * 8 + s.bytes > PAGE_BYTES {
             return Err("an entry is outside of the heap");
         }
-        if s.bytes != entry_bytes(k, r) {
+        if s.bytes != entry_bytes(k, r) || k > KEY_MAX {
             return Err("an entry's length is wrong");
         }
         let (_, key, _) = entry(p, i);

@@ -194,6 +194,60 @@ impl RowLayout {
         Ok(())
     }
 
+    /// Whether a row can be a row of this layout, or of its first columns; what is wrong otherwise. Nothing else of
+    /// this file may be asked about a row that is not.
+    pub fn check(&self, row: &[u8]) -> Result<(), &'static str> {
+        if row.len() < HEADER_BYTES {
+            return Err("it is too short");
+        }
+        let (fixed_end, n) = (u16_at(row, 0), RowLayout::row_columns(row));
+        if n > self.columns.len() {
+            return Err("it has too many columns");
+        }
+        let (mut fixed, mut variables) = (HEADER_BYTES, 0);
+        for place in &self.places[..n] {
+            match place {
+                Place::Fixed { len, .. } => fixed += *len as usize,
+                Place::Variable(_) => variables += 1,
+            }
+        }
+        let ends = fixed_end + n.div_ceil(8);
+        let mut from = ends + 2 * variables;
+        if fixed_end != fixed || from > row.len() {
+            return Err("its fixed columns have a wrong length");
+        }
+        for (i, column) in self.columns[..n].iter().enumerate() {
+            let null = self.is_null(row, i);
+            if null && !column.nullable {
+                return Err("a column that is NOT NULL is NULL");
+            }
+            let Place::Variable(index) = self.places[i] else { continue };
+            let end = u16_at(row, ends + 2 * index as usize);
+            let (to, external) = (end & !(EXTERNAL as usize), end & EXTERNAL as usize != 0);
+            if to < from || to > row.len() {
+                return Err("its columns of variable length overlap");
+            }
+            let len = to - from;
+            if (external && len != External::BYTES) || (null && (len != 0 || external)) {
+                return Err("a column that lies outside, or is NULL, has a wrong length");
+            }
+            let most = match column.ty {
+                SqlType::VarChar(Len::N(most)) | SqlType::VarBinary(Len::N(most)) => most as usize,
+                SqlType::NVarChar(Len::N(most)) => 2 * most as usize,
+                _ => usize::MAX,
+            };
+            let odd = matches!(column.ty, SqlType::NVarChar(_)) && !len.is_multiple_of(2);
+            if !external && (len > most || odd) {
+                return Err("a column of variable length has a wrong length");
+            }
+            from = to;
+        }
+        if from != row.len() {
+            return Err("bytes follow its last column");
+        }
+        Ok(())
+    }
+
     /// Number of columns the row was written with.
     #[inline]
     pub fn row_columns(row: &[u8]) -> usize {

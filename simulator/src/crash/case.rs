@@ -1,11 +1,13 @@
 //! One case: the template's copy, sessions, power loss, recovery, comparison.
 
+use super::copy;
 use super::model::{Model, State, TABLES, Verdict};
 use super::session::{JOURNAL_TREE, Session, TABLES_TREE, key};
+use backup::SetKind;
 use device::{FileSystem, SimFs};
 use engine::{
     DataFile, Database, DbFiles, DbOptions, DelayedDurability, Durability, EngineError, InsertHint,
-    LogConfig, PRIMARY, PageId, RowImage, ScanOptions, TreeId, TxnOptions,
+    LogConfig, PRIMARY, PageId, RecoveryModel, RowImage, ScanOptions, TreeId, TxnOptions,
 };
 use runtime::task;
 use scheduler::sim;
@@ -26,6 +28,9 @@ pub struct Found {
     pub delayed_lost: u64,
     pub lost: u64,
     pub resurrected: u64,
+    /// Backups restored after a loss of power, and log backups on top of them.
+    pub copies: u64,
+    pub logs: u64,
     pub odd: Option<String>,
 }
 
@@ -127,6 +132,16 @@ pub fn run(template: &Template, seed: u64) -> Found {
                 }
             };
             fs = recovered;
+            match copy::restore(&fs, &options, &model, &mut rng) {
+                Ok(None) => {}
+                Ok(Some(logs)) => {
+                    found.copies += 1;
+                    found.logs += logs;
+                }
+                Err(e) => {
+                    found.odd.get_or_insert(format!("round {round}: {e}"));
+                }
+            }
             match inspect(&db) {
                 Ok((survivors, state)) => {
                     let Verdict { acknowledged, delayed_lost, lost, resurrected, odd } =
@@ -179,6 +194,15 @@ fn sessions(
     if let Err(e) = db.set_delayed_durability(options.delayed_durability) {
         return Some(format!("round {round}: an option cannot be set: {e}"));
     }
+    copy::forget(fs);
+    if rng.one_in(2) {
+        // Half of those have a full backup to begin with.
+        let set = db.set_recovery_model(RecoveryModel::Full);
+        let first = rng.one_in(2) && copy::back_up(&db, SetKind::Database, rng);
+        if set.is_err() || first {
+            return Some(format!("round {round}: a first full backup cannot be had: {set:?}"));
+        }
+    }
     let count = 1 + rng.below(4);
     // So that about one in eight ends before the power does.
     let until = fs.ops() + 1 + rng.below(25 + 45 * count);
@@ -222,7 +246,10 @@ fn background(db: &Arc<Database>, stop: &AtomicBool, rng: &mut Prng) {
     while !stop.load(Acquire) {
         let failed = match rng.below(4) {
             0 => db.checkpoint().is_err(),
-            1 => db.backup_log_nul().is_err(),
+            1 if rng.one_in(2) => db.backup_log_nul().is_err(),
+            1 => {
+                copy::back_up(db, if rng.one_in(4) { SetKind::Database } else { SetKind::Log }, rng)
+            }
             _ => {
                 db.background_step();
                 db.lazy_writer_step();
@@ -271,7 +298,7 @@ fn recover(
 }
 
 /// Reads everything, checks the trees, and puts the database to work.
-fn inspect(db: &Arc<Database>) -> Result<(BTreeSet<u64>, State), EngineError> {
+pub fn inspect(db: &Arc<Database>) -> Result<(BTreeSet<u64>, State), EngineError> {
     let mut txn = db.begin(TxnOptions::default());
     let read = |txn: &mut engine::Txn, id: TreeId| -> Result<BTreeMap<u64, Vec<u8>>, EngineError> {
         let tree = db.tree(id);

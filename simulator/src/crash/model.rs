@@ -98,6 +98,19 @@ impl Model {
         ids.map(|(i, _)| self.first_id + i as u64).collect()
     }
 
+    /// The same of a copy that was restored from backups: nothing later than the backup need be there, but what is must
+    /// be one moment of the history.
+    pub fn judge_copy(&self, survivors: &BTreeSet<u64>, found: &State) -> Option<String> {
+        let relaxed = |t: &Transaction| Transaction { must: false, ..t.clone() };
+        let copy = Model {
+            base: self.base.clone(),
+            first_id: self.first_id,
+            transactions: self.transactions.iter().map(relaxed).collect(),
+            asked: self.asked,
+        };
+        copy.judge(survivors, found).odd
+    }
+
     /// Compares who survived and what is there with what may be.
     pub fn judge(&self, survivors: &BTreeSet<u64>, found: &State) -> Verdict {
         let mut verdict = Verdict::default();

@@ -230,12 +230,12 @@ impl Disk {
         }
     }
 
-    pub fn damage(&mut self, inode: usize, offset: u64) {
+    pub fn invert(&mut self, inode: usize, offset: u64, bits: u8) {
         let file = &mut self.inodes[inode];
         for bytes in [&mut file.live, &mut file.durable] {
             let mut byte = [0];
             if bytes.read(offset, &mut byte) == 1 {
-                bytes.write(offset, &[!byte[0]]);
+                bytes.write(offset, &[byte[0] ^ bits]);
             }
         }
     }

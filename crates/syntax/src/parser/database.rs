@@ -311,6 +311,12 @@ impl Parser<'_> {
                 if negative && let Literal::Int(number) = &mut literal {
                     *number = -*number;
                 }
+                if name == "TARGET_RECOVERY_TIME"
+                    && self.eat_word("MINUTES")
+                    && let Literal::Int(minutes) = &mut literal
+                {
+                    *minutes = minutes.saturating_mul(60);
+                }
                 for unit in ["SECONDS", "MINUTES", "HOURS", "DAYS", "MINUTE", "KB", "MB", "GB"] {
                     if self.eat_word(unit) {
                         break;

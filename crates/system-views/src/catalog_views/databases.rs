@@ -45,6 +45,12 @@ impl Database {
         }
     }
 
+    /// TARGET_RECOVERY_TIME, in seconds.
+    pub fn target_recovery_time(&self) -> i32 {
+        let set = self.open.as_ref().map_or(0, |open| open.engine.target_recovery_time());
+        if set == 0 { 60 } else { set as i32 }
+    }
+
     /// `log_reuse_wait` and its name.
     pub fn log_reuse_wait(&self) -> (u8, &'static str) {
         self.open.as_ref().map_or((0, "NOTHING"), |open| open.engine.log_reuse_wait())
@@ -157,7 +163,7 @@ view! {
     two_digit_year_cutoff smallint null = NULL;
     containment tinyint null = 0u8;
     containment_desc nvarchar(60) null = "NONE";
-    target_recovery_time_in_seconds int null = 60;
+    target_recovery_time_in_seconds int null = d.target_recovery_time();
     delayed_durability int null = d.durability().0;
     delayed_durability_desc nvarchar(60) null = d.durability().1;
     is_memory_optimized_elevate_to_snapshot_on bit null = false;

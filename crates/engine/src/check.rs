@@ -1,0 +1,258 @@
+//! What DBCC CHECKDB asks of the storage engine: every page in use as it is on disk, who owns what, each tree, the log.
+//!
+//! Promises: nothing here changes the database or stops the process, whatever is found; work goes on meanwhile. Pages
+//! are read past the buffer pool, so that what memory still has right does not hide what the disk has wrong. A tree is
+//! checked as it is in memory; who calls keeps others from changing it.
+
+use crate::{Database, EngineError, Lsn, SYSTEM_TREES, Tree};
+use buffer_pool::{DamageKind, PAGE_BYTES, PageBuf, PageId, PoolError, check_page};
+use runtime::task;
+use std::collections::HashSet;
+use stdx::AlignedBuf;
+use storage::{EXTENT, StorageError, StoreFile, TreeReport, UsedExtent};
+use telemetry::WaitType;
+
+const EXTENT_BYTES: usize = EXTENT as usize * PAGE_BYTES;
+/// A page that is just being written may be read in two halves: looked at again so often.
+const LOOKS: usize = 5;
+
+/// Something that is not as it must be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// SQL Server's number.
+    pub number: i32,
+    /// Of allocation rather than of consistency, as SQL Server counts.
+    pub allocation: bool,
+    /// Where, if it has a page.
+    pub page: Option<PageId>,
+    /// The file, where it is not the page's.
+    pub what: String,
+}
+
+impl Finding {
+    fn of_page(number: i32, page: PageId, what: impl Into<String>) -> Finding {
+        Finding { number, allocation: false, page: Some(page), what: what.into() }
+    }
+
+    fn of(error: EngineError, what: &str) -> Finding {
+        let page = match &error {
+            EngineError::DamagedPage { file, page, .. } => Some(PageId::new(*file, *page)),
+            _ => None,
+        };
+        let what = format!("{what}{error}");
+        Finding { number: error.number(), allocation: false, page, what }
+    }
+}
+
+/// What was looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CheckCounts {
+    pub files: u64,
+    pub extents: u64,
+    /// Pages that hold something.
+    pub pages: u64,
+    pub log_blocks: u64,
+    /// Extents whose tree nobody knows: left by a crash between making a tree and naming it. No damage.
+    pub unnamed_extents: u64,
+}
+
+impl Database {
+    /// Checks files, allocation and log; `known` are the trees that the catalog names. Suspends.
+    pub fn check_files(&self, known: &HashSet<u64>, find: &mut dyn FnMut(Finding)) -> CheckCounts {
+        let mut counts = CheckCounts::default();
+        for file in self.store.store_files() {
+            counts.files += 1;
+            self.check_file(&file, known, &mut counts, find);
+        }
+        self.check_log(&mut counts, find);
+        counts
+    }
+
+    fn check_file(
+        &self,
+        file: &StoreFile,
+        known: &HashSet<u64>,
+        counts: &mut CheckCounts,
+        find: &mut dyn FnMut(Finding),
+    ) {
+        match storage::header_copies(&*file.file) {
+            Ok(copies) => {
+                for (i, good) in copies.into_iter().enumerate().filter(|(_, good)| !good) {
+                    let page = PageId::new(file.id, i as u32);
+                    debug_assert!(!good);
+                    find(Finding::of_page(8946, page, "a copy of the file's header is damaged"));
+                }
+            }
+            Err(e) => find(Finding::of(e.into(), "")),
+        }
+        let extents = match self.store.used_extents(file) {
+            Ok(extents) => extents,
+            Err(e) => {
+                let mut finding = Finding::of(e.into(), "the allocation map cannot be read: ");
+                finding.allocation = true;
+                find(finding);
+                return;
+            }
+        };
+        let mut bytes = AlignedBuf::zeroed(EXTENT_BYTES);
+        for extent in &extents {
+            counts.extents += 1;
+            self.check_owner(extent, known, counts, find);
+            self.check_extent(file, extent, &mut bytes, counts, find);
+            task::maybe_yield();
+        }
+    }
+
+    /// The owner of an extent is a tree whose root lies in an extent of its own.
+    fn check_owner(
+        &self,
+        extent: &UsedExtent,
+        known: &HashSet<u64>,
+        counts: &mut CheckCounts,
+        find: &mut dyn FnMut(Finding),
+    ) {
+        if extent.is_system() || known.contains(&extent.owner) {
+            return;
+        }
+        let root = PageId(extent.owner);
+        let owned = self.store.owner_of(root);
+        if matches!(owned, Ok(Some(owner)) if owner.0 == root) {
+            counts.unnamed_extents += 1;
+            return;
+        }
+        // Let go of since the map was read.
+        if matches!(self.store.owner_of(extent.first), Ok(owner) if owner.is_none_or(|o| o.0 != root))
+        {
+            return;
+        }
+        find(Finding {
+            number: 8905,
+            allocation: true,
+            page: Some(extent.first),
+            what: format!("the extent belongs to {root}, which is no tree"),
+        });
+    }
+
+    fn check_extent(
+        &self,
+        file: &StoreFile,
+        extent: &UsedExtent,
+        bytes: &mut AlignedBuf,
+        counts: &mut CheckCounts,
+        find: &mut dyn FnMut(Finding),
+    ) {
+        let at = u64::from(extent.first.page_no()) * PAGE_BYTES as u64;
+        let read = file.file.read_exact_at(at, bytes, WaitType::IoCompletion);
+        if let Err(e) = read {
+            let what = match e.kind() {
+                std::io::ErrorKind::UnexpectedEof => "the file ends before this page".to_owned(),
+                _ => e.to_string(),
+            };
+            find(Finding::of_page(823, extent.first, what));
+            return;
+        }
+        let mut page = PageBuf::boxed();
+        for i in 0..EXTENT {
+            let id = PageId(extent.first.0 + u64::from(i));
+            if extent.is_system() && id != extent.map_page() {
+                continue;
+            }
+            let from = i as usize * PAGE_BYTES;
+            page.bytes_mut().copy_from_slice(&bytes[from..from + PAGE_BYTES]);
+            if page.is_zero() {
+                continue;
+            }
+            counts.pages += 1;
+            if let Err(error) = self.look_again(file, id, &mut page) {
+                find(Finding::of_page(8939, id, error.to_string()));
+            }
+        }
+    }
+
+    /// Whether a page is what it must be; one that is not is read again, as it may just be being written.
+    fn look_again(
+        &self,
+        file: &StoreFile,
+        id: PageId,
+        page: &mut PageBuf,
+    ) -> Result<(), PoolError> {
+        let at = u64::from(id.page_no()) * PAGE_BYTES as u64;
+        for look in 0.. {
+            match check_page(id, page) {
+                Ok(()) | Err(PoolError::Checksum { kind: DamageKind::NeverWritten, .. }) => break,
+                Err(error) if look == LOOKS => return Err(error),
+                Err(_) => {
+                    task::sleep_ns(1_000_000, WaitType::IoCompletion);
+                    let read =
+                        file.file.read_exact_at(at, page.bytes_mut(), WaitType::IoCompletion);
+                    read.map_err(|error| PoolError::Io { page: id, action: "read", error })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The log from where recovery would begin.
+    fn check_log(&self, counts: &mut CheckCounts, find: &mut dyn FnMut(Finding)) {
+        let to = self.log().durable();
+        let from = self.recovery_start();
+        if let Err(e) = self.log().check_header() {
+            find(Finding::of(e.into(), ""));
+        }
+        let mut blocks = self.log().block_reader(from, to);
+        loop {
+            match blocks.next_block() {
+                Ok(Some(_)) => counts.log_blocks += 1,
+                Ok(None) => break,
+                // A checkpoint may have let the beginning go meanwhile.
+                Err(_) if self.recovery_start() > from => break,
+                Err(e) => {
+                    find(Finding::of(e.into(), ""));
+                    break;
+                }
+            }
+            task::maybe_yield();
+        }
+    }
+
+    /// The trees that every database is born with.
+    pub fn system_tree_numbers(&self) -> Vec<u64> {
+        (0..SYSTEM_TREES).map(|n| self.system_tree(n).0.0).collect()
+    }
+}
+
+impl Tree {
+    /// Checks the tree's structure and the stamps of its rows, and tells everything that is wrong. `row` gets every row
+    /// that is not deleted: page, key, row, and says what is wrong with it. Nobody may be changing the tree. Suspends.
+    pub fn check(
+        &self,
+        tail: Lsn,
+        row: &mut dyn FnMut(&[u8], &[u8]) -> Option<String>,
+        find: &mut dyn FnMut(Finding),
+    ) -> TreeReport {
+        let mut of_rows = Vec::new();
+        let mut wrong = Vec::new();
+        let report = storage::check_tree(
+            &self.inner.tree,
+            &mut |error: StorageError| {
+                let number = if matches!(error, StorageError::Pool(_)) { 8928 } else { 8936 };
+                let mut finding = Finding::of(error.into(), "");
+                finding.number = number;
+                wrong.push(finding);
+            },
+            &mut |page, stamp, key, bytes| {
+                if stamp.csn().is_some_and(|csn| csn >= tail) {
+                    let what = "a row was committed by what is not in the log";
+                    of_rows.push(Finding::of_page(8970, page, what));
+                }
+                if !stamp.is_ghost()
+                    && let Some(what) = row(key, bytes)
+                {
+                    of_rows.push(Finding::of_page(8970, page, what));
+                }
+            },
+        );
+        wrong.into_iter().chain(of_rows).for_each(find);
+        report
+    }
+}

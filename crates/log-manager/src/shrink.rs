@@ -1,0 +1,54 @@
+//! Making the log file shorter: DBCC SHRINKFILE of a log.
+//!
+//! Free VLFs at the end of the file go. Opening finds the log by the unbroken run of sequences up to the highest, and
+//! refuses strays below a gap; so before a used VLF goes, its header and those of all free ones with lower sequences
+//! are wiped, lowest first, durably: whatever a loss of power leaves is an unbroken run.
+
+use crate::core::Core;
+use crate::lsn::BLOCK_BYTES;
+use crate::{Log, LogError};
+use std::sync::atomic::Ordering::*;
+use stdx::AlignedBuf;
+use telemetry::WaitType;
+
+/// VLFs that stay: one is the reserve for rollbacks.
+const VLFS_MIN: usize = 2;
+
+impl Log {
+    /// Gives free VLFs at the end of the file back to the file system until it has `target_bytes` or nothing at its end
+    /// is free; at least one free VLF stays. The file's length in bytes afterwards. Suspends.
+    pub fn shrink(&self, target_bytes: u64) -> Result<u64, LogError> {
+        let core = self.core_ref();
+        core.check()?;
+        // Nobody makes the file longer meanwhile.
+        while core.growing.swap(true, AcqRel) {
+            runtime::task::sleep_ns(1_000_000, WaitType::LogMgrReserveAppend);
+        }
+        let done = core.shrink_alone(target_bytes);
+        core.growing.store(false, Release);
+        core.space_came();
+        done?;
+        Ok(self.size_bytes())
+    }
+}
+
+impl Core {
+    fn shrink_alone(&self, target_bytes: u64) -> Result<(), LogError> {
+        let io = |e| LogError::io("shrinking the log", &e);
+        let (len, mut wipe, vlf_bytes) = {
+            let mut vlfs = self.vlfs.lock();
+            let Some((len, wipe)) = vlfs.cut(target_bytes, VLFS_MIN) else { return Ok(()) };
+            (len, wipe, vlfs.vlf_bytes)
+        };
+        wipe.sort_unstable();
+        let zeros = AlignedBuf::zeroed(BLOCK_BYTES);
+        for (_, offset) in &wipe {
+            self.file.write_all_at(*offset, &zeros, true, WaitType::IoCompletion).map_err(io)?;
+        }
+        debug_assert!(len >= vlf_bytes);
+        self.file.set_len(len).map_err(io)?;
+        self.file.sync(WaitType::IoCompletion).map_err(io)?;
+        self.vlfs.lock().give_back();
+        Ok(())
+    }
+}
