@@ -3,6 +3,7 @@
 //! - `sweep/report.html`: sessions x durability x log reserve, with everything a cell can have, marks, pairs and
 //!   published figures; names in it try to break out of the page.
 //! - `rivals/report.html`: several targets, few figures each. `empty/report.html`: cut short before its first cell.
+//! - `places/report.html`: nothing numeric varies: bars, no axis.
 //! - `ladder/report.html`: no engine, two axes, more combinations than lines.
 //! - `compare/compare.html`: two sweeps compared.
 //!
@@ -36,9 +37,13 @@ fn main() -> ExitCode {
 
 fn write(folder: &Path) -> std::io::Result<()> {
     let sweep = sweep(1.0);
-    for (name, run) in
-        [("sweep", &sweep), ("rivals", &rivals()), ("ladder", &ladder()), ("empty", &empty())]
-    {
+    for (name, run) in [
+        ("sweep", &sweep),
+        ("rivals", &rivals()),
+        ("ladder", &ladder()),
+        ("places", &places()),
+        ("empty", &empty()),
+    ] {
         lab_report::write(&folder.join(name), run)?;
     }
     let slower = self::sweep(0.93);
@@ -464,6 +469,31 @@ fn rivals() -> Run {
         format: FORMAT,
         experiment: "singleton-insert".to_owned(),
         command: "millrace lab run singleton-insert --target embedded,postgres,mariadb,sqlite --sessions 1,10".to_owned(),
+        machine: machine(),
+        cells,
+        ..Run::default()
+    }
+}
+
+/// The log writer in three places.
+fn places() -> Run {
+    let mut noise = Noise(17);
+    let cells = [
+        "in the mask",
+        "out of the mask",
+        "no dedicated writer, whoever commits first writes the log",
+    ]
+    .iter()
+    .map(|place| {
+        let mut one = cell("spinlock", "delayed", 40, noise.near(0.4), &mut Noise(19));
+        one.settings.insert("log_writer_place".to_owned(), (*place).to_owned());
+        one
+    })
+    .collect();
+    Run {
+        format: FORMAT,
+        experiment: "log-writer-placement".to_owned(),
+        command: "millrace lab run log-writer-placement".to_owned(),
         machine: machine(),
         cells,
         ..Run::default()

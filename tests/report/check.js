@@ -13,8 +13,9 @@ const COURSE = ["course", "course-waits", "course-log", "course-cpu", "course-sw
 
 /** The plots that each page must have: these and no others, or (`least`) at least these. */
 const PAGES = [
-  { file: "sweep/report.html", dark: true, plots: ["pairs", "arm-ratios", ...OVERVIEW, ...COURSE, "flame", "inverted", "off-cpu"], tables: ["summary", "pairs", "published", "waits", "spinlocks", "latches", "log-writes", "figures", "profile-spinlocks", "functions", "machine", "settings"], cells: 24 },
-  { file: "rivals/report.html", plots: ["arm-ratios", ...OVERVIEW, ...COURSE], tables: ["summary", "waits", "machine"], cells: 8 },
+  { file: "sweep/report.html", dark: true, plots: ["pairs", "arm-ratios", "own-recovery_s", ...OVERVIEW, ...COURSE, "flame", "inverted", "off-cpu"], tables: ["summary", "pairs", "published", "waits", "spinlocks", "latches", "log-writes", "figures", "profile-spinlocks", "functions", "machine", "settings"], cells: 24 },
+  { file: "rivals/report.html", plots: ["arm-ratios", "own-recovery_s", ...OVERVIEW, ...COURSE], tables: ["summary", "waits", "machine"], cells: 8 },
+  { file: "places/report.html", plots: ["arm-ratios", "own-recovery_s", ...OVERVIEW, ...COURSE], tables: ["summary", "arm-ratios", "waits", "machine"], cells: 3 },
   { file: "ladder/report.html", plots: ["throughput", "latency", "arm-ratios", "log-throughput", "log-flushes"], tables: ["summary", "machine", "arm-ratios"], cells: 72, axes: 2 },
   { file: "empty/report.html", plots: [], tables: ["machine"], cells: 0 },
   { file: "compare/compare.html", dark: true, plots: ["ratios", ...OVERVIEW], tables: ["ratios"] },

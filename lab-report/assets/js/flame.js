@@ -111,6 +111,9 @@ function profilePart(cell) {
   ], rows, { name, sort: [1, "down"] }) : null;
   return [
     el("h3", null, "Profile"), figures.length ? el("div.plots", null, figures) : null,
+    profile.flame_svg || profile.inverted_svg ? el("div.row", null,
+      profile.flame_svg ? saveButton("Save flame.svg", "flame.svg", "image/svg+xml", () => profile.flame_svg) : null,
+      profile.inverted_svg ? saveButton("Save inverted.svg", "inverted.svg", "image/svg+xml", () => profile.inverted_svg) : null) : null,
     shares(profile.spinlocks, "spinlock, share of samples", "profile-spinlocks"),
     (profile.functions || []).length ? el("details", null, el("summary", null, "Functions, by share of samples"), shares(profile.functions, "function", "functions")) : null,
   ];

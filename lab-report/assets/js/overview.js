@@ -52,8 +52,8 @@ function linesChart(run, view, of) {
 
 function barsChart(view, of, value) {
   return (t) => {
-    const arms = view.arms.filter((arm) => value(arm.points[0]));
-    const bars = arms.map((arm, index) => ({ value: value(arm.points[0]).mean, figure: value(arm.points[0]), itemStyle: { color: armColour(t, index) } }));
+    const arms = view.arms.filter((arm) => arm.points.length && value(arm.points[0]));
+    const bars = arms.map((arm) => ({ value: value(arm.points[0]).mean, figure: value(arm.points[0]), itemStyle: { color: armColour(t, view.arms.indexOf(arm)) } }));
     return {
       legend: null, grid: { top: 10, right: 70 },
       yAxis: { type: "category", data: arms.map((arm) => arm.label), inverse: true, axisLabel: { width: 150, overflow: "break", lineHeight: 14 } },
@@ -191,4 +191,17 @@ function logWriteFigure(run, view) {
   }));
   return stacksFigure(run, view, "log-writes", "Where a log write's time goes", "Mean time of each phase. Percentiles are in the table below.",
     { axis: duration, text: duration }, parts);
+}
+
+/** A plot for each figure that only this experiment has. */
+function ownPlots(run, view) {
+  return ownNames(run).map((name) => {
+    const first = run.cells.map((cell) => (cell.figures || {})[name]).find(Boolean);
+    const points = (arm) => arm.points.map((point) => {
+      const mean = pointMean(run, point, (cell) => ((cell.figures || {})[name] || {}).value);
+      return { ...point, figures: mean === null ? {} : { own: { mean, low: null, high: null } } };
+    });
+    const arms = view.arms.map((arm) => ({ ...arm, points: points(arm) }));
+    return linesFigure(run, { ...view, arms }, "own-" + name, name.replaceAll("_", " "), first.what, { key: "own", unit: first.unit, text: (v) => grouped(v) + " " + first.unit });
+  });
 }

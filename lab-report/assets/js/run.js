@@ -21,6 +21,7 @@ function overview(page, run, views) {
   const parts = [
     ["throughput", "Throughput", (view) => throughputFigures(run, view)],
     ["waits", "Waits and spins", (view) => [waitsFigure(run, view), spinsFigure(run, view)]],
+    ["own", "This experiment", (view) => ownPlots(run, view)],
     ["log", "Log", (view) => logFigures(run, view).concat(logWriteFigure(run, view))],
   ];
   // Last, so that it stands behind the plots it goes by; it has a choice of its own.
@@ -150,10 +151,14 @@ function summaryTable(run, view) {
   ], rows, { name: "summary" });
 }
 
-/** The figures that only this experiment has, as columns: those of most cells, at most six. */
-function ownFigures(run) {
+/** The names of figures that only this experiment has: those of most cells, at most six. */
+function ownNames(run) {
   const names = [...new Set(run.cells.flatMap((cell) => Object.keys(cell.figures || {})))];
-  return names.filter((name) => run.cells.filter((cell) => (cell.figures || {})[name]).length * 2 >= run.cells.length).slice(0, 6).map((name) => {
+  return names.filter((name) => run.cells.filter((cell) => (cell.figures || {})[name]).length * 2 >= run.cells.length).slice(0, 6);
+}
+
+function ownFigures(run) {
+  return ownNames(run).map((name) => {
     const first = run.cells.map((cell) => (cell.figures || {})[name]).find(Boolean);
     return { head: name.replaceAll("_", " ") + (first.unit ? ", " + first.unit : ""), title: first.what, value: (row) => ((row.cell.figures || {})[name] || {}).value ?? null };
   });
