@@ -12,14 +12,16 @@
 //! 2. *resurrected*: nothing is there of a transaction that was rolled back or never asked to commit;
 //! 3. transactions are there wholly or not at all, and delayed ones go from the end: whatever was acknowledged before
 //!    a survivor, by commit number, survives too;
-//! 4. trees are sound, and the database takes work again;
-//! 5. backups taken meanwhile are whole or absent, and restore, with the log backups behind them, to one moment of the
+//! 4. each table's secondary index has an entry for every row and for nothing else;
+//! 5. trees are sound, and the database takes work again;
+//! 6. backups taken meanwhile are whole or absent, and restore, with the log backups behind them, to one moment of the
 //!    history.
 //!
 //! Every transaction leaves its number in a journal tree, which says after the crash who survived.
 
 mod case;
 mod copy;
+mod index;
 mod model;
 mod session;
 

@@ -98,21 +98,17 @@ impl Binder<'_> {
             let identity = column.identity && !identity_seen;
             identity_seen |= identity;
             columns.push(catalog::ColumnSpec {
-                name: column_name.as_str().into(),
-                ty: column.ty,
                 nullable: Some(column.nullable),
-                default: None,
                 identity: identity.then_some(catalog::Identity { seed: 1, increment: 1 }),
-                absent: None,
+                ..catalog::ColumnSpec::new(column_name, column.ty)
             });
         }
         let spec = catalog::TableSpec {
             schema: name.schema.as_deref().unwrap_or("").into(),
             name: name.name.as_str().into(),
             columns,
-            primary_key: None,
-            unique: Vec::new(),
             filegroup: into.filegroup.as_ref().map(|f| f.value.as_str().into()),
+            ..catalog::TableSpec::default()
         };
         Ok(SelectTarget::Into { name, spec: Box::new(spec) })
     }

@@ -38,12 +38,9 @@ pub struct CreateTable {
     /// The catalog's spec names schema and table; this names the database.
     pub name: ObjectName,
     pub spec: catalog::TableSpec,
-    /// Parts of the definition that are accepted without effect, in words, for an informational
-    /// message.
-    pub ignored: Vec<String>,
 }
 
-/// ALTER TABLE, and CREATE CLUSTERED INDEX and its like on an existing table.
+/// ALTER TABLE, CREATE INDEX, ALTER INDEX.
 #[derive(Debug, Clone)]
 pub struct AlterTable {
     pub name: ObjectName,

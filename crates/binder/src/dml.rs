@@ -189,7 +189,7 @@ impl Binder<'_> {
     ) -> Result<Vec<Option<usize>>> {
         if columns.is_empty() {
             return Ok((0..table.columns.len())
-                .filter(|i| table.columns[*i].identity.is_none())
+                .filter(|i| table.columns[*i].identity.is_none() && !table.columns[*i].is_made())
                 .map(Some)
                 .collect());
         }
@@ -271,6 +271,14 @@ impl Binder<'_> {
     ) -> Result<Vec<Expr>> {
         let mut row = Vec::with_capacity(table.columns.len());
         for (ordinal, column) in table.columns.iter().enumerate() {
+            if column.is_made() {
+                // Whoever writes the row fills it in.
+                if let Some(Some(_)) = given[ordinal].map(|position| values[position].take()) {
+                    return Err(self.made_column(column, true));
+                }
+                row.push(Expr::constant(Value::Null, column.ty));
+                continue;
+            }
             let value = match given[ordinal] {
                 Some(position) => match values[position].take() {
                     Some(value) => value,
@@ -284,6 +292,26 @@ impl Binder<'_> {
             row.push(self.coerce(value, column.ty, CastMode::Store { column: ordinal as u16 })?);
         }
         Ok(row)
+    }
+
+    /// 271, 272, 273: a value for a column whose values the engine makes.
+    fn made_column(&self, column: &catalog::ColumnDef, insert: bool) -> BindError {
+        match (column.rowversion, insert) {
+            (false, _) => self.error(
+                271,
+                format!(
+                    "The column \"{}\" cannot be modified because it is either a computed column or \
+                     is the result of a UNION operator.",
+                    column.name
+                ),
+            ),
+            (true, true) => self.error(
+                273,
+                "Cannot insert an explicit value into a timestamp column. Use INSERT with a column \
+                 list to exclude the timestamp column, or insert a DEFAULT into the timestamp column.",
+            ),
+            (true, false) => self.error(272, "Cannot update a timestamp column."),
+        }
     }
 
     /// The DEFAULT of a column, or NULL (a NOT NULL column without one fails when it is run, 515).
@@ -474,6 +502,9 @@ impl Binder<'_> {
                             line,
                             format!("Cannot update identity column '{}'.", c.name.value),
                         ));
+                    }
+                    if table.columns[ordinal].is_made() {
+                        return Err(self.made_column(&table.columns[ordinal], false));
                     }
                     seen.push(ordinal);
                     Some(ordinal)

@@ -6,7 +6,6 @@ use syntax::ast;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::hints::table_hints;
 use crate::ir::*;
 use crate::names::ObjectName;
 
@@ -185,7 +184,7 @@ impl Binder<'_> {
         alias: Option<&ast::Ident>,
         hints: &[ast::TableHint],
     ) -> Result<(Get, ScopeTable)> {
-        let hints = table_hints(hints)?;
+        let hints = crate::hints::hints_for(hints, Some(&table))?;
         let columns: Vec<ColId> = table.columns.iter().map(|_| self.new_col()).collect();
         let scope = ScopeTable {
             name: alias.map_or_else(|| table.name.to_string(), |a| a.value.clone()),

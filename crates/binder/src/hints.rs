@@ -5,14 +5,11 @@ use syntax::ast;
 use crate::BindError;
 use crate::ir::TableHints;
 
-/// Hints of SQL Server that are accepted and change nothing here. FORCESEEK, INDEX and the joins
-/// steer a choice that has one outcome today; ROWLOCK is what happens anyway, and there are no locks on pages.
+/// Hints of SQL Server that are accepted and change nothing here. ROWLOCK is what happens anyway, and there are no locks on pages.
 pub const ACCEPTED_HINTS_WITHOUT_EFFECT: &[&str] = &[
     "FORCESCAN",
-    "FORCESEEK",
     "IGNORE_CONSTRAINTS",
     "IGNORE_TRIGGERS",
-    "INDEX",
     "KEEPDEFAULTS",
     "KEEPIDENTITY",
     "NOEXPAND",
@@ -57,6 +54,50 @@ pub const ACCEPTED_QUERY_HINTS_WITHOUT_EFFECT: &[&str] = &[
 
 /// Reads table hints; 321 for a word that is none.
 pub(crate) fn table_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindError> {
+    hints_for(hints, None)
+}
+
+/// The index that a hint names: 308, 307.
+fn index_id(hint: &ast::TableHint, table: &catalog::TableDef) -> Result<Option<u16>, BindError> {
+    let Some(first) = hint.args.first() else { return Ok(None) };
+    let line = hint.span.line;
+    let named = match first.parse::<i32>() {
+        Ok(n) if n <= 1 => Some(n),
+        Ok(n) => table.indexes.iter().find(|i| i.index_id == n).map(|i| i.index_id),
+        Err(_) => {
+            let own = |k: &&catalog::KeyDef| k.clustered && catalog::same_name(&k.name, first);
+            let key = table.primary_key.as_ref().filter(own).map(|_| 1);
+            key.or(table.index(first).map(|i| i.index_id))
+        }
+    };
+    match named {
+        Some(id) => Ok(u16::try_from(id).ok()),
+        None if first.parse::<i32>().is_ok() => Err(BindError::new(
+            307,
+            16,
+            line,
+            format!(
+                "Index ID {first} on table '{}' (specified in the FROM clause) does not exist.",
+                table.name
+            ),
+        )),
+        None => Err(BindError::new(
+            308,
+            16,
+            line,
+            format!(
+                "Index '{first}' on table '{}' (specified in the FROM clause) does not exist.",
+                table.name
+            ),
+        )),
+    }
+}
+
+/// Reads the hints of a table; 321 for a word that is none, 308 for an index that is none.
+pub(crate) fn hints_for(
+    hints: &[ast::TableHint],
+    table: Option<&catalog::TableDef>,
+) -> Result<TableHints, BindError> {
     let mut out = TableHints::default();
     let mut line = 0;
     for hint in hints {
@@ -73,6 +114,12 @@ pub(crate) fn table_hints(hints: &[ast::TableHint]) -> Result<TableHints, BindEr
             "NOWAIT" => out.nowait = true,
             "READPAST" => out.readpast = true,
             "READCOMMITTEDLOCK" => out.readcommittedlock = true,
+            "INDEX" => {
+                if let Some(table) = table.filter(|t| !t.is_private()) {
+                    out.index = index_id(hint, table)?;
+                }
+            }
+            "FORCESEEK" => out.forceseek = true,
             name if ACCEPTED_HINTS_WITHOUT_EFFECT.contains(&name) => {}
             name => {
                 return Err(BindError::new(

@@ -31,6 +31,7 @@ pub mod ir;
 mod names;
 mod output;
 mod properties;
+mod rules;
 mod select;
 mod sets;
 mod statements;
@@ -38,6 +39,7 @@ mod view;
 
 pub use error::BindError;
 pub use names::{Names, ObjectName};
+pub use rules::{TableRules, rules_of};
 
 use std::sync::Arc;
 

@@ -418,6 +418,7 @@ impl<'a> ProgramBinder<'a> {
             | S::CreateView(_)
             | S::AlterTable(_)
             | S::CreateIndex(_)
+            | S::AlterIndex(_)
             | S::Security(_)
             | S::ExecuteAs { .. }
             | S::Revert
@@ -479,7 +480,14 @@ impl<'a> ProgramBinder<'a> {
             S::CreateIndex(create) if crate::define::is_private(&create.table.name.value) => {
                 b.private_index(create)?
             }
-            S::CreateIndex(_) => StmtKind::NotSupported { what: "CREATE INDEX".into() },
+            S::CreateIndex(create) => {
+                let alter = b.create_index(create, self.text)?;
+                StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
+            }
+            S::AlterIndex(alter) => {
+                let alter = b.alter_index(alter)?;
+                StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
+            }
             S::Security(statement) => StmtKind::Security(Arc::new((**statement).clone())),
             S::ExecuteAs { login, name } => {
                 let name = match name {
@@ -509,7 +517,6 @@ impl<'a> ProgramBinder<'a> {
                 {
                     StmtKind::Nothing
                 }
-                ast::DropKind::Index => StmtKind::NotSupported { what: "DROP INDEX".into() },
                 _ => StmtKind::Ddl(Box::new(Ddl::Drop(Box::new(drop.clone())))),
             },
             S::SetVariable { variable, op, expr } => {

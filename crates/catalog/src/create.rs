@@ -2,6 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::def::*;
+use crate::index::is_max;
 use crate::load::{KIND_TABLE, lay_out, pack_key, type_to};
 use crate::scope::{Change, DdlScope, Entry};
 use crate::spec::{ColumnSpec, KeySpec, TableSpec};
@@ -11,7 +12,7 @@ use engine::FilegroupId;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use types::row::ROW_BYTES_MAX;
-use types::{Len, RowColumn, RowLayout, SqlType, Value};
+use types::{RowColumn, RowLayout, Value};
 
 impl Catalog {
     /// CREATE TABLE. The transaction must be active; so must a statement of it. Errors: 2714, 2760,
@@ -22,9 +23,6 @@ impl Catalog {
         scope: &mut DdlScope,
         spec: &TableSpec,
     ) -> Result<Arc<TableDef>, CatalogError> {
-        if !spec.unique.is_empty() {
-            return Err(CatalogError::NotSupported { what: "UNIQUE constraint".into() });
-        }
         let schema = self.schema(scope, &spec.schema)?;
         let object_id = self.new_object_id();
         let mut columns: Vec<ColumnDef> = Vec::with_capacity(spec.columns.len());
@@ -50,6 +48,12 @@ impl Catalog {
             lob: None,
             place: Place::Database,
             unique: Vec::new(),
+            indexes: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            referencing: Vec::new(),
+            shape: 0,
+            compiled: Compiled::default(),
             layout: RowLayout::default(),
             key_layout: Default::default(),
             filegroup,
@@ -69,9 +73,27 @@ impl Catalog {
                 self.claim_name(txn, &table.schema, &default.name, object_id)?;
             }
         }
-        if let Some(key) = &table.primary_key {
-            self.put_key(txn, &table, key)?;
+        if let Some(key) = table.primary_key.clone() {
+            self.put_key(txn, &table, &key)?;
+            if let (false, Some(spec)) = (key.clustered, &spec.primary_key) {
+                let kind = IndexKind::PrimaryKey;
+                self.add_key_index(txn, &mut table, spec, &key.name, kind)?;
+            }
         }
+        for key in &spec.unique {
+            self.add_unique(txn, &mut table, key)?;
+        }
+        for index in &spec.indexes {
+            self.add_index(txn, &mut table, index, IndexKind::Index)?;
+        }
+        for check in &spec.checks {
+            self.add_check(txn, &mut table, check, true)?;
+        }
+        for key in &spec.foreign_keys {
+            self.add_foreign_key(txn, scope, &mut table, key, true)?;
+        }
+        lay_out(&mut table);
+        check_row_size(&table)?;
         let table = Arc::new(table);
         scope
             .changes
@@ -90,9 +112,28 @@ impl Catalog {
         let Some((table, _)) = self.lock_table(txn, scope, schema, name)? else {
             return Err(CatalogError::CannotDrop { kind: "table", name: name.into() });
         };
+        if !self.references_to(Some(scope), &table).is_empty() {
+            let table = format!("{}.{}", table.schema, table.name).into();
+            return Err(CatalogError::Referenced { table });
+        }
         txn.drop_tree(&self.db.tree(table.tree))?;
         if let Some(lob) = table.lob {
             txn.drop_tree(&self.db.tree(lob))?;
+        }
+        let mut rest = (*table).clone();
+        while let Some(index) = rest.indexes.last() {
+            let id = index.index_id;
+            let of_key = index.kind == IndexKind::PrimaryKey;
+            if of_key {
+                // The key's row is deleted, and its name freed, below.
+                rest.indexes.last_mut().expect("just seen").kind = IndexKind::Index;
+            }
+            self.remove_index(txn, &mut rest, id)?;
+        }
+        let checks = table.checks.iter().map(|c| (c.object_id, &c.name));
+        let keys = table.foreign_keys.iter().map(|k| (k.object_id, &k.name));
+        for (id, name) in checks.chain(keys) {
+            self.forget_constraint(txn, &table, id, name)?;
         }
         let id = Value::Int(table.object_id);
         let t = &self.tables;
@@ -128,6 +169,9 @@ impl Catalog {
         let Some((table, modified)) = self.lock_table(txn, scope, schema, name)? else {
             return Err(CatalogError::CannotTruncate { name: name.into() });
         };
+        if !self.references_to(Some(scope), &table).is_empty() {
+            return Err(CatalogError::TruncateReferenced { table: table.name.clone() });
+        }
         self.change_table(txn, scope, &table, modified, |catalog, txn, table| {
             catalog.renew_tree(txn, table)
         })?;
@@ -145,6 +189,7 @@ impl Catalog {
         if let Some(lob) = table.lob {
             table.lob = Some(txn.truncate_tree(&self.db.tree(lob))?);
         }
+        self.renew_indexes(txn, table)?;
         self.tables.identities.delete(txn, &old)?;
         let (number, _) = self.filegroup(Some(&table.filegroup))?;
         self.put_table_rows(txn, table, number)
@@ -171,6 +216,12 @@ impl Catalog {
         new.version = self.new_version();
         let modified = modified + 1;
         self.put_object(txn, &new.schema, &new.name, KIND_TABLE, new.object_id, modified, false)?;
+        new.shape = 0;
+        if new.tree == table.tree {
+            // Whoever waits for our lock with the definition as it was must look again.
+            new.shape = table.shape + 1;
+            txn.reshape(&self.db.tree(table.tree), new.shape);
+        }
         if new.name != table.name {
             scope.changes.push(Change::Rename {
                 schema: table.schema.clone(),
@@ -315,6 +366,11 @@ impl Catalog {
             column.identity.map(|i| i.seed).into(),
             column.identity.map(|i| i.increment).into(),
             absent,
+            text_or_null(column.computed.as_ref().map(|c| &*c.text)),
+            Value::TinyInt(
+                column.computed.as_ref().map_or(0, |c| u8::from(c.persisted))
+                    | if column.rowversion { 2 } else { 0 },
+            ),
         ];
         self.tables.columns.put(txn, &row)
     }
@@ -326,8 +382,17 @@ impl Catalog {
         key: &KeyDef,
     ) -> Result<(), CatalogError> {
         self.claim_name(txn, &table.schema, &key.name, table.object_id)?;
+        self.put_key_row(txn, table.object_id, key)
+    }
+
+    pub(crate) fn put_key_row(
+        &self,
+        txn: &mut Txn,
+        object_id: i32,
+        key: &KeyDef,
+    ) -> Result<(), CatalogError> {
         let row = [
-            table.object_id.into(),
+            object_id.into(),
             Value::str(&key.name),
             key.clustered.into(),
             Value::binary(&pack_key(&key.columns)),
@@ -370,6 +435,10 @@ pub(crate) fn add_column(
             .unwrap_or_else(|| default_name(table, &spec.name, object_id, columns.len())),
         text: text.clone(),
     });
+    if spec.rowversion && columns.iter().any(|c| c.rowversion) {
+        let (table, column) = (table.into(), spec.name.clone());
+        return Err(CatalogError::MultipleRowversion { table, column });
+    }
     columns.push(ColumnDef {
         name: spec.name.clone(),
         ty: spec.ty,
@@ -377,6 +446,8 @@ pub(crate) fn add_column(
         default,
         identity: spec.identity,
         absent: Value::Null,
+        computed: spec.computed.clone().map(|(text, persisted)| ComputedDef { text, persisted }),
+        rowversion: spec.rowversion,
     });
     Ok(())
 }
@@ -397,38 +468,43 @@ pub(crate) fn define_key(
     columns: &mut [ColumnDef],
     explicit_null: impl Fn(&str) -> bool,
 ) -> Result<KeyDef, CatalogError> {
-    if !spec.clustered {
-        return Err(CatalogError::NotSupported { what: "PRIMARY KEY NONCLUSTERED".into() });
-    }
-    let mut key: Vec<(usize, bool)> = Vec::with_capacity(spec.columns.len());
-    for (name, desc) in &spec.columns {
-        let Some(i) = columns.iter().position(|c| same_name(&c.name, name)) else {
-            return Err(CatalogError::NoKeyColumn { column: name.clone() });
-        };
-        if key.iter().any(|(k, _)| *k == i) {
-            return Err(CatalogError::DuplicateKeyColumn { column: name.clone() });
-        }
-        let max = matches!(
-            columns[i].ty,
-            SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max)
-        );
-        if max {
-            let (table, column) = (table.into(), columns[i].name.clone());
-            return Err(CatalogError::InvalidKeyType { table, column });
-        }
+    let key = find_columns(&spec.columns, table, columns)?;
+    for ((i, _), (name, _)) in key.iter().zip(&spec.columns) {
         if explicit_null(name) {
-            let (table, column) = (table.into(), columns[i].name.clone());
+            let (table, column) = (table.into(), columns[*i].name.clone());
             return Err(CatalogError::NullableKey { table, column });
         }
-        columns[i].nullable = false;
-        key.push((i, *desc));
+        columns[*i].nullable = false;
     }
     let name = spec.name.clone().unwrap_or_else(|| {
         let table: String = table.chars().take(9).collect();
         format!("PK__{table}__{:016X}", (object_id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
             .into()
     });
-    Ok(KeyDef { name, columns: key, clustered: true })
+    Ok(KeyDef { name, columns: key, clustered: spec.clustered })
+}
+
+/// Ordinals of a key's columns. 1911, 1909, 1919.
+pub(crate) fn find_columns(
+    names: &[(Box<str>, bool)],
+    table: &str,
+    columns: &[ColumnDef],
+) -> Result<Vec<(usize, bool)>, CatalogError> {
+    let mut key: Vec<(usize, bool)> = Vec::with_capacity(names.len());
+    for (name, desc) in names {
+        let Some(i) = columns.iter().position(|c| same_name(&c.name, name)) else {
+            return Err(CatalogError::NoKeyColumn { column: name.clone() });
+        };
+        if key.iter().any(|(k, _)| *k == i) {
+            return Err(CatalogError::DuplicateKeyColumn { column: name.clone() });
+        }
+        if is_max(columns[i].ty) {
+            let (table, column) = (table.into(), columns[i].name.clone());
+            return Err(CatalogError::InvalidKeyType { table, column });
+        }
+        key.push((i, *desc));
+    }
+    Ok(key)
 }
 
 /// 1701 when no row could fit.

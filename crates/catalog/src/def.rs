@@ -21,8 +21,18 @@ pub struct TableDef {
     pub lob: Option<TreeId>,
     /// Whose the rows are. `tree` and `layout` mean something for tables of the database alone.
     pub place: Place,
-    /// UNIQUE constraints; of session-private tables only so far.
+    /// UNIQUE constraints of a session-private table; those of other tables are among `indexes`.
     pub unique: Vec<KeyDef>,
+    /// Indexes other than a clustered primary key, in order of their ids; of session-private tables none.
+    pub indexes: Vec<IndexDef>,
+    pub checks: Vec<CheckDef>,
+    pub foreign_keys: Vec<ForeignKeyDef>,
+    /// Ids of the tables that may have foreign keys to this one; it may be among them itself, and they may be gone.
+    pub referencing: Vec<i32>,
+    /// The shape of `tree` under this definition: see [`engine::Tree`].
+    pub shape: u64,
+    /// What higher floors keep of this definition.
+    pub compiled: Compiled,
     pub layout: RowLayout,
     /// Of the clustered key; no parts for a heap.
     pub key_layout: KeyLayout,
@@ -38,6 +48,38 @@ impl TableDef {
     /// Ordinal (0-based) of a column, any case.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| same_name(&c.name, name))
+    }
+    /// Columns of the clustered key, in order: ordinal and descending; none for a heap.
+    pub fn clustered_key(&self) -> &[(usize, bool)] {
+        match (&self.primary_key, self.clustered_index()) {
+            (Some(key), _) if key.clustered => &key.columns,
+            (_, Some(index)) => &index.columns,
+            _ => &[],
+        }
+    }
+    /// The clustered index that is no primary key.
+    pub fn clustered_index(&self) -> Option<&IndexDef> {
+        self.indexes.iter().find(|index| index.clustered)
+    }
+    /// Do several rows share a clustered key, so that a row id follows it in the storage key?
+    pub fn has_uniquifier(&self) -> bool {
+        self.clustered_index().is_some_and(|index| !index.unique)
+    }
+    /// An index by name, any case.
+    pub fn index(&self, name: &str) -> Option<&IndexDef> {
+        self.indexes.iter().find(|index| same_name(&index.name, name))
+    }
+    /// Indexes that have entries to keep.
+    pub fn secondary(&self) -> impl Iterator<Item = &IndexDef> {
+        self.indexes.iter().filter(|index| !index.clustered && !index.disabled)
+    }
+    /// May a row be written without looking at anything but its own columns, defaults and NULLs?
+    pub fn is_plain(&self) -> bool {
+        self.indexes.is_empty()
+            && self.checks.is_empty()
+            && self.foreign_keys.is_empty()
+            && self.referencing.is_empty()
+            && !self.columns.iter().any(|c| c.is_made())
     }
     /// Is there no clustered key, so that rows lie under a hidden row id?
     pub fn is_heap(&self) -> bool {
@@ -75,6 +117,24 @@ pub struct ColumnDef {
     /// What a row written before this column was added reads as: the column's default at the time
     /// of ALTER TABLE ADD, else NULL.
     pub absent: types::Value,
+    /// Computed from other columns when the row is written.
+    pub computed: Option<ComputedDef>,
+    /// rowversion: a new number at every change of the row.
+    pub rowversion: bool,
+}
+
+impl ColumnDef {
+    /// Is the value made by the engine, so that no statement may give one?
+    pub fn is_made(&self) -> bool {
+        self.computed.is_some() || self.rowversion
+    }
+}
+
+/// A computed column's expression as T-SQL text. It is stored in the row either way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComputedDef {
+    pub text: Box<str>,
+    pub persisted: bool,
 }
 
 /// A DEFAULT constraint: its name and its expression as T-SQL text.
@@ -98,6 +158,135 @@ pub struct KeyDef {
     /// (ordinal, descending).
     pub columns: Vec<(usize, bool)>,
     pub clustered: bool,
+}
+
+/// What an index is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IndexKind {
+    /// CREATE INDEX.
+    Index,
+    /// The index of a nonclustered primary key.
+    PrimaryKey,
+    /// Of a UNIQUE constraint.
+    Unique,
+}
+
+/// An index beside the clustered primary key. docs/decisions/0008-secondary-indexes.md has its entries to the byte.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexDef {
+    /// 1 for a clustered one, whose tree is the table's; others count from 2.
+    pub index_id: i32,
+    /// Object id of its constraint; 0 without one.
+    pub constraint_id: i32,
+    pub name: Box<str>,
+    pub kind: IndexKind,
+    pub unique: bool,
+    pub clustered: bool,
+    /// (ordinal, descending).
+    pub columns: Vec<(usize, bool)>,
+    pub include: Vec<usize>,
+    /// The condition of a filtered index, as T-SQL text.
+    pub filter: Option<Box<str>>,
+    /// Not kept up: its tree is empty.
+    pub disabled: bool,
+    pub ignore_dup_key: bool,
+    pub fill_factor: u8,
+    pub filegroup: Box<str>,
+    pub tree: TreeId,
+    /// Of the key columns.
+    pub key_layout: KeyLayout,
+    /// Ordinals of the table's columns that an entry has: its column i+1 is `stored[i]`; column 0 is the locator.
+    pub stored: Vec<usize>,
+    /// Of the entries.
+    pub layout: RowLayout,
+}
+
+impl IndexDef {
+    /// Where an entry has a column of the table.
+    pub fn position(&self, ordinal: usize) -> Option<usize> {
+        self.stored.iter().position(|o| *o == ordinal).map(|i| i + 1)
+    }
+}
+
+/// A CHECK constraint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckDef {
+    pub object_id: i32,
+    pub name: Box<str>,
+    pub text: Box<str>,
+    /// Of a constraint written with a column: its ordinal.
+    pub column: Option<usize>,
+    pub disabled: bool,
+    /// Every row is known to satisfy it.
+    pub trusted: bool,
+}
+
+/// What happens to the rows that refer to one that goes or changes its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RefAction {
+    NoAction,
+    Cascade,
+    SetNull,
+    SetDefault,
+}
+
+impl RefAction {
+    /// In the catalog, and in sys.foreign_keys.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+    pub(crate) fn of_number(n: i64) -> Option<RefAction> {
+        use RefAction::*;
+        [NoAction, Cascade, SetNull, SetDefault].get(n as usize).copied()
+    }
+}
+
+/// A FOREIGN KEY constraint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignKeyDef {
+    pub object_id: i32,
+    pub name: Box<str>,
+    /// Ordinals, in order.
+    pub columns: Vec<usize>,
+    /// Object id of the table referred to.
+    pub table: i32,
+    /// Its columns, one for each of `columns`.
+    pub referenced: Vec<usize>,
+    pub on_delete: RefAction,
+    pub on_update: RefAction,
+    pub disabled: bool,
+    pub trusted: bool,
+}
+
+/// A place where higher floors keep what they have made of a definition; empty in every copy.
+#[derive(Default)]
+pub struct Compiled(std::sync::OnceLock<std::sync::Arc<dyn std::any::Any + Send + Sync>>);
+
+impl Compiled {
+    /// What was kept, made at the first call. Two who come first may both make it; one's is kept.
+    pub fn get_or_make<T: Send + Sync + 'static, E>(
+        &self,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<std::sync::Arc<T>, E> {
+        if let Some(Ok(known)) = self.0.get().map(|a| a.clone().downcast::<T>()) {
+            return Ok(known);
+        }
+        let made = std::sync::Arc::new(make()?);
+        let _ = self.0.set(made.clone());
+        Ok(made)
+    }
+}
+
+impl Clone for Compiled {
+    fn clone(&self) -> Self {
+        Compiled::default()
+    }
+}
+
+impl std::fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Compiled")
+    }
 }
 
 /// What is kept as text.

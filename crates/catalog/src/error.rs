@@ -53,6 +53,48 @@ pub enum CatalogError {
     RowTooLarge { table: Box<str>, bytes: usize },
     /// 2744: a second identity column.
     MultipleIdentity { table: Box<str> },
+    /// 1913: an index of this name exists on the table.
+    IndexExists { name: Box<str>, table: Box<str> },
+    /// 1902: a second clustered index.
+    ClusteredExists { table: Box<str>, index: Box<str> },
+    /// 1904: more than 32 columns in a key.
+    TooManyKeyColumns { index: Box<str>, columns: usize },
+    /// 3701: no such index; `name` is `table.index`.
+    NoIndex { name: Box<str> },
+    /// 3723: the index of a constraint; `name` is `table.index`.
+    ConstraintIndex { name: Box<str>, kind: &'static str },
+    /// 1767: a foreign key to a table that is not there.
+    NoReferencedTable { key: Box<str>, table: Box<str> },
+    /// 1769 (`own`) and 1770: a foreign key names a column that is not there.
+    NoForeignKeyColumn { key: Box<str>, column: Box<str>, table: Box<str>, own: bool },
+    /// 1773: a foreign key without columns to a table without a primary key.
+    NoPrimaryKey { key: Box<str>, table: Box<str> },
+    /// 1776: the columns referred to are no key.
+    NoReferencedKey { key: Box<str>, table: Box<str> },
+    /// 8139: another number of columns on either side.
+    ForeignKeyWidth { key: Box<str> },
+    /// 1753 (`length`) and 1778: columns of different types.
+    ForeignKeyType { key: Box<str>, referenced: Box<str>, referencing: Box<str>, length: bool },
+    /// 1785.
+    CascadeCycle { key: Box<str>, table: Box<str> },
+    /// 3726: DROP TABLE of a table that another one refers to.
+    Referenced { table: Box<str> },
+    /// 4712: the same of TRUNCATE TABLE.
+    TruncateReferenced { table: Box<str> },
+    /// 3725: a key that a foreign key refers to is to go.
+    KeyReferenced { key: Box<str>, table: Box<str>, by: Box<str> },
+    /// 4922: something depends on a column that is to go or change.
+    ColumnInUse { action: &'static str, column: Box<str>, object: Box<str> },
+    /// 4924: no such column.
+    NoColumn { action: &'static str, column: Box<str>, table: Box<str> },
+    /// 4923: the last column is to go.
+    LastColumn { column: Box<str>, table: Box<str> },
+    /// 2738: a second rowversion column.
+    MultipleRowversion { table: Box<str>, column: Box<str> },
+    /// 2727: no such index.
+    NoSuchIndex { name: Box<str> },
+    /// 4917: no such CHECK or FOREIGN KEY constraint.
+    NoSuchConstraint { name: Box<str> },
     /// 40510 in spirit: a form that is not built yet, said in words.
     NotSupported { what: Box<str> },
     /// From the storage engine: locks, log, disk.
@@ -90,6 +132,29 @@ impl CatalogError {
             CatalogError::NoSchema { .. } => 2760,
             CatalogError::RowTooLarge { .. } => 1701,
             CatalogError::MultipleIdentity { .. } => 2744,
+            CatalogError::IndexExists { .. } => 1913,
+            CatalogError::ClusteredExists { .. } => 1902,
+            CatalogError::TooManyKeyColumns { .. } => 1904,
+            CatalogError::NoIndex { .. } => 3701,
+            CatalogError::ConstraintIndex { .. } => 3723,
+            CatalogError::NoReferencedTable { .. } => 1767,
+            CatalogError::NoForeignKeyColumn { own: true, .. } => 1769,
+            CatalogError::NoForeignKeyColumn { .. } => 1770,
+            CatalogError::NoPrimaryKey { .. } => 1773,
+            CatalogError::NoReferencedKey { .. } => 1776,
+            CatalogError::ForeignKeyWidth { .. } => 8139,
+            CatalogError::ForeignKeyType { length: true, .. } => 1753,
+            CatalogError::ForeignKeyType { .. } => 1778,
+            CatalogError::CascadeCycle { .. } => 1785,
+            CatalogError::Referenced { .. } => 3726,
+            CatalogError::TruncateReferenced { .. } => 4712,
+            CatalogError::KeyReferenced { .. } => 3725,
+            CatalogError::ColumnInUse { .. } => 4922,
+            CatalogError::NoColumn { .. } => 4924,
+            CatalogError::LastColumn { .. } => 4923,
+            CatalogError::MultipleRowversion { .. } => 2738,
+            CatalogError::NoSuchIndex { .. } => 2727,
+            CatalogError::NoSuchConstraint { .. } => 4917,
             CatalogError::NotSupported { .. } => 40510,
             CatalogError::Engine(e) => e.number(),
             CatalogError::Row(e) => e.number(),
@@ -100,7 +165,9 @@ impl CatalogError {
     /// SQL Server's severity.
     pub fn severity(&self) -> u8 {
         match self {
-            CatalogError::CannotDrop { .. } => 11,
+            CatalogError::CannotDrop { .. }
+            | CatalogError::NoIndex { .. }
+            | CatalogError::NoSuchIndex { .. } => 11,
             CatalogError::Engine(EngineError::Deadlock) => 13,
             CatalogError::Corrupt { .. } => 24,
             _ => 16,
@@ -205,6 +272,113 @@ impl fmt::Display for CatalogError {
                 "Multiple identity columns specified for table '{table}'. Only one identity \
                  column per table is allowed."
             ),
+            CatalogError::IndexExists { name, table } => write!(
+                f,
+                "The operation failed because an index or statistics with name '{name}' already \
+                 exists on table '{table}'."
+            ),
+            CatalogError::ClusteredExists { table, index } => write!(
+                f,
+                "Cannot create more than one clustered index on table '{table}'. Drop the existing \
+                 clustered index '{index}' before creating another."
+            ),
+            CatalogError::TooManyKeyColumns { index, columns } => write!(
+                f,
+                "The index '{index}' has {columns} column names in index key list. The maximum \
+                 limit for index or statistics key column list is 32."
+            ),
+            CatalogError::NoIndex { name } => write!(
+                f,
+                "Cannot drop the index '{name}', because it does not exist or you do not have \
+                 permission."
+            ),
+            CatalogError::ConstraintIndex { name, kind } => write!(
+                f,
+                "An explicit DROP INDEX is not allowed on index '{name}'. It is being used for \
+                 {kind} constraint enforcement."
+            ),
+            CatalogError::NoReferencedTable { key, table } => {
+                write!(f, "Foreign key '{key}' references invalid table '{table}'.")
+            }
+            CatalogError::NoForeignKeyColumn { key, column, table, own } => {
+                let side = if *own { "referencing" } else { "referenced" };
+                write!(
+                    f,
+                    "Foreign key '{key}' references invalid column '{column}' in {side} table \
+                     '{table}'."
+                )
+            }
+            CatalogError::NoPrimaryKey { key, table } => write!(
+                f,
+                "Foreign key '{key}' has implicit reference to object '{table}' which does not \
+                 have a primary key defined on it."
+            ),
+            CatalogError::NoReferencedKey { key, table } => write!(
+                f,
+                "There are no primary or candidate keys in the referenced table '{table}' that \
+                 match the referencing column list in the foreign key '{key}'."
+            ),
+            CatalogError::ForeignKeyWidth { key } => write!(
+                f,
+                "Number of referencing columns in foreign key differs from number of referenced \
+                 columns, foreign key '{key}'."
+            ),
+            CatalogError::ForeignKeyType { key, referenced, referencing, length: true } => write!(
+                f,
+                "Column '{referenced}' is not the same length or scale as referencing column \
+                 '{referencing}' in foreign key '{key}'. Columns participating in a foreign key \
+                 relationship must be defined with the same length and scale."
+            ),
+            CatalogError::ForeignKeyType { key, referenced, referencing, .. } => write!(
+                f,
+                "Column '{referenced}' is not the same data type as referencing column \
+                 '{referencing}' in foreign key '{key}'."
+            ),
+            CatalogError::CascadeCycle { key, table } => write!(
+                f,
+                "Introducing FOREIGN KEY constraint '{key}' on table '{table}' may cause cycles or \
+                 multiple cascade paths. Specify ON DELETE NO ACTION or ON UPDATE NO ACTION, or \
+                 modify other FOREIGN KEY constraints."
+            ),
+            CatalogError::Referenced { table } => write!(
+                f,
+                "Could not drop object '{table}' because it is referenced by a FOREIGN KEY \
+                 constraint."
+            ),
+            CatalogError::TruncateReferenced { table } => write!(
+                f,
+                "Cannot truncate table '{table}' because it is being referenced by a FOREIGN KEY \
+                 constraint."
+            ),
+            CatalogError::KeyReferenced { key, table, by } => write!(
+                f,
+                "The constraint '{key}' is being referenced by table '{table}', foreign key \
+                 constraint '{by}'."
+            ),
+            CatalogError::ColumnInUse { action, column, object } => write!(
+                f,
+                "ALTER TABLE {action} {column} failed because one or more objects access this \
+                 column. The object '{object}' is dependent on column '{column}'."
+            ),
+            CatalogError::NoColumn { action, column, table } => write!(
+                f,
+                "ALTER TABLE {action} failed because column '{column}' does not exist in table \
+                 '{table}'."
+            ),
+            CatalogError::LastColumn { column, table } => write!(
+                f,
+                "ALTER TABLE DROP COLUMN failed because '{column}' is the only data column in \
+                 table '{table}'. A table must have at least one data column."
+            ),
+            CatalogError::MultipleRowversion { table, column } => write!(
+                f,
+                "A table can only have one timestamp column. Because table '{table}' already has \
+                 one, the column '{column}' cannot be added."
+            ),
+            CatalogError::NoSuchIndex { name } => write!(f, "Cannot find index '{name}'."),
+            CatalogError::NoSuchConstraint { name } => {
+                write!(f, "Constraint '{name}' does not exist.")
+            }
             CatalogError::NotSupported { what } => {
                 write!(f, "Statement '{what}' is not supported in this version of Millrace.")
             }

@@ -126,6 +126,29 @@ impl Catalog {
         if next == identity.seed as i128 { None } else { i64::try_from(last).ok() }
     }
 
+    /// A table's rows move to another tree: the numbers go on there. Under the Sch-M lock.
+    pub(crate) fn carry_identity(
+        &self,
+        txn: &mut Txn,
+        old: &TableDef,
+        new: &TableDef,
+    ) -> Result<(), CatalogError> {
+        let Some(identity) = old.identity().and_then(|i| old.columns[i].identity) else {
+            return Ok(());
+        };
+        let (next, reserved) = {
+            let counter = self.identities.counter(old, identity);
+            let state = counter.state.lock();
+            (state.next, state.reserved)
+        };
+        if next != identity.seed as i128 {
+            self.write_reservation(txn, new, reserved, identity.increment as i128)?;
+        }
+        let counter = Arc::new(Counter { state: Mutex::new(State { next, reserved }) });
+        self.identities.counters.write().insert((new.object_id, new.tree), counter);
+        Ok(())
+    }
+
     /// Moves the reservation to `wanted` at least. The row only ever moves on, because it is read
     /// under its lock; memory follows it once the record is in the log.
     fn reserve(

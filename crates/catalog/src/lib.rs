@@ -10,10 +10,12 @@
 
 mod alter;
 mod catalog;
+mod constraint;
 mod create;
 mod def;
 mod error;
 mod identity;
+mod index;
 mod load;
 mod principals;
 mod private;
@@ -23,16 +25,21 @@ mod server;
 mod spec;
 mod system;
 
+pub use alter::{Altered, Work};
 pub use catalog::Catalog;
 pub use def::{
-    ColumnDef, DatabaseDef, DatabaseState, DefaultDef, FileDef, FilegroupDef, Identity, KeyDef,
-    ModuleKind, ObjectKind, ObjectRef, Place, ProcedureDef, TableDef, same_name,
+    CheckDef, ColumnDef, Compiled, ComputedDef, DatabaseDef, DatabaseState, DefaultDef, FileDef,
+    FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef, ModuleKind, ObjectKind,
+    ObjectRef, Place, ProcedureDef, RefAction, TableDef, same_name,
 };
 pub use error::CatalogError;
 pub use private::{define_private, private_with_unique, redefine_private};
 pub use scope::DdlScope;
 pub use server::ServerCatalog;
-pub use spec::{AlterTable, ColumnSpec, KeySpec, ModuleOptions, PutMode, TableSpec};
+pub use spec::{
+    AlterTable, CheckSpec, ColumnSpec, ForeignKeySpec, IndexSpec, KeySpec, ModuleOptions, PutMode,
+    TableSpec,
+};
 
 /// Principals as this crate stores them.
 pub use security::Directory;

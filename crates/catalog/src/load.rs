@@ -2,8 +2,10 @@
 
 use crate::CatalogError;
 use crate::catalog::{Catalog, FIRST_OBJECT_ID};
+use crate::constraint::{self, Constraint};
 use crate::def::*;
 use crate::identity::tree_id;
+use crate::index;
 use crate::principals::{self, Scope};
 use crate::scope::Entry;
 use crate::system::{Cells, corrupt};
@@ -26,9 +28,12 @@ impl Catalog {
         let mut columns = by_object(t.columns.scan(&mut txn, &[])?)?;
         let mut keys = by_object(t.keys.scan(&mut txn, &[])?)?;
         let mut tables = by_object(t.tables.scan(&mut txn, &[])?)?;
+        let mut indexes = by_object(t.indexes.scan(&mut txn, &[])?)?;
+        let mut constraints = by_object(t.constraints.scan(&mut txn, &[])?)?;
         let mut modules = by_object(t.modules.scan(&mut txn, &[])?)?;
         let mut highest = FIRST_OBJECT_ID - 1;
         let mut entries = Vec::new();
+        let mut referencing: HashMap<i32, Vec<i32>> = HashMap::new();
         for row in t.objects.scan(&mut txn, &[])? {
             let mut cells = Cells::new(row);
             let object_id = cells.int()? as i32;
@@ -58,12 +63,39 @@ impl Catalog {
                         lob,
                         place: Place::Database,
                         unique: Vec::new(),
+                        indexes: Vec::new(),
+                        checks: Vec::new(),
+                        foreign_keys: Vec::new(),
+                        referencing: Vec::new(),
+                        shape: 0,
+                        compiled: Compiled::default(),
                         layout: RowLayout::default(),
                         key_layout: KeyLayout::default(),
                         filegroup,
                         version: self.new_version(),
                         created_unix_ns: created,
                     };
+                    for row in indexes.remove(&object_id).unwrap_or_default() {
+                        let index = index::index(row)?;
+                        highest = highest.max(index.constraint_id);
+                        table.indexes.push(index);
+                    }
+                    for row in constraints.remove(&object_id).unwrap_or_default() {
+                        match constraint::constraint(row)? {
+                            Constraint::Check(check) => {
+                                highest = highest.max(check.object_id);
+                                table.checks.push(check);
+                            }
+                            Constraint::ForeignKey(key) => {
+                                highest = highest.max(key.object_id);
+                                let list = referencing.entry(key.table).or_default();
+                                if !list.contains(&object_id) {
+                                    list.push(object_id);
+                                }
+                                table.foreign_keys.push(key);
+                            }
+                        }
+                    }
                     lay_out(&mut table);
                     ObjectRef::Table(Arc::new(table))
                 }
@@ -94,6 +126,13 @@ impl Catalog {
                 }
             };
             entries.push(Entry { object, modified });
+        }
+        for entry in &mut entries {
+            if let ObjectRef::Table(table) = &mut entry.object
+                && let Some(list) = referencing.remove(&table.object_id)
+            {
+                Arc::make_mut(table).referencing = list;
+            }
         }
         let identities = t.identities.scan(&mut txn, &[])?;
         let directory = principals::load(&t.security, &mut txn, Scope::Database)?;
@@ -168,11 +207,7 @@ fn primary_key(row: Vec<Value>) -> Result<KeyDef, CatalogError> {
     let mut cells = Cells::new(row);
     cells.int()?;
     let (name, clustered) = (cells.text()?, cells.flag()?);
-    let packed = cells.opt_bytes()?.unwrap_or_default();
-    let columns = packed
-        .chunks_exact(3)
-        .map(|c| (u16::from_le_bytes([c[0], c[1]]) as usize, c[2] != 0))
-        .collect();
+    let columns = index::unpack_key(&cells.opt_bytes()?.unwrap_or_default());
     Ok(KeyDef { name, columns, clustered })
 }
 
@@ -210,7 +245,11 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
             one.decode_column(&bytes, 0).ok_or_else(|| corrupt("an absent value is empty"))?
         }
     };
-    Ok(ColumnDef { name, ty, nullable, default, identity, absent })
+    let computed = cells.opt_text()?;
+    let flags = cells.opt_int()?.unwrap_or(0);
+    let computed = computed.map(|text| ComputedDef { text, persisted: flags & 1 != 0 });
+    let rowversion = flags & 2 != 0;
+    Ok(ColumnDef { name, ty, nullable, default, identity, absent, computed, rowversion })
 }
 
 /// (type id, length or -1 for max, precision, scale), as stored.
@@ -265,10 +304,10 @@ pub(crate) fn lay_out(table: &mut TableDef) {
     let row: Vec<RowColumn> =
         table.columns.iter().map(|c| RowColumn { ty: c.ty, nullable: c.nullable }).collect();
     table.layout = RowLayout::new(&row);
-    let parts = table.primary_key.iter().filter(|k| k.clustered).flat_map(|k| &k.columns);
     let part = |&(i, desc): &(usize, bool)| {
         let c = &table.columns[i];
         KeyPart { ty: c.ty, nullable: c.nullable, desc }
     };
-    table.key_layout = KeyLayout::new(parts.map(part).collect());
+    table.key_layout = KeyLayout::new(table.clustered_key().iter().map(part).collect());
+    index::lay_out_indexes(table);
 }

@@ -4,8 +4,9 @@
 //! always clustered (there is nothing else to order by), and UNIQUE constraints are allowed.
 
 use crate::CatalogError;
+use crate::constraint::generated;
 use crate::create::{add_column, check_row_size, default_name, define_key};
-use crate::def::{DefaultDef, Place, TableDef, same_name};
+use crate::def::{CheckDef, Compiled, DefaultDef, Place, TableDef, same_name};
 use crate::load::lay_out;
 use crate::spec::{AlterTable, KeySpec, TableSpec};
 use types::RowLayout;
@@ -42,6 +43,12 @@ pub fn define_private(
         lob: None,
         place,
         unique: Vec::new(),
+        indexes: Vec::new(),
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
+        referencing: Vec::new(),
+        shape: 0,
+        compiled: Compiled::default(),
         layout: RowLayout::default(),
         key_layout: Default::default(),
         filegroup: "PRIMARY".into(),
@@ -50,6 +57,9 @@ pub fn define_private(
     };
     for key in &spec.unique {
         add_unique(&mut table, key)?;
+    }
+    for check in &spec.checks {
+        add_check(&mut table, check);
     }
     lay_out(&mut table);
     check_row_size(&table)?;
@@ -80,6 +90,10 @@ pub fn redefine_private(
         AlterTable::AddColumns(columns) => {
             for column in columns {
                 add_column(&mut table.columns, column, &table.name, table.object_id)?;
+                if !empty && (column.computed.is_some() || column.rowversion) {
+                    let what = "ALTER TABLE ADD of a computed or rowversion column to a temporary table with rows";
+                    return Err(CatalogError::NotSupported { what: what.into() });
+                }
                 let unfilled = column.nullable == Some(false) && column.identity.is_none();
                 if unfilled && !empty && column.absent.is_none() {
                     let (table, column) = (table.name.clone(), column.name.clone());
@@ -117,9 +131,31 @@ pub fn redefine_private(
             })?;
             table.primary_key = Some(key);
         }
-        AlterTable::RenameColumn { .. } | AlterTable::Rename { .. } => {
+        AlterTable::AddUnique(key) => add_unique(&mut table, key)?,
+        AlterTable::AddCheck(check) => add_check(&mut table, check),
+        // As in SQL Server, foreign keys are not enforced here; indexes are of no use.
+        AlterTable::AddForeignKey(_)
+        | AlterTable::AddIndex(_)
+        | AlterTable::RebuildIndex { .. }
+        | AlterTable::EnableConstraints { .. } => {}
+        AlterTable::RenameColumn { .. }
+        | AlterTable::Rename { .. }
+        | AlterTable::RenameIndex { .. }
+        | AlterTable::RenameConstraint { .. } => {
             return Err(CatalogError::NotSupported {
                 what: "sp_rename of a temporary table".into(),
+            });
+        }
+        AlterTable::AlterColumn { .. } | AlterTable::DropColumn { .. } => {
+            return Err(CatalogError::NotSupported {
+                what: "ALTER TABLE ALTER or DROP COLUMN of a temporary table".into(),
+            });
+        }
+        AlterTable::DropIndex { .. }
+        | AlterTable::DisableIndex { .. }
+        | AlterTable::SetIgnoreDupKey { .. } => {
+            return Err(CatalogError::NotSupported {
+                what: "ALTER or DROP INDEX on a temporary table".into(),
             });
         }
         AlterTable::DropConstraint { name, if_exists } => {
@@ -132,6 +168,8 @@ pub fn redefine_private(
                 column.default = None;
             } else if let Some(i) = unique {
                 table.unique.remove(i);
+            } else if let Some(i) = table.checks.iter().position(|c| same_name(&c.name, name)) {
+                table.checks.remove(i);
             } else if table.primary_key.as_ref().is_some_and(|key| same_name(&key.name, name)) {
                 table.primary_key = None;
             } else if !if_exists {
@@ -142,6 +180,16 @@ pub fn redefine_private(
     lay_out(&mut table);
     check_row_size(&table)?;
     Ok(table)
+}
+
+fn add_check(table: &mut TableDef, check: &crate::CheckSpec) {
+    let object_id = table.object_id.wrapping_sub(1000 + table.checks.len() as i32);
+    let column = check.column.as_ref().and_then(|name| table.column(name));
+    let of = column.map_or("", |i| &*table.columns[i].name);
+    let name = check.name.clone();
+    let name = name.unwrap_or_else(|| generated("CK", &table.name, of, object_id));
+    let text = check.text.clone();
+    table.checks.push(CheckDef { object_id, name, text, column, disabled: false, trusted: true });
 }
 
 fn add_unique(table: &mut TableDef, key: &KeySpec) -> Result<(), CatalogError> {

@@ -1,17 +1,20 @@
 //! What data definition asks for: names as written, nothing looked up yet.
 
-use crate::def::Identity;
+use crate::def::{Identity, RefAction};
 use types::SqlType;
 
 /// CREATE TABLE.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TableSpec {
     pub schema: Box<str>,
     pub name: Box<str>,
     pub columns: Vec<ColumnSpec>,
     pub primary_key: Option<KeySpec>,
-    /// UNIQUE constraints, of private tables only.
+    /// UNIQUE constraints.
     pub unique: Vec<KeySpec>,
+    pub indexes: Vec<IndexSpec>,
+    pub checks: Vec<CheckSpec>,
+    pub foreign_keys: Vec<ForeignKeySpec>,
     /// `None`: the default filegroup.
     pub filegroup: Option<Box<str>>,
 }
@@ -29,6 +32,25 @@ pub struct ColumnSpec {
     /// For ALTER TABLE ADD: the default's value, evaluated and converted to `ty`, which rows
     /// already there get when the column is NOT NULL (or WITH VALUES).
     pub absent: Option<types::Value>,
+    /// A computed column's expression, and PERSISTED.
+    pub computed: Option<(Box<str>, bool)>,
+    pub rowversion: bool,
+}
+
+impl ColumnSpec {
+    /// A column of which nothing more is said.
+    pub fn new(name: &str, ty: SqlType) -> ColumnSpec {
+        ColumnSpec {
+            name: name.into(),
+            ty,
+            nullable: None,
+            default: None,
+            identity: None,
+            absent: None,
+            computed: None,
+            rowversion: false,
+        }
+    }
 }
 
 /// A primary key to create.
@@ -38,9 +60,54 @@ pub struct KeySpec {
     pub name: Option<Box<str>>,
     /// (column name, descending).
     pub columns: Vec<(Box<str>, bool)>,
-    /// NONCLUSTERED is not built: the catalog answers `NotSupported`.
     pub clustered: bool,
     pub filegroup: Option<Box<str>>,
+}
+
+/// An index to create.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexSpec {
+    pub name: Box<str>,
+    /// (column name, descending).
+    pub columns: Vec<(Box<str>, bool)>,
+    pub include: Vec<Box<str>>,
+    pub unique: bool,
+    pub clustered: bool,
+    /// The condition's text, known to bind.
+    pub filter: Option<Box<str>>,
+    pub filegroup: Option<Box<str>>,
+    pub fill_factor: u8,
+    pub ignore_dup_key: bool,
+    /// Takes the place of the index of that name; 7999-like 3701 when there is none.
+    pub drop_existing: bool,
+}
+
+/// A CHECK to create; its text is known to bind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckSpec {
+    /// `None`: a generated name (CK__table__column__hex).
+    pub name: Option<Box<str>>,
+    pub text: Box<str>,
+    /// Of a constraint written with a column.
+    pub column: Option<Box<str>>,
+    /// Rows there already are not looked at.
+    pub nocheck: bool,
+}
+
+/// A FOREIGN KEY to create.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignKeySpec {
+    /// `None`: a generated name (FK__table__column__hex).
+    pub name: Option<Box<str>>,
+    pub columns: Vec<Box<str>>,
+    pub schema: Option<Box<str>>,
+    pub table: Box<str>,
+    /// Empty: the primary key.
+    pub referenced: Vec<Box<str>>,
+    pub on_delete: RefAction,
+    pub on_update: RefAction,
+    /// Rows there already are not looked at.
+    pub nocheck: bool,
 }
 
 /// ALTER TABLE.
@@ -52,8 +119,54 @@ pub enum AlterTable {
         column: Box<str>,
         text: Box<str>,
     },
-    /// Of an empty table only.
     AddPrimaryKey(KeySpec),
+    AddUnique(KeySpec),
+    AddCheck(CheckSpec),
+    AddForeignKey(ForeignKeySpec),
+    /// CREATE INDEX, and INDEX inside CREATE TABLE.
+    AddIndex(IndexSpec),
+    /// DROP INDEX: 3701, 3723 for the index of a constraint.
+    DropIndex {
+        name: Box<str>,
+    },
+    /// ALTER INDEX ... REBUILD; `None` for ALL. An index that is disabled works again.
+    RebuildIndex {
+        name: Option<Box<str>>,
+    },
+    /// ALTER INDEX ... DISABLE; `None` for ALL.
+    DisableIndex {
+        name: Option<Box<str>>,
+    },
+    /// ALTER INDEX ... SET (IGNORE_DUP_KEY = ...), and REBUILD's.
+    SetIgnoreDupKey {
+        name: Box<str>,
+        on: bool,
+    },
+    RenameIndex {
+        from: Box<str>,
+        to: Box<str>,
+    },
+    /// sp_rename of a constraint.
+    RenameConstraint {
+        from: Box<str>,
+        to: Box<str>,
+    },
+    /// ALTER COLUMN: rows are rewritten.
+    AlterColumn {
+        name: Box<str>,
+        ty: SqlType,
+        nullable: Option<bool>,
+    },
+    DropColumn {
+        name: Box<str>,
+        if_exists: bool,
+    },
+    /// CHECK and NOCHECK CONSTRAINT; no names: all. `verify`: WITH CHECK.
+    EnableConstraints {
+        names: Vec<Box<str>>,
+        enable: bool,
+        verify: bool,
+    },
     /// sp_rename of a column: 207 when there is none, 2705 when the name is taken.
     RenameColumn {
         from: Box<str>,
@@ -63,7 +176,6 @@ pub enum AlterTable {
     Rename {
         to: Box<str>,
     },
-    /// Of a default; or of the primary key of an empty table.
     DropConstraint {
         name: Box<str>,
         if_exists: bool,

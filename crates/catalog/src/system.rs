@@ -5,7 +5,7 @@
 //! |---|---|---|---|
 //! | 0 | names | schema, name | object_id |
 //! | 1 | objects | object_id | schema, name, kind, created_unix_ns, modified |
-//! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent |
+//! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted, 2 rowversion) |
 //! | 3 | keys | object_id | name, clustered, columns |
 //! | 4 | tables | object_id | tree, filegroup, tree of large values |
 //! | 5 | modules | object_id, part | quoted_identifier, ansi_nulls, text |
@@ -19,6 +19,8 @@
 //! | 13 | principals | scope, what, id | name, kind, sid, owner, default, flags, password hash, created_unix_ns, modified_unix_ns |
 //! | 14 | members | scope, role, member | there |
 //! | 15 | permissions | scope, class, major_id, grantee, permission | state, grantor |
+//! | 16 | indexes | object_id, index_id | name, constraint_id, kind, flags, fill factor, tree, filegroup, columns, include, filter |
+//! | 17 | constraints | object_id, constraint_id | name, kind (1 check, 2 foreign key), flags, columns, table, its columns, on delete, on update, text |
 //!
 //! `scope` is 0 for the database's own principals, 1 for the server's (in `master`); see `principals.rs`.
 //!
@@ -156,6 +158,8 @@ pub(crate) struct SystemTables {
     pub(crate) filegroups: SystemTable,
     pub(crate) files: SystemTable,
     pub(crate) identities: SystemTable,
+    pub(crate) indexes: SystemTable,
+    pub(crate) constraints: SystemTable,
     pub(crate) security: SecurityTables,
 }
 
@@ -172,7 +176,7 @@ impl SystemTables {
                 2,
                 &[
                     Int, SmallInt, NAME, TinyInt, Int, TinyInt, TinyInt, Bit, NAME, TEXT, BigInt,
-                    BigInt, bytes,
+                    BigInt, bytes, TEXT, TinyInt,
                 ],
             ),
             keys: SystemTable::new(db, 3, 1, &[Int, NAME, Bit, bytes]),
@@ -181,6 +185,18 @@ impl SystemTables {
             filegroups: SystemTable::new(db, 6, 1, &[Int, NAME, Bit]),
             files: SystemTable::new(db, 7, 1, &[Int, Int, NAME, TEXT, BigInt, BigInt]),
             identities: SystemTable::new(db, 8, 2, &[Int, BigInt, BigInt]),
+            indexes: SystemTable::new(
+                db,
+                16,
+                2,
+                &[Int, Int, NAME, Int, TinyInt, TinyInt, TinyInt, BigInt, NAME, bytes, bytes, TEXT],
+            ),
+            constraints: SystemTable::new(
+                db,
+                17,
+                2,
+                &[Int, Int, NAME, TinyInt, TinyInt, bytes, Int, bytes, TinyInt, TinyInt, TEXT],
+            ),
             security: SecurityTables::new(db),
         }
     }

@@ -81,7 +81,7 @@ impl Fixture {
     }
 
     fn alter(&self, name: &str, change: &AlterTable) -> Result<Arc<TableDef>, CatalogError> {
-        self.run(|c, txn, scope| c.alter_table(txn, scope, None, name, change))
+        self.run(|c, txn, scope| Ok(c.alter_table(txn, scope, None, name, change)?.new))
     }
 
     fn insert_row(&self, table: &TableDef, n: i64) {
@@ -94,14 +94,7 @@ impl Fixture {
 }
 
 fn column(name: &str, ty: SqlType) -> ColumnSpec {
-    ColumnSpec {
-        name: name.into(),
-        ty,
-        nullable: None,
-        default: None,
-        identity: None,
-        absent: None,
-    }
+    ColumnSpec::new(name, ty)
 }
 
 /// The table of the posts.
@@ -127,8 +120,7 @@ fn big_table(name: &str) -> TableSpec {
             clustered: true,
             filegroup: None,
         }),
-        unique: Vec::new(),
-        filegroup: None,
+        ..TableSpec::default()
     }
 }
 
@@ -260,7 +252,7 @@ fn a_table_made_changed_and_dropped_in_one_transaction() {
     let (savepoint, mark) = (txn.savepoint(), scope.mark());
     txn.begin_statement();
     let add = AlterTable::AddColumns(vec![column("x", SqlType::Int)]);
-    let wider = c.alter_table(&mut txn, &mut scope, None, "t", &add).expect("alter");
+    let wider = c.alter_table(&mut txn, &mut scope, None, "t", &add).expect("alter").new;
     assert_eq!(wider.columns.len(), 7);
     c.truncate_table(&mut txn, &mut scope, None, "t").expect("truncate");
     c.drop_table(&mut txn, &mut scope, None, "T").expect("drop");

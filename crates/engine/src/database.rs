@@ -5,7 +5,7 @@
 
 use crate::boot::Boot;
 use crate::status::Sessions;
-use crate::tree::PendingDrop;
+use crate::tree::{GONE, PendingDrop};
 use crate::txn::Orphan;
 use crate::{
     DbFiles, DelayedDurability, Durability, EngineError, FilegroupId, Log, RecoveryModel, Tree,
@@ -86,6 +86,7 @@ pub struct Database {
     allow_snapshot_isolation: AtomicBool,
     pub(crate) sessions: Sessions,
     owners: AtomicU64,
+    stamps: AtomicU64,
     failed: AtomicBool,
     why_failed: Mutex<String>,
     pub(crate) figures: Figures,
@@ -131,6 +132,7 @@ impl Database {
             trees: Mutex::default(),
             orphans: Mutex::default(),
             owners: AtomicU64::new(1),
+            stamps: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             why_failed: Mutex::default(),
             figures: Figures::default(),
@@ -181,11 +183,11 @@ impl Database {
     pub fn tree(&self, id: TreeId) -> Tree {
         let mut trees = self.trees.lock();
         if let Some(tree) = trees.open.get(&id) {
-            return tree.clone();
+            return tree.clone().shaped(tree.inner.shape.load(Acquire));
         }
         let tree = Tree::new(self.storage_tree(id));
         if trees.gone.contains(&id) {
-            tree.inner.dropped.store(true, Release);
+            tree.inner.shape.store(GONE, Release);
         } else {
             trees.open.insert(id, tree.clone());
         }
@@ -197,12 +199,17 @@ impl Database {
         self.trees.lock().open.values().cloned().collect()
     }
 
+    /// A handle to a tree of the shape that a definition knows it in: see [`Tree`].
+    pub fn tree_of(&self, id: TreeId, shape: u64) -> Tree {
+        self.tree(id).shaped(shape)
+    }
+
     /// Handles to a tree that is gone refuse from here on.
     pub(crate) fn forget_tree(&self, id: TreeId) {
         let mut trees = self.trees.lock();
         trees.gone.insert(id);
         if let Some(tree) = trees.open.remove(&id) {
-            tree.inner.dropped.store(true, Release);
+            tree.inner.shape.store(GONE, Release);
         }
     }
 
@@ -339,6 +346,20 @@ impl Database {
             recovery_ns: f.recovery_ns.load(Relaxed),
             recovered_losers: f.recovered_losers.load(Relaxed),
         }
+    }
+
+    /// A number that is larger than any given before, also before the database was last opened: for rowversion, and for
+    /// the tails of keys that are not unique. It is at least the log's tail, and whoever asks writes a row with it, so
+    /// the log grows faster than the numbers do.
+    pub fn next_stamp(&self) -> u64 {
+        let tail = self.shared.log.tail().0;
+        let last = self.stamps.fetch_update(AcqRel, Acquire, |last| Some(last.max(tail) + 1));
+        last.map_or(tail, |last| last.max(tail)) + 1
+    }
+
+    /// The last number given by [`Database::next_stamp`] (@@DBTS).
+    pub fn last_stamp(&self) -> u64 {
+        self.stamps.load(Acquire)
     }
 
     pub(crate) fn next_owner(&self) -> u64 {

@@ -3,7 +3,7 @@
 //! A tree is made at once and freed again by a rollback. It is dropped in three steps: the intent in the transaction,
 //! the commit, and then the freeing of its pages, which a restart carries out when a crash came between.
 
-use crate::tree::PendingDrop;
+use crate::tree::{PendingDrop, Reshape};
 use crate::txn::State;
 use crate::{Database, EngineError, FilegroupId, Lsn, Tree, TreeId, Txn};
 use lock_manager::TableMode;
@@ -49,6 +49,41 @@ impl Txn {
         let at = at.map_err(|e| self.doom(e.into()))?;
         self.drops.push((tree.clone(), at.start));
         Ok(())
+    }
+
+    /// At commit the tree, whose Sch-M lock must be held, gets the shape `shape`; handles for another one are refused
+    /// from then on. This transaction may use handles for the new one at once. Undone by a rollback to a savepoint that
+    /// was made before the newest log record: call it after the change of the catalog that it stands for.
+    pub fn reshape(&mut self, tree: &Tree, shape: u64) {
+        debug_assert!(self.state == State::Active);
+        self.reshapes.retain(|r| r.tree.id() != tree.id() || r.shape != shape);
+        self.reshapes.push(Reshape { tree: tree.clone(), shape, at: self.context.last() });
+    }
+
+    /// Whether the tree is to have the handle's shape.
+    #[cold]
+    pub(crate) fn reshapes(&self, tree: &Tree) -> bool {
+        self.reshapes.iter().any(|r| r.tree.id() == tree.id() && r.shape == tree.shape)
+            && tree.inner.shape.load(std::sync::atomic::Ordering::Acquire) != crate::tree::GONE
+    }
+
+    /// Enters a tree for a read that will look at its rows through others (a covering index): the lock that a reader of
+    /// the tree itself would take, and the check that it is still there.
+    pub fn enter_for_read(
+        &mut self,
+        tree: &Tree,
+        options: crate::ReadOptions,
+    ) -> Result<(), EngineError> {
+        let (mode, brief) = self.reads(options)?.table_lock();
+        let waiting = self.wait_as(options.no_wait);
+        let entered = self.enter_for(tree, mode, brief);
+        self.no_wait = waiting;
+        entered
+    }
+
+    /// Whether a read with these options sees rows by versions, so that everything it reads is of one moment.
+    pub fn reads_versions(&self, options: crate::ReadOptions) -> bool {
+        matches!(self.reads(options), Ok(crate::locking::Reads::Versions))
     }
 
     /// TRUNCATE TABLE: makes a fresh empty tree in the same filegroup and drops the old one at commit, both undone by

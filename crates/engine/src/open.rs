@@ -193,6 +193,12 @@ impl Database {
         for &tree in &analysis.drops {
             db.carry_out_drop(storage::TreeId(buffer_pool::PageId(tree)))?;
         }
+        // A database from before some of today's system tables.
+        while db.boot.lock().system_trees.len() < SYSTEM_TREES {
+            let tree = db.store.create_tree(crate::PRIMARY)?.id().0.0;
+            db.flush_log()?;
+            db.change_boot(|boot| boot.system_trees.push(tree))?;
+        }
         db.checkpoint()?;
         db.figures.recovered_records.store(analysis.records, Relaxed);
         db.figures.recovered_losers.store(losers as u64, Relaxed);

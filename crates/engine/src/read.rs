@@ -246,7 +246,7 @@ impl Txn {
             let locked = locks.lock_table(&mut self.held, number, mode, brief, timeout);
             locked.map_err(|e| self.doom(e.into()))?;
         }
-        if tree.inner.dropped.load(Acquire) { Err(EngineError::NoSuchTree) } else { Ok(()) }
+        if tree.is_current() || self.reshapes(tree) { Ok(()) } else { Err(EngineError::NoSuchTree) }
     }
 
     #[cold]

@@ -6,20 +6,28 @@ use log_manager::Lsn;
 use runtime::task::{MAX_SLOTS, slot};
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::*};
 use stdx::CachePadded;
 use storage::{TreeId, TreeReport};
 
 /// Number of trees that every database is born with, for its catalog: see [`crate::Database::system_tree`].
-pub const SYSTEM_TREES: usize = 16;
+pub const SYSTEM_TREES: usize = 20;
+
+/// The shape of a tree that is gone.
+pub(crate) const GONE: u64 = u64::MAX;
 
 /// How many row ids a slot takes at a time.
 const ROW_ID_RANGE: u64 = 4096;
 
 /// A tree, opened. Clones share their counters.
+///
+/// A tree has a shape: a number that [`crate::Txn::reshape`] moves on when what its rows mean changes. A handle is for
+/// one shape; once the tree has another one, using the handle answers [`EngineError::NoSuchTree`]. So whoever has
+/// waited for a table's lock with an old definition of it learns that the definition is old.
 #[derive(Clone)]
 pub struct Tree {
     pub(crate) inner: Arc<TreeInner>,
+    pub(crate) shape: u64,
 }
 
 /// What one slot knows of a tree: a line of its own.
@@ -33,8 +41,8 @@ pub(crate) struct SlotState {
 
 pub(crate) struct TreeInner {
     pub(crate) tree: storage::Tree,
-    /// Set under the Sch-M lock when a drop commits.
-    pub(crate) dropped: AtomicBool,
+    /// Its shape since the database was opened; [`GONE`] when a drop has committed. Changed under the Sch-M lock.
+    pub(crate) shape: AtomicU64,
     /// How many transactions may have locked gaps: see `gaps.rs`.
     pub(crate) guards: AtomicU32,
     pub(crate) slots: Box<[CachePadded<SlotState>]>,
@@ -47,9 +55,10 @@ pub(crate) struct TreeInner {
 impl Tree {
     pub(crate) fn new(tree: storage::Tree) -> Tree {
         Tree {
+            shape: 0,
             inner: Arc::new(TreeInner {
                 tree,
-                dropped: AtomicBool::new(false),
+                shape: AtomicU64::new(0),
                 guards: AtomicU32::new(0),
                 slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
                 shared_uses: CachePadded::default(),
@@ -60,6 +69,18 @@ impl Tree {
 
     pub fn id(&self) -> TreeId {
         self.inner.tree.id()
+    }
+
+    /// A handle for another shape of the same tree.
+    pub fn shaped(mut self, shape: u64) -> Tree {
+        self.shape = shape;
+        self
+    }
+
+    /// Whether the tree is there in the handle's shape.
+    #[inline]
+    pub(crate) fn is_current(&self) -> bool {
+        self.inner.shape.load(Acquire) == self.shape
     }
 
     /// Its number, for locks and versions.
@@ -125,6 +146,14 @@ impl Tree {
             u64::from_be_bytes(bytes)
         }))
     }
+}
+
+/// A tree that gets another shape when its transaction commits.
+pub(crate) struct Reshape {
+    pub(crate) tree: Tree,
+    pub(crate) shape: u64,
+    /// The transaction's newest record then.
+    pub(crate) at: Lsn,
 }
 
 /// How the undo walk finds trees.

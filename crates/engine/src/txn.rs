@@ -14,11 +14,11 @@
 
 use crate::commit_timer::CommitTimer;
 use crate::status::Status;
-use crate::tree::PendingDrop;
+use crate::tree::{PendingDrop, Reshape};
 use crate::{Database, Durability, EngineError, Isolation, Lsn, TxnOptions};
 use lock_manager::{Held, Owner};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Release};
+use std::sync::atomic::{AtomicBool, Ordering::*};
 use telemetry::{Counter, counters};
 use transaction::{Shared, SnapshotCell, TxnContext, undo_to};
 
@@ -62,6 +62,8 @@ pub struct Txn {
     pub(crate) must_harden: Lsn,
     /// Trees to drop at commit, and the record that says so.
     pub(crate) drops: Vec<(crate::Tree, Lsn)>,
+    /// Trees that get another shape at commit.
+    pub(crate) reshapes: Vec<Reshape>,
     /// Trees in which it may have locked gaps.
     pub(crate) guards: Vec<crate::Tree>,
     /// NOWAIT, for the read in progress.
@@ -77,6 +79,7 @@ impl Txn {
         let status = db.sessions.register(owner);
         let mut txn = Txn {
             guards: Vec::new(),
+            reshapes: Vec::new(),
             no_wait: false,
             status,
             state: State::Idle,
@@ -204,6 +207,7 @@ impl Txn {
             let undone =
                 undo_to(&self.shared, &mut self.context, to.last, &crate::tree::TreesOf(&self.db));
             self.drops.retain(|(_, lsn)| *lsn <= to.last);
+            self.reshapes.retain(|r| r.at <= to.last);
             undone.map_err(|e| self.doom(e.into()))?;
         }
         Ok(())
@@ -251,6 +255,12 @@ impl Txn {
         };
         let drops = std::mem::take(&mut self.drops);
         self.db.dropped(drops.iter().map(|(t, _)| t.id()), at.start);
+        for reshape in self.reshapes.drain(..) {
+            // Its Sch-M lock is still ours. A tree that was dropped as well stays gone.
+            let _ = reshape.tree.inner.shape.fetch_update(AcqRel, Acquire, |shape| {
+                (shape != crate::tree::GONE).then_some(reshape.shape)
+            });
+        }
         self.finish();
         counters::add(Counter::Transactions, 1);
         counters::add(Counter::WriteTransactions, 1);
@@ -281,6 +291,7 @@ impl Txn {
             result = self.undo_all();
         }
         self.drops.clear();
+        self.reshapes.clear();
         self.finish();
         counters::add(Counter::Rollbacks, 1);
         result

@@ -65,10 +65,10 @@ impl Txn {
             return self.insert_then_commit(tree, key, row, hint, durability);
         }
         let mut fused = FusedInsert::new(&self.shared, &tree.inner.guards);
-        let inserted = if tree.inner.dropped.load(std::sync::atomic::Ordering::Acquire) {
-            Err(None)
-        } else {
+        let inserted = if tree.is_current() {
             tree.inner.tree.insert(&mut fused, key, row, hint).map_err(Some)
+        } else {
+            Err(None)
         };
         let (at, saw) = (fused.appended(), fused.saw());
         if !locked {

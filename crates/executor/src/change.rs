@@ -6,7 +6,7 @@
 use crate::cx::{Cx, row_bytes};
 use crate::error::engine_error;
 use crate::eval::eval;
-use crate::message::SqlError;
+use crate::message::{SqlError, SqlMessage};
 use crate::ops::{self, KeyMap};
 use crate::query::{collect, column_meta, for_each_batch};
 use crate::sink::ResultSink;
@@ -25,9 +25,14 @@ pub fn insert<'a>(
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
-    let mut writer = writer(&plan.table, &plan.hints, cx)?;
+    let mut inserting = Inserting {
+        writer: writer(&plan.table, &plan.hints, "INSERT", cx)?,
+        output: Output::new(plan.output.as_ref(), &plan.table, cx)?,
+        explicit_identity: plan.explicit_identity,
+        table: &plan.table,
+        count: 0,
+    };
     cx.table = Some(&plan.table);
-    let mut output = Output::new(plan.output.as_ref(), &plan.table, cx);
     let mut values: Vec<Value> = Vec::with_capacity(plan.table.columns.len());
     match &plan.source {
         InsertSource::Values { rows, subplans, param_count } => {
@@ -37,17 +42,12 @@ pub fn insert<'a>(
                 for expr in row {
                     values.push(eval(expr, &[], cx)?);
                 }
-                writer.insert(&values, hint, cx)?;
-                if plan.explicit_identity {
-                    note_identity(&plan.table, &values, cx)?;
-                }
-                output.row(Some(&values), None, &[], cx, sink)?;
+                inserting.row(&values, hint, cx, sink)?;
             }
-            output.finish(sink);
-            Ok(rows.len() as u64)
+            inserting.finish(cx, sink)
         }
         InsertSource::Query { plan: source, row } => {
-            if reads_anywhere(source, &plan.table) {
+            if reads_anywhere(source, &plan.table) || !plan.table.foreign_keys.is_empty() {
                 let rows = collect(source, cx)?;
                 cx.table = Some(&plan.table);
                 for from in &rows {
@@ -55,33 +55,60 @@ pub fn insert<'a>(
                     for expr in row {
                         values.push(eval(expr, from, cx)?);
                     }
-                    writer.insert(&values, hint, cx)?;
-                    if plan.explicit_identity {
-                        note_identity(&plan.table, &values, cx)?;
-                    }
-                    output.row(Some(&values), None, &[], cx, sink)?;
+                    inserting.row(&values, hint, cx, sink)?;
                 }
-                output.finish(sink);
-                return Ok(rows.len() as u64);
+                return inserting.finish(cx, sink);
             }
-            let count = for_each_batch(source, cx, |batch, cx| {
+            for_each_batch(source, cx, |batch, cx| {
                 for from in batch.rows() {
                     values.clear();
                     for expr in row {
                         values.push(eval(expr, from, cx)?);
                     }
-                    writer.insert(&values, hint, cx)?;
-                    if plan.explicit_identity {
-                        note_identity(&plan.table, &values, cx)?;
-                    }
-                    output.row(Some(&values), None, &[], cx, sink)?;
+                    inserting.row(&values, hint, cx, sink)?;
                 }
                 cx.breathe()
             })?;
-            output.finish(sink);
-            Ok(count)
+            inserting.finish(cx, sink)
         }
         InsertSource::Exec { .. } => Err(SqlError::unsupported("INSERT EXEC")),
+    }
+}
+
+/// Rows on their way into a table.
+struct Inserting<'p> {
+    writer: TableWriter,
+    output: Output<'p>,
+    explicit_identity: bool,
+    table: &'p TableDef,
+    count: u64,
+}
+
+impl Inserting<'_> {
+    fn row(
+        &mut self,
+        values: &[Value],
+        hint: &mut InsertHint,
+        cx: &mut Cx<'_>,
+        sink: &mut dyn ResultSink,
+    ) -> Result<(), SqlError> {
+        if !self.writer.insert(values, hint, cx)? {
+            return Ok(());
+        }
+        self.count += 1;
+        if self.explicit_identity {
+            note_identity(self.table, values, cx)?;
+        }
+        self.output.row(Some(self.writer.written(values)), None, &[], cx, sink)
+    }
+
+    fn finish(mut self, cx: &mut Cx<'_>, sink: &mut dyn ResultSink) -> Result<u64, SqlError> {
+        self.writer.finish(cx)?;
+        if self.writer.take_ignored() {
+            sink.message(&SqlMessage::info(3604, 1, "Duplicate key was ignored.".to_string()));
+        }
+        self.output.finish(cx, sink)?;
+        Ok(self.count)
     }
 }
 
@@ -93,7 +120,7 @@ pub fn insert_query<'a>(
 ) -> Result<u64, SqlError> {
     let mut hint = InsertHint::default();
     let hints = TableHints { tablockx: true, ..TableHints::default() };
-    let mut writer = writer(table, &hints, cx)?;
+    let mut writer = writer(table, &hints, "INSERT", cx)?;
     let width = source.output.len();
     for_each_batch(source, cx, |batch, cx| {
         for row in batch.rows() {
@@ -113,23 +140,23 @@ pub fn insert_rows<'a>(
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
-    let mut writer = writer(&plan.table, &plan.hints, cx)?;
+    let mut inserting = Inserting {
+        writer: writer(&plan.table, &plan.hints, "INSERT", cx)?,
+        output: Output::new(plan.output.as_ref(), &plan.table, cx)?,
+        explicit_identity: plan.explicit_identity,
+        table: &plan.table,
+        count: 0,
+    };
     cx.table = Some(&plan.table);
-    let mut output = Output::new(plan.output.as_ref(), &plan.table, cx);
     let mut values = Vec::with_capacity(plan.table.columns.len());
     for from in rows {
         values.clear();
         for expr in row {
             values.push(eval(expr, from, cx)?);
         }
-        writer.insert(&values, hint, cx)?;
-        if plan.explicit_identity {
-            note_identity(&plan.table, &values, cx)?;
-        }
-        output.row(Some(&values), None, &[], cx, sink)?;
+        inserting.row(&values, hint, cx, sink)?;
     }
-    output.finish(sink);
-    Ok(rows.len() as u64)
+    inserting.finish(cx, sink)
 }
 
 /// An identity goes on past a value given explicitly.
@@ -163,17 +190,18 @@ pub fn update<'a>(
         UpdateSet::Column { ordinal, .. } | UpdateSet::Both { ordinal, .. } => Some(*ordinal),
         UpdateSet::Var { .. } => None,
     });
-    let mut writer = writer(&plan.table, &plan.hints, cx)?.changing(columns.collect());
-    let mut output = Output::new(plan.output.as_ref(), &plan.table, cx);
+    let mut set: Vec<usize> = columns.collect();
+    let writer = writer(&plan.table, &plan.hints, "UPDATE", cx)?;
+    let mut writer = writer.changing(set.clone());
+    // Computed columns follow those that they are computed from.
+    let made = plan.table.columns.iter().enumerate().filter(|(_, c)| c.is_made());
+    set.extend(made.map(|(i, _)| i));
+    let mut output = Output::new(plan.output.as_ref(), &plan.table, cx)?;
     let mut keys = key_columns(&plan.table);
     keys.extend(plan.table.unique.iter().flat_map(|key| &key.columns).map(|(i, _)| *i));
-    let moves = plan.set.iter().any(|set| match set {
-        UpdateSet::Column { ordinal, .. } | UpdateSet::Both { ordinal, .. } => {
-            keys.contains(ordinal)
-        }
-        UpdateSet::Var { .. } => false,
-    });
-    let streams = !moves && streams(&plan.source, &plan.table);
+    let moves = set.iter().any(|column| keys.contains(column));
+    let streams =
+        !moves && streams(&plan.source, &plan.table) && !walks_index_over(&plan.source.root, &set);
     let mut changes = Changes::default();
     let mut count = 0;
     let mut new = Vec::new();
@@ -190,7 +218,7 @@ pub fn update<'a>(
             }
             if writer.update(locator, &new, cx)? {
                 count += 1;
-                output.changed(&plan.old, Some(&new), row, cx, sink)?;
+                output.changed(&plan.old, Some(writer.written(&new)), row, cx, sink)?;
             }
         }
         cx.breathe()
@@ -202,18 +230,21 @@ pub fn update<'a>(
         if writer.same_key(&change.new, old, &change.locator, cx)? {
             if writer.update(&change.locator, &change.new, cx)? {
                 count += 1;
-                output.changed(&plan.old, Some(&change.new), &change.row, cx, sink)?;
+                let new = Some(writer.written(&change.new));
+                output.changed(&plan.old, new, &change.row, cx, sink)?;
             }
         } else {
-            change.moving = writer.delete(&change.locator, cx)?;
+            change.moving = writer.leave(&change.locator, cx)?;
         }
     }
-    for change in changes.rows.iter().filter(|change| change.moving) {
-        writer.insert(&change.new, &mut hint, cx)?;
+    for change in &changes.rows {
+        let Some(old) = &change.moving else { continue };
+        writer.arrive(old, &change.new, &mut hint, cx)?;
         count += 1;
-        output.changed(&plan.old, Some(&change.new), &change.row, cx, sink)?;
+        output.changed(&plan.old, Some(writer.written(&change.new)), &change.row, cx, sink)?;
     }
-    output.finish(sink);
+    writer.finish(cx)?;
+    output.finish(cx, sink)?;
     Ok(count)
 }
 
@@ -223,8 +254,8 @@ pub fn delete<'a>(
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
-    let mut writer = writer(&plan.table, &plan.hints, cx)?;
-    let mut output = Output::new(plan.output.as_ref(), &plan.table, cx);
+    let mut writer = writer(&plan.table, &plan.hints, "DELETE", cx)?;
+    let mut output = Output::new(plan.output.as_ref(), &plan.table, cx)?;
     let streams = streams(&plan.source, &plan.table);
     let mut changes = Changes::default();
     let mut count = 0;
@@ -248,7 +279,8 @@ pub fn delete<'a>(
             output.changed(&plan.old, None, &change.row, cx, sink)?;
         }
     }
-    output.finish(sink);
+    writer.finish(cx)?;
+    output.finish(cx, sink)?;
     Ok(count)
 }
 
@@ -287,7 +319,8 @@ struct Change {
     locator: Vec<u8>,
     new: Vec<Value>,
     row: Vec<Value>,
-    moving: bool,
+    /// It has left its place: what it was, as far as that matters.
+    moving: Option<Vec<Value>>,
 }
 
 impl Changes {
@@ -306,7 +339,7 @@ impl Changes {
             locator: locator.to_vec(),
             new: new.to_vec(),
             row: row.to_vec(),
-            moving: false,
+            moving: None,
         });
         Ok(())
     }
@@ -322,10 +355,15 @@ struct Output<'p> {
 }
 
 impl<'p> Output<'p> {
-    fn new(plan: Option<&'p OutputPlan>, table: &TableDef, cx: &Cx<'_>) -> Self {
+    fn new(
+        plan: Option<&'p OutputPlan>,
+        table: &TableDef,
+        cx: &mut Cx<'_>,
+    ) -> Result<Self, SqlError> {
         let into = plan.and_then(|p| p.into.as_ref());
-        let into = into.map(|(table, _)| TableWriter::new(table, cx));
-        Output { plan, width: table.columns.len(), into, hint: InsertHint::default(), begun: false }
+        let into = into.map(|(table, _)| TableWriter::new(table, cx)).transpose()?;
+        let (width, hint) = (table.columns.len(), InsertHint::default());
+        Ok(Output { plan, width, into, hint, begun: false })
     }
 
     /// For a row of the source whose slots `old` are the target's columns.
@@ -372,7 +410,8 @@ impl<'p> Output<'p> {
                 for expr in exprs {
                     stored.push(eval(expr, &values, &mut cx)?);
                 }
-                writer.insert(&stored, &mut self.hint, &mut cx)
+                writer.insert(&stored, &mut self.hint, &mut cx)?;
+                Ok(())
             }
             _ => {
                 self.begin(sink);
@@ -391,19 +430,24 @@ impl<'p> Output<'p> {
     }
 
     /// An OUTPUT without rows is still a result set.
-    fn finish(&mut self, sink: &mut dyn ResultSink) {
+    fn finish(&mut self, cx: &mut Cx<'_>, sink: &mut dyn ResultSink) -> Result<(), SqlError> {
+        if let Some(writer) = &mut self.into {
+            writer.finish(cx)?;
+        }
         if self.plan.is_some_and(|plan| plan.into.is_none()) {
             self.begin(sink);
         }
+        Ok(())
     }
 }
 
 fn writer(
     table: &Arc<TableDef>,
     hints: &TableHints,
+    verb: &'static str,
     cx: &mut Cx<'_>,
 ) -> Result<TableWriter, SqlError> {
-    let writer = TableWriter::new(table, cx);
+    let writer = TableWriter::new(table, cx)?.statement(verb);
     if let Some(tree) = writer.tree() {
         tree.note_use(Use::Update);
     }
@@ -423,6 +467,19 @@ fn is_single_scan(node: &Node) -> bool {
             is_single_scan(input)
         }
         _ => false,
+    }
+}
+
+/// Whether rows are found by an index with one of these columns in its entries: the change would meet itself.
+fn walks_index_over(node: &Node, columns: &[usize]) -> bool {
+    match &node.op {
+        Op::Scan(scan) => scan.index.is_some_and(|at| {
+            let index = &scan.table.indexes[at];
+            index.filter.is_some()
+                || index.columns.iter().any(|(i, _)| columns.contains(i))
+                || index.stored.iter().any(|i| columns.contains(i))
+        }),
+        _ => ops::inputs(node).into_iter().any(|input| walks_index_over(input, columns)),
     }
 }
 

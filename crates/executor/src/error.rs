@@ -2,7 +2,8 @@
 
 use crate::cx::Cx;
 use crate::message::SqlError;
-use catalog::{CatalogError, TableDef};
+use crate::write::key_text;
+use catalog::{CatalogError, IndexDef, IndexKind, TableDef};
 use engine::EngineError;
 use session_table::TableError;
 
@@ -15,19 +16,10 @@ pub(crate) fn engine_error(error: EngineError, table: Option<&TableDef>, cx: &Cx
 pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str) -> SqlError {
     let name = |t: &TableDef| format!("{}.{}", t.schema, t.name);
     match &error {
-        EngineError::Duplicate => {
-            let object = table.map_or_else(|| "?".to_string(), name);
-            let constraint =
-                table.and_then(|t| t.primary_key.as_ref()).map_or("?", |key| key.name.as_ref());
-            SqlError::new(
-                2627,
-                14,
-                format!(
-                    "Violation of PRIMARY KEY constraint '{constraint}'. Cannot insert duplicate \
-                     key in object '{object}'."
-                ),
-            )
-        }
+        EngineError::Duplicate => match table {
+            Some(table) => duplicate_key(table, table.clustered_index(), &[]),
+            None => SqlError::new(2601, 14, "Cannot insert duplicate key row in object '?'."),
+        },
         EngineError::Deadlock => SqlError::new(
             1205,
             13,
@@ -117,7 +109,9 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
         ),
         EngineError::NoSuchTree => {
             let object = table.map_or_else(|| "?".to_string(), name);
-            SqlError::new(208, 16, format!("Invalid object name '{object}'."))
+            let mut error = SqlError::new(208, 16, format!("Invalid object name '{object}'."));
+            error.stale = true;
+            error
         }
         EngineError::Doomed => doomed(),
         EngineError::Io { .. }
@@ -128,6 +122,51 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
         }
         _ => SqlError::new(error.number(), 16, error.to_string()),
     }
+}
+
+/// 2627 for a key of a constraint, 2601 for that of an index; none means the clustered primary key. `values`: the row, for
+/// the message's end; it may be empty.
+pub(crate) fn duplicate_key(
+    table: &TableDef,
+    index: Option<&IndexDef>,
+    values: &[types::Value],
+) -> SqlError {
+    let object = format!("{}.{}", table.schema, table.name);
+    let (kind, name, columns) = match (index, &table.primary_key) {
+        (Some(index), _) => (index.kind, &*index.name, &index.columns),
+        (None, Some(key)) => (IndexKind::PrimaryKey, &*key.name, &key.columns),
+        (None, None) => (IndexKind::PrimaryKey, "?", &Vec::new()),
+    };
+    let columns: Vec<usize> = columns.iter().map(|(i, _)| *i).collect();
+    let key: Vec<&types::Value> = columns.iter().filter_map(|i| values.get(*i)).collect();
+    let shown = match values.is_empty() {
+        true => String::new(),
+        false => key_text(table, &columns, &key),
+    };
+    let (number, text) = match kind {
+        IndexKind::Index => (
+            2601,
+            format!(
+                "Cannot insert duplicate key row in object '{object}' with unique index '{name}'.{shown}"
+            ),
+        ),
+        kind => {
+            let kind = if kind == IndexKind::Unique { "UNIQUE" } else { "PRIMARY" };
+            (
+                2627,
+                format!(
+                    "Violation of {kind} KEY constraint '{name}'. Cannot insert duplicate key in object \
+                     '{object}'.{shown}"
+                ),
+            )
+        }
+    };
+    SqlError::new(number, 14, text)
+}
+
+/// A binder's error, of an expression that the catalog keeps.
+pub(crate) fn from_binder(error: binder::BindError) -> SqlError {
+    SqlError::new(error.number, error.severity, error.text)
 }
 
 /// A private table's error as the client sees it.

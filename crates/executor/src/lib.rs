@@ -13,8 +13,12 @@ mod message;
 mod sink;
 
 mod change;
+mod foreign;
+mod index;
 mod lob;
 mod query;
+mod rebuild;
+mod upkeep;
 mod write;
 
 pub mod applock;
@@ -36,6 +40,7 @@ pub use message::{Reach, SqlError, SqlMessage};
 pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,
 };
+pub use rebuild::carry_out;
 pub use sink::{Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink};
 pub use write::{
     RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, null_error, run_image,

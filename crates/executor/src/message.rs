@@ -80,6 +80,8 @@ pub struct SqlError {
     pub reach: Reach,
     /// 3621 ("The statement has been terminated.") follows it when the statement was changing rows.
     pub terminated_notice: bool,
+    /// The plan was made of a definition that is old by now: a new plan may well succeed. Nothing has been sent.
+    pub stale: bool,
     /// The text.
     pub text: String,
 }
@@ -94,6 +96,7 @@ impl SqlError {
             line: 0,
             procedure: None,
             reach: reach_of(number, severity),
+            stale: false,
             terminated_notice: matches!(
                 number,
                 220 | 232 | 512 | 515 | 547 | 2601 | 2627 | 2628 | 8115 | 8134 | 8152 | 8153

@@ -74,7 +74,11 @@ pub fn select_to_client<'a>(
     if !begun && result.is_ok() {
         sink.columns(&meta);
     }
-    result
+    result.map_err(|mut error| {
+        // Rows that were sent cannot be taken back.
+        error.stale &= !begun;
+        error
+    })
 }
 
 /// SELECT @v = ...: every row assigns, in order; the last one stays.

@@ -3,11 +3,13 @@
 //! Promise: nothing is allocated per row once the buffers have grown.
 
 use crate::cx::Cx;
-use crate::error::{engine_error, private_error};
+use crate::error::{duplicate_key, engine_error, private_error};
 use crate::eval::qualified;
+use crate::foreign::Fate;
 use crate::lob;
 use crate::message::SqlError;
 use crate::ops::engine_tree;
+use crate::upkeep::Upkeep;
 use catalog::TableDef;
 use engine::{InsertHint, RowImage};
 use session_table::TableError;
@@ -17,7 +19,7 @@ use types::{External, Value};
 /// Runs of equal bytes shorter than this are logged as they are.
 pub const RUN_BYTES_MIN: usize = 16;
 
-/// Writes rows of one table.
+/// Writes rows of one table, with what its definition entails: computed columns, constraints, indexes.
 pub struct TableWriter {
     table: Arc<TableDef>,
     /// None for a private table.
@@ -31,11 +33,30 @@ pub struct TableWriter {
     key: Vec<u8>,
     row: Vec<u8>,
     key_values: Vec<Value>,
+    /// None for a table whose rows stand for themselves.
+    upkeep: Option<Box<Upkeep>>,
 }
 
 impl TableWriter {
     /// For a table of the transaction's database, or a private one.
-    pub fn new(table: &Arc<TableDef>, cx: &Cx<'_>) -> TableWriter {
+    pub fn new(table: &Arc<TableDef>, cx: &mut Cx<'_>) -> Result<TableWriter, SqlError> {
+        let upkeep = match table.is_plain() {
+            true => None,
+            false => Some(Box::new(Upkeep::new(table, cx)?)),
+        };
+        Ok(TableWriter::with(table, upkeep, cx))
+    }
+
+    /// For rows that move as they are to another tree: no constraint is looked at.
+    pub(crate) fn for_move(
+        table: &Arc<TableDef>,
+        cx: &mut Cx<'_>,
+    ) -> Result<TableWriter, SqlError> {
+        let upkeep = Some(Box::new(Upkeep::for_move(table, cx)?));
+        Ok(TableWriter::with(table, upkeep, cx))
+    }
+
+    fn with(table: &Arc<TableDef>, upkeep: Option<Box<Upkeep>>, cx: &Cx<'_>) -> TableWriter {
         let (tree, lob) = if table.is_private() {
             (None, None)
         } else {
@@ -54,13 +75,44 @@ impl TableWriter {
             key: Vec::new(),
             row: Vec::new(),
             key_values: Vec::new(),
+            upkeep,
         }
     }
 
     /// Updates will set these columns and no others.
     pub fn changing(mut self, columns: Vec<usize>) -> TableWriter {
+        if let Some(upkeep) = &mut self.upkeep {
+            upkeep.changing(&self.table, &columns);
+            let made = self.table.columns.iter().enumerate().filter(|(_, c)| c.is_made());
+            self.changes = Some(columns.into_iter().chain(made.map(|(i, _)| i)).collect());
+            return self;
+        }
         self.changes = Some(columns);
         self
+    }
+
+    /// What kind of statement changes the rows, for messages.
+    pub fn statement(mut self, verb: &'static str) -> TableWriter {
+        if let Some(upkeep) = &mut self.upkeep {
+            upkeep.verb = Some(verb);
+        }
+        self
+    }
+
+    /// Rows follow those of another table, in a statement of this kind; the constraint need not be looked at.
+    pub(crate) fn on_behalf(&mut self, verb: &'static str, constraint: i32) {
+        if let Some(upkeep) = &mut self.upkeep {
+            upkeep.verb = Some(verb);
+            upkeep.behalf = Some(constraint);
+        }
+    }
+
+    /// Whether the constraint that rows follow is passed over.
+    pub(crate) fn exempt(&mut self, exempt: bool) {
+        if let Some(upkeep) = &mut self.upkeep {
+            upkeep.foreign.exempt = upkeep.behalf.filter(|_| exempt);
+            upkeep.foreign.forced = upkeep.behalf.filter(|_| !exempt);
+        }
     }
 
     /// The engine's handle; none for a private table.
@@ -68,14 +120,90 @@ impl TableWriter {
         self.tree.as_ref()
     }
 
-    /// Inserts a row whose values already have the columns' types.
+    /// Duplicates that an index with IGNORE_DUP_KEY has turned away since this was last asked.
+    pub fn take_ignored(&mut self) -> bool {
+        self.upkeep.as_mut().is_some_and(|upkeep| std::mem::take(&mut upkeep.ignored))
+    }
+
+    /// Columns whose values the engine makes are among `values` as NULL, and in the row as they are: the row that was
+    /// written last.
+    pub fn written<'v>(&'v self, values: &'v [Value]) -> &'v [Value] {
+        match &self.upkeep {
+            Some(upkeep) if upkeep.makes => &upkeep.full,
+            _ => values,
+        }
+    }
+
+    /// Inserts a row whose values already have the columns' types. False: turned away by IGNORE_DUP_KEY.
     pub fn insert(
         &mut self,
         values: &[Value],
         hint: &mut InsertHint,
         cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        let Some(mut upkeep) = self.upkeep.take() else {
+            self.insert_row(values, "INSERT", hint, cx)?;
+            return Ok(true);
+        };
+        let result = self.insert_kept(&mut upkeep, values, None, hint, cx);
+        self.upkeep = Some(upkeep);
+        result
+    }
+
+    /// With indexes and constraints; `old`: the row that this one was before it moved.
+    fn insert_kept(
+        &mut self,
+        upkeep: &mut Upkeep,
+        values: &[Value],
+        old: Option<&[Value]>,
+        hint: &mut InsertHint,
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        let verb = upkeep.verb.unwrap_or(if old.is_some() { "UPDATE" } else { "INSERT" });
+        upkeep.complete(&self.table, values, cx)?;
+        let full = std::mem::take(&mut upkeep.full);
+        let values: &[Value] = if upkeep.makes { &full } else { values };
+        let result = (|| {
+            let nulls = if verb == "MOVE" { "UPDATE" } else { verb };
+            check_nulls(&self.table, values, nulls, cx)?;
+            upkeep.check(&self.table, values, verb, cx)?;
+            let savepoint = match (upkeep.ignores, cx.txn.as_deref_mut()) {
+                (true, Some(txn)) => Some(txn.savepoint()),
+                _ => None,
+            };
+            self.insert_row(values, nulls, hint, cx)?;
+            if self.tree.is_some() {
+                let added = upkeep.add(&self.table, values, &self.key, cx);
+                match (added, savepoint, cx.txn.as_deref_mut()) {
+                    (Ok(true), ..) => {}
+                    (Ok(false), Some(savepoint), Some(txn)) => {
+                        let undone = txn.rollback_to(savepoint);
+                        undone.map_err(|e| engine_error(e, Some(&self.table), cx))?;
+                        upkeep.ignored = true;
+                        return Ok(false);
+                    }
+                    (Ok(false), ..) => return Ok(false),
+                    (Err(e), ..) => return Err(e),
+                }
+            }
+            upkeep.foreign.written(&self.table, old, values, verb, cx)?;
+            if let Some(old) = old {
+                upkeep.foreign.left(old, Fate::Changed(values), verb, cx)?;
+            }
+            Ok(true)
+        })();
+        upkeep.full = full;
+        result
+    }
+
+    fn insert_row(
+        &mut self,
+        values: &[Value],
+        verb: &str,
+        hint: &mut InsertHint,
+        cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
-        check_nulls(&self.table, values, "INSERT", cx)?;
+        check_nulls(&self.table, values, verb, cx)?;
         let Some(tree) = &self.tree else { return self.insert_private(values, cx) };
         match &self.lob {
             None => {
@@ -103,6 +231,10 @@ impl TableWriter {
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("a row is written without a transaction");
         };
+        if self.table.has_uniquifier() {
+            let stamp = txn.database().next_stamp();
+            self.key.extend_from_slice(&stamp.to_be_bytes());
+        }
         let image = image(&self.table, &self.row);
         txn.insert(tree, &self.key, &image, hint).map_err(|e| self.explain(e, values, cx))
     }
@@ -114,6 +246,47 @@ impl TableWriter {
 
     /// Replaces the row under `locator`. False when it is gone.
     pub fn update(
+        &mut self,
+        locator: &[u8],
+        values: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        let Some(mut upkeep) = self.upkeep.take() else {
+            return self.update_row(locator, values, cx);
+        };
+        let result = self.update_kept(&mut upkeep, locator, values, cx);
+        self.upkeep = Some(upkeep);
+        result
+    }
+
+    fn update_kept(
+        &mut self,
+        upkeep: &mut Upkeep,
+        locator: &[u8],
+        values: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        let verb = upkeep.verb.unwrap_or("UPDATE");
+        upkeep.complete(&self.table, values, cx)?;
+        let full = std::mem::take(&mut upkeep.full);
+        let values: &[Value] = if upkeep.makes { &full } else { values };
+        let result = (|| {
+            check_nulls(&self.table, values, "UPDATE", cx)?;
+            upkeep.check(&self.table, values, verb, cx)?;
+            let Some(old) = self.old(&upkeep.needed, locator, cx)? else { return Ok(false) };
+            if !self.update_row(locator, values, cx)? {
+                return Ok(false);
+            }
+            upkeep.change(&self.table, &old, values, locator, cx)?;
+            upkeep.foreign.written(&self.table, Some(&old), values, verb, cx)?;
+            upkeep.foreign.left(&old, Fate::Changed(values), verb, cx)?;
+            Ok(true)
+        })();
+        upkeep.full = full;
+        result
+    }
+
+    fn update_row(
         &mut self,
         locator: &[u8],
         values: &[Value],
@@ -151,6 +324,121 @@ impl TableWriter {
 
     /// Deletes the row under `locator`. False when it is gone.
     pub fn delete(&mut self, locator: &[u8], cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        let Some(mut upkeep) = self.upkeep.take() else { return self.delete_row(locator, cx) };
+        let verb = upkeep.verb.unwrap_or("DELETE");
+        let taken = self.take(&mut upkeep, locator, cx);
+        let result = taken.and_then(|old| match old {
+            None => Ok(false),
+            Some(old) => upkeep.foreign.left(&old, Fate::Deleted, verb, cx).map(|()| true),
+        });
+        self.upkeep = Some(upkeep);
+        result
+    }
+
+    /// The row and its entries go; the columns of it that matter.
+    fn take(
+        &mut self,
+        upkeep: &mut Upkeep,
+        locator: &[u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<Option<Vec<Value>>, SqlError> {
+        let Some(old) = self.old(&upkeep.needed, locator, cx)? else { return Ok(None) };
+        if !self.delete_row(locator, cx)? {
+            return Ok(None);
+        }
+        upkeep.remove(&self.table, &old, locator, cx)?;
+        Ok(Some(old))
+    }
+
+    /// Takes a row away that [`TableWriter::arrive`] will put elsewhere; none when it is gone.
+    pub fn leave(
+        &mut self,
+        locator: &[u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<Option<Vec<Value>>, SqlError> {
+        let Some(mut upkeep) = self.upkeep.take() else {
+            return Ok(self.delete_row(locator, cx)?.then(Vec::new));
+        };
+        let result = self.take(&mut upkeep, locator, cx);
+        self.upkeep = Some(upkeep);
+        result
+    }
+
+    /// Puts a row in its new place; `old` is what [`TableWriter::leave`] gave.
+    pub fn arrive(
+        &mut self,
+        old: &[Value],
+        values: &[Value],
+        hint: &mut InsertHint,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let Some(mut upkeep) = self.upkeep.take() else {
+            return self.insert_row(values, "UPDATE", hint, cx);
+        };
+        let result = self.insert_kept(&mut upkeep, values, Some(old), hint, cx);
+        self.upkeep = Some(upkeep);
+        result.map(|_| ())
+    }
+
+    /// Changes a row that is locked, wherever its key leads.
+    pub(crate) fn change(
+        &mut self,
+        locator: &[u8],
+        old: &[Value],
+        new: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        if self.same_key(new, |i| old[i].clone(), locator, cx)? {
+            self.update(locator, new, cx)?;
+        } else if let Some(old) = self.leave(locator, cx)? {
+            self.arrive(&old, new, &mut InsertHint::default(), cx)?;
+        }
+        Ok(())
+    }
+
+    /// The statement is over: entries that waited for others to go, and constraints that are looked at now. After the
+    /// last row of every statement.
+    pub fn finish(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        let Some(mut upkeep) = self.upkeep.take() else { return Ok(()) };
+        let result = upkeep.finish(&self.table, cx);
+        self.upkeep = Some(upkeep);
+        result
+    }
+
+    /// Locks a row and reads all its columns; none when it is gone.
+    pub(crate) fn read(
+        &self,
+        locator: &[u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<Option<Vec<Value>>, SqlError> {
+        let all: Vec<usize> = (0..self.table.columns.len()).collect();
+        self.old(&all, locator, cx)
+    }
+
+    /// Locks a row and reads columns of it; the others are NULL.
+    fn old(
+        &self,
+        needed: &[usize],
+        locator: &[u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<Option<Vec<Value>>, SqlError> {
+        let mut values = vec![Value::Null; self.table.columns.len()];
+        if needed.is_empty() || self.tree.is_none() {
+            return Ok(Some(values));
+        }
+        let (Some(tree), Some(txn)) = (&self.tree, cx.txn.as_deref_mut()) else { return Ok(None) };
+        let mut row = Vec::new();
+        let found = txn.read_latest_locked(tree, locator, &mut row);
+        if !found.map_err(|e| engine_error(e, Some(&self.table), cx))? {
+            return Ok(None);
+        }
+        for column in needed {
+            values[*column] = lob::column(&self.table, &row, *column, cx)?;
+        }
+        Ok(Some(values))
+    }
+
+    fn delete_row(&mut self, locator: &[u8], cx: &mut Cx<'_>) -> Result<bool, SqlError> {
         let Some(tree) = &self.tree else {
             let result = cx.env.private().delete(self.table.place, locator);
             return result.map_err(|e| private_error(e, &self.table));
@@ -181,36 +469,46 @@ impl TableWriter {
     }
 
     /// Whether `values` may take the place of the row `old` that lies under `locator`: the key is the same (always so in
-    /// a heap), and so are the columns of UNIQUE constraints.
+    /// a heap), and so are the columns of a private table's UNIQUE constraints.
     pub fn same_key(
         &mut self,
         values: &[Value],
         old: impl Fn(usize) -> Value,
         locator: &[u8],
-        cx: &Cx<'_>,
+        cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         let mut unique = self.table.unique.iter().flat_map(|key| &key.columns);
         if unique.any(|(i, _)| values[*i] != old(*i)) {
-            check_nulls(&self.table, values, "UPDATE", cx)?;
+            check_unmade_nulls(&self.table, values, cx)?;
             return Ok(false);
         }
         if self.key_columns.is_empty() {
             return Ok(true);
         }
         // A key has no bytes for NULL: refused here, not when the row is written.
-        check_nulls(&self.table, values, "UPDATE", cx)?;
+        check_unmade_nulls(&self.table, values, cx)?;
+        let mut full;
+        let values = match &self.upkeep {
+            // The key may have computed columns in it.
+            Some(upkeep) if upkeep.makes => {
+                full = values.to_vec();
+                upkeep.compute(&self.table, &mut full, cx)?;
+                &full[..]
+            }
+            _ => values,
+        };
         encode_key(&self.table, &self.key_columns, values, &mut self.key_values, &mut self.key)?;
-        Ok(self.key == locator)
+        let tail = if self.table.has_uniquifier() { 8 } else { 0 };
+        Ok(self.key == locator[..locator.len().saturating_sub(tail)])
     }
 
     fn explain(&self, error: engine::EngineError, values: &[Value], cx: &Cx<'_>) -> SqlError {
-        let duplicate = matches!(error, engine::EngineError::Duplicate);
-        let mut error = engine_error(error, Some(&self.table), cx);
-        if duplicate {
-            let keys: Vec<&Value> = self.key_columns.iter().map(|i| &values[*i]).collect();
-            error.text.push_str(&duplicate_key_text(&self.table, &keys));
+        match error {
+            engine::EngineError::Duplicate => {
+                duplicate_key(&self.table, self.table.clustered_index(), values)
+            }
+            error => engine_error(error, Some(&self.table), cx),
         }
-        error
     }
 
     fn explain_private(&self, error: TableError, values: &[Value]) -> SqlError {
@@ -248,7 +546,7 @@ pub fn duplicate_key_text(table: &TableDef, key: &[&Value]) -> String {
     key_text(table, &key_columns(table), key)
 }
 
-fn key_text(table: &TableDef, columns: &[usize], key: &[&Value]) -> String {
+pub(crate) fn key_text(table: &TableDef, columns: &[usize], key: &[&Value]) -> String {
     let mut shown = Vec::new();
     for (i, value) in columns.iter().zip(key) {
         let text = types::format::to_text(value, table.columns[*i].ty, 0).ok().flatten();
@@ -259,9 +557,9 @@ fn key_text(table: &TableDef, columns: &[usize], key: &[&Value]) -> String {
 
 /// Ordinals of the clustered key's columns; empty for a heap.
 pub fn key_columns(table: &TableDef) -> Vec<usize> {
-    match &table.primary_key {
-        Some(key) if !table.is_heap() => key.columns.iter().map(|(i, _)| *i).collect(),
-        _ => Vec::new(),
+    match table.is_heap() {
+        true => Vec::new(),
+        false => table.clustered_key().iter().map(|(i, _)| *i).collect(),
     }
 }
 
@@ -290,6 +588,16 @@ fn check_nulls(
     for (column, value) in table.columns.iter().zip(values) {
         if !column.nullable && value.is_null() {
             return Err(null_error(&column.name, &qualified(table, cx), verb));
+        }
+    }
+    Ok(())
+}
+
+/// The same before the engine has made its columns.
+fn check_unmade_nulls(table: &TableDef, values: &[Value], cx: &Cx<'_>) -> Result<(), SqlError> {
+    for (column, value) in table.columns.iter().zip(values) {
+        if !column.nullable && value.is_null() && !column.is_made() {
+            return Err(null_error(&column.name, &qualified(table, cx), "UPDATE"));
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Data definition: through the catalog in the session's transaction, or through the host for whole databases.
 
+use crate::environment::SessionEnvironment;
 use crate::messages;
 use crate::other::no_object;
 use crate::permission::database_denied;
@@ -10,7 +11,7 @@ use binder::ddl::{AlterTable, CreateProcedure, CreateTable, Ddl};
 use catalog::{
     Catalog, DdlScope, ModuleKind, ModuleOptions, ObjectRef, PutMode, TableDef, TableSpec,
 };
-use executor::{Reach, SqlError, SqlMessage};
+use executor::{Cx, Reach, SqlError};
 use planner::Plan;
 use security::{Access, Permission, Target};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use types::Value;
 
 impl Vm<'_> {
     /// CREATE, ALTER, DROP.
-    pub fn define(&mut self, ddl: &Ddl, line: u32, frame: &mut [Value]) -> Result<(), SqlError> {
+    pub fn define(&mut self, ddl: &Ddl, frame: &mut [Value]) -> Result<(), SqlError> {
         match ddl {
             Ddl::CreateDatabase(create) => {
                 self.no_transaction("CREATE DATABASE")?;
@@ -52,7 +53,7 @@ impl Vm<'_> {
                 }
                 self.host.alter_database(&name, &alter.action)
             }
-            Ddl::CreateTable(create) => self.create_table(create, line, frame),
+            Ddl::CreateTable(create) => self.create_table(create, frame),
             Ddl::AlterTable(alter) => self.alter_table(alter, frame),
             Ddl::CreateProcedure(create) => self.create_procedure(create, frame),
             Ddl::PrivateUnique { table, key } => self.private_unique(table, key),
@@ -105,6 +106,20 @@ impl Vm<'_> {
         frame: &mut [Value],
         body: impl FnOnce(&Catalog, &mut engine::Txn, &mut DdlScope) -> Result<R, SqlError>,
     ) -> Result<R, SqlError> {
+        self.in_definition(frame, |catalog, cx, scope| {
+            let Some(txn) = cx.txn.as_deref_mut() else {
+                stdx::fatal!("a definition without a transaction");
+            };
+            body(catalog, txn, scope)
+        })
+    }
+
+    /// The same for changes that touch rows too.
+    pub(crate) fn in_definition<R>(
+        &mut self,
+        frame: &mut [Value],
+        body: impl FnOnce(&Catalog, &mut Cx<'_>, &mut DdlScope) -> Result<R, SqlError>,
+    ) -> Result<R, SqlError> {
         let catalog = self.state.database.catalog.clone();
         // The scope stays out of the session while the statement runs and is given back before it ends, so that a
         // commit under autocommit finds it.
@@ -116,8 +131,12 @@ impl Vm<'_> {
             txn.begin();
         }
         txn.begin_statement();
-        let result = body(&catalog, &mut txn, &mut scope);
-        let _ = frame;
+        let result = {
+            let mut env = SessionEnvironment { state, host: &mut *self.host };
+            let mut cx = Cx::new(frame, &mut env, Some(&mut txn), &self.cancel);
+            body(&catalog, &mut cx, &mut scope)
+        };
+        let state = &mut *self.state;
         match result {
             Ok(value) => {
                 txn.end_statement();
@@ -148,22 +167,13 @@ impl Vm<'_> {
         }
     }
 
-    fn create_table(
-        &mut self,
-        create: &CreateTable,
-        line: u32,
-        frame: &mut [Value],
-    ) -> Result<(), SqlError> {
+    fn create_table(&mut self, create: &CreateTable, frame: &mut [Value]) -> Result<(), SqlError> {
         if is_temporary(&create.name.name) {
             return self.create_private(&create.spec).map(|_| ());
         }
         self.local(&create.name)?;
         let spec = self.table_to_create(&create.spec)?;
         self.in_catalog(frame, |catalog, txn, scope| Ok(catalog.create_table(txn, scope, &spec)?))?;
-        for what in &create.ignored {
-            let text = format!("Accepted without effect: {what}.");
-            self.sink.message(&SqlMessage::info(0, line, text));
-        }
         Ok(())
     }
 
@@ -190,12 +200,59 @@ impl Vm<'_> {
         {
             return Err(no_object(&name.to_string()));
         }
-        self.in_catalog(frame, |catalog, txn, scope| {
-            for change in &changes {
-                catalog.alter_table(txn, scope, schema.as_deref(), &name.name, change)?;
+        self.apply_changes(schema.as_deref(), &name.name, &changes, frame)
+    }
+
+    /// Changes a table's definition step by step, with what each asks of the rows.
+    fn apply_changes(
+        &mut self,
+        schema: Option<&str>,
+        name: &str,
+        changes: &[catalog::AlterTable],
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        self.in_definition(frame, |catalog, cx, scope| {
+            for change in changes {
+                let Some(txn) = cx.txn.as_deref_mut() else {
+                    stdx::fatal!("a definition without a transaction");
+                };
+                let altered = catalog.alter_table(txn, scope, schema, name, change)?;
+                let parents = altered.new.foreign_keys.iter();
+                let parents: Vec<Arc<TableDef>> =
+                    parents.filter_map(|k| catalog.table_by_id(Some(scope), k.table)).collect();
+                executor::carry_out(&altered, &parents, cx)?;
             }
             Ok(())
         })
+    }
+
+    /// DROP INDEX i ON t: the schema of `name` is the table, its database the table's schema. 3701.
+    fn drop_index(&mut self, name: &ObjectName, frame: &mut [Value]) -> Result<(), SqlError> {
+        let shown = format!("{}.{}", name.schema.as_deref().unwrap_or(""), name.name);
+        let missing = || {
+            let text = format!(
+                "Cannot drop the index '{shown}', because it does not exist or you do not have permission."
+            );
+            SqlError::new(3701, 11, text).with_state(7)
+        };
+        let Some(table) = &name.schema else { return Err(missing()) };
+        let table =
+            ObjectName { database: None, schema: name.database.clone(), name: table.clone() };
+        let schema = self.schema_of(&table);
+        if is_temporary(&table.name) {
+            return Err(SqlError::unsupported("DROP INDEX on a temporary table"));
+        }
+        let Some(found) = self.state.find_object(schema.as_deref(), &table.name) else {
+            return Err(missing());
+        };
+        if !self.may_change(&found, false) {
+            return Err(missing());
+        }
+        let change = catalog::AlterTable::DropIndex { name: name.name.as_str().into() };
+        self.apply_changes(schema.as_deref(), &table.name, &[change], frame)
     }
 
     fn create_procedure(
@@ -274,7 +331,7 @@ impl Vm<'_> {
                 DropKind::Procedure => self.drop_module(ModuleKind::Procedure, &parts, frame),
                 DropKind::View => self.drop_module(ModuleKind::View, &parts, frame),
                 DropKind::Type => self.drop_module(ModuleKind::TableType, &parts, frame),
-                DropKind::Index => Err(SqlError::unsupported("DROP INDEX")),
+                DropKind::Index => self.drop_index(&parts, frame),
             };
             match result {
                 Err(error) if drop.if_exists && error.number == 3701 => {}
@@ -370,7 +427,7 @@ impl Vm<'_> {
         let mut parts = crate::environment::name_parts(name);
         let kind = kind.map_or("OBJECT".to_string(), |k| k.trim().to_uppercase());
         let column = match kind.as_str() {
-            "COLUMN" => parts.pop(),
+            "COLUMN" | "INDEX" => parts.pop(),
             "OBJECT" => None,
             _ => return Err(SqlError::unsupported(format!("sp_rename of {kind}"))),
         };
@@ -383,7 +440,11 @@ impl Vm<'_> {
         }
         let scope = self.state.transaction.scope();
         let catalog = &self.state.database.catalog;
-        let Some(table) = catalog.table(scope, schema.as_deref(), &bare) else {
+        let constraint =
+            (kind == "OBJECT").then(|| constraint_table(catalog, scope, &bare)).flatten();
+        let found = catalog.table(scope, schema.as_deref(), &bare);
+        let is_constraint = found.is_none() && constraint.is_some();
+        let Some(table) = found.or(constraint) else {
             if catalog.object(scope, schema.as_deref(), &bare).is_some() {
                 return Err(SqlError::unsupported("sp_rename of anything but a table or a column"));
             }
@@ -394,6 +455,18 @@ impl Vm<'_> {
             return Err(messages::error(15225, &[name, &self.state.database.name, "(null)"]));
         }
         let (change, taken) = match column {
+            Some(from) if kind == "INDEX" => {
+                if table.index(&from).is_none() {
+                    return Err(messages::error(15248, &["INDEX"]));
+                }
+                let other = table.index(new).is_some_and(|i| !catalog::same_name(&i.name, &from));
+                let change = catalog::AlterTable::RenameIndex { from: from.into(), to: new.into() };
+                (change, other.then_some("INDEX"))
+            }
+            None if is_constraint => {
+                let (from, to) = (bare.as_str().into(), new.into());
+                (catalog::AlterTable::RenameConstraint { from, to }, None)
+            }
             Some(from) => {
                 if table.column(&from).is_none() {
                     return Err(messages::error(15248, &["COLUMN"]));
@@ -412,10 +485,7 @@ impl Vm<'_> {
         if let Some(kind) = taken {
             return Err(messages::error(15335, &[new, kind]));
         }
-        self.in_catalog(frame, |catalog, txn, scope| {
-            catalog.alter_table(txn, scope, Some(&table.schema), &table.name, &change)?;
-            Ok(())
-        })?;
+        self.apply_changes(Some(&table.schema), &table.name, &[change], frame)?;
         self.sink.message(&messages::info(15477, &[]));
         Ok(())
     }
@@ -515,6 +585,27 @@ impl Vm<'_> {
         }
         rows
     }
+}
+
+/// The table that has a constraint of that name.
+fn constraint_table(
+    catalog: &Catalog,
+    scope: Option<&DdlScope>,
+    name: &str,
+) -> Option<Arc<TableDef>> {
+    let has = |t: &TableDef| {
+        let keys = t.primary_key.iter().map(|k| &k.name);
+        let indexes = t.indexes.iter().filter(|i| i.constraint_id != 0).map(|i| &i.name);
+        let defaults = t.columns.iter().filter_map(|c| c.default.as_ref()).map(|d| &d.name);
+        let checks = t.checks.iter().map(|c| &c.name);
+        let foreign = t.foreign_keys.iter().map(|k| &k.name);
+        let mut all = keys.chain(indexes).chain(defaults).chain(checks).chain(foreign);
+        all.any(|n| catalog::same_name(n, name))
+    };
+    catalog.objects_in(scope).into_iter().find_map(|object| match object {
+        ObjectRef::Table(table) if has(&table) => Some(table),
+        _ => None,
+    })
 }
 
 /// 3701.

@@ -110,6 +110,10 @@ impl Environment for SessionEnvironment<'_> {
         })
     }
 
+    fn table(&mut self, object_id: i32) -> Option<std::sync::Arc<TableDef>> {
+        self.state.database.catalog.table_by_id(self.state.definitions(), object_id)
+    }
+
     fn view_rows(
         &mut self,
         view: &SystemView,

@@ -83,7 +83,8 @@ impl FastInsert {
         let table = &plan.table;
         let InsertSource::Values { rows, subplans, .. } = &plan.source else { return None };
         let hinted = plan.hints.tablock || plan.hints.tablockx || plan.explicit_identity;
-        let special = hinted || table.is_private();
+        // What a row entails besides itself is the general path's; so is a key that needs a tail.
+        let special = hinted || table.is_private() || !table.is_plain() || table.has_uniquifier();
         if !subplans.is_empty() || plan.output.is_some() || special || rows.is_empty() {
             return None;
         }
@@ -102,7 +103,7 @@ impl FastInsert {
         };
         Some(FastInsert {
             table: table.clone(),
-            tree: db.tree(table.tree),
+            tree: db.tree_of(table.tree, table.shape),
             rows: templates,
             key,
             hint: InsertHint::default(),

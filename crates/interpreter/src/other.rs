@@ -127,7 +127,7 @@ impl Vm<'_> {
                 let text = format!("Changed database context to '{name}'.");
                 self.sink.message(&SqlMessage::info(5701, line, text));
             }
-            StmtKind::Ddl(ddl) => self.define(ddl, line, frame)?,
+            StmtKind::Ddl(ddl) => self.define(ddl, frame)?,
             StmtKind::Security(statement) => self.security(statement, frame)?,
             StmtKind::ExecuteAs { login, name } => match name {
                 // The caller is who it is already, outside a module with EXECUTE AS.

@@ -62,7 +62,12 @@ impl FastPoint {
         let range = scan.range.as_ref()?;
         let hints = &scan.hints;
         let hinted = *hints != binder::ir::TableHints::default();
-        let special = scan.locator || scan.table.is_private() || scan.for_update || hinted;
+        let special = scan.index.is_some()
+            || scan.table.has_uniquifier()
+            || scan.locator
+            || scan.table.is_private()
+            || scan.for_update
+            || hinted;
         if parts.is_empty() || !range.is_point(parts.len()) || special {
             return None;
         }
@@ -108,7 +113,7 @@ impl FastPoint {
         };
         Some(FastPoint {
             table: scan.table.clone(),
-            tree: db.tree(scan.table.tree),
+            tree: db.tree_of(scan.table.tree, scan.table.shape),
             key,
             predicate: scan.predicate.clone(),
             columns: if needs_slots { scan.columns.clone() } else { Vec::new() },

@@ -12,6 +12,7 @@ use binder::BindError;
 use binder::ir::{OutputColumn, StmtKind};
 use executor::{Command, Cx, Reach, ResultSink, SqlError};
 use planner::{ExprPlan, InsertSource, SelectTarget};
+use std::sync::atomic::Ordering;
 use types::Value;
 
 /// A binder's error as the client sees it.
@@ -21,6 +22,9 @@ pub(crate) fn bind_error(error: BindError) -> SqlError {
     converted.line = error.line;
     converted
 }
+
+/// How often a statement is planned again for a definition that moves, a millisecond apart.
+const STALE_ROUNDS_MAX: u32 = 30_000;
 
 /// What a statement did.
 enum Outcome {
@@ -96,6 +100,21 @@ impl Vm<'_> {
             }
         };
         let result = self.holds(&plan, frame);
+        if matches!(&result, Err(error) if error.stale) {
+            // As in `try_anew`; the condition is not kept, so it is bound again.
+            for _ in 0..STALE_ROUNDS_MAX {
+                runtime::task::sleep_ns(1_000_000, telemetry::WaitType::SleepTask);
+                let Some(source) = &code.conditions[index].source else { break };
+                let names = SessionNames::new(self.state, self.host);
+                let bound = binder::bind_condition(&code.program, source, &names);
+                let plan = planner::plan_expr(&bound.map_err(bind_error)?);
+                match self.holds(&plan, frame) {
+                    Err(error) if error.stale && !self.cancel.load(Ordering::Relaxed) => {}
+                    other => return other,
+                }
+            }
+            return result;
+        }
         learnt.conditions[index] = Some((version, plan));
         result
     }
@@ -175,11 +194,39 @@ impl Vm<'_> {
         let state = &*self.state;
         state.activity.statement(command, state.nesting, state.transaction.count);
         let mut planned = self.planned(code, learnt, index)?;
-        let result = self.run_planned(&mut planned, code, index, frame, guarded);
+        let mut result = self.run_planned(&mut planned, code, index, frame, guarded);
+        if matches!(&result, Err(Halted::Error(error)) if error.stale) {
+            (planned, result) = self.try_anew(code, learnt, index, frame, guarded)?;
+        }
         learnt.statements[index] = Some(planned);
         let outcome = result?;
         self.settle(outcome);
         Ok(())
+    }
+
+    /// A table was altered between planning and running, or its new definition is about to be published: plans again
+    /// until both agree. Ends with what the last attempt said.
+    #[cold]
+    fn try_anew(
+        &mut self,
+        code: &Code,
+        learnt: &mut CodeState,
+        index: usize,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<(Box<Planned>, Result<Outcome, Halted>), Halted> {
+        let mut rounds = 0;
+        loop {
+            learnt.statements[index] = None;
+            runtime::task::sleep_ns(1_000_000, telemetry::WaitType::SleepTask);
+            let mut planned = self.planned(code, learnt, index)?;
+            let result = self.run_planned(&mut planned, code, index, frame, guarded);
+            rounds += 1;
+            let again = matches!(&result, Err(Halted::Error(error)) if error.stale);
+            if !again || rounds == STALE_ROUNDS_MAX || self.cancel.load(Ordering::Relaxed) {
+                return Ok((planned, result));
+            }
+        }
     }
 
     /// Under SET FMTONLY a query tells its columns; under NOEXEC not even that. SET and EXEC still run: the one may end
@@ -301,7 +348,14 @@ impl Vm<'_> {
                 insert.insert_commit(&mut txn, durability, &mut cx)
             };
             self.state.transaction.give(txn);
-            result?;
+            match result {
+                Err(error) if error.stale => {
+                    learnt.statements[index] = None;
+                    self.statement(code, learnt, index, frame, guarded)?;
+                    return Ok(false);
+                }
+                other => other?,
+            }
             self.state.transaction.committed_by_insert();
             self.state.rowcount = 0;
             self.state.error = 0;

@@ -1,12 +1,12 @@
-//! How a table is read: by a range of its clustered key where the predicates give its leading
-//! columns, else whole.
+//! How a table is read: by a range of its clustered key or of an index where the predicates give its leading columns,
+//! by an index alone that has all columns needed, else whole.
 
 use binder::ir::*;
 use catalog::TableDef;
 use types::{Len, SqlType, Value, compare};
 
 use crate::columns::*;
-use crate::fold::{all_of, fold, widens};
+use crate::fold::{all_of, conjuncts, fold, widens};
 use crate::lower::*;
 use crate::plan::*;
 
@@ -34,7 +34,8 @@ impl Lowering {
     }
 
     fn read(&mut self, get: Get, preds: Vec<Expr>, needed: &Needed) -> Lowered {
-        let (found, rest) = key_range(&get, preds);
+        let wanted = self.wanted.take();
+        let Access { index, found, rest, covering, rows } = choose(&get, preds, needed, wanted);
         // Subqueries stay out of the scan: it only ever compares.
         let (above, in_scan): (Vec<Expr>, Vec<Expr>) = rest
             .into_iter()
@@ -49,11 +50,10 @@ impl Lowering {
             cols.push(id);
             types.push(LOCATOR);
         }
-        let key_columns = key_columns(&get.table);
+        let key_columns = scan_key(&get.table, index);
         let mut fixed = Needed::new();
-        let mut rows = TABLE_ROWS;
+        let mut rows = rows;
         let range = found.map(|found| {
-            rows = if found.prefix.len() == key_columns.len() { 1.0 } else { 100.0 };
             fixed.extend(key_columns.iter().take(found.prefix.len()).map(|(o, _)| get.columns[*o]));
             KeyRange {
                 prefix: found.prefix.into_iter().map(|e| self.expr(e, &[])).collect(),
@@ -68,6 +68,8 @@ impl Lowering {
         let predicate = all_of(in_scan).map(|p| self.expr(p, &cols));
         let scan = Scan {
             table: get.table,
+            index,
+            covering,
             columns,
             locator,
             range,
@@ -81,13 +83,223 @@ impl Lowering {
     }
 }
 
+/// A way to the rows of a table.
+struct Access {
+    index: Option<usize>,
+    found: Option<Range>,
+    /// Predicates that it does not promise.
+    rest: Vec<Expr>,
+    covering: bool,
+    /// Estimated.
+    rows: f64,
+}
+
+/// Reading a row through an entry of an index, in reads of a row where it lies.
+const LOOKUP: f64 = 4.0;
+
+/// Reading an entry, likewise: they are narrower.
+const ENTRY: f64 = 0.8;
+
+/// Rows read of a table before a TOP over an order is content, at a guess.
+const FIRST_ROWS: f64 = 1_000.0;
+
+/// Chooses between the table and its indexes by rules of thumb: how many rows a range has, whether rows must be looked
+/// up one by one, and whether they come in the order that somebody above wants. An INDEX hint decides by itself.
+fn choose(get: &Get, preds: Vec<Expr>, needed: &Needed, wanted: Option<Wanted>) -> Access {
+    let forced = get.hints.index;
+    let mut best: Option<(f64, Access)> = None;
+    for index in ways(get, &preds) {
+        let id = index.map_or(0, |at| get.table.indexes[at].index_id);
+        // 0 and 1 both mean the table's own rows.
+        if forced.is_some_and(|forced| i32::from(forced).max(1) != id.max(1)) {
+            continue;
+        }
+        let (found, rest) = key_range(get, index, preds.clone());
+        let read = with_exprs(needed, rest.iter());
+        let is_read = |i: &usize| read.contains(&get.columns[*i]);
+        let for_update = get.locator.is_some() || get.hints.updlock || get.hints.xlock;
+        let covering = index.is_some_and(|at| {
+            let stored = &get.table.indexes[at].stored;
+            !for_update && (0..get.columns.len()).filter(is_read).all(|i| stored.contains(&i))
+        });
+        let estimate = Estimate::of(get, index, found.as_ref());
+        let per_row = match (index, covering) {
+            (None, _) => 1.0,
+            (_, true) => ENTRY,
+            _ => LOOKUP,
+        };
+        let mut read = estimate.rows;
+        let mut sort = 0.0;
+        if let Some(wanted) = &wanted {
+            let key = scan_key(&get.table, index);
+            let fixed = found.as_ref().map_or(0, |f| f.prefix.len());
+            match wanted.comes_from(get, key, fixed) {
+                true if wanted.top => read = read.min(FIRST_ROWS),
+                true => {}
+                false => sort = if wanted.top { 0.5 } else { 1.5 },
+            }
+        }
+        // To seek at all is what FORCESEEK asks for.
+        let refused = get.hints.forceseek && found.is_none() && estimate.seekable;
+        let cost = read * per_row + estimate.rows * sort + if refused { 1e12 } else { 0.0 };
+        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+            let rows = estimate.shown;
+            best = Some((cost, Access { index, found, rest, covering, rows }));
+        }
+    }
+    match best {
+        Some((_, access)) => access,
+        // The index that was asked for cannot be used: it is disabled, or its filter not implied.
+        None => {
+            let (found, rest) = key_range(get, None, preds);
+            let rows = Estimate::of(get, None, found.as_ref()).shown;
+            Access { index: None, found, rest, covering: false, rows }
+        }
+    }
+}
+
+/// Rows expected of a range.
+struct Estimate {
+    /// For choosing.
+    rows: f64,
+    /// For what is above.
+    shown: f64,
+    /// There is something that could be sought.
+    seekable: bool,
+}
+
+impl Estimate {
+    fn of(get: &Get, index: Option<usize>, found: Option<&Range>) -> Estimate {
+        let key = scan_key(&get.table, index);
+        let unique = match index {
+            Some(at) => get.table.indexes[at].unique,
+            None => !get.table.has_uniquifier(),
+        };
+        let seekable = !get.table.is_heap() || !get.table.indexes.is_empty();
+        let Some(found) = found else {
+            return Estimate { rows: TABLE_ROWS, shown: TABLE_ROWS, seekable };
+        };
+        if found.prefix.len() == key.len() && unique {
+            return Estimate { rows: 1.0, shown: 1.0, seekable };
+        }
+        let ends = usize::from(found.lower.is_some()) + usize::from(found.upper.is_some());
+        let rows = match (found.prefix.len(), ends) {
+            (0, 1) => 0.3 * TABLE_ROWS,
+            (0, _) => 0.09 * TABLE_ROWS,
+            (1, 0) => 1_000.0,
+            (1, _) => 300.0,
+            (n, ends) => 100.0 / (n + ends) as f64,
+        };
+        Estimate { rows, shown: rows.min(100.0), seekable }
+    }
+}
+
+/// An order that somebody above a table wants its rows in.
+pub(crate) struct Wanted {
+    pub keys: Vec<(ColId, bool)>,
+    /// Only the first rows.
+    pub top: bool,
+}
+
+impl Wanted {
+    /// Whether rows by `key`, whose first `fixed` columns have one value, come so, forwards or backwards.
+    fn comes_from(&self, get: &Get, key: &[(usize, bool)], fixed: usize) -> bool {
+        let same = &key[..fixed];
+        let is_same = |id: &ColId| same.iter().any(|(i, _)| get.columns[*i] == *id);
+        let keys: Vec<_> = self.keys.iter().filter(|(id, _)| !is_same(id)).collect();
+        let rest = &key[fixed..];
+        let along = |turned: bool| {
+            keys.len() <= rest.len()
+                && keys.iter().zip(rest).all(|((id, desc), (i, key_desc))| {
+                    get.columns[*i] == *id && *desc == (*key_desc != turned)
+                })
+        };
+        along(false) || along(true)
+    }
+}
+
+/// The table itself, then those of its indexes whose entries are bound to have all rows that the predicates let through.
+fn ways(get: &Get, preds: &[Expr]) -> Vec<Option<usize>> {
+    let mut ways = vec![None];
+    let table = &get.table;
+    let filtered = table.indexes.iter().any(|i| i.filter.is_some());
+    let rules = if filtered { ir_rules(table) } else { None };
+    for (at, index) in table.indexes.iter().enumerate() {
+        if index.clustered || index.disabled {
+            continue;
+        }
+        let usable = index.filter.is_none()
+            || rules
+                .as_ref()
+                .and_then(|r| r.filters[at].clone())
+                .is_some_and(|filter| implied(get, filter, preds));
+        if usable {
+            ways.push(Some(at));
+        }
+    }
+    ways
+}
+
+fn ir_rules(table: &TableDef) -> Option<std::sync::Arc<binder::TableRules>> {
+    binder::rules_of(table).ok()
+}
+
+/// Do the predicates promise an index's filter? Each of its conditions is among them as written, or says that a column
+/// is not NULL that one of them compares.
+fn implied(get: &Get, mut filter: Expr, preds: &[Expr]) -> bool {
+    fn over_columns(e: &mut Expr, get: &Get) {
+        match e.kind {
+            ExprKind::Slot(i) => e.kind = ExprKind::Col(get.columns[i as usize]),
+            _ => e.for_each_child_mut(&mut |child| over_columns(child, get)),
+        }
+    }
+    over_columns(&mut filter, get);
+    let mut conditions = Vec::new();
+    conjuncts(filter, &mut conditions);
+    conditions.iter_mut().for_each(fold);
+    conditions.iter().all(|condition| {
+        preds.contains(condition)
+            || matches!(&condition.kind, ExprKind::IsNull { input, negated: true }
+                if matches!(input.kind, ExprKind::Col(id) if preds.iter().any(|p| compares(p, id))))
+    })
+}
+
+/// Is the predicate true of no NULL in this column?
+fn compares(pred: &Expr, column: ColId) -> bool {
+    let is = |e: &Expr| match &e.kind {
+        ExprKind::Col(id) => *id == column,
+        ExprKind::Cast { input, .. } => input.kind == ExprKind::Col(column),
+        _ => false,
+    };
+    match &pred.kind {
+        ExprKind::Compare { left, right, .. } => is(left) || is(right),
+        ExprKind::In { input, negated: false, .. }
+        | ExprKind::Like { input, negated: false, .. } => is(input),
+        _ => false,
+    }
+}
+
+/// Columns of the key that a scan goes by.
+pub(crate) fn scan_key(table: &TableDef, index: Option<usize>) -> &[(usize, bool)] {
+    match index {
+        Some(at) => &table.indexes[at].columns,
+        None => key_columns(table),
+    }
+}
+
+/// How many leading columns of some key the predicates give, at best.
+pub(crate) fn reach(get: &Get, preds: &[Expr]) -> usize {
+    let given = |index| key_range(get, index, preds.to_vec()).0.map_or(0, |r| r.prefix.len());
+    ways(get, preds).into_iter().map(given).max().unwrap_or(0)
+}
+
 /// Values of an IN list that are sought one by one; longer lists scan.
 const LIST_MAX: usize = 64;
 
 /// Where an IN list of constants gives more of the key than the rest does: the predicates with the
 /// list replaced by an equality, for each different value.
 fn seeks_of_list(get: &Get, preds: &[Expr]) -> Option<Vec<Vec<Expr>>> {
-    let given = key_range(get, preds.to_vec()).0.map_or(0, |r| r.prefix.len());
+    let given = reach(get, preds);
     for (i, pred) in preds.iter().enumerate() {
         let ExprKind::In { input, list, negated: false } = &pred.kind else { continue };
         let constants: Option<Vec<&Value>> = list
@@ -116,8 +328,7 @@ fn seeks_of_list(get: &Get, preds: &[Expr]) -> Option<Vec<Vec<Expr>>> {
             fold(&mut preds[i]);
             preds
         };
-        let gained = key_range(get, with(different[0])).0.map_or(0, |r| r.prefix.len());
-        if gained > given {
+        if reach(get, &with(different[0])) > given {
             return Some(different.into_iter().map(with).collect());
         }
     }
@@ -126,10 +337,7 @@ fn seeks_of_list(get: &Get, preds: &[Expr]) -> Option<Vec<Vec<Expr>>> {
 
 /// Columns of the clustered key, in order: ordinal and descending.
 pub(crate) fn key_columns(table: &TableDef) -> &[(usize, bool)] {
-    match &table.primary_key {
-        Some(key) if key.clustered && !table.is_heap() => &key.columns,
-        _ => &[],
-    }
+    if table.is_heap() { &[] } else { table.clustered_key() }
 }
 
 /// A range found, its bounds not yet lowered.
@@ -139,12 +347,16 @@ pub(crate) struct Range {
     upper: Option<(Expr, bool)>,
 }
 
-/// Finds the range of the key that `preds` allow, and the predicates that it does not already
+/// Finds the range of the table's key, or an index's, that `preds` allow, and the predicates that it does not already
 /// promise.
-pub(crate) fn key_range(get: &Get, preds: Vec<Expr>) -> (Option<Range>, Vec<Expr>) {
+pub(crate) fn key_range(
+    get: &Get,
+    index: Option<usize>,
+    preds: Vec<Expr>,
+) -> (Option<Range>, Vec<Expr>) {
     let mut rest = preds;
     let mut range = Range { prefix: Vec::new(), lower: None, upper: None };
-    for (ordinal, _) in key_columns(&get.table) {
+    for (ordinal, _) in scan_key(&get.table, index) {
         let column = get.columns[*ordinal];
         let ty = get.table.columns[*ordinal].ty;
         let found = rest.iter().enumerate().find_map(|(i, p)| {

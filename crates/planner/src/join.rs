@@ -6,7 +6,7 @@
 
 use binder::ir::*;
 
-use crate::access::{key_columns, key_range};
+use crate::access::reach;
 use crate::columns::*;
 use crate::fold::{all_of, conjuncts, fold};
 use crate::lower::*;
@@ -403,7 +403,7 @@ fn equality(pred: &Expr, left: &[ColId], right: &[ColId]) -> Option<(Expr, Expr)
     None
 }
 
-/// Would the predicates give the whole key of the right side, were the left row at hand?
+/// Would the predicates give the beginning of a key of the right side, were the left row at hand?
 fn gives_key(right: &Rel, to_right: &[Expr], conditions: &[Expr]) -> bool {
     let mut preds: Vec<Expr> = to_right.iter().chain(conditions).cloned().collect();
     let mut rel = right;
@@ -412,9 +412,7 @@ fn gives_key(right: &Rel, to_right: &[Expr], conditions: &[Expr]) -> bool {
         rel = input;
     }
     let Rel::Get(get) = rel else { return false };
-    let keys = key_columns(&get.table);
-    let (range, _) = key_range(get, preds);
-    !keys.is_empty() && range.is_some_and(|r| !r.prefix.is_empty())
+    reach(get, &preds) > 0
 }
 
 /// Is the predicate never true when all columns of the right side are NULL?

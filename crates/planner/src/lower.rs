@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use binder::ir::*;
 use types::SqlType;
 
+use crate::access::Wanted;
 use crate::columns::*;
 use crate::fold::{all_of, conjuncts, fold, truth};
 use crate::plan::*;
@@ -51,6 +52,8 @@ pub(crate) struct Lowering {
     pub boundaries: Vec<Boundary>,
     pub param_count: usize,
     pub subplans: Vec<Option<SubPlan>>,
+    /// The order that the rows of the next table are wanted in.
+    pub wanted: Option<Wanted>,
 }
 
 /// Rows assumed in a table, for want of statistics.
@@ -87,7 +90,9 @@ impl Lowering {
             Rel::Window { input, windows } => self.window(*input, windows, preds, needed),
             Rel::Sort { input, keys } => {
                 let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
+                self.wanted = wanted(&keys, false);
                 let input = self.rel(*input, preds, &below);
+                self.wanted = None;
                 self.sort(input, keys, None)
             }
             Rel::Top { input, count, percent, ties } => {
@@ -410,7 +415,9 @@ impl Lowering {
         let mut lowered = match input {
             Rel::Sort { input, keys } if !percent && ties.is_none() => {
                 let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
+                self.wanted = wanted(&keys, true);
                 let input = self.rel(*input, Vec::new(), &below);
+                self.wanted = None;
                 self.sort(input, keys, Some(count))
             }
             input => {
@@ -570,4 +577,14 @@ fn reverse(node: &mut Node) -> bool {
         Op::Filter { input, .. } | Op::Project { input, .. } => reverse(input),
         _ => false,
     }
+}
+
+/// The order of sort keys that are columns.
+fn wanted(keys: &[SortKey], top: bool) -> Option<Wanted> {
+    let column = |k: &SortKey| match k.expr.kind {
+        ExprKind::Col(id) => Some((id, k.desc)),
+        _ => None,
+    };
+    let keys = keys.iter().map(column).collect::<Option<Vec<_>>>()?;
+    Some(Wanted { keys, top })
 }

@@ -152,10 +152,14 @@ pub enum Op {
     },
 }
 
-/// Reads a table through its key order.
+/// Reads a table through the order of its key or of an index.
 #[derive(Debug, Clone)]
 pub struct Scan {
     pub table: Arc<TableDef>,
+    /// The secondary index by which rows are found, by its place in the table's list; none: the table itself.
+    pub index: Option<usize>,
+    /// The index's entries have all columns that are read: no row is looked up.
+    pub covering: bool,
     /// Ordinals of the columns that become slots, in order.
     pub columns: Vec<usize>,
     /// The storage key as varbinary in one more slot, after the columns.
@@ -172,7 +176,7 @@ pub struct Scan {
     pub reverse: bool,
 }
 
-/// A range of the clustered key, in terms of the columns' order (a descending key column swaps the
+/// A range of the key that the scan goes by, in terms of the columns' order (a descending key column swaps the
 /// bounds when they are encoded). Expressions are free of slots and have the key columns' types; a
 /// bound that evaluates to NULL means no row.
 #[derive(Debug, Clone)]

@@ -174,14 +174,18 @@ fn window_name(func: &WindowFunc) -> String {
 
 fn scan(f: &mut fmt::Formatter<'_>, s: &Scan) -> fmt::Result {
     let word = if s.range.is_some() { "Seek" } else { "Scan" };
-    write!(f, "{word} {} (", s.table.name)?;
+    write!(f, "{word} {}", s.table.name)?;
+    if let Some(at) = s.index {
+        write!(f, ".{}", s.table.indexes[at].name)?;
+    }
+    f.write_str(" (")?;
     for (i, ordinal) in s.columns.iter().enumerate() {
         write!(f, "{}{}", if i > 0 { ", " } else { "" }, s.table.columns[*ordinal].name)?;
     }
     f.write_str(")")?;
     if let Some(range) = &s.range {
         let mut text = String::new();
-        let key = crate::access::key_columns(&s.table);
+        let key = crate::access::scan_key(&s.table, s.index);
         let name = |i: usize| &s.table.columns[key[i].0].name;
         for (i, e) in range.prefix.iter().enumerate() {
             write!(text, " {}={e}", name(i))?;
@@ -206,6 +210,9 @@ fn scan(f: &mut fmt::Formatter<'_>, s: &Scan) -> fmt::Result {
     }
     if let Some(p) = &s.predicate {
         write!(f, " where {p}")?;
+    }
+    if s.index.is_some() && !s.covering {
+        f.write_str(" lookup")?;
     }
     if s.locator {
         f.write_str(" locator")?;

@@ -7,14 +7,7 @@ use std::sync::Arc;
 use types::{SqlType, Value};
 
 fn column(name: &str) -> ColumnSpec {
-    ColumnSpec {
-        name: name.into(),
-        ty: SqlType::Int,
-        nullable: None,
-        default: None,
-        identity: None,
-        absent: None,
-    }
+    ColumnSpec::new(name, SqlType::Int)
 }
 
 fn key(column: &str) -> KeySpec {
@@ -29,7 +22,7 @@ fn def(place: Place, primary: bool, unique: bool) -> Arc<TableDef> {
         columns: vec![column("k"), column("u")],
         primary_key: primary.then(|| key("k")),
         unique: if unique { vec![key("u")] } else { Vec::new() },
-        filegroup: None,
+        ..TableSpec::default()
     };
     Arc::new(define_private(&spec, place, -7, 1).expect("a table"))
 }
@@ -174,9 +167,7 @@ fn identities_move_on_past_explicit_values() {
         schema: "dbo".into(),
         name: "#t".into(),
         columns: vec![spec_column],
-        primary_key: None,
-        unique: Vec::new(),
-        filegroup: None,
+        ..TableSpec::default()
     };
     tables.create(Arc::new(define_private(&spec, place, -7, 1).expect("a table")), 0);
     assert_eq!(tables.next_identity(place), Ok(10));

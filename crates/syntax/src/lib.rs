@@ -72,3 +72,8 @@ pub fn undeclared_variables(text: &str) -> Result<Vec<String>, Vec<SyntaxError>>
 pub fn parse_expression(text: &str, options: &LexOptions) -> Result<ast::Expr, Vec<SyntaxError>> {
     parser::expression(text, options).map_err(|error| vec![*error])
 }
+
+/// Reads one condition, for texts the catalog keeps (CHECK constraints, filters of indexes).
+pub fn parse_condition(text: &str, options: &LexOptions) -> Result<ast::Expr, Vec<SyntaxError>> {
+    parser::condition(text, options).map_err(|error| vec![*error])
+}

@@ -112,6 +112,12 @@ pub(crate) fn expression(text: &str, options: &LexOptions) -> ParseResult<Expr> 
     if parser.at_end() { Ok(expr) } else { Err(parser.unexpected()) }
 }
 
+pub(crate) fn condition(text: &str, options: &LexOptions) -> ParseResult<Expr> {
+    let mut parser = Parser::new(text, options)?;
+    let expr = parser.condition()?;
+    if parser.at_end() { Ok(expr) } else { Err(parser.unexpected()) }
+}
+
 pub(crate) struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token>,

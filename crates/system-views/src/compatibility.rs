@@ -150,7 +150,7 @@ view! {
     printfmt varchar(255) null = NULL;
     prec smallint null = c.length_or_precision();
     scale int null = c.has_scale().then_some(c.ty.scale as i32);
-    iscomputed int null = 0;
+    iscomputed int null = i32::from(c.computed.is_some());
     isoutparam int null = 0;
     isnullable int null = i32::from(c.nullable);
     collation sysname null = c.ty.collation;
@@ -177,15 +177,24 @@ fn all_indexes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Index>, SqlErro
     Ok(indexes::all(context))
 }
 
+impl Index {
+    /// `status` of sysindexes: 2 unique, 16 clustered, 2048 primary key, 4096 UNIQUE constraint.
+    fn status(&self) -> i32 {
+        let bits =
+            [(self.unique, 2), (self.id == 1, 16), (self.primary, 2048), (self.constraint, 4096)];
+        bits.into_iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum()
+    }
+}
+
 view! {
     SYSINDEXES = "sys.sysindexes" of Index as i, rows all_indexes;
     id int = i.table.object_id;
-    status int null = if i.primary { 2066 } else { 0 };
+    status int null = i.status();
     first binary(6) null = NULL;
     indid smallint null = i.id as i16;
     root binary(6) null = NULL;
     minlen smallint null = 0i16;
-    keycnt smallint null = i.table.primary_key.as_ref().map_or(0, |k| k.columns.len() as i16);
+    keycnt smallint null = i.keys.len() as i16;
     groupid smallint null = i.data_space_id as i16;
     dpages int null = 0;
     reserved int null = 0;
@@ -215,11 +224,9 @@ pub struct KeyColumn(i32, i16, i16, i16);
 
 fn key_columns(context: &Context<'_>, _: &[Value]) -> Result<Vec<KeyColumn>, SqlError> {
     let of = |index: Index| {
-        let key = index.table.primary_key.clone().filter(|_| index.id > 0);
-        let columns = key.map(|k| k.columns).unwrap_or_default();
-        columns.into_iter().zip(1..).map(move |((ordinal, _), place)| {
-            KeyColumn(index.table.object_id, index.id as i16, ordinal as i16 + 1, place)
-        })
+        let (table, id) = (index.table.object_id, index.id as i16);
+        let columns = index.keys.into_iter().zip(1..);
+        columns.map(move |((ordinal, _), place)| KeyColumn(table, id, ordinal as i16 + 1, place))
     };
     Ok(indexes::all(context).into_iter().flat_map(of).collect())
 }

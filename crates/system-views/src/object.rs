@@ -26,6 +26,12 @@ pub enum What {
     PrimaryKey(Arc<TableDef>),
     /// The DEFAULT of a column (0-based).
     Default(Arc<TableDef>, usize),
+    /// A UNIQUE constraint, by its place among the table's indexes.
+    Unique(Arc<TableDef>, usize),
+    /// A CHECK, by its place.
+    Check(Arc<TableDef>, usize),
+    /// A FOREIGN KEY, by its place, and the id of the index that it goes by.
+    ForeignKey(Arc<TableDef>, usize, i32),
     /// A system view, or a system function when it has parameters.
     SystemView(&'static dyn Declared),
     SystemProcedure(&'static Module),
@@ -53,6 +59,9 @@ impl Object {
             What::SystemProcedure(_) => "P",
             What::PrimaryKey(_) => "PK",
             What::Default(..) => "D",
+            What::Unique(..) => "UQ",
+            What::Check(..) => "C",
+            What::ForeignKey(..) => "F",
             What::SystemView(view) if view.params().is_some() => "IF",
             What::SystemView(_) => "V",
         }
@@ -65,12 +74,20 @@ impl Object {
             "P" => "SQL_STORED_PROCEDURE",
             "PK" => "PRIMARY_KEY_CONSTRAINT",
             "D" => "DEFAULT_CONSTRAINT",
+            "UQ" => "UNIQUE_CONSTRAINT",
+            "C" => "CHECK_CONSTRAINT",
+            "F" => "FOREIGN_KEY_CONSTRAINT",
             "IF" => "SQL_INLINE_TABLE_VALUED_FUNCTION",
             "TF" => "SQL_TABLE_VALUED_FUNCTION",
             "FN" => "SQL_SCALAR_FUNCTION",
             "TT" => "TYPE_TABLE",
             _ => "VIEW",
         }
+    }
+
+    /// Is it a constraint of a table?
+    pub fn is_constraint(&self) -> bool {
+        matches!(self.kind(), "PK" | "D" | "UQ" | "C" | "F")
     }
 
     /// Is it built in?
@@ -164,6 +181,30 @@ fn with_constraints(context: &Context<'_>, object: &ObjectRef, out: &mut Vec<Obj
             });
         }
     }
+    let mut constraint = |id: i32, name: &str, what: What| {
+        out.push(Object { id, name: name.to_string(), parent: base.id, what, ..base.clone() });
+    };
+    for (i, index) in table.indexes.iter().enumerate() {
+        if index.kind == catalog::IndexKind::Unique {
+            constraint(index.constraint_id, &index.name, What::Unique(table.clone(), i));
+        }
+    }
+    for (i, check) in table.checks.iter().enumerate() {
+        constraint(check.object_id, &check.name, What::Check(table.clone(), i));
+    }
+    for (i, key) in table.foreign_keys.iter().enumerate() {
+        let parent = match key.table == table.object_id {
+            true => Some(table.clone()),
+            false => context.database.catalog.table_by_id(context.scope(), key.table),
+        };
+        let index = parent.map_or(0, |p| crate::catalog_views::constraints::key_index(&p, key));
+        constraint(key.object_id, &key.name, What::ForeignKey(table.clone(), i, index));
+    }
+}
+
+/// The foreign keys of other tables to this one: the table, and the key's place in it.
+pub fn references_to(context: &Context<'_>, table: &TableDef) -> Vec<(Arc<TableDef>, usize)> {
+    context.database.catalog.references_to(context.scope(), table)
 }
 
 /// Users' objects with their constraints.

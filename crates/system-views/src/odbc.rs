@@ -15,7 +15,8 @@ use executor::SqlError;
 use types::{Len, SqlType, Value};
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&TABLES, &COLUMNS, &PROCEDURES, &PARAMETERS, &INDEX_KEYS];
+pub static VIEWS: &[&dyn Declared] =
+    &[&TABLES, &COLUMNS, &PROCEDURES, &PARAMETERS, &INDEX_KEYS, &REFERENCE_TEXTS];
 
 /// A type in ODBC's terms.
 #[derive(Clone, Copy)]
@@ -302,7 +303,7 @@ impl Described {
     /// `a, b(-)`.
     fn keys(&self) -> String {
         let table = &self.index.table;
-        let columns = table.primary_key.as_ref().map(|k| k.columns.clone()).unwrap_or_default();
+        let columns = &self.index.keys;
         let shown = columns.iter().map(|(ordinal, descending)| {
             format!("{}{}", table.columns[*ordinal].name, if *descending { "(-)" } else { "" })
         });
@@ -316,6 +317,40 @@ view! {
     index_id int = d.index.id;
     index_name sysname null = d.index.name.as_deref();
     index_description varchar(210) null =
-        format!("clustered, unique, primary key located on {}", d.group);
+        format!("{} located on {}", d.index.described(), d.group);
     index_keys nvarchar(2078) null = d.keys();
+}
+
+/// A foreign key in words, as sp_helpconstraint shows it.
+pub struct ReferenceText {
+    object_id: i32,
+    keys: String,
+    references: String,
+}
+
+fn reference_texts(context: &Context<'_>, _: &[Value]) -> Result<Vec<ReferenceText>, SqlError> {
+    let names = |table: &catalog::TableDef, columns: &[usize]| {
+        let names = columns.iter().map(|i| table.columns[*i].name.to_string());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let mut all = Vec::new();
+    for table in crate::object::tables(context).iter().filter_map(|o| o.table()) {
+        for key in &table.foreign_keys {
+            let parent = context.database.catalog.table_by_id(context.scope(), key.table);
+            let references = parent.map_or_else(String::new, |p| {
+                let columns = names(&p, &key.referenced);
+                format!("REFERENCES {}.{}.{} ({columns})", context.database.name, p.schema, p.name)
+            });
+            let keys = names(table, &key.columns);
+            all.push(ReferenceText { object_id: key.object_id, keys, references });
+        }
+    }
+    Ok(all)
+}
+
+view! {
+    REFERENCE_TEXTS = "sys.spt_foreign_keys" of ReferenceText as r, rows reference_texts;
+    object_id int = r.object_id;
+    constraint_keys nvarchar(2126) null = &r.keys;
+    referenced_keys nvarchar(2126) null = &r.references;
 }

@@ -1,6 +1,7 @@
 //! One case: the template's copy, sessions, power loss, recovery, comparison.
 
 use super::copy;
+use super::index;
 use super::model::{Model, State, TABLES, Verdict};
 use super::session::{JOURNAL_TREE, Session, TABLES_TREE, key};
 use backup::SetKind;
@@ -87,6 +88,16 @@ impl Template {
                 txn.insert(&tables, &key(table), &RowImage::new(&image), &mut hint)
                     .expect("insert");
                 let tree = db.tree(id);
+                let index_id = txn.create_tree(PRIMARY).expect("create a tree");
+                let image = index_id.0.0.to_le_bytes();
+                txn.insert(
+                    &tables,
+                    &key(index::INDEX + table),
+                    &RowImage::new(&image),
+                    &mut InsertHint::default(),
+                )
+                .expect("insert");
+                let entries = db.tree(index_id);
                 let mut rows = BTreeMap::new();
                 let mut hint = InsertHint::default();
                 for n in 0..PREFILLED {
@@ -96,6 +107,7 @@ impl Template {
                     if n % 3 != 0 {
                         txn.insert(&tree, &key(n), &RowImage::new(&row), &mut hint)
                             .expect("insert");
+                        index::add(&mut txn, &entries, n, &row).expect("insert an entry");
                         rows.insert(n, row);
                     }
                 }
@@ -143,7 +155,9 @@ pub fn run(template: &Template, seed: u64) -> Found {
                 }
             }
             match inspect(&db) {
-                Ok((survivors, state)) => {
+                Ok((survivors, state, differ)) => {
+                    let differ = differ.map(|what| format!("round {round}: {what}"));
+                    found.odd = found.odd.take().or(differ);
                     let Verdict { acknowledged, delayed_lost, lost, resurrected, odd } =
                         model.judge(&survivors, &state);
                     found.acknowledged += acknowledged;
@@ -298,7 +312,7 @@ fn recover(
 }
 
 /// Reads everything, checks the trees, and puts the database to work.
-pub fn inspect(db: &Arc<Database>) -> Result<(BTreeSet<u64>, State), EngineError> {
+pub fn inspect(db: &Arc<Database>) -> Result<(BTreeSet<u64>, State, Option<String>), EngineError> {
     let mut txn = db.begin(TxnOptions::default());
     let read = |txn: &mut engine::Txn, id: TreeId| -> Result<BTreeMap<u64, Vec<u8>>, EngineError> {
         let tree = db.tree(id);
@@ -314,9 +328,16 @@ pub fn inspect(db: &Arc<Database>) -> Result<(BTreeSet<u64>, State), EngineError
     let survivors = read(&mut txn, db.system_tree(JOURNAL_TREE))?.into_keys().collect();
     let tables = read(&mut txn, db.system_tree(TABLES_TREE))?;
     let mut state = State::new();
+    let mut differ = None;
     for table in 0..TABLES as u64 {
-        let id = tables.get(&table).map_or(0, |row| super::model::writer(row));
-        state.push(read(&mut txn, TreeId(PageId(id)))?);
+        let named = |n: u64| {
+            let id = tables.get(&n).map_or(0, |row| super::model::writer(row));
+            TreeId(PageId(id))
+        };
+        let rows = read(&mut txn, named(table))?;
+        let entries = db.tree(named(index::INDEX + table));
+        differ = differ.or(index::compare(&mut txn, &entries, &rows)?);
+        state.push(rows);
     }
     txn.rollback()?;
     let journal = db.tree(db.system_tree(JOURNAL_TREE));
@@ -325,5 +346,5 @@ pub fn inspect(db: &Arc<Database>) -> Result<(BTreeSet<u64>, State), EngineError
     txn.insert(&journal, &probe, &RowImage::new(b"probe"), &mut InsertHint::default())?;
     txn.delete(&journal, &probe)?;
     txn.commit(Durability::Full)?;
-    Ok((survivors, state))
+    Ok((survivors, state, differ))
 }

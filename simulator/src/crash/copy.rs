@@ -105,8 +105,11 @@ pub fn restore(
     let copy = fs.clone() as Arc<dyn FileSystem>;
     let copy = Database::recover_restored(copy, Path::new(COPY), options.clone())
         .map_err(|e| format!("the copy is not recovered: {e}"))?;
-    let (survivors, state) = inspect(&copy).map_err(|e| format!("the copy: {e}"))?;
+    let (survivors, state, differ) = inspect(&copy).map_err(|e| format!("the copy: {e}"))?;
     drop(copy);
+    if let Some(what) = differ {
+        return Err(format!("the copy: {what}"));
+    }
     for path in fs.list(Path::new("/copy")).unwrap_or_default() {
         let _ = fs.remove(&path);
     }

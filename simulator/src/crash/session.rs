@@ -1,5 +1,6 @@
 //! What one session does until the power goes: random transactions, each step told to the model.
 
+use super::index;
 use super::model::{Effect, Fate, Model, TABLES, writer};
 use engine::{
     Database, DelayedDurability, Durability, EngineError, InsertHint, PageId, RowImage,
@@ -285,6 +286,13 @@ impl Session {
         let tree = self.db.tree(TreeId(PageId(writer(&row))));
         let fresh = txn.truncate_tree(&tree)?;
         txn.update(&tables, &key(table as u64), &RowImage::new(&fresh.0.0.to_le_bytes()))?;
+        let name = key(index::INDEX + table as u64);
+        if !txn.read_latest_locked(&tables, &name, &mut row)? {
+            return Ok(Next::Back);
+        }
+        let entries = self.db.tree(TreeId(PageId(writer(&row))));
+        let fresh = txn.truncate_tree(&entries)?;
+        txn.update(&tables, &name, &RowImage::new(&fresh.0.0.to_le_bytes()))?;
         self.add(work, Effect::Clear { table });
         Ok(Next::Go)
     }
@@ -314,22 +322,61 @@ impl Session {
         }
     }
 
+    fn enter(&self, txn: &mut Txn, entries: &Tree, n: u64, row: &[u8]) -> Result<(), EngineError> {
+        let added = index::add(txn, entries, n, row);
+        if let Err(EngineError::Duplicate) = added {
+            self.note(format!("the index has an entry of row {n} that came only now"));
+        }
+        added
+    }
+
+    fn take_out(
+        &self,
+        txn: &mut Txn,
+        entries: &Tree,
+        n: u64,
+        row: &[u8],
+    ) -> Result<(), EngineError> {
+        if !index::remove(txn, entries, n, row)? {
+            self.note(format!("the index has no entry of row {n}"));
+        }
+        Ok(())
+    }
+
     fn change(&mut self, txn: &mut Txn, work: &mut Work) -> Result<Next, EngineError> {
         let table = self.rng.below(TABLES as u64) as usize;
         let tree = self.table(txn, table)?;
         let n = self.rng.below(self.keys);
         let row = self.row(work.id);
         txn.begin_statement();
+        let entries = self.table(txn, index::INDEX as usize + table)?;
+        let mut old = Vec::new();
         let done = match self.rng.below(6) {
             0..3 => {
                 let image = RowImage::new(&row);
-                txn.insert(&tree, &key(n), &image, &mut InsertHint::default()).map(|()| true)
+                let done = txn.insert(&tree, &key(n), &image, &mut InsertHint::default());
+                match done {
+                    Ok(()) => self.enter(txn, &entries, n, &row).map(|()| true),
+                    Err(e) => Err(e),
+                }
             }
-            3..5 => txn.read_latest_locked(&tree, &key(n), &mut Vec::new()).and_then(|there| {
-                if there { txn.update(&tree, &key(n), &RowImage::new(&row)) } else { Ok(false) }
+            3..5 => txn.read_latest_locked(&tree, &key(n), &mut old).and_then(|there| {
+                if !there || !txn.update(&tree, &key(n), &RowImage::new(&row))? {
+                    return Ok(false);
+                }
+                if index::entry(n, &old) != index::entry(n, &row) {
+                    self.take_out(txn, &entries, n, &old)?;
+                    self.enter(txn, &entries, n, &row)?;
+                }
+                Ok(true)
             }),
             _ => {
-                let done = txn.delete(&tree, &key(n));
+                let done = txn.read_latest_locked(&tree, &key(n), &mut old).and_then(|there| {
+                    if !there || !txn.delete(&tree, &key(n))? {
+                        return Ok(false);
+                    }
+                    self.take_out(txn, &entries, n, &old).map(|()| true)
+                });
                 if let Ok(true) = done {
                     txn.end_statement();
                     self.add(work, Effect::Delete { table, key: n });

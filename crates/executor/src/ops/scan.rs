@@ -22,7 +22,12 @@ pub(super) struct TableScan<'p> {
     plan: &'p Scan,
     /// `columns` in row order: the slots in which each lands are the columns' own positions.
     state: State,
+    /// The table's rows.
     tree: Option<engine::Tree>,
+    /// Rows are found through an index: not all that they need is in its entries.
+    looks_up: bool,
+    /// Reads are of one moment, so that an entry and its row agree.
+    agree: bool,
     options: ReadOptions,
     /// Rows are locked by U, not X.
     update: bool,
@@ -54,6 +59,8 @@ impl<'p> TableScan<'p> {
             plan,
             state: State::Start,
             tree: None,
+            looks_up: plan.index.is_some() && (!plan.covering || plan.for_update),
+            agree: false,
             update: options.lock == RowLock::Update,
             options,
             gaps: false,
@@ -75,7 +82,7 @@ impl<'p> TableScan<'p> {
         let hints = &plan.hints;
         let bounds = match &plan.range {
             None => Some((Bound::Unbounded, Bound::Unbounded)),
-            Some(range) => bounds(range, &plan.table, cx)?,
+            Some(range) => bounds(range, layout(plan), cx)?,
         };
         let Some((lower, upper)) = bounds else {
             self.state = State::End;
@@ -108,9 +115,24 @@ impl<'p> TableScan<'p> {
             txn.lock_table_for(&tree, lock, brief, hints.nowait)
                 .map_err(|e| engine_error(e, Some(&plan.table), cx))?;
         }
+        if let Some(at) = plan.index {
+            let index = &plan.table.indexes[at];
+            let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
+            let db = txn.database().clone();
+            self.agree = !plan.for_update && txn.reads_versions(self.options);
+            let options = ScanOptions { read: self.options, reverse: plan.reverse };
+            // The table's lock goes before those of its entries, and says that it is still as the plan knows it.
+            let scan = txn.enter_for_read(&tree, self.options).and_then(|()| {
+                let tree = db.tree(index.tree);
+                txn.scan(&tree, as_slice(&lower), as_slice(&upper), options)
+            });
+            let scan = scan.map_err(|e| engine_error(e, Some(&plan.table), cx))?;
+            self.state = State::Range(Box::new(scan));
+            return Ok(());
+        }
         let point = plan.range.as_ref().is_some_and(|r| {
             let parts = plan.table.key_layout.parts().len();
-            parts > 0 && r.is_point(parts)
+            parts > 0 && r.is_point(parts) && !plan.table.has_uniquifier()
         });
         if point {
             // For a point the lower bound is the key itself.
@@ -232,7 +254,22 @@ impl Operator for TableScan<'_> {
                 Err(e) => return Err(engine_error(e, Some(table), cx)),
             };
             let (key, row) = entry;
-            if !emit(plan, key, row, cx, out)? {
+            if self.looks_up {
+                since_breath += 1;
+                if since_breath.is_multiple_of(1024) {
+                    cx.breathe()?;
+                }
+                let lookup =
+                    Lookup { plan, options: self.options, update: self.update, agree: self.agree };
+                let Some(tree) = &self.tree else { break };
+                lookup.row(tree, key, row, &mut self.row, cx, out)?;
+                continue;
+            }
+            let emitted = match plan.index {
+                None => emit(plan, key, row, cx, out)?,
+                Some(at) => emit_entry(plan, &table.indexes[at], row, cx, out)?,
+            };
+            if !emitted {
                 since_breath += 1;
                 if since_breath.is_multiple_of(1024) {
                     cx.breathe()?;
@@ -258,6 +295,93 @@ impl Operator for TableScan<'_> {
     fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
         self.state = State::Start;
         Ok(())
+    }
+}
+
+/// From an entry of an index to its row.
+struct Lookup<'p> {
+    plan: &'p Scan,
+    options: ReadOptions,
+    update: bool,
+    agree: bool,
+}
+
+impl Lookup<'_> {
+    /// Reads the row of an entry, and locks it if it is about to be changed. An entry and its row are not read at one
+    /// moment, except by versions: a row that has another key by now is not this entry's any more.
+    fn row(
+        &self,
+        tree: &engine::Tree,
+        key: &[u8],
+        entry: &[u8],
+        row: &mut Vec<u8>,
+        cx: &mut Cx<'_>,
+        out: &mut Batch,
+    ) -> Result<(), SqlError> {
+        let plan = self.plan;
+        let table = &*plan.table;
+        let Some(at) = plan.index else { return Ok(()) };
+        let index = &table.indexes[at];
+        let locator = crate::index::locator(&index.layout, entry)?;
+        // What cannot qualify is not locked.
+        for lock in [false, true] {
+            let at_once = plan.for_update && plan.predicate.is_none();
+            if (lock && !plan.for_update) || (!lock && at_once) {
+                continue;
+            }
+            let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
+            let found = match lock {
+                true => txn.lock_latest(tree, &locator, self.update, self.options, row),
+                false => txn.get_with(tree, &locator, self.options, row),
+            };
+            if !found.map_err(|e| engine_error(e, Some(table), cx))? {
+                return Ok(());
+            }
+            let same =
+                self.agree || crate::index::still_has_key(table, index, row, key, &locator, cx)?;
+            if !same || !emit(plan, &locator, row, cx, out)? {
+                return Ok(());
+            }
+            if plan.for_update && !lock {
+                out.pop();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The row's columns from an entry that has them all.
+fn emit_entry(
+    plan: &Scan,
+    index: &catalog::IndexDef,
+    entry: &[u8],
+    cx: &mut Cx<'_>,
+    out: &mut Batch,
+) -> Result<bool, SqlError> {
+    for &column in &plan.columns {
+        let Some(at) = index.position(column) else {
+            stdx::fatal!("index {} does not have column {column}", index.name);
+        };
+        out.values_mut().push(index.layout.decode_column(entry, at).unwrap_or_default());
+    }
+    if plan.locator {
+        out.values_mut().push(Value::binary(&crate::index::locator(&index.layout, entry)?));
+    }
+    out.finish_row();
+    if let Some(predicate) = &plan.predicate
+        && !holds(predicate, out.last(), cx)?
+    {
+        out.pop();
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// The key that a scan goes by.
+fn layout(plan: &Scan) -> &types::KeyLayout {
+    match plan.index {
+        Some(at) => &plan.table.indexes[at].key_layout,
+        None => &plan.table.key_layout,
     }
 }
 
@@ -331,7 +455,7 @@ fn emit(
 
 /// The engine's handle to a table's rows.
 pub(crate) fn engine_tree(db: &std::sync::Arc<engine::Database>, table: &TableDef) -> engine::Tree {
-    db.tree(table.tree)
+    db.tree_of(table.tree, table.shape)
 }
 
 type KeyBounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
@@ -339,10 +463,10 @@ type KeyBounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 /// The bounds of a range as key bytes; None when a bound is NULL, so that no row can match.
 fn bounds(
     range: &KeyRange,
-    table: &TableDef,
+    layout: &types::KeyLayout,
     cx: &mut Cx<'_>,
 ) -> Result<Option<KeyBounds>, SqlError> {
-    let parts = table.key_layout.parts();
+    let parts = layout.parts();
     let mut prefix = Vec::new();
     for (expr, part) in range.prefix.iter().zip(parts) {
         let value = eval(expr, &[], cx)?;
@@ -357,8 +481,18 @@ fn bounds(
     else {
         return Ok(None);
     };
-    if next.is_some_and(|part| part.desc) {
+    let desc = next.is_some_and(|part| part.desc);
+    if desc {
         std::mem::swap(&mut lower, &mut upper);
+    }
+    // A comparison is never true of NULL, whose byte is 0: below all values, or above where they descend.
+    if next.is_some_and(|part| part.nullable) && (lower.is_some() || upper.is_some()) {
+        let (open, first) = if desc { (&mut upper, !1u8) } else { (&mut lower, 1) };
+        if open.is_none() {
+            let mut key = prefix.clone();
+            key.push(first);
+            *open = Some((key, true));
+        }
     }
     let lower = match lower {
         None if prefix.is_empty() => Bound::Unbounded,

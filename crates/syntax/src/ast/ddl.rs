@@ -342,6 +342,30 @@ pub struct CreateIndex {
     pub index: IndexDefinition,
 }
 
+/// ALTER INDEX ... ON table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterIndex {
+    /// The index; None = ALL.
+    pub index: Option<Ident>,
+    /// The table.
+    pub table: ObjectName,
+    /// What to do.
+    pub action: AlterIndexAction,
+}
+
+/// Actions of ALTER INDEX.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AlterIndexAction {
+    /// REBUILD [PARTITION = ALL] [WITH (...)].
+    Rebuild(Vec<DatabaseOption>),
+    /// REORGANIZE.
+    Reorganize,
+    /// DISABLE.
+    Disable,
+    /// SET (...).
+    Set(Vec<DatabaseOption>),
+}
+
 /// ALTER TABLE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlterTable {
@@ -380,6 +404,8 @@ pub enum AlterTableAction {
     CheckConstraint {
         /// CHECK, otherwise NOCHECK.
         enable: bool,
+        /// WITH CHECK.
+        verify: bool,
         /// Names.
         names: Vec<Ident>,
     },

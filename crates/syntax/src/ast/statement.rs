@@ -39,6 +39,8 @@ pub enum StatementKind {
     AlterTable(Box<AlterTable>),
     /// CREATE INDEX.
     CreateIndex(Box<CreateIndex>),
+    /// ALTER INDEX.
+    AlterIndex(Box<AlterIndex>),
     /// Principals, schemas, permissions.
     Security(Box<SecurityStatement>),
     /// CREATE / ALTER PROCEDURE.

@@ -99,6 +99,7 @@ impl Parser<'_> {
             _ if self.at_word("SERVER") && self.word_ahead(1, "CONFIGURATION") => {
                 self.alter_server()
             }
+            TokenKind::Key(Kw::Index) => self.alter_index(),
             _ => match self.principal(Kw::Alter)? {
                 Some(statement) => Ok(statement),
                 None => self.unsupported_object("ALTER"),
@@ -553,14 +554,53 @@ impl Parser<'_> {
         Ok(StatementKind::CreateIndex(Box::new(CreateIndex { table, index })))
     }
 
+    /// `ALTER INDEX name | ALL ON table REBUILD | REORGANIZE | DISABLE | SET (...)`
+    fn alter_index(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let index = if self.eat_kw(Kw::All) { None } else { Some(self.ident()?) };
+        self.expect_kw(Kw::On)?;
+        let table = self.object_name()?;
+        let action = if self.eat_word("REBUILD") {
+            self.all_partitions()?;
+            let options = if self.eat_kw(Kw::With) { self.option_list()? } else { Vec::new() };
+            AlterIndexAction::Rebuild(options)
+        } else if self.eat_word("REORGANIZE") {
+            self.all_partitions()?;
+            if self.eat_kw(Kw::With) {
+                self.option_list()?;
+            }
+            AlterIndexAction::Reorganize
+        } else if self.eat_word("DISABLE") {
+            AlterIndexAction::Disable
+        } else if self.eat_kw(Kw::Set) {
+            AlterIndexAction::Set(self.option_list()?)
+        } else {
+            return self.skip_statement("ALTER INDEX");
+        };
+        Ok(StatementKind::AlterIndex(Box::new(AlterIndex { index, table, action })))
+    }
+
+    /// `PARTITION = ALL`: there is one.
+    fn all_partitions(&mut self) -> ParseResult<()> {
+        if self.eat_word("PARTITION") {
+            self.expect_sym(Sym::Eq)?;
+            if !self.eat_kw(Kw::All) && self.kind() == TokenKind::Integer {
+                self.at += 1;
+            }
+        }
+        Ok(())
+    }
+
     fn alter_table(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
         let name = self.object_name()?;
         let mut nocheck = false;
+        let mut verify = false;
         if self.at_kw(Kw::With)
             && matches!(self.kind_ahead(1), TokenKind::Key(Kw::Check | Kw::Nocheck))
         {
             nocheck = self.kind_ahead(1) == TokenKind::Key(Kw::Nocheck);
+            verify = !nocheck;
             self.at += 2;
         }
         let action = match self.kind() {
@@ -604,7 +644,7 @@ impl Parser<'_> {
                 self.expect_kw(Kw::Constraint)?;
                 let names =
                     if self.eat_kw(Kw::All) { Vec::new() } else { self.comma_list(Self::ident)? };
-                AlterTableAction::CheckConstraint { enable, names }
+                AlterTableAction::CheckConstraint { enable, verify, names }
             }
             _ if self.at_word("REBUILD") => {
                 self.at += 1;

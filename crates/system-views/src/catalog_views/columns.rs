@@ -39,6 +39,8 @@ pub struct Column {
     pub last_identity: Option<i64>,
     /// 0: no default.
     pub default_id: i32,
+    /// A computed column's text, and PERSISTED.
+    pub computed: Option<(String, bool)>,
 }
 
 /// The columns of an object, none when it has none.
@@ -51,8 +53,12 @@ pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
                 name: c.name.to_string(),
                 id: i as i32 + 1,
                 sql_type: c.ty,
-                ty: column_type(c.ty),
+                ty: match c.rowversion {
+                    true => ColumnType { system: 189, user: 189, ..column_type(c.ty) },
+                    false => column_type(c.ty),
+                },
                 nullable: c.nullable,
+                computed: c.computed.as_ref().map(|k| (k.text.to_string(), k.persisted)),
                 identity: c.identity,
                 last_identity: c.identity.and_then(|_| last()),
                 default_id: c.default.as_ref().map_or(0, |_| default_id(table, i)),
@@ -70,6 +76,7 @@ pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
                 sql_type: c.ty,
                 ty: column_type(c.ty),
                 nullable: c.nullable,
+                computed: None,
                 identity: None,
                 last_identity: None,
                 default_id: 0,
@@ -97,6 +104,10 @@ fn with_identity(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, S
     Ok(user(context, args)?.into_iter().filter(|c| c.identity.is_some()).collect())
 }
 
+fn computed(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlError> {
+    Ok(user(context, args)?.into_iter().filter(|c| c.computed.is_some()).collect())
+}
+
 /// A view whose columns begin with those of sys.columns.
 macro_rules! column_view {
     ($view:ident = $full:literal as $c:ident, rows $rows:expr; $($more:tt)*) => {
@@ -115,7 +126,7 @@ macro_rules! column_view {
             is_ansi_padded bit = matches!($c.ty.system, 165 | 167 | 173 | 175 | 231 | 239);
             is_rowguidcol bit = false;
             is_identity bit = $c.identity.is_some();
-            is_computed bit = false;
+            is_computed bit = $c.computed.is_some();
             is_filestream bit = false;
             is_replicated bit null = false;
             is_non_sql_subscribed bit null = false;
@@ -160,10 +171,10 @@ column_view! {
 }
 
 column_view! {
-    COMPUTED_COLUMNS = "sys.computed_columns" as c, rows none;
-    definition nvarchar(max) null = NULL;
+    COMPUTED_COLUMNS = "sys.computed_columns" as c, rows computed;
+    definition nvarchar(max) null = c.computed.as_ref().map(|(text, _)| text.clone());
     uses_database_collation bit null = true;
-    is_persisted bit = false;
+    is_persisted bit = c.computed.as_ref().is_some_and(|(_, persisted)| *persisted);
 }
 
 column_view! {

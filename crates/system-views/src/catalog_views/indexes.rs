@@ -1,13 +1,13 @@
 //! Indexes: their columns, statistics, partitions and pages.
 //!
-//! Columns and types: SQL Server 2022's documentation of each view. A table has one index: the clustered primary key,
-//! or, of a heap, the nameless index 0. A table has one partition, whose id is the number of its tree.
+//! Columns and types: SQL Server 2022's documentation of each view. A table has the clustered index 1 or, as a heap, the
+//! nameless index 0, and its other indexes from 2 on. Each has one partition, whose id is the number of its tree.
 
 use super::objects::none;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object;
-use catalog::TableDef;
+use catalog::{IndexDef, IndexKind, TableDef};
 use executor::SqlError;
 use std::sync::Arc;
 use types::Value;
@@ -32,6 +32,15 @@ pub struct Index {
     pub id: i32,
     pub name: Option<String>,
     pub primary: bool,
+    /// Of a UNIQUE constraint.
+    pub constraint: bool,
+    pub unique: bool,
+    /// (ordinal, descending) of its key.
+    pub keys: Vec<(usize, bool)>,
+    /// Its definition, unless it is a clustered primary key or a heap.
+    pub def: Option<IndexDef>,
+    /// The number of its tree.
+    pub tree: i64,
     /// The number of its filegroup.
     pub data_space_id: i32,
     /// Rows, about.
@@ -40,21 +49,79 @@ pub struct Index {
 
 /// The indexes of every table.
 pub fn all(context: &Context<'_>) -> Vec<Index> {
-    let groups = context.database.catalog.filegroups();
     let tables = object::tables(context);
-    let index = |table: &Arc<TableDef>| {
-        let clustered = table.primary_key.as_ref().filter(|_| !table.is_heap());
-        let place = groups.iter().position(|g| catalog::same_name(&g.name, &table.filegroup));
-        Index {
-            table: table.clone(),
-            id: i32::from(clustered.is_some()),
-            name: clustered.map(|k| k.name.to_string()),
-            primary: clustered.is_some(),
-            data_space_id: place.map_or(1, |i| i as i32 + 1),
-            rows: context.rows_of(table),
-        }
+    tables.iter().filter_map(|o| o.table()).flat_map(|table| of_table(context, table)).collect()
+}
+
+/// The indexes of a table.
+pub fn of_table(context: &Context<'_>, table: &Arc<TableDef>) -> Vec<Index> {
+    let groups = context.database.catalog.filegroups();
+    let place = |filegroup: &str| {
+        let found = groups.iter().position(|g| catalog::same_name(&g.name, filegroup));
+        found.map_or(1, |i| i as i32 + 1)
     };
-    tables.iter().filter_map(|o| o.table().map(index)).collect()
+    let rows = context.rows_of(table);
+    let key = table.primary_key.as_ref().filter(|k| k.clustered && !table.is_heap());
+    let mut all = Vec::new();
+    if table.clustered_index().is_none() {
+        all.push(Index {
+            table: table.clone(),
+            id: i32::from(key.is_some()),
+            name: key.map(|k| k.name.to_string()),
+            primary: key.is_some(),
+            constraint: false,
+            unique: key.is_some(),
+            keys: key.map(|k| k.columns.clone()).unwrap_or_default(),
+            def: None,
+            tree: table.tree.0.0 as i64,
+            data_space_id: place(&table.filegroup),
+            rows,
+        });
+    }
+    for index in &table.indexes {
+        all.push(Index {
+            table: table.clone(),
+            id: index.index_id,
+            name: Some(index.name.to_string()),
+            primary: index.kind == IndexKind::PrimaryKey,
+            constraint: index.kind == IndexKind::Unique,
+            unique: index.unique,
+            keys: index.columns.clone(),
+            tree: index.tree.0.0 as i64,
+            data_space_id: place(&index.filegroup),
+            rows: if index.disabled { 0 } else { rows },
+            def: Some(index.clone()),
+        });
+    }
+    all
+}
+
+impl Index {
+    fn flag(&self, of: impl Fn(&IndexDef) -> bool) -> bool {
+        self.def.as_ref().is_some_and(of)
+    }
+
+    fn filter(&self) -> Option<&str> {
+        self.def.as_ref()?.filter.as_deref()
+    }
+
+    /// `clustered, unique, primary key`, as sp_helpindex says it.
+    pub fn described(&self) -> String {
+        let mut words = vec![if self.id == 1 { "clustered" } else { "nonclustered" }];
+        if self.flag(|d| d.ignore_dup_key) {
+            words.push("ignore duplicate keys");
+        }
+        if self.unique {
+            words.push("unique");
+        }
+        if self.primary {
+            words.push("primary key");
+        }
+        if self.constraint {
+            words.push("unique key");
+        }
+        words.join(", ")
+    }
 }
 
 /// The trees of a table, by index_id.
@@ -76,22 +143,26 @@ view! {
     object_id int = i.table.object_id;
     name sysname null = i.name.as_deref();
     index_id int = i.id;
-    type tinyint = i.id as u8;
-    type_desc nvarchar(60) null = if i.id == 0 { "HEAP" } else { "CLUSTERED" };
-    is_unique bit null = i.primary;
+    type tinyint = i.id.min(2) as u8;
+    type_desc nvarchar(60) null = match i.id {
+        0 => "HEAP",
+        1 => "CLUSTERED",
+        _ => "NONCLUSTERED",
+    };
+    is_unique bit null = i.unique;
     data_space_id int = i.data_space_id;
-    ignore_dup_key bit null = false;
+    ignore_dup_key bit null = i.flag(|d| d.ignore_dup_key);
     is_primary_key bit null = i.primary;
-    is_unique_constraint bit null = false;
-    fill_factor tinyint = 0u8;
+    is_unique_constraint bit null = i.constraint;
+    fill_factor tinyint = i.def.as_ref().map_or(0, |d| d.fill_factor);
     is_padded bit null = false;
-    is_disabled bit null = false;
+    is_disabled bit null = i.flag(|d| d.disabled);
     is_hypothetical bit null = false;
     is_ignored_in_optimization bit null = false;
     allow_row_locks bit null = true;
     allow_page_locks bit null = true;
-    has_filter bit null = false;
-    filter_definition nvarchar(max) null = NULL;
+    has_filter bit null = i.filter().is_some();
+    filter_definition nvarchar(max) null = i.filter();
     compression_delay int null = NULL;
     suppress_dup_key_messages bit null = false;
     auto_created bit null = false;
@@ -107,19 +178,23 @@ pub struct IndexColumn {
     /// From 1.
     pub column_id: i32,
     pub descending: bool,
+    pub included: bool,
 }
 
 fn index_columns(context: &Context<'_>, _: &[Value]) -> Result<Vec<IndexColumn>, SqlError> {
     let of = |index: Index| {
-        let columns = index.table.primary_key.as_ref().map(|k| k.columns.clone());
-        let columns = columns.filter(|_| index.id > 0).unwrap_or_default();
-        columns.into_iter().zip(1..).map(move |((ordinal, descending), place)| IndexColumn {
+        let keys = index.keys.iter().map(|(ordinal, descending)| (*ordinal, *descending, false));
+        let include = index.def.iter().flat_map(|d| d.include.iter().map(|o| (*o, false, true)));
+        let columns = keys.chain(include).zip(1..);
+        let column = |((ordinal, descending, included), place)| IndexColumn {
             object_id: index.table.object_id,
             index_id: index.id,
             place,
             column_id: ordinal as i32 + 1,
             descending,
-        })
+            included,
+        };
+        columns.map(column).collect::<Vec<_>>()
     };
     Ok(all(context).into_iter().flat_map(of).collect())
 }
@@ -130,10 +205,10 @@ view! {
     index_id int = i.index_id;
     index_column_id int = i.place;
     column_id int = i.column_id;
-    key_ordinal tinyint = i.place as u8;
+    key_ordinal tinyint = if i.included { 0 } else { i.place as u8 };
     partition_ordinal tinyint = 0u8;
     is_descending_key bit null = i.descending;
-    is_included_column bit null = false;
+    is_included_column bit null = i.included;
     column_store_order_ordinal tinyint = 0u8;
 }
 
@@ -145,8 +220,8 @@ view! {
     auto_created bit null = false;
     user_created bit null = false;
     no_recompute bit null = false;
-    has_filter bit null = false;
-    filter_definition nvarchar(max) null = NULL;
+    has_filter bit null = i.filter().is_some();
+    filter_definition nvarchar(max) null = i.filter();
     is_temporary bit null = false;
     is_incremental bit null = false;
     has_persisted_sample bit null = false;
@@ -155,8 +230,12 @@ view! {
     auto_drop bit null = false;
 }
 
+fn stats_columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<IndexColumn>, SqlError> {
+    Ok(index_columns(context, args)?.into_iter().filter(|c| !c.included).collect())
+}
+
 view! {
-    STATS_COLUMNS = "sys.stats_columns" of IndexColumn as i, rows index_columns;
+    STATS_COLUMNS = "sys.stats_columns" of IndexColumn as i, rows stats_columns;
     object_id int = i.object_id;
     stats_id int = i.index_id;
     stats_column_id int null = i.place;
@@ -165,11 +244,11 @@ view! {
 
 view! {
     PARTITIONS = "sys.partitions" of Index as i, rows rows;
-    partition_id bigint = i.table.tree.0.0 as i64;
+    partition_id bigint = i.tree;
     object_id int = i.table.object_id;
     index_id int = i.id;
     partition_number int = 1;
-    hobt_id bigint = i.table.tree.0.0 as i64;
+    hobt_id bigint = i.tree;
     rows bigint null = i.rows;
     filestream_filegroup_id smallint = 0i16;
     data_compression tinyint = 0u8;
@@ -180,10 +259,10 @@ view! {
 
 view! {
     ALLOCATION_UNITS = "sys.allocation_units" of Index as i, rows rows;
-    allocation_unit_id bigint = i.table.tree.0.0 as i64;
+    allocation_unit_id bigint = i.tree;
     type tinyint = 1u8;
     type_desc nvarchar(60) null = "IN_ROW_DATA";
-    container_id bigint = i.table.tree.0.0 as i64;
+    container_id bigint = i.tree;
     data_space_id int null = i.data_space_id;
     total_pages bigint = i.pages();
     used_pages bigint = i.pages();

@@ -91,9 +91,13 @@ pub fn index_col(context: &Context<'_>, args: Args<'_>) -> Value {
     let name = || {
         let (_, object) = find(context, args.text(0)?)?;
         let table = object.table()?.clone();
-        let key = table.primary_key.as_ref().filter(|_| args.number(1) == Some(1))?;
+        let id = args.number(1)?;
         let place = usize::try_from(args.number(2)? - 1).ok()?;
-        let (ordinal, _) = key.columns.get(place)?;
+        let key = match id {
+            1 => table.clustered_key(),
+            _ => &table.indexes.iter().find(|i| i64::from(i.index_id) == id)?.columns,
+        };
+        let (ordinal, _) = key.get(place)?;
         Some(table.columns[*ordinal].name.clone())
     };
     name().map_or(Value::Null, |n| Value::str(&n))

@@ -45,7 +45,10 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "issystemtable" => is(false),
         "isview" => is(kind == "V"),
         "isprocedure" => is(kind == "P"),
-        "isconstraint" => is(matches!(kind, "PK" | "D")),
+        "isconstraint" => is(matches!(kind, "PK" | "D" | "UQ" | "C" | "F")),
+        "ischeckcnst" => is(kind == "C"),
+        "isforeignkey" => is(kind == "F"),
+        "isuniquecnst" => is(kind == "UQ"),
         "isprimarykey" => is(kind == "PK"),
         "isdefault" | "isdefaultcnst" => is(kind == "D"),
         "isinlinefunction" | "istablefunction" => is(kind == "IF"),
@@ -57,9 +60,8 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         | "isprecise"
         | "execistriggerdisabled"
         | "isexecuted" => is(false),
-        "ischeckcnst" | "isforeignkey" | "isuniquecnst" | "isreplproc" | "isrule"
-        | "isscalarfunction" | "istrigger" | "isextendedproc" | "isqueue" | "issynonym"
-        | "issystemprocedure" => is(false),
+        "isreplproc" | "isrule" | "isscalarfunction" | "istrigger" | "isextendedproc"
+        | "isqueue" | "issynonym" | "issystemprocedure" => is(false),
         "isansinullson" | "execisansinullson" | "isquotedidenton" | "execisquotedidenton" => {
             is(match &object.what {
                 What::Procedure(p) if name.contains("quoted") => p.quoted_identifier,
@@ -72,24 +74,28 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "schemaid" => Some(object.schema_id as i64),
         "tablehasprimarykey" => of_table(&keyed),
         "tablehasclustindex" => of_table(&|t| !t.is_heap()),
-        "tablehasindex" => of_table(&|t| !t.is_heap()),
-        "isindexed" => of_table(&|t| !t.is_heap()),
-        "tablehasnonclustindex" => of_table(&|_| false),
+        "tablehasindex" => of_table(&|t| !t.is_heap() || !t.indexes.is_empty()),
+        "isindexed" => of_table(&|t| !t.is_heap() || !t.indexes.is_empty()),
+        "tablehasnonclustindex" => of_table(&|t| t.indexes.iter().any(|i| !i.clustered)),
+        "tablehascheckcnst" => of_table(&|t| !t.checks.is_empty()),
+        "tablehasforeignkey" => of_table(&|t| !t.foreign_keys.is_empty()),
+        "tablehasforeignref" => table
+            .map(|t| i64::from(!object::references_to(context, t).is_empty()))
+            .or_else(|| (kind == "V").then_some(0)),
+        "tablehastimestamp" => of_table(&|t| t.columns.iter().any(|c| c.rowversion)),
+        "tablehasuniquecnst" => {
+            of_table(&|t| t.indexes.iter().any(|i| i.kind == catalog::IndexKind::Unique))
+        }
         "tablehasidentity" => of_table(&|t| t.identity().is_some()),
         "tablehasdefaultcnst" => of_table(&|t| t.columns.iter().any(|c| c.default.is_some())),
         "tableisfake"
         | "tableispinned"
         | "tablehasactivefulltextindex"
-        | "tablehascheckcnst"
         | "tablehascolumnset"
         | "tablehasdeletetrigger"
-        | "tablehasforeignkey"
-        | "tablehasforeignref"
         | "tablehasinserttrigger"
         | "tablehasrowguidcol"
         | "tablehastextimage"
-        | "tablehastimestamp"
-        | "tablehasuniquecnst"
         | "tablehasupdatetrigger"
         | "tablehasvardecimalstorageformat"
         | "tableismemoryoptimized"
@@ -103,14 +109,17 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         | "tableinserttriggercount"
         | "tableupdatetriggercount"
         | "tabletextinrowlimit" => of_table(&|_| false),
-        "cnstisclustkey" => (kind == "PK").then(|| clustered(object)),
-        "cnstisnonclustkey" => (kind == "PK").then(|| 1 - clustered(object)),
-        "cnstiscolumn" => matches!(kind, "PK" | "D").then_some(i64::from(kind == "D")),
+        "cnstisclustkey" => matches!(kind, "PK" | "UQ").then(|| clustered(object)),
+        "cnstisnonclustkey" => matches!(kind, "PK" | "UQ").then(|| 1 - clustered(object)),
+        "cnstiscolumn" => match &object.what {
+            What::Check(table, i) => Some(i64::from(table.checks[*i].column.is_some())),
+            _ => object.is_constraint().then_some(i64::from(kind == "D")),
+        },
         "cnstisdeletecascade"
         | "cnstisdisabled"
         | "cnstisnotrepl"
         | "cnstisnottrusted"
-        | "cnstisupdatecascade" => matches!(kind, "PK" | "D").then_some(0),
+        | "cnstisupdatecascade" => object.is_constraint().then(|| constraint_flag(object, name)),
         "systemdataaccess" | "userdataaccess" => None,
         _ => {
             let _ = context;
@@ -122,8 +131,29 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
 fn clustered(object: &Object) -> i64 {
     match &object.what {
         What::PrimaryKey(table) => table.primary_key.as_ref().map_or(0, |k| k.clustered as i64),
+        What::Unique(table, i) => i64::from(table.indexes[*i].clustered),
         _ => 0,
     }
+}
+
+fn constraint_flag(object: &Object, name: &str) -> i64 {
+    use catalog::RefAction::NoAction;
+    let on = match (&object.what, name) {
+        (What::Check(table, i), "cnstisdisabled") => table.checks[*i].disabled,
+        (What::Check(table, i), "cnstisnottrusted") => !table.checks[*i].trusted,
+        (What::ForeignKey(table, i, _), _) => {
+            let key = &table.foreign_keys[*i];
+            match name {
+                "cnstisdisabled" => key.disabled,
+                "cnstisnottrusted" => !key.trusted,
+                "cnstisdeletecascade" => key.on_delete != NoAction,
+                "cnstisupdatecascade" => key.on_update != NoAction,
+                _ => false,
+            }
+        }
+        _ => false,
+    };
+    i64::from(on)
 }
 
 /// COLUMNPROPERTY(object, column or parameter, property).
@@ -161,7 +191,8 @@ pub fn of_column(context: &Context<'_>, args: Args<'_>) -> Value {
                 1
             }
             "isindexable" => i32::from(column.ty.max_length > 0),
-            "iscomputed"
+            "iscomputed" => i32::from(column.computed.is_some()),
+            "ispersisted"
             | "isidnotforrepl"
             | "isrowguidcol"
             | "iscursortype"
@@ -189,16 +220,19 @@ pub fn of_index(context: &Context<'_>, args: Args<'_>) -> Value {
     let number = || {
         let object = object::by_id(context, args.number(0)?)?;
         let table = object.table()?;
-        let key = table.primary_key.as_ref().filter(|_| !table.is_heap())?;
-        if !catalog::same_name(&key.name, args.text(1)?) {
-            return None;
-        }
+        let name = args.text(1)?;
+        let index = crate::catalog_views::indexes::of_table(context, table);
+        let same = |n: &String| catalog::same_name(n, name);
+        let index = index.into_iter().find(|i| i.name.as_ref().is_some_and(same))?;
+        let def = index.def.as_ref();
         Some(match args.text(2)?.trim().to_ascii_lowercase().as_str() {
-            "indexid" | "isclustered" | "isunique" => 1,
+            "indexid" => index.id,
+            "isclustered" => i32::from(index.id == 1),
+            "isunique" => i32::from(index.unique),
+            "indexfillfactor" => def.map_or(0, |d| i32::from(d.fill_factor)),
+            "isdisabled" => def.map_or(0, |d| i32::from(d.disabled)),
             "indexdepth"
-            | "indexfillfactor"
             | "isautostatistics"
-            | "isdisabled"
             | "isfulltextkey"
             | "ishypothetical"
             | "ispadindex"

@@ -16,7 +16,7 @@ SELECT CAST(DB_NAME() AS sysname) AS TABLE_QUALIFIER, CAST(SCHEMA_NAME(o.schema_
     CAST(s.COLUMN_NAME AS sysname) AS COLUMN_NAME, CAST(s.COLLATION AS char(1)) AS COLLATION,
     CAST(p.rows AS int) AS CARDINALITY, CAST(a.data_pages AS int) AS PAGES, CAST(NULL AS varchar(128)) AS FILTER_CONDITION
 FROM sys.objects AS o
-    JOIN sys.partitions AS p ON p.object_id = o.object_id
+    JOIN sys.partitions AS p ON p.object_id = o.object_id AND p.index_id <= 1
     JOIN sys.allocation_units AS a ON a.container_id = p.hobt_id
     JOIN (
         SELECT object_id, NULL AS NON_UNIQUE, NULL AS INDEX_QUALIFIER, NULL AS INDEX_NAME, 0 AS TYPE, NULL AS SEQ_IN_INDEX,
@@ -27,7 +27,7 @@ FROM sys.objects AS o
             CASE WHEN i.index_id = 1 THEN 1 ELSE 3 END, c.key_ordinal, COL_NAME(i.object_id, c.column_id),
             CASE WHEN c.is_descending_key = 1 THEN 'D' ELSE 'A' END
         FROM sys.indexes AS i JOIN sys.index_columns AS c ON c.object_id = i.object_id AND c.index_id = i.index_id
-        WHERE i.index_id > 0 AND (@is_unique <> 'Y' OR i.is_unique = 1) AND i.name LIKE @index_name
+        WHERE i.index_id > 0 AND c.key_ordinal > 0 AND (@is_unique <> 'Y' OR i.is_unique = 1) AND i.name LIKE @index_name
     ) AS s ON s.object_id = o.object_id
 WHERE o.name = @table_name AND (@table_owner IS NULL OR SCHEMA_NAME(o.schema_id) = @table_owner)
 ORDER BY 4, 7, 6, 8

@@ -1,0 +1,166 @@
+//! What a table's definition says in T-SQL (computed columns, CHECK constraints, filters of indexes), bound once.
+//!
+//! Promise: the expressions read a row of all the table's columns by slot, and nothing else: no variable, no query, no
+//! other table. They were bound when the definition came to be, so binding them again does not fail.
+
+use std::sync::Arc;
+
+use catalog::{RefAction, TableDef};
+use syntax::ast;
+use types::SqlType;
+
+use crate::context::{Binder, Frame, Scope, ScopeColumn, ScopeTable};
+use crate::error::{BindError, Result};
+use crate::ir::*;
+use crate::names::{Names, ObjectName};
+
+/// The expressions of a table's definition, over the slots of a row of all its columns.
+#[derive(Debug, Default)]
+pub struct TableRules {
+    /// (ordinal, value in the column's type).
+    pub computed: Vec<(usize, Expr)>,
+    /// For each of the table's checks.
+    pub checks: Vec<Expr>,
+    /// For each of the table's indexes: its filter.
+    pub filters: Vec<Option<Expr>>,
+    /// (ordinal, default) of columns that a foreign key sets to their default.
+    pub defaults: Vec<(usize, Expr)>,
+}
+
+/// The rules of a table, bound at the first call and kept with its definition.
+pub fn rules_of(table: &TableDef) -> Result<Arc<TableRules>> {
+    table.compiled.get_or_make(|| bind(table))
+}
+
+fn bind(table: &TableDef) -> Result<TableRules> {
+    let frame = Frame::default();
+    let names = NoNames;
+    let mut binder = Binder::new(&names, &frame, 1);
+    let columns = table.columns.iter().map(|c| (&*c.name, c.ty, c.nullable)).collect::<Vec<_>>();
+    let mut rules = TableRules::default();
+    for (ordinal, column) in table.columns.iter().enumerate() {
+        if let Some(computed) = &column.computed {
+            let parsed = parsed(&computed.text, syntax::parse_expression)?;
+            let value = binder.over_row(&table.name, &columns, |b| b.expr(&parsed))?;
+            let mode = CastMode::Store { column: ordinal as u16 };
+            let value = binder.coerce(value, column.ty, mode)?;
+            rules.computed.push((ordinal, over_slots(value)));
+        }
+    }
+    for check in &table.checks {
+        let parsed = parsed(&check.text, syntax::parse_condition)?;
+        let bound = binder.over_row(&table.name, &columns, |b| b.condition(&parsed))?;
+        rules.checks.push(over_slots(bound));
+    }
+    for index in &table.indexes {
+        let filter = match &index.filter {
+            None => None,
+            Some(text) => {
+                let parsed = parsed(text, syntax::parse_condition)?;
+                let bound = binder.over_row(&table.name, &columns, |b| b.condition(&parsed))?;
+                Some(over_slots(bound))
+            }
+        };
+        rules.filters.push(filter);
+    }
+    let sets = |k: &&catalog::ForeignKeyDef| {
+        k.on_delete == RefAction::SetDefault || k.on_update == RefAction::SetDefault
+    };
+    for key in table.foreign_keys.iter().filter(sets) {
+        for ordinal in &key.columns {
+            let value = binder.default_value(table, *ordinal)?;
+            let mode = CastMode::Store { column: *ordinal as u16 };
+            let value = binder.coerce(value, table.columns[*ordinal].ty, mode)?;
+            rules.defaults.push((*ordinal, value));
+        }
+    }
+    Ok(rules)
+}
+
+type Parse =
+    fn(&str, &syntax::LexOptions) -> std::result::Result<ast::Expr, Vec<syntax::SyntaxError>>;
+
+fn parsed(text: &str, parse: Parse) -> Result<ast::Expr> {
+    parse(text, &syntax::LexOptions::default()).map_err(|errors| {
+        let first = errors.into_iter().next();
+        let (number, message) = first.map_or((102, String::new()), |e| (e.number, e.message));
+        BindError::new(number, 15, 1, message)
+    })
+}
+
+/// Columns by the ordinals that their ids are.
+fn over_slots(mut expr: Expr) -> Expr {
+    fn walk(e: &mut Expr) {
+        match e.kind {
+            ExprKind::Col(id) => e.kind = ExprKind::Slot(id.0),
+            _ => e.for_each_child_mut(&mut walk),
+        }
+    }
+    walk(&mut expr);
+    expr
+}
+
+impl Binder<'_> {
+    /// Binds over a row of these columns, whose ids are their ordinals; 1046 for a subquery.
+    pub fn over_row(
+        &mut self,
+        table: &str,
+        columns: &[(&str, SqlType, bool)],
+        bind: impl FnOnce(&mut Self) -> Result<Expr>,
+    ) -> Result<Expr> {
+        let column = |(i, (name, ty, nullable)): (usize, &(&str, SqlType, bool))| ScopeColumn {
+            name: Some((*name).to_string()),
+            id: ColId(i as u32),
+            ty: *ty,
+            nullable: *nullable,
+            identity: false,
+            updatable: false,
+        };
+        let scope = ScopeTable {
+            name: table.to_string(),
+            schema: None,
+            shown: table.to_string(),
+            columns: columns.iter().enumerate().map(column).collect(),
+        };
+        let scopes = std::mem::replace(&mut self.scopes, vec![Scope { tables: vec![scope] }]);
+        let selects = std::mem::take(&mut self.selects);
+        let bound = bind(self);
+        self.scopes = scopes;
+        self.selects = selects;
+        let bound = bound?;
+        if bound.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. })) {
+            return Err(self.error(
+                1046,
+                "Subqueries are not allowed in this context. Only scalar expressions are allowed.",
+            ));
+        }
+        Ok(bound)
+    }
+}
+
+/// Yields the same for the same row, whoever asks and whenever.
+pub(crate) fn is_deterministic(e: &Expr) -> bool {
+    !e.any(&mut |e| match &e.kind {
+        ExprKind::Func { func, .. } => !func.is_deterministic(),
+        ExprKind::Sys(_) | ExprKind::Var(_) | ExprKind::NextIdentity => true,
+        _ => false,
+    })
+}
+
+/// Rules name nothing outside of their table.
+struct NoNames;
+
+impl Names for NoNames {
+    fn version(&self) -> u64 {
+        0
+    }
+    fn table(&self, _: &ObjectName) -> Option<Arc<TableDef>> {
+        None
+    }
+    fn system_view(&self, _: &ObjectName) -> Option<Arc<SystemView>> {
+        None
+    }
+    fn database(&self) -> String {
+        String::new()
+    }
+}

@@ -1,0 +1,307 @@
+//! Indexes beside the clustered primary key: their definitions, rows in the system tables, and trees.
+//!
+//! Promises: an index has a tree as long as its definition is there, empty while it is disabled; a clustered index has
+//! the table's own. What entries a tree must have is not known here: whoever changes a definition is told what work is
+//! left ([`crate::Work`]).
+
+use crate::catalog::Catalog;
+use crate::create::find_columns;
+use crate::def::*;
+use crate::identity::tree_id;
+use crate::load::pack_key;
+use crate::spec::{IndexSpec, KeySpec};
+use crate::system::{Cells, corrupt, text_or_null};
+use crate::{CatalogError, Txn};
+use types::row::ROW_BYTES_MAX;
+use types::{KeyLayout, KeyPart, Len, RowColumn, RowLayout, SqlType, Value};
+
+/// Columns of an index's key at most (1904).
+const KEY_COLUMNS_MAX: usize = 32;
+
+const UNIQUE: u8 = 1;
+const CLUSTERED: u8 = 2;
+const DISABLED: u8 = 4;
+const IGNORE_DUP_KEY: u8 = 8;
+
+impl Catalog {
+    /// Adds an index to a locked table's definition, with an empty tree. 1902, 1904, 1911, 1909, 1913, 1919, 1921.
+    /// A clustered one changes where every row lies: the caller renews the tables' trees.
+    pub(crate) fn add_index(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        spec: &IndexSpec,
+        kind: IndexKind,
+    ) -> Result<i32, CatalogError> {
+        if table.indexes.iter().any(|i| same_name(&i.name, &spec.name))
+            || table
+                .primary_key
+                .as_ref()
+                .is_some_and(|k| k.clustered && same_name(&k.name, &spec.name))
+        {
+            let (name, table) = (spec.name.clone(), shown(table));
+            return Err(CatalogError::IndexExists { name, table });
+        }
+        if spec.clustered && !table.clustered_key().is_empty() {
+            let key = table.primary_key.as_ref().filter(|k| k.clustered).map(|k| &k.name);
+            let key = key.or(table.clustered_index().map(|i| &i.name));
+            return Err(CatalogError::ClusteredExists {
+                table: shown(table),
+                index: key.cloned().unwrap_or_default(),
+            });
+        }
+        if spec.columns.len() > KEY_COLUMNS_MAX {
+            return Err(CatalogError::TooManyKeyColumns {
+                index: spec.name.clone(),
+                columns: spec.columns.len(),
+            });
+        }
+        let columns = find_columns(&spec.columns, &table.name, &table.columns)?;
+        let mut include: Vec<usize> = Vec::with_capacity(spec.include.len());
+        for name in &spec.include {
+            let Some(i) = table.column(name) else {
+                return Err(CatalogError::NoKeyColumn { column: name.clone() });
+            };
+            if include.contains(&i) || columns.iter().any(|(k, _)| *k == i) {
+                return Err(CatalogError::DuplicateKeyColumn { column: name.clone() });
+            }
+            include.push(i);
+        }
+        let place = spec.filegroup.as_deref().unwrap_or(&table.filegroup);
+        let (number, filegroup) = self.filegroup(Some(place))?;
+        let highest = table.indexes.iter().map(|i| i.index_id).max().unwrap_or(1);
+        let constraint_id = if kind == IndexKind::Index { 0 } else { self.new_object_id() };
+        let index = IndexDef {
+            index_id: if spec.clustered { 1 } else { highest.max(1) + 1 },
+            constraint_id,
+            name: spec.name.clone(),
+            kind,
+            unique: spec.unique,
+            clustered: spec.clustered,
+            columns,
+            include,
+            filter: spec.filter.clone(),
+            disabled: false,
+            ignore_dup_key: spec.ignore_dup_key,
+            fill_factor: spec.fill_factor,
+            filegroup,
+            tree: if spec.clustered { table.tree } else { txn.create_tree(number)? },
+            key_layout: KeyLayout::default(),
+            stored: Vec::new(),
+            layout: RowLayout::default(),
+        };
+        // A primary key's name is claimed with its row.
+        if kind == IndexKind::Unique {
+            self.claim_name(txn, &table.schema, &index.name, constraint_id)?;
+        }
+        self.put_index(txn, table.object_id, &index)?;
+        let id = index.index_id;
+        table.indexes.push(index);
+        table.indexes.sort_by_key(|i| i.index_id);
+        Ok(id)
+    }
+
+    /// The index of a UNIQUE constraint, or of a nonclustered primary key.
+    pub(crate) fn add_key_index(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        key: &KeySpec,
+        name: &str,
+        kind: IndexKind,
+    ) -> Result<i32, CatalogError> {
+        let spec = IndexSpec {
+            name: name.into(),
+            columns: key.columns.clone(),
+            include: Vec::new(),
+            unique: true,
+            clustered: key.clustered,
+            filter: None,
+            filegroup: key.filegroup.clone(),
+            fill_factor: 0,
+            ignore_dup_key: false,
+            drop_existing: false,
+        };
+        self.add_index(txn, table, &spec, kind)
+    }
+
+    /// Takes an index out of a locked table's definition. The tree of a clustered one stays: it is the table's.
+    pub(crate) fn remove_index(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        index_id: i32,
+    ) -> Result<IndexDef, CatalogError> {
+        let at = table.indexes.iter().position(|i| i.index_id == index_id);
+        let index = table.indexes.remove(at.ok_or_else(|| corrupt("no such index"))?);
+        if !index.clustered {
+            txn.drop_tree(&self.db.tree(index.tree))?;
+        }
+        if index.kind != IndexKind::Index {
+            self.free_name(txn, &table.schema, &index.name)?;
+        }
+        let key = [Value::Int(table.object_id), Value::Int(index.index_id)];
+        self.tables.indexes.delete(txn, &key)?;
+        Ok(index)
+    }
+
+    /// Gives the secondary indexes empty trees in place of those they have.
+    pub(crate) fn renew_indexes(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+    ) -> Result<(), CatalogError> {
+        let tree = table.tree;
+        for i in 0..table.indexes.len() {
+            let index = &mut table.indexes[i];
+            index.tree =
+                if index.clustered { tree } else { txn.truncate_tree(&self.db.tree(index.tree))? };
+            self.put_index(txn, table.object_id, &table.indexes[i])?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn put_index(
+        &self,
+        txn: &mut Txn,
+        object_id: i32,
+        index: &IndexDef,
+    ) -> Result<(), CatalogError> {
+        let bit = |on: bool, bit: u8| if on { bit } else { 0 };
+        let flags = bit(index.unique, UNIQUE)
+            | bit(index.clustered, CLUSTERED)
+            | bit(index.disabled, DISABLED)
+            | bit(index.ignore_dup_key, IGNORE_DUP_KEY);
+        let row = [
+            object_id.into(),
+            index.index_id.into(),
+            Value::str(&index.name),
+            index.constraint_id.into(),
+            Value::TinyInt(match index.kind {
+                IndexKind::Index => 0,
+                IndexKind::PrimaryKey => 1,
+                IndexKind::Unique => 2,
+            }),
+            Value::TinyInt(flags),
+            Value::TinyInt(index.fill_factor),
+            Value::BigInt(index.tree.0.0 as i64),
+            Value::str(&index.filegroup),
+            Value::binary(&pack_key(&index.columns)),
+            Value::binary(&pack_ordinals(&index.include)),
+            text_or_null(index.filter.as_deref()),
+        ];
+        self.tables.indexes.put(txn, &row)
+    }
+}
+
+/// `schema.table`
+pub(crate) fn shown(table: &TableDef) -> Box<str> {
+    format!("{}.{}", table.schema, table.name).into()
+}
+
+/// From a row of `indexes`.
+pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
+    let mut cells = Cells::new(row);
+    cells.int()?;
+    let index_id = cells.int()? as i32;
+    let name = cells.text()?;
+    let constraint_id = cells.int()? as i32;
+    let kind = match cells.int()? {
+        0 => IndexKind::Index,
+        1 => IndexKind::PrimaryKey,
+        _ => IndexKind::Unique,
+    };
+    let flags = cells.int()? as u8;
+    let fill_factor = cells.int()? as u8;
+    let tree = tree_id(cells.int()?);
+    let filegroup = cells.text()?;
+    let columns = unpack_key(&cells.opt_bytes()?.unwrap_or_default());
+    let include = unpack_ordinals(&cells.opt_bytes()?.unwrap_or_default());
+    Ok(IndexDef {
+        index_id,
+        constraint_id,
+        name,
+        kind,
+        unique: flags & UNIQUE != 0,
+        clustered: flags & CLUSTERED != 0,
+        columns,
+        include,
+        filter: cells.opt_text()?,
+        disabled: flags & DISABLED != 0,
+        ignore_dup_key: flags & IGNORE_DUP_KEY != 0,
+        fill_factor,
+        filegroup,
+        tree,
+        key_layout: KeyLayout::default(),
+        stored: Vec::new(),
+        layout: RowLayout::default(),
+    })
+}
+
+/// Fills in the layouts of the indexes. Key columns and those of the clustered key are always in the entries; included
+/// ones as far as they are bound to fit, so that no entry is ever too large.
+pub(crate) fn lay_out_indexes(table: &mut TableDef) {
+    let clustered: Vec<usize> = table.clustered_key().iter().map(|(i, _)| *i).collect();
+    let columns = &table.columns;
+    for index in &mut table.indexes {
+        let part = |&(i, desc): &(usize, bool)| {
+            let c = &columns[i];
+            KeyPart { ty: c.ty, nullable: c.nullable, desc }
+        };
+        index.key_layout = KeyLayout::new(index.columns.iter().map(part).collect());
+        index.stored = Vec::new();
+        if index.clustered {
+            index.layout = RowLayout::default();
+            continue;
+        }
+        let keys = index.columns.iter().map(|(i, _)| *i);
+        for ordinal in keys.chain(clustered.iter().copied()) {
+            if !index.stored.contains(&ordinal) {
+                index.stored.push(ordinal);
+            }
+        }
+        let layout = |stored: &[usize]| {
+            let locator =
+                RowColumn { ty: SqlType::VarBinary(Len::N(LOCATOR_BYTES)), nullable: false };
+            let rest = stored
+                .iter()
+                .map(|i| RowColumn { ty: columns[*i].ty, nullable: columns[*i].nullable });
+            RowLayout::new(&std::iter::once(locator).chain(rest).collect::<Vec<_>>())
+        };
+        for ordinal in &index.include {
+            index.stored.push(*ordinal);
+            // Key columns may fill a storage key twice over.
+            if is_max(columns[*ordinal].ty)
+                || layout(&index.stored).max_row_bytes() > ROW_BYTES_MAX - 1024
+            {
+                index.stored.pop();
+            }
+        }
+        index.layout = layout(&index.stored);
+    }
+}
+
+/// A row's storage key: a clustered key of 900 bytes with a row id, or a row id.
+const LOCATOR_BYTES: u16 = 908;
+
+/// A (max) type, which no key may have.
+pub(crate) fn is_max(ty: SqlType) -> bool {
+    matches!(
+        ty,
+        SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max)
+    )
+}
+
+/// As stored by `pack_key`.
+pub(crate) fn unpack_key(packed: &[u8]) -> Vec<(usize, bool)> {
+    packed.chunks_exact(3).map(|c| (u16::from_le_bytes([c[0], c[1]]) as usize, c[2] != 0)).collect()
+}
+
+/// As stored: u16 each.
+pub(crate) fn pack_ordinals(ordinals: &[usize]) -> Vec<u8> {
+    ordinals.iter().flat_map(|o| (*o as u16).to_le_bytes()).collect()
+}
+
+pub(crate) fn unpack_ordinals(packed: &[u8]) -> Vec<usize> {
+    packed.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]]) as usize).collect()
+}

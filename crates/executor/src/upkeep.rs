@@ -1,0 +1,268 @@
+//! What a table's definition entails for each of its rows: columns that the engine makes, CHECK constraints, entries of
+//! indexes, foreign keys.
+//!
+//! Promises: the row is written first, then its entries, then constraints on other rows are looked at; of a unique
+//! index whose columns an UPDATE sets all old entries go before any new one comes.
+
+use crate::cx::Cx;
+use crate::error::from_binder;
+use crate::eval::{eval, test};
+use crate::foreign::{ForeignKeys, conflict};
+use crate::index::{Entry, IndexWriter, entry, has_entry};
+use crate::message::SqlError;
+use binder::TableRules;
+use catalog::TableDef;
+use std::sync::Arc;
+use types::Value;
+
+/// Kept by a [`crate::TableWriter`] for as long as its statement runs.
+pub(crate) struct Upkeep {
+    rules: Arc<TableRules>,
+    indexes: Vec<IndexWriter>,
+    pub foreign: ForeignKeys,
+    /// Some column's values are made here.
+    pub makes: bool,
+    /// The row written last, with them.
+    pub full: Vec<Value>,
+    /// Columns of a row as it was that must be known when it changes.
+    pub needed: Vec<usize>,
+    /// Some index turns duplicates away without an error.
+    pub ignores: bool,
+    pub ignored: bool,
+    /// The statement's kind in messages, where it is not what is done to the row.
+    pub verb: Option<&'static str>,
+    /// The foreign key whose action is carried out.
+    pub behalf: Option<i32>,
+    /// For each index: new entries wait until the statement ends.
+    defer: Vec<bool>,
+    late: Vec<(usize, Entry, Vec<Value>)>,
+    /// Rows move as they are.
+    moving: bool,
+    old_entry: Entry,
+    new_entry: Entry,
+}
+
+impl Upkeep {
+    pub fn new(table: &Arc<TableDef>, cx: &mut Cx<'_>) -> Result<Upkeep, SqlError> {
+        let foreign = match table.is_private() {
+            true => ForeignKeys::default(),
+            false => ForeignKeys::of(table, cx)?,
+        };
+        Upkeep::with(table, foreign, cx)
+    }
+
+    /// Without constraints, and with rowversions as they are.
+    pub fn for_move(table: &Arc<TableDef>, cx: &mut Cx<'_>) -> Result<Upkeep, SqlError> {
+        let mut upkeep = Upkeep::with(table, ForeignKeys::default(), cx)?;
+        (upkeep.moving, upkeep.ignores, upkeep.verb) = (true, false, Some("MOVE"));
+        Ok(upkeep)
+    }
+
+    fn with(table: &Arc<TableDef>, foreign: ForeignKeys, cx: &Cx<'_>) -> Result<Upkeep, SqlError> {
+        let rules = binder::rules_of(table).map_err(from_binder)?;
+        let indexes = match cx.txn.as_deref() {
+            Some(txn) if !table.is_private() => IndexWriter::all(table, txn.database()),
+            _ => Vec::new(),
+        };
+        let mut needed: Vec<usize> = foreign.columns().collect();
+        for writer in &indexes {
+            let index = &table.indexes[writer.at];
+            needed.extend(index.columns.iter().map(|(i, _)| *i));
+            needed.extend(&index.stored);
+            if let Some(filter) = &rules.filters[writer.at] {
+                filter.walk(&mut |e| {
+                    if let binder::ir::ExprKind::Slot(i) = e.kind {
+                        needed.push(i as usize);
+                    }
+                });
+            }
+        }
+        needed.sort_unstable();
+        needed.dedup();
+        Ok(Upkeep {
+            makes: table.columns.iter().any(|c| c.is_made()),
+            ignores: indexes.iter().any(|w| table.indexes[w.at].ignore_dup_key),
+            defer: vec![false; indexes.len()],
+            rules,
+            indexes,
+            foreign,
+            full: Vec::new(),
+            needed,
+            ignored: false,
+            verb: None,
+            behalf: None,
+            late: Vec::new(),
+            moving: false,
+            old_entry: Entry::default(),
+            new_entry: Entry::default(),
+        })
+    }
+
+    /// Which columns updates set: entries of unique indexes over them wait for all others to go.
+    pub fn changing(&mut self, table: &TableDef, columns: &[usize]) {
+        for (writer, defer) in self.indexes.iter().zip(&mut self.defer) {
+            let index = &table.indexes[writer.at];
+            let set = |i: usize| columns.contains(&i) || table.columns[i].is_made();
+            *defer = index.unique && index.columns.iter().any(|(i, _)| set(*i));
+        }
+    }
+
+    /// Puts the row with the columns that are made here into `full`.
+    pub fn complete(
+        &mut self,
+        table: &TableDef,
+        values: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        if !self.makes {
+            return Ok(());
+        }
+        let mut full = std::mem::take(&mut self.full);
+        full.clear();
+        full.extend_from_slice(values);
+        for (i, column) in table.columns.iter().enumerate() {
+            if column.rowversion && !(self.moving && !full[i].is_null()) {
+                let stamp = match cx.txn.as_deref() {
+                    Some(txn) => txn.database().next_stamp(),
+                    None => 0,
+                };
+                full[i] = Value::binary(&stamp.to_be_bytes());
+            }
+        }
+        let computed = self.compute(table, &mut full, cx);
+        self.full = full;
+        computed
+    }
+
+    /// Fills computed columns in.
+    pub fn compute(
+        &self,
+        table: &TableDef,
+        values: &mut [Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        for (ordinal, expr) in &self.rules.computed {
+            let mut cx = cx.reborrow();
+            cx.table = Some(table);
+            values[*ordinal] = eval(expr, values, &mut cx)?;
+        }
+        Ok(())
+    }
+
+    /// 547 for a CHECK that is false.
+    pub fn check(
+        &self,
+        table: &TableDef,
+        values: &[Value],
+        verb: &str,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        if self.moving {
+            return Ok(());
+        }
+        for (check, rule) in table.checks.iter().zip(&self.rules.checks) {
+            if !check.disabled && test(rule, values, cx)? == Some(false) {
+                let columns: Vec<usize> = check.column.into_iter().collect();
+                return Err(conflict(verb, "CHECK", &check.name, (table, &columns), cx));
+            }
+        }
+        Ok(())
+    }
+
+    /// Entries of a row that has come. False: IGNORE_DUP_KEY turns it away, and what was written of it must go.
+    pub fn add(
+        &mut self,
+        table: &TableDef,
+        values: &[Value],
+        locator: &[u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        for i in 0..self.indexes.len() {
+            let at = self.indexes[i].at;
+            let index = &table.indexes[at];
+            if !has_entry(self.rules.filters[at].as_ref(), values, cx)? {
+                continue;
+            }
+            entry(index, values, locator, &mut self.new_entry)?;
+            if self.defer[i] {
+                cx.hold(2 * self.new_entry.row.len() + 64)?;
+                self.late.push((i, self.new_entry.clone(), values.to_vec()));
+                continue;
+            }
+            match self.indexes[i].insert(table, &self.new_entry, values, cx) {
+                Ok(()) => {}
+                Err(e) if index.ignore_dup_key && self.ignores && e.number == 2601 => {
+                    return Ok(false);
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Entries of a row that has gone.
+    pub fn remove(
+        &mut self,
+        table: &TableDef,
+        old: &[Value],
+        locator: &[u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        for writer in &self.indexes {
+            if has_entry(self.rules.filters[writer.at].as_ref(), old, cx)? {
+                entry(&table.indexes[writer.at], old, locator, &mut self.old_entry)?;
+                writer.delete(table, &self.old_entry, cx)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Entries of a row that has changed in its place.
+    pub fn change(
+        &mut self,
+        table: &TableDef,
+        old: &[Value],
+        new: &[Value],
+        locator: &[u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        for i in 0..self.indexes.len() {
+            let at = self.indexes[i].at;
+            let index = &table.indexes[at];
+            let filter = self.rules.filters[at].as_ref();
+            let (was, is) = (has_entry(filter, old, cx)?, has_entry(filter, new, cx)?);
+            if was {
+                entry(index, old, locator, &mut self.old_entry)?;
+            }
+            if is {
+                entry(index, new, locator, &mut self.new_entry)?;
+            }
+            if was && is && self.old_entry.key == self.new_entry.key {
+                if self.old_entry.row != self.new_entry.row {
+                    self.indexes[i].update(table, &self.new_entry, cx)?;
+                }
+                continue;
+            }
+            if was {
+                self.indexes[i].delete(table, &self.old_entry, cx)?;
+            }
+            if is && self.defer[i] {
+                cx.hold(2 * self.new_entry.row.len() + 64)?;
+                self.late.push((i, self.new_entry.clone(), new.to_vec()));
+            } else if is {
+                self.indexes[i].insert(table, &self.new_entry, new, cx)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The statement is over.
+    pub fn finish(&mut self, table: &Arc<TableDef>, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        for (i, entry, values) in std::mem::take(&mut self.late) {
+            self.indexes[i].insert(table, &entry, &values, cx)?;
+        }
+        // What is done to the rows by now does not matter: SQL Server names the statement.
+        let verb = self.verb.unwrap_or("UPDATE");
+        self.foreign.finish(table, verb, cx)
+    }
+}
