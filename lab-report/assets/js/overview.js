@@ -83,13 +83,19 @@ const STACK_HEIGHT = 170;
 /** A small plot per arm, all on one scale: stacked bars of parts against the varied setting.
  *  `parts`: [{name, colour(theme), value(cell)}]. */
 function stacksChart(run, view, of, parts) {
+  // Without an axis: one plot, an arm beside the other.
+  if (view.x_values.length < 2 && view.arms.length > 1) {
+    const points = view.arms.map((arm) => ({ ...arm.points[0], name: arm.label }));
+    view = { ...view, x_values: [0, 1], x_label: "", arms: [{ label: "", points }] };
+  }
+  const rowHeight = view.x_label ? STACK_HEIGHT : STACK_HEIGHT + 70;
   const shown = parts.filter((part) => run.cells.some((cell) => part.value(cell) > 0));
   const arms = linesOf(view).filter((arm) => arm.points.some((point) => shown.some((part) => pointMean(run, point, part.value) > 0)));
   if (!shown.length || !arms.length) return null;
   const most = Math.max(...arms.flatMap((arm) => arm.points.map((point) =>
     shown.reduce((sum, part) => sum + (pointMean(run, point, part.value) || 0), 0))));
   return {
-    height: (narrow) => 16 + Math.ceil(arms.length / (narrow ? 1 : Math.min(2, arms.length))) * STACK_HEIGHT,
+    height: (narrow) => 16 + Math.ceil(arms.length / (narrow ? 1 : Math.min(2, arms.length))) * rowHeight,
     build: (t, narrow) => {
       const across = narrow ? 1 : Math.min(2, arms.length);
       const down = Math.ceil(arms.length / across);
@@ -97,20 +103,20 @@ function stacksChart(run, view, of, parts) {
         title: [], grid: [], xAxis: [], yAxis: [], series: [],
         tooltip: {
           trigger: "axis", axisPointer: { type: "shadow" },
-          formatter: (items) => tip(items[0].seriesId.split("\u0000")[0] + ", " + view.x_label + " " + items[0].axisValueLabel,
+          formatter: (items) => tip([items[0].seriesId.split("\u0000")[0], view.x_label + " " + items[0].axisValueLabel].filter(Boolean).join(", "),
             items.filter((item) => item.value > 0).reverse().map((item) => [item.color, item.seriesName, of.text(item.value)])),
         },
       };
       arms.forEach((arm, index) => {
         const [column, row] = [index % across, Math.floor(index / across)];
         const width = 100 / across;
-        const top = 26 + row * STACK_HEIGHT;
-        option.grid.push({ left: across > 1 ? column * width + (column ? 2 : 0.5) + "%" : 8, width: across > 1 ? width - 3 + "%" : "auto", right: across > 1 ? undefined : 16, top, height: STACK_HEIGHT - 46, bottom: undefined, containLabel: true });
+        const top = 26 + row * rowHeight;
+        option.grid.push({ left: across > 1 ? column * width + (column ? 2 : 0.5) + "%" : 8, width: across > 1 ? width - 3 + "%" : "auto", right: across > 1 ? undefined : 16, top, height: rowHeight - 46, bottom: undefined, containLabel: true });
         option.title.push({ text: arm.label, left: across > 1 ? column * width + (column ? 2 : 0.5) + "%" : 8, top: top - 24, textStyle: { fontSize: 12, fontWeight: 600, color: t.ink, width: 320, overflow: "truncate" } });
-        option.xAxis.push({ type: "category", gridIndex: index, data: arm.points.map((point) => grouped(point.x)), name: row === down - 1 ? view.x_label : "", nameGap: 24 });
+        option.xAxis.push({ type: "category", gridIndex: index, data: arm.points.map((point) => point.name || grouped(point.x)), name: row === down - 1 ? view.x_label : "", nameGap: 24, axisLabel: arm.label ? {} : { interval: 0, hideOverlap: false, width: narrow ? 90 : 160, overflow: "break", lineHeight: 14 } });
         option.yAxis.push({ type: "value", gridIndex: index, ...tidyScale(most), axisLabel: { formatter: of.axis || short } });
         shown.forEach((part, place) => option.series.push({
-          id: arm.label + "\u0000" + place, name: part.name, type: "bar", stack: arm.label, xAxisIndex: index, yAxisIndex: index, barMaxWidth: 34, barCategoryGap: "35%",
+          id: arm.label + "\u0000" + place, name: part.name, type: "bar", stack: "stack " + index, xAxisIndex: index, yAxisIndex: index, barMaxWidth: 34, barCategoryGap: "35%",
           itemStyle: { color: part.colour(t) }, data: arm.points.map((point) => pointMean(run, point, part.value) || 0),
         }));
       });
@@ -145,7 +151,7 @@ function linesFigure(run, view, name, title, note, of) {
 function throughputFigures(run, view) {
   return [
     linesFigure(run, view, "throughput", thing(run)[0].toUpperCase() + thing(run).slice(1) + " per second", view.interval_note, { key: "rows_per_s", unit: thing(run) + "/s", text: (v) => grouped(Math.round(v)) }),
-    linesFigure(run, view, "latency", thing(run) === "rows" ? "Commit latency" : "Latency", "Solid: median. Dashed: 99th percentile.",
+    linesFigure(run, view, "latency", thing(run) === "rows" ? "Commit latency" : "Latency", view.x_values.length > 1 ? "Solid: median. Dashed: 99th percentile." : "Median.",
       { key: "p50_us", second: "p99_us", firstName: "median", secondName: "99%", unit: "", log: true, axis: duration, text: duration }),
     linesFigure(run, view, "cpu", "CPU per " + thing(run).slice(0, -1), "User and system time of the engine's process.", { key: "cpu_ns_per_row", unit: "ns", text: (v) => grouped(Math.round(v)) + " ns" }),
   ];
