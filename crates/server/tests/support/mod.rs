@@ -29,6 +29,11 @@ pub struct Served {
 }
 
 pub fn serve(limits: Limits) -> Served {
+    serve_on(Vec::new(), limits)
+}
+
+/// With a scheduler for each of `cpus`; none: for each that this process may use.
+pub fn serve_on(cpus: Vec<usize>, limits: Limits) -> Served {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("millrace-server-{}-{n}", std::process::id()));
@@ -36,6 +41,7 @@ pub fn serve(limits: Limits) -> Served {
     let fs = RealFs::new(IoMode::Auto).expect("I/O");
     let mut config = InstanceConfig::new(&folder, fs);
     config.buffer_pool_bytes = 16 << 20;
+    config.cpus = cpus;
     let instance = Instance::open(config).expect("an instance");
     let given = |name: &str| (name == "MILLRACE_SA_PASSWORD").then(|| PASSWORD.to_owned());
     instance.security().first_start(&given).expect("a password");
@@ -292,9 +298,9 @@ pub fn timed<R>(f: impl FnOnce() -> R) -> (R, Duration) {
     (result, began.elapsed())
 }
 
-/// Waits until something holds, a few seconds at most.
+/// Waits until something holds, a minute at most.
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + Duration::from_secs(60);
     while !holds() {
         assert!(Instant::now() < until, "never: {what}");
         std::thread::sleep(Duration::from_millis(2));
