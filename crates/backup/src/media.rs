@@ -107,7 +107,12 @@ impl Media {
             };
         };
         let mut reader = SetReader::at(self, offset, head.tag);
-        let header = reader.header()?;
+        let header = match reader.header() {
+            Ok(header) => header,
+            // Its first block was cut in two.
+            Err(BackupError::Damaged { .. }) if !self.later_end(offset)? => return Ok(None),
+            Err(e) => return Err(e),
+        };
         let mut at = offset + head.total() as u64;
         let mut number = 1;
         let info =
@@ -121,15 +126,21 @@ impl Media {
                 return Ok(Some(info(None, at)));
             };
             if next.kind == Kind::End {
-                let end = reader.end_at(at, number)?;
-                return Ok(Some(info(Some(end), at + next.total() as u64)));
+                return match reader.end_at(at, number) {
+                    Ok(end) => Ok(Some(info(Some(end), at + next.total() as u64))),
+                    // The end itself was cut in two: nobody was told that the set is whole.
+                    Err(BackupError::Damaged { .. }) if !self.later_end(at)? => {
+                        Ok(Some(info(None, at)))
+                    }
+                    Err(e) => Err(e),
+                };
             }
             at += next.total() as u64;
             number += 1;
         }
     }
 
-    /// Whether the end of a set lies behind `from`: then what is at `from` was damaged. Other blocks may be there of a
+    /// Whether a good end of a set lies behind `from`: then what is at `from` was damaged. Other blocks may be there of a
     /// set that was cut short by a loss of power; an end is written when everything before it is durable.
     fn later_end(&self, from: u64) -> Result<bool, BackupError> {
         let mut at = from + UNIT as u64;
@@ -140,10 +151,12 @@ impl Media {
                 break;
             }
             self.read(at, &mut chunk[..n])?;
-            let mut heads =
-                chunk[..n].chunks_exact(UNIT).filter_map(|c| Head::decode(&c[..HEAD_BYTES]));
-            if heads.any(|head| head.kind == Kind::End) {
-                return Ok(true);
+            let units = (at..).step_by(UNIT).zip(chunk[..n].chunks_exact(UNIT));
+            let heads = units.filter_map(|(at, c)| Some((at, Head::decode(&c[..HEAD_BYTES])?)));
+            for (at, head) in heads.filter(|(_, head)| head.kind == Kind::End) {
+                if SetReader::at(self, at, head.tag).end_at(at, head.number).is_ok() {
+                    return Ok(true);
+                }
             }
             at += n as u64;
         }
