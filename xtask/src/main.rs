@@ -6,6 +6,7 @@
 mod drivers;
 mod kill;
 mod report;
+mod rivals;
 mod run;
 mod tidy;
 
@@ -92,6 +93,13 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// The lab's rivals: PostgreSQL and MariaDB, started and stopped, and SQLite. One that is not installed is told, and
+    /// makes the command fail.
+    Rivals {
+        /// One of them (may be given several times).
+        #[arg(long)]
+        only: Vec<String>,
+    },
     /// Model checking of the lock-free code.
     Loom,
     /// The T-SQL parser against mutated text, and each part of the wire protocol against mutated bytes.
@@ -122,6 +130,7 @@ fn main() {
         }
         Command::Report { dev, shots } => report::run(dev, shots.as_deref()),
         Command::Histories { transactions, seed } => histories(transactions, seed),
+        Command::Rivals { only } => rivals::run(&only),
         Command::Loom => loom(),
         Command::Fuzz { seconds } => fuzz(seconds),
     };
@@ -139,6 +148,7 @@ fn test(quick: bool) -> Result<(), Failure> {
         &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
     )
     .run()?;
+    rivals::check_feature()?;
     cargo("unit and golden tests", &["test", "--workspace", "--quiet"]).run()?;
     loom()?;
     if !quick {

@@ -1,7 +1,7 @@
 //! The rules of the house that no compiler checks.
 //!
 //! - A crate depends on its own floor or lower ones, never higher; the floor is `package.metadata.millrace.floor`.
-//!   The crates outside the house (`lab`, `lab-report`, `simulator`) may use any floor below the binary's.
+//!   The crates outside the house (`lab`, `lab-report`, `rivals/`, `simulator`) may use any floor below the binary's.
 //! - `unsafe` stays in the crates named here; every other crate forbids it on its front page.
 //! - A source file is at most 1,000 lines: past that, one of its nouns wants a home of its own.
 //! - Every crate's front page, and every file, opens with what it promises (`//!`).
@@ -81,7 +81,8 @@ fn front_page(name: &str, manifest: &Manifest, problems: &mut Vec<String>) {
     };
     let forbids = text.contains("#![forbid(unsafe_code)]");
     let may = UNSAFE_CRATES.contains(&name);
-    let outside = manifest.floor.is_none() || name == "millrace";
+    let rival = manifest.directory.components().any(|part| part.as_os_str() == "rivals");
+    let outside = !rival && manifest.floor.is_none() || name == "millrace";
     if !may && !forbids && !outside {
         problems.push(format!("{name} must say #![forbid(unsafe_code)] on its front page"));
     }
@@ -108,6 +109,9 @@ fn manifests(root: &Path) -> Result<BTreeMap<String, Manifest>, Failure> {
     let crates = fs::read_dir(root.join("crates"))
         .map_err(|error| Failure(format!("crates/ cannot be listed: {error}")))?;
     directories.extend(crates.flatten().map(|entry| entry.path()));
+    let rivals = fs::read_dir(root.join("rivals"))
+        .map_err(|error| Failure(format!("rivals/ cannot be listed: {error}")))?;
+    directories.extend(rivals.flatten().map(|entry| entry.path()));
     let mut manifests = BTreeMap::new();
     for directory in directories {
         let path = directory.join("Cargo.toml");

@@ -4,6 +4,7 @@
 
 mod compare;
 mod ledger;
+mod rivals;
 mod run;
 mod terminal;
 

@@ -1,5 +1,6 @@
 //! `millrace lab run`: flags to settings, and the run from its first cell to the report.
 
+use super::rivals::RIVALS;
 use super::terminal::Terminal;
 use crate::switches::SwitchLists;
 use ::lab::embedded::EmbeddedKind;
@@ -14,9 +15,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Kinds of target that this binary was built with.
+/// Kinds of target that every build has; the rivals come after them.
 static TARGETS: &[&dyn TargetKind] =
     &[&EmbeddedKind, &RemoteKind(crate::password::from_environment)];
+
+fn kinds() -> impl Iterator<Item = &'static &'static dyn TargetKind> {
+    TARGETS.iter().chain(RIVALS)
+}
 
 #[derive(clap::Args, Default)]
 pub struct Args {
@@ -50,7 +55,8 @@ pub struct Args {
     mode: Option<How>,
     /// The databases under test, one after the other: `embedded`, or
     /// mssql://[USER[:PASSWORD]@]HOST[:PORT][?encrypt=no|yes|strict][&certificate=FILE][&trust=any].
-    /// Without a password there, MILLRACE_SA_PASSWORD or MSSQL_SA_PASSWORD is taken [default: embedded].
+    /// Without a password there, MILLRACE_SA_PASSWORD or MSSQL_SA_PASSWORD is taken. In a build with `--features rivals`
+    /// also postgres, mariadb, sqlite (docs/rivals.md) [default: embedded].
     #[arg(long, value_delimiter = ',', value_name = "TARGET[,TARGET...]")]
     target: Option<Vec<String>>,
     /// Interleaved pairs of the two cells that the other flags make: a ratio with its interval.
@@ -212,8 +218,8 @@ impl Args {
         let default = vec!["embedded".to_owned()];
         let mut all: Vec<Box<dyn Target>> = Vec::new();
         for text in self.target.as_ref().unwrap_or(&default) {
-            let made = TARGETS.iter().find_map(|kind| kind.parse(text)).unwrap_or_else(|| {
-                let known: Vec<_> = TARGETS.iter().map(|kind| kind.help().0).collect();
+            let made = kinds().find_map(|kind| kind.parse(text)).unwrap_or_else(|| {
+                let known: Vec<_> = kinds().map(|kind| kind.help().0).collect();
                 Err(LabError::Options(format!(
                     "{text} is no target that this build knows; it knows {}",
                     known.join(", ")
