@@ -8,6 +8,7 @@ mod kill;
 mod report;
 mod rivals;
 mod run;
+mod stats_cost;
 mod tidy;
 
 use clap::{Parser, Subcommand};
@@ -102,6 +103,18 @@ enum Command {
     },
     /// Model checking of the lock-free code.
     Loom,
+    /// What the statistics cost: this binary against one without them, in ABBA pairs of short runs.
+    StatsCost {
+        #[arg(long, default_value_t = 20)]
+        pairs: u32,
+        #[arg(long, default_value_t = 3.0)]
+        seconds: f64,
+        #[arg(long, default_value_t = 10)]
+        sessions: u32,
+        /// Fail when the upper 95% bound is above so many percent.
+        #[arg(long)]
+        limit: Option<f64>,
+    },
     /// The T-SQL parser against mutated text, and each part of the wire protocol against mutated bytes.
     Fuzz {
         #[arg(long, default_value_t = 20)]
@@ -132,6 +145,9 @@ fn main() {
         Command::Histories { transactions, seed } => histories(transactions, seed),
         Command::Rivals { only } => rivals::run(&only),
         Command::Loom => loom(),
+        Command::StatsCost { pairs, seconds, sessions, limit } => {
+            stats_cost::run(&stats_cost::Options { pairs, seconds, sessions, limit })
+        }
         Command::Fuzz { seconds } => fuzz(seconds),
     };
     if let Err(failure) = result {
@@ -149,6 +165,11 @@ fn test(quick: bool) -> Result<(), Failure> {
     )
     .run()?;
     rivals::check_feature()?;
+    cargo(
+        "the build that measures what statistics cost",
+        &["check", "--quiet", "--package", "millrace", "--features", "no-stats"],
+    )
+    .run()?;
     cargo("unit and golden tests", &["test", "--workspace", "--quiet"]).run()?;
     loom()?;
     if !quick {
@@ -220,7 +241,8 @@ fn histories(transactions: u64, seed: u64) -> Result<(), Failure> {
 /// Loom replaces the atomics, so these builds go to a target folder of their own.
 fn loom() -> Result<(), Failure> {
     Step::new("lock-free code under loom", "cargo")
-        .args(["test", "--release", "--quiet", "--package", "log-manager", "--lib", "loom"])
+        .args(["test", "--release", "--quiet", "--package", "log-manager", "--package", "runtime"])
+        .args(["--lib", "loom"])
         .env("RUSTFLAGS", "--cfg loom -C force-frame-pointers=yes")
         .env("CARGO_TARGET_DIR", run::target_directory().join("loom").display().to_string())
         .run()

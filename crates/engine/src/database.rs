@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
 use storage::Store;
-use transaction::Shared;
+use transaction::{Shared, XdesStats};
 
 /// Figures of a database.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -262,6 +262,17 @@ impl Database {
         self.choose_snapshots();
         // What was committed under the old option is hardened before the new one counts.
         self.flush_log()
+    }
+
+    /// Transaction ids from one counter behind the XDESMGR spinlock, which also counts the active writers; or, as by
+    /// default, from each scheduler's own. At any moment.
+    pub fn set_central_transaction_ids(&self, on: bool) {
+        self.shared.xids.set_central(on);
+    }
+
+    /// Figures of the classic transaction manager.
+    pub fn central_transaction_stats(&self) -> XdesStats {
+        self.shared.xids.central_stats()
     }
 
     /// Without delayed commits, readers read as of the durable LSN: everybody who was answered is below it.

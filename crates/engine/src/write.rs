@@ -64,6 +64,7 @@ impl Txn {
         if self.is_snapshot() || !(locked || self.shared.locks.try_enter_table(number)) {
             return self.insert_then_commit(tree, key, row, hint, durability);
         }
+        let central = self.shared.xids.enter_central();
         let mut fused = FusedInsert::new(&self.shared, &tree.inner.guards);
         let inserted = if tree.is_current() {
             tree.inner.tree.insert(&mut fused, key, row, hint).map_err(Some)
@@ -73,6 +74,9 @@ impl Txn {
         let (at, saw) = (fused.appended(), fused.saw());
         if !locked {
             self.shared.locks.leave_table(number);
+        }
+        if central {
+            self.leave_central(inserted.is_ok());
         }
         match inserted {
             Ok(()) => {}
@@ -98,6 +102,15 @@ impl Txn {
         self.harden(at.end, durability)?;
         timed.stop();
         Ok(at.start)
+    }
+
+    /// The classic transaction manager's share of a fused transaction's end.
+    #[cold]
+    fn leave_central(&self, committed: bool) {
+        if committed {
+            self.shared.xids.is_more_than_one_writer_active();
+        }
+        self.shared.xids.leave_central();
     }
 
     /// The long way: somebody holds the key or wants the table.

@@ -29,6 +29,7 @@ enum Perf {
     Waits,
     Spinlocks,
     Latches,
+    LogTiming,
 }
 
 /// The word in its forms: a view's name, or the short one of earlier versions.
@@ -39,6 +40,7 @@ fn perf(word: &str) -> Option<Perf> {
         "dm_os_wait_stats" | "waitstats" => Perf::Waits,
         "dm_os_spinlock_stats" | "spinlockstats" => Perf::Spinlocks,
         "dm_os_latch_stats" | "latchstats" => Perf::Latches,
+        "dm_millrace_log_write_timing" => Perf::LogTiming,
         _ => return None,
     })
 }
@@ -67,6 +69,9 @@ impl Vm<'_> {
             (Perf::Waits, true) => telemetry::waits::clear(),
             (Perf::Spinlocks, true) => telemetry::spins::clear(),
             (Perf::Latches, true) => telemetry::latches::clear(),
+            (Perf::LogTiming, true) => telemetry::log_timing::clear(),
+            // Its figures are in the view.
+            (Perf::LogTiming, false) => return Err(bad_parameter(1)),
             (Perf::Waits, false) => {
                 let figures = [("Wait Type", "Requests"), ("Wait Time", "Signal Wait Time")];
                 self.wait_rows(figures, telemetry::waits::snapshot(), true);

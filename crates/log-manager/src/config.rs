@@ -11,6 +11,16 @@ pub enum Reserve {
     Spinlock,
 }
 
+/// How those who want a write tell whoever writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FlushQueueKind {
+    /// One atomic maximum; the writer alone has the queue of writes.
+    #[default]
+    LockFree,
+    /// The classic: a bounded queue of requests behind the LOGFLUSHQ spinlock.
+    Spinlock,
+}
+
 /// Who writes the log out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Writer {
@@ -41,8 +51,10 @@ pub struct LogConfig {
     pub writer: Writer,
     /// CPU for the dedicated writer.
     pub writer_cpu: Option<usize>,
-    /// Writes that may be outstanding (LOGFLUSHQ): 8, 32 and 112 are SQL Server's; 1 to 112.
+    /// Writes that may be outstanding (LOGFLUSHQ): 8, 32 and 112 are SQL Server's; 1 to 1024, and no more than fit
+    /// half of the ring.
     pub queue_depth: usize,
+    pub flush_queue: FlushQueueKind,
     /// Largest single write, in bytes.
     pub write_bytes_max: usize,
     /// A delayed commit is durable at most this much later, in milliseconds (when the device keeps up).
@@ -69,6 +81,7 @@ impl Default for LogConfig {
             writer: Writer::Leader,
             writer_cpu: None,
             queue_depth: 32,
+            flush_queue: FlushQueueKind::LockFree,
             write_bytes_max: 1 << 20,
             delayed_ms: 10,
             delayed_bytes: 60 * 1024,

@@ -6,6 +6,8 @@
 //! - `stream`: see [`crate::reservation`].
 //! - `outlook`: written by the flusher once per look, read by committers and polls.
 //! - `flusher`: the state machine; whoever gets the lock advances it (`flush.rs`). Never waited for on a commit.
+//! - `logflushq`: the classic queue's spinlock; held for a few instructions, with or without `flusher`.
+//! - `recent`: written by the flusher, read by those whose wait is over; no lock.
 //! - `vlfs`: the map of the file; held for a few instructions, never across I/O.
 //! - `ring_pin`: readers of the ring hold it shared; the flusher takes it (trying only) to free blocks.
 //!
@@ -18,7 +20,9 @@
 
 use crate::flight::Signal;
 use crate::flush::Flusher;
+use crate::flush_queue::{Asked, FlushQueue};
 use crate::lsn::PAYLOAD_BYTES;
+use crate::recent::Recent;
 use crate::reservation::Reservation;
 use crate::ring::Ring;
 use crate::vlf::{FileHeader, VLFS_AT, Vlfs};
@@ -31,12 +35,24 @@ use runtime::{clock, task};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::*};
 use std::sync::{Arc, OnceLock};
 use stdx::CachePadded;
-use telemetry::{Counter, WaitType, counters};
+use telemetry::{Counter, LogScope, LogTimes, WaitType, counters, log_timing};
+
+/// The most writes that may be outstanding; SQL Server's largest number is 112.
+pub(crate) const QUEUE_DEPTH_MAX: usize = 1024;
+/// Blocks that may be sealed beyond those of the outstanding writes.
+const SEALS_BESIDE: usize = 16;
+/// Writes whose moments are kept for those who wait.
+pub(crate) const RECENT_WRITES: usize = 256;
+
+/// What of [`QUEUE_DEPTH_MAX`] a ring of so many blocks can serve.
+pub(crate) fn queue_depth_max(ring_blocks: usize) -> usize {
+    (ring_blocks / 2).saturating_sub(SEALS_BESIDE).clamp(1, QUEUE_DEPTH_MAX)
+}
 
 /// Room in the ring that no lease may take: each outstanding write may have been sealed.
-pub(crate) const SEAL_RESERVE: u64 = (QUEUE_DEPTH_MAX as u64 + 16) * PAYLOAD_BYTES as u64;
-/// SQL Server's largest number of outstanding log writes.
-pub(crate) const QUEUE_DEPTH_MAX: usize = 112;
+pub(crate) fn seal_reserve(ring_blocks: usize) -> u64 {
+    ((queue_depth_max(ring_blocks) + SEALS_BESIDE) * PAYLOAD_BYTES) as u64
+}
 
 /// Set at opening.
 pub(crate) struct Fixed {
@@ -44,6 +60,9 @@ pub(crate) struct Fixed {
     pub(crate) salt: u64,
     pub(crate) incarnation: u32,
     pub(crate) lease_bytes: u64,
+    /// See [`queue_depth_max`] and [`seal_reserve`].
+    pub(crate) queue_depth_max: usize,
+    pub(crate) seal_reserve: u64,
     /// Durable bytes that stay readable in the ring.
     pub(crate) retain_bytes: u64,
     pub(crate) write_blocks_max: u64,
@@ -68,6 +87,8 @@ pub(crate) struct Modes {
     /// A writer of its own runs.
     pub(crate) dedicated: AtomicBool,
     pub(crate) queue_depth: AtomicUsize,
+    /// Requests go through `logflushq`.
+    pub(crate) queued: AtomicBool,
     /// Ordinary leases end here, and leases for rollbacks.
     pub(crate) file_normal: AtomicU64,
     pub(crate) file_rollback: AtomicU64,
@@ -94,6 +115,10 @@ pub(crate) struct Core {
     pub(crate) modes: CachePadded<Modes>,
     pub(crate) stream: Reservation,
     pub(crate) logcache_access: CachePadded<SpinLock<()>>,
+    /// The classic queue; empty, or of no account, while the switch is off.
+    pub(crate) logflushq: CachePadded<SpinLock<FlushQueue>>,
+    /// The latest writes, for those who waited.
+    pub(crate) recent: Recent,
     pub(crate) durable: CachePadded<AtomicU64>,
     /// The highest position that somebody waits for.
     pub(crate) want: CachePadded<AtomicU64>,
@@ -316,6 +341,11 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn flush_delayed(&self) {
+        if self.is_queued() {
+            // Whole blocks only: nobody waits for the last one.
+            let end = Lsn(self.stream.last_end(task::slot()));
+            self.ask(Lsn::of_block(end.block()).0);
+        }
         self.signal.raise();
         self.advance();
     }
@@ -330,10 +360,13 @@ impl Core {
             // Never appended: waiting would be for ever.
             return Err(LogError::NoRecord { at: upto });
         }
-        let began = clock::now_ns();
+        let began = clock::stat_ns();
         self.waiters.register(task::slot(), upto, task::current_waker());
         if self.want.load(Relaxed) < upto.0 {
             self.want.fetch_max(upto.0, AcqRel);
+        }
+        if self.is_queued() {
+            self.ask(upto.0);
         }
         self.signal.raise();
         self.advance();
@@ -344,10 +377,34 @@ impl Core {
             self.check()?;
             task::park(WaitType::WriteLog, None);
         };
-        let waited_ns = clock::now_ns() - began;
-        counters::add(Counter::LogFlushWaits, 1);
-        counters::add(Counter::LogFlushWaitNs, waited_ns);
-        self.waiters.note(task::slot(), waited_ns);
+        if telemetry::RECORDING {
+            self.record_wait(upto, began, clock::now_ns());
+        }
         answer
+    }
+
+    /// A wait under WRITELOG is over.
+    fn record_wait(&self, upto: Lsn, began: u64, ended: u64) {
+        counters::add(Counter::LogFlushWaits, 1);
+        counters::add(Counter::LogFlushWaitNs, ended - began);
+        self.waiters.note(task::slot(), ended - began);
+        match self.recent.covering(upto.0) {
+            Some(w) => log_timing::record(
+                LogScope::WriteLog,
+                LogTimes::cut(began, w.submit_ns, w.submitted_ns, w.completed_ns, ended),
+            ),
+            None => log_timing::record_unexplained(),
+        }
+    }
+
+    pub(crate) fn is_queued(&self) -> bool {
+        self.modes.queued.load(Relaxed)
+    }
+
+    /// Enters a request into the classic queue; when it is full, the writer does so later.
+    pub(crate) fn ask(&self, upto: u64) -> Asked {
+        let depth = self.modes.queue_depth.load(Relaxed);
+        let bytes = self.fixed.delayed_blocks * PAYLOAD_BYTES as u64;
+        self.logflushq.lock().ask(upto, depth, bytes)
     }
 }

@@ -11,15 +11,17 @@
 //! 2. A partial block is sealed only when somebody wants it durable (a full commit, a flush, or the delay is over),
 //!    its remainder reserved as a pad record like any other record.
 //! 3. Greedy, but no crowd of small writes: what is wanted goes out at once while fewer than [`SMALL_WRITES`] writes
-//!    are outstanding; else the wanted gathers until a write ends or enough has come together.
+//!    are outstanding; else the wanted gathers until a write ends or enough has come together. With the classic queue
+//!    (`flush_queue.rs`) each request goes out at once, up to the depth.
 //! 4. One advances at a time (a try-lock): the others leave a signal and go on. Nothing here suspends or waits.
 //! 5. A failed write poisons the log: nothing is submitted or published afterwards.
 
 use crate::block::{BlockHeader, RecordHeader, u64_at};
-use crate::core::{Core, QUEUE_DEPTH_MAX, SEAL_RESERVE};
+use crate::core::Core;
 use crate::flight::{Flight, Memory};
 use crate::log::{WriteTiming, WriterPlace};
 use crate::lsn::{BLOCK_BYTES, HEADER_BYTES, Lsn, PAYLOAD_BYTES};
+use crate::recent::Moments;
 use crate::reservation::Complete;
 use device::Op;
 use runtime::task::{self, Poller, Waker};
@@ -28,7 +30,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering::*, fence};
 use stdx::AlignedBuf;
-use telemetry::{Counter, counters};
+use telemetry::{Counter, LogScope, LogTimes, counters, log_timing};
 
 /// Outstanding writes up to which a partial block is sealed at once.
 const SMALL_WRITES: usize = 2;
@@ -79,7 +81,7 @@ impl Flusher {
             next_block,
             fresh,
             next_record: Lsn::of_block(next_block).0,
-            in_flight: VecDeque::with_capacity(QUEUE_DEPTH_MAX),
+            in_flight: VecDeque::new(),
             idle: Vec::new(),
             activation: None,
             unwritten_since_ns: 0,
@@ -192,6 +194,7 @@ impl Core {
             (write.timing.submitted_ns, write.timing.completed_ns) = write.flight.times_ns();
             let t = write.timing;
             f.write_ns += t.completed_ns.saturating_sub(t.submitted_ns);
+            self.record_write(write.end_block, t);
             counters::add(Counter::LogFlushWriteNs, t.completed_ns.saturating_sub(t.submitted_ns));
             counters::add(Counter::LogFlushQueueNs, t.submitted_ns.saturating_sub(t.queued_ns));
             if f.timings.len() == TIMINGS {
@@ -212,6 +215,9 @@ impl Core {
         }
         self.outlook.outstanding.store(f.outstanding(), Relaxed);
         if let Some(durable) = durable {
+            if self.is_queued() {
+                self.logflushq.lock().ended(durable.0);
+            }
             self.durable.store(durable.0, SeqCst);
             self.waiters.take_satisfied(durable, &mut f.woken);
         }
@@ -219,6 +225,22 @@ impl Core {
             self.free_ring(f);
         }
         ended
+    }
+
+    /// The moments of a write that has ended, before anybody is told that it has.
+    fn record_write(&self, end_block: u64, t: WriteTiming) {
+        if !telemetry::RECORDING {
+            return;
+        }
+        let (submit_ns, submitted_ns, completed_ns) = (t.submit_ns, t.submitted_ns, t.completed_ns);
+        let moments = Moments { submit_ns, submitted_ns, completed_ns };
+        self.recent.publish(Lsn::of_block(end_block).0, moments);
+        let noticed = clock::now_ns().max(completed_ns);
+        let queued = t.queued_ns.min(submit_ns);
+        log_timing::record(
+            LogScope::Write,
+            LogTimes::cut(queued, submit_ns, submitted_ns, completed_ns, noticed),
+        );
     }
 
     /// Lets the ring's blocks be overwritten that are durable, but for the latest.
@@ -233,7 +255,7 @@ impl Core {
                 return;
             };
             self.freed.store(target, Release);
-            self.stream.set_limit(target + self.ring.payload_bytes() - SEAL_RESERVE);
+            self.stream.set_limit(target + self.ring.payload_bytes() - self.fixed.seal_reserve);
             // Only now: waking for nothing would make the waiter spin.
             self.take_space_waiters(&mut f.woken);
         }
@@ -300,8 +322,12 @@ impl Core {
             } else if now >= f.unwritten_since_ns + self.fixed.delayed_ns {
                 self.want.fetch_max(complete.tail, AcqRel);
             }
-            let want = self.want.load(Acquire);
-            let now_wanted = want > from && f.in_flight.len() < SMALL_WRITES;
+            let queued = self.is_queued();
+            let mut want = self.want.load(Acquire);
+            if queued {
+                want = self.next_request(want, from);
+            }
+            let now_wanted = want > from && (queued || f.in_flight.len() < SMALL_WRITES);
             let full = Lsn(complete.upto).block();
             if now_wanted && want > Lsn::of_block(full).0 {
                 // What is wanted ends in a block that is not full, or in which somebody still copies.
@@ -329,6 +355,14 @@ impl Core {
             submitted += 1;
         }
         submitted
+    }
+
+    /// Up to where the classic queue wants the next write to go, after entering what found it full; 0: nowhere.
+    fn next_request(&self, want: u64, from: u64) -> u64 {
+        if want > from {
+            self.ask(want);
+        }
+        self.logflushq.lock().next().unwrap_or(0)
     }
 
     /// Blocks that are worth a write of their own with this many outstanding.
@@ -383,10 +417,14 @@ impl Core {
         f.next_block += blocks;
         let timing = WriteTiming {
             queued_ns: f.unwritten_since_ns,
+            submit_ns: clock::stat_ns(),
             bytes: bytes as u64,
             ..WriteTiming::default()
         };
         f.in_flight.push_back(Write { flight: flight.clone(), end_block: f.next_block, timing });
+        if self.is_queued() {
+            self.logflushq.lock().submitted(Lsn::of_block(f.next_block).0);
+        }
         f.unwritten_since_ns = now;
         f.flushes += 1;
         f.bytes_flushed += bytes as u64;

@@ -7,7 +7,11 @@
 //!
 //! Knows nothing of transactions, pages, or what a record means; nor who runs its callers.
 
+#[cfg_attr(loom, allow(dead_code, reason = "only the protocol is built for the model checker"))]
+mod flush_queue;
 mod lsn;
+#[cfg_attr(loom, allow(dead_code, reason = "only the protocol is built for the model checker"))]
+mod recent;
 #[cfg_attr(loom, allow(dead_code, reason = "only the protocol is built for the model checker"))]
 mod reservation;
 mod sync;
@@ -47,7 +51,7 @@ mod waiters;
 mod writer;
 
 #[cfg(not(loom))]
-pub use config::{Lease, LogConfig, Reserve, Writer};
+pub use config::{FlushQueueKind, Lease, LogConfig, Reserve, Writer};
 #[cfg(not(loom))]
 pub use copy::{BlockReader, LogBlock, LogRestorer, log_uuid};
 #[cfg(not(loom))]

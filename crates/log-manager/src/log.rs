@@ -3,12 +3,12 @@
 //! The work is done elsewhere: space in `core.rs` and `reservation.rs`, writing in `flush.rs`, opening in `open.rs`.
 
 use crate::block::RecordHeader;
-use crate::core::{Core, QUEUE_DEPTH_MAX};
+use crate::core::Core;
 use crate::lsn::{BLOCK_BYTES, PAYLOAD_BYTES};
 use crate::vlf::VlfHeader;
 use crate::{
-    Lease, LogConfig, LogError, LogReader, Lsn, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, Reserve,
-    Writer, open, record_bytes,
+    FlushQueueKind, Lease, LogConfig, LogError, LogReader, Lsn, RECORD_BYTES_MAX,
+    RECORD_HEADER_BYTES, Reserve, Writer, open, record_bytes,
 };
 use device::{File, FileSystem};
 use parking_lot::Mutex;
@@ -50,6 +50,9 @@ pub struct VlfInfo {
 pub struct WriteTiming {
     /// When the oldest byte in it was first seen to want writing.
     pub queued_ns: u64,
+    /// When its submission began.
+    pub submit_ns: u64,
+    /// When the device had it.
     pub submitted_ns: u64,
     pub completed_ns: u64,
     pub bytes: u64,
@@ -407,9 +410,21 @@ impl Log {
         self.core.writer()
     }
 
-    /// Changes how many writes may be outstanding (1 to 112).
+    /// Changes how many writes may be outstanding: 1 to 1024, and no more than fit half of the ring.
     pub fn set_queue_depth(&self, depth: usize) {
-        self.core.modes.queue_depth.store(depth.clamp(1, QUEUE_DEPTH_MAX), Relaxed);
+        let depth = depth.clamp(1, self.core.fixed.queue_depth_max);
+        self.core.modes.queue_depth.store(depth, Relaxed);
+    }
+
+    /// How many writes may be outstanding.
+    pub fn queue_depth(&self) -> usize {
+        self.core.modes.queue_depth.load(Relaxed)
+    }
+
+    /// Switches how writes are asked for, at any moment.
+    pub fn set_flush_queue(&self, kind: FlushQueueKind) {
+        self.core.modes.queued.store(kind == FlushQueueKind::Spinlock, Release);
+        self.core.signal.raise();
     }
 
     /// True after a failed write; for good.

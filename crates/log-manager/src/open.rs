@@ -15,16 +15,18 @@
 
 use crate::block::{BlockHeader, RecordHeader};
 use crate::blocks::Blocks;
-use crate::core::{Core, Fixed, Modes, Outlook, QUEUE_DEPTH_MAX, SEAL_RESERVE};
+use crate::core::{Core, Fixed, Modes, Outlook, RECENT_WRITES, queue_depth_max, seal_reserve};
 use crate::flight::Signal;
 use crate::flush::Flusher;
+use crate::flush_queue::FlushQueue;
 use crate::lsn::{BLOCK_BYTES, HEADER_BYTES, Lsn, PAYLOAD_BYTES};
 use crate::reader::LogReader;
+use crate::recent::Recent;
 use crate::reservation::Reservation;
 use crate::ring::Ring;
 use crate::vlf::{FileHeader, VLFS_AT, VlfHeader, Vlfs};
 use crate::waiters::Waiters;
-use crate::{LogConfig, LogError, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, Reserve};
+use crate::{FlushQueueKind, LogConfig, LogError, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, Reserve};
 use device::{File, FileSystem, OpenOptions};
 use parking_lot::{Mutex, RwLock};
 use runtime::spin::SpinLock;
@@ -321,13 +323,17 @@ fn start_core(
     let ring_bytes = cfg.ring_bytes.next_power_of_two().max(RING_BYTES_MIN);
     let ring = Arc::new(Ring::new(ring_bytes).map_err(io("mapping the log buffer"))?);
     let start = Lsn::of_block(next_block).0;
-    let limit = start + ring.payload_bytes() - SEAL_RESERVE;
+    let ring_blocks = ring_bytes / BLOCK_BYTES;
+    let (queue_depth_max, seal_reserve) = (queue_depth_max(ring_blocks), seal_reserve(ring_blocks));
+    let limit = start + ring.payload_bytes() - seal_reserve;
     let lease_bytes = (ring_bytes / 512).clamp(BLOCK_BYTES, RECORD_BYTES_MAX) as u64;
     let fixed = Fixed {
         uuid: header.uuid,
         salt: header.salt,
         incarnation: header.incarnation,
         lease_bytes,
+        queue_depth_max,
+        seal_reserve,
         retain_bytes: ring.payload_bytes() / 4,
         write_blocks_max: (cfg.write_bytes_max / BLOCK_BYTES).max(1) as u64,
         // Together with the glance that notices new bytes (a third of this), the delay that was asked for.
@@ -346,7 +352,8 @@ fn start_core(
         writer: AtomicU8::new(cfg.writer as u8),
         writer_term: AtomicU64::new(0),
         dedicated: AtomicBool::new(false),
-        queue_depth: AtomicUsize::new(cfg.queue_depth.clamp(1, QUEUE_DEPTH_MAX)),
+        queue_depth: AtomicUsize::new(cfg.queue_depth.clamp(1, queue_depth_max)),
+        queued: AtomicBool::new(cfg.flush_queue == FlushQueueKind::Spinlock),
         file_normal: AtomicU64::new(0),
         file_rollback: AtomicU64::new(0),
     };
@@ -363,6 +370,8 @@ fn start_core(
         modes: CachePadded::new(modes),
         stream: Reservation::new(task::MAX_SLOTS, start, limit),
         logcache_access: CachePadded::new(SpinLock::new(SpinClass::LogCacheAccess, ())),
+        logflushq: CachePadded::new(SpinLock::new(SpinClass::LogFlushQ, FlushQueue::default())),
+        recent: Recent::new(RECENT_WRITES),
         durable: CachePadded::new(AtomicU64::new(start)),
         want: CachePadded::new(AtomicU64::new(0)),
         outlook: CachePadded::new(outlook),

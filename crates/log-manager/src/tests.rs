@@ -490,6 +490,13 @@ fn stress(name: &str, mode: IoMode, per_thread: u64) {
             log.set_reserve(if turn % 2 == 0 { Reserve::Lanes } else { Reserve::Spinlock });
             log.set_writer(if turn % 6 < 3 { Writer::Leader } else { Writer::Dedicated });
             log.set_queue_depth([1, 8, 32, 112][turn % 4]);
+            let queue = [FlushQueueKind::LockFree, FlushQueueKind::Spinlock][turn / 2 % 2];
+            log.set_flush_queue(queue);
+            if turn % 9 == 4 {
+                // A plain thread in the place of a scheduler's task.
+                log.set_writer(Writer::Scheduled);
+                std::thread::spawn(log.writer_task());
+            }
             log.maintain().unwrap();
             task::sleep_ns(2_000_000, WaitType::Misc);
         }

@@ -81,9 +81,9 @@ impl Backoff {
         }
         self.backoffs += 1;
         if self.backoffs >= 3 {
-            let began = clock::now_ns();
+            let began = clock::stat_ns();
             std::thread::yield_now();
-            self.sleep_ns += clock::now_ns() - began;
+            self.sleep_ns += clock::stat_ns() - began;
         }
     }
 

@@ -6,15 +6,29 @@
 //! Knows nothing of databases or files, nor of who schedules: a scheduler installs itself by
 //! [`task::install_hooks`].
 
+#[cfg_attr(loom, allow(dead_code, reason = "only the lock is built for the model checker"))]
+mod raw_spin;
+mod sync;
+
+// Under loom only the lock above is built.
+#[cfg(not(loom))]
 pub mod backoff;
+#[cfg(not(loom))]
 pub mod clock;
+#[cfg(not(loom))]
 pub mod net;
+#[cfg(not(loom))]
 pub mod random;
+#[cfg(not(loom))]
 pub mod signals;
+#[cfg(not(loom))]
 pub mod sim;
+#[cfg(not(loom))]
 pub mod spin;
+#[cfg(not(loom))]
 pub mod task;
+#[cfg(not(loom))]
 pub mod threads;
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

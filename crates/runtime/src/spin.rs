@@ -5,14 +5,14 @@
 //! once, when it is had.
 
 pub use crate::backoff::Backoff;
+use crate::raw_spin::RawSpin;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, Ordering::*};
 use telemetry::SpinClass;
 
 /// A value behind a spinlock. Held for nanoseconds, never across a suspension.
 pub struct SpinLock<T> {
-    locked: AtomicBool,
+    raw: RawSpin,
     class: SpinClass,
     value: UnsafeCell<T>,
 }
@@ -33,12 +33,12 @@ pub struct SpinGuard<'a, T> {
 
 impl<T> SpinLock<T> {
     pub const fn new(class: SpinClass, value: T) -> Self {
-        SpinLock { locked: AtomicBool::new(false), class, value: UnsafeCell::new(value) }
+        SpinLock { raw: RawSpin::new(), class, value: UnsafeCell::new(value) }
     }
 
     #[inline(always)]
     pub fn lock(&self) -> SpinGuard<'_, T> {
-        if self.locked.compare_exchange_weak(false, true, Acquire, Relaxed).is_err() {
+        if !self.raw.try_take_weak() {
             self.lock_contended();
         }
         self.guard()
@@ -46,19 +46,19 @@ impl<T> SpinLock<T> {
 
     #[inline(always)]
     pub fn try_lock(&self) -> Option<SpinGuard<'_, T>> {
-        self.locked.compare_exchange(false, true, Acquire, Relaxed).ok().map(|_| self.guard())
+        self.raw.try_take().then(|| self.guard())
     }
 
     #[cold]
     fn lock_contended(&self) {
-        // compare_exchange_weak may fail for no reason; that is no collision.
-        if self.locked.compare_exchange(false, true, Acquire, Relaxed).is_ok() {
+        // The weak try may fail for no reason; that is no collision.
+        if self.raw.try_take() {
             return;
         }
         let mut backoff = Backoff::new();
         loop {
-            backoff.burst(|| !self.locked.load(Relaxed));
-            if !self.locked.load(Relaxed) && !self.locked.swap(true, Acquire) {
+            backoff.burst(|| !self.raw.is_taken());
+            if !self.raw.is_taken() && self.raw.try_take() {
                 backoff.record(self.class);
                 return;
             }
@@ -105,6 +105,6 @@ impl<T> DerefMut for SpinGuard<'_, T> {
 impl<T> Drop for SpinGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.lock.locked.store(false, Release);
+        self.lock.raw.give();
     }
 }

@@ -278,7 +278,7 @@ impl Local {
             && let Some(running) = &*self.running.borrow()
         {
             // Its first turn: later ones are told by `park` and `yield_now`, which read the clock anyway.
-            running.task.account.enter(clock::now_ns(), 0);
+            running.task.account.enter(clock::stat_ns(), 0);
         }
         Counts::add(&core.counts.switches, 1);
         counters::add(Counter::ContextSwitches, 1);
@@ -412,7 +412,7 @@ impl TaskHooks for Hooks {
             task.state.swap(0, AcqRel);
             return Parked::Woken;
         }
-        let began = clock::now_ns();
+        let began = clock::stat_ns();
         let for_device = usize::from(is_device_wait(wait));
         with(|l| {
             let mut slab = l.slab.borrow_mut();
@@ -429,7 +429,7 @@ impl TaskHooks for Hooks {
         task.account.leave(began, Some(wait));
         switch();
         task.state.swap(0, AcqRel);
-        let ended = clock::now_ns();
+        let ended = clock::stat_ns();
         let signal_ns = ended.saturating_sub(task.woken_ns.load(Relaxed).max(began));
         task.account.enter(ended, signal_ns);
         waits::record(wait, ended - began, signal_ns);
@@ -443,7 +443,7 @@ impl TaskHooks for Hooks {
 
     fn yield_now(&self) {
         let (index, task) = must_be_a_task(with(Local::current));
-        let began = clock::now_ns();
+        let began = clock::stat_ns();
         with(|l| {
             l.queue.borrow_mut().push_back(index);
             if let Some(core) = &*l.core.borrow() {
@@ -452,7 +452,7 @@ impl TaskHooks for Hooks {
         });
         task.account.leave(began, None);
         switch();
-        let ended = clock::now_ns();
+        let ended = clock::stat_ns();
         let waited = ended - began;
         task.account.enter(ended, waited);
         waits::record(WaitType::SosSchedulerYield, waited, waited);

@@ -218,7 +218,7 @@ impl Task {
 impl Wake for Task {
     fn wake(&self) {
         if self.state.load(Relaxed) & PERMIT == 0 {
-            self.woken_ns.store(clock::now_ns(), Relaxed);
+            self.woken_ns.store(clock::stat_ns(), Relaxed);
         }
         // A read-modify-write also when the permit is there: the task must see what we did before.
         if self.state.fetch_or(PERMIT, AcqRel) == PARKED {

@@ -6,7 +6,7 @@
 //! ends: the next start takes defaults and flags.
 
 use crate::Instance;
-use engine::{Reserve, UsageForm, Writer};
+use engine::{FlushQueueKind, Reserve, UsageForm, Writer};
 use interpreter::OpenDatabase;
 use runtime::backoff;
 use std::fmt;
@@ -18,9 +18,11 @@ use topology::Topology;
 #[allow(missing_docs, reason = "SWITCHES describes each")]
 pub enum SwitchId {
     LogReserve,
+    LogFlushQueue,
     LogQueueDepth,
     LogWriter,
     LogWriterPlace,
+    TransactionIds,
     IndexStatistics,
     BackoffInitial,
     BackoffFactor,
@@ -69,6 +71,15 @@ pub static SWITCHES: &[Switch] = &[
                       classic spinlock around taking the space and copying into it.",
     },
     Switch {
+        name: "LOG_FLUSH_QUEUE",
+        flag: "log-flush-queue",
+        spinlock: Some("LOGFLUSHQ"),
+        default: "LOCKFREE",
+        allowed: Allowed::Words(&["LOCKFREE", "SPINLOCK"]),
+        description: "How a commit asks for a log write: one atomic maximum, or the classic bounded queue of \
+                      requests behind a spinlock, of LOG_QUEUE_DEPTH entries.",
+    },
+    Switch {
         name: "LOG_QUEUE_DEPTH",
         flag: "log-queue-depth",
         spinlock: None,
@@ -93,6 +104,15 @@ pub static SWITCHES: &[Switch] = &[
         default: "ANY",
         allowed: Allowed::Place,
         description: "Where a dedicated or scheduled log writer runs: ANY, CPU n, or NODE n (a NUMA node).",
+    },
+    Switch {
+        name: "TRANSACTION_IDS",
+        flag: "transaction-ids",
+        spinlock: Some("XDESMGR"),
+        default: "RANGES",
+        allowed: Allowed::Words(&["RANGES", "SPINLOCK"]),
+        description: "Where transaction ids come from: a range of each scheduler's own, or the classic spinlock \
+                      around one counter and the count of active writers.",
     },
     Switch {
         name: "INDEX_STATISTICS",
@@ -294,6 +314,11 @@ impl Switches {
             "SPINLOCK" => Reserve::Spinlock,
             _ => Reserve::Lanes,
         });
+        log.set_flush_queue(match self.get(SwitchId::LogFlushQueue) {
+            "SPINLOCK" => FlushQueueKind::Spinlock,
+            _ => FlushQueueKind::LockFree,
+        });
+        open.engine.set_central_transaction_ids(self.get(SwitchId::TransactionIds) == "SPINLOCK");
         log.set_queue_depth(self.whole(SwitchId::LogQueueDepth) as usize);
         if changed(SwitchId::LogWriter) || changed(SwitchId::LogWriterPlace) {
             let cpus = cpus_of(self.get(SwitchId::LogWriterPlace));

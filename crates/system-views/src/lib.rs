@@ -53,6 +53,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     statistics::io::VIEWS,
     statistics::locks::VIEWS,
     statistics::log::VIEWS,
+    statistics::log_timing::VIEWS,
     statistics::sessions::VIEWS,
     statistics::switches::VIEWS,
     statistics::system::VIEWS,

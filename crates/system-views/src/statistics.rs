@@ -5,6 +5,7 @@ pub mod counters;
 pub mod io;
 pub mod locks;
 pub mod log;
+pub mod log_timing;
 pub mod sessions;
 pub mod snapshot;
 pub mod switches;

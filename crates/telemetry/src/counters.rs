@@ -50,7 +50,9 @@ named! {
 /// Counts `n` more. A load and a store to the thread's own cell.
 #[inline]
 pub fn add(counter: Counter, n: u64) {
-    bump(&mine().counters[counter as usize], n);
+    if crate::RECORDING {
+        bump(&mine().counters[counter as usize], n);
+    }
 }
 
 /// The sum over all threads, since the process began. Transactions contain the singleton inserts, which are counted

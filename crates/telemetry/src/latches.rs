@@ -25,6 +25,9 @@ static BASE: Mutex<Option<Vec<WaitStat>>> = Mutex::new(None);
 
 /// A latch was had after waiting `wait_ns`.
 pub fn record(class: LatchClass, wait_ns: u64) {
+    if !crate::RECORDING {
+        return;
+    }
     let shard = mine();
     refresh(&shard.latches, &shard.latches_epoch, &EPOCH);
     add(&shard.latches[class as usize], wait_ns, 0);

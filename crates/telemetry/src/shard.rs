@@ -5,9 +5,12 @@
 //! 2. Shards live for ever. A thread that ends gives its shard back, and its figures stay in it.
 //! 3. Readers may see a count before its time; they never see a figure that was not recorded.
 
+use crate::histogram::Cells;
+use crate::log_timing::LogCells;
 use crate::{Counter, LatchClass, LockKind, SpinClass, WaitType};
 use parking_lot::Mutex;
 use std::cell::Cell;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 #[derive(Default)]
@@ -43,7 +46,9 @@ pub(crate) struct Shard {
     pub latches: [WaitCell; LatchClass::COUNT],
     pub spins: [SpinCell; SpinClass::COUNT],
     pub locks: [LockCell; LockKind::COUNT],
-    pub commits: [AtomicU64; crate::commits::BUCKETS],
+    pub commits: Cells,
+    /// Made by the thread when it first times a log write.
+    pub log: OnceLock<Box<LogCells>>,
     /// Counts the delayed commits of this thread, for the sampling.
     pub commit_turn: AtomicU64,
     /// The clearing of waits / latches that the maxima above belong to.
@@ -59,7 +64,8 @@ impl Shard {
             latches: std::array::from_fn(|_| WaitCell::default()),
             spins: std::array::from_fn(|_| SpinCell::default()),
             locks: std::array::from_fn(|_| LockCell::default()),
-            commits: std::array::from_fn(|_| AtomicU64::new(0)),
+            commits: Cells::default(),
+            log: OnceLock::new(),
             commit_turn: AtomicU64::new(0),
             waits_epoch: AtomicU64::new(0),
             latches_epoch: AtomicU64::new(0),

@@ -81,6 +81,9 @@ static BASE: Mutex<Option<Vec<WaitStat>>> = Mutex::new(None);
 
 /// A wait of `wait_ns` in all is over, of which `signal_ns` passed after the wake-up.
 pub fn record(wait: WaitType, wait_ns: u64, signal_ns: u64) {
+    if !crate::RECORDING {
+        return;
+    }
     let shard = mine();
     refresh(&shard.waits, &shard.waits_epoch, &EPOCH);
     add(&shard.waits[wait as usize], wait_ns, signal_ns);

@@ -25,6 +25,8 @@ pub struct TxnContext {
     conflict_from: Option<Lsn>,
     /// While undoing: what the next compensation names.
     undo_next: Option<Lsn>,
+    /// It counts as an active writer of the classic transaction manager.
+    central: bool,
     shared: std::sync::Arc<Shared>,
 }
 
@@ -39,6 +41,7 @@ impl TxnContext {
             saw: Lsn::NONE,
             conflict_from: None,
             undo_next: None,
+            central: false,
             shared,
         }
     }
@@ -97,6 +100,14 @@ impl TxnContext {
         self.last = Lsn::NONE;
         self.saw = Lsn::NONE;
         self.conflict_from = None;
+        self.leave_central();
+    }
+
+    #[inline]
+    fn leave_central(&mut self) {
+        if std::mem::take(&mut self.central) {
+            self.shared.xids.leave_central();
+        }
     }
 
     /// Makes sure that there is an id. Before the first record.
@@ -104,7 +115,8 @@ impl TxnContext {
         if self.xid.is_none() {
             let shared = &self.shared;
             let tail = shared.log.tail();
-            self.xid = shared.xids.begin(self.owner, tail, shared.snapshots.horizon())?;
+            let horizon = shared.snapshots.horizon();
+            (self.xid, self.central) = shared.xids.begin_central(self.owner, tail, horizon)?;
             self.first = tail;
         }
         Ok(())
@@ -128,6 +140,9 @@ impl TxnContext {
     /// Appends the commit record and publishes the commit number. Does not wait for the disk.
     pub fn log_commit(&mut self) -> Result<Appended, LogError> {
         self.shared.lease(TXN_ENVELOPE_BYTES, Lease::Rollback)?;
+        if self.central {
+            self.shared.xids.is_more_than_one_writer_active();
+        }
         let envelope = envelope::long(Kind::Commit, wall_us(), self.xid, self.last);
         self.shared.xids.committing(self.xid);
         let at = self.shared.log.append(&[&envelope]);
@@ -152,6 +167,12 @@ impl TxnContext {
     /// From here on ops are compensations after which undoing goes on at `next`.
     pub(crate) fn undoing(&mut self, next: Option<Lsn>) {
         self.undo_next = next;
+    }
+}
+
+impl Drop for TxnContext {
+    fn drop(&mut self) {
+        self.leave_central();
     }
 }
 

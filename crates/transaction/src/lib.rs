@@ -15,6 +15,7 @@ mod shared;
 mod snapshots;
 mod undo;
 mod versions;
+mod xdesmgr;
 mod xids;
 
 #[cfg(test)]
@@ -27,4 +28,5 @@ pub use shared::{LogOfStore, Shared};
 pub use snapshots::{InUse, SnapshotCell, Snapshots};
 pub use undo::{Trees, undo_to};
 pub use versions::{VersionSeen, VersionStore};
+pub use xdesmgr::XdesStats;
 pub use xids::{TooManyTransactions, XidTable, epoch_of};

@@ -12,6 +12,7 @@
 //!    neither is committed and visible to all.
 //! 4. `Committing` is stored before the commit record is appended: who sees a tail above it sees at least that.
 
+use crate::xdesmgr::{XdesMgr, XdesStats};
 use lock_manager::Owner;
 use log_manager::Lsn;
 use mvcc::{Xid, XidStatus};
@@ -62,6 +63,7 @@ pub struct XidTable {
     ring_len: u64,
     rings: Box<[CachePadded<OnceLock<Ring>>]>,
     overflow: Mutex<HashMap<u64, u64>>,
+    xdesmgr: XdesMgr,
 }
 
 impl XidTable {
@@ -74,6 +76,7 @@ impl XidTable {
             ring_len: ring_len as u64,
             rings: (0..MAX_SLOTS).map(|_| CachePadded::new(OnceLock::new())).collect(),
             overflow: Mutex::default(),
+            xdesmgr: XdesMgr::new(),
         }
     }
 
@@ -89,11 +92,70 @@ impl XidTable {
         &self.ring(slot).entries[(xid.0 % self.ring_len) as usize]
     }
 
+    /// Switches to one counter behind the XDESMGR spinlock and back, at any moment.
+    pub fn set_central(&self, on: bool) {
+        self.xdesmgr.set(on);
+    }
+
+    /// Figures of that spinlock's data.
+    pub fn central_stats(&self) -> XdesStats {
+        self.xdesmgr.stats()
+    }
+
+    /// With the classic transaction manager switched on, makes the caller one of its active writers; says whether it
+    /// did. For a transaction that needs no id: one that does gets it from [`XidTable::begin_central`].
+    #[inline(always)]
+    pub fn enter_central(&self) -> bool {
+        self.xdesmgr.is_on() && {
+            self.xdesmgr.draw(0);
+            true
+        }
+    }
+
+    /// An active writer is about to commit: whether there are others.
+    pub fn is_more_than_one_writer_active(&self) -> bool {
+        self.xdesmgr.is_more_than_one_writer_active()
+    }
+
+    /// An active writer has ended.
+    pub fn leave_central(&self) {
+        self.xdesmgr.leave();
+    }
+
+    /// As [`XidTable::begin`], by the classic transaction manager if that is switched on: the caller is then one of
+    /// its active writers, which the second answer says.
+    pub fn begin_central(
+        &self,
+        owner: Owner,
+        tail: Lsn,
+        horizon: Lsn,
+    ) -> Result<(Xid, bool), TooManyTransactions> {
+        if !self.xdesmgr.is_on() {
+            return self.begin(owner, tail, horizon).map(|xid| (xid, false));
+        }
+        let drawn = self.xdesmgr.draw(self.ring(slot()).next.load(Relaxed));
+        let begun = self.begin_from(drawn - 1, owner, tail, horizon);
+        if begun.is_err() {
+            self.xdesmgr.leave();
+        }
+        begun.map(|xid| (xid, true))
+    }
+
     /// A new active transaction. `tail` is the log's tail, read before.
     pub fn begin(&self, owner: Owner, tail: Lsn, horizon: Lsn) -> Result<Xid, TooManyTransactions> {
+        self.begin_from(self.ring(slot()).next.load(Relaxed), owner, tail, horizon)
+    }
+
+    /// `counter`: not below the slot's last one.
+    fn begin_from(
+        &self,
+        mut counter: u64,
+        owner: Owner,
+        tail: Lsn,
+        horizon: Lsn,
+    ) -> Result<Xid, TooManyTransactions> {
         let slot = slot();
         let ring = self.ring(slot);
-        let mut counter = ring.next.load(Relaxed);
         for _ in 0..self.ring_len {
             counter += 1;
             let entry = &ring.entries[(counter % self.ring_len) as usize];

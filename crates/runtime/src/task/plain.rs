@@ -28,7 +28,7 @@ struct Parker {
 impl Wake for Parker {
     fn wake(&self) {
         if !self.permit.load(Relaxed) {
-            self.woken_ns.store(clock::now_ns(), Relaxed);
+            self.woken_ns.store(clock::stat_ns(), Relaxed);
         }
         // Release through a read-modify-write also when the permit is there already: the sleeper's
         // Acquire must see what every waker did before.
@@ -74,10 +74,10 @@ pub(super) fn park(wait: WaitType, deadline_ns: Option<u64>) -> Parked {
     if me.permit.swap(false, AcqRel) {
         return Parked::Woken;
     }
-    let began = clock::now_ns();
+    let began = clock::stat_ns();
     let woken =
         if sim::active() { wait_simulated(&me, deadline_ns) } else { wait_real(&me, deadline_ns) };
-    let ended = clock::now_ns();
+    let ended = clock::stat_ns();
     let signal_ns =
         if woken { ended.saturating_sub(me.woken_ns.load(Relaxed).max(began)) } else { 0 };
     waits::record(wait, ended - began, signal_ns);
