@@ -318,6 +318,7 @@ impl Load for EmbeddedLoad {
         Ok(Figures {
             sample: measure::sample().since(&self.before),
             latency: measure::latency(),
+            log_writes: measure::log_writes(),
             schedulers: self.instance.schedulers().count(),
             switches: in_force(&self.switches),
             device_flush: self.device_flush,

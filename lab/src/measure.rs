@@ -1,9 +1,11 @@
 //! This process's own statistics, as samples.
 
-use crate::document::{Histogram, Latch, Spin, Wait};
+use crate::document::{Histogram, Latch, Spin, Wait, WritePhase};
 use crate::target::Sample;
 use runtime::clock;
-use telemetry::{Counter, commits, counters, latches, spins, waits};
+use telemetry::{
+    Counter, LogPhase, LogScope, commits, counters, latches, log_timing, spins, waits,
+};
 
 /// Waits of the engine's own helpers, which say nothing about the load.
 const IDLE: &[&str] = &[
@@ -33,6 +35,7 @@ pub(crate) fn clear() {
     spins::clear();
     latches::clear();
     commits::clear();
+    log_timing::clear();
 }
 
 /// Everything since the last [`clear`], or since the process began for what only rises.
@@ -84,4 +87,29 @@ pub(crate) fn sample() -> Sample {
 pub(crate) fn latency() -> Histogram {
     let buckets = commits::snapshot().buckets().map(|(ns, n)| (ns as f64 / 1e3, n)).collect();
     Histogram { buckets }
+}
+
+/// Where the time of log writes went since the last [`clear`], and, as `commit: ..`, that of those who waited for them.
+pub(crate) fn log_writes() -> Vec<WritePhase> {
+    let timing = log_timing::snapshot();
+    let us = |ns: Option<f64>| ns.unwrap_or(0.0) / 1e3;
+    let of = |scope, phase: LogPhase, name: &str| {
+        let times = timing.get(scope, phase);
+        let quantile = |q| us(times.quantile_ns(q).map(|ns| ns as f64));
+        WritePhase {
+            phase: name.to_owned(),
+            count: times.count(),
+            mean_us: us(times.mean_ns()),
+            p50_us: quantile(0.5),
+            p90_us: quantile(0.9),
+            p99_us: quantile(0.99),
+            max_us: quantile(1.0),
+        }
+    };
+    let names = ["queue", "submit", "device", "wake-up", "total"];
+    let phases = LogPhase::ALL.iter().zip(names);
+    let writes = phases.clone().take(4).map(|(&phase, name)| of(LogScope::Write, phase, name));
+    let commits =
+        phases.map(|(&phase, name)| of(LogScope::WriteLog, phase, &format!("commit: {name}")));
+    writes.chain(commits).filter(|phase| phase.count > 0).collect()
 }
