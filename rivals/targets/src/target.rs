@@ -45,6 +45,10 @@ impl TargetKind for Registered {
         Some(Ok(Box::new(RivalTarget {
             name: rival.name.to_owned(),
             in_process: rival.in_process,
+            begins: match place {
+                Place::Own(_) => "starting",
+                Place::Address(_) => "connecting to",
+            },
             make: Box::new(move |how| match &place {
                 Place::Own(options) => start(options, how),
                 Place::Address(address) => connect(address),
@@ -68,6 +72,8 @@ type Shared = Rc<RefCell<Box<dyn Rival>>>;
 struct RivalTarget {
     name: String,
     in_process: bool,
+    /// What is done with the first cell, in a word.
+    begins: &'static str,
     make: Box<dyn Fn(&Start) -> Made>,
     /// Up since the first cell.
     rival: Option<Shared>,
@@ -124,7 +130,7 @@ impl Target for RivalTarget {
         let rival = match &self.rival {
             Some(rival) => rival.clone(),
             None => {
-                progress.step(&format!("starting {}", self.name));
+                progress.step(&format!("{} {}", self.begins, self.name));
                 let start = Start {
                     data: settings.data.clone(),
                     keep: settings.keep,
