@@ -1,16 +1,17 @@
 //! The lab's rivals, as a user meets them: the real binary, real servers that it starts and stops, one document.
 //!
 //! Of each rival: the procedure and the round trip, reads, both durabilities; the document's figures, settings, notes
-//! and waits; that nothing is left behind, and that a server does not outlive a lab that was killed; and what is said
-//! when something is in the way. A rival that is not installed is told and makes the command fail: not measured is not
-//! passed.
+//! and waits; that nothing is left behind, after Ctrl-C either, and that a server does not outlive a lab that was
+//! killed; and what is said when something is in the way. A rival that is not installed is told and makes the command
+//! fail: not measured is not passed.
 
 use crate::run::{Failure, cargo, target_directory, workspace};
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 const ALL: &[&str] = &["postgres", "mariadb", "sqlite"];
@@ -123,6 +124,7 @@ impl Yard {
         }
         self.refusals(rival)?;
         if SERVERS.contains(&rival) {
+            self.interrupted(rival)?;
             self.orphan(rival)?;
         }
         Ok(None)
@@ -157,10 +159,7 @@ impl Yard {
         if data.exists() {
             return Err(Failure(format!("rivals: {shown}: {} was left behind", data.display())));
         }
-        let text = fs::read_to_string(out.join("run.json"))
-            .map_err(|error| Failure(format!("rivals: {shown}: run.json: {error}")))?;
-        let document = serde_json::from_str(&text)
-            .map_err(|error| Failure(format!("rivals: {shown}: run.json: {error}")))?;
+        let document = read_document(&out)?;
         Ok(Ran::Document(Box::new(document)))
     }
 
@@ -237,6 +236,39 @@ impl Yard {
 
     /// The lab is killed in the middle of a run: its server must not live on.
     fn orphan(&mut self, rival: &str) -> Result<(), Failure> {
+        let (mut lab, _, data) = self.busy(rival)?;
+        let server = server_in(&data);
+        let killed = lab.kill().and_then(|()| lab.wait());
+        killed.map_err(|error| Failure(format!("rivals: the lab cannot be killed: {error}")))?;
+        let server =
+            server.ok_or_else(|| Failure(format!("rivals: {rival} has written no process id")))?;
+        gone(rival, server)?;
+        let _ = fs::remove_dir_all(&data);
+        Ok(())
+    }
+
+    /// Ctrl-C: what was measured is told, the server is stopped in order, and nothing is left.
+    fn interrupted(&mut self, rival: &str) -> Result<(), Failure> {
+        let (mut lab, out, data) = self.busy(rival)?;
+        let server = server_in(&data);
+        signal(lab.id());
+        let status = lab.wait().map_err(|error| Failure(format!("rivals: {error}")))?;
+        if status.code() != Some(130) || data.exists() {
+            let left = if data.exists() { "something was left behind" } else { "nothing left" };
+            return Err(Failure(format!("rivals: {rival}: Ctrl-C: {status}, {left}")));
+        }
+        if let Some(server) = server {
+            gone(rival, server)?;
+        }
+        let document = read_document(&out)?;
+        if document["cut_short"] != true || document["cells"].as_array().is_none_or(Vec::is_empty) {
+            return Err(Failure(format!("rivals: {rival}: Ctrl-C: the document is not marked")));
+        }
+        Ok(())
+    }
+
+    /// A lab in the middle of a long cell, its report's folder and its data folder.
+    fn busy(&mut self, rival: &str) -> Result<(Child, PathBuf, PathBuf), Failure> {
         self.runs += 1;
         let (out, data) = (self.path("out"), self.path("data"));
         let mut arguments =
@@ -244,38 +276,57 @@ impl Yard {
         if let Some(at) = arguments.iter().position(|word| word == "--seconds") {
             arguments[at + 1] = "60".to_owned();
         }
+        let failed = |error: std::io::Error| Failure(format!("rivals: {error}"));
         let mut lab = Command::new(&self.binary)
             .args(&arguments)
             .current_dir(workspace())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| Failure(format!("rivals: {error}")))?;
-        let until = Instant::now() + RUN_LIMIT;
-        let server = loop {
-            if let Some(server) = server_in(&data) {
-                break Some(server);
+            .map_err(failed)?;
+        let said = lab.stderr.take().ok_or_else(|| Failure("rivals: no pipe".to_owned()))?;
+        let (tell, told) = std::sync::mpsc::channel();
+        // Reads on to the end, so that the lab never waits for its reader.
+        std::thread::spawn(move || {
+            for line in BufReader::new(said).lines().map_while(Result::ok) {
+                // The window has begun: the rate is told, and not as the warm-up's.
+                if line.contains("rows/s") && !line.contains("warm-up") {
+                    let _ = tell.send(());
+                }
             }
-            if Instant::now() > until || lab.try_wait().is_ok_and(|status| status.is_some()) {
-                break None;
-            }
-            std::thread::sleep(LOOK);
-        };
-        let killed = lab.kill().and_then(|()| lab.wait());
-        killed.map_err(|error| Failure(format!("rivals: the lab cannot be killed: {error}")))?;
-        let server = server.ok_or_else(|| Failure(format!("rivals: {rival} did not start")))?;
-        let until = Instant::now() + ORPHAN_LIMIT;
-        while Path::new(&format!("/proc/{server}")).exists() {
-            if Instant::now() > until {
-                return Err(Failure(format!(
-                    "rivals: {rival}'s server, process {server}, outlives its lab"
-                )));
-            }
-            std::thread::sleep(LOOK);
+        });
+        if told.recv_timeout(RUN_LIMIT).is_err() {
+            let _ = lab.kill().and_then(|()| lab.wait());
+            return Err(Failure(format!("rivals: {rival} did not come to its window")));
         }
-        let _ = fs::remove_dir_all(&data);
-        Ok(())
+        Ok((lab, out, data))
     }
+}
+
+/// The server ends, and soon.
+fn gone(rival: &str, server: u32) -> Result<(), Failure> {
+    let until = Instant::now() + ORPHAN_LIMIT;
+    while Path::new(&format!("/proc/{server}")).exists() {
+        if Instant::now() > until {
+            return Err(Failure(format!(
+                "rivals: {rival}'s server, process {server}, outlives its lab"
+            )));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
+}
+
+/// What Ctrl-C sends.
+fn signal(id: u32) {
+    let _ = Command::new("kill").args(["-INT", &id.to_string()]).status();
+}
+
+fn read_document(out: &Path) -> Result<Value, Failure> {
+    let path = out.join("run.json");
+    let failed = |what: String| Failure(format!("rivals: {}: {what}", path.display()));
+    let text = fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| failed(error.to_string()))
 }
 
 enum Ran {
@@ -314,7 +365,7 @@ fn finish(binary: &Path, arguments: &[String]) -> Result<Output, Failure> {
     let guard = std::thread::spawn(move || {
         if ended.recv_timeout(RUN_LIMIT) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
             // The lab stops its servers on the signal that Ctrl-C sends.
-            let _ = Command::new("kill").args(["-INT", &id.to_string()]).status();
+            signal(id);
         }
     });
     let output = child.wait_with_output().map_err(failed);

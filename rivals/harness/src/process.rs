@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - It runs in a process group of its own, so that Ctrl-C on the terminal reaches the lab alone.
-//! - It is told to stop when the thread that started it dies, however that dies (`setpriv --pdeathsig`, where the
+//! - It is stopped when the thread that started it dies, however that dies (`setpriv --pdeathsig`, where the
 //!   machine has util-linux).
 //! - Dropping it stops it: by its stop signal, and by SIGKILL when that has done nothing for a minute.
 
@@ -49,7 +49,9 @@ impl Launch {
         }
         let setpriv = find_program(&["setpriv"], &[]);
         if let Some(setpriv) = &setpriv {
-            let signal = if self.interrupt { "INT" } else { "TERM" };
+            // PostgreSQL's parent must tell its children. MariaDB is one process, and a SIGTERM during its start can
+            // leave it hanging for ever; its folder is not needed any more.
+            let signal = if self.interrupt { "INT" } else { "KILL" };
             words.extend([setpriv.into(), "--pdeathsig".into(), signal.into()]);
             if let Some(account) = &self.account {
                 words.extend([

@@ -289,6 +289,13 @@ impl Rival for MariaDb {
                 told.counters.insert(name, number);
             }
         }
+        // Shown only to accounts that may see it; of the same name, all together.
+        let mutexes = self.desk.query::<(String, String, String), _>("SHOW ENGINE INNODB MUTEX");
+        for (_, name, status) in mutexes.unwrap_or_default() {
+            if let Some(waits) = status.split_once('=').and_then(|(_, n)| n.parse::<f64>().ok()) {
+                *told.counters.entry(format!("waits of {name}")).or_default() += waits;
+            }
+        }
         Ok(told)
     }
 
