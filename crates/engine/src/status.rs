@@ -33,8 +33,9 @@ struct Cells {
     singletons: AtomicU64,
     writes: AtomicU64,
     /// Of the transaction that is active: its log, as of its last statement.
-    log_bytes: AtomicU64,
+    log_first: AtomicU64,
     log_last: AtomicU64,
+    log_end: AtomicU64,
 }
 
 /// See the file's first lines.
@@ -50,7 +51,7 @@ impl Status {
     pub(crate) fn begin(&self, isolation: Isolation) {
         self.0.isolation.store(isolation as u8, Relaxed);
         self.0.begun_unix_ns.store(runtime::clock::unix_ns(), Relaxed);
-        self.note_log(0, 0);
+        self.note_log(0, 0, 0);
         self.0.number.store(self.0.number.load(Relaxed) + 1, Relaxed);
         self.0.state.store(ACTIVE, Relaxed);
     }
@@ -67,11 +68,12 @@ impl Status {
         self.0.writes.store(self.0.writes.load(Relaxed) + 1, Relaxed);
     }
 
-    /// What the transaction has logged so far, in bytes, and its last record.
+    /// The transaction's first and last record, and the log's end behind it.
     #[inline]
-    pub(crate) fn note_log(&self, bytes: u64, last: u64) {
-        self.0.log_bytes.store(bytes, Relaxed);
+    pub(crate) fn note_log(&self, first: u64, last: u64, end: u64) {
+        self.0.log_first.store(first, Relaxed);
         self.0.log_last.store(last, Relaxed);
+        self.0.log_end.store(end, Relaxed);
     }
 
     fn counts(&self) -> Activity {
@@ -145,8 +147,10 @@ pub struct TransactionInfo {
     pub begun_unix_ns: u64,
     /// It has logged something.
     pub writes: bool,
-    /// Bytes of log and the last record, as of its last statement; 0 before it wrote.
+    /// Bytes of log since its first record (with what others wrote meanwhile), that record and the last one, as of its
+    /// last statement; 0 before it wrote.
     pub log_bytes: u64,
+    pub first_lsn: Lsn,
     pub last_lsn: Lsn,
 }
 
@@ -244,7 +248,8 @@ impl Database {
                 isolation: levels[usize::from(s.0.isolation.load(Relaxed)).min(4)],
                 begun_unix_ns: s.0.begun_unix_ns.load(Relaxed),
                 writes: writers.contains(owner),
-                log_bytes: s.0.log_bytes.load(Relaxed),
+                log_bytes: s.0.log_end.load(Relaxed).saturating_sub(s.0.log_first.load(Relaxed)),
+                first_lsn: Lsn(s.0.log_first.load(Relaxed)),
                 last_lsn: Lsn(s.0.log_last.load(Relaxed)),
             })
             .collect()

@@ -180,7 +180,9 @@ impl Txn {
             self.shared.locks.release_brief(&mut self.held);
         }
         if self.has_written() {
-            self.status.note_log(self.context.log_bytes(), self.context.last().0);
+            let last = self.context.last().0;
+            let first = last - self.context.log_bytes();
+            self.status.note_log(first, last, self.shared.log.tail().0);
         }
     }
 

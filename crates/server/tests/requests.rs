@@ -422,3 +422,24 @@ fn kill_frees_what_an_idle_session_holds_and_stops_one_that_waits() {
     assert_eq!(admin.query("SELECT a FROM held").rows, [[Value::Int(11)]]);
     assert_eq!(admin.query(&format!("KILL {idle_spid}")).errors(), [6106]);
 }
+
+#[test]
+fn a_connection_its_listener_and_its_node_are_listed() {
+    let served = serve(Limits::default());
+    let (mut client, mut other) = (served.client(), served.client());
+    let logins =
+        "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'Logins/sec'";
+    assert!(other.query(logins).rows[0][0].as_i64() >= Some(2));
+    let rows = client
+        .query(
+            "SELECT c.num_reads, c.num_writes, l.port FROM sys.dm_exec_connections AS c \
+             JOIN sys.dm_tcp_listener_states AS l ON l.port = c.local_tcp_port AND l.state_desc = 'ONLINE' \
+             JOIN sys.dm_os_nodes AS n ON n.node_id = c.node_affinity WHERE c.session_id = @@SPID",
+        )
+        .rows;
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    // At least PRELOGIN, LOGIN7 and this request came, and two answers went.
+    assert!(rows[0][0].as_i64() >= Some(2) && rows[0][1].as_i64() >= Some(2), "{rows:?}");
+    let users = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'User Connections'";
+    assert_eq!(client.query(users).rows[0][0], Value::BigInt(2));
+}

@@ -117,6 +117,164 @@ fn statistics_views() {
     );
 }
 
+/// Sources: reference pages of sys.dm_os_tasks, dm_os_workers, dm_os_threads, dm_os_nodes, dm_os_memory_nodes,
+/// dm_os_waiting_tasks, dm_os_memory_clerks, dm_io_*, dm_tran_*, dm_db_*, dm_exec_*, dm_tcp_listener_states.
+#[test]
+fn views_of_execution_io_and_transactions() {
+    check(
+        "sys.dm_io_virtual_file_stats",
+        true,
+        "database_id smallint, file_id smallint, sample_ms bigint, num_of_reads bigint, num_of_bytes_read bigint, \
+         io_stall_read_ms bigint, io_stall_queued_read_ms bigint, num_of_writes bigint, num_of_bytes_written bigint, \
+         io_stall_write_ms bigint, io_stall_queued_write_ms bigint, io_stall bigint, size_on_disk_bytes bigint, \
+         file_handle varbinary(8)",
+    );
+    check(
+        "sys.dm_io_pending_io_requests",
+        true,
+        "io_completion_request_address varbinary(8), io_type nvarchar(60), io_pending_ms_ticks bigint, io_pending int, \
+         io_completion_routine_address varbinary(8), io_user_data_address varbinary(8), \
+         scheduler_address varbinary(8), io_handle varbinary(8), io_offset bigint, io_handle_path nvarchar(256)",
+    );
+    check(
+        "sys.dm_os_tasks",
+        true,
+        "task_address varbinary(8), task_state nvarchar(60), context_switches_count int, pending_io_count int, \
+         pending_io_byte_count bigint, pending_io_byte_average int, scheduler_id int, session_id smallint, \
+         exec_context_id int, request_id int, worker_address varbinary(8), host_address varbinary(8), \
+         parent_task_address varbinary(8)",
+    );
+    check(
+        "sys.dm_os_workers",
+        true,
+        "worker_address varbinary(8), status int, is_preemptive bit, is_fiber bit, is_sick bit, \
+         is_in_cc_exception bit, is_fatal_exception bit, is_inside_catch bit, \
+         is_in_polling_io_completion_routine bit, context_switch_count int, pending_io_count int, \
+         pending_io_byte_count bigint, pending_io_byte_average int, wait_started_ms_ticks bigint, \
+         wait_resumed_ms_ticks bigint, task_bound_ms_ticks bigint, worker_created_ms_ticks bigint, exception_num int, \
+         exception_severity int, exception_address varbinary(8), affinity bigint, state nvarchar(60), \
+         start_quantum bigint, end_quantum bigint, last_wait_type nvarchar(60), return_code int, quantum_used bigint, \
+         max_quantum bigint, boost_count int, tasks_processed_count int, fiber_address varbinary(8), \
+         task_address varbinary(8), memory_object_address varbinary(8), thread_address varbinary(8), \
+         signal_worker_address varbinary(8), scheduler_address varbinary(8), processor_group smallint",
+    );
+    check(
+        "sys.dm_os_threads",
+        true,
+        "thread_address varbinary(8), started_by_sqlservr bit, os_thread_id int, status int, \
+         instruction_address varbinary(8), creation_time datetime, kernel_time bigint, usermode_time bigint, \
+         stack_base_address varbinary(8), stack_end_address varbinary(8), stack_bytes_committed int, \
+         stack_bytes_used int, affinity bigint, Priority int, Locale int, Token varbinary(8), is_impersonating int, \
+         is_waiting_on_loader_lock int, fiber_data varbinary(8), thread_handle varbinary(8), \
+         event_handle varbinary(8), scheduler_address varbinary(8), worker_address varbinary(8), \
+         fiber_context_address varbinary(8), self_address varbinary(8), processor_group smallint",
+    );
+    check(
+        "sys.dm_os_nodes",
+        true,
+        "node_id smallint, node_state_desc nvarchar(256), memory_object_address varbinary(8), \
+         memory_clerk_address varbinary(8), io_completion_worker_address varbinary(8), memory_node_id smallint, \
+         cpu_affinity_mask bigint, online_scheduler_count smallint, idle_scheduler_count smallint, \
+         active_worker_count int, avg_load_balance int, timer_task_affinity_mask bigint, \
+         permanent_task_affinity_mask bigint, resource_monitor_state bit, online_scheduler_mask bigint, \
+         processor_group smallint, cpu_count int",
+    );
+    check(
+        "sys.dm_os_memory_nodes",
+        true,
+        "memory_node_id smallint, virtual_address_space_reserved_kb bigint, virtual_address_space_committed_kb bigint, \
+         locked_page_allocations_kb bigint, pages_kb bigint, shared_memory_reserved_kb bigint, \
+         shared_memory_committed_kb bigint, cpu_affinity_mask bigint, online_scheduler_mask bigint, \
+         processor_group smallint, foreign_committed_kb bigint, target_kb bigint",
+    );
+    check(
+        "sys.dm_os_memory_clerks",
+        true,
+        "memory_clerk_address varbinary(8), type nvarchar(60), name nvarchar(256), memory_node_id smallint, \
+         pages_kb bigint, virtual_memory_reserved_kb bigint, virtual_memory_committed_kb bigint, \
+         awe_allocated_kb bigint, shared_memory_reserved_kb bigint, shared_memory_committed_kb bigint, \
+         page_size_in_bytes bigint, page_allocator_address varbinary(8), host_address varbinary(8)",
+    );
+    check(
+        "sys.dm_os_waiting_tasks",
+        true,
+        "waiting_task_address varbinary(8), session_id smallint, exec_context_id int, wait_duration_ms bigint, \
+         wait_type nvarchar(60), resource_address varbinary(8), blocking_task_address varbinary(8), \
+         blocking_session_id smallint, blocking_exec_context_id int, resource_description nvarchar(3072)",
+    );
+    check(
+        "sys.dm_db_index_usage_stats",
+        true,
+        "database_id smallint, object_id int, index_id int, user_seeks bigint, user_scans bigint, user_lookups bigint, \
+         user_updates bigint, last_user_seek datetime, last_user_scan datetime, last_user_lookup datetime, \
+         last_user_update datetime, system_seeks bigint, system_scans bigint, system_lookups bigint, \
+         system_updates bigint, last_system_seek datetime, last_system_scan datetime, last_system_lookup datetime, \
+         last_system_update datetime",
+    );
+    check(
+        "sys.dm_db_log_stats",
+        true,
+        "database_id int, recovery_model nvarchar(60), log_min_lsn nvarchar(24), log_end_lsn nvarchar(24), \
+         current_vlf_sequence_number bigint, current_vlf_size_mb float, total_vlf_count bigint, \
+         total_log_size_mb float, active_vlf_count bigint, active_log_size_mb float, \
+         log_truncation_holdup_reason nvarchar(60), log_backup_time datetime, log_backup_lsn nvarchar(24), \
+         log_since_last_log_backup_mb float, log_checkpoint_lsn nvarchar(24), log_since_last_checkpoint_mb float, \
+         log_recovery_lsn nvarchar(24), log_recovery_size_mb float, recovery_vlf_count bigint",
+    );
+    check(
+        "sys.dm_tran_locks",
+        true,
+        "resource_type nvarchar(60), resource_subtype nvarchar(60), resource_database_id int, \
+         resource_description nvarchar(256), resource_associated_entity_id bigint, resource_lock_partition int, \
+         request_mode nvarchar(60), request_type nvarchar(60), request_status nvarchar(60), \
+         request_reference_count smallint, request_lifetime int, request_session_id int, \
+         request_exec_context_id int, request_request_id int, request_owner_type nvarchar(60), \
+         request_owner_id bigint, request_owner_guid uniqueidentifier, request_owner_lockspace_id nvarchar(32), \
+         lock_owner_address varbinary(8)",
+    );
+    check(
+        "sys.dm_tran_active_transactions",
+        true,
+        "transaction_id bigint, name nvarchar(32), transaction_begin_time datetime, transaction_type int, \
+         transaction_uow uniqueidentifier, transaction_state int, transaction_status int, transaction_status2 int, \
+         dtc_state int, dtc_status int, dtc_isolation_level int, filestream_transaction_id varbinary(128)",
+    );
+    check(
+        "sys.dm_tran_session_transactions",
+        true,
+        "session_id int, transaction_id bigint, transaction_descriptor binary(8), enlist_count int, \
+         is_user_transaction bit, is_local bit, is_enlisted bit, is_bound bit, open_transaction_count int",
+    );
+    check(
+        "sys.dm_tran_database_transactions",
+        false,
+        "transaction_id bigint, database_id int, database_transaction_begin_time datetime, \
+         database_transaction_type int, database_transaction_state int, \
+         database_transaction_log_record_count bigint, database_transaction_log_bytes_used bigint",
+    );
+    check(
+        "sys.dm_tran_version_store_space_usage",
+        true,
+        "database_id int, reserved_page_count bigint, reserved_space_kb bigint",
+    );
+    check(
+        "sys.dm_tcp_listener_states",
+        true,
+        "listener_id int, ip_address nvarchar(48), is_ipv4 bit, port int, type tinyint, type_desc nvarchar(20), \
+         state tinyint, state_desc nvarchar(16), start_time datetime",
+    );
+    check(
+        "sys.dm_exec_sql_text",
+        true,
+        "dbid smallint, objectid int, number smallint, encrypted bit, text nvarchar(max)",
+    );
+    check(
+        "sys.dm_exec_input_buffer",
+        true,
+        "event_type nvarchar(256), parameters smallint, event_info nvarchar(max)",
+    );
+}
+
 #[test]
 fn catalog_views() {
     check(

@@ -126,8 +126,13 @@ impl Index {
 
 /// The trees of a table, by index_id.
 pub fn trees_of(table: &TableDef) -> Vec<(i32, engine::TreeId)> {
-    let clustered = table.primary_key.is_some() && !table.is_heap();
-    vec![(i32::from(clustered), table.tree)]
+    let key = table.primary_key.as_ref().filter(|k| k.clustered && !table.is_heap());
+    let mut all = Vec::new();
+    if table.clustered_index().is_none() {
+        all.push((i32::from(key.is_some()), table.tree));
+    }
+    all.extend(table.indexes.iter().map(|index| (index.index_id, index.tree)));
+    all
 }
 
 fn rows(context: &Context<'_>, _: &[Value]) -> Result<Vec<Index>, SqlError> {

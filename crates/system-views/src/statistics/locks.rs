@@ -6,11 +6,14 @@
 //! in the instance. Uncontended intent locks are counted, not listed (docs/compatibility.md).
 
 use super::snapshot::{Address, Snapshot};
+use crate::catalog_views::indexes::trees_of;
 use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, view};
 use crate::facts::SessionFacts;
+use catalog::TableDef;
 use engine::{LockResource, LockRow, Owner, TransactionInfo};
 use executor::SqlError;
+use std::sync::Arc;
 use types::Value;
 
 /// The views of this file.
@@ -25,7 +28,8 @@ fn object_of(context: &Context<'_>, database: i32, tree: u64) -> Option<i32> {
         catalog::ObjectRef::Table(table) => Some(table),
         _ => None,
     });
-    tables.find(|table| table.tree.0.0 == tree).map(|table| table.object_id)
+    let has = |table: &Arc<TableDef>| trees_of(table).iter().any(|(_, id)| id.0.0 == tree);
+    tables.find(has).map(|table| table.object_id)
 }
 
 /// A lock's kind, its description and what it belongs to, as sys.dm_tran_locks shows them.
@@ -281,7 +285,7 @@ view! {
     database_transaction_log_bytes_reserved bigint = 0i64;
     database_transaction_log_bytes_used_system int = 0;
     database_transaction_log_bytes_reserved_system int = 0;
-    database_transaction_begin_lsn numeric(25, 0) null = lsn(t.info.last_lsn.0 - t.info.log_bytes);
+    database_transaction_begin_lsn numeric(25, 0) null = lsn(t.info.first_lsn.0);
     database_transaction_last_lsn numeric(25, 0) null = lsn(t.info.last_lsn.0);
     database_transaction_most_recent_savepoint_lsn numeric(25, 0) null = NULL;
     database_transaction_commit_lsn numeric(25, 0) null = NULL;
