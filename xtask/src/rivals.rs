@@ -306,7 +306,12 @@ impl Yard {
 /// The server ends, and soon.
 fn gone(rival: &str, server: u32) -> Result<(), Failure> {
     let until = Instant::now() + ORPHAN_LIMIT;
-    while Path::new(&format!("/proc/{server}")).exists() {
+    // Whoever inherits it may be slow to bury it.
+    let lives = || {
+        let stat = fs::read_to_string(format!("/proc/{server}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+    };
+    while lives() {
         if Instant::now() > until {
             return Err(Failure(format!(
                 "rivals: {rival}'s server, process {server}, outlives its lab"
