@@ -318,6 +318,7 @@ impl Load for EmbeddedLoad {
         Ok(Figures {
             sample: measure::sample().since(&self.before),
             latency: measure::latency(),
+            commit_mean_ns: measure::commit_mean_ns(),
             log_writes: measure::log_writes(),
             schedulers: self.instance.schedulers().count(),
             switches: in_force(&self.switches),

@@ -89,6 +89,11 @@ pub(crate) fn latency() -> Histogram {
     Histogram { buckets }
 }
 
+/// The exact mean of commits since the last [`clear`], in nanoseconds.
+pub(crate) fn commit_mean_ns() -> Option<f64> {
+    commits::snapshot().mean_ns()
+}
+
 /// Where the time of log writes went since the last [`clear`], and, as `commit: ..`, that of those who waited for them.
 pub(crate) fn log_writes() -> Vec<WritePhase> {
     let timing = log_timing::snapshot();

@@ -9,15 +9,21 @@ use crate::{
 };
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Shows nothing; presses Ctrl-C when the window is open, if asked to.
-struct Quiet<'a>(Option<&'a AtomicBool>);
+/// Shows nothing; presses Ctrl-C when the window has rows, if asked to.
+#[derive(Default)]
+struct Quiet<'a> {
+    presses: Option<&'a AtomicBool>,
+    /// Rows at the window's first tick.
+    first: Option<u64>,
+}
 
 impl Progress for Quiet<'_> {
     fn begin(&mut self, _: usize, _: usize, _: &str) {}
     fn step(&mut self, _: &str) {}
-    fn tick(&mut self, _: f64, _: u64, _: f64, warm: bool) {
-        if let Some(flag) = self.0.filter(|_| warm) {
-            flag.store(true, Relaxed);
+    fn tick(&mut self, _: f64, rows: u64, _: f64, warm: bool) {
+        if let Some(flag) = self.presses.filter(|_| warm) {
+            let first = *self.first.get_or_insert(rows);
+            flag.fetch_or(rows > first, Relaxed);
         }
     }
     fn end(&mut self, _: &Cell) {}
@@ -37,7 +43,7 @@ fn settings(name: &str) -> Settings {
 fn run(settings: &Settings, interrupted: &AtomicBool, presses: bool) -> Ended {
     let experiment = experiment::find("singleton-insert").expect("it is there");
     let mut targets: Vec<Box<dyn Target>> = vec![Box::new(Embedded::default())];
-    let mut quiet = Quiet(presses.then_some(interrupted));
+    let mut quiet = Quiet { presses: presses.then_some(interrupted), first: None };
     crate::run(experiment, settings, &mut targets, "millrace lab run", interrupted, &mut quiet)
 }
 
@@ -135,6 +141,45 @@ fn a_small_run_of_each_shape_checks_itself() {
         let _ = std::fs::remove_dir_all(&shape.data);
         assert!(table::render(&run.cells).contains("rows/s"));
     }
+}
+
+#[test]
+fn pairs_alternate_and_are_compared() {
+    let settings = Settings {
+        pairs: 3,
+        rows: Some(200),
+        switches: [switch("log_reserve", &["lanes", "spinlock"])].into(),
+        ..settings("alternate")
+    };
+    let run = whole(&settings);
+    let arms: Vec<&str> = run.cells.iter().map(|cell| cell.label.as_str()).collect();
+    assert_eq!(arms, ["lanes", "spinlock", "spinlock", "lanes", "lanes", "spinlock"]);
+    let rounds: Vec<_> = run.cells.iter().filter_map(|cell| cell.round).collect();
+    assert_eq!(rounds.iter().map(|r| r.pair).collect::<Vec<_>>(), [0, 0, 1, 1, 2, 2]);
+    let compared = &run.comparisons[0];
+    assert_eq!((compared.figure.as_str(), compared.pairs), ("rows_per_s", 3));
+    assert!(compared.a.contains("lanes") && compared.b.contains("spinlock"));
+    assert!(compared.low <= compared.ratio && compared.ratio <= compared.high);
+    assert!(table::comparisons(&run.comparisons).contains("least effect"));
+    // Four cells are no pair.
+    let four = Settings { sessions: vec![1, 2], ..settings };
+    let ended = self::run(&four, &AtomicBool::new(false), false);
+    assert!(ended.error.is_some_and(|error| error.to_string().contains("--pairs")));
+}
+
+#[test]
+fn a_server_that_is_not_there_says_what_to_do() {
+    // A port that was free a moment ago.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr());
+    let text = format!("mssql://sa@{}", free.expect("a port"));
+    let parsed = crate::TargetKind::parse(&crate::remote::RemoteKind(|| None), &text);
+    let mut targets = vec![parsed.expect("its kind").expect("an address")];
+    let experiment = experiment::find("singleton-insert").expect("it is there");
+    let settings = Settings { rows: None, ..settings("nowhere") };
+    let flag = AtomicBool::new(false);
+    let ended = crate::run(experiment, &settings, &mut targets, "", &flag, &mut Quiet::default());
+    let told = ended.error.map(|error| error.to_string()).unwrap_or_default();
+    assert!(told.contains("millrace serve"), "{told}");
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //!
 //! Test-and-set; on a collision back-off ([`crate::backoff`]), in which the OS thread's yields count as sleep. A
 //! collision is an acquisition whose first try failed. Nothing is recorded unless the lock was contended, and then
-//! once, when it is had.
+//! once, when it is had. Whoever spins does it under a frame of the class's name, for profilers.
+
+mod frames;
 
 pub use crate::backoff::Backoff;
 use crate::raw_spin::RawSpin;
@@ -55,14 +57,16 @@ impl<T> SpinLock<T> {
         if self.raw.try_take() {
             return;
         }
-        let mut backoff = Backoff::new();
-        loop {
-            backoff.burst(|| !self.raw.is_taken());
-            if !self.raw.is_taken() && self.raw.try_take() {
-                backoff.record(self.class);
-                return;
+        frames::under(self.class, &mut || {
+            let mut backoff = Backoff::new();
+            loop {
+                backoff.burst(|| !self.raw.is_taken());
+                if !self.raw.is_taken() && self.raw.try_take() {
+                    backoff.record(self.class);
+                    return;
+                }
             }
-        }
+        });
     }
 
     #[inline(always)]

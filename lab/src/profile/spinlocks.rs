@@ -1,38 +1,33 @@
-//! Which spinlock a sample was spinning for: the back-off's frame says that it was, its caller says for which.
+//! Which spinlock a sample was spinning for: `runtime::spin` spins under a frame of the class's name.
 
 use super::fold::Folded;
 use crate::document::StackShare;
 use std::collections::BTreeMap;
+use telemetry::SpinClass;
 
-/// Frames of the back-off itself.
-const BACKOFF: &[&str] =
-    &["lock_contended", "Backoff::burst", "backoff::Backoff", "Backoff>::burst"];
+/// Where those frames are.
+const FRAMES: &str = "runtime::spin::";
+/// A back-off without such a frame: page latches spin by themselves.
+const BACKOFF: &str = "runtime::backoff::";
+const OTHER: &str = "page latch or other";
 
-/// Who waits for what: a word in the name of a caller, and the lock. The first that fits.
-const CALLERS: &[(&str, &str)] = &[
-    ("flush_queue", "LOGFLUSHQ"),
-    ("flushq", "LOGFLUSHQ"),
-    ("log_manager", "LOGCACHE_ACCESS"),
-    ("xdes", "XDESMGR"),
-    ("transaction::", "XDESMGR"),
-    ("index_usage", "OPT_IDX_STATS"),
-    ("storage::alloc", "ALLOC_CACHES_HASH"),
-    ("storage::store", "ALLOC_CACHES_HASH"),
-    ("buffer_pool::frames", "BUF_FREE_LIST"),
-    ("buffer_pool::io", "BUF_HASH"),
-    ("lock_manager", "LOCK_HASH"),
-    ("scheduler::", "SOS_SCHEDULER"),
-];
-const OTHER: &str = "another lock or latch";
-
-/// The share of all samples that spun, by lock.
+/// The share of all samples that spun, by lock, the largest first.
 pub(super) fn shares(folded: &Folded) -> Vec<StackShare> {
+    let classes: Vec<(String, &str)> =
+        SpinClass::ALL.iter().map(|class| (format!("::{class:?}"), class.name())).collect();
+    let lock_of = |frame: &String| {
+        let at = frame.find(FRAMES)?;
+        let class = classes.iter().find(|(suffix, _)| frame[at..].ends_with(suffix))?;
+        Some(class.1)
+    };
     let total: u64 = folded.iter().map(|(_, n)| n).sum();
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for (frames, n) in folded {
-        let spins = frames.iter().rposition(|frame| BACKOFF.iter().any(|b| frame.contains(b)));
-        if let Some(at) = spins {
-            *counts.entry(lock_of(&frames[..at])).or_default() += n;
+        let spins = || frames.iter().any(|frame| frame.contains(BACKOFF));
+        if let Some(lock) =
+            frames.iter().rev().find_map(lock_of).or_else(|| spins().then_some(OTHER))
+        {
+            *counts.entry(lock).or_default() += n;
         }
     }
     let mut all: Vec<StackShare> = counts
@@ -46,19 +41,6 @@ pub(super) fn shares(folded: &Folded) -> Vec<StackShare> {
     all
 }
 
-/// The nearest caller outside the lock's own code decides.
-fn lock_of(callers: &[String]) -> &'static str {
-    let own = |frame: &str| {
-        frame.contains("runtime::spin")
-            || frame.contains("runtime::backoff")
-            || BACKOFF.iter().any(|b| frame.contains(b))
-    };
-    let nearest = callers.iter().rev().find(|frame| !own(frame));
-    nearest
-        .and_then(|frame| CALLERS.iter().find(|(word, _)| frame.contains(word)))
-        .map_or(OTHER, |(_, lock)| lock)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,16 +50,13 @@ mod tests {
     }
 
     #[test]
-    fn the_caller_names_the_lock() {
-        let spin = "<runtime::spin::SpinLock<()>>::lock_contended";
+    fn the_frame_names_the_lock() {
+        let cache = "runtime::spin::frames::of::LogCacheAccess";
         let folded = vec![
-            stack(
-                &["main", "log_manager::append::reserve", spin, "runtime::backoff::Backoff::burst"],
-                30,
-            ),
-            stack(&["main", "storage::alloc::PageSource::next", spin], 10),
-            stack(&["main", "buffer_pool::pool::pin", "runtime::backoff::Backoff::burst"], 5),
-            stack(&["main", "log_manager::append::copy"], 55),
+            stack(&["main", "log_manager::log::append", cache, "runtime::backoff::burst"], 30),
+            stack(&["main", "storage::alloc::next", "runtime::spin::frames::Alloc"], 10),
+            stack(&["main", "buffer_pool::pool::until_quiet", "runtime::backoff::burst"], 5),
+            stack(&["main", "log_manager::log::append", "other::LogCacheAccess"], 55),
         ];
         let got: Vec<_> = shares(&folded).into_iter().map(|s| (s.name, s.total)).collect();
         let wanted = [("LOGCACHE_ACCESS", 0.30), ("ALLOC_CACHES_HASH", 0.10), (OTHER, 0.05)];

@@ -2,7 +2,10 @@
 
 use super::*;
 use runtime::clock;
+use runtime::spin::SpinLock;
 use scheduler::{Config, Schedulers};
+use std::sync::Arc;
+use telemetry::{SpinClass, spins};
 
 #[inline(never)]
 fn innermost_of_the_test(until_ns: u64) -> u64 {
@@ -16,6 +19,40 @@ fn innermost_of_the_test(until_ns: u64) -> u64 {
 #[inline(never)]
 fn caller_in_the_coroutine(until_ns: u64) -> u64 {
     std::hint::black_box(innermost_of_the_test(until_ns)) + 1
+}
+
+/// Two threads that want one lock all the time; each holds it long enough for the other to spin.
+fn contend(lock: &SpinLock<u64>, until_ns: u64) {
+    while clock::now_ns() < until_ns {
+        let mut held = lock.lock();
+        (0..2_000).for_each(|i| *held = std::hint::black_box(held.wrapping_add(i)));
+    }
+}
+
+#[test]
+fn a_spin_is_told_under_its_lock() {
+    let Ok(mut profiler) = Profiler::start() else { return };
+    let lock = Arc::new(SpinLock::new(SpinClass::VersionStore, 0_u64));
+    let began_ns = clock::now_ns();
+    let spins =
+        || spins::snapshot().iter().find(|s| s.name == "VERSIONSTORE").map_or(0, |s| s.spins);
+    let before = spins();
+    // Until enough was spun to be seen, however slow the machine.
+    while spins() - before < 1_500_000 && clock::now_ns() - began_ns < 60_000_000_000 {
+        let until_ns = clock::now_ns() + 50_000_000;
+        std::thread::scope(|scope| {
+            (0..2).for_each(|_| drop(scope.spawn(|| contend(&lock, until_ns))));
+            while clock::now_ns() < until_ns {
+                profiler.drain();
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            profiler.drain();
+        });
+    }
+    let spun = spins() - before;
+    let profile = profiler.finish().profile(&[]);
+    let share = profile.spinlocks.iter().find(|s| s.name == "VERSIONSTORE");
+    assert!(share.is_some_and(|s| s.total > 0.0), "{spun} spins: {:?}", profile.spinlocks);
 }
 
 #[test]

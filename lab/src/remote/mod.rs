@@ -111,7 +111,7 @@ impl Target for Remote {
             return Err(LabError::Options(why.to_owned()));
         }
         progress.step("connecting");
-        let mut desk = Desk::open(&self.address)?;
+        let mut desk = Desk::open(&self.address).map_err(|error| unreachable(&self.address, error))?;
         let number = DATABASES.fetch_add(1, Relaxed);
         let database = format!("millrace_lab_{}_{number}", std::process::id());
         progress.step("creating the database");
@@ -136,6 +136,15 @@ impl Target for Remote {
         load.clients = Some(Clients::start(&job, workload.sessions)?);
         Ok(Box::new(load))
     }
+}
+
+/// What to do when the first connection fails.
+fn unreachable(address: &Address, error: LabError) -> LabError {
+    let LabError::Connection(what) = error else { return error };
+    LabError::Connection(format!(
+        "{what}; is a server listening at {address}? `millrace serve` starts one, and its password is taken from \
+         MILLRACE_SA_PASSWORD or MSSQL_SA_PASSWORD"
+    ))
 }
 
 fn set_up(
