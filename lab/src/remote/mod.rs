@@ -111,7 +111,8 @@ impl Target for Remote {
             return Err(LabError::Options(why.to_owned()));
         }
         progress.step("connecting");
-        let mut desk = Desk::open(&self.address).map_err(|error| unreachable(&self.address, error))?;
+        let mut desk =
+            Desk::open(&self.address).map_err(|error| unreachable(&self.address, error))?;
         let number = DATABASES.fetch_add(1, Relaxed);
         let database = format!("millrace_lab_{}_{number}", std::process::id());
         progress.step("creating the database");

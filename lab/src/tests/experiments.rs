@@ -21,7 +21,7 @@ fn run(name: &str, change: impl FnOnce(Settings) -> Settings) -> Run {
         targets.push(Box::new(Embedded::default()));
     }
     let going = AtomicBool::new(false);
-    let ended = crate::run(experiment, &settings, &mut targets, "", &going, &mut Quiet(None));
+    let ended = crate::run(experiment, &settings, &mut targets, "", &going, &mut Quiet::default());
     if let Some(error) = ended.error {
         panic!("{name}: {error}");
     }
