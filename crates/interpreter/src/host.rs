@@ -10,7 +10,9 @@ use catalog::ProcedureDef;
 use executor::{SqlError, SqlMessage};
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
-use syntax::ast::{AlterDatabaseAction, CreateDatabase, RestoreKind, ServerSwitch};
+use syntax::ast::{
+    AlterDatabaseAction, CreateDatabase, ProcessAffinity, RestoreKind, ServerSwitch,
+};
 use types::Value;
 
 /// An open database: the storage engine's door and the catalog that says what is in it.
@@ -24,6 +26,23 @@ pub struct OpenDatabase {
     pub engine: Arc<engine::Database>,
     /// What exists in it.
     pub catalog: Arc<catalog::Catalog>,
+}
+
+/// An option of sp_configure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ConfigurationOption {
+    /// As SQL Server writes it.
+    pub name: &'static str,
+    /// The least and the greatest value.
+    pub minimum: i64,
+    /// See `minimum`.
+    pub maximum: i64,
+    /// As it was set last.
+    pub configured: i64,
+    /// Since the last RECONFIGURE.
+    pub in_use: i64,
+    /// Seen only while 'show advanced options' is 1.
+    pub is_advanced: bool,
 }
 
 /// The instance as a session sees it. The session layer implements it.
@@ -70,13 +89,28 @@ pub trait Host {
         let _ = name;
         Err(SqlError::unsupported("sp_detach_db without a server"))
     }
-    /// sp_configure and other instance options, by SQL Server's name in lower case; `None` reads. The value
-    /// now in force comes back. Unknown options: 15123.
-    fn option(&mut self, name: &str, value: Option<&Value>) -> Result<Value, SqlError>;
+    /// The options of sp_configure, by name.
+    fn configuration(&self) -> Vec<ConfigurationOption> {
+        Vec::new()
+    }
+    /// Sets one, by its name in full; it comes into use by RECONFIGURE. 15129 for a value out of range.
+    fn configure(&mut self, name: &str, value: i64) -> Result<(), SqlError> {
+        let _ = value;
+        Err(SqlError::new(15123, 16, format!("The configuration option '{name}' does not exist.")))
+    }
+    /// RECONFIGURE; what cannot come into use changes nothing.
+    fn reconfigure(&mut self) -> Result<(), SqlError> {
+        Ok(())
+    }
     /// ALTER SERVER CONFIGURATION SET MILLRACE: all of them, or, with an error, none. 155 for a switch that there is
     /// not, 15129 for a value that it does not take.
     fn alter_switches(&mut self, switches: &[ServerSwitch]) -> Result<(), SqlError> {
         let _ = switches;
+        Err(SqlError::unsupported("ALTER SERVER CONFIGURATION without a server"))
+    }
+    /// ALTER SERVER CONFIGURATION SET PROCESS AFFINITY; 5832 when a CPU or node is not there.
+    fn process_affinity(&mut self, affinity: &ProcessAffinity) -> Result<(), SqlError> {
+        let _ = affinity;
         Err(SqlError::unsupported("ALTER SERVER CONFIGURATION without a server"))
     }
     /// DBCC TRACEON / TRACEOFF for the whole server; unknown flags are accepted.

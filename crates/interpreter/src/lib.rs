@@ -35,6 +35,7 @@ mod backup;
 mod cache;
 mod call;
 mod checkdb;
+mod configure;
 mod dbcc_statistics;
 mod define;
 mod describe;
@@ -61,7 +62,7 @@ pub use backup::{MediaOrder, MediaRows};
 pub use batch::{execute_batch, execute_call, execute_transaction};
 pub use bulk::{BulkLoad, is_insert_bulk};
 pub use environment::name_parts;
-pub use host::{Host, OpenDatabase};
+pub use host::{ConfigurationOption, Host, OpenDatabase};
 pub use identity::Identity;
 pub use rpc::{
     BeginNext, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest, well_known,

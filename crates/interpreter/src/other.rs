@@ -153,10 +153,17 @@ impl Vm<'_> {
                     .checkpoint()
                     .map_err(|e| executor::from_engine(e, None, &database.name))?;
             }
-            StmtKind::Reconfigure => self.check_server(Permission::AlterSettings)?,
+            StmtKind::Reconfigure => {
+                self.check_server(Permission::AlterSettings)?;
+                self.host.reconfigure()?;
+            }
             StmtKind::AlterServer(AlterServer::Millrace(switches)) => {
                 self.check_server(Permission::AlterServerState)?;
                 self.host.alter_switches(switches)?;
+            }
+            StmtKind::AlterServer(AlterServer::ProcessAffinity(affinity)) => {
+                self.check_server(Permission::AlterSettings)?;
+                self.host.process_affinity(affinity)?;
             }
             StmtKind::Nothing => {}
             StmtKind::NotSupported { what } => return Err(SqlError::unsupported(what).into()),

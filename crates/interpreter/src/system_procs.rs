@@ -4,8 +4,7 @@ use crate::code::Code;
 use crate::exec::Argument;
 use crate::vm::{Halted, Vm};
 use binder::ObjectName;
-use executor::{ColumnMeta, Command, SqlError, SqlMessage};
-use security::Permission;
+use executor::{ColumnMeta, Command, SqlError};
 use types::{Len, SqlType, Value};
 
 impl Vm<'_> {
@@ -172,45 +171,6 @@ impl Vm<'_> {
                     "The value was not set for this key because the total size of keys and values in the session \
                      context would exceed its limit.",
                 ));
-            }
-        }
-        Ok(())
-    }
-
-    fn configure(&mut self, args: &[Argument]) -> Result<(), SqlError> {
-        let Some(name) = args.first().and_then(|a| a.value.as_ref()).and_then(Value::as_str) else {
-            return Err(SqlError::unsupported("sp_configure without arguments"));
-        };
-        let name = name.to_ascii_lowercase();
-        match args.get(1).and_then(|a| a.value.as_ref()) {
-            Some(value) => {
-                self.check_server(Permission::AlterSettings)?;
-                let old = self.host.option(&name, None)?;
-                let new = self.host.option(&name, Some(value))?;
-                let show = |v: &Value| {
-                    types::format::to_text(v, v.natural_type(), 0)
-                        .ok()
-                        .flatten()
-                        .unwrap_or_default()
-                };
-                let text = format!(
-                    "Configuration option '{name}' changed from {} to {}. Run the RECONFIGURE statement to install.",
-                    show(&old),
-                    show(&new)
-                );
-                self.sink.message(&SqlMessage::info(15457, 1, text));
-            }
-            None => {
-                let value = self.host.option(&name, None)?;
-                let text = SqlType::NVarChar(Len::N(128));
-                let column = |name: &str, ty| ColumnMeta::new(name, ty, false);
-                self.sink.columns(&[
-                    column("name", text),
-                    column("config_value", value.natural_type()),
-                    column("run_value", value.natural_type()),
-                ]);
-                self.sink.row(&[Value::str(&name), value.clone(), value]);
-                self.tell_done(Command::Select, Some(1));
             }
         }
         Ok(())

@@ -43,6 +43,8 @@ pub(crate) struct Core {
     inbox: CachePadded<Mutex<Inbox>>,
     has_mail: CachePadded<AtomicBool>,
     asleep: AtomicBool,
+    /// New tasks come to it.
+    pub online: AtomicBool,
     /// Schedulers of the set that are not asleep. The last to fall asleep watches the pollers.
     pub awake: Arc<AtomicUsize>,
     pub sleeper: Sleeper,
@@ -104,6 +106,8 @@ pub struct Stats {
     pub sockets: usize,
     /// It sleeps in the kernel. A hint.
     pub asleep: bool,
+    /// New tasks come to it: [`crate::Schedulers::set_online`].
+    pub online: bool,
 }
 
 impl Core {
@@ -121,6 +125,7 @@ impl Core {
             inbox: CachePadded::default(),
             has_mail: CachePadded::default(),
             asleep: AtomicBool::new(false),
+            online: AtomicBool::new(true),
             awake,
             sleeper: Sleeper::new(reactor.clone())?,
             reactor,
@@ -246,6 +251,7 @@ impl Core {
             thread_id: Some(c.thread_id.load(Relaxed)).filter(|id| *id != 0),
             sockets: self.reactor.len(),
             asleep: self.is_asleep(),
+            online: self.online.load(Relaxed),
         }
     }
 }

@@ -138,7 +138,7 @@ impl Schedulers {
         Ok(Arc::new(Schedulers { cores, threads: Mutex::new(running), next, simulated: false }))
     }
 
-    /// Starts a task on scheduler `on`, or on the one with the fewest tasks. After [`Self::stop`] the
+    /// Starts a task on scheduler `on`, or on the one with the fewest tasks of those online. After [`Self::stop`] the
     /// task is dropped unrun, and joining it returns an error.
     pub fn spawn<T: Send + 'static>(
         &self,
@@ -160,10 +160,35 @@ impl Schedulers {
         let n = self.cores.len();
         let first = self.next.fetch_add(1, Relaxed);
         let in_turn = (0..n).map(|i| &self.cores[(first + i) % n]);
-        match in_turn.min_by_key(|core| core.tasks.load(Relaxed)) {
+        let online = in_turn.filter(|core| core.online.load(Relaxed));
+        match online.min_by_key(|core| core.tasks.load(Relaxed)) {
             Some(core) => core,
             None => stdx::fatal!("there are no schedulers"),
         }
+    }
+
+    /// Which schedulers get new tasks, by their CPUs; all do at the start. Those that are not chosen go on with what
+    /// they have. False, and nothing is changed, if no scheduler is chosen.
+    pub fn set_online(&self, chosen: impl Fn(usize) -> bool) -> bool {
+        let is_chosen = |core: &&Arc<Core>| core.cpu.is_none_or(&chosen);
+        if !self.cores.iter().any(|core| is_chosen(&core)) {
+            return false;
+        }
+        // First those that come, so that there is one at every moment.
+        self.cores.iter().filter(is_chosen).for_each(|core| core.online.store(true, Relaxed));
+        let gone = self.cores.iter().filter(|core| !is_chosen(core));
+        gone.for_each(|core| core.online.store(false, Relaxed));
+        true
+    }
+
+    /// Whether new tasks come to that scheduler.
+    pub fn is_online(&self, index: usize) -> bool {
+        self.cores[index].online.load(Relaxed)
+    }
+
+    /// Where the work of scheduler `on` belongs if that one is no longer online: to the one with the fewest tasks.
+    pub fn instead_of(&self, on: usize) -> Option<usize> {
+        if self.is_online(on) { None } else { Some(self.least_loaded().index) }
     }
 
     /// How many schedulers there are.
@@ -178,7 +203,9 @@ impl Schedulers {
 
     /// A scheduler other than `on` that sleeps, having nothing to do. A hint: it may wake at any time.
     pub fn asleep_beside(&self, on: usize) -> Option<usize> {
-        self.cores.iter().find(|core| core.index != on && core.is_asleep()).map(|core| core.index)
+        let idle =
+            |core: &&Arc<Core>| core.index != on && core.is_asleep() && self.is_online(core.index);
+        self.cores.iter().find(idle).map(|core| core.index)
     }
 
     /// Figures of each scheduler.

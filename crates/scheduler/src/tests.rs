@@ -28,6 +28,28 @@ fn tasks_return_and_panics_are_theirs() {
 }
 
 #[test]
+fn what_is_new_goes_to_schedulers_that_are_online() {
+    let s = Schedulers::start(Config { cpus: vec![0, 1], pin: false, ..Config::default() });
+    let s = s.expect("threads");
+    let wheres = || -> Vec<Option<usize>> {
+        let tasks: Vec<_> = (0..20).map(|_| s.spawn("t", None, crate::current)).collect();
+        tasks.into_iter().map(|task| task.join().expect("no panic")).collect()
+    };
+    assert!(!s.set_online(|cpu| cpu == 7), "one stays online");
+    assert!(s.is_online(0) && s.is_online(1));
+    assert!(s.set_online(|cpu| cpu == 1));
+    assert_eq!((s.is_online(0), s.instead_of(0), s.instead_of(1)), (false, Some(1), None));
+    assert!(wheres().iter().all(|on| *on == Some(1)));
+    // By name it can still be had, and it is never offered.
+    assert_eq!(s.spawn("named", Some(0), crate::current).join().expect("no panic"), Some(0));
+    assert_eq!(s.asleep_beside(1), None);
+    assert_eq!(s.stats().iter().map(|stats| stats.online).collect::<Vec<_>>(), [false, true]);
+    assert!(s.set_online(|_| true));
+    assert!(s.is_online(0));
+    s.stop();
+}
+
+#[test]
 fn wakes_cross_schedulers() {
     const ROUNDS: usize = 2000;
     let s = start(2);

@@ -419,9 +419,15 @@ impl Connection {
         work.writer.shrink();
         state.io.shrink();
         state.waiter = None;
+        let schedulers = self.shared.schedulers();
         let to = match &work.stage {
+            Stage::Session(session)
+                if session.trancount() == 0 && !schedulers.is_online(self.scheduler()) =>
+            {
+                schedulers.instead_of(self.scheduler())
+            }
             Stage::Session(session) if waited_ns >= LONG_WAIT_NS && session.trancount() == 0 => {
-                self.shared.schedulers().asleep_beside(self.scheduler())
+                schedulers.asleep_beside(self.scheduler())
             }
             _ => None,
         };

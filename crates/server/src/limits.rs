@@ -71,10 +71,14 @@ impl Registry {
         &self.limits
     }
 
-    /// The scheduler with the fewest connections.
-    pub fn least_used(&self) -> usize {
+    /// The scheduler with the fewest connections, of those that `may` have one.
+    pub fn least_used(&self, may: impl Fn(usize) -> bool) -> usize {
         let counts = self.by_scheduler.iter().map(|count| count.load(Relaxed));
-        counts.enumerate().min_by_key(|(_, count)| *count).map_or(0, |(index, _)| index)
+        counts
+            .enumerate()
+            .filter(|(index, _)| may(*index))
+            .min_by_key(|(_, count)| *count)
+            .map_or(0, |(index, _)| index)
     }
 
     pub fn moved(&self, from: usize, to: usize) {

@@ -96,7 +96,8 @@ impl Accepting {
     }
 
     fn welcome(&self, stream: Stream) {
-        let on = self.shared.registry.least_used();
+        let schedulers = self.shared.schedulers();
+        let on = self.shared.registry.least_used(|index| schedulers.is_online(index));
         let peer = stream.peer();
         let (connection, oldest) = self
             .shared

@@ -443,3 +443,37 @@ fn a_connection_its_listener_and_its_node_are_listed() {
     let users = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'User Connections'";
     assert_eq!(client.query(users).rows[0][0], Value::BigInt(2));
 }
+
+#[test]
+fn connections_leave_a_scheduler_that_goes_offline() {
+    let served = serve(Limits::default());
+    let schedulers = served.instance.schedulers();
+    let cpus: Vec<usize> = schedulers.stats().iter().filter_map(|stats| stats.cpu).collect();
+    let mut clients: Vec<_> = (0..4).map(|_| served.client()).collect();
+    let set = "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY";
+    for wrong in ["CPU = 4095", "CPU = 1 TO 0", "NUMANODE = 77", "CPU = 0 TO 4000000000"] {
+        assert_eq!(clients[0].query(&format!("{set} {wrong}")).errors(), [5832], "{wrong}");
+    }
+    assert_eq!(clients[0].query(&format!("{set} CPU = x")).errors(), [102]);
+    assert!(schedulers.stats().iter().all(|stats| stats.online));
+    let kept = cpus[cpus.len() - 1];
+    assert!(clients[0].query(&format!("{set} CPU = {kept}")).errors().is_empty());
+    let online = || schedulers.stats().iter().filter(|stats| stats.online).count();
+    assert_eq!(online(), 1);
+    // After its next request each has moved; what listens stays.
+    for client in &mut clients {
+        client.query("SELECT 1");
+    }
+    let left = || {
+        let stats = schedulers.stats();
+        stats.iter().filter(|stats| !stats.online).map(|stats| stats.sockets).sum::<usize>()
+    };
+    eventually("only the listener is left", || left() <= 1);
+    clients.extend((0..4).map(|_| served.client()));
+    for client in &mut clients {
+        assert_eq!(client.query("SELECT 1").rows, [[Value::Int(1)]]);
+    }
+    eventually("only the listener is left", || left() <= 1);
+    assert!(clients[0].query(&format!("{set} CPU = AUTO")).errors().is_empty());
+    assert_eq!(online(), schedulers.count());
+}

@@ -74,8 +74,8 @@ impl Server for InstanceFacts<'_> {
         told.collect()
     }
 
-    fn setting(&self, name: &str) -> Option<i64> {
-        self.0.settings.lock().get(name).copied()
+    fn setting(&self, name: &str) -> Option<(i64, i64)> {
+        self.0.settings.lock().get(name)
     }
 }
 

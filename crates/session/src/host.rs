@@ -8,11 +8,12 @@ use binder::ir::{FuncId, SystemView};
 use catalog::{CatalogError, DatabaseDef, DatabaseState, FilegroupDef, ProcedureDef};
 use engine::{Database, DelayedDurability, EngineError, RecoveryModel};
 use executor::{SqlError, SqlMessage};
-use interpreter::{Host, MediaOrder, MediaRows, OpenDatabase, SessionState};
+use interpreter::{ConfigurationOption, Host, MediaOrder, MediaRows, OpenDatabase, SessionState};
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
 use syntax::ast::{
-    AlterDatabaseAction, CreateDatabase, DatabaseOption, Literal, OptionValue, RestoreKind,
+    AlterDatabaseAction, CreateDatabase, DatabaseOption, Literal, OptionValue, ProcessAffinity,
+    RestoreKind,
     ServerSwitch,
 };
 use system_views::{functions, modules, registry};
@@ -250,25 +251,16 @@ impl Host for InstanceHost {
         Ok(())
     }
 
-    fn option(&mut self, name: &str, value: Option<&Value>) -> Result<Value, SqlError> {
-        let text = value.map(|v| types::format::shell(v, v.natural_type()).to_lowercase());
-        match (name, text.as_deref()) {
-            ("show advanced options" | "min server memory (mb)" | "max server memory (mb)", _) => {
-                let mut settings = self.instance.settings.lock();
-                if let Some(text) = text {
-                    let number = text.parse().map_err(|_| bad_value(name))?;
-                    settings.insert(name.to_owned(), number);
-                }
-                Ok(Value::BigInt(settings.get(name).copied().unwrap_or(0)))
-            }
-            _ => Err(SqlError::new(
-                15123,
-                16,
-                format!(
-                    "The configuration option '{name}' does not exist, or it may be an advanced option."
-                ),
-            )),
-        }
+    fn configuration(&self) -> Vec<ConfigurationOption> {
+        self.instance.configuration()
+    }
+
+    fn configure(&mut self, name: &str, value: i64) -> Result<(), SqlError> {
+        self.instance.configure(name, value)
+    }
+
+    fn reconfigure(&mut self) -> Result<(), SqlError> {
+        self.instance.reconfigure()
     }
 
     fn alter_switches(&mut self, wanted: &[ServerSwitch]) -> Result<(), SqlError> {
@@ -280,6 +272,10 @@ impl Host for InstanceHost {
                 Ok(())
             })
             .map_err(|error| SqlError::new(error.number(), error.severity(), error.to_string()))
+    }
+
+    fn process_affinity(&mut self, affinity: &ProcessAffinity) -> Result<(), SqlError> {
+        self.instance.set_process_affinity(affinity)
     }
 
     fn server_name(&self) -> String {
@@ -422,13 +418,5 @@ fn unknown_database(name: &str) -> SqlError {
             "User does not have permission to alter database '{name}', the database does not exist, \
              or the database is not in a state that allows access checks."
         ),
-    )
-}
-
-fn bad_value(option: &str) -> SqlError {
-    SqlError::new(
-        15129,
-        16,
-        format!("That is not a valid value for configuration option '{option}'."),
     )
 }

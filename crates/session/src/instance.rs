@@ -5,6 +5,7 @@
 //! passes one gate, one at a time.
 
 use crate::config::{InstanceConfig, OpenError};
+use crate::configuration::Configuration;
 use crate::gate::Gate;
 use crate::logins::Logins;
 use crate::registry::Registered;
@@ -49,7 +50,7 @@ pub struct Instance {
     sessions: Mutex<BTreeMap<u16, Arc<Registered>>>,
     /// UTC, ns since 1970.
     pub(crate) started_unix_ns: u64,
-    pub(crate) settings: Mutex<BTreeMap<String, i64>>,
+    pub(crate) settings: Mutex<Configuration>,
     pub(crate) trace_flags: Mutex<BTreeSet<i32>>,
     pub(crate) switches: Mutex<Switches>,
     /// The sockets that take connections, as their server has told.
@@ -163,7 +164,7 @@ impl Instance {
                     databases_gate: Gate::default(),
                     sessions: Mutex::new(BTreeMap::new()),
                     started_unix_ns: runtime::clock::unix_ns(),
-                    settings: Mutex::new(BTreeMap::new()),
+                    settings: Mutex::default(),
                     trace_flags: Mutex::new(BTreeSet::new()),
                     listeners: Mutex::default(),
                     system,

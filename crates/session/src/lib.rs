@@ -8,9 +8,11 @@
 
 #![forbid(unsafe_code)]
 
+mod affinity;
 mod attach;
 mod backup;
 mod config;
+mod configuration;
 mod create;
 mod facts;
 mod gate;

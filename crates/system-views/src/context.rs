@@ -24,8 +24,8 @@ pub trait Server {
     fn schedulers(&self) -> Vec<scheduler::Stats>;
     /// This engine's own switches.
     fn switches(&self) -> Vec<crate::SwitchFacts>;
-    /// A configuration option by SQL Server's name in lower case, if it has been set.
-    fn setting(&self, name: &str) -> Option<i64>;
+    /// A configuration option by its name: as configured, and in use.
+    fn setting(&self, name: &str) -> Option<(i64, i64)>;
 }
 
 /// A database of the instance.

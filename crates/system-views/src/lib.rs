@@ -24,6 +24,7 @@ mod information_schema;
 mod odbc;
 mod statistics;
 
+pub use catalog_views::server::OPTIONS as CONFIGURATION_OPTIONS;
 pub use context::{Context, Database, Server, ServerFacts};
 pub use facts::{ConnectionFacts, ListenerFacts, SessionFacts, Traffic};
 

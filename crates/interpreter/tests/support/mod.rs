@@ -76,9 +76,6 @@ impl Host for OneDatabase {
     fn drop_database(&mut self, _: &str) -> Result<(), SqlError> {
         Err(SqlError::unsupported("DROP DATABASE"))
     }
-    fn option(&mut self, name: &str, _: Option<&Value>) -> Result<Value, SqlError> {
-        Err(SqlError::new(15123, 16, format!("The configuration option '{name}' does not exist.")))
-    }
     fn trace_flag(&mut self, _: i32, _: bool) {}
 }
 

@@ -174,6 +174,19 @@ pub enum StatementKind {
 pub enum AlterServer {
     /// MILLRACE (NAME = value, ...): this engine's own switches.
     Millrace(Vec<ServerSwitch>),
+    /// PROCESS AFFINITY.
+    ProcessAffinity(ProcessAffinity),
+}
+
+/// The CPUs that sessions run on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProcessAffinity {
+    /// CPU = AUTO: all.
+    Auto,
+    /// CPU = n | n TO m [, ...]; first and last.
+    Cpus(Vec<(u32, u32)>),
+    /// NUMANODE = n | n TO m [, ...]
+    Nodes(Vec<(u32, u32)>),
 }
 
 /// One of this engine's own switches.

@@ -7,6 +7,11 @@ impl Parser<'_> {
     pub(super) fn alter_server(&mut self) -> ParseResult<StatementKind> {
         self.at += 2;
         self.expect_kw(Kw::Set)?;
+        if self.at_word("PROCESS") && self.word_ahead(1, "AFFINITY") {
+            self.at += 2;
+            let affinity = self.process_affinity()?;
+            return Ok(StatementKind::AlterServer(AlterServer::ProcessAffinity(affinity)));
+        }
         if !self.eat_word("MILLRACE") {
             if self.kind() != TokenKind::Word {
                 return Err(self.unexpected());
@@ -17,6 +22,38 @@ impl Parser<'_> {
         let switches = self.comma_list(Self::server_switch)?;
         self.expect_sym(Sym::RightParen)?;
         Ok(StatementKind::AlterServer(AlterServer::Millrace(switches)))
+    }
+
+    /// `CPU = AUTO`, `CPU = 0 TO 3, 5`, `NUMANODE = 0`.
+    fn process_affinity(&mut self) -> ParseResult<ProcessAffinity> {
+        if self.eat_word("NUMANODE") {
+            self.expect_sym(Sym::Eq)?;
+            return Ok(ProcessAffinity::Nodes(self.comma_list(Self::number_range)?));
+        }
+        if !self.eat_word("CPU") {
+            return Err(self.unexpected());
+        }
+        self.expect_sym(Sym::Eq)?;
+        if self.eat_word("AUTO") {
+            return Ok(ProcessAffinity::Auto);
+        }
+        Ok(ProcessAffinity::Cpus(self.comma_list(Self::number_range)?))
+    }
+
+    /// `n`, or `n TO m`.
+    fn number_range(&mut self) -> ParseResult<(u32, u32)> {
+        let first = self.small_number()?;
+        let last = if self.eat_kw(Kw::To) { self.small_number()? } else { first };
+        Ok((first, last))
+    }
+
+    fn small_number(&mut self) -> ParseResult<u32> {
+        let token = self.token();
+        if token.kind != TokenKind::Integer {
+            return Err(self.unexpected());
+        }
+        self.at += 1;
+        self.token_text(token).parse().map_err(|_| self.near(102, token))
     }
 
     /// `NAME = value`; a value is a text, or words and numbers in any number.

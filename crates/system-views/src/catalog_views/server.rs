@@ -13,10 +13,12 @@ pub static VIEWS: &[&dyn Declared] =
     &[&CONFIGURATIONS, &LANGUAGES, &SERVERS, &HELP_COLLATIONS, &LINKED_LOGINS, &EXTENDED_LIST];
 
 /// A configuration option: id, name, least, greatest, default, description, advanced.
-struct Known(i32, &'static str, i64, i64, i64, &'static str, bool);
+pub struct Known(pub i32, pub &'static str, pub i64, pub i64, pub i64, pub &'static str, pub bool);
 
-const OPTIONS: &[Known] = &[
+/// Every option that sp_configure takes, in the order of numbers.
+pub const OPTIONS: &[Known] = &[
     Known(518, "show advanced options", 0, 1, 0, "show advanced options", true),
+    Known(1535, "affinity mask", -2_147_483_648, 2_147_483_647, 0, "affinity mask", true),
     Known(
         1543,
         "min server memory (MB)",
@@ -35,18 +37,20 @@ const OPTIONS: &[Known] = &[
         "Maximum size of server memory (MB)",
         true,
     ),
+    Known(1549, "affinity64 mask", -2_147_483_648, 2_147_483_647, 0, "affinity64 mask", true),
 ];
 
 /// A configuration option with its value.
 pub struct Setting {
     known: &'static Known,
     value: i64,
+    in_use: i64,
 }
 
 fn settings(context: &Context<'_>, _: &[Value]) -> Result<Vec<Setting>, SqlError> {
     let setting = |known: &'static Known| {
-        let value = context.server.setting(&known.1.to_lowercase()).unwrap_or(known.4);
-        Setting { known, value }
+        let (value, in_use) = context.server.setting(known.1).unwrap_or((known.4, known.4));
+        Setting { known, value, in_use }
     };
     Ok(OPTIONS.iter().map(setting).collect())
 }
@@ -58,7 +62,7 @@ view! {
     value sql_variant null = s.value.to_string();
     minimum sql_variant null = s.known.2.to_string();
     maximum sql_variant null = s.known.3.to_string();
-    value_in_use sql_variant null = s.value.to_string();
+    value_in_use sql_variant null = s.in_use.to_string();
     description nvarchar(255) = s.known.5;
     is_dynamic bit = true;
     is_advanced bit = s.known.6;

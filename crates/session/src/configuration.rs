@@ -1,0 +1,111 @@
+//! The options of sp_configure: a value that is configured, and one that is in use since the last RECONFIGURE.
+//!
+//! Invariant: every value is within its option's range, and both affinity masks in use are what the schedulers were told
+//! last by RECONFIGURE. Nothing is kept over a restart.
+
+use crate::Instance;
+use executor::SqlError;
+use interpreter::ConfigurationOption;
+use std::collections::BTreeMap;
+use syntax::ast::ProcessAffinity;
+use system_views::CONFIGURATION_OPTIONS;
+
+const MASK: &str = "affinity mask";
+const MASK_64: &str = "affinity64 mask";
+const MASK_BITS: u32 = 32;
+
+/// What was set, by name; the others are at their defaults.
+#[derive(Default)]
+pub(crate) struct Configuration {
+    configured: BTreeMap<&'static str, i64>,
+    in_use: BTreeMap<&'static str, i64>,
+}
+
+impl Configuration {
+    /// Configured and in use; `None`: never set.
+    pub fn get(&self, name: &str) -> Option<(i64, i64)> {
+        let option = CONFIGURATION_OPTIONS.iter().find(|option| option.1 == name)?;
+        let of = |map: &BTreeMap<&str, i64>| map.get(name).copied().unwrap_or(option.4);
+        Some((of(&self.configured), of(&self.in_use)))
+    }
+}
+
+impl Instance {
+    /// Every option, by name.
+    pub(crate) fn configuration(&self) -> Vec<ConfigurationOption> {
+        let settings = self.settings.lock();
+        let mut all: Vec<_> = CONFIGURATION_OPTIONS
+            .iter()
+            .map(|option| {
+                let (configured, in_use) = settings.get(option.1).unwrap_or((option.4, option.4));
+                ConfigurationOption {
+                    name: option.1,
+                    minimum: option.2,
+                    maximum: option.3,
+                    configured,
+                    in_use,
+                    is_advanced: option.6 && option.1 != "show advanced options",
+                }
+            })
+            .collect();
+        all.sort_by_key(|option| option.name);
+        all
+    }
+
+    /// 15129 for a value out of range.
+    pub(crate) fn configure(&self, name: &str, value: i64) -> Result<(), SqlError> {
+        let option = CONFIGURATION_OPTIONS.iter().find(|option| option.1 == name);
+        let option = option.ok_or_else(|| no_option(name))?;
+        if !(option.2..=option.3).contains(&value) {
+            let text = format!("'{value}' is not a valid value for configuration option '{name}'.");
+            return Err(SqlError::new(15129, 16, text));
+        }
+        self.settings.lock().configured.insert(option.1, value);
+        Ok(())
+    }
+
+    /// RECONFIGURE: what is configured comes into use. 5832 for an affinity mask that this machine has not; then
+    /// everything stays as it was.
+    pub(crate) fn reconfigure(&self) -> Result<(), SqlError> {
+        let mut settings = self.settings.lock();
+        let values = |name: &str| settings.get(name).unwrap_or_default();
+        let (low, high) = (values(MASK), values(MASK_64));
+        if low.0 != low.1 || high.0 != high.1 {
+            let affinity = match cpus_of(low.0, high.0) {
+                cpus if cpus.is_empty() => ProcessAffinity::Auto,
+                cpus => ProcessAffinity::Cpus(cpus),
+            };
+            self.set_process_affinity(&affinity)?;
+        }
+        settings.in_use = settings.configured.clone();
+        Ok(())
+    }
+}
+
+/// CPU n is bit n of the low mask, or bit n - 32 of the high one.
+fn cpus_of(low: i64, high: i64) -> Vec<(u32, u32)> {
+    let bits = |mask: i64, from: u32| {
+        (0..MASK_BITS).filter(move |n| mask >> n & 1 == 1).map(move |n| (from + n, from + n))
+    };
+    bits(low, 0).chain(bits(high, MASK_BITS)).collect()
+}
+
+/// 15123.
+fn no_option(name: &str) -> SqlError {
+    let text = format!(
+        "The configuration option '{name}' does not exist, or it may be an advanced option."
+    );
+    SqlError::new(15123, 16, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_name_cpus_by_their_bits() {
+        assert_eq!(cpus_of(0, 0), []);
+        assert_eq!(cpus_of(5, 0), [(0, 0), (2, 2)]);
+        assert_eq!(cpus_of(-2_147_483_648, 1), [(31, 31), (32, 32)]);
+    }
+}
