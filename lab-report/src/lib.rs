@@ -79,6 +79,11 @@ pub fn comparison_page(a: &Run, b: &Run, compared: &Comparison) -> io::Result<St
     Ok(page::render("Comparison", &serde_json::to_string(&data)?))
 }
 
+/// The posts' figures beside those of a run, as a table for the terminal.
+pub fn published(run: &Run) -> String {
+    terminal::published(run)
+}
+
 /// A comparison as a table for the terminal.
 pub fn comparison_text(compared: &Comparison) -> String {
     terminal::comparison(compared)

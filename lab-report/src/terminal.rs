@@ -1,13 +1,45 @@
-//! A comparison as text: what was changed, and a row for each figure.
+//! For the terminal: posts' figures beside those measured; a comparison, with what was changed and a row for each figure.
 
 use crate::compare::{Comparison, Row};
 use crate::interval::Basis;
-use lab::table::{grouped, us};
+use crate::view::View;
+use lab::Run;
+use lab::table::{columns, grouped, us};
 use std::fmt::Write;
 
 /// With so many pairs of cells, every figure is shown.
 const ALL_FIGURES_UP_TO: usize = 4;
 const SHORT: &[&str] = &["rows_per_s", "p99_us"];
+
+/// The posts' figures beside those of this run, and what this machine cannot show.
+pub(crate) fn published(run: &Run) -> String {
+    let mut out = String::new();
+    let rows: Vec<Vec<String>> = View::along(run, "sessions")
+        .published
+        .iter()
+        .map(|row| {
+            let beside = if row.here.is_empty() { "no such cell" } else { &row.here };
+            vec![
+                row.post.to_string(),
+                row.arm.clone(),
+                row.figure.clone(),
+                row.published.clone(),
+                row.measured.map_or("-".to_owned(), figure),
+                row.ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
+                beside.to_owned(),
+            ]
+        })
+        .collect();
+    if !rows.is_empty() {
+        let heads = ["post", "arm", "figure", "published", "here", "here/post", "cell"];
+        let _ = writeln!(out, "\nPublished, and measured here:");
+        out.push_str(&columns(&heads, &rows));
+    }
+    for what in &run.cannot_show {
+        let _ = writeln!(out, "Not shown here: {what}");
+    }
+    out
+}
 
 pub(crate) fn comparison(compared: &Comparison) -> String {
     let mut out = String::new();
@@ -116,6 +148,34 @@ cells      figure              A          B    B/A  95% interval  least effect  
 1 session  p99_us           90.0       90.0  1.000             -             -  -     no interval
 ";
         assert_eq!(text, want);
+    }
+
+    #[test]
+    fn a_post_stands_beside_its_cell() {
+        let told = |sessions: &str| lab::document::Published {
+            post: 3,
+            arm: format!("{sessions} sessions"),
+            figure: "rows/s".to_owned(),
+            published: "500/s".to_owned(),
+            value: Some(500.0),
+            beside: [("sessions".to_owned(), sessions.to_owned())].into(),
+            ..Default::default()
+        };
+        let run = Run {
+            published: vec![told("2"), told("40")],
+            cannot_show: vec!["Two sockets.".to_owned()],
+            ..run(&[2], 500.0)
+        };
+        let text = super::published(&run);
+        let lines: Vec<Vec<&str>> = text.lines().map(|l| l.split_whitespace().collect()).collect();
+        assert!(
+            lines
+                .iter()
+                .any(|l| l.contains(&"500/s") && l.contains(&"1,000") && l.contains(&"2.00"))
+        );
+        assert!(text.lines().any(|l| l.contains("40 sessions") && l.contains("no such cell")));
+        assert!(text.ends_with("Not shown here: Two sockets.\n"), "{text}");
+        assert_eq!(super::published(&Run::default()), "");
     }
 
     #[test]

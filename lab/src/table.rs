@@ -136,7 +136,7 @@ fn marks(cell: &Cell) -> String {
 }
 
 /// Right-aligned columns under their heads.
-pub(crate) fn columns(heads: &[&str], rows: &[Vec<String>]) -> String {
+pub fn columns(heads: &[&str], rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..heads.len())
         .map(|i| rows.iter().map(|r| r[i].len()).chain([heads[i].len()]).max().unwrap_or(0))
         .collect();

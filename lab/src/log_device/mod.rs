@@ -239,6 +239,8 @@ pub fn run(
         }
     }
     schedulers.stop();
+    // Only if nothing else is in it.
+    let _ = std::fs::remove_dir(&options.data);
     Ok(rungs)
 }
 

@@ -289,6 +289,7 @@ pub fn run(args: &Args) -> ExitCode {
             let mut out = std::io::stdout().lock();
             let _ = write!(out, "{}", table::render(&run.cells));
             let _ = write!(out, "{}", table::comparisons(&run.comparisons));
+            let _ = write!(out, "{}", lab_report::published(&run));
             let _ = run.marks.iter().try_for_each(|mark| writeln!(out, "marked: {}", mark.text));
         }
         match lab_report::write(&out, &run) {
