@@ -5,6 +5,7 @@ use crate::exec::Argument;
 use crate::vm::{Halted, Vm};
 use binder::ObjectName;
 use executor::{ColumnMeta, Command, SqlError};
+use security::Permission;
 use types::{Len, SqlType, Value};
 
 impl Vm<'_> {

@@ -13,8 +13,7 @@ use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
 use syntax::ast::{
     AlterDatabaseAction, CreateDatabase, DatabaseOption, Literal, OptionValue, ProcessAffinity,
-    RestoreKind,
-    ServerSwitch,
+    RestoreKind, ServerSwitch,
 };
 use system_views::{functions, modules, registry};
 use types::Value;

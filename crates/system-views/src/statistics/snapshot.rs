@@ -274,7 +274,7 @@ fn schedulers(context: &Context<'_>) -> Vec<Scheduler> {
             id: stats.index as i32,
             cpu: Some(stats.cpu.unwrap_or(stats.index)),
             node: node_of(stats.cpu),
-            status: "VISIBLE ONLINE",
+            status: if stats.online { "VISIBLE ONLINE" } else { "VISIBLE OFFLINE" },
             stats,
             pending_io: 0,
         })

@@ -98,7 +98,7 @@ pub struct Thread {
 fn threads(context: &Context<'_>, _: &[Value]) -> Result<Vec<Thread>, SqlError> {
     let started = moment(context.server.facts().start_unix_ns);
     let snapshot = Snapshot::take(context);
-    let running = snapshot.schedulers.into_iter().filter(|s| s.status != "VISIBLE OFFLINE");
+    let running = snapshot.schedulers.into_iter().filter(|s| s.stats.thread_id.is_some());
     Ok(running
         .map(|scheduler| {
             let id = scheduler.stats.thread_id;
