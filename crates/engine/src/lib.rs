@@ -37,7 +37,7 @@ mod usage;
 mod write;
 
 pub use backup::{BackupReport, BackupRequest};
-pub use check::{CheckCounts, Finding};
+pub use check::{CheckCounts, Finding, RowCheck};
 pub use database::{Database, DatabaseStats};
 pub use error::EngineError;
 pub use figures::{FileFigures, LOG_FILE_ID, LogFigures};

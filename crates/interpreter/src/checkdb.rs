@@ -12,6 +12,7 @@ use engine::{Finding, TableLock, Tree, TreeReport};
 use executor::{ColumnMeta, Command, SqlError, SqlMessage};
 use security::Permission;
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use types::{SqlType, Value};
 
@@ -264,7 +265,7 @@ impl Vm<'_> {
         }
     }
 
-    /// A table's rows, its large values, and (here they go, once there are any) its secondary indexes.
+    /// A table's rows, its large values, its secondary indexes.
     fn check_one(
         &mut self,
         open: &OpenDatabase,
@@ -306,17 +307,47 @@ impl Vm<'_> {
         let tail = open.engine.log().tail();
         let mut findings = Vec::new();
         let mut named: Vec<(u64, u64)> = Vec::new();
+        let mut keys = Fingerprint::default();
         let report = rows.check(
             tail,
-            &mut |key, row| match physical {
-                true => None,
-                false => check_row(table, key, row, &mut named),
+            &mut |key, row| {
+                keys.add(key);
+                match physical {
+                    true => None,
+                    false => check_row(table, key, row, &mut named),
+                }
             },
             &mut |f| findings.push(f),
         );
         if let Some(lob) = table.lob {
             let tree = open.engine.tree(lob);
             check_lobs(&tree, tail, &named, &mut findings);
+        }
+        for index in table.secondary() {
+            let tree = open.engine.tree(index.tree);
+            let mut locators = Fingerprint::default();
+            tree.check(
+                tail,
+                &mut |_, entry| {
+                    if let Err(what) = index.layout.check(entry) {
+                        return Some(format!("an entry of index '{}': {what}", index.name));
+                    }
+                    locators.add(index.layout.raw(entry, 0));
+                    None
+                },
+                &mut |f| findings.push(f),
+            );
+            if index.filter.is_none() && locators != keys {
+                findings.push(Finding {
+                    number: 8951,
+                    allocation: false,
+                    page: None,
+                    what: format!(
+                        "index '{}' has {} entries for {} rows, or entries of other rows",
+                        index.name, locators.count, keys.count
+                    ),
+                });
+            }
         }
         txn.rollback().map_err(failed)?;
         for finding in &findings {
@@ -338,10 +369,28 @@ impl Vm<'_> {
     }
 }
 
+/// Which keys there are, in whatever order they come: two sets with one fingerprint are the same but by a chance of 1
+/// in 2^64.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Fingerprint {
+    count: u64,
+    sum: u64,
+}
+
+impl Fingerprint {
+    fn add(&mut self, key: &[u8]) {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(hasher.finish());
+    }
+}
+
 /// The trees of a table, and what each holds.
 fn trees_of(table: &TableDef) -> Vec<(engine::TreeId, &'static str)> {
     let lob = table.lob.map(|lob| (lob, "large values"));
-    std::iter::once((table.tree, "rows")).chain(lob).collect()
+    let indexes = table.indexes.iter().filter(|i| !i.clustered).map(|i| (i.tree, "index"));
+    std::iter::once((table.tree, "rows")).chain(lob).chain(indexes).collect()
 }
 
 /// What is wrong with a row: its layout, or that its key is not its columns'. Notes the large values that it names.
@@ -359,15 +408,17 @@ fn check_row(
             named.push((external.id, external.len));
         }
     }
-    let Some(primary) = table.primary_key.as_ref().filter(|k| k.clustered) else {
+    let clustered = table.clustered_key();
+    if clustered.is_empty() {
         return (key.len() != 8).then(|| "a row of a heap has no row id".to_owned());
-    };
-    let columns = primary.columns.iter();
+    }
+    let columns = clustered.iter();
+    let uniquifier = if table.has_uniquifier() { 8 } else { 0 };
     let values: Option<Vec<Value>> =
         columns.map(|(i, _)| table.layout.decode_column(row, *i)).collect();
     let encoded = values.map(|values| table.key_layout.encode(&values));
     match encoded {
-        Some(Ok(encoded)) if encoded == key => None,
+        Some(Ok(own)) if key.starts_with(&own) && key.len() == own.len() + uniquifier => None,
         _ => Some("a row lies under a key that is not its own".to_owned()),
     }
 }

@@ -41,6 +41,8 @@ const SHOP: &[&str] = &[
     "CREATE TABLE h (a int, long varchar(max))",
     "INSERT t VALUES (1, 'a needle in the haystack', 1.5), (2, NULL, 2.5)",
     "ALTER TABLE t ADD later nvarchar(20) NULL",
+    "CREATE UNIQUE INDEX by_amount ON t (amount DESC) INCLUDE (name)",
+    "CREATE INDEX by_a ON h (a) CREATE INDEX few ON h (a) WHERE a > 1",
     "INSERT t VALUES (3, 'three', 3.5, N'later')",
     "INSERT h VALUES (1, REPLICATE(CAST('x' AS varchar(max)), 30000)), (2, 'short')",
     "INSERT h VALUES (3, REPLICATE(CAST('the last straw ' AS varchar(max)), 3000)) DELETE h WHERE a = 1",

@@ -218,9 +218,6 @@ impl RowLayout {
         }
         for (i, column) in self.columns[..n].iter().enumerate() {
             let null = self.is_null(row, i);
-            if null && !column.nullable {
-                return Err("a column that is NOT NULL is NULL");
-            }
             let Place::Variable(index) = self.places[i] else { continue };
             let end = u16_at(row, ends + 2 * index as usize);
             let (to, external) = (end & !(EXTERNAL as usize), end & EXTERNAL as usize != 0);
