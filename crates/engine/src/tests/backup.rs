@@ -291,7 +291,8 @@ fn a_log_that_waits_for_a_backup_says_so_when_it_is_full() {
     let fs = SimFs::new(24);
     let mut options = full_model();
     options.log.max_bytes = Some(1 << 20);
-    options.log.full_wait_ms = 50;
+    // Long enough for a slow machine to write the log buffer out meanwhile.
+    options.log.full_wait_ms = 5_000;
     let db = create(&fs, options);
     let tree = make_tree(&db);
     take(&db, SetKind::Database, None).unwrap();
