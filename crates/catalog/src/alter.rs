@@ -89,7 +89,7 @@ impl Catalog {
             AlterTable::AddDefault { name, column, text } => {
                 self.add_default(txn, table, name.as_deref(), column, text)
             }
-            AlterTable::AddPrimaryKey(key) => self.add_key(txn, table, key, empty, work),
+            AlterTable::AddPrimaryKey(key) => self.add_key(txn, table, key, work),
             AlterTable::AddUnique(key) => {
                 let id = self.add_unique(txn, table, key)?;
                 self.filled(txn, table, id, work)
@@ -647,7 +647,6 @@ impl Catalog {
         txn: &mut Txn,
         table: &mut TableDef,
         spec: &KeySpec,
-        empty: bool,
         work: &mut Vec<Work>,
     ) -> Result<(), CatalogError> {
         if table.primary_key.is_some() {
@@ -675,7 +674,6 @@ impl Catalog {
             work.push(Work::Fill { index_id: id });
             return Ok(());
         }
-        let _ = empty;
         // A heap's tree has keys of another shape, ghosts among them.
         let same = (0..table.columns.len()).map(Some).collect();
         self.rewrite(txn, table, same, work)

@@ -47,7 +47,7 @@ pub fn insert<'a>(
             inserting.finish(cx, sink)
         }
         InsertSource::Query { plan: source, row } => {
-            if reads_anywhere(source, &plan.table) || !plan.table.foreign_keys.is_empty() {
+            if reads_anywhere(source, &plan.table) {
                 let rows = collect(source, cx)?;
                 cx.table = Some(&plan.table);
                 for from in &rows {

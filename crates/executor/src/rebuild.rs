@@ -86,13 +86,13 @@ fn rewrite(altered: &Altered, columns: &[Option<usize>], cx: &mut Cx<'_>) -> Res
                 Some(i) => convert::assign(&before[*i], old.columns[*i].ty, column.ty)?,
             });
         }
-        writer.insert(&values, &mut hint, cx).map_err(|e| duplicate(e, new, cx))?;
+        writer.insert(&values, &mut hint, cx).map_err(|e| duplicate(e, new))?;
         Ok(())
     })
 }
 
 /// 1505 in place of what an INSERT would be told.
-fn duplicate(error: SqlError, table: &TableDef, _cx: &Cx<'_>) -> SqlError {
+fn duplicate(error: SqlError, table: &TableDef) -> SqlError {
     if !matches!(error.number, 2601 | 2627) {
         return error;
     }

@@ -16,7 +16,10 @@ CREATE TABLE pair (x smallint NOT NULL, y varchar(10) NOT NULL, z int, PRIMARY K
 CREATE TABLE counter (id int IDENTITY(1,1) NOT NULL PRIMARY KEY, name nvarchar(50))
 CREATE TABLE dbo.tran_stats (server_config varchar(100), users int, cpus smallint,
   thread_name varchar(20), tran_begin datetime)
-CREATE TABLE Dim_users (id_users int IDENTITY, users int)";
+CREATE TABLE Dim_users (id_users int IDENTITY, users int)
+CREATE TABLE orders (id int NOT NULL PRIMARY KEY, cust int NOT NULL, day date NULL, state char(1) NOT NULL, note varchar(100),
+  INDEX by_cust (cust, day DESC) INCLUDE (state), INDEX by_day (day), INDEX ux UNIQUE (note), INDEX open_ones (day) WHERE state = 'o')
+CREATE TABLE custs (id int NOT NULL PRIMARY KEY, name varchar(20))";
 
 fn show(stmt: &Stmt, out: &mut String) {
     use std::fmt::Write;

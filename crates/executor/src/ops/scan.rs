@@ -99,7 +99,16 @@ impl<'p> TableScan<'p> {
             Some(tree) => tree.clone(),
             None => {
                 let tree = engine_tree(txn.database(), &plan.table);
-                tree.note_use(if plan.range.is_some() { Use::Seek } else { Use::Scan });
+                let used = if plan.range.is_some() { Use::Seek } else { Use::Scan };
+                match plan.index {
+                    None => tree.note_use(used),
+                    Some(at) => {
+                        txn.database().tree(plan.table.indexes[at].tree).note_use(used);
+                        if self.looks_up {
+                            tree.note_use(Use::Lookup);
+                        }
+                    }
+                }
                 self.tree.insert(tree).clone()
             }
         };

@@ -20,10 +20,10 @@ BEGIN
     RAISERROR(15009, -1, -1, @objname, @database)
     RETURN 1
 END
-SELECT CAST(OBJECT_NAME(@id) AS nvarchar(128)) AS name, CAST(SUM(p.rows) AS char(20)) AS rows,
+SELECT CAST(OBJECT_NAME(@id) AS nvarchar(128)) AS name, CAST(SUM(CASE WHEN p.index_id <= 1 THEN p.rows ELSE 0 END) AS char(20)) AS rows,
     CAST(LTRIM(STR(SUM(a.total_pages) * 8, 15, 0)) + ' KB' AS varchar(18)) AS reserved,
-    CAST(LTRIM(STR(SUM(a.data_pages) * 8, 15, 0)) + ' KB' AS varchar(18)) AS data,
-    CAST(LTRIM(STR(SUM(a.used_pages - a.data_pages) * 8, 15, 0)) + ' KB' AS varchar(18)) AS index_size,
+    CAST(LTRIM(STR(SUM(CASE WHEN p.index_id <= 1 THEN a.data_pages ELSE 0 END) * 8, 15, 0)) + ' KB' AS varchar(18)) AS data,
+    CAST(LTRIM(STR(SUM(CASE WHEN p.index_id <= 1 THEN a.used_pages - a.data_pages ELSE a.used_pages END) * 8, 15, 0)) + ' KB' AS varchar(18)) AS index_size,
     CAST(LTRIM(STR(SUM(a.total_pages - a.used_pages) * 8, 15, 0)) + ' KB' AS varchar(18)) AS unused
 FROM sys.partitions AS p JOIN sys.allocation_units AS a ON a.container_id = p.hobt_id
 WHERE p.object_id = @id

@@ -1,0 +1,151 @@
+//! Secondary indexes, unique keys and foreign keys while others are at work, at every isolation level; and definitions
+//! that change under those who wait.
+
+use isolation::{Actor, Level, Stage, Stepped};
+
+const LEVELS: [Level; 4] = [
+    Level::ReadCommittedSnapshot,
+    Level::ReadCommittedLocking,
+    Level::Snapshot,
+    Level::Serializable,
+];
+
+fn make(stage: &Stage, database: &str) {
+    stage.direct(&format!(
+        "USE {database};
+         IF OBJECT_ID('child') IS NOT NULL DROP TABLE child;
+         IF OBJECT_ID('test') IS NOT NULL DROP TABLE test;
+         CREATE TABLE test (id int PRIMARY KEY, value int, note int);
+         CREATE INDEX by_value ON test (value);
+         CREATE UNIQUE INDEX by_note ON test (note) WHERE note IS NOT NULL;
+         CREATE TABLE child (id int PRIMARY KEY, test int NULL REFERENCES test (id));
+         CREATE INDEX by_test ON child (test);
+         INSERT INTO test VALUES (10, 1, NULL), (20, 2, NULL), (30, 3, 7)"
+    ));
+}
+
+fn begin(stage: &Stage, actor: &mut Actor, level: Level) {
+    let batch = format!("SET TRANSACTION ISOLATION LEVEL {}; BEGIN TRANSACTION", level.sql());
+    stage.step(actor, &batch).answer();
+}
+
+/// One does something in a transaction, the other something that waits for it; then the first ends. The errors of the
+/// second.
+fn meet(stage: &Stage, level: Level, first: &str, second: &str, end: &str) -> Vec<i32> {
+    make(stage, level.database());
+    let (mut one, mut two) = (stage.actor(level.database()), stage.actor(level.database()));
+    begin(stage, &mut one, level);
+    let done = stage.step(&mut one, first).answer();
+    assert!(done.errors.is_empty(), "{first}: {:?}", done.errors);
+    begin(stage, &mut two, level);
+    assert!(stage.step(&mut two, second) == Stepped::Blocked, "{level:?}: {first} / {second}");
+    stage.step(&mut one, end).answer();
+    let late = stage.finish(&mut two);
+    if stage.step(&mut two, "IF @@TRANCOUNT > 0 COMMIT").answer().errors.is_empty() {
+        assert_consistent(stage, level.database());
+    }
+    late.errors
+}
+
+/// No child without its row, and every index says what its table says.
+fn assert_consistent(stage: &Stage, database: &str) {
+    let count = |query: &str| {
+        let answer = stage.direct(&format!("USE {database}; {query}"));
+        isolation_count(&answer.rows)
+    };
+    assert_eq!(
+        count("SELECT COUNT(*) FROM child c WHERE c.test IS NOT NULL AND NOT EXISTS (SELECT 1 FROM test t WHERE t.id = c.test)"),
+        0
+    );
+    for index in ["by_value", "0"] {
+        assert_eq!(
+            count(&format!("SELECT COUNT(*) FROM test WITH (INDEX({index}))")),
+            count("SELECT COUNT(*) FROM test"),
+            "{index}"
+        );
+    }
+    assert_eq!(
+        count("SELECT COUNT(*) FROM test WITH (INDEX(by_note)) WHERE note IS NOT NULL"),
+        count("SELECT COUNT(*) FROM test WITH (INDEX(0)) WHERE note IS NOT NULL")
+    );
+}
+
+fn isolation_count(rows: &[Vec<types::Value>]) -> i64 {
+    rows[0][0].as_i64().expect("a count")
+}
+
+#[test]
+fn a_row_is_not_deleted_from_under_a_new_reference() {
+    let stage = Stage::new();
+    for level in LEVELS {
+        let insert = "INSERT INTO child VALUES (1, 20)";
+        let delete = "DELETE FROM test WHERE id = 20";
+        assert_eq!(meet(&stage, level, insert, delete, "COMMIT"), [547], "{level:?}");
+        assert!(meet(&stage, level, insert, delete, "ROLLBACK").is_empty(), "{level:?}");
+        assert_eq!(meet(&stage, level, delete, insert, "COMMIT"), [547], "{level:?}");
+        assert!(meet(&stage, level, delete, insert, "ROLLBACK").is_empty(), "{level:?}");
+    }
+}
+
+#[test]
+fn of_two_equal_values_one_stays() {
+    let stage = Stage::new();
+    for level in LEVELS {
+        let (one, two) = ("INSERT INTO test VALUES (40, 4, 9)", "INSERT INTO test VALUES (50, 4, 9)");
+        assert_eq!(meet(&stage, level, one, two, "COMMIT"), [2601], "{level:?}");
+        assert!(meet(&stage, level, one, two, "ROLLBACK").is_empty(), "{level:?}");
+        let free = "UPDATE test SET note = NULL WHERE id = 30";
+        let take = "INSERT INTO test VALUES (60, 1, 7)";
+        assert_eq!(meet(&stage, level, free, take, "ROLLBACK"), [2601], "{level:?}");
+    }
+}
+
+#[test]
+fn a_serializable_range_of_an_index_keeps_phantoms_out() {
+    let stage = Stage::new();
+    let level = Level::Serializable;
+    let reads = [
+        "SELECT id FROM test WITH (INDEX(by_value)) WHERE value = 2",
+        "SELECT id, note FROM test WITH (INDEX(by_value)) WHERE value = 2",
+    ];
+    for read in reads {
+        for write in [
+            "INSERT INTO test VALUES (40, 2, NULL)",
+            "UPDATE test SET value = 2 WHERE id = 10",
+            "UPDATE test SET value = 5 WHERE id = 20",
+            "DELETE FROM test WHERE id = 20",
+        ] {
+            assert!(meet(&stage, level, read, write, "COMMIT").is_empty(), "{read} / {write}");
+        }
+        make(&stage, level.database());
+        let (mut one, mut two) = (stage.actor(level.database()), stage.actor(level.database()));
+        begin(&stage, &mut one, level);
+        stage.step(&mut one, read).answer();
+        let free = stage.step(&mut two, "INSERT INTO test VALUES (5, 9, NULL)").answer();
+        assert!(free.errors.is_empty(), "{:?}", free.errors);
+        stage.step(&mut one, "COMMIT").answer();
+    }
+}
+
+#[test]
+fn who_waits_for_a_definition_writes_by_the_new_one() {
+    let stage = Stage::new();
+    let level = Level::ReadCommittedSnapshot;
+    make(&stage, level.database());
+    let mut actors: Vec<Actor> = (0..3).map(|_| stage.actor(level.database())).collect();
+    let [one, two, three] = &mut actors[..] else { unreachable!() };
+    begin(&stage, one, level);
+    stage.step(one, "INSERT INTO test VALUES (40, 4, NULL)").answer();
+    assert!(stage.step(two, "CREATE INDEX late ON test (note, value)") == Stepped::Blocked);
+    assert!(stage.step(three, "INSERT INTO test VALUES (50, 5, NULL)") == Stepped::Blocked);
+    stage.step(one, "COMMIT").answer();
+    for actor in [two, three] {
+        let late = stage.finish(actor);
+        assert!(late.errors.is_empty(), "{:?}", late.errors);
+    }
+    let answer = stage.direct(&format!(
+        "USE {}; SELECT COUNT(*) FROM test WITH (INDEX(late))",
+        level.database()
+    ));
+    assert_eq!(isolation_count(&answer.rows), 5);
+}
