@@ -203,6 +203,10 @@ pub(crate) fn differing(settings: &[Settings], axis: &str) -> Vec<String> {
     let mut names: Vec<String> =
         keys.into_iter().filter(|key| *key != axis && differs(key)).cloned().collect();
     names.sort_by_key(|name| name != "target");
+    // Of settings that always have the same value one is enough.
+    let column = |name: &str| settings.iter().map(|all| all.get(name)).collect::<Vec<_>>();
+    let mut columns = BTreeSet::new();
+    names.retain(|name| columns.insert(column(name)));
     names
 }
 

@@ -56,10 +56,10 @@ function barsChart(view, of, value) {
     const bars = arms.map((arm) => ({ value: value(arm.points[0]).mean, figure: value(arm.points[0]), itemStyle: { color: armColour(t, view.arms.indexOf(arm)) } }));
     return {
       legend: null, grid: { top: 10, right: 70 },
-      yAxis: { type: "category", data: arms.map((arm) => arm.label), inverse: true, axisLabel: { width: 150, overflow: "break", lineHeight: 14 } },
+      yAxis: { type: "category", data: arms.map((arm) => arm.label), inverse: true, axisLabel: { interval: 0, hideOverlap: false, width: 150, overflow: "break", lineHeight: 13 } },
       xAxis: { type: "value", min: 0, name: of.unit, axisLabel: { formatter: of.axis || short } },
       tooltip: { trigger: "item", formatter: (item) => tip(item.name, [[item.color, of.unit, of.text(item.data.figure.mean)]]) },
-      series: [{ type: "bar", data: bars, barMaxWidth: 22, label: { show: true, position: "right", color: t.soft, formatter: (item) => short(item.value) } },
+      series: [{ type: "bar", data: bars, barMaxWidth: 22, label: { show: true, position: "right", offset: [0, -9], color: t.soft, formatter: (item) => short(item.value) } },
         sidewaysWhiskers(bars, t.ink)],
     };
   };
@@ -145,7 +145,7 @@ function linesFigure(run, view, name, title, note, of) {
   // Where one arm is a hundred times another, a linear scale shows only the larger.
   const all = view.arms.flatMap((arm) => arm.points.map((point) => (point.figures[of.key] || {}).mean)).filter((mean) => mean > 0);
   const wide = Math.max(...all) / Math.min(...all) > 100;
-  return build && figure(name, title, note, build, { height: bars ? 60 + 34 * view.arms.length : undefined, scale: bars ? null : of.log || wide ? "log" : "linear" });
+  return build && figure(name, title, note, build, { height: bars ? 60 + 46 * view.arms.length : undefined, scale: bars ? null : of.log || wide ? "log" : "linear" });
 }
 
 function throughputFigures(run, view) {

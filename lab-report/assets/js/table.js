@@ -7,7 +7,7 @@
 function table(columns, rows, options = {}) {
   const body = el("tbody");
   const heads = columns.map((column, index) => {
-    const button = el("button", { type: "button", title: column.title || "Sort by " + column.head, onclick: () => sortBy(index) }, column.head);
+    const button = el("button", { type: "button", title: column.title || "Sort by " + column.head, style: column.head.length > 16 ? "min-width:7.5em" : null, onclick: () => sortBy(index) }, column.head);
     return el(column.kind === "text" || column.kind === "long" ? "th.text" : "th", { scope: "col" }, button);
   });
   let order = options.sort ? { index: options.sort[0], down: options.sort[1] === "down" } : null;

@@ -67,7 +67,14 @@ fn targets_are_arms_and_one_arm_has_the_targets_name() {
 fn the_axis_is_the_number_that_varies() {
     let cells: Vec<Cell> = [("512", "1"), ("4096", "1"), ("65536", "2"), ("512", "2")]
         .iter()
-        .map(|(size, depth)| cell("embedded", 1, 5.0, &[("write_bytes", size), ("depth", depth)]))
+        .map(|(size, depth)| {
+            cell(
+                "embedded",
+                1,
+                5.0,
+                &[("write_bytes", size), ("depth", depth), ("in_flight", depth)],
+            )
+        })
         .collect();
     let view = first(&Run { cells, ..Run::default() });
     assert_eq!((view.x_key.as_str(), view.x_label.as_str()), ("write_bytes", "write bytes"));
