@@ -307,8 +307,7 @@ pub(crate) fn find(
     let mut scan = txn.scan(&tree, lower, upper, options).map_err(|e| failed(e, cx))?;
     let mut found = Vec::new();
     let mut since_breath = 0u32;
-    loop {
-        let Some(txn) = cx.txn.as_deref_mut() else { break };
+    while let Some(txn) = cx.txn.as_deref_mut() {
         let next = scan.next(txn).map_err(|e| engine_error(e, Some(table), cx))?;
         let Some((key, row)) = next else { break };
         since_breath += 1;

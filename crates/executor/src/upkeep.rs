@@ -121,7 +121,9 @@ impl Upkeep {
         full.clear();
         full.extend_from_slice(values);
         for (i, column) in table.columns.iter().enumerate() {
-            if column.rowversion && !(self.moving && !full[i].is_null()) {
+            // A row that only moves keeps the stamp it has.
+            let keeps = self.moving && !full[i].is_null();
+            if column.rowversion && !keeps {
                 let stamp = match cx.txn.as_deref() {
                     Some(txn) => txn.database().next_stamp(),
                     None => 0,

@@ -54,7 +54,9 @@ fn assert_consistent(stage: &Stage, database: &str) {
         isolation_count(&answer.rows)
     };
     assert_eq!(
-        count("SELECT COUNT(*) FROM child c WHERE c.test IS NOT NULL AND NOT EXISTS (SELECT 1 FROM test t WHERE t.id = c.test)"),
+        count(
+            "SELECT COUNT(*) FROM child c WHERE c.test IS NOT NULL AND NOT EXISTS (SELECT 1 FROM test t WHERE t.id = c.test)"
+        ),
         0
     );
     for index in ["by_value", "0"] {
@@ -91,7 +93,8 @@ fn a_row_is_not_deleted_from_under_a_new_reference() {
 fn of_two_equal_values_one_stays() {
     let stage = Stage::new();
     for level in LEVELS {
-        let (one, two) = ("INSERT INTO test VALUES (40, 4, 9)", "INSERT INTO test VALUES (50, 4, 9)");
+        let (one, two) =
+            ("INSERT INTO test VALUES (40, 4, 9)", "INSERT INTO test VALUES (50, 4, 9)");
         assert_eq!(meet(&stage, level, one, two, "COMMIT"), [2601], "{level:?}");
         assert!(meet(&stage, level, one, two, "ROLLBACK").is_empty(), "{level:?}");
         let free = "UPDATE test SET note = NULL WHERE id = 30";
@@ -143,9 +146,7 @@ fn who_waits_for_a_definition_writes_by_the_new_one() {
         let late = stage.finish(actor);
         assert!(late.errors.is_empty(), "{:?}", late.errors);
     }
-    let answer = stage.direct(&format!(
-        "USE {}; SELECT COUNT(*) FROM test WITH (INDEX(late))",
-        level.database()
-    ));
+    let answer = stage
+        .direct(&format!("USE {}; SELECT COUNT(*) FROM test WITH (INDEX(late))", level.database()));
     assert_eq!(isolation_count(&answer.rows), 5);
 }
