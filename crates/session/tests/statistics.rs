@@ -192,9 +192,31 @@ const MOVES: &[Move] = &[
     ("Locks", "Lock Requests/sec", "Object", "UPDATE moves SET v = 'b'", 1),
     ("Locks", "Lock Requests/sec", "Key", "UPDATE moves SET v = 'c'", 1),
     ("Locks", "Lock Requests/sec", "_Total", "INSERT moves (v) VALUES ('a')", 1),
-    ("General Statistics", "Transactions", "", "BEGIN TRAN INSERT moves (v) VALUES ('a')", 1),
-    ("Wait Statistics", "Log write waits", "Waits started per second", "COMMIT", 1),
+    (
+        "Wait Statistics",
+        "Log write waits",
+        "Waits started per second",
+        "INSERT moves (v) VALUES ('a')",
+        1,
+    ),
 ];
+
+#[test]
+fn open_transactions_of_others_are_counted() {
+    with_session(|instance, session| {
+        ok(session, "CREATE TABLE held (i int)");
+        // The one that asks is one itself.
+        let open = "SELECT cntr_value FROM sys.dm_os_performance_counters \
+             WHERE object_name = 'SQLServer:General Statistics' AND counter_name = 'Transactions'";
+        let alone = number(session, open);
+        let mut other = Session::new(instance);
+        ok(&mut other, "USE t");
+        ok(&mut other, "BEGIN TRANSACTION INSERT held VALUES (1)");
+        assert_eq!(number(session, open), alone + 1);
+        ok(&mut other, "COMMIT");
+        assert_eq!(number(session, open), alone);
+    });
+}
 
 #[test]
 fn counters_move_as_their_names_say() {
