@@ -1,8 +1,10 @@
-//! What std lacks, in one small drawer: cache-line padding, aligned bytes, the last word of a process.
+//! What std lacks, in one small drawer: cache-line padding, aligned bytes, buckets of histograms, the last word of a
+//! process.
 //!
 //! Knows nothing about databases, threads, clocks or files.
 
 mod aligned;
+pub mod buckets;
 mod padded;
 
 pub use aligned::{AlignedBuf, BLOCK_BYTES};

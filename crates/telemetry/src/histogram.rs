@@ -1,16 +1,10 @@
 //! Histograms of durations in nanoseconds, with buckets as HDR histograms have them.
 //!
-//! Buckets are log-linear: 16 per power of two, so a bucket's bound is at most 6.25% above any value in it. Durations
-//! beyond 18 minutes fall in the last one. The sum is exact.
+//! Buckets are those of [`stdx::buckets`]. The sum is exact.
 
 use crate::shard::bump;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-const SUB_BITS: u32 = 4;
-const SUB: usize = 1 << SUB_BITS;
-/// Powers of two that are told apart.
-const POWERS: usize = 36;
-const BUCKETS: usize = SUB + POWERS * SUB;
+use stdx::buckets::{BUCKETS, bucket, largest, quantile};
 
 /// What one thread has recorded.
 pub(crate) struct Cells {
@@ -78,48 +72,18 @@ impl Histogram {
 
     /// The longest, rounded up to its bucket's bound.
     pub fn max_ns(&self) -> Option<u64> {
-        self.counts.iter().rposition(|count| *count > 0).map(upper)
+        self.counts.iter().rposition(|count| *count > 0).map(largest)
     }
 
     /// The value in nanoseconds that a share `q` (0 to 1) did not exceed; `None` when there were none.
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
-        let total = self.count();
-        if total == 0 {
-            return None;
-        }
-        let rank = ((q.clamp(0.0, 1.0) * total as f64).ceil() as u64).max(1);
-        let mut seen = 0;
-        for (index, count) in self.counts.iter().enumerate() {
-            seen += count;
-            if seen >= rank {
-                return Some(upper(index));
-            }
-        }
-        None
+        quantile(self.buckets(), q)
     }
 
     /// The buckets that hold something: upper bound in nanoseconds, and how many.
-    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.counts.iter().enumerate().filter(|(_, n)| **n > 0).map(|(i, n)| (upper(i), *n))
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + Clone {
+        self.counts.iter().enumerate().filter(|(_, n)| **n > 0).map(|(i, n)| (largest(i), *n))
     }
-}
-
-fn bucket(ns: u64) -> usize {
-    if ns < SUB as u64 {
-        return ns as usize;
-    }
-    let power = ns.ilog2() - SUB_BITS;
-    let sub = (ns >> power) as usize & (SUB - 1);
-    (SUB + power as usize * SUB + sub).min(BUCKETS - 1)
-}
-
-/// The largest value of a bucket.
-fn upper(index: usize) -> u64 {
-    if index < SUB {
-        return index as u64;
-    }
-    let (power, sub) = ((index - SUB) / SUB, (index - SUB) % SUB);
-    ((SUB + sub + 1) as u64) << power
 }
 
 #[cfg(test)]
@@ -132,15 +96,6 @@ mod tests {
         let mut histogram = Histogram::default();
         histogram.add(&cells);
         histogram
-    }
-
-    #[test]
-    fn a_bucket_bounds_its_values() {
-        for ns in (0..200_000u64).chain((20..39).map(|p| (1 << p) + 12_345)) {
-            let top = upper(bucket(ns));
-            assert!(top >= ns, "{ns} above its bucket's {top}");
-            assert!(top as f64 <= ns as f64 * 1.0626 + 1.0, "{ns} far below its bucket's {top}");
-        }
     }
 
     #[test]

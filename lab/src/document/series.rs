@@ -72,13 +72,7 @@ impl Histogram {
 
     /// The value in microseconds that a share `q` (0 to 1) did not exceed; `None` when there were none.
     pub fn quantile_us(&self, q: f64) -> Option<f64> {
-        let total = self.count();
-        let rank = ((q.clamp(0.0, 1.0) * total as f64).ceil() as u64).max(1);
-        let mut seen = 0;
-        self.buckets.iter().find_map(|&(us, n)| {
-            seen += n;
-            (seen >= rank).then_some(us)
-        })
+        stdx::buckets::quantile(self.buckets.iter().copied(), q)
     }
 
     /// What has been recorded since `before`, an earlier state of the same histogram.

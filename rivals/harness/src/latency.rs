@@ -1,15 +1,10 @@
 //! Latencies of one session, written by its thread and read by whoever watches.
 //!
-//! Buckets are log-linear, 16 for each power of two: a bucket's bound is at most 6.25% above any value in it. Each
-//! recorder has one writer; a reader adds them up and may miss what is being written.
+//! Buckets are those of [`stdx::buckets`]. Each recorder has one writer; a reader adds them up and may miss what is being
+//! written.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-const SUB_BITS: u32 = 4;
-const SUB: usize = 1 << SUB_BITS;
-/// Up to 2^40 ns, 18 minutes; longer ones fall in the last bucket.
-const POWERS: usize = 36;
-const BUCKETS: usize = SUB + POWERS * SUB;
+use stdx::buckets::{BUCKETS, bucket, largest, quantile};
 
 pub(crate) struct Recorder {
     counts: Box<[AtomicU64]>,
@@ -55,52 +50,20 @@ impl LatencySnapshot {
     }
 
     /// The buckets that hold something: (largest value in nanoseconds, how many), rising.
-    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + Clone {
         let all = self.counts.iter().enumerate();
-        all.filter(|(_, n)| **n > 0).map(|(index, n)| (upper(index), *n))
+        all.filter(|(_, n)| **n > 0).map(|(index, n)| (largest(index), *n))
     }
 
     /// The value in nanoseconds that a share `q` (0 to 1) did not exceed; `None` when there were none.
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
-        let rank = ((q.clamp(0.0, 1.0) * self.count() as f64).ceil() as u64).max(1);
-        let mut seen = 0;
-        self.buckets().find_map(|(ns, n)| {
-            seen += n;
-            (seen >= rank).then_some(ns)
-        })
+        quantile(self.buckets(), q)
     }
-}
-
-fn bucket(ns: u64) -> usize {
-    if ns < SUB as u64 {
-        return ns as usize;
-    }
-    let power = ns.ilog2() - SUB_BITS;
-    let sub = (ns >> power) as usize & (SUB - 1);
-    (SUB + power as usize * SUB + sub).min(BUCKETS - 1)
-}
-
-/// The largest value of a bucket.
-fn upper(index: usize) -> u64 {
-    if index < SUB {
-        return index as u64;
-    }
-    let (power, sub) = ((index - SUB) / SUB, (index - SUB) % SUB);
-    (((SUB + sub + 1) as u64) << power) - 1
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_bucket_bounds_its_values() {
-        for ns in (0..100_000u64).chain((17..39).map(|p| (1 << p) + 12_345)) {
-            let top = upper(bucket(ns));
-            assert!(top >= ns, "{ns} above its bucket's {top}");
-            assert!(top as f64 <= ns as f64 * 1.0625 + 1.0, "{ns} far below its bucket's {top}");
-        }
-    }
 
     #[test]
     fn quantiles_of_a_difference() {

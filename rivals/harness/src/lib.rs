@@ -7,7 +7,7 @@
 //! - Waits keep the rival's own names; beside each stands a [`WaitClass`], the same for every database.
 //! - What cannot be done is a [`RivalError`]: what was wrong, and what to do.
 //!
-//! Knows nothing of any one database, nothing of the lab, and nothing of Millrace.
+//! Knows nothing of any one database, nothing of the lab, and nothing of Millrace but its drawer of small things (`stdx`).
 #![forbid(unsafe_code)]
 
 mod crew;
@@ -31,7 +31,9 @@ pub use place::{
 };
 pub use process::{Launch, ServerProcess};
 pub use procfs::{ThreadState, own_cpu_s, process_switches, thread_state};
-pub use rival::{Connect, Job, Rival, Session, Settings, Start, Statistics, Work, session_key};
+pub use rival::{
+    Connect, Job, Rival, Session, Settings, Start, Statistics, Work, read_seed, session_key,
+};
 pub use sample::{Look, Sampler, WaitTotals};
 pub use wait::{ON_CPU, WaitClass, WaitTotal};
 #[cfg(test)]

@@ -13,6 +13,11 @@ pub fn session_key(index: usize, n: u64) -> i64 {
     (index as u64 * KEYS_OF_A_SESSION + 1 + n) as i64
 }
 
+/// Where a session's call number `call` of a procedure that reads at random begins, below 2^31.
+pub fn read_seed(index: usize, call: u64) -> u64 {
+    (index as u64 * 7_919 + call) * 104_729 % (1 << 31)
+}
+
 /// What a session does again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
@@ -35,6 +40,17 @@ pub enum Work {
         /// The table's rows, keys 1 and up.
         rows: u64,
     },
+}
+
+impl Work {
+    /// The statement that a session of round trips prepares, of the rival's two; `None`: it calls a procedure.
+    pub fn statement<'t>(&self, insert: &'t str, read: &'t str) -> Option<&'t str> {
+        match self {
+            Work::RoundtripInsert => Some(insert),
+            Work::RoundtripRead { .. } => Some(read),
+            _ => None,
+        }
+    }
 }
 
 /// What a cell asks for.

@@ -4,7 +4,7 @@ use crate::server::failed;
 use crate::sql;
 use mysql::prelude::Queryable;
 use mysql::{Conn, Opts, Statement};
-use rival_harness::{Job, RivalError, Session, Work, session_key};
+use rival_harness::{Job, RivalError, Session, read_seed, session_key};
 
 pub(crate) struct Connected {
     connection: Conn,
@@ -17,11 +17,7 @@ pub(crate) struct Connected {
 impl Connected {
     pub fn open(opts: Opts, job: &Job, index: usize) -> Result<Connected, RivalError> {
         let mut connection = Conn::new(opts).map_err(failed)?;
-        let text = match job.work {
-            Work::RoundtripInsert => Some(sql::INSERT),
-            Work::RoundtripRead { .. } => Some(sql::READ),
-            _ => None,
-        };
+        let text = job.work.statement(sql::INSERT, sql::READ);
         let statement = text.map(|text| connection.prep(text)).transpose().map_err(failed)?;
         Ok(Connected { connection, index, statement, reads: 0 })
     }
@@ -44,7 +40,7 @@ impl Session for Connected {
 
     fn procedure_read(&mut self, rows: u64) -> Result<(), RivalError> {
         self.reads += 1;
-        let seed = (self.index as u64 * 7_919 + self.reads) * 104_729 % (1 << 31);
+        let seed = read_seed(self.index, self.reads);
         self.connection.query_drop(format!("CALL read_rows({seed}, {rows})")).map_err(failed)
     }
 

@@ -3,7 +3,7 @@
 use crate::server::failed;
 use crate::sql;
 use postgres::{Client, Config, NoTls, Statement};
-use rival_harness::{Job, RivalError, Session, Work, session_key};
+use rival_harness::{Job, RivalError, Session, read_seed, session_key};
 
 pub(crate) struct Connected {
     client: Client,
@@ -20,11 +20,7 @@ impl Connected {
         let mut client = config.connect(NoTls).map_err(failed)?;
         let durability = if job.delayed { "off" } else { "on" };
         client.batch_execute(&format!("SET synchronous_commit = {durability}")).map_err(failed)?;
-        let text = match job.work {
-            Work::RoundtripInsert => Some(sql::INSERT),
-            Work::RoundtripRead { .. } => Some(sql::READ),
-            _ => None,
-        };
+        let text = job.work.statement(sql::INSERT, sql::READ);
         let statement = text.map(|text| client.prepare(text)).transpose().map_err(failed)?;
         Ok(Connected { client, index, statement, reads: 0 })
     }
@@ -47,7 +43,7 @@ impl Session for Connected {
 
     fn procedure_read(&mut self, rows: u64) -> Result<(), RivalError> {
         self.reads += 1;
-        let seed = (self.index as u64 * 7_919 + self.reads) * 104_729 % (1 << 31);
+        let seed = read_seed(self.index, self.reads);
         self.client.batch_execute(&format!("CALL read_rows({seed}, {rows})")).map_err(failed)
     }
 
