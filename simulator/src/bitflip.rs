@@ -119,26 +119,9 @@ fn files() -> DbFiles {
 
 fn header() -> SetHeader {
     SetHeader {
-        kind: SetKind::Database,
-        set_id: String::new(),
-        name: None,
-        description: None,
-        database: "flip".into(),
         server: "simulator".into(),
-        user: String::new(),
-        copy_only: false,
         compressed: true,
-        started_us: 0,
-        created_unix_ns: 0,
-        family: String::new(),
-        fork: String::new(),
-        recovery_model: String::new(),
-        first_lsn: 0,
-        checkpoint_lsn: 0,
-        database_backup_lsn: 0,
-        files: Vec::new(),
-        boot: String::new(),
-        options: Vec::new(),
+        ..SetHeader::new(SetKind::Database, "flip")
     }
 }
 

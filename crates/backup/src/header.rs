@@ -78,6 +78,34 @@ pub struct SetHeader {
     pub options: Vec<(String, String)>,
 }
 
+impl SetHeader {
+    /// What whoever asks for the backup says; the rest is the engine's, which fills it in.
+    pub fn new(kind: SetKind, database: impl Into<String>) -> SetHeader {
+        SetHeader {
+            kind,
+            set_id: String::new(),
+            name: None,
+            description: None,
+            database: database.into(),
+            server: String::new(),
+            user: String::new(),
+            copy_only: false,
+            compressed: false,
+            started_us: 0,
+            created_unix_ns: 0,
+            family: String::new(),
+            fork: String::new(),
+            recovery_model: String::new(),
+            first_lsn: 0,
+            checkpoint_lsn: 0,
+            database_backup_lsn: 0,
+            files: Vec::new(),
+            boot: String::new(),
+            options: Vec::new(),
+        }
+    }
+}
+
 /// What is known when a set ends.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SetEnd {

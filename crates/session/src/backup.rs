@@ -82,26 +82,17 @@ fn header(
         max_bytes: def.and_then(|d| d.log.max_bytes),
     });
     let options = def.map_or_else(Vec::new, |d| d.options.clone());
+    let kind = if log { SetKind::Log } else { SetKind::Database };
     SetHeader {
-        kind: if log { SetKind::Log } else { SetKind::Database },
-        set_id: String::new(),
         name: order.text("NAME"),
         description: order.text("DESCRIPTION"),
-        database: open.name.clone(),
         server: instance.name(),
         user: order.user.clone(),
         copy_only: order.has("COPY_ONLY"),
         compressed: order.has("COMPRESSION"),
-        started_us: 0,
         created_unix_ns: def.map_or(0, |d| d.created_unix_ns),
-        family: String::new(),
-        fork: String::new(),
-        recovery_model: String::new(),
-        first_lsn: 0,
-        checkpoint_lsn: 0,
-        database_backup_lsn: 0,
         files,
-        boot: String::new(),
         options: options.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
+        ..SetHeader::new(kind, &*open.name)
     }
 }

@@ -14,28 +14,7 @@ const MEDIA: &str = "/db/crash.bak";
 const COPY: &str = "/copy/crash.mdf";
 
 fn header(kind: SetKind, compressed: bool) -> SetHeader {
-    SetHeader {
-        kind,
-        set_id: String::new(),
-        name: None,
-        description: None,
-        database: "crash".into(),
-        server: "simulator".into(),
-        user: String::new(),
-        copy_only: false,
-        compressed,
-        started_us: 0,
-        created_unix_ns: 0,
-        family: String::new(),
-        fork: String::new(),
-        recovery_model: String::new(),
-        first_lsn: 0,
-        checkpoint_lsn: 0,
-        database_backup_lsn: 0,
-        files: Vec::new(),
-        boot: String::new(),
-        options: Vec::new(),
-    }
+    SetHeader { server: "simulator".into(), compressed, ..SetHeader::new(kind, "crash") }
 }
 
 /// Takes a backup; whether it failed for another reason than that there is nothing to back up.

@@ -11,26 +11,10 @@ const COPY: &str = "/copy/t.mdf";
 
 pub(crate) fn header(kind: SetKind) -> SetHeader {
     SetHeader {
-        kind,
-        set_id: String::new(),
-        name: None,
-        description: None,
-        database: "t".into(),
         server: "test".into(),
         user: "dbo".into(),
-        copy_only: false,
         compressed: true,
-        started_us: 0,
-        created_unix_ns: 0,
-        family: String::new(),
-        fork: String::new(),
-        recovery_model: String::new(),
-        first_lsn: 0,
-        checkpoint_lsn: 0,
-        database_backup_lsn: 0,
-        files: Vec::new(),
-        boot: String::new(),
-        options: Vec::new(),
+        ..SetHeader::new(kind, "t")
     }
 }
 
