@@ -172,6 +172,16 @@ impl Catalog {
             work.push(Work::Fill { index_id });
             return Ok(());
         }
+        self.move_rows(txn, table, work)
+    }
+
+    /// Rows move to new trees as they are.
+    fn move_rows(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        work: &mut Vec<Work>,
+    ) -> Result<(), CatalogError> {
         let same = (0..table.columns.len()).map(Some).collect();
         self.rewrite(txn, table, same, work)
     }
@@ -218,8 +228,7 @@ impl Catalog {
         let id = index.index_id;
         self.remove_index(txn, table, id)?;
         if id == 1 {
-            let same = (0..table.columns.len()).map(Some).collect();
-            self.rewrite(txn, table, same, work)?;
+            self.move_rows(txn, table, work)?;
         }
         Ok(())
     }
@@ -253,8 +262,7 @@ impl Catalog {
         if all {
             table.indexes.iter_mut().for_each(|i| i.disabled = false);
         }
-        let same = (0..table.columns.len()).map(Some).collect();
-        self.rewrite(txn, table, same, work)
+        self.move_rows(txn, table, work)
     }
 
     fn disable(
@@ -385,8 +393,7 @@ impl Catalog {
         (column.ty, column.nullable) = (ty, nullable && column.identity.is_none());
         column.absent = Value::Null;
         self.put_column(txn, table.object_id, ordinal, &table.columns[ordinal])?;
-        let same = (0..table.columns.len()).map(Some).collect();
-        self.rewrite(txn, table, same, work)
+        self.move_rows(txn, table, work)
     }
 
     /// A constraint or computed column that depends on a column; with `types` those that only its type matters to.
@@ -669,14 +676,12 @@ impl Catalog {
         let clustered = key.clustered;
         let name = key.name.clone();
         table.primary_key = Some(key);
-        if !clustered {
-            let id = self.add_key_index(txn, table, spec, &name, IndexKind::PrimaryKey)?;
-            work.push(Work::Fill { index_id: id });
-            return Ok(());
-        }
-        // A heap's tree has keys of another shape, ghosts among them.
-        let same = (0..table.columns.len()).map(Some).collect();
-        self.rewrite(txn, table, same, work)
+        // A heap's tree has keys of another shape, ghosts among them: a clustered key moves the rows, if there are none too.
+        let index_id = match clustered {
+            true => 1,
+            false => self.add_key_index(txn, table, spec, &name, IndexKind::PrimaryKey)?,
+        };
+        self.filled(txn, table, index_id, work)
     }
 
     fn drop_constraint(
@@ -743,8 +748,7 @@ impl Catalog {
             }
         }
         if clustered {
-            let same = (0..table.columns.len()).map(Some).collect();
-            self.rewrite(txn, table, same, work)?;
+            self.move_rows(txn, table, work)?;
         }
         Ok(())
     }
