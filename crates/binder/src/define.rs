@@ -1,8 +1,11 @@
-//! CREATE and ALTER TABLE: types resolved, defaults checked, keys found, in the catalog's terms.
+//! CREATE TABLE and the parts of a definition: types resolved, defaults checked, keys found, in the catalog's terms.
+//! What ALTER TABLE makes of the parts is in `alter.rs`, indexes are in `index.rs`.
+
+mod alter;
+mod index;
 
 use catalog::{
-    AlterTable as Change, CheckSpec, ColumnSpec, ForeignKeySpec, IndexSpec, KeySpec, RefAction,
-    TableDef, TableSpec,
+    CheckSpec, ColumnSpec, ForeignKeySpec, IndexSpec, KeySpec, RefAction, TableDef, TableSpec,
 };
 use syntax::ast;
 use types::SqlType;
@@ -13,6 +16,7 @@ use crate::error::{BindError, Result};
 use crate::expr::resolve_type;
 use crate::ir::*;
 use crate::names::ObjectName;
+use index::index_options;
 
 /// What a table definition comes to.
 #[derive(Default)]
@@ -497,216 +501,6 @@ impl Binder<'_> {
         }
         Ok(())
     }
-
-    /// CREATE INDEX on a temporary table: a unique one is a constraint, any other has no effect, for rows in memory are
-    /// found by the primary key or by looking at all of them. 1088.
-    pub fn private_index(&mut self, create: &ast::CreateIndex) -> Result<StmtKind> {
-        let name = ObjectName::from(&create.table);
-        if self.table(&name).is_none() {
-            return Err(BindError::new(
-                1088,
-                16,
-                create.table.span.line.max(1),
-                format!(
-                    "Cannot find the object \"{}\" because it does not exist or you do not have \
-                     permissions.",
-                    create.table
-                ),
-            ));
-        }
-        let index = &create.index;
-        if !index.unique {
-            return Ok(StmtKind::Nothing);
-        }
-        if index.filter.is_some() {
-            return Err(BindError::unsupported("UNIQUE INDEX with a filter", index.span.line));
-        }
-        let key = unique_key(index);
-        Ok(StmtKind::Ddl(Box::new(ddl::Ddl::PrivateUnique { table: name, key })))
-    }
-
-    pub fn alter_table(&mut self, alter: &ast::AlterTable, text: &str) -> Result<ddl::AlterTable> {
-        let name = ObjectName::from(&alter.name);
-        let table = self.table(&name).ok_or_else(|| {
-            BindError::new(
-                4902,
-                16,
-                alter.name.span.line.max(1),
-                format!(
-                    "Cannot find the object \"{}\" because it does not exist or you do not have \
-                     permissions.",
-                    alter.name
-                ),
-            )
-        })?;
-        let mut changes = Vec::new();
-        let mut absent = Vec::new();
-        match &alter.action {
-            ast::AlterTableAction::Add { definition, nocheck } => {
-                let mut parts = Parts::default();
-                self.definition(definition, text, &table.name, &mut parts)?;
-                self.settle(&table.name, Some(&table), &mut parts)?;
-                for column in &parts.columns {
-                    if table.column(&column.name).is_some() {
-                        return Err(self.error(
-                            2705,
-                            format!(
-                                "Column names in each table must be unique. Column name '{}' in \
-                                 table '{}' is specified more than once.",
-                                column.name, alter.name
-                            ),
-                        ));
-                    }
-                    // Rows already there get the default when the column may not be NULL.
-                    let value = match &column.default {
-                        Some((_, text)) if column.nullable == Some(false) => {
-                            let value = self.default_text(text)?;
-                            Some(self.coerce(value, column.ty, CastMode::Store { column: 0 })?)
-                        }
-                        _ => None,
-                    };
-                    absent.push(value);
-                }
-                if !parts.columns.is_empty() {
-                    changes.push(Change::AddColumns(parts.columns));
-                }
-                for DefaultFor { name, column, text } in parts.defaults {
-                    let Some(ordinal) = table.column(&column) else {
-                        return Err(self.error(
-                            1752,
-                            format!(
-                                "Column '{column}' in table '{}' is invalid for creating a default \
-                                 constraint.",
-                                table.name
-                            ),
-                        ));
-                    };
-                    let value = self.default_text(&text)?;
-                    self.coerce(value, table.columns[ordinal].ty, CastMode::Store { column: 0 })?;
-                    changes.push(Change::AddDefault { name, column, text });
-                }
-                if let Some(key) = parts.primary_key {
-                    changes.push(Change::AddPrimaryKey(key));
-                }
-                changes.extend(parts.unique.into_iter().map(Change::AddUnique));
-                changes.extend(parts.indexes.into_iter().map(|(i, _)| Change::AddIndex(i)));
-                for (check, _) in parts.checks {
-                    changes.push(Change::AddCheck(CheckSpec { nocheck: *nocheck, ..check }));
-                }
-                for key in parts.foreign_keys {
-                    changes
-                        .push(Change::AddForeignKey(ForeignKeySpec { nocheck: *nocheck, ..key }));
-                }
-            }
-            ast::AlterTableAction::Drop(items) => {
-                for item in items {
-                    let name = item.name.value.as_str().into();
-                    let if_exists = item.if_exists;
-                    changes.push(match item.column {
-                        true => Change::DropColumn { name, if_exists },
-                        false => Change::DropConstraint { name, if_exists },
-                    });
-                }
-            }
-            ast::AlterTableAction::AlterColumn { name, ty, nullable, .. } => {
-                let ty = self.column_type(ty, &name.value)?;
-                let name = name.value.as_str().into();
-                changes.push(Change::AlterColumn { name, ty, nullable: *nullable });
-            }
-            ast::AlterTableAction::CheckConstraint { enable, verify, names } => {
-                changes.push(Change::EnableConstraints {
-                    names: names.iter().map(|n| n.value.as_str().into()).collect(),
-                    enable: *enable,
-                    verify: *verify && *enable,
-                });
-            }
-            ast::AlterTableAction::Rebuild => changes.push(Change::RebuildIndex { name: None }),
-            ast::AlterTableAction::Set(_) => {}
-        }
-        Ok(ddl::AlterTable { name, changes, absent })
-    }
-
-    /// The table of an index; 1088.
-    fn indexed_table(&self, name: &ast::ObjectName) -> Result<std::sync::Arc<TableDef>> {
-        let wanted = ObjectName::from(name);
-        let line = name.span.line.max(1);
-        self.table(&wanted).ok_or_else(|| match self.names.view(&wanted) {
-            Some(_) => BindError::unsupported("CREATE INDEX on a view", line),
-            None => BindError::new(
-                1088,
-                16,
-                line,
-                format!(
-                    "Cannot find the object \"{name}\" because it does not exist or you do not have \
-                     permissions."
-                ),
-            ),
-        })
-    }
-
-    /// CREATE INDEX: 1088, 155.
-    pub fn create_index(
-        &mut self,
-        create: &ast::CreateIndex,
-        text: &str,
-    ) -> Result<ddl::AlterTable> {
-        let table = self.indexed_table(&create.table)?;
-        let spec = index_spec(&create.index, text)?;
-        if let Some(filter) = &create.index.filter {
-            let columns = row_columns(Some(&table), &[]);
-            let columns: Vec<_> = columns.iter().map(|(n, t, null)| (&**n, *t, *null)).collect();
-            self.filter(&table.name, &columns, filter)?;
-        }
-        let changes = vec![Change::AddIndex(spec)];
-        Ok(ddl::AlterTable { name: ObjectName::from(&create.table), changes, absent: Vec::new() })
-    }
-
-    /// ALTER INDEX: 1088, 155.
-    pub fn alter_index(&mut self, alter: &ast::AlterIndex) -> Result<ddl::AlterTable> {
-        self.indexed_table(&alter.table)?;
-        let line = alter.table.span.line.max(1);
-        let name: Option<Box<str>> = alter.index.as_ref().map(|n| n.value.as_str().into());
-        let mut changes = Vec::new();
-        let mut options = |options: &[ast::DatabaseOption]| -> Result<()> {
-            let found = index_options(options, line)?;
-            let said = options.iter().any(|o| o.name == "IGNORE_DUP_KEY");
-            if let (true, Some(name)) = (said, &name) {
-                let on = found.ignore_dup_key;
-                changes.push(Change::SetIgnoreDupKey { name: name.clone(), on });
-            }
-            Ok(())
-        };
-        match &alter.action {
-            ast::AlterIndexAction::Rebuild(with) => {
-                options(with)?;
-                changes.push(Change::RebuildIndex { name });
-            }
-            ast::AlterIndexAction::Set(with) => options(with)?,
-            ast::AlterIndexAction::Disable => changes.push(Change::DisableIndex { name }),
-            // Trees keep themselves in order.
-            ast::AlterIndexAction::Reorganize => {}
-        }
-        Ok(ddl::AlterTable { name: ObjectName::from(&alter.table), changes, absent: Vec::new() })
-    }
-
-    /// An index in a table's definition: the unique ones of private tables are constraints, their others have no effect.
-    fn inline_index(
-        &mut self,
-        index: &ast::IndexDefinition,
-        text: &str,
-        table: &str,
-        parts: &mut Parts,
-    ) -> Result<()> {
-        if index.hash {
-            return Err(BindError::unsupported("HASH index", index.span.line.max(1)));
-        }
-        if !is_private(table) {
-            parts.indexes.push((index_spec(index, text)?, index.filter.clone()));
-        } else if index.unique && index.filter.is_none() {
-            parts.unique.push(unique_key(index));
-        }
-        Ok(())
-    }
 }
 
 /// Names, types and nullability of a row: the table's columns, then those added.
@@ -715,108 +509,6 @@ fn row_columns(known: Option<&TableDef>, added: &[ColumnSpec]) -> Vec<(String, S
     let known = known.map(|c| (c.name.to_string(), c.ty, c.nullable));
     let added = added.iter().map(|c| (c.name.to_string(), c.ty, c.nullable != Some(false)));
     known.chain(added).collect()
-}
-
-/// WITH options of an index that mean something here.
-#[derive(Default)]
-struct IndexOptions {
-    fill_factor: u8,
-    ignore_dup_key: bool,
-    drop_existing: bool,
-}
-
-/// Reads the options of an index; 155 for one that SQL Server does not have.
-fn index_options(options: &[ast::DatabaseOption], line: u32) -> Result<IndexOptions> {
-    const ACCEPTED: &[&str] = &[
-        "ALLOW_PAGE_LOCKS",
-        "ALLOW_ROW_LOCKS",
-        "COMPRESSION_DELAY",
-        "DATA_COMPRESSION",
-        "LOB_COMPACTION",
-        "MAXDOP",
-        "MAX_DURATION",
-        "ONLINE",
-        "OPTIMIZE_FOR_SEQUENTIAL_KEY",
-        "PAD_INDEX",
-        "RESUMABLE",
-        "SORT_IN_TEMPDB",
-        "STATISTICS_INCREMENTAL",
-        "STATISTICS_NORECOMPUTE",
-        "XML_COMPRESSION",
-    ];
-    let mut out = IndexOptions::default();
-    for option in options {
-        // ON or nothing, as in WITH PAD_INDEX, FILLFACTOR = 80.
-        let on = matches!(option.value, ast::OptionValue::On | ast::OptionValue::None);
-        match option.name.as_str() {
-            "FILLFACTOR" => {
-                let ast::OptionValue::Literal(ast::Literal::Int(n)) = &option.value else {
-                    continue;
-                };
-                out.fill_factor = u8::try_from(*n).ok().filter(|n| *n <= 100).ok_or_else(|| {
-                    BindError::new(
-                        129,
-                        15,
-                        line,
-                        format!("Fillfactor {n} is not a valid percentage; fillfactor must be between 1 and 100."),
-                    )
-                })?;
-            }
-            "IGNORE_DUP_KEY" => out.ignore_dup_key = on,
-            "DROP_EXISTING" => out.drop_existing = on,
-            name if ACCEPTED.contains(&name) => {}
-            name => {
-                return Err(BindError::new(
-                    155,
-                    15,
-                    line,
-                    format!("'{name}' is not a recognized CREATE INDEX option."),
-                ));
-            }
-        }
-    }
-    Ok(out)
-}
-
-fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
-    let line = index.span.line.max(1);
-    let options = index_options(&index.options, line)?;
-    if options.ignore_dup_key && !index.unique {
-        return Err(BindError::new(
-            1916,
-            16,
-            line,
-            "CREATE INDEX options nonunique and ignore_dup_key are mutually exclusive.",
-        ));
-    }
-    if index.clustered == Some(true) && options.ignore_dup_key {
-        return Err(BindError::unsupported("CLUSTERED INDEX WITH (IGNORE_DUP_KEY = ON)", line));
-    }
-    if index.clustered == Some(true) && (index.filter.is_some() || !index.include.is_empty()) {
-        return Err(BindError::new(
-            10601,
-            16,
-            line,
-            format!(
-                "Cannot specify included columns or a filter for a clustered index '{}'.",
-                index.name.value
-            ),
-        ));
-    }
-    let columns = index.columns.iter();
-    let filter = index.filter.as_ref();
-    Ok(IndexSpec {
-        name: index.name.value.as_str().into(),
-        columns: columns.map(|c| (c.name.value.as_str().into(), c.descending)).collect(),
-        include: index.include.iter().map(|c| c.value.as_str().into()).collect(),
-        unique: index.unique,
-        clustered: index.clustered == Some(true),
-        filter: filter.map(|f| in_parentheses_always(f.span.text(text)).into()),
-        filegroup: index.filegroup.as_ref().map(|f| f.value.as_str().into()),
-        fill_factor: options.fill_factor,
-        ignore_dup_key: options.ignore_dup_key,
-        drop_existing: options.drop_existing,
-    })
 }
 
 fn ref_action(words: Option<&str>, line: u32) -> Result<RefAction> {
@@ -833,16 +525,6 @@ fn ref_action(words: Option<&str>, line: u32) -> Result<RefAction> {
 
 fn in_parentheses_always(text: &str) -> String {
     format!("({})", text.trim())
-}
-
-fn unique_key(index: &ast::IndexDefinition) -> KeySpec {
-    let columns = index.columns.iter();
-    KeySpec {
-        name: Some(index.name.value.as_str().into()),
-        columns: columns.map(|c| (c.name.value.as_str().into(), c.descending)).collect(),
-        clustered: true,
-        filegroup: None,
-    }
 }
 
 /// Temporary tables and table variables, by name.

@@ -1,0 +1,114 @@
+//! ALTER TABLE: what it adds is read as the parts of a definition, then told as changes to the catalog.
+
+use super::{DefaultFor, Parts};
+use crate::context::Binder;
+use crate::ddl;
+use crate::error::{BindError, Result};
+use crate::ir::*;
+use crate::names::ObjectName;
+use catalog::{AlterTable as Change, CheckSpec, ForeignKeySpec};
+use syntax::ast;
+
+impl Binder<'_> {
+    /// 4902, 2705, 1752, and what the parts have.
+    pub fn alter_table(&mut self, alter: &ast::AlterTable, text: &str) -> Result<ddl::AlterTable> {
+        let name = ObjectName::from(&alter.name);
+        let table = self.table(&name).ok_or_else(|| {
+            BindError::new(
+                4902,
+                16,
+                alter.name.span.line.max(1),
+                format!(
+                    "Cannot find the object \"{}\" because it does not exist or you do not have \
+                     permissions.",
+                    alter.name
+                ),
+            )
+        })?;
+        let mut changes = Vec::new();
+        let mut absent = Vec::new();
+        match &alter.action {
+            ast::AlterTableAction::Add { definition, nocheck } => {
+                let mut parts = Parts::default();
+                self.definition(definition, text, &table.name, &mut parts)?;
+                self.settle(&table.name, Some(&table), &mut parts)?;
+                for column in &parts.columns {
+                    if table.column(&column.name).is_some() {
+                        return Err(self.error(
+                            2705,
+                            format!(
+                                "Column names in each table must be unique. Column name '{}' in \
+                                 table '{}' is specified more than once.",
+                                column.name, alter.name
+                            ),
+                        ));
+                    }
+                    // Rows already there get the default when the column may not be NULL.
+                    let value = match &column.default {
+                        Some((_, text)) if column.nullable == Some(false) => {
+                            let value = self.default_text(text)?;
+                            Some(self.coerce(value, column.ty, CastMode::Store { column: 0 })?)
+                        }
+                        _ => None,
+                    };
+                    absent.push(value);
+                }
+                if !parts.columns.is_empty() {
+                    changes.push(Change::AddColumns(parts.columns));
+                }
+                for DefaultFor { name, column, text } in parts.defaults {
+                    let Some(ordinal) = table.column(&column) else {
+                        return Err(self.error(
+                            1752,
+                            format!(
+                                "Column '{column}' in table '{}' is invalid for creating a default \
+                                 constraint.",
+                                table.name
+                            ),
+                        ));
+                    };
+                    let value = self.default_text(&text)?;
+                    self.coerce(value, table.columns[ordinal].ty, CastMode::Store { column: 0 })?;
+                    changes.push(Change::AddDefault { name, column, text });
+                }
+                if let Some(key) = parts.primary_key {
+                    changes.push(Change::AddPrimaryKey(key));
+                }
+                changes.extend(parts.unique.into_iter().map(Change::AddUnique));
+                changes.extend(parts.indexes.into_iter().map(|(i, _)| Change::AddIndex(i)));
+                for (check, _) in parts.checks {
+                    changes.push(Change::AddCheck(CheckSpec { nocheck: *nocheck, ..check }));
+                }
+                for key in parts.foreign_keys {
+                    changes
+                        .push(Change::AddForeignKey(ForeignKeySpec { nocheck: *nocheck, ..key }));
+                }
+            }
+            ast::AlterTableAction::Drop(items) => {
+                for item in items {
+                    let name = item.name.value.as_str().into();
+                    let if_exists = item.if_exists;
+                    changes.push(match item.column {
+                        true => Change::DropColumn { name, if_exists },
+                        false => Change::DropConstraint { name, if_exists },
+                    });
+                }
+            }
+            ast::AlterTableAction::AlterColumn { name, ty, nullable, .. } => {
+                let ty = self.column_type(ty, &name.value)?;
+                let name = name.value.as_str().into();
+                changes.push(Change::AlterColumn { name, ty, nullable: *nullable });
+            }
+            ast::AlterTableAction::CheckConstraint { enable, verify, names } => {
+                changes.push(Change::EnableConstraints {
+                    names: names.iter().map(|n| n.value.as_str().into()).collect(),
+                    enable: *enable,
+                    verify: *verify && *enable,
+                });
+            }
+            ast::AlterTableAction::Rebuild => changes.push(Change::RebuildIndex { name: None }),
+            ast::AlterTableAction::Set(_) => {}
+        }
+        Ok(ddl::AlterTable { name, changes, absent })
+    }
+}

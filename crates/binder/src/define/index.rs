@@ -1,0 +1,222 @@
+//! CREATE INDEX, ALTER INDEX and indexes inside a table's definition.
+
+use super::{Parts, in_parentheses_always, is_private, row_columns};
+use crate::context::Binder;
+use crate::ddl;
+use crate::error::{BindError, Result};
+use crate::ir::*;
+use crate::names::ObjectName;
+use catalog::{AlterTable as Change, IndexSpec, KeySpec, TableDef};
+use syntax::ast;
+
+impl Binder<'_> {
+    /// CREATE INDEX on a temporary table: a unique one is a constraint, any other has no effect, for rows in memory are
+    /// found by the primary key or by looking at all of them. 1088.
+    pub fn private_index(&mut self, create: &ast::CreateIndex) -> Result<StmtKind> {
+        let name = ObjectName::from(&create.table);
+        self.indexed_table(&create.table)?;
+        let index = &create.index;
+        if !index.unique {
+            return Ok(StmtKind::Nothing);
+        }
+        if index.filter.is_some() {
+            return Err(BindError::unsupported("UNIQUE INDEX with a filter", index.span.line));
+        }
+        let key = unique_key(index);
+        Ok(StmtKind::Ddl(Box::new(ddl::Ddl::PrivateUnique { table: name, key })))
+    }
+
+    /// The table of an index; 1088.
+    fn indexed_table(&self, name: &ast::ObjectName) -> Result<std::sync::Arc<TableDef>> {
+        let wanted = ObjectName::from(name);
+        let line = name.span.line.max(1);
+        self.table(&wanted).ok_or_else(|| match self.names.view(&wanted) {
+            Some(_) => BindError::unsupported("CREATE INDEX on a view", line),
+            None => BindError::new(
+                1088,
+                16,
+                line,
+                format!(
+                    "Cannot find the object \"{name}\" because it does not exist or you do not have \
+                     permissions."
+                ),
+            ),
+        })
+    }
+
+    /// CREATE INDEX: 1088, 155.
+    pub fn create_index(
+        &mut self,
+        create: &ast::CreateIndex,
+        text: &str,
+    ) -> Result<ddl::AlterTable> {
+        let table = self.indexed_table(&create.table)?;
+        let spec = index_spec(&create.index, text)?;
+        if let Some(filter) = &create.index.filter {
+            let columns = row_columns(Some(&table), &[]);
+            let columns: Vec<_> = columns.iter().map(|(n, t, null)| (&**n, *t, *null)).collect();
+            self.filter(&table.name, &columns, filter)?;
+        }
+        let changes = vec![Change::AddIndex(spec)];
+        Ok(ddl::AlterTable { name: ObjectName::from(&create.table), changes, absent: Vec::new() })
+    }
+
+    /// ALTER INDEX: 1088, 155.
+    pub fn alter_index(&mut self, alter: &ast::AlterIndex) -> Result<ddl::AlterTable> {
+        self.indexed_table(&alter.table)?;
+        let line = alter.table.span.line.max(1);
+        let name: Option<Box<str>> = alter.index.as_ref().map(|n| n.value.as_str().into());
+        let mut changes = Vec::new();
+        let mut options = |options: &[ast::DatabaseOption]| -> Result<()> {
+            let found = index_options(options, line)?;
+            let said = options.iter().any(|o| o.name == "IGNORE_DUP_KEY");
+            if let (true, Some(name)) = (said, &name) {
+                let on = found.ignore_dup_key;
+                changes.push(Change::SetIgnoreDupKey { name: name.clone(), on });
+            }
+            Ok(())
+        };
+        match &alter.action {
+            ast::AlterIndexAction::Rebuild(with) => {
+                options(with)?;
+                changes.push(Change::RebuildIndex { name });
+            }
+            ast::AlterIndexAction::Set(with) => options(with)?,
+            ast::AlterIndexAction::Disable => changes.push(Change::DisableIndex { name }),
+            // Trees keep themselves in order.
+            ast::AlterIndexAction::Reorganize => {}
+        }
+        Ok(ddl::AlterTable { name: ObjectName::from(&alter.table), changes, absent: Vec::new() })
+    }
+
+    /// An index in a table's definition: the unique ones of private tables are constraints, their others have no effect.
+    pub(super) fn inline_index(
+        &mut self,
+        index: &ast::IndexDefinition,
+        text: &str,
+        table: &str,
+        parts: &mut Parts,
+    ) -> Result<()> {
+        if index.hash {
+            return Err(BindError::unsupported("HASH index", index.span.line.max(1)));
+        }
+        if !is_private(table) {
+            parts.indexes.push((index_spec(index, text)?, index.filter.clone()));
+        } else if index.unique && index.filter.is_none() {
+            parts.unique.push(unique_key(index));
+        }
+        Ok(())
+    }
+}
+
+/// WITH options of an index that mean something here.
+#[derive(Default)]
+pub(super) struct IndexOptions {
+    pub fill_factor: u8,
+    pub ignore_dup_key: bool,
+    pub drop_existing: bool,
+}
+
+/// Reads the options of an index; 155 for one that SQL Server does not have.
+pub(super) fn index_options(options: &[ast::DatabaseOption], line: u32) -> Result<IndexOptions> {
+    const ACCEPTED: &[&str] = &[
+        "ALLOW_PAGE_LOCKS",
+        "ALLOW_ROW_LOCKS",
+        "COMPRESSION_DELAY",
+        "DATA_COMPRESSION",
+        "LOB_COMPACTION",
+        "MAXDOP",
+        "MAX_DURATION",
+        "ONLINE",
+        "OPTIMIZE_FOR_SEQUENTIAL_KEY",
+        "PAD_INDEX",
+        "RESUMABLE",
+        "SORT_IN_TEMPDB",
+        "STATISTICS_INCREMENTAL",
+        "STATISTICS_NORECOMPUTE",
+        "XML_COMPRESSION",
+    ];
+    let mut out = IndexOptions::default();
+    for option in options {
+        // ON or nothing, as in WITH PAD_INDEX, FILLFACTOR = 80.
+        let on = matches!(option.value, ast::OptionValue::On | ast::OptionValue::None);
+        match option.name.as_str() {
+            "FILLFACTOR" => {
+                let ast::OptionValue::Literal(ast::Literal::Int(n)) = &option.value else {
+                    continue;
+                };
+                out.fill_factor = u8::try_from(*n).ok().filter(|n| *n <= 100).ok_or_else(|| {
+                    BindError::new(
+                        129,
+                        15,
+                        line,
+                        format!("Fillfactor {n} is not a valid percentage; fillfactor must be between 1 and 100."),
+                    )
+                })?;
+            }
+            "IGNORE_DUP_KEY" => out.ignore_dup_key = on,
+            "DROP_EXISTING" => out.drop_existing = on,
+            name if ACCEPTED.contains(&name) => {}
+            name => {
+                return Err(BindError::new(
+                    155,
+                    15,
+                    line,
+                    format!("'{name}' is not a recognized CREATE INDEX option."),
+                ));
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
+    let line = index.span.line.max(1);
+    let options = index_options(&index.options, line)?;
+    if options.ignore_dup_key && !index.unique {
+        return Err(BindError::new(
+            1916,
+            16,
+            line,
+            "CREATE INDEX options nonunique and ignore_dup_key are mutually exclusive.",
+        ));
+    }
+    if index.clustered == Some(true) && options.ignore_dup_key {
+        return Err(BindError::unsupported("CLUSTERED INDEX WITH (IGNORE_DUP_KEY = ON)", line));
+    }
+    if index.clustered == Some(true) && (index.filter.is_some() || !index.include.is_empty()) {
+        return Err(BindError::new(
+            10601,
+            16,
+            line,
+            format!(
+                "Cannot specify included columns or a filter for a clustered index '{}'.",
+                index.name.value
+            ),
+        ));
+    }
+    let columns = index.columns.iter();
+    let filter = index.filter.as_ref();
+    Ok(IndexSpec {
+        name: index.name.value.as_str().into(),
+        columns: columns.map(|c| (c.name.value.as_str().into(), c.descending)).collect(),
+        include: index.include.iter().map(|c| c.value.as_str().into()).collect(),
+        unique: index.unique,
+        clustered: index.clustered == Some(true),
+        filter: filter.map(|f| in_parentheses_always(f.span.text(text)).into()),
+        filegroup: index.filegroup.as_ref().map(|f| f.value.as_str().into()),
+        fill_factor: options.fill_factor,
+        ignore_dup_key: options.ignore_dup_key,
+        drop_existing: options.drop_existing,
+    })
+}
+
+fn unique_key(index: &ast::IndexDefinition) -> KeySpec {
+    let columns = index.columns.iter();
+    KeySpec {
+        name: Some(index.name.value.as_str().into()),
+        columns: columns.map(|c| (c.name.value.as_str().into(), c.descending)).collect(),
+        clustered: true,
+        filegroup: None,
+    }
+}

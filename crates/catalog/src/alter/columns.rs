@@ -1,0 +1,256 @@
+//! Columns that come, change, are renamed and go.
+
+use super::{Work, without_keys};
+use crate::catalog::Catalog;
+use crate::create::add_column;
+use crate::def::*;
+use crate::scope::DdlScope;
+use crate::spec::ColumnSpec;
+use crate::{CatalogError, Txn};
+use types::Value;
+
+impl Catalog {
+    pub(super) fn alter_column(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        name: &str,
+        ty: types::SqlType,
+        nullable: Option<bool>,
+        work: &mut Vec<Work>,
+    ) -> Result<(), CatalogError> {
+        const ACTION: &str = "ALTER COLUMN";
+        let Some(ordinal) = table.column(name) else {
+            let (column, table) = (name.into(), table.name.clone());
+            return Err(CatalogError::NoColumn { action: ACTION, column, table });
+        };
+        let nullable = nullable.unwrap_or(true);
+        let column = &table.columns[ordinal];
+        if column.is_made() {
+            let what = "ALTER COLUMN of a computed or rowversion column".into();
+            return Err(CatalogError::NotSupported { what });
+        }
+        // What only grows, and keys that only grow, need not be let go first.
+        let grows = same_kind_wider(column.ty, ty);
+        let in_key = |i: &IndexDef| i.columns.iter().any(|(k, _)| *k == ordinal);
+        let keyed =
+            table.primary_key.as_ref().filter(|k| k.columns.iter().any(|(i, _)| *i == ordinal));
+        let user = if let Some(key) = keyed.filter(|_| !grows || nullable) {
+            Some(key.name.clone())
+        } else if let Some(index) =
+            table.indexes.iter().find(|i| !grows && (in_key(i) || i.include.contains(&ordinal)))
+        {
+            Some(index.name.clone())
+        } else if let (Some(default), false) = (&column.default, grows || column.ty == ty) {
+            Some(default.name.clone())
+        } else {
+            self.dependent(table, ordinal, !grows)
+        };
+        if let Some(object) = user {
+            let column = column.name.clone();
+            return Err(CatalogError::ColumnInUse { action: ACTION, column, object });
+        }
+        if crate::index::is_max(ty) && table.indexes.iter().any(in_key) {
+            let (table, column) = (table.name.clone(), column.name.clone());
+            return Err(CatalogError::InvalidKeyType { table, column });
+        }
+        let column = &mut table.columns[ordinal];
+        (column.ty, column.nullable) = (ty, nullable && column.identity.is_none());
+        column.absent = Value::Null;
+        self.put_column(txn, table.object_id, ordinal, &table.columns[ordinal])?;
+        self.move_rows(txn, table, work)
+    }
+
+    /// A constraint or computed column that depends on a column; with `types` those that only its type matters to.
+    pub(super) fn dependent(
+        &self,
+        table: &TableDef,
+        ordinal: usize,
+        types: bool,
+    ) -> Option<Box<str>> {
+        let name = &table.columns[ordinal].name;
+        let names = |text: &str| mentions(text, name);
+        if types && let Some(check) = table.checks.iter().find(|c| names(&c.text)) {
+            return Some(check.name.clone());
+        }
+        let computed =
+            table.columns.iter().find(|c| c.computed.as_ref().is_some_and(|k| names(&k.text)));
+        if let Some(column) = computed {
+            return Some(column.name.clone());
+        }
+        let filtered = |i: &&IndexDef| i.filter.as_ref().is_some_and(|f| names(f));
+        if let Some(index) = table.indexes.iter().find(filtered) {
+            return Some(index.name.clone());
+        }
+        let key = table.foreign_keys.iter().find(|k| {
+            k.columns.contains(&ordinal)
+                || (k.table == table.object_id && k.referenced.contains(&ordinal))
+        });
+        key.map(|k| k.name.clone())
+    }
+
+    pub(super) fn drop_column(
+        &self,
+        txn: &mut Txn,
+        scope: &DdlScope,
+        table: &mut TableDef,
+        name: &str,
+        if_exists: bool,
+        work: &mut Vec<Work>,
+    ) -> Result<(), CatalogError> {
+        const ACTION: &str = "DROP COLUMN";
+        let Some(gone) = table.column(name) else {
+            if if_exists {
+                return Ok(());
+            }
+            let (column, table) = (name.into(), table.name.clone());
+            return Err(CatalogError::NoColumn { action: ACTION, column, table });
+        };
+        let of_key = |k: &&KeyDef| k.columns.iter().any(|(i, _)| *i == gone);
+        let of_index =
+            |i: &&IndexDef| i.columns.iter().any(|(k, _)| *k == gone) || i.include.contains(&gone);
+        let children = self.references_to(Some(scope), table);
+        let refers = children
+            .iter()
+            .find(|(child, k)| child.foreign_keys[*k].referenced.contains(&gone))
+            .map(|(child, k)| child.foreign_keys[*k].name.clone());
+        let user = table.columns[gone].default.as_ref().map(|d| d.name.clone());
+        let user = user
+            .or_else(|| table.primary_key.as_ref().filter(of_key).map(|k| k.name.clone()))
+            .or_else(|| table.indexes.iter().find(of_index).map(|i| i.name.clone()))
+            .or_else(|| self.dependent(table, gone, true))
+            .or(refers);
+        if let Some(object) = user {
+            let column = table.columns[gone].name.clone();
+            return Err(CatalogError::ColumnInUse { action: ACTION, column, object });
+        }
+        if table.columns.iter().filter(|c| c.computed.is_none()).count() == 1
+            && table.columns[gone].computed.is_none()
+        {
+            let (column, table) = (table.columns[gone].name.clone(), table.name.clone());
+            return Err(CatalogError::LastColumn { column, table });
+        }
+        let columns = (0..table.columns.len()).filter(|i| *i != gone).map(Some).collect();
+        table.columns.remove(gone);
+        let id = Value::Int(table.object_id);
+        for (ordinal, column) in table.columns.iter().enumerate().skip(gone) {
+            self.put_column(txn, table.object_id, ordinal, column)?;
+        }
+        let last = Value::SmallInt(table.columns.len() as i16);
+        self.tables.columns.delete(txn, &[id.clone(), last])?;
+        // Whoever names columns by ordinal names them anew.
+        let move_down = |i: &mut usize| *i -= usize::from(*i > gone);
+        if let Some(key) = &mut table.primary_key {
+            key.columns.iter_mut().for_each(|(i, _)| move_down(i));
+            self.put_key_row(txn, table.object_id, key)?;
+        }
+        for index in &mut table.indexes {
+            index.columns.iter_mut().for_each(|(i, _)| move_down(i));
+            index.include.iter_mut().for_each(move_down);
+        }
+        for i in 0..table.checks.len() {
+            table.checks[i].column.iter_mut().for_each(move_down);
+            self.put_check(txn, table.object_id, &table.checks[i])?;
+        }
+        let own = table.object_id;
+        for i in 0..table.foreign_keys.len() {
+            let key = &mut table.foreign_keys[i];
+            key.columns.iter_mut().for_each(move_down);
+            if key.table == own {
+                key.referenced.iter_mut().for_each(move_down);
+            }
+            self.put_foreign_key(txn, own, &table.foreign_keys[i])?;
+        }
+        if let Some((child, _)) = children
+            .iter()
+            .find(|(child, k)| child.foreign_keys[*k].referenced.iter().any(|i| *i > gone))
+        {
+            let what = format!(
+                "ALTER TABLE DROP COLUMN before a column that table '{}' refers to",
+                child.name
+            );
+            return Err(CatalogError::NotSupported { what: what.into() });
+        }
+        self.rewrite(txn, table, columns, work)
+    }
+
+    pub(super) fn add_one(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        spec: &ColumnSpec,
+        empty: bool,
+    ) -> Result<(), CatalogError> {
+        let name = table.name.clone();
+        add_column(&mut table.columns, spec, &name, table.object_id)?;
+        let ordinal = table.columns.len() - 1;
+        let column = &mut table.columns[ordinal];
+        column.absent = spec.absent.clone().unwrap_or_default();
+        if spec.identity.is_some() && !empty {
+            let what = "ALTER TABLE ADD of an IDENTITY column to a table with rows".into();
+            return Err(CatalogError::NotSupported { what });
+        }
+        let unfilled = !column.nullable && column.absent.is_null();
+        if unfilled && !empty {
+            let column = spec.name.clone();
+            return Err(CatalogError::AddNotNull { table: name, column });
+        }
+        if let Some(default) = &column.default {
+            self.claim_name(txn, &table.schema, &default.name, table.object_id)?;
+        }
+        self.put_column(txn, table.object_id, ordinal, column)?;
+        if unfilled {
+            // A session that has waited for our lock with the old definition would leave a row
+            // without this column. Its tree is gone then, and it must look again.
+            self.renew_tree(txn, table)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn rename_column(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        from: &str,
+        to: &str,
+    ) -> Result<(), CatalogError> {
+        let Some(ordinal) = table.column(from) else {
+            return Err(CatalogError::NoKeyColumn { column: from.into() });
+        };
+        if table.column(to).is_some_and(|taken| taken != ordinal) {
+            let table = table.name.clone();
+            return Err(CatalogError::DuplicateColumn { table, column: to.into() });
+        }
+        // Texts that name the column would lose it.
+        if let Some(object) = self.dependent(&without_keys(table), ordinal, true) {
+            let (action, column) = ("RENAME COLUMN", table.columns[ordinal].name.clone());
+            return Err(CatalogError::ColumnInUse { action, column, object });
+        }
+        table.columns[ordinal].name = to.into();
+        self.put_column(txn, table.object_id, ordinal, &table.columns[ordinal])
+    }
+}
+
+/// Every value of `old` is one of `new`, told in the same way: varchar(10) and varchar(20).
+fn same_kind_wider(old: types::SqlType, new: types::SqlType) -> bool {
+    use types::{Len, SqlType::*};
+    let wider = |a: Len, b: Len| a.limit() <= b.limit() && (b != Len::Max || a == Len::Max);
+    match (old, new) {
+        (VarChar(a), VarChar(b)) | (NVarChar(a), NVarChar(b)) | (VarBinary(a), VarBinary(b)) => {
+            wider(a, b)
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// Does a text of T-SQL use a name? Looked for as a whole word, in brackets or not.
+fn mentions(text: &str, name: &str) -> bool {
+    let text = text.to_lowercase();
+    let name = name.to_lowercase();
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '#' | '$');
+    text.match_indices(&name).any(|(at, found)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + found.len()..].chars().next();
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
+    })
+}

@@ -1,0 +1,105 @@
+//! Indexes that go, are rebuilt or disabled.
+
+use super::{Work, position};
+use crate::catalog::Catalog;
+use crate::def::*;
+use crate::{CatalogError, Txn};
+
+impl Catalog {
+    pub(super) fn drop_index(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        name: &str,
+        work: &mut Vec<Work>,
+    ) -> Result<(), CatalogError> {
+        let shown = || format!("{}.{name}", table.name).into();
+        let own_key = table.primary_key.as_ref().is_some_and(|k| same_name(&k.name, name));
+        let Some(index) = table.index(name) else {
+            return Err(match own_key {
+                true => CatalogError::ConstraintIndex { name: shown(), kind: "PRIMARY KEY" },
+                false => CatalogError::NoIndex { name: shown() },
+            });
+        };
+        let kind = match index.kind {
+            IndexKind::Index => None,
+            IndexKind::PrimaryKey => Some("PRIMARY KEY"),
+            IndexKind::Unique => Some("UNIQUE KEY"),
+        };
+        if let Some(kind) = kind {
+            return Err(CatalogError::ConstraintIndex { name: shown(), kind });
+        }
+        let id = index.index_id;
+        self.remove_index(txn, table, id)?;
+        if id == 1 {
+            self.move_rows(txn, table, work)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn rebuild(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        name: Option<&str>,
+        work: &mut Vec<Work>,
+    ) -> Result<(), CatalogError> {
+        let clustered = |table: &TableDef, name: &str| {
+            table.primary_key.as_ref().is_some_and(|k| k.clustered && same_name(&k.name, name))
+        };
+        let all = match name {
+            None => true,
+            Some(name) if clustered(table, name) => false,
+            Some(name) => {
+                let i = position(table, name)?;
+                let index = &mut table.indexes[i];
+                if !index.clustered {
+                    index.disabled = false;
+                    index.tree = txn.truncate_tree(&self.db.tree(index.tree))?;
+                    self.put_index(txn, table.object_id, &table.indexes[i])?;
+                    work.push(Work::Fill { index_id: table.indexes[i].index_id });
+                    return Ok(());
+                }
+                false
+            }
+        };
+        if all {
+            table.indexes.iter_mut().for_each(|i| i.disabled = false);
+        }
+        self.move_rows(txn, table, work)
+    }
+
+    pub(super) fn disable(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        name: Option<&str>,
+    ) -> Result<(), CatalogError> {
+        let clustered = |i: &IndexDef| i.clustered;
+        let refused = match name {
+            Some(name) if table.index(name).is_none() => {
+                let own = |k: &KeyDef| same_name(&k.name, name);
+                if !table.primary_key.as_ref().is_some_and(own) {
+                    position(table, name)?;
+                }
+                true
+            }
+            Some(name) => table.index(name).is_some_and(clustered),
+            None => !table.is_heap(),
+        };
+        if refused {
+            let what = "ALTER INDEX DISABLE of a clustered index".into();
+            return Err(CatalogError::NotSupported { what });
+        }
+        for i in 0..table.indexes.len() {
+            let index = &mut table.indexes[i];
+            if index.disabled || name.is_some_and(|name| !same_name(&index.name, name)) {
+                continue;
+            }
+            index.disabled = true;
+            index.tree = txn.truncate_tree(&self.db.tree(index.tree))?;
+            self.put_index(txn, table.object_id, &table.indexes[i])?;
+        }
+        Ok(())
+    }
+}
