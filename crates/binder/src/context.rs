@@ -147,6 +147,10 @@ pub(crate) struct Binder<'a> {
     /// Something was asked of the catalog: the result holds for its version only.
     pub touched: Cell<bool>,
     pub maxdop: u32,
+    /// In the query of an inline function: its parameters, by their names in lower case, and nothing else.
+    pub params: Option<Vec<(String, Expr)>>,
+    /// In the body of a function: nothing with side effects is called.
+    pub in_function: bool,
     /// Levels of expressions and queries open now, common table expressions unfolded.
     depth: usize,
     /// Common table expressions unfolded so far.
@@ -175,6 +179,8 @@ impl<'a> Binder<'a> {
             selects: Vec::new(),
             touched: Cell::new(false),
             maxdop: 0,
+            params: None,
+            in_function: false,
             depth: 0,
             unfolded: 0,
         }
@@ -218,14 +224,26 @@ impl<'a> Binder<'a> {
 
     /// The variable of that name; 137.
     pub fn variable(&self, v: &ast::Variable) -> Result<VarId> {
-        self.frame.find(&v.name).ok_or_else(|| {
-            BindError::new(
-                137,
-                15,
-                v.span.line.max(self.line.min(1)),
-                format!("Must declare the scalar variable \"{}\".", v.name),
-            )
-        })
+        self.frame.find(&v.name).ok_or_else(|| self.undeclared(v))
+    }
+
+    /// A variable, or a parameter of the inline function around; 137.
+    pub fn variable_value(&self, v: &ast::Variable) -> Result<Expr> {
+        let Some(params) = &self.params else { return Ok(self.var_expr(self.variable(v)?)) };
+        let key = v.name.to_lowercase();
+        match params.iter().find(|(name, _)| *name == key) {
+            Some((_, value)) => Ok(value.clone()),
+            None => Err(self.undeclared(v)),
+        }
+    }
+
+    fn undeclared(&self, v: &ast::Variable) -> BindError {
+        BindError::new(
+            137,
+            15,
+            v.span.line.max(self.line.min(1)),
+            format!("Must declare the scalar variable \"{}\".", v.name),
+        )
     }
 
     /// The table variable of that name; 1087.

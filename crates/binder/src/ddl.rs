@@ -23,6 +23,12 @@ pub enum Ddl {
     },
     /// CREATE, ALTER, CREATE OR ALTER VIEW; the query has been bound.
     CreateView(Box<CreateProcedure>),
+    /// CREATE, ALTER, CREATE OR ALTER FUNCTION of that kind; it has been bound.
+    CreateFunction(catalog::ModuleKind, Box<CreateProcedure>),
+    /// CREATE, ALTER, CREATE OR ALTER TRIGGER, and the whole batch; its body is bound when its table is known.
+    CreateTrigger(Arc<ast::CreateTrigger>, Arc<str>),
+    /// ENABLE and DISABLE TRIGGER.
+    EnableTrigger(Box<ast::EnableTrigger>),
     /// CREATE TYPE ... AS TABLE: a module whose text is the statement.
     CreateType {
         name: ObjectName,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use catalog::TableDef;
+use catalog::{Event, TableDef};
 use syntax::ast;
 use types::{SqlType, Value};
 
@@ -28,6 +28,14 @@ impl Binder<'_> {
     fn target_table(&self, name: &ast::ObjectName) -> Result<Arc<TableDef>> {
         let wanted = ObjectName::from(name);
         let line = name.span.line.max(1);
+        if name.schema.is_none() && self.frame.table(&name.name.value).is_some() {
+            return Err(BindError::new(
+                286,
+                16,
+                line,
+                "The logical tables INSERTED and DELETED cannot be updated.",
+            ));
+        }
         self.table(&wanted).ok_or_else(|| match self.names.view(&wanted) {
             Some(_) => BindError::unsupported(format!("change of rows through view {name}"), line),
             None => BindError::invalid_object(name, line),
@@ -144,7 +152,8 @@ impl Binder<'_> {
             Some(output) => Some(self.output(output, &table, Vec::new(), true, false)?),
             None => None,
         };
-        Ok(Insert { table, hints, source, explicit_identity, output })
+        let fires = self.fires(&table, Event::Insert, output.as_ref())?;
+        Ok(Insert { table, hints, source, explicit_identity, output, fires })
     }
 
     /// INSERT TOP (n) ... VALUES: whole rows of the table, of which only the first are inserted.
@@ -464,7 +473,8 @@ impl Binder<'_> {
             None => None,
         };
         let query = Query { rel, output: Vec::new(), maxdop };
-        Ok(Update { table, hints, query, locator, old, set, output })
+        let fires = self.fires(&table, Event::Update, output.as_ref())?;
+        Ok(Update { table, hints, query, locator, old, set, output, fires })
     }
 
     fn update_set(&mut self, update: &ast::Update, table: &TableDef) -> Result<Vec<UpdateSet>> {
@@ -581,7 +591,8 @@ impl Binder<'_> {
             None => None,
         };
         let query = Query { rel, output: Vec::new(), maxdop };
-        Ok(Delete { table, hints, query, locator, old, output })
+        let fires = self.fires(&table, Event::Delete, output.as_ref())?;
+        Ok(Delete { table, hints, query, locator, old, output, fires })
     }
 }
 

@@ -23,6 +23,11 @@ impl BindError {
         BindError { number, severity, state: 1, line, text: text.into() }
     }
 
+    pub(crate) fn with_state(mut self, state: u8) -> BindError {
+        self.state = state;
+        self
+    }
+
     pub(crate) fn invalid_column(name: &str, line: u32) -> BindError {
         BindError::new(207, 16, line, format!("Invalid column name '{name}'."))
     }
@@ -52,7 +57,7 @@ impl BindError {
     /// A missing object, column or database: something a DDL statement earlier in the batch may yet
     /// supply, so the statement is bound again when control reaches it.
     pub fn is_missing_object(&self) -> bool {
-        matches!(self.number, 208 | 4701 | 4902 | 1088 | 911)
+        matches!(self.number, 208 | 4121 | 4701 | 4902 | 1088 | 911)
     }
 
     /// Depends on what objects and columns exist, and so perhaps not an error any more when a DDL

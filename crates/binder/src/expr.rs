@@ -23,7 +23,7 @@ impl Binder<'_> {
                 let found = self.column(c, line)?;
                 Ok(Expr::col(found.id, found.ty, found.nullable))
             }
-            K::Variable(v) => Ok(self.var_expr(self.variable(v)?)),
+            K::Variable(v) => self.variable_value(v),
             K::SystemVariable(name) => self.system_variable(name, line),
             K::Unary { op, expr } => match op {
                 ast::UnaryOp::Plus => self.expr(expr),

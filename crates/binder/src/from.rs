@@ -161,6 +161,14 @@ impl Binder<'_> {
         hints: &[ast::TableHint],
     ) -> Result<Source> {
         let wanted = ObjectName::from(name);
+        // `inserted` and `deleted` of a trigger; the names of other such tables begin with `@`.
+        if name.schema.is_none()
+            && self.params.is_none()
+            && let Some((_, table)) = self.frame.table(&name.name.value)
+        {
+            let (get, scope) = self.get(table.def.clone(), alias, hints)?;
+            return Ok(Source { rel: Rel::Get(Box::new(get)), tables: vec![scope] });
+        }
         if let Some(table) = self.table(&wanted) {
             let (get, mut scope) = self.get(table, alias, hints)?;
             if alias.is_none() {
@@ -173,7 +181,21 @@ impl Binder<'_> {
         }
         match self.names.system_view(&wanted) {
             Some(view) if view.params.is_none() => self.system(view, Vec::new(), name, alias, &[]),
-            _ => Err(BindError::invalid_object(name, name.span.line.max(1))),
+            _ => Err(self.no_such_source(name, &wanted)),
+        }
+    }
+
+    /// 216 for a function without its arguments, else 208.
+    fn no_such_source(&self, name: &ast::ObjectName, wanted: &ObjectName) -> BindError {
+        let line = name.span.line.max(1);
+        match self.names.function(wanted) {
+            Some(f) if f.kind != catalog::ModuleKind::ScalarFunction => BindError::new(
+                216,
+                16,
+                line,
+                format!("Parameters were not supplied for the function '{name}'."),
+            ),
+            _ => BindError::invalid_object(name, line),
         }
     }
 
@@ -207,7 +229,7 @@ impl Binder<'_> {
         Ok((Get { table, columns, locator: None, hints }, scope))
     }
 
-    fn system(
+    pub fn system(
         &mut self,
         view: Arc<SystemView>,
         args: Vec<Expr>,
@@ -248,6 +270,10 @@ impl Binder<'_> {
         columns: &[ast::Ident],
     ) -> Result<Source> {
         self.touched.set(true);
+        let routine = self.names.function(&ObjectName::from(name));
+        if let Some(routine) = routine.filter(|r| r.kind != catalog::ModuleKind::ScalarFunction) {
+            return self.table_routine(&routine, name, args, alias, columns);
+        }
         let view = self
             .names
             .system_view(&ObjectName::from(name))
@@ -280,9 +306,7 @@ impl Binder<'_> {
             .map(|(e, ty)| {
                 // DEFAULT stands for NULL in all of them.
                 let bound = match &e.kind {
-                    ast::ExprKind::Column(c) if c.qualifier.is_empty() && c.name.is("default") => {
-                        Expr::constant(types::Value::Null, ty)
-                    }
+                    _ if crate::routine::is_default(e) => Expr::constant(types::Value::Null, ty),
                     _ => self.expr(e)?,
                 };
                 self.coerce(bound, ty, CastMode::Implicit)

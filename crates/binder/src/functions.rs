@@ -23,9 +23,13 @@ impl Binder<'_> {
     /// A call: aggregate, window function, rewritten form, or scalar function.
     pub fn function(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Expr> {
         if f.name.schema.is_some() {
-            return Err(self.no_such_function(f, line));
+            let found = self.user_function(f, line)?;
+            return found.ok_or_else(|| self.no_such_function(f, line));
         }
         let name = f.name.name.value.to_ascii_uppercase();
+        if matches!(name.as_str(), "UPDATE" | "COLUMNS_UPDATED") {
+            return self.updated(f, &name, line);
+        }
         if let Some(over) = &f.over {
             return self.window(f, &name, over, line);
         }
@@ -220,6 +224,9 @@ impl Binder<'_> {
 
     fn scalar(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
         use FuncId as F;
+        if self.in_function && matches!(name, "NEWID" | "NEWSEQUENTIALID" | "RAND") {
+            return Err(crate::effects::side_effect(&name.to_ascii_lowercase(), line));
+        }
         let args = self.args(f)?;
         let n = args.len();
         let check = |min, max| arity(name, n, min, max, line);
@@ -556,6 +563,7 @@ fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
         "SYSDATETIMEOFFSET" => (F::SysDateTimeOffset, 0, &[], SqlType::DateTimeOffset(7)),
         "DATEFROMPARTS" => (F::DateFromParts, 3, &[INT, INT, INT], SqlType::Date),
         "CRYPT_GEN_RANDOM" => (F::CryptGenRandom, 1, &[INT], SqlType::VarBinary(Len::N(8000))),
+        "TRIGGER_NESTLEVEL" => (F::TriggerNestLevel, 0, &[INT, TEXT, TEXT], INT),
         "NEWID" => (F::NewId, 0, &[], SqlType::UniqueIdentifier),
         "NEWSEQUENTIALID" => (F::NewSequentialId, 0, &[], SqlType::UniqueIdentifier),
         "SQUARE" => (F::Square, 1, &[FLOAT], FLOAT),

@@ -21,6 +21,7 @@ mod context;
 pub mod ddl;
 mod define;
 mod dml;
+mod effects;
 mod error;
 mod expr;
 mod from;
@@ -31,15 +32,17 @@ pub mod ir;
 mod names;
 mod output;
 mod properties;
+mod routine;
 mod rules;
 mod select;
 mod sets;
 mod statements;
+mod trigger;
 mod view;
 
 pub use error::BindError;
 pub use names::{Names, ObjectName};
-pub use rules::{TableRules, rules_of};
+pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 
 use std::sync::Arc;
 
@@ -79,6 +82,31 @@ pub fn bind_procedure(
     let mut binder = ProgramBinder::new(names, text, true);
     let params = binder.parameters(&procedure.parameters)?;
     binder.program(params, &procedure.body)
+}
+
+/// Binds the body of a function with statements (not of an inline one); `text` is its whole definition.
+pub fn bind_function(
+    function: &ast::CreateFunction,
+    text: &str,
+    names: &dyn Names,
+) -> Result<Program, BindError> {
+    routine::bind_function(function, text, names)
+}
+
+/// What a trigger's definition says of when it fires.
+pub fn trigger_def(trigger: &ast::CreateTrigger, parent: i32) -> catalog::TriggerDef {
+    trigger::trigger_def(trigger, parent)
+}
+
+/// Binds the body of a trigger of a table or view; `text` is its whole definition. `inserted` and `deleted` are the
+/// tables in slots 0 and 1.
+pub fn bind_trigger(
+    trigger: &ast::CreateTrigger,
+    text: &str,
+    table: &catalog::TableDef,
+    names: &dyn Names,
+) -> Result<Program, BindError> {
+    trigger::bind_trigger(trigger, text, table, names)
 }
 
 /// Binds a table type from the text that [`ddl::Ddl::CreateType`] kept.

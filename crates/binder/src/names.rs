@@ -53,6 +53,16 @@ pub trait Names {
         let _ = name;
         None
     }
+    /// A user-defined function of any kind.
+    fn function(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
+        let _ = name;
+        None
+    }
+    /// The triggers of a table or view, in the order in which they were made.
+    fn triggers(&self, parent: i32) -> Vec<Arc<catalog::ProcedureDef>> {
+        let _ = parent;
+        Vec::new()
+    }
     /// Name of the current database.
     fn database(&self) -> String;
 }

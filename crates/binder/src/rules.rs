@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use catalog::{RefAction, TableDef};
+use catalog::{ProcedureDef, RefAction, TableDef};
 use syntax::ast;
 use types::SqlType;
 
@@ -27,14 +27,22 @@ pub struct TableRules {
     pub defaults: Vec<(usize, Expr)>,
 }
 
-/// The rules of a table, bound at the first call and kept with its definition.
+/// The rules of a table, bound at the first call and kept with its definition; 4121 where they call functions of users.
 pub fn rules_of(table: &TableDef) -> Result<Arc<TableRules>> {
-    table.compiled.get_or_make(|| bind(table))
+    rules_with(table, &|_| None)
 }
 
-fn bind(table: &TableDef) -> Result<TableRules> {
+/// The same with the functions that the rules may call.
+pub fn rules_with(table: &TableDef, functions: &FindFunction<'_>) -> Result<Arc<TableRules>> {
+    table.compiled.get_or_make(|| bind(table, functions))
+}
+
+/// Finds a user-defined function.
+pub type FindFunction<'a> = dyn Fn(&ObjectName) -> Option<Arc<ProcedureDef>> + 'a;
+
+fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
     let frame = Frame::default();
-    let names = NoNames;
+    let names = FunctionNames(functions);
     let mut binder = Binder::new(&names, &frame, 1);
     let columns = table.columns.iter().map(|c| (&*c.name, c.ty, c.nullable)).collect::<Vec<_>>();
     let mut rules = TableRules::default();
@@ -147,10 +155,13 @@ pub(crate) fn is_deterministic(e: &Expr) -> bool {
     })
 }
 
-/// Rules name nothing outside of their table.
-struct NoNames;
+/// Rules name nothing outside of their table but functions.
+struct FunctionNames<'a>(&'a FindFunction<'a>);
 
-impl Names for NoNames {
+impl Names for FunctionNames<'_> {
+    fn function(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
+        (self.0)(name)
+    }
     fn version(&self) -> u64 {
         0
     }

@@ -18,6 +18,7 @@ use crate::error::{BindError, Result};
 use crate::expr::{constant_int, resolve_type};
 use crate::ir::*;
 use crate::names::{Names, ObjectName};
+use crate::routine::Returning;
 
 const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
 
@@ -37,6 +38,8 @@ pub(crate) struct ProgramBinder<'a> {
     database_moved: bool,
     /// Bind leaves now, whatever came before (a statement reached at last).
     eager: bool,
+    /// In the body of a function.
+    pub(crate) returning: Option<Returning>,
 }
 
 impl<'a> ProgramBinder<'a> {
@@ -52,7 +55,43 @@ impl<'a> ProgramBinder<'a> {
             names_moved: false,
             database_moved: false,
             eager: false,
+            returning: None,
         }
+    }
+
+    /// Binds expressions of a statement over the frame.
+    fn binder<'b>(&self, frame: &'b Frame, line: u32) -> Binder<'b>
+    where
+        'a: 'b,
+    {
+        let mut binder = Binder::new(self.names, frame, line);
+        binder.in_function = self.returning.is_some();
+        binder
+    }
+
+    /// One more variable, before the statements.
+    pub fn declare_scalar(&mut self, name: &str, ty: SqlType, line: u32) -> Result<VarId> {
+        self.frame.declare(name, ty).ok_or_else(|| already_declared(name, line))
+    }
+
+    /// `inserted` or `deleted` of a trigger, in that slot.
+    pub fn declare_rows(&mut self, slot: u16, name: &str, table: &catalog::TableDef) -> Result<()> {
+        let def = crate::trigger::rows_def(slot, name, table)?;
+        self.frame.tables.push(TableVariable { def: Arc::new(def), readonly: true });
+        Ok(())
+    }
+
+    /// The table variable that a function returns.
+    pub fn declare_returned(
+        &mut self,
+        variable: &ast::Variable,
+        definition: &ast::TableDefinition,
+    ) -> Result<u16> {
+        let line = variable.span.line.max(1);
+        let frame = std::mem::take(&mut self.frame);
+        let spec = self.binder(&frame, line).table_spec(definition, self.text, &variable.name);
+        self.frame = frame;
+        self.declare_table(&variable.name, spec?, false, line)
     }
 
     /// For binding one statement of a program again.
@@ -61,6 +100,10 @@ impl<'a> ProgramBinder<'a> {
         binder.procedure = true;
         binder.frame = Frame::of(program);
         binder.eager = true;
+        binder.returning = program.result.map(|result| match result {
+            ProgramResult::Scalar { var, .. } => Returning::Scalar(var, binder.frame.ty(var)),
+            ProgramResult::Table(slot) => Returning::Table(slot),
+        });
         binder
     }
 
@@ -80,6 +123,10 @@ impl<'a> ProgramBinder<'a> {
             body,
             labels: self.labels,
             text: Arc::from(self.text),
+            result: self.returning.map(|returning| match returning {
+                Returning::Scalar(var, _) => ProgramResult::Scalar { var, strict: false },
+                Returning::Table(slot) => ProgramResult::Table(slot),
+            }),
             catalog_version: self.names.version(),
         })
     }
@@ -301,6 +348,12 @@ impl<'a> ProgramBinder<'a> {
                 }
             },
             S::Declare(declarations) => self.declare(statement, declarations)?,
+            // The value of a function is assigned, and then it ends.
+            S::Return(Some(_)) if self.returning.is_some() && !self.eager => {
+                let assigned = self.leaf(statement)?;
+                let end = Stmt { line, kind: StmtKind::Return(None), source: None };
+                plain(StmtKind::Block(vec![assigned, end]))
+            }
             _ => self.leaf(statement)?,
         })
     }
@@ -321,7 +374,7 @@ impl<'a> ProgramBinder<'a> {
                 _ if self.eager && self.frame.table(&d.name.name).is_some() => continue,
                 ast::DeclarationKind::Table(definition) => {
                     let frame = std::mem::take(&mut self.frame);
-                    let mut binder = Binder::new(self.names, &frame, d_line);
+                    let mut binder = self.binder(&frame, d_line);
                     let spec = binder.table_spec(definition, self.text, &d.name.name);
                     self.frame = frame;
                     self.declare_table(&d.name.name, spec?, false, d_line)?;
@@ -343,7 +396,7 @@ impl<'a> ProgramBinder<'a> {
             }
             let Some(init) = init else { continue };
             inits = true;
-            let mut binder = Binder::new(self.names, &self.frame, d_line);
+            let mut binder = self.binder(&self.frame, d_line);
             match binder.assignment(&d.name, ast::AssignOp::Set, init) {
                 Ok(set) => bound.push(set),
                 Err(e) if self.may_defer(&e, binder.touched.get()) => touched = true,
@@ -371,7 +424,7 @@ impl<'a> ProgramBinder<'a> {
     }
 
     fn condition(&mut self, e: &ast::Expr, line: u32) -> Result<Condition> {
-        let mut binder = Binder::new(self.names, &self.frame, line);
+        let mut binder = self.binder(&self.frame, line);
         let bound = binder.condition(e);
         let touched = binder.touched.get();
         let source = || Some(Arc::new(e.clone()));
@@ -389,14 +442,14 @@ impl<'a> ProgramBinder<'a> {
 
     /// A condition reached at last.
     pub fn condition_again(&self, e: &ast::Expr) -> Result<Expr> {
-        Binder::new(self.names, &self.frame, e.span.line.max(1)).condition(e)
+        self.binder(&self.frame, e.span.line.max(1)).condition(e)
     }
 
     /// A statement without statements inside.
     fn leaf(&mut self, statement: &ast::Statement) -> Result<Stmt> {
         let line = statement.span.line.max(1);
         let frame = std::mem::take(&mut self.frame);
-        let mut binder = Binder::new(self.names, &frame, line);
+        let mut binder = self.binder(&frame, line);
         let result = self.leaf_kind(&mut binder, statement);
         let touched = binder.touched.get();
         self.frame = frame;
@@ -467,6 +520,23 @@ impl<'a> ProgramBinder<'a> {
                     text: Arc::from(self.text),
                 }))))
             }
+            S::CreateFunction(function) => {
+                crate::routine::check_function(function, self.text, self.names, b)?;
+                StmtKind::Ddl(Box::new(Ddl::CreateFunction(
+                    crate::routine::kind_of(function),
+                    Box::new(CreateProcedure {
+                        mode: put_mode(function.mode),
+                        name: ObjectName::from(&function.name),
+                        text: Arc::from(self.text),
+                    }),
+                )))
+            }
+            S::CreateTrigger(trigger) => {
+                StmtKind::Ddl(Box::new(Ddl::CreateTrigger(Arc::new((**trigger).clone()), {
+                    Arc::from(self.text)
+                })))
+            }
+            S::EnableTrigger(enable) => StmtKind::Ddl(Box::new(Ddl::EnableTrigger(enable.clone()))),
             S::CreateType(create) => {
                 let name = ObjectName::from(&create.name);
                 b.table_type(create, self.text)?;
@@ -525,6 +595,18 @@ impl<'a> ProgramBinder<'a> {
             S::SetOption(option) => StmtKind::Set(self.set_option(b, option)?),
             S::Return(value) => match value {
                 None => StmtKind::Return(None),
+                Some(e) if self.returning.is_some() => {
+                    let Some(Returning::Scalar(var, ty)) = self.returning else {
+                        return Err(BindError::new(
+                            178,
+                            15,
+                            line,
+                            "A RETURN statement with a return value cannot be used in this context.",
+                        ));
+                    };
+                    let value = b.expr(e)?;
+                    StmtKind::SetVars(vec![(var, b.coerce(value, ty, CastMode::Implicit)?)])
+                }
                 Some(_) if !self.procedure => {
                     return Err(BindError::new(
                         178,
@@ -691,7 +773,7 @@ fn tran_name(b: &Binder<'_>, name: &ast::TransactionName) -> Result<TranName> {
     })
 }
 
-fn already_declared(name: &str, line: u32) -> BindError {
+pub(crate) fn already_declared(name: &str, line: u32) -> BindError {
     BindError::new(
         134,
         15,

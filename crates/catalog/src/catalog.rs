@@ -49,6 +49,8 @@ pub struct Catalog {
 pub(crate) struct Definitions {
     pub(crate) by_name: HashMap<String, Entry>,
     pub(crate) by_id: BTreeMap<i32, ObjectRef>,
+    /// Ids of the triggers that a table or view may have; some may be gone.
+    pub(crate) triggers: HashMap<i32, Vec<i32>>,
     pub(crate) filegroups: Vec<FilegroupDef>,
     pub(crate) directory: Arc<security::Directory>,
 }
@@ -57,6 +59,14 @@ impl Definitions {
     pub(crate) fn put(&mut self, entry: Entry) {
         let key = name_key_of(&entry.object);
         let id = entry.object.object_id();
+        if let ObjectRef::Procedure(module) = &entry.object
+            && let Some(trigger) = module.trigger
+        {
+            let list = self.triggers.entry(trigger.parent).or_default();
+            if !list.contains(&id) {
+                list.push(id);
+            }
+        }
         self.by_id.insert(id, entry.object.clone());
         if let Some(old) = self.by_name.insert(key, entry)
             && old.object.object_id() != id
@@ -66,7 +76,12 @@ impl Definitions {
     }
 
     fn remove(&mut self, schema: &str, name: &str, object_id: i32) {
-        self.by_id.remove(&object_id);
+        if let Some(ObjectRef::Procedure(module)) = self.by_id.remove(&object_id)
+            && let Some(trigger) = module.trigger
+            && let Some(list) = self.triggers.get_mut(&trigger.parent)
+        {
+            list.retain(|id| *id != object_id);
+        }
         let key = name_key(schema, name);
         // The name may belong to a newer object, published first.
         if self.by_name.get(&key).is_some_and(|e| e.object.object_id() == object_id) {

@@ -116,6 +116,10 @@ impl Catalog {
             let table = format!("{}.{}", table.schema, table.name).into();
             return Err(CatalogError::Referenced { table });
         }
+        for trigger in self.triggers_of(Some(scope), table.object_id) {
+            let kind = ModuleKind::Trigger;
+            self.drop_module(txn, scope, kind, Some(&trigger.schema), &trigger.name)?;
+        }
         txn.drop_tree(&self.db.tree(table.tree))?;
         if let Some(lob) = table.lob {
             txn.drop_tree(&self.db.tree(lob))?;

@@ -301,6 +301,7 @@ pub enum ModuleKind {
     InlineFunction,
     /// A table-valued function with statements.
     TableFunction,
+    Trigger,
 }
 
 impl ModuleKind {
@@ -313,12 +314,14 @@ impl ModuleKind {
             ModuleKind::ScalarFunction => 5,
             ModuleKind::InlineFunction => 6,
             ModuleKind::TableFunction => 7,
+            ModuleKind::Trigger => 8,
         }
     }
 
     pub(crate) fn of_number(number: u8) -> Option<ModuleKind> {
         use ModuleKind::*;
-        let all = [Procedure, TableType, View, ScalarFunction, InlineFunction, TableFunction];
+        let all =
+            [Procedure, TableType, View, ScalarFunction, InlineFunction, TableFunction, Trigger];
         all.into_iter().find(|kind| kind.number() == number)
     }
 
@@ -328,12 +331,19 @@ impl ModuleKind {
         self == other || (table(self) && table(other))
     }
 
+    /// Is it a user-defined function?
+    pub fn is_function(self) -> bool {
+        use ModuleKind::*;
+        matches!(self, ScalarFunction | InlineFunction | TableFunction)
+    }
+
     /// In messages.
     pub fn word(self) -> &'static str {
         match self {
             ModuleKind::Procedure => "procedure",
             ModuleKind::TableType => "type",
             ModuleKind::View => "view",
+            ModuleKind::Trigger => "trigger",
             _ => "function",
         }
     }
@@ -358,9 +368,93 @@ pub struct ProcedureDef {
     /// SET options in force when it was created: they govern its lexing and NULL comparison.
     pub quoted_identifier: bool,
     pub ansi_nulls: bool,
+    /// Of a trigger.
+    pub trigger: Option<TriggerDef>,
     /// As in [`TableDef::version`].
     pub version: u64,
     pub created_unix_ns: u64,
+}
+
+/// A kind of statement that changes rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    Insert,
+    Update,
+    Delete,
+}
+
+/// What fires a trigger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TriggerDef {
+    /// Object id of its table or view.
+    pub parent: i32,
+    /// Bits: 1 INSERT, 2 UPDATE, 4 DELETE, 8 INSTEAD OF, 16 disabled, 32 NOT FOR REPLICATION; the same three of the
+    /// statements from 256 on where it is the first, from 2048 on where it is the last trigger.
+    pub flags: u32,
+}
+
+impl TriggerDef {
+    const INSTEAD_OF: u32 = 8;
+    const DISABLED: u32 = 16;
+    const NOT_FOR_REPLICATION: u32 = 32;
+
+    /// Of a definition.
+    pub fn new(
+        parent: i32,
+        events: &[Event],
+        instead_of: bool,
+        not_for_replication: bool,
+    ) -> TriggerDef {
+        let mut flags = events.iter().fold(0, |flags, event| flags | TriggerDef::bit(*event));
+        flags |= if instead_of { TriggerDef::INSTEAD_OF } else { 0 };
+        flags |= if not_for_replication { TriggerDef::NOT_FOR_REPLICATION } else { 0 };
+        TriggerDef { parent, flags }
+    }
+    fn bit(event: Event) -> u32 {
+        match event {
+            Event::Insert => 1,
+            Event::Update => 2,
+            Event::Delete => 4,
+        }
+    }
+    /// Does a statement of this kind fire it, were it enabled?
+    pub fn is_on(&self, event: Event) -> bool {
+        self.flags & TriggerDef::bit(event) != 0
+    }
+    pub fn is_instead_of(&self) -> bool {
+        self.flags & TriggerDef::INSTEAD_OF != 0
+    }
+    pub fn is_disabled(&self) -> bool {
+        self.flags & TriggerDef::DISABLED != 0
+    }
+    pub fn is_not_for_replication(&self) -> bool {
+        self.flags & TriggerDef::NOT_FOR_REPLICATION != 0
+    }
+    /// The same, enabled or not.
+    pub fn enabled(self, enabled: bool) -> TriggerDef {
+        let flags = self.flags & !TriggerDef::DISABLED;
+        TriggerDef { flags: if enabled { flags } else { flags | TriggerDef::DISABLED }, ..self }
+    }
+    /// -1 for the first trigger of such statements, 1 for the last, 0 for those between.
+    pub fn order(&self, event: Event) -> i8 {
+        let bit = TriggerDef::bit(event);
+        match (self.flags & bit << 8 != 0, self.flags & bit << 11 != 0) {
+            (true, _) => -1,
+            (_, true) => 1,
+            _ => 0,
+        }
+    }
+    /// The same with that order.
+    pub fn ordered(self, event: Event, order: i8) -> TriggerDef {
+        let bit = TriggerDef::bit(event);
+        let flags = self.flags & !(bit << 8 | bit << 11);
+        let flags = match order {
+            -1 => flags | bit << 8,
+            1 => flags | bit << 11,
+            _ => flags,
+        };
+        TriggerDef { flags, ..self }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -380,6 +474,7 @@ impl ObjectKind {
             ObjectKind::Module(ModuleKind::ScalarFunction) => "FN",
             ObjectKind::Module(ModuleKind::InlineFunction) => "IF",
             ObjectKind::Module(ModuleKind::TableFunction) => "TF",
+            ObjectKind::Module(ModuleKind::Trigger) => "TR",
         }
     }
 }

@@ -28,9 +28,9 @@ mod system;
 pub use alter::{Altered, Work};
 pub use catalog::Catalog;
 pub use def::{
-    CheckDef, ColumnDef, Compiled, ComputedDef, DatabaseDef, DatabaseState, DefaultDef, FileDef,
-    FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef, ModuleKind, ObjectKind,
-    ObjectRef, Place, ProcedureDef, RefAction, TableDef, same_name,
+    CheckDef, ColumnDef, Compiled, ComputedDef, DatabaseDef, DatabaseState, DefaultDef, Event,
+    FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef, ModuleKind,
+    ObjectKind, ObjectRef, Place, ProcedureDef, RefAction, TableDef, TriggerDef, same_name,
 };
 pub use error::CatalogError;
 pub use private::{define_private, private_with_unique, redefine_private};

@@ -105,12 +105,17 @@ impl Catalog {
                     };
                     let parts = modules.remove(&object_id).unwrap_or_default();
                     let (mut text, mut quoted, mut nulls) = (String::new(), true, true);
+                    let mut trigger = None;
                     for row in parts {
                         let mut cells = Cells::new(row);
                         cells.int()?;
                         cells.int()?;
                         (quoted, nulls) = (cells.flag()?, cells.flag()?);
                         text.push_str(&cells.text()?);
+                        if let (Some(parent), Some(flags)) = (cells.opt_int()?, cells.opt_int()?) {
+                            let (parent, flags) = (parent as i32, flags as u32);
+                            trigger = Some(TriggerDef { parent, flags });
+                        }
                     }
                     ObjectRef::Procedure(Arc::new(ProcedureDef {
                         kind,
@@ -120,6 +125,7 @@ impl Catalog {
                         text: text.into(),
                         quoted_identifier: quoted,
                         ansi_nulls: nulls,
+                        trigger,
                         version: self.new_version(),
                         created_unix_ns: created,
                     }))

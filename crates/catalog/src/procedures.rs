@@ -7,6 +7,7 @@ use crate::def::*;
 use crate::scope::{Change, DdlScope, Entry};
 use crate::spec::{ModuleOptions, PutMode};
 use crate::{CatalogError, Txn};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Value;
 
@@ -42,6 +43,93 @@ impl Catalog {
         text: &str,
         options: ModuleOptions,
     ) -> Result<Arc<ProcedureDef>, CatalogError> {
+        self.put_any(txn, scope, kind, mode, schema, name, text, options, None)
+    }
+
+    /// CREATE, ALTER or CREATE OR ALTER TRIGGER, in the schema of its table. An altered one stays disabled if it was.
+    /// 2714, 208, 2111. Suspends.
+    #[allow(clippy::too_many_arguments, reason = "three statements in one")]
+    pub fn put_trigger(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        mode: PutMode,
+        schema: &str,
+        name: &str,
+        text: &str,
+        options: ModuleOptions,
+        trigger: TriggerDef,
+    ) -> Result<Arc<ProcedureDef>, CatalogError> {
+        let kind = ModuleKind::Trigger;
+        self.put_any(txn, scope, kind, mode, Some(schema), name, text, options, Some(trigger))
+    }
+
+    /// Another state of a trigger: enabled or not, first or last. 208. Suspends.
+    pub fn set_trigger(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        schema: &str,
+        name: &str,
+        change: impl FnOnce(TriggerDef) -> TriggerDef,
+    ) -> Result<(), CatalogError> {
+        let kind = ModuleKind::Trigger;
+        let Some((old, modified)) = self.lock_module(txn, scope, kind, Some(schema), name)? else {
+            return Err(CatalogError::InvalidObject { name: name.into() });
+        };
+        let new = ProcedureDef {
+            trigger: old.trigger.map(change),
+            version: self.new_version(),
+            ..(*old).clone()
+        };
+        self.write_module(txn, scope, new, modified + 1)?;
+        Ok(())
+    }
+
+    /// The triggers of a table or view, in the order in which they were made.
+    pub fn triggers_of(&self, scope: Option<&DdlScope>, parent: i32) -> Vec<Arc<ProcedureDef>> {
+        let mut found: BTreeMap<i32, Arc<ProcedureDef>> = BTreeMap::new();
+        let is_wanted = |m: &ProcedureDef| m.trigger.is_some_and(|t| t.parent == parent);
+        {
+            let defs = self.defs.read();
+            for id in defs.triggers.get(&parent).into_iter().flatten() {
+                if let Some(ObjectRef::Procedure(module)) = defs.by_id.get(id)
+                    && is_wanted(module)
+                {
+                    found.insert(*id, module.clone());
+                }
+            }
+        }
+        for change in scope.iter().flat_map(|scope| &scope.changes) {
+            match change {
+                Change::Put(Entry { object: ObjectRef::Procedure(module), .. })
+                    if is_wanted(module) =>
+                {
+                    found.insert(module.object_id, module.clone());
+                }
+                Change::Drop { object_id, .. } => {
+                    found.remove(object_id);
+                }
+                _ => {}
+            }
+        }
+        found.into_values().collect()
+    }
+
+    /// With what only triggers have.
+    #[allow(clippy::too_many_arguments, reason = "three statements in one")]
+    fn put_any(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        kind: ModuleKind,
+        mode: PutMode,
+        schema: Option<&str>,
+        name: &str,
+        text: &str,
+        options: ModuleOptions,
+        trigger: Option<TriggerDef>,
+    ) -> Result<Arc<ProcedureDef>, CatalogError> {
         let old = match mode {
             PutMode::Create => None,
             _ => self.lock_module(txn, scope, kind, schema, name)?,
@@ -52,8 +140,10 @@ impl Catalog {
         let (procedure, modified) = match old {
             Some((old, modified)) => {
                 self.delete_text(txn, &old)?;
+                let enabled = !old.trigger.is_some_and(|t| t.is_disabled());
                 let procedure = ProcedureDef {
                     kind,
+                    trigger: trigger.map(|t| t.enabled(enabled)),
                     text: text.into(),
                     quoted_identifier: options.quoted_identifier,
                     ansi_nulls: options.ansi_nulls,
@@ -74,22 +164,36 @@ impl Catalog {
                     text: text.into(),
                     quoted_identifier: options.quoted_identifier,
                     ansi_nulls: options.ansi_nulls,
+                    trigger,
                     version: self.new_version(),
                     created_unix_ns: runtime::clock::unix_ns(),
                 };
                 (procedure, 1)
             }
         };
+        self.write_module(txn, scope, procedure, modified)
+    }
+
+    /// The rows of a module whose text is not there.
+    fn write_module(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        procedure: ProcedureDef,
+        modified: i64,
+    ) -> Result<Arc<ProcedureDef>, CatalogError> {
         let (schema, name) = (&procedure.schema, &procedure.name);
         let (id, new) = (procedure.object_id, modified == 1);
-        self.put_object(txn, schema, name, kind.number(), id, modified, new)?;
+        self.put_object(txn, schema, name, procedure.kind.number(), id, modified, new)?;
         for (i, part) in parts(&procedure.text).into_iter().enumerate() {
             let row = [
                 Value::Int(id),
                 Value::Int(i as i32),
-                options.quoted_identifier.into(),
-                options.ansi_nulls.into(),
+                procedure.quoted_identifier.into(),
+                procedure.ansi_nulls.into(),
                 Value::str(part),
+                procedure.trigger.map(|t| t.parent).into(),
+                procedure.trigger.map(|t| t.flags as i32).into(),
             ];
             self.tables.modules.put(txn, &row)?;
         }
@@ -122,6 +226,12 @@ impl Catalog {
         let Some((old, _)) = self.lock_module(txn, scope, kind, schema, name)? else {
             return Err(CatalogError::CannotDrop { kind: kind.word(), name: name.into() });
         };
+        if kind == ModuleKind::View {
+            for trigger in self.triggers_of(Some(scope), old.object_id) {
+                let kind = ModuleKind::Trigger;
+                self.drop_module(txn, scope, kind, Some(&trigger.schema), &trigger.name)?;
+            }
+        }
         self.delete_text(txn, &old)?;
         self.tables.objects.delete(txn, &[Value::Int(old.object_id)])?;
         let name = old.kind.key(&old.name);

@@ -181,7 +181,7 @@ impl SystemTables {
             ),
             keys: SystemTable::new(db, 3, 1, &[Int, NAME, Bit, bytes]),
             tables: SystemTable::new(db, 4, 1, &[Int, BigInt, Int, BigInt]),
-            modules: SystemTable::new(db, 5, 2, &[Int, Int, Bit, Bit, TEXT]),
+            modules: SystemTable::new(db, 5, 2, &[Int, Int, Bit, Bit, TEXT, Int, Int]),
             filegroups: SystemTable::new(db, 6, 1, &[Int, NAME, Bit]),
             files: SystemTable::new(db, 7, 1, &[Int, Int, NAME, TEXT, BigInt, BigInt]),
             identities: SystemTable::new(db, 8, 2, &[Int, BigInt, BigInt]),

@@ -92,10 +92,18 @@ impl Inserting<'_> {
         cx: &mut Cx<'_>,
         sink: &mut dyn ResultSink,
     ) -> Result<(), SqlError> {
+        if cx.is_instead() {
+            self.count += 1;
+            cx.note_changed(Some(values), None)?;
+            return Ok(());
+        }
         if !self.writer.insert(values, hint, cx)? {
             return Ok(());
         }
         self.count += 1;
+        if cx.changed.is_some() {
+            cx.note_changed(Some(self.writer.written(values)), None)?;
+        }
         if self.explicit_identity {
             note_identity(self.table, values, cx)?;
         }
@@ -212,12 +220,18 @@ pub fn update<'a>(
             new.extend(plan.old.iter().map(|slot| row[*slot as usize].clone()));
             assign(plan, row, &mut new, cx)?;
             let Value::Binary(locator) = &row[plan.locator as usize] else { continue };
+            if cx.is_instead() {
+                count += 1;
+                cx.note_changed(Some(&new), Some(of_target(&plan.old, row)))?;
+                continue;
+            }
             if !streams {
                 changes.push(locator, &new, row, cx)?;
                 continue;
             }
             if writer.update(locator, &new, cx)? {
                 count += 1;
+                note_update(&plan.old, row, writer.written(&new), cx)?;
                 output.changed(&plan.old, Some(writer.written(&new)), row, cx, sink)?;
             }
         }
@@ -231,6 +245,7 @@ pub fn update<'a>(
             if writer.update(&change.locator, &change.new, cx)? {
                 count += 1;
                 let new = Some(writer.written(&change.new));
+                note_update(&plan.old, &change.row, writer.written(&change.new), cx)?;
                 output.changed(&plan.old, new, &change.row, cx, sink)?;
             }
         } else {
@@ -241,6 +256,7 @@ pub fn update<'a>(
         let Some(old) = &change.moving else { continue };
         writer.arrive(old, &change.new, &mut hint, cx)?;
         count += 1;
+        note_update(&plan.old, &change.row, writer.written(&change.new), cx)?;
         output.changed(&plan.old, Some(writer.written(&change.new)), &change.row, cx, sink)?;
     }
     writer.finish(cx)?;
@@ -262,12 +278,20 @@ pub fn delete<'a>(
     for_each_batch(&plan.source, cx, |batch, cx| {
         for row in batch.rows() {
             let Value::Binary(locator) = &row[plan.locator as usize] else { continue };
+            if cx.is_instead() {
+                count += 1;
+                cx.note_changed(None, Some(of_target(&plan.old, row)))?;
+                continue;
+            }
             if !streams {
                 changes.push(locator, &[], row, cx)?;
                 continue;
             }
             if writer.delete(locator, cx)? {
                 count += 1;
+                if cx.changed.is_some() {
+                    cx.note_changed(None, Some(of_target(&plan.old, row)))?;
+                }
                 output.changed(&plan.old, None, row, cx, sink)?;
             }
         }
@@ -276,12 +300,28 @@ pub fn delete<'a>(
     for change in &changes.rows {
         if writer.delete(&change.locator, cx)? {
             count += 1;
+            if cx.changed.is_some() {
+                cx.note_changed(None, Some(of_target(&plan.old, &change.row)))?;
+            }
             output.changed(&plan.old, None, &change.row, cx, sink)?;
         }
     }
     writer.finish(cx)?;
     output.finish(cx, sink)?;
     Ok(count)
+}
+
+/// The target's columns in a row of the source.
+fn of_target(old: &[u32], row: &[Value]) -> Vec<Value> {
+    old.iter().map(|slot| row[*slot as usize].clone()).collect()
+}
+
+/// An updated row, for triggers.
+fn note_update(old: &[u32], row: &[Value], new: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
+    if cx.changed.is_some() {
+        cx.note_changed(Some(new), Some(of_target(old, row)))?;
+    }
+    Ok(())
 }
 
 /// SET items in order: columns see the old row, all see the variables as they are by then.

@@ -20,6 +20,31 @@ pub trait Environment {
     /// The rows of a system view in the order of its columns.
     fn view_rows(&mut self, view: &SystemView, args: &[Value])
     -> Result<Vec<Vec<Value>>, SqlError>;
+    /// A user's scalar function, run in the statement's transaction.
+    fn scalar_function(
+        &mut self,
+        object_id: i32,
+        args: &[Value],
+        txn: Option<&mut engine::Txn>,
+    ) -> Result<Value, SqlError> {
+        let _ = (object_id, args, txn);
+        Err(SqlError::unsupported("a user-defined function here"))
+    }
+    /// The rows of a user's table-valued function, likewise.
+    fn function_rows(
+        &mut self,
+        object_id: i32,
+        args: &[Value],
+        txn: Option<&mut engine::Txn>,
+    ) -> Result<Vec<Vec<Value>>, SqlError> {
+        let _ = (object_id, args, txn);
+        Err(SqlError::unsupported("a user-defined function here"))
+    }
+    /// A user-defined function by its name.
+    fn function(&self, name: &binder::ObjectName) -> Option<std::sync::Arc<catalog::ProcedureDef>> {
+        let _ = name;
+        None
+    }
     /// The next value of a table's identity column.
     fn next_identity(&mut self, table: &TableDef) -> Result<i64, SqlError>;
     /// The session's own tables.
@@ -46,6 +71,15 @@ pub trait Environment {
     }
 }
 
+/// The rows that a statement has changed, for its triggers.
+#[derive(Default)]
+pub struct Changed {
+    pub inserted: Vec<Vec<Value>>,
+    pub deleted: Vec<Vec<Value>>,
+    /// The rows are only to be told, not changed: a trigger does something instead.
+    pub instead: bool,
+}
+
 /// The context of one statement.
 pub struct Cx<'a> {
     /// The frame's variables.
@@ -60,6 +94,8 @@ pub struct Cx<'a> {
     pub table: Option<&'a TableDef>,
     /// SET ROWCOUNT: the plan stops after so many rows.
     pub row_limit: u64,
+    /// Where a statement that fires triggers notes what it changes.
+    pub changed: Option<&'a mut Changed>,
     /// Subqueries of the running plan.
     pub subplans: &'a [SubPlan],
     /// Correlation parameters of the running plan.
@@ -92,6 +128,7 @@ impl<'a> Cx<'a> {
             cancel,
             table: None,
             row_limit: u64::MAX,
+            changed: None,
             subplans: &[],
             params: Vec::new(),
             kept: Vec::new(),
@@ -109,6 +146,7 @@ impl<'a> Cx<'a> {
         let mut cx = Cx::new(self.vars, self.env, self.txn.as_deref_mut(), self.cancel);
         cx.table = self.table;
         cx.row_limit = self.row_limit;
+        cx.changed = self.changed.as_deref_mut();
         cx.held_bytes = self.held_bytes;
         cx.now_unix_ns = now_unix_ns;
         cx.rand = self.rand;
@@ -143,6 +181,27 @@ impl<'a> Cx<'a> {
     pub(crate) fn breathe(&self) -> Result<(), SqlError> {
         runtime::task::maybe_yield();
         if self.cancel.load(Ordering::Relaxed) { Err(cancelled()) } else { Ok(()) }
+    }
+
+    /// Notes a changed row for triggers. True: nothing else is to be done.
+    pub(crate) fn note_changed(
+        &mut self,
+        inserted: Option<&[Value]>,
+        deleted: Option<Vec<Value>>,
+    ) -> Result<bool, SqlError> {
+        if self.changed.is_none() {
+            return Ok(false);
+        }
+        self.hold(inserted.map_or(0, row_bytes) + deleted.as_deref().map_or(0, row_bytes))?;
+        let Some(changed) = &mut self.changed else { return Ok(false) };
+        changed.inserted.extend(inserted.map(<[Value]>::to_vec));
+        changed.deleted.extend(deleted);
+        Ok(changed.instead)
+    }
+
+    /// Is the change only to be told to a trigger?
+    pub(crate) fn is_instead(&self) -> bool {
+        self.changed.as_ref().is_some_and(|changed| changed.instead)
     }
 
     /// Counts memory held by a sort or hash table; 701 past the bound.

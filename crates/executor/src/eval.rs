@@ -79,6 +79,10 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
         ExprKind::SubPlan { kind, plan } => subquery::eval(kind, *plan, row, cx),
         ExprKind::NextIdentity => {
             let Some(table) = cx.table else { return Ok(Value::Null) };
+            if cx.is_instead() {
+                // No number is taken for a row that a trigger inserts, or not.
+                return Ok(convert::cast(&Value::Int(0), types::SqlType::Int, expr.ty, 0)?);
+            }
             let next = cx.env.next_identity(table)?;
             Ok(convert::cast(&Value::BigInt(next), types::SqlType::BigInt, expr.ty, 0)?)
         }

@@ -215,7 +215,8 @@ impl Child {
         if rows.is_empty() {
             return Ok(());
         }
-        let rules = binder::rules_of(&self.table).map_err(crate::error::from_binder)?;
+        let rules = binder::rules_with(&self.table, &|name| cx.env.function(name))
+            .map_err(crate::error::from_binder)?;
         let writer = match &mut self.writer {
             Some(writer) => writer,
             none => {

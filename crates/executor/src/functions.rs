@@ -52,6 +52,7 @@ pub(crate) fn call(
         | Reverse | Replace | Replicate | Space | Str | CharIndex | PatIndex | Stuff | Char
         | NChar | Ascii | Unicode | Concat | ConcatWs | QuoteName | Format | Soundex
         | Translate | ParseName => text::call(func, v, args, ty),
+        FuncId::User(id) => cx.env.scalar_function(id, v, cx.txn.as_deref_mut()),
         FuncId::AppLockMode | FuncId::AppLockTest => match cx.txn.as_deref_mut() {
             Some(txn) => Ok(crate::applock::function(func, v, txn)),
             None => cx.env.session_function(func, v),

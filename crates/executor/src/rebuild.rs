@@ -114,7 +114,7 @@ fn already(table: &TableDef, index: &str, values: &str) -> SqlError {
 }
 
 fn fill(table: &Arc<TableDef>, index_id: i32, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-    let rules = binder::rules_of(table).map_err(from_binder)?;
+    let rules = binder::rules_with(table, &|name| cx.env.function(name)).map_err(from_binder)?;
     let Some(at) = table.indexes.iter().position(|i| i.index_id == index_id) else {
         stdx::fatal!("an index is filled that is not there");
     };
@@ -179,7 +179,7 @@ fn fill(table: &Arc<TableDef>, index_id: i32, cx: &mut Cx<'_>) -> Result<(), Sql
 }
 
 fn verify_check(table: &Arc<TableDef>, object_id: i32, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-    let rules = binder::rules_of(table).map_err(from_binder)?;
+    let rules = binder::rules_with(table, &|name| cx.env.function(name)).map_err(from_binder)?;
     let Some(at) = table.checks.iter().position(|c| c.object_id == object_id) else {
         return Ok(());
     };

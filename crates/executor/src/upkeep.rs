@@ -59,7 +59,8 @@ impl Upkeep {
     }
 
     fn with(table: &Arc<TableDef>, foreign: ForeignKeys, cx: &Cx<'_>) -> Result<Upkeep, SqlError> {
-        let rules = binder::rules_of(table).map_err(from_binder)?;
+        let rules =
+            binder::rules_with(table, &|name| cx.env.function(name)).map_err(from_binder)?;
         let indexes = match cx.txn.as_deref() {
             Some(txn) if !table.is_private() => IndexWriter::all(table, txn.database()),
             _ => Vec::new(),

@@ -116,6 +116,7 @@ impl Code {
             body: Vec::new(),
             labels: Vec::new(),
             text: Arc::from(""),
+            result: None,
             catalog_version: 0,
         };
         crate::compile::compile(Arc::new(program), None, 0)

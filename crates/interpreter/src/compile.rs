@@ -384,6 +384,7 @@ mod tests {
             body,
             labels: Vec::new(),
             text: "".into(),
+            result: None,
             catalog_version: 0,
         })
     }

@@ -61,6 +61,11 @@ impl Vm<'_> {
                 let kind = ModuleKind::View;
                 self.create_module(kind, create.mode, &create.name, &create.text, frame)
             }
+            Ddl::CreateFunction(kind, create) => {
+                self.create_module(*kind, create.mode, &create.name, &create.text, frame)
+            }
+            Ddl::CreateTrigger(create, text) => self.create_trigger(create, text, frame),
+            Ddl::EnableTrigger(enable) => self.enable_triggers(enable, frame),
             Ddl::CreateType { name, text } => {
                 let kind = ModuleKind::TableType;
                 self.create_module(kind, PutMode::Create, name, text, frame).map_err(|e| {
@@ -91,7 +96,7 @@ impl Vm<'_> {
         ))
     }
 
-    fn local(&self, name: &ObjectName) -> Result<(), SqlError> {
+    pub(crate) fn local(&self, name: &ObjectName) -> Result<(), SqlError> {
         match &name.database {
             Some(d) if !d.eq_ignore_ascii_case(&self.state.database.name) => {
                 Err(SqlError::unsupported("definition of an object in another database"))
@@ -301,11 +306,21 @@ impl Vm<'_> {
         if let Some(found) = found
             && !self.may_change(&ObjectRef::Procedure(found), true)
         {
-            return Err(cannot_drop("procedure", &name.name));
+            return Err(cannot_drop(kind.word(), &name.name));
         }
         self.in_catalog(frame, |catalog, txn, scope| {
             Ok(catalog.drop_module(txn, scope, kind, schema.as_deref(), &name.name)?)
         })
+    }
+
+    /// DROP FUNCTION of any kind; 3701.
+    fn drop_function(&mut self, name: &ObjectName, frame: &mut [Value]) -> Result<(), SqlError> {
+        let schema = self.schema_of(name);
+        let kind = match self.state.find_object(schema.as_deref(), &name.name) {
+            Some(ObjectRef::Procedure(module)) if module.kind.is_function() => module.kind,
+            _ => ModuleKind::ScalarFunction,
+        };
+        self.drop_module(kind, name, frame)
     }
 
     fn drop_objects(&mut self, drop: &DropObjects, frame: &mut [Value]) -> Result<(), SqlError> {
@@ -330,6 +345,8 @@ impl Vm<'_> {
                 }
                 DropKind::Procedure => self.drop_module(ModuleKind::Procedure, &parts, frame),
                 DropKind::View => self.drop_module(ModuleKind::View, &parts, frame),
+                DropKind::Function => self.drop_function(&parts, frame),
+                DropKind::Trigger => self.drop_module(ModuleKind::Trigger, &parts, frame),
                 DropKind::Type => self.drop_module(ModuleKind::TableType, &parts, frame),
                 DropKind::Index => self.drop_index(&parts, frame),
             };
@@ -354,7 +371,7 @@ impl Vm<'_> {
     }
 
     /// The schema that a name without one means: the user's default one, if the object is there.
-    fn schema_of(&self, name: &ObjectName) -> Option<String> {
+    pub(crate) fn schema_of(&self, name: &ObjectName) -> Option<String> {
         let default = self.state.default_schema().filter(|_| name.schema.is_none());
         let scope = self.state.definitions();
         let found = default.filter(|schema| {
@@ -395,6 +412,8 @@ impl Vm<'_> {
                 self.check_database(match kind {
                     ModuleKind::Procedure => Permission::CreateProcedure,
                     ModuleKind::TableType => Permission::CreateType,
+                    // With its table's: see `create_trigger`.
+                    ModuleKind::Trigger => return Ok(schema),
                     ModuleKind::View => Permission::CreateView,
                     ModuleKind::ScalarFunction
                     | ModuleKind::InlineFunction

@@ -75,6 +75,26 @@ impl Environment for SessionEnvironment<'_> {
                 state.transaction.give(txn);
                 answer
             }
+            UpdatedColumn => {
+                let bits = self.state.triggers.last().map_or(&[][..], |t| &t.updated);
+                let ordinal = args.first().and_then(Value::as_i64).unwrap_or(0) as usize;
+                let byte = bits.get(ordinal / 8).copied().unwrap_or(0);
+                Value::Int(i32::from(byte >> (ordinal % 8) & 1))
+            }
+            ColumnsUpdated => match self.state.triggers.last() {
+                Some(trigger) => Value::Binary(trigger.updated.as_slice().into()),
+                None => Value::Null,
+            },
+            TriggerNestLevel => {
+                let all = &self.state.triggers;
+                match args.first().and_then(Value::as_i64) {
+                    None | Some(0) => Value::Int(all.len() as i32),
+                    Some(id) => {
+                        let same = all.iter().filter(|t| i64::from(t.object_id) == id);
+                        Value::Int(same.count() as i32)
+                    }
+                }
+            }
             ScopeIdentity => identity(self.state.scope_identity),
             RowCountBig => Value::BigInt(self.state.rowcount),
             ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition | ObjectProperty
@@ -135,6 +155,31 @@ impl Environment for SessionEnvironment<'_> {
             }
         }
         Ok(rows)
+    }
+
+    fn function(&self, name: &binder::ObjectName) -> Option<std::sync::Arc<catalog::ProcedureDef>> {
+        match self.state.find_object(name.schema.as_deref(), &name.name)? {
+            catalog::ObjectRef::Procedure(module) if module.kind.is_function() => Some(module),
+            _ => None,
+        }
+    }
+
+    fn scalar_function(
+        &mut self,
+        object_id: i32,
+        args: &[Value],
+        txn: Option<&mut engine::Txn>,
+    ) -> Result<Value, SqlError> {
+        self.scalar_function(object_id, args, txn)
+    }
+
+    fn function_rows(
+        &mut self,
+        object_id: i32,
+        args: &[Value],
+        txn: Option<&mut engine::Txn>,
+    ) -> Result<Vec<Vec<Value>>, SqlError> {
+        self.function_rows(object_id, args, txn)
     }
 
     fn next_identity(&mut self, table: &TableDef) -> Result<i64, SqlError> {

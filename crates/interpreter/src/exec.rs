@@ -245,13 +245,19 @@ impl Vm<'_> {
         let batch = syntax::parse_batch(text, options).map_err(|errors| {
             errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
         })?;
-        let Some(StatementKind::CreateProcedure(create)) =
-            batch.statements.first().map(|s| &s.kind)
-        else {
-            return Err(SqlError::new(102, 15, format!("The text of '{name}' is no procedure.")));
-        };
         let names = SessionNames::new(self.state, self.host);
-        let program = binder::bind_procedure(create, text, &names).map_err(bind_error)?;
+        let program = match batch.statements.first().map(|s| &s.kind) {
+            Some(StatementKind::CreateProcedure(create)) => {
+                binder::bind_procedure(create, text, &names)
+            }
+            Some(StatementKind::CreateFunction(create)) => {
+                binder::bind_function(create, text, &names)
+            }
+            _ => {
+                return Err(SqlError::new(102, 15, format!("The text of '{name}' is no module.")));
+            }
+        };
+        let program = program.map_err(bind_error)?;
         Ok(compile(Arc::new(program), Some(name), object_id))
     }
 

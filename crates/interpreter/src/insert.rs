@@ -77,6 +77,11 @@ enum KeyRecipe {
     RowId,
 }
 
+/// Does it call a user-defined function?
+fn is_users(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Func { func: FuncId::User(_), .. })
+}
+
 impl FastInsert {
     /// The plan as a template, where it is of that kind.
     pub fn new(plan: &InsertPlan, db: &Arc<engine::Database>) -> Option<FastInsert> {
@@ -85,7 +90,16 @@ impl FastInsert {
         let hinted = plan.hints.tablock || plan.hints.tablockx || plan.explicit_identity;
         // What a row entails besides itself is the general path's; so is a key that needs a tail.
         let special = hinted || table.is_private() || !table.is_plain() || table.has_uniquifier();
-        if !subplans.is_empty() || plan.output.is_some() || special || rows.is_empty() {
+        if plan.fires.is_some()
+            || !subplans.is_empty()
+            || plan.output.is_some()
+            || special
+            || rows.is_empty()
+        {
+            return None;
+        }
+        // A function of the user's reads in a transaction that the fast path has in its own hands.
+        if rows.iter().flatten().any(|e| e.any(&mut is_users)) {
             return None;
         }
         let keys = executor::key_columns(table);

@@ -27,6 +27,8 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
             Ddl::CreateProcedure(_) => Command::CreateProcedure,
             Ddl::PrivateUnique { .. } => Command::CreateIndex,
             Ddl::CreateView(_) => Command::CreateView,
+            Ddl::CreateTrigger(..) | Ddl::EnableTrigger(_) => Command::Other,
+            Ddl::CreateFunction(..) => Command::Other,
             Ddl::CreateType { .. } => Command::CreateType,
             Ddl::Drop(drop) => dropped(drop.kind),
         },
@@ -61,6 +63,7 @@ fn dropped(kind: DropKind) -> Command {
         DropKind::Index => Command::DropIndex,
         DropKind::View => Command::DropView,
         DropKind::Type => Command::DropType,
+        DropKind::Function | DropKind::Trigger => Command::Other,
     }
 }
 

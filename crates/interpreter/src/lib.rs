@@ -41,6 +41,7 @@ mod define;
 mod describe;
 mod exec;
 mod format;
+mod function;
 mod grants;
 mod languages;
 mod messages;
@@ -53,6 +54,7 @@ mod private;
 mod set;
 mod system_procs;
 pub mod trace_flags;
+mod trigger;
 
 mod environment;
 mod names;

@@ -67,6 +67,21 @@ impl Names for SessionNames<'_> {
         Some((Arc::from(&*found.text), found.quoted_identifier))
     }
 
+    fn function(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
+        if !self.is_current(name) {
+            return None;
+        }
+        match self.state.find_object(name.schema.as_deref(), &name.name)? {
+            ObjectRef::Procedure(module) if module.kind.is_function() => Some(module),
+            _ => None,
+        }
+    }
+
+    fn triggers(&self, parent: i32) -> Vec<Arc<catalog::ProcedureDef>> {
+        let scope = self.state.transaction.scope();
+        self.state.database.catalog.triggers_of(scope, parent)
+    }
+
     fn table_type(&self, name: &ObjectName) -> Option<catalog::TableSpec> {
         let scope = self.state.transaction.scope();
         let catalog = &self.state.database.catalog;

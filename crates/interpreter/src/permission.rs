@@ -16,6 +16,8 @@ use std::sync::Arc;
 enum Need<'a> {
     Table(Permission, &'a TableDef),
     View(&'a SystemView),
+    /// A user-defined function, by its id.
+    Function(Permission, i32),
 }
 
 impl Vm<'_> {
@@ -57,6 +59,19 @@ impl Vm<'_> {
                     }
                 }
                 Need::View(view) => self.check_view(view)?,
+                Need::Function(permission, id) => {
+                    let scope = self.state.transaction.scope();
+                    let catalog = &self.state.database.catalog;
+                    let Some(function) = crate::function::module_by_id(catalog, scope, *id) else {
+                        continue;
+                    };
+                    let access = self.state.identity.access();
+                    let target = target_in(access, *id, &function.schema);
+                    let chained = chain.is_some() && chain == access.owner(target);
+                    if !chained && !access.allows(*permission, target) {
+                        return Err(self.denied(*permission, &function.name, &function.schema));
+                    }
+                }
             }
         }
         Ok(())
@@ -327,7 +342,7 @@ fn of_target<'a>(
             needs.push(Need::Table(Permission::Select, found));
         }
         Source::Table(..) => {}
-        Source::View(view) => needs.push(Need::View(view)),
+        Source::View(view) => needs.push(of_view(view)),
     });
     let mut read = Vec::new();
     deciding(rel, &mut |expr| expr.columns(&mut read));
@@ -357,20 +372,30 @@ fn of_rel<'a>(rel: &'a Rel, needs: &mut Vec<Need<'a>>) {
     sources(rel, &mut |source| {
         needs.push(match source {
             Source::Table(table, _) => Need::Table(Permission::Select, table),
-            Source::View(view) => Need::View(view),
+            Source::View(view) => of_view(view),
         });
     });
     rel.walk_exprs(&mut |expr| of_expr(expr, needs));
 }
 
-/// What subqueries read.
+fn of_view(view: &SystemView) -> Need<'_> {
+    match view.function {
+        Some(id) => Need::Function(Permission::Select, id),
+        None => Need::View(view),
+    }
+}
+
+/// What subqueries read, and which functions are called.
 fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
     expr.walk(&mut |e| {
+        if let ExprKind::Func { func: binder::ir::FuncId::User(id), .. } = &e.kind {
+            needs.push(Need::Function(Permission::Execute, *id));
+        }
         if let ExprKind::Subquery { query, .. } = &e.kind {
             sources(&query.rel, &mut |source| {
                 needs.push(match source {
                     Source::Table(table, _) => Need::Table(Permission::Select, table),
-                    Source::View(view) => Need::View(view),
+                    Source::View(view) => of_view(view),
                 });
             });
         }

@@ -177,6 +177,7 @@ impl Vm<'_> {
             text: (&*create.text).into(),
             quoted_identifier: self.state.options.quoted_identifier,
             ansi_nulls: true,
+            trigger: None,
             version: made as u64,
             created_unix_ns: runtime::clock::unix_ns(),
         }));

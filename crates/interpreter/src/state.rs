@@ -181,6 +181,10 @@ pub struct SessionState {
     pub(crate) identity_insert: Option<i32>,
     /// @@NESTLEVEL.
     pub(crate) nesting: u32,
+    /// Triggers running, one fired by another.
+    pub(crate) triggers: Vec<crate::trigger::Firing>,
+    /// User-defined functions running, one in another.
+    pub(crate) functions: u32,
     /// @@PROCID.
     pub(crate) procedure_id: i32,
     /// Errors of the CATCH blocks being run, innermost last.
@@ -218,6 +222,8 @@ impl SessionState {
             trace_flags: Default::default(),
             identity_insert: None,
             nesting: 0,
+            functions: 0,
+            triggers: Vec::new(),
             procedure_id: 0,
             caught: Vec::new(),
             procedures: HashMap::new(),
@@ -235,7 +241,7 @@ impl SessionState {
 
     /// @@TRANCOUNT.
     pub fn trancount(&self) -> u32 {
-        self.transaction.count
+        self.transaction.count - self.transaction.lent()
     }
 
     /// The temporary tables in sight.
@@ -296,6 +302,8 @@ impl SessionState {
         self.texts.clear();
         self.caught.clear();
         self.nesting = 0;
+        self.functions = 0;
+        self.triggers.clear();
         self.error = 0;
         self.rowcount = 0;
     }

@@ -9,7 +9,7 @@ use crate::plan::{self, Body, CodeState, Planned};
 use crate::transaction::durability;
 use crate::vm::{Halted, Vm};
 use binder::BindError;
-use binder::ir::{OutputColumn, StmtKind};
+use binder::ir::{OutputColumn, StmtKind, UpdateSet};
 use executor::{Command, Cx, Reach, ResultSink, SqlError};
 use planner::{ExprPlan, InsertSource, SelectTarget};
 use std::sync::atomic::Ordering;
@@ -494,6 +494,24 @@ impl Vm<'_> {
                     )
                     .into());
                 }
+                if let Some(fires) = insert.fires.clone() {
+                    let table = &insert.table;
+                    let count = match &insert.source {
+                        InsertSource::Exec { exec, columns, row } => {
+                            let rows = self.rows_of_exec(exec, columns, code, frame, guarded)?;
+                            self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
+                                let cx = &mut cx.reborrow();
+                                executor::insert_rows(insert, row, &rows, hint, cx, sink)
+                            })?
+                        }
+                        _ => {
+                            self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
+                                executor::insert(insert, hint, &mut cx.reborrow(), sink)
+                            })?
+                        }
+                    };
+                    return Ok(Outcome::Rows(Command::Insert, count));
+                }
                 if let InsertSource::Exec { exec, columns, row } = &insert.source {
                     let rows = self.rows_of_exec(exec, columns, code, frame, guarded)?;
                     let count = self.in_statement(frame, |cx, sink| {
@@ -505,6 +523,34 @@ impl Vm<'_> {
                     executor::insert(insert, hint, &mut cx.reborrow(), sink)
                 })?;
                 Ok(Outcome::Rows(Command::Insert, rows))
+            }
+            Body::Update(update) if update.fires.is_some() => {
+                let Some(fires) = update.fires.clone() else {
+                    stdx::fatal!("triggers come and go")
+                };
+                let set = update.set.iter().filter_map(|set| match set {
+                    UpdateSet::Column { ordinal, .. } | UpdateSet::Both { ordinal, .. } => {
+                        Some(*ordinal)
+                    }
+                    UpdateSet::Var { .. } => None,
+                });
+                let set: Vec<usize> = set.collect();
+                let table = &update.table;
+                let rows =
+                    self.with_triggers(&fires, table, &set, frame, guarded, |cx, sink| {
+                        executor::update(update, &mut cx.reborrow(), sink)
+                    })?;
+                Ok(Outcome::Rows(Command::Update, rows))
+            }
+            Body::Delete(delete) if delete.fires.is_some() => {
+                let Some(fires) = delete.fires.clone() else {
+                    stdx::fatal!("triggers come and go")
+                };
+                let table = &delete.table;
+                let rows = self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
+                    executor::delete(delete, &mut cx.reborrow(), sink)
+                })?;
+                Ok(Outcome::Rows(Command::Delete, rows))
             }
             Body::Update(update) => {
                 let rows = self.in_statement(frame, |cx, sink| {

@@ -4,6 +4,7 @@ use crate::code::Code;
 use crate::exec::Argument;
 use crate::vm::{Halted, Vm};
 use binder::ObjectName;
+use catalog::ObjectRef;
 use executor::{ColumnMeta, Command, SqlError};
 use security::Permission;
 use types::{Len, SqlType, Value};
@@ -72,6 +73,18 @@ impl Vm<'_> {
             | "sp_droprole"
             | "sp_changedbowner" => {
                 self.principal_procedure(&name.name.to_ascii_lowercase(), args, frame)?;
+                Ok(Some(0))
+            }
+            "sp_settriggerorder" => {
+                let text = |i: usize, name: &str| {
+                    let named = args
+                        .iter()
+                        .find(|a| a.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name)));
+                    let found = named.or_else(|| args.get(i).filter(|a| a.name.is_none()));
+                    found.and_then(|a| a.value.as_ref()).and_then(Value::as_str).unwrap_or("")
+                };
+                let (name, order) = (text(0, "@triggername"), text(1, "@order"));
+                self.set_trigger_order(name, order, text(2, "@stmttype"), frame)?;
                 Ok(Some(0))
             }
             "sp_rename" => {
@@ -184,8 +197,8 @@ impl Vm<'_> {
         let bare = parts.next().unwrap_or_default();
         let schema = parts.next().filter(|s| !s.is_empty());
         let scope = self.state.transaction.scope();
-        let found = self.state.database.catalog.procedure(scope, schema.as_deref(), &bare);
-        let Some(found) = found else {
+        let found = self.state.database.catalog.object(scope, schema.as_deref(), &bare);
+        let Some(ObjectRef::Procedure(found)) = found else {
             return Err(SqlError::new(
                 15009,
                 16,

@@ -33,6 +33,10 @@ pub(crate) struct Transaction {
     session: (u16, Option<Arc<AtomicBool>>),
     /// The engine's object, kept between transactions. Absent while a statement has it.
     txn: Option<Box<Txn>>,
+    /// For each function that runs in a statement's transaction, what `txn` was before.
+    lent: Vec<Option<Box<Txn>>>,
+    /// Objects of the engine to put in the place of one that is lent.
+    spare: Vec<Box<Txn>>,
     /// Uncommitted definitions.
     ddl: Option<Box<DdlScope>>,
     /// Counts the outermost transactions; the number of the one that is open, or of the last one.
@@ -121,6 +125,38 @@ impl Transaction {
     #[inline]
     pub fn give(&mut self, txn: Box<Txn>) {
         self.txn = Some(txn);
+    }
+
+    /// A function begins in the middle of a statement, which has the engine's object in its hands: it is lent to the
+    /// function's own statements, for which it is a transaction that is open.
+    pub fn lend(&mut self, txn: &mut Txn, database: &OpenDatabase, options: &SetOptions) {
+        let mut lent = match self.spare.pop() {
+            Some(spare) => spare,
+            None => Box::new(database.engine.txn(txn.options())),
+        };
+        std::mem::swap(&mut *lent, txn);
+        if self.count == 0 {
+            self.snapshot = options.isolation == Isolation::Snapshot;
+        }
+        self.count += 1;
+        self.lent.push(self.txn.replace(lent));
+    }
+
+    /// The function has ended: the statement gets back what [`Transaction::lend`] took.
+    pub fn take_back(&mut self, txn: &mut Txn) {
+        let Some(mut lent) = self.txn.take() else {
+            stdx::fatal!("a transaction was lent and is gone");
+        };
+        std::mem::swap(&mut *lent, txn);
+        self.spare.push(lent);
+        self.txn = self.lent.pop().flatten();
+        self.count -= 1;
+    }
+
+    /// How many of `count` stand for functions that run, and are no BEGIN TRANSACTION.
+    #[inline]
+    pub fn lent(&self) -> u32 {
+        self.lent.len() as u32
     }
 
     /// Whether a single insert may commit this transaction in one go: nothing was written or saved in it.
@@ -331,6 +367,7 @@ impl Transaction {
     /// Lets go of the database: before USE, and when the session ends.
     pub fn forget_database(&mut self) {
         self.txn = None;
+        self.spare.clear();
         self.ddl = None;
         self.savepoints.clear();
     }

@@ -300,7 +300,8 @@ impl Vm<'_> {
     /// Undoes the transaction as far as the error asks for it.
     fn settle_transaction(&mut self, error: &SqlError, caught: bool) {
         let transaction = &mut self.state.transaction;
-        if transaction.count == 0 {
+        // In a function the statement that called it decides.
+        if transaction.count == 0 || transaction.lent() > 0 {
             return;
         }
         let xact_abort = self.state.options.xact_abort && !is_raised(error);

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use binder::ObjectName;
 use binder::ir::{
-    AggFunc, Expr, OutputColumn, ParamId, SetOp, SortKey, SystemView, TableHints, UpdateSet, VarId,
-    WindowFunc,
+    AggFunc, Expr, Fires, OutputColumn, ParamId, SetOp, SortKey, SystemView, TableHints, UpdateSet,
+    VarId, WindowFunc,
 };
 use catalog::TableDef;
 use types::SqlType;
@@ -253,6 +253,8 @@ pub struct InsertPlan {
     pub source: InsertSource,
     pub explicit_identity: bool,
     pub output: Option<OutputPlan>,
+    /// Triggers, fired by whoever runs the plan.
+    pub fires: Option<Arc<Fires>>,
 }
 
 /// Where an INSERT's rows come from. Rows have one expression per column of the table.
@@ -279,6 +281,7 @@ pub struct UpdatePlan {
     /// Over the root's slots, in order.
     pub set: Vec<UpdateSet>,
     pub output: Option<OutputPlan>,
+    pub fires: Option<Arc<Fires>>,
 }
 
 /// DELETE.
@@ -290,6 +293,7 @@ pub struct DeletePlan {
     pub locator: u32,
     pub old: Vec<u32>,
     pub output: Option<OutputPlan>,
+    pub fires: Option<Arc<Fires>>,
 }
 
 /// OUTPUT. Expressions read a row made of: the inserted (new) columns of the table, its deleted

@@ -116,6 +116,7 @@ pub fn plan_insert(insert: &ir::Insert) -> InsertPlan {
         source,
         explicit_identity: insert.explicit_identity,
         output,
+        fires: insert.fires.clone(),
     }
 }
 
@@ -162,6 +163,7 @@ pub fn plan_update(update: &ir::Update) -> UpdatePlan {
         source: finish(lowering, root, &update.query),
         set,
         output,
+        fires: update.fires.clone(),
     }
 }
 
@@ -178,6 +180,7 @@ pub fn plan_delete(delete: &ir::Delete) -> DeletePlan {
         old: delete.old.iter().map(|id| slot(&cols, *id)).collect(),
         source: finish(lowering, root, &delete.query),
         output,
+        fires: delete.fires.clone(),
     }
 }
 

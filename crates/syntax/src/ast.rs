@@ -8,12 +8,14 @@
 
 mod ddl;
 mod expr;
+mod module;
 mod query;
 mod security;
 mod statement;
 
 pub use ddl::*;
 pub use expr::*;
+pub use module::*;
 pub use query::*;
 pub use security::*;
 pub use statement::*;

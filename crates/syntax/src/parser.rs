@@ -11,6 +11,7 @@ mod ddl;
 mod dml;
 mod expr;
 mod from;
+mod module;
 mod query;
 mod security;
 mod server;

@@ -8,3 +8,4 @@ pub mod modules;
 pub mod objects;
 pub mod principals;
 pub mod server;
+pub mod triggers;

@@ -45,6 +45,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::objects::VIEWS,
     catalog_views::principals::VIEWS,
     catalog_views::server::VIEWS,
+    catalog_views::triggers::VIEWS,
     compatibility::VIEWS,
     odbc::VIEWS,
     information_schema::VIEWS,

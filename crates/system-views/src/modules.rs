@@ -23,6 +23,7 @@ impl Module {
 
     fn definition(&self) -> ProcedureDef {
         ProcedureDef {
+            trigger: None,
             kind: ModuleKind::Procedure,
             object_id: self.id(),
             schema: "sys".into(),
@@ -72,6 +73,7 @@ static MODULES: &[Module] = modules! {
     "sp_helpdb"
     "sp_helpfile"
     "sp_helpindex"
+    "sp_helptrigger"
     "sp_lock"
     "sp_pkeys"
     "sp_server_info"

@@ -80,6 +80,7 @@ impl Object {
             "IF" => "SQL_INLINE_TABLE_VALUED_FUNCTION",
             "TF" => "SQL_TABLE_VALUED_FUNCTION",
             "FN" => "SQL_SCALAR_FUNCTION",
+            "TR" => "SQL_TRIGGER",
             "TT" => "TYPE_TABLE",
             _ => "VIEW",
         }
@@ -152,7 +153,10 @@ fn with_constraints(context: &Context<'_>, object: &ObjectRef, out: &mut Vec<Obj
         name: name.to_string(),
         schema_id,
         schema: schema.to_string(),
-        parent: 0,
+        parent: match object {
+            ObjectRef::Procedure(p) => p.trigger.map_or(0, |t| t.parent),
+            ObjectRef::Table(_) => 0,
+        },
         created: moment(created),
         what: match object {
             ObjectRef::Table(t) => What::Table(t.clone()),

@@ -50,6 +50,7 @@ fn bound(view: &dyn Declared, name: String) -> SystemView {
         database: None,
         columns: columns.collect(),
         params: view.params().map(<[_]>::to_vec),
+        function: None,
     }
 }
 

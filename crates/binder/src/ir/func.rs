@@ -10,6 +10,14 @@ pub use types::DatePart;
 /// been brought to one of varchar or nvarchar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FuncId {
+    /// A user's scalar function, by its object id; arguments have the types of its parameters.
+    User(i32),
+    /// (int ordinal) -> int: 1 when the statement that fired the trigger names the column
+    UpdatedColumn,
+    /// () -> varbinary(128): the same of all columns, a bit each
+    ColumnsUpdated,
+    /// ([int object id]) -> int
+    TriggerNestLevel,
     // Clock.
     /// () -> datetime
     GetDate,

@@ -32,8 +32,19 @@ pub struct Program {
     pub labels: Vec<String>,
     /// The text it was read from: spans of kept syntax point into it.
     pub text: Arc<str>,
+    /// Of a function: where what it returns is found when it ends.
+    pub result: Option<ProgramResult>,
     /// Version of the catalog that bound it.
     pub catalog_version: u64,
+}
+
+/// What a function returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramResult {
+    /// The value of a variable; `strict`: NULL, without being run, when an argument is.
+    Scalar { var: VarId, strict: bool },
+    /// The rows of a table variable, by its slot.
+    Table(u16),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -216,6 +227,17 @@ pub struct Insert {
     /// The statement names the identity column: allowed under SET IDENTITY_INSERT only (544).
     pub explicit_identity: bool,
     pub output: Option<Output>,
+    pub fires: Option<Arc<Fires>>,
+}
+
+/// The triggers that a statement fires, by their object ids in the order of firing. Those that are disabled are not
+/// among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fires {
+    pub event: catalog::Event,
+    /// Runs in place of the change.
+    pub instead: Option<i32>,
+    pub after: Vec<i32>,
 }
 
 #[derive(Debug, Clone)]
@@ -243,6 +265,7 @@ pub struct Update {
     /// In order; each sees the variables as set by those before it, but the row's old columns.
     pub set: Vec<UpdateSet>,
     pub output: Option<Output>,
+    pub fires: Option<Arc<Fires>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -271,6 +294,7 @@ pub struct Delete {
     pub locator: ColId,
     pub old: Vec<ColId>,
     pub output: Option<Output>,
+    pub fires: Option<Arc<Fires>>,
 }
 
 /// An OUTPUT clause. The expressions read `inserted` and `deleted` through the ids given here (by

@@ -141,6 +141,8 @@ pub struct SystemView {
     pub columns: Vec<SystemColumn>,
     /// Types of a function's arguments; None for a view.
     pub params: Option<Vec<SqlType>>,
+    /// The object id of a user's table-valued function with statements, which is run for its rows.
+    pub function: Option<i32>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

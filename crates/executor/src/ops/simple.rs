@@ -102,7 +102,11 @@ impl Operator for SystemRows<'_> {
             for arg in self.args {
                 args.push(eval(arg, &[], cx)?);
             }
-            self.rows = Some(cx.env.view_rows(self.view, &args)?.into_iter());
+            let rows = match self.view.function {
+                Some(id) => cx.env.function_rows(id, &args, cx.txn.as_deref_mut())?,
+                None => cx.env.view_rows(self.view, &args)?,
+            };
+            self.rows = Some(rows.into_iter());
         }
         let Some(rows) = &mut self.rows else { return Ok(false) };
         while !out.is_full() {

@@ -487,4 +487,6 @@ pub enum DropKind {
     Index,
     Type,
     View,
+    Function,
+    Trigger,
 }

@@ -45,6 +45,12 @@ pub enum StatementKind {
     Security(Box<SecurityStatement>),
     /// CREATE / ALTER PROCEDURE.
     CreateProcedure(Box<CreateProcedure>),
+    /// CREATE / ALTER FUNCTION.
+    CreateFunction(Box<CreateFunction>),
+    /// CREATE / ALTER TRIGGER.
+    CreateTrigger(Box<CreateTrigger>),
+    /// ENABLE / DISABLE TRIGGER.
+    EnableTrigger(Box<EnableTrigger>),
     /// DROP of databases, tables, procedures.
     Drop(DropObjects),
 

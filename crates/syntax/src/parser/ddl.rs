@@ -21,12 +21,20 @@ impl Parser<'_> {
                 if self.at_kw(Kw::View) {
                     return self.create_view(CreateMode::CreateOrAlter, start);
                 }
+                if self.at_kw(Kw::Function) {
+                    return self.create_function(CreateMode::CreateOrAlter, start);
+                }
+                if self.at_kw(Kw::Trigger) {
+                    return self.create_trigger(CreateMode::CreateOrAlter, start);
+                }
                 self.unsupported_object("CREATE OR ALTER")
             }
             TokenKind::Key(Kw::Unique | Kw::Clustered | Kw::Nonclustered | Kw::Index) => {
                 self.create_index()
             }
             TokenKind::Key(Kw::View) => self.create_view(CreateMode::Create, start),
+            TokenKind::Key(Kw::Function) => self.create_function(CreateMode::Create, start),
+            TokenKind::Key(Kw::Trigger) => self.create_trigger(CreateMode::Create, start),
             _ if self.word_ahead(0, "TYPE") => self.create_type(),
             _ => match self.principal(Kw::Create)? {
                 Some(statement) => Ok(statement),
@@ -96,6 +104,8 @@ impl Parser<'_> {
                 self.create_procedure(CreateMode::Alter, start)
             }
             TokenKind::Key(Kw::View) => self.create_view(CreateMode::Alter, start),
+            TokenKind::Key(Kw::Function) => self.create_function(CreateMode::Alter, start),
+            TokenKind::Key(Kw::Trigger) => self.create_trigger(CreateMode::Alter, start),
             _ if self.at_word("SERVER") && self.word_ahead(1, "CONFIGURATION") => {
                 self.alter_server()
             }
@@ -115,6 +125,8 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Proc | Kw::Procedure) => DropKind::Procedure,
             TokenKind::Key(Kw::Index) => DropKind::Index,
             TokenKind::Key(Kw::View) => DropKind::View,
+            TokenKind::Key(Kw::Function) => DropKind::Function,
+            TokenKind::Key(Kw::Trigger) => DropKind::Trigger,
             _ if self.word_ahead(0, "TYPE") => DropKind::Type,
             _ => {
                 return match self.principal(Kw::Drop)? {
@@ -139,6 +151,9 @@ impl Parser<'_> {
             }
             Ok(name)
         })?;
+        if kind == DropKind::Trigger && self.eat_kw(Kw::On) {
+            return self.skip_statement("DROP TRIGGER ON DATABASE");
+        }
         Ok(StatementKind::Drop(DropObjects { kind, if_exists, names }))
     }
 
@@ -646,6 +661,18 @@ impl Parser<'_> {
                     if self.eat_kw(Kw::All) { Vec::new() } else { self.comma_list(Self::ident)? };
                 AlterTableAction::CheckConstraint { enable, verify, names }
             }
+            _ if (self.at_word("ENABLE") || self.at_word("DISABLE"))
+                && self.kind_ahead(1) == TokenKind::Key(Kw::Trigger) =>
+            {
+                let enable = self.at_word("ENABLE");
+                self.at += 2;
+                let triggers = self.trigger_names()?;
+                return Ok(StatementKind::EnableTrigger(Box::new(EnableTrigger {
+                    enable,
+                    triggers,
+                    table: name,
+                })));
+            }
             _ if self.at_word("REBUILD") => {
                 self.at += 1;
                 if self.at_kw(Kw::With) {
@@ -706,20 +733,7 @@ impl Parser<'_> {
             self.expect_sym(Sym::RightParen)?;
         }
         let mut options = Vec::new();
-        if self.eat_kw(Kw::With) {
-            options = self.comma_list(|parser| {
-                let mut option = parser.any_word()?;
-                if option == "EXECUTE" || option == "EXEC" {
-                    parser.expect_kw(Kw::As)?;
-                    option = if parser.at_string() {
-                        format!("EXECUTE AS '{}'", parser.string()?)
-                    } else {
-                        format!("EXECUTE AS {}", parser.any_word()?)
-                    };
-                }
-                Ok(option)
-            })?;
-        }
+        self.module_options(&mut options)?;
         if self.eat_kw(Kw::For) {
             self.expect_kw(Kw::Replication)?;
         }

@@ -288,6 +288,19 @@ impl Parser<'_> {
             Kw::Convert | Kw::TryConvert => {
                 self.nested(1, |parser| parser.convert(kw == Kw::TryConvert))
             }
+            // A condition that looks like a call: as `UPDATE(c) = 1`.
+            Kw::Update if called && conditions => {
+                let start = self.at;
+                let name = ObjectName::bare(self.take_ident());
+                let kind = self.function_call(name)?;
+                let span = self.span_from(start);
+                let one = ExprKind::Literal(Literal::Int(1));
+                Ok(ExprKind::Binary {
+                    op: BinaryOp::Eq,
+                    left: Box::new(Expr { kind, span }),
+                    right: Box::new(Expr { kind: one, span }),
+                })
+            }
             Kw::Left | Kw::Right | Kw::Coalesce | Kw::Nullif | Kw::Identity | Kw::Update
                 if called =>
             {
@@ -389,7 +402,7 @@ impl Parser<'_> {
             if !call.distinct {
                 self.eat_kw(Kw::All);
             }
-            call.args = self.nested(1, |parser| parser.comma_list(Self::value))?;
+            call.args = self.nested(1, |parser| parser.comma_list(Self::argument))?;
         }
         self.expect_sym(Sym::RightParen)?;
         if self.at_word("WITHIN") && self.kind_ahead(1) == TokenKind::Key(Kw::Group) {
@@ -402,6 +415,17 @@ impl Parser<'_> {
             call.over = Some(self.nested(1, Self::over)?);
         }
         Ok(ExprKind::Function(Box::new(call)))
+    }
+
+    /// An argument of a function; DEFAULT comes as a column of that name.
+    pub(super) fn argument(&mut self) -> ParseResult<Expr> {
+        if !self.at_kw(Kw::Default) {
+            return self.value();
+        }
+        let name = self.take_ident();
+        let span = name.span;
+        let kind = ExprKind::Column(ColumnRef { qualifier: Vec::new(), name });
+        Ok(Expr { kind, span })
     }
 
     #[inline(never)]

@@ -155,13 +155,7 @@ impl Parser<'_> {
             let args = if self.at_sym(Sym::RightParen) {
                 Vec::new()
             } else {
-                self.comma_list(|parser| {
-                    if parser.eat_kw(Kw::Default) {
-                        let span = parser.span_from(parser.at - 1);
-                        return Ok(Expr { kind: ExprKind::Literal(Literal::Null), span });
-                    }
-                    parser.value()
-                })?
+                self.comma_list(Self::argument)?
             };
             self.expect_sym(Sym::RightParen)?;
             let alias = self.alias()?;

@@ -135,7 +135,7 @@ impl Parser<'_> {
         }
         for what in ["ENABLE", "DISABLE"] {
             if self.at_word(what) && self.kind_ahead(1) == TokenKind::Key(Kw::Trigger) {
-                return self.skip_statement(&format!("{what} TRIGGER"));
+                return self.enable_trigger(what == "ENABLE");
             }
         }
         if self.at == 0 && self.at_name() {

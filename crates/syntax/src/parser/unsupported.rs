@@ -55,7 +55,6 @@ impl Parser<'_> {
             "EVENT",
             "EXTERNAL",
             "FULLTEXT",
-            "FUNCTION",
             "INDEX",
             "MASTER",
             "MESSAGE",
@@ -77,7 +76,6 @@ impl Parser<'_> {
             "STATISTICS",
             "SYMMETRIC",
             "SYNONYM",
-            "TRIGGER",
             "TYPE",
             "VIEW",
             "WORKLOAD",
@@ -94,13 +92,6 @@ impl Parser<'_> {
             && matches!(self.kind(), TokenKind::Word | TokenKind::Key(_))
         {
             what = format!("{what} {}", self.any_word()?);
-        }
-        if verb != "DROP" && matches!(object.as_str(), "VIEW" | "FUNCTION" | "TRIGGER") {
-            // Their text goes to the end of the batch.
-            while !self.at_end() {
-                self.at += 1;
-            }
-            return Ok(StatementKind::Unsupported { what });
         }
         self.skip_statement(&what)
     }

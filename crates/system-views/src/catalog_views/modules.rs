@@ -9,7 +9,7 @@ use crate::object::{self, Object, What};
 use crate::types_table::{ColumnType, column_type};
 use executor::SqlError;
 use syntax::LexOptions;
-use syntax::ast::StatementKind;
+use syntax::ast::{FunctionReturns, StatementKind};
 use types::{SqlType, Value};
 
 /// The views of this file.
@@ -94,9 +94,27 @@ pub fn parameters_of(object: &Object) -> Vec<Parameter> {
     let Some(text) = object.text() else { return Vec::new() };
     let options = LexOptions { quoted_identifier: object.set_options().1 };
     let Ok(batch) = syntax::parse_batch(text, &options) else { return Vec::new() };
-    let Some(StatementKind::CreateProcedure(create)) = batch.statements.first().map(|s| &s.kind)
-    else {
-        return Vec::new();
+    let mut out = Vec::new();
+    let list = match batch.statements.first().map(|s| &s.kind) {
+        Some(StatementKind::CreateProcedure(create)) => &create.parameters,
+        Some(StatementKind::CreateFunction(create)) => {
+            // What a scalar function returns is a parameter without name, number 0.
+            if let FunctionReturns::Scalar { ty, .. } = &create.returns
+                && let Some(sql_type) = binder::type_of(ty)
+            {
+                out.push(Parameter {
+                    object_id: object.id,
+                    name: String::new(),
+                    id: 0,
+                    sql_type,
+                    ty: column_type(sql_type),
+                    output: true,
+                    readonly: false,
+                });
+            }
+            &create.parameters
+        }
+        _ => return out,
     };
     let parameter = |(p, id): (&syntax::ast::Parameter, i32)| {
         let sql_type = binder::type_of(&p.ty)?;
@@ -110,7 +128,8 @@ pub fn parameters_of(object: &Object) -> Vec<Parameter> {
             readonly: p.readonly,
         })
     };
-    create.parameters.iter().zip(1..).filter_map(parameter).collect()
+    out.extend(list.iter().zip(1..).filter_map(parameter));
+    out
 }
 
 fn user_parameters(context: &Context<'_>, args: &[Value]) -> Result<Vec<Parameter>, SqlError> {

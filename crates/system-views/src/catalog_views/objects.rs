@@ -1,6 +1,6 @@
 //! Objects: sys.objects and the views of one kind of object each.
 //!
-//! Columns and types: SQL Server 2022's documentation of each view. What cannot exist here yet (triggers, sequences,
+//! Columns and types: SQL Server 2022's documentation of each view. What cannot exist here yet (sequences,
 //! synonyms) is a view without rows.
 
 use crate::context::Context;
@@ -21,7 +21,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &PROCEDURES,
     &SYNONYMS,
     &SEQUENCES,
-    &TRIGGERS,
     &SCHEMAS,
     &EXTENDED_PROPERTIES,
 ];
@@ -196,23 +195,6 @@ object_view! {
     current_value sql_variant = NULL;
     is_exhausted bit = NULL;
     last_used_value sql_variant null = NULL;
-}
-
-view! {
-    TRIGGERS = "sys.triggers" of Object as o, rows none;
-    name sysname = &o.name;
-    object_id int = o.id;
-    parent_class tinyint = 1u8;
-    parent_class_desc nvarchar(60) null = "OBJECT_OR_COLUMN";
-    parent_id int = o.parent;
-    type char(2) = "TR";
-    type_desc nvarchar(60) null = "SQL_TRIGGER";
-    create_date datetime = o.created;
-    modify_date datetime = o.created;
-    is_ms_shipped bit = false;
-    is_disabled bit = false;
-    is_not_for_replication bit = false;
-    is_instead_of_trigger bit = false;
 }
 
 /// A schema.

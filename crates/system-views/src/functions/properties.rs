@@ -7,6 +7,7 @@ use super::{Args, objects, shown};
 use crate::context::Context;
 use crate::object::{self, Object, What};
 use binder::ir::FuncId;
+use catalog::Event;
 use types::Value;
 
 /// OBJECTPROPERTY and OBJECTPROPERTYEX.
@@ -51,17 +52,24 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "isuniquecnst" => is(kind == "UQ"),
         "isprimarykey" => is(kind == "PK"),
         "isdefault" | "isdefaultcnst" => is(kind == "D"),
-        "isinlinefunction" | "istablefunction" => is(kind == "IF"),
+        "isinlinefunction" => is(kind == "IF"),
+        "istablefunction" => is(matches!(kind, "IF" | "TF")),
+        "isscalarfunction" => is(kind == "FN"),
+        "istrigger" => is(kind == "TR"),
+        "execistriggerdisabled" => is(object.trigger().is_some_and(|t| t.is_disabled())),
+        "execisaftertrigger" => object.trigger().map(|t| i64::from(!t.is_instead_of())),
+        "execisinsteadoftrigger" => object.trigger().map(|t| i64::from(t.is_instead_of())),
+        "execisinserttrigger" => object.trigger().map(|t| i64::from(t.is_on(Event::Insert))),
+        "execisupdatetrigger" => object.trigger().map(|t| i64::from(t.is_on(Event::Update))),
+        "execisdeletetrigger" => object.trigger().map(|t| i64::from(t.is_on(Event::Delete))),
+        "tablehasinserttrigger" => of_table(&|t| fires(context, t, Event::Insert)),
+        "tablehasupdatetrigger" => of_table(&|t| fires(context, t, Event::Update)),
+        "tablehasdeletetrigger" => of_table(&|t| fires(context, t, Event::Delete)),
         "ismsshipped" => is(object.is_system()),
-        "isschemabound"
-        | "isencrypted"
-        | "isdeterministic"
-        | "issystemverified"
-        | "isprecise"
-        | "execistriggerdisabled"
+        "isschemabound" | "isencrypted" | "isdeterministic" | "issystemverified" | "isprecise"
         | "isexecuted" => is(false),
-        "isreplproc" | "isrule" | "isscalarfunction" | "istrigger" | "isextendedproc"
-        | "isqueue" | "issynonym" | "issystemprocedure" => is(false),
+        "isreplproc" | "isrule" | "isextendedproc" | "isqueue" | "issynonym"
+        | "issystemprocedure" => is(false),
         "isansinullson" | "execisansinullson" | "isquotedidenton" | "execisquotedidenton" => {
             is(match &object.what {
                 What::Procedure(p) if name.contains("quoted") => p.quoted_identifier,
@@ -92,11 +100,8 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         | "tableispinned"
         | "tablehasactivefulltextindex"
         | "tablehascolumnset"
-        | "tablehasdeletetrigger"
-        | "tablehasinserttrigger"
         | "tablehasrowguidcol"
         | "tablehastextimage"
-        | "tablehasupdatetrigger"
         | "tablehasvardecimalstorageformat"
         | "tableismemoryoptimized"
         | "tablefulltextpopulatestatus"
@@ -126,6 +131,12 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
             None
         }
     }
+}
+
+/// Has the table a trigger for such statements?
+fn fires(context: &Context<'_>, table: &catalog::TableDef, event: Event) -> bool {
+    let all = context.database.catalog.triggers_of(context.scope(), table.object_id);
+    all.iter().any(|t| t.trigger.is_some_and(|t| t.is_on(event)))
 }
 
 fn clustered(object: &Object) -> i64 {

@@ -1,0 +1,116 @@
+//! What the body of a function may not do: 443, 444.
+//!
+//! "Create User-defined Functions" in SQL Server's documentation lists what is allowed: declarations, assignments,
+//! control of flow but for TRY, changes of the function's own table variables, cursors of its own.
+
+use syntax::ast::{self, StatementKind as S};
+
+use crate::error::{BindError, Result};
+
+/// A statement of a function's body, with those inside it.
+pub(crate) fn check(statement: &ast::Statement) -> Result<()> {
+    let line = statement.span.line.max(1);
+    let what = match &statement.kind {
+        S::If { then, otherwise, .. } => {
+            check(then)?;
+            return otherwise.iter().try_for_each(|s| check(s));
+        }
+        S::While { body, .. } => return check(body),
+        S::Block(list) => return list.iter().try_for_each(check),
+        S::Declare(_)
+        | S::SetVariable { .. }
+        | S::Break
+        | S::Continue
+        | S::Label(_)
+        | S::Goto(_)
+        | S::Return(_)
+        | S::Unsupported { .. }
+        // An extended procedure may be called; anything else is 557 when it is.
+        | S::Execute(_) => return Ok(()),
+        S::Select(query) => {
+            if crate::calls::has_into(&query.body) {
+                "SELECT INTO"
+            } else if !assigns(&query.body) {
+                return Err(BindError::new(
+                    444,
+                    16,
+                    line,
+                    "Select statements included within a function cannot return data to a client.",
+                )
+                .with_state(2));
+            } else {
+                return Ok(());
+            }
+        }
+        S::Insert(insert) => match (&insert.target, &insert.source) {
+            (_, ast::InsertSource::Execute(_) | ast::InsertSource::ExecuteString(_)) => {
+                "INSERT EXEC"
+            }
+            (ast::Target::Variable(_), _) => return Ok(()),
+            _ => "INSERT",
+        },
+        S::Update(update) if is_own(&update.target, &update.from) => return Ok(()),
+        S::Delete(delete) if is_own(&delete.target, &delete.from) => return Ok(()),
+        S::Update(_) => "UPDATE",
+        S::Delete(_) => "DELETE",
+        S::Truncate(_) => "TRUNCATE TABLE",
+        S::TryCatch { .. } => "BEGIN TRY",
+        S::Print(_) => "PRINT",
+        S::RaiseError(_) => "RAISERROR",
+        S::Throw(_) => "THROW",
+        S::WaitFor { .. } => "WAITFOR",
+        S::BeginTransaction { .. } => "BEGIN TRANSACTION",
+        S::Commit { .. } => "COMMIT TRANSACTION",
+        S::Rollback { .. } => "ROLLBACK TRANSACTION",
+        S::SaveTransaction { .. } => "SAVE TRANSACTION",
+        S::ExecuteString(_) => "EXECUTE STRING",
+        S::SetOption(ast::SetOption::Switch { on: false, .. }) => "SET OPTION OFF",
+        S::SetOption(_) => "SET OPTION ON",
+        S::CreateTable(_) => "CREATE TABLE",
+        S::AlterTable(_) => "ALTER TABLE",
+        S::CreateIndex(_) => "CREATE INDEX",
+        S::Drop(_) => "DROP OBJECT",
+        S::Use(_) => "USE DATABASE",
+        S::Checkpoint => "CHECKPOINT",
+        S::Dbcc(_) => "DBCC",
+        S::Kill(_) => "KILL",
+        _ => "ALTER",
+    };
+    Err(side_effect(what, line))
+}
+
+/// 443.
+pub(crate) fn side_effect(what: &str, line: u32) -> BindError {
+    let text = format!("Invalid use of a side-effecting operator '{what}' within a function.");
+    BindError::new(443, 16, line, text).with_state(15)
+}
+
+/// Does every column of the query go into a variable?
+fn assigns(body: &ast::QueryBody) -> bool {
+    match body {
+        ast::QueryBody::Select(select) => {
+            select.items.iter().all(|i| matches!(i, ast::SelectItem::Assign { .. }))
+        }
+        ast::QueryBody::Nested(inner) => assigns(inner),
+        _ => false,
+    }
+}
+
+/// Is it a table variable that changes, by its name or by its alias in FROM?
+fn is_own(target: &ast::Target, from: &[ast::TableRef]) -> bool {
+    fn aliased(item: &ast::TableRef, name: &str) -> bool {
+        match item {
+            ast::TableRef::Variable { alias: Some(alias), .. } => {
+                catalog::same_name(&alias.value, name)
+            }
+            ast::TableRef::Join { left, right, .. } => aliased(left, name) || aliased(right, name),
+            _ => false,
+        }
+    }
+    match target {
+        ast::Target::Variable(_) => true,
+        ast::Target::Table { name, .. } => {
+            name.schema.is_none() && from.iter().any(|item| aliased(item, &name.name.value))
+        }
+    }
+}

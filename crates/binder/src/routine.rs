@@ -1,0 +1,369 @@
+//! User-defined functions where they are named, and their definitions.
+//!
+//! A scalar function is a call by its object id, an inline one its query bound anew in place, one with statements a
+//! source of rows that whoever runs plans fills. Promise: the body of an inline function sees its parameters alone,
+//! neither the variables nor the columns around its name.
+
+use std::sync::Arc;
+
+use catalog::{ModuleKind, ProcedureDef};
+use syntax::ast;
+use types::SqlType;
+
+use crate::context::*;
+use crate::error::{BindError, Result};
+use crate::expr::resolve_type;
+use crate::from::Source;
+use crate::ir::*;
+use crate::names::{Names, ObjectName};
+use crate::statements::ProgramBinder;
+
+/// What RETURN leads to in the body of a function.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Returning {
+    /// Its value goes into this variable.
+    Scalar(VarId, SqlType),
+    /// It has none: the rows are those of the table variable in this slot.
+    Table(u16),
+}
+
+/// The variable for a scalar function's value: no program can write this name.
+const RESULT: &str = "@\u{1}result";
+
+impl Binder<'_> {
+    /// A call of a scalar function by a name with a schema; 4121.
+    pub fn user_function(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Option<Expr>> {
+        self.touched.set(true);
+        let name = ObjectName::from(&f.name);
+        let Some(def) = self.names.function(&name).filter(|d| d.kind == ModuleKind::ScalarFunction)
+        else {
+            return Ok(None);
+        };
+        let create = definition(&def, &f.name, line)?;
+        let ast::FunctionReturns::Scalar { ty, .. } = &create.returns else { return Ok(None) };
+        let ty = resolve_type(ty, false)?;
+        let args = self.routine_args(&create, &f.name, &f.args, line)?;
+        let kind = ExprKind::Func { func: FuncId::User(def.object_id), args };
+        Ok(Some(Expr::new(kind, ty, true)))
+    }
+
+    /// Arguments as the parameters want them: 313, 8144, 201.
+    fn routine_args(
+        &mut self,
+        create: &ast::CreateFunction,
+        name: &ast::ObjectName,
+        args: &[ast::Expr],
+        line: u32,
+    ) -> Result<Vec<Expr>> {
+        if args.len() < create.parameters.len() {
+            return Err(BindError::new(
+                313,
+                16,
+                line,
+                format!(
+                    "An insufficient number of arguments were supplied for the procedure or function {name}."
+                ),
+            ));
+        }
+        if args.len() > create.parameters.len() {
+            return Err(BindError::new(
+                8144,
+                16,
+                line,
+                format!("Procedure or function {name} has too many arguments specified."),
+            ));
+        }
+        let mut out = Vec::with_capacity(args.len());
+        for (arg, param) in args.iter().zip(&create.parameters) {
+            let ty = resolve_type(&param.ty, false)?;
+            let bound = match (is_default(arg), &param.default) {
+                (true, Some(default)) => self.expr(default)?,
+                (true, None) => {
+                    return Err(BindError::new(
+                        201,
+                        16,
+                        line,
+                        format!(
+                            "Procedure or function '{}' expects parameter '{}', which was not supplied.",
+                            create.name.name.value, param.name.name
+                        ),
+                    ));
+                }
+                (false, _) => self.expr(arg)?,
+            };
+            out.push(self.coerce(bound, ty, CastMode::Implicit)?);
+        }
+        Ok(out)
+    }
+
+    /// A table-valued function in FROM.
+    pub fn table_routine(
+        &mut self,
+        def: &ProcedureDef,
+        name: &ast::ObjectName,
+        args: &[ast::Expr],
+        alias: Option<&ast::Ident>,
+        columns: &[ast::Ident],
+    ) -> Result<Source> {
+        let line = name.span.line.max(1);
+        let create = definition(def, name, line)?;
+        let args = self.routine_args(&create, name, args, line)?;
+        let mut source = match &create.returns {
+            ast::FunctionReturns::Scalar { .. } => {
+                return Err(BindError::invalid_object(name, line));
+            }
+            ast::FunctionReturns::Inline(query) => {
+                let (rel, bound) = self.unfold(&create, query, args, line)?;
+                let exposed = &alias.unwrap_or(&name.name).value;
+                let mut source = self.expose_as(bound, exposed, &name.name.value, columns)?;
+                source.rel = match rel {
+                    None => source.rel,
+                    Some(left) => Rel::Apply {
+                        outer: false,
+                        left: Box::new(left),
+                        right: Box::new(source.rel),
+                    },
+                };
+                source
+            }
+            ast::FunctionReturns::Table { variable, definition, .. } => {
+                let spec = self
+                    .inside(Vec::new(), |b| b.table_spec(definition, &def.text, &variable.name))?;
+                let shown = spec.columns.iter().map(|c| SystemColumn {
+                    name: c.name.to_string(),
+                    ty: c.ty,
+                    nullable: c.nullable != Some(false),
+                });
+                let view = SystemView {
+                    name: format!("{}.{}", def.schema, def.name),
+                    database: None,
+                    columns: shown.collect(),
+                    params: Some(args.iter().map(|a| a.ty).collect()),
+                    function: Some(def.object_id),
+                };
+                self.system(Arc::new(view), args, name, alias, columns)?
+            }
+        };
+        if alias.is_none()
+            && let Some(table) = source.tables.first_mut()
+        {
+            table.schema = Some(def.schema.to_string());
+            table.shown = name.to_string();
+        }
+        Ok(source)
+    }
+
+    /// An inline function's query over its arguments; those that are not simple come as a row of their own.
+    fn unfold(
+        &mut self,
+        create: &ast::CreateFunction,
+        query: &ast::Query,
+        args: Vec<Expr>,
+        line: u32,
+    ) -> Result<(Option<Rel>, Query)> {
+        self.unfolded += 1;
+        if self.unfolded > UNFOLDED_MAX {
+            return Err(BindError::new(
+                4429,
+                16,
+                line,
+                format!(
+                    "View or function '{}' contains a self-reference. Views or functions cannot reference themselves \
+                     directly or indirectly.",
+                    create.name.name.value
+                ),
+            ));
+        }
+        let mut computed = Vec::new();
+        let mut params = Vec::with_capacity(args.len());
+        for (param, arg) in create.parameters.iter().zip(args) {
+            let simple = matches!(
+                arg.kind,
+                ExprKind::Const(_) | ExprKind::Var(_) | ExprKind::Col(_) | ExprKind::Param(_)
+            );
+            let value = if simple {
+                arg
+            } else {
+                let id = self.new_col();
+                let value = Expr::col(id, arg.ty, arg.nullable);
+                computed.push((id, arg));
+                value
+            };
+            params.push((param.name.name.to_lowercase(), value));
+        }
+        let bound = self.inside(params, |b| b.deeper(QUERY_DEPTH, |b| b.derived(query, line)))?;
+        let left = (!computed.is_empty())
+            .then(|| Rel::Project { input: Box::new(Rel::OneRow), exprs: computed });
+        Ok((left, bound))
+    }
+
+    /// Binds what sees these parameters and nothing else of what is around.
+    fn inside<T>(
+        &mut self,
+        params: Vec<(String, Expr)>,
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let scopes = std::mem::take(&mut self.scopes);
+        let ctes = std::mem::take(&mut self.ctes);
+        let selects = std::mem::take(&mut self.selects);
+        let outer = self.params.replace(params);
+        let result = f(self);
+        self.params = outer;
+        self.scopes = scopes;
+        self.ctes = ctes;
+        self.selects = selects;
+        result
+    }
+
+    /// CREATE FUNCTION of an inline one: its query binds, and every column has a name: 4514, 4506, 1033.
+    fn check_inline(&mut self, create: &ast::CreateFunction, query: &ast::Query) -> Result<()> {
+        let line = create.name.span.line.max(1);
+        let mut params: Vec<(String, Expr)> = Vec::new();
+        for p in &create.parameters {
+            let key = p.name.name.to_lowercase();
+            if params.iter().any(|(known, _)| *known == key) {
+                return Err(crate::statements::already_declared(
+                    &p.name.name,
+                    p.name.span.line.max(1),
+                ));
+            }
+            let ty = resolve_type(&p.ty, false)?;
+            let value = Expr::col(self.new_col(), ty, true);
+            params.push((key, value));
+        }
+        let name = &create.name.name.value;
+        let bound = self.inside(params, |b| b.deeper(QUERY_DEPTH, |b| b.derived(query, line)))?;
+        for (i, column) in bound.output.iter().enumerate() {
+            if column.name.is_none() {
+                return Err(BindError::new(
+                    4514,
+                    16,
+                    line,
+                    format!(
+                        "CREATE FUNCTION failed because a column name is not specified for column {}.",
+                        i + 1
+                    ),
+                ));
+            }
+        }
+        let mut private = false;
+        bound.rel.walk_tables(&mut |table| private |= table.is_private());
+        if private {
+            return Err(BindError::new(
+                4508,
+                16,
+                line,
+                "Views or functions are not allowed on temporary tables. Table names that begin with '#' denote \
+                 temporary tables.",
+            ));
+        }
+        self.expose_as(bound, name, name, &[]).map(|_| ())
+    }
+}
+
+/// The kind of module that a definition makes.
+pub(crate) fn kind_of(create: &ast::CreateFunction) -> ModuleKind {
+    match create.returns {
+        ast::FunctionReturns::Scalar { .. } => ModuleKind::ScalarFunction,
+        ast::FunctionReturns::Inline(_) => ModuleKind::InlineFunction,
+        ast::FunctionReturns::Table { .. } => ModuleKind::TableFunction,
+    }
+}
+
+/// CREATE FUNCTION: the whole is bound for its errors.
+pub(crate) fn check_function(
+    create: &ast::CreateFunction,
+    text: &str,
+    names: &dyn Names,
+    b: &mut Binder<'_>,
+) -> Result<()> {
+    let line = create.name.span.line.max(1);
+    if crate::define::is_private(&create.name.name.value) {
+        return Err(BindError::new(
+            1062,
+            15,
+            line,
+            "CREATE FUNCTION does not allow temporary functions.",
+        ));
+    }
+    for p in &create.parameters {
+        if p.output {
+            return Err(BindError::new(
+                102,
+                15,
+                p.name.span.line.max(1),
+                "Incorrect syntax near 'OUTPUT'.",
+            ));
+        }
+    }
+    match &create.returns {
+        ast::FunctionReturns::Inline(query) => b.check_inline(create, query),
+        _ => bind_function(create, text, names).map(|_| ()),
+    }
+}
+
+/// Binds the body of a function with statements.
+pub(crate) fn bind_function(
+    create: &ast::CreateFunction,
+    text: &str,
+    names: &dyn Names,
+) -> Result<Program> {
+    let mut binder = ProgramBinder::new(names, text, false);
+    let params = binder.parameters(&create.parameters)?;
+    let line = create.name.span.line.max(1);
+    let (returning, body) = match &create.returns {
+        ast::FunctionReturns::Scalar { ty, body } => {
+            let ty = resolve_type(ty, false)?;
+            let var = binder.declare_scalar(RESULT, ty, line)?;
+            (Returning::Scalar(var, ty), body)
+        }
+        ast::FunctionReturns::Table { variable, definition, body } => {
+            let slot = binder.declare_returned(variable, definition)?;
+            (Returning::Table(slot), body)
+        }
+        ast::FunctionReturns::Inline(_) => {
+            return Err(BindError::new(102, 15, line, "An inline function has no statements."));
+        }
+    };
+    if !matches!(body.last().map(|s| &s.kind), Some(ast::StatementKind::Return(_))) {
+        return Err(BindError::new(
+            455,
+            16,
+            body.last().map_or(line, |s| s.span.line.max(1)),
+            "The last statement included within a function must be a return statement.",
+        ));
+    }
+    body.iter().try_for_each(crate::effects::check)?;
+    binder.returning = Some(returning);
+    let mut program = binder.program(params, body)?;
+    if let Some(ProgramResult::Scalar { strict, .. }) = &mut program.result {
+        *strict = create.options.iter().any(|o| o == "RETURNS NULL ON NULL INPUT");
+    }
+    Ok(program)
+}
+
+/// Is it the word DEFAULT in place of an argument?
+pub(crate) fn is_default(arg: &ast::Expr) -> bool {
+    matches!(&arg.kind, ast::ExprKind::Column(c)
+        if c.qualifier.is_empty() && !c.name.quoted && c.name.value.eq_ignore_ascii_case("default"))
+}
+
+/// The definition of a function from its text; 4413.
+fn definition(
+    def: &ProcedureDef,
+    name: &ast::ObjectName,
+    line: u32,
+) -> Result<ast::CreateFunction> {
+    let options = syntax::LexOptions { quoted_identifier: def.quoted_identifier };
+    let batch = syntax::parse_batch(&def.text, &options).ok();
+    let first = batch.and_then(|batch| batch.statements.into_iter().next());
+    match first.map(|s| s.kind) {
+        Some(ast::StatementKind::CreateFunction(create)) => Ok(*create),
+        _ => Err(BindError::new(
+            4413,
+            16,
+            line,
+            format!("Could not use view or function '{name}' because of binding errors."),
+        )),
+    }
+}

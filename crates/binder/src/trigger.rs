@@ -1,0 +1,131 @@
+//! Triggers: which of them a statement fires, and their bodies.
+//!
+//! In a trigger `inserted` and `deleted` are read-only table variables under those names, in slots 0 and 1, with the
+//! columns of the table or view that it belongs to.
+
+use std::sync::Arc;
+
+use catalog::{Event, Place, TableDef, TriggerDef};
+use syntax::ast;
+use types::{Len, SqlType, Value};
+
+use crate::context::*;
+use crate::error::{BindError, Result};
+use crate::ir::*;
+use crate::names::Names;
+use crate::statements::ProgramBinder;
+
+/// The slot of `inserted`; that of `deleted` follows.
+pub(crate) const INSERTED: u16 = 0;
+
+impl Binder<'_> {
+    /// What a change of the table fires; 334 for OUTPUT without INTO.
+    pub fn fires(
+        &self,
+        table: &TableDef,
+        event: Event,
+        output: Option<&Output>,
+    ) -> Result<Option<Arc<Fires>>> {
+        if table.is_private() {
+            return Ok(None);
+        }
+        let fires = fires_of(self.names, table.object_id, event);
+        if fires.is_some() && output.is_some_and(|output| output.into.is_none()) {
+            return Err(self.error(
+                334,
+                format!(
+                    "The target table '{}' of the DML statement cannot have any enabled triggers if the statement \
+                     contains an OUTPUT clause without INTO clause.",
+                    table.name
+                ),
+            ));
+        }
+        Ok(fires)
+    }
+
+    /// UPDATE(column) and COLUMNS_UPDATED() in a trigger: 140, 207.
+    pub fn updated(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
+        let Some(inserted) = self.frame.tables.first().filter(|t| &*t.def.name == "inserted")
+        else {
+            return Err(BindError::new(
+                140,
+                15,
+                line,
+                "Can only use IF UPDATE within a CREATE TRIGGER statement.",
+            ));
+        };
+        if name == "COLUMNS_UPDATED" {
+            let ty = SqlType::VarBinary(Len::N(128));
+            let kind = ExprKind::Func { func: FuncId::ColumnsUpdated, args: Vec::new() };
+            return Ok(Expr::new(kind, ty, true));
+        }
+        let column = match f.args.as_slice() {
+            [ast::Expr { kind: ast::ExprKind::Column(c), .. }] if c.qualifier.is_empty() => c,
+            _ => return Err(BindError::new(102, 15, line, "Incorrect syntax near 'UPDATE'.")),
+        };
+        let ordinal = inserted.def.column(&column.name.value);
+        let ordinal = ordinal.ok_or_else(|| BindError::invalid_column(&column.name.value, line))?;
+        let args = vec![Expr::constant(Value::Int(ordinal as i32), SqlType::Int)];
+        let kind = ExprKind::Func { func: FuncId::UpdatedColumn, args };
+        Ok(Expr::new(kind, SqlType::Int, false))
+    }
+}
+
+/// The enabled triggers that a statement fires; the first and last by sp_settriggerorder at their places.
+pub(crate) fn fires_of(names: &dyn Names, parent: i32, event: Event) -> Option<Arc<Fires>> {
+    let mut all: Vec<(TriggerDef, i32)> = names
+        .triggers(parent)
+        .iter()
+        .filter_map(|module| Some((module.trigger?, module.object_id)))
+        .filter(|(trigger, _)| !trigger.is_disabled() && trigger.is_on(event))
+        .collect();
+    if all.is_empty() {
+        return None;
+    }
+    all.sort_by_key(|(trigger, _)| trigger.order(event));
+    let instead = all.iter().find(|(trigger, _)| trigger.is_instead_of()).map(|(_, id)| *id);
+    let after = all.iter().filter(|(trigger, _)| !trigger.is_instead_of()).map(|(_, id)| *id);
+    Some(Arc::new(Fires { event, instead, after: after.collect() }))
+}
+
+/// What a trigger's definition says of when it fires.
+pub(crate) fn trigger_def(create: &ast::CreateTrigger, parent: i32) -> TriggerDef {
+    let mut events = Vec::new();
+    for (is_on, event) in [
+        (create.events.insert, Event::Insert),
+        (create.events.update, Event::Update),
+        (create.events.delete, Event::Delete),
+    ] {
+        if is_on {
+            events.push(event);
+        }
+    }
+    TriggerDef::new(parent, &events, create.instead_of, create.not_for_replication)
+}
+
+/// Binds the body of a trigger of `table`; `text` is its whole definition.
+pub(crate) fn bind_trigger(
+    create: &ast::CreateTrigger,
+    text: &str,
+    table: &TableDef,
+    names: &dyn Names,
+) -> Result<Program> {
+    let mut binder = ProgramBinder::new(names, text, false);
+    for (slot, name) in (INSERTED..).zip(["inserted", "deleted"]) {
+        binder.declare_rows(slot, name, table)?;
+    }
+    binder.program(Vec::new(), &create.body)
+}
+
+/// `inserted` or `deleted`: columns of the table without anything that makes or checks values.
+pub(crate) fn rows_def(slot: u16, name: &str, table: &TableDef) -> Result<TableDef> {
+    let column = |c: &catalog::ColumnDef| catalog::ColumnSpec::new(&c.name, c.ty);
+    let spec = catalog::TableSpec {
+        name: name.into(),
+        columns: table.columns.iter().map(column).collect(),
+        ..catalog::TableSpec::default()
+    };
+    let id = -1 - i32::from(slot);
+    catalog::define_private(&spec, Place::Variable(slot), id, 1)
+        .map_err(|e| BindError::of_catalog(e, 1))
+}

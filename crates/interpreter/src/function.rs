@@ -1,0 +1,161 @@
+//! User-defined functions, run in the middle of a statement.
+//!
+//! A function runs in the statement's own transaction, which is lent to it for as long as it runs: its reads are
+//! statements inside that statement. Promises: it changes nothing but its own table variables; what goes wrong in it
+//! goes wrong in the statement that called it, and whatever it told is not heard; the 33rd level of nesting is 217.
+
+use crate::environment::SessionEnvironment;
+use crate::exec::{NESTING_MAX, too_deep};
+use crate::vm::{Halt, Vm};
+use binder::ir::ProgramResult;
+use catalog::{Catalog, DdlScope, ObjectRef, Place, ProcedureDef};
+use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
+use std::sync::Arc;
+use types::Value;
+
+/// What a function has returned.
+enum Returned {
+    Scalar(Value),
+    Rows(Vec<Vec<Value>>),
+}
+
+/// The module of that id, as a transaction sees it.
+pub(crate) fn module_by_id(
+    catalog: &Catalog,
+    scope: Option<&DdlScope>,
+    object_id: i32,
+) -> Option<Arc<ProcedureDef>> {
+    let found = match catalog.object_by_id(object_id) {
+        Some(found) => Some(found),
+        None => catalog.objects_in(scope).into_iter().find(|o| o.object_id() == object_id),
+    };
+    match found? {
+        ObjectRef::Procedure(module) => Some(module),
+        ObjectRef::Table(_) => None,
+    }
+}
+
+impl SessionEnvironment<'_> {
+    /// A scalar function's value. `txn`: the transaction of the statement, if it has one in hand.
+    pub fn scalar_function(
+        &mut self,
+        object_id: i32,
+        args: &[Value],
+        txn: Option<&mut engine::Txn>,
+    ) -> Result<Value, SqlError> {
+        match self.run_function(object_id, args, txn)? {
+            Returned::Scalar(value) => Ok(value),
+            Returned::Rows(_) => Ok(Value::Null),
+        }
+    }
+
+    /// The rows of a table-valued function.
+    pub fn function_rows(
+        &mut self,
+        object_id: i32,
+        args: &[Value],
+        txn: Option<&mut engine::Txn>,
+    ) -> Result<Vec<Vec<Value>>, SqlError> {
+        match self.run_function(object_id, args, txn)? {
+            Returned::Rows(rows) => Ok(rows),
+            Returned::Scalar(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn run_function(
+        &mut self,
+        object_id: i32,
+        args: &[Value],
+        txn: Option<&mut engine::Txn>,
+    ) -> Result<Returned, SqlError> {
+        if self.state.nesting >= NESTING_MAX {
+            return Err(too_deep());
+        }
+        let Some(txn) = txn else { return self.call(object_id, args) };
+        let state = &mut *self.state;
+        state.transaction.lend(txn, &state.database, &state.options);
+        let result = self.call(object_id, args);
+        self.state.transaction.take_back(txn);
+        result
+    }
+
+    fn call(&mut self, object_id: i32, args: &[Value]) -> Result<Returned, SqlError> {
+        let state = &*self.state;
+        let catalog = &state.database.catalog;
+        let Some(definition) = module_by_id(catalog, state.transaction.scope(), object_id) else {
+            return Err(SqlError::new(208, 16, "A function that the statement names is gone."));
+        };
+        let mut sink = Silence;
+        let mut vm = Vm {
+            cancel: self.state.cancel.clone(),
+            state: &mut *self.state,
+            host: &mut *self.host,
+            sink: &mut sink,
+            failed: false,
+        };
+        vm.function(&definition, args)
+    }
+}
+
+impl Vm<'_> {
+    fn function(
+        &mut self,
+        definition: &ProcedureDef,
+        args: &[Value],
+    ) -> Result<Returned, SqlError> {
+        let (code, mut learnt) = self.procedure(definition)?;
+        let strict =
+            matches!(code.program.result, Some(ProgramResult::Scalar { strict: true, .. }));
+        if strict && args.iter().any(Value::is_null) {
+            self.keep_learnt(definition, learnt);
+            return Ok(Returned::Scalar(Value::Null));
+        }
+        let mut frame = self.state.take_frame();
+        frame.extend_from_slice(&code.template);
+        frame[..args.len()].clone_from_slice(args);
+        self.state.nesting += 1;
+        self.state.functions += 1;
+        let tables = self.open_tables(&code);
+        let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
+        let (rowcount, error) = (self.state.rowcount, self.state.error);
+        let result = self.run(&code, &mut learnt, &mut frame, true);
+        let returned = match code.program.result {
+            _ if result.is_err() => Returned::Scalar(Value::Null),
+            Some(ProgramResult::Scalar { var, .. }) => {
+                Returned::Scalar(std::mem::take(&mut frame[var.0 as usize]))
+            }
+            Some(ProgramResult::Table(slot)) => {
+                let table = self.state.transaction.private.get(Place::Variable(slot));
+                let rows = table.map(|t| t.rows().map(<[Value]>::to_vec).collect());
+                Returned::Rows(rows.unwrap_or_default())
+            }
+            None => Returned::Scalar(Value::Null),
+        };
+        (self.state.rowcount, self.state.error) = (rowcount, error);
+        self.state.procedure_id = outer;
+        self.state.functions -= 1;
+        self.state.nesting -= 1;
+        self.close_tables(tables);
+        self.keep_learnt(definition, learnt);
+        self.state.give_frame(frame);
+        match result {
+            Ok(_) => Ok(returned),
+            Err(Halt::Throw(mut error)) => {
+                // It is the statement's error, and stands where the statement does.
+                (error.line, error.procedure) = (0, None);
+                Err(*error)
+            }
+            Err(Halt::Batch) => Err(executor::cancelled()),
+        }
+    }
+}
+
+/// Where a function's messages go.
+struct Silence;
+
+impl ResultSink for Silence {
+    fn columns(&mut self, _: &[ColumnMeta]) {}
+    fn row(&mut self, _: &[Value]) {}
+    fn done(&mut self, _: Done) {}
+    fn message(&mut self, _: &SqlMessage) {}
+}

@@ -1,0 +1,467 @@
+//! Triggers: fired after (or instead of) the statement that changes rows, in its transaction.
+//!
+//! ```text
+//! statement -> rows noted -> AFTER triggers in order -> commit, if the statement is a transaction of its own
+//!          \-> INSTEAD OF: rows noted and not changed -> that trigger alone
+//! ```
+//!
+//! Promises: a table without triggers pays nothing (its plans say that there are none); statement and triggers stand or
+//! fall together; XACT_ABORT is ON in a trigger; a trigger does not fire itself directly; a transaction that ends in a
+//! trigger ends the batch (3609).
+
+use crate::code::Code;
+use crate::compile::compile;
+use crate::exec::{NESTING_MAX, too_deep};
+use crate::function::module_by_id;
+use crate::names::SessionNames;
+use crate::plan::CodeState;
+use crate::private::is_temporary;
+use crate::state::CachedProcedure;
+use crate::statement::bind_error;
+use crate::vm::{Halted, Vm};
+use binder::ObjectName;
+use binder::ir::Fires;
+use catalog::{
+    Event, ModuleKind, ModuleOptions, ObjectRef, Place, ProcedureDef, PutMode, RefAction, TableDef,
+    TriggerDef,
+};
+use executor::{Changed, Cx, ResultSink, SqlError};
+use std::sync::Arc;
+use syntax::LexOptions;
+use syntax::ast::{CreateMode, CreateTrigger, EnableTrigger, StatementKind};
+use types::Value;
+
+/// A trigger that runs.
+pub(crate) struct Firing {
+    pub object_id: i32,
+    /// COLUMNS_UPDATED(): a bit for each column, the first in the lowest of the first byte.
+    pub updated: Vec<u8>,
+}
+
+impl Vm<'_> {
+    /// Runs a change of rows with its triggers; `set` are the ordinals of the columns that an UPDATE names.
+    pub fn with_triggers(
+        &mut self,
+        fires: &Fires,
+        table: &Arc<TableDef>,
+        set: &[usize],
+        frame: &mut [Value],
+        guarded: bool,
+        change: impl FnOnce(&mut Cx<'_>, &mut dyn ResultSink) -> Result<u64, SqlError>,
+    ) -> Result<u64, Halted> {
+        let running = self.state.triggers.last().map(|t| t.object_id);
+        let instead = fires.instead.filter(|id| running != Some(*id));
+        let own = self.state.transaction.count == 0;
+        if own {
+            self.state.transaction.begin(None, &self.state.options);
+        }
+        let mut changed = Changed { instead: instead.is_some(), ..Changed::default() };
+        let result = self.in_statement(frame, |cx, sink| {
+            let mut cx = cx.reborrow();
+            cx.changed = Some(&mut changed);
+            change(&mut cx, sink)
+        });
+        let result = result.map_err(Halted::from).and_then(|rows| {
+            let updated = updated_bits(fires.event, table.columns.len(), set);
+            let list = match &instead {
+                Some(id) => std::slice::from_ref(id),
+                None => &fires.after[..],
+            };
+            for id in list.iter().filter(|id| running != Some(**id)) {
+                self.state.rowcount = rows as i64;
+                self.fire(*id, table, &changed, updated.clone(), guarded)?;
+            }
+            Ok(rows)
+        });
+        if own && self.state.transaction.count > 0 {
+            let state = &mut *self.state;
+            match &result {
+                Ok(_) => state.transaction.commit(&state.database, None)?,
+                Err(_) => state.transaction.rollback_all()?,
+            }
+        }
+        result
+    }
+
+    /// Runs one trigger over the changed rows.
+    fn fire(
+        &mut self,
+        object_id: i32,
+        table: &Arc<TableDef>,
+        changed: &Changed,
+        updated: Vec<u8>,
+        guarded: bool,
+    ) -> Result<(), Halted> {
+        if self.state.nesting >= NESTING_MAX {
+            return Err(too_deep().into());
+        }
+        let state = &*self.state;
+        let catalog = &state.database.catalog;
+        let Some(definition) = module_by_id(catalog, state.transaction.scope(), object_id) else {
+            return Ok(());
+        };
+        let (code, mut learnt) = self.trigger(&definition, table)?;
+        let mut frame = self.state.take_frame();
+        frame.extend_from_slice(&code.template);
+        self.state.nesting += 1;
+        self.state.triggers.push(Firing { object_id, updated });
+        let frames = self.open_tables(&code);
+        let filled = self.fill_rows(changed);
+        let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
+        let options = self.state.options.clone();
+        self.state.options.xact_abort = true;
+        let scope_identity = self.state.scope_identity.take();
+        let acting = self.state.identity.depth();
+        let result = match filled {
+            Ok(()) => self.run(&code, &mut learnt, &mut frame, guarded).map_err(Halted::from),
+            Err(error) => Err(error.into()),
+        };
+        self.state.revert_to(&*self.host, acting);
+        self.state.scope_identity = scope_identity;
+        self.state.options = options;
+        self.state.procedure_id = outer;
+        self.state.triggers.pop();
+        self.state.nesting -= 1;
+        self.close_tables(frames);
+        self.keep_trigger(&definition, table, learnt);
+        self.state.give_frame(frame);
+        result?;
+        if self.state.transaction.count == 0 {
+            return Err(SqlError::new(
+                3609,
+                16,
+                "The transaction ended in the trigger. The batch has been aborted.",
+            )
+            .with_reach(executor::Reach::Scope)
+            .into());
+        }
+        if self.state.transaction.doomed {
+            return Err(SqlError::new(
+                3616,
+                16,
+                "An error was raised during trigger execution. The batch has been aborted and the user transaction, \
+                 if any, has been rolled back.",
+            )
+            .with_reach(executor::Reach::Batch)
+            .into());
+        }
+        Ok(())
+    }
+
+    /// Puts the rows into `inserted` and `deleted`.
+    fn fill_rows(&mut self, changed: &Changed) -> Result<(), SqlError> {
+        let private = &mut self.state.transaction.private;
+        let mark = private.mark();
+        let mut fill = |slot: u16, rows: &[Vec<Value>]| {
+            for row in rows {
+                private.insert(Place::Variable(slot), row.as_slice().into()).map_err(|e| {
+                    match e {
+                        session_table::TableError::Full => SqlError::new(
+                            701,
+                            17,
+                            "There is insufficient system memory in resource pool 'default' to run this query.",
+                        ),
+                        other => stdx::fatal!("rows for a trigger: {other:?}"),
+                    }
+                })?;
+            }
+            Ok(())
+        };
+        let filled = fill(0, &changed.inserted).and_then(|()| fill(1, &changed.deleted));
+        // The tables are new: nothing will be undone but with them.
+        private.end_statement(mark);
+        filled
+    }
+
+    /// The compiled form of a trigger, for its table as it is now.
+    fn trigger(
+        &mut self,
+        definition: &ProcedureDef,
+        table: &Arc<TableDef>,
+    ) -> Result<(Arc<Code>, CodeState), SqlError> {
+        let key = (self.state.database.id, definition.object_id);
+        let version = definition.version.max(table.version);
+        if let Some(cached) = self.state.procedures.get_mut(&key)
+            && cached.version == version
+        {
+            let code = cached.code.clone();
+            let learnt = cached.state.take().unwrap_or_else(|| CodeState::new(&code));
+            return Ok((code, learnt));
+        }
+        telemetry::counters::add(telemetry::Counter::Compilations, 1);
+        let options = LexOptions { quoted_identifier: definition.quoted_identifier };
+        let batch =
+            syntax::parse_batch(&definition.text, &options).map_err(crate::call::first_mistake)?;
+        let Some(StatementKind::CreateTrigger(create)) = batch.statements.first().map(|s| &s.kind)
+        else {
+            let text = format!("The text of '{}' is no trigger.", definition.name);
+            return Err(SqlError::new(102, 15, text));
+        };
+        let names = SessionNames::new(self.state, self.host);
+        let program =
+            binder::bind_trigger(create, &definition.text, table, &names).map_err(bind_error)?;
+        let name = Some(definition.name.to_string());
+        let code = Arc::new(compile(Arc::new(program), name, definition.object_id));
+        let cached = CachedProcedure { version, code: code.clone(), state: None };
+        self.state.procedures.insert(key, cached);
+        let learnt = CodeState::new(&code);
+        Ok((code, learnt))
+    }
+
+    fn keep_trigger(&mut self, definition: &ProcedureDef, table: &TableDef, learnt: CodeState) {
+        let key = (self.state.database.id, definition.object_id);
+        if let Some(cached) = self.state.procedures.get_mut(&key)
+            && cached.version == definition.version.max(table.version)
+        {
+            cached.state = Some(learnt);
+        }
+    }
+
+    // ---- Definitions
+
+    /// CREATE, ALTER, CREATE OR ALTER TRIGGER: 8197, 2103, 2111, 2113.
+    pub fn create_trigger(
+        &mut self,
+        create: &CreateTrigger,
+        text: &str,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        let invalid = || {
+            let text = format!(
+                "The object '{}' does not exist or is invalid for this operation.",
+                create.table
+            );
+            SqlError::new(8197, 16, text).with_state(4)
+        };
+        let parent = ObjectName::from(&create.table);
+        self.local(&parent)?;
+        if is_temporary(&parent.name) {
+            return Err(invalid());
+        }
+        let schema = self.schema_of(&parent);
+        let Some(found) = self.state.find_object(schema.as_deref(), &parent.name) else {
+            return Err(invalid());
+        };
+        if !self.may_change(&found, false) {
+            return Err(invalid());
+        }
+        let table = match &found {
+            ObjectRef::Table(table) => table.clone(),
+            ObjectRef::Procedure(view) if view.kind == ModuleKind::View && create.instead_of => {
+                return Err(SqlError::unsupported("CREATE TRIGGER INSTEAD OF on a view"));
+            }
+            ObjectRef::Procedure(_) => return Err(invalid()),
+        };
+        let name = &create.name.name.value;
+        if let Some(own) = &create.name.schema
+            && !catalog::same_name(&own.value, &table.schema)
+        {
+            return Err(SqlError::new(
+                2103,
+                15,
+                format!(
+                    "Cannot create trigger '{}' because its schema is different from the schema of the target table or \
+                     view.",
+                    create.name
+                ),
+            ));
+        }
+        self.check_instead_of(create, &table)?;
+        let names = SessionNames::new(self.state, self.host);
+        let def = {
+            binder::bind_trigger(create, text, &table, &names).map_err(bind_error)?;
+            binder::trigger_def(create, table.object_id)
+        };
+        let mode = match create.mode {
+            CreateMode::Create => PutMode::Create,
+            CreateMode::Alter => PutMode::Alter,
+            CreateMode::CreateOrAlter => PutMode::CreateOrAlter,
+        };
+        let options = ModuleOptions {
+            quoted_identifier: self.state.options.quoted_identifier,
+            ansi_nulls: true,
+        };
+        self.in_catalog(frame, |catalog, txn, scope| {
+            catalog.put_trigger(txn, scope, mode, &table.schema, name, text, options, def)?;
+            Ok(())
+        })
+    }
+
+    /// One INSTEAD OF trigger for each kind of statement, and none where a foreign key cascades: 2111, 2113.
+    fn check_instead_of(&self, create: &CreateTrigger, table: &TableDef) -> Result<(), SqlError> {
+        if !create.instead_of {
+            return Ok(());
+        }
+        let name = &create.name.name.value;
+        let def = binder::trigger_def(create, table.object_id);
+        let scope = self.state.transaction.scope();
+        let others = self.state.database.catalog.triggers_of(scope, table.object_id);
+        for (event, word) in
+            [(Event::Insert, "INSERT"), (Event::Update, "UPDATE"), (Event::Delete, "DELETE")]
+        {
+            if !def.is_on(event) {
+                continue;
+            }
+            let taken = others.iter().any(|other| {
+                !catalog::same_name(&other.name, name)
+                    && other.trigger.is_some_and(|t| t.is_instead_of() && t.is_on(event))
+            });
+            if taken {
+                return Err(SqlError::new(
+                    2111,
+                    16,
+                    format!(
+                        "Cannot create trigger '{}' on table '{}' because an INSTEAD OF {word} trigger already exists \
+                         on this object.",
+                        create.name, create.table
+                    ),
+                ));
+            }
+            let cascades = table.foreign_keys.iter().any(|key| match event {
+                Event::Insert => false,
+                Event::Update => key.on_update != RefAction::NoAction,
+                Event::Delete => key.on_delete != RefAction::NoAction,
+            });
+            if cascades {
+                return Err(SqlError::new(
+                    2113,
+                    16,
+                    format!(
+                        "Cannot create INSTEAD OF DELETE or INSTEAD OF UPDATE TRIGGER '{}' on table '{}'. This is \
+                         because the table has a FOREIGN KEY with cascading DELETE or UPDATE.",
+                        create.name, create.table
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// ENABLE and DISABLE TRIGGER; 1088, 4920-like 3701 for a trigger that is not there.
+    pub fn enable_triggers(
+        &mut self,
+        enable: &EnableTrigger,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        let parent = ObjectName::from(&enable.table);
+        self.local(&parent)?;
+        let schema = self.schema_of(&parent);
+        let found = self.state.find_object(schema.as_deref(), &parent.name);
+        let Some(found) = found.filter(|found| self.may_change(found, false)) else {
+            return Err(crate::other::no_object(&parent.to_string()));
+        };
+        let scope = self.state.transaction.scope();
+        let all = self.state.database.catalog.triggers_of(scope, found.object_id());
+        let mut chosen = Vec::new();
+        for name in &enable.triggers {
+            let one = all.iter().find(|t| catalog::same_name(&t.name, &name.name.value));
+            let Some(one) = one else {
+                return Err(crate::other::no_object(&name.to_string()));
+            };
+            chosen.push(one.clone());
+        }
+        if enable.triggers.is_empty() {
+            chosen = all;
+        }
+        let change = |t: TriggerDef| t.enabled(enable.enable);
+        self.set_triggers(&chosen, change, frame)
+    }
+
+    fn set_triggers(
+        &mut self,
+        triggers: &[Arc<ProcedureDef>],
+        change: impl Fn(TriggerDef) -> TriggerDef,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        self.in_catalog(frame, |catalog, txn, scope| {
+            for trigger in triggers {
+                catalog.set_trigger(txn, scope, &trigger.schema, &trigger.name, &change)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// sp_settriggerorder: 15165, 15123-like for words that are none, 15132 when another is the first or last.
+    pub fn set_trigger_order(
+        &mut self,
+        name: &str,
+        order: &str,
+        statement: &str,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        let mut parts = crate::environment::name_parts(name).into_iter().rev();
+        let bare = parts.next().unwrap_or_default();
+        let schema = parts.next().filter(|s| !s.is_empty());
+        let scope = self.state.transaction.scope();
+        let catalog = &self.state.database.catalog;
+        let found = catalog.module(scope, schema.as_deref(), &bare, ModuleKind::Trigger);
+        let Some((found, def)) = found.and_then(|f| f.trigger.map(|def| (f, def))) else {
+            return Err(SqlError::new(
+                15165,
+                16,
+                format!("Could not find object '{name}' or you do not have permission."),
+            ));
+        };
+        let position = match order.to_ascii_lowercase().as_str() {
+            "first" => -1,
+            "last" => 1,
+            "none" => 0,
+            _ => return Err(bad_order()),
+        };
+        let event = match statement.to_ascii_lowercase().as_str() {
+            "insert" => Event::Insert,
+            "update" => Event::Update,
+            "delete" => Event::Delete,
+            _ => return Err(bad_order()),
+        };
+        if def.is_instead_of() || !def.is_on(event) {
+            return Err(SqlError::new(
+                15125,
+                16,
+                format!("Trigger '{name}' is not a trigger for '{statement}'."),
+            ));
+        }
+        let others = catalog.triggers_of(scope, def.parent);
+        let taken = position != 0
+            && others.iter().any(|t| {
+                t.object_id != found.object_id
+                    && t.trigger.is_some_and(|t| t.is_on(event) && t.order(event) == position)
+            });
+        if taken {
+            return Err(SqlError::new(
+                15130,
+                16,
+                format!(
+                    "There already exists a '{}' trigger for '{}'.",
+                    order.to_ascii_lowercase(),
+                    statement.to_ascii_uppercase()
+                ),
+            ));
+        }
+        self.set_triggers(&[found], |t| t.ordered(event, position), frame)
+    }
+}
+
+/// 15600.
+fn bad_order() -> SqlError {
+    SqlError::new(
+        15600,
+        15,
+        "An invalid parameter or option was specified for procedure 'sys.sp_settriggerorder'.",
+    )
+}
+
+fn updated_bits(event: Event, columns: usize, set: &[usize]) -> Vec<u8> {
+    let mut bits = vec![0u8; columns.div_ceil(8)];
+    for ordinal in 0..columns {
+        let is_updated = match event {
+            Event::Insert => true,
+            Event::Update => set.contains(&ordinal),
+            Event::Delete => false,
+        };
+        if is_updated {
+            bits[ordinal / 8] |= 1 << (ordinal % 8);
+        }
+    }
+    bits
+}

@@ -1,0 +1,86 @@
+//! Modules other than procedures and views: functions and triggers.
+
+use super::{
+    CreateMode, ObjectName, Parameter, Query, Statement, TableDefinition, TypeName, Variable,
+};
+
+/// CREATE, ALTER, CREATE OR ALTER FUNCTION. The text of the definition is the whole batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateFunction {
+    /// How it begins.
+    pub mode: CreateMode,
+    /// Its name.
+    pub name: ObjectName,
+    /// Parameters.
+    pub parameters: Vec<Parameter>,
+    /// What it returns, and how.
+    pub returns: FunctionReturns,
+    /// WITH options, upper case: `SCHEMABINDING`, `RETURNS NULL ON NULL INPUT`, `EXECUTE AS OWNER`.
+    pub options: Vec<String>,
+}
+
+/// What a function returns, with what makes it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FunctionReturns {
+    /// RETURNS type AS BEGIN ... END.
+    Scalar {
+        /// Its type.
+        ty: TypeName,
+        /// Between BEGIN and END.
+        body: Vec<Statement>,
+    },
+    /// RETURNS TABLE AS RETURN query.
+    Inline(Box<Query>),
+    /// RETURNS @t TABLE (...) AS BEGIN ... END.
+    Table {
+        /// The table variable that becomes the result.
+        variable: Variable,
+        /// Its columns.
+        definition: TableDefinition,
+        /// Between BEGIN and END.
+        body: Vec<Statement>,
+    },
+}
+
+/// CREATE, ALTER, CREATE OR ALTER TRIGGER on a table or view. The text of the definition is the whole batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateTrigger {
+    /// How it begins.
+    pub mode: CreateMode,
+    /// Its name.
+    pub name: ObjectName,
+    /// The table or view.
+    pub table: ObjectName,
+    /// Which statements fire it.
+    pub events: TriggerEvents,
+    /// INSTEAD OF, otherwise AFTER.
+    pub instead_of: bool,
+    /// NOT FOR REPLICATION.
+    pub not_for_replication: bool,
+    /// WITH options, upper case.
+    pub options: Vec<String>,
+    /// What stands after AS, to the end of the batch.
+    pub body: Vec<Statement>,
+}
+
+/// Statements that fire a trigger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct TriggerEvents {
+    /// INSERT.
+    pub insert: bool,
+    /// UPDATE.
+    pub update: bool,
+    /// DELETE.
+    pub delete: bool,
+}
+
+/// ENABLE / DISABLE TRIGGER, and ALTER TABLE ENABLE / DISABLE TRIGGER.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnableTrigger {
+    /// ENABLE.
+    pub enable: bool,
+    /// Empty: ALL.
+    pub triggers: Vec<ObjectName>,
+    /// The table or view.
+    pub table: ObjectName,
+}

@@ -1,0 +1,236 @@
+//! CREATE and ALTER of functions and triggers, ENABLE and DISABLE TRIGGER.
+
+use super::*;
+
+impl Parser<'_> {
+    /// `FUNCTION name (parameters) RETURNS ...`, to the end of the batch.
+    pub(super) fn create_function(
+        &mut self,
+        mode: CreateMode,
+        start: usize,
+    ) -> ParseResult<StatementKind> {
+        if start != 0 {
+            return Err(self
+                .mistake(111, "'CREATE FUNCTION' must be the first statement in a query batch."));
+        }
+        self.at += 1;
+        let name = self.object_name()?;
+        self.expect_sym(Sym::LeftParen)?;
+        let mut parameters = Vec::new();
+        if !self.at_sym(Sym::RightParen) {
+            parameters = self.comma_list(Self::parameter)?;
+        }
+        self.expect_sym(Sym::RightParen)?;
+        self.expect_word("RETURNS")?;
+        let mut options = Vec::new();
+        let returns = if self.eat_kw(Kw::Table) {
+            if self.at_sym(Sym::LeftParen) {
+                return self.rest_of_batch("CREATE FUNCTION AS EXTERNAL NAME");
+            }
+            self.module_options(&mut options)?;
+            self.eat_kw(Kw::As);
+            if self.at_kw(Kw::External) {
+                return self.rest_of_batch("CREATE FUNCTION AS EXTERNAL NAME");
+            }
+            self.expect_kw(Kw::Return)?;
+            FunctionReturns::Inline(Box::new(self.inline_query()?))
+        } else if self.kind() == TokenKind::Variable {
+            let variable = self.variable()?;
+            self.expect_kw(Kw::Table)?;
+            let definition = self.table_definition()?;
+            self.module_options(&mut options)?;
+            let body = self.function_body(false)?;
+            FunctionReturns::Table { variable, definition, body }
+        } else {
+            let ty = self.type_name()?;
+            self.module_options(&mut options)?;
+            if self.at_kw(Kw::As) && self.kind_ahead(1) == TokenKind::Key(Kw::External) {
+                return self.rest_of_batch("CREATE FUNCTION AS EXTERNAL NAME");
+            }
+            let body = self.function_body(true)?;
+            FunctionReturns::Scalar { ty, body }
+        };
+        while self.eat_sym(Sym::Semicolon) {}
+        if !self.at_end() {
+            return Err(self.unexpected());
+        }
+        Ok(StatementKind::CreateFunction(Box::new(CreateFunction {
+            mode,
+            name,
+            parameters,
+            returns,
+            options,
+        })))
+    }
+
+    /// `[AS] BEGIN ... END`; `value`: RETURN has one.
+    fn function_body(&mut self, value: bool) -> ParseResult<Vec<Statement>> {
+        self.eat_kw(Kw::As);
+        self.expect_kw(Kw::Begin)?;
+        self.in_procedure = value;
+        let body = self.statements_until(|parser| parser.at_kw(Kw::End) || parser.at_end());
+        self.in_procedure = false;
+        let body = body?;
+        self.expect_kw(Kw::End)?;
+        Ok(body)
+    }
+
+    /// The query of an inline function, perhaps in parentheses, which may also hold WITH and ORDER BY.
+    fn inline_query(&mut self) -> ParseResult<Query> {
+        let here = self.at;
+        if self.at_sym(Sym::LeftParen)
+            && matches!(self.kind_ahead(1), TokenKind::Key(Kw::Select | Kw::With))
+        {
+            self.at += 1;
+            let query = self.query()?;
+            self.expect_sym(Sym::RightParen)?;
+            if self.at_end() || self.at_sym(Sym::Semicolon) {
+                return Ok(query);
+            }
+            self.at = here;
+        }
+        self.query()
+    }
+
+    /// `WITH option, option` of a module, if it is there.
+    pub(super) fn module_options(&mut self, options: &mut Vec<String>) -> ParseResult<()> {
+        if !self.eat_kw(Kw::With) {
+            return Ok(());
+        }
+        *options = self.comma_list(|parser| {
+            let mut option = parser.any_word()?;
+            match option.as_str() {
+                "EXECUTE" | "EXEC" => {
+                    parser.expect_kw(Kw::As)?;
+                    option = if parser.at_string() {
+                        format!("EXECUTE AS '{}'", parser.string()?)
+                    } else {
+                        format!("EXECUTE AS {}", parser.any_word()?)
+                    };
+                }
+                "RETURNS" | "CALLED" => {
+                    let words: &[&str] = match option.as_str() {
+                        "RETURNS" => &["NULL", "ON", "NULL", "INPUT"],
+                        _ => &["ON", "NULL", "INPUT"],
+                    };
+                    for word in words {
+                        parser.expect_word(word)?;
+                        option = format!("{option} {word}");
+                    }
+                }
+                "INLINE" => {
+                    parser.expect_sym(Sym::Eq)?;
+                    option = format!("INLINE = {}", parser.any_word()?);
+                }
+                _ => {}
+            }
+            Ok(option)
+        })?;
+        Ok(())
+    }
+
+    /// `TRIGGER name ON table AFTER INSERT, UPDATE AS ...`, to the end of the batch.
+    pub(super) fn create_trigger(
+        &mut self,
+        mode: CreateMode,
+        start: usize,
+    ) -> ParseResult<StatementKind> {
+        if start != 0 {
+            return Err(
+                self.mistake(111, "'CREATE TRIGGER' must be the first statement in a query batch.")
+            );
+        }
+        self.at += 1;
+        let name = self.object_name()?;
+        self.expect_kw(Kw::On)?;
+        if self.at_kw(Kw::Database) || self.at_kw(Kw::All) {
+            return self.rest_of_batch("CREATE TRIGGER ON DATABASE");
+        }
+        let table = self.object_name()?;
+        let mut options = Vec::new();
+        self.module_options(&mut options)?;
+        let instead_of = self.eat_word("INSTEAD");
+        if instead_of {
+            self.expect_kw(Kw::Of)?;
+        } else if !self.eat_kw(Kw::For) {
+            self.expect_word("AFTER")?;
+        }
+        let mut events = TriggerEvents::default();
+        self.comma_list(|parser| {
+            let event = match parser.kind() {
+                TokenKind::Key(Kw::Insert) => &mut events.insert,
+                TokenKind::Key(Kw::Update) => &mut events.update,
+                TokenKind::Key(Kw::Delete) => &mut events.delete,
+                _ => return Err(parser.unexpected()),
+            };
+            if std::mem::replace(event, true) {
+                let (token, near) = (parser.token(), parser.token_text(parser.token()));
+                return Err(SyntaxError::new(
+                    1034,
+                    token.span.line,
+                    near,
+                    format!(
+                        "Syntax error: Duplicate specification of the action \"{}\" in the trigger \
+                         declaration.",
+                        near.to_ascii_uppercase()
+                    ),
+                ));
+            }
+            parser.at += 1;
+            Ok(())
+        })?;
+        if self.eat_kw(Kw::With) {
+            self.expect_word("APPEND")?;
+        }
+        let not_for_replication = self.eat_kw(Kw::Not);
+        if not_for_replication {
+            self.expect_kw(Kw::For)?;
+            self.expect_kw(Kw::Replication)?;
+        }
+        self.expect_kw(Kw::As)?;
+        if self.at_kw(Kw::External) {
+            return self.rest_of_batch("CREATE TRIGGER AS EXTERNAL NAME");
+        }
+        let body = self.statements_until(|parser| parser.at_end())?;
+        Ok(StatementKind::CreateTrigger(Box::new(CreateTrigger {
+            mode,
+            name,
+            table,
+            events,
+            instead_of,
+            not_for_replication,
+            options,
+            body,
+        })))
+    }
+
+    /// `ENABLE | DISABLE TRIGGER names | ALL ON table`, as a statement of its own.
+    pub(super) fn enable_trigger(&mut self, enable: bool) -> ParseResult<StatementKind> {
+        self.at += 2;
+        let triggers = self.trigger_names()?;
+        self.expect_kw(Kw::On)?;
+        if self.at_kw(Kw::Database) || self.at_kw(Kw::All) {
+            let what =
+                if enable { "ENABLE TRIGGER ON DATABASE" } else { "DISABLE TRIGGER ON DATABASE" };
+            return self.skip_statement(what);
+        }
+        let table = self.object_name()?;
+        Ok(StatementKind::EnableTrigger(Box::new(EnableTrigger { enable, triggers, table })))
+    }
+
+    /// Names of triggers, or ALL: none.
+    pub(super) fn trigger_names(&mut self) -> ParseResult<Vec<ObjectName>> {
+        if self.eat_kw(Kw::All) {
+            return Ok(Vec::new());
+        }
+        self.comma_list(Self::object_name)
+    }
+
+    /// A definition that is not kept: its text goes to the end of the batch.
+    fn rest_of_batch(&mut self, what: &str) -> ParseResult<StatementKind> {
+        while !self.at_end() {
+            self.at += 1;
+        }
+        Ok(StatementKind::Unsupported { what: what.to_string() })
+    }
+}
