@@ -53,7 +53,9 @@ impl Binder<'_> {
         }
         let (arg, ty) = arg?;
         let nullable = !matches!(func, AggFunc::Count | AggFunc::CountBig);
-        let distinct = f.distinct && !matches!(func, AggFunc::Min | AggFunc::Max);
+        // Counted exactly: that is within what the approximation promises.
+        let approximate = f.name.name.is("APPROX_COUNT_DISTINCT");
+        let distinct = (f.distinct || approximate) && !matches!(func, AggFunc::Min | AggFunc::Max);
         let state = self.selects.last().expect("checked above");
         let known = state
             .aggs
@@ -135,6 +137,13 @@ impl Binder<'_> {
                 };
                 let arg = self.coerce(arg, operand, CastMode::Implicit)?;
                 Ok((Some(arg), result))
+            }
+            AggFunc::ChecksumAgg => {
+                if !arg.ty.is_integer() || arg.is_null_constant() {
+                    return Err(invalid(arg.ty));
+                }
+                let arg = self.coerce(arg, SqlType::Int, CastMode::Implicit)?;
+                Ok((Some(arg), SqlType::Int))
             }
             AggFunc::StDev | AggFunc::StDevP | AggFunc::Var | AggFunc::VarP => {
                 if !arg.ty.is_numeric() || arg.is_null_constant() {

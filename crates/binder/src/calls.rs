@@ -17,7 +17,13 @@ impl Binder<'_> {
         {
             return Ok(StmtKind::SetVars(set));
         }
-        let (bound, assigned) = self.query_with_assignments(query)?;
+        let (mut bound, assigned) = self.query_with_assignments(query)?;
+        if let Some(clause) = &query.for_clause {
+            if into_of(&query.body).is_some() {
+                return Err(crate::serialize::not_allowed(clause, "SELECT INTO"));
+            }
+            crate::serialize::for_client(&mut bound);
+        }
         let target = match (assigned, into_of(&query.body)) {
             (Assigned::Vars(vars), None) => SelectTarget::Vars(vars),
             (Assigned::Vars(_), Some(into)) => {

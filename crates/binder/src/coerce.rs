@@ -40,6 +40,7 @@ impl Binder<'_> {
     /// Both sides of a comparison in one type. Texts among themselves and decimals among themselves
     /// compare as they are.
     pub fn comparable(&self, left: Expr, right: Expr) -> Result<(Expr, Expr)> {
+        let (left, right) = self.one_rule(left, right, "equal to")?;
         let as_they_are = left.ty == right.ty
             || (left.ty.is_character() && right.ty.is_character())
             || (left.ty.is_binary() && right.ty.is_binary())

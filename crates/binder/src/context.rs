@@ -155,6 +155,10 @@ pub(crate) struct Binder<'a> {
     depth: usize,
     /// Common table expressions unfolded so far.
     pub unfolded: usize,
+    /// The FROM of the last SELECT with FOR XML AUTO or FOR JSON AUTO.
+    pub auto_tables: Vec<ScopeTable>,
+    /// Columns with a collation of their own.
+    pub collated: crate::collate::Collated,
 }
 
 /// Levels after which a statement is refused (8631), in units of an expression's share of the
@@ -183,6 +187,8 @@ impl<'a> Binder<'a> {
             in_function: false,
             depth: 0,
             unfolded: 0,
+            auto_tables: Vec::new(),
+            collated: crate::collate::Collated::new(),
         }
     }
 

@@ -220,6 +220,7 @@ impl Binder<'_> {
                     ),
                 ));
             }
+            self.column_collation(column.collation.as_ref(), line)?;
             let default = match &column.default {
                 None => None,
                 Some(default) => {

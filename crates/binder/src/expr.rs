@@ -62,21 +62,9 @@ impl Binder<'_> {
             }
             K::Cast(c) => self.cast_call(c, line),
             K::Function(f) => self.function(f, line),
-            K::Collate { expr, .. } => {
-                // One collation today: the clause is accepted where it says nothing new.
+            K::Collate { expr, collation } => {
                 let input = self.expr(expr)?;
-                if !input.ty.is_character() && !input.is_null_constant() {
-                    return Err(BindError::new(
-                        447,
-                        16,
-                        line,
-                        format!(
-                            "Expression type {} is invalid for COLLATE clause.",
-                            input.ty.message_name()
-                        ),
-                    ));
-                }
-                Ok(input)
+                self.collate(input, &collation.value, line)
             }
             K::Like { .. }
             | K::Between { .. }
@@ -113,6 +101,7 @@ impl Binder<'_> {
                 let input = self.expr(expr)?;
                 let pattern = self.expr(pattern)?;
                 let (input, pattern) = (self.text(input)?, self.text(pattern)?);
+                let (input, pattern) = self.one_rule(input, pattern, "like")?;
                 let escape = match escape {
                     Some(escape) => {
                         let escape = self.expr(escape)?;
@@ -291,6 +280,11 @@ impl Binder<'_> {
             "@@MAX_PRECISION" => (SysVar::MaxPrecision, TinyInt),
             "@@MICROSOFTVERSION" => (SysVar::MicrosoftVersion, Int),
             "@@CURSOR_ROWS" => (SysVar::CursorRows, Int),
+            "@@TIMETICKS" => return Ok(Expr::int(31_250)),
+            "@@REMSERVER" => return Ok(Expr::constant(Value::Null, NVarChar(Len::N(128)))),
+            refused if crate::functions::is_refused_variable(refused) => {
+                return Err(BindError::unsupported(refused, line));
+            }
             _ => {
                 return Err(BindError::new(
                     137,
@@ -372,6 +366,9 @@ impl Binder<'_> {
 
     fn cast_call(&mut self, c: &ast::Cast, line: u32) -> Result<Expr> {
         let ty = resolve_type(&c.ty, true)?;
+        if c.parse {
+            return self.parse_call(c, ty, line);
+        }
         let input = self.expr(&c.expr)?;
         let style = match &c.style {
             None => None,

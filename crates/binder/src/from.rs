@@ -96,7 +96,12 @@ impl Binder<'_> {
                 let bound = self.derived(query, alias.span.line)?;
                 self.expose(bound, alias, columns)
             }
-            ast::TableRef::Function { name, args, alias, columns } => {
+            ast::TableRef::Function { name, args, schema, alias, columns }
+                if name.is_bare(crate::OPENJSON) =>
+            {
+                self.openjson(name, args, schema, alias.as_ref(), columns)
+            }
+            ast::TableRef::Function { name, args, alias, columns, .. } => {
                 self.table_function(name, args, alias.as_ref(), columns)
             }
             ast::TableRef::Join { kind, left, right, on, .. } => self.join(*kind, left, right, on),
@@ -372,7 +377,8 @@ impl Binder<'_> {
 
     pub fn check_order_by(&self, query: &ast::Query, line: u32) -> Result<()> {
         let has_top = matches!(&query.body, ast::QueryBody::Select(s) if s.top.is_some());
-        if !query.order_by.is_empty() && query.offset.is_none() && !has_top {
+        let serialised = query.for_clause.is_some();
+        if !query.order_by.is_empty() && query.offset.is_none() && !has_top && !serialised {
             return Err(BindError::new(
                 1033,
                 15,

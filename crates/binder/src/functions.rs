@@ -3,6 +3,9 @@
 //! The table is a match, one arm per name. Arities are checked first (174, 189), then arguments are
 //! converted to what [`FuncId`] documents, then the result's type follows.
 
+mod forms;
+mod refused;
+
 use syntax::ast;
 use types::{DatePart, Len, SqlType, Value};
 
@@ -10,6 +13,9 @@ use crate::coerce::{length, var_type};
 use crate::context::Binder;
 use crate::error::{BindError, Result};
 use crate::ir::*;
+
+pub(crate) use forms::{is_json, is_typed_xml};
+pub(crate) use refused::is_refused_variable;
 
 const NAME: SqlType = SqlType::NVarChar(Len::N(128));
 const SID: SqlType = SqlType::VarBinary(Len::N(85));
@@ -23,7 +29,10 @@ impl Binder<'_> {
     /// A call: aggregate, window function, rewritten form, or scalar function.
     pub fn function(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Expr> {
         if f.name.schema.is_some() {
-            let found = self.user_function(f, line)?;
+            if let Some(found) = self.user_function(f, line)? {
+                return Ok(found);
+            }
+            let found = self.xml_method_of_column(f, line)?;
             return found.ok_or_else(|| self.no_such_function(f, line));
         }
         let name = f.name.name.value.to_ascii_uppercase();
@@ -43,6 +52,9 @@ impl Binder<'_> {
     }
 
     fn no_such_function(&self, f: &ast::FunctionCall, line: u32) -> BindError {
+        if f.name.schema.is_none() && refused::is_refused(&f.name.name.value.to_ascii_uppercase()) {
+            return BindError::unsupported(f.name.name.value.to_ascii_uppercase(), line);
+        }
         if f.name.schema.is_some() {
             return BindError::new(
                 4121,
@@ -142,7 +154,7 @@ impl Binder<'_> {
                 let arg = self.temporal(arg)?;
                 call(FuncId::DatePart(part), vec![arg], INT)
             }
-            _ => return Ok(None),
+            _ => return self.worded_form(f, name, line),
         }))
     }
 
@@ -151,7 +163,7 @@ impl Binder<'_> {
     }
 
     /// A date-like argument: text and numbers become datetime.
-    fn temporal(&self, e: Expr) -> Result<Expr> {
+    pub(crate) fn temporal(&self, e: Expr) -> Result<Expr> {
         if e.ty.is_temporal() {
             return Ok(e);
         }
@@ -231,6 +243,9 @@ impl Binder<'_> {
         let n = args.len();
         let check = |min, max| arity(name, n, min, max, line);
         if let Some(found) = self.property(name, &args, line)? {
+            return Ok(found);
+        }
+        if let Some(found) = self.scalar_form(name, &args, line)? {
             return Ok(found);
         }
         // Fixed signatures first: arity, argument types, result.
@@ -329,11 +344,6 @@ impl Binder<'_> {
                     false => self.coerce(zone, INT, CastMode::Implicit)?,
                 };
                 call(func, vec![moment, zone], SqlType::DateTimeOffset(digits))
-            }
-            "HASHBYTES" => {
-                check(2, 2)?;
-                let algorithm = self.text(next())?;
-                call(F::HashBytes, vec![algorithm, next()], SqlType::VarBinary(Len::N(8000)))
             }
             "LEN" | "DATALENGTH" => {
                 check(1, 1)?;
@@ -490,12 +500,6 @@ impl Binder<'_> {
                 }
                 nullable(call(F::QuoteName, out, SqlType::NVarChar(Len::N(258))))
             }
-            "FORMAT" => {
-                check(2, 3)?;
-                let value = next();
-                let format = self.text(next())?;
-                nullable(call(F::Format, vec![value, format], TEXT))
-            }
             "ISNULL" => {
                 check(2, 2)?;
                 let (first, second) = (next(), next());
@@ -516,9 +520,6 @@ impl Binder<'_> {
             "CURRENT_USER" | "SESSION_USER" | "USER" => {
                 check(0, 0)?;
                 not_null(call(F::UserName, Vec::new(), NAME))
-            }
-            "MIN_ACTIVE_ROWVERSION" => {
-                return Err(BindError::unsupported("MIN_ACTIVE_ROWVERSION", line));
             }
             _ => return Err(self.no_such_function(f, line)),
         })
@@ -572,6 +573,10 @@ fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
         "LOG" => (F::Log, 1, &[FLOAT, FLOAT], FLOAT),
         "LOG10" => (F::Log10, 1, &[FLOAT], FLOAT),
         "PI" => (F::Pi, 0, &[], FLOAT),
+        "CURRENT_TIMEZONE" => (F::CurrentTimezone, 0, &[], SqlType::VarChar(Len::N(64))),
+        "CURRENT_TIMEZONE_ID" => (F::CurrentTimezoneId, 0, &[], SqlType::VarChar(Len::N(64))),
+        "CURRENT_REQUEST_ID" => (F::CurrentRequestId, 0, &[], SqlType::SmallInt),
+        "ORIGINAL_DB_NAME" => (F::OriginalDbName, 0, &[], NAME),
         "SIN" => (F::Sin, 1, &[FLOAT], FLOAT),
         "COS" => (F::Cos, 1, &[FLOAT], FLOAT),
         "TAN" => (F::Tan, 1, &[FLOAT], FLOAT),
@@ -648,7 +653,8 @@ fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
 pub(crate) fn aggregate_func(name: &str) -> Option<AggFunc> {
     Some(match name {
         "COUNT" => AggFunc::Count,
-        "COUNT_BIG" => AggFunc::CountBig,
+        "COUNT_BIG" | "APPROX_COUNT_DISTINCT" => AggFunc::CountBig,
+        "CHECKSUM_AGG" => AggFunc::ChecksumAgg,
         "SUM" => AggFunc::Sum,
         "AVG" => AggFunc::Avg,
         "MIN" => AggFunc::Min,
@@ -718,12 +724,12 @@ pub(crate) fn call(func: FuncId, args: Vec<Expr>, ty: SqlType) -> Expr {
     Expr::new(ExprKind::Func { func, args }, ty, nullable)
 }
 
-fn nullable(mut e: Expr) -> Expr {
+pub(crate) fn nullable(mut e: Expr) -> Expr {
     e.nullable = true;
     e
 }
 
-fn not_null(mut e: Expr) -> Expr {
+pub(crate) fn not_null(mut e: Expr) -> Expr {
     e.nullable = false;
     e
 }

@@ -20,9 +20,11 @@ pub mod func;
 mod print;
 pub mod program;
 pub mod query;
+pub mod serialize;
 mod visit;
 
 pub use expr::*;
 pub use func::*;
 pub use program::*;
 pub use query::*;
+pub use serialize::*;

@@ -17,6 +17,7 @@
 mod aggregate;
 mod calls;
 mod coerce;
+mod collate;
 mod context;
 pub mod ddl;
 mod define;
@@ -35,6 +36,7 @@ mod properties;
 mod routine;
 mod rules;
 mod select;
+mod serialize;
 mod sets;
 mod statements;
 mod trigger;
@@ -43,6 +45,7 @@ mod view;
 pub use error::BindError;
 pub use names::{Names, ObjectName};
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
+pub use serialize::OPENJSON;
 
 use std::sync::Arc;
 

@@ -65,6 +65,13 @@ impl Binder<'_> {
         let result = self.deeper(QUERY_DEPTH, |b| b.body(&query.body, query));
         self.ctes.truncate(outer_ctes);
         let (mut bound, assigned) = result?;
+        if let Some(clause) = &query.for_clause {
+            let tables = std::mem::take(&mut self.auto_tables);
+            if let Assigned::Vars(_) = assigned {
+                return Err(crate::serialize::not_allowed(clause, "ASSIGNMENT"));
+            }
+            bound = self.serialize(bound, clause, &tables)?;
+        }
         bound.maxdop = self.maxdop;
         Ok((bound, assigned))
     }
@@ -141,7 +148,10 @@ impl Binder<'_> {
         self.selects.push(SelectState::new());
         let result = self.select_in_scope(select, query, source.rel, &from_columns);
         self.selects.pop();
-        self.scopes.pop();
+        let scope = self.scopes.pop();
+        if query.and_then(|q| q.for_clause.as_ref()).is_some_and(|f| f.mode == ast::ForMode::Auto) {
+            self.auto_tables = scope.map_or_else(Vec::new, |s| s.tables);
+        }
         result
     }
 
@@ -161,7 +171,9 @@ impl Binder<'_> {
             let bound = self.in_clause(Clause::GroupBy, |b| b.expr(e))?;
             let duplicate = group.iter().any(|(_, g)| *g == bound);
             if !duplicate {
-                group.push((self.new_col(), bound));
+                let id = self.new_col();
+                self.note_collation(id, &bound);
+                group.push((id, bound));
             }
         }
         let mut assigned = Vec::new();
@@ -296,6 +308,7 @@ impl Binder<'_> {
             ExprKind::Col(id) => id,
             _ => self.new_col(),
         };
+        self.note_collation(id, &expr);
         exprs.push((id, expr));
         id
     }

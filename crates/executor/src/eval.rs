@@ -290,6 +290,7 @@ fn like(
     row: &[Value],
     cx: &mut Cx<'_>,
 ) -> Result<Option<bool>, SqlError> {
+    let text_rule = text.rule();
     let Some(text) = text.as_str() else { return Ok(None) };
     let constant = matches!(pattern.kind, ExprKind::Const(_))
         && escape.is_none_or(|e| matches!(e.kind, ExprKind::Const(_)));
@@ -305,8 +306,11 @@ fn like(
         },
         None => None,
     };
+    // A constant pattern has the rule of the text it is compared with: the binder brings both to one.
+    let rule = text_rule.meet(pattern.rule());
     let Some(pattern) = pattern.as_str() else { return Ok(None) };
-    let compiled = types::Pattern::new(pattern, escape.as_ref().and_then(Value::as_str))?;
+    let escape = escape.as_ref().and_then(Value::as_str);
+    let compiled = types::Pattern::under(rule, pattern, escape)?;
     let matched = compiled.matches(text);
     if constant {
         cx.patterns.push((address, compiled));

@@ -3,9 +3,15 @@
 //! Promise: arguments come with the types that `binder::ir::FuncId` lists; NULL in gives NULL out unless a
 //! function says otherwise. What depends on the catalog or the session goes through [`crate::Environment`].
 
+mod bits;
+mod calendar;
+mod digest;
+mod json;
 mod number;
+mod parse;
 mod text;
 mod time;
+mod zones;
 
 use crate::cx::Cx;
 use crate::eval::eval;
@@ -43,14 +49,30 @@ pub(crate) fn call(
         SysDateTime | SysUtcDateTime | SysDateTimeOffset | DateAdd(_) | DateDiff(_)
         | DateDiffBig(_) | DatePart(_) | DateName(_) | EoMonth | SwitchOffset
         | ToDateTimeOffset | DateFromParts | IsDate => time::call(func, v, args, cx),
-        CryptGenRandom | NewId | NewSequentialId | Rand | Checksum | BinaryChecksum | HashBytes
-        | Abs | Sign | Floor | Ceiling | Round | Power | Square | Sqrt | Exp | Log | Log10 | Pi
-        | Sin | Cos | Tan | Cot | Asin | Acos | Atan | Atn2 | Degrees | Radians | IsNumeric => {
-            number::call(func, v, args, ty, cx)
+        DateTimeFromParts | DateTrunc(_) | DateBucket(_) | AtTimeZone | CurrentTimezone
+        | CurrentTimezoneId => calendar::call(func, v, args, ty, cx),
+        LeftShift | RightShift | BitCount | GetBit | SetBit => bits::call(func, v, args, ty),
+        Checksum | BinaryChecksum | HashBytes | Compress | Decompress => {
+            digest::call(func, v, args)
         }
+        IsJson | JsonValue | JsonQuery | JsonModify | JsonPathExists | JsonObject | JsonArray
+        | AsJson | StringEscape => json::call(func, v, args, ty),
+        XmlText => Ok(match v[0].as_str() {
+            Some(text) => Value::str(&crate::serialize::xml_text(text)),
+            None => Value::Null,
+        }),
+        Format | Parse | TryParse => parse::call(func, v, args, ty, cx),
+        Greatest | Least => Ok(extreme(func, v)),
+        Collate(rule) => Ok(match &v[0] {
+            Value::Str(text) => Value::Str(text.clone().with_rule(rule)),
+            other => other.clone(),
+        }),
+        CryptGenRandom | NewId | NewSequentialId | Rand | Abs | Sign | Floor | Ceiling | Round
+        | Power | Square | Sqrt | Exp | Log | Log10 | Pi | Sin | Cos | Tan | Cot | Asin | Acos
+        | Atan | Atn2 | Degrees | Radians | IsNumeric => number::call(func, v, args, ty, cx),
         Len | DataLength | Left | Right | Substring | Upper | Lower | LTrim | RTrim | Trim
         | Reverse | Replace | Replicate | Space | Str | CharIndex | PatIndex | Stuff | Char
-        | NChar | Ascii | Unicode | Concat | ConcatWs | QuoteName | Format | Soundex
+        | NChar | Ascii | Unicode | Concat | ConcatWs | QuoteName | Soundex | Difference
         | Translate | ParseName => text::call(func, v, args, ty),
         FuncId::User(id) => cx.env.scalar_function(id, v, cx.txn.as_deref_mut()),
         FuncId::AppLockMode | FuncId::AppLockTest => match cx.txn.as_deref_mut() {
@@ -59,6 +81,17 @@ pub(crate) fn call(
         },
         _ => cx.env.session_function(func, v),
     }
+}
+
+/// GREATEST and LEAST: NULLs are skipped.
+fn extreme(func: FuncId, v: &[Value]) -> Value {
+    let order = |a: &&Value, b: &&Value| types::compare::sort_order(a, b);
+    let known = v.iter().filter(|v| !v.is_null());
+    let found = match func {
+        FuncId::Greatest => known.max_by(order),
+        _ => known.min_by(order),
+    };
+    found.cloned().unwrap_or(Value::Null)
 }
 
 /// A number as the function's result type.

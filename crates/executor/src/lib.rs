@@ -27,7 +27,9 @@ mod cx;
 mod error;
 mod eval;
 mod functions;
+mod openjson;
 mod ops;
+mod serialize;
 mod subquery;
 
 pub use batch::Batch;

@@ -9,6 +9,7 @@ mod aggregate;
 mod hash;
 mod join;
 mod scan;
+mod serialize;
 mod set;
 mod simple;
 mod sort;
@@ -93,6 +94,9 @@ pub(crate) fn build<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
             Box::new(window::Window::new(build(input), partition, order, funcs, width))
         }
         Op::Concat { inputs } => Box::new(simple::Concat::new(inputs.iter().map(build).collect())),
+        Op::Serialize { input, spec } => {
+            Box::new(serialize::Serialize::new(build(input), spec, input.types.len()))
+        }
         Op::HashSetOp { op, left, right } => {
             Box::new(set::HashSetOp::new(*op, build(left), build(right), &left.types))
         }
@@ -111,6 +115,7 @@ pub(crate) fn inputs(node: &Node) -> Vec<&Node> {
         | Op::Top { input, .. }
         | Op::Offset { input, .. }
         | Op::Distinct { input, .. }
+        | Op::Serialize { input, .. }
         | Op::Window { input, .. } => vec![input],
         Op::NestedLoops { left, right, .. }
         | Op::HashJoin { left, right, .. }

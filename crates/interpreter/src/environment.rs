@@ -125,6 +125,17 @@ impl Environment for SessionEnvironment<'_> {
             }
             ConnectionProperty => connection_property(&self.state.client, text(0).unwrap_or("")),
             CurrentTransactionId => Value::BigInt(0),
+            CurrentRequestId => Value::SmallInt(0),
+            OriginalDbName => Value::str(&self.state.database.name),
+            FormatMessage => match text(0) {
+                // Numbers of user-defined messages: there are none.
+                None => Value::Null,
+                Some(pattern) => {
+                    let values: Vec<_> =
+                        args[1..].iter().map(|v| (v.clone(), v.natural_type())).collect();
+                    Value::str(&crate::format::format_message(pattern, &values))
+                }
+            },
             SessionProperty => session_property(&self.state.options, text(0).unwrap_or("")),
             other => return Err(SqlError::unsupported(format!("{other:?}"))),
         })

@@ -40,13 +40,14 @@ fn bit(name: &str) -> Option<u32> {
 }
 
 impl Vm<'_> {
-    /// Runs a SET.
+    /// Runs a SET; @@ROWCOUNT is 0 after it.
     pub fn set(
         &mut self,
         option: &SetOption,
         line: u32,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
+        self.state.rowcount = 0;
         match option {
             SetOption::Switch { names, on } => {
                 names.iter().try_for_each(|name| self.switch(name, *on))

@@ -47,6 +47,7 @@ pub(crate) fn column_types(rel: &Rel) -> Vec<(ColId, SqlType)> {
             out.extend(windows.iter().map(|w| (w.out, w.ty)));
             out
         }
+        Rel::Serialize { out, .. } => vec![(*out, SqlType::NVarChar(types::Len::Max))],
         Rel::SetOp { left, left_columns, columns, .. } => {
             let types = column_types(left);
             columns

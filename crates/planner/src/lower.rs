@@ -124,6 +124,15 @@ impl Lowering {
                 lowered.order.clear();
                 lowered
             }
+            Rel::Serialize { input, spec, columns, out } => {
+                let below: Needed = columns.iter().copied().collect();
+                let input = self.rel(*input, Vec::new(), &below);
+                // The slots must be the spec's columns, one column perhaps twice.
+                let input = self.shape(input, &columns);
+                let op = Op::Serialize { input: Box::new(input.node), spec };
+                let node = Node { op, types: vec![SqlType::NVarChar(types::Len::Max)], rows: 1.0 };
+                self.filter(plain(node, vec![out]), preds)
+            }
             Rel::SetOp { op, left, left_columns, right, right_columns, columns } => {
                 self.set_op(op, (*left, left_columns), (*right, right_columns), columns, preds)
             }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use binder::ObjectName;
 use binder::ir::{
-    AggFunc, Expr, Fires, OutputColumn, ParamId, SetOp, SortKey, SystemView, TableHints, UpdateSet,
-    VarId, WindowFunc,
+    AggFunc, Expr, Fires, OutputColumn, ParamId, SerializeSpec, SetOp, SortKey, SystemView,
+    TableHints, UpdateSet, VarId, WindowFunc,
 };
 use catalog::TableDef;
 use types::SqlType;
@@ -142,6 +142,11 @@ pub enum Op {
     /// One input after the other, slot by slot.
     Concat {
         inputs: Vec<Node>,
+    },
+    /// All rows as one text (FOR XML, FOR JSON); the input's slots are the spec's columns.
+    Serialize {
+        input: Box<Node>,
+        spec: Arc<SerializeSpec>,
     },
     /// EXCEPT and INTERSECT: distinct rows of the left (absent from, present in) the right; NULLs
     /// are equal.

@@ -120,6 +120,10 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
             }
             inputs.push(input);
         }
+        Op::Serialize { input, spec } => {
+            f.write_str(if spec.xml { "Serialize XML" } else { "Serialize JSON" })?;
+            inputs.push(input);
+        }
         Op::Offset { input, offset, fetch } => {
             write!(f, "Offset {offset}")?;
             if let Some(fetch) = fetch {

@@ -6,6 +6,7 @@
 //! (look-ahead over parentheses aside).
 
 mod backup;
+mod builtin;
 mod database;
 mod ddl;
 mod dml;

@@ -8,6 +8,147 @@
 
 use std::cmp::Ordering;
 
+/// How texts are compared. The collation of databases and columns is [`Rule::CiAs`]; COLLATE in an expression chooses
+/// another, which then goes along with the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[repr(u8)]
+pub enum Rule {
+    /// Case does not count, accents do.
+    #[default]
+    CiAs = 0,
+    /// Case counts after all else; small letters come first.
+    CsAs = 1,
+    /// Neither case nor accents count.
+    CiAi = 2,
+    /// Case counts, accents do not.
+    CsAi = 3,
+    /// BIN, BIN2: by code points.
+    Bin = 4,
+}
+
+impl Rule {
+    #[inline]
+    pub(crate) fn from_bits(bits: u8) -> Rule {
+        match bits {
+            1 => Rule::CsAs,
+            2 => Rule::CiAi,
+            3 => Rule::CsAi,
+            4 => Rule::Bin,
+            _ => Rule::CiAs,
+        }
+    }
+
+    /// The rule of a collation by its name: `Latin1_General_100_CS_AS_SC_UTF8`, `SQL_Latin1_General_CP1_CI_AS`.
+    /// `None` for names of other languages and for what is no collation at all.
+    pub fn of_name(name: &str) -> Option<Rule> {
+        const LOCALES: [&str; 4] = [
+            "SQL_LATIN1_GENERAL_CP1_",
+            "SQL_LATIN1_GENERAL_CP850_",
+            "LATIN1_GENERAL_100_",
+            "LATIN1_GENERAL_",
+        ];
+        let upper = name.to_ascii_uppercase();
+        if matches!(upper.as_str(), "DATABASE_DEFAULT" | "CATALOG_DEFAULT") {
+            return Some(Rule::CiAs);
+        }
+        let rest = LOCALES.iter().find_map(|l| upper.strip_prefix(l))?;
+        let mut parts = rest.split('_');
+        let rule = match (parts.next()?, parts.next()) {
+            ("BIN" | "BIN2", None | Some("UTF8")) => return Some(Rule::Bin),
+            ("CI", Some("AS")) => Rule::CiAs,
+            ("CS", Some("AS")) => Rule::CsAs,
+            ("CI", Some("AI")) => Rule::CiAi,
+            ("CS", Some("AI")) => Rule::CsAi,
+            _ => return None,
+        };
+        parts.all(|p| matches!(p, "KS" | "WS" | "SC" | "UTF8" | "VSS")).then_some(rule)
+    }
+
+    /// The rule for two texts: another than the usual one wins.
+    #[inline]
+    pub fn meet(self, other: Rule) -> Rule {
+        self.max(other)
+    }
+
+    /// What a character weighs under the rule; case is in the lowest bit where it counts.
+    pub fn weight(self, c: char) -> u32 {
+        match self {
+            Rule::CiAs => weight(c),
+            Rule::CsAs => weight(c) | case_of(c),
+            Rule::CiAi => base_weight(c),
+            Rule::CsAi => base_weight(c) | case_of(c),
+            Rule::Bin => c as u32,
+        }
+    }
+
+    /// Appends the sort key: memcmp of two keys of one rule is [`compare_by`].
+    pub fn sort_key_into(self, text: &str, out: &mut Vec<u8>) {
+        let text = trim_blanks(text);
+        match self {
+            Rule::CiAs => sort_key_into(text, out),
+            Rule::Bin => {
+                for b in text.bytes() {
+                    out.push(b);
+                    if b == 0 {
+                        out.push(0xff);
+                    }
+                }
+                out.extend_from_slice(&[0, 0]);
+            }
+            _ => {
+                let insensitive = match self {
+                    Rule::CsAs => Rule::CiAs,
+                    Rule::CsAi => Rule::CiAi,
+                    other => other,
+                };
+                for c in text.chars() {
+                    let w = insensitive.weight(c);
+                    match w >> 24 == OUTSIDE {
+                        true => out.extend_from_slice(&w.to_be_bytes()),
+                        false => out.push((w >> 24) as u8),
+                    }
+                }
+                out.push(0);
+                if insensitive != self {
+                    out.extend(text.chars().map(|c| case_of(c) as u8 + 1));
+                    out.push(0);
+                }
+            }
+        }
+    }
+}
+
+/// 1 for a capital letter.
+fn case_of(c: char) -> u32 {
+    c.is_uppercase() as u32
+}
+
+/// The weight of a character without its accent.
+fn base_weight(c: char) -> u32 {
+    match to_cp1252(c) {
+        Some(byte) => {
+            let group = LETTERS.iter().find(|group| group.iter().any(|w| w.contains(&byte)));
+            match group {
+                Some(group) => (WEIGHTS[group[0][0] as usize] as u32) << 24,
+                None => (WEIGHTS[byte as usize] as u32) << 24,
+            }
+        }
+        None => weight(c),
+    }
+}
+
+/// Comparison under a rule; trailing blanks ignored.
+pub fn compare_by(rule: Rule, a: &str, b: &str) -> Ordering {
+    let (a, b) = (trim_blanks(a), trim_blanks(b));
+    let by = |rule: Rule| a.chars().map(|c| rule.weight(c)).cmp(b.chars().map(|c| rule.weight(c)));
+    let by_case = || a.chars().map(case_of).cmp(b.chars().map(case_of));
+    match rule {
+        Rule::CsAs => by(Rule::CiAs).then_with(by_case),
+        Rule::CsAi => by(Rule::CiAi).then_with(by_case),
+        rule => by(rule),
+    }
+}
+
 /// Characters of code page 1252 at 0x80 to 0x9F; the five holes are C1 controls.
 const CP1252_HIGH: [char; 32] = [
     '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}',

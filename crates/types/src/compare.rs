@@ -4,7 +4,7 @@
 //! converts both to [`crate::SqlType::common_type`]. Numbers of different kinds are compared by
 //! value all the same.
 
-use crate::collation::{self, weight};
+use crate::collation::{self, Rule};
 use crate::{Decimal, TypeError, Value};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -31,7 +31,10 @@ fn compare_non_null(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => a.cmp(b),
         (Value::BigInt(a), Value::BigInt(b)) => a.cmp(b),
-        (Value::Str(a), Value::Str(b)) => compare_text(a, b),
+        (Value::Str(a), Value::Str(b)) => match a.rule().meet(b.rule()) {
+            Rule::CiAs => compare_text(a, b),
+            rule => collation::compare_by(rule, a, b),
+        },
         (Value::Binary(a), Value::Binary(b)) => trim_zeros(a).cmp(trim_zeros(b)),
         (Value::Date(a), Value::Date(b)) => a.cmp(b),
         (Value::Time(a), Value::Time(b)) => a.cmp(b),
@@ -115,7 +118,8 @@ pub fn hash_value<H: Hasher>(value: &Value, state: &mut H) {
         Value::Float(f) => state.write_u64((f + 0.0).to_bits()),
         Value::Real(f) => state.write_u32((f + 0.0).to_bits()),
         Value::Str(s) => {
-            collation::trim_blanks(s).chars().for_each(|c| state.write_u32(collation::weight(c)));
+            let rule = s.rule();
+            collation::trim_blanks(s).chars().for_each(|c| state.write_u32(rule.weight(c)));
             state.write_u32(0);
         }
         Value::Binary(b) => trim_zeros(b).hash(state),
@@ -140,6 +144,7 @@ pub fn hash_value<H: Hasher>(value: &Value, state: &mut H) {
 #[derive(Clone, Debug)]
 pub struct Pattern {
     tokens: Vec<Token>,
+    rule: Rule,
 }
 
 #[derive(Clone, Debug)]
@@ -157,6 +162,12 @@ enum Token {
 impl Pattern {
     /// 506 when the escape is not a single character.
     pub fn new(pattern: &str, escape: Option<&str>) -> Result<Pattern, TypeError> {
+        Pattern::under(Rule::CiAs, pattern, escape)
+    }
+
+    /// The same under another rule.
+    pub fn under(rule: Rule, pattern: &str, escape: Option<&str>) -> Result<Pattern, TypeError> {
+        let weight = |c: char| rule.weight(c);
         let escape = match escape.filter(|e| !e.is_empty()) {
             None => None,
             Some(text) => {
@@ -185,7 +196,7 @@ impl Pattern {
                     }
                 }
                 '_' => tokens.push(Token::One),
-                '[' => match parse_set(&chars, i, escape) {
+                '[' => match parse_set(rule, &chars, i, escape) {
                     Some((set, next)) => {
                         tokens.push(set);
                         i = next;
@@ -199,11 +210,12 @@ impl Pattern {
                 _ => tokens.push(Token::Char(weight(c))),
             }
         }
-        Ok(Pattern { tokens })
+        Ok(Pattern { tokens, rule })
     }
 
     pub fn matches(&self, text: &str) -> bool {
-        let mut weights = text.chars().map(weight);
+        let rule = self.rule;
+        let mut weights = text.chars().map(|c| rule.weight(c));
         // ASCII and short texts are the rule: match from a stack buffer, else from the heap.
         let mut buffer = [0u32; 128];
         let mut n = 0;
@@ -224,9 +236,9 @@ impl Pattern {
     /// Like [`Pattern::matches`], with the position of the match: PATINDEX. 1-based position in
     /// characters of the first character after a leading `%`; 0 for none.
     pub fn find(&self, text: &str) -> usize {
-        let all: Vec<u32> = text.chars().map(weight).collect();
+        let all: Vec<u32> = text.chars().map(|c| self.rule.weight(c)).collect();
         let (floating, rest) = match self.tokens.split_first() {
-            Some((Token::Any, rest)) => (true, Pattern { tokens: rest.to_vec() }),
+            Some((Token::Any, rest)) => (true, Pattern { tokens: rest.to_vec(), rule: self.rule }),
             _ => (false, self.clone()),
         };
         let last = if floating { all.len() } else { 0 };
@@ -246,7 +258,7 @@ impl Pattern {
                 }
                 Some(token) => t < text.len() && token.takes(text[t]),
                 None => {
-                    if text[t..].iter().all(|w| *w == weight(' ')) {
+                    if text[t..].iter().all(|w| *w == self.rule.weight(' ')) {
                         return true;
                     }
                     false
@@ -282,7 +294,13 @@ impl Token {
 }
 
 /// A set from after its `[`; the position after its `]`.
-fn parse_set(chars: &[char], mut i: usize, escape: Option<char>) -> Option<(Token, usize)> {
+fn parse_set(
+    rule: Rule,
+    chars: &[char],
+    mut i: usize,
+    escape: Option<char>,
+) -> Option<(Token, usize)> {
+    let weight = |c: char| rule.weight(c);
     let negated = chars.get(i) == Some(&'^');
     if negated {
         i += 1;
@@ -316,8 +334,9 @@ pub fn like(
     pattern: &Value,
     escape: Option<&str>,
 ) -> Result<Option<bool>, TypeError> {
-    let (Some(text), Some(pattern)) = (text.as_str(), pattern.as_str()) else {
+    let (Value::Str(text), Value::Str(pattern)) = (text, pattern) else {
         return Ok(None);
     };
-    Ok(Some(Pattern::new(pattern, escape)?.matches(text)))
+    let rule = text.rule().meet(pattern.rule());
+    Ok(Some(Pattern::under(rule, pattern, escape)?.matches(text)))
 }

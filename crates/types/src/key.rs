@@ -4,7 +4,7 @@
 //! nullable part begins with 0 (NULL, so NULLs are first) or 1. Values must already have the
 //! column's type. To the byte: docs/formats/row.md.
 
-use crate::collation::sort_key_into;
+use crate::collation::{Rule, sort_key_into};
 use crate::compare::{guid_order, trim_zeros};
 use crate::{SqlType, TypeError, Value};
 
@@ -53,6 +53,25 @@ impl KeyLayout {
         let mut out = Vec::new();
         self.encode_into(values, &mut out)?;
         Ok(out)
+    }
+}
+
+/// [`encode_part`] where a text goes by its own rule: for sorting, grouping and joining, never for a stored key, which
+/// goes by its column's.
+#[inline]
+pub fn encode_part_by_rule(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Str(text) if text.rule() != Rule::CiAs => {
+            let start = out.len();
+            if part.nullable {
+                out.push(1);
+            }
+            text.rule().sort_key_into(text, out);
+            if part.desc {
+                out[start..].iter_mut().for_each(|b| *b = !*b);
+            }
+        }
+        _ => encode_part(part, value, out),
     }
 }
 

@@ -4,6 +4,7 @@
 //! short form matters for more than speed: a constant in a plan that all sessions run would
 //! otherwise have its reference count pulled from core to core.
 
+use crate::collation::Rule;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
@@ -18,9 +19,18 @@ pub struct Bytes(Repr);
 
 #[derive(Clone)]
 enum Repr {
-    Inline { len: u8, data: [u8; INLINE_MAX] },
-    Shared(Arc<[u8]>),
+    /// The length in the low five bits, the mark above them.
+    Inline {
+        len: u8,
+        data: [u8; INLINE_MAX],
+    },
+    Shared {
+        mark: u8,
+        bytes: Arc<[u8]>,
+    },
 }
+
+const LEN_BITS: u32 = 5;
 
 impl Bytes {
     /// Copies the bytes; allocates only above [`INLINE_MAX`].
@@ -30,14 +40,31 @@ impl Bytes {
             data[..bytes.len()].copy_from_slice(bytes);
             Bytes(Repr::Inline { len: bytes.len() as u8, data })
         } else {
-            Bytes(Repr::Shared(Arc::from(bytes)))
+            Bytes(Repr::Shared { mark: 0, bytes: Arc::from(bytes) })
         }
     }
 
     pub fn as_slice(&self) -> &[u8] {
         match &self.0 {
-            Repr::Inline { len, data } => &data[..*len as usize],
-            Repr::Shared(bytes) => bytes,
+            Repr::Inline { len, data } => &data[..(*len & ((1 << LEN_BITS) - 1)) as usize],
+            Repr::Shared { bytes, .. } => bytes,
+        }
+    }
+
+    /// A number below 8 that goes along with the bytes and is no part of them: a text's collation.
+    #[inline]
+    fn mark(&self) -> u8 {
+        match &self.0 {
+            Repr::Inline { len, .. } => *len >> LEN_BITS,
+            Repr::Shared { mark, .. } => *mark,
+        }
+    }
+
+    fn set_mark(&mut self, new: u8) {
+        debug_assert!(new < 8);
+        match &mut self.0 {
+            Repr::Inline { len, .. } => *len = *len & ((1 << LEN_BITS) - 1) | new << LEN_BITS,
+            Repr::Shared { mark, .. } => *mark = new,
         }
     }
 }
@@ -97,6 +124,19 @@ impl Text {
             Ok(text) => text,
             Err(_) => unreachable!("Text holds UTF-8 by construction"),
         }
+    }
+
+    /// The rule by which it is compared, unless the other side says otherwise. It is no part of the text: equality
+    /// and hash do not see it.
+    #[inline]
+    pub fn rule(&self) -> Rule {
+        Rule::from_bits(self.0.mark())
+    }
+
+    /// The same text under another rule.
+    pub fn with_rule(mut self, rule: Rule) -> Text {
+        self.0.set_mark(rule as u8);
+        self
     }
 
     /// The UTF-8 bytes.

@@ -74,6 +74,14 @@ impl Value {
         }
     }
 
+    /// The rule that a text goes by; the usual one for anything else.
+    pub fn rule(&self) -> crate::collation::Rule {
+        match self {
+            Value::Str(text) => text.rule(),
+            _ => crate::collation::Rule::CiAs,
+        }
+    }
+
     /// The most natural declared type of this value: what a literal of it would have. Null is int,
     /// as the bare literal NULL in SQL Server.
     pub fn natural_type(&self) -> SqlType {

@@ -50,6 +50,68 @@ pub enum FuncId {
     DateFromParts,
     /// (str) -> int: 1 when it converts to datetime
     IsDate,
+    /// (int ...) -> the node's type: TIMEFROMPARTS, DATETIMEFROMPARTS, DATETIME2FROMPARTS ...
+    DateTimeFromParts,
+    /// (date-like) -> the same type
+    DateTrunc(DatePart),
+    /// (bigint width, date-like [, origin of that type]) -> that type
+    DateBucket(DatePart),
+    /// (date-like, str zone) -> datetimeoffset
+    AtTimeZone,
+    /// () -> varchar
+    CurrentTimezone,
+    CurrentTimezoneId,
+    // Bits: (integer or varbinary, bigint) -> the first's type.
+    LeftShift,
+    RightShift,
+    /// (integer or varbinary) -> bigint
+    BitCount,
+    /// (integer or varbinary, bigint) -> bit
+    GetBit,
+    /// (integer or varbinary, bigint [, bigint]) -> the first's type
+    SetBit,
+    // JSON.
+    /// (str [, str what]) -> int
+    IsJson,
+    /// (str, str path) -> nvarchar(4000)
+    JsonValue,
+    /// (str [, str path]) -> nvarchar(max)
+    JsonQuery,
+    /// (str, str path, any) -> nvarchar(max)
+    JsonModify,
+    /// (str, str path) -> int
+    JsonPathExists,
+    /// (int 1 where NULLs are left out, str name, any value, ...) -> nvarchar(max)
+    JsonObject,
+    /// (int 1 where NULLs are left out, any ...) -> nvarchar(max)
+    JsonArray,
+    /// (str) -> str: the text is JSON and needs no quotes in other JSON
+    AsJson,
+    /// (str, str kind) -> nvarchar(max)
+    StringEscape,
+    /// (str of XML) -> nvarchar(max): its text without tags and entities
+    XmlText,
+    /// (str, str name of the collation) -> the same text, compared by this rule
+    Collate(types::collation::Rule),
+    // Other.
+    /// (a ...) -> a; NULLs are skipped
+    Greatest,
+    Least,
+    /// (str, str) -> int
+    Difference,
+    /// (str [, str culture]) -> the node's type
+    Parse,
+    TryParse,
+    /// (str or varbinary) -> varbinary(max)
+    Compress,
+    /// (varbinary) -> varbinary(max)
+    Decompress,
+    /// (str or int, any ...) -> nvarchar(4000)
+    FormatMessage,
+    /// () -> smallint
+    CurrentRequestId,
+    /// () -> nvarchar(128)
+    OriginalDbName,
     // Chance.
     /// (int bytes) -> varbinary(8000)
     CryptGenRandom,
@@ -150,7 +212,7 @@ pub enum FuncId {
     ConcatWs,
     /// (str [, str delimiter]) -> nvarchar(258)
     QuoteName,
-    /// (any, str format) -> nvarchar(4000)
+    /// (number or date-like, str format [, str culture]) -> nvarchar(4000)
     Format,
     /// (str) -> int
     Soundex,
@@ -342,6 +404,30 @@ impl FuncId {
                 | Translate
                 | IsNull
                 | ParseName
+                | DateTimeFromParts
+                | DateBucket(_)
+                | AtTimeZone
+                | LeftShift
+                | RightShift
+                | BitCount
+                | GetBit
+                | SetBit
+                | IsJson
+                | JsonValue
+                | JsonQuery
+                | JsonModify
+                | JsonPathExists
+                | JsonObject
+                | JsonArray
+                | AsJson
+                | StringEscape
+                | XmlText
+                | Collate(_)
+                | Greatest
+                | Least
+                | Difference
+                | Compress
+                | Decompress
         ) || matches!(self, DatePart(p) if p != types::DatePart::Weekday && p != types::DatePart::Week)
     }
 

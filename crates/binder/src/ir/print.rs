@@ -93,6 +93,7 @@ impl fmt::Display for AggFunc {
             AggFunc::StDevP => "STDEVP",
             AggFunc::Var => "VAR",
             AggFunc::VarP => "VARP",
+            AggFunc::ChecksumAgg => "CHECKSUM_AGG",
         })
     }
 }

@@ -6,6 +6,7 @@ use catalog::TableDef;
 use types::SqlType;
 
 use super::expr::{ColId, Expr};
+use super::serialize::SerializeSpec;
 
 /// A bound query: a tree and the columns of it that are the result, in order. The tree may produce
 /// more columns than the result shows (hidden sort keys).
@@ -103,6 +104,14 @@ pub enum Rel {
         input: Box<Rel>,
         over: Vec<ColId>,
     },
+    /// FOR XML, FOR JSON: all rows of the input as one text, in its order. `columns` are those of the input that
+    /// count, `out` is the text; no row for no input.
+    Serialize {
+        input: Box<Rel>,
+        spec: Arc<SerializeSpec>,
+        columns: Vec<ColId>,
+        out: ColId,
+    },
     /// Inputs project the same number of columns of the same types; `columns` are the results.
     SetOp {
         op: SetOp,
@@ -196,6 +205,8 @@ pub enum AggFunc {
     StDevP,
     Var,
     VarP,
+    /// XOR of ints, under CHECKSUM_AGG.
+    ChecksumAgg,
 }
 
 #[derive(Debug, Clone, PartialEq)]

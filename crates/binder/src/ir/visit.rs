@@ -207,6 +207,7 @@ impl Rel {
             | Rel::Sort { input, .. }
             | Rel::Top { input, .. }
             | Rel::Offset { input, .. }
+            | Rel::Serialize { input, .. }
             | Rel::Distinct { input, .. } => vec![input],
             Rel::Join { left, right, .. }
             | Rel::Apply { left, right, .. }
@@ -224,6 +225,7 @@ impl Rel {
             | Rel::Sort { input, .. }
             | Rel::Top { input, .. }
             | Rel::Offset { input, .. }
+            | Rel::Serialize { input, .. }
             | Rel::Distinct { input, .. } => vec![input],
             Rel::Join { left, right, .. }
             | Rel::Apply { left, right, .. }
@@ -234,7 +236,11 @@ impl Rel {
     /// Calls `f` on the expressions of this operator alone.
     pub fn own_exprs<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         match self {
-            Rel::OneRow | Rel::Get(_) | Rel::Distinct { .. } | Rel::SetOp { .. } => {}
+            Rel::OneRow
+            | Rel::Get(_)
+            | Rel::Distinct { .. }
+            | Rel::Serialize { .. }
+            | Rel::SetOp { .. } => {}
             Rel::System { args, .. } => args.iter().for_each(f),
             Rel::Values { rows, .. } => rows.iter().flatten().for_each(f),
             Rel::Filter { predicate, .. } => f(predicate),
@@ -268,7 +274,11 @@ impl Rel {
 
     pub fn own_exprs_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         match self {
-            Rel::OneRow | Rel::Get(_) | Rel::Distinct { .. } | Rel::SetOp { .. } => {}
+            Rel::OneRow
+            | Rel::Get(_)
+            | Rel::Distinct { .. }
+            | Rel::Serialize { .. }
+            | Rel::SetOp { .. } => {}
             Rel::System { args, .. } => args.iter_mut().for_each(f),
             Rel::Values { rows, .. } => rows.iter_mut().flatten().for_each(f),
             Rel::Filter { predicate, .. } => f(predicate),
@@ -340,6 +350,7 @@ impl Rel {
             | Rel::Top { input, .. }
             | Rel::Offset { input, .. }
             | Rel::Distinct { input, .. } => input.columns(),
+            Rel::Serialize { out, .. } => vec![*out],
             Rel::SetOp { columns, .. } => columns.clone(),
         }
     }

@@ -22,8 +22,6 @@ pub(super) fn call(
             return Ok(Value::Float(cx.rand()));
         }
         NewId | NewSequentialId => return Ok(Value::Guid(new_guid())),
-        Checksum | BinaryChecksum => return Ok(Value::Int(checksum(v, args))),
-        HashBytes => return Err(SqlError::unsupported("HASHBYTES")),
         Pi => return Ok(Value::Float(std::f64::consts::PI)),
         IsNumeric => return Ok(Value::Int(is_numeric(&v[0], args[0].ty) as i32)),
         _ => {}
@@ -164,12 +162,16 @@ fn pow10(n: i64) -> i128 {
     10i128.pow(n.clamp(0, 38) as u32)
 }
 
+/// L'Ecuyer's combined generator, as SQL Server has it: RAND(1) is 0.713591993212924, RAND(0) 0.943597390424144.
 fn seeded(seed: i64) -> f64 {
-    let mut x = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d;
-    x ^= x >> 31;
-    x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x ^= x >> 27;
-    (x >> 11) as f64 / (1u64 << 53) as f64
+    let first = match seed.unsigned_abs() % 2_147_483_563 {
+        0 => 12_345,
+        seed => seed,
+    };
+    let a = (first * 40_014 % 2_147_483_563) as i64;
+    let b = (67_890 * 40_692 % 2_147_483_399) as i64;
+    let z = if a > b { a - b } else { a - b + 2_147_483_562 };
+    z as f64 * 4.656_613_057_391_769e-10
 }
 
 /// A version 4 GUID in SQL Server's byte order (the first three groups little-endian).
@@ -179,21 +181,6 @@ fn new_guid() -> [u8; 16] {
     bytes[7] = (bytes[7] & 0x0f) | 0x40;
     bytes[8] = (bytes[8] & 0x3f) | 0x80;
     bytes
-}
-
-/// Not SQL Server's polynomial, but as it: equal values under the collation give equal numbers.
-fn checksum(v: &[Value], args: &[Expr]) -> i32 {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    let mut bytes = Vec::new();
-    for (value, arg) in v.iter().zip(args) {
-        bytes.clear();
-        let part = types::KeyPart { ty: arg.ty, nullable: true, desc: false };
-        types::key::encode_part(&part, value, &mut bytes);
-        for b in &bytes {
-            hash = (hash ^ *b as u64).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-    (hash ^ (hash >> 32)) as i32
 }
 
 fn is_numeric(value: &Value, ty: SqlType) -> bool {

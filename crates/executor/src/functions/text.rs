@@ -4,6 +4,7 @@ use super::int;
 use super::number::real;
 use crate::message::SqlError;
 use binder::ir::{Expr, FuncId};
+use types::collation::Rule;
 use types::{SqlType, Value, format};
 
 pub(super) fn call(
@@ -29,7 +30,6 @@ pub(super) fn call(
             }
             return Ok(Value::str(&parts.join(&separator)));
         }
-        Format => return Err(SqlError::unsupported("FORMAT")),
         _ => {}
     }
     if v.iter().any(Value::is_null) {
@@ -62,6 +62,12 @@ pub(super) fn call(
         }
         Upper => Value::str(&s.to_uppercase()),
         Lower => Value::str(&s.to_lowercase()),
+        LTrim if v.len() > 1 => {
+            Value::str(s.trim_start_matches(&t(1).chars().collect::<Vec<_>>()[..]))
+        }
+        RTrim if v.len() > 1 => {
+            Value::str(s.trim_end_matches(&t(1).chars().collect::<Vec<_>>()[..]))
+        }
         LTrim => Value::str(s.trim_start_matches(' ')),
         RTrim => Value::str(s.trim_end_matches(' ')),
         Trim if v.len() > 1 => {
@@ -70,7 +76,7 @@ pub(super) fn call(
         }
         Trim => Value::str(s.trim_matches(' ')),
         Reverse => Value::str(&s.chars().rev().collect::<String>()),
-        Replace => Value::str(&replace(s, t(1), t(2))),
+        Replace => Value::str(&replace(rule_of(v), s, t(1), t(2))),
         Replicate if n(1) < 0 => Value::Null,
         Replicate => Value::str(&repeat(s, n(1), ty)?),
         Space if n(0) < 0 => Value::Null,
@@ -90,10 +96,10 @@ pub(super) fn call(
                 Value::str(&format!("{text:>width$}"))
             }
         }
-        CharIndex => return int(char_index(s, t(1), n(2)) as i64, ty),
+        CharIndex => return int(char_index(rule_of(v), s, t(1), n(2)) as i64, ty),
         PatIndex => {
-            let pattern = types::Pattern::new(s, None)?;
-            return int(patindex(&pattern, s, t(1)) as i64, ty);
+            let pattern = types::Pattern::under(rule_of(v), s, None)?;
+            return int(pattern.find(t(1)) as i64, ty);
         }
         Stuff => {
             let (start, count) = (n(1), n(2));
@@ -119,6 +125,10 @@ pub(super) fn call(
         },
         QuoteName => quote(s, v.get(1).and_then(Value::as_str)),
         Soundex => Value::str(&soundex(s)),
+        Difference => {
+            let (a, b) = (soundex(s), soundex(t(1)));
+            Value::Int(a.chars().zip(b.chars()).filter(|(a, b)| a == b).count() as i32)
+        }
         Translate => {
             let (from, to): (Vec<char>, Vec<char>) =
                 (t(1).chars().collect(), t(2).chars().collect());
@@ -130,7 +140,8 @@ pub(super) fn call(
                      contain an equal number of characters.",
                 ));
             }
-            let turn = |c: char| from.iter().position(|f| same(*f, c)).map_or(c, |i| to[i]);
+            let rule = rule_of(v);
+            let turn = |c: char| from.iter().position(|f| same(rule, *f, c)).map_or(c, |i| to[i]);
             Value::str(&s.chars().map(turn).collect::<String>())
         }
         ParseName => parse_name(s, n(1)),
@@ -205,53 +216,35 @@ fn time_bytes(p: u8) -> usize {
     }
 }
 
-fn same(a: char, b: char) -> bool {
-    a == b || a.to_lowercase().eq(b.to_lowercase())
+/// The rule for a function's texts.
+fn rule_of(v: &[Value]) -> Rule {
+    v.iter().fold(Rule::CiAs, |rule, value| rule.meet(value.rule()))
 }
 
-/// Positions of `what` in `s`, by characters, ignoring case.
-fn find(s: &[char], what: &[char], from: usize) -> Option<usize> {
+fn same(rule: Rule, a: char, b: char) -> bool {
+    a == b || rule.weight(a) == rule.weight(b)
+}
+
+/// Positions of `what` in `s`, by characters.
+fn find(rule: Rule, s: &[char], what: &[char], from: usize) -> Option<usize> {
     if what.is_empty() || s.len() < what.len() {
         return None;
     }
     (from..=s.len() - what.len())
-        .find(|&i| s[i..i + what.len()].iter().zip(what).all(|(a, b)| same(*a, *b)))
+        .find(|&i| s[i..i + what.len()].iter().zip(what).all(|(a, b)| same(rule, *a, *b)))
 }
 
-fn char_index(what: &str, s: &str, start: i64) -> usize {
+fn char_index(rule: Rule, what: &str, s: &str, start: i64) -> usize {
     let (s, what): (Vec<char>, Vec<char>) = (s.chars().collect(), what.chars().collect());
     let from = (start.max(1) - 1) as usize;
-    if from > s.len() { 0 } else { find(&s, &what, from).map_or(0, |i| i + 1) }
+    if from > s.len() { 0 } else { find(rule, &s, &what, from).map_or(0, |i| i + 1) }
 }
 
-/// PATINDEX: the pattern's own `%` at its ends decide where it may lie.
-fn patindex(pattern: &types::Pattern, text: &str, s: &str) -> usize {
-    if text.starts_with('%') { pattern_find(text, s) } else { pattern.matches(s) as usize }
-}
-
-fn pattern_find(text: &str, s: &str) -> usize {
-    let inner = text.trim_start_matches('%');
-    let Ok(pattern) = types::Pattern::new(inner, None) else { return 0 };
-    let mut rest = s;
-    let mut position = 1;
-    loop {
-        if pattern.matches(rest) {
-            return position;
-        }
-        let mut chars = rest.chars();
-        if chars.next().is_none() {
-            return 0;
-        }
-        rest = chars.as_str();
-        position += 1;
-    }
-}
-
-fn replace(s: &str, from: &str, to: &str) -> String {
+fn replace(rule: Rule, s: &str, from: &str, to: &str) -> String {
     let (s, what): (Vec<char>, Vec<char>) = (s.chars().collect(), from.chars().collect());
     let mut out = String::new();
     let mut at = 0;
-    while let Some(i) = find(&s, &what, at) {
+    while let Some(i) = find(rule, &s, &what, at) {
         out.extend(&s[at..i]);
         out.push_str(to);
         at = i + what.len();

@@ -39,6 +39,8 @@ enum State {
         count: i64,
     },
     Extreme(Value),
+    /// The XOR of the values; None before the first.
+    Checksum(Option<i32>),
     /// Welford's running mean and squared distance.
     Moments {
         count: i64,
@@ -55,6 +57,7 @@ impl Accumulator {
             AggFunc::Sum | AggFunc::Avg if approximate => State::Approximate { sum: 0.0, count: 0 },
             AggFunc::Sum | AggFunc::Avg => State::Exact { sum: 0, count: 0 },
             AggFunc::Min | AggFunc::Max => State::Extreme(Value::Null),
+            AggFunc::ChecksumAgg => State::Checksum(None),
             AggFunc::StDev | AggFunc::StDevP | AggFunc::Var | AggFunc::VarP => {
                 State::Moments { count: 0, mean: 0.0, squares: 0.0 }
             }
@@ -83,6 +86,10 @@ impl Accumulator {
         }
         match &mut self.state {
             State::Count(n) => *n += 1,
+            State::Checksum(sum) => {
+                let value = value.as_i64().unwrap_or(0) as i32;
+                *sum = Some(sum.unwrap_or(0) ^ value);
+            }
             State::Exact { sum, count } => {
                 let units = match value {
                     Value::Decimal(d) => d.units(),
@@ -125,6 +132,7 @@ impl Accumulator {
                 _ => i32::try_from(*n).map(Value::Int).map_err(|_| overflow(SqlType::Int)),
             },
             State::Extreme(value) => Ok(value.clone()),
+            State::Checksum(sum) => Ok(Value::from(*sum)),
             State::Exact { count: 0, .. } | State::Approximate { count: 0, .. } => Ok(Value::Null),
             State::Exact { sum, count } => exact(spec, *sum, *count),
             State::Approximate { sum, count } => {

@@ -32,13 +32,13 @@ impl KeyEncoder {
     /// Appends the key part number `i`.
     #[inline]
     pub fn push(&self, i: usize, value: &Value, out: &mut Vec<u8>) {
-        key::encode_part(&self.parts[i], value, out);
+        key::encode_part_by_rule(&self.parts[i], value, out);
     }
 
     /// The key of the first values of a row.
     pub fn encode(&self, values: &[Value], out: &mut Vec<u8>) {
         for (part, value) in self.parts.iter().zip(values) {
-            key::encode_part(part, value, out);
+            key::encode_part_by_rule(part, value, out);
         }
     }
 }

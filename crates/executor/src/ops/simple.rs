@@ -104,6 +104,9 @@ impl Operator for SystemRows<'_> {
             }
             let rows = match self.view.function {
                 Some(id) => cx.env.function_rows(id, &args, cx.txn.as_deref_mut())?,
+                None if crate::openjson::is_openjson(self.view) => {
+                    crate::openjson::rows(self.view, &args)?
+                }
                 None => cx.env.view_rows(self.view, &args)?,
             };
             self.rows = Some(rows.into_iter());

@@ -146,6 +146,8 @@ pub struct Cast {
     pub try_: bool,
     /// Written as CONVERT (char and binary without length then mean 30 either way).
     pub convert: bool,
+    /// PARSE, TRY_PARSE: `style` is the culture.
+    pub parse: bool,
 }
 
 /// A constant. Numbers keep their digits: the type follows from how they are written.

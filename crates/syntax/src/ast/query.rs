@@ -1,6 +1,6 @@
 //! Queries: SELECT and what may stand in its clauses.
 
-use super::{AssignOp, Expr, Ident, Literal, ObjectName, Span, Variable};
+use super::{AssignOp, Expr, Ident, Literal, ObjectName, Span, TypeName, Variable};
 
 /// A query: `[WITH ctes] body [ORDER BY ...] [OFFSET ... FETCH ...] [OPTION (...)]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,10 +15,60 @@ pub struct Query {
     pub offset: Option<Expr>,
     /// FETCH NEXT n ROWS ONLY.
     pub fetch: Option<Expr>,
+    /// FOR XML or FOR JSON.
+    pub for_clause: Option<ForClause>,
     /// OPTION (...): at statement level only.
     pub option: Vec<QueryHint>,
     /// Where.
     pub span: Span,
+}
+
+/// `FOR XML mode, ...` or `FOR JSON mode, ...`.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct ForClause {
+    /// FOR XML; else FOR JSON.
+    pub xml: bool,
+    /// RAW, AUTO or PATH.
+    pub mode: ForMode,
+    /// The element of a row: RAW('x'), PATH('x').
+    pub row: Option<String>,
+    /// ROOT, ROOT('x').
+    pub root: Option<String>,
+    /// ELEMENTS.
+    pub elements: bool,
+    /// ELEMENTS XSINIL, INCLUDE_NULL_VALUES: NULLs are shown.
+    pub nulls: bool,
+    /// TYPE: the result is of type xml.
+    pub typed: bool,
+    /// BINARY BASE64.
+    pub base64: bool,
+    /// WITHOUT_ARRAY_WRAPPER.
+    pub bare: bool,
+    /// Where.
+    pub span: Span,
+}
+
+/// How FOR XML and FOR JSON shape rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "each is its own name")]
+pub enum ForMode {
+    #[default]
+    Raw,
+    Auto,
+    Path,
+}
+
+/// A column of OPENJSON's WITH.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JsonColumn {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub ty: TypeName,
+    /// Where its value lies; `$.name` when none is given.
+    pub path: Option<String>,
+    /// AS JSON: an object or array, as text.
+    pub as_json: bool,
 }
 
 /// `name [(columns)] AS (query)`.
@@ -168,6 +218,8 @@ pub enum TableRef {
         name: ObjectName,
         /// Its arguments.
         args: Vec<Expr>,
+        /// WITH (...) of OPENJSON; empty for any other.
+        schema: Vec<JsonColumn>,
         /// AS.
         alias: Option<Ident>,
         /// New column names.

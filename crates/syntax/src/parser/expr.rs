@@ -13,7 +13,7 @@ const NOT: u8 = 3;
 const COMPARE: u8 = 4;
 const ADD: u8 = 5;
 const MUL: u8 = 6;
-const PREFIX: u8 = 7;
+pub(super) const PREFIX: u8 = 7;
 
 impl Parser<'_> {
     /// A value.
@@ -90,6 +90,15 @@ impl Parser<'_> {
                     self.at += 1;
                     let right = self.any(power + 1)?;
                     self.binary(op, left, right, start)?
+                }
+                Infix::Shift(to_left) => {
+                    self.must_be_value(&left)?;
+                    let span = self.token().span;
+                    self.at += 2;
+                    let count = self.any(power + 1)?;
+                    self.height += 1;
+                    let kind = super::builtin::shift(to_left, span, left, count);
+                    Expr { kind, span: self.span_from(start) }
                 }
                 Infix::Compare(op) => {
                     self.must_be_value(&left)?;
@@ -179,6 +188,15 @@ impl Parser<'_> {
         Ok(ExprKind::InList { negated, expr, list })
     }
 
+    /// `<<` or `>>`: two signs without anything between.
+    fn is_shift(&self) -> bool {
+        let next = self.tokens.get(self.at + 1);
+        next.is_some_and(|next| {
+            let here = self.token();
+            next.kind == here.kind && next.span.start == here.span.end
+        })
+    }
+
     fn infix(&self) -> Option<(Infix, u8)> {
         use BinaryOp as B;
         let arithmetic = |op, power| Some((Infix::Arithmetic(op), power));
@@ -195,6 +213,7 @@ impl Parser<'_> {
                 Sym::Percent => arithmetic(B::Mod, MUL),
                 Sym::Eq => compare(B::Eq),
                 Sym::NotEq => compare(B::NotEq),
+                Sym::Lt | Sym::Gt if self.is_shift() => Some((Infix::Shift(sym == Sym::Lt), ADD)),
                 Sym::Lt => compare(B::Lt),
                 Sym::LtEq => compare(B::LtEq),
                 Sym::Gt => compare(B::Gt),
@@ -234,6 +253,10 @@ impl Parser<'_> {
                     let kind = ExprKind::Collate { expr: Box::new(expr), collation };
                     expr = Expr { kind, span: self.span_from(start) };
                 }
+                while self.at_word("AT") && self.word_ahead(1, "TIME") && self.word_ahead(2, "ZONE")
+                {
+                    expr = self.at_time_zone(expr, start)?;
+                }
                 return Ok(expr);
             }
         };
@@ -263,7 +286,11 @@ impl Parser<'_> {
         let start = self.at;
         if self.query_in_parens() {
             let query = self.subquery()?;
-            return Ok(Expr { kind: ExprKind::Subquery(query), span: self.span_from(start) });
+            let mut expr = Expr { kind: ExprKind::Subquery(query), span: self.span_from(start) };
+            while self.at_sym(Sym::Dot) && self.kind_ahead(2) == TokenKind::Symbol(Sym::LeftParen) {
+                expr = self.xml_method(expr, start)?;
+            }
+            return Ok(expr);
         }
         self.at += 1;
         let mut expr = self.any(if conditions { 0 } else { ADD })?;
@@ -345,6 +372,9 @@ impl Parser<'_> {
             }
             if text.eq_ignore_ascii_case("IIF") {
                 return self.nested(1, Self::iif);
+            }
+            if let Some(call) = self.builtin_call()? {
+                return Ok(call);
             }
         }
         let mut name = self.ident()?;
@@ -516,7 +546,14 @@ impl Parser<'_> {
         self.expect_kw(Kw::As)?;
         let ty = self.type_name()?;
         self.expect_sym(Sym::RightParen)?;
-        Ok(ExprKind::Cast(Box::new(Cast { expr, ty, style: None, try_, convert: false })))
+        Ok(ExprKind::Cast(Box::new(Cast {
+            expr,
+            ty,
+            style: None,
+            try_,
+            convert: false,
+            parse: false,
+        })))
     }
 
     #[inline(never)]
@@ -528,7 +565,7 @@ impl Parser<'_> {
         let expr = self.value()?;
         let style = if self.eat_sym(Sym::Comma) { Some(self.value()?) } else { None };
         self.expect_sym(Sym::RightParen)?;
-        Ok(ExprKind::Cast(Box::new(Cast { expr, ty, style, try_, convert: true })))
+        Ok(ExprKind::Cast(Box::new(Cast { expr, ty, style, try_, convert: true, parse: false })))
     }
 
     /// A constant without sign.
@@ -662,6 +699,8 @@ impl Parser<'_> {
 }
 
 enum Infix {
+    /// `<<` (true) or `>>`.
+    Shift(bool),
     Logic(BinaryOp),
     Arithmetic(BinaryOp),
     Compare(BinaryOp),

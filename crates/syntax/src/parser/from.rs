@@ -158,9 +158,11 @@ impl Parser<'_> {
                 self.comma_list(Self::argument)?
             };
             self.expect_sym(Sym::RightParen)?;
+            let schema =
+                if name.is_bare("OPENJSON") { self.openjson_schema()? } else { Vec::new() };
             let alias = self.alias()?;
             let columns = self.alias_columns(alias.is_some())?;
-            return Ok(TableRef::Function { name, args, alias, columns });
+            return Ok(TableRef::Function { name, args, schema, alias, columns });
         }
         let mut hints = self.old_style_hints()?;
         if self.at_kw(Kw::For) && self.word_ahead(1, "SYSTEM_TIME") {

@@ -19,6 +19,7 @@ impl Parser<'_> {
             order_by: Vec::new(),
             offset: None,
             fetch: None,
+            for_clause: None,
             option: Vec::new(),
             span: Span::default(),
         };
@@ -43,10 +44,7 @@ impl Parser<'_> {
             }
         }
         if self.at_kw(Kw::For) {
-            self.at += 1;
-            let what = self.any_word()?;
-            self.note_unsupported(&format!("FOR {what}"));
-            self.skip_to_clause_end()?;
+            query.for_clause = self.for_clause()?;
         }
         query.option = self.option_clause()?;
         query.span = self.span_from(start);
@@ -403,21 +401,6 @@ impl Parser<'_> {
             }
         }
         Ok(QueryHint { name, args, span: self.span_from(start) })
-    }
-
-    /// Steps to what may follow a clause that is not understood: OPTION, `)`, `;` or the end.
-    fn skip_to_clause_end(&mut self) -> ParseResult<()> {
-        loop {
-            match self.kind() {
-                TokenKind::End
-                | TokenKind::Symbol(Sym::RightParen | Sym::Semicolon)
-                | TokenKind::Key(Kw::Option) => return Ok(()),
-                TokenKind::Symbol(Sym::LeftParen) => self.skip_parens()?,
-                TokenKind::Symbol(Sym::Comma) | TokenKind::Word => self.at += 1,
-                _ if self.at_string() => self.at += 1,
-                _ => return Ok(()),
-            }
-        }
     }
 }
 

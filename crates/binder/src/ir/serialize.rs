@@ -1,0 +1,44 @@
+//! FOR XML and FOR JSON: the shape that rows take as text.
+
+use types::SqlType;
+
+/// How rows become one text. The input's slots are its columns, in the order of `columns`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SerializeSpec {
+    /// XML; else JSON.
+    pub xml: bool,
+    /// AUTO: rows nest by `levels`.
+    pub auto: bool,
+    /// The element of a row (XML); empty for PATH('').
+    pub row: String,
+    pub root: Option<String>,
+    /// XML: values of RAW and AUTO are elements, not attributes.
+    pub elements: bool,
+    /// NULLs are shown.
+    pub nulls: bool,
+    /// XML: of type xml, so XML around it takes it as it is.
+    pub typed: bool,
+    /// JSON: without brackets around it.
+    pub bare: bool,
+    /// As rows of 2,033 characters, as a client gets it; else one value.
+    pub chunked: bool,
+    pub columns: Vec<SerialColumn>,
+    /// AUTO: the table of each level, outermost first; never empty then.
+    pub levels: Vec<String>,
+}
+
+/// One column of the input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SerialColumn {
+    /// Objects or elements around it, then its own name. Empty: the value alone stands there (XML).
+    pub path: Vec<String>,
+    /// XML: an attribute of what its path leads to (the last of which is its name).
+    pub attribute: bool,
+    /// The value is XML or JSON itself.
+    pub raw: bool,
+    /// XML PATH, `data()`: separated from its neighbours of the same kind by a blank.
+    pub list: bool,
+    /// AUTO: the level it belongs to.
+    pub level: usize,
+    pub ty: SqlType,
+}

@@ -1,0 +1,428 @@
+//! FOR XML and FOR JSON: the shape of the text from the query's columns; OPENJSON's columns.
+//!
+//! Errors: 13600 to 13620 for JSON, 6809 and 6850 to 6852 for XML. Sources: SQL documentation, "FOR JSON", "FOR XML",
+//! "Columns with a name / without a name" (FOR XML PATH), OPENJSON.
+
+use std::sync::Arc;
+
+use syntax::ast;
+use types::{Len, SqlType, Value};
+
+use crate::context::*;
+use crate::error::{BindError, Result};
+use crate::expr::resolve_type;
+use crate::from::Source;
+use crate::functions::{is_json, is_typed_xml};
+use crate::ir::*;
+
+/// The name of the system view that stands for OPENJSON in [`Rel::System`].
+pub const OPENJSON: &str = "openjson";
+
+const LONG_TEXT: SqlType = SqlType::NVarChar(Len::Max);
+
+impl Binder<'_> {
+    /// The query's rows as text. `tables` are those of its FROM, for AUTO.
+    pub(crate) fn serialize(
+        &mut self,
+        query: Query,
+        clause: &ast::ForClause,
+        tables: &[ScopeTable],
+    ) -> Result<Query> {
+        let line = clause.span.line.max(1);
+        let auto = clause.mode == ast::ForMode::Auto;
+        if clause.bare && clause.root.is_some() {
+            return Err(BindError::new(
+                13620,
+                16,
+                line,
+                "ROOT option and WITHOUT_ARRAY_WRAPPER option cannot be used together in FOR JSON. \
+                 Remove one of these options.",
+            ));
+        }
+        if auto && tables.is_empty() {
+            return Err(match clause.xml {
+                false => BindError::new(
+                    13600,
+                    16,
+                    line,
+                    "FOR JSON AUTO requires at least one table for generating JSON objects. Use FOR \
+                     JSON PATH or add a FROM clause with a table name.",
+                ),
+                true => BindError::new(
+                    6800,
+                    16,
+                    line,
+                    "FOR XML AUTO requires at least one table for generating XML tags. Use FOR XML \
+                     RAW or add a FROM clause with a table name.",
+                ),
+            });
+        }
+        let mut spec = SerializeSpec {
+            xml: clause.xml,
+            auto,
+            row: match (&clause.row, clause.mode) {
+                (Some(row), _) => row.clone(),
+                (None, _) => "row".into(),
+            },
+            root: clause.root.clone(),
+            elements: clause.elements,
+            nulls: clause.nulls,
+            typed: clause.typed,
+            bare: clause.bare,
+            ..SerializeSpec::default()
+        };
+        if spec.xml && spec.row.is_empty() && clause.mode == ast::ForMode::Raw && !spec.elements {
+            return Err(BindError::new(
+                6864,
+                16,
+                line,
+                "Row tag omission (empty row tag name) cannot be used with attribute-centric FOR \
+                 XML serialization.",
+            ));
+        }
+        let mut level = 0;
+        for column in &query.output {
+            let name = column.name.as_deref().unwrap_or("");
+            let raw = source_of(&query.rel, column.id).is_some_and(|e| match clause.xml {
+                true => is_typed_xml(e),
+                false => is_json(e),
+            });
+            let mut made = SerialColumn {
+                path: Vec::new(),
+                attribute: false,
+                raw,
+                list: false,
+                level: 0,
+                ty: column.ty,
+            };
+            if auto {
+                let table = tables.iter().find(|t| t.columns.iter().any(|c| c.id == column.id));
+                if let Some(table) = table {
+                    let known = spec.levels.iter().position(|l| *l == table.name);
+                    level = known.unwrap_or(spec.levels.len());
+                    if known.is_none() {
+                        spec.levels.push(table.name.clone());
+                    }
+                    made.level = level;
+                } else {
+                    // What belongs to no table goes to the deepest level so far.
+                    made.level = spec.levels.len().saturating_sub(1).max(level.min(0));
+                }
+            }
+            match (clause.xml, clause.mode) {
+                (true, ast::ForMode::Path) => xml_path(&mut made, name, line)?,
+                (true, _) => {
+                    if name.is_empty() && !(raw && spec.elements) && !raw {
+                        return Err(BindError::new(
+                            6809,
+                            16,
+                            line,
+                            "Unnamed tables cannot be used as XML identifiers as well as unnamed \
+                             columns cannot be used for attribute names. Name unnamed \
+                             columns/tables using AS in the SELECT statement.",
+                        ));
+                    }
+                    if !name.is_empty() {
+                        made.path = vec![xml_name(name)];
+                        made.attribute = !spec.elements && !raw;
+                    }
+                }
+                (false, mode) => {
+                    if name.is_empty() {
+                        return Err(BindError::new(
+                            13605,
+                            16,
+                            line,
+                            "Column expressions and data sources without names or aliases cannot be \
+                             formatted as JSON text using FOR JSON clause. Add alias to the unnamed \
+                             column or table.",
+                        ));
+                    }
+                    made.path = match mode {
+                        ast::ForMode::Path => name.split('.').map(str::to_owned).collect(),
+                        _ => vec![name.to_owned()],
+                    };
+                    if made.path.iter().any(String::is_empty) {
+                        return Err(BindError::new(
+                            13603,
+                            16,
+                            line,
+                            format!(
+                                "Property '{name}' cannot be generated in JSON output due to an \
+                                 invalid character in the column name or alias. Column names or \
+                                 aliases that contain '..', start or end with '.' are not allowed in \
+                                 query that has FOR JSON clause."
+                            ),
+                        ));
+                    }
+                    if json_conflict(&spec.columns, &made) {
+                        return Err(BindError::new(
+                            13601,
+                            16,
+                            line,
+                            format!(
+                                "Property '{name}' cannot be generated in JSON output due to a \
+                                 conflict with another column name or alias. Use different names and \
+                                 aliases for each column in SELECT list."
+                            ),
+                        ));
+                    }
+                }
+            }
+            spec.columns.push(made);
+        }
+        if auto && spec.levels.is_empty() {
+            spec.levels.push(tables[0].name.clone());
+        }
+        if spec.xml {
+            attributes_first(&spec.columns, &query.output, line)?;
+            spec.levels.iter_mut().for_each(|l| *l = xml_name(l));
+        }
+        let out = self.new_col();
+        let columns = query.output.iter().map(|c| c.id).collect();
+        let rel = Rel::Serialize { input: Box::new(query.rel), spec: Arc::new(spec), columns, out };
+        let output = OutputColumn {
+            name: None,
+            id: out,
+            ty: LONG_TEXT,
+            nullable: true,
+            identity: false,
+            updatable: false,
+        };
+        Ok(Query { rel, output: vec![output], ..query })
+    }
+
+    /// `OPENJSON(text [, path]) [WITH (columns)]` in FROM.
+    pub(crate) fn openjson(
+        &mut self,
+        name: &ast::ObjectName,
+        args: &[ast::Expr],
+        schema: &[ast::JsonColumn],
+        alias: Option<&ast::Ident>,
+        renamed: &[ast::Ident],
+    ) -> Result<Source> {
+        let line = name.span.line.max(1);
+        let (text, path) = match args {
+            [text] => (text, None),
+            [text, path] => (text, Some(path)),
+            [] => {
+                return Err(BindError::new(
+                    313,
+                    16,
+                    line,
+                    "An insufficient number of arguments were supplied for the procedure or function \
+                     OPENJSON.",
+                ));
+            }
+            _ => {
+                return Err(BindError::new(
+                    8144,
+                    16,
+                    line,
+                    "Procedure or function OPENJSON has too many arguments specified.",
+                ));
+            }
+        };
+        let text = self.expr(text)?;
+        if !text.ty.is_character() && !text.is_null_constant() {
+            return Err(BindError::new(
+                8116,
+                16,
+                line,
+                format!(
+                    "Argument data type {} is invalid for argument 1 of OpenJson function.",
+                    text.ty.message_name()
+                ),
+            ));
+        }
+        let mut bound = vec![self.text(text)?];
+        bound.push(match path {
+            Some(path) => {
+                let path = self.expr(path)?;
+                self.text(path)?
+            }
+            None => text_constant("$"),
+        });
+        let column = |name: &str, ty, nullable| SystemColumn { name: name.into(), ty, nullable };
+        let mut columns = Vec::new();
+        for c in schema {
+            let ty = resolve_type(&c.ty, false)?;
+            if c.as_json && ty != LONG_TEXT {
+                return Err(BindError::new(
+                    13618,
+                    16,
+                    line,
+                    "AS JSON option can be specified only for column of nvarchar(max) type in WITH \
+                     clause.",
+                ));
+            }
+            let path = match &c.path {
+                Some(path) => path.clone(),
+                None => {
+                    format!("$.\"{}\"", c.name.value.replace('\\', "\\\\").replace('"', "\\\""))
+                }
+            };
+            bound.push(text_constant(&path));
+            bound.push(Expr::int(c.as_json.into()));
+            columns.push(column(&c.name.value, ty, true));
+        }
+        if columns.is_empty() {
+            columns = vec![
+                column("key", SqlType::NVarChar(Len::N(4000)), false),
+                column("value", LONG_TEXT, true),
+                column("type", SqlType::TinyInt, false),
+            ];
+        }
+        let params = Some(bound.iter().map(|e| e.ty).collect());
+        let name_of = OPENJSON.into();
+        let view = SystemView { name: name_of, database: None, columns, params, function: None };
+        self.system(Arc::new(view), bound, name, alias, renamed)
+    }
+}
+
+/// The FOR clause where it may not stand: 6819, 13602.
+pub(crate) fn not_allowed(clause: &ast::ForClause, place: &str) -> BindError {
+    let (number, what) = if clause.xml { (6819, "XML") } else { (13602, "JSON") };
+    let text = format!("The FOR {what} clause is not allowed in a {place} statement.");
+    BindError::new(number, 16, clause.span.line.max(1), text)
+}
+
+/// The text as a client gets it: in rows, under the name that clients know it by.
+pub(crate) fn for_client(query: &mut Query) {
+    let Rel::Serialize { spec, .. } = &mut query.rel else { return };
+    let name = match spec.xml {
+        true => "XML_F52E2B61-18A1-11d1-B105-00805F49916B",
+        false => "JSON_F52E2B61-18A1-11d1-B105-00805F49916B",
+    };
+    Arc::make_mut(spec).chunked = true;
+    for column in &mut query.output {
+        column.name = Some(name.into());
+    }
+}
+
+/// The expression that a column of the select list comes from.
+fn source_of(rel: &Rel, id: ColId) -> Option<&Expr> {
+    match rel {
+        Rel::Project { exprs, .. } => exprs.iter().find(|(i, _)| *i == id).map(|(_, e)| e),
+        Rel::Sort { input, .. }
+        | Rel::Top { input, .. }
+        | Rel::Offset { input, .. }
+        | Rel::Distinct { input, .. } => source_of(input, id),
+        _ => None,
+    }
+}
+
+fn text_constant(text: &str) -> Expr {
+    let n = types::collation::utf16_len(text).clamp(1, 4000) as u16;
+    Expr::constant(Value::str(text), SqlType::NVarChar(Len::N(n)))
+}
+
+/// Does the new property meet one that is there, or an object that is closed already?
+fn json_conflict(before: &[SerialColumn], new: &SerialColumn) -> bool {
+    let Some(last) = before.last() else { return false };
+    before.iter().filter(|c| c.level == new.level).any(|old| {
+        let common = old.path.iter().zip(&new.path).take_while(|(a, b)| a == b).count();
+        if common == old.path.len() || common == new.path.len() {
+            return true;
+        }
+        // An object both lie in must still be open: the column before lies in it as well.
+        let open = last.path.iter().zip(&new.path).take_while(|(a, b)| a == b).count();
+        common > open
+    })
+}
+
+/// A column's name as a path: `a/b/@c`, `text()`, `node()`, `*`, `data()`.
+fn xml_path(column: &mut SerialColumn, name: &str, line: u32) -> Result<()> {
+    if name.is_empty() || name == "*" {
+        return Ok(());
+    }
+    let mut path: Vec<&str> = name.split('/').collect();
+    match path.last().copied() {
+        Some("text()" | "node()" | "*") => {
+            path.pop();
+        }
+        Some("data()") => {
+            column.list = true;
+            path.pop();
+        }
+        Some(last) => {
+            if let Some(attribute) = last.strip_prefix('@') {
+                column.attribute = true;
+                let end = path.len() - 1;
+                path[end] = attribute;
+            }
+        }
+        None => {}
+    }
+    for part in &path {
+        if let Some(c) = first_wrong(part) {
+            return Err(BindError::new(
+                6850,
+                16,
+                line,
+                format!(
+                    "Column name '{name}' contains an invalid XML identifier as required by FOR XML; \
+                     '{c}'(0x{:04X}) is the first character at fault.",
+                    c as u32
+                ),
+            ));
+        }
+    }
+    column.path = path.into_iter().map(str::to_owned).collect();
+    Ok(())
+}
+
+fn is_name_start(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':')
+}
+
+/// The first character that an XML name may not have there.
+fn first_wrong(name: &str) -> Option<char> {
+    match name.chars().next() {
+        None => Some(' '),
+        Some(c) if !is_name_start(c) => Some(c),
+        _ => name.chars().find(|c| !is_name_char(*c)),
+    }
+}
+
+/// A name as RAW and AUTO write it: what XML does not allow becomes `_x0020_`.
+fn xml_name(name: &str) -> String {
+    let mut out = String::new();
+    for (i, c) in name.chars().enumerate() {
+        let good = if i == 0 { is_name_start(c) } else { is_name_char(c) };
+        if good && c != ':' {
+            out.push(c);
+        } else {
+            out.push_str(&format!("_x{:04X}_", c as u32));
+        }
+    }
+    out
+}
+
+/// 6852: an attribute after something else inside the same element.
+fn attributes_first(columns: &[SerialColumn], output: &[OutputColumn], line: u32) -> Result<()> {
+    for (i, column) in columns.iter().enumerate().filter(|(_, c)| c.attribute) {
+        let inside = &column.path[..column.path.len() - 1];
+        let late =
+            columns[..i].iter().rev().take_while(|c| c.path.starts_with(inside)).any(|c| {
+                c.level == column.level && (!c.attribute || c.path.len() > column.path.len())
+            });
+        if late {
+            let name = output[i].name.as_deref().unwrap_or("");
+            return Err(BindError::new(
+                6852,
+                16,
+                line,
+                format!(
+                    "Attribute-centric column '{name}' must not come after a non-attribute-centric \
+                     sibling in XML hierarchy in FOR XML PATH."
+                ),
+            ));
+        }
+    }
+    Ok(())
+}

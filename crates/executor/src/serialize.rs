@@ -1,0 +1,181 @@
+//! Rows as XML and JSON text: what FOR XML and FOR JSON write.
+//!
+//! Promise: the text is well-formed whatever the values are. Sources: SQL documentation, "FOR JSON" and "FOR XML" with
+//! their pages on AUTO, PATH and RAW.
+
+mod json;
+mod xml;
+
+use crate::message::SqlError;
+use binder::ir::SerializeSpec;
+use types::{SqlType, Value, format};
+
+pub(crate) use json::scalar as json_scalar;
+pub(crate) use xml::text as xml_text;
+
+/// A text in the making.
+pub(crate) struct Writer<'s> {
+    spec: &'s SerializeSpec,
+    out: String,
+    rows: usize,
+    /// AUTO: the row before.
+    last: Vec<Value>,
+    /// AUTO: levels whose element or object is open.
+    open: usize,
+}
+
+impl<'s> Writer<'s> {
+    pub fn new(spec: &'s SerializeSpec) -> Writer<'s> {
+        Writer { spec, out: String::new(), rows: 0, last: Vec::new(), open: 0 }
+    }
+
+    /// Takes a row, whose values are the spec's columns.
+    pub fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
+        match (self.spec.xml, self.spec.auto) {
+            (true, true) => xml::auto_row(self, row)?,
+            (true, false) => xml::row(self, row)?,
+            (false, true) => json::auto_row(self, row)?,
+            (false, false) => json::row(self, row)?,
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.out.len()
+    }
+
+    /// The whole; `None` without rows.
+    pub fn finish(mut self) -> Option<String> {
+        if self.rows == 0 {
+            return None;
+        }
+        if self.spec.xml {
+            xml::finish(&mut self)
+        } else {
+            json::finish(&mut self)
+        }
+        Some(self.out)
+    }
+
+    /// AUTO: the outermost level at which the row differs from the one before; the innermost one always does.
+    fn first_new_level(&self, row: &[Value]) -> usize {
+        let innermost = self.spec.levels.len() - 1;
+        if self.rows == 0 {
+            return 0;
+        }
+        (0..innermost)
+            .find(|level| {
+                self.spec
+                    .columns
+                    .iter()
+                    .enumerate()
+                    .any(|(i, c)| c.level == *level && row[i] != self.last[i])
+            })
+            .unwrap_or(innermost)
+    }
+}
+
+/// A value as both forms write it, without quotes and escapes; NULL is `None`.
+fn plain(value: &Value, ty: SqlType) -> Result<Option<String>, SqlError> {
+    Ok(match value {
+        Value::Null => None,
+        Value::Str(text) => Some(text.as_str().to_owned()),
+        Value::Binary(bytes) => Some(base64(bytes)),
+        // Sixteen digits, a real's own text by seven.
+        Value::Float(_) | Value::Real(_) => {
+            let style = if matches!(value, Value::Float(_)) { 2 } else { 1 };
+            format::to_text(value, ty, style)?
+        }
+        Value::Money(_) => format::to_text(value, ty, 2)?,
+        Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::DateTime2(_)
+        | Value::DateTimeOffset(_) => {
+            let text = format::to_text(value, ty, 126)?;
+            text.map(|t| if matches!(value, Value::DateTimeOffset(_)) { zulu(t) } else { t })
+        }
+        _ => format::to_text(value, ty, 0)?,
+    })
+}
+
+/// An offset of nothing is `Z`.
+fn zulu(text: String) -> String {
+    match text.strip_suffix("+00:00") {
+        Some(front) => format!("{front}Z"),
+        None => text,
+    }
+}
+
+/// RFC 4648, with padding.
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let n = chunk.iter().fold(0u32, |n, b| n << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
+        for i in 0..4 {
+            let digit = DIGITS[(n >> (18 - 6 * i) & 63) as usize] as char;
+            out.push(if i <= chunk.len() { digit } else { '=' });
+        }
+    }
+    out
+}
+
+/// The bytes of a text in base64, blanks between; `None` when it is none.
+pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut count, mut padding) = (0u32, 0, 0);
+    for b in text.bytes().filter(|b| !b.is_ascii_whitespace()) {
+        let digit = match b {
+            b'A'..=b'Z' => b - b'A',
+            b'a'..=b'z' => b - b'a' + 26,
+            b'0'..=b'9' => b - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            b'=' => {
+                padding += 1;
+                continue;
+            }
+            _ => return None,
+        };
+        if padding > 0 {
+            return None;
+        }
+        bits = bits << 6 | u32::from(digit);
+        count += 1;
+        if count % 4 == 0 {
+            out.extend_from_slice(&bits.to_be_bytes()[1..]);
+            bits = 0;
+        }
+    }
+    match (count % 4, padding) {
+        (0, 0) => {}
+        (2, 2) => out.push((bits >> 4) as u8),
+        (3, 1) => out.extend_from_slice(&((bits >> 2) as u16).to_be_bytes()),
+        _ => return None,
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_goes_and_comes_back() {
+        for (bytes, text) in [
+            (&b""[..], ""),
+            (b"f", "Zg=="),
+            (b"fo", "Zm8="),
+            (b"foo", "Zm9v"),
+            (b"foob", "Zm9vYg=="),
+        ] {
+            assert_eq!(base64(bytes), text);
+            assert_eq!(from_base64(text).as_deref(), Some(bytes));
+        }
+        assert_eq!(from_base64("Zg="), None);
+        assert_eq!(from_base64("Z?=="), None);
+    }
+}

@@ -1,0 +1,240 @@
+//! FOR XML.
+
+use super::{Writer, plain};
+use crate::message::SqlError;
+use binder::ir::{SerialColumn, SerializeSpec};
+use types::Value;
+
+/// What `xsi:nil` needs, on the root or else on each row.
+const XSI: &str = " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
+
+fn escape(text: &str, attribute: bool, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' if attribute => out.push_str("&quot;"),
+            '\t' | '\n' if !attribute => out.push(c),
+            c if (c as u32) < 0x20 => out.push_str(&format!("&#x{:02X};", c as u32)),
+            c => out.push(c),
+        }
+    }
+}
+
+/// The text of some XML, without tags; entities resolved.
+pub(crate) fn text(xml: &str) -> String {
+    let mut out = String::with_capacity(xml.len());
+    let mut rest = xml;
+    while let Some(at) = rest.find(['<', '&']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (end, close) =
+            if rest.starts_with('<') { (rest.find('>'), '>') } else { (rest.find(';'), ';') };
+        let Some(end) = end else {
+            out.push_str(rest);
+            return out;
+        };
+        if close == ';' {
+            out.push_str(&entity(&rest[1..end]));
+        }
+        rest = &rest[end + 1..];
+    }
+    out.push_str(rest);
+    out
+}
+
+fn entity(name: &str) -> String {
+    let code = match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => match name.strip_prefix("#x") {
+            Some(hex) => u32::from_str_radix(hex, 16).ok().and_then(char::from_u32),
+            None => name.strip_prefix('#').and_then(|d| d.parse().ok()).and_then(char::from_u32),
+        },
+    };
+    code.map_or_else(String::new, String::from)
+}
+
+fn value_text(column: &SerialColumn, value: &Value) -> Result<Option<String>, SqlError> {
+    if let (true, Value::Bit(v)) = (true, value) {
+        return Ok(Some((*v as u8).to_string()));
+    }
+    plain(value, column.ty)
+}
+
+/// RAW and PATH: the columns under the element of the row.
+pub(super) fn row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), SqlError> {
+    let spec = w.spec;
+    let on_row = spec.nulls && spec.root.is_none();
+    let columns: Vec<(&SerialColumn, &Value)> = spec.columns.iter().zip(row).collect();
+    if spec.row.is_empty() {
+        return content(&mut w.out, &columns, 0, spec.nulls);
+    }
+    element(&mut w.out, &spec.row, on_row, &columns, 0, spec.nulls)
+}
+
+/// An element with attributes and content; `columns` are those inside it.
+fn element(
+    out: &mut String,
+    name: &str,
+    xsi: bool,
+    columns: &[(&SerialColumn, &Value)],
+    depth: usize,
+    nulls: bool,
+) -> Result<(), SqlError> {
+    out.push('<');
+    out.push_str(name);
+    if xsi {
+        out.push_str(XSI);
+    }
+    attributes(out, columns, depth)?;
+    let start = out.len();
+    out.push('>');
+    content(out, columns, depth, nulls)?;
+    if out.len() == start + 1 {
+        out.truncate(start);
+        out.push_str("/>");
+    } else {
+        out.push_str("</");
+        out.push_str(name);
+        out.push('>');
+    }
+    Ok(())
+}
+
+fn attributes(
+    out: &mut String,
+    columns: &[(&SerialColumn, &Value)],
+    depth: usize,
+) -> Result<(), SqlError> {
+    for (column, value) in columns {
+        if !column.attribute || column.path.len() != depth + 1 {
+            continue;
+        }
+        if let Some(text) = value_text(column, value)? {
+            out.push(' ');
+            out.push_str(&column.path[depth]);
+            out.push_str("=\"");
+            escape(&text, true, out);
+            out.push('"');
+        }
+    }
+    Ok(())
+}
+
+/// What stands inside an element: texts, elements, elements around several columns.
+fn content(
+    out: &mut String,
+    columns: &[(&SerialColumn, &Value)],
+    depth: usize,
+    nulls: bool,
+) -> Result<(), SqlError> {
+    let mut at = 0;
+    let mut list_before = false;
+    while at < columns.len() {
+        let (column, value) = columns[at];
+        at += 1;
+        let was_list = std::mem::take(&mut list_before);
+        if column.attribute && column.path.len() == depth + 1 {
+            continue;
+        }
+        if column.path.len() == depth {
+            if let Some(text) = value_text(column, value)? {
+                if column.list && was_list {
+                    out.push(' ');
+                }
+                list_before = column.list;
+                write(out, column, &text);
+            }
+            continue;
+        }
+        let name = &column.path[depth];
+        if column.path.len() == depth + 1 {
+            match value_text(column, value)? {
+                Some(text) if text.is_empty() => out.push_str(&format!("<{name}></{name}>")),
+                Some(text) => {
+                    out.push_str(&format!("<{name}>"));
+                    write(out, column, &text);
+                    out.push_str(&format!("</{name}>"));
+                }
+                None if nulls => out.push_str(&format!("<{name} xsi:nil=\"true\"/>")),
+                None => {}
+            }
+            continue;
+        }
+        // Neighbours below the same element share it.
+        let first = at - 1;
+        let inside = |c: &SerialColumn| c.path.len() > depth + 1 && c.path[depth] == *name;
+        at = columns[first..]
+            .iter()
+            .position(|(c, _)| !inside(c))
+            .map_or(columns.len(), |n| first + n);
+        let group = &columns[first..at];
+        if nulls || group.iter().any(|(_, v)| !v.is_null()) {
+            element(out, name, false, group, depth + 1, nulls)?;
+        }
+    }
+    Ok(())
+}
+
+fn write(out: &mut String, column: &SerialColumn, text: &str) {
+    if column.raw {
+        out.push_str(text);
+    } else {
+        escape(text, false, out);
+    }
+}
+
+/// AUTO: an element for each table, inside that of the table before it.
+pub(super) fn auto_row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), SqlError> {
+    let from = w.first_new_level(row);
+    close(w, from);
+    let spec = w.spec;
+    let innermost = spec.levels.len() - 1;
+    for level in from..=innermost {
+        let columns: Vec<(&SerialColumn, &Value)> =
+            spec.columns.iter().zip(row).filter(|(c, _)| c.level == level).collect();
+        let xsi = spec.nulls && spec.root.is_none() && level == 0;
+        let name = &spec.levels[level];
+        if level == innermost {
+            element(&mut w.out, name, xsi, &columns, 0, spec.nulls)?;
+        } else {
+            w.out.push('<');
+            w.out.push_str(name);
+            if xsi {
+                w.out.push_str(XSI);
+            }
+            attributes(&mut w.out, &columns, 0)?;
+            w.out.push('>');
+            content(&mut w.out, &columns, 0, spec.nulls)?;
+        }
+    }
+    w.open = innermost;
+    w.last = row.to_vec();
+    Ok(())
+}
+
+/// Ends the elements of the levels from `level` on (the innermost has ended itself).
+fn close(w: &mut Writer<'_>, level: usize) {
+    while w.open > level {
+        w.open -= 1;
+        let spec: &SerializeSpec = w.spec;
+        w.out.push_str("</");
+        w.out.push_str(&spec.levels[w.open]);
+        w.out.push('>');
+    }
+}
+
+/// The root around the rows.
+pub(super) fn finish(w: &mut Writer<'_>) {
+    close(w, 0);
+    if let Some(root) = &w.spec.root {
+        let rows = std::mem::take(&mut w.out);
+        let xsi = if w.spec.nulls { XSI } else { "" };
+        w.out = format!("<{root}{xsi}>{rows}</{root}>");
+    }
+}
