@@ -61,7 +61,7 @@ impl Writer {
     ) -> Result<Writer, BackupError> {
         let name = path.display().to_string();
         let refused = |e: std::io::Error| BackupError::open(&name, &e);
-        let there = fs.exists(path);
+        let there = fs.exists(path).map_err(refused)?;
         let mut begin = (1, UNIT as u64);
         if there && !is_empty(&**fs, path) {
             let media = Media::open(&**fs, path)?;

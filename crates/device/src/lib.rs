@@ -164,12 +164,14 @@ impl std::fmt::Debug for LockGuard {
 /// A tree of files. Changes of names are durable only after [`FileSystem::sync_dir`] of their folder.
 pub trait FileSystem: Send + Sync {
     fn open(&self, path: &Path, options: OpenOptions) -> io::Result<Arc<dyn File>>;
-    fn exists(&self, path: &Path) -> bool;
+    /// An error is not an absence: who takes it for one makes files anew over those that could not be looked at.
+    fn exists(&self, path: &Path) -> io::Result<bool>;
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Replaces `to` if it is there, atomically.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Full paths of what is in the folder, sorted.
     fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>>;
+    /// Makes the folder and those above it that lack. Their names are durable on return.
     fn create_dir_all(&self, dir: &Path) -> io::Result<()>;
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
     /// Locks the path for this holder alone, creating the file if need be. A second holder, in

@@ -275,8 +275,8 @@ impl FileSystem for RealFs {
         Ok(Arc::new(RealFile { os, path: path.to_owned(), align }))
     }
 
-    fn exists(&self, path: &Path) -> bool {
-        path.exists()
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        path.try_exists()
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -294,7 +294,24 @@ impl FileSystem for RealFs {
     }
 
     fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
-        fs::create_dir_all(dir)
+        let named = |path: &&Path| !path.as_os_str().is_empty();
+        let missing: Vec<&Path> =
+            dir.ancestors().filter(named).take_while(|path| !path.is_dir()).collect();
+        for &path in missing.iter().rev() {
+            match fs::create_dir(path) {
+                // Somebody else was quicker.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+                done => done?,
+            }
+            self.sync_dir(path.parent().unwrap_or(path))?;
+        }
+        if missing.is_empty()
+            && let Some(above) = dir.parent()
+        {
+            // Whoever made it may have died before its name was durable. What we may not read, we did not make.
+            let _ = self.sync_dir(above);
+        }
+        Ok(())
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {

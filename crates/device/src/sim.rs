@@ -394,9 +394,9 @@ impl FileSystem for SimFs {
         }))
     }
 
-    fn exists(&self, path: &Path) -> bool {
+    fn exists(&self, path: &Path) -> io::Result<bool> {
         let state = self.shared.state.lock();
-        state.disk.find(path).is_ok() || state.disk.has_dir(path)
+        Ok(state.disk.find(path).is_ok() || state.disk.has_dir(path))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

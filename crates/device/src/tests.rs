@@ -68,7 +68,7 @@ fn round_trip(fs: &dyn FileSystem, dir: &Path) {
         }
         fs.rename(&path, &dir.join("renamed")).expect("rename");
         fs.sync_dir(dir).expect("sync_dir");
-        assert!(!fs.exists(&path));
+        assert!(!fs.exists(&path).expect("looked for"));
         assert_eq!(fs.list(dir).expect("list"), [dir.join("renamed")]);
         fs.remove(&dir.join("renamed")).expect("remove");
     }
@@ -164,7 +164,7 @@ fn power_loss_keeps_the_durable_and_gambles_with_the_rest() {
         assert_eq!(byte_at(&after, a, 512), Some(3), "a durable write is never undone");
         assert_eq!(byte_at(&after, a, 8191), Some(4));
         first.push(byte_at(&after, a, 0).expect("there"));
-        named.push(after.exists(b));
+        named.push(after.exists(b).expect("looked for"));
         hashes.push(after.image_hash());
         assert_eq!(
             after.image_hash(),

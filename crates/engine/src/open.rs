@@ -34,7 +34,7 @@ impl Database {
         fs.create_dir_all(&folder).map_err(|e| cannot_open(&folder, &e))?;
         let lock = lock(&*fs, &primary.path)?;
         for path in files.data.iter().map(|f| &f.path).chain([&files.log]) {
-            if fs.exists(path) {
+            if fs.exists(path).map_err(|e| cannot_open(path, &e))? {
                 return Err(EngineError::Exists { path: path.display().to_string() });
             }
         }
@@ -111,7 +111,7 @@ impl Database {
         restored: bool,
     ) -> Result<Arc<Database>, EngineError> {
         let begun = clock::now_ns();
-        if !fs.exists(primary) {
+        if !fs.exists(primary).map_err(|e| cannot_open(primary, &e))? {
             return Err(cannot_open(primary, &io::Error::from(io::ErrorKind::NotFound)));
         }
         let lock = lock(&*fs, primary)?;
@@ -261,8 +261,10 @@ impl Database {
         let lock = lock(fs, &primary.path)?;
         let beside = [doublewrite_of(&primary.path)];
         let all = files.data.iter().map(|f| &f.path).chain([&files.log]).chain(&beside);
-        for path in all.filter(|p| fs.exists(p)) {
-            fs.remove(path).map_err(|e| cannot_open(path, &e))?;
+        for path in all {
+            if fs.exists(path).map_err(|e| cannot_open(path, &e))? {
+                fs.remove(path).map_err(|e| cannot_open(path, &e))?;
+            }
         }
         drop(lock);
         let _ = fs.remove(&lock_of(&primary.path));
@@ -272,7 +274,7 @@ impl Database {
     /// ALTER DATABASE ADD FILE (and with it a filegroup, when its number is new). Durable at return. Suspends.
     pub fn add_file(&self, file: DataFile) -> Result<(), EngineError> {
         self.check()?;
-        if self.fs.exists(&file.path)
+        if self.fs.exists(&file.path).map_err(|e| cannot_open(&file.path, &e))?
             || self.boot.lock().data.iter().any(|f| f.file_id == file.file_id)
         {
             return Err(EngineError::Exists { path: file.path.display().to_string() });

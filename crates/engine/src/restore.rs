@@ -126,13 +126,13 @@ pub fn restore_database(
     fs.create_dir_all(&folder).map_err(|e| cannot_open(&folder, &e))?;
     let _lock = lock(&*fs, &primary.path)?;
     for path in boot.data.iter().map(|f| &f.path).chain([&boot.log]) {
-        if fs.exists(path) {
+        if fs.exists(path).map_err(|e| cannot_open(path, &e))? {
             return Err(EngineError::Exists { path: path.display().to_string() });
         }
     }
     // Copies of another database's pages must not repair this one's.
     let doublewrite = doublewrite_of(&primary.path);
-    if fs.exists(&doublewrite) {
+    if fs.exists(&doublewrite).map_err(|e| cannot_open(&doublewrite, &e))? {
         fs.remove(&doublewrite).map_err(|e| cannot_open(&doublewrite, &e))?;
     }
     let mut uuid = [0; 16];
@@ -226,10 +226,10 @@ pub fn restore_log(
                     max_bytes: facts.max_bytes,
                 };
                 // Left by an attempt that was cut short, before anybody knew of it.
-                if fs.exists(&file.path) && is_ours(&*fs, &file, opened.database_uuid) {
+                let there = fs.exists(&file.path).map_err(io(&file.path))?;
+                if there && is_ours(&*fs, &file, opened.database_uuid) {
                     fs.remove(&file.path).map_err(io(&file.path))?;
-                }
-                if fs.exists(&file.path) {
+                } else if there {
                     return Err(EngineError::Exists { path: file.path.display().to_string() });
                 }
                 let made = make_data_file(&*fs, &file, opened.database_uuid, Vec::new())?;

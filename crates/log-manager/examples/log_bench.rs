@@ -182,8 +182,8 @@ impl FileSystem for NullFs {
     fn open(&self, _: &Path, _: OpenOptions) -> io::Result<Arc<dyn File>> {
         Ok(Arc::new(NullFile(AtomicU64::new(0))))
     }
-    fn exists(&self, _: &Path) -> bool {
-        false
+    fn exists(&self, _: &Path) -> io::Result<bool> {
+        Ok(false)
     }
     fn remove(&self, _: &Path) -> io::Result<()> {
         Ok(())

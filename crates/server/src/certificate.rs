@@ -79,7 +79,8 @@ pub(crate) fn load(origin: &Origin, unix_s: i64) -> Result<Tls, CertificateError
         Origin::Files { certificate, key } => read(certificate, key, unix_s),
         Origin::Folder(folder) => {
             let (certificate, key) = (folder.join(CERTIFICATE_FILE), folder.join(KEY_FILE));
-            let made = match (certificate.exists(), key.exists()) {
+            let there = |path: &Path| path.try_exists().map_err(|error| refuse(path, error));
+            let made = match (there(&certificate)?, there(&key)?) {
                 (true, true) => false,
                 (true, false) => {
                     return Err(refuse(
@@ -194,7 +195,12 @@ fn write(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
     file.set_permissions(fs::Permissions::from_mode(mode))?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    fs::rename(&unfinished, path)
+    fs::rename(&unfinished, path)?;
+    // Clients that trust this certificate meet it again after a loss of power.
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => fs::File::open(folder)?.sync_all(),
+        _ => fs::File::open(".")?.sync_all(),
+    }
 }
 
 #[cfg(test)]

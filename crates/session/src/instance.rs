@@ -71,7 +71,7 @@ impl<'a> Making<'a> {
     /// Removes what an unfinished making has left.
     fn of_master(config: &'a InstanceConfig, files: &DbFiles) -> Result<Making<'a>, OpenError> {
         let making = Making { config, mark: config.data_dir.join("master.making") };
-        if config.fs.exists(&making.mark) {
+        if config.fs.exists(&making.mark).map_err(|e| making.refuse(e))? {
             // Some of its files may be missing.
             let _ = Database::remove(&*config.fs, files);
         }
@@ -88,7 +88,7 @@ impl<'a> Making<'a> {
     /// `master` is whole. Durable on return.
     fn end(&self) -> Result<(), OpenError> {
         let fs = &self.config.fs;
-        if !fs.exists(&self.mark) {
+        if !fs.exists(&self.mark).map_err(|e| self.refuse(e))? {
             return Ok(());
         }
         let gone = fs.remove(&self.mark);
@@ -189,7 +189,7 @@ impl Instance {
         let master_path = config.data_dir.join("master.mdf");
         let files = DbFiles::named(&config.data_dir, "master");
         let making = Making::of_master(config, &files)?;
-        let fresh = !config.fs.exists(&master_path);
+        let fresh = !config.fs.exists(&master_path).map_err(|e| making.refuse(e))?;
         if fresh {
             making.begin()?;
         }

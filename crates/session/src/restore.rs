@@ -200,9 +200,11 @@ impl Job<'_> {
                 def
             }
         };
-        for path in places.values().filter(|p| self.instance.config.fs.exists(p)) {
-            let gone = self.instance.config.fs.remove(path);
-            gone.map_err(|e| cannot_write(path, &e))?;
+        let fs = &self.instance.config.fs;
+        for path in places.values() {
+            if fs.exists(path).map_err(|e| cannot_write(path, &e))? {
+                fs.remove(path).map_err(|e| cannot_write(path, &e))?;
+            }
         }
         let place = |f: &FileFacts| places.get(&f.file_id).cloned().unwrap_or_default();
         let request = RestoreRequest {
@@ -352,7 +354,8 @@ impl Job<'_> {
                     ),
                 ));
             }
-            if config.fs.exists(path) && !replace && !existing.is_some_and(belongs) {
+            let there = config.fs.exists(path).map_err(|e| cannot_write(path, &e))?;
+            if there && !replace && !existing.is_some_and(belongs) {
                 return Err(SqlError::new(
                     3142,
                     16,

@@ -223,7 +223,7 @@ fn a_failed_restore_of_a_new_database_leaves_nothing() {
     fs.damage(Path::new("/data/shop.bak"), len / 2).unwrap();
     refused(&instance, "RESTORE DATABASE shop FROM DISK = 'shop.bak'", &[3189, 3013]);
     refused(&instance, "USE shop", &[911]);
-    assert!(!fs.exists(Path::new("/data/shop.mdf")));
+    assert!(!fs.exists(Path::new("/data/shop.mdf")).expect("looked for"));
     fs.damage(Path::new("/data/shop.bak"), len / 2).unwrap();
     fine(&instance, &["RESTORE DATABASE shop FROM DISK = 'shop.bak'"]);
     assert_eq!(number(&fine(&instance, COUNT)), 2);

@@ -125,7 +125,10 @@ fn what_is_no_data_folder_is_refused() {
     drop(file);
     let error = Instance::open(config(&fs)).err().expect("zeros are no database");
     assert!(matches!(error, OpenError::Database { .. }), "{error}");
-    assert!(fs.exists(Path::new("/data/master.mdf")), "what is not ours is left alone");
+    assert!(
+        fs.exists(Path::new("/data/master.mdf")).expect("looked for"),
+        "what is not ours is left alone"
+    );
 }
 
 /// Breaks at the first row.

@@ -43,7 +43,7 @@ pub fn restore(
     model: &Model,
     rng: &mut Prng,
 ) -> Result<Option<u64>, String> {
-    if !fs.exists(Path::new(MEDIA)) {
+    if !fs.exists(Path::new(MEDIA)).map_err(|e| e.to_string())? {
         return Ok(None);
     }
     let said = |e: backup::BackupError| format!("the backup file: {e}");
