@@ -4,6 +4,7 @@
 //! runs, stops at the first failure and exits non-zero.
 
 mod drivers;
+mod faults;
 mod fuzz;
 mod kill;
 mod report;
@@ -29,7 +30,7 @@ enum Command {
     Tidy,
     /// Everything a change must pass; CI runs this and nothing else.
     Test {
-        /// Leave out the crash, kill, fuzz, browser and driver runs.
+        /// Leave out the crash, kill, fault, fuzz, browser and driver runs.
         #[arg(long)]
         quick: bool,
     },
@@ -54,6 +55,25 @@ enum Command {
         #[arg(long, default_value_t = 20)]
         cycles: u32,
         #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Power cuts under the real binary, on a FUSE file system that forgets what was not synced.
+    Powercut {
+        #[arg(long, default_value_t = 50)]
+        cases: u64,
+        /// 25 cases share a disk: a range begins at a multiple of it.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// `ext4`: a real ext4 on a disk that forgets.
+        #[arg(long)]
+        on: Option<String>,
+    },
+    /// Every kind of request to the file system, and every system-call site of the real binary, fails once.
+    Faults {
+        /// Every error at several of each, not one.
+        #[arg(long)]
+        all: bool,
+        #[arg(long, default_value_t = 0)]
         seed: u64,
     },
     /// Real clients against `millrace serve`: pymssql, python-tds, pyodbc, mssql-python, tedious, go-mssqldb,
@@ -132,6 +152,8 @@ fn main() {
         Command::Crash { cases, seed } => crash(cases, seed),
         Command::Bitflip { cases, seed } => bitflip(cases, seed),
         Command::Kill { cycles, seed } => kill::run(cycles, seed),
+        Command::Powercut { cases, seed, on } => faults::powercut(cases, seed, on.as_deref()),
+        Command::Faults { all, seed } => faults::faults(all, seed),
         Command::Drivers { only, scenario, server, certificate, dev, build_only } => {
             drivers::run(&drivers::Options {
                 only,
@@ -179,6 +201,7 @@ fn test(quick: bool) -> Result<(), Failure> {
         crash(5_000, 1)?;
         bitflip(2_000, 1)?;
         kill::run(20, 1)?;
+        faults::short()?;
         histories(20_000, 1)?;
         fuzz::run(20)?;
         report::run(false, None)?;

@@ -1,0 +1,282 @@
+//! The load that checks itself. Each session changes rows of its own; the driver keeps what they must be.
+//!
+//! A session is sequential, so what a restart may show of it is one of few states: the one after its last transaction
+//! whose durability was promised, or after any of those that follow, in order (one on its way, or, with delayed
+//! durability, several acknowledged ones too). Anything else is a fault of the server:
+//!
+//! - *lost*: a row that every allowed state has, or an older value of it than any allows;
+//! - *resurrected*: a row that no allowed state has (rolled back, deleted, never sent);
+//! - *torn*: one side of a pair without the other, or rows and counter of different states.
+
+mod account;
+mod names;
+
+pub use account::Account;
+pub use names::Names;
+
+use crate::server::{Desk, Door};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use stdx::Prng;
+use types::Value;
+
+/// What went wrong, counted, with the details of each.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    pub lost: u64,
+    pub resurrected: u64,
+    pub torn: u64,
+    /// Anything else that must not be: a server that does not start, a statement that fails.
+    pub other: u64,
+    pub details: Vec<String>,
+    /// Transactions and statements whose success was told.
+    pub acknowledged: u64,
+    /// Acknowledged with delayed durability and gone, as allowed.
+    pub delayed_gone: u64,
+    /// On their way at the end, and there afterwards.
+    pub unanswered_there: u64,
+}
+
+impl Tally {
+    pub fn odd(&self) -> u64 {
+        self.lost + self.resurrected + self.torn + self.other
+    }
+
+    pub fn other(&mut self, what: String) {
+        self.other += 1;
+        self.details.push(what);
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "acknowledged {}, unanswered and there {}, delayed and gone as allowed {}; lost {}, resurrected {}, \
+             torn {}, otherwise odd {}",
+            self.acknowledged,
+            self.unanswered_there,
+            self.delayed_gone,
+            self.lost,
+            self.resurrected,
+            self.torn,
+            self.other
+        )
+    }
+}
+
+/// One row as it should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    len: u32,
+    letter: u8,
+}
+
+/// What one session has in the database.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    rows: BTreeMap<u64, Row>,
+    /// The number of the last transaction.
+    counter: u64,
+}
+
+/// Everything that a driver knows.
+#[derive(Clone)]
+pub struct Ledger {
+    accounts: Vec<Account>,
+    names: Names,
+}
+
+const SESSIONS: u32 = 5;
+/// The last of them commits with delayed durability.
+const DELAYED: u32 = SESSIONS;
+
+impl Default for Ledger {
+    fn default() -> Ledger {
+        let accounts = (1..=SESSIONS).map(|id| Account::new(id, id == DELAYED)).collect();
+        Ledger { accounts, names: Names::default() }
+    }
+}
+
+const SET_UP: &[&str] = &[
+    "CREATE DATABASE Ledger",
+    "ALTER DATABASE Ledger SET DELAYED_DURABILITY = ALLOWED",
+    "USE Ledger",
+    "CREATE TABLE dbo.Entry (session int NOT NULL, number bigint NOT NULL, side int NOT NULL,
+         filler varchar(max) NOT NULL, letter char(1) NOT NULL,
+         CONSTRAINT PK_Entry PRIMARY KEY CLUSTERED (session, number, side))",
+    "CREATE INDEX IX_Letter ON dbo.Entry (letter, number)",
+    "CREATE TABLE dbo.Counter (session int NOT NULL PRIMARY KEY, number bigint NOT NULL)",
+];
+
+impl Ledger {
+    /// Makes the tables on an empty server.
+    pub fn set_up(&self, desk: &mut Desk) -> Result<(), String> {
+        for batch in SET_UP {
+            desk.run(batch).map_err(|error| format!("{batch}: {error}"))?;
+        }
+        for account in &self.accounts {
+            desk.run(&format!("INSERT dbo.Counter VALUES ({}, 0)", account.id()))?;
+        }
+        Ok(())
+    }
+
+    /// Begins the load: one thread a session. It ends when each has met an error, or been told to stop.
+    pub fn start(self, door: Door, random: &mut Prng) -> Load {
+        let Ledger { accounts, names } = self;
+        let shared = Arc::new(Signals {
+            stop: AtomicBool::new(false),
+            alive: AtomicUsize::new(accounts.len() + 1),
+            errors: Mutex::default(),
+        });
+        let threads = accounts
+            .into_iter()
+            .map(|mut account| {
+                let (shared, seed) = (shared.clone(), random.next_u64());
+                std::thread::spawn(move || {
+                    let ended = door.connect().and_then(|mut desk| {
+                        account.work(&mut desk, &mut Prng::new(seed), &shared.stop)
+                    });
+                    shared.end(&format!("session {}", account.id()), ended);
+                    account
+                })
+            })
+            .collect();
+        let (with, seed) = (shared.clone(), random.next_u64());
+        let mut names = names;
+        let churn = std::thread::spawn(move || {
+            let ended = door
+                .connect()
+                .and_then(|mut desk| names.work(&mut desk, &mut Prng::new(seed), &with.stop));
+            with.end("the session that makes and drops", ended);
+            names
+        });
+        Load { threads, churn, shared }
+    }
+
+    /// Holds what a server has against what it must have, and takes that as the truth from here on.
+    pub fn verify(&mut self, desk: &mut Desk, tally: &mut Tally) -> Result<(), String> {
+        desk.run("USE Ledger")?;
+        let mut states: BTreeMap<u64, State> = BTreeMap::new();
+        for row in numbers(desk, "SELECT session, number FROM dbo.Counter")? {
+            let [session, number] = row[..] else { return Err("two columns".to_owned()) };
+            states.entry(session).or_default().counter = number;
+        }
+        let mut sides: BTreeMap<(u64, u64), (u64, Row)> = BTreeMap::new();
+        let query = "SELECT session, number, side, LEN(filler), ASCII(letter),
+             CASE WHEN filler = REPLICATE(CONVERT(varchar(max), letter), LEN(filler)) THEN 1 ELSE 0 END
+             FROM dbo.Entry";
+        for row in numbers(desk, query)? {
+            let [session, number, side, len, letter, whole] = row[..] else {
+                return Err("six columns".to_owned());
+            };
+            let row = Row { len: len as u32, letter: letter as u8 };
+            if whole != 1 {
+                tally.torn += 1;
+                tally.details.push(format!("the value of ({session}, {number}, {side}) is torn"));
+            }
+            let (seen, first) = sides.entry((session, number)).or_insert((0, row));
+            *seen |= 1 << side;
+            if *first != row {
+                tally.torn += 1;
+                tally.details.push(format!("the sides of ({session}, {number}) differ"));
+            }
+        }
+        for ((session, number), (seen, row)) in sides {
+            if seen != 0b11 {
+                tally.torn += 1;
+                tally.details.push(format!("({session}, {number}) has one side"));
+            }
+            states.entry(session).or_default().rows.insert(number, row);
+        }
+        for account in &mut self.accounts {
+            let state = states.remove(&u64::from(account.id())).unwrap_or_default();
+            account.settle(state, tally);
+        }
+        for session in states.keys() {
+            tally.resurrected += 1;
+            tally.details.push(format!("rows of session {session}, which there never was"));
+        }
+        self.names.verify(desk, tally)
+    }
+
+    /// What the server itself says of its pages, indexes and allocation.
+    pub fn check(&self, desk: &mut Desk, tally: &mut Tally) {
+        for database in ["Ledger", "master"] {
+            if let Err(error) = desk.run(&format!("DBCC CHECKDB ({database}) WITH NO_INFOMSGS")) {
+                tally.other(format!("CHECKDB of {database}: {error}"));
+            }
+        }
+    }
+}
+
+struct Signals {
+    stop: AtomicBool,
+    alive: AtomicUsize,
+    errors: Mutex<Vec<String>>,
+}
+
+impl Signals {
+    fn end(&self, who: &str, ended: Result<(), String>) {
+        if let Err(error) = ended {
+            self.errors.lock().push(format!("{who}: {error}"));
+        }
+        self.alive.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// A load under way.
+pub struct Load {
+    threads: Vec<JoinHandle<Account>>,
+    churn: JoinHandle<Names>,
+    shared: Arc<Signals>,
+}
+
+impl Load {
+    /// Some session has not met an error.
+    pub fn alive(&self) -> bool {
+        self.shared.alive.load(Ordering::Acquire) > 0
+    }
+
+    /// No session begins anything more.
+    pub fn stop(&self) {
+        self.shared.stop.store(true, Ordering::Release);
+    }
+
+    /// What the sessions were told so far, in the order of their ends.
+    pub fn errors(&self) -> Vec<String> {
+        self.shared.errors.lock().clone()
+    }
+
+    /// The sessions end when they are stopped or their server is gone.
+    pub fn join(self) -> Ledger {
+        let accounts =
+            self.threads.into_iter().map(|t| t.join().expect("a session does not panic"));
+        let accounts = accounts.collect();
+        Ledger { accounts, names: self.churn.join().expect("the session does not panic") }
+    }
+}
+
+/// A result set of whole numbers.
+fn numbers(desk: &mut Desk, query: &str) -> Result<Vec<Vec<u64>>, String> {
+    let answer = desk.run(query).map_err(|error| format!("{query}: {error}"))?;
+    let set = answer.sets.into_iter().next().ok_or("no result set")?;
+    let number =
+        |value: &Value| text(value).parse().map_err(|_| format!("{query}: {value:?} is no number"));
+    set.rows.iter().map(|row| row.iter().map(number).collect()).collect()
+}
+
+/// A result set of one column of names.
+fn words(desk: &mut Desk, query: &str) -> Result<BTreeSet<String>, String> {
+    let answer = desk.run(query).map_err(|error| format!("{query}: {error}"))?;
+    let set = answer.sets.into_iter().next().ok_or("no result set")?;
+    Ok(set.rows.iter().filter_map(|row| row.first()).map(text).collect())
+}
+
+fn text(value: &Value) -> String {
+    types::format::shell(value, value.natural_type())
+}

@@ -1,0 +1,211 @@
+//! `millrace serve` as a process: started, waited for, killed, its last words kept.
+
+use client::{Address, Connection, Encrypt};
+use executor::Collected;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tds::login7::Password;
+
+const LINES_KEPT: usize = 100;
+/// Not a secret: the server lives for one test, on loopback.
+const PASSWORD: &str = "Fault-tests-1!";
+
+/// How to start a server.
+#[derive(Clone)]
+pub struct Recipe {
+    pub binary: PathBuf,
+    pub data: PathBuf,
+}
+
+/// A server that was started, and perhaps listens.
+pub struct Server {
+    child: Child,
+    lines: Arc<Mutex<VecDeque<String>>>,
+    reader: Option<JoinHandle<()>>,
+    ready: Receiver<u16>,
+    port: u16,
+}
+
+/// What became of a start.
+pub enum Start {
+    Ready,
+    /// It ended by itself.
+    Ended(ExitStatus),
+    /// `give_up` said so, or the time was over.
+    NotYet,
+}
+
+impl Recipe {
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command
+            .args(["serve", "--listen", "127.0.0.1:0", "--memory", "32", "--data"])
+            .arg(&self.data)
+            .env("MILLRACE_SA_PASSWORD", PASSWORD)
+            .env("RUST_BACKTRACE", "0");
+        command
+    }
+
+    pub fn start(&self) -> std::io::Result<Server> {
+        Server::of(self.command())
+    }
+}
+
+impl Server {
+    pub fn of(mut command: Command) -> std::io::Result<Server> {
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+        let errors = child.stderr.take().expect("it is piped");
+        let lines: Arc<Mutex<VecDeque<String>>> = Arc::default();
+        let (kept, (tell, ready)) = (lines.clone(), channel());
+        let reader = std::thread::spawn(move || {
+            let mut port = 0;
+            for line in BufReader::new(errors).lines().map_while(Result::ok) {
+                if let Some((_, address)) = line.split_once("listening address=127.0.0.1:") {
+                    port = address.trim().parse().unwrap_or(0);
+                }
+                if line.contains(" ready milliseconds=") {
+                    let _ = tell.send(port);
+                }
+                let mut kept = kept.lock();
+                if kept.len() == LINES_KEPT {
+                    kept.pop_front();
+                }
+                kept.push_back(line);
+            }
+        });
+        Ok(Server { child, lines, reader: Some(reader), ready, port: 0 })
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until it serves, it ends, or `give_up`.
+    pub fn wait_ready(&mut self, most: Duration, give_up: impl Fn() -> bool) -> Start {
+        let until = Instant::now() + most;
+        loop {
+            if let Ok(port) = self.ready.recv_timeout(Duration::from_millis(2)) {
+                self.port = port;
+                return Start::Ready;
+            }
+            if let Some(status) = self.ended() {
+                return Start::Ended(status);
+            }
+            if give_up() || Instant::now() > until {
+                return Start::NotYet;
+            }
+        }
+    }
+
+    /// How it ended, if it did.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// Where it listens.
+    pub fn door(&self) -> Door {
+        Door(self.port)
+    }
+
+    /// SIGKILL, and buried.
+    pub fn kill(&mut self) -> Option<ExitStatus> {
+        let _ = self.child.kill();
+        let status = self.child.wait().ok();
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+        status
+    }
+
+    /// SIGTERM, and its end within `most`.
+    pub fn stop(&mut self, most: Duration) -> Option<ExitStatus> {
+        // SAFETY: a plain system call; the child is ours and not buried yet.
+        unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) };
+        let until = Instant::now() + most;
+        while Instant::now() < until {
+            if let Some(status) = self.ended() {
+                self.kill();
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        None
+    }
+
+    /// What it printed last.
+    pub fn last_words(&self) -> String {
+        self.lines.lock().iter().map(|line| format!("    {line}\n")).collect()
+    }
+
+    /// Whether it panicked. std's own refusals (no memory for a guard page, say) are told as panics too, from its own
+    /// source: they are messages.
+    pub fn panicked(&self) -> bool {
+        let of_ours =
+            |line: &String| line.contains("panicked at") && !line.contains("panicked at /rustc/");
+        self.lines.lock().iter().any(of_ours)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Where a server listens.
+#[derive(Clone, Copy, Debug)]
+pub struct Door(u16);
+
+impl Door {
+    pub fn connect(self) -> Result<Desk, String> {
+        let address = Address {
+            host: "127.0.0.1".to_owned(),
+            port: self.0,
+            user: "sa".to_owned(),
+            password: Some(Password::new(PASSWORD)),
+            database: None,
+            encrypt: Encrypt::No,
+            certificate: None,
+            trust_any: false,
+        };
+        Connection::open(&address, "faults").map(Desk).map_err(|error| error.to_string())
+    }
+}
+
+/// A connection that runs batches.
+pub struct Desk(Connection<TcpStream>);
+
+impl Desk {
+    /// Runs a batch; an error of T-SQL or of the connection is an `Err`.
+    pub fn run(&mut self, batch: &str) -> Result<Collected, String> {
+        let mut sink = Collected::default();
+        self.0.execute(batch, &mut sink).map_err(|error| error.to_string())?;
+        match sink.messages.iter().find(|message| message.is_error()) {
+            None => Ok(sink),
+            Some(message) => Err(message.to_string()),
+        }
+    }
+}
+
+/// The release binary, or the one that MILLRACE_BINARY names.
+pub fn binary() -> PathBuf {
+    if let Some(named) = std::env::var_os("MILLRACE_BINARY") {
+        return named.into();
+    }
+    target().join("release/millrace")
+}
+
+/// Where cargo puts what it builds.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from)
+}
