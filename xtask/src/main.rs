@@ -202,6 +202,7 @@ fn test(quick: bool) -> Result<(), Failure> {
         bitflip(2_000, 1)?;
         kill::run(20, 1)?;
         faults::short()?;
+
         histories(20_000, 1)?;
         fuzz::run(20)?;
         report::run(false, None)?;

@@ -315,3 +315,17 @@ fn what_is_on_its_way_is_listed() {
     assert!(file.stats().pending.is_empty());
     assert_eq!(file.stats().writes, 1);
 }
+
+#[test]
+fn what_cannot_be_looked_at_is_not_absent() {
+    let fs = RealFs::new(IoMode::Threads).expect("threads are always there");
+    let folder = std::env::temp_dir().join(format!("millrace-exists-{}", std::process::id()));
+    assert!(!fs.exists(&folder.join("a/b")).expect("looked for"));
+    fs.create_dir_all(&folder.join("a/b")).expect("made");
+    fs.create_dir_all(&folder.join("a/b")).expect("made before");
+    assert!(fs.exists(&folder.join("a/b")).expect("looked for"));
+    // A name that no file system takes.
+    let error = fs.exists(&folder.join("x".repeat(300))).expect_err("no answer");
+    assert_eq!(error.raw_os_error(), Some(libc::ENAMETOOLONG));
+    std::fs::remove_dir_all(&folder).expect("removed");
+}

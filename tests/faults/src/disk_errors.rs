@@ -16,8 +16,8 @@ use stdx::{Prng, mix64};
 
 /// The server has so long to start, and to end when asked; then it hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
-/// The load of one case.
-const LOAD: Duration = Duration::from_millis(350);
+/// The load of one case, at least; it ends when one of everything was done, too.
+const LOAD: Duration = Duration::from_millis(150);
 
 /// What to run, and where.
 pub struct Options {
@@ -41,7 +41,8 @@ pub struct Outcomes {
 
 /// A server's end or silence after a fault, judged.
 pub enum Verdict {
-    WentOn,
+    /// With what its sessions were told.
+    WentOn(Vec<String>),
     Stopped,
     Odd(String),
 }
@@ -57,9 +58,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
     mount.plan(None);
     let mut recorded = ledger.clone();
     let verdict = live(&recipe, &mut recorded, &mut Prng::new(options.seed));
-    if !matches!(verdict, Verdict::WentOn) {
-        return Err("the run without faults did not end well".to_owned());
-    }
+    without_faults(verdict)?;
     let mut outcomes = Outcomes::default();
     let mut random = Prng::new(mix64(options.seed));
     let mut sites = Vec::new();
@@ -90,7 +89,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
         outcomes.tried += u64::from(mount.fired());
         let before = outcomes.tally.odd();
         match &verdict {
-            Verdict::WentOn => outcomes.went_on += 1,
+            Verdict::WentOn(_) => outcomes.went_on += 1,
             Verdict::Stopped => outcomes.stopped += 1,
             Verdict::Odd(what) => outcomes.tally.other(what.clone()),
         }
@@ -100,7 +99,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
         look_again(&recipe, &mut ledger, &mut outcomes.tally)?;
         if options.verbose || outcomes.tally.odd() > before {
             let what = match verdict {
-                Verdict::WentOn => "went on",
+                Verdict::WentOn(_) => "went on",
                 Verdict::Stopped => "stopped",
                 Verdict::Odd(_) => "odd",
             };
@@ -145,16 +144,24 @@ fn ways(asked: Asked) -> &'static [Failing] {
 
 /// A server with its tables and some rows, ended in order.
 pub fn prepare(mount: &Mount, recipe: &Recipe) -> Result<(Medium, Ledger), String> {
-    let mut ledger = Ledger::default();
+    let mut ledger = Ledger::default().with_tour();
     let mut server = recipe.start().map_err(|error| error.to_string())?;
     if !matches!(server.wait_ready(PATIENCE, || false), Start::Ready) {
         return Err(format!("no server on an empty disk\n{}", server.last_words()));
     }
     ledger.set_up(&mut server.door().connect()?)?;
     server.stop(PATIENCE).ok_or("the server does not end")?;
-    match live(recipe, &mut ledger, &mut Prng::new(0)) {
-        Verdict::WentOn => Ok((mount.snapshot(), ledger)),
-        _ => Err("the load without faults did not end well".to_owned()),
+    without_faults(live(recipe, &mut ledger, &mut Prng::new(0)))?;
+    Ok((mount.snapshot(), ledger))
+}
+
+/// What a run without faults must be.
+pub fn without_faults(verdict: Verdict) -> Result<(), String> {
+    match verdict {
+        Verdict::WentOn(told) if told.is_empty() => Ok(()),
+        Verdict::WentOn(told) => Err(format!("without a fault: {}", told.join("; "))),
+        Verdict::Stopped => Err("stopped without a fault".to_owned()),
+        Verdict::Odd(what) => Err(format!("without a fault: {what}")),
     }
 }
 
@@ -185,6 +192,10 @@ pub fn live_on(
     while load.alive() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(2));
     }
+    let until = Instant::now() + patience;
+    while !load.toured() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(2));
+    }
     load.stop();
     let until = Instant::now() + patience;
     while load.alive() && Instant::now() < until {
@@ -208,7 +219,7 @@ pub fn live_on(
         Some(status) => ended(&mut server, &status.to_string()),
         None => match server.stop(patience) {
             None => Verdict::Odd(format!("does not end when asked\n{}", server.last_words())),
-            Some(status) if status.success() && !server.panicked() => Verdict::WentOn,
+            Some(status) if status.success() && !server.panicked() => Verdict::WentOn(errors),
             Some(status) => ended(&mut server, &status.to_string()),
         },
     }

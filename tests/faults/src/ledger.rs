@@ -114,6 +114,12 @@ const SET_UP: &[&str] = &[
 ];
 
 impl Ledger {
+    /// From now on each load begins with one of everything that makes, grows, renames and removes files.
+    pub fn with_tour(mut self) -> Ledger {
+        self.names.tour = true;
+        self
+    }
+
     /// Makes the tables on an empty server.
     pub fn set_up(&self, desk: &mut Desk) -> Result<(), String> {
         for batch in SET_UP {
@@ -132,6 +138,7 @@ impl Ledger {
             stop: AtomicBool::new(false),
             alive: AtomicUsize::new(accounts.len() + 1),
             errors: Mutex::default(),
+            toured: AtomicBool::new(false),
         });
         let threads = accounts
             .into_iter()
@@ -149,9 +156,10 @@ impl Ledger {
         let (with, seed) = (shared.clone(), random.next_u64());
         let mut names = names;
         let churn = std::thread::spawn(move || {
-            let ended = door
-                .connect()
-                .and_then(|mut desk| names.work(&mut desk, &mut Prng::new(seed), &with.stop));
+            let ended = door.connect().and_then(|mut desk| {
+                names.work(&mut desk, &mut Prng::new(seed), &with.stop, &with.toured)
+            });
+            with.toured.store(true, Ordering::Release);
             with.end("the session that makes and drops", ended);
             names
         });
@@ -218,6 +226,7 @@ struct Signals {
     stop: AtomicBool,
     alive: AtomicUsize,
     errors: Mutex<Vec<String>>,
+    toured: AtomicBool,
 }
 
 impl Signals {
@@ -240,6 +249,11 @@ impl Load {
     /// Some session has not met an error.
     pub fn alive(&self) -> bool {
         self.shared.alive.load(Ordering::Acquire) > 0
+    }
+
+    /// The session that makes and drops has done one of everything, or has ended.
+    pub fn toured(&self) -> bool {
+        self.shared.toured.load(Ordering::Acquire)
     }
 
     /// No session begins anything more.

@@ -5,7 +5,9 @@
 //! without faults, and verifies. The server may go on, refuse a statement or a connection, or stop with a message;
 //! nothing acknowledged may be lost, nothing may hang, panic or run into a wild pointer.
 
-use crate::disk_errors::{Outcomes, PATIENCE, Verdict, live_on, look_again, prepare};
+use crate::disk_errors::{
+    Outcomes, PATIENCE, Verdict, live_on, look_again, prepare, without_faults,
+};
 use crate::ledger::Ledger;
 use crate::mount::Mount;
 use crate::server::{Recipe, Server, binary};
@@ -40,9 +42,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
     mount.restore(&disk);
     let mut recorded = ledger.clone();
     let verdict = traced(&recipe, &report, None, &mut recorded, options.seed)?;
-    if let Verdict::Odd(what) = &verdict {
-        return Err(format!("the traced run without faults: {what}"));
-    }
+    without_faults(verdict)?;
     let sites = read_report(&report).map_err(|error| format!("no report: {error}"))?;
     let symbols = Symbols::of(&recipe.binary)?;
     let mut random = Prng::new(mix64(options.seed));
@@ -65,7 +65,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
         outcomes.missed += u64::from(!fired);
         let before = outcomes.tally.odd();
         let word = match &verdict {
-            Verdict::WentOn => {
+            Verdict::WentOn(_) => {
                 outcomes.went_on += 1;
                 "went on"
             }

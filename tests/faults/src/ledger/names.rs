@@ -24,6 +24,8 @@ pub struct Names {
     unanswered: Option<Change>,
     next: u64,
     acknowledged: u64,
+    /// Begin with one of each.
+    pub tour: bool,
 }
 
 impl Names {
@@ -33,8 +35,13 @@ impl Names {
         desk: &mut Desk,
         random: &mut Prng,
         stop: &AtomicBool,
+        toured: &AtomicBool,
     ) -> Result<(), String> {
         desk.run("USE Ledger; SET NOCOUNT ON")?;
+        if self.tour {
+            self.look_around(desk)?;
+            toured.store(true, Ordering::Release);
+        }
         while !stop.load(Ordering::Acquire) {
             let count = |prefix: char| self.sure.iter().filter(|n| n.starts_with(prefix)).count();
             let (tables, databases) = (count('T'), count('D'));
@@ -89,6 +96,23 @@ impl Names {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// One of everything that makes, grows, renames and removes files.
+    fn look_around(&mut self, desk: &mut Desk) -> Result<(), String> {
+        let (table, database) = (self.new_name('T'), self.new_name('D'));
+        let batch = format!(
+            "CREATE TABLE dbo.{table} (id int NOT NULL PRIMARY KEY, filler char(2000) NOT NULL)"
+        );
+        self.change(desk, Change::Made(table.clone()), &batch)?;
+        desk.run("CHECKPOINT")?;
+        self.change(desk, Change::Made(database.clone()), &format!("CREATE DATABASE {database}"))?;
+        desk.run("BACKUP DATABASE Ledger TO DISK = 'tour.bak' WITH INIT")?;
+        desk.run("BACKUP DATABASE Ledger TO DISK = 'tour.bak' WITH NOINIT")?;
+        self.change(desk, Change::Dropped(database.clone()), &format!("DROP DATABASE {database}"))?;
+        self.change(desk, Change::Dropped(table.clone()), &format!("DROP TABLE dbo.{table}"))?;
+        desk.run("CHECKPOINT")?;
         Ok(())
     }
 
