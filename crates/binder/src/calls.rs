@@ -192,6 +192,9 @@ fn mentions_aggregate(e: &ast::Expr) -> bool {
         K::Unary { expr, .. } | K::IsNull { expr, .. } | K::Collate { expr, .. } => {
             mentions_aggregate(expr)
         }
+        K::Chain { first, rest } => {
+            mentions_aggregate(first) || rest.iter().any(|(_, e)| mentions_aggregate(e))
+        }
         K::Binary { left, right, .. } => mentions_aggregate(left) || mentions_aggregate(right),
         K::Cast(c) => mentions_aggregate(&c.expr),
         K::Case { operand, branches, otherwise } => {

@@ -49,6 +49,7 @@ impl Binder<'_> {
                 }
                 None => self.condition(e),
             },
+            K::Chain { first, rest } => self.chain(first, rest, line),
             K::Subquery(query) => {
                 let query = self.subquery(query, false)?;
                 let (ty, id) = (query.output[0].ty, &query.output);

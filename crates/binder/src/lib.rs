@@ -16,6 +16,7 @@
 
 mod aggregate;
 mod calls;
+mod chain;
 mod coerce;
 mod collate;
 mod context;

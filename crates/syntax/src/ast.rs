@@ -52,6 +52,17 @@ pub struct Batch {
     pub statements: Vec<Statement>,
 }
 
+impl Batch {
+    /// What in it is read and not carried out, by name, in order of the text; within blocks and bodies too.
+    pub fn unsupported(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        for statement in &self.statements {
+            statement.unsupported(&mut found);
+        }
+        found
+    }
+}
+
 /// An identifier: table, column, alias, label, type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ident {

@@ -296,7 +296,7 @@ impl Lexer<'_> {
                     self.line += 1;
                     self.at += 1;
                 }
-                b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
+                0x01..=b' ' => self.at += 1,
                 b'-' if self.byte(1) == b'-' => {
                     while self.at < self.bytes.len() && self.byte(0) != b'\n' {
                         self.at += 1;

@@ -14,6 +14,7 @@ mod expr;
 mod from;
 mod module;
 mod query;
+mod refused;
 mod security;
 mod server;
 mod statement;
@@ -544,7 +545,11 @@ impl<'a> Parser<'a> {
             }
         }
         let mut args = Vec::new();
-        if self.at_sym(Sym::LeftParen) {
+        if name == "xml" && self.at_sym(Sym::LeftParen) {
+            // A schema collection.
+            self.note_unsupported("xml of a schema collection");
+            self.skip_parens()?;
+        } else if self.at_sym(Sym::LeftParen) {
             self.at += 1;
             args = self.comma_list(|parser| {
                 if parser.eat_word("max") {

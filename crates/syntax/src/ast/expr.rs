@@ -39,6 +39,13 @@ pub enum ExprKind {
         /// Right operand.
         right: Box<Expr>,
     },
+    /// `a + b - c + ...`, a run too long for a tree of [`ExprKind::Binary`]: from left to right.
+    Chain {
+        /// The first operand.
+        first: Box<Expr>,
+        /// The others, each with the operator before it: `+`, `-`, `&`, `|`, `^`.
+        rest: Vec<(BinaryOp, Expr)>,
+    },
     /// `x [NOT] LIKE p [ESCAPE e]`.
     Like {
         /// NOT LIKE.
@@ -223,6 +230,12 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
+    /// `+`, `-`, and the bitwise operators, which bind alike.
+    pub fn is_additive(self) -> bool {
+        use BinaryOp::{Add, BitAnd, BitOr, BitXor, Sub};
+        matches!(self, Add | Sub | BitAnd | BitOr | BitXor)
+    }
+
     /// `=`, `<>`, `<`, `<=`, `>`, `>=`.
     pub fn is_comparison(self) -> bool {
         use BinaryOp::*;

@@ -42,6 +42,16 @@ pub enum FunctionReturns {
     },
 }
 
+impl FunctionReturns {
+    /// What its body does; nothing where a query stands alone.
+    pub fn statements(&self) -> &[Statement] {
+        match self {
+            FunctionReturns::Scalar { body, .. } | FunctionReturns::Table { body, .. } => body,
+            FunctionReturns::Inline(_) => &[],
+        }
+    }
+}
+
 /// CREATE, ALTER, CREATE OR ALTER TRIGGER on a table or view. The text of the definition is the whole batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateTrigger {

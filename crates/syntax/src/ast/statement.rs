@@ -11,6 +11,34 @@ pub struct Statement {
     pub span: Span,
 }
 
+impl Statement {
+    /// Adds the names of what in it is read and not carried out.
+    pub(super) fn unsupported<'a>(&'a self, found: &mut Vec<&'a str>) {
+        let mut each = |statements: &'a [Statement]| {
+            statements.iter().for_each(|statement| statement.unsupported(found));
+        };
+        match &self.kind {
+            StatementKind::Unsupported { what } => found.push(what),
+            StatementKind::If { then, otherwise, .. } => {
+                each(std::slice::from_ref(&**then));
+                if let Some(otherwise) = otherwise {
+                    each(std::slice::from_ref(&**otherwise));
+                }
+            }
+            StatementKind::While { body, .. } => each(std::slice::from_ref(&**body)),
+            StatementKind::Block(statements) => each(statements),
+            StatementKind::TryCatch { body, handler } => {
+                each(body);
+                each(handler);
+            }
+            StatementKind::CreateProcedure(procedure) => each(&procedure.body),
+            StatementKind::CreateTrigger(trigger) => each(&trigger.body),
+            StatementKind::CreateFunction(function) => each(function.returns.statements()),
+            _ => {}
+        }
+    }
+}
+
 /// The kinds of statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StatementKind {

@@ -77,6 +77,10 @@ impl Parser<'_> {
     }
 
     fn backup_device(&mut self) -> ParseResult<Expr> {
+        if self.kind() == TokenKind::Variable {
+            // A logical backup device by a variable.
+            return self.value();
+        }
         if self.kind() == TokenKind::Word && !self.at_word("URL") && !self.at_word("TAPE") {
             // A logical backup device.
             return self.name_as_text();

@@ -5,6 +5,13 @@ use super::*;
 impl Parser<'_> {
     pub(super) fn create_database(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
+        for (word, next) in
+            [("AUDIT", "SPECIFICATION"), ("ENCRYPTION", "KEY"), ("SCOPED", "CREDENTIAL")]
+        {
+            if self.at_word(word) && self.word_ahead(1, next) {
+                return self.skip_statement(&format!("CREATE DATABASE {word} {next}"));
+            }
+        }
         let mut database = CreateDatabase {
             name: self.ident()?,
             filegroups: Vec::new(),
@@ -165,7 +172,9 @@ impl Parser<'_> {
 
     pub(super) fn alter_database(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
-        if self.at_word("SCOPED") || self.at_word("AUDIT") {
+        let encryption =
+            self.at_word("ENCRYPTION") && self.kind_ahead(1) == TokenKind::Key(Kw::Key);
+        if self.at_word("SCOPED") || self.at_word("AUDIT") || encryption {
             let what = format!("ALTER DATABASE {}", self.any_word()?);
             return self.skip_statement(&what);
         }
@@ -296,11 +305,19 @@ impl Parser<'_> {
                 while self.kind() == TokenKind::Word && equals {
                     word = format!("{word} {}", self.any_word()?);
                 }
+                // HISTORY_TABLE = dbo.t
+                while equals && self.eat_sym(Sym::Dot) {
+                    word = format!("{word}.{}", self.lenient_ident()?.value);
+                }
                 OptionValue::Word(word)
             }
             TokenKind::Key(Kw::Full) => {
                 self.at += 1;
                 OptionValue::Word("FULL".into())
+            }
+            _ if equals && self.at_name() => {
+                let name = self.object_name()?;
+                OptionValue::Word(name.span.text(self.text).to_string())
             }
             _ if equals && matches!(self.kind(), TokenKind::Key(_)) => {
                 OptionValue::Word(self.any_word()?)
@@ -326,6 +343,11 @@ impl Parser<'_> {
             }
             _ => OptionValue::None,
         };
+        if self.at_kw(Kw::On) && self.word_ahead(1, "PARTITIONS") {
+            self.note_unsupported("options of PARTITIONS");
+            self.at += 2;
+            self.skip_parens()?;
+        }
         Ok(DatabaseOption { name, value, span: self.span_from(start) })
     }
 

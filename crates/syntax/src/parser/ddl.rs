@@ -36,6 +36,7 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Function) => self.create_function(CreateMode::Create, start),
             TokenKind::Key(Kw::Trigger) => self.create_trigger(CreateMode::Create, start),
             _ if self.word_ahead(0, "TYPE") => self.create_type(),
+            _ if self.at_word("COLUMNSTORE") => self.create_index(),
             _ => match self.principal(Kw::Create)? {
                 Some(statement) => Ok(statement),
                 None => self.unsupported_object("CREATE"),
@@ -136,11 +137,27 @@ impl Parser<'_> {
             }
         };
         self.at += 1;
+        if kind == DropKind::Database {
+            for (word, next) in
+                [("AUDIT", "SPECIFICATION"), ("ENCRYPTION", "KEY"), ("SCOPED", "CREDENTIAL")]
+            {
+                if self.at_word(word) && self.word_ahead(1, next) {
+                    return self.skip_statement(&format!("DROP DATABASE {word} {next}"));
+                }
+            }
+        }
         let if_exists = self.if_exists()?;
         let names = self.comma_list(|parser| {
             let name = parser.object_name()?;
             if kind == DropKind::Index && parser.eat_kw(Kw::On) {
                 let table = parser.object_name()?;
+                if parser.at_kw(Kw::With)
+                    && parser.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen)
+                {
+                    // ONLINE, MAXDOP and MOVE TO change nothing here.
+                    parser.at += 1;
+                    parser.skip_parens()?;
+                }
                 return Ok(ObjectName {
                     server: None,
                     database: table.schema,
@@ -170,7 +187,11 @@ impl Parser<'_> {
     fn create_table(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
         let name = self.object_name()?;
-        let definition = self.table_definition()?;
+        let filetable = self.refused_table_tail()?;
+        let definition = match filetable && !self.at_sym(Sym::LeftParen) {
+            true => TableDefinition::default(),
+            false => self.table_definition()?,
+        };
         let mut table =
             CreateTable { name, definition, filegroup: None, textimage: None, options: Vec::new() };
         loop {
@@ -183,7 +204,7 @@ impl Parser<'_> {
             {
                 self.at += 1;
                 table.options = self.option_list()?;
-            } else {
+            } else if !self.refused_table_tail()? {
                 return Ok(StatementKind::CreateTable(Box::new(table)));
             }
         }
@@ -229,6 +250,7 @@ impl Parser<'_> {
                 let index = self.inline_index(None)?;
                 definition.indexes.push(index);
             }
+            _ if self.refused_table_element()? => {}
             _ => {
                 let column = self.column_definition()?;
                 definition.columns.push(column);
@@ -277,7 +299,7 @@ impl Parser<'_> {
             if self.eat_word("SPARSE") {
                 return Ok(true);
             }
-            return Ok(false);
+            return self.refused_column_attribute();
         };
         match kw {
             Kw::Null => {
@@ -288,6 +310,8 @@ impl Parser<'_> {
                 self.at += 1;
                 if self.eat_kw(Kw::For) {
                     self.expect_kw(Kw::Replication)?;
+                } else if self.eat_word("ENFORCED") {
+                    self.note_unsupported("NOT ENFORCED");
                 } else {
                     self.expect_kw(Kw::Null)?;
                     column.nullable = Some(false);
@@ -337,11 +361,16 @@ impl Parser<'_> {
         if !negative {
             self.eat_sym(Sym::Plus);
         }
-        if self.kind() != TokenKind::Integer {
-            return Err(self.unexpected());
-        }
-        let token = self.advance();
-        let digits = self.token_text(token);
+        let token = self.token();
+        let digits = match token.kind {
+            TokenKind::Integer => self.token_text(token),
+            // `IDENTITY (1., 1.)`
+            TokenKind::Decimal if self.token_text(token).ends_with('.') => {
+                self.token_text(token).trim_end_matches('.')
+            }
+            _ => return Err(self.unexpected()),
+        };
+        self.at += 1;
         Ok(if negative { format!("-{digits}") } else { digits.to_string() })
     }
 
@@ -403,6 +432,23 @@ impl Parser<'_> {
 
     /// PRIMARY KEY, UNIQUE, CHECK, [FOREIGN KEY] REFERENCES; column lists may be missing.
     fn constraint_kind(&mut self) -> ParseResult<ConstraintKind> {
+        if self.at_word("CONNECTION") && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+            self.note_unsupported("CONNECTION constraints of edge tables");
+            self.at += 1;
+            self.skip_parens()?;
+            while self.eat_kw(Kw::On) {
+                self.expect_kw(Kw::Delete)?;
+                let action = self.any_word()?;
+                if action == "NO" {
+                    self.any_word()?;
+                }
+            }
+            let kind = ExprKind::Literal(Literal::Null);
+            let expr = Box::new(Expr { kind, span: self.token().span });
+            let kind = ExprKind::IsNull { negated: false, expr };
+            let condition = Expr { kind, span: self.token().span };
+            return Ok(ConstraintKind::Check { condition });
+        }
         let TokenKind::Key(kw) = self.kind() else { return Err(self.unexpected()) };
         match kw {
             Kw::Primary | Kw::Unique => {
@@ -415,6 +461,10 @@ impl Parser<'_> {
                 let columns =
                     if self.at_sym(Sym::LeftParen) { self.index_columns()? } else { Vec::new() };
                 let (options, filegroup) = self.index_tail()?;
+                if self.at_kw(Kw::Not) && self.word_ahead(1, "ENFORCED") {
+                    self.note_unsupported("NOT ENFORCED");
+                    self.at += 2;
+                }
                 let primary = kw == Kw::Primary;
                 Ok(ConstraintKind::Key { primary, clustered, hash, columns, options, filegroup })
             }
@@ -494,9 +544,13 @@ impl Parser<'_> {
             if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
                 self.at += 1;
                 options = self.option_list()?;
-            } else if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Key(Kw::Fillfactor) {
+            } else if self.at_kw(Kw::With) && self.at_old_option(1) {
                 self.at += 1;
                 options.push(self.database_option()?);
+                self.old_options(&mut options)?;
+            } else if self.eat_word("FILESTREAM_ON") {
+                self.note_unsupported("FILESTREAM_ON");
+                self.lenient_ident()?;
             } else if self.at_kw(Kw::On)
                 && !matches!(self.kind_ahead(1), TokenKind::Key(Kw::Delete | Kw::Update))
             {
@@ -508,6 +562,28 @@ impl Parser<'_> {
         }
     }
 
+    /// An option of an index in the form of SQL Server 2000: `WITH PAD_INDEX, IGNORE_DUP_KEY`.
+    fn at_old_option(&self, ahead: usize) -> bool {
+        const WORDS: &[&str] = &[
+            "PAD_INDEX",
+            "IGNORE_DUP_KEY",
+            "DROP_EXISTING",
+            "STATISTICS_NORECOMPUTE",
+            "SORT_IN_TEMPDB",
+        ];
+        self.kind_ahead(ahead) == TokenKind::Key(Kw::Fillfactor)
+            || WORDS.iter().any(|word| self.word_ahead(ahead, word))
+    }
+
+    /// More of them after a comma.
+    fn old_options(&mut self, options: &mut Vec<DatabaseOption>) -> ParseResult<()> {
+        while self.at_sym(Sym::Comma) && self.at_old_option(1) {
+            self.at += 1;
+            options.push(self.database_option()?);
+        }
+        Ok(())
+    }
+
     /// `INDEX i [UNIQUE] [CLUSTERED] [(columns)] ...` inside CREATE TABLE.
     fn inline_index(&mut self, column: Option<Ident>) -> ParseResult<IndexDefinition> {
         let start = self.at;
@@ -515,9 +591,14 @@ impl Parser<'_> {
         let name = self.ident()?;
         let unique = self.eat_kw(Kw::Unique);
         let clustered = self.clustered();
+        let columnstore = self.eat_word("COLUMNSTORE");
+        if columnstore {
+            self.note_unsupported("COLUMNSTORE indexes");
+        }
         let hash = self.eat_word("HASH");
         let mut columns = Vec::new();
-        if self.at_sym(Sym::LeftParen) {
+        if columnstore && !self.at_sym(Sym::LeftParen) {
+        } else if self.at_sym(Sym::LeftParen) {
             columns = self.index_columns()?;
         } else if let Some(name) = column {
             columns.push(IndexColumn { name, descending: false });
@@ -599,8 +680,8 @@ impl Parser<'_> {
     fn all_partitions(&mut self) -> ParseResult<()> {
         if self.eat_word("PARTITION") {
             self.expect_sym(Sym::Eq)?;
-            if !self.eat_kw(Kw::All) && self.kind() == TokenKind::Integer {
-                self.at += 1;
+            if !self.eat_kw(Kw::All) {
+                self.value()?;
             }
         }
         Ok(())
@@ -632,22 +713,43 @@ impl Parser<'_> {
             }
             TokenKind::Key(Kw::Alter) => {
                 self.at += 1;
+                if self.at_kw(Kw::Index) {
+                    return self.skip_statement("ALTER TABLE ALTER INDEX");
+                }
                 self.expect_kw(Kw::Column)?;
                 let name = self.ident()?;
+                if self.at_kw(Kw::Add) || self.at_kw(Kw::Drop) {
+                    return self.skip_statement("ALTER TABLE ALTER COLUMN ADD or DROP");
+                }
                 let ty = self.type_name()?;
-                let collation = if self.eat_kw(Kw::Collate) { Some(self.ident()?) } else { None };
-                let nullable = if self.eat_kw(Kw::Null) {
-                    Some(true)
-                } else if self.eat_kw(Kw::Not) {
-                    self.expect_kw(Kw::Null)?;
-                    Some(false)
-                } else {
-                    None
-                };
+                let (mut collation, mut nullable) = (None, None);
+                loop {
+                    if self.eat_kw(Kw::Collate) {
+                        collation = Some(self.ident()?);
+                    } else if self.eat_kw(Kw::Null) {
+                        nullable = Some(true);
+                    } else if self.eat_kw(Kw::Not) {
+                        self.expect_kw(Kw::Null)?;
+                        nullable = Some(false);
+                    } else if !self.eat_word("SPARSE") && !self.refused_column_attribute()? {
+                        break;
+                    }
+                }
+                if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+                    // ONLINE: alterations hold their lock.
+                    self.at += 1;
+                    self.option_list()?;
+                }
                 AlterTableAction::AlterColumn { name, ty, collation, nullable }
             }
             TokenKind::Key(Kw::Drop) => {
                 self.at += 1;
+                if self.at_word("PERIOD") && self.kind_ahead(1) == TokenKind::Key(Kw::For) {
+                    return self.skip_statement("ALTER TABLE DROP PERIOD");
+                }
+                if self.at_kw(Kw::Index) {
+                    return self.skip_statement("ALTER TABLE DROP INDEX");
+                }
                 AlterTableAction::Drop(self.alter_table_drops()?)
             }
             TokenKind::Key(Kw::Set) => {
@@ -675,6 +777,7 @@ impl Parser<'_> {
             }
             _ if self.at_word("REBUILD") => {
                 self.at += 1;
+                self.all_partitions()?;
                 if self.at_kw(Kw::With) {
                     self.at += 1;
                     self.skip_parens()?;
@@ -724,6 +827,12 @@ impl Parser<'_> {
         }
         self.at += 1;
         let name = self.object_name()?;
+        if self.at_sym(Sym::Semicolon) && self.kind_ahead(1) == TokenKind::Integer {
+            self.at += 1;
+            if self.number()? != 1 {
+                self.note_unsupported("numbered procedures");
+            }
+        }
         let parens = self.eat_sym(Sym::LeftParen);
         let mut parameters = Vec::new();
         if self.kind() == TokenKind::Variable {
@@ -785,6 +894,9 @@ impl Parser<'_> {
             let value = self.take_ident().value;
             let kind = ExprKind::Literal(Literal::String { value, national: false });
             return Ok(Expr { kind, span: self.span_from(start) });
+        }
+        if self.kind() == TokenKind::SystemVariable {
+            return self.value();
         }
         self.signed_literal()
     }

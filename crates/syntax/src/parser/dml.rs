@@ -182,6 +182,8 @@ impl Parser<'_> {
                 column = Some(both);
                 op = next;
             }
+        } else if self.at_column_method() {
+            return self.column_method();
         } else {
             let (name, next) = self.column_before_assignment().ok_or_else(|| self.unexpected())?;
             column = Some(name);
@@ -233,12 +235,25 @@ impl Parser<'_> {
     pub(super) fn truncate(&mut self) -> ParseResult<StatementKind> {
         self.expect_kw(Kw::Truncate)?;
         self.expect_kw(Kw::Table)?;
-        Ok(StatementKind::Truncate(self.object_name()?))
+        let table = self.object_name()?;
+        if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+            self.note_unsupported("TRUNCATE TABLE WITH (PARTITIONS)");
+            self.at += 1;
+            self.skip_parens()?;
+        }
+        Ok(StatementKind::Truncate(table))
     }
 
     fn target(&mut self) -> ParseResult<Target> {
         if self.kind() == TokenKind::Variable {
             return Ok(Target::Variable(self.variable()?));
+        }
+        if self.at_foreign_rows() {
+            let name = match self.foreign_rows()? {
+                TableRef::Named { name, .. } => name,
+                _ => return Err(self.unexpected()),
+            };
+            return Ok(Target::Table { name, hints: Vec::new() });
         }
         let name = self.object_name()?;
         let hints = self.table_hints()?;

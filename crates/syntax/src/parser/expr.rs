@@ -15,6 +15,41 @@ const ADD: u8 = 5;
 const MUL: u8 = 6;
 pub(super) const PREFIX: u8 = 7;
 
+/// A run of additions of this length becomes a chain.
+const CHAIN_MIN: usize = 4;
+
+/// Operators down the left side of a run of additions. Parentheses end it: they have their own span.
+fn spine_of_sum(expr: &Expr) -> usize {
+    let (mut expr, mut length) = (expr, 0);
+    while let ExprKind::Binary { op, left, .. } = &expr.kind
+        && op.is_additive()
+        && (length == 0 || left.span.start == expr.span.start)
+    {
+        length += 1;
+        expr = left;
+    }
+    length
+}
+
+/// A run of additions, taken apart.
+fn chain_of(expr: Expr) -> Expr {
+    let span = expr.span;
+    let mut rest = Vec::new();
+    let mut first = expr;
+    loop {
+        match first.kind {
+            // `(a + b) + c`: the parenthesis is in the left operand's span, and its value is the same.
+            ExprKind::Binary { op, left, right } if op.is_additive() => {
+                rest.push((op, *right));
+                first = *left;
+            }
+            _ => break,
+        }
+    }
+    rest.reverse();
+    Expr { kind: ExprKind::Chain { first: Box::new(first), rest }, span }
+}
+
 impl Parser<'_> {
     /// A value.
     pub(super) fn value(&mut self) -> ParseResult<Expr> {
@@ -89,7 +124,10 @@ impl Parser<'_> {
                     self.must_be_value(&left)?;
                     self.at += 1;
                     let right = self.any(power + 1)?;
-                    self.binary(op, left, right, start)?
+                    match power {
+                        ADD => self.sum(op, left, right, start)?,
+                        _ => self.binary(op, left, right, start)?,
+                    }
                 }
                 Infix::Shift(to_left) => {
                     self.must_be_value(&left)?;
@@ -113,6 +151,25 @@ impl Parser<'_> {
             };
         }
         Ok(left)
+    }
+
+    /// Adds an operand to a run of additions; a long run becomes a chain, whose length adds no height.
+    #[inline(never)]
+    fn sum(&mut self, op: BinaryOp, left: Expr, right: Expr, start: usize) -> ParseResult<Expr> {
+        let mut chain = match left.kind {
+            ExprKind::Chain { .. } => left,
+            ExprKind::Binary { op: last, .. }
+                if last.is_additive() && spine_of_sum(&left) >= CHAIN_MIN =>
+            {
+                chain_of(left)
+            }
+            _ => return self.binary(op, left, right, start),
+        };
+        if let ExprKind::Chain { rest, .. } = &mut chain.kind {
+            rest.push((op, right));
+        }
+        chain.span = self.span_from(start);
+        Ok(chain)
     }
 
     #[inline(never)]
@@ -162,6 +219,12 @@ impl Parser<'_> {
         self.height += 1;
         if self.eat_kw(Kw::Is) {
             let negated = self.eat_kw(Kw::Not);
+            if self.eat_kw(Kw::Distinct) {
+                self.note_unsupported("IS DISTINCT FROM");
+                self.expect_kw(Kw::From)?;
+                self.value()?;
+                return Ok(ExprKind::IsNull { negated, expr });
+            }
             self.expect_kw(Kw::Null)?;
             return Ok(ExprKind::IsNull { negated, expr });
         }
@@ -277,8 +340,12 @@ impl Parser<'_> {
             }
             TokenKind::Key(kw) => self.keyword_primary(kw, conditions)?,
             _ if self.at_name() => self.named()?,
+            TokenKind::Unknown if self.at_escape() => self.escape()?,
             _ => ExprKind::Literal(self.literal()?),
         };
+        if self.at_sym(Sym::Dot) {
+            self.methods()?;
+        }
         Ok(Expr { kind, span: self.span_from(start) })
     }
 
@@ -308,6 +375,7 @@ impl Parser<'_> {
                 Ok(ExprKind::Literal(Literal::Null))
             }
             Kw::Case => self.nested(1, Self::case),
+            Kw::Contains | Kw::Freetext if conditions && called => self.fulltext_predicate(),
             Kw::Exists if conditions => {
                 self.at += 1;
                 Ok(ExprKind::Exists(self.subquery()?))
@@ -401,6 +469,9 @@ impl Parser<'_> {
                 TokenKind::Key(Kw::IdentityCol | Kw::RowGuidCol) => self.take_ident(),
                 _ => self.ident()?,
             };
+        }
+        if self.at_static_member() {
+            return self.static_member();
         }
         if !self.at_sym(Sym::LeftParen) {
             return Ok(ExprKind::Column(ColumnRef { qualifier, name }));
@@ -554,6 +625,18 @@ impl Parser<'_> {
             convert: false,
             parse: false,
         })))
+    }
+
+    /// `CAST(expr AS ty)`.
+    pub(super) fn conversion(&self, expr: Expr, ty: TypeName) -> ExprKind {
+        ExprKind::Cast(Box::new(Cast {
+            expr,
+            ty,
+            style: None,
+            try_: false,
+            convert: false,
+            parse: false,
+        }))
     }
 
     #[inline(never)]

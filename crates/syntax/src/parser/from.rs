@@ -45,7 +45,7 @@ impl Parser<'_> {
     }
 
     /// A table and the joins after it.
-    fn table_source(&mut self) -> ParseResult<TableRef> {
+    pub(super) fn table_source(&mut self) -> ParseResult<TableRef> {
         let mut left = self.table_primary()?;
         let mut joins = 0;
         while let Some((kind, hint)) = self.join_operator()? {
@@ -136,18 +136,23 @@ impl Parser<'_> {
         }
         if self.kind() == TokenKind::Variable {
             let name = self.variable()?;
+            let called = self.at_sym(Sym::Dot);
+            self.methods()?;
             let alias = self.alias()?;
+            if called {
+                self.alias_columns(alias.is_some())?;
+            }
             return Ok(TableRef::Variable { name, alias });
         }
-        if let TokenKind::Key(
-            kw @ (Kw::OpenRowset | Kw::OpenQuery | Kw::OpenXml | Kw::OpenDatasource),
-        ) = self.kind()
-        {
-            self.note_unsupported(&format!("{kw:?}").to_ascii_uppercase());
-            let name = ObjectName::bare(self.take_ident());
-            self.skip_parens()?;
-            let alias = self.alias()?;
-            return Ok(TableRef::Named { name, alias, hints: Vec::new() });
+        if self.at_foreign_rows() {
+            return self.foreign_rows();
+        }
+        if self.at_escape() {
+            return self.outer_join_escape();
+        }
+        // `::fn_helpcollations()`, as it was written once.
+        if self.at_static_member() {
+            self.at += 2;
         }
         let name = self.object_name()?;
         if self.at_sym(Sym::LeftParen) && !self.at_old_style_hint() {
@@ -165,9 +170,7 @@ impl Parser<'_> {
             return Ok(TableRef::Function { name, args, schema, alias, columns });
         }
         let mut hints = self.old_style_hints()?;
-        if self.at_kw(Kw::For) && self.word_ahead(1, "SYSTEM_TIME") {
-            return Err(self.unexpected());
-        }
+        self.time_travel()?;
         let alias = self.alias()?;
         if self.at_kw(Kw::TableSample) {
             self.at += 1;
@@ -191,6 +194,10 @@ impl Parser<'_> {
             let columns = self.alias_columns(true)?;
             return Ok(TableRef::Derived { query, alias, columns });
         }
+        if let TokenKind::Key(Kw::Insert | Kw::Update | Kw::Delete | Kw::Merge) = self.kind_ahead(1)
+        {
+            return self.changed_rows();
+        }
         self.at = start + 1;
         let table = self.nested(2, Self::table_source)?;
         self.expect_sym(Sym::RightParen)?;
@@ -198,7 +205,7 @@ impl Parser<'_> {
     }
 
     /// `[AS] alias`, or nothing.
-    fn alias(&mut self) -> ParseResult<Option<Ident>> {
+    pub(super) fn alias(&mut self) -> ParseResult<Option<Ident>> {
         if self.eat_kw(Kw::As) {
             return self.ident().map(Some);
         }

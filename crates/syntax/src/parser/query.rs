@@ -57,6 +57,16 @@ impl Parser<'_> {
         if !self.eat_kw(Kw::With) {
             return Ok(Vec::new());
         }
+        for word in ["XMLNAMESPACES", "CHANGE_TRACKING_CONTEXT"] {
+            if self.at_word(word) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+                self.note_unsupported(&format!("WITH {word}"));
+                self.at += 1;
+                self.skip_parens()?;
+                if !self.eat_sym(Sym::Comma) {
+                    return Ok(Vec::new());
+                }
+            }
+        }
         self.comma_list(|parser| {
             let name = parser.ident()?;
             let columns =
@@ -231,6 +241,12 @@ impl Parser<'_> {
         let start = self.at;
         // Without parentheses only a constant or a variable may stand: `TOP 5 -1` selects -1.
         let count = if self.at_sym(Sym::LeftParen) {
+            if self.query_in_parens() {
+                let query = self.subquery()?;
+                let kind = ExprKind::Subquery(query);
+                let count = Expr { kind, span: self.span_from(start) };
+                return self.top_rest(count);
+            }
             self.at += 1;
             let mut count = self.value()?;
             self.expect_sym(Sym::RightParen)?;
@@ -246,6 +262,11 @@ impl Parser<'_> {
         } else {
             return Err(self.unexpected());
         };
+        self.top_rest(count)
+    }
+
+    /// `[PERCENT] [WITH TIES]`
+    fn top_rest(&mut self, count: Expr) -> ParseResult<Option<Top>> {
         let percent = self.eat_kw(Kw::Percent);
         let with_ties = self.at_kw(Kw::With) && self.word_ahead(1, "TIES");
         if with_ties {

@@ -102,7 +102,12 @@ impl Parser<'_> {
             Kw::Restore => self.restore(),
             Kw::Kill => {
                 self.at += 1;
-                Ok(StatementKind::Kill(self.value()?))
+                if self.at_word("QUERY") || self.at_word("STATS") {
+                    return self.skip_statement("KILL of other than sessions");
+                }
+                let session = self.value()?;
+                self.kill_tail()?;
+                Ok(StatementKind::Kill(session))
             }
             Kw::Reconfigure => {
                 self.at += 1;
@@ -111,12 +116,21 @@ impl Parser<'_> {
                 }
                 Ok(StatementKind::Reconfigure)
             }
+            Kw::Add => self.refused_add(),
             Kw::Grant => self.grant(GrantVerb::Grant),
             Kw::Deny => self.grant(GrantVerb::Deny),
             Kw::Revoke => self.grant(GrantVerb::Revoke),
             Kw::Revert => self.revert(),
+            Kw::End if self.word_ahead(1, "CONVERSATION") => {
+                self.skip_statement("END CONVERSATION")
+            }
             _ => self.unsupported_statement(kw),
         }
+    }
+
+    /// The END of a block, and not END CONVERSATION.
+    fn at_block_end(&self) -> bool {
+        self.at_end() || (self.at_kw(Kw::End) && !self.word_ahead(1, "CONVERSATION"))
     }
 
     /// Statements that begin with a word that is not reserved: labels, THROW, bare calls.
@@ -137,6 +151,9 @@ impl Parser<'_> {
             if self.at_word(what) && self.kind_ahead(1) == TokenKind::Key(Kw::Trigger) {
                 return self.enable_trigger(what == "ENABLE");
             }
+        }
+        if let Some(what) = self.refused_words() {
+            return self.skip_statement(what);
         }
         if self.at == 0 && self.at_name() {
             return self.call(None);
@@ -211,6 +228,15 @@ impl Parser<'_> {
         self.at += 1;
         if matches!(self.kind(), TokenKind::Variable | TokenKind::SystemVariable) {
             let variable = self.variable()?;
+            if self.at_sym(Sym::Dot) {
+                self.methods()?;
+                if !self.at_sym(Sym::Eq) {
+                    let span = variable.span;
+                    let kind = ExprKind::Variable(variable.clone());
+                    let expr = Expr { kind, span };
+                    return Ok(StatementKind::SetVariable { variable, op: AssignOp::Set, expr });
+                }
+            }
             let Some(op) = self.assign_op() else { return Err(self.unexpected()) };
             if self.at_kw(Kw::Cursor) {
                 return self.skip_statement("SET CURSOR");
@@ -272,8 +298,25 @@ impl Parser<'_> {
             "SHOWPLAN_XML",
             "XACT_ABORT",
         ];
+        if self.eat_kw(Kw::Offsets) {
+            self.note_unsupported("SET OFFSETS");
+            let names = self.comma_list(Self::any_word)?;
+            return Ok(SetOption::Switch { names, on: self.on_off()? });
+        }
+        if self.eat_kw(Kw::Errlvl) {
+            self.note_unsupported("SET ERRLVL");
+            return Ok(SetOption::Value { name: "ERRLVL".into(), value: self.set_value()? });
+        }
+        if self.at_word("FIPS_FLAGGER") {
+            self.note_unsupported("SET FIPS_FLAGGER");
+            self.at += 1;
+            if self.at_kw(Kw::Off) {
+                return Ok(SetOption::Switch { names: Vec::new(), on: self.on_off()? });
+            }
+            return Ok(SetOption::Value { name: "FIPS_FLAGGER".into(), value: self.set_value()? });
+        }
         if self.kind() != TokenKind::Word
-            && !matches!(self.kind(), TokenKind::Key(Kw::Rowcount | Kw::TextSize | Kw::Offsets))
+            && !matches!(self.kind(), TokenKind::Key(Kw::Rowcount | Kw::TextSize))
         {
             return Err(self.unexpected());
         }
@@ -404,6 +447,10 @@ impl Parser<'_> {
         if self.at_kw(Kw::Distributed) {
             return self.skip_statement("BEGIN DISTRIBUTED TRANSACTION");
         }
+        if self.at_word("DIALOG") || self.at_word("CONVERSATION") {
+            let what = format!("BEGIN {}", self.any_word()?);
+            return self.skip_statement(&what);
+        }
         if self.at_word("TRY") {
             return self.try_catch();
         }
@@ -412,8 +459,7 @@ impl Parser<'_> {
             self.skip_parens()?;
             self.note_unsupported("BEGIN ATOMIC");
         }
-        let statements =
-            self.statements_until(|parser| parser.at_kw(Kw::End) || parser.at_end())?;
+        let statements = self.statements_until(Self::at_block_end)?;
         if statements.is_empty() {
             return Err(self.unexpected());
         }
@@ -423,14 +469,13 @@ impl Parser<'_> {
 
     fn try_catch(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
-        let until_end = |parser: &Self| parser.at_kw(Kw::End) || parser.at_end();
-        let body = self.statements_until(until_end)?;
+        let body = self.statements_until(Self::at_block_end)?;
         self.expect_kw(Kw::End)?;
         self.expect_word("TRY")?;
         self.eat_sym(Sym::Semicolon);
         self.expect_kw(Kw::Begin)?;
         self.expect_word("CATCH")?;
-        let handler = self.statements_until(until_end)?;
+        let handler = self.statements_until(Self::at_block_end)?;
         self.expect_kw(Kw::End)?;
         self.expect_word("CATCH")?;
         Ok(StatementKind::TryCatch { body, handler })
@@ -554,11 +599,25 @@ impl Parser<'_> {
         if self.at_sym(Sym::LeftParen) {
             self.at += 1;
             let text = self.value()?;
+            if self.eat_sym(Sym::Comma) {
+                self.note_unsupported("EXECUTE AT");
+                self.comma_list(Self::execute_arg)?;
+            }
             self.expect_sym(Sym::RightParen)?;
+            if self.at_kw(Kw::As)
+                && (self.kind_ahead(1) == TokenKind::Key(Kw::User) || self.word_ahead(1, "LOGIN"))
+            {
+                self.note_unsupported("EXECUTE AS of a text");
+                self.at += 2;
+                self.expect_sym(Sym::Eq)?;
+                self.value()?;
+            }
             if self.eat_word("AT") {
                 self.note_unsupported("EXECUTE AT");
+                self.eat_word("DATA_SOURCE");
                 self.ident()?;
             }
+            self.result_sets()?;
             return Ok(StatementKind::ExecuteString(text));
         }
         if self.eat_kw(Kw::As) {
@@ -579,21 +638,50 @@ impl Parser<'_> {
         } else {
             ProcedureName::Name(self.object_name()?)
         };
+        // `p;1`: one of several procedures of a name.
+        if self.at_sym(Sym::Semicolon) && self.kind_ahead(1) == TokenKind::Integer {
+            self.at += 1;
+            if self.number()? != 1 {
+                self.note_unsupported("numbered procedures");
+            }
+        }
         let mut args = Vec::new();
         if self.at_argument() {
             args = self.comma_list(Self::execute_arg)?;
         }
-        if self.at_kw(Kw::With) && self.word_ahead(1, "RECOMPILE") {
-            self.at += 2;
-        }
-        if self.at_kw(Kw::With) && self.word_ahead(1, "RESULT") {
-            self.at += 3;
-            self.note_unsupported("EXECUTE WITH RESULT SETS");
-            if self.at_sym(Sym::LeftParen) {
-                self.skip_parens()?;
-            }
+        self.result_sets()?;
+        if self.at_word("AT") && self.name_ahead(1) {
+            self.note_unsupported("EXECUTE AT");
+            self.at += 1;
+            self.eat_word("DATA_SOURCE");
+            self.ident()?;
         }
         Ok(StatementKind::Execute(Box::new(Execute { return_code, procedure, args })))
+    }
+
+    /// `WITH RECOMPILE`, `WITH RESULT SETS UNDEFINED | NONE | (...)`, or nothing.
+    fn result_sets(&mut self) -> ParseResult<()> {
+        let option = self.word_ahead(1, "RECOMPILE") || self.word_ahead(1, "RESULT");
+        if !self.at_kw(Kw::With) || !option {
+            return Ok(());
+        }
+        self.at += 1;
+        self.comma_list(|parser| {
+            if parser.eat_word("RECOMPILE") {
+                return Ok(());
+            }
+            parser.expect_word("RESULT")?;
+            parser.expect_word("SETS")?;
+            if parser.eat_word("UNDEFINED") {
+                return Ok(());
+            }
+            parser.note_unsupported("EXECUTE WITH RESULT SETS");
+            if parser.eat_word("NONE") {
+                return Ok(());
+            }
+            parser.skip_parens()
+        })?;
+        Ok(())
     }
 
     fn at_argument(&self) -> bool {

@@ -23,6 +23,7 @@ impl Parser<'_> {
                 | Kw::UpdateText
                 | Kw::Load
                 | Kw::Dump
+                | Kw::Lineno
         );
         if !known {
             return Err(self.unexpected());
@@ -72,6 +73,9 @@ impl Parser<'_> {
             "SEQUENCE",
             "SERVER",
             "SERVICE",
+            "SIGNATURE",
+            "SENSITIVITY",
+            "COUNTER",
             "SPATIAL",
             "STATISTICS",
             "SYMMETRIC",
@@ -96,6 +100,22 @@ impl Parser<'_> {
         self.skip_statement(&what)
     }
 
+    /// A word that begins statements stands here as part of another: `SET (...)`, `DROP EVENT e`, `DROP FILTER ...`.
+    fn goes_on_with(&self, kw: Kw) -> bool {
+        match kw {
+            Kw::Set => self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen),
+            Kw::Drop | Kw::Alter | Kw::Create => {
+                let parts =
+                    ["FILTER", "BLOCK", "TARGET", "VALUE", "PRIVATE", "MEMBER", "ENCRYPTION"];
+                let event = self.word_ahead(1, "EVENT")
+                    && !self.word_ahead(2, "SESSION")
+                    && !self.word_ahead(2, "NOTIFICATION");
+                event || parts.iter().any(|part| self.word_ahead(1, part))
+            }
+            _ => false,
+        }
+    }
+
     /// Steps over the rest of a statement.
     pub(super) fn skip_statement(&mut self, what: &str) -> ParseResult<StatementKind> {
         let mut line = self.tokens[self.at.saturating_sub(1)].span.line;
@@ -108,7 +128,11 @@ impl Parser<'_> {
                     continue;
                 }
                 TokenKind::Key(Kw::End | Kw::Else) => break,
-                TokenKind::Key(kw) if self.token().span.line > line && begins_statement(kw) => {
+                TokenKind::Key(kw)
+                    if self.token().span.line > line
+                        && begins_statement(kw)
+                        && !self.goes_on_with(kw) =>
+                {
                     break;
                 }
                 _ => {}

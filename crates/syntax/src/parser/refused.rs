@@ -1,0 +1,390 @@
+//! Parts of statements that are read and refused by name, and ODBC's escapes.
+//!
+//! A statement with such a part becomes [`StatementKind::Unsupported`]; what stands in its tree for the part is of no
+//! consequence. Each function here reads the whole form, so that what follows keeps its meaning and wrong syntax stays
+//! an error.
+
+use super::*;
+
+impl Parser<'_> {
+    // ---- Expressions
+
+    /// `.method(...)` and `.property` after a value: types of the CLR, and XML.
+    pub(super) fn methods(&mut self) -> ParseResult<()> {
+        while self.at_sym(Sym::Dot) && self.name_ahead(1) {
+            self.note_unsupported("methods of xml and CLR types");
+            self.at += 2;
+            if self.at_sym(Sym::LeftParen) {
+                self.skip_parens()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `::` stands here, and a name after it.
+    pub(super) fn at_static_member(&self) -> bool {
+        self.at_sym(Sym::Colon)
+            && self.kind_ahead(1) == TokenKind::Symbol(Sym::Colon)
+            && self.name_ahead(2)
+    }
+
+    /// `type::Method(...)`, at the colons.
+    #[cold]
+    pub(super) fn static_member(&mut self) -> ParseResult<ExprKind> {
+        self.note_unsupported("methods of xml and CLR types");
+        self.at += 3;
+        if self.at_sym(Sym::LeftParen) {
+            self.skip_parens()?;
+        }
+        self.methods()?;
+        Ok(ExprKind::Literal(Literal::Null))
+    }
+
+    /// CONTAINS (...) and FREETEXT (...), as a condition.
+    #[cold]
+    pub(super) fn fulltext_predicate(&mut self) -> ParseResult<ExprKind> {
+        let what = self.any_word()?;
+        self.note_unsupported(&what);
+        self.skip_parens()?;
+        Ok(self.no_condition())
+    }
+
+    /// A condition in the place of one that is not kept.
+    fn no_condition(&self) -> ExprKind {
+        let kind = ExprKind::Literal(Literal::Null);
+        let expr = Box::new(Expr { kind, span: self.token().span });
+        ExprKind::IsNull { negated: false, expr }
+    }
+
+    /// `{` begins here.
+    pub(super) fn at_escape(&self) -> bool {
+        self.kind() == TokenKind::Unknown && self.token_text(self.token()) == "{"
+    }
+
+    fn close_escape(&mut self) -> ParseResult<()> {
+        if self.kind() != TokenKind::Unknown || self.token_text(self.token()) != "}" {
+            return Err(self.unexpected());
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// ODBC's `{d '...'}`, `{t '...'}`, `{ts '...'}`, `{guid '...'}` and `{fn call}` (ODBC Programmer's Reference,
+    /// "Escape sequences in ODBC"). The first three are datetime, as in SQL Server.
+    #[cold]
+    pub(super) fn escape(&mut self) -> ParseResult<ExprKind> {
+        let start = self.at;
+        self.at += 1;
+        let word = self.any_word()?;
+        let kind = match word.as_str() {
+            "D" | "T" | "TS" | "GUID" => {
+                let inner = self.at;
+                let value = self.string()?;
+                let text = ExprKind::Literal(Literal::String { value, national: false });
+                let expr = Expr { kind: text, span: self.span_from(inner) };
+                let name = if word == "GUID" { "uniqueidentifier" } else { "datetime" };
+                let (args, span) = (Vec::new(), self.span_from(start));
+                let ty = TypeName { name: name.into(), schema: None, args, span };
+                self.conversion(expr, ty)
+            }
+            "FN" => {
+                let value = self.nested(1, Self::value)?;
+                match value.kind {
+                    ExprKind::Function(mut call) => {
+                        odbc_name(&mut call.name.name.value);
+                        ExprKind::Function(call)
+                    }
+                    kind => kind,
+                }
+            }
+            _ => return Err(self.unexpected()),
+        };
+        self.close_escape()?;
+        Ok(kind)
+    }
+
+    /// `{oj table}`, within FROM.
+    pub(super) fn outer_join_escape(&mut self) -> ParseResult<TableRef> {
+        self.at += 1;
+        self.expect_word("OJ")?;
+        let table = self.nested(2, Self::table_source)?;
+        self.close_escape()?;
+        Ok(table)
+    }
+
+    // ---- Statements
+
+    /// A statement that begins with words that are not reserved, and is not carried out.
+    pub(super) fn refused_words(&self) -> Option<&'static str> {
+        if self.kind() != TokenKind::Word {
+            return None;
+        }
+        const WORDS: &[(&str, &str, &str)] = &[
+            ("GET", "CONVERSATION", "GET CONVERSATION GROUP"),
+            ("MOVE", "CONVERSATION", "MOVE CONVERSATION"),
+            ("SEND", "ON", "SEND ON CONVERSATION"),
+        ];
+        let found = WORDS
+            .iter()
+            .find(|(first, second, _)| self.at_word(first) && self.word_ahead(1, second));
+        if let Some((_, _, what)) = found {
+            return Some(what);
+        }
+        let receive = self.at_word("RECEIVE")
+            && (matches!(
+                self.kind_ahead(1),
+                TokenKind::Symbol(Sym::Star) | TokenKind::Key(Kw::Top)
+            ) || self.tokens[self.at + 1..]
+                .iter()
+                .take_while(|token| token.kind != TokenKind::Symbol(Sym::Semicolon))
+                .any(|token| token.kind == TokenKind::Key(Kw::From)));
+        receive.then_some("RECEIVE")
+    }
+
+    /// ADD SIGNATURE, ADD COUNTER SIGNATURE, ADD SENSITIVITY CLASSIFICATION; at ADD.
+    #[cold]
+    pub(super) fn refused_add(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let counter = self.eat_word("COUNTER");
+        if self.at_word("SIGNATURE") || (!counter && self.at_word("SENSITIVITY")) {
+            let what = format!("ADD {}", self.any_word()?);
+            return self.skip_statement(&what);
+        }
+        Err(self.unexpected())
+    }
+
+    /// `WITH STATUSONLY | COMMIT | ROLLBACK` after KILL.
+    pub(super) fn kill_tail(&mut self) -> ParseResult<()> {
+        let words = ["STATUSONLY", "COMMIT", "ROLLBACK"];
+        if self.at_kw(Kw::With) && words.iter().any(|word| self.word_ahead(1, word)) {
+            self.note_unsupported("KILL WITH STATUSONLY");
+            self.at += 2;
+        }
+        Ok(())
+    }
+
+    // ---- FROM
+
+    /// OPENROWSET, OPENQUERY, OPENXML, OPENDATASOURCE, CONTAINSTABLE, FREETEXTTABLE, CHANGETABLE, PREDICT, and what
+    /// they return columns WITH.
+    #[cold]
+    pub(super) fn foreign_rows(&mut self) -> ParseResult<TableRef> {
+        let name = self.take_ident();
+        self.note_unsupported(&name.value.to_ascii_uppercase());
+        self.skip_parens()?;
+        // OPENDATASOURCE (...).db.schema.table
+        while self.eat_sym(Sym::Dot) {
+            if self.at_name() {
+                self.at += 1;
+            }
+        }
+        if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+            self.at += 1;
+            self.skip_parens()?;
+        }
+        let alias = self.alias()?;
+        if alias.is_some() && self.at_sym(Sym::LeftParen) {
+            self.skip_parens()?;
+        }
+        Ok(TableRef::Named { name: ObjectName::bare(name), alias, hints: Vec::new() })
+    }
+
+    /// `(INSERT ... OUTPUT ...) AS t (a)`: rows of a change within FROM.
+    #[cold]
+    pub(super) fn changed_rows(&mut self) -> ParseResult<TableRef> {
+        self.note_unsupported("INSERT, UPDATE, DELETE or MERGE within FROM");
+        self.skip_parens()?;
+        self.eat_kw(Kw::As);
+        let name = ObjectName::bare(self.ident()?);
+        if self.at_sym(Sym::LeftParen) {
+            self.skip_parens()?;
+        }
+        Ok(TableRef::Named { name, alias: None, hints: Vec::new() })
+    }
+
+    /// A word that names rows only when a parenthesis follows.
+    pub(super) fn at_foreign_rows(&self) -> bool {
+        let called = self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen);
+        match self.kind() {
+            TokenKind::Key(
+                Kw::OpenRowset
+                | Kw::OpenQuery
+                | Kw::OpenXml
+                | Kw::OpenDatasource
+                | Kw::ContainsTable
+                | Kw::FreetextTable,
+            ) => true,
+            TokenKind::Word => {
+                const WORDS: &[&str] = &[
+                    "CHANGETABLE",
+                    "PREDICT",
+                    "SEMANTICKEYPHRASETABLE",
+                    "SEMANTICSIMILARITYTABLE",
+                    "SEMANTICSIMILARITYDETAILSTABLE",
+                ];
+                called && WORDS.iter().any(|word| self.at_word(word))
+            }
+            _ => false,
+        }
+    }
+
+    /// `FOR SYSTEM_TIME ...` or `FOR PATH` after a table's name.
+    pub(super) fn time_travel(&mut self) -> ParseResult<()> {
+        if self.at_kw(Kw::For)
+            && self.word_ahead(1, "PATH")
+            && self.kind_ahead(2) != TokenKind::Symbol(Sym::LeftParen)
+        {
+            self.note_unsupported("FOR PATH of a graph table");
+            self.at += 2;
+            return Ok(());
+        }
+        if !self.at_kw(Kw::For) || !self.word_ahead(1, "SYSTEM_TIME") {
+            return Ok(());
+        }
+        self.note_unsupported("FOR SYSTEM_TIME");
+        self.at += 2;
+        if self.eat_kw(Kw::All) {
+        } else if self.eat_kw(Kw::As) {
+            self.expect_kw(Kw::Of)?;
+            self.value()?;
+        } else if self.eat_kw(Kw::From) {
+            self.value()?;
+            self.expect_kw(Kw::To)?;
+            self.value()?;
+        } else if self.eat_kw(Kw::Between) {
+            self.value()?;
+            self.expect_kw(Kw::And)?;
+            self.value()?;
+        } else {
+            self.expect_word("CONTAINED")?;
+            self.expect_kw(Kw::In)?;
+            self.skip_parens()?;
+        }
+        Ok(())
+    }
+
+    // ---- UPDATE
+
+    /// `c.WRITE (`, `t.c.modify (`
+    pub(super) fn at_column_method(&self) -> bool {
+        let mut ahead = 0;
+        while self.name_ahead(ahead) && self.kind_ahead(ahead + 1) == TokenKind::Symbol(Sym::Dot) {
+            ahead += 2;
+        }
+        ahead > 0
+            && self.name_ahead(ahead)
+            && self.kind_ahead(ahead + 1) == TokenKind::Symbol(Sym::LeftParen)
+    }
+
+    /// `c.WRITE (expression, offset, length)` among what UPDATE sets.
+    #[cold]
+    pub(super) fn column_method(&mut self) -> ParseResult<SetItem> {
+        let start = self.at;
+        self.note_unsupported("UPDATE SET column.method()");
+        let name = self.take_ident();
+        while !self.at_sym(Sym::LeftParen) {
+            self.at += 1;
+        }
+        self.skip_parens()?;
+        let span = self.span_from(start);
+        let column = Some(ColumnRef { qualifier: Vec::new(), name });
+        Ok(SetItem {
+            variable: None,
+            column,
+            op: AssignOp::Set,
+            value: InsertValue::Default(span),
+            span,
+        })
+    }
+
+    // ---- Columns and tables
+
+    /// What a column may have that is not kept here; true when something was read.
+    pub(super) fn refused_column_attribute(&mut self) -> ParseResult<bool> {
+        if self.kind() != TokenKind::Word {
+            return Ok(false);
+        }
+        if self.at_word("GENERATED") && self.word_ahead(1, "ALWAYS") {
+            self.note_unsupported("GENERATED ALWAYS (temporal and ledger tables)");
+            self.at += 2;
+            self.expect_kw(Kw::As)?;
+            // ROW, TRANSACTION_ID or SEQUENCE_NUMBER; START or END.
+            self.any_word()?;
+            self.any_word()?;
+        } else if self.at_word("HIDDEN") {
+            self.note_unsupported("HIDDEN columns");
+            self.at += 1;
+        } else if self.at_word("FILESTREAM") {
+            self.note_unsupported("FILESTREAM");
+            self.at += 1;
+        } else if self.at_word("MASKED") {
+            self.note_unsupported("MASKED columns");
+            self.at += 1;
+            if self.eat_kw(Kw::With) {
+                self.skip_parens()?;
+            }
+        } else if self.at_word("ENCRYPTED") {
+            self.note_unsupported("ENCRYPTED columns");
+            self.at += 1;
+            self.expect_kw(Kw::With)?;
+            self.skip_parens()?;
+        } else if self.at_word("COLUMN_SET") {
+            self.note_unsupported("COLUMN_SET");
+            self.at += 1;
+            self.expect_kw(Kw::For)?;
+            self.any_word()?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// PERIOD FOR SYSTEM_TIME (a, b) among a table's elements.
+    pub(super) fn refused_table_element(&mut self) -> ParseResult<bool> {
+        if self.at_word("PERIOD") && self.kind_ahead(1) == TokenKind::Key(Kw::For) {
+            self.note_unsupported("PERIOD FOR SYSTEM_TIME");
+            self.at += 2;
+            self.expect_word("SYSTEM_TIME")?;
+            self.skip_parens()?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// What may follow a table's elements and is not kept: FILESTREAM_ON, AS NODE, AS EDGE, AS FILETABLE.
+    pub(super) fn refused_table_tail(&mut self) -> ParseResult<bool> {
+        if self.at_word("FILESTREAM_ON") {
+            self.note_unsupported("FILESTREAM_ON");
+            self.at += 1;
+            self.lenient_ident()?;
+            if self.at_sym(Sym::LeftParen) {
+                self.skip_parens()?;
+            }
+            return Ok(true);
+        }
+        let graph = ["NODE", "EDGE", "FILETABLE"].iter().any(|word| self.word_ahead(1, word));
+        if self.at_kw(Kw::As) && graph {
+            self.note_unsupported("graph tables and FILETABLE");
+            self.at += 2;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}
+
+/// ODBC's names of functions that SQL Server has under another.
+fn odbc_name(name: &mut String) {
+    const NAMES: &[(&str, &str)] = &[
+        ("NOW", "GETDATE"),
+        ("UCASE", "UPPER"),
+        ("LCASE", "LOWER"),
+        ("LENGTH", "LEN"),
+        ("IFNULL", "ISNULL"),
+        ("DAYOFMONTH", "DAY"),
+        ("USER", "USER_NAME"),
+        ("DATABASE", "DB_NAME"),
+    ];
+    if let Some((_, ours)) = NAMES.iter().find(|(odbc, _)| odbc.eq_ignore_ascii_case(name)) {
+        *name = (*ours).to_owned();
+    }
+}
