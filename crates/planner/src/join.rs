@@ -5,15 +5,20 @@
 //! side otherwise. Semi and anti joins come from IN and EXISTS.
 
 use binder::ir::*;
+use types::SqlType;
 
 use crate::access::reach;
 use crate::columns::*;
 use crate::fold::{all_of, conjuncts, fold};
 use crate::lower::*;
+use crate::order::connected;
 use crate::plan::*;
 
 /// Left rows up to which seeking the right side row by row beats reading it whole.
 const SEEK_ROWS: f64 = 10_000.0;
+
+/// SQL Server's and ours: the digits that a decimal may have.
+const DECIMAL_DIGITS_MAX: u8 = 38;
 
 /// One join of a left-deep chain, with the predicates that belong to it.
 struct Step {
@@ -28,8 +33,9 @@ struct Step {
 impl Lowering {
     /// A chain of joins down the left side: predicates on the way down, operators on the way up. A
     /// loop and not a recursion, since chains are long and stacks are not.
-    pub fn join(&mut self, mut rel: Rel, mut preds: Vec<Expr>, needed: &Needed) -> Lowered {
+    pub fn join(&mut self, rel: Rel, mut preds: Vec<Expr>, needed: &Needed) -> Lowered {
         let mut needed = needed.clone();
+        let mut rel = connected(rel, &mut preds);
         let mut steps = Vec::new();
         loop {
             match rel {
@@ -99,7 +105,7 @@ impl Lowering {
         let right = self.rel(right, to_right, needed);
         let (mut left_keys, mut right_keys, mut residual) = (Vec::new(), Vec::new(), Vec::new());
         for c in conditions {
-            match equality(&c, &left.cols, &right.cols) {
+            match equality(&c, &left.cols, &right.cols).and_then(|(l, r)| of_one_form(l, r)) {
                 Some((l, r)) => {
                     left_keys.push(self.expr(l, &left.cols));
                     right_keys.push(self.expr(r, &right.cols));
@@ -401,6 +407,33 @@ fn equality(pred: &Expr, left: &[ColId], right: &[ColId]) -> Option<(Expr, Expr)
         return Some(((**b).clone(), (**a).clone()));
     }
     None
+}
+
+/// Both sides of an equality so that equal values have equal bytes: decimals are brought to one precision and scale.
+/// None where 38 digits do not hold both.
+fn of_one_form(left: Expr, right: Expr) -> Option<(Expr, Expr)> {
+    let (
+        SqlType::Decimal { precision: p1, scale: s1 },
+        SqlType::Decimal { precision: p2, scale: s2 },
+    ) = (left.ty, right.ty)
+    else {
+        return Some((left, right));
+    };
+    let scale = s1.max(s2);
+    let precision = (p1 - s1).max(p2 - s2) + scale;
+    if precision > DECIMAL_DIGITS_MAX {
+        return None;
+    }
+    let ty = SqlType::Decimal { precision, scale };
+    let cast = |e: Expr| {
+        if e.ty == ty {
+            return e;
+        }
+        let nullable = e.nullable;
+        let kind = ExprKind::Cast { input: Box::new(e), mode: CastMode::Implicit, style: None };
+        Expr::new(kind, ty, nullable)
+    };
+    Some((cast(left), cast(right)))
 }
 
 /// Would the predicates give the beginning of a key of the right side, were the left row at hand?

@@ -16,6 +16,7 @@ mod fold;
 mod group;
 mod join;
 mod lower;
+mod order;
 mod plan;
 mod print;
 mod statement;

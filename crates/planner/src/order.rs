@@ -1,0 +1,187 @@
+//! The order of inner joins: tables that predicates connect meet before those that nothing connects.
+//!
+//! A list of tables after FROM, with its equalities in WHERE, says nothing about order; joined as written it may pass
+//! through products of many tables. The written order is kept unless it has such a product and another has fewer.
+
+use binder::ir::*;
+
+use crate::fold::{conjuncts, fold};
+use crate::lower::Needed;
+
+/// Longest list that is reordered, so that the search (cubic at worst) stays short.
+const TABLES_MAX: usize = 256;
+
+/// The same join with its inner parts in a better order, if there is one. Then the conditions of the reordered part are
+/// among `preds`.
+pub(crate) fn connected(rel: Rel, preds: &mut Vec<Expr>) -> Rel {
+    if tables(&rel) < 3 {
+        return rel;
+    }
+    let mut conditions = Vec::new();
+    collect_conditions(&rel, &mut conditions);
+    conditions.extend(preds.iter().cloned());
+    conditions.iter_mut().for_each(fold);
+    let mut parts: Vec<Needed> = Vec::new();
+    collect_columns(&rel, &mut parts);
+    if parts.len() > TABLES_MAX {
+        return rel;
+    }
+    let links = Links::new(&parts, &conditions);
+    let written: Vec<usize> = (0..parts.len()).collect();
+    let products = links.products(&written);
+    if products == 0 {
+        return rel;
+    }
+    let order = links.greedy();
+    if links.products(&order) >= products {
+        return rel;
+    }
+    let mut list = Vec::new();
+    take(rel, &mut list, preds);
+    let mut list: Vec<Option<Rel>> = list.into_iter().map(Some).collect();
+    let mut rels = order.into_iter().filter_map(|i| list[i].take());
+    let first = rels.next().unwrap_or(Rel::OneRow);
+    rels.fold(first, |left, right| Rel::Join {
+        kind: JoinKind::Inner,
+        left: Box::new(left),
+        right: Box::new(right),
+        on: None,
+    })
+}
+
+/// Which parts share a predicate, and which have one of their own.
+struct Links {
+    parts: usize,
+    /// The parts that each equality reads, two or more.
+    equalities: Vec<Vec<usize>>,
+    /// How many predicates a part has for itself.
+    own: Vec<usize>,
+}
+
+impl Links {
+    fn new(parts: &[Needed], conditions: &[Expr]) -> Links {
+        let mut links =
+            Links { parts: parts.len(), equalities: Vec::new(), own: vec![0; parts.len()] };
+        for condition in conditions {
+            let mut ids = Vec::new();
+            condition.columns(&mut ids);
+            let read: Vec<usize> =
+                (0..parts.len()).filter(|i| ids.iter().any(|id| parts[*i].contains(id))).collect();
+            let equality = matches!(&condition.kind, ExprKind::Compare { op: CompareOp::Eq, .. });
+            match read[..] {
+                [one] => links.own[one] += 1,
+                [_, _, ..] if equality => links.equalities.push(read),
+                _ => {}
+            }
+        }
+        links
+    }
+
+    /// An equality joins `part` to what is already joined.
+    fn joins(&self, part: usize, joined: &[bool]) -> bool {
+        self.equalities.iter().any(|read| {
+            read.contains(&part) && read.iter().all(|other| *other == part || joined[*other])
+        })
+    }
+
+    /// Steps of this order that join by no equality.
+    fn products(&self, order: &[usize]) -> usize {
+        let mut joined = vec![false; self.parts];
+        let mut products = 0;
+        for (at, part) in order.iter().enumerate() {
+            products += usize::from(at > 0 && !self.joins(*part, &joined));
+            joined[*part] = true;
+        }
+        products
+    }
+
+    /// Next is always a part that an equality joins, those with predicates of their own first, else as written.
+    fn greedy(&self) -> Vec<usize> {
+        let mut joined = vec![false; self.parts];
+        let mut order = Vec::with_capacity(self.parts);
+        while order.len() < self.parts {
+            let next = (0..self.parts)
+                .filter(|part| !joined[*part])
+                .max_by_key(|part| {
+                    (self.joins(*part, &joined), self.own[*part], std::cmp::Reverse(*part))
+                })
+                .expect("some part is left");
+            joined[next] = true;
+            order.push(next);
+        }
+        order
+    }
+}
+
+/// The parts of an inner join: whatever is not itself one.
+fn is_inner(rel: &Rel) -> bool {
+    matches!(rel, Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, .. })
+}
+
+fn tables(rel: &Rel) -> usize {
+    // Down the left side by a loop: chains are long and stacks are not.
+    let (mut rel, mut count) = (rel, 1);
+    while let Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, left, right, .. } = rel {
+        count += if is_inner(right) { tables(right) } else { 1 };
+        rel = left;
+    }
+    count
+}
+
+fn collect_conditions(rel: &Rel, into: &mut Vec<Expr>) {
+    let mut rel = rel;
+    while let Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, left, right, on } = rel {
+        if let Some(on) = on {
+            conjuncts(on.clone(), into);
+        }
+        if is_inner(right) {
+            collect_conditions(right, into);
+        }
+        rel = left;
+    }
+}
+
+/// The columns of each part, in the order of the text.
+fn collect_columns(rel: &Rel, into: &mut Vec<Needed>) {
+    let mut later = Vec::new();
+    let mut rel = rel;
+    while let Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, left, right, .. } = rel {
+        later.push(&**right);
+        rel = left;
+    }
+    into.push(rel.columns().into_iter().collect());
+    for right in later.into_iter().rev() {
+        if is_inner(right) {
+            collect_columns(right, into);
+        } else {
+            into.push(right.columns().into_iter().collect());
+        }
+    }
+}
+
+/// Takes the join apart: its parts in the same order as [`collect_columns`], its conditions.
+fn take(rel: Rel, parts: &mut Vec<Rel>, conditions: &mut Vec<Expr>) {
+    let mut later = Vec::new();
+    let mut rel = rel;
+    loop {
+        match rel {
+            Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, left, right, on } => {
+                if let Some(on) = on {
+                    let mut own = Vec::new();
+                    conjuncts(on, &mut own);
+                    own.iter_mut().for_each(fold);
+                    conditions.append(&mut own);
+                }
+                later.push(*right);
+                rel = *left;
+            }
+            rel => {
+                parts.push(rel);
+                break;
+            }
+        }
+    }
+    for right in later.into_iter().rev() {
+        if is_inner(&right) { take(right, parts, conditions) } else { parts.push(right) }
+    }
+}
