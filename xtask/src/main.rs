@@ -3,6 +3,7 @@
 //! Every check that CI runs is a command here, so a developer runs the very same thing. Each command prints what it
 //! runs, stops at the first failure and exits non-zero.
 
+mod corpus;
 mod drivers;
 mod faults;
 mod fuzz;
@@ -136,6 +137,36 @@ enum Command {
         #[arg(long)]
         limit: Option<f64>,
     },
+    /// How much of a folder of scripts the parser takes: parsed, refused by name, failed.
+    Parse {
+        /// DIR, then what `corpus parse` knows: --exclude WORD, --verbose, --top N.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        arguments: Vec<String>,
+    },
+    /// A folder of sqllogictest files in their mssql reading: passed, failed, skipped.
+    Slt {
+        /// DIR, then what `corpus slt` knows: --exclude WORD, --every N, --verbose, --top N, --least PERCENT.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        arguments: Vec<String>,
+    },
+    /// Scripts run on one embedded engine, as sqlcmd would: batches passed and failed.
+    Scripts {
+        /// Files and folders, then what `corpus scripts` knows: -v NAME=VALUE, --exclude WORD, --verbose, --top N.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        arguments: Vec<String>,
+    },
+    /// Babelfish's inputs run here, and their outputs written as its harness does.
+    Babelfish {
+        /// The folder of inputs, a list of names, the folder for the outputs.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        arguments: Vec<String>,
+    },
+    /// Generated statements, valid and broken, and queries that check each other: no panic, no difference.
+    Generate {
+        /// What `corpus generate` knows: --seed N, --statements N, --verbose, --top N.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// The T-SQL parser against mutated text, and each part of the wire protocol against mutated bytes.
     Fuzz {
         #[arg(long, default_value_t = 20)]
@@ -171,6 +202,11 @@ fn main() {
         Command::StatsCost { pairs, seconds, sessions, limit } => {
             stats_cost::run(&stats_cost::Options { pairs, seconds, sessions, limit })
         }
+        Command::Parse { arguments } => corpus::run("parse", &arguments),
+        Command::Slt { arguments } => corpus::run("slt", &arguments),
+        Command::Scripts { arguments } => corpus::run("scripts", &arguments),
+        Command::Babelfish { arguments } => corpus::run("babelfish", &arguments),
+        Command::Generate { arguments } => corpus::run("generate", &arguments),
         Command::Fuzz { seconds } => fuzz::run(seconds),
     };
     if let Err(failure) = result {

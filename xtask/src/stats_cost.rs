@@ -62,7 +62,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     );
     let (median, bound) = median_and_bound(&mut differences);
     match bound {
-        Some(bound) => println!("median {median:+.2}%, 95% upper bound {bound:+.2}% by the sign test"),
+        Some(bound) => {
+            println!("median {median:+.2}%, 95% upper bound {bound:+.2}% by the sign test")
+        }
         None => println!("median {median:+.2}%; a bound wants 5 pairs at least"),
     }
     match (options.limit, bound) {
