@@ -294,7 +294,8 @@ impl<'a> ProgramBinder<'a> {
     /// Binds one statement.
     pub fn statement(&mut self, statement: &ast::Statement) -> Result<Stmt> {
         let line = statement.span.line.max(1);
-        let plain = |kind| Stmt { line, kind, source: None };
+        let span = statement.span;
+        let plain = |kind| Stmt { line, span, kind, source: None };
         Ok(match &statement.kind {
             S::If { condition, then, otherwise } => {
                 let condition = self.condition(condition, line)?;
@@ -351,7 +352,7 @@ impl<'a> ProgramBinder<'a> {
             // The value of a function is assigned, and then it ends.
             S::Return(Some(_)) if self.returning.is_some() && !self.eager => {
                 let assigned = self.leaf(statement)?;
-                let end = Stmt { line, kind: StmtKind::Return(None), source: None };
+                let end = Stmt { line, span, kind: StmtKind::Return(None), source: None };
                 plain(StmtKind::Block(vec![assigned, end]))
             }
             _ => self.leaf(statement)?,
@@ -405,7 +406,7 @@ impl<'a> ProgramBinder<'a> {
             touched |= binder.touched.get();
         }
         if !inits {
-            return Ok(Stmt { line, kind: StmtKind::Nothing, source: None });
+            return Ok(Stmt { line, span: statement.span, kind: StmtKind::Nothing, source: None });
         }
         let source = touched.then(|| Arc::new(statement.clone()));
         let complete = bound.len()
@@ -415,7 +416,7 @@ impl<'a> ProgramBinder<'a> {
                 .count();
         let late = touched && self.database_moved && !self.eager;
         let kind = if complete && !late { StmtKind::SetVars(bound) } else { StmtKind::Deferred };
-        Ok(Stmt { line, kind, source })
+        Ok(Stmt { line, span: statement.span, kind, source })
     }
 
     fn may_defer(&self, e: &BindError, touched: bool) -> bool {
@@ -453,14 +454,15 @@ impl<'a> ProgramBinder<'a> {
         let result = self.leaf_kind(&mut binder, statement);
         let touched = binder.touched.get();
         self.frame = frame;
+        let span = statement.span;
         let source = || Some(Arc::new(statement.clone()));
         let stmt = match result {
             Ok(_) if touched && self.database_moved && !self.eager => {
-                Stmt { line, kind: StmtKind::Deferred, source: source() }
+                Stmt { line, span, kind: StmtKind::Deferred, source: source() }
             }
-            Ok(kind) => Stmt { line, kind, source: if touched { source() } else { None } },
+            Ok(kind) => Stmt { line, span, kind, source: if touched { source() } else { None } },
             Err(e) if self.may_defer(&e, touched) => {
-                Stmt { line, kind: StmtKind::Deferred, source: source() }
+                Stmt { line, span, kind: StmtKind::Deferred, source: source() }
             }
             Err(e) => return Err(e),
         };

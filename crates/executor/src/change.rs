@@ -7,7 +7,7 @@ use crate::cx::{Cx, row_bytes};
 use crate::error::engine_error;
 use crate::eval::eval;
 use crate::message::{SqlError, SqlMessage};
-use crate::ops::{self, KeyMap};
+use crate::ops::KeyMap;
 use crate::query::{collect, column_meta, for_each_batch};
 use crate::sink::ResultSink;
 use crate::write::{TableWriter, key_columns};
@@ -519,7 +519,7 @@ fn walks_index_over(node: &Node, columns: &[usize]) -> bool {
                 || index.columns.iter().any(|(i, _)| columns.contains(i))
                 || index.stored.iter().any(|i| columns.contains(i))
         }),
-        _ => ops::inputs(node).into_iter().any(|input| walks_index_over(input, columns)),
+        _ => node.inputs().into_iter().any(|input| walks_index_over(input, columns)),
     }
 }
 
@@ -537,6 +537,6 @@ fn reads_anywhere(plan: &Plan, table: &TableDef) -> bool {
 fn reads(node: &Node, table: &TableDef) -> bool {
     match &node.op {
         Op::Scan(scan) => scan.table.object_id == table.object_id,
-        _ => ops::inputs(node).into_iter().any(|input| reads(input, table)),
+        _ => node.inputs().into_iter().any(|input| reads(input, table)),
     }
 }

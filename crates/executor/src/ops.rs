@@ -8,6 +8,7 @@ mod accumulate;
 mod aggregate;
 mod hash;
 mod join;
+mod metered;
 mod scan;
 mod serialize;
 mod set;
@@ -93,6 +94,7 @@ pub(crate) fn build<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
         Op::Window { input, partition, order, funcs } => {
             Box::new(window::Window::new(build(input), partition, order, funcs, width))
         }
+        Op::Metered { input, figures } => Box::new(metered::Metered::new(build(input), figures)),
         Op::Concat { inputs } => Box::new(simple::Concat::new(inputs.iter().map(build).collect())),
         Op::Serialize { input, spec } => {
             Box::new(serialize::Serialize::new(build(input), spec, input.types.len()))
@@ -100,26 +102,5 @@ pub(crate) fn build<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
         Op::HashSetOp { op, left, right } => {
             Box::new(set::HashSetOp::new(*op, build(left), build(right), &left.types))
         }
-    }
-}
-
-/// The inputs of a node.
-pub(crate) fn inputs(node: &Node) -> Vec<&Node> {
-    match &node.op {
-        Op::OneRow | Op::Empty | Op::Values { .. } | Op::Scan(_) | Op::System { .. } => Vec::new(),
-        Op::Filter { input, .. }
-        | Op::Project { input, .. }
-        | Op::Aggregate { input, .. }
-        | Op::Sort { input, .. }
-        | Op::TopN { input, .. }
-        | Op::Top { input, .. }
-        | Op::Offset { input, .. }
-        | Op::Distinct { input, .. }
-        | Op::Serialize { input, .. }
-        | Op::Window { input, .. } => vec![input],
-        Op::NestedLoops { left, right, .. }
-        | Op::HashJoin { left, right, .. }
-        | Op::HashSetOp { left, right, .. } => vec![left, right],
-        Op::Concat { inputs } => inputs.iter().collect(),
     }
 }

@@ -48,7 +48,7 @@ pub fn for_each_batch<'a>(
 /// Whether a plan reads any table.
 pub fn reads_tables(plan: &Plan) -> bool {
     fn any(node: &planner::Node) -> bool {
-        matches!(node.op, planner::Op::Scan(_)) || ops::inputs(node).into_iter().any(any)
+        matches!(node.op, planner::Op::Scan(_)) || node.inputs().into_iter().any(any)
     }
     any(&plan.root) || plan.subplans.iter().any(|subplan| any(&subplan.node))
 }

@@ -78,6 +78,8 @@ pub struct Published {
     pub nest_level: i32,
     /// What the last statement is.
     pub command: &'static str,
+    /// The number of the last request's plan in the cache ([`crate::plan_handle`]); 0 for none.
+    pub plan: u64,
 }
 
 /// See the file's first lines.
@@ -93,6 +95,8 @@ pub struct Activity {
     /// Small settings, a byte each: isolation, order of dates, first day, language, deadlock priority.
     small: AtomicU64,
     command: AtomicU8,
+    /// The number of the plan that the last request ran; 0 for one that is not cached.
+    plan: AtomicU64,
     input: Mutex<Input>,
     has_context: AtomicBool,
     context_info: Mutex<Option<Bytes>>,
@@ -111,6 +115,7 @@ impl Default for Activity {
             rows: AtomicI64::new(0),
             small: AtomicU64::new(0),
             command: AtomicU8::new(0),
+            plan: AtomicU64::new(0),
             input: Mutex::default(),
             has_context: AtomicBool::new(false),
             context_info: Mutex::default(),
@@ -153,6 +158,13 @@ impl Activity {
     /// A text comes whose statements are not known yet.
     pub(crate) fn forget_statement(&self) {
         self.command.store(0, Relaxed);
+        self.plan.store(0, Relaxed);
+    }
+
+    /// The plan of the text or procedure that runs.
+    #[inline]
+    pub(crate) fn plan(&self, number: u64) {
+        self.plan.store(number, Relaxed);
     }
 
     /// Tells the session's settings and what the last statement left.
@@ -205,6 +217,7 @@ impl Activity {
             error: self.error.load(Relaxed),
             nest_level: self.nesting.load(Relaxed) as i32,
             command: COMMANDS[usize::from(self.command.load(Relaxed))],
+            plan: self.plan.load(Relaxed),
         }
     }
 }
@@ -259,6 +272,11 @@ const COMMANDS: &[&str] = &[
     "RECONFIGURE",
     "OTHER",
 ];
+
+/// The name of a command by its number.
+pub(crate) fn command_name(number: u8) -> &'static str {
+    COMMANDS[usize::from(number)]
+}
 
 /// The number of a statement's command.
 #[inline]

@@ -8,9 +8,9 @@
 //! column, where the client sends it, are kept.
 
 use crate::call::first_mistake;
-use crate::code::Code;
 use crate::host::Host;
 use crate::plan::CodeState;
+use crate::plan_cache::SessionPlan;
 use crate::state::SessionState;
 use crate::vm::{Halt, Vm};
 use catalog::TableDef;
@@ -38,7 +38,7 @@ pub struct BulkLoad<'s> {
     table: Arc<TableDef>,
     /// The table's column of each value of a row.
     columns: Vec<usize>,
-    code: Code,
+    code: Arc<SessionPlan>,
     learnt: CodeState,
     frame: Vec<Value>,
     rows: u64,
@@ -261,11 +261,11 @@ fn compile(
     host: &mut dyn Host,
     text: &str,
     declarations: &str,
-) -> Result<Code, SqlError> {
+) -> Result<Arc<SessionPlan>, SqlError> {
     let cancel = state.cancel.clone();
     let mut sink = Deaf;
     let mut vm = Vm { state, host, sink: &mut sink, cancel, failed: false };
-    vm.compile_text(text, Some(declarations))
+    vm.compile_text(text, Some(declarations)).map(|(code, _)| SessionPlan::alone(code))
 }
 
 /// Longer than the column can hold.

@@ -1,17 +1,18 @@
-//! Compiled texts of a session: batches, parameterised statements, and the handles of prepared ones.
+//! Compiled texts of a session: batches, parameterised statements, and the handles of prepared ones. The first level of
+//! the plan cache; [`crate::plan_cache`] is the second.
 //!
 //! Promises: the same text under the same declarations, settings and database is parsed, bound and compiled once, and
 //! its plans and the fast statements' buffers are kept between its runs; a text without a handle is kept from its
 //! second use on (most ad hoc texts have none), at most [`KEPT`] of them; a handle keeps its text until it is given up.
 
-use crate::code::Code;
 use crate::plan::CodeState;
+use crate::plan_cache::SessionPlan;
 use std::sync::Arc;
 
 /// Texts kept that no handle asks for.
 const KEPT: usize = 64;
-/// Longer texts are not kept without a handle, in bytes.
-const TEXT_BYTES_MAX: usize = 128 << 10;
+/// Longer texts are not kept without a handle, nor shared, in bytes.
+pub(crate) const TEXT_BYTES_MAX: usize = 128 << 10;
 
 /// What a compiled text depends on besides the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ struct Compiled {
     text: Box<str>,
     /// Declarations of parameters; a batch has none.
     declarations: Option<Box<str>>,
-    code: Arc<Code>,
+    code: Arc<SessionPlan>,
     /// Absent while it runs.
     state: Option<CodeState>,
     handles: u32,
@@ -91,17 +92,26 @@ impl TextCache {
         setting: Setting,
         declarations: Option<&str>,
         text: &str,
-    ) -> Option<(Slot, Arc<Code>, CodeState)> {
+    ) -> Option<(Slot, Arc<SessionPlan>, CodeState)> {
         let found = self.hashes.iter().position(|h| *h == hash)?;
         let same = self.slots[found].as_ref().is_some_and(|c| {
             c.setting == setting && *c.text == *text && c.declarations.as_deref() == declarations
         });
-        same.then(|| self.take(Slot(found as u32)))
+        if !same {
+            return None;
+        }
+        if self.slots[found].as_ref().is_some_and(|c| c.code.is_gone() && c.handles == 0) {
+            // DBCC FREEPROCCACHE: it is to be compiled again.
+            self.slots[found] = None;
+            self.hashes[found] = 0;
+            return None;
+        }
+        Some(self.take(Slot(found as u32)))
     }
 
     /// The compiled text of a slot that a handle names.
     #[inline]
-    pub fn take(&mut self, slot: Slot) -> (Slot, Arc<Code>, CodeState) {
+    pub fn take(&mut self, slot: Slot) -> (Slot, Arc<SessionPlan>, CodeState) {
         self.clock += 1;
         let Some(compiled) = &mut self.slots[slot.0 as usize] else {
             stdx::fatal!("a handle of a text that is gone");
@@ -109,6 +119,7 @@ impl TextCache {
         compiled.used = self.clock;
         let code = compiled.code.clone();
         let state = compiled.state.take().unwrap_or_else(|| CodeState::new(&code));
+        state.meter.note_use();
         (slot, code, state)
     }
 
@@ -119,7 +130,7 @@ impl TextCache {
         setting: Setting,
         declarations: Option<&str>,
         text: &str,
-        code: &Arc<Code>,
+        code: &Arc<SessionPlan>,
         always: bool,
     ) -> Option<Slot> {
         if !always {
@@ -166,7 +177,7 @@ impl TextCache {
 
     /// Gives back what was learnt while it ran.
     #[inline]
-    pub fn give(&mut self, slot: Option<Slot>, code: &Arc<Code>, state: CodeState) {
+    pub fn give(&mut self, slot: Option<Slot>, code: &Arc<SessionPlan>, state: CodeState) {
         let Some(slot) = slot else { return };
         // The slot may have been given to another text meanwhile.
         if let Some(Some(compiled)) = self.slots.get_mut(slot.0 as usize)

@@ -12,12 +12,13 @@
 //! of its own input buffer, allocates nothing for integers and short texts, and touches no memory shared with other sessions besides what storage does.
 
 use crate::activity::InputKind;
-use crate::cache::{Prepared, Setting, Slot, hash_text};
+use crate::cache::{Prepared, Setting, Slot, TEXT_BYTES_MAX, hash_text};
 use crate::code::Code;
 use crate::compile::compile;
 use crate::exec::{Argument, NESTING_MAX, object_name, syntax_error};
 use crate::names::SessionNames;
 use crate::plan::CodeState;
+use crate::plan_cache::{Key, SessionPlan, What};
 use crate::rpc::{Rpc, RpcName, RpcParam, RpcValue, well_known};
 use crate::statement::bind_error;
 use crate::vm::{Halt, Halted, Vm};
@@ -50,6 +51,7 @@ impl Vm<'_> {
         self.state.activity.forget_statement();
         self.state.activity.begin_input(InputKind::Language, |input| input.push_str(text));
         let (slot, code, mut learnt) = self.compiled(text, None, false).map_err(throw)?;
+        self.state.activity.plan(code.number());
         let mut frame = self.state.take_frame();
         frame.extend_from_slice(&code.template);
         let tables = self.open_tables(&code);
@@ -163,9 +165,10 @@ impl Vm<'_> {
         let (text, declarations) = (text_of(params, 0), text_of(params, 1));
         let found = match recompile {
             false => self.compiled(text, Some(declarations), false),
-            true => self.compile_text(text, Some(declarations)).map(|code| {
+            true => self.compile_text(text, Some(declarations)).map(|(code, _)| {
+                let code = SessionPlan::alone(code);
                 let learnt = CodeState::new(&code);
-                (None, Arc::new(code), learnt)
+                (None, code, learnt)
             }),
         };
         let (slot, code, learnt) = found.map_err(throw)?;
@@ -213,7 +216,7 @@ impl Vm<'_> {
                 Some(slot)
             }
             None => {
-                let code = Arc::new(self.compile_text(text, Some(declarations))?);
+                let code = self.shared_text(hash, text, Some(declarations))?;
                 self.state.texts.keep(hash, setting, Some(declarations), text, &code, true)
             }
         };
@@ -261,12 +264,13 @@ impl Vm<'_> {
     fn run_text(
         &mut self,
         slot: Option<Slot>,
-        code: &Arc<Code>,
+        code: &Arc<SessionPlan>,
         mut learnt: CodeState,
         params: &[RpcParam],
         first: usize,
         new_handle: Option<i32>,
     ) -> Called {
+        self.state.activity.plan(code.number());
         let mut frame = self.state.take_frame();
         frame.extend_from_slice(&code.template);
         let result = match bind(code, params, first, &mut frame) {
@@ -300,6 +304,7 @@ impl Vm<'_> {
                 self.come_home(home.clone()).map_err(throw)?;
             }
             let (code, mut learnt) = found.map_err(throw)?;
+            self.state.activity.plan(code.number());
             let mut frame = self.state.take_frame();
             frame.extend_from_slice(&code.template);
             let result = match bind(&code, params, first, &mut frame) {
@@ -450,25 +455,54 @@ impl Vm<'_> {
         text: &str,
         declarations: Option<&str>,
         always: bool,
-    ) -> Result<(Option<Slot>, Arc<Code>, CodeState), SqlError> {
+    ) -> Result<(Option<Slot>, Arc<SessionPlan>, CodeState), SqlError> {
         let setting = self.setting();
         let hash = hash_text(setting, declarations, text);
         if let Some((slot, code, learnt)) = self.state.texts.find(hash, setting, declarations, text)
         {
             return Ok((Some(slot), code, learnt));
         }
-        let code = Arc::new(self.compile_text(text, declarations)?);
+        let reading = self.compile_reading();
+        let code = self.shared_text(hash, text, declarations)?;
+        self.tell_compile_time(reading);
         let learnt = CodeState::new(&code);
+        learnt.meter.note_use();
         let slot = self.state.texts.keep(hash, setting, declarations, text, &code, always);
         Ok((slot, code, learnt))
     }
 
-    /// Parses, binds and compiles a text, with parameters where there are declarations.
+    /// A text that this session has not at hand: as another session has compiled it, else compiled now, for all of them
+    /// where it means the same to all.
+    fn shared_text(
+        &mut self,
+        hash: u64,
+        text: &str,
+        declarations: Option<&str>,
+    ) -> Result<Arc<SessionPlan>, SqlError> {
+        let state = &*self.state;
+        let plans = state.plans.clone();
+        let database = state.database.clone();
+        let setting = self.setting();
+        let what = What::Text { hash, declarations, text };
+        let key = Key { catalog: &database.catalog, setting, what };
+        let fits = text.len() <= TEXT_BYTES_MAX && state.definitions().is_none();
+        if let Some(found) = fits.then(|| plans.find(&key)).flatten() {
+            return Ok(found);
+        }
+        let (code, is_common) = self.compile_text(text, declarations)?;
+        Ok(match fits && is_common {
+            true => plans.keep(&key, code),
+            false => SessionPlan::alone(code),
+        })
+    }
+
+    /// Parses, binds and compiles a text, with parameters where there are declarations. With it: whether no name in it
+    /// is one of this session's own tables.
     pub fn compile_text(
         &mut self,
         text: &str,
         declarations: Option<&str>,
-    ) -> Result<Code, SqlError> {
+    ) -> Result<(Code, bool), SqlError> {
         let options = LexOptions { quoted_identifier: self.state.options.quoted_identifier };
         let parameters = match declarations {
             Some(declarations) => {
@@ -481,9 +515,11 @@ impl Vm<'_> {
         let names = SessionNames::new(self.state, self.host);
         let program =
             binder::bind_parameterised(&parameters, &batch, text, &names).map_err(bind_error)?;
+        let is_common = names.private_version().is_none();
+        crate::showplan::check_alone(&program)?;
         let mut code = compile(Arc::new(program), None, 0);
         code.declarations = declarations.map(Into::into);
-        Ok(code)
+        Ok((code, is_common))
     }
 }
 

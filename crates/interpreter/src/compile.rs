@@ -371,7 +371,7 @@ mod tests {
     }
 
     fn stmt(kind: StmtKind) -> Stmt {
-        Stmt { line: 1, kind, source: None }
+        Stmt { line: 1, span: Default::default(), kind, source: None }
     }
 
     fn program(vars: usize, body: Vec<Stmt>) -> Arc<Program> {

@@ -54,6 +54,35 @@ pub(crate) fn sqlperf_permission(args: &[Value]) -> Permission {
 }
 
 impl Vm<'_> {
+    /// DBCC FREEPROCCACHE [(plan_handle | sql_handle | pool_name)].
+    pub(crate) fn free_procedure_cache(&mut self, args: &[Value]) -> Result<(), SqlError> {
+        let plans = self.state.plans.clone();
+        let Some(arg) = args.first() else {
+            plans.throw_out(|_| true);
+            return Ok(());
+        };
+        let text = arg.as_str().unwrap_or("");
+        let digits = text.get(..2).filter(|p| p.eq_ignore_ascii_case("0x")).map(|_| &text[2..]);
+        let Some(digits) = digits else {
+            // There is one pool for users, and it is the default one.
+            return match text.eq_ignore_ascii_case("default") {
+                true => {
+                    plans.throw_out(|_| true);
+                    Ok(())
+                }
+                false => Err(bad_parameter(1)),
+            };
+        };
+        let same = |handle: &[u8]| {
+            let written: String = handle.iter().map(|byte| format!("{byte:02x}")).collect();
+            written.eq_ignore_ascii_case(digits)
+        };
+        match plans.throw_out(|plan| same(&plan.handle()) || same(plan.sql_handle())) {
+            0 => Err(bad_parameter(1)),
+            _ => Ok(()),
+        }
+    }
+
     /// DBCC SQLPERF.
     pub(crate) fn sqlperf(&mut self, args: &[Value]) -> Result<(), SqlError> {
         let word = |i: usize| args.get(i).and_then(Value::as_str);

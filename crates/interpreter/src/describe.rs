@@ -148,7 +148,7 @@ impl Vm<'_> {
     pub fn describe_first_result(&mut self, args: &[Argument]) -> Result<(), SqlError> {
         use SqlType::{Bit, Int, SmallInt, TinyInt};
         let (text, declarations) = (argument(args, 0, "tsql"), argument(args, 1, "params"));
-        let code = self.compile_text(text, Some(declarations))?;
+        let (code, _) = self.compile_text(text, Some(declarations))?;
         let found = self.first_result(&code, 0)?.unwrap_or_default();
         self.sink.columns(&columns(&[
             ("is_hidden", Bit),
@@ -359,9 +359,9 @@ impl Vm<'_> {
             all
         };
         let (code, unknown) = match self.compile_text(text, Some(&with(UNKNOWN))) {
-            Ok(code) => (code, UNKNOWN),
+            Ok((code, _)) => (code, UNKNOWN),
             Err(error) => match self.compile_text(text, Some(&with(UNKNOWN_BINARY))) {
-                Ok(code) => (code, UNKNOWN_BINARY),
+                Ok((code, _)) => (code, UNKNOWN_BINARY),
                 Err(_) => return Err(error),
             },
         };

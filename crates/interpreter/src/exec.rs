@@ -3,6 +3,7 @@
 //! Promises: a procedure is parsed, bound and compiled once per session and definition; frames come from a pool; the
 //! 33rd level of nesting is error 217.
 
+use crate::cache::Setting;
 use crate::call::no_procedure;
 use crate::code::Code;
 use crate::compile::compile;
@@ -10,6 +11,7 @@ use crate::environment::name_parts;
 use crate::host::OpenDatabase;
 use crate::names::SessionNames;
 use crate::plan::CodeState;
+use crate::plan_cache::{Key, SessionPlan, What};
 use crate::state::CachedProcedure;
 use crate::statement::bind_error;
 use crate::vm::{Halt, Halted, Vm};
@@ -213,25 +215,52 @@ impl Vm<'_> {
     pub fn procedure(
         &mut self,
         definition: &ProcedureDef,
-    ) -> Result<(Arc<Code>, CodeState), SqlError> {
+    ) -> Result<(Arc<SessionPlan>, CodeState), SqlError> {
         let key = (self.state.database.id, definition.object_id);
         if let Some(cached) = self.state.procedures.get_mut(&key)
             && cached.version == definition.version
+            && !cached.code.is_gone()
         {
             let code = cached.code.clone();
             let learnt = cached.state.take().unwrap_or_else(|| CodeState::new(&code));
+            learnt.meter.note_use();
             return Ok((code, learnt));
         }
-        let options = LexOptions { quoted_identifier: definition.quoted_identifier };
-        let name = definition.name.to_string();
-        let code =
-            self.compile_procedure(&definition.text, &options, name, definition.object_id)?;
-        let code = Arc::new(code);
+        let code = self.shared_procedure(definition)?;
         let cached =
             CachedProcedure { version: definition.version, code: code.clone(), state: None };
         self.state.procedures.insert(key, cached);
         let learnt = CodeState::new(&code);
+        learnt.meter.note_use();
         Ok((code, learnt))
+    }
+
+    /// A procedure that this session has not at hand: as another session has compiled it, else compiled now, for all of
+    /// them where it is committed and names no table of this session.
+    fn shared_procedure(
+        &mut self,
+        definition: &ProcedureDef,
+    ) -> Result<Arc<SessionPlan>, SqlError> {
+        let state = &*self.state;
+        let plans = state.plans.clone();
+        let database = state.database.clone();
+        let (object_id, version) = (definition.object_id, definition.version);
+        let setting =
+            Setting { database: database.id, options: u32::from(definition.quoted_identifier) };
+        let what = What::Procedure { object_id, version };
+        let key = Key { catalog: &database.catalog, setting, what };
+        let is_own = definition.name.starts_with('#') || state.definitions().is_some();
+        if let Some(found) = (!is_own).then(|| plans.find(&key)).flatten() {
+            return Ok(found);
+        }
+        let options = LexOptions { quoted_identifier: definition.quoted_identifier };
+        let name = definition.name.to_string();
+        let (code, is_common) =
+            self.compile_procedure(&definition.text, &options, name, object_id)?;
+        Ok(match !is_own && is_common {
+            true => plans.keep(&key, code),
+            false => SessionPlan::alone(code),
+        })
     }
 
     fn compile_procedure(
@@ -240,7 +269,7 @@ impl Vm<'_> {
         options: &LexOptions,
         name: String,
         object_id: i32,
-    ) -> Result<Code, SqlError> {
+    ) -> Result<(Code, bool), SqlError> {
         telemetry::counters::add(telemetry::Counter::Compilations, 1);
         let batch = syntax::parse_batch(text, options).map_err(|errors| {
             errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
@@ -258,13 +287,14 @@ impl Vm<'_> {
             }
         };
         let program = program.map_err(bind_error)?;
-        Ok(compile(Arc::new(program), Some(name), object_id))
+        let is_common = names.private_version().is_none();
+        Ok((compile(Arc::new(program), Some(name), object_id), is_common))
     }
 
     #[allow(clippy::too_many_arguments, reason = "a call has a caller, a callee, and arguments")]
     fn run_procedure(
         &mut self,
-        code: &Arc<Code>,
+        code: &Arc<SessionPlan>,
         mut learnt: CodeState,
         args: &[Argument],
         caller: &Code,

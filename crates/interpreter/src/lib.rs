@@ -30,6 +30,10 @@ mod transaction;
 mod vm;
 mod whole;
 
+mod figures;
+mod handles;
+mod plan_cache;
+
 mod applock;
 mod backup;
 mod cache;
@@ -52,6 +56,7 @@ mod principal_functions;
 mod principals;
 mod private;
 mod set;
+mod showplan;
 mod system_procs;
 pub mod trace_flags;
 mod trigger;
@@ -64,9 +69,13 @@ pub use backup::{MediaOrder, MediaRows};
 pub use batch::{execute_batch, execute_call, execute_transaction};
 pub use bulk::{BulkLoad, is_insert_bulk};
 pub use environment::name_parts;
+pub use figures::{Spread, StatementFigures};
+pub use handles::{plan_handle, sql_handle};
 pub use host::{ConfigurationOption, Host, OpenDatabase};
 pub use identity::Identity;
+pub use plan_cache::{CachedPlan, PlanCache, PlanKind, PlanStatement};
 pub use rpc::{
     BeginNext, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest, well_known,
 };
+pub use showplan::Telling;
 pub use state::{Client, SessionState, SetOptions};

@@ -355,8 +355,9 @@ impl Vm<'_> {
             "CHECKDB" | "CHECKTABLE" | "CHECKALLOC" | "CHECKCATALOG" => {
                 self.dbcc_check(name, args, options, line)?;
             }
-            "DROPCLEANBUFFERS" | "FREEPROCCACHE" | "FREESYSTEMCACHE" | "UPDATEUSAGE"
-            | "FREESESSIONCACHE" => {}
+            "FREEPROCCACHE" => self.free_procedure_cache(args)?,
+            "FREESYSTEMCACHE" => drop(self.state.plans.throw_out(|_| true)),
+            "DROPCLEANBUFFERS" | "UPDATEUSAGE" | "FREESESSIONCACHE" => {}
             _ => return Err(SqlError::unsupported(format!("DBCC {name}"))),
         }
         if !options.iter().any(|o| o == "NO_INFOMSGS") {

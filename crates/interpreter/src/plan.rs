@@ -3,8 +3,9 @@
 //! Promise: a plan is used only under the version of the catalog that bound it. Nothing here is shared between
 //! sessions, so running a statement touches no reference count.
 
-use crate::code::Code;
+use crate::figures::Meter;
 use crate::insert::FastInsert;
+use crate::plan_cache::SessionPlan;
 use crate::point::FastPoint;
 use binder::ir::{self, StmtKind, VarId};
 use engine::InsertHint;
@@ -23,16 +24,18 @@ pub(crate) struct NamesVersion {
 /// What a condition was bound under.
 pub(crate) type Version = (NamesVersion, Option<u64>);
 
-/// Beside a [`Code`]: one entry per statement and per condition.
-#[derive(Default)]
+/// Beside a [`crate::code::Code`]: one entry per statement and per condition.
 pub(crate) struct CodeState {
     pub statements: Vec<Option<Box<Planned>>>,
     pub conditions: Vec<Option<(Version, Box<ExprPlan>)>>,
+    /// What its statements use.
+    pub meter: Meter,
 }
 
 impl CodeState {
-    pub fn new(code: &Code) -> CodeState {
+    pub fn new(code: &SessionPlan) -> CodeState {
         CodeState {
+            meter: code.meter(),
             statements: std::iter::repeat_with(|| None).take(code.statements.len()).collect(),
             conditions: std::iter::repeat_with(|| None).take(code.conditions.len()).collect(),
         }
@@ -47,6 +50,13 @@ pub(crate) struct Planned {
     pub body: Body,
 }
 
+impl Body {
+    /// Runs in less time than two readings of the clock may take.
+    pub fn is_fast(&self) -> bool {
+        matches!(self, Body::FastInsert(_) | Body::FastPoint(_))
+    }
+}
+
 pub(crate) enum Body {
     FastInsert(FastInsert),
     FastPoint(FastPoint),
@@ -57,6 +67,17 @@ pub(crate) enum Body {
     SetVars(Vec<(VarId, ExprPlan)>),
     /// Run from the IR itself.
     Other(StmtKind),
+}
+
+/// Plans a bound statement without the short ways of singletons: every operator is there.
+pub(crate) fn plan_in_general(kind: &StmtKind) -> Body {
+    match kind {
+        StmtKind::Select(select) => Body::Select(planner::plan_select(select)),
+        StmtKind::Insert(insert) => {
+            Body::Insert(planner::plan_insert(insert), InsertHint::default())
+        }
+        other => planned_otherwise(other),
+    }
 }
 
 /// Plans a bound statement.
@@ -76,6 +97,13 @@ pub(crate) fn plan(kind: &StmtKind, db: &std::sync::Arc<engine::Database>) -> Bo
                 None => Body::Insert(plan, InsertHint::default()),
             }
         }
+        other => planned_otherwise(other),
+    }
+}
+
+/// What has one way of running only.
+fn planned_otherwise(kind: &StmtKind) -> Body {
+    match kind {
         StmtKind::Update(update) => Body::Update(planner::plan_update(update)),
         StmtKind::Delete(delete) => Body::Delete(planner::plan_delete(delete)),
         StmtKind::SetVars(sets) => {

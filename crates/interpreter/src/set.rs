@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! effective    NOCOUNT XACT_ABORT QUOTED_IDENTIFIER IMPLICIT_TRANSACTIONS FMTONLY NOEXEC ROWCOUNT LOCK_TIMEOUT
-//!              DEADLOCK_PRIORITY DATEFIRST DATEFORMAT LANGUAGE CONTEXT_INFO IDENTITY_INSERT, isolation levels
+//!              DEADLOCK_PRIORITY DATEFIRST DATEFORMAT LANGUAGE CONTEXT_INFO IDENTITY_INSERT, isolation levels,
+//!              SHOWPLAN_* and STATISTICS * (showplan.rs)
 //! remembered   the ANSI and arithmetic switches (@@OPTIONS shows them), TEXTSIZE
-//! refused      SHOWPLAN_*, STATISTICS XML and PROFILE, PARSEONLY, when set ON
+//! refused      PARSEONLY, when set ON
 //! ```
 
 use crate::languages::{self, LANGUAGES};
@@ -75,12 +76,8 @@ impl Vm<'_> {
                 options.quoted_identifier = on;
                 options.implicit_transactions = on;
             }
-            "SHOWPLAN_ALL" | "SHOWPLAN_TEXT" | "SHOWPLAN_XML" | "STATISTICS XML"
-            | "STATISTICS PROFILE" | "PARSEONLY"
-                if on =>
-            {
-                return Err(SqlError::unsupported(format!("SET {name} ON")));
-            }
+            "PARSEONLY" if on => return Err(SqlError::unsupported(format!("SET {name} ON"))),
+            _ if options.telling.set(name, on) => {}
             _ => {
                 if let Some(bit) = bit(name) {
                     options.switches =

@@ -5,10 +5,11 @@
 
 use crate::activity::Activity;
 use crate::cache::TextCache;
-use crate::code::Code;
 use crate::host::OpenDatabase;
 use crate::identity::Identity;
 use crate::plan::{CodeState, NamesVersion};
+use crate::plan_cache::{PlanCache, SessionPlan};
+use crate::showplan::Telling;
 use crate::transaction::Transaction;
 use executor::SqlError;
 use std::collections::HashMap;
@@ -45,6 +46,8 @@ pub struct SetOptions {
     pub fmtonly: bool,
     /// SET NOEXEC: statements are compiled and not run.
     pub noexec: bool,
+    /// SET SHOWPLAN_* and SET STATISTICS *.
+    pub telling: Telling,
     /// SET DEADLOCK_PRIORITY, -10 to 10.
     pub deadlock_priority: i8,
     /// SET TRANSACTION ISOLATION LEVEL.
@@ -67,6 +70,7 @@ impl Default for SetOptions {
             switches: crate::set::SWITCHES,
             fmtonly: false,
             noexec: false,
+            telling: Telling::default(),
             deadlock_priority: 0,
             isolation: engine::Isolation::ReadCommitted,
         }
@@ -99,7 +103,7 @@ pub(crate) fn descriptor(spid: u16, serial: u64) -> u64 {
 pub(crate) struct CachedProcedure {
     /// Catalog version of the definition that was compiled.
     pub version: u64,
-    pub code: Arc<Code>,
+    pub code: Arc<SessionPlan>,
     /// Absent while it runs.
     pub state: Option<CodeState>,
 }
@@ -189,6 +193,8 @@ pub struct SessionState {
     pub(crate) procedure_id: i32,
     /// Errors of the CATCH blocks being run, innermost last.
     pub(crate) caught: Vec<SqlError>,
+    /// What all sessions have compiled; one of its own where nobody has given it another.
+    pub plans: Arc<PlanCache>,
     pub(crate) procedures: HashMap<(u16, i32), CachedProcedure>,
     /// `#procedures`, of this session alone.
     pub(crate) own_procedures: Vec<Arc<catalog::ProcedureDef>>,
@@ -226,6 +232,7 @@ impl SessionState {
             triggers: Vec::new(),
             procedure_id: 0,
             caught: Vec::new(),
+            plans: Arc::default(),
             procedures: HashMap::new(),
             own_procedures: Vec::new(),
             own_procedures_made: 0,

@@ -3,6 +3,7 @@
 use crate::activity::command_number;
 use crate::code::Code;
 use crate::environment::SessionEnvironment;
+use crate::figures::{Reading, StatementCells};
 use crate::kind::command_of;
 use crate::names::SessionNames;
 use crate::plan::{self, Body, CodeState, Planned};
@@ -24,10 +25,10 @@ pub(crate) fn bind_error(error: BindError) -> SqlError {
 }
 
 /// How often a statement is planned again for a definition that moves, a millisecond apart.
-const STALE_ROUNDS_MAX: u32 = 30_000;
+pub(crate) const STALE_ROUNDS_MAX: u32 = 30_000;
 
 /// What a statement did.
-enum Outcome {
+pub(crate) enum Outcome {
     /// Rows changed; told to the client unless NOCOUNT.
     Rows(Command, u64),
     /// Rows sent.
@@ -189,11 +190,18 @@ impl Vm<'_> {
         if self.state.options.fmtonly || self.state.options.noexec {
             return self.without_running(code, index, frame, guarded);
         }
+        // What a function does is its caller's affair.
+        if !self.state.options.telling.is_none() && self.state.functions == 0 {
+            return self.told_statement(code, learnt, index, frame, guarded);
+        }
         let statement = &code.statements[index];
         let command = command_number(&statement.kind, statement.source.as_deref().map(|s| &s.kind));
         let state = &*self.state;
         state.activity.statement(command, state.nesting, state.transaction.count);
         let mut planned = self.planned(code, learnt, index)?;
+        let is_fast = planned.body.is_fast();
+        let due = |cells: &StatementCells| !is_fast || cells.count();
+        let reading = learnt.meter.statement(index).is_some_and(due).then(Reading::now);
         let mut result = self.run_planned(&mut planned, code, index, frame, guarded);
         if matches!(&result, Err(Halted::Error(error)) if error.stale) {
             (planned, result) = self.try_anew(code, learnt, index, frame, guarded)?;
@@ -201,6 +209,12 @@ impl Vm<'_> {
         learnt.statements[index] = Some(planned);
         let outcome = result?;
         self.settle(outcome);
+        if let (Some(reading), Some(cells)) = (reading, learnt.meter.statement(index)) {
+            if !is_fast {
+                cells.count();
+            }
+            reading.add_to(cells, self.state.rowcount.max(0) as u64);
+        }
         Ok(())
     }
 
@@ -292,7 +306,7 @@ impl Vm<'_> {
         Ok(told.map(|output| output.columns.iter().map(|(column, _)| column.clone()).collect()))
     }
 
-    fn settle(&mut self, outcome: Outcome) {
+    pub(crate) fn settle(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Rows(command, rows) => {
                 self.state.rowcount = rows as i64;
@@ -334,11 +348,14 @@ impl Vm<'_> {
         if fused
             && !self.state.options.fmtonly
             && !self.state.options.noexec
+            && self.state.options.telling.is_none()
             && let Some(planned) = &mut learnt.statements[index]
             && planned.version == self.state.names_version()
             && let Body::FastInsert(insert) = &mut planned.body
             && insert.row_count() == 1
         {
+            let cells = learnt.meter.statement(index);
+            let reading = cells.is_some_and(StatementCells::count).then(Reading::now);
             let state = &mut *self.state;
             let durability = durability(&state.database, delayed);
             let mut txn = state.transaction.take(&state.database, &state.options);
@@ -355,6 +372,9 @@ impl Vm<'_> {
                     return Ok(false);
                 }
                 other => other?,
+            }
+            if let (Some(reading), Some(cells)) = (reading, learnt.meter.statement(index)) {
+                reading.add_to(cells, 1);
             }
             self.state.transaction.committed_by_insert();
             self.state.rowcount = 0;
@@ -410,7 +430,7 @@ impl Vm<'_> {
         Ok(Box::new(Planned { version, private, body }))
     }
 
-    fn run_planned(
+    pub(crate) fn run_planned(
         &mut self,
         planned: &mut Planned,
         code: &Code,

@@ -15,6 +15,7 @@ use crate::exec::{NESTING_MAX, too_deep};
 use crate::function::module_by_id;
 use crate::names::SessionNames;
 use crate::plan::CodeState;
+use crate::plan_cache::SessionPlan;
 use crate::private::is_temporary;
 use crate::state::CachedProcedure;
 use crate::statement::bind_error;
@@ -178,7 +179,7 @@ impl Vm<'_> {
         &mut self,
         definition: &ProcedureDef,
         table: &Arc<TableDef>,
-    ) -> Result<(Arc<Code>, CodeState), SqlError> {
+    ) -> Result<(Arc<SessionPlan>, CodeState), SqlError> {
         let key = (self.state.database.id, definition.object_id);
         let version = definition.version.max(table.version);
         if let Some(cached) = self.state.procedures.get_mut(&key)
@@ -201,7 +202,7 @@ impl Vm<'_> {
         let program =
             binder::bind_trigger(create, &definition.text, table, &names).map_err(bind_error)?;
         let name = Some(definition.name.to_string());
-        let code = Arc::new(compile(Arc::new(program), name, definition.object_id));
+        let code = SessionPlan::alone(compile(Arc::new(program), name, definition.object_id));
         let cached = CachedProcedure { version, code: code.clone(), state: None };
         self.state.procedures.insert(key, cached);
         let learnt = CodeState::new(&code);

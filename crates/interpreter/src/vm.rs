@@ -60,6 +60,10 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<i32, Halt> {
+        if self.is_to_be_shown(code) {
+            self.show_program(code)?;
+            return Ok(0);
+        }
         let caught = self.state.caught.len();
         let result = self.run_inner(code, learnt, frame, guarded);
         self.state.caught.truncate(caught);

@@ -12,6 +12,7 @@
 
 mod access;
 mod columns;
+pub mod cost;
 mod fold;
 mod group;
 mod join;
@@ -19,6 +20,7 @@ mod lower;
 mod order;
 mod plan;
 mod print;
+pub mod show;
 mod statement;
 
 pub use plan::*;

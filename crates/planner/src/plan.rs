@@ -7,6 +7,7 @@
 //! expressions read them by [`binder::ir::ExprKind::Param`], at any depth.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use binder::ObjectName;
 use binder::ir::{
@@ -15,6 +16,8 @@ use binder::ir::{
 };
 use catalog::TableDef;
 use types::SqlType;
+
+use crate::show::Measured;
 
 /// A whole statement's plan.
 #[derive(Debug, Clone)]
@@ -148,6 +151,11 @@ pub enum Op {
         input: Box<Node>,
         spec: Arc<SerializeSpec>,
     },
+    /// The input, with what it does counted (SET STATISTICS IO, PROFILE and XML): see [`Plan::metered`].
+    Metered {
+        input: Box<Node>,
+        figures: Arc<NodeFigures>,
+    },
     /// EXCEPT and INTERSECT: distinct rows of the left (absent from, present in) the right; NULLs
     /// are equal.
     HashSetOp {
@@ -155,6 +163,129 @@ pub enum Op {
         left: Box<Node>,
         right: Box<Node>,
     },
+}
+
+/// What an operator did, counted while it runs. One writer.
+#[derive(Debug, Default)]
+pub struct NodeFigures {
+    /// Rows given.
+    pub rows: AtomicU64,
+    /// Times started.
+    pub executions: AtomicU64,
+    /// Time in it and below, ns.
+    pub elapsed_ns: AtomicU64,
+    /// Pages looked up in it and below, and those of them that came from files.
+    pub logical_reads: AtomicU64,
+    /// See `logical_reads`.
+    pub physical_reads: AtomicU64,
+}
+
+impl NodeFigures {
+    /// As of now.
+    pub fn measured(&self) -> Measured {
+        Measured {
+            rows: self.rows.load(Relaxed),
+            executions: self.executions.load(Relaxed),
+            elapsed_ns: self.elapsed_ns.load(Relaxed),
+            logical_reads: self.logical_reads.load(Relaxed),
+            physical_reads: self.physical_reads.load(Relaxed),
+        }
+    }
+}
+
+impl Node {
+    /// Its inputs, in the order in which plans show them.
+    pub fn inputs(&self) -> Vec<&Node> {
+        match &self.op {
+            Op::OneRow | Op::Empty | Op::Values { .. } | Op::Scan(_) | Op::System { .. } => {
+                Vec::new()
+            }
+            Op::Filter { input, .. }
+            | Op::Project { input, .. }
+            | Op::Aggregate { input, .. }
+            | Op::Sort { input, .. }
+            | Op::TopN { input, .. }
+            | Op::Top { input, .. }
+            | Op::Offset { input, .. }
+            | Op::Distinct { input, .. }
+            | Op::Serialize { input, .. }
+            | Op::Window { input, .. }
+            | Op::Metered { input, .. } => vec![input],
+            Op::NestedLoops { left, right, .. }
+            | Op::HashJoin { left, right, .. }
+            | Op::HashSetOp { left, right, .. } => vec![left, right],
+            Op::Concat { inputs } => inputs.iter().collect(),
+        }
+    }
+
+    fn inputs_mut(&mut self) -> Vec<&mut Node> {
+        match &mut self.op {
+            Op::OneRow | Op::Empty | Op::Values { .. } | Op::Scan(_) | Op::System { .. } => {
+                Vec::new()
+            }
+            Op::Filter { input, .. }
+            | Op::Project { input, .. }
+            | Op::Aggregate { input, .. }
+            | Op::Sort { input, .. }
+            | Op::TopN { input, .. }
+            | Op::Top { input, .. }
+            | Op::Offset { input, .. }
+            | Op::Distinct { input, .. }
+            | Op::Serialize { input, .. }
+            | Op::Window { input, .. }
+            | Op::Metered { input, .. } => vec![input],
+            Op::NestedLoops { left, right, .. }
+            | Op::HashJoin { left, right, .. }
+            | Op::HashSetOp { left, right, .. } => vec![left, right],
+            Op::Concat { inputs } => inputs.iter_mut().collect(),
+        }
+    }
+
+    /// The same with every operator in it counted.
+    fn metered(mut self) -> Node {
+        for input in self.inputs_mut() {
+            let taken =
+                std::mem::replace(input, Node { op: Op::Empty, types: Vec::new(), rows: 0.0 });
+            *input = taken.metered();
+        }
+        let (types, rows) = (self.types.clone(), self.rows);
+        let figures = Arc::default();
+        Node { op: Op::Metered { input: Box::new(self), figures }, types, rows }
+    }
+
+    /// Calls `each` for every scan below with its figures, where they are counted.
+    pub fn each_scan<'a>(&'a self, each: &mut dyn FnMut(&'a Scan, &'a NodeFigures)) {
+        if let Op::Metered { input, figures } = &self.op
+            && let Op::Scan(scan) = &input.op
+        {
+            each(scan, figures);
+        }
+        self.inputs().into_iter().for_each(|input| input.each_scan(each));
+    }
+}
+
+impl SubPlan {
+    /// See [`Plan::metered`].
+    pub fn metered(self) -> SubPlan {
+        SubPlan { node: self.node.metered(), ..self }
+    }
+}
+
+impl Plan {
+    /// The same plan with every operator in it counted.
+    pub fn metered(self) -> Plan {
+        Plan {
+            root: self.root.metered(),
+            subplans: self.subplans.into_iter().map(SubPlan::metered).collect(),
+            ..self
+        }
+    }
+
+    /// See [`Node::each_scan`].
+    pub fn each_scan<'a>(&'a self, each: &mut dyn FnMut(&'a Scan, &'a NodeFigures)) {
+        self.root.each_scan(each);
+        self.subplans.iter().for_each(|sub| sub.node.each_scan(each));
+    }
 }
 
 /// Reads a table through the order of its key or of an index.

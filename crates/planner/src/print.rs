@@ -1,4 +1,4 @@
-//! Plans as text, an operator a line, inputs indented below: what SHOWPLAN will print.
+//! Plans as text, an operator a line, inputs indented below: for tests. What users see is [`crate::show`].
 
 use std::fmt::{self, Display, Write};
 
@@ -146,6 +146,10 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
             if !order.is_empty() {
                 write!(f, " order {}", List(order))?;
             }
+            inputs.push(input);
+        }
+        Op::Metered { input, .. } => {
+            f.write_str("Metered")?;
             inputs.push(input);
         }
         Op::Concat { inputs: all } => {

@@ -18,7 +18,7 @@ use engine::{
     Database, DbFiles, DbOptions, DelayedDurability, EngineError, LogConfig, RecoveryModel,
 };
 use executor::SqlError;
-use interpreter::OpenDatabase;
+use interpreter::{OpenDatabase, PlanCache};
 use parking_lot::{Mutex, RwLock};
 use scheduler::{JoinHandle, Schedulers};
 use security::Authenticator;
@@ -53,6 +53,8 @@ pub struct Instance {
     pub(crate) settings: Mutex<Configuration>,
     pub(crate) trace_flags: Mutex<BTreeSet<i32>>,
     pub(crate) switches: Mutex<Switches>,
+    /// What the sessions have compiled.
+    pub(crate) plans: Arc<PlanCache>,
     /// The sockets that take connections, as their server has told.
     pub(crate) listeners: Mutex<Vec<ListenerFacts>>,
     /// The sessions of the databases' own tasks.
@@ -152,6 +154,7 @@ impl Instance {
             Ok((server, databases, troubles)) => {
                 let instance = Arc::new(Instance {
                     troubles: RwLock::new(troubles),
+                    plans: Arc::default(),
                     switches: Mutex::new(config.switches.clone()),
                     config,
                     schedulers,

@@ -54,6 +54,7 @@ impl Session {
         registered.tell(|facts| registry::describe(facts, &client));
         let home = database.name.clone();
         let mut state = SessionState::new(spid, database);
+        state.plans = instance.plans.clone();
         state.client = Arc::new(client);
         registered.follow(state.cancel.clone(), state.activity.clone());
         state.publish();

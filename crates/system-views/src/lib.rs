@@ -56,6 +56,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     statistics::locks::VIEWS,
     statistics::log::VIEWS,
     statistics::log_timing::VIEWS,
+    statistics::plans::VIEWS,
     statistics::sessions::VIEWS,
     statistics::switches::VIEWS,
     statistics::system::VIEWS,

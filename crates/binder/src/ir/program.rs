@@ -81,6 +81,8 @@ pub struct LabelId(pub u32);
 pub struct Stmt {
     /// Line within the batch or module, from 1.
     pub line: u32,
+    /// Where it stands in [`Program::text`].
+    pub span: ast::Span,
     pub kind: StmtKind,
     /// Present where the statement depends on the catalog and must be bound again when the catalog
     /// changes: hand it to `binder::bind_statement`.

@@ -384,6 +384,11 @@ impl Parser<'_> {
                 self.at += 1;
                 DbccArg::Text(self.token_value(token))
             }
+            // A handle, as it is written.
+            TokenKind::Binary => {
+                self.at += 1;
+                DbccArg::Text(self.token_text(token).to_owned())
+            }
             TokenKind::Variable => DbccArg::Variable(self.variable()?),
             TokenKind::Symbol(Sym::Minus) | TokenKind::Integer => {
                 let digits = self.signed_digits()?;

@@ -9,7 +9,6 @@
 
 use super::locks::resource_text;
 use super::snapshot::{Snapshot, Task, node_of};
-use super::text::sql_handle;
 use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, view};
 use crate::facts::{ConnectionFacts, SessionFacts};
@@ -107,6 +106,14 @@ impl Session {
         }
     }
 
+    /// The cached plan of the request that runs.
+    fn plan_handle(&self) -> Option<Value> {
+        let published = &self.facts.published;
+        let runs = self.facts.running && published.plan != 0;
+        let database = published.database_id as u16;
+        runs.then(|| Value::binary(&interpreter::plan_handle(database, published.plan)))
+    }
+
     /// What the request that runs has used.
     fn request(&self) -> Usage {
         match &self.task {
@@ -182,7 +189,7 @@ impl Session {
 
     fn handle(&self) -> Option<Vec<u8>> {
         let text = &self.facts.input.text;
-        (self.is_user() && !text.is_empty()).then(|| sql_handle(text))
+        (self.is_user() && !text.is_empty()).then(|| interpreter::sql_handle(text))
     }
 
     fn running_handle(&self) -> Value {
@@ -313,7 +320,7 @@ view! {
     sql_handle varbinary(64) null = s.running_handle();
     statement_start_offset int null = s.facts.running.then_some(0);
     statement_end_offset int null = s.facts.running.then_some(-1);
-    plan_handle varbinary(64) null = NULL;
+    plan_handle varbinary(64) null = s.plan_handle();
     database_id smallint = s.facts.published.database_id as i16;
     user_id int = s.user_id;
     connection_id uniqueidentifier null = s.facts.connection.as_ref().map(|_| id_of(&s.facts));

@@ -1,53 +1,46 @@
 //! The texts of requests: sys.dm_exec_sql_text and sys.dm_exec_input_buffer.
 //!
-//! A handle is made of the text alone, so it names the text and not the request. Found are the texts of the last
-//! request of each session: there is no cache of plans that all sessions share.
+//! A text's handle is made of the text alone, so it names the text and not the request. Found are the texts of cached
+//! plans, by the handle of the text or of the plan, and of the last request of each session.
 
 use crate::context::Context;
-use crate::declare::{Declared, NULL, view};
+use crate::declare::{Declared, view};
 use executor::SqlError;
 use types::Value;
 
 /// The views of this file.
 pub static VIEWS: &[&dyn Declared] = &[&SQL_TEXT, &INPUT_BUFFER];
 
-/// The handle of a text: 44 bytes, of which the first 20 tell texts apart.
-pub fn sql_handle(text: &str) -> Vec<u8> {
-    let mut handle = vec![0x02, 0, 0, 0];
-    let mut hashes = [0x6d69_6c6c_7261_6365u64, 0x7365_6c65_6374_2a00];
-    for chunk in text.as_bytes().chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        let word = u64::from_le_bytes(word);
-        hashes[0] = stdx::mix64(hashes[0] ^ word);
-        hashes[1] = stdx::mix64(hashes[1].rotate_left(23).wrapping_add(word));
-    }
-    hashes[0] = stdx::mix64(hashes[0] ^ text.len() as u64);
-    hashes.iter().for_each(|hash| handle.extend_from_slice(&hash.to_be_bytes()));
-    handle.resize(44, 0);
-    handle
+/// A text that a session has sent, or that of a cached plan.
+pub struct Text {
+    /// Of a plan: the database it was compiled in, and the procedure that it is.
+    place: Option<(i16, Option<i32>)>,
+    text: String,
 }
-
-/// A text that a session has sent.
-pub struct Text(String);
 
 fn text(context: &Context<'_>, args: &[Value]) -> Result<Vec<Text>, SqlError> {
     let Some(Value::Binary(handle)) = args.first() else { return Ok(Vec::new()) };
     let Some(wanted) = handle.get(..20) else { return Ok(Vec::new()) };
+    for plan in context.session.plans.plans() {
+        if plan.handle()[..20] == *wanted || plan.sql_handle()[..20] == *wanted {
+            let place = Some((plan.database_id() as i16, plan.object_id()));
+            return Ok(vec![Text { place, text: plan.text() }]);
+        }
+    }
     let sessions = context.server.sessions().into_iter();
     let found = sessions
         .map(|s| s.input.text)
-        .find(|text| !text.is_empty() && sql_handle(text)[..20] == *wanted);
-    Ok(found.into_iter().map(Text).collect())
+        .find(|text| !text.is_empty() && interpreter::sql_handle(text)[..20] == *wanted);
+    Ok(found.into_iter().map(|text| Text { place: None, text }).collect())
 }
 
 view! {
     SQL_TEXT = "sys.dm_exec_sql_text" of Text as t, rows text, params (varbinary(64));
-    dbid smallint null = NULL;
-    objectid int null = NULL;
-    number smallint null = NULL;
+    dbid smallint null = t.place.map(|(database, _)| database);
+    objectid int null = t.place.and_then(|(_, object)| object);
+    number smallint null = t.place.and_then(|(_, object)| object).map(|_| 1i16);
     encrypted bit = false;
-    text nvarchar(max) null = &t.0;
+    text nvarchar(max) null = &t.text;
 }
 
 fn input(context: &Context<'_>, args: &[Value]) -> Result<Vec<interpreter::Input>, SqlError> {
@@ -68,31 +61,4 @@ view! {
     event_type nvarchar(256) null = i.kind.name();
     parameters smallint null = 0i16;
     event_info nvarchar(max) null = &i.text;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sql_handle;
-
-    #[test]
-    fn a_handle_names_its_text() {
-        let texts = [
-            "",
-            "a",
-            "SELECT 1",
-            "SELECT 2",
-            "SELECT 1 ",
-            "\0",
-            "\0\0",
-            "SELECT 12345678",
-            "12345678SELECT ",
-        ];
-        for (i, a) in texts.iter().enumerate() {
-            assert_eq!(sql_handle(a).len(), 44);
-            assert_eq!(sql_handle(a), sql_handle(&["", a].concat()), "the text alone tells");
-            for b in &texts[..i] {
-                assert_ne!(sql_handle(a)[..20], sql_handle(b)[..20], "{a:?} and {b:?}");
-            }
-        }
-    }
 }

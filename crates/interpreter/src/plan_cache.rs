@@ -1,0 +1,497 @@
+//! Compiled batches, parameterised texts and procedures, shared by all sessions.
+//!
+//! ```text
+//! first level    TextCache and SessionState::procedures, a session's own: what it runs again
+//! second level   this one: what any session has compiled, asked where the first level has nothing
+//! ```
+//!
+//! Promises: a plan is used only in the database (as opened) and under the settings that it was compiled for, a
+//! procedure's only for the same version of its definition; names in it are looked up again when the catalog has moved,
+//! so DDL never makes it wrong. A session that runs what it has run before does not come here. The plans take at most
+//! [`BYTES_MAX`] by their own estimate; those go first that nobody holds and nobody has met since the last round.
+//!
+//! Invariants: a shard's `bytes` is the sum over its plans; `round` names every plan of the shard once, oldest first.
+
+use crate::cache::Setting;
+use crate::code::Code;
+use crate::figures::{Cells, Meter, StatementFigures};
+use binder::ir::StmtKind;
+use catalog::Catalog;
+use parking_lot::Mutex;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock, Weak};
+use syntax::ast::StatementKind;
+
+/// Shards, a lock each.
+const SHARDS: usize = 16;
+/// The most that all plans may take, in bytes.
+pub const BYTES_MAX: usize = 64 << 20;
+
+/// What a plan is of, as sys.dm_exec_cached_plans calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanKind {
+    /// A batch.
+    Adhoc,
+    /// A parameterised text.
+    Prepared,
+    /// A procedure.
+    Proc,
+}
+
+impl PlanKind {
+    /// `objtype`.
+    pub fn name(self) -> &'static str {
+        match self {
+            PlanKind::Adhoc => "Adhoc",
+            PlanKind::Prepared => "Prepared",
+            PlanKind::Proc => "Proc",
+        }
+    }
+}
+
+/// What a plan is found by.
+#[derive(Clone, Copy)]
+pub(crate) struct Key<'a> {
+    /// The database as it is open now.
+    pub catalog: &'a Arc<Catalog>,
+    pub setting: Setting,
+    pub what: What<'a>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum What<'a> {
+    Text { hash: u64, declarations: Option<&'a str>, text: &'a str },
+    Procedure { object_id: i32, version: u64 },
+}
+
+impl Key<'_> {
+    fn hash(&self) -> u64 {
+        match self.what {
+            What::Text { hash, .. } => hash,
+            What::Procedure { object_id, .. } => stdx::mix64(
+                u64::from(self.setting.database) << 32 | u64::from(object_id.cast_unsigned()),
+            ),
+        }
+    }
+}
+
+/// A compiled program that sessions share.
+pub struct CachedPlan {
+    number: u64,
+    code: Code,
+    catalog: Weak<Catalog>,
+    setting: Setting,
+    /// Of a procedure: that of its definition.
+    version: u64,
+    created_unix_ns: u64,
+    bytes: usize,
+    sql_handle: OnceLock<Vec<u8>>,
+    /// Met since eviction last came by.
+    met: AtomicBool,
+    /// Nobody is to use it any more.
+    gone: AtomicBool,
+    figures: Mutex<Figures>,
+}
+
+/// Figures of sessions that have let it go, cells of those that hold it.
+#[derive(Default)]
+struct Figures {
+    past: Vec<StatementFigures>,
+    past_uses: u64,
+    cells: Vec<Arc<Cells>>,
+}
+
+/// A statement of a plan, with what it has used.
+#[derive(Clone, Debug)]
+pub struct PlanStatement {
+    /// Where it stands in the plan's text, in bytes of UTF-16.
+    pub start: i32,
+    /// Likewise: of its last character.
+    pub end: i32,
+    /// Its text.
+    pub text: String,
+    /// What it has used.
+    pub figures: StatementFigures,
+}
+
+impl CachedPlan {
+    /// A number that no other plan of this process has.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// `plan_handle`.
+    pub fn handle(&self) -> Vec<u8> {
+        crate::handles::plan_handle(self.setting.database, self.number)
+    }
+
+    /// `sql_handle`: that of its text.
+    pub fn sql_handle(&self) -> &[u8] {
+        self.sql_handle.get_or_init(|| crate::handles::sql_handle(&self.text()))
+    }
+
+    /// What it is of.
+    pub fn kind(&self) -> PlanKind {
+        match (&self.code.name, &self.code.declarations) {
+            (Some(_), _) => PlanKind::Proc,
+            (None, Some(_)) => PlanKind::Prepared,
+            (None, None) => PlanKind::Adhoc,
+        }
+    }
+
+    /// Its text as a client sees it: before that of a parameterised one stand its declarations.
+    pub fn text(&self) -> String {
+        match &self.code.declarations {
+            Some(declarations) => format!("({declarations}){}", self.code.program.text),
+            None => self.code.program.text.to_string(),
+        }
+    }
+
+    /// The database it was compiled in.
+    pub fn database_id(&self) -> u16 {
+        self.setting.database
+    }
+
+    /// Of a procedure: its object id.
+    pub fn object_id(&self) -> Option<i32> {
+        (self.kind() == PlanKind::Proc).then_some(self.code.object_id)
+    }
+
+    /// UTC, ns since 1970: when it was compiled.
+    pub fn created_unix_ns(&self) -> u64 {
+        self.created_unix_ns
+    }
+
+    /// Bytes that it takes, at a guess.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How many sessions hold it, and the cache.
+    pub fn holders(&self) -> usize {
+        1 + self.figures.lock().cells.len()
+    }
+
+    /// How often it was taken to be run.
+    pub fn uses(&self) -> u64 {
+        let figures = self.figures.lock();
+        figures.past_uses + figures.cells.iter().map(|cells| cells.uses()).sum::<u64>()
+    }
+
+    /// Its queries and changes that have run.
+    pub fn statements(&self) -> Vec<PlanStatement> {
+        let text = &*self.code.program.text;
+        let figures = self.figures.lock();
+        let mut found = Vec::new();
+        for (i, statement) in self.code.statements.iter().enumerate() {
+            let live = figures.cells.iter().map(|cells| cells.read(i));
+            let past = figures.past.get(i).copied().unwrap_or_default();
+            let sum = live.fold(past, |sum, more| sum.plus(&more));
+            if sum.executions == 0 || !is_query(statement) {
+                continue;
+            }
+            let Some((start, end)) = self.place_of(statement) else { continue };
+            let span = statement.span.start as usize..statement.span.end as usize;
+            found.push(PlanStatement { start, end, text: text[span].to_owned(), figures: sum });
+        }
+        found
+    }
+
+    /// Its plans as a document of SHOWPLAN_XML: of all statements, or of that which begins at `start` and ends at `end`
+    /// ([`PlanStatement`]; -1 is the end of the text). Names in it are of the database called `database`.
+    pub fn show_plan(&self, database: &str, start: i32, end: i32) -> String {
+        crate::showplan::document_of(&self.code, database, |stmt| {
+            let Some((from, to)) = self.place_of(stmt) else { return false };
+            from >= start && (end < 0 || to <= end)
+        })
+    }
+
+    /// First and last character of a statement, in bytes of UTF-16 of the text as clients see it.
+    fn place_of(&self, stmt: &binder::ir::Stmt) -> Option<(i32, i32)> {
+        let text = &*self.code.program.text;
+        let (start, end) = (stmt.span.start as usize, stmt.span.end as usize);
+        // Declarations come first, in parentheses.
+        let before = self.code.declarations.as_ref().map_or(0, |d| utf16_bytes(d) + 4);
+        let first = before + utf16_bytes(text.get(..start)?);
+        let last = (first + utf16_bytes(text.get(start..end)?)).saturating_sub(2);
+        Some((first as i32, last as i32))
+    }
+
+    /// A session begins to hold it.
+    pub(crate) fn enter(&self, cells: &Arc<Cells>) {
+        self.figures.lock().cells.push(cells.clone());
+    }
+
+    /// A session lets it go.
+    pub(crate) fn leave(&self, cells: &Arc<Cells>) {
+        let figures = &mut *self.figures.lock();
+        figures.cells.retain(|other| !Arc::ptr_eq(other, cells));
+        figures.past_uses += cells.uses();
+        figures.past.resize(self.code.statements.len(), StatementFigures::default());
+        for (i, past) in figures.past.iter_mut().enumerate() {
+            *past = past.plus(&cells.read(i));
+        }
+    }
+
+    fn is_of(&self, key: &Key<'_>) -> bool {
+        let same_place = self.setting == key.setting
+            && std::ptr::eq(self.catalog.as_ptr(), Arc::as_ptr(key.catalog));
+        same_place
+            && match key.what {
+                What::Text { declarations, text, .. } => {
+                    self.code.name.is_none()
+                        && *self.code.program.text == *text
+                        && self.code.declarations.as_deref() == declarations
+                }
+                What::Procedure { object_id, version } => {
+                    self.code.name.is_some()
+                        && self.code.object_id == object_id
+                        && self.version == version
+                }
+            }
+            // The types of its table variables are looked up when it is compiled, and only then.
+            && (self.code.tables.is_empty()
+                || self.code.program.catalog_version == key.catalog.version())
+    }
+}
+
+/// Whether a statement is one of those that SQL Server keeps statistics of.
+fn is_query(statement: &binder::ir::Stmt) -> bool {
+    use StatementKind::{Delete, Insert, Select, Update};
+    match &statement.kind {
+        StmtKind::Select(_) | StmtKind::Insert(_) | StmtKind::Update(_) | StmtKind::Delete(_) => {
+            true
+        }
+        StmtKind::Deferred => statement.source.as_ref().is_some_and(|source| {
+            matches!(source.kind, Select(_) | Insert(_) | Update(_) | Delete(_))
+        }),
+        _ => false,
+    }
+}
+
+/// Bytes of a text in UTF-16.
+fn utf16_bytes(text: &str) -> usize {
+    2 * text.chars().map(char::len_utf16).sum::<usize>()
+}
+
+/// A plan as one session holds it: its own count of references, so that taking it touches no memory of others.
+pub(crate) struct SessionPlan {
+    shared: Arc<CachedPlan>,
+    is_shared: bool,
+}
+
+impl SessionPlan {
+    /// A plan for this session alone.
+    pub fn alone(code: Code) -> Arc<SessionPlan> {
+        let setting = Setting { database: 0, options: 0 };
+        let shared = Arc::new(CachedPlan::new(0, code, Weak::new(), setting, 0));
+        Arc::new(SessionPlan { shared, is_shared: false })
+    }
+
+    fn of(shared: Arc<CachedPlan>) -> Arc<SessionPlan> {
+        Arc::new(SessionPlan { shared, is_shared: true })
+    }
+
+    /// Where its executions are counted.
+    pub fn meter(&self) -> Meter {
+        match self.is_shared {
+            true => Meter::of(&self.shared, self.shared.code.statements.len()),
+            false => Meter::default(),
+        }
+    }
+
+    /// It was thrown out: the next to need it compiles it again.
+    #[inline]
+    pub fn is_gone(&self) -> bool {
+        self.shared.gone.load(Relaxed)
+    }
+
+    /// Its number in the cache; 0 when it is not there.
+    #[inline]
+    pub fn number(&self) -> u64 {
+        self.shared.number
+    }
+}
+
+impl Deref for SessionPlan {
+    type Target = Code;
+
+    #[inline]
+    fn deref(&self) -> &Code {
+        &self.shared.code
+    }
+}
+
+#[derive(Default)]
+struct Shard {
+    plans: HashMap<u64, Arc<CachedPlan>>,
+    round: VecDeque<u64>,
+    bytes: usize,
+}
+
+impl Shard {
+    fn remove(&mut self, hash: u64) -> Option<Arc<CachedPlan>> {
+        let plan = self.plans.remove(&hash)?;
+        self.bytes -= plan.bytes;
+        Some(plan)
+    }
+
+    /// Lets plans go until `bytes` more fit.
+    fn make_room(&mut self, bytes: usize, bytes_max: usize) {
+        // Twice round: the first time those that were met get off.
+        for _ in 0..2 * self.round.len() {
+            if self.bytes + bytes <= bytes_max {
+                return;
+            }
+            let Some(hash) = self.round.pop_front() else { return };
+            let Some(plan) = self.plans.get(&hash) else { continue };
+            if plan.met.swap(false, Relaxed) || Arc::strong_count(plan) > 1 {
+                self.round.push_back(hash);
+            } else {
+                self.remove(hash);
+            }
+        }
+        // All are held: the oldest are forgotten here, and live as long as their sessions need them.
+        while self.bytes + bytes > bytes_max {
+            let Some(hash) = self.round.pop_front() else { return };
+            self.remove(hash);
+        }
+    }
+}
+
+/// The plans that sessions share.
+pub struct PlanCache {
+    shards: [Mutex<Shard>; SHARDS],
+    last_number: AtomicU64,
+    shard_bytes_max: usize,
+}
+
+impl Default for PlanCache {
+    fn default() -> PlanCache {
+        PlanCache::new(BYTES_MAX)
+    }
+}
+
+impl PlanCache {
+    /// An empty one that takes at most so many bytes.
+    pub fn new(bytes_max: usize) -> PlanCache {
+        PlanCache {
+            shards: Default::default(),
+            last_number: AtomicU64::new(0),
+            shard_bytes_max: bytes_max / SHARDS,
+        }
+    }
+
+    fn shard(&self, hash: u64) -> &Mutex<Shard> {
+        &self.shards[(hash >> 58) as usize % SHARDS]
+    }
+
+    /// A plan that some session has compiled.
+    pub(crate) fn find(&self, key: &Key<'_>) -> Option<Arc<SessionPlan>> {
+        let hash = key.hash();
+        let plan = self.shard(hash).lock().plans.get(&hash)?.clone();
+        if !plan.is_of(key) {
+            return None;
+        }
+        plan.met.store(true, Relaxed);
+        Some(SessionPlan::of(plan))
+    }
+
+    /// Keeps what was compiled, for everyone, in the place of what the key has named before.
+    pub(crate) fn keep(&self, key: &Key<'_>, code: Code) -> Arc<SessionPlan> {
+        let version = match key.what {
+            What::Procedure { version, .. } => version,
+            What::Text { .. } => 0,
+        };
+        let number = 1 + self.last_number.fetch_add(1, Relaxed);
+        let catalog = Arc::downgrade(key.catalog);
+        let plan = Arc::new(CachedPlan::new(number, code, catalog, key.setting, version));
+        let hash = key.hash();
+        let shard = &mut *self.shard(hash).lock();
+        if let Some(other) = shard.plans.get(&hash)
+            && other.is_of(key)
+        {
+            // Another session was faster.
+            return SessionPlan::of(other.clone());
+        }
+        if let Some(old) = shard.remove(hash) {
+            old.gone.store(true, Relaxed);
+            shard.round.retain(|other| *other != hash);
+        }
+        if plan.bytes <= self.shard_bytes_max {
+            shard.make_room(plan.bytes, self.shard_bytes_max);
+            shard.round.push_back(hash);
+            shard.bytes += plan.bytes;
+            shard.plans.insert(hash, plan.clone());
+        }
+        SessionPlan::of(plan)
+    }
+
+    /// All plans, oldest first.
+    pub fn plans(&self) -> Vec<Arc<CachedPlan>> {
+        let mut all = Vec::new();
+        for shard in &self.shards {
+            all.extend(shard.lock().plans.values().cloned());
+        }
+        all.sort_unstable_by_key(|plan| plan.number);
+        all
+    }
+
+    /// Throws out the plans that `which` chooses; sessions that hold one compile it again when they meet it next.
+    pub fn throw_out(&self, which: impl Fn(&CachedPlan) -> bool) -> usize {
+        let mut count = 0;
+        for shard in &self.shards {
+            let shard = &mut *shard.lock();
+            let hashes: Vec<u64> =
+                shard.plans.iter().filter(|(_, plan)| which(plan)).map(|(hash, _)| *hash).collect();
+            for hash in hashes {
+                shard.round.retain(|other| *other != hash);
+                if let Some(plan) = shard.remove(hash) {
+                    plan.gone.store(true, Relaxed);
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+}
+
+impl CachedPlan {
+    fn new(
+        number: u64,
+        code: Code,
+        catalog: Weak<Catalog>,
+        setting: Setting,
+        version: u64,
+    ) -> CachedPlan {
+        CachedPlan {
+            number,
+            bytes: size_of(&code),
+            code,
+            catalog,
+            setting,
+            version,
+            created_unix_ns: runtime::clock::coarse_unix_ns(),
+            sql_handle: OnceLock::new(),
+            met: AtomicBool::new(true),
+            gone: AtomicBool::new(false),
+            figures: Mutex::default(),
+        }
+    }
+}
+
+/// Bytes of a program at a guess: its text, the trees of syntax and meaning (some 40 times their text, as measured over
+/// Northwind's procedures), its instructions.
+fn size_of(code: &Code) -> usize {
+    let text = code.program.text.len();
+    std::mem::size_of::<CachedPlan>()
+        + text * 40
+        + size_of_val(&code.ops[..])
+        + size_of_val(&code.template[..])
+        + code.statements.len() * 256
+}
+
+#[cfg(test)]
+mod tests;

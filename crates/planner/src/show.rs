@@ -1,0 +1,855 @@
+//! Plans as SQL Server shows them: operators under its names, as a tree of steps; from it the lines of SHOWPLAN_TEXT and
+//! SHOWPLAN_ALL and the document of SHOWPLAN_XML.
+//!
+//! Promises: each step stands for one operator of our plan, or for a part of one that SQL Server has apart (a lookup, a
+//! spool, a segment); a projection that computes nothing is no step. A subquery inside an expression is shown as the
+//! nested loop that it is. In a hash match the input that is built comes first.
+//!
+//! It shows what the planner decided; it decides nothing.
+
+mod scalar;
+mod xml;
+
+use crate::cost::{self, Cost};
+use crate::plan::*;
+use binder::ir::{Expr, ExprKind, SetOp, SortKey, WindowFunc};
+use catalog::TableDef;
+use std::collections::HashMap;
+use types::SqlType;
+
+pub use xml::{XmlStatement, document};
+
+/// An operator, shown.
+#[derive(Clone, Debug, Default)]
+pub struct Step {
+    /// `PhysicalOp`.
+    pub physical: &'static str,
+    /// `LogicalOp`.
+    pub logical: &'static str,
+    /// What stands in the parentheses of a text plan, in its parts: `OBJECT:(...)`, `SEEK:(...)`.
+    pub arguments: Vec<String>,
+    /// `DefinedValues`: name and expression.
+    pub defines: Vec<(String, String)>,
+    /// `OutputList`.
+    pub output: Vec<String>,
+    /// Estimated rows of one execution.
+    pub rows: f64,
+    /// Of one row, in bytes.
+    pub row_bytes: u32,
+    /// Of all executions.
+    pub cost: Cost,
+    /// With all below.
+    pub subtree: f64,
+    /// Estimated.
+    pub executions: f64,
+    /// What it reads or writes.
+    pub object: Option<Object>,
+    /// Of a lookup.
+    pub is_lookup: bool,
+    /// What was measured, where it was.
+    pub measured: Option<Measured>,
+    /// Its inputs.
+    pub inputs: Vec<Step>,
+}
+
+/// What an operator reads or writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Object {
+    /// Without brackets, as all here.
+    pub database: String,
+    /// See `database`.
+    pub schema: String,
+    /// See `database`.
+    pub table: String,
+    /// None: a heap's rows.
+    pub index: Option<String>,
+    /// The index is the clustered one.
+    pub clustered: bool,
+}
+
+impl Object {
+    fn text(&self) -> String {
+        let index = self.index.as_ref().map_or(String::new(), |i| format!(".[{i}]"));
+        format!("OBJECT:([{}].[{}].[{}]{index})", self.database, self.schema, self.table)
+    }
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// Rows given.
+    pub rows: u64,
+    /// Times started.
+    pub executions: u64,
+    /// Time in it and below, ns.
+    pub elapsed_ns: u64,
+    /// Pages looked up in it and below.
+    pub logical_reads: u64,
+    /// Pages read from files in it and below.
+    pub physical_reads: u64,
+}
+
+/// A line of SHOWPLAN_ALL, and of SHOWPLAN_TEXT.
+#[derive(Clone, Debug)]
+pub struct Line<'a> {
+    /// `  |--Clustered Index Scan(...)`.
+    pub text: String,
+    /// Number of the step, from 1, in the order of the lines; that of the one above, 0 for the first.
+    pub number: usize,
+    /// See `number`.
+    pub parent: usize,
+    /// The step itself.
+    pub step: &'a Step,
+}
+
+impl Step {
+    /// Its lines, and those below.
+    pub fn lines(&self) -> Vec<Line<'_>> {
+        let mut lines = Vec::new();
+        self.add_lines(&mut lines, 0, "", true);
+        lines
+    }
+
+    fn add_lines<'a>(&'a self, lines: &mut Vec<Line<'a>>, parent: usize, bars: &str, last: bool) {
+        let number = lines.len() + 1;
+        let text = format!("{bars}  |--{}", self.headline());
+        lines.push(Line { text, number, parent, step: self });
+        // The bar goes on beside the inputs while there are siblings below.
+        let bars = format!("{bars}  {}", if last { "   " } else { "|  " });
+        for (i, input) in self.inputs.iter().enumerate() {
+            input.add_lines(lines, number, &bars, i + 1 == self.inputs.len());
+        }
+    }
+
+    /// `Clustered Index Scan(OBJECT:(...))`.
+    pub fn headline(&self) -> String {
+        let mut parts = Vec::new();
+        if self.logical != self.physical && !NO_LOGICAL.contains(&self.physical) {
+            parts.push(self.logical.to_owned());
+        }
+        parts.extend(self.arguments.iter().cloned());
+        if let Some(defines) = self.define_text() {
+            parts.push(format!("DEFINE:({defines})"));
+        }
+        match parts.is_empty() {
+            true => self.physical.to_owned(),
+            false => format!("{}({})", self.physical, parts.join(", ")),
+        }
+    }
+
+    /// `[Expr1001]=...`, all of them.
+    pub fn define_text(&self) -> Option<String> {
+        let all: Vec<String> = self.defines.iter().map(|(n, e)| format!("{n}={e}")).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    }
+
+    /// The column `Argument`.
+    pub fn argument_text(&self) -> Option<String> {
+        (!self.arguments.is_empty()).then(|| self.arguments.join(", "))
+    }
+}
+
+/// Operators whose line does not name the logical one.
+const NO_LOGICAL: &[&str] = &[
+    "Sort",
+    "Stream Aggregate",
+    "Table Insert",
+    "Clustered Index Insert",
+    "Table Update",
+    "Clustered Index Update",
+    "Table Delete",
+    "Clustered Index Delete",
+];
+
+/// What is needed to show plans of a statement: its variables' names, and the database's.
+pub struct Show<'a> {
+    database: &'a str,
+    vars: &'a [&'a str],
+    subplans: &'a [SubPlan],
+    /// What each correlation parameter is.
+    params: HashMap<u32, String>,
+    /// Subqueries named by expressions of the step at hand.
+    asked: Vec<(u32, Vec<String>)>,
+    last_expr: u32,
+}
+
+impl<'a> Show<'a> {
+    /// In a database, with the names of the frame's variables (with the `@`).
+    pub fn new(database: &'a str, vars: &'a [&'a str]) -> Show<'a> {
+        let (params, asked) = (HashMap::new(), Vec::new());
+        Show { database, vars, subplans: &[], params, asked, last_expr: 1000 }
+    }
+
+    /// A query.
+    pub fn plan(&mut self, plan: &'a Plan) -> Step {
+        self.subplans = &plan.subplans;
+        let mut step = self.node(&plan.root, 1.0).0;
+        step.total(1.0);
+        step
+    }
+
+    /// INSERT.
+    pub fn insert(&mut self, insert: &'a InsertPlan) -> Option<Step> {
+        let (step, columns) = match &insert.source {
+            InsertSource::Values { rows, subplans, .. } => {
+                self.subplans = subplans;
+                let names = self.columns_of(&insert.table);
+                match &rows[..] {
+                    [row] => {
+                        let set: Vec<String> = row.iter().map(|e| self.scalar(e, &[])).collect();
+                        (self.scan_of_nothing(1.0), names.into_iter().zip(set).collect())
+                    }
+                    rows => {
+                        let step = self.values(rows);
+                        let set = (0..names.len()).map(|i| format!("[Union{}]", 1001 + i));
+                        (step, names.clone().into_iter().zip(set).collect::<Vec<_>>())
+                    }
+                }
+            }
+            InsertSource::Query { plan, row } => {
+                self.subplans = &plan.subplans;
+                let (step, slots) = self.node(&plan.root, 1.0);
+                let names = self.columns_of(&insert.table);
+                let set: Vec<String> = row.iter().map(|e| self.scalar(e, &slots)).collect();
+                (step, names.into_iter().zip(set).collect())
+            }
+            InsertSource::Exec { .. } => return None,
+        };
+        let step = self.with_subqueries(step);
+        Some(self.change("Insert", &insert.table, &columns, step))
+    }
+
+    /// UPDATE.
+    pub fn update(&mut self, update: &'a UpdatePlan) -> Step {
+        use binder::ir::UpdateSet;
+        self.subplans = &update.source.subplans;
+        let (step, slots) = self.node(&update.source.root, 1.0);
+        let names = self.columns_of(&update.table);
+        let mut set = Vec::new();
+        for one in &update.set {
+            if let UpdateSet::Column { ordinal, value } | UpdateSet::Both { ordinal, value, .. } =
+                one
+            {
+                set.push((names[*ordinal].clone(), self.scalar(value, &slots)));
+            }
+        }
+        let step = self.with_subqueries(step);
+        self.change("Update", &update.table, &set, step)
+    }
+
+    /// DELETE.
+    pub fn delete(&mut self, delete: &'a DeletePlan) -> Step {
+        self.subplans = &delete.source.subplans;
+        let step = self.node(&delete.source.root, 1.0).0;
+        self.change("Delete", &delete.table, &[], step)
+    }
+
+    fn change(
+        &mut self,
+        what: &'static str,
+        table: &TableDef,
+        set: &[(String, String)],
+        input: Step,
+    ) -> Step {
+        let physical = match (what, table.is_heap()) {
+            ("Insert", true) => "Table Insert",
+            ("Insert", _) => "Clustered Index Insert",
+            ("Update", true) => "Table Update",
+            ("Update", _) => "Clustered Index Update",
+            (_, true) => "Table Delete",
+            _ => "Clustered Index Delete",
+        };
+        let mut object = self.object(table, None);
+        let mut arguments = vec![object.text()];
+        for index in table.secondary() {
+            object.index = Some(index.name.to_string());
+            arguments.push(object.text());
+        }
+        if !set.is_empty() {
+            let all: Vec<String> =
+                set.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            arguments.push(format!("SET:({})", all.join(", ")));
+        }
+        let rows = input.rows;
+        let mut step = Step {
+            physical,
+            logical: what,
+            arguments,
+            rows,
+            row_bytes: 9,
+            executions: 1.0,
+            cost: Cost { io: 0.01 * rows.max(1.0).log2().max(1.0), cpu: 0.000_001 * rows },
+            object: Some(self.object(table, None)),
+            inputs: vec![input],
+            ..Step::default()
+        };
+        step.total(1.0);
+        step
+    }
+
+    /// A node and below: the step, and the names of its slots.
+    fn node(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
+        let outside = std::mem::take(&mut self.asked);
+        let (mut step, slots) = self.bare(node, executions);
+        if step.executions == 0.0 {
+            step.executions = executions;
+        }
+        if step.rows == 0.0 {
+            step.rows = node.rows;
+        }
+        if step.row_bytes == 0 {
+            step.row_bytes = row_bytes(&node.types);
+        }
+        if step.output.is_empty() {
+            step.output = slots.iter().filter(|s| s.starts_with('[')).cloned().collect();
+        }
+        let step = self.with_subqueries(step);
+        self.asked = outside;
+        (step, slots)
+    }
+
+    /// The nested loops that evaluate what the expressions of a step asked for.
+    fn with_subqueries(&mut self, mut step: Step) -> Step {
+        for (id, slots) in std::mem::take(&mut self.asked) {
+            let Some(sub) = self.subplans.get(id as usize) else { continue };
+            let outer: Vec<String> = sub
+                .binds
+                .iter()
+                .map(|(p, e)| {
+                    let text = self.scalar(e, &slots);
+                    self.params.insert(p.0, text.clone());
+                    text
+                })
+                .collect();
+            let executions = if outer.is_empty() { 1.0 } else { step.rows.max(1.0) };
+            let inner = self.node(&sub.node, executions).0;
+            let arguments = match outer.is_empty() {
+                true => Vec::new(),
+                false => vec![format!("OUTER REFERENCES:({})", outer.join(", "))],
+            };
+            step = Step {
+                physical: "Nested Loops",
+                logical: "Left Outer Join",
+                arguments,
+                output: step.output.clone(),
+                rows: step.rows,
+                row_bytes: step.row_bytes,
+                executions: step.executions,
+                cost: Cost::cpu(cost::pass(step.rows)),
+                inputs: vec![step, inner],
+                ..Step::default()
+            };
+        }
+        step
+    }
+
+    /// The name of a subquery's value; it is noted for the step at hand.
+    fn subquery(&mut self, id: u32, slots: &[String]) -> String {
+        if !self.asked.iter().any(|(other, _)| *other == id) {
+            self.asked.push((id, slots.to_vec()));
+        }
+        format!("[Subquery{}]", id + 1)
+    }
+
+    fn next_expr(&mut self) -> String {
+        self.last_expr += 1;
+        format!("[Expr{}]", self.last_expr)
+    }
+
+    fn bare(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
+        let rows = node.rows;
+        match &node.op {
+            Op::Metered { input, figures } => {
+                let (mut step, slots) = self.node(input, executions);
+                // A projection that is no step has its measure on the step below, which has one already.
+                step.measured.get_or_insert(figures.measured());
+                (step, slots)
+            }
+            Op::OneRow | Op::Empty => (self.scan_of_nothing(rows), Vec::new()),
+            Op::Values { rows } => {
+                let slots = (0..node.types.len()).map(|i| format!("[Union{}]", 1001 + i)).collect();
+                (self.values(rows), slots)
+            }
+            Op::Scan(scan) => self.scan(scan, node, executions),
+            Op::System { view, args, columns } => {
+                let (schema, name) = view.name.split_once('.').unwrap_or(("sys", &view.name));
+                let args = self.scalars(args, &[]);
+                let arguments = match args.is_empty() {
+                    true => vec![format!("OBJECT:([{}].[{schema}].[{name}])", self.database)],
+                    false => {
+                        vec![format!("OBJECT:([{}].[{schema}].[{name}]({args}))", self.database)]
+                    }
+                };
+                let slots = columns
+                    .iter()
+                    .map(|c| format!("[{schema}].[{name}].[{}]", view.columns[*c].name))
+                    .collect();
+                let cost = cost::read(rows, 100.0);
+                let step = Step {
+                    physical: "Table-valued function",
+                    logical: "Table-valued function",
+                    arguments,
+                    cost,
+                    ..Step::default()
+                };
+                (step, slots)
+            }
+            Op::Filter { input, predicate } => {
+                let (input, slots) = self.node(input, executions);
+                let text = self.scalar(predicate, &slots);
+                let cost = Cost::cpu(input.rows * 0.000_000_48);
+                (
+                    step("Filter", "Filter", vec![format!("WHERE:({text})")], cost, vec![input]),
+                    slots,
+                )
+            }
+            Op::Project { input, exprs } => self.project(input, exprs, executions),
+            Op::NestedLoops { .. } | Op::HashJoin { .. } => self.join(node, executions),
+            Op::Aggregate { .. } => self.aggregation(node, executions),
+            Op::Sort { input, keys } => {
+                let (input, slots) = self.node(input, executions);
+                let by = format!("ORDER BY:({})", self.keys(keys, &slots));
+                (step("Sort", "Sort", vec![by], cost::sort(input.rows), vec![input]), slots)
+            }
+            Op::TopN { input, keys, count } => {
+                let (input, slots) = self.node(input, executions);
+                let top = format!("TOP {}", self.scalar(count, &[]).trim_matches(['(', ')']));
+                let by = format!("ORDER BY:({})", self.keys(keys, &slots));
+                let cost = cost::sort(input.rows.min(rows.max(2.0)));
+                (step("Sort", "TopN Sort", vec![top, by], cost, vec![input]), slots)
+            }
+            Op::Top { input, count, percent, ties } => {
+                let (input, slots) = self.node(input, executions);
+                let mut text = format!("TOP EXPRESSION:({})", self.scalar(count, &[]));
+                if *percent {
+                    text += " PERCENT";
+                }
+                if ties.is_some() {
+                    text += " WITH TIES";
+                }
+                (step("Top", "Top", vec![text], Cost::cpu(cost::pass(rows)), vec![input]), slots)
+            }
+            Op::Offset { input, offset, fetch } => {
+                let (input, slots) = self.node(input, executions);
+                let mut text = format!("OFFSET EXPRESSION:({})", self.scalar(offset, &[]));
+                if let Some(fetch) = fetch {
+                    text += &format!(",TOP EXPRESSION:({})", self.scalar(fetch, &[]));
+                }
+                (step("Top", "Top", vec![text], Cost::cpu(cost::pass(rows)), vec![input]), slots)
+            }
+            Op::Serialize { input, spec } => {
+                let (input, _) = self.node(input, executions);
+                let name = self.next_expr();
+                let what = if spec.xml { "FOR XML" } else { "FOR JSON" };
+                let cost = Cost::cpu(cost::pass(input.rows));
+                let mut step = step("UDX", "UDX", vec![format!("NAME:({what})")], cost, vec![input]);
+                step.output = vec![name.clone()];
+                (step, vec![name])
+            }
+            Op::Distinct { input, keys } => {
+                let (input, slots) = self.node(input, executions);
+                let hash = format!("HASH:({})", slots[..*keys].join(", "));
+                let cost = Cost::cpu(cost::hash(rows, input.rows));
+                (step("Hash Match", "Aggregate", vec![hash], cost, vec![input]), slots)
+            }
+            Op::Window { input, partition, order, funcs } => {
+                self.window(input, partition, order, funcs, executions)
+            }
+            Op::Concat { inputs } => {
+                let mut names = Vec::new();
+                let mut steps = Vec::new();
+                for input in inputs {
+                    let (step, slots) = self.node(input, executions);
+                    names = if names.is_empty() { slots } else { names };
+                    steps.push(step);
+                }
+                let cost = Cost::cpu(cost::pass(rows));
+                (step("Concatenation", "Concatenation", Vec::new(), cost, steps), names)
+            }
+            Op::HashSetOp { op, left, right } => {
+                let (left, slots) = self.node(left, executions);
+                let (right, build) = self.node(right, executions);
+                let logical = match op {
+                    SetOp::Except => "Right Anti Semi Join",
+                    _ => "Right Semi Join",
+                };
+                let hash = format!("HASH:({})=({})", build.join(", "), slots.join(", "));
+                let cost = Cost::cpu(cost::hash(right.rows, left.rows));
+                (step("Hash Match", logical, vec![hash], cost, vec![right, left]), slots)
+            }
+        }
+    }
+
+    fn scan_of_nothing(&self, rows: f64) -> Step {
+        let mut step = step(
+            "Constant Scan",
+            "Constant Scan",
+            Vec::new(),
+            Cost::cpu(0.000_001_157),
+            Vec::new(),
+        );
+        step.rows = rows;
+        step
+    }
+
+    fn values(&mut self, rows: &[Vec<Expr>]) -> Step {
+        const SHOWN: usize = 20;
+        let mut shown: Vec<String> =
+            rows.iter().take(SHOWN).map(|row| format!("({})", self.scalars(row, &[]))).collect();
+        if rows.len() > SHOWN {
+            shown.push("...".to_owned());
+        }
+        let mut step = self.scan_of_nothing(rows.len() as f64);
+        step.arguments = vec![format!("VALUES:({})", shown.join(", "))];
+        step
+    }
+
+    fn project(&mut self, input: &'a Node, exprs: &[Expr], executions: f64) -> (Step, Vec<String>) {
+        let (input, below) = self.node(input, executions);
+        let mut defines = Vec::new();
+        let mut slots = Vec::with_capacity(exprs.len());
+        for e in exprs {
+            if let ExprKind::Slot(i) = e.kind {
+                slots.push(below[i as usize].clone());
+                continue;
+            }
+            let text = self.scalar(e, &below);
+            let name = self.next_expr();
+            slots.push(name.clone());
+            defines.push((name, text));
+        }
+        if defines.is_empty() {
+            let mut input = input;
+            input.output = slots.iter().filter(|s| s.starts_with('[')).cloned().collect();
+            return (input, slots);
+        }
+        let cost = Cost::cpu(cost::pass(input.rows));
+        let mut step = step("Compute Scalar", "Compute Scalar", Vec::new(), cost, vec![input]);
+        step.defines = defines;
+        (step, slots)
+    }
+
+    fn join(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
+        match &node.op {
+            Op::NestedLoops { kind, left, right, binds, predicate, spool } => {
+                let (left, mut slots) = self.node(left, executions);
+                let outer: Vec<String> = binds
+                    .iter()
+                    .map(|(p, e)| {
+                        let text = self.scalar(e, &slots);
+                        self.params.insert(p.0, text.clone());
+                        text
+                    })
+                    .collect();
+                let again = executions * left.rows.max(1.0);
+                let (mut right, inner) = self.node(right, if *spool { executions } else { again });
+                if *spool {
+                    let (rows, row_bytes, output) =
+                        (right.rows, right.row_bytes, right.output.clone());
+                    right = step(
+                        "Table Spool",
+                        "Lazy Spool",
+                        Vec::new(),
+                        Cost { io: 0.01, cpu: cost::pass(rows * again) },
+                        vec![right],
+                    );
+                    (right.rows, right.row_bytes, right.output) = (rows, row_bytes, output);
+                    right.executions = again;
+                }
+                if !matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti) {
+                    slots.extend(inner.iter().cloned());
+                }
+                let mut arguments = Vec::new();
+                if !outer.is_empty() {
+                    arguments.push(format!("OUTER REFERENCES:({})", outer.join(", ")));
+                }
+                if let Some(predicate) = predicate {
+                    let both: Vec<String> = match kind {
+                        PhysicalJoin::Semi | PhysicalJoin::Anti => {
+                            slots.iter().chain(&inner).cloned().collect()
+                        }
+                        _ => slots.clone(),
+                    };
+                    arguments.push(format!("WHERE:({})", self.scalar(predicate, &both)));
+                }
+                let logical = match kind {
+                    PhysicalJoin::Inner => "Inner Join",
+                    PhysicalJoin::Left => "Left Outer Join",
+                    PhysicalJoin::Semi => "Left Semi Join",
+                    PhysicalJoin::Anti => "Left Anti Semi Join",
+                    PhysicalJoin::Full => "Full Outer Join",
+                };
+                let cost = Cost::cpu(cost::pairs(left.rows, right.rows));
+                (step("Nested Loops", logical, arguments, cost, vec![left, right]), slots)
+            }
+            Op::HashJoin { kind, left, right, left_keys, right_keys, residual } => {
+                let (left, mut slots) = self.node(left, executions);
+                let (right, build) = self.node(right, executions);
+                let mut arguments = vec![format!(
+                    "HASH:({})=({})",
+                    self.scalars(right_keys, &build),
+                    self.scalars(left_keys, &slots)
+                )];
+                let both: Vec<String> = slots.iter().chain(&build).cloned().collect();
+                if let Some(residual) = residual {
+                    arguments.push(format!("RESIDUAL:({})", self.scalar(residual, &both)));
+                }
+                if !matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti) {
+                    slots = both;
+                }
+                // Seen from the input that is built, which comes first.
+                let logical = match kind {
+                    PhysicalJoin::Inner => "Inner Join",
+                    PhysicalJoin::Left => "Right Outer Join",
+                    PhysicalJoin::Semi => "Right Semi Join",
+                    PhysicalJoin::Anti => "Right Anti Semi Join",
+                    PhysicalJoin::Full => "Full Outer Join",
+                };
+                let cost = Cost::cpu(cost::hash(right.rows, left.rows));
+                (step("Hash Match", logical, arguments, cost, vec![right, left]), slots)
+            }
+            _ => stdx::fatal!("no join"),
+        }
+    }
+
+    fn aggregation(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
+        let Op::Aggregate { input, group, aggs, strategy, .. } = &node.op else {
+            stdx::fatal!("no aggregate");
+        };
+        let (input, below) = self.node(input, executions);
+        let keys: Vec<String> = group.iter().map(|e| self.scalar(e, &below)).collect();
+        let mut slots = keys.clone();
+        let mut defines = Vec::new();
+        for agg in aggs {
+            let text = self.aggregate(agg.func, agg.distinct, agg.arg.as_ref(), &below);
+            let name = self.next_expr();
+            slots.push(name.clone());
+            defines.push((name, text));
+        }
+        let (physical, word, cost) = match strategy {
+            AggStrategy::Stream => {
+                ("Stream Aggregate", "GROUP BY", cost::stream_aggregate(input.rows))
+            }
+            AggStrategy::Hash => ("Hash Match", "HASH", cost::hash(node.rows, input.rows)),
+        };
+        let arguments = match keys.is_empty() {
+            true => Vec::new(),
+            false => vec![format!("{word}:({})", keys.join(", "))],
+        };
+        let mut step = step(physical, "Aggregate", arguments, Cost::cpu(cost), vec![input]);
+        step.defines = defines;
+        (step, slots)
+    }
+
+    fn window(
+        &mut self,
+        input: &'a Node,
+        partition: &[Expr],
+        order: &[SortKey],
+        funcs: &[WindowCall],
+        executions: f64,
+    ) -> (Step, Vec<String>) {
+        let (input, mut slots) = self.node(input, executions);
+        let (rows, row_bytes) = (input.rows, input.row_bytes);
+        let cost = Cost::cpu(cost::pass(rows));
+        let by: Vec<String> = partition.iter().map(|e| self.scalar(e, &slots)).collect();
+        let below = match by.is_empty() {
+            true => Vec::new(),
+            false => vec![format!("GROUP BY:({})", by.join(", "))],
+        };
+        let mut segment = step("Segment", "Segment", below, cost, vec![input]);
+        (segment.rows, segment.row_bytes, segment.executions) = (rows, row_bytes, executions);
+        let below = slots.clone();
+        let mut defines = Vec::new();
+        for call in funcs {
+            let text = self.window_function(&call.func, &below);
+            let name = self.next_expr();
+            slots.push(name.clone());
+            defines.push((name, text));
+        }
+        let is_ranking = |call: &WindowCall| {
+            use WindowFunc::{DenseRank, NTile, Rank, RowNumber};
+            matches!(call.func, RowNumber | Rank | DenseRank | NTile(_))
+        };
+        let (physical, logical) = match funcs.iter().all(is_ranking) {
+            true => ("Sequence Project", "Compute Scalar"),
+            false => ("Window Aggregate", "Window Aggregate"),
+        };
+        let mut arguments = Vec::new();
+        if physical == "Window Aggregate" && !order.is_empty() {
+            arguments.push(format!("ORDER BY:({})", self.keys(order, &below)));
+        }
+        let mut step = step(physical, logical, arguments, cost, vec![segment]);
+        step.defines = defines;
+        (step, slots)
+    }
+
+    fn keys(&mut self, keys: &[SortKey], slots: &[String]) -> String {
+        let all: Vec<String> = keys
+            .iter()
+            .map(|k| {
+                format!("{} {}", self.scalar(&k.expr, slots), if k.desc { "DESC" } else { "ASC" })
+            })
+            .collect();
+        all.join(", ")
+    }
+
+    fn columns_of(&self, table: &TableDef) -> Vec<String> {
+        table.columns.iter().map(|c| self.column(table, &c.name)).collect()
+    }
+
+    fn column(&self, table: &TableDef, column: &str) -> String {
+        match table.place {
+            catalog::Place::Database => {
+                format!("[{}].[{}].[{}].[{column}]", self.database, table.schema, table.name)
+            }
+            _ => format!("[{}].[{column}]", table.name),
+        }
+    }
+
+    fn object(&self, table: &TableDef, index: Option<usize>) -> Object {
+        let clustered = table.primary_key.as_ref().filter(|key| key.clustered).map(|key| &key.name);
+        let clustered = clustered.or_else(|| table.clustered_index().map(|index| &index.name));
+        let index_name = match index {
+            Some(at) => Some(&table.indexes[at].name),
+            None => clustered,
+        };
+        Object {
+            database: match table.is_private() {
+                true => "tempdb".to_owned(),
+                false => self.database.to_owned(),
+            },
+            schema: table.schema.to_string(),
+            table: table.name.to_string(),
+            index: index_name.map(|name| name.to_string()),
+            clustered: index.is_none() && clustered.is_some(),
+        }
+    }
+
+    fn scan(&mut self, scan: &'a Scan, node: &Node, executions: f64) -> (Step, Vec<String>) {
+        let table = &*scan.table;
+        let mut slots: Vec<String> =
+            scan.columns.iter().map(|c| self.column(table, &table.columns[*c].name)).collect();
+        if scan.locator {
+            slots.push("[Bmk1000]".to_owned());
+        }
+        let object = self.object(table, scan.index);
+        let is_seek = scan.range.is_some();
+        let (physical, ordered) = match (scan.index.is_some(), object.clustered, is_seek) {
+            (true, _, true) => ("Index Seek", true),
+            (true, _, false) => ("Index Scan", true),
+            (_, true, true) => ("Clustered Index Seek", true),
+            (_, true, false) => ("Clustered Index Scan", scan.reverse),
+            _ => ("Table Scan", false),
+        };
+        let mut arguments = vec![object.text()];
+        if let Some(range) = &scan.range {
+            arguments.push(format!("SEEK:({})", self.range(scan, range)));
+        }
+        let predicate =
+            scan.predicate.as_ref().map(|p| format!("WHERE:({})", self.scalar(p, &slots)));
+        let looks_up = scan.index.is_some() && !scan.covering;
+        if let Some(predicate) = predicate.as_ref().filter(|_| !looks_up) {
+            arguments.push(predicate.clone());
+        }
+        if ordered && let Some(last) = arguments.last_mut() {
+            last.push_str(if scan.reverse { " ORDERED BACKWARD" } else { " ORDERED FORWARD" });
+        }
+        let bytes = f64::from(row_bytes(&node.types));
+        let mut cost = cost::read(node.rows, bytes);
+        if executions > 1.0 {
+            cost.cpu += cost::seek_again() * (executions - 1.0);
+        }
+        let mut found = step(physical, physical, arguments, cost, Vec::new());
+        found.object = Some(object);
+        found.executions = executions;
+        found.rows = node.rows;
+        if !looks_up {
+            return (found, slots);
+        }
+        // Entries, and the row of each.
+        let by_row_id = table.is_heap();
+        let key: Vec<String> = match by_row_id {
+            true => vec!["[Bmk1000]".to_owned()],
+            false => {
+                let key = table.clustered_key().iter();
+                key.map(|(c, _)| self.column(table, &table.columns[*c].name)).collect()
+            }
+        };
+        found.output = key.clone();
+        found.row_bytes = 16;
+        let object = self.object(table, None);
+        let seek: Vec<String> = key.iter().map(|k| format!("{k}={k}")).collect();
+        let mut arguments = vec![object.text(), format!("SEEK:({})", seek.join(" AND "))];
+        arguments.extend(predicate);
+        if let Some(last) = arguments.last_mut() {
+            last.push_str(" LOOKUP ORDERED FORWARD");
+        }
+        let physical = if by_row_id { "RID Lookup" } else { "Clustered Index Seek" };
+        let again = executions * node.rows.max(1.0);
+        let cost = Cost { io: cost::RANDOM_PAGE, cpu: cost::seek_again() * again };
+        let mut lookup = step(physical, physical, arguments, cost, Vec::new());
+        lookup.object = Some(object);
+        lookup.is_lookup = true;
+        (lookup.rows, lookup.executions) = (1.0, again);
+        lookup.row_bytes = row_bytes(&node.types);
+        lookup.output = slots.clone();
+        let outer = vec![format!("OUTER REFERENCES:({})", key.join(", "))];
+        let cost = Cost::cpu(cost::pairs(node.rows, 1.0));
+        (step("Nested Loops", "Inner Join", outer, cost, vec![found, lookup]), slots)
+    }
+
+    fn range(&mut self, scan: &Scan, range: &KeyRange) -> String {
+        let key = crate::access::scan_key(&scan.table, scan.index);
+        let mut parts = Vec::new();
+        for (i, value) in range.prefix.iter().enumerate() {
+            let name = self.column(&scan.table, &scan.table.columns[key[i].0].name);
+            parts.push(format!("{name}={}", self.scalar(value, &[])));
+        }
+        let bounds = [(&range.lower, ">"), (&range.upper, "<")];
+        for (bound, op) in bounds {
+            let Some((value, inclusive)) = bound else { continue };
+            let name =
+                self.column(&scan.table, &scan.table.columns[key[range.prefix.len()].0].name);
+            let equal = if *inclusive { "=" } else { "" };
+            parts.push(format!("{name} {op}{equal} {}", self.scalar(value, &[])));
+        }
+        parts.join(" AND ")
+    }
+}
+
+fn step(
+    physical: &'static str,
+    logical: &'static str,
+    arguments: Vec<String>,
+    cost: Cost,
+    inputs: Vec<Step>,
+) -> Step {
+    Step { physical, logical, arguments, cost, inputs, ..Step::default() }
+}
+
+impl Step {
+    /// Fills in what is left out, and the sums.
+    fn total(&mut self, executions: f64) -> f64 {
+        if self.executions == 0.0 {
+            self.executions = executions;
+        }
+        let executions = self.executions;
+        let below: f64 = self.inputs.iter_mut().map(|input| input.total(executions)).sum();
+        self.subtree = self.cost.total() + below;
+        self.subtree
+    }
+}
+
+/// The bytes of a row at a guess: a text is half full.
+fn row_bytes(types: &[SqlType]) -> u32 {
+    let of = |ty: &SqlType| match (types::row::fixed_bytes(*ty), ty) {
+        (Some(bytes), _) => bytes as u32,
+        (None, SqlType::NVarChar(len)) => len.limit().min(4_000) as u32 + 2,
+        (None, SqlType::VarChar(len) | SqlType::VarBinary(len)) => {
+            len.limit().min(8_000) as u32 / 2 + 2
+        }
+        (None, _) => 16,
+    };
+    types.iter().map(of).sum::<u32>() + 9
+}
