@@ -9,7 +9,6 @@
 //! fall together; XACT_ABORT is ON in a trigger; a trigger does not fire itself directly; a transaction that ends in a
 //! trigger ends the batch (3609).
 
-use crate::code::Code;
 use crate::compile::compile;
 use crate::exec::{NESTING_MAX, too_deep};
 use crate::function::module_by_id;

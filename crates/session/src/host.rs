@@ -246,6 +246,7 @@ impl Host for InstanceHost {
         // Off the list first: files without an entry are litter, an entry without files does not open.
         instance.server.remove(name).map_err(catalog_error)?;
         instance.forget_trouble(name);
+        instance.plans.throw_out(|plan| i32::from(plan.database_id()) == def.database_id);
         create::remove_files(&instance.config, &def);
         Ok(())
     }

@@ -510,3 +510,87 @@ fn without_the_permission_a_session_sees_itself() {
         ok(session, "REVERT");
     });
 }
+
+#[test]
+fn a_session_is_told_what_its_statements_read_and_how_long_they_took() {
+    with_session(|_, session| {
+        ok(session, "CREATE TABLE r (id int PRIMARY KEY, a int) INSERT r VALUES (1, 1), (2, 2)");
+        let mut answer = Collected::default();
+        let _ = session.execute("SET STATISTICS IO, TIME ON", &mut answer);
+        let mut answer = Collected::default();
+        let batch = "SELECT a FROM r WHERE id = 2 SELECT COUNT(*) FROM r INSERT r VALUES (3, 3)";
+        assert!(session.execute(batch, &mut answer).is_ok(), "{:?}", answer.messages);
+        let numbers: Vec<i32> = answer.messages.iter().map(|m| m.number).collect();
+        assert_eq!(numbers, [3613, 3615, 3612, 3615, 3612, 3615, 3612]);
+        let texts: Vec<&str> = answer.messages.iter().map(|m| &*m.text).collect();
+        assert!(texts[0].starts_with("SQL Server parse and compile time: \n   CPU time = "));
+        for (text, scans) in [(texts[1], 0), (texts[3], 1), (texts[5], 0)] {
+            let begin = format!("Table 'r'. Scan count {scans}, logical reads ");
+            let rest = text.strip_prefix(&*begin).unwrap_or_else(|| panic!("{text}"));
+            let reads: u64 = rest.split(',').next().and_then(|n| n.parse().ok()).expect("a number");
+            assert!((1..100).contains(&reads), "{text}");
+            assert!(rest.contains(", physical reads ") && rest.contains(", lob logical reads 0"));
+        }
+        assert!(texts[2].starts_with("\n SQL Server Execution Times:\n   CPU time = "));
+        assert_eq!(answer.counts.iter().flatten().collect::<Vec<_>>(), [&1, &1, &1]);
+        // In a loop of singletons, which has a short way of its own, they are told too.
+        let batch = "DECLARE @i int = 10 WHILE @i < 13 BEGIN BEGIN TRAN INSERT r VALUES (@i, 0) COMMIT \
+                     SET @i += 1 END";
+        let mut answer = Collected::default();
+        assert!(session.execute(batch, &mut answer).is_ok());
+        assert_eq!(answer.messages.iter().filter(|m| m.number == 3615).count(), 3);
+        let mut answer = Collected::default();
+        let _ = session.execute("SET STATISTICS IO, TIME OFF", &mut answer);
+        let mut answer = Collected::default();
+        assert!(session.execute("SELECT a FROM r", &mut answer).is_ok());
+        assert!(answer.messages.is_empty(), "{:?}", answer.messages);
+    });
+}
+
+#[test]
+fn plans_of_many_sessions_are_shared_and_their_figures_add_up() {
+    const SESSIONS: i64 = 4;
+    const EACH: i64 = 50;
+    let instance = open();
+    let first = instance.clone();
+    let ran = instance.spawn_session("first", move |session| {
+        ok(session, "CREATE DATABASE t");
+        ok(session, "USE t CREATE TABLE s (id bigint PRIMARY KEY, a int)");
+        ok(
+            session,
+            "CREATE PROCEDURE fill @from bigint, @to bigint AS WHILE @from < @to BEGIN INSERT s VALUES (@from, 1) \
+             SET @from = @from + 1 END",
+        );
+        let others: Vec<_> = (0..SESSIONS)
+            .map(|i| {
+                first.spawn_session("other", move |session| {
+                    ok(session, "USE t");
+                    let (from, to) = (i * EACH, (i + 1) * EACH);
+                    ok(session, &format!("EXEC fill {from}, {to}"));
+                    ok(session, &format!("EXEC sp_executesql N'SELECT a FROM s WHERE id = @i', N'@i int', {from}"));
+                })
+            })
+            .collect();
+        for other in others {
+            other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+        let of = |what: &str, text: &str| {
+            format!(
+                "SELECT SUM({what}) FROM sys.dm_exec_query_stats AS q CROSS APPLY \
+                 sys.dm_exec_sql_text(q.sql_handle) AS t WHERE t.text LIKE '{text}%'"
+            )
+        };
+        assert_eq!(number(session, &of("execution_count", "CREATE PROCEDURE fill")), SESSIONS * EACH);
+        assert_eq!(number(session, &of("total_rows", "CREATE PROCEDURE fill")), SESSIONS * EACH);
+        assert_eq!(number(session, &of("execution_count", "(@i int)SELECT a FROM s")), SESSIONS);
+        let plans = "SELECT COUNT(*) FROM sys.dm_exec_cached_plans CROSS APPLY \
+                     sys.dm_exec_sql_text(plan_handle) WHERE objtype = 'Prepared' AND text LIKE '(@i int)SELECT a FROM s%'";
+        assert_eq!(number(session, plans), 1);
+        ok(session, "DBCC FREEPROCCACHE WITH NO_INFOMSGS");
+        assert_eq!(number(session, plans), 0);
+        ok(session, "EXEC fill 1000, 1010");
+        assert_eq!(number(session, &of("execution_count", "CREATE PROCEDURE fill")), 10);
+    });
+    ran.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    instance.shutdown().expect("a clean end");
+}

@@ -257,8 +257,12 @@ fn described(out: &mut String, object: &Object) {
 
 /// `[database].[schema].[table].[column]`, or as much of it as there is.
 fn reference(out: &mut String, name: &str) {
-    let parts: Vec<&str> =
-        name.trim_start_matches('[').trim_end_matches(']').split("].[").collect();
+    // What is computed on the spot has its text for a name.
+    let is_column = name.starts_with('[') && name.ends_with(']') && !name.contains('(');
+    let parts: Vec<&str> = match is_column {
+        true => name[1..name.len() - 1].split("].[").collect(),
+        false => vec![name],
+    };
     out.push_str("<ColumnReference");
     if let [database, schema, table, _] = parts[..] {
         let (d, s, t) = (escape(database), escape(schema), escape(table));

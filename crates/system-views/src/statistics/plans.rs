@@ -72,13 +72,8 @@ fn hash(text: &str) -> Value {
             c if c.is_whitespace() => (end_of(&char::is_whitespace), ""),
             '0'..='9' => (end_of(&|c| c.is_ascii_alphanumeric() || c == '.'), "?"),
             '\'' => {
-                let mut end = 1;
                 // A quote within is written twice, which reads as two literals.
-                if let Some(quote) = rest[1..].find('\'') {
-                    end += quote + 1;
-                } else {
-                    end = rest.len();
-                }
+                let end = rest[1..].find('\'').map_or(rest.len(), |quote| quote + 2);
                 (end, "?")
             }
             c if c.is_alphanumeric() || "_@#$".contains(c) => {
