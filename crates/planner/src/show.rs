@@ -442,7 +442,8 @@ impl<'a> Show<'a> {
                 let name = self.next_expr();
                 let what = if spec.xml { "FOR XML" } else { "FOR JSON" };
                 let cost = Cost::cpu(cost::pass(input.rows));
-                let mut step = step("UDX", "UDX", vec![format!("NAME:({what})")], cost, vec![input]);
+                let mut step =
+                    step("UDX", "UDX", vec![format!("NAME:({what})")], cost, vec![input]);
                 step.output = vec![name.clone()];
                 (step, vec![name])
             }
