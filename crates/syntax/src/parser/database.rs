@@ -343,6 +343,11 @@ impl Parser<'_> {
             }
             _ => OptionValue::None,
         };
+        if equals && self.at_sym(Sym::LeftParen) {
+            // LEDGER_VIEW = v (...), REMOTE_DATA_ARCHIVE = OFF (...)
+            self.note_unsupported(&format!("option {name} with options of its own"));
+            self.skip_parens()?;
+        }
         if self.at_kw(Kw::On) && self.word_ahead(1, "PARTITIONS") {
             self.note_unsupported("options of PARTITIONS");
             self.at += 2;

@@ -110,7 +110,8 @@ impl Parser<'_> {
                 let event = self.word_ahead(1, "EVENT")
                     && !self.word_ahead(2, "SESSION")
                     && !self.word_ahead(2, "NOTIFICATION");
-                event || parts.iter().any(|part| self.word_ahead(1, part))
+                let list = self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen);
+                event || list || parts.iter().any(|part| self.word_ahead(1, part))
             }
             _ => false,
         }
