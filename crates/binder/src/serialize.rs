@@ -80,7 +80,6 @@ impl Binder<'_> {
                  XML serialization.",
             ));
         }
-        let mut level = 0;
         for column in &query.output {
             let name = column.name.as_deref().unwrap_or("");
             let raw = source_of(&query.rel, column.id).is_some_and(|e| match clause.xml {
@@ -99,20 +98,19 @@ impl Binder<'_> {
                 let table = tables.iter().find(|t| t.columns.iter().any(|c| c.id == column.id));
                 if let Some(table) = table {
                     let known = spec.levels.iter().position(|l| *l == table.name);
-                    level = known.unwrap_or(spec.levels.len());
+                    made.level = known.unwrap_or(spec.levels.len());
                     if known.is_none() {
                         spec.levels.push(table.name.clone());
                     }
-                    made.level = level;
                 } else {
                     // What belongs to no table goes to the deepest level so far.
-                    made.level = spec.levels.len().saturating_sub(1).max(level.min(0));
+                    made.level = spec.levels.len().saturating_sub(1);
                 }
             }
             match (clause.xml, clause.mode) {
                 (true, ast::ForMode::Path) => xml_path(&mut made, name, line)?,
                 (true, _) => {
-                    if name.is_empty() && !(raw && spec.elements) && !raw {
+                    if name.is_empty() && !raw {
                         return Err(BindError::new(
                             6809,
                             16,

@@ -126,6 +126,9 @@ fn same_name(raw: &str, wanted: &str) -> bool {
     if raw.contains('\\') { unquote(raw) == wanted } else { &raw[1..raw.len() - 1] == wanted }
 }
 
+/// Takes a member at its value: its name in an object; whether to go on.
+type Each<'t, 'f> = dyn FnMut(&mut Reader<'t>, Option<&'t str>) -> Result<bool, JsonError> + 'f;
+
 /// A place in a text. Steps over bytes; every place where it stops is a boundary of characters.
 struct Reader<'t> {
     text: &'t str,
@@ -282,7 +285,7 @@ impl<'t> Reader<'t> {
     fn walk(
         &mut self,
         depth: usize,
-        each: &mut dyn FnMut(&mut Self, Option<&'t str>) -> Result<bool, JsonError>,
+        each: &mut Each<'t, '_>,
     ) -> Result<Kind, JsonError> {
         if depth >= DEPTH_MAX {
             return Err(JsonError::TooDeep);

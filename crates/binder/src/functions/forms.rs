@@ -210,7 +210,7 @@ impl Binder<'_> {
             | "DATETIMEFROMPARTS"
             | "SMALLDATETIMEFROMPARTS"
             | "DATETIME2FROMPARTS"
-            | "DATETIMEOFFSETFROMPARTS" => self.from_parts(name, args, line)?,
+            | "DATETIMEOFFSETFROMPARTS" => self.made_of_parts(name, args, line)?,
             "JSON_VALUE" => {
                 check(2, 2)?;
                 let bound = vec![self.text(arg(0))?, self.text(arg(1))?];
@@ -253,7 +253,7 @@ impl Binder<'_> {
     }
 
     /// DATETIMEFROMPARTS and its like.
-    fn from_parts(&mut self, name: &str, args: &[Expr], line: u32) -> Result<Expr> {
+    fn made_of_parts(&mut self, name: &str, args: &[Expr], line: u32) -> Result<Expr> {
         // How many numbers; whether the last argument is the precision.
         let (count, scaled) = match name {
             "TIMEFROMPARTS" => (5, true),
