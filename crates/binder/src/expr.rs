@@ -365,6 +365,22 @@ impl Binder<'_> {
         Ok(Expr::new(ExprKind::Case { branches: out, otherwise }, ty, nullable))
     }
 
+    /// CONVERT and TRY_CONVERT with a style that is known when the statement runs.
+    fn styled(
+        &mut self,
+        input: Expr,
+        style: &ast::Expr,
+        ty: SqlType,
+        try_: bool,
+        line: u32,
+    ) -> Result<Expr> {
+        types::convert::check_explicit(input.ty, ty).map_err(|e| BindError::of_type(e, line))?;
+        let style = self.expr(style)?;
+        let style = self.coerce(style, SqlType::Int, CastMode::Implicit)?;
+        let func = FuncId::Convert { try_ };
+        Ok(crate::functions::nullable(crate::functions::call(func, vec![input, style], ty)))
+    }
+
     fn cast_call(&mut self, c: &ast::Cast, line: u32) -> Result<Expr> {
         let ty = resolve_type(&c.ty, true)?;
         if c.parse {
@@ -373,9 +389,10 @@ impl Binder<'_> {
         let input = self.expr(&c.expr)?;
         let style = match &c.style {
             None => None,
-            Some(e) => Some(constant_int(e).ok_or_else(|| {
-                BindError::unsupported("CONVERT with a style that is no constant", line)
-            })?),
+            Some(e) => match constant_int(e) {
+                Some(style) => Some(style),
+                None => return self.styled(input, e, ty, c.try_, line),
+            },
         };
         let mode = if c.try_ { CastMode::Try } else { CastMode::Explicit };
         if input.ty == ty && style.is_none() {

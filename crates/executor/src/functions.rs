@@ -63,6 +63,13 @@ pub(crate) fn call(
         }),
         Format | Parse | TryParse => parse::call(func, v, args, ty, cx),
         Greatest | Least => Ok(extreme(func, v)),
+        Convert { try_ } => match (&v[0], v[1].as_i64()) {
+            (Value::Null, _) | (_, None) => Ok(Value::Null),
+            (value, Some(style)) => match convert::cast(value, args[0].ty, ty, style as i32) {
+                Err(_) if try_ => Ok(Value::Null),
+                done => Ok(done?),
+            },
+        },
         Collate(rule) => Ok(match &v[0] {
             Value::Str(text) => Value::Str(text.clone().with_rule(rule)),
             other => other.clone(),

@@ -94,6 +94,8 @@ pub enum FuncId {
     /// (str, str name of the collation) -> the same text, compared by this rule
     Collate(types::collation::Rule),
     // Other.
+    /// (any, int style) -> the node's type: CONVERT and TRY_CONVERT whose style is no constant
+    Convert { try_: bool },
     /// (a ...) -> a; NULLs are skipped
     Greatest,
     Least,
