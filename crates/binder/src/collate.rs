@@ -19,6 +19,7 @@ pub(crate) type Collated = HashMap<ColId, (Rule, String)>;
 
 impl Binder<'_> {
     /// Keeps in mind that a column of the select list has a collation of its own.
+    #[inline(never)]
     pub(crate) fn note_collation(&mut self, id: ColId, e: &Expr) {
         if let Some(found) = explicit(e, &self.collated) {
             self.collated.insert(id, found);
@@ -26,6 +27,7 @@ impl Binder<'_> {
     }
 
     /// `expr COLLATE name`: 447, 448.
+    #[inline(never)]
     pub(crate) fn collate(&self, input: Expr, name: &str, line: u32) -> Result<Expr> {
         if !input.ty.is_character() && !input.is_null_constant() {
             return Err(BindError::new(
@@ -72,6 +74,7 @@ impl Binder<'_> {
     }
 
     /// Two texts that meet in `operation` ("equal to"), under one rule; 468.
+    #[inline(never)]
     pub(crate) fn one_rule(
         &self,
         left: Expr,

@@ -366,6 +366,7 @@ impl Binder<'_> {
     }
 
     /// CONVERT and TRY_CONVERT with a style that is known when the statement runs.
+    #[inline(never)]
     fn styled(
         &mut self,
         input: Expr,

@@ -22,6 +22,7 @@ const LONG_TEXT: SqlType = SqlType::NVarChar(Len::Max);
 
 impl Binder<'_> {
     /// The query's rows as text. `tables` are those of its FROM, for AUTO.
+    #[inline(never)]
     pub(crate) fn serialize(
         &mut self,
         query: Query,
@@ -191,6 +192,7 @@ impl Binder<'_> {
     }
 
     /// `OPENJSON(text [, path]) [WITH (columns)]` in FROM.
+    #[inline(never)]
     pub(crate) fn openjson(
         &mut self,
         name: &ast::ObjectName,

@@ -91,6 +91,7 @@ pub(crate) fn call(
 }
 
 /// GREATEST and LEAST: NULLs are skipped.
+#[inline(never)]
 fn extreme(func: FuncId, v: &[Value]) -> Value {
     let order = |a: &&Value, b: &&Value| types::compare::sort_order(a, b);
     let known = v.iter().filter(|v| !v.is_null());

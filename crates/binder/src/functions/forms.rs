@@ -17,6 +17,7 @@ const LONG_BINARY: SqlType = SqlType::VarBinary(Len::Max);
 
 impl Binder<'_> {
     /// Forms whose first argument is a word, not a value.
+    #[inline(never)]
     pub(super) fn worded_form(
         &mut self,
         f: &ast::FunctionCall,
@@ -90,6 +91,7 @@ impl Binder<'_> {
     }
 
     /// Scalar functions of this room; `None` for any other name.
+    #[inline(never)]
     pub(super) fn scalar_form(
         &mut self,
         name: &str,
@@ -297,6 +299,7 @@ impl Binder<'_> {
     }
 
     /// `t.x.value(path, type)`, where `t.x` is a column that FOR XML ... TYPE made.
+    #[inline(never)]
     pub(super) fn xml_method_of_column(
         &mut self,
         f: &ast::FunctionCall,
@@ -325,6 +328,7 @@ impl Binder<'_> {
     }
 
     /// `.value(path, type)` on what FOR XML ... TYPE made: the text of the whole, for the paths that mean that.
+    #[inline(never)]
     fn xml_value(&mut self, args: &[Expr], typed: bool, line: u32) -> Result<Expr> {
         arity("value", args.len(), 3, 3, line)?;
         let text = |e: &Expr| match &e.kind {
@@ -381,6 +385,7 @@ impl Binder<'_> {
     }
 
     /// PARSE and TRY_PARSE: text in a culture's form.
+    #[inline(never)]
     pub(crate) fn parse_call(&mut self, c: &ast::Cast, ty: SqlType, line: u32) -> Result<Expr> {
         let name = if c.try_ { "try_parse" } else { "parse" };
         let input = self.expr(&c.expr)?;

@@ -8,6 +8,7 @@ use crate::message::SqlError;
 use binder::ir::{Expr, FuncId};
 use types::{SqlType, Value};
 
+#[inline(never)]
 pub(super) fn call(
     func: FuncId,
     v: &[Value],

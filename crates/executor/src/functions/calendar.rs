@@ -8,6 +8,7 @@ use binder::ir::{DatePart, Expr, FuncId};
 use types::datetime::{self, DAYS_TO_1900, TICKS_PER_DAY};
 use types::{DateTime, DateTime2, DateTimeOffset, SqlType, TypeError, Value, convert};
 
+#[inline(never)]
 pub(super) fn call(
     func: FuncId,
     v: &[Value],

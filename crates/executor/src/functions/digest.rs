@@ -9,6 +9,7 @@ use types::{SqlType, Value, collation, convert};
 /// The most that DECOMPRESS makes of its argument, in bytes: a few of them may stand for very many.
 const INFLATED_MAX: u64 = 256 << 20;
 
+#[inline(never)]
 pub(super) fn call(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, SqlError> {
     match func {
         FuncId::Checksum => return Ok(Value::Int(checksum(v, args, true))),

@@ -14,6 +14,7 @@ use types::{SqlType, Value};
 /// The most characters JSON_VALUE returns.
 const VALUE_CHARS_MAX: usize = 4000;
 
+#[inline(never)]
 pub(super) fn call(
     func: FuncId,
     v: &[Value],

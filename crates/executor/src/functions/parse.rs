@@ -6,6 +6,7 @@ use binder::ir::{Expr, FuncId};
 use types::culture::Culture;
 use types::{SqlType, Value, convert, picture};
 
+#[inline(never)]
 pub(super) fn call(
     func: FuncId,
     v: &[Value],

@@ -9,7 +9,8 @@ impl Parser<'_> {
     #[inline(never)]
     pub(super) fn builtin_call(&mut self) -> ParseResult<Option<ExprKind>> {
         let text = self.token_text(self.token());
-        if text.len() > 11 {
+        let first = text.as_bytes().first().map(u8::to_ascii_lowercase);
+        if text.len() > 11 || !matches!(first, Some(b't' | b'p' | b'j')) {
             return Ok(None);
         }
         let name = text.to_ascii_uppercase();
@@ -138,6 +139,7 @@ impl Parser<'_> {
 
     /// `FOR XML ...`, `FOR JSON ...` or `FOR BROWSE` behind a query, FOR being next. `None` for any other FOR, which is
     /// left where it is.
+    #[inline(never)]
     pub(super) fn for_clause(&mut self) -> ParseResult<Option<ForClause>> {
         let start = self.at;
         let xml = match self.tokens.get(self.at + 1).map(|token| self.token_text(*token)) {
@@ -212,6 +214,7 @@ impl Parser<'_> {
     }
 
     /// `WITH (name type ['path'] [AS JSON], ...)` behind OPENJSON(...).
+    #[inline(never)]
     pub(super) fn openjson_schema(&mut self) -> ParseResult<Vec<JsonColumn>> {
         if !self.at_kw(Kw::With) || self.kind_ahead(1) != TokenKind::Symbol(Sym::LeftParen) {
             return Ok(Vec::new());
@@ -251,6 +254,7 @@ fn call(name: Ident, args: Vec<Expr>) -> ExprKind {
 }
 
 /// `a << b` is LEFT_SHIFT(a, b).
+#[inline(never)]
 pub(super) fn shift(left: bool, span: Span, value: Expr, count: Expr) -> ExprKind {
     let name = if left { "LEFT_SHIFT" } else { "RIGHT_SHIFT" };
     call(Ident { value: name.into(), quoted: false, span }, vec![value, count])
