@@ -282,11 +282,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    fn walk(
-        &mut self,
-        depth: usize,
-        each: &mut Each<'t, '_>,
-    ) -> Result<Kind, JsonError> {
+    fn walk(&mut self, depth: usize, each: &mut Each<'t, '_>) -> Result<Kind, JsonError> {
         if depth >= DEPTH_MAX {
             return Err(JsonError::TooDeep);
         }

@@ -95,7 +95,9 @@ pub enum FuncId {
     Collate(types::collation::Rule),
     // Other.
     /// (any, int style) -> the node's type: CONVERT and TRY_CONVERT whose style is no constant
-    Convert { try_: bool },
+    Convert {
+        try_: bool,
+    },
     /// (a ...) -> a; NULLs are skipped
     Greatest,
     Least,
