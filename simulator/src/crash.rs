@@ -4,7 +4,7 @@
 //! (inserts, updates, deletes, truncations, savepoints, statements taken back, fused commits, delayed and full ones)
 //! while a background task checkpoints; the power goes off at a random operation of the device; each unsynced write
 //! then survives, vanishes or is torn; the database is opened again, in some cases losing power again while it
-//! recovers; and what it holds is compared with the model. Half of the cases go on from there for another round.
+//! recovers, or while recovery goes on behind the first reader; and what it holds is compared with the model. Half of the cases go on from there for another round.
 //!
 //! What must hold:
 //! 1. *lost*: a commit acknowledged in full is there, and so is what such a commit has seen, and what was
@@ -44,6 +44,11 @@ pub struct Report {
     /// Backups taken under load and restored after a loss of power, and log backups on top of them.
     pub copies: u64,
     pub logs: u64,
+    /// Openings after which recovery went on behind the users, losses of power meanwhile, and pages that were brought
+    /// up to date because somebody asked for them.
+    pub early: u64,
+    pub cut: u64,
+    pub demanded: u64,
     /// Seeds of the cases in which something was wrong, and what.
     pub odd: Vec<(u64, String)>,
 }
@@ -67,7 +72,12 @@ impl fmt::Display for Report {
         )?;
         write!(f, "acknowledged {}, delayed and lost {}, ", self.acknowledged, self.delayed_lost)?;
         write!(f, "lost {}, resurrected {}, ", self.lost, self.resurrected)?;
-        write!(f, "backups restored {}, with {} of the log", self.copies, self.logs)?;
+        write!(f, "backups restored {}, with {} of the log, ", self.copies, self.logs)?;
+        write!(
+            f,
+            "opened before redo {}, power losses then {}, pages redone on demand {}",
+            self.early, self.cut, self.demanded
+        )?;
         for (seed, what) in self.odd.iter().take(20) {
             write!(f, "\nodd: seed {seed}: {what}")?;
         }
@@ -100,6 +110,9 @@ pub fn run_watched(cases: u64, seed: u64, watch: impl Fn(u64, u64)) -> Report {
         report.lost += found.lost;
         report.copies += found.copies;
         report.logs += found.logs;
+        report.early += found.early;
+        report.cut += found.cut;
+        report.demanded += found.demanded;
         report.resurrected += found.resurrected;
         if let Some(what) = found.odd {
             report.odd.push((seed, what));
@@ -119,6 +132,7 @@ mod tests {
         assert!(report.is_good(), "{report}");
         assert!(report.acknowledged > 300, "{report}");
         assert!(report.copies > 8, "{report}");
+        assert!(report.early > 100 && report.cut > 3 && report.demanded > 300, "{report}");
     }
 
     #[test]

@@ -41,6 +41,13 @@ pub enum PoolError {
     /// A page could not be written because its log records could not be hardened, or the pool refuses work after a
     /// failed sync.
     Log(LogError),
+    /// A page could not be brought up to date from the log (SQL Server's 3456).
+    Redo {
+        /// The page.
+        page: PageId,
+        /// Why.
+        what: String,
+    },
     /// An earlier write-back failed; what is on disk is unknown, so the pool writes nothing more.
     Poisoned,
 }
@@ -54,6 +61,7 @@ impl PoolError {
             PoolError::NoFrames => 802,
             PoolError::OutOfRange(_) => 605,
             PoolError::Log(_) => 9001,
+            PoolError::Redo { .. } => 3456,
         }
     }
 }
@@ -77,6 +85,9 @@ impl fmt::Display for PoolError {
                 write!(f, "page {page} is outside of the database's files")
             }
             PoolError::Log(e) => write!(f, "the log could not be hardened before its pages: {e}"),
+            PoolError::Redo { page, what } => {
+                write!(f, "could not redo the log of page {page}: {what}")
+            }
             PoolError::Poisoned => {
                 f.write_str("an earlier write of pages failed; no more are written")
             }

@@ -16,6 +16,7 @@ mod io;
 mod page;
 mod pool;
 mod readahead;
+mod redo;
 mod word;
 mod writeback;
 
@@ -29,3 +30,4 @@ pub use io::{TaskGuard, TaskMutex};
 pub use page::{FileId, PAGE_BYTES, PAGE_WORDS, PageBuf, PageId, PageWords, PageWordsMut, header};
 pub use pool::{BufferPool, FrameReservation, PoolConfig, PoolStats, check_page};
 pub use readahead::READ_AHEAD_MAX;
+pub use redo::{PageRedo, Redone};

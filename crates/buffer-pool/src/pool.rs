@@ -10,14 +10,16 @@
 //!     +-------------------------------------------+
 //!   absent ---- create: LATCH with a reserved frame ---------> latched
 //! ```
+//!
+//! A page that is behind its log after a crash is brought up to date while it is loading: see `redo.rs`.
 
 use crate::doublewrite::{CHECKPOINT_AREAS, DoubleWrite};
 use crate::frames::{FrameMeta, Frames, Mapping};
 use crate::io::{LoadWaiters, TaskMutex};
 use crate::word;
 use crate::{
-    DamageKind, FileId, PAGE_BYTES, PageBuf, PageId, PageRead, PageWordsMut, PageWrite, PoolError,
-    header,
+    DamageKind, FileId, PAGE_BYTES, PageBuf, PageId, PageRead, PageRedo, PageWordsMut, PageWrite,
+    PoolError, Redone, header,
 };
 use device::File;
 use log_manager::Harden;
@@ -79,6 +81,9 @@ pub struct BufferPool {
     pub(crate) last_round_ns: AtomicU64,
     pub(crate) cursor: AtomicUsize,
     loads: LoadWaiters,
+    /// Who knows what pages lack after a crash, and whether there is somebody.
+    pub(crate) redo: Mutex<Option<Arc<dyn PageRedo>>>,
+    pub(crate) redo_on: AtomicBool,
 }
 
 /// Frames set aside, so that [`BufferPool::create`] need not wait while latches are held. Unused ones go back on drop.
@@ -131,6 +136,8 @@ impl BufferPool {
             last_round_ns: AtomicU64::new(0),
             cursor: AtomicUsize::new(0),
             loads: LoadWaiters::new(),
+            redo: Mutex::new(None),
+            redo_on: AtomicBool::new(false),
         }))
     }
 
@@ -302,18 +309,16 @@ impl BufferPool {
             return Ok(());
         }
         let mut loading = Loading { pool: self, page, word, seen, frame: None };
-        let file = &self.file(page)?.file;
         let mut buf = PageBuf::boxed();
-        let offset = u64::from(page.page_no()) * PAGE_BYTES as u64;
-        file.read_exact_at(offset, buf.bytes_mut(), io).map_err(|error| {
-            if error.kind() == std::io::ErrorKind::UnexpectedEof {
-                return PoolError::Checksum { page, kind: DamageKind::NeverWritten };
-            }
-            PoolError::Io { page, action: "read", error }
-        })?;
-        counters::add(Counter::PageReads, 1);
-        check_page(page, &buf)?;
-        loading.fill(&buf)
+        if let Some(redo) = self.redo_of(page) {
+            let read = |buf: &mut PageBuf| self.read_page(page, buf, io);
+            let redone = redo.redo(page, &mut buf, &read)?;
+            loading.fill(&buf, redone)?;
+            redo.done(page);
+            return Ok(());
+        }
+        self.read_page(page, &mut buf, io)?;
+        loading.fill(&buf, Redone::NOTHING)
     }
 
     /// Sets `n` frames aside, at most 4. May evict, and so suspend.
@@ -365,6 +370,10 @@ impl BufferPool {
             held.set_word(header::LSN, 0);
             // Under the latch, before any record about the page: `min_rec_lsn` relies on it.
             meta.page.store(page.0, Release);
+            if let Some(redo) = self.redo_of(page) {
+                // What it was in another life matters to nobody.
+                redo.done(page);
+            }
             return Ok(Some(held));
         }
     }
@@ -481,15 +490,16 @@ pub(crate) struct Loading<'a> {
 }
 
 impl Loading<'_> {
-    /// Puts what was read into a frame. May evict, and so suspend.
-    pub(crate) fn fill(&mut self, buf: &PageBuf) -> Result<(), PoolError> {
+    /// Puts what was read, and perhaps brought up to date, into a frame. May evict, and so suspend.
+    pub(crate) fn fill(&mut self, buf: &PageBuf, redone: Redone) -> Result<(), PoolError> {
         let f = self.pool.take_frame()?;
         for (w, v) in self.pool.frames.words(f).iter().zip(buf.words()) {
             w.store(*v, Relaxed);
         }
         let meta = self.pool.frames.meta(f);
         meta.referenced.store(true, Relaxed);
-        meta.imaged.store(false, Relaxed);
+        meta.imaged.store(redone.whole, Relaxed);
+        meta.rec_lsn.store(redone.rec_lsn.0, Release);
         meta.page.store(self.page.0, Release);
         self.frame = Some(f);
         Ok(())

@@ -5,7 +5,7 @@
 
 use crate::io::Group;
 use crate::pool::{BufferPool, Loading, check_page};
-use crate::{PAGE_BYTES, PageBuf, PageId, word};
+use crate::{PAGE_BYTES, PageBuf, PageId, Redone, word};
 use std::sync::atomic::Ordering::*;
 use stdx::AlignedBuf;
 use telemetry::WaitType;
@@ -25,7 +25,10 @@ impl BufferPool {
             let Ok(word) = self.word(page) else { continue };
             let seen = word.load(Acquire);
             let absent = seen & (word::LOADING | word::LATCH) == 0 && word::frame(seen).is_none();
-            if absent && word.compare_exchange(seen, seen | word::LOADING, AcqRel, Relaxed).is_ok()
+            // What is behind its log is brought up to date by whoever asks for it.
+            if absent
+                && self.redo_of(page).is_none()
+                && word.compare_exchange(seen, seen | word::LOADING, AcqRel, Relaxed).is_ok()
             {
                 loading.push(Loading { pool: self, page, word, seen, frame: None });
             }
@@ -59,7 +62,7 @@ impl BufferPool {
             // SAFETY: a `PageBuf` is 8 KiB of u64 aligned to 4096; so is the buffer, and the offset is a multiple.
             let page: &PageBuf = unsafe { &*bytes.as_ptr().cast() };
             if check_page(load.page, page).is_ok() {
-                let _ = load.fill(page);
+                let _ = load.fill(page, Redone::NOTHING);
             }
         }
     }

@@ -76,6 +76,8 @@ impl Database {
     /// BACKUP DATABASE or BACKUP LOG, as the header's kind says. The set is durable when this returns. Suspends.
     pub fn backup(&self, request: BackupRequest<'_>) -> Result<BackupReport, EngineError> {
         self.check()?;
+        // What pages lack is in memory or in the log, not in the files.
+        self.finish_recovery()?;
         let _one = self.backing_up.lock(WaitType::Backup);
         let begun = clock::now_ns();
         let mut writer = match &request.path {

@@ -63,6 +63,9 @@ impl Database {
     /// Checks files, allocation and log; `known` are the trees that the catalog names. Suspends.
     pub fn check_files(&self, known: &HashSet<u64>, find: &mut dyn FnMut(Finding)) -> CheckCounts {
         let mut counts = CheckCounts::default();
+        if let Err(e) = self.finish_recovery() {
+            find(Finding::of(e, "recovery is not finished: "));
+        }
         for file in self.store.store_files() {
             counts.files += 1;
             self.check_file(&file, known, &mut counts, find);

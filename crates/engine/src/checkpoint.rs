@@ -39,19 +39,26 @@ impl Database {
         self.checkpoint_wanted.store(false, Release);
         let log = &self.shared.log;
         let begun = log.tail();
-        loop {
+        let phase = self.recovery_phase();
+        // Pages that are redone meanwhile have changes from before: they are not waited for.
+        let recovering = self.is_recovering();
+        let mut left = if recovering { self.pool.dirty_pages() } else { usize::MAX };
+        while left > 0 {
             let written = self.pool.checkpoint_pass(begun, PASS_PAGES)?;
             self.figures.checkpoint_pages.fetch_add(written as u64, Relaxed);
             if written == 0 {
                 break;
             }
+            left = left.saturating_sub(written);
             task::maybe_yield();
         }
         self.carry_out_drops();
         self.repeat_drops()?;
         // Nothing above this record counts below.
         let mark = self.shared.log_checkpoint()?;
-        let redo_from = self.pool.min_rec_lsn(mark);
+        // Recovery first: what it forgets meanwhile, the pool has.
+        let pending = self.oldest_to_redo();
+        let redo_from = self.pool.min_rec_lsn(mark).min(pending);
         let scan_from = self.oldest_needed(mark).min(redo_from);
         log.flush()?;
         self.change_boot(|boot| {
@@ -60,6 +67,7 @@ impl Database {
         })?;
         self.checkpointed.store(begun.0, Release);
         self.figures.checkpoints.fetch_add(1, Relaxed);
+        self.note_recovery_checkpoint(phase);
         self.truncate_log();
         Ok(())
     }
@@ -119,6 +127,10 @@ impl Database {
     /// The log is full, and the caller waits for room: a checkpoint may make some. Suspends. Does nothing when one is
     /// under way, perhaps by this very task.
     pub(crate) fn make_log_room(&self) {
+        if self.is_recovering() {
+            // Its records keep the log: until it is done no checkpoint frees any.
+            while self.recovery_step().is_ok_and(|more| more) {}
+        }
         if let Some(_one) = self.checkpointing.try_lock()
             && let Err(e) = self.checkpoint_locked()
         {
@@ -157,6 +169,10 @@ impl Database {
         self.collect_versions();
         self.carry_out_drops();
         let mut busy = false;
+        match self.recovery_step() {
+            Ok(more) => busy |= more,
+            Err(e) => self.fail_recovery(&e),
+        }
         if let Err(e) = self.shared.log.maintain() {
             self.note_error(&format!("upkeep of the log: {e}"));
         }

@@ -4,6 +4,7 @@
 //! plain mutexes `boot`, `drops`, `trees`, `orphans` (never).
 
 use crate::boot::Boot;
+use crate::recovering::Recovering;
 use crate::status::Sessions;
 use crate::tree::{GONE, PendingDrop};
 use crate::txn::Orphan;
@@ -31,7 +32,7 @@ pub struct DatabaseStats {
     pub checkpoint_pages: u64,
     pub versions: u64,
     pub version_bytes: u64,
-    /// Records and time of the recovery at opening, in nanoseconds; transactions it undid.
+    /// Records that analysis read at opening, and how long opening took, in nanoseconds; transactions found unfinished.
     pub recovered_records: u64,
     pub recovery_ns: u64,
     pub recovered_losers: u64,
@@ -90,6 +91,7 @@ pub struct Database {
     failed: AtomicBool,
     why_failed: Mutex<String>,
     pub(crate) figures: Figures,
+    pub(crate) recovering: Recovering,
     /// Given up last: nobody opens the files while we have them.
     pub(crate) _lock: LockGuard,
 }
@@ -136,6 +138,7 @@ impl Database {
             failed: AtomicBool::new(false),
             why_failed: Mutex::default(),
             figures: Figures::default(),
+            recovering: Recovering::default(),
             shared,
             _lock: lock,
         };
@@ -183,7 +186,7 @@ impl Database {
     pub fn tree(&self, id: TreeId) -> Tree {
         let mut trees = self.trees.lock();
         if let Some(tree) = trees.open.get(&id) {
-            return tree.clone().shaped(tree.inner.shape.load(Acquire));
+            return tree.clone().current();
         }
         let tree = Tree::new(self.storage_tree(id));
         if trees.gone.contains(&id) {
@@ -428,7 +431,7 @@ impl Database {
     /// The least LSN that unfinished transactions and drops still need. `tail` was read before the call.
     pub(crate) fn oldest_needed(&self, tail: Lsn) -> Lsn {
         // Transactions first: one that commits in between has put its drops into the list by then.
-        let oldest = self.shared.xids.oldest_first_lsn(tail);
+        let oldest = self.shared.xids.oldest_first_lsn(tail).min(self.oldest_to_undo());
         self.drops.lock().iter().map(|d| d.first).fold(oldest, Lsn::min)
     }
 }

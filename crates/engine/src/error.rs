@@ -38,6 +38,8 @@ pub enum EngineError {
     FilegroupFull { filegroup: u16 },
     /// 824: a page is not what was written.
     DamagedPage { file: u16, page: u32, what: String },
+    /// 3456: a page could not be brought up to date from the log.
+    RedoFailed { file: u16, page: u32, what: String },
     /// 823: the operating system refused a read or write.
     Io { what: String },
     /// 802: no memory in the buffer pool.
@@ -79,6 +81,7 @@ impl EngineError {
             EngineError::LogCorrupt { .. } => 9004,
             EngineError::FilegroupFull { .. } => 1105,
             EngineError::DamagedPage { .. } => 824,
+            EngineError::RedoFailed { .. } => 3456,
             EngineError::Io { .. } => 823,
             EngineError::NoMemory => 802,
             EngineError::RowTooLarge { .. } => 511,
@@ -103,6 +106,7 @@ impl EngineError {
                 | EngineError::LogCorrupt { .. }
                 | EngineError::FilegroupFull { .. }
                 | EngineError::DamagedPage { .. }
+                | EngineError::RedoFailed { .. }
                 | EngineError::Io { .. }
                 | EngineError::NoMemory
                 | EngineError::Doomed
@@ -139,7 +143,7 @@ impl fmt::Display for EngineError {
             EngineError::DamagedPage { file, page, what } => {
                 write!(f, "page ({file}:{page}) is damaged: {what}")
             }
-            EngineError::Io { what } => f.write_str(what),
+            EngineError::RedoFailed { what, .. } | EngineError::Io { what } => f.write_str(what),
             EngineError::NoMemory => f.write_str("no memory in the buffer pool"),
             EngineError::RowTooLarge { bytes, bytes_max } => {
                 write!(f, "a row of {bytes} bytes is larger than {bytes_max}")
@@ -200,6 +204,11 @@ impl From<PoolError> for EngineError {
     fn from(e: PoolError) -> Self {
         match e {
             PoolError::Checksum { page, .. } => EngineError::DamagedPage {
+                file: page.file(),
+                page: page.page_no(),
+                what: e.to_string(),
+            },
+            PoolError::Redo { page, .. } => EngineError::RedoFailed {
                 file: page.file(),
                 page: page.page_no(),
                 what: e.to_string(),

@@ -24,6 +24,7 @@ mod locking;
 mod open;
 mod options;
 mod read;
+mod recovering;
 mod restore;
 mod scan;
 #[cfg_attr(not(feature = "seeded-bugs"), allow(dead_code, reason = "nothing can be planted"))]
@@ -46,6 +47,7 @@ pub use options::{
     DataFile, DbFiles, DbOptions, DelayedDurability, Durability, Isolation, ReadOptions,
     RecoveryModel, RowLock, ScanOptions, TableLock, TxnOptions,
 };
+pub use recovering::{RecoveryPhase, RecoveryReport};
 pub use restore::{RestoreReport, RestoreRequest, Stopped, restore_database, restore_log};
 pub use scan::Scan;
 #[cfg(feature = "seeded-bugs")]

@@ -1,20 +1,22 @@
 //! Making, opening and closing a database.
 //!
-//! Opening: lock; boot record; torn pages repaired; log's end found; history repeated; losers undone; drops carried
-//! out; checkpoint. Only then does the new epoch of transaction ids begin. A crash at any point starts over.
+//! Opening: lock; boot record; torn pages repaired; log's end found; log analysed. With little to redo, pages are then
+//! brought up to date, losers undone, drops carried out and a checkpoint taken before anybody gets the database; with
+//! more, all of that goes on behind its users (`recovering.rs`). The new epoch of transaction ids begins after analysis,
+//! which has seen the last one. A crash at any point starts over.
 
 use crate::boot::{Boot, History};
-use crate::tree::TreesOf;
 use crate::{DataFile, Database, DbFiles, DbOptions, EngineError, SYSTEM_TREES};
-use buffer_pool::{BufferPool, PoolConfig};
+use buffer_pool::{BufferPool, PageBuf, PageId, PageRedo, PoolConfig, PoolError};
 use device::{File, FileSystem, LockGuard, OpenOptions};
 use log_manager::{Harden, Log, LogConfig, Lsn};
+use recovery::{Pending, RecoveryError, Redo};
 use runtime::clock;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::*;
-use storage::{FileHeader, Store};
+use storage::{FileHeader, StorageError, Store};
 use transaction::{LogOfStore, Shared};
 
 /// Unfinished transactions that may have ids in one slot.
@@ -169,8 +171,23 @@ impl Database {
                 data.iter().find(|(id, _)| *id == file.file_id).expect("opened above");
             store.add_file(file.file_id, file.filegroup, opened.clone(), file.max_bytes)?;
         }
-        let analysis = recovery::replay(&mut reader, &store, boot.redo_from)?;
+        let mut unread = Vec::new();
+        let mut drain = |pending| drain(&log, &store, pending, &mut unread);
+        let (analysis, pending) =
+            recovery::analyse(&mut reader, boot.redo_from, options.redo_list_bytes, &mut drain)?;
         drop(reader);
+        let redo = Redo::new(log.clone(), pending);
+        store.pool().set_redo(Some(redo.clone()));
+        for page in unread {
+            // No record made it anew, and no redo will look at it again.
+            let damaged = store.pool().copy_page(page, &mut PageBuf::boxed());
+            if let Err(e) = damaged
+                && store.owner_of(page)?.is_some()
+            {
+                return Err(e.into());
+            }
+        }
+        let analysis_ns = clock::now_ns() - begun;
         boot.epoch = boot.epoch.max(analysis.epoch) + 1;
         let epoch = u16::try_from(boot.epoch).ok().filter(|e| *e < 1 << 14).ok_or_else(|| {
             EngineError::Unavailable { what: "the database has been opened too often".into() }
@@ -189,9 +206,22 @@ impl Database {
             bytes,
             lock,
         );
-        let losers = recovery::undo_losers(&db.shared, &analysis, &TreesOf(&db))?;
+        let early = !restored && redo.progress().log_bytes > options.recover_first_bytes;
+        db.begin_recovery(redo, &analysis, analysis_ns);
+        db.figures.recovered_records.store(analysis.records, Relaxed);
+        db.figures.recovered_losers.store(analysis.losers.len() as u64, Relaxed);
+        db.undo_shapes()?;
+        if !early {
+            while db.recovery_step()? {}
+        }
+        // Nobody gets pages before those that were free at the crash's time are known to be.
         for &tree in &analysis.drops {
             db.carry_out_drop(storage::TreeId(buffer_pool::PageId(tree)))?;
+        }
+        if early {
+            // What users do from here on must find this opening's epoch, whatever happens.
+            db.change_boot(|_| {})?;
+            db.close_trees_of_losers();
         }
         // A database from before some of today's system tables.
         while db.boot.lock().system_trees.len() < SYSTEM_TREES {
@@ -199,9 +229,9 @@ impl Database {
             db.flush_log()?;
             db.change_boot(|boot| boot.system_trees.push(tree))?;
         }
-        db.checkpoint()?;
-        db.figures.recovered_records.store(analysis.records, Relaxed);
-        db.figures.recovered_losers.store(losers as u64, Relaxed);
+        if !early {
+            db.checkpoint()?;
+        }
         db.figures.recovery_ns.store(clock::now_ns() - begun, Relaxed);
         Ok(db)
     }
@@ -286,6 +316,32 @@ impl Database {
         self.change_boot(|boot| boot.data.push(file.clone()))?;
         Ok(self.store.add_file(file.file_id, file.filegroup, opened, file.max_bytes)?)
     }
+}
+
+/// Brings every page of a full list up to date, on its file too, and leaves no page in memory: the rest of the log may
+/// have more for it. Nobody uses the store yet.
+/// Pages that cannot be read are added to `unread`.
+fn drain(
+    log: &Arc<Log>,
+    store: &Store,
+    pending: Pending,
+    unread: &mut Vec<PageId>,
+) -> Result<(), RecoveryError> {
+    let redo = Redo::new(log.clone(), pending);
+    let pool = store.pool();
+    pool.set_redo(Some(redo.clone()));
+    let pool_failed = |e| RecoveryError::Storage(StorageError::Pool(e));
+    while !redo.is_done() {
+        for damaged in redo.step(pool).map_err(pool_failed)?.damaged {
+            if !matches!(damaged.error, PoolError::Checksum { .. }) {
+                return Err(pool_failed(damaged.error));
+            }
+            unread.push(damaged.page);
+            redo.done(damaged.page);
+        }
+    }
+    pool.set_redo(None);
+    pool.empty().map_err(pool_failed)
 }
 
 pub(crate) fn primary_of(files: &DbFiles) -> Result<&DataFile, EngineError> {

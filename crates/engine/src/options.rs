@@ -113,6 +113,12 @@ pub struct DbOptions {
     pub recovery_model: RecoveryModel,
     /// A checkpoint begins after so many bytes of log (and at half of the log's largest size at the latest).
     pub checkpoint_log_bytes: u64,
+    /// With more log than this to redo, in bytes, a database opens as soon as the log has been analysed, and redo and
+    /// undo go on behind its users; with less it is recovered first, which takes a moment.
+    pub recover_first_bytes: u64,
+    /// Memory for the list of what pages lack, in bytes, about. What a longer log has beyond is redone before the
+    /// database opens.
+    pub redo_list_bytes: u64,
 }
 
 impl Default for DbOptions {
@@ -126,6 +132,8 @@ impl Default for DbOptions {
             allow_snapshot_isolation: true,
             recovery_model: RecoveryModel::Simple,
             checkpoint_log_bytes: 1 << 30,
+            recover_first_bytes: 16 << 20,
+            redo_list_bytes: 256 << 20,
         }
     }
 }

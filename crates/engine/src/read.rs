@@ -246,7 +246,33 @@ impl Txn {
             let locked = locks.lock_table(&mut self.held, number, mode, brief, timeout);
             locked.map_err(|e| self.doom(e.into()))?;
         }
-        if tree.is_current() || self.reshapes(tree) { Ok(()) } else { Err(EngineError::NoSuchTree) }
+        if tree.is_current() || self.reshapes(tree) { Ok(()) } else { self.enter_behind_undo(tree) }
+    }
+
+    /// A tree that is not in the handle's shape: it may be one that recovery has still something to undo in.
+    #[cold]
+    fn enter_behind_undo(&mut self, tree: &Tree) -> Result<(), EngineError> {
+        if tree.is_recovering() {
+            let begun = runtime::clock::now_ns();
+            let timeout = self.timeout_ns();
+            let cancel = self.held.cancel.clone();
+            let waited = self.db.await_undo(tree, &mut || {
+                if cancel.as_ref().is_some_and(|c| c.load(std::sync::atomic::Ordering::Relaxed)) {
+                    return Err(EngineError::Cancelled);
+                }
+                match timeout {
+                    Some(ns) if runtime::clock::now_ns().saturating_sub(begun) >= ns => {
+                        Err(EngineError::LockTimeout)
+                    }
+                    _ => Ok(()),
+                }
+            });
+            waited.map_err(|e| self.doom(e))?;
+            if tree.is_current() {
+                return Ok(());
+            }
+        }
+        Err(EngineError::NoSuchTree)
     }
 
     #[cold]

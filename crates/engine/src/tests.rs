@@ -7,6 +7,7 @@ mod crash;
 mod figures;
 mod files;
 mod lob;
+mod recovering;
 mod usage;
 
 use crate::*;

@@ -83,6 +83,9 @@ impl Txn {
             Err(Some(StorageError::WaitFor(_) | StorageError::GapGuarded)) => {
                 return self.insert_then_commit(tree, key, row, hint, durability);
             }
+            Err(None) if tree.is_recovering() || tree.is_current() => {
+                return self.insert_then_commit(tree, key, row, hint, durability);
+            }
             Err(e) => {
                 self.context.note_seen(saw);
                 let e = e.map_or(EngineError::NoSuchTree, |e| self.refuse(tree, e));

@@ -79,6 +79,19 @@ impl Blocks {
         Ok(header)
     }
 
+    /// Reads the blocks before `block` along with it, where they lie in one piece, if it is not at hand.
+    pub(crate) fn load_back(&mut self, block: u64) -> Result<(), LogError> {
+        let room = (self.buf.len() / BLOCK_BYTES) as u64;
+        let before = block.saturating_sub(room.saturating_sub(4)).max(self.map.first_block());
+        if (self.from..self.from + self.count).contains(&block) || before >= block {
+            return Ok(());
+        }
+        match self.map.place(before) {
+            Some(place) if place.left > block - before => self.load(before, place),
+            _ => Ok(()),
+        }
+    }
+
     fn load(&mut self, block: u64, place: Place) -> Result<(), LogError> {
         self.current = None;
         self.count = 0;

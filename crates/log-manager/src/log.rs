@@ -27,6 +27,9 @@ pub struct Appended {
     pub end: Lsn,
 }
 
+/// Bytes of log read at a time by who walks backwards.
+const WALK_BYTES: usize = 256 << 10;
+
 /// One virtual log file, for `sys.dm_db_log_info`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VlfInfo {
@@ -200,6 +203,24 @@ impl Log {
     /// The payload of the record at `at`, and its end (the next record begins there or, if a block was sealed, a
     /// little later); from memory, or from disk (suspends).
     pub fn read(&self, at: Lsn) -> Result<(Vec<u8>, Lsn), LogError> {
+        self.read_by(at, &mut None, 4 * BLOCK_BYTES)
+    }
+
+    /// The same for who walks backwards: `walk` keeps what was read from disk along with a record.
+    pub fn read_back(
+        &self,
+        at: Lsn,
+        walk: &mut Option<LogReader>,
+    ) -> Result<(Vec<u8>, Lsn), LogError> {
+        self.read_by(at, walk, WALK_BYTES)
+    }
+
+    fn read_by(
+        &self,
+        at: Lsn,
+        walk: &mut Option<LogReader>,
+        chunk_bytes: usize,
+    ) -> Result<(Vec<u8>, Lsn), LogError> {
         if at.is_none() || !at.0.is_multiple_of(8) || at >= self.tail() {
             return Err(LogError::NoRecord { at });
         }
@@ -218,7 +239,11 @@ impl Log {
                 return self.read_ring(at, complete);
             }
         }
-        let mut reader = self.core.reader(at, 4 * BLOCK_BYTES);
+        let reader = match walk {
+            Some(reader) if at < reader.end() => reader,
+            walk => walk.insert(self.core.reader(at, chunk_bytes)),
+        };
+        reader.seek_back(at)?;
         match reader.next_record()? {
             Some(record) if record.start == at => Ok((record.payload.to_vec(), record.end)),
             _ => Err(LogError::NoRecord { at }),
@@ -244,6 +269,11 @@ impl Log {
     /// A reader over what is durable now, from `from` on ([`Lsn::NONE`]: from the oldest block kept).
     pub fn reader(&self, from: Lsn) -> LogReader {
         self.core.reader(from, 1 << 20)
+    }
+
+    /// The same, reading `chunk_bytes` at a time: for who reads a few records here and there.
+    pub fn reader_by(&self, from: Lsn, chunk_bytes: usize) -> LogReader {
+        self.core.reader(from, chunk_bytes)
     }
 
     /// Nothing below `keep_from` is needed any more: VLFs wholly below become reusable.

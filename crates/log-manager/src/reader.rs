@@ -67,6 +67,13 @@ impl LogReader {
         self.position = at;
     }
 
+    /// The same for who walks backwards: what lies before is read along with it. Suspends.
+    pub(crate) fn seek_back(&mut self, at: Lsn) -> Result<(), LogError> {
+        self.blocks.load_back(at.block())?;
+        self.position = at;
+        Ok(())
+    }
+
     /// Finds the next record and moves behind it.
     fn find(&mut self) -> Result<Option<(Lsn, Found)>, LogError> {
         loop {

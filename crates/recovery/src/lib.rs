@@ -1,15 +1,27 @@
 //! Analysis, redo, undo: from what the log says to pages that hold exactly what was committed.
 //!
-//! Promise: after [`replay`] every page is as it was at the log's end, and after [`undo_losers`] nothing of the
-//! transactions without a commit record is left. Both may be cut short at any point and begun again: redo skips pages
-//! that have a record already (page LSN), undo goes on from the compensations that were logged.
+//! Three phases, of which only the first keeps anybody waiting. [`analyse`] reads the log once and notes which
+//! transactions were unfinished and, for each page, which records it may lack. Then the database may open: a page is
+//! brought up to date when the buffer pool reads it in ([`Redo`] as `buffer_pool::PageRedo`), or by background tasks
+//! that take the rest batch by batch ([`Redo::step`]). [`undo`] takes back one unfinished transaction.
 //!
-//! Knows nothing of files, boot pages or checkpoints: it is told where to read from.
+//! Promise: a page that anybody sees is as it was at the log's end, or newer; after the undo of all losers nothing of
+//! the transactions without a commit record is left. All of it may be cut short at any point and begun again: redo
+//! skips pages that have a record already (page LSN), undo goes on from the compensations that were logged.
+//!
+//! Knows nothing of files, boot pages, checkpoints or schedulers: it is told where to read from, and called.
 
 #![forbid(unsafe_code)]
 
-mod replay;
+mod analysis;
+mod pending;
+mod redo;
 mod undo;
 
-pub use replay::{Analysis, RecoveryError, replay};
-pub use undo::undo_losers;
+#[cfg(test)]
+mod tests;
+
+pub use analysis::{Analysis, Loser, RecoveryError, analyse};
+pub use pending::Pending;
+pub use redo::{Damaged, Progress, Redo, Step};
+pub use undo::undo;

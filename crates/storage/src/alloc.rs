@@ -71,11 +71,8 @@ pub(crate) struct Space {
 
 impl Space {
     pub(crate) fn unknown() -> SpinLock<Space> {
-        SpinLock::new(SpinClass::Alloc, Space::unknown_value())
-    }
-
-    pub(crate) fn unknown_value() -> Space {
-        Space { loaded: false, extents: 0, bits: Vec::new(), free: 0, cursor: 0 }
+        let unknown = Space { loaded: false, extents: 0, bits: Vec::new(), free: 0, cursor: 0 };
+        SpinLock::new(SpinClass::Alloc, unknown)
     }
 
     fn set_free(&mut self, extent: u32) {

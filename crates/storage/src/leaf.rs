@@ -7,7 +7,7 @@
 use crate::log::{OnExisting, OnWrite, SystemLog, TxnLog};
 use crate::slotted::{self, Space, entry_bytes, pad8};
 use crate::{LogRow, PageOp, RowImage, StorageError, TreeId, UndoAction};
-use buffer_pool::{PageWords, PageWrite};
+use buffer_pool::{PageId, PageWordsMut, PageWrite, header};
 use mvcc::Stamp;
 use std::cmp::Ordering;
 
@@ -256,26 +256,31 @@ impl<L: TxnLog> LeafContext<'_, L> {
 }
 
 /// Writes a row that is known to fit.
-pub(crate) fn put(w: &mut PageWrite<'_>, i: usize, stamp: Stamp, row: &[u8]) {
+pub(crate) fn put<P: PageWordsMut>(w: &mut P, i: usize, stamp: Stamp, row: &[u8]) {
     if !slotted::replace_at(w, i, stamp.0, row) {
-        stdx::fatal!("page {}: a row that was checked to fit does not", w.id());
+        stdx::fatal!("page {}: a row that was checked to fit does not", name_of(w));
     }
 }
 
 /// Removes the slots named by u16s, ascending.
-pub(crate) fn purge_slots(w: &mut PageWrite<'_>, slots: &[u8]) {
+pub(crate) fn purge_slots(w: &mut impl PageWordsMut, slots: &[u8]) {
     for s in slots.chunks_exact(2).rev() {
         slotted::remove_at(w, u16::from_le_bytes([s[0], s[1]]) as usize);
     }
 }
 
 /// Makes room for an entry of `bytes` and its slot by compacting; it is known to fit.
-pub(crate) fn room_for_known(w: &mut PageWrite<'_>, bytes: usize) {
+pub(crate) fn room_for_known(w: &mut impl PageWordsMut, bytes: usize) {
     if Space::of(w).gap() < bytes + 8 {
         slotted::compact(w);
         if Space::of(w).gap() < bytes + 8 {
             let words = (w.word(slotted::SPACE), bytes);
-            stdx::fatal!("page {}: replay finds no room ({words:x?})", w.id());
+            stdx::fatal!("page {}: replay finds no room ({words:x?})", name_of(w));
         }
     }
+}
+
+/// The page's own name.
+fn name_of(w: &impl PageWordsMut) -> PageId {
+    PageId(w.word(header::PAGE_ID))
 }

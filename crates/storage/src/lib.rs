@@ -33,6 +33,7 @@ pub use copy::{EXTENT, StoreFile, UsedExtent};
 pub use error::StorageError;
 pub use log::{Logged, OnExisting, OnWrite, SystemLog, TxnLog};
 pub use op::{LogRow, OP_PARTS, OpHeader, PageOp, Undo, UndoAction};
+pub use redo::{OP_PAGES, Touched};
 pub use row::{RowImage, Run};
 pub use scan::{LeafCopy, Scan};
 pub use store::{FilegroupId, Store};

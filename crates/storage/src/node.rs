@@ -4,7 +4,7 @@
 //! fence; `key_0` is the node's lower fence.
 
 use crate::slotted::{self, Space, entry_bytes};
-use buffer_pool::{PageId, PageWords, PageWrite};
+use buffer_pool::{PageId, PageWords, PageWordsMut};
 
 /// Where a descent is going.
 #[derive(Clone, Copy)]
@@ -68,7 +68,7 @@ pub(crate) fn has_room(p: &impl PageWords, key: usize) -> bool {
 }
 
 /// Adds `separator -> child`, which is known to fit. Repeating it changes nothing.
-pub(crate) fn add_child(w: &mut PageWrite<'_>, separator: &[u8], child: PageId) {
+pub(crate) fn add_child(w: &mut impl PageWordsMut, separator: &[u8], child: PageId) {
     match slotted::search(w, separator) {
         Ok(i) => slotted::set_head(w, i, child.0),
         Err(pos) => {

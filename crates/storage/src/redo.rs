@@ -1,177 +1,146 @@
-//! Replaying records: the same changes through the same functions, each page on its own.
+//! Replaying records, page by page: the same changes through the same functions, to a private copy of one page.
 //!
-//! Invariants: a page whose LSN is at least the record's end has the change already and is left alone; pages that an
-//! op makes anew are written whatever is on disk; replay happens in log order per page, by one task at a time. A page
-//! that cannot be read is passed over until an op makes it anew, since the first write of such a page may be torn with
-//! no other copy; one that no op makes anew is damage, and [`Store::end_redo`] says so.
+//! Invariants: a page whose LSN is at least the record's end has the change already and is left alone; a page that an
+//! op makes anew is written whatever it held; ops reach a page in the order of the log. What an op does to one of its
+//! pages never depends on another page, so each page may be replayed by itself and at any time ([`PageOp::pages`] says
+//! which there are).
 
 use crate::alloc;
 use crate::leaf::{self, purge_slots, room_for_known};
 use crate::node;
 use crate::slotted::{self, Space, entry_bytes};
 use crate::split::root_above;
-use crate::store::{Store, empty_root};
-use crate::{LogRow, PageOp, StorageError};
-use buffer_pool::{PageBuf, PageId, PageWrite, PoolError};
+use crate::store::empty_root;
+use crate::{LogRow, PageOp};
+use buffer_pool::{PageBuf, PageId, PageWords, PageWordsMut, header};
 use log_manager::Lsn;
 use mvcc::Stamp;
 
-impl Store {
-    /// Ends replay. The error of a page that could not be read and that no record made anew.
-    pub fn end_redo(&self) -> Result<(), StorageError> {
-        match self.unread.lock().drain().next() {
-            Some((_, error)) => Err(error.into()),
-            None => Ok(()),
-        }
+/// Pages that one op changes at most.
+pub const OP_PAGES: usize = 3;
+
+/// A page that an op changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Touched {
+    pub page: PageId,
+    /// The op writes the page whole: nothing from before it is needed.
+    pub anew: bool,
+}
+
+impl PageOp<'_> {
+    /// The pages that the op changes. Rows of bytes are not looked at, so this is cheap.
+    #[inline]
+    pub fn pages(&self) -> impl Iterator<Item = Touched> + use<> {
+        let changed = |page| Some(Touched { page, anew: false });
+        let made = |page| Some(Touched { page, anew: true });
+        let all: [Option<Touched>; OP_PAGES] = match *self {
+            PageOp::Insert { page, .. }
+            | PageOp::Update { page, .. }
+            | PageOp::Ghost { page, .. }
+            | PageOp::Remove { page, .. }
+            | PageOp::Restore { page, .. }
+            | PageOp::Restamp { page, .. }
+            | PageOp::Purge { page, .. } => [changed(page), None, None],
+            PageOp::FormatRoot { tree } => [made(tree.0), None, None],
+            PageOp::Split { parent, left, right, .. } => {
+                [made(right), changed(left), changed(parent)]
+            }
+            PageOp::RootSplit { tree, child, .. } => [made(child), made(tree.0), None],
+            PageOp::AllocExtent { map, .. } | PageOp::FreeExtents { map, .. } => {
+                [changed(map), None, None]
+            }
+        };
+        all.into_iter().flatten()
     }
 
-    /// Replays `op`, logged at `start..end`; `stamp` is what the envelope says that the rows are stamped with. Pages
-    /// whose LSN is at least `end` are left alone. Only before anything else uses the store.
+    /// Does to `w`, which is a copy of `page`, what the op, logged up to `end`, did to that page; `stamp` is what the
+    /// envelope says that rows are stamped with. Whether there was anything to do: not when the page's LSN says that
+    /// it has the change. The error says how the page is not what was logged.
     pub fn redo(
         &self,
+        page: PageId,
+        w: &mut PageBuf,
         stamp: Stamp,
-        start: Lsn,
         end: Lsn,
-        op: &PageOp<'_>,
-    ) -> Result<(), StorageError> {
-        let at = At { store: self, start, end };
-        match *op {
-            PageOp::Insert { page, key, row, .. } => at.page(page, |w| {
-                let row = whole(&row);
+    ) -> Result<bool, &'static str> {
+        if w.word(header::LSN) >= end.0 {
+            return Ok(false);
+        }
+        match *self {
+            PageOp::Insert { key, ref row, .. } => {
                 // A replaced ghost is an Update, so the key is not there; if it is, the page is not what was logged.
                 let pos = slotted::search(w, key).err().ok_or("replay: an inserted key exists")?;
-                room_for_known(w, entry_bytes(key.len(), row.len()));
-                let space = Space::of(w);
-                slotted::insert_at(w, space, pos, stamp.0, key, &row);
-                Ok(())
-            }),
-            PageOp::Update { page, key, row, .. } => at.row(page, key, |w, i| {
-                leaf::put(w, i, stamp, &whole(&row));
-            }),
-            PageOp::Ghost { page, key, .. } => at.row(page, key, |w, i| {
+                with_whole(row, |row| {
+                    room_for_known(w, entry_bytes(key.len(), row.len()));
+                    let space = Space::of(w);
+                    slotted::insert_at(w, space, pos, stamp.0, key, row);
+                });
+            }
+            PageOp::Update { key, ref row, .. } => {
+                let i = row_of(w, key)?;
+                with_whole(row, |row| leaf::put(w, i, stamp, row));
+            }
+            PageOp::Ghost { key, .. } => {
+                let i = row_of(w, key)?;
                 slotted::set_head(w, i, stamp.ghost().0);
-            }),
-            PageOp::Remove { page, key, .. } => at.row(page, key, |w, i| slotted::remove_at(w, i)),
-            PageOp::Restore { page, key, stamp, row, .. } => {
-                at.row(page, key, |w, i| leaf::put(w, i, stamp, row))
             }
-            PageOp::Restamp { page, key, stamp, .. } => {
-                at.row(page, key, |w, i| slotted::set_head(w, i, stamp.0))
+            PageOp::Remove { key, .. } => {
+                let i = row_of(w, key)?;
+                slotted::remove_at(w, i);
             }
-            PageOp::Purge { page, slots, .. } => at.page(page, |w| {
-                purge_slots(w, slots);
-                Ok(())
-            }),
-            PageOp::FormatRoot { tree } => at.new_page(tree.0, &empty_root(tree)),
+            PageOp::Restore { key, stamp, row, .. } => {
+                let i = row_of(w, key)?;
+                leaf::put(w, i, stamp, row);
+            }
+            PageOp::Restamp { key, stamp, .. } => {
+                let i = row_of(w, key)?;
+                slotted::set_head(w, i, stamp.0);
+            }
+            PageOp::Purge { slots, .. } => purge_slots(w, slots),
+            PageOp::FormatRoot { tree } => replace(w, &empty_root(tree)),
             PageOp::Split { parent, left, right, keep, separator, image, .. } => {
-                let image = slotted::page_of_image(image)
-                    .ok_or(StorageError::Corrupt { page: right, what: "replay: no page image" })?;
-                at.new_page(right, &image)?;
-                at.page(left, |w| {
+                if page == right {
+                    replace(w, &slotted::page_of_image(image).ok_or("replay: no page image")?);
+                } else if page == left {
                     if Space::of(w).slots < keep as usize {
                         return Err("replay: a page to be split is too short");
                     }
                     slotted::truncate(w, keep as usize, separator, right);
-                    Ok(())
-                })?;
-                at.page(parent, |w| {
+                } else {
+                    debug_assert_eq!(page, parent);
                     node::add_child(w, separator, right);
-                    Ok(())
-                })
+                }
             }
-            PageOp::RootSplit { tree, child, image } => {
-                let image = slotted::page_of_image(image)
-                    .ok_or(StorageError::Corrupt { page: child, what: "replay: no page image" })?;
-                at.new_page(child, &image)?;
-                at.new_page(tree.0, &root_above(&image))
+            PageOp::RootSplit { child, image, .. } => {
+                let image = slotted::page_of_image(image).ok_or("replay: no page image")?;
+                if page == child {
+                    replace(w, &image);
+                } else {
+                    replace(w, &root_above(&image));
+                }
             }
-            PageOp::AllocExtent { map, extent, owner } => {
-                self.forget_space();
-                at.page(map, |w| {
-                    alloc::apply_alloc(w, extent, owner);
-                    Ok(())
-                })
-            }
-            PageOp::FreeExtents { map, owner } => {
-                self.forget_space();
-                at.page(map, |w| {
-                    alloc::apply_free(w, owner);
-                    Ok(())
-                })
-            }
+            PageOp::AllocExtent { extent, owner, .. } => alloc::apply_alloc(w, extent, owner),
+            PageOp::FreeExtents { owner, .. } => alloc::apply_free(w, owner),
         }
+        w.set_word(header::LSN, end.0);
+        Ok(true)
     }
 }
 
-fn whole(row: &LogRow<'_>) -> Vec<u8> {
+fn replace(w: &mut PageBuf, content: &PageBuf) {
+    w.words_mut().copy_from_slice(content.words());
+}
+
+/// Calls `f` with the row whole.
+fn with_whole(row: &LogRow<'_>, f: impl FnOnce(&[u8])) {
+    if row.fill_len == 0 && row.tail.is_empty() {
+        return f(row.head);
+    }
     let mut bytes = Vec::with_capacity(row.len());
     row.append_to(&mut bytes);
-    bytes
+    f(&bytes);
 }
 
-/// Where in the log we are.
-struct At<'a> {
-    store: &'a Store,
-    start: Lsn,
-    end: Lsn,
-}
-
-impl At<'_> {
-    /// Changes a page that lacks the change.
-    fn page(
-        &self,
-        page: PageId,
-        f: impl FnOnce(&mut PageWrite<'_>) -> Result<(), &'static str>,
-    ) -> Result<(), StorageError> {
-        let mut w = match self.store.pool().exclusive(page) {
-            Ok(w) => w,
-            Err(error @ PoolError::Checksum { .. }) => {
-                self.store.unread.lock().entry(page).or_insert(error);
-                return Ok(());
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if w.lsn() >= self.end {
-            w.unlock_unchanged();
-            return Ok(());
-        }
-        f(&mut w).map_err(|what| StorageError::Corrupt { page, what })?;
-        w.set_lsn(self.start, self.end);
-        Ok(())
-    }
-
-    /// Changes a row of a page that lacks the change.
-    fn row(
-        &self,
-        page: PageId,
-        key: &[u8],
-        f: impl FnOnce(&mut PageWrite<'_>, usize),
-    ) -> Result<(), StorageError> {
-        self.page(page, |w| {
-            let i = slotted::search(w, key).map_err(|_| "replay: a changed row is missing")?;
-            f(w, i);
-            Ok(())
-        })
-    }
-
-    /// Writes a page whole, unless it is newer.
-    fn new_page(&self, page: PageId, content: &PageBuf) -> Result<(), StorageError> {
-        let pool = self.store.pool();
-        let mut w = match pool.exclusive(page) {
-            Ok(w) if w.lsn() >= self.end => {
-                w.unlock_unchanged();
-                return Ok(());
-            }
-            Ok(w) => w,
-            // Never written, or in another life: its first record here says all.
-            Err(PoolError::Checksum { .. }) => {
-                self.store.unread.lock().remove(&page);
-                pool.create_or_wait(page)?
-            }
-            Err(e) => return Err(e.into()),
-        };
-        w.copy_from(content);
-        w.set_lsn(self.start, self.end);
-        Ok(())
-    }
+fn row_of(w: &PageBuf, key: &[u8]) -> Result<usize, &'static str> {
+    slotted::search(w, key).map_err(|_| "replay: a changed row is missing")
 }

@@ -1,13 +1,13 @@
 //! The pages of one database: its pool, files, filegroups and trees.
 //!
-//! Life of a store: `new`, `add_file` for each data file, `redo` for each record of the log, and only then anything
-//! else. Invariant: the epoch changes before pages change owners, so a remembered leaf of an older epoch is never used.
+//! Life of a store: `new`, `add_file` for each data file, and then anything else: pages that a crash has left behind
+//! their log are brought up to date as the pool reads them in (`buffer_pool::PageRedo`). Invariant: the epoch changes before pages change owners, so a remembered leaf of an older epoch is never used.
 
 use crate::alloc::{self, PageSource};
 use crate::boot::{FileHeader, write_header};
 use crate::slotted::{self, Identity, LEAF};
 use crate::{PageOp, StorageError, SystemLog, Tree, TreeId};
-use buffer_pool::{BufferPool, FileId, PAGE_BYTES, PageId, PoolError, TaskMutex};
+use buffer_pool::{BufferPool, FileId, PAGE_BYTES, PageId, TaskMutex};
 use device::File;
 use parking_lot::{Mutex, RwLock};
 use runtime::spin::SpinLock;
@@ -59,8 +59,6 @@ pub struct Store {
     /// Held while a file grows or its maps are read.
     pub(crate) growing: TaskMutex<()>,
     epoch: CachePadded<AtomicU64>,
-    /// Pages that replay could not read.
-    pub(crate) unread: Mutex<HashMap<PageId, PoolError>>,
 }
 
 impl Store {
@@ -73,7 +71,6 @@ impl Store {
             trees: Mutex::new(HashMap::new()),
             growing: TaskMutex::new(()),
             epoch: CachePadded::new(AtomicU64::new(1)),
-            unread: Mutex::new(HashMap::new()),
         })
     }
 
@@ -170,13 +167,6 @@ impl Store {
     pub(crate) fn forget_tree(&self, id: TreeId) {
         self.epoch.fetch_add(1, AcqRel);
         self.trees.lock().remove(&id);
-    }
-
-    /// Replay changes maps behind the bitmaps' back: they are read again at the next allocation.
-    pub(crate) fn forget_space(&self) {
-        for file in self.all_files() {
-            *file.space.lock() = alloc::Space::unknown_value();
-        }
     }
 }
 

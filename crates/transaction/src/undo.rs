@@ -26,8 +26,9 @@ pub fn undo_to(
     trees: &impl Trees,
 ) -> Result<(), StorageError> {
     let mut at = context.last();
+    let mut walk = None;
     while at > to {
-        let (payload, _) = shared.log.read(at)?;
+        let (payload, _) = shared.log.read_back(at, &mut walk)?;
         let Some(record) = Envelope::decode(&payload) else {
             return Err(LogError::NoRecord { at }.into());
         };

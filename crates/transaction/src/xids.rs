@@ -5,7 +5,8 @@
 //! free --begin--> active --committing--> committed(csn)      active --> aborted(lsn)
 //! ```
 //! Invariants:
-//! 1. An epoch is one opening of the database. Ids of other epochs are committed: recovery has undone the losers.
+//! 1. An epoch is one opening of the database. Ids of other epochs are committed: recovery has undone the losers, or
+//!    lets nobody see what they have changed until it has.
 //! 2. A slot's entries are given out only by the thread that has the slot; an entry is written by its transaction.
 //! 3. An entry is reused only when its transaction ended below the horizon, so that every snapshot sees what it did
 //!    or does not care, or after its state has moved to the overflow map. Hence an id of this epoch that is in

@@ -11,7 +11,7 @@ use engine::{
     LogConfig, PRIMARY, PageId, RecoveryModel, RowImage, ScanOptions, TreeId, TxnOptions,
 };
 use runtime::task;
-use scheduler::sim;
+use scheduler::{JoinHandle, sim};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::path::Path;
@@ -32,6 +32,11 @@ pub struct Found {
     /// Backups restored after a loss of power, and log backups on top of them.
     pub copies: u64,
     pub logs: u64,
+    /// Openings after which recovery went on behind the users, losses of power meanwhile, and pages that were brought
+    /// up to date because somebody asked for them.
+    pub early: u64,
+    pub cut: u64,
+    pub demanded: u64,
     pub odd: Option<String>,
 }
 
@@ -63,6 +68,9 @@ fn options(rng: &mut Prng) -> DbOptions {
         buffer_pool_bytes: (32 + rng.below(64)) * 8192,
         delayed_durability: delayed[rng.below(3) as usize],
         checkpoint_log_bytes: 1 << 30,
+        // Most open after analysis alone, and some have a list of what pages lack that is soon full.
+        recover_first_bytes: if rng.one_in(3) { 16 << 20 } else { 0 },
+        redo_list_bytes: if rng.one_in(4) { 500 + rng.below(8000) } else { 1 << 20 },
         ..DbOptions::default()
     }
 }
@@ -136,7 +144,7 @@ pub fn run(template: &Template, seed: u64) -> Found {
             found.odd = found.odd.take().or(odd);
             fs = fs.crash(rng.next_u64());
             found.images.push(fs.image_hash());
-            let (recovered, db) = match recover(&fs, &options, &mut rng, &mut found) {
+            let (recovered, db) = match recover(sim, &fs, &options, &mut rng, &mut found) {
                 Ok(ok) => ok,
                 Err(e) => {
                     found.odd.get_or_insert(format!("round {round}: recovery failed: {e}"));
@@ -159,7 +167,12 @@ pub fn run(template: &Template, seed: u64) -> Found {
                     found.odd.get_or_insert(format!("round {round}: {e}"));
                 }
             }
-            match inspect(&db) {
+            // Recovery may still be going on, with the help of up to two tasks or of nobody.
+            let helpers = Helpers::start(sim, &db, rng.below(3));
+            let seen = inspect(&db);
+            helpers.end();
+            found.demanded += db.recovery().pages_demanded;
+            match seen {
                 Ok((survivors, state, differ)) => {
                     let differ = differ.map(|what| format!("round {round}: {what}"));
                     found.odd = found.odd.take().or(differ);
@@ -282,8 +295,33 @@ fn background(db: &Arc<Database>, stop: &AtomicBool, rng: &mut Prng) {
     }
 }
 
-/// Opens after a power loss; sometimes the power goes again meanwhile.
+/// Tasks that work on recovery.
+struct Helpers {
+    stop: Arc<AtomicBool>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Helpers {
+    fn start(sim: &sim::Sim, db: &Arc<Database>, count: u64) -> Helpers {
+        let stop = Arc::new(AtomicBool::new(false));
+        let tasks = (0..count)
+            .map(|_| {
+                let (db, stop) = (db.clone(), stop.clone());
+                sim.spawn("recovery", move || db.run_recovery(&stop))
+            })
+            .collect();
+        Helpers { stop, tasks }
+    }
+
+    fn end(self) {
+        self.stop.store(true, Release);
+        self.tasks.into_iter().for_each(|task| drop(task.join()));
+    }
+}
+
+/// Opens after a power loss; sometimes the power goes again meanwhile, or while recovery goes on behind a first user.
 fn recover(
+    sim: &sim::Sim,
     fs: &Arc<SimFs>,
     options: &DbOptions,
     rng: &mut Prng,
@@ -292,7 +330,9 @@ fn recover(
     let mut fs = fs.clone();
     let mut again = if rng.one_in(3) { 1 + rng.below(3) } else { 0 };
     loop {
-        if again > 0 {
+        // While it opens, or afterwards.
+        let late = again > 0 && rng.one_in(2);
+        if again > 0 && !late {
             fs.power_off_at(Some(fs.ops() + rng.below(40)));
         }
         match Database::open(
@@ -301,6 +341,25 @@ fn recover(
             options.clone(),
         ) {
             Ok(db) if fs.is_on() => {
+                found.early += u64::from(db.is_recovering());
+                if again > 0 && db.is_recovering() {
+                    if late {
+                        fs.power_off_at(Some(fs.ops() + rng.below(30)));
+                    }
+                    let helpers = Helpers::start(sim, &db, rng.below(3));
+                    // What it finds counts once the power stays.
+                    let seen = inspect(&db);
+                    helpers.end();
+                    if !fs.is_on() {
+                        found.cut += 1;
+                        drop(db);
+                        again -= 1;
+                        fs = fs.crash(rng.next_u64());
+                        found.images.push(fs.image_hash());
+                        continue;
+                    }
+                    seen?;
+                }
                 fs.power_off_at(None);
                 return Ok((fs, db));
             }
@@ -321,13 +380,14 @@ pub fn inspect(db: &Arc<Database>) -> Result<(BTreeSet<u64>, State, Option<Strin
     let mut txn = db.begin(TxnOptions::default());
     let read = |txn: &mut engine::Txn, id: TreeId| -> Result<BTreeMap<u64, Vec<u8>>, EngineError> {
         let tree = db.tree(id);
-        tree.verify()?;
         let mut scan =
             txn.scan(&tree, Bound::Unbounded, Bound::Unbounded, ScanOptions::default())?;
         let mut rows = BTreeMap::new();
         while let Some((key, row)) = scan.next(txn)? {
             rows.insert(u64::from_be_bytes(key.try_into().expect("8 bytes")), row.to_vec());
         }
+        // Afterwards: who has entered the tree has waited for its losers, which nobody undoes any more.
+        tree.verify()?;
         Ok(rows)
     };
     let survivors = read(&mut txn, db.system_tree(JOURNAL_TREE))?.into_keys().collect();

@@ -1,7 +1,7 @@
 //! A store on a simulated disk, and a log that keeps its records in a vector.
 
 use crate::*;
-use buffer_pool::{BufferPool, PoolConfig};
+use buffer_pool::{BufferPool, PageBuf, PoolConfig, PoolError};
 use device::{FileSystem, OpenOptions, SimFs};
 use log_manager::{Harden, LogError, Lsn};
 use mvcc::{Stamp, Xid};
@@ -168,9 +168,31 @@ impl Kit {
         let records = self.log.records.lock().clone();
         for r in records.iter().filter(|r| r.start >= from) {
             let op = PageOp::decode(&r.op).expect("a logged op decodes");
-            self.store.redo(r.stamp, r.start, r.end, &op).unwrap();
+            for touched in op.pages() {
+                self.redo(r, &op, touched);
+            }
         }
-        self.store.end_redo().unwrap();
+    }
+
+    /// One op on one of its pages. The first write of a page that was made anew may be torn with no other copy: then
+    /// its record says all.
+    fn redo(&self, r: &Record, op: &PageOp<'_>, Touched { page, anew }: Touched) {
+        let pool = self.store.pool();
+        let mut w = match pool.exclusive(page) {
+            Ok(w) => w,
+            Err(PoolError::Checksum { .. }) if anew => pool.create_or_wait(page).unwrap(),
+            // Some later record makes it anew, or whoever reads it meets the error.
+            Err(PoolError::Checksum { .. }) => return,
+            Err(e) => panic!("{e}"),
+        };
+        let mut copy = PageBuf::boxed();
+        w.copy_to(&mut copy);
+        if op.redo(page, &mut copy, r.stamp, r.end).unwrap() {
+            w.copy_from(&copy);
+            w.set_lsn(r.start, r.end);
+        } else {
+            w.unlock_unchanged();
+        }
     }
 }
 

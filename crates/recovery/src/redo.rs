@@ -1,0 +1,393 @@
+//! Redo, page by page: on demand when the pool reads a page, and batch by batch in the background.
+//!
+//! Why the order does not matter: what an op does to one page depends on that page alone, a page's records are applied
+//! in the order of the log and all at once, and nobody changes a page that is not in the pool; so whenever a page is
+//! brought up to date, by whomever, it becomes what it was at the log's end. Two who do it at the same time make the
+//! same page, and the pool takes one of them (`buffer_pool::BufferPool::install`).
+//!
+//! Invariants:
+//! 1. A page is on the list until its frame has the changes. [`Redo::oldest`] is therefore at or below whatever a
+//!    checkpoint may not yet forget, if asked before the pool is.
+//! 2. The log from [`Redo::oldest`] on is kept by that, so a position on the list can always be read.
+//! 3. What the list says of a page never changes; it goes as a whole. So it is shared and read without a lock.
+//!
+//! Background tasks take pages in the order of their first change and read the log forwards, once for a batch. Where
+//! changes of a page are far apart, as after random updates, a batch takes many pages, up to an eighth of the pool, so
+//! that the log is read a few times and not once for every few pages.
+
+use crate::pending::{Changes, MapChange, PageMap, Pending};
+use buffer_pool::{
+    BufferPool, PageBuf, PageId, PageRedo, PageWords, PageWordsMut, PoolError, Redone, header,
+};
+use log_manager::{Log, LogReader, LogRecord, Lsn};
+use mvcc::Stamp;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
+use storage::PageOp;
+use transaction::{Envelope, Kind};
+
+const SHARDS: usize = 64;
+/// Pages of a batch at least, and records of one at most.
+const BATCH_PAGES: usize = 128;
+const BATCH_PAGES_MAX: usize = 32 << 10;
+const BATCH_RECORDS: usize = 1 << 20;
+/// Bytes of log that a single page's records are read by, at a time.
+const DEMAND_BYTES: usize = 64 << 10;
+/// Readers kept for that.
+const READERS_KEPT: usize = 4;
+
+type Shard = Mutex<PageMap<Arc<Changes>>>;
+
+/// See the file.
+pub struct Redo {
+    log: Arc<Log>,
+    base: Lsn,
+    shards: Box<[Shard]>,
+    /// All pages that were on the list, by first change, and how many of them batches have taken.
+    order: Vec<PageId>,
+    taken: AtomicUsize,
+    left: AtomicUsize,
+    batch_pages: usize,
+    /// Bytes of log from the first change to the last.
+    log_bytes: u64,
+    applied: AtomicU64,
+    demanded: AtomicU64,
+    readers: Mutex<Vec<LogReader>>,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// Pages that were on the list, and that still are.
+    pub pages: u64,
+    pub left: u64,
+    /// Records applied to pages so far.
+    pub applied: u64,
+    /// Pages brought up to date because somebody asked for them.
+    pub demanded: u64,
+    /// Bytes of log that the list spans.
+    pub log_bytes: u64,
+}
+
+/// A page that could not be brought up to date, and why. It stays on the list.
+#[derive(Debug)]
+pub struct Damaged {
+    pub page: PageId,
+    pub error: PoolError,
+}
+
+/// What a batch did.
+#[derive(Debug, Default)]
+pub struct Step {
+    /// Whether the list has further pages.
+    pub more: bool,
+    pub damaged: Vec<Damaged>,
+}
+
+impl Redo {
+    /// Over what analysis has found. Positions that it names must stay readable in `log`: see [`Redo::oldest`].
+    pub fn new(log: Arc<Log>, pending: Pending) -> Arc<Redo> {
+        let Pending { base, end, pages, .. } = pending;
+        let mut order: Vec<(u32, u64)> = pages.iter().map(|(p, c)| (c.first(), *p)).collect();
+        order.sort_unstable();
+        let spans: u64 = pages.values().map(|c| u64::from(c.last() - c.first()) * 8).sum();
+        let first = order.first().map_or(0, |(at, _)| u64::from(*at) * 8);
+        let log_bytes = (end.0 - base.0).saturating_sub(first);
+        // As many pages as lie side by side in the log: a batch of fewer would read what is theirs as well.
+        let batch_pages = spans.checked_div(log_bytes).unwrap_or(0) as usize;
+        let left = order.len();
+        let shards: Box<[Shard]> = (0..SHARDS).map(|_| Mutex::default()).collect();
+        for (page, changes) in pages {
+            shards[shard_of(PageId(page))].lock().insert(page, Arc::new(changes));
+        }
+        Arc::new(Redo {
+            log,
+            base,
+            shards,
+            order: order.into_iter().map(|(_, page)| PageId(page)).collect(),
+            taken: AtomicUsize::new(0),
+            left: AtomicUsize::new(left),
+            batch_pages: batch_pages.clamp(BATCH_PAGES, BATCH_PAGES_MAX),
+            log_bytes,
+            applied: AtomicU64::new(0),
+            demanded: AtomicU64::new(0),
+            readers: Mutex::default(),
+        })
+    }
+
+    /// Whether no page lacks anything any more.
+    pub fn is_done(&self) -> bool {
+        self.left.load(Acquire) == 0
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            pages: self.order.len() as u64,
+            left: self.left.load(Acquire) as u64,
+            applied: self.applied.load(Relaxed),
+            demanded: self.demanded.load(Relaxed),
+            log_bytes: self.log_bytes,
+        }
+    }
+
+    /// The oldest record that a page on the list may lack. To be asked before the pool's `min_rec_lsn`.
+    pub fn oldest(&self) -> Option<Lsn> {
+        let oldest = |shard: &Shard| shard.lock().values().map(|c| c.first()).min();
+        self.shards.iter().filter_map(oldest).min().map(|at| self.lsn(at))
+    }
+
+    fn lsn(&self, at: u32) -> Lsn {
+        Lsn(self.base.0 + u64::from(at) * 8)
+    }
+
+    fn changes(&self, page: PageId) -> Option<Arc<Changes>> {
+        self.shards[shard_of(page)].lock().get(&page.0).cloned()
+    }
+
+    /// Brings the next batch of pages up to date and puts them into `pool`. Any number of tasks may do so. Suspends;
+    /// holds nothing that others may want.
+    pub fn step(&self, pool: &BufferPool) -> Result<Step, PoolError> {
+        let eighth = (pool.stats().frames / 8).max(8);
+        let pages = self.next_batch(self.batch_pages.min(eighth));
+        let mut step = Step::default();
+        let mut batch: Vec<(PageId, Arc<Changes>)> = Vec::with_capacity(pages.len());
+        batch.extend(pages.into_iter().filter_map(|p| Some((p, self.changes(p)?))));
+        if !batch.is_empty() {
+            // Few enough records at a time, whatever the pages have.
+            let mut rest = &batch[..];
+            while !rest.is_empty() {
+                let mut records = 0;
+                let n = rest
+                    .iter()
+                    .take_while(|(_, c)| {
+                        records += c.at.len();
+                        records <= BATCH_RECORDS
+                    })
+                    .count()
+                    .max(1);
+                self.run(pool, &rest[..n], &mut step)?;
+                rest = &rest[n..];
+            }
+        }
+        step.more = !self.is_done();
+        Ok(step)
+    }
+
+    /// Pages that no batch has had; and when there are none, those that are still on the list: another task is at them,
+    /// or has failed.
+    fn next_batch(&self, n: usize) -> Vec<PageId> {
+        let from = self.taken.fetch_add(n, AcqRel);
+        if let Some(rest) = self.order.get(from..).filter(|rest| !rest.is_empty()) {
+            return rest[..n.min(rest.len())].to_vec();
+        }
+        let pages = self
+            .shards
+            .iter()
+            .flat_map(|s| s.lock().keys().map(|p| PageId(*p)).collect::<Vec<_>>());
+        pages.take(n).collect()
+    }
+
+    fn run(
+        &self,
+        pool: &BufferPool,
+        batch: &[(PageId, Arc<Changes>)],
+        step: &mut Step,
+    ) -> Result<(), PoolError> {
+        let mut bufs = vec![PageBuf::zeroed(); batch.len()];
+        let mut redone = vec![Redone::NOTHING; batch.len()];
+        let mut bad: Vec<Option<PoolError>> = self.read(pool, batch, &mut bufs);
+        // Every record of the batch, by position.
+        let mut work: Vec<(u32, u32)> = Vec::new();
+        for (i, (_, changes)) in batch.iter().enumerate().filter(|(i, _)| bad[*i].is_none()) {
+            work.extend(changes.at.iter().map(|at| (*at, i as u32)));
+        }
+        work.sort_unstable();
+        let mut reader = self.log.reader(self.base);
+        for (n, (at, i)) in work.into_iter().enumerate() {
+            let i = i as usize;
+            if bad[i].is_some() {
+                continue;
+            }
+            let at = self.lsn(at);
+            let applied = self
+                .record(&mut reader, batch[i].0, at)
+                .and_then(|record| self.apply(&record, batch[i].0, &mut bufs[i], &mut redone[i]));
+            bad[i] = applied.err();
+            if n % 16 == 15 {
+                runtime::task::maybe_yield();
+            }
+        }
+        for (i, (page, changes)) in batch.iter().enumerate() {
+            let result = match bad[i].take() {
+                None => {
+                    self.apply_map(changes, *page, &mut bufs[i], &mut redone[i]);
+                    redone[i].whole &= changes.anew;
+                    pool.install(self, *page, &bufs[i], redone[i]).map(drop)
+                }
+                Some(error) => Err(error),
+            };
+            match result {
+                Ok(()) => {}
+                // It may have been brought up to date by now, or made anew.
+                Err(_) if self.changes(*page).is_none() => {}
+                Err(error) => step.damaged.push(Damaged { page: *page, error }),
+            }
+            runtime::task::maybe_yield();
+        }
+        Ok(())
+    }
+
+    /// Reads those pages of a batch that the log does not have all of.
+    fn read(
+        &self,
+        pool: &BufferPool,
+        batch: &[(PageId, Arc<Changes>)],
+        bufs: &mut [PageBuf],
+    ) -> Vec<Option<PoolError>> {
+        let mut wanted: Vec<(PageId, usize)> = batch
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, changes))| !changes.anew)
+            .map(|(i, (page, _))| (*page, i))
+            .collect();
+        wanted.sort_unstable();
+        let mut bad: Vec<Option<PoolError>> = batch.iter().map(|_| None).collect();
+        for piece in wanted.chunks(64) {
+            let pages: Vec<PageId> = piece.iter().map(|(p, _)| *p).collect();
+            let mut read = vec![PageBuf::zeroed(); piece.len()];
+            let results = pool.read_pages(&pages, &mut read);
+            for (((_, i), buf), result) in piece.iter().zip(&read).zip(results) {
+                bufs[*i].words_mut().copy_from_slice(buf.words());
+                bad[*i] = result.err();
+            }
+        }
+        bad
+    }
+
+    /// The record at `at`.
+    fn record<'r>(
+        &self,
+        reader: &'r mut LogReader,
+        page: PageId,
+        at: Lsn,
+    ) -> Result<LogRecord<'r>, PoolError> {
+        let failed = |what: String| PoolError::Redo { page, what };
+        reader.seek(at);
+        match reader.next_record() {
+            Ok(Some(record)) if record.start == at => Ok(record),
+            Ok(_) => Err(failed(format!("the log has no record at {at} any more"))),
+            Err(e) => Err(failed(e.to_string())),
+        }
+    }
+
+    /// Applies a record to a page, if the page lacks it.
+    fn apply(
+        &self,
+        record: &LogRecord<'_>,
+        page: PageId,
+        buf: &mut PageBuf,
+        redone: &mut Redone,
+    ) -> Result<(), PoolError> {
+        let at = record.start;
+        let failed = |what: &str| PoolError::Redo { page, what: format!("record {at}: {what}") };
+        let decoded = Envelope::decode(record.payload)
+            .and_then(|envelope| Some((envelope, PageOp::decode(envelope.body)?)));
+        let Some((envelope, op)) = decoded else {
+            return Err(failed("it makes no sense"));
+        };
+        let stamp = match envelope.kind {
+            Kind::Fused => Stamp::committed(at),
+            Kind::Op => Stamp::active(envelope.xid),
+            _ => Stamp::frozen(),
+        };
+        if op.redo(page, buf, stamp, record.end).map_err(failed)? {
+            self.note_applied(at, redone);
+        }
+        Ok(())
+    }
+
+    /// Applies what the list has of a map page.
+    fn apply_map(&self, changes: &Changes, page: PageId, buf: &mut PageBuf, redone: &mut Redone) {
+        for &MapChange { at, len, extent, owner } in &changes.map {
+            let (start, end) = (self.lsn(at), Lsn(self.lsn(at).0 + u64::from(len) * 8));
+            let op = match extent {
+                Some(extent) => PageOp::AllocExtent { map: page, extent, owner },
+                None => PageOp::FreeExtents { map: page, owner },
+            };
+            if op.redo(page, buf, Stamp::frozen(), end) == Ok(true) {
+                self.note_applied(start, redone);
+            }
+        }
+    }
+
+    fn note_applied(&self, at: Lsn, redone: &mut Redone) {
+        if redone.rec_lsn.is_none() {
+            *redone = Redone { rec_lsn: at, whole: true };
+        }
+        self.applied.fetch_add(1, Relaxed);
+    }
+
+    fn redo_one(
+        &self,
+        page: PageId,
+        changes: &Changes,
+        buf: &mut PageBuf,
+    ) -> Result<Redone, PoolError> {
+        let mut redone = Redone::NOTHING;
+        if !changes.at.is_empty() {
+            let kept = self.readers.lock().pop();
+            let mut reader = kept.unwrap_or_else(|| self.log.reader_by(self.base, DEMAND_BYTES));
+            for &at in &changes.at {
+                let record = self.record(&mut reader, page, self.lsn(at))?;
+                self.apply(&record, page, buf, &mut redone)?;
+                runtime::task::maybe_yield();
+            }
+            let mut readers = self.readers.lock();
+            if readers.len() < READERS_KEPT {
+                readers.push(reader);
+            }
+        }
+        self.apply_map(changes, page, buf, &mut redone);
+        redone.whole &= changes.anew;
+        Ok(redone)
+    }
+}
+
+impl PageRedo for Redo {
+    fn is_pending(&self, page: PageId) -> bool {
+        self.shards[shard_of(page)].lock().contains_key(&page.0)
+    }
+
+    fn redo(
+        &self,
+        page: PageId,
+        buf: &mut PageBuf,
+        read: &dyn Fn(&mut PageBuf) -> Result<(), PoolError>,
+    ) -> Result<Redone, PoolError> {
+        let Some(changes) = self.changes(page) else {
+            read(buf)?;
+            return Ok(Redone::NOTHING);
+        };
+        if changes.anew {
+            debug_assert_eq!(buf.word(header::LSN), 0);
+            buf.set_word(header::LSN, 0);
+        } else {
+            read(buf)?;
+        }
+        let redone = self.redo_one(page, &changes, buf)?;
+        self.demanded.fetch_add(1, Relaxed);
+        Ok(redone)
+    }
+
+    fn done(&self, page: PageId) {
+        if self.shards[shard_of(page)].lock().remove(&page.0).is_some() {
+            self.left.fetch_sub(1, AcqRel);
+        }
+    }
+}
+
+fn shard_of(page: PageId) -> usize {
+    (stdx::mix64(page.0) >> 32) as usize % SHARDS
+}
