@@ -1,7 +1,7 @@
 //! The instance: one data folder, its databases, the schedulers that run its sessions.
 //!
 //! Invariants: `databases` holds every database that is online, `master` among them, under its folded name; an entry
-//! is there only after its recovery. The folder's lock is held as long as the instance lives. DDL on whole databases
+//! is there only after its log was analysed; redo and undo may go on behind its users. The folder's lock is held as long as the instance lives. DDL on whole databases
 //! passes one gate, one at a time.
 
 use crate::config::{InstanceConfig, OpenError};
@@ -123,6 +123,8 @@ struct Running {
     open: Arc<OpenDatabase>,
     stop: Arc<AtomicBool>,
     background: Vec<JoinHandle<()>>,
+    /// While its recovery goes on. These hold the engine alone.
+    recovery: Vec<JoinHandle<()>>,
     system: Arc<SystemSessions>,
 }
 
@@ -477,12 +479,14 @@ impl Running {
             scheduler::set_session(lazy_writer);
             theirs.engine.run_lazy_writer(&until);
         });
-        Running { open, stop, background: vec![background, lazy], system: system.clone() }
+        let recovery = crate::recovering::start(&open, schedulers, system, &stop);
+        let background = vec![background, lazy];
+        Running { open, stop, background, recovery, system: system.clone() }
     }
 
     fn end(mut self) {
         self.stop.store(true, Ordering::Release);
-        for task in self.background.drain(..) {
+        for task in self.background.drain(..).chain(self.recovery.drain(..)) {
             let _ = task.join();
         }
         self.system.leave(self.open.id.into());

@@ -1,4 +1,5 @@
-//! The sessions of the databases' own tasks: LOG WRITER, CHECKPOINT and LAZY WRITER, with numbers below 51.
+//! The sessions of the databases' own tasks: LOG WRITER, CHECKPOINT, LAZY WRITER and, while a database is recovering, DB
+//! STARTUP; with numbers below 51.
 //!
 //! Invariant: a number belongs to one task at a time. When all are given away, further tasks have none (and so no row
 //! among the sessions), as SQL Server has tasks without a session.
@@ -41,6 +42,13 @@ impl SystemSessions {
     /// A database's tasks have ended.
     pub fn leave(&self, database: i32) {
         self.0.lock().retain(|_, known| known.database != database);
+    }
+
+    /// A task has ended; whether it was the last with its command.
+    pub fn end(&self, session: u32, command: &str) -> bool {
+        let mut all = self.0.lock();
+        all.remove(&session);
+        all.values().all(|known| known.command != command)
     }
 
     /// As sys.dm_exec_sessions shows them, by number.
