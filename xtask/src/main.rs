@@ -51,6 +51,12 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// How long a database with much log to redo keeps its users waiting after its process was killed.
+    RecoveryTime {
+        /// Megabytes of log to redo.
+        #[arg(long, default_value_t = 1024)]
+        megabytes: u64,
+    },
     /// kill -9 of the real binary under load.
     Kill {
         #[arg(long, default_value_t = 20)]
@@ -182,6 +188,7 @@ fn main() {
         Command::Bench => bench(),
         Command::Crash { cases, seed } => crash(cases, seed),
         Command::Bitflip { cases, seed } => bitflip(cases, seed),
+        Command::RecoveryTime { megabytes } => recovery_time(megabytes),
         Command::Kill { cycles, seed } => kill::run(cycles, seed),
         Command::Powercut { cases, seed, on } => faults::powercut(cases, seed, on.as_deref()),
         Command::Faults { all, seed } => faults::faults(all, seed),
@@ -262,6 +269,15 @@ fn bench() -> Result<(), Failure> {
         cargo(what, &line).run()?;
     }
     Ok(())
+}
+
+fn recovery_time(megabytes: u64) -> Result<(), Failure> {
+    let line = ["run", "--release", "--quiet", "--package", "engine", "--example"];
+    cargo("recovery of a killed database", &line)
+        .args(["recovery_bench", "--"])
+        .arg(megabytes.to_string())
+        .arg(run::target_directory().join("recovery-time").display().to_string())
+        .run()
 }
 
 fn crash(cases: u64, seed: u64) -> Result<(), Failure> {
