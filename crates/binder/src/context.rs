@@ -20,12 +20,18 @@ pub(crate) struct Frame {
     pub vars: Vec<VarDef>,
     /// Table variables; they share the variables' names.
     pub tables: Vec<TableVariable>,
+    /// Cursor variables, likewise.
+    pub cursors: Vec<String>,
     by_name: HashMap<String, VarId>,
 }
 
 impl Frame {
     pub fn of(program: &Program) -> Frame {
-        let mut frame = Frame { tables: program.tables.clone(), ..Frame::default() };
+        let mut frame = Frame {
+            tables: program.tables.clone(),
+            cursors: program.cursors.clone(),
+            ..Frame::default()
+        };
         for var in &program.vars {
             frame.declare(&var.name, var.ty);
         }
@@ -38,9 +44,15 @@ impl Frame {
         Some((slot as u16, &self.tables[slot]))
     }
 
+    /// The number of the cursor variable of that name.
+    pub fn cursor(&self, name: &str) -> Option<u16> {
+        let slot = self.cursors.iter().position(|c| catalog::same_name(c, name))?;
+        Some(slot as u16)
+    }
+
     /// None when the name is taken.
     pub fn declare(&mut self, name: &str, ty: SqlType) -> Option<VarId> {
-        if self.table(name).is_some() {
+        if self.table(name).is_some() || self.cursor(name).is_some() {
             return None;
         }
         let id = VarId(self.vars.len() as u32);

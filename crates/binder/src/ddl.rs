@@ -27,6 +27,9 @@ pub enum Ddl {
     CreateFunction(catalog::ModuleKind, Box<CreateProcedure>),
     /// CREATE, ALTER, CREATE OR ALTER TRIGGER, and the whole batch; its body is bound when its table is known.
     CreateTrigger(Arc<ast::CreateTrigger>, Arc<str>),
+    /// CREATE and ALTER SEQUENCE; of CREATE the type.
+    DefineSequence(Box<ast::DefineSequence>, types::SqlType),
+    CreateSynonym(Box<ast::CreateSynonym>),
     /// ENABLE and DISABLE TRIGGER.
     EnableTrigger(Box<ast::EnableTrigger>),
     /// CREATE TYPE ... AS TABLE: a module whose text is the statement.

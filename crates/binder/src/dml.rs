@@ -12,6 +12,7 @@ use crate::from::Source;
 use crate::hints;
 use crate::ir::*;
 use crate::names::ObjectName;
+use crate::updatable::Mapped;
 
 /// The rows that an UPDATE or DELETE changes.
 struct ChangeSource {
@@ -21,6 +22,8 @@ struct ChangeSource {
     locator: ColId,
     old: Vec<ColId>,
     tables: Vec<ScopeTable>,
+    /// Of a target that is no table: what its columns are in the table.
+    mapped: Option<Mapped>,
 }
 
 impl Binder<'_> {
@@ -37,7 +40,7 @@ impl Binder<'_> {
             ));
         }
         self.table(&wanted).ok_or_else(|| match self.names.view(&wanted) {
-            Some(_) => BindError::unsupported(format!("change of rows through view {name}"), line),
+            Some(_) => BindError::unsupported(format!("change of rows of view {name} here"), line),
             None => BindError::invalid_object(name, line),
         })
     }
@@ -70,12 +73,23 @@ impl Binder<'_> {
     }
 
     pub fn insert(&mut self, insert: &ast::Insert) -> Result<Insert> {
-        let (table, target_hints) = self.target(&insert.target)?;
+        let through = self.insert_through(&insert.target, &insert.columns)?;
+        let target_hints = match &insert.target {
+            ast::Target::Table { hints, .. } => hints.as_slice(),
+            ast::Target::Variable(_) => &[],
+        };
+        let (table, through) = match through {
+            Some((table, ordinals)) => (table, Some(ordinals)),
+            None => (self.target(&insert.target)?.0, None),
+        };
         let hints = hints::table_hints(target_hints)?;
         let maxdop = hints::maxdop(&insert.option)?;
         self.maxdop = maxdop;
         self.push_ctes(&insert.with);
-        let ordinals = self.insert_columns(&table, &insert.columns)?;
+        let ordinals = match through {
+            Some(ordinals) => ordinals,
+            None => self.insert_columns(&table, &insert.columns)?,
+        };
         let identity = table.identity();
         let explicit_identity = identity.is_some_and(|i| ordinals.contains(&Some(i)));
         // What each column gets: a position among the given values, or its default.
@@ -355,7 +369,9 @@ impl Binder<'_> {
         target: &ast::Target,
         from: &[ast::TableRef],
         filter: Option<&ast::Expr>,
+        current_of: Option<&ast::CursorName>,
         top: Option<&ast::Top>,
+        set: Option<&[String]>,
     ) -> Result<ChangeSource> {
         let target_hints = match target {
             ast::Target::Table { hints, .. } => hints.as_slice(),
@@ -366,7 +382,27 @@ impl Binder<'_> {
         };
         let target_hints_bound = hints::table_hints(target_hints)?;
         let locator = self.new_col();
-        let (mut rel, tables, old) = if from.is_empty() {
+        let mut mapped = None;
+        let through = match target {
+            ast::Target::Table { name, .. } if from.is_empty() => {
+                let cte = name.schema.is_none().then(|| self.find_cte(&name.name.value)).flatten();
+                match cte {
+                    Some(index) => Some(self.cte(index, &name.name)?),
+                    None if self.is_view(name, set.is_some())? => {
+                        Some(self.named(name, None, &[])?)
+                    }
+                    None => None,
+                }
+            }
+            _ => None,
+        };
+        let (mut rel, tables, old) = if let Some(mut source) = through {
+            let scope = source.tables[0].clone();
+            let (old, names) =
+                self.through(&mut source.rel, &scope, set, locator, target_hints_bound)?;
+            mapped = Some(names);
+            (source.rel, source.tables, old)
+        } else if from.is_empty() {
             let (table, _) = self.target(target)?;
             let (mut get, scope) = self.get(table, None, target_hints)?;
             get.locator = Some(locator);
@@ -388,16 +424,19 @@ impl Binder<'_> {
             let mut rel = source.rel;
             let mut old = None;
             set_locator(&mut rel, first, locator, target_hints_bound, &mut old);
-            let Some(old) = old else {
-                return Err(BindError::new(
-                    4421,
-                    16,
-                    line,
-                    format!(
-                        "Derived table '{shown}' is not updatable because a column of the derived \
-                         table is derived or constant."
-                    ),
-                ));
+            let old = match old {
+                Some(old) => old,
+                // A view, a common table expression or a derived table among FROM's.
+                None => {
+                    let scope = source.tables.iter().find(|t| t.columns[0].id == first).cloned();
+                    let Some(scope) = scope else {
+                        return Err(BindError::invalid_object(&shown, line));
+                    };
+                    let (old, names) =
+                        self.through(&mut rel, &scope, set, locator, target_hints_bound)?;
+                    mapped = Some(names);
+                    old
+                }
             };
             (rel, source.tables, old)
         };
@@ -406,6 +445,12 @@ impl Binder<'_> {
         let result = (|| {
             if let Some(filter) = filter {
                 let predicate = self.in_clause(Clause::Where, |b| b.condition(filter))?;
+                let input = Box::new(std::mem::replace(&mut rel, Rel::OneRow));
+                rel = Rel::Filter { input, predicate };
+            }
+            if let Some(cursor) = current_of {
+                let (table, _) = find_get(&rel, locator).expect("the locator was just placed");
+                let predicate = self.current_of(cursor, &table, locator, &old)?;
                 let input = Box::new(std::mem::replace(&mut rel, Rel::OneRow));
                 rel = Rel::Filter { input, predicate };
             }
@@ -419,7 +464,7 @@ impl Binder<'_> {
         self.scopes.pop();
         result?;
         let (table, hints) = find_get(&rel, locator).expect("the locator was just placed");
-        Ok(ChangeSource { table, hints, rel, locator, old, tables })
+        Ok(ChangeSource { table, hints, rel, locator, old, tables, mapped })
     }
 
     /// The first column's id of the FROM item that the target names (alias, else table); 208.
@@ -451,15 +496,19 @@ impl Binder<'_> {
     pub fn update(&mut self, update: &ast::Update) -> Result<Update> {
         self.push_ctes(&update.with);
         let maxdop = hints::maxdop(&update.option)?;
-        let ChangeSource { table, hints, rel, locator, old, tables } = self.change_source(
+        let names = update.set.iter().filter_map(|s| s.column.as_ref());
+        let names: Vec<String> = names.map(|c| c.name.value.clone()).collect();
+        let ChangeSource { table, hints, rel, locator, old, tables, mapped } = self.change_source(
             &update.target,
             &update.from,
             update.filter.as_ref(),
+            update.current_of.as_ref(),
             update.top.as_ref(),
+            Some(&names),
         )?;
         let target_column = old.first().copied();
         self.scopes.push(Scope { tables: tables.clone() });
-        let set = self.update_set(update, &table);
+        let set = self.update_set(update, &table, mapped.as_ref());
         self.scopes.pop();
         let set = set?;
         let output = match &update.output {
@@ -477,7 +526,12 @@ impl Binder<'_> {
         Ok(Update { table, hints, query, locator, old, set, output, fires })
     }
 
-    fn update_set(&mut self, update: &ast::Update, table: &TableDef) -> Result<Vec<UpdateSet>> {
+    fn update_set(
+        &mut self,
+        update: &ast::Update,
+        table: &TableDef,
+        mapped: Option<&Mapped>,
+    ) -> Result<Vec<UpdateSet>> {
         let mut out = Vec::with_capacity(update.set.len());
         let mut seen = Vec::new();
         for item in &update.set {
@@ -486,9 +540,23 @@ impl Binder<'_> {
             let ordinal = match &item.column {
                 None => None,
                 Some(c) => {
-                    let ordinal = table
-                        .column(&c.name.value)
-                        .ok_or_else(|| BindError::invalid_column(&c.name.value, line))?;
+                    let ordinal = match mapped {
+                        None => table.column(&c.name.value),
+                        Some(mapped) => {
+                            let named = |(n, _): &&(String, Option<usize>)| {
+                                catalog::same_name(n, &c.name.value)
+                            };
+                            match mapped.iter().find(named) {
+                                Some((_, None)) => {
+                                    return Err(self.derived_column(&c.name.value));
+                                }
+                                Some((_, ordinal)) => *ordinal,
+                                None => None,
+                            }
+                        }
+                    };
+                    let ordinal =
+                        ordinal.ok_or_else(|| BindError::invalid_column(&c.name.value, line))?;
                     if seen.contains(&ordinal) {
                         return Err(BindError::new(
                             264,
@@ -573,11 +641,13 @@ impl Binder<'_> {
     pub fn delete(&mut self, delete: &ast::Delete) -> Result<Delete> {
         self.push_ctes(&delete.with);
         let maxdop = hints::maxdop(&delete.option)?;
-        let ChangeSource { table, hints, rel, locator, old, tables } = self.change_source(
+        let ChangeSource { table, hints, rel, locator, old, tables, .. } = self.change_source(
             &delete.target,
             &delete.from,
             delete.filter.as_ref(),
+            delete.current_of.as_ref(),
             delete.top.as_ref(),
+            None,
         )?;
         let target_column = old.first().copied();
         let output = match &delete.output {

@@ -24,6 +24,10 @@ pub(crate) fn check(statement: &ast::Statement) -> Result<()> {
         | S::Label(_)
         | S::Goto(_)
         | S::Return(_)
+        | S::DeclareCursor(_)
+        | S::SetCursor { .. }
+        | S::Cursor { .. }
+        | S::Fetch(_)
         | S::Unsupported { .. }
         // An extended procedure may be called; anything else is 557 when it is.
         | S::Execute(_) => return Ok(()),

@@ -159,7 +159,7 @@ impl Binder<'_> {
     }
 
     /// A table or system view by name; 208.
-    fn named(
+    pub fn named(
         &mut self,
         name: &ast::ObjectName,
         alias: Option<&ast::Ident>,
@@ -320,13 +320,13 @@ impl Binder<'_> {
         self.system(view, args, name, alias, columns)
     }
 
-    fn find_cte(&self, name: &str) -> Option<usize> {
+    pub fn find_cte(&self, name: &str) -> Option<usize> {
         self.ctes.iter().rposition(|c| catalog::same_name(&c.cte.name.value, name))
     }
 
     /// A reference to a common table expression: its query bound anew, in the sight it had where it
     /// was written.
-    fn cte(&mut self, index: usize, alias: &ast::Ident) -> Result<Source> {
+    pub fn cte(&mut self, index: usize, alias: &ast::Ident) -> Result<Source> {
         let def = self.ctes[index].clone();
         self.unfolded += 1;
         if self.unfolded > UNFOLDED_MAX {

@@ -36,6 +36,12 @@ impl Binder<'_> {
             return found.ok_or_else(|| self.no_such_function(f, line));
         }
         let name = f.name.name.value.to_ascii_uppercase();
+        if name == "NEXT VALUE FOR" {
+            return self.next_value(f, line);
+        }
+        if name == "CURSOR_STATUS" {
+            return self.cursor_status(f, line);
+        }
         if matches!(name.as_str(), "UPDATE" | "COLUMNS_UPDATED") {
             return self.updated(f, &name, line);
         }

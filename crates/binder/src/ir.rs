@@ -15,6 +15,7 @@
 //! * [`ExprKind::Col`] and [`ExprKind::Subquery`] occur only before planning,
 //!   [`ExprKind::Slot`], [`ExprKind::Param`] and [`ExprKind::SubPlan`] only after.
 
+pub mod cursor;
 pub mod expr;
 pub mod func;
 mod print;
@@ -23,6 +24,7 @@ pub mod query;
 pub mod serialize;
 mod visit;
 
+pub use cursor::*;
 pub use expr::*;
 pub use func::*;
 pub use program::*;

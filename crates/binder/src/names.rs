@@ -58,6 +58,11 @@ pub trait Names {
         let _ = name;
         None
     }
+    /// A sequence.
+    fn sequence(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
+        let _ = name;
+        None
+    }
     /// The triggers of a table or view, in the order in which they were made.
     fn triggers(&self, parent: i32) -> Vec<Arc<catalog::ProcedureDef>> {
         let _ = parent;

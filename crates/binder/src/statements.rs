@@ -120,6 +120,7 @@ impl<'a> ProgramBinder<'a> {
             vars: self.frame.vars,
             params,
             tables: self.frame.tables,
+            cursors: self.frame.cursors,
             body,
             labels: self.labels,
             text: Arc::from(self.text),
@@ -381,6 +382,20 @@ impl<'a> ProgramBinder<'a> {
                     self.declare_table(&d.name.name, spec?, false, d_line)?;
                     continue;
                 }
+                ast::DeclarationKind::Cursor => {
+                    let name = &d.name.name;
+                    if self.eager {
+                        continue;
+                    }
+                    if self.frame.find(name).is_some()
+                        || self.frame.table(name).is_some()
+                        || self.frame.cursor(name).is_some()
+                    {
+                        return Err(already_declared(name, d_line));
+                    }
+                    self.frame.cursors.push(name.clone());
+                    continue;
+                }
                 ast::DeclarationKind::Scalar { ty, init } => (ty, init),
             };
             if init.is_none()
@@ -471,6 +486,8 @@ impl<'a> ProgramBinder<'a> {
             S::CreateTable(_)
             | S::CreateType(_)
             | S::CreateView(_)
+            | S::DefineSequence(_)
+            | S::CreateSynonym(_)
             | S::AlterTable(_)
             | S::CreateIndex(_)
             | S::AlterIndex(_)
@@ -538,6 +555,16 @@ impl<'a> ProgramBinder<'a> {
                     Arc::from(self.text)
                 })))
             }
+            S::DefineSequence(sequence) => {
+                let ty = match &sequence.ty {
+                    Some(ty) => resolve_type(ty, false)?,
+                    None => SqlType::BigInt,
+                };
+                StmtKind::Ddl(Box::new(Ddl::DefineSequence(sequence.clone(), ty)))
+            }
+            S::CreateSynonym(synonym) => {
+                StmtKind::Ddl(Box::new(Ddl::CreateSynonym(synonym.clone())))
+            }
             S::EnableTrigger(enable) => StmtKind::Ddl(Box::new(Ddl::EnableTrigger(enable.clone()))),
             S::CreateType(create) => {
                 let name = ObjectName::from(&create.name);
@@ -591,6 +618,38 @@ impl<'a> ProgramBinder<'a> {
                 }
                 _ => StmtKind::Ddl(Box::new(Ddl::Drop(Box::new(drop.clone())))),
             },
+            S::DeclareCursor(declare) => {
+                let has = |word: &str| declare.definition.options.iter().any(|o| o == word);
+                let local = has("LOCAL") || self.returning.is_some();
+                let definition = b.cursor_definition(&declare.definition)?;
+                let name = declare.name.value.clone();
+                StmtKind::Cursor(Box::new(CursorStmt::Declare { name, local, definition }))
+            }
+            S::SetCursor { variable, definition } => {
+                let variable = b.cursor_variable(variable)?;
+                let definition = b.cursor_definition(definition)?;
+                StmtKind::Cursor(Box::new(CursorStmt::Set { variable, definition }))
+            }
+            S::Cursor { verb, cursor } => {
+                let cursor = b.cursor_ref(cursor)?;
+                StmtKind::Cursor(Box::new(match verb {
+                    ast::CursorVerb::Open => CursorStmt::Open(cursor),
+                    ast::CursorVerb::Close => CursorStmt::Close(cursor),
+                    ast::CursorVerb::Deallocate => CursorStmt::Deallocate(cursor),
+                }))
+            }
+            S::Fetch(fetch) => StmtKind::Cursor(Box::new(b.fetch(fetch)?)),
+            S::SetVariable { variable, expr, .. } if b.frame.cursor(&variable.name).is_some() => {
+                let slot = b.cursor_variable(variable)?;
+                let from = match &expr.kind {
+                    ast::ExprKind::Variable(v) => CursorRef::Variable(b.cursor_variable(v)?),
+                    ast::ExprKind::Column(c) if c.qualifier.is_empty() => {
+                        CursorRef::Name { name: c.name.value.clone(), global: false }
+                    }
+                    _ => return Err(b.error(102, "Incorrect syntax near '='.")),
+                };
+                StmtKind::Cursor(Box::new(CursorStmt::Assign { variable: slot, from }))
+            }
             S::SetVariable { variable, op, expr } => {
                 StmtKind::SetVars(vec![b.assignment(variable, *op, expr)?])
             }

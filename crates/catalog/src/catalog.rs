@@ -209,6 +209,20 @@ impl Catalog {
         self.defs.read().by_id.get(&object_id).cloned()
     }
 
+    /// An object by its id, as a transaction sees it.
+    pub fn object_in(&self, scope: Option<&DdlScope>, object_id: i32) -> Option<ObjectRef> {
+        for change in scope.iter().flat_map(|scope| scope.changes.iter().rev()) {
+            match change {
+                Change::Put(entry) if entry.object.object_id() == object_id => {
+                    return Some(entry.object.clone());
+                }
+                Change::Drop { object_id: gone, .. } if *gone == object_id => return None,
+                _ => {}
+            }
+        }
+        self.object_by_id(object_id)
+    }
+
     /// All committed objects, by id (sys.objects, sys.tables).
     pub fn objects(&self) -> Vec<ObjectRef> {
         self.defs.read().by_id.values().cloned().collect()

@@ -302,6 +302,9 @@ pub enum ModuleKind {
     /// A table-valued function with statements.
     TableFunction,
     Trigger,
+    Sequence,
+    /// Its text is the name of what it stands for.
+    Synonym,
 }
 
 impl ModuleKind {
@@ -315,13 +318,24 @@ impl ModuleKind {
             ModuleKind::InlineFunction => 6,
             ModuleKind::TableFunction => 7,
             ModuleKind::Trigger => 8,
+            ModuleKind::Sequence => 9,
+            ModuleKind::Synonym => 10,
         }
     }
 
     pub(crate) fn of_number(number: u8) -> Option<ModuleKind> {
         use ModuleKind::*;
-        let all =
-            [Procedure, TableType, View, ScalarFunction, InlineFunction, TableFunction, Trigger];
+        let all = [
+            Procedure,
+            TableType,
+            View,
+            ScalarFunction,
+            InlineFunction,
+            TableFunction,
+            Trigger,
+            Sequence,
+            Synonym,
+        ];
         all.into_iter().find(|kind| kind.number() == number)
     }
 
@@ -344,6 +358,8 @@ impl ModuleKind {
             ModuleKind::TableType => "type",
             ModuleKind::View => "view",
             ModuleKind::Trigger => "trigger",
+            ModuleKind::Sequence => "sequence object",
+            ModuleKind::Synonym => "synonym",
             _ => "function",
         }
     }
@@ -370,9 +386,30 @@ pub struct ProcedureDef {
     pub ansi_nulls: bool,
     /// Of a trigger.
     pub trigger: Option<TriggerDef>,
+    /// Of a sequence.
+    pub sequence: Option<SequenceDef>,
     /// As in [`TableDef::version`].
     pub version: u64,
     pub created_unix_ns: u64,
+}
+
+/// A sequence: which numbers it gives, in which order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SequenceDef {
+    /// Its type as it is kept: id, length, precision, scale.
+    pub ty: [i32; 4],
+    /// START WITH, or the last RESTART WITH.
+    pub original: i128,
+    /// The first number of this generation.
+    pub start: i128,
+    pub increment: i128,
+    pub minimum: i128,
+    pub maximum: i128,
+    pub cycle: bool,
+    /// None: the server chooses; 0: NO CACHE.
+    pub cache: Option<u32>,
+    /// Moves on when counting begins anew.
+    pub generation: u32,
 }
 
 /// A kind of statement that changes rows.
@@ -475,6 +512,8 @@ impl ObjectKind {
             ObjectKind::Module(ModuleKind::InlineFunction) => "IF",
             ObjectKind::Module(ModuleKind::TableFunction) => "TF",
             ObjectKind::Module(ModuleKind::Trigger) => "TR",
+            ObjectKind::Module(ModuleKind::Sequence) => "SO",
+            ObjectKind::Module(ModuleKind::Synonym) => "SN",
         }
     }
 }

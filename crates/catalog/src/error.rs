@@ -9,6 +9,8 @@ use types::TypeError;
 pub enum CatalogError {
     /// 2714: an object of this name exists.
     AlreadyExists { name: Box<str> },
+    /// 11728: a sequence has no numbers left.
+    SequenceEnds { name: Box<str> },
     /// 3701: cannot drop: it does not exist. `kind` is `table` or `procedure`.
     CannotDrop { kind: &'static str, name: Box<str> },
     /// 208.
@@ -110,6 +112,7 @@ impl CatalogError {
     pub fn number(&self) -> i32 {
         match self {
             CatalogError::AlreadyExists { .. } => 2714,
+            CatalogError::SequenceEnds { .. } => 11728,
             CatalogError::CannotDrop { .. } => 3701,
             CatalogError::InvalidObject { .. } => 208,
             CatalogError::CannotFind { .. } => 4902,
@@ -178,6 +181,11 @@ impl CatalogError {
 impl fmt::Display for CatalogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            CatalogError::SequenceEnds { name } => write!(
+                f,
+                "The sequence object '{name}' has reached its minimum or maximum value. Restart the sequence object to \
+                 allow new values to be generated."
+            ),
             CatalogError::AlreadyExists { name } => {
                 write!(f, "There is already an object named '{name}' in the database.")
             }

@@ -53,13 +53,15 @@ impl Identities {
     }
 
     fn counter(&self, table: &TableDef, identity: Identity) -> Arc<Counter> {
-        let key = (table.object_id, table.tree);
+        let seed = identity.seed as i128;
+        self.counter_at((table.object_id, table.tree), seed, seed)
+    }
+
+    fn counter_at(&self, key: (i32, TreeId), next: i128, reserved: i128) -> Arc<Counter> {
         if let Some(counter) = self.counters.read().get(&key) {
             return counter.clone();
         }
-        let seed = identity.seed as i128;
-        let fresh =
-            || Arc::new(Counter { state: Mutex::new(State { next: seed, reserved: seed }) });
+        let fresh = || Arc::new(Counter { state: Mutex::new(State { next, reserved }) });
         self.counters.write().entry(key).or_insert_with(fresh).clone()
     }
 }
@@ -89,7 +91,7 @@ impl Catalog {
                 }
                 (last + step * BLOCK as i128).clamp(i64::MIN as i128, i64::MAX as i128)
             };
-            self.reserve(table, &counter, wanted, step)?;
+            self.reserve((table.object_id, table.tree), &counter, wanted, step)?;
         }
     }
 
@@ -112,7 +114,7 @@ impl Catalog {
                 }
                 (value + step * BLOCK as i128).clamp(i64::MIN as i128, i64::MAX as i128)
             };
-            self.reserve(table, &counter, wanted, step)?;
+            self.reserve((table.object_id, table.tree), &counter, wanted, step)?;
         }
     }
 
@@ -124,6 +126,39 @@ impl Catalog {
         let next = counter.state.lock().next;
         let last = next - identity.increment as i128;
         if next == identity.seed as i128 { None } else { i64::try_from(last).ok() }
+    }
+
+    /// Takes the next `count` of the numbers 0, 1, 2 ... under a key: the first of them. `None`: `fits` refuses the last.
+    /// Suspends once in `block` numbers.
+    pub(crate) fn take_numbers(
+        &self,
+        key: (i32, TreeId),
+        count: i128,
+        block: i128,
+        fits: impl Fn(i128) -> bool,
+    ) -> Result<Option<i128>, CatalogError> {
+        let counter = self.identities.counter_at(key, 0, -1);
+        loop {
+            let wanted = {
+                let mut state = counter.state.lock();
+                let last = state.next + count - 1;
+                if !fits(last) || i64::try_from(last).is_err() {
+                    return Ok(None);
+                }
+                if last <= state.reserved {
+                    let first = state.next;
+                    state.next += count;
+                    return Ok(Some(first));
+                }
+                (last + block - 1).min(i64::MAX as i128)
+            };
+            self.reserve(key, &counter, wanted, 1)?;
+        }
+    }
+
+    /// How many of the numbers under a key were taken.
+    pub(crate) fn numbers_taken(&self, key: (i32, TreeId)) -> i128 {
+        self.identities.counter_at(key, 0, -1).state.lock().next
     }
 
     /// A table's rows move to another tree: the numbers go on there. Under the Sch-M lock.
@@ -142,7 +177,12 @@ impl Catalog {
             (state.next, state.reserved)
         };
         if next != identity.seed as i128 {
-            self.write_reservation(txn, new, reserved, identity.increment as i128)?;
+            self.write_reservation(
+                txn,
+                (new.object_id, new.tree),
+                reserved,
+                identity.increment as i128,
+            )?;
         }
         let counter = Arc::new(Counter { state: Mutex::new(State { next, reserved }) });
         self.identities.counters.write().insert((new.object_id, new.tree), counter);
@@ -153,13 +193,13 @@ impl Catalog {
     /// under its lock; memory follows it once the record is in the log.
     fn reserve(
         &self,
-        table: &TableDef,
+        key: (i32, TreeId),
         counter: &Counter,
         wanted: i128,
         step: i128,
     ) -> Result<(), CatalogError> {
         let mut txn = self.db.begin(TxnOptions::default());
-        let reserved = match self.write_reservation(&mut txn, table, wanted, step) {
+        let reserved = match self.write_reservation(&mut txn, key, wanted, step) {
             Ok(reserved) => {
                 txn.commit(Durability::Delayed)?;
                 reserved
@@ -180,15 +220,11 @@ impl Catalog {
     fn write_reservation(
         &self,
         txn: &mut Txn,
-        table: &TableDef,
+        (object_id, tree): (i32, TreeId),
         wanted: i128,
         step: i128,
     ) -> Result<i128, CatalogError> {
-        let row = [
-            table.object_id.into(),
-            Value::BigInt(table.tree.0.0 as i64),
-            Value::BigInt(wanted as i64),
-        ];
+        let row = [object_id.into(), Value::BigInt(tree.0.0 as i64), Value::BigInt(wanted as i64)];
         let rows = &self.tables.identities;
         loop {
             match rows.read_locked(txn, &row[..2])? {

@@ -21,6 +21,7 @@ mod principals;
 mod private;
 mod procedures;
 mod scope;
+mod sequence;
 mod server;
 mod spec;
 mod system;
@@ -30,7 +31,8 @@ pub use catalog::Catalog;
 pub use def::{
     CheckDef, ColumnDef, Compiled, ComputedDef, DatabaseDef, DatabaseState, DefaultDef, Event,
     FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef, ModuleKind,
-    ObjectKind, ObjectRef, Place, ProcedureDef, RefAction, TableDef, TriggerDef, same_name,
+    ObjectKind, ObjectRef, Place, ProcedureDef, RefAction, SequenceDef, TableDef, TriggerDef,
+    same_name,
 };
 pub use error::CatalogError;
 pub use private::{define_private, private_with_unique, redefine_private};

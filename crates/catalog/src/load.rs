@@ -117,8 +117,13 @@ impl Catalog {
                             trigger = Some(TriggerDef { parent, flags });
                         }
                     }
+                    let sequence = match kind {
+                        ModuleKind::Sequence => SequenceDef::of_text(&text),
+                        _ => None,
+                    };
                     ObjectRef::Procedure(Arc::new(ProcedureDef {
                         kind,
+                        sequence,
                         object_id,
                         schema,
                         name,
@@ -152,6 +157,12 @@ impl Catalog {
             let mut cells = Cells::new(row);
             let (object_id, tree) = (cells.int()? as i32, tree_id(cells.int()?));
             highest = highest.max(object_id);
+            if let Some(ObjectRef::Procedure(module)) = defs.by_id.get(&object_id)
+                && module.sequence.is_some()
+            {
+                self.identities.load(object_id, tree, 1, cells.int()?);
+                continue;
+            }
             // Rows of tables that were never committed are passed over.
             if let Some(ObjectRef::Table(t)) = defs.by_id.get(&object_id)
                 && let Some(identity) = t.identity().and_then(|i| t.columns[i].identity)
@@ -274,7 +285,7 @@ pub(crate) fn type_to(ty: SqlType) -> (u8, i32, u8, u8) {
     }
 }
 
-fn type_from(id: u8, length: i64, precision: u8, scale: u8) -> Option<SqlType> {
+pub(crate) fn type_from(id: u8, length: i64, precision: u8, scale: u8) -> Option<SqlType> {
     let n = u16::try_from(length).ok();
     let len = if length == -1 { Some(Len::Max) } else { n.map(Len::N) };
     Some(match id {

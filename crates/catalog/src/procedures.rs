@@ -144,6 +144,7 @@ impl Catalog {
                 let procedure = ProcedureDef {
                     kind,
                     trigger: trigger.map(|t| t.enabled(enabled)),
+                    sequence: sequence_of(kind, text),
                     text: text.into(),
                     quoted_identifier: options.quoted_identifier,
                     ansi_nulls: options.ansi_nulls,
@@ -165,6 +166,7 @@ impl Catalog {
                     quoted_identifier: options.quoted_identifier,
                     ansi_nulls: options.ansi_nulls,
                     trigger,
+                    sequence: sequence_of(kind, text),
                     version: self.new_version(),
                     created_unix_ns: runtime::clock::unix_ns(),
                 };
@@ -277,6 +279,10 @@ impl Catalog {
         }
         Ok(())
     }
+}
+
+fn sequence_of(kind: ModuleKind, text: &str) -> Option<SequenceDef> {
+    if kind == ModuleKind::Sequence { SequenceDef::of_text(text) } else { None }
 }
 
 /// Cuts a text into parts of at most [`PART_UNITS`]; one at least.

@@ -113,6 +113,7 @@ impl Code {
             vars: Vec::new(),
             params: Vec::new(),
             tables: Vec::new(),
+            cursors: Vec::new(),
             body: Vec::new(),
             labels: Vec::new(),
             text: Arc::from(""),

@@ -381,6 +381,7 @@ mod tests {
                 .collect(),
             params: Vec::new(),
             tables: Vec::new(),
+            cursors: Vec::new(),
             body,
             labels: Vec::new(),
             text: "".into(),

@@ -64,6 +64,8 @@ impl Vm<'_> {
             Ddl::CreateFunction(kind, create) => {
                 self.create_module(*kind, create.mode, &create.name, &create.text, frame)
             }
+            Ddl::DefineSequence(sequence, ty) => self.define_sequence(sequence, *ty, frame),
+            Ddl::CreateSynonym(synonym) => self.create_synonym(synonym, frame),
             Ddl::CreateTrigger(create, text) => self.create_trigger(create, text, frame),
             Ddl::EnableTrigger(enable) => self.enable_triggers(enable, frame),
             Ddl::CreateType { name, text } => {
@@ -272,7 +274,7 @@ impl Vm<'_> {
         self.create_module(kind, create.mode, &create.name, &create.text, frame)
     }
 
-    fn create_module(
+    pub(crate) fn create_module(
         &mut self,
         kind: ModuleKind,
         mode: PutMode,
@@ -346,6 +348,8 @@ impl Vm<'_> {
                 DropKind::Procedure => self.drop_module(ModuleKind::Procedure, &parts, frame),
                 DropKind::View => self.drop_module(ModuleKind::View, &parts, frame),
                 DropKind::Function => self.drop_function(&parts, frame),
+                DropKind::Sequence => self.drop_module(ModuleKind::Sequence, &parts, frame),
+                DropKind::Synonym => self.drop_module(ModuleKind::Synonym, &parts, frame),
                 DropKind::Trigger => self.drop_module(ModuleKind::Trigger, &parts, frame),
                 DropKind::Type => self.drop_module(ModuleKind::TableType, &parts, frame),
                 DropKind::Index => self.drop_index(&parts, frame),
@@ -414,6 +418,11 @@ impl Vm<'_> {
                     ModuleKind::TableType => Permission::CreateType,
                     // With its table's: see `create_trigger`.
                     ModuleKind::Trigger => return Ok(schema),
+                    // ALTER of the schema is asked for.
+                    ModuleKind::Sequence | ModuleKind::Synonym => {
+                        self.check_schema(schema.as_deref().unwrap_or("dbo"))?;
+                        return Ok(schema);
+                    }
                     ModuleKind::View => Permission::CreateView,
                     ModuleKind::ScalarFunction
                     | ModuleKind::InlineFunction

@@ -27,7 +27,7 @@ impl Environment for SessionEnvironment<'_> {
             SysVar::TranCount => Value::Int(state.trancount() as i32),
             SysVar::Error => Value::Int(state.error),
             SysVar::Identity => identity(state.last_identity),
-            SysVar::FetchStatus => Value::Int(0),
+            SysVar::FetchStatus => Value::Int(state.cursors.fetch_status),
             SysVar::ProcId => Value::Int(state.procedure_id),
             SysVar::NestLevel => Value::Int(state.nesting as i32),
             SysVar::DateFirst => Value::TinyInt(state.options.datefirst),
@@ -46,7 +46,7 @@ impl Environment for SessionEnvironment<'_> {
             SysVar::MaxPrecision => Value::TinyInt(38),
             // SQL Server 2022: major version, minor version and build as bytes and a word.
             SysVar::MicrosoftVersion => Value::Int(16 << 24 | 1000),
-            SysVar::CursorRows => Value::Int(0),
+            SysVar::CursorRows => Value::Int(state.cursors.counted()),
         }
     }
 
@@ -74,6 +74,41 @@ impl Environment for SessionEnvironment<'_> {
                 let answer = executor::applock::function(func, args, &mut txn);
                 state.transaction.give(txn);
                 answer
+            }
+            NextValue(id) => {
+                let state = &*self.state;
+                let catalog = &state.database.catalog;
+                let found = crate::function::module_by_id(catalog, state.definitions(), id);
+                let Some(found) = found else {
+                    return Err(SqlError::new(
+                        208,
+                        16,
+                        "A sequence that the statement names is gone.",
+                    ));
+                };
+                let ty = found.sequence.as_ref().and_then(|s| s.sql_type());
+                let (number, _) = catalog.next_in_sequence(&found, 1)?;
+                crate::sequence::number_as(number, ty.unwrap_or(types::SqlType::BigInt))?
+            }
+            CursorStatus => {
+                let slot = args.get(2).and_then(Value::as_i64).and_then(|s| u16::try_from(s).ok());
+                match (text(0), text(1)) {
+                    (Some(kind), Some(name)) => {
+                        Value::SmallInt(self.state.cursors.status(kind, name, slot))
+                    }
+                    _ => Value::Null,
+                }
+            }
+            CurrentOf => {
+                let number = |i: usize| args.get(i).and_then(Value::as_i64).unwrap_or(-1) as i32;
+                let cursor = match u16::try_from(number(2)) {
+                    Ok(slot) => binder::ir::CursorRef::Variable(slot),
+                    Err(_) => binder::ir::CursorRef::Name {
+                        name: text(0).unwrap_or("").to_string(),
+                        global: number(1) == 1,
+                    },
+                };
+                self.state.cursors.current(&cursor, number(3), number(4))?
             }
             UpdatedColumn => {
                 let bits = self.state.triggers.last().map_or(&[][..], |t| &t.updated);

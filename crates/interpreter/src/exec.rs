@@ -56,6 +56,15 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<(), Halted> {
+        if self.state.functions > 0 {
+            return Err(SqlError::new(
+                557,
+                16,
+                "Only functions and some extended stored procedures can be executed from within a function.",
+            )
+            .with_state(2)
+            .into());
+        }
         let name = match &exec.procedure {
             ProcRef::Name(name) => name.clone(),
             ProcRef::Var(var) => {
@@ -72,7 +81,20 @@ impl Vm<'_> {
             if let Some(status) = self.system_procedure(&name, &args, code, frame, guarded)? {
                 status
             } else {
-                self.call(&name, &args, code, frame, guarded)?
+                match self.call(&name, &args, code, frame, guarded) {
+                    // EXEC @r = dbo.f: the value of a scalar function.
+                    Err(Halted::Error(error)) if error.number == 2812 => {
+                        let Some((value, ty)) = self.execute_function(&name, &args)? else {
+                            return Err(error.into());
+                        };
+                        if let Some(var) = exec.result {
+                            let to = code.vars[var.0 as usize];
+                            frame[var.0 as usize] = convert::cast(&value, ty, to, 0)?;
+                        }
+                        return Ok(());
+                    }
+                    other => other?,
+                }
             };
         // Of a batch's EXEC the client learns status and end; what a procedure calls is the procedure's affair.
         if self.state.nesting == 0 {
@@ -377,6 +399,7 @@ impl Vm<'_> {
 
     /// Tables for the table variables of a program that begins. What comes back closes them.
     pub fn open_tables(&mut self, code: &Code) -> usize {
+        self.state.cursors.enter();
         let private = &mut self.state.transaction.private;
         let frames = private.frames();
         if !code.tables.is_empty() {
@@ -387,6 +410,7 @@ impl Vm<'_> {
 
     /// The program has ended: its table variables go, and so do the temporary tables it made.
     pub fn close_tables(&mut self, frames: usize) {
+        self.state.cursors.leave();
         let private = &mut self.state.transaction.private;
         private.pop_frames_to(frames);
         private.leave(self.state.nesting);
@@ -482,7 +506,7 @@ impl ResultSink for Gather {
 }
 
 /// Puts arguments and defaults into the callee's frame; for each parameter its argument.
-fn bind_arguments(
+pub(crate) fn bind_arguments(
     code: &Code,
     args: &[Argument],
     frame: &mut [Value],

@@ -5,13 +5,14 @@
 //! goes wrong in the statement that called it, and whatever it told is not heard; the 33rd level of nesting is 217.
 
 use crate::environment::SessionEnvironment;
-use crate::exec::{NESTING_MAX, too_deep};
+use crate::exec::{Argument, NESTING_MAX, bind_arguments, too_deep};
 use crate::vm::{Halt, Vm};
+use binder::ObjectName;
 use binder::ir::ProgramResult;
-use catalog::{Catalog, DdlScope, ObjectRef, Place, ProcedureDef};
+use catalog::{Catalog, DdlScope, ModuleKind, ObjectRef, Place, ProcedureDef};
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
 use std::sync::Arc;
-use types::Value;
+use types::{SqlType, Value};
 
 /// What a function has returned.
 enum Returned {
@@ -25,11 +26,7 @@ pub(crate) fn module_by_id(
     scope: Option<&DdlScope>,
     object_id: i32,
 ) -> Option<Arc<ProcedureDef>> {
-    let found = match catalog.object_by_id(object_id) {
-        Some(found) => Some(found),
-        None => catalog.objects_in(scope).into_iter().find(|o| o.object_id() == object_id),
-    };
-    match found? {
+    match catalog.object_in(scope, object_id)? {
         ObjectRef::Procedure(module) => Some(module),
         ObjectRef::Table(_) => None,
     }
@@ -98,6 +95,34 @@ impl SessionEnvironment<'_> {
 }
 
 impl Vm<'_> {
+    /// EXEC of a scalar function: its value, and the type of that; none when there is no such function.
+    pub fn execute_function(
+        &mut self,
+        name: &ObjectName,
+        args: &[Argument],
+    ) -> Result<Option<(Value, SqlType)>, SqlError> {
+        let found = self.state.find_object(name.schema.as_deref(), &name.name);
+        let Some(ObjectRef::Procedure(definition)) = found else { return Ok(None) };
+        if definition.kind != ModuleKind::ScalarFunction {
+            return Ok(None);
+        }
+        if self.state.identity.is_limited() {
+            self.check_execute(&definition, 0)?;
+        }
+        let (code, learnt) = self.procedure(&definition)?;
+        self.keep_learnt(&definition, learnt);
+        let mut frame = code.template.clone();
+        bind_arguments(&code, args, &mut frame)?;
+        let ty = match code.program.result {
+            Some(ProgramResult::Scalar { var, .. }) => code.vars[var.0 as usize],
+            _ => return Ok(None),
+        };
+        match self.function(&definition, &frame[..code.params.len()])? {
+            Returned::Scalar(value) => Ok(Some((value, ty))),
+            Returned::Rows(_) => Ok(None),
+        }
+    }
+
     fn function(
         &mut self,
         definition: &ProcedureDef,
@@ -109,6 +134,14 @@ impl Vm<'_> {
         if strict && args.iter().any(Value::is_null) {
             self.keep_learnt(definition, learnt);
             return Ok(Returned::Scalar(Value::Null));
+        }
+        // A rule of a table that was bound before the function was altered.
+        if args.len() != code.params.len() {
+            let text = format!(
+                "The function '{}' was altered after the definition that calls it was made.",
+                definition.name
+            );
+            return Err(SqlError::new(8144, 16, text));
         }
         let mut frame = self.state.take_frame();
         frame.extend_from_slice(&code.template);

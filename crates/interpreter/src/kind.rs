@@ -27,6 +27,7 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
             Ddl::CreateProcedure(_) => Command::CreateProcedure,
             Ddl::PrivateUnique { .. } => Command::CreateIndex,
             Ddl::CreateView(_) => Command::CreateView,
+            Ddl::DefineSequence(..) | Ddl::CreateSynonym(_) => Command::Other,
             Ddl::CreateTrigger(..) | Ddl::EnableTrigger(_) => Command::Other,
             Ddl::CreateFunction(..) => Command::Other,
             Ddl::CreateType { .. } => Command::CreateType,
@@ -63,7 +64,9 @@ fn dropped(kind: DropKind) -> Command {
         DropKind::Index => Command::DropIndex,
         DropKind::View => Command::DropView,
         DropKind::Type => Command::DropType,
-        DropKind::Function | DropKind::Trigger => Command::Other,
+        DropKind::Function | DropKind::Trigger | DropKind::Sequence | DropKind::Synonym => {
+            Command::Other
+        }
     }
 }
 

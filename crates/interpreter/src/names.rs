@@ -60,11 +60,12 @@ impl Names for SessionNames<'_> {
         if !self.is_current(name) {
             return None;
         }
-        let scope = self.state.transaction.scope();
-        let catalog = &self.state.database.catalog;
-        let kind = catalog::ModuleKind::View;
-        let found = catalog.module(scope, name.schema.as_deref(), &name.name, kind)?;
-        Some((Arc::from(&*found.text), found.quoted_identifier))
+        match self.state.find_object(name.schema.as_deref(), &name.name)? {
+            ObjectRef::Procedure(found) if found.kind == catalog::ModuleKind::View => {
+                Some((Arc::from(&*found.text), found.quoted_identifier))
+            }
+            _ => None,
+        }
     }
 
     fn function(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
@@ -73,6 +74,16 @@ impl Names for SessionNames<'_> {
         }
         match self.state.find_object(name.schema.as_deref(), &name.name)? {
             ObjectRef::Procedure(module) if module.kind.is_function() => Some(module),
+            _ => None,
+        }
+    }
+
+    fn sequence(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
+        if !self.is_current(name) {
+            return None;
+        }
+        match self.state.find_object(name.schema.as_deref(), &name.name)? {
+            ObjectRef::Procedure(module) if module.sequence.is_some() => Some(module),
             _ => None,
         }
     }

@@ -43,6 +43,7 @@ impl Vm<'_> {
                 let state = &mut *self.state;
                 state.transaction.save(name, &state.database, &state.options)?;
             }
+            StmtKind::Cursor(statement) => self.cursor(statement, code, frame)?,
             StmtKind::Exec(exec) => self.execute(exec, code, frame, guarded)?,
             StmtKind::ExecString { text } => {
                 let text = self.value(text, frame)?;

@@ -307,6 +307,12 @@ fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
             of_target(&delete.query.rel, delete.locator, &delete.old, &[], &delete.table, needs);
             of_output(delete.output.as_ref(), &delete.table, needs);
         }
+        StmtKind::Cursor(cursor) => {
+            use binder::ir::CursorStmt::{Declare, Set};
+            if let Declare { definition, .. } | Set { definition, .. } = &**cursor {
+                of_rel(&definition.query.rel, needs);
+            }
+        }
         StmtKind::SetVars(sets) => sets.iter().for_each(|(_, expr)| of_expr(expr, needs)),
         StmtKind::Return(Some(expr)) | StmtKind::Print(expr) => of_expr(expr, needs),
         StmtKind::Exec(exec) => {
@@ -390,6 +396,9 @@ fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
     expr.walk(&mut |e| {
         if let ExprKind::Func { func: binder::ir::FuncId::User(id), .. } = &e.kind {
             needs.push(Need::Function(Permission::Execute, *id));
+        }
+        if let ExprKind::Func { func: binder::ir::FuncId::NextValue(id), .. } = &e.kind {
+            needs.push(Need::Function(Permission::Update, *id));
         }
         if let ExprKind::Subquery { query, .. } = &e.kind {
             sources(&query.rel, &mut |source| {

@@ -178,6 +178,7 @@ impl Vm<'_> {
             quoted_identifier: self.state.options.quoted_identifier,
             ansi_nulls: true,
             trigger: None,
+            sequence: None,
             version: made as u64,
             created_unix_ns: runtime::clock::unix_ns(),
         }));

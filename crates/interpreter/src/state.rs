@@ -185,6 +185,7 @@ pub struct SessionState {
     pub(crate) identity_insert: Option<i32>,
     /// @@NESTLEVEL.
     pub(crate) nesting: u32,
+    pub(crate) cursors: crate::cursor::Cursors,
     /// Triggers running, one fired by another.
     pub(crate) triggers: Vec<crate::trigger::Firing>,
     /// User-defined functions running, one in another.
@@ -229,6 +230,7 @@ impl SessionState {
             identity_insert: None,
             nesting: 0,
             functions: 0,
+            cursors: Default::default(),
             triggers: Vec::new(),
             procedure_id: 0,
             caught: Vec::new(),
@@ -311,6 +313,7 @@ impl SessionState {
         self.nesting = 0;
         self.functions = 0;
         self.triggers.clear();
+        self.cursors.clear();
         self.error = 0;
         self.rowcount = 0;
     }
@@ -346,7 +349,27 @@ impl SessionState {
     }
 
     /// An object by name: without a schema in the user's default one, then in dbo; the transaction's own first.
+    /// A synonym gives what it stands for, if that is an object of this database and no synonym.
     pub fn find_object(&self, schema: Option<&str>, name: &str) -> Option<catalog::ObjectRef> {
+        use catalog::{ModuleKind, ObjectRef};
+        let is_synonym =
+            |o: &ObjectRef| matches!(o, ObjectRef::Procedure(p) if p.kind == ModuleKind::Synonym);
+        let found = self.find_own(schema, name)?;
+        let ObjectRef::Procedure(synonym) = &found else { return Some(found) };
+        if synonym.kind != ModuleKind::Synonym {
+            return Some(found);
+        }
+        let mut parts = crate::environment::name_parts(&synonym.text).into_iter().rev();
+        let name = parts.next().unwrap_or_default();
+        let mut part = || parts.next().filter(|p| !p.is_empty());
+        let (schema, database) = (part(), part());
+        if database.is_some_and(|d| !d.eq_ignore_ascii_case(&self.database.name)) {
+            return None;
+        }
+        self.find_own(schema.as_deref(), &name).filter(|o| !is_synonym(o))
+    }
+
+    fn find_own(&self, schema: Option<&str>, name: &str) -> Option<catalog::ObjectRef> {
         let scope = self.transaction.scope();
         let catalog = &self.database.catalog;
         match (schema, self.default_schema()) {

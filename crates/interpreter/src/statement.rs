@@ -597,9 +597,10 @@ impl Vm<'_> {
                 self.other(kind, code, line, frame, guarded)?;
                 Ok(match kind {
                     // These leave the counters to what they ran or raised.
-                    StmtKind::Exec(_) | StmtKind::ExecString { .. } | StmtKind::RaiseError(_) => {
-                        Outcome::Settled
-                    }
+                    StmtKind::Exec(_)
+                    | StmtKind::ExecString { .. }
+                    | StmtKind::RaiseError(_)
+                    | StmtKind::Cursor(_) => Outcome::Settled,
                     other => Outcome::Nothing(command_of(other)),
                 })
             }

@@ -4,7 +4,7 @@ use crate::code::Code;
 use crate::exec::Argument;
 use crate::vm::{Halted, Vm};
 use binder::ObjectName;
-use catalog::ObjectRef;
+use catalog::{ModuleKind, ObjectRef};
 use executor::{ColumnMeta, Command, SqlError};
 use security::Permission;
 use types::{Len, SqlType, Value};
@@ -73,6 +73,10 @@ impl Vm<'_> {
             | "sp_droprole"
             | "sp_changedbowner" => {
                 self.principal_procedure(&name.name.to_ascii_lowercase(), args, frame)?;
+                Ok(Some(0))
+            }
+            "sp_sequence_get_range" => {
+                self.sequence_range(args, code, frame)?;
                 Ok(Some(0))
             }
             "sp_settriggerorder" => {
@@ -198,6 +202,12 @@ impl Vm<'_> {
         let schema = parts.next().filter(|s| !s.is_empty());
         let scope = self.state.transaction.scope();
         let found = self.state.database.catalog.object(scope, schema.as_deref(), &bare);
+        let found = found.filter(|f| match f {
+            ObjectRef::Procedure(m) => {
+                !matches!(m.kind, ModuleKind::Sequence | ModuleKind::Synonym)
+            }
+            ObjectRef::Table(_) => false,
+        });
         let Some(ObjectRef::Procedure(found)) = found else {
             return Err(SqlError::new(
                 15009,

@@ -6,18 +6,22 @@
 //!
 //! Depth is bounded by the parser ([`crate::MAX_DEPTH`]), so recursive walks need no guard.
 
+mod cursor;
 mod ddl;
 mod expr;
 mod module;
 mod query;
 mod security;
+mod sequence;
 mod statement;
 
+pub use cursor::*;
 pub use ddl::*;
 pub use expr::*;
 pub use module::*;
 pub use query::*;
 pub use security::*;
+pub use sequence::*;
 pub use statement::*;
 
 use std::fmt;

@@ -7,6 +7,7 @@
 
 mod backup;
 mod builtin;
+mod cursor;
 mod database;
 mod ddl;
 mod dml;
@@ -16,6 +17,7 @@ mod module;
 mod query;
 mod refused;
 mod security;
+mod sequence;
 mod server;
 mod statement;
 mod unsupported;

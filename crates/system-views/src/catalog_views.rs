@@ -7,5 +7,6 @@ pub mod indexes;
 pub mod modules;
 pub mod objects;
 pub mod principals;
+pub mod sequences;
 pub mod server;
 pub mod triggers;

@@ -44,6 +44,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::modules::VIEWS,
     catalog_views::objects::VIEWS,
     catalog_views::principals::VIEWS,
+    catalog_views::sequences::VIEWS,
     catalog_views::server::VIEWS,
     catalog_views::triggers::VIEWS,
     compatibility::VIEWS,

@@ -24,6 +24,7 @@ impl Module {
     fn definition(&self) -> ProcedureDef {
         ProcedureDef {
             trigger: None,
+            sequence: None,
             kind: ModuleKind::Procedure,
             object_id: self.id(),
             schema: "sys".into(),

@@ -6,7 +6,7 @@
 use crate::context::{Context, built_in, moment};
 use crate::declare::Declared;
 use crate::modules::Module;
-use catalog::{ObjectKind, ObjectRef, ProcedureDef, TableDef, same_name};
+use catalog::{ModuleKind, ObjectKind, ObjectRef, ProcedureDef, TableDef, same_name};
 use std::sync::Arc;
 use types::datetime::DateTime;
 
@@ -81,6 +81,8 @@ impl Object {
             "TF" => "SQL_TABLE_VALUED_FUNCTION",
             "FN" => "SQL_SCALAR_FUNCTION",
             "TR" => "SQL_TRIGGER",
+            "SO" => "SEQUENCE_OBJECT",
+            "SN" => "SYNONYM",
             "TT" => "TYPE_TABLE",
             _ => "VIEW",
         }
@@ -107,6 +109,9 @@ impl Object {
     /// Its text, for procedures and functions.
     pub fn text(&self) -> Option<&str> {
         match &self.what {
+            What::Procedure(p) if matches!(p.kind, ModuleKind::Sequence | ModuleKind::Synonym) => {
+                None
+            }
             What::Procedure(procedure) => Some(&procedure.text),
             What::SystemProcedure(module) => Some(module.text),
             _ => None,

@@ -12,12 +12,19 @@ pub use types::DatePart;
 pub enum FuncId {
     /// A user's scalar function, by its object id; arguments have the types of its parameters.
     User(i32),
+    /// () -> the next number of a sequence, by its object id
+    NextValue(i32),
     /// (int ordinal) -> int: 1 when the statement that fired the trigger names the column
     UpdatedColumn,
     /// () -> varbinary(128): the same of all columns, a bit each
     ColumnsUpdated,
     /// ([int object id]) -> int
     TriggerNestLevel,
+    /// (nvarchar kind, nvarchar name, int number of the variable) -> smallint
+    CursorStatus,
+    /// (nvarchar name, int global, int number of the variable, int table, int part) -> a part of the key of the row that
+    /// the cursor stands on, or its locator for part -1
+    CurrentOf,
     // Clock.
     /// () -> datetime
     GetDate,
@@ -437,6 +444,9 @@ impl FuncId {
 
     /// Yields another value for every row (so it must not be moved or evaluated once).
     pub fn is_per_row(self) -> bool {
-        matches!(self, FuncId::NewId | FuncId::NewSequentialId | FuncId::CryptGenRandom)
+        matches!(
+            self,
+            FuncId::NewId | FuncId::NewSequentialId | FuncId::CryptGenRandom | FuncId::NextValue(_)
+        )
     }
 }

@@ -12,6 +12,7 @@ use catalog::TableDef;
 use syntax::ast;
 use types::{SqlType, Value};
 
+use super::cursor::CursorStmt;
 use super::expr::{ColId, Expr, VarId};
 use super::query::{OutputColumn, Query, TableHints};
 use crate::ddl::Ddl;
@@ -27,6 +28,8 @@ pub struct Program {
     /// Table variables and table-valued parameters: `tables[i]` is `Place::Variable(i)`, empty when the batch or
     /// procedure begins.
     pub tables: Vec<TableVariable>,
+    /// Names of its cursor variables.
+    pub cursors: Vec<String>,
     pub body: Vec<Stmt>,
     /// `labels[i]` is the name of `LabelId(i)`.
     pub labels: Vec<String>,
@@ -148,6 +151,8 @@ pub enum StmtKind {
         table: Arc<TableDef>,
     },
 
+    /// DECLARE CURSOR, OPEN, FETCH ...
+    Cursor(Box<CursorStmt>),
     Exec(Box<Exec>),
     /// EXEC ('text'), EXEC (@text): the expression is nvarchar.
     ExecString {

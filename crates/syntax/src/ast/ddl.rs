@@ -320,6 +320,8 @@ pub struct CreateView {
     pub columns: Vec<Ident>,
     /// What it shows.
     pub query: Query,
+    /// WITH CHECK OPTION.
+    pub check_option: bool,
 }
 
 /// CREATE TYPE ... AS TABLE.
@@ -489,4 +491,6 @@ pub enum DropKind {
     View,
     Function,
     Trigger,
+    Sequence,
+    Synonym,
 }

@@ -77,6 +77,10 @@ pub enum StatementKind {
     CreateFunction(Box<CreateFunction>),
     /// CREATE / ALTER TRIGGER.
     CreateTrigger(Box<CreateTrigger>),
+    /// CREATE / ALTER SEQUENCE.
+    DefineSequence(Box<DefineSequence>),
+    /// CREATE SYNONYM.
+    CreateSynonym(Box<CreateSynonym>),
     /// ENABLE / DISABLE TRIGGER.
     EnableTrigger(Box<EnableTrigger>),
     /// DROP of databases, tables, procedures.
@@ -93,6 +97,24 @@ pub enum StatementKind {
         /// The value.
         expr: Expr,
     },
+    /// DECLARE name CURSOR.
+    DeclareCursor(Box<DeclareCursor>),
+    /// SET @c = CURSOR ...
+    SetCursor {
+        /// The variable.
+        variable: Variable,
+        /// What it is to walk over.
+        definition: Box<CursorDefinition>,
+    },
+    /// OPEN, CLOSE, DEALLOCATE.
+    Cursor {
+        /// Which.
+        verb: CursorVerb,
+        /// Of which cursor.
+        cursor: CursorName,
+    },
+    /// FETCH.
+    Fetch(Box<Fetch>),
     /// SET option.
     SetOption(SetOption),
     /// IF.
@@ -358,6 +380,8 @@ pub struct Update {
     pub from: Vec<TableRef>,
     /// WHERE.
     pub filter: Option<Expr>,
+    /// WHERE CURRENT OF.
+    pub current_of: Option<CursorName>,
     /// OPTION (...).
     pub option: Vec<QueryHint>,
 }
@@ -392,6 +416,8 @@ pub struct Delete {
     pub from: Vec<TableRef>,
     /// WHERE.
     pub filter: Option<Expr>,
+    /// WHERE CURRENT OF.
+    pub current_of: Option<CursorName>,
     /// OPTION (...).
     pub option: Vec<QueryHint>,
 }
@@ -428,6 +454,8 @@ pub enum DeclarationKind {
     },
     /// `@t TABLE (...)`.
     Table(TableDefinition),
+    /// `@c CURSOR`.
+    Cursor,
 }
 
 /// SET of a session option.

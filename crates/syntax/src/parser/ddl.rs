@@ -37,6 +37,8 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Trigger) => self.create_trigger(CreateMode::Create, start),
             _ if self.word_ahead(0, "TYPE") => self.create_type(),
             _ if self.at_word("COLUMNSTORE") => self.create_index(),
+            _ if self.at_word("SEQUENCE") => self.define_sequence(false),
+            _ if self.at_word("SYNONYM") => self.create_synonym(),
             _ => match self.principal(Kw::Create)? {
                 Some(statement) => Ok(statement),
                 None => self.unsupported_object("CREATE"),
@@ -64,8 +66,8 @@ impl Parser<'_> {
         }
         self.expect_kw(Kw::As)?;
         let query = self.query()?;
-        if self.eat_kw(Kw::With) {
-            // Views are read only, so nothing needs checking.
+        let check_option = self.eat_kw(Kw::With);
+        if check_option {
             self.expect_kw(Kw::Check)?;
             self.expect_kw(Kw::Option)?;
         }
@@ -73,7 +75,13 @@ impl Parser<'_> {
         if !self.at_end() {
             return Err(self.unexpected());
         }
-        Ok(StatementKind::CreateView(Box::new(CreateView { mode, name, columns, query })))
+        Ok(StatementKind::CreateView(Box::new(CreateView {
+            mode,
+            name,
+            columns,
+            query,
+            check_option,
+        })))
     }
 
     /// `CREATE TYPE name AS TABLE (...)`; alias types are not kept.
@@ -111,6 +119,7 @@ impl Parser<'_> {
                 self.alter_server()
             }
             TokenKind::Key(Kw::Index) => self.alter_index(),
+            _ if self.at_word("SEQUENCE") => self.define_sequence(true),
             _ => match self.principal(Kw::Alter)? {
                 Some(statement) => Ok(statement),
                 None => self.unsupported_object("ALTER"),
@@ -129,6 +138,8 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Function) => DropKind::Function,
             TokenKind::Key(Kw::Trigger) => DropKind::Trigger,
             _ if self.word_ahead(0, "TYPE") => DropKind::Type,
+            _ if self.at_word("SEQUENCE") => DropKind::Sequence,
+            _ if self.at_word("SYNONYM") => DropKind::Synonym,
             _ => {
                 return match self.principal(Kw::Drop)? {
                     Some(statement) => Ok(statement),

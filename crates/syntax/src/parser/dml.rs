@@ -153,6 +153,7 @@ impl Parser<'_> {
         let set = self.comma_list(Self::set_item)?;
         let output = self.output()?;
         let from = self.sources()?;
+        let current_of = self.current_of()?;
         let filter = self.where_clause()?;
         let option = self.option_clause()?;
         Ok(StatementKind::Update(Box::new(Update {
@@ -163,6 +164,7 @@ impl Parser<'_> {
             output,
             from,
             filter,
+            current_of,
             option,
         })))
     }
@@ -219,6 +221,7 @@ impl Parser<'_> {
         let target = self.target()?;
         let output = self.output()?;
         let from = self.sources()?;
+        let current_of = self.current_of()?;
         let filter = self.where_clause()?;
         let option = self.option_clause()?;
         Ok(StatementKind::Delete(Box::new(Delete {
@@ -228,6 +231,7 @@ impl Parser<'_> {
             output,
             from,
             filter,
+            current_of,
             option,
         })))
     }

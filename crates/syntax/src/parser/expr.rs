@@ -428,6 +428,12 @@ impl Parser<'_> {
     /// A column or a call.
     #[inline(never)]
     fn named(&mut self) -> ParseResult<ExprKind> {
+        if self.at_word("NEXT")
+            && self.word_ahead(1, "VALUE")
+            && self.kind_ahead(2) == TokenKind::Key(Kw::For)
+        {
+            return self.next_value();
+        }
         let plain = self.kind() == TokenKind::Word;
         if plain && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
             let token = self.token();
@@ -482,6 +488,28 @@ impl Parser<'_> {
         let database = parts.next().flatten();
         let server = parts.next().flatten();
         self.function_call(ObjectName { server, database, schema, name, span })
+    }
+
+    /// `NEXT VALUE FOR sequence [OVER (ORDER BY ...)]`: a call of a function of that name, whose argument is the sequence.
+    #[inline(never)]
+    fn next_value(&mut self) -> ParseResult<ExprKind> {
+        let mut function = self.take_ident();
+        self.at += 2;
+        function.value = "NEXT VALUE FOR".to_string();
+        let start = self.at;
+        let name = self.object_name()?;
+        let qualifier = [name.database, name.schema].into_iter().flatten().collect();
+        let kind = ExprKind::Column(ColumnRef { qualifier, name: name.name });
+        let argument = Expr { kind, span: self.span_from(start) };
+        let over = if self.eat_kw(Kw::Over) { Some(self.nested(1, Self::over)?) } else { None };
+        Ok(ExprKind::Function(Box::new(FunctionCall {
+            name: ObjectName::bare(function),
+            args: vec![argument],
+            star: false,
+            distinct: false,
+            over,
+            within_group: Vec::new(),
+        })))
     }
 
     /// Arguments and OVER, the name having been taken.

@@ -43,7 +43,10 @@ impl Parser<'_> {
                 }
             }
         }
-        if self.at_kw(Kw::For) {
+        // A cursor's FOR UPDATE and FOR READ ONLY are not the query's.
+        if self.at_kw(Kw::For)
+            && !matches!(self.kind_ahead(1), TokenKind::Key(Kw::Update | Kw::Read))
+        {
             query.for_clause = self.for_clause()?;
         }
         query.option = self.option_clause()?;
@@ -361,13 +364,6 @@ impl Parser<'_> {
 
     pub(super) fn where_clause(&mut self) -> ParseResult<Option<Expr>> {
         if !self.eat_kw(Kw::Where) {
-            return Ok(None);
-        }
-        if self.at_kw(Kw::Current) && self.word_ahead(1, "OF") {
-            self.note_unsupported("WHERE CURRENT OF");
-            self.at += 2;
-            self.eat_word("GLOBAL");
-            self.advance();
             return Ok(None);
         }
         Ok(Some(self.condition()?))

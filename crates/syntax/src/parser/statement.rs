@@ -124,6 +124,15 @@ impl Parser<'_> {
             Kw::End if self.word_ahead(1, "CONVERSATION") => {
                 self.skip_statement("END CONVERSATION")
             }
+            Kw::Open | Kw::Close
+                if ["SYMMETRIC", "MASTER", "ALL"].iter().any(|w| self.word_ahead(1, w)) =>
+            {
+                self.skip_statement(if kw == Kw::Open { "OPEN KEY" } else { "CLOSE KEY" })
+            }
+            Kw::Open => self.cursor_verb(CursorVerb::Open),
+            Kw::Close => self.cursor_verb(CursorVerb::Close),
+            Kw::Deallocate => self.cursor_verb(CursorVerb::Deallocate),
+            Kw::Fetch => self.fetch(),
             _ => self.unsupported_statement(kw),
         }
     }
@@ -186,17 +195,7 @@ impl Parser<'_> {
 
     fn declare(&mut self) -> ParseResult<StatementKind> {
         if self.name_ahead(1) {
-            if !["CURSOR", "INSENSITIVE", "SCROLL"].iter().any(|word| self.word_ahead(2, word)) {
-                self.at += 2;
-                let token = self.token();
-                let near = self.token_value(token);
-                return Err(match token.kind {
-                    TokenKind::End => self.unexpected(),
-                    _ => self.mistake(155, format!("'{near}' is not a recognized CURSOR option.")),
-                });
-            }
-            self.at += 1;
-            return self.skip_statement("DECLARE CURSOR");
+            return self.declare_cursor();
         }
         self.at += 1;
         let declarations = self.comma_list(|parser| {
@@ -208,14 +207,7 @@ impl Parser<'_> {
             }
             if parser.at_kw(Kw::Cursor) {
                 parser.at += 1;
-                parser.note_unsupported("DECLARE CURSOR");
-                let ty = TypeName {
-                    name: "cursor".into(),
-                    schema: None,
-                    args: Vec::new(),
-                    span: name.span,
-                };
-                return Ok(Declaration { name, kind: DeclarationKind::Scalar { ty, init: None } });
+                return Ok(Declaration { name, kind: DeclarationKind::Cursor });
             }
             let ty = parser.type_name()?;
             let init = if parser.eat_sym(Sym::Eq) { Some(parser.value()?) } else { None };
@@ -239,7 +231,8 @@ impl Parser<'_> {
             }
             let Some(op) = self.assign_op() else { return Err(self.unexpected()) };
             if self.at_kw(Kw::Cursor) {
-                return self.skip_statement("SET CURSOR");
+                let definition = Box::new(self.cursor_definition(Vec::new())?);
+                return Ok(StatementKind::SetCursor { variable, definition });
             }
             let expr = self.value()?;
             return Ok(StatementKind::SetVariable { variable, op, expr });

@@ -12,10 +12,6 @@ impl Parser<'_> {
         let known = matches!(
             kw,
             Kw::Bulk
-                | Kw::Open
-                | Kw::Close
-                | Kw::Fetch
-                | Kw::Deallocate
                 | Kw::Shutdown
                 | Kw::SetUser
                 | Kw::ReadText
@@ -70,7 +66,6 @@ impl Parser<'_> {
             "SEARCH",
             "SECURITY",
             "SELECTIVE",
-            "SEQUENCE",
             "SERVER",
             "SERVICE",
             "SIGNATURE",
@@ -79,7 +74,6 @@ impl Parser<'_> {
             "SPATIAL",
             "STATISTICS",
             "SYMMETRIC",
-            "SYNONYM",
             "TYPE",
             "VIEW",
             "WORKLOAD",

@@ -19,8 +19,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &ALL_VIEWS,
     &SYSTEM_VIEWS,
     &PROCEDURES,
-    &SYNONYMS,
-    &SEQUENCES,
     &SCHEMAS,
     &EXTENDED_PROPERTIES,
 ];
@@ -172,29 +170,6 @@ object_view! {
     is_execution_replicated bit null = false;
     is_repl_serializable_only bit null = false;
     skips_repl_constraints bit null = false;
-}
-
-object_view! {
-    SYNONYMS = "sys.synonyms" as o, rows none;
-    base_object_name nvarchar(1035) null = NULL;
-}
-
-object_view! {
-    SEQUENCES = "sys.sequences" as o, rows none;
-    start_value sql_variant = NULL;
-    increment sql_variant = NULL;
-    minimum_value sql_variant = NULL;
-    maximum_value sql_variant = NULL;
-    is_cycling bit null = NULL;
-    is_cached bit null = NULL;
-    cache_size int null = NULL;
-    system_type_id tinyint = NULL;
-    user_type_id int = NULL;
-    precision tinyint = NULL;
-    scale tinyint null = NULL;
-    current_value sql_variant = NULL;
-    is_exhausted bit = NULL;
-    last_used_value sql_variant null = NULL;
 }
 
 /// A schema.

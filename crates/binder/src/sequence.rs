@@ -1,0 +1,52 @@
+//! NEXT VALUE FOR.
+
+use syntax::ast;
+
+use crate::context::*;
+use crate::error::{BindError, Result};
+use crate::ir::*;
+use crate::names::ObjectName;
+
+impl Binder<'_> {
+    /// The next number of a sequence: 208, 11719, 11720.
+    pub fn next_value(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Expr> {
+        let [ast::Expr { kind: ast::ExprKind::Column(c), .. }] = f.args.as_slice() else {
+            return Err(BindError::new(102, 15, line, "Incorrect syntax near 'NEXT VALUE FOR'."));
+        };
+        if f.over.is_some() {
+            return Err(BindError::unsupported("NEXT VALUE FOR ... OVER", line));
+        }
+        let mut parts = c.qualifier.iter().rev();
+        let schema = parts.next().map(|p| p.value.clone());
+        let database = parts.next().map(|p| p.value.clone());
+        let name = ObjectName { database, schema, name: c.name.value.clone() };
+        if self.in_function || self.params.is_some() || self.selects.len() > 1 {
+            return Err(BindError::new(
+                11719,
+                15,
+                line,
+                "NEXT VALUE FOR function is not allowed in check constraints, default objects, computed columns, views, \
+                 user-defined functions, user-defined aggregates, user-defined table types, sub-queries, common table \
+                 expressions, derived tables or return statements.",
+            ));
+        }
+        let clause = self.selects.last().map(|s| s.clause);
+        if clause.is_some_and(|c| !matches!(c, Clause::SelectList | Clause::Other)) {
+            return Err(BindError::new(
+                11720,
+                15,
+                line,
+                "NEXT VALUE FOR function is not allowed in the TOP, OVER, OUTPUT, ON, WHERE, GROUP BY, HAVING, or ORDER \
+                 BY clauses.",
+            ));
+        }
+        self.touched.set(true);
+        let found = self.names.sequence(&name);
+        let ty = found.as_ref().and_then(|f| f.sequence.as_ref()?.sql_type());
+        let (Some(found), Some(ty)) = (found, ty) else {
+            return Err(BindError::invalid_object(&name, line));
+        };
+        let kind = ExprKind::Func { func: FuncId::NextValue(found.object_id), args: Vec::new() };
+        Ok(Expr::new(kind, ty, false))
+    }
+}

@@ -1,0 +1,265 @@
+//! Changes through views, common table expressions and derived tables: which base table a column comes from, and its
+//! row's locator carried up to where the change is made.
+//!
+//! Invariant: a target is updatable where its rows are rows of one reading of a base table: below projections, filters,
+//! sorts, TOP, window functions and joins, not below groupings, DISTINCT and set operations.
+
+use std::sync::Arc;
+
+use catalog::TableDef;
+use syntax::ast;
+use types::{Len, SqlType};
+
+use crate::context::*;
+use crate::error::{BindError, Result};
+use crate::ir::*;
+use crate::names::ObjectName;
+
+/// The type of a locator.
+pub(crate) const LOCATOR: SqlType = SqlType::VarBinary(Len::N(1024));
+
+/// The columns of a target by their names there: ordinals of the base table, none for those that are derived.
+pub(crate) type Mapped = Vec<(String, Option<usize>)>;
+
+/// What an INSERT through a view writes: the base table, and ordinals for the columns it gives.
+type InsertThrough = (Arc<TableDef>, Vec<Option<usize>>);
+
+impl Binder<'_> {
+    /// Finds the reading of a base table that a change of `scope` is about, by the columns it sets (none: DELETE), and
+    /// puts the locator there: the base table's columns, and what the target's names mean. 4405, 4406, 4403.
+    pub fn through(
+        &mut self,
+        rel: &mut Rel,
+        scope: &ScopeTable,
+        set: Option<&[String]>,
+        locator: ColId,
+        hints: TableHints,
+    ) -> Result<(Vec<ColId>, Mapped)> {
+        let traced: Vec<(Option<&str>, Option<(ColId, usize)>)> =
+            scope.columns.iter().map(|c| (c.name.as_deref(), trace(rel, c.id))).collect();
+        let mut reading = None;
+        for name in set.unwrap_or_default() {
+            let column =
+                traced.iter().find(|(n, _)| n.is_some_and(|n| catalog::same_name(n, name)));
+            let Some((_, found)) = column else { continue };
+            let Some((first, _)) = found else { return Err(self.derived_column(&scope.shown)) };
+            if reading.is_some_and(|known| known != *first) {
+                return Err(self.several_tables(&scope.shown));
+            }
+            reading = Some(*first);
+        }
+        if set.is_none() {
+            let mut gets = Vec::new();
+            reach(rel, &mut gets);
+            // Of several the target's own columns decide.
+            let own = |(first, _): &(ColId, Arc<TableDef>)| {
+                traced.iter().any(|(_, t)| t.is_some_and(|(f, _)| f == *first))
+            };
+            gets.retain(own);
+            match gets.as_slice() {
+                [(first, _)] => reading = Some(*first),
+                [] => {}
+                _ => return Err(self.several_tables(&scope.shown)),
+            }
+        }
+        let reading =
+            reading.or_else(|| traced.iter().find_map(|(_, t)| t.map(|(first, _)| first)));
+        let mut old = Vec::new();
+        let placed = reading.is_some_and(|first| carry(rel, first, locator, hints, &mut old));
+        if !placed {
+            return Err(self.error(
+                4403,
+                format!(
+                    "Cannot update the view or function '{}' because it contains aggregates, or a DISTINCT or GROUP BY \
+                     clause, or PIVOT or UNPIVOT operator.",
+                    scope.shown
+                ),
+            ));
+        }
+        let mapped = traced.iter().map(|(name, found)| {
+            let ordinal = found.filter(|(first, _)| Some(*first) == reading).map(|(_, i)| i);
+            (name.unwrap_or("").to_string(), ordinal)
+        });
+        Ok((old, mapped.collect()))
+    }
+
+    /// 4406.
+    pub fn derived_column(&self, shown: &str) -> BindError {
+        self.error(
+            4406,
+            format!(
+                "Update or insert of view or function '{shown}' failed because it contains a derived or constant field."
+            ),
+        )
+    }
+
+    fn several_tables(&self, shown: &str) -> BindError {
+        self.error(
+            4405,
+            format!(
+                "View or function '{shown}' is not updatable because the modification affects multiple base tables."
+            ),
+        )
+    }
+
+    /// Does a name mean a view, so that a change of it goes through? WITH CHECK OPTION is refused.
+    pub fn is_view(&self, name: &ast::ObjectName, writes: bool) -> Result<bool> {
+        let wanted = ObjectName::from(name);
+        if self.table(&wanted).is_some() {
+            return Ok(false);
+        }
+        let Some((text, quoted_identifier)) = self.names.view(&wanted) else { return Ok(false) };
+        let options = syntax::LexOptions { quoted_identifier };
+        let batch = syntax::parse_batch(&text, &options).ok();
+        let first = batch.as_ref().and_then(|b| b.statements.first()).map(|s| &s.kind);
+        match first {
+            Some(ast::StatementKind::CreateView(view)) if view.check_option && writes => {
+                let what = format!("change of rows through view {name} WITH CHECK OPTION");
+                Err(BindError::unsupported(what, name.span.line.max(1)))
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// INSERT into a view; none when the target is no view.
+    pub fn insert_through(
+        &mut self,
+        target: &ast::Target,
+        columns: &[ast::Ident],
+    ) -> Result<Option<InsertThrough>> {
+        let ast::Target::Table { name, .. } = target else { return Ok(None) };
+        if !self.is_view(name, true)? {
+            return Ok(None);
+        }
+        let source = self.named(name, None, &[])?;
+        let Some(scope) = source.tables.first() else { return Ok(None) };
+        let mut reading: Option<ColId> = None;
+        let mut ordinals: Vec<Option<usize>> = Vec::new();
+        let mut wanted: Vec<(String, u32)> =
+            columns.iter().map(|c| (c.value.clone(), c.span.line.max(1))).collect();
+        if wanted.is_empty() {
+            let line = self.line;
+            let names = scope.columns.iter().map(|c| c.name.clone().unwrap_or_default());
+            wanted = names.map(|n| (n, line)).collect();
+        }
+        for (wanted, line) in &wanted {
+            let column = scope
+                .columns
+                .iter()
+                .find(|c| c.name.as_deref().is_some_and(|n| catalog::same_name(n, wanted)))
+                .ok_or_else(|| BindError::invalid_column(wanted, *line))?;
+            let Some((first, ordinal)) = trace(&source.rel, column.id) else {
+                return Err(self.derived_column(&scope.shown));
+            };
+            if reading.is_some_and(|known| known != first) {
+                return Err(self.several_tables(&scope.shown));
+            }
+            reading = Some(first);
+            ordinals.push(Some(ordinal));
+        }
+        let mut gets = Vec::new();
+        reach(&source.rel, &mut gets);
+        let table = gets.into_iter().find(|(first, _)| Some(*first) == reading).map(|(_, t)| t);
+        let Some(table) = table else { return Err(self.derived_column(&scope.shown)) };
+        if columns.is_empty() {
+            // As for a table: what the engine makes is not given.
+            ordinals.retain(|o| {
+                o.is_some_and(|o| {
+                    table.columns[o].identity.is_none() && !table.columns[o].is_made()
+                })
+            });
+        }
+        Ok(Some((table, ordinals)))
+    }
+}
+
+/// The base table's reading (by its first column) and ordinal behind a column, where it is one as it is.
+fn trace(rel: &Rel, id: ColId) -> Option<(ColId, usize)> {
+    match rel {
+        Rel::Get(get) => {
+            let at = get.columns.iter().position(|c| *c == id)?;
+            Some((get.columns[0], at))
+        }
+        Rel::Project { input, exprs } => match exprs.iter().find(|(out, _)| *out == id)?.1.kind {
+            ExprKind::Col(inner) => trace(input, inner),
+            _ => None,
+        },
+        Rel::Filter { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Top { input, .. }
+        | Rel::Offset { input, .. }
+        | Rel::Window { input, .. } => trace(input, id),
+        Rel::Join { left, right, .. } | Rel::Apply { left, right, .. } => {
+            trace(left, id).or_else(|| trace(right, id))
+        }
+        _ => None,
+    }
+}
+
+/// Readings whose rows come through to the result, by their first column.
+pub(crate) fn reach(rel: &Rel, out: &mut Vec<(ColId, Arc<TableDef>)>) {
+    match rel {
+        Rel::Get(get) => out.push((get.columns[0], get.table.clone())),
+        Rel::Filter { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Top { input, .. }
+        | Rel::Offset { input, .. }
+        | Rel::Window { input, .. }
+        | Rel::Project { input, .. } => reach(input, out),
+        Rel::Join { left, right, .. } | Rel::Apply { left, right, .. } => {
+            reach(left, out);
+            reach(right, out);
+        }
+        _ => {}
+    }
+}
+
+/// Puts the locator on the reading whose first column is `first`, and carries it and the table's columns up.
+pub(crate) fn carry(
+    rel: &mut Rel,
+    first: ColId,
+    locator: ColId,
+    hints: TableHints,
+    columns: &mut Vec<ColId>,
+) -> bool {
+    match rel {
+        Rel::Get(get) if get.columns.first() == Some(&first) => {
+            get.locator = Some(locator);
+            if hints != TableHints::default() {
+                get.hints = hints;
+            }
+            *columns = get.columns.clone();
+            true
+        }
+        Rel::Filter { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Top { input, .. }
+        | Rel::Offset { input, .. }
+        | Rel::Window { input, .. } => carry(input, first, locator, hints, columns),
+        Rel::Project { input, exprs } => {
+            if !carry(input, first, locator, hints, columns) {
+                return false;
+            }
+            let Some(table) = reading(input, locator) else { return false };
+            exprs.push((locator, Expr::col(locator, LOCATOR, false)));
+            for (id, column) in columns.iter().zip(&table.columns) {
+                if !exprs.iter().any(|(known, _)| known == id) {
+                    exprs.push((*id, Expr::col(*id, column.ty, column.nullable)));
+                }
+            }
+            true
+        }
+        Rel::Join { left, right, .. } | Rel::Apply { left, right, .. } => {
+            carry(left, first, locator, hints, columns)
+                || carry(right, first, locator, hints, columns)
+        }
+        _ => false,
+    }
+}
+
+fn reading(rel: &Rel, locator: ColId) -> Option<Arc<TableDef>> {
+    match rel {
+        Rel::Get(get) if get.locator == Some(locator) => Some(get.table.clone()),
+        _ => rel.inputs().into_iter().find_map(|input| reading(input, locator)),
+    }
+}

@@ -1,0 +1,439 @@
+//! Cursors of a session: names, variables, and where each stands.
+//!
+//! ```text
+//! DECLARE -> closed --OPEN--> open (before the first row) --FETCH--> on a row, or past either end
+//!               ^--------------CLOSE-------------'          DEALLOCATE of the last reference: gone
+//! ```
+//!
+//! Promises: rows are those of OPEN, whatever kind of cursor it is; variables in the query have the values of DECLARE;
+//! a local cursor goes with its batch or procedure. A cursor's rows are the session's memory.
+
+use crate::code::Code;
+use crate::vm::{Halted, Vm};
+use binder::ir::{CursorDef, CursorKind, CursorRef, CursorStmt, FetchDirection, VarId};
+use executor::{Command, SqlError, column_meta};
+use planner::Plan;
+use std::collections::HashMap;
+use std::sync::Arc;
+use types::{Value, convert};
+
+/// The cursors of one session.
+#[derive(Default)]
+pub(crate) struct Cursors {
+    /// Batches and procedures running, one in another.
+    depth: u32,
+    last_id: u32,
+    all: HashMap<u32, Cursor>,
+    names: Vec<Name>,
+    variables: Vec<Variable>,
+    /// @@FETCH_STATUS
+    pub fetch_status: i32,
+    /// The cursor that was opened last.
+    last_opened: Option<u32>,
+}
+
+struct Name {
+    name: String,
+    /// Of a local cursor: the batch or procedure that declared it.
+    depth: Option<u32>,
+    id: u32,
+}
+
+struct Variable {
+    depth: u32,
+    slot: u16,
+    id: u32,
+}
+
+struct Cursor {
+    def: CursorDef,
+    plan: Arc<Plan>,
+    /// The program's variables as they were at DECLARE.
+    vars: Vec<Value>,
+    /// None while closed.
+    rows: Option<Vec<Vec<Value>>>,
+    /// 0 before the first row, from 1 on a row, one more than there are rows behind the last.
+    at: usize,
+}
+
+impl Cursor {
+    fn row(&self) -> Option<&[Value]> {
+        let rows = self.rows.as_ref()?;
+        Some(rows.get(self.at.checked_sub(1)?)?)
+    }
+
+    /// Moves; whether there is a row.
+    fn fetch(&mut self, direction: Motion) -> bool {
+        let count = self.rows.as_ref().map_or(0, Vec::len) as i64;
+        let at = self.at as i64;
+        let to = match direction {
+            Motion::Next => at + 1,
+            Motion::Prior => at - 1,
+            Motion::First => 1,
+            Motion::Last => count,
+            Motion::Absolute(n) if n < 0 => count + 1 + n,
+            Motion::Absolute(n) => n,
+            Motion::Relative(n) => at.saturating_add(n),
+        };
+        self.at = to.clamp(0, count + 1) as usize;
+        self.row().is_some()
+    }
+
+    /// @@CURSOR_ROWS while it is the last one opened.
+    fn counted(&self) -> i32 {
+        match (&self.rows, self.def.kind) {
+            (None, _) => 0,
+            (Some(rows), CursorKind::Static | CursorKind::Keyset) => rows.len() as i32,
+            (Some(_), CursorKind::Dynamic | CursorKind::FastForward) => -1,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Motion {
+    Next,
+    Prior,
+    First,
+    Last,
+    Absolute(i64),
+    Relative(i64),
+}
+
+impl Cursors {
+    /// A batch or procedure begins.
+    pub fn enter(&mut self) {
+        self.depth += 1;
+    }
+
+    /// It ends: its local cursors and its variables go.
+    pub fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        if self.names.is_empty() && self.variables.is_empty() {
+            return;
+        }
+        let depth = self.depth;
+        self.names.retain(|name| name.depth.is_none_or(|d| d <= depth));
+        self.variables.retain(|variable| variable.depth <= depth);
+        self.sweep();
+    }
+
+    /// All are gone: the session is reset.
+    pub fn clear(&mut self) {
+        *self = Cursors::default();
+    }
+
+    fn add(&mut self, cursor: Cursor) -> u32 {
+        self.last_id += 1;
+        self.all.insert(self.last_id, cursor);
+        self.last_id
+    }
+
+    /// Cursors that nothing refers to any more.
+    fn sweep(&mut self) {
+        let (names, variables) = (&self.names, &self.variables);
+        self.all.retain(|id, _| {
+            names.iter().any(|n| n.id == *id) || variables.iter().any(|v| v.id == *id)
+        });
+    }
+
+    fn named(&self, name: &str, global: bool) -> Option<usize> {
+        let local = |n: &Name| n.depth == Some(self.depth) && catalog::same_name(&n.name, name);
+        let everyones = |n: &Name| n.depth.is_none() && catalog::same_name(&n.name, name);
+        let found = if global { None } else { self.names.iter().position(local) };
+        found.or_else(|| self.names.iter().position(everyones))
+    }
+
+    fn variable(&self, slot: u16) -> Option<usize> {
+        self.variables.iter().position(|v| v.depth == self.depth && v.slot == slot)
+    }
+
+    /// 16916 for a name, 16950 for a variable.
+    fn id(&self, cursor: &CursorRef, shown: impl FnOnce(u16) -> String) -> Result<u32, SqlError> {
+        match cursor {
+            CursorRef::Name { name, global } => match self.named(name, *global) {
+                Some(at) => Ok(self.names[at].id),
+                None => Err(missing(name)),
+            },
+            CursorRef::Variable(slot) => match self.variable(*slot) {
+                Some(at) => Ok(self.variables[at].id),
+                None => Err(SqlError::new(
+                    16950,
+                    16,
+                    format!(
+                        "The variable '{}' does not currently have a cursor allocated to it.",
+                        shown(*slot)
+                    ),
+                )
+                .with_state(2)),
+            },
+        }
+    }
+
+    fn assign(&mut self, slot: u16, id: u32) {
+        let depth = self.depth;
+        match self.variable(slot) {
+            Some(at) => self.variables[at].id = id,
+            None => self.variables.push(Variable { depth, slot, id }),
+        }
+        self.sweep();
+    }
+
+    /// @@CURSOR_ROWS
+    pub fn counted(&self) -> i32 {
+        self.last_opened.and_then(|id| self.all.get(&id)).map_or(0, Cursor::counted)
+    }
+
+    /// CURSOR_STATUS; `slot` is that of the variable, if it is one.
+    pub fn status(&self, kind: &str, name: &str, slot: Option<u16>) -> i16 {
+        let id = match kind.to_ascii_lowercase().as_str() {
+            "local" => {
+                let mut names = self.names.iter();
+                names
+                    .find(|n| n.depth == Some(self.depth) && catalog::same_name(&n.name, name))
+                    .map(|n| n.id)
+            }
+            "global" => self.named(name, true).map(|at| self.names[at].id),
+            "variable" => match slot {
+                None => None,
+                Some(slot) => match self.variable(slot) {
+                    None => return -2,
+                    Some(at) => Some(self.variables[at].id),
+                },
+            },
+            _ => None,
+        };
+        match id.and_then(|id| self.all.get(&id)) {
+            None => -3,
+            Some(Cursor { rows: None, .. }) => -1,
+            Some(Cursor { rows: Some(rows), def, .. }) => {
+                i16::from(!rows.is_empty() || def.kind == CursorKind::Dynamic)
+            }
+        }
+    }
+
+    /// WHERE CURRENT OF: a part of the key of the row in `table`, or its locator for part -1; 16917, 16929, 16931, 16933.
+    pub fn current(&self, cursor: &CursorRef, table: i32, part: i32) -> Result<Value, SqlError> {
+        let id = self.id(cursor, |_| String::new())?;
+        let cursor = &self.all[&id];
+        if cursor.rows.is_none() {
+            return Err(not_open());
+        }
+        if cursor.def.read_only {
+            return Err(SqlError::new(16929, 16, "The cursor is READ ONLY."));
+        }
+        let target = cursor.def.targets.iter().find(|t| t.table == table);
+        let Some(target) = target else {
+            return Err(SqlError::new(
+                16933,
+                16,
+                "The cursor does not include the table being modified or the table is not updatable through the cursor.",
+            ));
+        };
+        let Some(row) = cursor.row() else {
+            return Err(SqlError::new(16931, 16, "There are no rows in the current fetch buffer."));
+        };
+        let at = match usize::try_from(part) {
+            Ok(part) => target.key.get(part).map(|(_, at)| *at),
+            Err(_) => Some(target.locator),
+        };
+        Ok(at.and_then(|at| row.get(at)).cloned().unwrap_or_default())
+    }
+}
+
+impl Vm<'_> {
+    /// A statement about a cursor.
+    pub fn cursor(
+        &mut self,
+        statement: &CursorStmt,
+        code: &Code,
+        frame: &mut [Value],
+    ) -> Result<(), Halted> {
+        let shown =
+            |slot: u16| code.program.cursors.get(slot as usize).cloned().unwrap_or_default();
+        match statement {
+            CursorStmt::Declare { name, local, definition } => {
+                let cursors = &self.state.cursors;
+                let depth = local.then_some(cursors.depth);
+                let taken = |n: &Name| n.depth == depth && catalog::same_name(&n.name, name);
+                if cursors.names.iter().any(taken) {
+                    let text = format!("A cursor with the name '{name}' already exists.");
+                    return Err(SqlError::new(16915, 16, text).into());
+                }
+                let cursor = declared(definition, code, frame);
+                let cursors = &mut self.state.cursors;
+                let id = cursors.add(cursor);
+                cursors.names.push(Name { name: name.clone(), depth, id });
+            }
+            CursorStmt::Set { variable, definition } => {
+                let cursor = declared(definition, code, frame);
+                let cursors = &mut self.state.cursors;
+                let id = cursors.add(cursor);
+                cursors.assign(*variable, id);
+            }
+            CursorStmt::Assign { variable, from } => {
+                let id = self.state.cursors.id(from, shown)?;
+                self.state.cursors.assign(*variable, id);
+            }
+            CursorStmt::Open(cursor) => self.open_cursor(cursor, shown)?,
+            CursorStmt::Close(cursor) => {
+                let id = self.state.cursors.id(cursor, shown)?;
+                match self.state.cursors.all.get_mut(&id) {
+                    Some(cursor) if cursor.rows.is_some() => {
+                        cursor.rows = None;
+                        cursor.at = 0;
+                    }
+                    _ => return Err(not_open().into()),
+                }
+            }
+            CursorStmt::Deallocate(cursor) => {
+                let cursors = &mut self.state.cursors;
+                cursors.id(cursor, shown)?;
+                match cursor {
+                    CursorRef::Name { name, global } => {
+                        if let Some(at) = cursors.named(name, *global) {
+                            cursors.names.remove(at);
+                        }
+                    }
+                    CursorRef::Variable(slot) => {
+                        if let Some(at) = cursors.variable(*slot) {
+                            cursors.variables.remove(at);
+                        }
+                    }
+                }
+                cursors.sweep();
+            }
+            CursorStmt::Fetch { cursor, direction, into } => {
+                let motion = match direction {
+                    FetchDirection::Next => Motion::Next,
+                    FetchDirection::Prior => Motion::Prior,
+                    FetchDirection::First => Motion::First,
+                    FetchDirection::Last => Motion::Last,
+                    FetchDirection::Absolute(n) => {
+                        let n = self.with_cx(frame, |cx| executor::eval(n, &[], cx))?;
+                        Motion::Absolute(n.as_i64().unwrap_or(0))
+                    }
+                    FetchDirection::Relative(n) => {
+                        let n = self.with_cx(frame, |cx| executor::eval(n, &[], cx))?;
+                        Motion::Relative(n.as_i64().unwrap_or(0))
+                    }
+                };
+                let id = self.state.cursors.id(cursor, shown)?;
+                self.fetch(id, motion, into, code, frame)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// OPEN: all rows, now; 16905.
+    fn open_cursor(
+        &mut self,
+        cursor: &CursorRef,
+        shown: impl FnOnce(u16) -> String,
+    ) -> Result<(), SqlError> {
+        let id = self.state.cursors.id(cursor, shown)?;
+        let Some(cursor) = self.state.cursors.all.get(&id) else { return Ok(()) };
+        if cursor.rows.is_some() {
+            return Err(SqlError::new(16905, 16, "The cursor is already open."));
+        }
+        let (plan, mut vars) = (cursor.plan.clone(), cursor.vars.clone());
+        let rows = self.in_statement(&mut vars, |cx, _| {
+            executor::collect(&plan, &mut cx.reborrow()).map_err(|e| match e.stale {
+                false => e,
+                true => SqlError::new(
+                    16943,
+                    16,
+                    "Could not complete cursor operation because the table schema changed after the cursor was \
+                     declared.",
+                ),
+            })
+        })?;
+        let cursors = &mut self.state.cursors;
+        if let Some(cursor) = cursors.all.get_mut(&id) {
+            cursor.rows = Some(rows);
+            cursor.at = 0;
+        }
+        cursors.last_opened = Some(id);
+        Ok(())
+    }
+
+    /// FETCH, into variables or to the client; 16911, 16917, 16924.
+    fn fetch(
+        &mut self,
+        id: u32,
+        motion: Motion,
+        into: &[VarId],
+        code: &Code,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        let Some(cursor) = self.state.cursors.all.get_mut(&id) else { return Ok(()) };
+        if cursor.rows.is_none() {
+            return Err(not_open());
+        }
+        let word = match motion {
+            Motion::Next => None,
+            Motion::Prior => Some("PREVIOUS"),
+            Motion::First => Some("FIRST"),
+            Motion::Last => Some("LAST"),
+            Motion::Absolute(_) => Some("ABSOLUTE"),
+            Motion::Relative(_) => Some("RELATIVE"),
+        };
+        if let Some(word) = word.filter(|_| !cursor.def.scroll) {
+            return Err(SqlError::new(
+                16911,
+                16,
+                format!("fetch: The fetch type {word} cannot be used with forward only cursors."),
+            ));
+        }
+        let visible = cursor.def.visible;
+        if !into.is_empty() && into.len() != visible {
+            return Err(SqlError::new(
+                16924,
+                16,
+                "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.",
+            ));
+        }
+        let is_there = cursor.fetch(motion);
+        let columns = &cursor.def.query.output[..visible];
+        let row: Option<Vec<Value>> = cursor.row().map(|row| row[..visible].to_vec());
+        if into.is_empty() {
+            let meta = column_meta(columns);
+            self.sink.columns(&meta);
+            if let Some(row) = &row {
+                self.sink.row(row);
+            }
+        } else if let Some(row) = &row {
+            for ((var, value), column) in into.iter().zip(row).zip(columns) {
+                let ty = code.vars[var.0 as usize];
+                frame[var.0 as usize] = convert::cast(value, column.ty, ty, 0)?;
+            }
+        }
+        self.state.cursors.fetch_status = if is_there { 0 } else { -1 };
+        self.state.rowcount = i64::from(is_there);
+        self.state.error = 0;
+        if into.is_empty() {
+            let rows = (!self.state.options.nocount).then_some(u64::from(is_there));
+            self.tell_done(Command::Select, rows);
+        }
+        Ok(())
+    }
+}
+
+fn declared(definition: &CursorDef, code: &Code, frame: &[Value]) -> Cursor {
+    Cursor {
+        plan: Arc::new(planner::plan_query(&definition.query)),
+        def: definition.clone(),
+        vars: frame[..code.vars.len()].to_vec(),
+        rows: None,
+        at: 0,
+    }
+}
+
+/// 16916.
+fn missing(name: &str) -> SqlError {
+    SqlError::new(16916, 16, format!("A cursor with the name '{name}' does not exist."))
+}
+
+/// 16917.
+fn not_open() -> SqlError {
+    SqlError::new(16917, 16, "Cursor is not open.")
+}
