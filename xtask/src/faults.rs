@@ -29,12 +29,11 @@ const REQUESTS: &str = "every kind of request to the file system fails once";
 const CALLS: &str = "every system-call site fails once";
 
 /// The power goes, on a file system that forgets what was not synced.
-pub fn powercut(cases: u64, seed: u64, on: Option<&str>) -> Result<(), Failure> {
+pub fn powercut(cases: u64, seed: u64) -> Result<(), Failure> {
     release_binary()?;
     build().run()?;
     harness(CUTS)
         .args(["powercut", "--cases", &cases.to_string(), "--seed", &seed.to_string()])
-        .args(on.iter().flat_map(|on| ["--on", *on]))
         .run()
 }
 

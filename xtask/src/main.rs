@@ -71,9 +71,6 @@ enum Command {
         /// 25 cases share a disk: a range begins at a multiple of it.
         #[arg(long, default_value_t = 0)]
         seed: u64,
-        /// `ext4`: a real ext4 on a disk that forgets.
-        #[arg(long)]
-        on: Option<String>,
     },
     /// Every kind of request to the file system, and every system-call site of the real binary, fails once.
     Faults {
@@ -190,7 +187,7 @@ fn main() {
         Command::Bitflip { cases, seed } => bitflip(cases, seed),
         Command::RecoveryTime { megabytes } => recovery_time(megabytes),
         Command::Kill { cycles, seed } => kill::run(cycles, seed),
-        Command::Powercut { cases, seed, on } => faults::powercut(cases, seed, on.as_deref()),
+        Command::Powercut { cases, seed } => faults::powercut(cases, seed),
         Command::Faults { all, seed } => faults::faults(all, seed),
         Command::Drivers { only, scenario, server, certificate, dev, build_only } => {
             drivers::run(&drivers::Options {
@@ -245,7 +242,6 @@ fn test(quick: bool) -> Result<(), Failure> {
         bitflip(2_000, 1)?;
         kill::run(20, 1)?;
         faults::short()?;
-
         histories(20_000, 1)?;
         fuzz::run(20)?;
         report::run(false, None)?;

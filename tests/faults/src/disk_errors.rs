@@ -1,4 +1,4 @@
-//! Every kind of request to the file system fails once, on every file: EIO, ENOSPC, EMFILE, or half of it done.
+//! Every kind of request to the file system fails once, on every file: EIO, ENOSPC or EMFILE.
 //!
 //! The file system fails, not a hook in the server: so each request is reached however it was sent (io_uring, I/O
 //! threads, std), through the kernel's own error paths. A site is (kind of request, file, which one of them), as a run
@@ -127,18 +127,20 @@ pub fn run(options: &Options) -> Result<bool, String> {
 }
 
 fn ways(asked: Asked) -> &'static [Failing] {
-    use Failing::{Error, Short};
     match asked {
-        Asked::Look | Asked::List | Asked::Sync | Asked::SyncFolder | Asked::Remove => {
-            &[Error(libc::EIO)]
-        }
-        Asked::Open => &[Error(libc::EMFILE), Error(libc::EIO)],
+        Asked::Look
+        | Asked::List
+        | Asked::Read
+        | Asked::Sync
+        | Asked::SyncFolder
+        | Asked::Remove => &[Failing(libc::EIO)],
+        Asked::Open => &[Failing(libc::EMFILE), Failing(libc::EIO)],
         Asked::Create | Asked::MakeFolder => {
-            &[Error(libc::ENOSPC), Error(libc::EMFILE), Error(libc::EIO)]
+            &[Failing(libc::ENOSPC), Failing(libc::EMFILE), Failing(libc::EIO)]
         }
-        Asked::Read => &[Error(libc::EIO), Short],
-        Asked::Write | Asked::WriteDurable => &[Error(libc::EIO), Error(libc::ENOSPC), Short],
-        Asked::Length | Asked::Allocate | Asked::Rename => &[Error(libc::ENOSPC), Error(libc::EIO)],
+        Asked::Write | Asked::WriteDurable | Asked::Length | Asked::Allocate | Asked::Rename => {
+            &[Failing(libc::EIO), Failing(libc::ENOSPC)]
+        }
     }
 }
 

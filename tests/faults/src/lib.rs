@@ -1,14 +1,13 @@
 //! Faults against the real binary, over the wire: the power fails, a file system call fails, a system call fails.
 //!
 //! [`ledger`] is the load that checks itself: a driver in this process knows what was acknowledged, and holds what a
-//! restarted server has against it. [`medium`] is a disk that forgets, with [`between`] it and the server nothing or a real ext4, [`mount`] puts it under the server by FUSE, and
+//! restarted server has against it. [`medium`] is a disk that forgets, [`mount`] puts it under the server by FUSE, and
 //! [`powercut`] cuts its power, again and again; [`disk_errors`] lets its requests fail, [`syscalls`] every system
 //! call. `cargo xtask powercut` and `cargo xtask faults` run them;
 //! docs/reliability.md says what was run.
 //!
 //! Knows nothing of the engine's insides: only its command line, its protocol and what it prints.
 
-pub mod between;
 pub mod disk_errors;
 pub mod ledger;
 pub mod medium;

@@ -1,7 +1,6 @@
 //! `cargo xtask powercut` and `faults` come here.
 
 use clap::{Parser, Subcommand};
-use faults::between::{self, Between};
 use faults::{disk_errors, powercut, syscalls, trace};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,9 +20,6 @@ enum Command {
         cases: u64,
         #[arg(long, default_value_t = 0)]
         seed: u64,
-        /// What lies between the server and the disk that forgets.
-        #[arg(long, value_enum, default_value_t)]
-        on: Between,
         /// Mounts, and what is odd, go here.
         #[arg(long)]
         folder: Option<PathBuf>,
@@ -96,11 +92,10 @@ fn traced(report: &Path, fault: Option<&str>, command: &[String]) -> Result<i32,
 }
 
 fn main() -> ExitCode {
-    between::keep_mounts_private();
     let done = match Arguments::parse().command {
-        Command::Powercut { cases, seed, on, folder, verbose } => {
+        Command::Powercut { cases, seed, folder, verbose } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);
-            powercut::run(&powercut::Options { seed, cases, on, folder, verbose })
+            powercut::run(&powercut::Options { seed, cases, folder, verbose })
         }
         Command::DiskErrors { all, seed, folder, verbose } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);

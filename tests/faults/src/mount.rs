@@ -65,23 +65,20 @@ pub struct Site {
     pub nth: u64,
 }
 
-/// How it fails.
+/// How it fails: with this error number, and nothing done. A sync that fails orphans what it covered.
+///
+/// Half a transfer is not among them: io_uring completes one itself, and for direct I/O on FUSE the kernel (6.18) does so
+/// from the rest of the memory at the old offset of the file. That would test the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failing {
-    /// With this error number, and nothing done. A sync that fails orphans what it covered.
-    Error(i32),
-    /// Reads or writes half of what was asked, in whole sectors, and says so.
-    Short,
-}
+pub struct Failing(pub i32);
 
 impl fmt::Display for Failing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Failing::Error(libc::EIO) => f.write_str("EIO"),
-            Failing::Error(libc::ENOSPC) => f.write_str("ENOSPC"),
-            Failing::Error(libc::EMFILE) => f.write_str("EMFILE"),
-            Failing::Error(number) => write!(f, "errno {number}"),
-            Failing::Short => f.write_str("short"),
+        match self.0 {
+            libc::EIO => f.write_str("EIO"),
+            libc::ENOSPC => f.write_str("ENOSPC"),
+            libc::EMFILE => f.write_str("EMFILE"),
+            number => write!(f, "errno {number}"),
         }
     }
 }
@@ -223,22 +220,15 @@ impl Drop for Mount {
 
 struct Forgetful(Arc<Shared>);
 
-/// What is done to a request.
-enum Verdict {
-    Go,
-    Half,
-    Fail(Errno),
-}
-
 impl Forgetful {
     fn name(state: &State, number: u64) -> String {
         state.names.get(&number).cloned().unwrap_or_else(|| "/".to_owned())
     }
 
     /// Counts the request, and decides about it.
-    fn judge(&self, state: &mut State, request: Asked, file: &str) -> Verdict {
+    fn judge(&self, state: &mut State, request: Asked, file: &str) -> Result<(), Errno> {
         if state.dead {
-            return Verdict::Fail(Errno::EIO);
+            return Err(Errno::EIO);
         }
         if request.counts() {
             state.changes += 1;
@@ -257,12 +247,10 @@ impl Forgetful {
             && site.nth == seen
         {
             state.fired = true;
-            return match *how {
-                Failing::Error(number) => Verdict::Fail(Errno::from_i32(number)),
-                Failing::Short => Verdict::Half,
-            };
+            let error = Errno::from_i32(how.0);
+            return Err(error);
         }
-        Verdict::Go
+        Ok(())
     }
 
     /// Judges a request about a name, does it, and hands out what it found.
@@ -273,12 +261,9 @@ impl Forgetful {
         act: impl FnOnce(&mut State) -> Result<T, Refusal>,
     ) -> Result<T, Errno> {
         let mut state = self.0.state.lock();
-        let verdict = self.judge(&mut state, request, &name.to_string_lossy());
-        match verdict {
-            Verdict::Fail(error) => Err(error),
-            // The last change before the power went may survive, unanswered.
-            _ => Self::answer(act(&mut state), &state),
-        }
+        self.judge(&mut state, request, &name.to_string_lossy())?;
+        // The last change before the power went may survive, unanswered.
+        Self::answer(act(&mut state), &state)
     }
 
     /// The same about a node.
@@ -286,19 +271,16 @@ impl Forgetful {
         &self,
         request: Asked,
         number: u64,
-        act: impl FnOnce(&mut State, bool) -> Result<T, Refusal>,
+        act: impl FnOnce(&mut State) -> Result<T, Refusal>,
     ) -> Result<T, Errno> {
         let mut state = self.0.state.lock();
         let name = Self::name(&state, number);
-        match self.judge(&mut state, request, &name) {
-            Verdict::Fail(error) => {
-                if request == Asked::Sync {
-                    state.medium.fail_sync(number);
-                }
-                Err(error)
-            }
-            verdict => Self::answer(act(&mut state, matches!(verdict, Verdict::Half)), &state),
+        let judged = self.judge(&mut state, request, &name);
+        if judged.is_err() && request == Asked::Sync {
+            state.medium.fail_sync(number);
         }
+        judged?;
+        Self::answer(act(&mut state), &state)
     }
 
     fn answer<T>(result: Result<T, Refusal>, state: &State) -> Result<T, Errno> {
@@ -347,7 +329,7 @@ impl Filesystem for Forgetful {
     }
 
     fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        match self.about(Asked::Look, number.0, |state, _| state.medium.attributes(number.0)) {
+        match self.about(Asked::Look, number.0, |state| state.medium.attributes(number.0)) {
             Ok(of) => reply.attr(&NO_TIME, &attributes(of)),
             Err(error) => reply.error(error),
         }
@@ -372,7 +354,7 @@ impl Filesystem for Forgetful {
         reply: ReplyAttr,
     ) {
         let request = if size.is_some() { Asked::Length } else { Asked::Look };
-        let done = self.about(request, number.0, |state, _| {
+        let done = self.about(request, number.0, |state| {
             if let Some(size) = size {
                 state.medium.set_len(number.0, size)?;
             }
@@ -439,7 +421,7 @@ impl Filesystem for Forgetful {
     }
 
     fn open(&self, _: &Request, number: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        match self.about(Asked::Open, number.0, |state, _| state.medium.attributes(number.0)) {
+        match self.about(Asked::Open, number.0, |state| state.medium.attributes(number.0)) {
             Ok(_) => reply.opened(FileHandle(0), direct()),
             Err(error) => reply.error(error),
         }
@@ -479,9 +461,8 @@ impl Filesystem for Forgetful {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let read = self.about(Asked::Read, number.0, |state, half| {
-            let size = if half { half_of(size as usize) } else { size as usize };
-            state.medium.read(number.0, offset, size)
+        let read = self.about(Asked::Read, number.0, |state| {
+            state.medium.read(number.0, offset, size as usize)
         });
         match read {
             Ok(bytes) => reply.data(&bytes),
@@ -504,8 +485,7 @@ impl Filesystem for Forgetful {
         // The kernel puts RWF_DSYNC and RWF_SYNC of the single write among the flags (fuse_write_flags).
         let durable = flags.0 & libc::O_DSYNC != 0;
         let request = if durable { Asked::WriteDurable } else { Asked::Write };
-        let written = self.about(request, number.0, |state, half| {
-            let data = if half { &data[..half_of(data.len())] } else { data };
+        let written = self.about(request, number.0, |state| {
             // The one at which the power goes has not answered: it is as volatile as any.
             let durable = durable && !state.dead;
             state.medium.write(number.0, offset, data, durable)?;
@@ -527,7 +507,7 @@ impl Filesystem for Forgetful {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        let done = self.about(Asked::Allocate, number.0, |state, _| {
+        let done = self.about(Asked::Allocate, number.0, |state| {
             if mode != 0 {
                 return Err(libc::EOPNOTSUPP);
             }
@@ -545,7 +525,7 @@ impl Filesystem for Forgetful {
     }
 
     fn fsync(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        let done = self.about(Asked::Sync, number.0, |state, _| {
+        let done = self.about(Asked::Sync, number.0, |state| {
             // Of the one at which the power goes, nothing is sure.
             if state.dead { Ok(()) } else { state.medium.sync(number.0) }
         });
@@ -553,7 +533,7 @@ impl Filesystem for Forgetful {
     }
 
     fn fsyncdir(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        let done = self.about(Asked::SyncFolder, number.0, |state, _| {
+        let done = self.about(Asked::SyncFolder, number.0, |state| {
             if state.dead { Ok(()) } else { state.medium.sync_folder(number.0) }
         });
         empty(reply, done);
@@ -567,7 +547,7 @@ impl Filesystem for Forgetful {
         offset: u64,
         mut reply: ReplyDirectory,
     ) {
-        let listed = self.about(Asked::List, number.0, |state, _| {
+        let listed = self.about(Asked::List, number.0, |state| {
             let mut all = vec![(".".into(), number.0, true), ("..".into(), number.0, true)];
             for (name, number) in state.medium.list(number.0)? {
                 let folder = state.medium.attributes(number)?.folder;
@@ -609,14 +589,6 @@ fn empty(reply: ReplyEmpty, done: Result<(), Errno>) {
     match done {
         Ok(()) => reply.ok(),
         Err(error) => reply.error(error),
-    }
-}
-
-/// Half of a transfer, in whole sectors where there are two.
-fn half_of(len: usize) -> usize {
-    match len / 2 / 512 * 512 {
-        0 => len.div_ceil(2),
-        half => half,
     }
 }
 

@@ -6,7 +6,6 @@
 //! The seed decides the moment, what survives, and what the sessions ask; not how their threads interleave, so that a
 //! case run again meets the same kind of cut, not the very same one. What is odd is kept: the disk as the cut left it.
 
-use crate::between::{Between, Ground};
 use crate::ledger::{Ledger, Tally};
 use crate::medium::Loss;
 use crate::mount::{Asked, Failing, Mount, Site};
@@ -32,7 +31,6 @@ const CHECKED: u64 = 5;
 pub struct Options {
     pub seed: u64,
     pub cases: u64,
-    pub on: Between,
     /// Mounts and what is odd go here.
     pub folder: PathBuf,
     pub verbose: bool,
@@ -52,7 +50,6 @@ struct Tried {
 struct Run<'a> {
     options: &'a Options,
     mount: Mount,
-    ground: Ground,
     recipe: Recipe,
     ledger: Ledger,
     tally: Tally,
@@ -66,15 +63,13 @@ pub fn run(options: &Options) -> Result<bool, String> {
     let start = Instant::now();
     let mount = Mount::new(&options.folder.join(format!("disk-{}", std::process::id())))
         .map_err(|error| format!("no FUSE mount (it needs /dev/fuse, and root): {error}"))?;
-    let ground = Ground::new(options.on, &mount)?;
-    let recipe = Recipe { binary: binary(), data: ground.folder().join("data") };
+    let recipe = Recipe { binary: binary(), data: mount.folder().join("data") };
     if !recipe.binary.is_file() {
         return Err(format!("there is no {}: build it first", recipe.binary.display()));
     }
     let mut run = Run {
         options,
         mount,
-        ground,
         recipe,
         ledger: Ledger::default(),
         tally: Tally::default(),
@@ -125,7 +120,7 @@ impl Run<'_> {
 
     /// An empty disk, the first start of a server cut on it, and then a server with its tables.
     fn new_disk(&mut self, case: u64) -> Result<(), String> {
-        self.empty_disk()?;
+        self.mount.format();
         self.ledger = Ledger::default();
         let mut random = Prng::new(mix64(case) ^ 0xb1);
         self.mount.arm(Some(1 + random.below(300)));
@@ -151,8 +146,7 @@ impl Run<'_> {
                     ),
                 );
                 server.kill();
-                self.ground.down();
-                self.empty_disk()?;
+                self.mount.format();
                 server = self.start()?;
                 if !matches!(server.wait_ready(START_MAX, || false), Start::Ready) {
                     return Err(format!("no server on an empty disk\n{}", server.last_words()));
@@ -163,22 +157,10 @@ impl Run<'_> {
         self.ledger.set_up(&mut desk)?;
         drop(desk);
         server.kill();
-        self.ground.down();
         Ok(())
     }
 
-    fn empty_disk(&mut self) -> Result<(), String> {
-        self.mount.format();
-        self.ground.make()
-    }
-
-    /// `Ok` also when the power went before the server could start.
-    fn start(&mut self) -> Result<Server, String> {
-        if let Err(error) = self.ground.up()
-            && !self.mount.is_dead()
-        {
-            return Err(error);
-        }
+    fn start(&self) -> Result<Server, String> {
         self.recipe.start().map_err(|error| format!("{}: {error}", self.recipe.binary.display()))
     }
 
@@ -203,7 +185,6 @@ impl Run<'_> {
                 let what = format!("no start: {}\n{}", describe(&other), server.last_words());
                 self.odd(case, what);
                 drop(server);
-                self.ground.down();
                 return self.new_disk(case);
             }
         }
@@ -294,14 +275,12 @@ impl Run<'_> {
             }
         }
         drop(server);
-        self.ground.down();
         Ok(())
     }
 
     fn cut(&mut self, mut server: Server, random: &mut Prng, first: bool) {
         self.mount.freeze();
         server.kill();
-        self.ground.down();
         let (loss, state) = self.mount.cut(random);
         self.last_cut = format!("{loss:?}\n  the server before:\n{}", server.last_words());
         self.tried.cuts += 1;
@@ -353,12 +332,12 @@ fn any_count(random: &mut Prng, low: u64, powers: u64) -> u64 {
 
 /// One error of the disk, early under the load: of the log, or of the pages that a checkpoint writes.
 fn any_error(random: &mut Prng) -> (Site, Failing) {
-    let log = [Failing::Error(libc::EIO), Failing::Error(libc::ENOSPC), Failing::Short];
+    let errors = [libc::EIO, libc::ENOSPC].map(Failing);
     let (request, file, how) = match random.below(6) {
-        0..=2 => (Asked::WriteDurable, "Ledger_log.ldf", log[random.below(3) as usize]),
-        3 => (Asked::Write, "Ledger.mdf", log[random.below(3) as usize]),
-        4 => (Asked::Sync, "Ledger.mdf", Failing::Error(libc::EIO)),
-        _ => (Asked::WriteDurable, "master_log.ldf", Failing::Error(libc::EIO)),
+        0..=2 => (Asked::WriteDurable, "Ledger_log.ldf", errors[random.below(2) as usize]),
+        3 => (Asked::Write, "Ledger.mdf", errors[random.below(2) as usize]),
+        4 => (Asked::Sync, "Ledger.mdf", Failing(libc::EIO)),
+        _ => (Asked::WriteDurable, "master_log.ldf", Failing(libc::EIO)),
     };
     (Site { request, file: file.to_owned(), nth: any_count(random, 0, 6) }, how)
 }
