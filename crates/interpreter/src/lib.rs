@@ -1,8 +1,8 @@
 //! Batches and procedures, compiled once to register bytecode and run.
 //!
-//! Promises: a procedure's statements are compiled once per session and catalog version; its loop over a
-//! singleton insert allocates nothing and writes no shared memory per row besides what the storage engine
-//! writes; an error ends what SQL Server ends (statement, batch or transaction) and nothing more.
+//! Promises: a program is compiled once for all sessions, its statements are planned once per session and catalog version
+//! (docs/plan-cache.md); the loop of a procedure over a singleton insert allocates nothing and writes no shared memory
+//! per row besides what the storage engine writes; an error ends what SQL Server ends (statement, batch or transaction) and nothing more.
 //!
 //! Knows nothing of the wire, of other sessions, of files; whole databases and server settings come through
 //! [`Host`].

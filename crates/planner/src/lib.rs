@@ -5,6 +5,8 @@
 //! query, a seek is used wherever the key's leading columns are given, nothing that can stream is
 //! kept, and a TOP asks for no more rows than it needs.
 //!
+//! It also shows plans, under SQL Server's names ([`show`]).
+//!
 //! It knows nothing of rows' contents or of running; statistics do not exist yet, so estimates are
 //! rules of thumb.
 
