@@ -15,9 +15,9 @@ pub fn short() -> Result<(), Failure> {
     build().run()?;
     // Each mostly waits for a server of its own.
     std::thread::scope(|scope| {
-        let calls = scope.spawn(|| harness(CALLS).args(["syscalls"]).run());
+        let calls = scope.spawn(|| harness(CALLS).args(["syscalls", "--seconds", "180"]).run());
         let cuts = harness(CUTS).args(["powercut", "--cases", "50"]).run();
-        let errors = harness(REQUESTS).args(["disk-errors"]).run();
+        let errors = harness(REQUESTS).args(["disk-errors", "--seconds", "90"]).run();
         let calls =
             calls.join().unwrap_or_else(|_| Err(Failure("a fault run panicked".to_owned())));
         cuts.and(errors).and(calls)

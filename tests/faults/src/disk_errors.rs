@@ -24,6 +24,8 @@ pub struct Options {
     pub seed: u64,
     /// Every error at the first, the second and a later request of each kind; else one of these by the seed.
     pub all: bool,
+    /// No case begins after so many seconds; those left out are told.
+    pub seconds: Option<u64>,
     pub folder: PathBuf,
     pub verbose: bool,
 }
@@ -78,7 +80,12 @@ pub fn run(options: &Options) -> Result<bool, String> {
             sites.push((Site { request: asked, file, nth }, how));
         }
     }
+    let mut left_out = 0;
     for (i, (site, how)) in sites.iter().enumerate() {
+        if options.seconds.is_some_and(|most| start.elapsed().as_secs() >= most) {
+            left_out += 1;
+            continue;
+        }
         mount.restore(&disk);
         mount.plan(Some((site.clone(), *how)));
         let mut ledger = ledger.clone();
@@ -110,7 +117,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
         }
     }
     println!(
-        "faults: requests to the file system, seed {}: failed {} (not met again {}), server went on {}, stopped with a \
+        "faults: requests to the file system, seed {}: failed {} (not met again {}, no time for {left_out}), server went on {}, stopped with a \
          message {}; {}; in {:.1} s",
         options.seed,
         outcomes.tried,

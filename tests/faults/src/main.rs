@@ -31,6 +31,9 @@ enum Command {
         /// Every error at several requests of each kind, instead of one.
         #[arg(long)]
         all: bool,
+        /// No case begins after so many seconds.
+        #[arg(long)]
+        seconds: Option<u64>,
         #[arg(long, default_value_t = 0)]
         seed: u64,
         #[arg(long)]
@@ -43,6 +46,9 @@ enum Command {
         /// Every error at several calls of each site, instead of one.
         #[arg(long)]
         all: bool,
+        /// No case begins after so many seconds.
+        #[arg(long)]
+        seconds: Option<u64>,
         #[arg(long, default_value_t = 0)]
         seed: u64,
         /// Begin at this case.
@@ -97,13 +103,13 @@ fn main() -> ExitCode {
             let folder = folder.unwrap_or_else(powercut::default_folder);
             powercut::run(&powercut::Options { seed, cases, folder, verbose })
         }
-        Command::DiskErrors { all, seed, folder, verbose } => {
+        Command::DiskErrors { all, seconds, seed, folder, verbose } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);
-            disk_errors::run(&disk_errors::Options { seed, all, folder, verbose })
+            disk_errors::run(&disk_errors::Options { seed, all, seconds, folder, verbose })
         }
-        Command::Syscalls { all, seed, from, cases, folder, verbose } => {
+        Command::Syscalls { all, seconds, seed, from, cases, folder, verbose } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);
-            syscalls::run(&syscalls::Options { seed, all, from, cases, folder, verbose })
+            syscalls::run(&syscalls::Options { seed, all, seconds, from, cases, folder, verbose })
         }
         Command::Trace { report, fault, command } => {
             match traced(&report, fault.as_deref(), &command) {

@@ -26,6 +26,8 @@ pub struct Options {
     /// So many cases and no more, beginning at this one: for ranges.
     pub from: usize,
     pub cases: Option<usize>,
+    /// No case begins after so many seconds; those left out are told.
+    pub seconds: Option<u64>,
     pub folder: PathBuf,
     pub verbose: bool,
 }
@@ -50,7 +52,12 @@ pub fn run(options: &Options) -> Result<bool, String> {
     println!("faults: {} sites of system calls, {} cases", sites.len(), all.len());
     let mut outcomes = Outcomes::default();
     let some = all.iter().skip(options.from).take(options.cases.unwrap_or(usize::MAX));
+    let mut left_out = 0;
     for (i, (site, call, nth, how)) in some.enumerate() {
+        if options.seconds.is_some_and(|most| start.elapsed().as_secs() >= most) {
+            left_out += 1;
+            continue;
+        }
         mount.restore(&disk);
         let _ = std::fs::remove_file(report.with_extension("fired"));
         let what = match how {
@@ -97,7 +104,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
     let _ = std::fs::remove_file(&report);
     let _ = std::fs::remove_file(report.with_extension("fired"));
     println!(
-        "faults: system calls, seed {}: failed {} (not met again {}), server went on {}, stopped with a message {}; {}; \
+        "faults: system calls, seed {}: failed {} (not met again {}, no time for {left_out}), server went on {}, stopped with a message {}; {}; \
          in {:.1} s",
         options.seed,
         outcomes.tried,

@@ -21,7 +21,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The return addresses that make a site.
-const DEPTH: usize = 8;
+const DEPTH: usize = 6;
 /// Words of stack in which the caller of libc is looked for.
 const SCAN_WORDS: usize = 48;
 
