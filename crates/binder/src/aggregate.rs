@@ -1,16 +1,16 @@
-//! Aggregates and window functions, collected by the SELECT they belong to.
+//! Aggregates, collected by the SELECT they belong to.
 
 use syntax::ast;
-use types::SqlType;
+use types::{Len, SqlType};
 
 use crate::context::{Binder, Clause};
 use crate::error::{BindError, Result};
-use crate::functions::aggregate_func;
 use crate::ir::*;
 
 impl Binder<'_> {
     /// A call of an aggregate: its argument is bound here, its value becomes a column of the
     /// grouping. 147, 130.
+    #[inline(never)]
     pub fn aggregate(&mut self, f: &ast::FunctionCall, func: AggFunc, line: u32) -> Result<Expr> {
         match self.selects.last() {
             Some(s) if s.in_aggregate => {
@@ -47,11 +47,14 @@ impl Binder<'_> {
         if let Some(s) = self.selects.last_mut() {
             s.in_aggregate = true;
         }
-        let arg = self.aggregate_arg(f, func, line);
+        let arg = match func {
+            AggFunc::StringAgg => self.joining(f, line),
+            _ => self.aggregate_arg(f, func, line).map(|(arg, ty)| (arg, ty, None)),
+        };
         if let Some(s) = self.selects.last_mut() {
             s.in_aggregate = false;
         }
-        let (arg, ty) = arg?;
+        let (arg, ty, joining) = arg?;
         let nullable = !matches!(func, AggFunc::Count | AggFunc::CountBig);
         // Counted exactly: that is within what the approximation promises.
         let approximate = f.name.name.is("APPROX_COUNT_DISTINCT");
@@ -60,13 +63,15 @@ impl Binder<'_> {
         let known = state
             .aggs
             .iter()
-            .find(|a| a.func == func && a.distinct == distinct && a.arg == arg)
+            .find(|a| {
+                a.func == func && a.distinct == distinct && a.arg == arg && a.joining == joining
+            })
             .map(|a| a.out);
         let out = match known {
             Some(out) => out,
             None => {
                 let out = self.new_col();
-                let agg = Aggregate { out, func, distinct, arg, ty };
+                let agg = Aggregate { out, func, distinct, arg, joining, ty };
                 self.selects.last_mut().expect("checked above").aggs.push(agg);
                 out
             }
@@ -74,14 +79,64 @@ impl Binder<'_> {
         Ok(Expr::col(out, ty, nullable))
     }
 
+    /// STRING_AGG: 174, 8733.
+    fn joining(
+        &mut self,
+        f: &ast::FunctionCall,
+        line: u32,
+    ) -> Result<(Option<Expr>, SqlType, Option<Box<Joining>>)> {
+        let [arg, separator] = &f.args[..] else {
+            return Err(BindError::new(
+                174,
+                15,
+                line,
+                "The string_agg function requires 2 argument(s).",
+            ));
+        };
+        if f.distinct {
+            return Err(BindError::new(102, 15, line, "Incorrect syntax near ','."));
+        }
+        let arg = self.expr(arg)?;
+        let ty = match arg.ty {
+            SqlType::NVarChar(Len::Max) => SqlType::NVarChar(Len::Max),
+            SqlType::VarChar(Len::Max) => SqlType::VarChar(Len::Max),
+            SqlType::VarChar(_) | SqlType::Char(_) => SqlType::VarChar(Len::N(8000)),
+            _ => SqlType::NVarChar(Len::N(4000)),
+        };
+        let arg = self.coerce(arg, ty, CastMode::Implicit)?;
+        let separator = self.expr(separator)?;
+        let reads = separator.any(&mut |e| {
+            matches!(e.kind, ExprKind::Col(_) | ExprKind::Subquery { .. } | ExprKind::Func { .. })
+        });
+        if reads {
+            return Err(BindError::new(
+                8733,
+                16,
+                line,
+                "Separator parameter for STRING_AGG function must be a string literal or variable.",
+            ));
+        }
+        let separator = self.coerce(separator, ty, CastMode::Implicit)?;
+        let order = self.window_order(&f.within_group, line)?;
+        Ok((Some(arg), ty, Some(Box::new(Joining { separator, order }))))
+    }
+
     /// The argument as the aggregate takes it, and the type of the result.
-    fn aggregate_arg(
+    pub fn aggregate_arg(
         &mut self,
         f: &ast::FunctionCall,
         func: AggFunc,
         line: u32,
     ) -> Result<(Option<Expr>, SqlType)> {
         let name = f.name.name.value.to_lowercase();
+        if !f.within_group.is_empty() {
+            return Err(BindError::new(
+                10757,
+                15,
+                line,
+                format!("The function '{}' may not have a WITHIN GROUP clause.", f.name.name.value),
+            ));
+        }
         if f.star {
             return match func {
                 AggFunc::Count => Ok((None, SqlType::Int)),
@@ -152,147 +207,7 @@ impl Binder<'_> {
                 let arg = self.coerce(arg, SqlType::Float, CastMode::Implicit)?;
                 Ok((Some(arg), SqlType::Float))
             }
+            AggFunc::StringAgg => Err(invalid(arg.ty)),
         }
-    }
-
-    /// A call with OVER: 4108 outside select list and ORDER BY.
-    pub fn window(
-        &mut self,
-        f: &ast::FunctionCall,
-        name: &str,
-        over: &ast::Over,
-        line: u32,
-    ) -> Result<Expr> {
-        let allowed = self
-            .selects
-            .last()
-            .is_some_and(|s| matches!(s.clause, Clause::SelectList | Clause::OrderBy));
-        if !allowed {
-            return Err(BindError::new(
-                4108,
-                15,
-                line,
-                "Windowed functions can only appear in the SELECT or ORDER BY clauses.",
-            ));
-        }
-        if over.frame.is_some() {
-            return Err(BindError::unsupported("ROWS or RANGE in OVER", line));
-        }
-        let partition =
-            over.partition_by.iter().map(|e| self.expr(e)).collect::<Result<Vec<Expr>>>()?;
-        let mut order = Vec::with_capacity(over.order_by.len());
-        for item in &over.order_by {
-            if matches!(item.expr.kind, ast::ExprKind::Literal(_)) {
-                return Err(BindError::new(
-                    5308,
-                    16,
-                    line,
-                    "Windowed functions, aggregates and NEXT VALUE FOR functions do not support \
-                     integer indices as ORDER BY clause expressions.",
-                ));
-            }
-            let expr = self.expr(&item.expr)?;
-            order.push(SortKey { expr, desc: item.descending });
-        }
-        let needs_order = |ok: bool| {
-            if ok {
-                return Ok(());
-            }
-            Err(BindError::new(
-                4112,
-                15,
-                line,
-                format!("The function '{name}' must have an OVER clause with ORDER BY."),
-            ))
-        };
-        let mut args = f.args.iter();
-        let mut nullable = false;
-        let (func, ty) = match name {
-            "ROW_NUMBER" | "RANK" | "DENSE_RANK" => {
-                needs_order(!order.is_empty())?;
-                let func = match name {
-                    "ROW_NUMBER" => WindowFunc::RowNumber,
-                    "RANK" => WindowFunc::Rank,
-                    _ => WindowFunc::DenseRank,
-                };
-                (func, SqlType::BigInt)
-            }
-            "NTILE" => {
-                needs_order(!order.is_empty())?;
-                let Some(count) = args.next() else {
-                    return Err(BindError::new(
-                        174,
-                        15,
-                        line,
-                        "The ntile function requires 1 argument(s).",
-                    ));
-                };
-                let count = self.expr(count)?;
-                let count = self.coerce(count, SqlType::BigInt, CastMode::Implicit)?;
-                (WindowFunc::NTile(count), SqlType::BigInt)
-            }
-            "LAG" | "LEAD" | "FIRST_VALUE" | "LAST_VALUE" => {
-                needs_order(!order.is_empty())?;
-                let Some(arg) = args.next() else {
-                    return Err(BindError::new(
-                        174,
-                        15,
-                        line,
-                        format!("The {} function requires 1 argument(s).", name.to_lowercase()),
-                    ));
-                };
-                let arg = self.expr(arg)?;
-                let ty = arg.ty;
-                nullable = true;
-                let offset = match args.next() {
-                    Some(e) => {
-                        let e = self.expr(e)?;
-                        Some(self.coerce(e, SqlType::BigInt, CastMode::Implicit)?)
-                    }
-                    None => None,
-                };
-                let default = match args.next() {
-                    Some(e) => {
-                        let e = self.expr(e)?;
-                        Some(self.coerce(e, ty, CastMode::Implicit)?)
-                    }
-                    None => None,
-                };
-                let func = match name {
-                    "LAG" => WindowFunc::Lag { arg, offset, default },
-                    "LEAD" => WindowFunc::Lead { arg, offset, default },
-                    "FIRST_VALUE" => WindowFunc::FirstValue(arg),
-                    _ => WindowFunc::LastValue(arg),
-                };
-                (func, ty)
-            }
-            _ => match aggregate_func(name) {
-                Some(func) => {
-                    if f.distinct {
-                        return Err(BindError::new(
-                            10759,
-                            15,
-                            line,
-                            "Use of DISTINCT is not allowed with the OVER clause.",
-                        ));
-                    }
-                    let (arg, ty) = self.aggregate_arg(f, func, line)?;
-                    nullable = !matches!(func, AggFunc::Count | AggFunc::CountBig);
-                    (WindowFunc::Aggregate { func, arg }, ty)
-                }
-                None => {
-                    return Err(BindError::new(
-                        195,
-                        15,
-                        line,
-                        format!("'{}' is not a recognized function name.", f.name.name.value),
-                    ));
-                }
-            },
-        };
-        let out = self.new_col();
-        let window = Window { out, func, partition, order, ty };
-        self.selects.last_mut().expect("checked above").windows.push(window);
-        Ok(Expr::col(out, ty, nullable))
     }
 }

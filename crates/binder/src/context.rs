@@ -13,6 +13,7 @@ use types::SqlType;
 use crate::error::{BindError, Result};
 use crate::ir::*;
 use crate::names::{Names, ObjectName};
+use crate::recursive::{MAXRECURSION, Recursion};
 
 /// The variables of a batch or procedure.
 #[derive(Debug, Clone, Default)]
@@ -131,8 +132,14 @@ pub(crate) enum Clause {
 pub(crate) struct SelectState {
     pub clause: Clause,
     pub in_aggregate: bool,
+    pub in_window: bool,
     pub aggs: Vec<Aggregate>,
     pub windows: Vec<Window>,
+    /// The expressions grouped by, and the column that tells grouping sets apart.
+    pub groups: Vec<Expr>,
+    pub mask: Option<ColId>,
+    /// The WINDOW clause.
+    pub named: Vec<ast::NamedWindow>,
 }
 
 impl SelectState {
@@ -140,8 +147,12 @@ impl SelectState {
         SelectState {
             clause: Clause::Other,
             in_aggregate: false,
+            in_window: false,
             aggs: Vec::new(),
             windows: Vec::new(),
+            groups: Vec::new(),
+            mask: None,
+            named: Vec::new(),
         }
     }
 }
@@ -163,6 +174,12 @@ pub(crate) struct Binder<'a> {
     pub params: Option<Vec<(String, Expr)>>,
     /// In the body of a function: nothing with side effects is called.
     pub in_function: bool,
+    /// OPTION (MAXRECURSION n): levels that a recursion may have; 0: any number.
+    pub maxrecursion: u32,
+    /// The recursive common table expression whose step is being bound.
+    pub recursion: Option<Recursion>,
+    /// Subqueries of expressions open now.
+    pub subqueries: usize,
     /// Levels of expressions and queries open now, common table expressions unfolded.
     depth: usize,
     /// Common table expressions unfolded so far.
@@ -197,6 +214,9 @@ impl<'a> Binder<'a> {
             maxdop: 0,
             params: None,
             in_function: false,
+            maxrecursion: MAXRECURSION,
+            recursion: None,
+            subqueries: 0,
             depth: 0,
             unfolded: 0,
             auto_tables: Vec::new(),

@@ -39,6 +39,12 @@ impl Binder<'_> {
                 "The logical tables INSERTED and DELETED cannot be updated.",
             ));
         }
+        if let (Some(_), Some(table)) = (self.elsewhere(&wanted), self.table(&wanted))
+            && !table.is_private()
+        {
+            let what = format!("change of rows in another database ({name})");
+            return Err(BindError::unsupported(what, line));
+        }
         self.table(&wanted).ok_or_else(|| match self.names.view(&wanted) {
             Some(_) => BindError::unsupported(format!("change of rows of view {name} here"), line),
             None => BindError::invalid_object(name, line),
@@ -83,7 +89,7 @@ impl Binder<'_> {
             None => (self.target(&insert.target)?.0, None),
         };
         let hints = hints::table_hints(target_hints)?;
-        let maxdop = hints::maxdop(&insert.option)?;
+        let maxdop = self.query_hints(&insert.option)?;
         self.maxdop = maxdop;
         self.push_ctes(&insert.with);
         let ordinals = match through {
@@ -191,6 +197,14 @@ impl Binder<'_> {
         let row = output.iter().map(|c| Expr::col(c.id, c.ty, true)).collect();
         let rel = self.top(Rel::Values { rows, columns }, top, Vec::new())?;
         Ok(InsertSource::Query { query: Query { rel, output, maxdop }, row })
+    }
+
+    /// What OPTION says: MAXDOP is returned.
+    pub fn query_hints(&mut self, hints: &[ast::QueryHint]) -> Result<u32> {
+        if let Some(max) = hints::maxrecursion(hints)? {
+            self.maxrecursion = max;
+        }
+        hints::maxdop(hints)
     }
 
     pub fn push_ctes(&mut self, with: &[ast::Cte]) {
@@ -495,7 +509,7 @@ impl Binder<'_> {
 
     pub fn update(&mut self, update: &ast::Update) -> Result<Update> {
         self.push_ctes(&update.with);
-        let maxdop = hints::maxdop(&update.option)?;
+        let maxdop = self.query_hints(&update.option)?;
         let names = update.set.iter().filter_map(|s| s.column.as_ref());
         let names: Vec<String> = names.map(|c| c.name.value.clone()).collect();
         let ChangeSource { table, hints, rel, locator, old, tables, mapped } = self.change_source(
@@ -508,7 +522,7 @@ impl Binder<'_> {
         )?;
         let target_column = old.first().copied();
         self.scopes.push(Scope { tables: tables.clone() });
-        let set = self.update_set(update, &table, mapped.as_ref());
+        let set = self.update_set(&update.set, &table, mapped.as_ref());
         self.scopes.pop();
         let set = set?;
         let output = match &update.output {
@@ -526,15 +540,16 @@ impl Binder<'_> {
         Ok(Update { table, hints, query, locator, old, set, output, fires })
     }
 
-    fn update_set(
+    /// SET of an UPDATE, over the scope that is open: 207, 264, 271, 272, 8102.
+    pub fn update_set(
         &mut self,
-        update: &ast::Update,
+        items: &[ast::SetItem],
         table: &TableDef,
         mapped: Option<&Mapped>,
     ) -> Result<Vec<UpdateSet>> {
-        let mut out = Vec::with_capacity(update.set.len());
+        let mut out = Vec::with_capacity(items.len());
         let mut seen = Vec::new();
-        for item in &update.set {
+        for item in items {
             let line = item.span.line.max(1);
             let var = item.variable.as_ref().map(|v| self.variable(v)).transpose()?;
             let ordinal = match &item.column {
@@ -640,7 +655,7 @@ impl Binder<'_> {
 
     pub fn delete(&mut self, delete: &ast::Delete) -> Result<Delete> {
         self.push_ctes(&delete.with);
-        let maxdop = hints::maxdop(&delete.option)?;
+        let maxdop = self.query_hints(&delete.option)?;
         let ChangeSource { table, hints, rel, locator, old, tables, .. } = self.change_source(
             &delete.target,
             &delete.from,

@@ -73,6 +73,7 @@ impl Binder<'_> {
             | K::InSubquery { .. }
             | K::Exists(_)
             | K::Quantified { .. }
+            | K::IsDistinct { .. }
             | K::IsNull { .. } => self.condition(e),
         }
     }
@@ -166,6 +167,7 @@ impl Binder<'_> {
                 Ok(Expr::new(kind, SqlType::Bit, true))
             }
             K::IsNull { negated, expr } => Ok(Expr::is_null(self.expr(expr)?, *negated)),
+            K::IsDistinct { negated, left, right } => self.is_distinct(*negated, left, right),
             _ => Err(BindError::new(
                 4145,
                 15,
@@ -335,6 +337,19 @@ impl Binder<'_> {
         }
         let otherwise = otherwise.map(|e| self.expr(e)).transpose()?;
         self.make_case(bound, otherwise)
+    }
+
+    /// `left IS [NOT] DISTINCT FROM right`: never unknown.
+    #[inline(never)]
+    fn is_distinct(&mut self, negated: bool, left: &ast::Expr, right: &ast::Expr) -> Result<Expr> {
+        let (a, b) = (self.expr(left)?, self.expr(right)?);
+        let null = |e: &Expr, negated| Expr::is_null(e.clone(), negated);
+        let neither = Expr::and(null(&a, false), null(&b, false));
+        let both = Expr::and(null(&a, true), null(&b, true));
+        let same = Expr::and(both, self.compare(CompareOp::Eq, a, b)?);
+        // Where a side is NULL the comparison does not count.
+        let same = Expr { nullable: false, ..Expr::or(neither, same) };
+        Ok(if negated { same } else { Expr::negate(same) })
     }
 
     /// CASE with its results in their common type; 8133 when all are the constant NULL.

@@ -8,6 +8,7 @@ use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::ir::*;
 use crate::names::ObjectName;
+use crate::recursive::names_in;
 
 /// A bound source and what names can find in it.
 pub(crate) struct Source {
@@ -42,7 +43,7 @@ impl Binder<'_> {
         Ok(Source { rel, tables: left.tables })
     }
 
-    fn check_names(&self, left: &[ScopeTable], right: &[ScopeTable]) -> Result<()> {
+    pub fn check_names(&self, left: &[ScopeTable], right: &[ScopeTable]) -> Result<()> {
         for r in right {
             let clash = left.iter().find(|l| {
                 catalog::same_name(&l.name, &r.name)
@@ -77,9 +78,12 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn table_ref(&mut self, item: &ast::TableRef) -> Result<Source> {
+    pub fn table_ref(&mut self, item: &ast::TableRef) -> Result<Source> {
         match item {
             ast::TableRef::Named { name, alias, hints } => {
+                if let Some(found) = self.recursive_reference(name, alias.as_ref()) {
+                    return found;
+                }
                 if name.schema.is_none()
                     && let Some(index) = self.find_cte(&name.name.value)
                 {
@@ -87,11 +91,7 @@ impl Binder<'_> {
                 }
                 self.named(name, alias.as_ref(), hints)
             }
-            ast::TableRef::Variable { name, alias } => {
-                let table = self.table_variable(name)?.def.clone();
-                let (get, scope) = self.get(table, alias.as_ref(), &[])?;
-                Ok(Source { rel: Rel::Get(Box::new(get)), tables: vec![scope] })
-            }
+            ast::TableRef::Variable { name, alias } => self.variable_source(name, alias.as_ref()),
             ast::TableRef::Derived { query, alias, columns } => {
                 let bound = self.derived(query, alias.span.line)?;
                 self.expose(bound, alias, columns)
@@ -105,9 +105,38 @@ impl Binder<'_> {
                 self.table_function(name, args, alias.as_ref(), columns)
             }
             ast::TableRef::Join { kind, left, right, on, .. } => self.join(*kind, left, right, on),
+            ast::TableRef::Pivot { .. } | ast::TableRef::Unpivot { .. } => self.turned(item),
         }
     }
 
+    #[inline(never)]
+    fn variable_source(
+        &mut self,
+        name: &ast::Variable,
+        alias: Option<&ast::Ident>,
+    ) -> Result<Source> {
+        let table = self.table_variable(name)?.def.clone();
+        let (get, scope) = self.get(table, alias, &[])?;
+        Ok(Source { rel: Rel::Get(Box::new(get)), tables: vec![scope] })
+    }
+
+    /// PIVOT and UNPIVOT.
+    #[inline(never)]
+    fn turned(&mut self, item: &ast::TableRef) -> Result<Source> {
+        match item {
+            ast::TableRef::Pivot { input, aggregate, column, values, alias } => {
+                let input = self.table_ref(input)?;
+                self.pivot(input, aggregate, column, values, alias)
+            }
+            ast::TableRef::Unpivot { input, value, name, columns, alias } => {
+                let input = self.table_ref(input)?;
+                self.unpivot(input, (value, name), columns, alias)
+            }
+            other => self.table_ref(other),
+        }
+    }
+
+    #[inline(never)]
     fn join(
         &mut self,
         kind: ast::JoinKind,
@@ -124,6 +153,7 @@ impl Binder<'_> {
             self.check_names(&left.tables, &right.tables)?;
             let outer = kind == ast::JoinKind::OuterApply;
             if outer {
+                self.refuse_in_recursion(462)?;
                 make_nullable(&mut right.tables);
             }
             left.tables.extend(right.tables);
@@ -149,6 +179,9 @@ impl Binder<'_> {
                 Some(bound?)
             }
         };
+        if matches!(join_kind, JoinKind::Left | JoinKind::Right | JoinKind::Full) {
+            self.refuse_in_recursion(462)?;
+        }
         if matches!(join_kind, JoinKind::Left | JoinKind::Full) {
             make_nullable(&mut right.tables);
         }
@@ -159,6 +192,7 @@ impl Binder<'_> {
     }
 
     /// A table or system view by name; 208.
+    #[inline(never)]
     pub fn named(
         &mut self,
         name: &ast::ObjectName,
@@ -175,10 +209,12 @@ impl Binder<'_> {
             return Ok(Source { rel: Rel::Get(Box::new(get)), tables: vec![scope] });
         }
         if let Some(table) = self.table(&wanted) {
-            let (get, mut scope) = self.get(table, alias, hints)?;
+            let (mut get, mut scope) = self.get(table, alias, hints)?;
             if alias.is_none() {
                 scope.shown = name.to_string();
             }
+            get.database =
+                self.elsewhere(&wanted).map(Arc::from).filter(|_| !get.table.is_private());
             return Ok(Source { rel: Rel::Get(Box::new(get)), tables: vec![scope] });
         }
         if let Some((text, quoted)) = self.names.view(&wanted) {
@@ -202,6 +238,12 @@ impl Binder<'_> {
             ),
             _ => BindError::invalid_object(name, line),
         }
+    }
+
+    /// The database that a name names, when it is not the current one.
+    pub fn elsewhere<'n>(&self, name: &'n ObjectName) -> Option<&'n str> {
+        let named = name.database.as_deref()?;
+        (!named.is_empty() && !named.eq_ignore_ascii_case(&self.names.database())).then_some(named)
     }
 
     /// Reading of a base table under an alias.
@@ -231,7 +273,7 @@ impl Binder<'_> {
                 })
                 .collect(),
         };
-        Ok((Get { table, columns, locator: None, hints }, scope))
+        Ok((Get { table, database: None, columns, locator: None, hints }, scope))
     }
 
     pub fn system(
@@ -267,6 +309,7 @@ impl Binder<'_> {
         Ok(Source { rel: Rel::System { view, args, columns }, tables: vec![scope] })
     }
 
+    #[inline(never)]
     fn table_function(
         &mut self,
         name: &ast::ObjectName,
@@ -274,6 +317,9 @@ impl Binder<'_> {
         alias: Option<&ast::Ident>,
         columns: &[ast::Ident],
     ) -> Result<Source> {
+        if let Some(source) = self.language_function(name, args, alias, columns)? {
+            return Ok(source);
+        }
         self.touched.set(true);
         let routine = self.names.function(&ObjectName::from(name));
         if let Some(routine) = routine.filter(|r| r.kind != catalog::ModuleKind::ScalarFunction) {
@@ -326,47 +372,64 @@ impl Binder<'_> {
 
     /// A reference to a common table expression: its query bound anew, in the sight it had where it
     /// was written.
+    #[inline(never)]
     pub fn cte(&mut self, index: usize, alias: &ast::Ident) -> Result<Source> {
+        let bound = self.deeper(1, |b| b.cte_query(index))?;
+        let cte = self.ctes[index].cte.clone();
+        self.expose_cte(bound, &cte, alias)
+    }
+
+    #[inline(never)]
+    fn cte_query(&mut self, index: usize) -> Result<Query> {
         let def = self.ctes[index].clone();
         self.unfolded += 1;
         if self.unfolded > UNFOLDED_MAX {
-            return Err(BindError::new(
-                8623,
-                16,
-                self.line,
-                "The query processor ran out of internal resources and could not produce a query \
-                 plan. This is a rare event and only expected for extremely complex queries or \
-                 queries that reference a very large number of tables or partitions. Please \
-                 simplify the query.",
-            ));
+            return Err(self.too_complex());
         }
-        if def.visible <= index && is_recursive(&def.cte) {
-            return Err(BindError::unsupported(
-                format!("recursive common table expression {}", def.cte.name.value),
-                def.cte.name.span.line,
-            ));
-        }
+        let recursive = names_in(&def.cte.query.body, &def.cte.name.value);
         let scopes = self.scopes.split_off(def.scopes.min(self.scopes.len()));
         let hidden = self.ctes.split_off(def.visible);
         let selects = std::mem::take(&mut self.selects);
-        let bound = self.derived(&def.cte.query, def.cte.name.span.line);
+        let around = self.recursion.take();
+        let bound = match recursive {
+            true => self.recursive_cte(&def.cte),
+            false => self.derived(&def.cte.query, def.cte.name.span.line),
+        };
+        self.recursion = around;
         self.selects = selects;
         self.ctes.extend(hidden);
         self.scopes.extend(scopes);
-        let bound = bound?;
+        bound
+    }
+
+    #[cold]
+    fn too_complex(&self) -> BindError {
+        BindError::new(
+            8623,
+            16,
+            self.line,
+            "The query processor ran out of internal resources and could not produce a query plan. \
+             This is a rare event and only expected for extremely complex queries or queries that \
+             reference a very large number of tables or partitions. Please simplify the query.",
+        )
+    }
+
+    /// The query of a common table expression as a table: 8155.
+    #[inline(never)]
+    fn expose_cte(&mut self, bound: Query, cte: &ast::Cte, alias: &ast::Ident) -> Result<Source> {
         for (i, column) in bound.output.iter().enumerate() {
-            if def.cte.columns.is_empty() && column.name.is_none() {
+            if cte.columns.is_empty() && column.name.is_none() {
                 return Err(self.error(
                     8155,
                     format!(
                         "No column name was specified for column {} of '{}'.",
                         i + 1,
-                        def.cte.name.value
+                        cte.name.value
                     ),
                 ));
             }
         }
-        self.expose_as(bound, &alias.value, &def.cte.name.value, &def.cte.columns)
+        self.expose_as(bound, &alias.value, &cte.name.value, &cte.columns)
     }
 
     /// A query in FROM: ORDER BY only with TOP or OFFSET (1033).
@@ -401,6 +464,7 @@ impl Binder<'_> {
     }
 
     /// The output of a query as a table: 8155 to 8159.
+    #[inline(never)]
     pub fn expose_as(
         &mut self,
         bound: Query,
@@ -472,31 +536,8 @@ impl Binder<'_> {
     }
 }
 
-fn make_nullable(tables: &mut [ScopeTable]) {
+pub(crate) fn make_nullable(tables: &mut [ScopeTable]) {
     for column in tables.iter_mut().flat_map(|t| &mut t.columns) {
         column.nullable = true;
     }
-}
-
-/// Does the expression's own query name it?
-fn is_recursive(cte: &ast::Cte) -> bool {
-    fn in_ref(item: &ast::TableRef, name: &str) -> bool {
-        match item {
-            ast::TableRef::Named { name: n, .. } => n.is_bare(name),
-            ast::TableRef::Join { left, right, .. } => in_ref(left, name) || in_ref(right, name),
-            ast::TableRef::Derived { query, .. } => in_body(&query.body, name),
-            _ => false,
-        }
-    }
-    fn in_body(body: &ast::QueryBody, name: &str) -> bool {
-        match body {
-            ast::QueryBody::Select(s) => s.from.iter().any(|item| in_ref(item, name)),
-            ast::QueryBody::SetOperation { left, right, .. } => {
-                in_body(left, name) || in_body(right, name)
-            }
-            ast::QueryBody::Nested(inner) => in_body(inner, name),
-            ast::QueryBody::Values(_) => false,
-        }
-    }
-    in_body(&cte.query.body, &cte.name.value)
 }

@@ -26,14 +26,11 @@ const NUMERIC38: SqlType = SqlType::Decimal { precision: 38, scale: 0 };
 const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
 
 impl Binder<'_> {
-    /// A call: aggregate, window function, rewritten form, or scalar function.
+    /// A call: aggregate, window function, rewritten form, or scalar function. The forms stay out of line, so that calls
+    /// inside calls need little stack.
     pub fn function(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Expr> {
         if f.name.schema.is_some() {
-            if let Some(found) = self.user_function(f, line)? {
-                return Ok(found);
-            }
-            let found = self.xml_method_of_column(f, line)?;
-            return found.ok_or_else(|| self.no_such_function(f, line));
+            return self.qualified_function(f, line);
         }
         let name = f.name.name.value.to_ascii_uppercase();
         if name == "NEXT VALUE FOR" {
@@ -51,10 +48,23 @@ impl Binder<'_> {
         if let Some(func) = aggregate_func(&name) {
             return self.aggregate(f, func, line);
         }
+        if matches!(&*name, "GROUPING" | "GROUPING_ID") {
+            return self.grouping_function(f, line);
+        }
+        self.check_over(f, &name, line)?;
         if let Some(found) = self.special_form(f, &name, line)? {
             return Ok(found);
         }
         self.scalar(f, &name, line)
+    }
+
+    #[inline(never)]
+    fn qualified_function(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Expr> {
+        if let Some(found) = self.user_function(f, line)? {
+            return Ok(found);
+        }
+        let found = self.xml_method_of_column(f, line)?;
+        found.ok_or_else(|| self.no_such_function(f, line))
     }
 
     fn no_such_function(&self, f: &ast::FunctionCall, line: u32) -> BindError {
@@ -83,6 +93,7 @@ impl Binder<'_> {
     }
 
     /// Functions whose arguments are not plain values, or that are other expressions in disguise.
+    #[inline(never)]
     fn special_form(
         &mut self,
         f: &ast::FunctionCall,
@@ -669,6 +680,7 @@ pub(crate) fn aggregate_func(name: &str) -> Option<AggFunc> {
         "STDEVP" => AggFunc::StDevP,
         "VAR" => AggFunc::Var,
         "VARP" => AggFunc::VarP,
+        "STRING_AGG" => AggFunc::StringAgg,
         _ => return None,
     })
 }

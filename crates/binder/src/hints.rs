@@ -34,7 +34,6 @@ pub const ACCEPTED_QUERY_HINTS_WITHOUT_EFFECT: &[&str] = &[
     "LABEL",
     "LOOP JOIN",
     "MAX_GRANT_PERCENT",
-    "MAXRECURSION",
     "MERGE JOIN",
     "MERGE UNION",
     "MIN_GRANT_PERCENT",
@@ -155,6 +154,7 @@ pub(crate) fn maxdop(hints: &[ast::QueryHint]) -> Result<u32, BindError> {
     for hint in hints {
         match (hint.name.as_str(), hint.args.first()) {
             ("MAXDOP", Some(ast::Literal::Int(n))) if *n >= 0 => out = *n as u32,
+            ("MAXRECURSION", Some(ast::Literal::Int(_))) => {}
             (name, _) if ACCEPTED_QUERY_HINTS_WITHOUT_EFFECT.contains(&name) => {}
             (name, _) => {
                 return Err(BindError::new(
@@ -164,6 +164,30 @@ pub(crate) fn maxdop(hints: &[ast::QueryHint]) -> Result<u32, BindError> {
                     format!("Incorrect syntax near '{name}'."),
                 ));
             }
+        }
+    }
+    Ok(out)
+}
+
+/// MAXRECURSION, where it is said; 310 past 32767.
+pub(crate) fn maxrecursion(hints: &[ast::QueryHint]) -> Result<Option<u32>, BindError> {
+    let mut out = None;
+    for hint in hints.iter().filter(|hint| hint.name == "MAXRECURSION") {
+        if let Some(ast::Literal::Int(n)) = hint.args.first() {
+            out = match u32::try_from(*n).ok().filter(|n| *n <= 32_767) {
+                Some(n) => Some(n),
+                None => {
+                    return Err(BindError::new(
+                        310,
+                        15,
+                        hint.span.line,
+                        format!(
+                            "The value {n} specified for the MAXRECURSION option exceeds the \
+                             allowed maximum of 32767."
+                        ),
+                    ));
+                }
+            };
         }
     }
     Ok(out)

@@ -206,9 +206,11 @@ impl Binder<'_> {
         let scopes = std::mem::take(&mut self.scopes);
         let ctes = std::mem::take(&mut self.ctes);
         let selects = std::mem::take(&mut self.selects);
+        let recursion = self.recursion.take();
         let outer = self.params.replace(params);
         let result = f(self);
         self.params = outer;
+        self.recursion = recursion;
         self.scopes = scopes;
         self.ctes = ctes;
         self.selects = selects;

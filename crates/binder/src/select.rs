@@ -8,8 +8,7 @@ use types::SqlType;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::grouping::AggScope;
-use crate::hints;
+use crate::grouping::{AggScope, Groups};
 use crate::ir::*;
 
 /// A select list in progress.
@@ -39,7 +38,7 @@ impl Binder<'_> {
 
     pub fn query_with_assignments(&mut self, query: &ast::Query) -> Result<(Query, Assigned)> {
         let outer_ctes = self.ctes.len();
-        let maxdop = hints::maxdop(&query.option)?;
+        let maxdop = self.query_hints(&query.option)?;
         self.maxdop = self.maxdop.max(maxdop);
         for (i, cte) in query.with.iter().enumerate() {
             let again =
@@ -107,6 +106,7 @@ impl Binder<'_> {
 
     pub fn offset(&mut self, rel: &mut Rel, query: &ast::Query) -> Result<()> {
         let Some(offset) = &query.offset else { return Ok(()) };
+        self.refuse_in_recursion(461)?;
         let offset = self.bigint(offset)?;
         let fetch = query.fetch.as_ref().map(|e| self.bigint(e)).transpose()?;
         let input = Box::new(std::mem::replace(rel, Rel::OneRow));
@@ -122,7 +122,10 @@ impl Binder<'_> {
     /// A subquery of an expression: 1033, and 116 unless only its existence is asked for.
     pub fn subquery(&mut self, query: &ast::Query, exists: bool) -> Result<Query> {
         self.check_order_by(query, query.span.line)?;
-        let bound = self.query(query)?;
+        self.subqueries += 1;
+        let bound = self.query(query);
+        self.subqueries -= 1;
+        let bound = bound?;
         if !exists && bound.output.len() != 1 {
             return Err(BindError::new(
                 116,
@@ -141,6 +144,12 @@ impl Binder<'_> {
         select: &ast::Select,
         query: Option<&ast::Query>,
     ) -> Result<(Query, Assigned)> {
+        if select.distinct {
+            self.refuse_in_recursion(460)?;
+        }
+        if select.top.is_some() {
+            self.refuse_in_recursion(461)?;
+        }
         let source = self.from(&select.from)?;
         let from_columns: HashSet<ColId> =
             source.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.id)).collect();
@@ -166,16 +175,12 @@ impl Binder<'_> {
             let predicate = self.in_clause(Clause::Where, |b| b.condition(filter))?;
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
-        let mut group = Vec::new();
-        for e in &select.group_by {
-            let bound = self.in_clause(Clause::GroupBy, |b| b.expr(e))?;
-            let duplicate = group.iter().any(|(_, g)| *g == bound);
-            if !duplicate {
-                let id = self.new_col();
-                self.note_collation(id, &bound);
-                group.push((id, bound));
-            }
-        }
+        let Groups { group, sets } = self.groups(&select.group_by)?;
+        let state = self.selects.last_mut().expect("pushed by select");
+        state.groups = group.iter().map(|(_, e)| e.clone()).collect();
+        state.mask = sets.as_ref().map(|s| s.mask);
+        state.named = select.windows.clone();
+        self.check_windows(&select.windows)?;
         let mut assigned = Vec::new();
         let mut items = Vec::new();
         self.in_clause(Clause::SelectList, |b| b.items(select, &mut items, &mut assigned))?;
@@ -198,9 +203,15 @@ impl Binder<'_> {
         let state = self.selects.last_mut().expect("pushed by select");
         let aggs = std::mem::take(&mut state.aggs);
         let mut windows = std::mem::take(&mut state.windows);
-        let grouped = !group.is_empty() || !aggs.is_empty() || having.is_some();
+        let grouped = !select.group_by.is_empty() || !aggs.is_empty() || having.is_some();
         if grouped {
-            let agg_of = AggScope { group: &group, from_columns, tables: &self.scopes };
+            self.refuse_in_recursion(467)?;
+            let agg_of = AggScope {
+                group: &group,
+                nullable: sets.is_some(),
+                from_columns,
+                tables: &self.scopes,
+            };
             for item in &mut items {
                 agg_of.rewrite(&mut item.expr, Clause::SelectList, self.line)?;
             }
@@ -229,8 +240,9 @@ impl Binder<'_> {
                     return Err(err);
                 }
             }
-            let scalar = select.group_by.is_empty();
-            rel = Rel::Aggregate { input: Box::new(rel), group, aggs, scalar };
+            // GROUP BY () is the same as none.
+            let scalar = group.is_empty() && sets.is_none();
+            rel = Rel::Aggregate { input: Box::new(rel), group, aggs, scalar, sets };
             if let Some(predicate) = having {
                 rel = Rel::Filter { input: Box::new(rel), predicate };
             }
@@ -304,13 +316,23 @@ impl Binder<'_> {
         if !per_row && let Some((id, _)) = exprs.iter().find(|(_, e)| *e == expr) {
             return *id;
         }
+        // A column of a row further out is produced here under an id of its own.
         let id = match expr.kind {
-            ExprKind::Col(id) => id,
+            ExprKind::Col(id) if !self.is_outer(id) => id,
             _ => self.new_col(),
         };
         self.note_collation(id, &expr);
         exprs.push((id, expr));
         id
+    }
+
+    fn is_outer(&self, id: ColId) -> bool {
+        let around = self.scopes.split_last().map_or(&[][..], |(_, around)| around);
+        let mut columns = around.iter().flat_map(|s| &s.tables).flat_map(|t| &t.columns);
+        let mut params = self.params.iter().flatten();
+        columns.any(|c| c.id == id)
+            || params.any(|(_, e)| e.kind == ExprKind::Col(id))
+            || self.recursion.as_ref().is_some_and(|r| r.has(id))
     }
 
     fn order_and_top(
@@ -330,6 +352,14 @@ impl Binder<'_> {
             rel = Rel::Sort { input: Box::new(rel), keys: sort.clone() };
         }
         if let Some(top) = &select.top {
+            if query.is_some_and(|query| query.offset.is_some()) {
+                return Err(BindError::new(
+                    10741,
+                    15,
+                    self.line,
+                    "A TOP can not be used in the same query or sub-query as a OFFSET.",
+                ));
+            }
             if top.with_ties && sort.is_empty() {
                 return Err(self.error(
                     1062,
@@ -345,13 +375,18 @@ impl Binder<'_> {
         Ok(rel)
     }
 
-    /// TOP over a source; its count sees no columns.
-    pub fn top(&mut self, rel: Rel, top: &ast::Top, sort: Vec<SortKey>) -> Result<Rel> {
+    /// The count of TOP, a bigint or a float; it sees no columns.
+    pub fn top_count(&mut self, top: &ast::Top) -> Result<Expr> {
         let scopes = std::mem::take(&mut self.scopes);
         let count = self.expr(&top.count);
         self.scopes = scopes;
         let ty = if top.percent { SqlType::Float } else { SqlType::BigInt };
-        let count = self.coerce(count?, ty, CastMode::Implicit)?;
+        self.coerce(count?, ty, CastMode::Implicit)
+    }
+
+    /// TOP over a source.
+    pub fn top(&mut self, rel: Rel, top: &ast::Top, sort: Vec<SortKey>) -> Result<Rel> {
+        let count = self.top_count(top)?;
         let ties = top.with_ties.then_some(sort);
         Ok(Rel::Top { input: Box::new(rel), count, percent: top.percent, ties })
     }

@@ -49,8 +49,23 @@ impl Binder<'_> {
         let ast::QueryBody::SetOperation { op, all, left, right } = body else {
             return self.side(body);
         };
-        let mut left = self.side(left)?;
-        let mut right = self.side(right)?;
+        let op = match (op, all) {
+            (ast::SetOperator::Union, true) => SetOp::UnionAll,
+            (ast::SetOperator::Union, false) => {
+                self.refuse_in_recursion(466)?;
+                SetOp::Union
+            }
+            (ast::SetOperator::Except, _) => SetOp::Except,
+            (ast::SetOperator::Intersect, _) => SetOp::Intersect,
+        };
+        let left = self.side(left)?;
+        let right = self.side(right)?;
+        self.combine(op, left, right)
+    }
+
+    /// Two bound queries and an operation: 205, 206.
+    #[inline(never)]
+    pub fn combine(&mut self, op: SetOp, mut left: Query, mut right: Query) -> Result<Query> {
         if left.output.len() != right.output.len() {
             return Err(self.error(
                 205,
@@ -87,12 +102,6 @@ impl Binder<'_> {
                 updatable: false,
             })
             .collect();
-        let op = match (op, all) {
-            (ast::SetOperator::Union, true) => SetOp::UnionAll,
-            (ast::SetOperator::Union, false) => SetOp::Union,
-            (ast::SetOperator::Except, _) => SetOp::Except,
-            (ast::SetOperator::Intersect, _) => SetOp::Intersect,
-        };
         let rel = Rel::SetOp {
             op,
             left: Box::new(left.rel),
@@ -105,7 +114,7 @@ impl Binder<'_> {
     }
 
     /// Brings the output of a query to the given types; the ids that carry it.
-    fn convert_output(&mut self, query: &mut Query, types: &[SqlType]) -> Result<Vec<ColId>> {
+    pub fn convert_output(&mut self, query: &mut Query, types: &[SqlType]) -> Result<Vec<ColId>> {
         if query.output.iter().zip(types).all(|(c, ty)| c.ty == *ty) {
             return Ok(query.output.iter().map(|c| c.id).collect());
         }
@@ -163,7 +172,7 @@ impl Binder<'_> {
 }
 
 /// Is this output the bare constant NULL (which takes the other side's type)?
-fn constant_null(rel: &Rel, id: ColId) -> bool {
+pub(crate) fn constant_null(rel: &Rel, id: ColId) -> bool {
     match rel {
         Rel::Project { exprs, .. } => exprs.iter().any(|(i, e)| *i == id && e.is_null_constant()),
         Rel::Top { input, .. } | Rel::Sort { input, .. } => constant_null(input, id),

@@ -510,6 +510,7 @@ impl<'a> ProgramBinder<'a> {
             S::Insert(insert) => StmtKind::Insert(Box::new(b.insert(insert)?)),
             S::Update(update) => StmtKind::Update(Box::new(b.update(update)?)),
             S::Delete(delete) => StmtKind::Delete(Box::new(b.delete(delete)?)),
+            S::Merge(merge) => StmtKind::Merge(Box::new(b.merge(merge)?)),
             S::Truncate(name) => {
                 let table = b.table(&ObjectName::from(name)).ok_or_else(|| {
                     BindError::new(

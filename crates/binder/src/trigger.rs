@@ -44,6 +44,7 @@ impl Binder<'_> {
     }
 
     /// UPDATE(column) and COLUMNS_UPDATED() in a trigger: 140, 207.
+    #[inline(never)]
     pub fn updated(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
         let Some(inserted) = self.frame.tables.first().filter(|t| &*t.def.name == "inserted")
         else {

@@ -68,11 +68,13 @@ impl Binder<'_> {
         let scopes = std::mem::take(&mut self.scopes);
         let ctes = std::mem::take(&mut self.ctes);
         let selects = std::mem::take(&mut self.selects);
+        let recursion = self.recursion.take();
         let line = view.name.span.line.max(1);
         let bound = self.deeper(QUERY_DEPTH, |b| b.derived(&view.query, line));
         self.scopes = scopes;
         self.ctes = ctes;
         self.selects = selects;
+        self.recursion = recursion;
         bound
     }
 

@@ -168,7 +168,11 @@ pub fn insert_rows<'a>(
 }
 
 /// An identity goes on past a value given explicitly.
-fn note_identity(table: &TableDef, values: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
+pub(crate) fn note_identity(
+    table: &TableDef,
+    values: &[Value],
+    cx: &mut Cx<'_>,
+) -> Result<(), SqlError> {
     let Some(value) = table.identity().and_then(|i| whole(&values[i])) else { return Ok(()) };
     if table.is_private() {
         cx.env.private().note_identity(table.place, value);
@@ -218,7 +222,7 @@ pub fn update<'a>(
             cx.table = Some(&plan.table);
             new.clear();
             new.extend(plan.old.iter().map(|slot| row[*slot as usize].clone()));
-            assign(plan, row, &mut new, cx)?;
+            assign(&plan.set, row, &mut new, cx)?;
             let Value::Binary(locator) = &row[plan.locator as usize] else { continue };
             if cx.is_instead() {
                 count += 1;
@@ -312,7 +316,7 @@ pub fn delete<'a>(
 }
 
 /// The target's columns in a row of the source.
-fn of_target(old: &[u32], row: &[Value]) -> Vec<Value> {
+pub(crate) fn of_target(old: &[u32], row: &[Value]) -> Vec<Value> {
     old.iter().map(|slot| row[*slot as usize].clone()).collect()
 }
 
@@ -325,13 +329,13 @@ fn note_update(old: &[u32], row: &[Value], new: &[Value], cx: &mut Cx<'_>) -> Re
 }
 
 /// SET items in order: columns see the old row, all see the variables as they are by then.
-fn assign(
-    plan: &UpdatePlan,
+pub(crate) fn assign(
+    set: &[UpdateSet],
     row: &[Value],
     new: &mut [Value],
     cx: &mut Cx<'_>,
 ) -> Result<(), SqlError> {
-    for set in &plan.set {
+    for set in set {
         match set {
             UpdateSet::Column { ordinal, value } => new[*ordinal] = eval(value, row, cx)?,
             UpdateSet::Var { var, value } => {
@@ -386,7 +390,7 @@ impl Changes {
 }
 
 /// OUTPUT of a changing statement, to the client or into a table.
-struct Output<'p> {
+pub(crate) struct Output<'p> {
     plan: Option<&'p OutputPlan>,
     width: usize,
     into: Option<TableWriter>,
@@ -395,7 +399,7 @@ struct Output<'p> {
 }
 
 impl<'p> Output<'p> {
-    fn new(
+    pub fn new(
         plan: Option<&'p OutputPlan>,
         table: &TableDef,
         cx: &mut Cx<'_>,
@@ -407,7 +411,7 @@ impl<'p> Output<'p> {
     }
 
     /// For a row of the source whose slots `old` are the target's columns.
-    fn changed(
+    pub fn changed(
         &mut self,
         old: &[u32],
         new: Option<&[Value]>,
@@ -422,7 +426,7 @@ impl<'p> Output<'p> {
         self.row(new, Some(&deleted), source, cx, sink)
     }
 
-    fn row(
+    pub fn row(
         &mut self,
         inserted: Option<&[Value]>,
         deleted: Option<&[Value]>,
@@ -470,7 +474,7 @@ impl<'p> Output<'p> {
     }
 
     /// An OUTPUT without rows is still a result set.
-    fn finish(&mut self, cx: &mut Cx<'_>, sink: &mut dyn ResultSink) -> Result<(), SqlError> {
+    pub fn finish(&mut self, cx: &mut Cx<'_>, sink: &mut dyn ResultSink) -> Result<(), SqlError> {
         if let Some(writer) = &mut self.into {
             writer.finish(cx)?;
         }
@@ -481,7 +485,7 @@ impl<'p> Output<'p> {
     }
 }
 
-fn writer(
+pub(crate) fn writer(
     table: &Arc<TableDef>,
     hints: &TableHints,
     verb: &'static str,

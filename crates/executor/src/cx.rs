@@ -61,6 +61,12 @@ pub trait Environment {
         let _ = object_id;
         None
     }
+    /// A transaction in another database, begun, for reading a table there; an error that asks for a new plan when the
+    /// table is no longer what the plan knows. 911, 208.
+    fn elsewhere(&mut self, database: &str, table: &TableDef) -> Result<engine::Txn, SqlError> {
+        let _ = table;
+        Err(SqlError::unsupported(format!("reading of another database ({database})")))
+    }
     /// The style of conversions from text to a date that name none: SET DATEFORMAT.
     fn date_style(&self) -> i32 {
         0
@@ -215,6 +221,11 @@ impl<'a> Cx<'a> {
             ));
         }
         Ok(())
+    }
+
+    /// What was counted by [`Cx::hold`] is let go.
+    pub(crate) fn release(&mut self, bytes: usize) {
+        self.held_bytes = self.held_bytes.saturating_sub(bytes);
     }
 }
 

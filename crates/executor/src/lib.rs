@@ -16,6 +16,7 @@ mod change;
 mod foreign;
 mod index;
 mod lob;
+mod merge;
 mod query;
 mod rebuild;
 mod upkeep;
@@ -38,6 +39,7 @@ pub use cx::{CANCELLED, Changed, Cx, Environment, MEMORY_BYTES_MAX, cancelled};
 pub use error::{doomed, from_catalog, from_engine, private_error};
 pub use eval::{eval, holds, satisfies, test};
 pub use lob::column as stored_column;
+pub use merge::{Merged, merge};
 pub use message::{Reach, SqlError, SqlMessage};
 pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,

@@ -6,9 +6,13 @@
 
 mod accumulate;
 mod aggregate;
+mod elsewhere;
+mod frame;
 mod hash;
 mod join;
 mod metered;
+mod recursive;
+mod rowset;
 mod scan;
 mod serialize;
 mod set;
@@ -23,6 +27,7 @@ use planner::{AggStrategy, Node, Op};
 
 pub(crate) use hash::KeyMap;
 pub(crate) use scan::engine_tree;
+pub(crate) use simple::row_count;
 
 /// A running operator.
 pub(crate) trait Operator {
@@ -39,7 +44,10 @@ pub(crate) fn build<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
         Op::OneRow => Box::new(simple::OneRow::default()),
         Op::Empty => Box::new(simple::Empty),
         Op::Values { rows } => Box::new(simple::Values::new(rows, width)),
-        Op::Scan(scan) => Box::new(scan::TableScan::new(scan)),
+        Op::Scan(scan) => match &scan.database {
+            None => Box::new(scan::TableScan::new(scan)),
+            Some(database) => Box::new(elsewhere::Elsewhere::new(scan, database)),
+        },
         Op::System { view, args, columns } => {
             Box::new(simple::SystemRows::new(view, args, columns))
         }
@@ -67,13 +75,20 @@ pub(crate) fn build<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
                 residual.as_ref(),
             ))
         }
-        Op::Aggregate { input, group, aggs, scalar, strategy } => {
+        Op::Recursive { anchor, step, binds, max } => {
+            Box::new(recursive::Recursive::new(build(anchor), build(step), binds, *max, width))
+        }
+        Op::Function { func, args } => Box::new(rowset::Function::new(*func, args, &node.types)),
+        Op::Aggregate { input, group, aggs, scalar, sets, strategy } => {
             let source = build(input);
-            match strategy {
-                AggStrategy::Hash => {
+            match (strategy, sets) {
+                (_, Some(sets)) => {
+                    Box::new(aggregate::SetsAggregate::new(source, group, aggs, sets))
+                }
+                (AggStrategy::Hash, None) => {
                     Box::new(aggregate::HashAggregate::new(source, group, aggs, *scalar))
                 }
-                AggStrategy::Stream => {
+                (AggStrategy::Stream, None) => {
                     Box::new(aggregate::StreamAggregate::new(source, group, aggs, *scalar))
                 }
             }

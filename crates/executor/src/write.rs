@@ -164,7 +164,12 @@ impl TableWriter {
         let full = std::mem::take(&mut upkeep.full);
         let values: &[Value] = if upkeep.makes { &full } else { values };
         let result = (|| {
-            let nulls = if verb == "MOVE" { "UPDATE" } else { verb };
+            let nulls = match verb {
+                "MOVE" => "UPDATE",
+                "MERGE" if old.is_some() => "UPDATE",
+                "MERGE" => "INSERT",
+                verb => verb,
+            };
             check_nulls(&self.table, values, nulls, cx)?;
             upkeep.check(&self.table, values, verb, cx)?;
             let savepoint = match (upkeep.ignores, cx.txn.as_deref_mut()) {

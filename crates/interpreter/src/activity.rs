@@ -271,6 +271,7 @@ const COMMANDS: &[&str] = &[
     "SECURITY",
     "RECONFIGURE",
     "OTHER",
+    "MERGE",
 ];
 
 /// The name of a command by its number.
@@ -286,6 +287,7 @@ pub(crate) fn command_number(kind: &StmtKind, source: Option<&StatementKind>) ->
         StmtKind::Insert(_) => 2,
         StmtKind::Update(_) => 3,
         StmtKind::Delete(_) => 4,
+        StmtKind::Merge(_) => 24,
         StmtKind::Begin { .. } => 5,
         StmtKind::Commit { .. } => 6,
         StmtKind::Rollback { .. } => 7,
@@ -309,6 +311,7 @@ pub(crate) fn command_number(kind: &StmtKind, source: Option<&StatementKind>) ->
             Some(StatementKind::Insert(_)) => 2,
             Some(StatementKind::Update(_)) => 3,
             Some(StatementKind::Delete(_)) => 4,
+            Some(StatementKind::Merge(_)) => 24,
             _ => 23,
         },
         _ => 23,

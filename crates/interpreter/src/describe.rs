@@ -426,6 +426,10 @@ impl Vm<'_> {
                 }
             }
             StmtKind::Delete(delete) => walk(&delete.query.rel, &mut look),
+            StmtKind::Merge(merge) => {
+                walk(&merge.query.rel, &mut look);
+                merge.for_each_expr(&mut look);
+            }
             StmtKind::Exec(exec) => {
                 let ProcRef::Name(name) = &exec.procedure else { return Ok(()) };
                 let Some(definition) = self.find_procedure(name) else { return Ok(()) };

@@ -180,6 +180,51 @@ impl Environment for SessionEnvironment<'_> {
         self.state.database.catalog.table_by_id(self.state.definitions(), object_id)
     }
 
+    fn elsewhere(&mut self, database: &str, table: &TableDef) -> Result<engine::Txn, SqlError> {
+        let Some(other) = self.host.database(database) else {
+            return Err(self.host.why_closed(database).unwrap_or_else(|| {
+                SqlError::new(
+                    911,
+                    16,
+                    format!(
+                        "Database '{database}' does not exist. Make sure that the name is entered \
+                         correctly."
+                    ),
+                )
+            }));
+        };
+        // What anyone else may do over there is not known to this session.
+        if !self.state.identity.access().is_sysadmin() {
+            let name = self.state.login_name();
+            return Err(SqlError::new(
+                916,
+                14,
+                format!(
+                    "The server principal \"{name}\" is not able to access the database \"{}\" under \
+                     the current security context.",
+                    other.name
+                ),
+            ));
+        }
+        let known = other.catalog.table_by_id(None, table.object_id);
+        if !known.is_some_and(|known| std::ptr::eq(&*known, table)) {
+            let name = format!("{database}.{}.{}", table.schema, table.name);
+            let mut error = SqlError::new(208, 16, format!("Invalid object name '{name}'."));
+            error.stale = true;
+            return Err(error);
+        }
+        let options = &self.state.options;
+        let mut txn = other.engine.txn(engine::TxnOptions {
+            isolation: options.isolation,
+            too_late_for_snapshot: false,
+            lock_timeout_ms: options.lock_timeout_ms,
+            deadlock_priority: options.deadlock_priority,
+        });
+        txn.begin();
+        txn.begin_statement();
+        Ok(txn)
+    }
+
     fn view_rows(
         &mut self,
         view: &SystemView,

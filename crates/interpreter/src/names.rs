@@ -42,9 +42,14 @@ impl Names for SessionNames<'_> {
             let found = self.state.transaction.private.find(&name.name).filter(|_| tempdb);
             return found.cloned();
         }
-        // A transaction works in one database: tables of others cannot be reached yet.
         if !self.is_current(name) {
-            return None;
+            // A session's own definitions are in its own database.
+            let other = self.host.borrow_mut().database(name.database.as_deref()?)?;
+            let schema = name.schema.as_deref().filter(|schema| !schema.is_empty());
+            return match other.catalog.object(None, schema, &name.name)? {
+                ObjectRef::Table(table) => Some(table),
+                ObjectRef::Procedure(_) => None,
+            };
         }
         match self.state.find_object(name.schema.as_deref(), &name.name)? {
             ObjectRef::Table(table) => Some(table),

@@ -313,6 +313,19 @@ fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
                 of_rel(&definition.query.rel, needs);
             }
         }
+        StmtKind::Merge(merge) => {
+            for clause in &merge.clauses {
+                let permission = match &clause.action {
+                    binder::ir::MergeAction::Insert(_) => Permission::Insert,
+                    binder::ir::MergeAction::Update(_) => Permission::Update,
+                    binder::ir::MergeAction::Delete => Permission::Delete,
+                };
+                needs.push(Need::Table(permission, &merge.table));
+            }
+            of_rel(&merge.query.rel, needs);
+            merge.for_each_expr(&mut |expr| of_expr(expr, needs));
+            of_output(merge.output.as_ref(), &merge.table, needs);
+        }
         StmtKind::SetVars(sets) => sets.iter().for_each(|(_, expr)| of_expr(expr, needs)),
         StmtKind::Return(Some(expr)) | StmtKind::Print(expr) => of_expr(expr, needs),
         StmtKind::Exec(exec) => {
@@ -419,6 +432,8 @@ enum Source<'a> {
 
 fn sources<'a>(rel: &'a Rel, f: &mut dyn FnMut(Source<'a>)) {
     match rel {
+        // What is in another database is asked about where it is opened.
+        Rel::Get(get) if get.database.is_some() => {}
         Rel::Get(get) => f(Source::Table(&get.table, get.locator)),
         Rel::System { view, .. } => f(Source::View(view)),
         _ => rel.inputs().into_iter().for_each(|input| sources(input, f)),

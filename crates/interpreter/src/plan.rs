@@ -9,7 +9,7 @@ use crate::plan_cache::SessionPlan;
 use crate::point::FastPoint;
 use binder::ir::{self, StmtKind, VarId};
 use engine::InsertHint;
-use planner::{DeletePlan, ExprPlan, InsertPlan, SelectPlan, UpdatePlan};
+use planner::{DeletePlan, ExprPlan, InsertPlan, MergePlan, SelectPlan, UpdatePlan};
 
 /// A version of everything a name can mean in a session: database, committed and own uncommitted definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,7 @@ pub(crate) enum Body {
     Insert(InsertPlan, InsertHint),
     Update(UpdatePlan),
     Delete(DeletePlan),
+    Merge(MergePlan),
     SetVars(Vec<(VarId, ExprPlan)>),
     /// Run from the IR itself.
     Other(StmtKind),
@@ -106,6 +107,7 @@ fn planned_otherwise(kind: &StmtKind) -> Body {
     match kind {
         StmtKind::Update(update) => Body::Update(planner::plan_update(update)),
         StmtKind::Delete(delete) => Body::Delete(planner::plan_delete(delete)),
+        StmtKind::Merge(merge) => Body::Merge(planner::plan_merge(merge)),
         StmtKind::SetVars(sets) => {
             Body::SetVars(sets.iter().map(|(v, e)| (*v, planner::plan_expr(e))).collect())
         }

@@ -67,6 +67,7 @@ impl FastPoint {
             || scan.locator
             || scan.table.is_private()
             || scan.for_update
+            || scan.database.is_some()
             || hinted;
         if parts.is_empty() || !range.is_point(parts.len()) || special {
             return None;

@@ -300,10 +300,27 @@ impl Vm<'_> {
             StmtKind::Insert(insert) => &insert.output,
             StmtKind::Update(update) => &update.output,
             StmtKind::Delete(delete) => &delete.output,
+            StmtKind::Merge(merge) => &merge.output,
             _ => return Ok(None),
         };
         let told = output.as_ref().filter(|output| output.into.is_none());
         Ok(told.map(|output| output.columns.iter().map(|(column, _)| column.clone()).collect()))
+    }
+
+    /// 544 unless IDENTITY_INSERT is ON for the table.
+    fn check_identity_insert(&self, table: &catalog::TableDef) -> Result<(), SqlError> {
+        if self.state.identity_insert == Some(table.object_id) {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            544,
+            16,
+            format!(
+                "Cannot insert explicit value for identity column in table '{}' when \
+                 IDENTITY_INSERT is set to OFF.",
+                table.name
+            ),
+        ))
     }
 
     pub(crate) fn settle(&mut self, outcome: Outcome) {
@@ -501,18 +518,8 @@ impl Vm<'_> {
                 }
             },
             Body::Insert(insert, hint) => {
-                let identity_insert = self.state.identity_insert == Some(insert.table.object_id);
-                if insert.explicit_identity && !identity_insert {
-                    return Err(SqlError::new(
-                        544,
-                        16,
-                        format!(
-                            "Cannot insert explicit value for identity column in table '{}' when \
-                             IDENTITY_INSERT is set to OFF.",
-                            insert.table.name
-                        ),
-                    )
-                    .into());
+                if insert.explicit_identity {
+                    self.check_identity_insert(&insert.table)?;
                 }
                 if let Some(fires) = insert.fires.clone() {
                     let table = &insert.table;
@@ -584,6 +591,19 @@ impl Vm<'_> {
                 })?;
                 Ok(Outcome::Rows(Command::Delete, rows))
             }
+            Body::Merge(merge) => {
+                if merge.explicit_identity {
+                    self.check_identity_insert(&merge.table)?;
+                }
+                if !merge.fires.is_empty() {
+                    let rows = self.merge_with_triggers(merge, frame, guarded)?;
+                    return Ok(Outcome::Rows(Command::Merge, rows));
+                }
+                let rows = self.in_statement(frame, |cx, sink| {
+                    executor::merge(merge, None, &mut cx.reborrow(), sink)
+                })?;
+                Ok(Outcome::Rows(Command::Merge, rows))
+            }
             Body::SetVars(sets) => {
                 for (var, plan) in sets {
                     frame[var.0 as usize] = self.evaluate(plan, frame)?;
@@ -619,7 +639,11 @@ fn opens_transaction(body: &Body) -> bool {
 
 fn writes(body: &Body) -> bool {
     match body {
-        Body::FastInsert(_) | Body::Insert(..) | Body::Update(_) | Body::Delete(_) => true,
+        Body::FastInsert(_)
+        | Body::Insert(..)
+        | Body::Update(_)
+        | Body::Delete(_)
+        | Body::Merge(_) => true,
         Body::Select(select) => matches!(select.target, SelectTarget::Into { .. }),
         Body::Other(kind) => matches!(kind, StmtKind::Ddl(_) | StmtKind::Truncate { .. }),
         Body::FastPoint(_) | Body::SetVars(_) => false,

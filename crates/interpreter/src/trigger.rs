@@ -83,6 +83,48 @@ impl Vm<'_> {
         result
     }
 
+    /// Runs a MERGE with its triggers: those of each action see what that action did.
+    pub fn merge_with_triggers(
+        &mut self,
+        merge: &planner::MergePlan,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<u64, Halted> {
+        let running = self.state.triggers.last().map(|t| t.object_id);
+        let own = self.state.transaction.count == 0;
+        if own {
+            self.state.transaction.begin(None, &self.state.options);
+        }
+        let mut merged = executor::Merged::default();
+        let result = self.in_statement(frame, |cx, sink| {
+            executor::merge(merge, Some(&mut merged), &mut cx.reborrow(), sink)
+        });
+        let result = result.map_err(Halted::from).and_then(|rows| {
+            for fires in &merge.fires {
+                let changed = match fires.event {
+                    Event::Insert => &merged.inserted,
+                    Event::Update => &merged.updated,
+                    Event::Delete => &merged.deleted,
+                };
+                let set = merge.set_columns();
+                let updated = updated_bits(fires.event, merge.table.columns.len(), &set);
+                for id in fires.after.iter().filter(|id| running != Some(**id)) {
+                    self.state.rowcount = rows as i64;
+                    self.fire(*id, &merge.table, changed, updated.clone(), guarded)?;
+                }
+            }
+            Ok(rows)
+        });
+        if own && self.state.transaction.count > 0 {
+            let state = &mut *self.state;
+            match &result {
+                Ok(_) => state.transaction.commit(&state.database, None)?,
+                Err(_) => state.transaction.rollback_all()?,
+            }
+        }
+        result
+    }
+
     /// Runs one trigger over the changed rows.
     fn fire(
         &mut self,

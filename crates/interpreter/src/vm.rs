@@ -289,12 +289,15 @@ impl Vm<'_> {
                 let statement = &code.statements[index as usize];
                 let bound = matches!(
                     statement.kind,
-                    StmtKind::Insert(_) | StmtKind::Update(_) | StmtKind::Delete(_)
+                    StmtKind::Insert(_)
+                        | StmtKind::Update(_)
+                        | StmtKind::Delete(_)
+                        | StmtKind::Merge(_)
                 );
                 bound
                     || statement.source.as_deref().is_some_and(|source| {
-                        use syntax::ast::StatementKind::{Delete, Insert, Update};
-                        matches!(source.kind, Insert(_) | Update(_) | Delete(_))
+                        use syntax::ast::StatementKind::{Delete, Insert, Merge, Update};
+                        matches!(source.kind, Insert(_) | Update(_) | Delete(_) | Merge(_))
                     })
             }
             _ => false,

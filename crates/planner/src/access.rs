@@ -68,6 +68,7 @@ impl Lowering {
         let predicate = all_of(in_scan).map(|p| self.expr(p, &cols));
         let scan = Scan {
             table: get.table,
+            database: get.database,
             index,
             covering,
             columns,

@@ -37,18 +37,21 @@ pub(crate) fn column_types(rel: &Rel) -> Vec<(ColId, SqlType)> {
             .map(|(i, id)| (*id, rows.first().map_or(SqlType::Int, |row| row[i].ty)))
             .collect(),
         Rel::Project { exprs, .. } => exprs.iter().map(|(id, e)| (*id, e.ty)).collect(),
-        Rel::Aggregate { group, aggs, .. } => group
+        Rel::Aggregate { group, aggs, sets, .. } => group
             .iter()
             .map(|(id, e)| (*id, e.ty))
             .chain(aggs.iter().map(|a| (a.out, a.ty)))
+            .chain(sets.as_ref().map(|s| (s.mask, SqlType::BigInt)))
             .collect(),
+        Rel::Function { columns, .. } => columns.clone(),
         Rel::Window { input, windows } => {
             let mut out = column_types(input);
             out.extend(windows.iter().map(|w| (w.out, w.ty)));
             out
         }
         Rel::Serialize { out, .. } => vec![(*out, SqlType::NVarChar(types::Len::Max))],
-        Rel::SetOp { left, left_columns, columns, .. } => {
+        Rel::SetOp { left, left_columns, columns, .. }
+        | Rel::Recursive { anchor: left, anchor_columns: left_columns, columns, .. } => {
             let types = column_types(left);
             columns
                 .iter()
@@ -128,7 +131,7 @@ fn collect_constants(rel: &Rel, known: &mut Vec<(ColId, Expr)>) {
         Rel::Join { kind: JoinKind::Full, .. } => {}
         Rel::Apply { outer: true, left, .. } => collect_constants(left, known),
         // The sides of a set operation carry their columns by id: leave them be.
-        Rel::SetOp { .. } => {}
+        Rel::SetOp { .. } | Rel::Recursive { .. } => {}
         _ => rel.inputs().into_iter().for_each(|input| collect_constants(input, known)),
     }
 }

@@ -1,6 +1,7 @@
 //! Groupings and window functions.
 
 use binder::ir::*;
+use types::SqlType;
 
 use crate::columns::*;
 use crate::fold::fold;
@@ -14,6 +15,7 @@ impl Lowering {
         mut group: Vec<(ColId, Expr)>,
         mut aggs: Vec<Aggregate>,
         scalar: bool,
+        sets: Option<GroupingSets>,
         preds: Vec<Expr>,
         needed: &Needed,
     ) -> Lowered {
@@ -23,6 +25,7 @@ impl Lowering {
             let mut ids = Vec::new();
             pred.columns(&mut ids);
             let on_groups = !scalar
+                && sets.is_none()
                 && !aggs.iter().any(|a| ids.contains(&a.out))
                 && ids.iter().any(|id| group.iter().any(|(g, _)| g == id));
             if on_groups {
@@ -39,13 +42,10 @@ impl Lowering {
         for (_, e) in &mut group {
             fold(e);
         }
-        for e in aggs.iter_mut().filter_map(|a| a.arg.as_mut()) {
-            fold(e);
-        }
-        let below = with_exprs(
-            &Needed::new(),
-            group.iter().map(|(_, e)| e).chain(aggs.iter().filter_map(|a| a.arg.as_ref())),
-        );
+        aggs.iter_mut().for_each(|agg| agg.for_each_arg_mut(&mut fold));
+        let mut read: Vec<&Expr> = group.iter().map(|(_, e)| e).collect();
+        aggs.iter().for_each(|agg| agg.for_each_arg(&mut |e| read.push(e)));
+        let below = with_exprs(&Needed::new(), read.into_iter());
         let input = self.rel(input, below_preds, &below);
         let group_cols: Vec<ColId> = group
             .iter()
@@ -66,11 +66,18 @@ impl Lowering {
                 .collect();
             sorted.len() == free.len() && free.iter().all(|id| sorted.contains(id))
         };
-        let strategy =
-            if group.is_empty() || grouped_order { AggStrategy::Stream } else { AggStrategy::Hash };
-        let cols: Vec<ColId> =
+        let strategy = match sets.is_none() && (group.is_empty() || grouped_order) {
+            true => AggStrategy::Stream,
+            false => AggStrategy::Hash,
+        };
+        let mut cols: Vec<ColId> =
             group.iter().map(|(id, _)| *id).chain(aggs.iter().map(|a| a.out)).collect();
-        let types = group.iter().map(|(_, e)| e.ty).chain(aggs.iter().map(|a| a.ty)).collect();
+        let mut types: Vec<SqlType> =
+            group.iter().map(|(_, e)| e.ty).chain(aggs.iter().map(|a| a.ty)).collect();
+        if let Some(sets) = &sets {
+            cols.push(sets.mask);
+            types.push(SqlType::BigInt);
+        }
         let rows = if group.is_empty() { 1.0 } else { (input.node.rows / 10.0).max(1.0) };
         let group: Vec<Expr> = group.into_iter().map(|(_, e)| self.expr(e, &input.cols)).collect();
         let aggs = aggs
@@ -79,10 +86,19 @@ impl Lowering {
                 func: a.func,
                 distinct: a.distinct,
                 arg: a.arg.map(|e| self.expr(e, &input.cols)),
+                joining: a.joining.map(|j| {
+                    let order = j
+                        .order
+                        .into_iter()
+                        .map(|k| SortKey { expr: self.expr(k.expr, &input.cols), desc: k.desc });
+                    let order = order.collect();
+                    Box::new(Joining { separator: self.expr(j.separator, &[]), order })
+                }),
                 ty: a.ty,
             })
             .collect();
-        let op = Op::Aggregate { input: Box::new(input.node), group, aggs, scalar, strategy };
+        let sets = sets.map(|s| s.sets);
+        let op = Op::Aggregate { input: Box::new(input.node), group, aggs, scalar, sets, strategy };
         let lowered = plain(Node { op, types, rows }, cols);
         self.filter(lowered, above)
     }
@@ -149,7 +165,7 @@ impl Lowering {
                     let taken = std::mem::replace(e, Expr::int(0));
                     *e = self.expr(taken, &lowered.cols);
                 });
-                funcs.push(WindowCall { func, ty: w.ty });
+                funcs.push(WindowCall { func, frame: w.frame, ty: w.ty });
                 outs.push((w.out, w.ty));
             }
             let Lowered { node, mut cols, order: kept, fixed } = lowered;
@@ -163,5 +179,45 @@ impl Lowering {
             lowered = Lowered { node: Node { op, types, rows }, cols, order: kept, fixed };
         }
         self.filter(lowered, preds)
+    }
+
+    /// A recursion: the step is planned like a query correlated with the row that it goes on from.
+    #[inline(never)]
+    pub fn recursive(&mut self, rel: Rel, preds: Vec<Expr>) -> Lowered {
+        let Rel::Recursive { anchor, anchor_columns, step, step_columns, iteration, columns, max } =
+            rel
+        else {
+            stdx::fatal!("planner: no recursion");
+        };
+        let needed: Needed = anchor_columns.iter().copied().collect();
+        let anchor = self.rel(*anchor, Vec::new(), &needed);
+        let anchor = self.shape(anchor, &anchor_columns);
+        self.boundaries.push(Boundary { cols: iteration.clone(), params: Vec::new() });
+        let needed: Needed = step_columns.iter().copied().collect();
+        let step = self.rel(*step, Vec::new(), &needed);
+        let step = self.shape(step, &step_columns);
+        let boundary = self.boundaries.pop().expect("pushed above");
+        let binds = binds(&boundary, &iteration);
+        let types = anchor.node.types.clone();
+        let rows = anchor.node.rows * 10.0;
+        let op =
+            Op::Recursive { anchor: Box::new(anchor.node), step: Box::new(step.node), binds, max };
+        self.filter(plain(Node { op, types, rows }, columns), preds)
+    }
+
+    /// The rows of a table-valued function of the language.
+    #[inline(never)]
+    pub fn function(&mut self, rel: Rel, preds: Vec<Expr>) -> Lowered {
+        let Rel::Function { func, mut args, columns } = rel else {
+            stdx::fatal!("planner: no function");
+        };
+        for arg in &mut args {
+            fold(arg);
+        }
+        let args = args.into_iter().map(|e| self.expr(e, &[])).collect();
+        let types = columns.iter().map(|(_, ty)| *ty).collect();
+        let node = Node { op: Op::Function { func, args }, types, rows: 50.0 };
+        let cols = columns.into_iter().map(|(id, _)| id).collect();
+        self.filter(plain(node, cols), preds)
     }
 }

@@ -26,4 +26,6 @@ pub mod show;
 mod statement;
 
 pub use plan::*;
-pub use statement::{plan_delete, plan_expr, plan_insert, plan_query, plan_select, plan_update};
+pub use statement::{
+    plan_delete, plan_expr, plan_insert, plan_merge, plan_query, plan_select, plan_update,
+};

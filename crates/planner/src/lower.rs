@@ -84,9 +84,11 @@ impl Lowering {
             Rel::Project { input, exprs } => self.project(*input, exprs, preds, needed),
             Rel::Join { .. } => self.join(rel, preds, needed),
             Rel::Apply { outer, left, right } => self.apply(outer, *left, *right, preds, needed),
-            Rel::Aggregate { input, group, aggs, scalar } => {
-                self.aggregate(*input, group, aggs, scalar, preds, needed)
+            Rel::Aggregate { input, group, aggs, scalar, sets } => {
+                self.aggregate(*input, group, aggs, scalar, sets, preds, needed)
             }
+            Rel::Recursive { .. } => self.recursive(rel, preds),
+            Rel::Function { .. } => self.function(rel, preds),
             Rel::Window { input, windows } => self.window(*input, windows, preds, needed),
             Rel::Sort { input, keys } => {
                 let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
@@ -338,7 +340,8 @@ impl Lowering {
         exprs.retain(|(id, _)| wanted.contains(id));
         let below = with_exprs(&Needed::new(), exprs.iter().map(|(_, e)| e));
         let input = self.rel(input, below_preds, &below);
-        let passes = exprs.iter().all(|(id, e)| e.kind == ExprKind::Col(*id));
+        let passes =
+            exprs.iter().all(|(id, e)| e.kind == ExprKind::Col(*id) && input.cols.contains(id));
         if passes {
             return self.filter(input, above);
         }

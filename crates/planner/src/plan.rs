@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use binder::ObjectName;
 use binder::ir::{
-    AggFunc, Expr, Fires, OutputColumn, ParamId, SerializeSpec, SetOp, SortKey, SystemView,
-    TableHints, UpdateSet, VarId, WindowFunc,
+    AggFunc, Expr, Fires, Joining, MergeAction, MergeClause, OutputColumn, ParamId, SerializeSpec,
+    SetOp, SortKey, SystemView, TableFunc, TableHints, UpdateSet, VarId, WindowFrame, WindowFunc,
 };
 use catalog::TableDef;
 use types::SqlType;
@@ -98,13 +98,28 @@ pub enum Op {
         /// Over left row ++ right row.
         residual: Option<Expr>,
     },
-    /// Slots: the group's keys, then the aggregates. `scalar`: one row even for no input.
+    /// Slots: the group's keys, then the aggregates, then with `sets` their mask. `scalar`: one row even for no input.
     Aggregate {
         input: Box<Node>,
         group: Vec<Expr>,
         aggs: Vec<Agg>,
         scalar: bool,
+        /// See [`binder::ir::GroupingSets`]; hash only.
+        sets: Option<Vec<u64>>,
         strategy: AggStrategy,
+    },
+    /// The anchor's rows, and for each row so found those of the step, to whose parameters that row is bound first.
+    Recursive {
+        anchor: Box<Node>,
+        step: Box<Node>,
+        binds: Vec<(ParamId, Expr)>,
+        /// Levels below the anchor after which it fails (530); 0: none.
+        max: u32,
+    },
+    /// A table-valued function; its rows have as many slots as `types`.
+    Function {
+        func: TableFunc,
+        args: Vec<Expr>,
     },
     Sort {
         input: Box<Node>,
@@ -197,9 +212,13 @@ impl Node {
     /// Its inputs, in the order in which plans show them.
     pub fn inputs(&self) -> Vec<&Node> {
         match &self.op {
-            Op::OneRow | Op::Empty | Op::Values { .. } | Op::Scan(_) | Op::System { .. } => {
-                Vec::new()
-            }
+            Op::OneRow
+            | Op::Empty
+            | Op::Values { .. }
+            | Op::Scan(_)
+            | Op::System { .. }
+            | Op::Function { .. } => Vec::new(),
+            Op::Recursive { anchor, step, .. } => vec![anchor, step],
             Op::Filter { input, .. }
             | Op::Project { input, .. }
             | Op::Aggregate { input, .. }
@@ -220,9 +239,13 @@ impl Node {
 
     fn inputs_mut(&mut self) -> Vec<&mut Node> {
         match &mut self.op {
-            Op::OneRow | Op::Empty | Op::Values { .. } | Op::Scan(_) | Op::System { .. } => {
-                Vec::new()
-            }
+            Op::OneRow
+            | Op::Empty
+            | Op::Values { .. }
+            | Op::Scan(_)
+            | Op::System { .. }
+            | Op::Function { .. } => Vec::new(),
+            Op::Recursive { anchor, step, .. } => vec![anchor, step],
             Op::Filter { input, .. }
             | Op::Project { input, .. }
             | Op::Aggregate { input, .. }
@@ -292,6 +315,8 @@ impl Plan {
 #[derive(Debug, Clone)]
 pub struct Scan {
     pub table: Arc<TableDef>,
+    /// Another database than the session's.
+    pub database: Option<Arc<str>>,
     /// The secondary index by which rows are found, by its place in the table's list; none: the table itself.
     pub index: Option<usize>,
     /// The index's entries have all columns that are read: no row is looked up.
@@ -357,12 +382,15 @@ pub struct Agg {
     pub distinct: bool,
     /// None: COUNT(*).
     pub arg: Option<Expr>,
+    /// Of STRING_AGG.
+    pub joining: Option<Box<Joining>>,
     pub ty: SqlType,
 }
 
 #[derive(Debug, Clone)]
 pub struct WindowCall {
     pub func: WindowFunc,
+    pub frame: Option<WindowFrame>,
     pub ty: SqlType,
 }
 
@@ -430,6 +458,44 @@ pub struct DeletePlan {
     pub old: Vec<u32>,
     pub output: Option<OutputPlan>,
     pub fires: Option<Arc<Fires>>,
+}
+
+/// MERGE: the plan's rows carry the target's locator (or NULL) and old columns, and the source's marker.
+#[derive(Debug, Clone)]
+pub struct MergePlan {
+    pub table: Arc<TableDef>,
+    pub hints: TableHints,
+    pub source: Plan,
+    pub locator: u32,
+    /// Slot that is NULL where there is no source row.
+    pub present: u32,
+    pub old: Vec<u32>,
+    /// Rows that are changed at most.
+    pub top: Option<Expr>,
+    /// Expressions read the root's slots.
+    pub clauses: Vec<MergeClause>,
+    pub explicit_identity: bool,
+    /// The source row that it reads has one more slot: the action's name.
+    pub output: Option<OutputPlan>,
+    pub fires: Vec<Arc<Fires>>,
+}
+
+impl MergePlan {
+    /// Ordinals of the columns that its UPDATE sets.
+    pub fn set_columns(&self) -> Vec<usize> {
+        let mut out = Vec::new();
+        for clause in &self.clauses {
+            if let MergeAction::Update(items) = &clause.action {
+                out.extend(items.iter().filter_map(|item| match item {
+                    UpdateSet::Column { ordinal, .. } | UpdateSet::Both { ordinal, .. } => {
+                        Some(*ordinal)
+                    }
+                    UpdateSet::Var { .. } => None,
+                }));
+            }
+        }
+        out
+    }
 }
 
 /// OUTPUT. Expressions read a row made of: the inserted (new) columns of the table, its deleted

@@ -91,8 +91,11 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
             }
             inputs.extend([&**left, &**right]);
         }
-        Op::Aggregate { input, group, aggs, strategy, .. } => {
+        Op::Aggregate { input, group, aggs, strategy, sets, .. } => {
             write!(f, "Aggregate {strategy:?} [{}]", List(group))?;
+            if let Some(sets) = sets {
+                write!(f, " {} sets", sets.len())?;
+            }
             for a in aggs {
                 write!(f, " {}({}", a.func, if a.distinct { "DISTINCT " } else { "" })?;
                 match &a.arg {
@@ -102,6 +105,12 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
             }
             inputs.push(input);
         }
+        Op::Recursive { anchor, step, binds, .. } => {
+            f.write_str("Recursive")?;
+            bindings(f, binds)?;
+            inputs.extend([&**anchor, &**step]);
+        }
+        Op::Function { func, args } => write!(f, "{func:?}({})", List(args))?,
         Op::Sort { input, keys } => {
             write!(f, "Sort {}", List(keys))?;
             inputs.push(input);
@@ -175,14 +184,22 @@ fn window_name(func: &WindowFunc) -> String {
         WindowFunc::Aggregate { func, arg: None } => format!("{func}(*)"),
         WindowFunc::Lag { arg, .. } => format!("LAG({arg})"),
         WindowFunc::Lead { arg, .. } => format!("LEAD({arg})"),
-        WindowFunc::FirstValue(e) => format!("FIRST_VALUE({e})"),
-        WindowFunc::LastValue(e) => format!("LAST_VALUE({e})"),
+        WindowFunc::FirstValue { arg, .. } => format!("FIRST_VALUE({arg})"),
+        WindowFunc::LastValue { arg, .. } => format!("LAST_VALUE({arg})"),
+        WindowFunc::PercentRank => "PERCENT_RANK".into(),
+        WindowFunc::CumeDist => "CUME_DIST".into(),
+        WindowFunc::PercentileCont { at, .. } => format!("PERCENTILE_CONT({at})"),
+        WindowFunc::PercentileDisc { at, .. } => format!("PERCENTILE_DISC({at})"),
     }
 }
 
 fn scan(f: &mut fmt::Formatter<'_>, s: &Scan) -> fmt::Result {
     let word = if s.range.is_some() { "Seek" } else { "Scan" };
-    write!(f, "{word} {}", s.table.name)?;
+    write!(f, "{word} ")?;
+    if let Some(database) = &s.database {
+        write!(f, "{database}.{}.", s.table.schema)?;
+    }
+    write!(f, "{}", s.table.name)?;
     if let Some(at) = s.index {
         write!(f, ".{}", s.table.indexes[at].name)?;
     }

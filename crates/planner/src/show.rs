@@ -394,6 +394,27 @@ impl<'a> Show<'a> {
                 };
                 (step, slots)
             }
+            Op::Function { func, args } => {
+                let args = self.scalars(args, &[]);
+                let arguments = vec![format!("OBJECT:([{func:?}]({args}))")];
+                let slots = (0..node.types.len()).map(|_| self.next_expr()).collect();
+                let what = "Table-valued function";
+                (step(what, what, arguments, cost::read(rows, 100.0), Vec::new()), slots)
+            }
+            Op::Recursive { anchor, step: below, .. } => {
+                let (anchor, slots) = self.node(anchor, executions);
+                let (below, _) = self.node(below, rows);
+                let cost = Cost::cpu(cost::pass(rows));
+                let both = step(
+                    "Concatenation",
+                    "Concatenation",
+                    Vec::new(),
+                    Cost::cpu(cost::pass(rows)),
+                    vec![anchor, below],
+                );
+                let with = vec!["WITH STACK".to_owned()];
+                (step("Index Spool", "Lazy Spool", with, cost, vec![both]), slots)
+            }
             Op::Filter { input, predicate } => {
                 let (input, slots) = self.node(input, executions);
                 let text = self.scalar(predicate, &slots);
@@ -614,7 +635,7 @@ impl<'a> Show<'a> {
     }
 
     fn aggregation(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
-        let Op::Aggregate { input, group, aggs, strategy, .. } = &node.op else {
+        let Op::Aggregate { input, group, aggs, strategy, sets, .. } = &node.op else {
             stdx::fatal!("no aggregate");
         };
         let (input, below) = self.node(input, executions);
@@ -626,6 +647,9 @@ impl<'a> Show<'a> {
             let name = self.next_expr();
             slots.push(name.clone());
             defines.push((name, text));
+        }
+        if sets.is_some() {
+            slots.push(self.next_expr());
         }
         let (physical, word, cost) = match strategy {
             AggStrategy::Stream => {

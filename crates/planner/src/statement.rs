@@ -128,32 +128,11 @@ fn planned(lowering: &mut Lowering, query: &Query) -> Planned {
 
 pub fn plan_update(update: &ir::Update) -> UpdatePlan {
     let mut lowering = Lowering::default();
-    let values = update.set.iter().map(|s| match s {
-        ir::UpdateSet::Column { value, .. }
-        | ir::UpdateSet::Var { value, .. }
-        | ir::UpdateSet::Both { value, .. } => value,
-    });
+    let values = update.set.iter().map(ir::UpdateSet::value);
     let mut needed = with_exprs(&Needed::new(), values);
     needed.extend(change_columns(update.locator, &update.old, update.output.as_ref()));
     let (root, cols) = plan(&mut lowering, &update.query, &needed);
-    let set = update
-        .set
-        .iter()
-        .map(|s| match s {
-            ir::UpdateSet::Column { ordinal, value } => ir::UpdateSet::Column {
-                ordinal: *ordinal,
-                value: over(&mut lowering, value, &cols),
-            },
-            ir::UpdateSet::Var { var, value } => {
-                ir::UpdateSet::Var { var: *var, value: over(&mut lowering, value, &cols) }
-            }
-            ir::UpdateSet::Both { var, ordinal, value } => ir::UpdateSet::Both {
-                var: *var,
-                ordinal: *ordinal,
-                value: over(&mut lowering, value, &cols),
-            },
-        })
-        .collect();
+    let set = set_over(&mut lowering, &update.set, &cols);
     let output = update.output.as_ref().map(|o| output_plan(o, update.old.len(), &cols));
     UpdatePlan {
         table: update.table.clone(),
@@ -164,6 +143,64 @@ pub fn plan_update(update: &ir::Update) -> UpdatePlan {
         set,
         output,
         fires: update.fires.clone(),
+    }
+}
+
+/// The items of SET over the slots of `cols`.
+fn set_over(lowering: &mut Lowering, set: &[ir::UpdateSet], cols: &[ColId]) -> Vec<ir::UpdateSet> {
+    let mut out = set.to_vec();
+    for item in &mut out {
+        let (ir::UpdateSet::Column { value, .. }
+        | ir::UpdateSet::Var { value, .. }
+        | ir::UpdateSet::Both { value, .. }) = item;
+        *value = over(lowering, value, cols);
+    }
+    out
+}
+
+pub fn plan_merge(merge: &ir::Merge) -> MergePlan {
+    let mut lowering = Lowering::default();
+    let mut exprs = Vec::new();
+    merge.for_each_expr(&mut |e| exprs.push(e));
+    let mut needed = with_exprs(&Needed::new(), exprs.into_iter());
+    needed.extend(change_columns(merge.locator, &merge.old, merge.output.as_ref()));
+    needed.insert(merge.present);
+    needed.remove(&merge.action);
+    let (root, mut cols) = plan(&mut lowering, &merge.query, &needed);
+    let clauses = merge
+        .clauses
+        .iter()
+        .map(|clause| ir::MergeClause {
+            when: clause.when,
+            condition: clause.condition.as_ref().map(|e| over(&mut lowering, e, &cols)),
+            action: match &clause.action {
+                ir::MergeAction::Update(set) => {
+                    ir::MergeAction::Update(set_over(&mut lowering, set, &cols))
+                }
+                ir::MergeAction::Delete => ir::MergeAction::Delete,
+                ir::MergeAction::Insert(row) => ir::MergeAction::Insert(
+                    row.iter().map(|e| over(&mut lowering, e, &cols)).collect(),
+                ),
+            },
+        })
+        .collect();
+    let top = merge.top.as_ref().map(|e| over(&mut lowering, e, &[]));
+    let (locator, present) = (slot(&cols, merge.locator), slot(&cols, merge.present));
+    let old = merge.old.iter().map(|id| slot(&cols, *id)).collect();
+    cols.push(merge.action);
+    let output = merge.output.as_ref().map(|o| output_plan(o, merge.old.len(), &cols));
+    MergePlan {
+        table: merge.table.clone(),
+        hints: merge.hints,
+        source: finish(lowering, root, &merge.query),
+        locator,
+        present,
+        old,
+        top,
+        clauses,
+        explicit_identity: merge.explicit_identity,
+        output,
+        fires: merge.fires.clone(),
     }
 }
 

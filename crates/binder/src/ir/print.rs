@@ -94,6 +94,7 @@ impl fmt::Display for AggFunc {
             AggFunc::Var => "VAR",
             AggFunc::VarP => "VARP",
             AggFunc::ChecksumAgg => "CHECKSUM_AGG",
+            AggFunc::StringAgg => "STRING_AGG",
         })
     }
 }

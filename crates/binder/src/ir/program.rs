@@ -147,6 +147,7 @@ pub enum StmtKind {
     Insert(Box<Insert>),
     Update(Box<Update>),
     Delete(Box<Delete>),
+    Merge(Box<Merge>),
     Truncate {
         table: Arc<TableDef>,
     },
@@ -302,6 +303,81 @@ pub struct Delete {
     pub old: Vec<ColId>,
     pub output: Option<Output>,
     pub fires: Option<Arc<Fires>>,
+}
+
+/// `MERGE`: `query` yields pairs of source and target rows, and rows of one side alone as far as a
+/// clause asks for them.
+#[derive(Debug, Clone)]
+pub struct Merge {
+    pub table: Arc<TableDef>,
+    pub hints: TableHints,
+    pub query: Query,
+    /// NULL: no target row.
+    pub locator: ColId,
+    /// NULL: no source row.
+    pub present: ColId,
+    /// What OUTPUT knows as `$action`: INSERT, UPDATE or DELETE.
+    pub action: ColId,
+    /// Ids of the target's columns in `query`, by ordinal.
+    pub old: Vec<ColId>,
+    /// TOP: so many rows are changed at most; those that no clause wants do not count.
+    pub top: Option<Expr>,
+    /// The first that concerns a row and whose condition holds is carried out.
+    pub clauses: Vec<MergeClause>,
+    /// Some INSERT names the identity column: allowed under SET IDENTITY_INSERT only (544).
+    pub explicit_identity: bool,
+    pub output: Option<Output>,
+    /// Triggers, by action; AFTER alone.
+    pub fires: Vec<Arc<Fires>>,
+}
+
+#[derive(Debug, Clone)]
+pub struct MergeClause {
+    pub when: MergeWhen,
+    pub condition: Option<Expr>,
+    pub action: MergeAction,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergeWhen {
+    Matched,
+    /// In the source alone.
+    NotMatched,
+    /// In the target alone.
+    NotMatchedBySource,
+}
+
+#[derive(Debug, Clone)]
+pub enum MergeAction {
+    Update(Vec<UpdateSet>),
+    Delete,
+    /// One expression per column of the table, as in [`InsertSource::Values`].
+    Insert(Vec<Expr>),
+}
+
+impl Merge {
+    /// The expressions of conditions and actions.
+    pub fn for_each_expr<'m>(&'m self, f: &mut dyn FnMut(&'m Expr)) {
+        self.top.iter().for_each(&mut *f);
+        for clause in &self.clauses {
+            clause.condition.iter().for_each(&mut *f);
+            match &clause.action {
+                MergeAction::Update(set) => set.iter().for_each(|s| f(s.value())),
+                MergeAction::Delete => {}
+                MergeAction::Insert(row) => row.iter().for_each(&mut *f),
+            }
+        }
+    }
+}
+
+impl UpdateSet {
+    pub fn value(&self) -> &Expr {
+        match self {
+            UpdateSet::Column { value, .. }
+            | UpdateSet::Var { value, .. }
+            | UpdateSet::Both { value, .. } => value,
+        }
+    }
 }
 
 /// An OUTPUT clause. The expressions read `inserted` and `deleted` through the ids given here (by

@@ -71,12 +71,32 @@ pub enum Rel {
         left: Box<Rel>,
         right: Box<Rel>,
     },
-    /// With no group and no GROUP BY clause (`scalar`), yields one row even for no input.
+    /// With no group and no GROUP BY clause (`scalar`), yields one row even for no input. With `sets`
+    /// every row counts once for each of them.
     Aggregate {
         input: Box<Rel>,
         group: Vec<(ColId, Expr)>,
         aggs: Vec<Aggregate>,
         scalar: bool,
+        sets: Option<GroupingSets>,
+    },
+    /// A recursive common table expression: the anchor's rows, and for each row so found those of
+    /// the step, which reads that row's columns under the ids of `iteration`. Columns agree in number and type.
+    Recursive {
+        anchor: Box<Rel>,
+        anchor_columns: Vec<ColId>,
+        step: Box<Rel>,
+        step_columns: Vec<ColId>,
+        iteration: Vec<ColId>,
+        columns: Vec<ColId>,
+        /// Levels below the anchor after which the statement fails (530); 0: none.
+        max: u32,
+    },
+    /// A table-valued function that needs nothing but its arguments.
+    Function {
+        func: TableFunc,
+        args: Vec<Expr>,
+        columns: Vec<(ColId, SqlType)>,
     },
     /// Adds a column per window function.
     Window {
@@ -126,6 +146,8 @@ pub enum Rel {
 #[derive(Debug, Clone)]
 pub struct Get {
     pub table: Arc<TableDef>,
+    /// Another database than the session's, which the name has named.
+    pub database: Option<Arc<str>>,
     pub columns: Vec<ColId>,
     /// The row's storage key as varbinary, asked for by UPDATE and DELETE.
     pub locator: Option<ColId>,
@@ -182,6 +204,33 @@ pub enum SetOp {
     Intersect,
 }
 
+/// Table-valued functions of the language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TableFunc {
+    /// STRING_SPLIT(text, separator): the pieces, and their numbers from 1.
+    StringSplit,
+    /// GENERATE_SERIES(start, stop, step).
+    GenerateSeries,
+}
+
+/// GROUPING SETS, ROLLUP, CUBE.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupingSets {
+    /// Bit i of a set: it groups by expression i; the columns of the others are NULL.
+    pub sets: Vec<u64>,
+    /// A bigint column: bit i is set in rows of the sets that do not group by expression i.
+    pub mask: ColId,
+}
+
+/// STRING_AGG's second argument and WITHIN GROUP.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Joining {
+    /// Reads no row.
+    pub separator: Expr,
+    /// Empty: rows as they come.
+    pub order: Vec<SortKey>,
+}
+
 /// One aggregate of a grouping. `arg` is None for COUNT(*).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aggregate {
@@ -189,6 +238,8 @@ pub struct Aggregate {
     pub func: AggFunc,
     pub distinct: bool,
     pub arg: Option<Expr>,
+    /// Of STRING_AGG alone.
+    pub joining: Option<Box<Joining>>,
     /// Result type: SUM and AVG of int are int, of bigint bigint, of decimal decimal(38, s) ...
     pub ty: SqlType,
 }
@@ -207,6 +258,7 @@ pub enum AggFunc {
     VarP,
     /// XOR of ints, under CHECKSUM_AGG.
     ChecksumAgg,
+    StringAgg,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -216,7 +268,28 @@ pub struct Window {
     pub partition: Vec<Expr>,
     /// Empty, or only constants, when the order is of no importance (`ORDER BY (SELECT NULL)`).
     pub order: Vec<SortKey>,
+    /// None where the function has none; the default is spelled out.
+    pub frame: Option<WindowFrame>,
     pub ty: SqlType,
+}
+
+/// The rows around the present one that a window function sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WindowFrame {
+    /// RANGE: CURRENT ROW stands for all its peers. ROWS otherwise.
+    pub range: bool,
+    pub start: FrameBound,
+    pub end: FrameBound,
+}
+
+/// One end of a frame, in the order in which they lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrameBound {
+    UnboundedPreceding,
+    Preceding(u64),
+    CurrentRow,
+    Following(u64),
+    UnboundedFollowing,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -225,7 +298,18 @@ pub enum WindowFunc {
     Rank,
     DenseRank,
     NTile(Expr),
-    /// Over the whole partition (no ORDER BY), or the running default frame with ORDER BY.
+    PercentRank,
+    CumeDist,
+    /// `at` is a float from 0 to 1; `arg` is also the order.
+    PercentileCont {
+        at: Expr,
+        arg: Expr,
+    },
+    PercentileDisc {
+        at: Expr,
+        arg: Expr,
+    },
+    /// Over the frame.
     Aggregate {
         func: AggFunc,
         arg: Option<Expr>,
@@ -234,14 +318,22 @@ pub enum WindowFunc {
         arg: Expr,
         offset: Option<Expr>,
         default: Option<Expr>,
+        ignore_nulls: bool,
     },
     Lead {
         arg: Expr,
         offset: Option<Expr>,
         default: Option<Expr>,
+        ignore_nulls: bool,
     },
-    FirstValue(Expr),
-    LastValue(Expr),
+    FirstValue {
+        arg: Expr,
+        ignore_nulls: bool,
+    },
+    LastValue {
+        arg: Expr,
+        ignore_nulls: bool,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! Walks over expressions and relational trees, so that no rewrite lists the variants again.
 
 use super::expr::{ColId, Expr, ExprKind, SubqueryKind};
-use super::query::{Rel, SortKey, WindowFunc};
+use super::query::{Aggregate, Rel, SortKey, WindowFunc};
 
 impl Expr {
     /// Calls `f` on each direct operand. A subquery's operand is its needle; its query is not
@@ -165,14 +165,42 @@ fn keys_mut(keys: &mut [SortKey], f: &mut dyn FnMut(&mut Expr)) {
     keys.iter_mut().for_each(|k| f(&mut k.expr));
 }
 
+impl Aggregate {
+    pub fn for_each_arg<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        self.arg.iter().for_each(&mut *f);
+        if let Some(joining) = &self.joining {
+            f(&joining.separator);
+            keys(&joining.order, f);
+        }
+    }
+
+    pub fn for_each_arg_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        self.arg.iter_mut().for_each(&mut *f);
+        if let Some(joining) = &mut self.joining {
+            f(&mut joining.separator);
+            keys_mut(&mut joining.order, f);
+        }
+    }
+}
+
 impl WindowFunc {
     pub fn for_each_arg<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         match self {
-            WindowFunc::RowNumber | WindowFunc::Rank | WindowFunc::DenseRank => {}
-            WindowFunc::NTile(e) | WindowFunc::FirstValue(e) | WindowFunc::LastValue(e) => f(e),
+            WindowFunc::RowNumber
+            | WindowFunc::Rank
+            | WindowFunc::DenseRank
+            | WindowFunc::PercentRank
+            | WindowFunc::CumeDist => {}
+            WindowFunc::NTile(arg)
+            | WindowFunc::FirstValue { arg, .. }
+            | WindowFunc::LastValue { arg, .. } => f(arg),
+            WindowFunc::PercentileCont { at, arg } | WindowFunc::PercentileDisc { at, arg } => {
+                f(at);
+                f(arg);
+            }
             WindowFunc::Aggregate { arg, .. } => arg.iter().for_each(f),
-            WindowFunc::Lag { arg, offset, default }
-            | WindowFunc::Lead { arg, offset, default } => {
+            WindowFunc::Lag { arg, offset, default, .. }
+            | WindowFunc::Lead { arg, offset, default, .. } => {
                 f(arg);
                 offset.iter().for_each(&mut *f);
                 default.iter().for_each(f);
@@ -182,11 +210,21 @@ impl WindowFunc {
 
     pub fn for_each_arg_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         match self {
-            WindowFunc::RowNumber | WindowFunc::Rank | WindowFunc::DenseRank => {}
-            WindowFunc::NTile(e) | WindowFunc::FirstValue(e) | WindowFunc::LastValue(e) => f(e),
+            WindowFunc::RowNumber
+            | WindowFunc::Rank
+            | WindowFunc::DenseRank
+            | WindowFunc::PercentRank
+            | WindowFunc::CumeDist => {}
+            WindowFunc::NTile(arg)
+            | WindowFunc::FirstValue { arg, .. }
+            | WindowFunc::LastValue { arg, .. } => f(arg),
+            WindowFunc::PercentileCont { at, arg } | WindowFunc::PercentileDisc { at, arg } => {
+                f(at);
+                f(arg);
+            }
             WindowFunc::Aggregate { arg, .. } => arg.iter_mut().for_each(f),
-            WindowFunc::Lag { arg, offset, default }
-            | WindowFunc::Lead { arg, offset, default } => {
+            WindowFunc::Lag { arg, offset, default, .. }
+            | WindowFunc::Lead { arg, offset, default, .. } => {
                 f(arg);
                 offset.iter_mut().for_each(&mut *f);
                 default.iter_mut().for_each(f);
@@ -199,7 +237,12 @@ impl Rel {
     /// The inputs, left to right.
     pub fn inputs(&self) -> Vec<&Rel> {
         match self {
-            Rel::OneRow | Rel::Get(_) | Rel::System { .. } | Rel::Values { .. } => Vec::new(),
+            Rel::OneRow
+            | Rel::Get(_)
+            | Rel::System { .. }
+            | Rel::Values { .. }
+            | Rel::Function { .. } => Vec::new(),
+            Rel::Recursive { anchor, step, .. } => vec![anchor, step],
             Rel::Filter { input, .. }
             | Rel::Project { input, .. }
             | Rel::Aggregate { input, .. }
@@ -217,7 +260,12 @@ impl Rel {
 
     pub fn inputs_mut(&mut self) -> Vec<&mut Rel> {
         match self {
-            Rel::OneRow | Rel::Get(_) | Rel::System { .. } | Rel::Values { .. } => Vec::new(),
+            Rel::OneRow
+            | Rel::Get(_)
+            | Rel::System { .. }
+            | Rel::Values { .. }
+            | Rel::Function { .. } => Vec::new(),
+            Rel::Recursive { anchor, step, .. } => vec![anchor, step],
             Rel::Filter { input, .. }
             | Rel::Project { input, .. }
             | Rel::Aggregate { input, .. }
@@ -240,8 +288,9 @@ impl Rel {
             | Rel::Get(_)
             | Rel::Distinct { .. }
             | Rel::Serialize { .. }
-            | Rel::SetOp { .. } => {}
-            Rel::System { args, .. } => args.iter().for_each(f),
+            | Rel::SetOp { .. }
+            | Rel::Recursive { .. } => {}
+            Rel::System { args, .. } | Rel::Function { args, .. } => args.iter().for_each(f),
             Rel::Values { rows, .. } => rows.iter().flatten().for_each(f),
             Rel::Filter { predicate, .. } => f(predicate),
             Rel::Project { exprs, .. } => exprs.iter().for_each(|(_, e)| f(e)),
@@ -249,7 +298,7 @@ impl Rel {
             Rel::Apply { .. } => {}
             Rel::Aggregate { group, aggs, .. } => {
                 group.iter().for_each(|(_, e)| f(e));
-                aggs.iter().for_each(|a| a.arg.iter().for_each(&mut *f));
+                aggs.iter().for_each(|a| a.for_each_arg(f));
             }
             Rel::Window { windows, .. } => {
                 for w in windows {
@@ -278,8 +327,9 @@ impl Rel {
             | Rel::Get(_)
             | Rel::Distinct { .. }
             | Rel::Serialize { .. }
-            | Rel::SetOp { .. } => {}
-            Rel::System { args, .. } => args.iter_mut().for_each(f),
+            | Rel::SetOp { .. }
+            | Rel::Recursive { .. } => {}
+            Rel::System { args, .. } | Rel::Function { args, .. } => args.iter_mut().for_each(f),
             Rel::Values { rows, .. } => rows.iter_mut().flatten().for_each(f),
             Rel::Filter { predicate, .. } => f(predicate),
             Rel::Project { exprs, .. } => exprs.iter_mut().for_each(|(_, e)| f(e)),
@@ -287,7 +337,7 @@ impl Rel {
             Rel::Apply { .. } => {}
             Rel::Aggregate { group, aggs, .. } => {
                 group.iter_mut().for_each(|(_, e)| f(e));
-                aggs.iter_mut().for_each(|a| a.arg.iter_mut().for_each(&mut *f));
+                aggs.iter_mut().for_each(|a| a.for_each_arg_mut(f));
             }
             Rel::Window { windows, .. } => {
                 for w in windows {
@@ -337,9 +387,14 @@ impl Rel {
                 columns.extend(right.columns());
                 columns
             }
-            Rel::Aggregate { group, aggs, .. } => {
-                group.iter().map(|(id, _)| *id).chain(aggs.iter().map(|a| a.out)).collect()
+            Rel::Aggregate { group, aggs, sets, .. } => {
+                let mut columns: Vec<ColId> = group.iter().map(|(id, _)| *id).collect();
+                columns.extend(aggs.iter().map(|a| a.out));
+                columns.extend(sets.as_ref().map(|s| s.mask));
+                columns
             }
+            Rel::Recursive { columns, .. } => columns.clone(),
+            Rel::Function { columns, .. } => columns.iter().map(|(id, _)| *id).collect(),
             Rel::Window { input, windows } => {
                 let mut columns = input.columns();
                 columns.extend(windows.iter().map(|w| w.out));

@@ -7,7 +7,7 @@ use super::hash::KeyEncoder;
 use crate::message::SqlError;
 use binder::ir::AggFunc;
 use std::collections::HashSet;
-use types::{Decimal, SqlType, TypeError, Value, compare, convert};
+use types::{Decimal, Len, SqlType, TypeError, Value, compare, convert};
 
 /// What an aggregate computes.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +41,11 @@ enum State {
     Extreme(Value),
     /// The XOR of the values; None before the first.
     Checksum(Option<i32>),
+    /// STRING_AGG: the pieces with their places in the order, and what goes between.
+    Joined {
+        pieces: Vec<(Box<[u8]>, Value)>,
+        separator: Value,
+    },
     /// Welford's running mean and squared distance.
     Moments {
         count: i64,
@@ -61,6 +66,7 @@ impl Accumulator {
             AggFunc::StDev | AggFunc::StDevP | AggFunc::Var | AggFunc::VarP => {
                 State::Moments { count: 0, mean: 0.0, squares: 0.0 }
             }
+            AggFunc::StringAgg => State::Joined { pieces: Vec::new(), separator: Value::Null },
         };
         Accumulator { state, seen: spec.distinct.then(HashSet::new) }
     }
@@ -70,6 +76,59 @@ impl Accumulator {
         if let State::Count(n) = &mut self.state {
             *n += 1;
         }
+    }
+
+    /// STRING_AGG takes a piece; `separator` is asked for once.
+    pub fn join(
+        &mut self,
+        value: &Value,
+        key: &[u8],
+        between: impl FnOnce() -> Result<Value, SqlError>,
+    ) -> Result<(), SqlError> {
+        if let (State::Joined { pieces, separator }, false) = (&mut self.state, value.is_null()) {
+            if pieces.is_empty() {
+                *separator = between()?;
+            }
+            pieces.push((key.into(), value.clone()));
+        }
+        Ok(())
+    }
+
+    /// Takes all that another one has taken. Not for DISTINCT.
+    pub fn absorb(&mut self, spec: &Spec, other: &Accumulator) -> Result<(), SqlError> {
+        match (&mut self.state, &other.state) {
+            (State::Count(n), State::Count(more)) => *n += more,
+            (State::Exact { sum, count }, State::Exact { sum: s, count: c }) => {
+                *sum = sum.checked_add(*s).ok_or_else(|| overflow(spec.ty))?;
+                *count += c;
+            }
+            (State::Approximate { sum, count }, State::Approximate { sum: s, count: c }) => {
+                *sum += s;
+                *count += c;
+            }
+            (State::Extreme(_), State::Extreme(best)) => self.add(spec, best)?,
+            (State::Checksum(sum), State::Checksum(Some(more))) => {
+                *sum = Some(sum.unwrap_or(0) ^ more);
+            }
+            (
+                State::Moments { count, mean, squares },
+                State::Moments { count: c, mean: m, squares: s },
+            ) if *c > 0 => {
+                let (n, k) = (*count as f64, *c as f64);
+                let delta = m - *mean;
+                *mean += delta * k / (n + k);
+                *squares += s + delta * delta * n * k / (n + k);
+                *count += c;
+            }
+            (State::Joined { pieces, separator }, State::Joined { pieces: more, separator: s }) => {
+                if pieces.is_empty() {
+                    *separator = s.clone();
+                }
+                pieces.extend_from_slice(more);
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Takes a value.
@@ -113,6 +172,7 @@ impl Accumulator {
                     *best = value.clone();
                 }
             }
+            State::Joined { pieces, .. } => pieces.push((Box::default(), value.clone())),
             State::Moments { count, mean, squares } => {
                 let x = crate::functions::real(value);
                 *count += 1;
@@ -133,6 +193,7 @@ impl Accumulator {
             },
             State::Extreme(value) => Ok(value.clone()),
             State::Checksum(sum) => Ok(Value::from(*sum)),
+            State::Joined { pieces, separator } => joined(spec, pieces, separator),
             State::Exact { count: 0, .. } | State::Approximate { count: 0, .. } => Ok(Value::Null),
             State::Exact { sum, count } => exact(spec, *sum, *count),
             State::Approximate { sum, count } => {
@@ -151,6 +212,41 @@ impl Accumulator {
             }
         }
     }
+}
+
+/// The pieces in their order, with the separator between: 9829.
+fn joined(
+    spec: &Spec,
+    pieces: &[(Box<[u8]>, Value)],
+    separator: &Value,
+) -> Result<Value, SqlError> {
+    if pieces.is_empty() {
+        return Ok(Value::Null);
+    }
+    let mut order: Vec<&(Box<[u8]>, Value)> = pieces.iter().collect();
+    order.sort_by(|a, b| a.0.cmp(&b.0));
+    let between = separator.as_str().unwrap_or_default();
+    let mut text = String::new();
+    for (i, (_, piece)) in order.into_iter().enumerate() {
+        if i > 0 {
+            text.push_str(between);
+        }
+        text.push_str(piece.as_str().unwrap_or_default());
+    }
+    let long = match spec.ty {
+        SqlType::NVarChar(Len::N(n)) => text.encode_utf16().count() > n as usize,
+        SqlType::VarChar(Len::N(n)) => text.chars().count() > n as usize,
+        _ => false,
+    };
+    if long {
+        return Err(SqlError::new(
+            9829,
+            16,
+            "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid \
+             result truncation.",
+        ));
+    }
+    Ok(Value::str(&text))
 }
 
 fn exact(spec: &Spec, sum: i128, count: i64) -> Result<Value, SqlError> {

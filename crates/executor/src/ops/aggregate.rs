@@ -62,11 +62,39 @@ impl<'p> Grouping<'p> {
     ) -> Result<(), SqlError> {
         for ((accumulator, agg), spec) in accumulators.iter_mut().zip(self.aggs).zip(&self.specs) {
             match &agg.arg {
+                Some(arg) if agg.joining.is_some() => self.join(accumulator, agg, arg, row, cx)?,
                 Some(arg) => accumulator.add(spec, &*operand(arg, row, cx)?)?,
                 None => accumulator.add_row(),
             }
         }
         Ok(())
+    }
+
+    /// STRING_AGG takes a row.
+    fn join(
+        &self,
+        accumulator: &mut Accumulator,
+        agg: &Agg,
+        arg: &Expr,
+        row: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let Some(joining) = &agg.joining else { return Ok(()) };
+        let value = eval(arg, row, cx)?;
+        if value.is_null() {
+            return Ok(());
+        }
+        let mut key = Vec::new();
+        if !joining.order.is_empty() {
+            let order = joining.order.iter().map(|k| (k.expr.ty, k.desc));
+            let encoder = KeyEncoder::ordered(order);
+            for (i, sort) in joining.order.iter().enumerate() {
+                let value = operand(&sort.expr, row, cx)?;
+                encoder.push(i, &value, &mut key);
+            }
+        }
+        cx.hold(row_bytes(std::slice::from_ref(&value)) + key.len() + 24)?;
+        accumulator.join(&value, &key, || eval(&joining.separator, &[], cx))
     }
 
     fn emit(
@@ -172,6 +200,136 @@ impl Operator for HashAggregate<'_> {
         self.states.clear();
         self.groups = 0;
         self.built = false;
+        self.at = 0;
+        self.input.rewind(cx)
+    }
+}
+
+/// GROUPING SETS, ROLLUP and CUBE: every row counts once in each set. Groups come out in the order of the expressions, a
+/// total after what it totals.
+pub(super) struct SetsAggregate<'p> {
+    input: Source<'p>,
+    grouping: Grouping<'p>,
+    /// Bit i: the set groups by expression i.
+    sets: &'p [u64],
+    keys: Vec<Value>,
+    states: Vec<Accumulator>,
+    /// Of each group, its set.
+    set_of: Vec<usize>,
+    /// Groups in the order in which they are given.
+    order: Option<Vec<u32>>,
+    at: usize,
+}
+
+impl<'p> SetsAggregate<'p> {
+    pub fn new(input: Source<'p>, group: &'p [Expr], aggs: &'p [Agg], sets: &'p [u64]) -> Self {
+        SetsAggregate {
+            input,
+            grouping: Grouping::new(group, aggs),
+            sets,
+            keys: Vec::new(),
+            states: Vec::new(),
+            set_of: Vec::new(),
+            order: None,
+            at: 0,
+        }
+    }
+
+    /// The group of a row in a set, as bytes that sort: values, a marker past all values where there is none, the set.
+    fn key(&self, set: usize, values: &[Value], key: &mut Vec<u8>) {
+        key.clear();
+        for (i, value) in values.iter().enumerate() {
+            if self.sets[set] >> i & 1 == 1 {
+                key.push(0);
+                self.grouping.encoder.push(i, value, key);
+            } else {
+                key.push(1);
+            }
+        }
+        key.extend_from_slice(&(set as u32).to_be_bytes());
+    }
+
+    fn open(&mut self, set: usize, values: &[Value]) -> usize {
+        for (i, value) in values.iter().enumerate() {
+            let kept = self.sets[set] >> i & 1 == 1;
+            self.keys.push(if kept { value.clone() } else { Value::Null });
+        }
+        self.states.extend(self.grouping.fresh());
+        self.set_of.push(set);
+        self.set_of.len() - 1
+    }
+
+    fn build(&mut self, cx: &mut Cx<'_>) -> Result<Vec<u32>, SqlError> {
+        let mut index: KeyMap<u32> = KeyMap::default();
+        let mut batch = Batch::new();
+        let mut key = Vec::new();
+        let width = self.grouping.group.len();
+        let aggs = self.grouping.aggs.len();
+        let mut values = vec![Value::Null; width];
+        // The set of nothing is there without rows too.
+        for set in (0..self.sets.len()).filter(|set| self.sets[*set] == 0) {
+            self.key(set, &values, &mut key);
+            let group = self.open(set, &values);
+            index.insert(key.as_slice().into(), group as u32);
+        }
+        while self.input.next(cx, &mut batch)? {
+            for row in batch.rows() {
+                for (value, expr) in values.iter_mut().zip(self.grouping.group) {
+                    *value = eval(expr, row, cx)?;
+                }
+                for set in 0..self.sets.len() {
+                    self.key(set, &values, &mut key);
+                    let group = match index.get(&key[..]) {
+                        Some(group) => *group as usize,
+                        None => {
+                            cx.hold(row_bytes(&values) + 2 * key.len() + 64 * (aggs + 1))?;
+                            let group = self.open(set, &values);
+                            index.insert(key.as_slice().into(), group as u32);
+                            group
+                        }
+                    };
+                    let states = &mut self.states[group * aggs..(group + 1) * aggs];
+                    self.grouping.add(states, row, cx)?;
+                }
+            }
+            cx.breathe()?;
+        }
+        let mut order: Vec<(Box<[u8]>, u32)> = index.into_iter().collect();
+        order.sort_unstable();
+        Ok(order.into_iter().map(|(_, group)| group).collect())
+    }
+}
+
+impl Operator for SetsAggregate<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        let order = match self.order.take() {
+            Some(order) => order,
+            None => self.build(cx)?,
+        };
+        let (width, aggs) = (self.grouping.group.len(), self.grouping.aggs.len());
+        out.start(width + aggs + 1);
+        let all = (1u64 << width) - 1;
+        while self.at < order.len() && !out.is_full() {
+            let group = order[self.at] as usize;
+            let mask = all & !self.sets[self.set_of[group]];
+            out.values_mut().extend_from_slice(&self.keys[group * width..(group + 1) * width]);
+            let states = &self.states[group * aggs..(group + 1) * aggs];
+            for (accumulator, spec) in states.iter().zip(&self.grouping.specs) {
+                out.values_mut().push(accumulator.value(spec)?);
+            }
+            out.values_mut().push(Value::BigInt(mask as i64));
+            out.finish_row();
+            self.at += 1;
+        }
+        self.order = Some(order);
+        Ok(!out.is_empty())
+    }
+
+    fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.keys.clear();
+        self.states.clear();
+        self.set_of.clear();
+        self.order = None;
         self.at = 0;
         self.input.rewind(cx)
     }

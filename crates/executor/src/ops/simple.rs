@@ -192,6 +192,20 @@ impl Operator for Project<'_> {
     }
 }
 
+/// The count of a TOP: 1060, 127.
+pub(crate) fn row_count(count: &Value) -> Result<u64, SqlError> {
+    let Some(n) = count.as_i64() else {
+        return Err(SqlError::new(
+            1060,
+            15,
+            "The number of rows provided for a TOP or FETCH clauses row count parameter must be an \
+             integer.",
+        ));
+    };
+    u64::try_from(n)
+        .map_err(|_| SqlError::new(127, 15, "A TOP N or FETCH rowcount value may not be negative."))
+}
+
 /// The first rows: so many, or per cent, perhaps with ties.
 pub(super) struct Top<'p> {
     input: Source<'p>,
@@ -230,16 +244,7 @@ impl<'p> Top<'p> {
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<u64, SqlError> {
         let wanted = eval(self.count, &[], cx)?;
         if !self.percent {
-            let n = wanted.as_i64().unwrap_or(0);
-            if n < 0 {
-                return Err(SqlError::new(
-                    1060,
-                    15,
-                    "The number of rows provided for a TOP or FETCH clauses row count parameter \
-                     must be an integer.",
-                ));
-            }
-            return Ok(n as u64);
+            return row_count(&wanted);
         }
         let percent = match wanted {
             Value::Float(f) => f,
@@ -364,7 +369,14 @@ impl Operator for Offset<'_> {
                     Some(fetch) => eval(fetch, &[], cx)?.as_i64().unwrap_or(-1),
                     None => i64::MAX,
                 };
-                if skip < 0 || left < 0 {
+                if left < 1 {
+                    return Err(SqlError::new(
+                        10744,
+                        15,
+                        "The number of rows provided for a FETCH clause must be greater then zero.",
+                    ));
+                }
+                if skip < 0 {
                     return Err(SqlError::new(
                         10742,
                         15,

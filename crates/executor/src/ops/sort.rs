@@ -5,7 +5,7 @@
 
 use super::Operator;
 use super::hash::KeyEncoder;
-use super::simple::Source;
+use super::simple::{Source, row_count};
 use crate::batch::Batch;
 use crate::cx::{Cx, row_bytes};
 use crate::eval::{eval, operand};
@@ -52,10 +52,9 @@ impl<'p> Sort<'p> {
 
     fn build(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         let limit = match self.count {
-            Some(count) => match eval(count, &[], cx)?.as_i64() {
-                Some(n) if n >= 0 => usize::try_from(n).unwrap_or(usize::MAX),
-                _ => 0,
-            },
+            Some(count) => {
+                usize::try_from(row_count(&eval(count, &[], cx)?)?).unwrap_or(usize::MAX)
+            }
             None => usize::MAX,
         };
         let mut batch = Batch::new();

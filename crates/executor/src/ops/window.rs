@@ -4,15 +4,16 @@
 
 use super::Operator;
 use super::accumulate::{Accumulator, Spec};
+use super::frame::{Peers, Sliding};
 use super::hash::KeyEncoder;
 use super::simple::Source;
 use crate::batch::Batch;
 use crate::cx::{Cx, row_bytes};
 use crate::eval::{eval, operand};
 use crate::message::SqlError;
-use binder::ir::{Expr, SortKey, WindowFunc};
+use binder::ir::{Expr, FrameBound, SortKey, WindowFrame, WindowFunc};
 use planner::WindowCall;
-use types::{SqlType, Value, convert};
+use types::Value;
 
 pub(super) struct Window<'p> {
     input: Source<'p>,
@@ -162,8 +163,9 @@ impl<'p> Window<'p> {
         let count = self.orders.len();
         let input_width = self.width - self.funcs.len();
         let mut columns = Vec::with_capacity(self.funcs.len());
+        let peers = Peers::of(&self.orders);
         for call in self.funcs {
-            columns.push(self.compute(call, input_width, cx)?);
+            columns.push(self.compute(call, input_width, &peers, cx)?);
         }
         self.finished.clear();
         self.finished_at = 0;
@@ -181,6 +183,7 @@ impl<'p> Window<'p> {
         &self,
         call: &WindowCall,
         width: usize,
+        peers: &Peers,
         cx: &mut Cx<'_>,
     ) -> Result<Vec<Value>, SqlError> {
         let count = self.orders.len();
@@ -190,16 +193,23 @@ impl<'p> Window<'p> {
             WindowFunc::RowNumber => {
                 values.extend((1..=count as i64).map(Value::BigInt));
             }
-            WindowFunc::Rank | WindowFunc::DenseRank => {
-                let (mut rank, mut dense) = (1, 1);
+            WindowFunc::Rank => {
+                values.extend((0..count).map(|i| Value::BigInt(peers.first(i) as i64 + 1)));
+            }
+            WindowFunc::DenseRank => {
+                let mut dense = 0;
                 for i in 0..count {
-                    if i > 0 && self.orders[i] != self.orders[i - 1] {
-                        rank = i as i64 + 1;
-                        dense += 1;
-                    }
-                    let number = if call.func == WindowFunc::Rank { rank } else { dense };
-                    values.push(Value::BigInt(number));
+                    dense += i64::from(peers.first(i) == i);
+                    values.push(Value::BigInt(dense));
                 }
+            }
+            WindowFunc::PercentRank => {
+                let others = (count - 1).max(1) as f64;
+                values.extend((0..count).map(|i| Value::Float(peers.first(i) as f64 / others)));
+            }
+            WindowFunc::CumeDist => {
+                let all = count as f64;
+                values.extend((0..count).map(|i| Value::Float((peers.last(i) + 1) as f64 / all)));
             }
             WindowFunc::NTile(groups) => {
                 let groups = eval(groups, &[], cx)?.as_i64().unwrap_or(0);
@@ -218,22 +228,48 @@ impl<'p> Window<'p> {
                     values.push(Value::BigInt(tile + 1));
                 }
             }
-            WindowFunc::Lag { arg, offset, default } => {
-                self.shifted(-1, arg, offset.as_ref(), default.as_ref(), row, cx, &mut values)?;
+            WindowFunc::Lag { arg, offset, default, ignore_nulls }
+            | WindowFunc::Lead { arg, offset, default, ignore_nulls } => {
+                let shift = Shift {
+                    back: matches!(call.func, WindowFunc::Lag { .. }),
+                    offset: offset.as_ref(),
+                    default: default.as_ref(),
+                    ignore_nulls: *ignore_nulls,
+                };
+                let args = arguments(arg, count, row, cx)?;
+                shift.values(&args, row, cx, &mut values)?;
             }
-            WindowFunc::Lead { arg, offset, default } => {
-                self.shifted(1, arg, offset.as_ref(), default.as_ref(), row, cx, &mut values)?;
-            }
-            WindowFunc::FirstValue(arg) => {
-                let first = eval(arg, row(0), cx)?;
-                values.resize(count, first);
-            }
-            WindowFunc::LastValue(arg) => {
-                // The default frame ends with the current row's peers.
+            WindowFunc::FirstValue { arg, ignore_nulls }
+            | WindowFunc::LastValue { arg, ignore_nulls } => {
+                let args = arguments(arg, count, row, cx)?;
+                let first = matches!(call.func, WindowFunc::FirstValue { .. });
+                let frame = call.frame.unwrap_or(WHOLE);
+                let skips = match (*ignore_nulls, first) {
+                    (false, _) => Vec::new(),
+                    (true, true) => next_known(&args),
+                    (true, false) => last_known(&args),
+                };
                 for i in 0..count {
-                    let last = self.last_peer(i);
-                    values.push(eval(arg, row(last), cx)?);
+                    let (start, end) = peers.frame(frame, i);
+                    let at = if first { start } else { end.saturating_sub(1) };
+                    let at = skips.get(at).copied().unwrap_or(at);
+                    let inside = start <= at && at < end;
+                    values.push(if inside { args[at].clone() } else { Value::Null });
                 }
+            }
+            WindowFunc::PercentileCont { at, arg } | WindowFunc::PercentileDisc { at, arg } => {
+                let at = crate::functions::real(&eval(at, &[], cx)?);
+                if !(0.0..=1.0).contains(&at) {
+                    return Err(SqlError::new(
+                        10755,
+                        16,
+                        "The argument of a percentile function must be between 0 and 1.",
+                    ));
+                }
+                let mut known = arguments(arg, count, row, cx)?;
+                known.retain(|value| !value.is_null());
+                let interpolates = matches!(call.func, WindowFunc::PercentileCont { .. });
+                values.resize(count, percentile(&known, at, interpolates));
             }
             WindowFunc::Aggregate { func, arg } => {
                 let spec = Spec {
@@ -242,70 +278,155 @@ impl<'p> Window<'p> {
                     arg: arg.as_ref().map(|a| a.ty),
                     ty: call.ty,
                 };
-                let mut running = Accumulator::new(&spec);
-                let mut taken = 0;
-                for i in 0..count {
-                    let last = if self.order.is_empty() { count - 1 } else { self.last_peer(i) };
-                    while taken <= last {
-                        match arg {
-                            Some(arg) => running.add(&spec, &*operand(arg, row(taken), cx)?)?,
-                            None => running.add_row(),
-                        }
-                        taken += 1;
+                let args = match arg {
+                    Some(arg) => Some(arguments(arg, count, row, cx)?),
+                    None => None,
+                };
+                let frame = call.frame.unwrap_or(WHOLE);
+                if frame.start == FrameBound::UnboundedPreceding {
+                    running(&spec, frame, peers, args.as_deref(), count, &mut values)?;
+                } else {
+                    let mut sliding = Sliding::new(&spec);
+                    for i in 0..count {
+                        let (start, end) = peers.frame(frame, i);
+                        values.push(sliding.value(start, end, args.as_deref())?);
                     }
-                    if i > 0 && self.order.is_empty() {
-                        values.push(values[0].clone());
-                    } else {
-                        values.push(running.value(&spec)?);
-                    }
-                }
-            }
-        }
-        if call.ty == SqlType::Int {
-            for value in &mut values {
-                if let Value::BigInt(n) = value {
-                    *value = convert::cast(&Value::BigInt(*n), SqlType::BigInt, call.ty, 0)?;
                 }
             }
         }
         Ok(values)
     }
+}
 
-    fn last_peer(&self, i: usize) -> usize {
-        if self.order.is_empty() {
-            return self.orders.len() - 1;
+const WHOLE: WindowFrame = WindowFrame {
+    range: false,
+    start: FrameBound::UnboundedPreceding,
+    end: FrameBound::UnboundedFollowing,
+};
+
+/// An argument's value in each row.
+fn arguments<'r>(
+    arg: &Expr,
+    count: usize,
+    row: impl Fn(usize) -> &'r [Value],
+    cx: &mut Cx<'_>,
+) -> Result<Vec<Value>, SqlError> {
+    (0..count).map(|i| eval(arg, row(i), cx)).collect()
+}
+
+/// An aggregate over frames that all begin with the partition.
+fn running(
+    spec: &Spec,
+    frame: WindowFrame,
+    peers: &Peers,
+    args: Option<&[Value]>,
+    count: usize,
+    values: &mut Vec<Value>,
+) -> Result<(), SqlError> {
+    let mut running = Accumulator::new(spec);
+    let mut taken = 0;
+    for i in 0..count {
+        let (_, end) = peers.frame(frame, i);
+        if i > 0 && taken == end {
+            values.push(values[i - 1].clone());
+            continue;
         }
-        let mut last = i;
-        while last + 1 < self.orders.len() && self.orders[last + 1] == self.orders[i] {
-            last += 1;
+        while taken < end {
+            match args {
+                Some(args) => running.add(spec, &args[taken])?,
+                None => running.add_row(),
+            }
+            taken += 1;
+        }
+        values.push(running.value(spec)?);
+    }
+    Ok(())
+}
+
+/// For each row the first one from it on whose value is known; past the end when there is none.
+fn next_known(args: &[Value]) -> Vec<usize> {
+    let mut out = vec![args.len(); args.len()];
+    let mut next = usize::MAX;
+    for i in (0..args.len()).rev() {
+        if !args[i].is_null() {
+            next = i;
+        }
+        out[i] = next;
+    }
+    out
+}
+
+/// For each row the last one up to it whose value is known; past the end when there is none.
+fn last_known(args: &[Value]) -> Vec<usize> {
+    let mut last = usize::MAX;
+    let step = |(i, value): (usize, &Value)| {
+        if !value.is_null() {
+            last = i;
         }
         last
-    }
+    };
+    args.iter().enumerate().map(step).collect()
+}
 
-    #[allow(clippy::too_many_arguments, reason = "LAG and LEAD in one")]
-    fn shifted<'r>(
+/// Of sorted values without NULLs.
+fn percentile(known: &[Value], at: f64, interpolates: bool) -> Value {
+    let Some(most) = known.len().checked_sub(1) else { return Value::Null };
+    if !interpolates {
+        let index = (at * known.len() as f64).ceil() as usize;
+        return known[index.saturating_sub(1).min(most)].clone();
+    }
+    let place = at * most as f64;
+    let (low, high) = (place.floor() as usize, place.ceil() as usize);
+    let (a, b) = (crate::functions::real(&known[low]), crate::functions::real(&known[high]));
+    Value::Float(a + (b - a) * (place - place.floor()))
+}
+
+/// LAG and LEAD.
+struct Shift<'e> {
+    back: bool,
+    offset: Option<&'e Expr>,
+    default: Option<&'e Expr>,
+    ignore_nulls: bool,
+}
+
+impl Shift<'_> {
+    fn values<'r>(
         &self,
-        direction: i64,
-        arg: &Expr,
-        offset: Option<&Expr>,
-        default: Option<&Expr>,
+        args: &[Value],
         row: impl Fn(usize) -> &'r [Value],
         cx: &mut Cx<'_>,
-        values: &mut Vec<Value>,
+        out: &mut Vec<Value>,
     ) -> Result<(), SqlError> {
-        let count = self.orders.len();
-        for i in 0..count {
-            let by = match offset {
+        // Rows that count, and how many of them lie before each row.
+        let counted: Vec<usize> =
+            (0..args.len()).filter(|i| !self.ignore_nulls || !args[*i].is_null()).collect();
+        let mut before = 0;
+        for i in 0..args.len() {
+            let by = match self.offset {
                 Some(offset) => eval(offset, row(i), cx)?.as_i64().unwrap_or(1),
                 None => 1,
             };
-            let from = i as i64 + direction * by;
-            values.push(match usize::try_from(from) {
-                Ok(from) if from < count => eval(arg, row(from), cx)?,
-                _ => match default {
-                    Some(default) => eval(default, row(i), cx)?,
-                    None => Value::Null,
-                },
+            let Ok(by) = usize::try_from(by) else {
+                return Err(SqlError::new(
+                    8730,
+                    16,
+                    "Offset parameter for Lag and Lead functions cannot be a negative value.",
+                ));
+            };
+            let own = counted.get(before) == Some(&i);
+            let found = match (by, self.back) {
+                (0, _) => Some(i),
+                (_, true) => before.checked_sub(by).map(|at| counted[at]),
+                (_, false) => {
+                    let at = (before + usize::from(own)).saturating_add(by - 1);
+                    counted.get(at).copied()
+                }
+            };
+            before += usize::from(own);
+            out.push(match (found, self.default) {
+                (Some(at), _) => args[at].clone(),
+                (None, Some(default)) => eval(default, row(i), cx)?,
+                (None, None) => Value::Null,
             });
         }
         Ok(())

@@ -137,8 +137,20 @@ impl Show<'_> {
             }
             WindowFunc::Lag { arg, .. } => format!("LAG({})", self.scalar(arg, slots)),
             WindowFunc::Lead { arg, .. } => format!("LEAD({})", self.scalar(arg, slots)),
-            WindowFunc::FirstValue(e) => format!("FIRST_VALUE({})", self.scalar(e, slots)),
-            WindowFunc::LastValue(e) => format!("LAST_VALUE({})", self.scalar(e, slots)),
+            WindowFunc::FirstValue { arg, .. } => {
+                format!("FIRST_VALUE({})", self.scalar(arg, slots))
+            }
+            WindowFunc::LastValue { arg, .. } => {
+                format!("LAST_VALUE({})", self.scalar(arg, slots))
+            }
+            WindowFunc::PercentRank => "percent_rank".into(),
+            WindowFunc::CumeDist => "cume_dist".into(),
+            WindowFunc::PercentileCont { at, .. } => {
+                format!("PERCENTILE_CONT({})", self.scalar(at, slots))
+            }
+            WindowFunc::PercentileDisc { at, .. } => {
+                format!("PERCENTILE_DISC({})", self.scalar(at, slots))
+            }
         }
     }
 }

@@ -106,6 +106,15 @@ pub enum ExprKind {
         /// Tested value.
         expr: Box<Expr>,
     },
+    /// `x IS [NOT] DISTINCT FROM y`.
+    IsDistinct {
+        /// IS NOT DISTINCT FROM.
+        negated: bool,
+        /// Left operand.
+        left: Box<Expr>,
+        /// Right operand.
+        right: Box<Expr>,
+    },
     /// `(SELECT ...)` as a value.
     Subquery(Box<Query>),
     /// Simple CASE (with `operand`) or searched CASE.
@@ -277,15 +286,19 @@ pub struct FunctionCall {
     pub star: bool,
     /// `COUNT(DISTINCT x)`.
     pub distinct: bool,
+    /// `IGNORE NULLS` of LAG, LEAD, FIRST_VALUE and LAST_VALUE.
+    pub ignore_nulls: bool,
     /// `OVER (...)`.
     pub over: Option<Over>,
     /// `WITHIN GROUP (ORDER BY ...)` of STRING_AGG; empty when absent.
     pub within_group: Vec<OrderItem>,
 }
 
-/// `OVER (PARTITION BY ... ORDER BY ... ROWS ...)`.
+/// `OVER (PARTITION BY ... ORDER BY ... ROWS ...)`, `OVER w`, `OVER (w ...)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Over {
+    /// The window of the WINDOW clause that this one begins with.
+    pub window: Option<Ident>,
     /// PARTITION BY.
     pub partition_by: Vec<Expr>,
     /// ORDER BY.
@@ -295,7 +308,7 @@ pub struct Over {
 }
 
 /// Window frame.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
     /// RANGE, otherwise ROWS.
     pub range: bool,
@@ -334,6 +347,7 @@ impl Expr {
             | ExprKind::InSubquery { .. }
             | ExprKind::Exists(_)
             | ExprKind::Quantified { .. }
+            | ExprKind::IsDistinct { .. }
             | ExprKind::IsNull { .. } => true,
             _ => false,
         }

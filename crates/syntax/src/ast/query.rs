@@ -1,6 +1,9 @@
 //! Queries: SELECT and what may stand in its clauses.
 
-use super::{AssignOp, Expr, Ident, Literal, ObjectName, Span, TypeName, Variable};
+use super::{
+    AssignOp, ColumnRef, Expr, FunctionCall, Ident, Literal, ObjectName, Over, Span, TypeName,
+    Variable,
+};
 
 /// A query: `[WITH ctes] body [ORDER BY ...] [OFFSET ... FETCH ...] [OPTION (...)]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,12 +131,38 @@ pub struct Select {
     pub from: Vec<TableRef>,
     /// WHERE.
     pub filter: Option<Expr>,
-    /// GROUP BY; GROUPING SETS and the like are refused by the parser.
-    pub group_by: Vec<Expr>,
+    /// GROUP BY: what is grouped is each combination of the items' sets.
+    pub group_by: Vec<GroupItem>,
     /// HAVING.
     pub having: Option<Expr>,
+    /// WINDOW name AS (...).
+    pub windows: Vec<NamedWindow>,
     /// Where.
     pub span: Span,
+}
+
+/// One item of GROUP BY.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GroupItem {
+    /// `a`.
+    Expr(Expr),
+    /// `(a, b)`, `()`: inside GROUPING SETS, ROLLUP and CUBE, and `()` also by itself.
+    Composite(Vec<Expr>),
+    /// ROLLUP (a, (b, c)), or GROUP BY ... WITH ROLLUP.
+    Rollup(Vec<GroupItem>),
+    /// CUBE (a, (b, c)), or GROUP BY ... WITH CUBE.
+    Cube(Vec<GroupItem>),
+    /// GROUPING SETS (a, (b, c), ROLLUP (d), ()).
+    Sets(Vec<GroupItem>),
+}
+
+/// One window of the WINDOW clause.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedWindow {
+    /// Its name.
+    pub name: Ident,
+    /// What it stands for.
+    pub over: Over,
 }
 
 /// INTO of a SELECT.
@@ -224,6 +253,32 @@ pub enum TableRef {
         alias: Option<Ident>,
         /// New column names.
         columns: Vec<Ident>,
+    },
+    /// `source PIVOT (SUM(a) FOR b IN ([x], [y])) AS p`.
+    Pivot {
+        /// What is turned.
+        input: Box<TableRef>,
+        /// The aggregate; its arguments are columns of the source.
+        aggregate: Box<FunctionCall>,
+        /// The column whose values become columns.
+        column: ColumnRef,
+        /// The values, as names of columns.
+        values: Vec<Ident>,
+        /// AS.
+        alias: Ident,
+    },
+    /// `source UNPIVOT (a FOR b IN (x, y)) AS u`.
+    Unpivot {
+        /// What is turned.
+        input: Box<TableRef>,
+        /// The new column that has the values.
+        value: Ident,
+        /// The new column that has the names of the columns.
+        name: Ident,
+        /// The columns that become rows.
+        columns: Vec<ColumnRef>,
+        /// AS.
+        alias: Ident,
     },
     /// Two sources joined.
     Join {

@@ -50,6 +50,8 @@ pub enum StatementKind {
     Update(Box<Update>),
     /// DELETE.
     Delete(Box<Delete>),
+    /// MERGE.
+    Merge(Box<Merge>),
     /// TRUNCATE TABLE.
     Truncate(ObjectName),
 
@@ -420,6 +422,69 @@ pub struct Delete {
     pub current_of: Option<CursorName>,
     /// OPTION (...).
     pub option: Vec<QueryHint>,
+}
+
+/// MERGE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merge {
+    /// WITH before MERGE.
+    pub with: Vec<Cte>,
+    /// TOP (n).
+    pub top: Option<Top>,
+    /// What is changed.
+    pub target: Target,
+    /// AS, of the target.
+    pub alias: Option<Ident>,
+    /// USING.
+    pub source: TableRef,
+    /// ON.
+    pub on: Expr,
+    /// At least one.
+    pub clauses: Vec<MergeClause>,
+    /// OUTPUT.
+    pub output: Option<Output>,
+    /// OPTION (...).
+    pub option: Vec<QueryHint>,
+}
+
+/// One WHEN of MERGE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MergeClause {
+    /// Which rows.
+    pub when: MergeWhen,
+    /// AND.
+    pub condition: Option<Expr>,
+    /// THEN.
+    pub action: MergeAction,
+    /// Where.
+    pub span: Span,
+}
+
+/// Rows that a clause of MERGE concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MergeWhen {
+    /// In both.
+    Matched,
+    /// In the source alone: NOT MATCHED [BY TARGET].
+    NotMatched,
+    /// In the target alone: NOT MATCHED BY SOURCE.
+    NotMatchedBySource,
+}
+
+/// What a clause of MERGE does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MergeAction {
+    /// UPDATE SET.
+    Update(Vec<SetItem>),
+    /// DELETE.
+    Delete,
+    /// INSERT [(columns)] VALUES (...), or DEFAULT VALUES (no values).
+    Insert {
+        /// Named columns; empty when none.
+        columns: Vec<Ident>,
+        /// None: DEFAULT VALUES.
+        values: Option<Vec<InsertValue>>,
+    },
 }
 
 /// OUTPUT items [INTO target [(columns)]].

@@ -248,6 +248,7 @@ fn call(name: Ident, args: Vec<Expr>) -> ExprKind {
         args,
         star: false,
         distinct: false,
+        ignore_nulls: false,
         over: None,
         within_group: Vec::new(),
     }))

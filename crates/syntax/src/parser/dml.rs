@@ -169,7 +169,7 @@ impl Parser<'_> {
         })))
     }
 
-    fn set_item(&mut self) -> ParseResult<SetItem> {
+    pub(super) fn set_item(&mut self) -> ParseResult<SetItem> {
         let start = self.at;
         let mut variable = None;
         let mut column = None;
@@ -248,7 +248,7 @@ impl Parser<'_> {
         Ok(StatementKind::Truncate(table))
     }
 
-    fn target(&mut self) -> ParseResult<Target> {
+    pub(super) fn target(&mut self) -> ParseResult<Target> {
         if self.kind() == TokenKind::Variable {
             return Ok(Target::Variable(self.variable()?));
         }
@@ -265,7 +265,7 @@ impl Parser<'_> {
     }
 
     /// `OUTPUT items [INTO target [(columns)]]`, or nothing.
-    fn output(&mut self) -> ParseResult<Option<Output>> {
+    pub(super) fn output(&mut self) -> ParseResult<Option<Output>> {
         if !self.eat_word("OUTPUT") {
             return Ok(None);
         }

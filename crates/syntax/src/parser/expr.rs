@@ -220,10 +220,9 @@ impl Parser<'_> {
         if self.eat_kw(Kw::Is) {
             let negated = self.eat_kw(Kw::Not);
             if self.eat_kw(Kw::Distinct) {
-                self.note_unsupported("IS DISTINCT FROM");
                 self.expect_kw(Kw::From)?;
-                self.value()?;
-                return Ok(ExprKind::IsNull { negated, expr });
+                let other = Box::new(self.value()?);
+                return Ok(ExprKind::IsDistinct { negated, left: expr, right: other });
             }
             self.expect_kw(Kw::Null)?;
             return Ok(ExprKind::IsNull { negated, expr });
@@ -413,6 +412,7 @@ impl Parser<'_> {
                     args: Vec::new(),
                     star: false,
                     distinct: false,
+                    ignore_nulls: false,
                     over: None,
                     within_group: Vec::new(),
                 })))
@@ -507,6 +507,7 @@ impl Parser<'_> {
             args: vec![argument],
             star: false,
             distinct: false,
+            ignore_nulls: false,
             over,
             within_group: Vec::new(),
         })))
@@ -521,6 +522,7 @@ impl Parser<'_> {
             args: Vec::new(),
             star: false,
             distinct: false,
+            ignore_nulls: false,
             over: None,
             within_group: Vec::new(),
         };
@@ -540,6 +542,11 @@ impl Parser<'_> {
             call.within_group = self.order_by()?;
             self.expect_sym(Sym::RightParen)?;
         }
+        let nulls = self.at_word("IGNORE") || self.at_word("RESPECT");
+        if nulls && self.word_ahead(1, "NULLS") && self.kind_ahead(2) == TokenKind::Key(Kw::Over) {
+            call.ignore_nulls = self.at_word("IGNORE");
+            self.at += 2;
+        }
         if self.eat_kw(Kw::Over) {
             call.over = Some(self.nested(1, Self::over)?);
         }
@@ -557,10 +564,25 @@ impl Parser<'_> {
         Ok(Expr { kind, span })
     }
 
+    /// `(...)` after OVER or in the WINDOW clause, or a window's name after OVER.
     #[inline(never)]
-    fn over(&mut self) -> ParseResult<Over> {
+    pub(super) fn over(&mut self) -> ParseResult<Over> {
+        let mut over =
+            Over { window: None, partition_by: Vec::new(), order_by: Vec::new(), frame: None };
+        if self.at_name() {
+            over.window = Some(self.take_ident());
+            return Ok(over);
+        }
         self.expect_sym(Sym::LeftParen)?;
-        let mut over = Over { partition_by: Vec::new(), order_by: Vec::new(), frame: None };
+        let own = ["PARTITION", "ROWS", "RANGE"].iter().any(|word| self.at_word(word));
+        let alone = matches!(
+            self.kind_ahead(1),
+            TokenKind::Symbol(Sym::RightParen) | TokenKind::Key(Kw::Order)
+        );
+        let goes_on = ["PARTITION", "ROWS", "RANGE"].iter().any(|word| self.word_ahead(1, word));
+        if self.at_name() && (alone || (goes_on && !own)) {
+            over.window = Some(self.take_ident());
+        }
         if self.eat_word("PARTITION") {
             self.expect_kw(Kw::By)?;
             over.partition_by = self.comma_list(Self::value)?;

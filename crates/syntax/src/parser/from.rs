@@ -120,12 +120,14 @@ impl Parser<'_> {
     }
 
     fn table_primary(&mut self) -> ParseResult<TableRef> {
-        let table = self.table_item()?;
-        if self.at_kw(Kw::Pivot) || self.at_kw(Kw::Unpivot) {
-            let what = self.any_word()?;
-            self.note_unsupported(&what);
-            self.skip_parens()?;
-            self.alias()?;
+        let mut table = self.table_item()?;
+        let mut turns = 0;
+        while self.at_kw(Kw::Pivot) || self.at_kw(Kw::Unpivot) {
+            turns += 1;
+            if turns + self.depth > JOINS_MAX {
+                return Err(self.too_deep());
+            }
+            table = if self.at_kw(Kw::Pivot) { self.pivot(table)? } else { self.unpivot(table)? };
         }
         Ok(table)
     }
@@ -209,7 +211,7 @@ impl Parser<'_> {
         if self.eat_kw(Kw::As) {
             return self.ident().map(Some);
         }
-        if self.at_name() && !self.at_label() {
+        if self.at_name() && !self.at_label() && !self.at_window_clause() {
             return Ok(Some(self.take_ident()));
         }
         Ok(None)

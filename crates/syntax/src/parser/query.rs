@@ -190,6 +190,7 @@ impl Parser<'_> {
             filter: None,
             group_by: Vec::new(),
             having: None,
+            windows: Vec::new(),
             span: Span::default(),
         };
         if self.eat_kw(Kw::Into) {
@@ -204,36 +205,17 @@ impl Parser<'_> {
             if self.eat_kw(Kw::All) {
                 self.note_unsupported("GROUP BY ALL");
             }
-            select.group_by = self.comma_list(Self::group_item)?;
-            if self.at_kw(Kw::With) && (self.word_ahead(1, "ROLLUP") || self.word_ahead(1, "CUBE"))
-            {
-                self.at += 2;
-                self.note_unsupported("GROUP BY WITH ROLLUP");
-            }
+            select.group_by = self.group_by()?;
         }
         if self.eat_kw(Kw::Having) {
             select.having = Some(self.condition()?);
         }
+        if self.at_window_clause() {
+            self.at += 1;
+            select.windows = self.comma_list(Self::named_window)?;
+        }
         select.span = self.span_from(start);
         Ok(select)
-    }
-
-    #[inline(never)]
-    fn group_item(&mut self) -> ParseResult<Expr> {
-        let grouping = (self.at_word("ROLLUP") || self.at_word("CUBE"))
-            && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen);
-        let sets = self.at_word("GROUPING") && self.word_ahead(1, "SETS");
-        if grouping || sets {
-            let start = self.at;
-            self.at += if sets { 2 } else { 1 };
-            self.note_unsupported("GROUP BY GROUPING SETS");
-            self.skip_parens()?;
-            return Ok(Expr {
-                kind: ExprKind::Literal(Literal::Null),
-                span: self.span_from(start),
-            });
-        }
-        self.value()
     }
 
     #[inline(never)]

@@ -45,7 +45,7 @@ impl Parser<'_> {
             Kw::Update => self.update(Vec::new()),
             Kw::Delete => self.delete(Vec::new()),
             Kw::Truncate => self.truncate(),
-            Kw::Merge => self.skip_statement("MERGE"),
+            Kw::Merge => self.merge(Vec::new()),
             Kw::Set => self.set(),
             Kw::Declare => self.declare(),
             Kw::If => self.if_(),
@@ -186,7 +186,7 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Insert) => self.insert(with),
             TokenKind::Key(Kw::Update) => self.update(with),
             TokenKind::Key(Kw::Delete) => self.delete(with),
-            TokenKind::Key(Kw::Merge) => self.skip_statement("MERGE"),
+            TokenKind::Key(Kw::Merge) => self.merge(with),
             _ => Ok(StatementKind::Select(Box::new(self.query_after_with(with)?))),
         }
     }

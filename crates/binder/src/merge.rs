@@ -1,0 +1,261 @@
+//! MERGE.
+//!
+//! Source and target are joined: rows of the source alone are kept when some clause asks for them, rows of the target
+//! alone likewise. A target row is there when its locator is, a source row when its marker is.
+//!
+//! Source: "MERGE (Transact-SQL)".
+
+use std::sync::Arc;
+
+use catalog::Event;
+use syntax::ast;
+use types::{Len, SqlType};
+
+use crate::context::*;
+use crate::error::{BindError, Result};
+use crate::ir::*;
+
+impl Binder<'_> {
+    /// A whole MERGE.
+    pub fn merge(&mut self, merge: &ast::Merge) -> Result<Merge> {
+        self.push_ctes(&merge.with);
+        let maxdop = self.query_hints(&merge.option)?;
+        check_clauses(&merge.clauses)?;
+        let (table, hints) = self.target(&merge.target)?;
+        let (mut get, target) = self.get(table.clone(), merge.alias.as_ref(), hints)?;
+        let locator = self.new_col();
+        get.locator = Some(locator);
+        let (hints, old) = (get.hints, get.columns.clone());
+        let source = self.table_ref(&merge.source)?;
+        let target = vec![target];
+        self.check_names(&target, &source.tables)?;
+
+        let present = self.new_col();
+        let mut exprs: Vec<(ColId, Expr)> = Vec::new();
+        for c in source.tables.iter().flat_map(|t| &t.columns) {
+            if !exprs.iter().any(|(id, _)| *id == c.id) {
+                exprs.push((c.id, Expr::col(c.id, c.ty, c.nullable)));
+            }
+        }
+        exprs.push((present, Expr::int(1)));
+        let source_rel = Rel::Project { input: Box::new(source.rel), exprs };
+        let both: Vec<ScopeTable> = target.iter().chain(&source.tables).cloned().collect();
+        let on = self.within(&both, |b| b.in_clause(Clause::On, |b| b.condition(&merge.on)))?;
+        let asks = |when| merge.clauses.iter().any(|c| c.when == when);
+        let inserts = asks(ast::MergeWhen::NotMatched);
+        let alone = asks(ast::MergeWhen::NotMatchedBySource);
+        let target_rel = Rel::Get(Box::new(get));
+        let (kind, left, right) = match (inserts, alone) {
+            (true, true) => (JoinKind::Full, source_rel, target_rel),
+            (true, false) => (JoinKind::Left, source_rel, target_rel),
+            (false, true) => (JoinKind::Left, target_rel, source_rel),
+            (false, false) => (JoinKind::Inner, source_rel, target_rel),
+        };
+        let rel = Rel::Join { kind, left: Box::new(left), right: Box::new(right), on: Some(on) };
+        let top = match &merge.top {
+            Some(top) if top.percent => {
+                return Err(BindError::unsupported("MERGE TOP ... PERCENT", self.line));
+            }
+            Some(top) => Some(self.top_count(top)?),
+            None => None,
+        };
+
+        let mut explicit_identity = false;
+        let mut clauses = Vec::with_capacity(merge.clauses.len());
+        for clause in &merge.clauses {
+            let tables = match clause.when {
+                ast::MergeWhen::Matched => &both,
+                ast::MergeWhen::NotMatched => &source.tables,
+                ast::MergeWhen::NotMatchedBySource => &target,
+            };
+            let condition = match &clause.condition {
+                Some(e) => Some(self.within(tables, |b| b.condition(e))?),
+                None => None,
+            };
+            let action = match &clause.action {
+                ast::MergeAction::Delete => MergeAction::Delete,
+                ast::MergeAction::Update(set) => {
+                    MergeAction::Update(self.within(tables, |b| b.update_set(set, &table, None))?)
+                }
+                ast::MergeAction::Insert { columns, values } => {
+                    let (row, explicit) =
+                        self.within(tables, |b| b.merge_row(&table, columns, values.as_deref()))?;
+                    explicit_identity |= explicit;
+                    MergeAction::Insert(row)
+                }
+            };
+            clauses.push(MergeClause { when: when(clause.when), condition, action });
+        }
+
+        let action = self.new_col();
+        let output = match &merge.output {
+            None => None,
+            Some(output) => {
+                let mut others = source.tables.clone();
+                others.push(ScopeTable {
+                    name: "$action".into(),
+                    schema: None,
+                    shown: "$action".into(),
+                    columns: vec![ScopeColumn {
+                        name: Some("$action".into()),
+                        id: action,
+                        ty: SqlType::NVarChar(Len::N(10)),
+                        nullable: false,
+                        identity: false,
+                        updatable: false,
+                    }],
+                });
+                Some(self.output(output, &table, others, true, true)?)
+            }
+        };
+        let query = Query { rel, output: Vec::new(), maxdop };
+        let fires = self.merge_fires(&merge.clauses, &table, output.as_ref())?;
+        Ok(Merge {
+            table,
+            hints,
+            query,
+            locator,
+            present,
+            action,
+            old,
+            top,
+            clauses,
+            explicit_identity,
+            output,
+            fires,
+        })
+    }
+
+    /// The AFTER triggers of every action that a clause names, in the order INSERT, UPDATE, DELETE.
+    fn merge_fires(
+        &self,
+        clauses: &[ast::MergeClause],
+        table: &catalog::TableDef,
+        output: Option<&Output>,
+    ) -> Result<Vec<Arc<Fires>>> {
+        let mut out = Vec::new();
+        for event in [Event::Insert, Event::Update, Event::Delete] {
+            let named = clauses.iter().any(|clause| match clause.action {
+                ast::MergeAction::Insert { .. } => event == Event::Insert,
+                ast::MergeAction::Update(_) => event == Event::Update,
+                ast::MergeAction::Delete => event == Event::Delete,
+            });
+            let fires = if named { self.fires(table, event, output)? } else { None };
+            if fires.as_ref().is_some_and(|fires| fires.instead.is_some()) {
+                let what = "MERGE into a table with INSTEAD OF triggers";
+                return Err(BindError::unsupported(what, self.line));
+            }
+            out.extend(fires);
+        }
+        Ok(out)
+    }
+
+    /// Binds something that sees these tables.
+    fn within<T>(
+        &mut self,
+        tables: &[ScopeTable],
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        self.scopes.push(Scope { tables: tables.to_vec() });
+        let result = f(self);
+        self.scopes.pop();
+        result
+    }
+
+    /// The row of INSERT, and whether it gives the identity column a value.
+    fn merge_row(
+        &mut self,
+        table: &catalog::TableDef,
+        columns: &[ast::Ident],
+        values: Option<&[ast::InsertValue]>,
+    ) -> Result<(Vec<Expr>, bool)> {
+        let Some(values) = values else {
+            let row = self.insert_row(table, &vec![None; table.columns.len()], Vec::new())?;
+            return Ok((row, false));
+        };
+        let ordinals = self.insert_columns(table, columns)?;
+        self.check_width(values.len(), ordinals.len(), !columns.is_empty(), (109, 110))?;
+        let mut given: Vec<Option<usize>> = vec![None; table.columns.len()];
+        for (position, ordinal) in ordinals.iter().enumerate() {
+            if let Some(ordinal) = ordinal {
+                given[*ordinal] = Some(position);
+            }
+        }
+        let explicit = table.identity().is_some_and(|i| ordinals.contains(&Some(i)));
+        let mut bound = Vec::with_capacity(values.len());
+        for value in values {
+            bound.push(match value {
+                ast::InsertValue::Default(_) => None,
+                ast::InsertValue::Expr(e) => Some(self.expr(e)?),
+            });
+        }
+        Ok((self.insert_row(table, &given, bound)?, explicit))
+    }
+}
+
+fn when(when: ast::MergeWhen) -> MergeWhen {
+    match when {
+        ast::MergeWhen::Matched => MergeWhen::Matched,
+        ast::MergeWhen::NotMatched => MergeWhen::NotMatched,
+        ast::MergeWhen::NotMatchedBySource => MergeWhen::NotMatchedBySource,
+    }
+}
+
+/// Which actions may stand where, and in what order: 5324, 10710, 10711, 10714.
+fn check_clauses(clauses: &[ast::MergeClause]) -> Result<()> {
+    for (i, clause) in clauses.iter().enumerate() {
+        let line = clause.span.line.max(1);
+        let shown = match clause.when {
+            ast::MergeWhen::Matched => "WHEN MATCHED",
+            ast::MergeWhen::NotMatched => "WHEN NOT MATCHED",
+            ast::MergeWhen::NotMatchedBySource => "WHEN NOT MATCHED BY SOURCE",
+        };
+        let verb = verb(&clause.action);
+        let insert = verb == "INSERT";
+        if insert != (clause.when == ast::MergeWhen::NotMatched) {
+            let number = if insert { 10711 } else { 10710 };
+            return Err(BindError::new(
+                number,
+                15,
+                line,
+                format!(
+                    "An action of type '{verb}' is not allowed in the '{shown}' clause of a MERGE \
+                     statement."
+                ),
+            ));
+        }
+        for before in clauses[..i].iter().filter(|c| c.when == clause.when) {
+            if before.condition.is_none() {
+                return Err(BindError::new(
+                    5324,
+                    15,
+                    line,
+                    format!(
+                        "In a MERGE statement, a '{shown}' clause with a search condition cannot \
+                         appear after a '{shown}' clause with no search condition."
+                    ),
+                ));
+            }
+            if self::verb(&before.action) == verb {
+                return Err(BindError::new(
+                    10714,
+                    15,
+                    line,
+                    format!(
+                        "An action of type '{verb}' cannot appear more than once in a '{shown}' \
+                         clause of a MERGE statement."
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn verb(action: &ast::MergeAction) -> &'static str {
+    match action {
+        ast::MergeAction::Update(_) => "UPDATE",
+        ast::MergeAction::Delete => "DELETE",
+        ast::MergeAction::Insert { .. } => "INSERT",
+    }
+}
