@@ -24,6 +24,9 @@ pub(crate) type Mapped = Vec<(String, Option<usize>)>;
 /// What an INSERT through a view writes: the base table, and ordinals for the columns it gives.
 type InsertThrough = (Arc<TableDef>, Vec<Option<usize>>);
 
+/// A column of the view by name, and the reading of a base table and the column there that it comes from.
+type Traced<'a> = (Option<&'a str>, Option<(ColId, usize)>);
+
 impl Binder<'_> {
     /// Finds the reading of a base table that a change of `scope` is about, by the columns it sets (none: DELETE), and
     /// puts the locator there: the base table's columns, and what the target's names mean. 4405, 4406, 4403.
@@ -35,7 +38,7 @@ impl Binder<'_> {
         locator: ColId,
         hints: TableHints,
     ) -> Result<(Vec<ColId>, Mapped)> {
-        let traced: Vec<(Option<&str>, Option<(ColId, usize)>)> =
+        let traced: Vec<Traced<'_>> =
             scope.columns.iter().map(|c| (c.name.as_deref(), trace(rel, c.id))).collect();
         let mut reading = None;
         for name in set.unwrap_or_default() {

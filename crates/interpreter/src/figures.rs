@@ -126,7 +126,7 @@ impl StatementCells {
     pub fn count(&self) -> bool {
         let n = self.executions.load(Relaxed);
         self.executions.store(n + 1, Relaxed);
-        n % TIMED_EVERY == 0
+        n.is_multiple_of(TIMED_EVERY)
     }
 
     fn add(&self, began_unix_ns: u64, elapsed_ns: u64, used: &Usage, rows: u64) {

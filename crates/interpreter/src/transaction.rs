@@ -36,6 +36,7 @@ pub(crate) struct Transaction {
     /// For each function that runs in a statement's transaction, what `txn` was before.
     lent: Vec<Option<Box<Txn>>>,
     /// Objects of the engine to put in the place of one that is lent.
+    #[allow(clippy::vec_box, reason = "a box moves between here and `txn` as it is")]
     spare: Vec<Box<Txn>>,
     /// Uncommitted definitions.
     ddl: Option<Box<DdlScope>>,

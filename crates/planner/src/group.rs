@@ -9,6 +9,10 @@ use crate::lower::*;
 use crate::plan::*;
 
 impl Lowering {
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the parts of one operator, each named where it is called"
+    )]
     pub fn aggregate(
         &mut self,
         input: Rel,

@@ -1,3 +1,5 @@
+//! The shared plans stay within their memory, and those used lately stay longest.
+
 use super::*;
 
 fn plan(number: u64) -> Arc<CachedPlan> {
