@@ -65,6 +65,8 @@ pub struct AlterTable {
 pub struct CreateProcedure {
     pub mode: catalog::PutMode,
     pub name: ObjectName,
+    /// WITH options, as in the syntax tree; of a view none.
+    pub options: Vec<String>,
     /// The whole batch.
     pub text: Arc<str>,
 }

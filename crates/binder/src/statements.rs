@@ -537,6 +537,7 @@ impl<'a> ProgramBinder<'a> {
                 StmtKind::Ddl(Box::new(Ddl::CreateView(Box::new(CreateProcedure {
                     mode: put_mode(view.mode),
                     name: ObjectName::from(&view.name),
+                    options: Vec::new(),
                     text: Arc::from(self.text),
                 }))))
             }
@@ -547,6 +548,7 @@ impl<'a> ProgramBinder<'a> {
                     Box::new(CreateProcedure {
                         mode: put_mode(function.mode),
                         name: ObjectName::from(&function.name),
+                        options: function.options.clone(),
                         text: Arc::from(self.text),
                     }),
                 )))
@@ -606,6 +608,7 @@ impl<'a> ProgramBinder<'a> {
                 StmtKind::Ddl(Box::new(Ddl::CreateProcedure(Box::new(CreateProcedure {
                     mode: put_mode(procedure.mode),
                     name: ObjectName::from(&procedure.name),
+                    options: procedure.options.clone(),
                     text: Arc::from(self.text),
                 }))))
             }

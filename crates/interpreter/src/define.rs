@@ -62,6 +62,7 @@ impl Vm<'_> {
                 self.create_module(kind, create.mode, &create.name, &create.text, frame)
             }
             Ddl::CreateFunction(kind, create) => {
+                self.check_module_execute_as(&create.options, create.name.schema.as_deref())?;
                 self.create_module(*kind, create.mode, &create.name, &create.text, frame)
             }
             Ddl::DefineSequence(sequence, ty) => self.define_sequence(sequence, *ty, frame),
@@ -267,6 +268,7 @@ impl Vm<'_> {
         create: &CreateProcedure,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
+        self.check_module_execute_as(&create.options, create.name.schema.as_deref())?;
         if is_temporary(&create.name.name) {
             return self.create_own_procedure(create);
         }

@@ -9,7 +9,7 @@ use crate::vm::Vm;
 use binder::ir::{Expr, ExprKind, InsertSource, Rel, Select, StmtKind, SystemView};
 use catalog::{ObjectRef, ProcedureDef, TableDef};
 use executor::SqlError;
-use security::{Access, Permission, Target};
+use security::{Access, Permission, Target, database_role};
 use std::sync::Arc;
 
 /// What is to be allowed.
@@ -197,6 +197,37 @@ impl Vm<'_> {
                 "The specified schema name \"{schema}\" either does not exist or you do not have permission to use it."
             ),
         ))
+    }
+
+    /// WITH EXECUTE AS OWNER or SELF of a module to be defined: as every module runs as its caller, only where it stands
+    /// for dbo, who may do whatever the caller may.
+    pub fn check_module_execute_as(
+        &self,
+        options: &[String],
+        schema: Option<&str>,
+    ) -> Result<(), SqlError> {
+        let limited = self.state.identity.is_limited();
+        for option in options {
+            match option.as_str() {
+                "EXECUTE AS SELF" if limited => {
+                    return Err(SqlError::unsupported(format!(
+                        "{option} of a module that dbo does not define"
+                    )));
+                }
+                "EXECUTE AS OWNER" => {
+                    let directory = self.state.identity.access().database();
+                    let schema = schema.or_else(|| self.state.default_schema()).unwrap_or("dbo");
+                    let owner = directory.schema(schema).map(|s| s.owner);
+                    if limited || owner.is_some_and(|owner| owner != database_role::DBO) {
+                        return Err(SqlError::unsupported(format!(
+                            "{option} of a module that dbo does not define or own"
+                        )));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Whether an object may be changed (ALTER) or dropped (CONTROL, or ALTER of its schema).

@@ -308,6 +308,7 @@ impl Vm<'_> {
                 ),
             ));
         }
+        self.check_module_execute_as(&create.options, Some(&table.schema))?;
         self.check_instead_of(create, &table)?;
         let names = SessionNames::new(self.state, self.host);
         let def = {

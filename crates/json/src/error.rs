@@ -23,7 +23,9 @@ pub enum JsonError {
     TooDeep,
     /// 13608: a strict path leads nowhere.
     NotFound,
-    /// 13619: `append` on something that is no array, under a strict path.
+    /// 13619: JSON_MODIFY of `$`, the whole text.
+    Root,
+    /// 13621: `append` on something that is no array, under a strict path.
     NotAnArray,
 }
 
@@ -35,6 +37,7 @@ impl JsonError {
             JsonError::Path { .. } => 13607,
             JsonError::TooDeep => 13606,
             JsonError::NotFound => 13608,
+            JsonError::Root => 13619,
             JsonError::NotAnArray => 13621,
         }
     }
@@ -58,6 +61,9 @@ impl fmt::Display for JsonError {
             }
             JsonError::NotFound => {
                 f.write_str("Property cannot be found on the specified JSON path.")
+            }
+            JsonError::Root => {
+                f.write_str("Unsupported JSON path found in argument 2 of JSON_MODIFY.")
             }
             JsonError::NotAnArray => {
                 f.write_str("Array cannot be found in the specified JSON path.")

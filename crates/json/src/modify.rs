@@ -5,7 +5,8 @@ use crate::{JsonError, Kind, Node, Path, Step, check, find, quote_into};
 /// The text with the value at the path replaced by `new` (JSON as it will stand there), or removed when `new` is `None`.
 /// Lax: a member that is not there is added to its object, an element right behind the last one to its array; what has
 /// nowhere to go changes nothing; removing an element of an array leaves null. Strict: what is not there is 13608, and
-/// NULL is set as null. With `append` the value goes behind the last element of the array at the path.
+/// NULL is set as null. With `append` the value goes behind the last element of the array at the path (strict: 13621 if it
+/// is no array). The whole text (`$` without `append`) is 13619.
 ///
 /// Source: SQL documentation, JSON_MODIFY.
 pub fn modify(text: &str, path: &Path, new: Option<&str>) -> Result<String, JsonError> {
@@ -24,13 +25,16 @@ pub fn modify(text: &str, path: &Path, new: Option<&str>) -> Result<String, Json
                 let array = format!("[{new_text}]");
                 add(text, path, &array)
             }
-            _ if path.strict => Err(JsonError::NotAnArray),
+            None => Err(JsonError::NotFound),
+            Some(_) if path.strict => Err(JsonError::NotAnArray),
             _ => Ok(text.to_owned()),
         };
     }
+    if path.steps.is_empty() {
+        return Err(JsonError::Root);
+    }
     let found = find(text, &Path { strict: false, ..path.clone() })?;
     match found {
-        Some(_) if path.steps.is_empty() => Ok(new_text.to_owned()),
         Some(node) if new.is_none() && !path.strict => match path.steps.last() {
             Some(Step::Name(_)) => Ok(without(text, path, node)?),
             _ => Ok(replaced(text, node, "null")),

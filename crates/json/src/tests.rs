@@ -81,4 +81,9 @@ fn modify_changes_one_place() {
     assert_eq!(set(text, "$.x.y", Some("1")), text);
     let strict = Path::parse("strict $.x", true).unwrap();
     assert_eq!(modify(text, &strict, Some("1")), Err(JsonError::NotFound));
+    let refused = |path: &str| modify(text, &Path::parse(path, true).unwrap(), Some("1"));
+    assert_eq!(refused("append strict $.x"), Err(JsonError::NotFound));
+    assert_eq!(refused("append strict $.name"), Err(JsonError::NotAnArray));
+    assert_eq!(refused("append $.name").as_deref(), Ok(text));
+    assert_eq!(refused("$"), Err(JsonError::Root));
 }

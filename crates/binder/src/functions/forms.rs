@@ -165,7 +165,10 @@ impl Binder<'_> {
                 check(1, 1)?;
                 let value = arg(0);
                 let packing = name == "COMPRESS";
-                if !(value.ty.is_binary() || packing && value.ty.is_character()) {
+                let fits = value.ty.is_binary()
+                    || packing && value.ty.is_character()
+                    || value.is_null_constant();
+                if !fits {
                     return Err(self.bad_argument(1, value.ty, name, line));
                 }
                 call(if packing { F::Compress } else { F::Decompress }, vec![value], LONG_BINARY)

@@ -162,7 +162,8 @@ fn pow10(n: i64) -> i128 {
     10i128.pow(n.clamp(0, 38) as u32)
 }
 
-/// L'Ecuyer's combined generator, as SQL Server has it: RAND(1) is 0.713591993212924, RAND(0) 0.943597390424144.
+/// L'Ecuyer's combined generator, as SQL Server has it: RAND(1) is 0.713591993212924, RAND(0) 0.943597390424144. Its last
+/// step multiplies by 4.656613e-10, the seven digits of its publication, not by 1/2147483563.
 fn seeded(seed: i64) -> f64 {
     let first = match seed.unsigned_abs() % 2_147_483_563 {
         0 => 12_345,
@@ -171,7 +172,7 @@ fn seeded(seed: i64) -> f64 {
     let a = (first * 40_014 % 2_147_483_563) as i64;
     let b = 67_890_i64 * 40_692 % 2_147_483_399;
     let z = if a > b { a - b } else { a - b + 2_147_483_562 };
-    z as f64 * 4.656_613_057_391_769e-10
+    z as f64 * 4.656_613e-10
 }
 
 /// A version 4 GUID in SQL Server's byte order (the first three groups little-endian).

@@ -103,9 +103,17 @@ impl Parser<'_> {
                 "EXECUTE" | "EXEC" => {
                     parser.expect_kw(Kw::As)?;
                     option = if parser.at_string() {
+                        // Run as its caller it might do more than that user may.
+                        parser.note_unsupported("EXECUTE AS 'user' as a clause of a module");
                         format!("EXECUTE AS '{}'", parser.string()?)
                     } else {
-                        format!("EXECUTE AS {}", parser.any_word()?)
+                        let here = parser.at;
+                        let word = parser.any_word()?;
+                        if !matches!(word.as_str(), "CALLER" | "OWNER" | "SELF") {
+                            parser.at = here;
+                            return Err(parser.unexpected());
+                        }
+                        format!("EXECUTE AS {word}")
                     };
                 }
                 "RETURNS" | "CALLED" => {
