@@ -1,9 +1,12 @@
 //! Each mode of the real files does what the simulated ones do; the simulated ones lose power as told.
 
-use crate::{Fault, FileSystem, IoDone, IoMode, Op, OpenOptions, RealFs, SimFs};
+use crate::{Fault, File, FileSystem, IoDone, IoMode, Op, OpenOptions, RealFs, SimFs};
+use runtime::clock;
+use runtime::task::{self, Waker};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::*};
 use stdx::AlignedBuf;
 use telemetry::WaitType::Misc;
 
@@ -123,6 +126,53 @@ fn many_in_flight_from_many_threads() {
                     }
                 });
             }
+        });
+    }
+}
+
+/// Starts more reads than the rings have room for, and looks for completions only afterwards.
+fn start_many_then_wait(file: &dyn File, n: usize) {
+    struct Counted {
+        left: AtomicUsize,
+        failed: AtomicUsize,
+        waker: Waker,
+    }
+    impl IoDone for Counted {
+        fn complete(&self, r: io::Result<usize>, _: u64, _: u64) {
+            self.failed.fetch_add(usize::from(r.ok() != Some(4096)), Relaxed);
+            if self.left.fetch_sub(1, AcqRel) == 1 {
+                self.waker.wake();
+            }
+        }
+    }
+    let mut bufs: Vec<AlignedBuf> = (0..n).map(|_| AlignedBuf::zeroed(4096)).collect();
+    let (left, failed) = (AtomicUsize::new(n), AtomicUsize::new(0));
+    let done = Arc::new(Counted { left, failed, waker: task::current_waker() });
+    for (i, buf) in bufs.iter_mut().enumerate() {
+        let at = (i % 64 * 4096) as u64;
+        // SAFETY: the buffers live until every read is over, or the process ends in `fatal` below.
+        unsafe { file.submit(Op::Read, at, buf.as_mut_ptr(), 4096, done.clone()) };
+    }
+    let late = clock::now_ns() + 60_000_000_000;
+    while done.left.load(Acquire) > 0 {
+        if task::park(Misc, Some(late)) == task::Parked::TimedOut {
+            stdx::fatal!("{} of {n} reads never completed", done.left.load(Acquire));
+        }
+    }
+    assert_eq!(done.failed.load(Relaxed), 0);
+}
+
+#[test]
+fn who_only_starts_loses_no_completion() {
+    let folder = Folder::new("room");
+    for (direct, threads, n) in [(false, 1, 10_000), (true, 1, 5_000), (false, 4, 3_000)] {
+        let fs = RealFs::new(IoMode::Auto).expect("auto never fails");
+        let options = OpenOptions { direct, ..OpenOptions::create() };
+        let path = folder.0.join(format!("file-{direct}-{threads}"));
+        let file = fs.open(&path, options).expect("create");
+        file.allocate(0, 64 * 4096).expect("allocate");
+        std::thread::scope(|s| {
+            (0..threads).for_each(|_| drop(s.spawn(|| start_many_then_wait(&*file, n))));
         });
     }
 }

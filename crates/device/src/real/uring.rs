@@ -1,40 +1,58 @@
 //! One io_uring for all files: anyone submits, anyone reaps.
 //!
-//! Submission pushes and enters the kernel under one mutex; completions are reaped under another,
+//! Submission pushes and enters the kernel under one mutex (`line`); completions are reaped under another,
 //! with `try_lock`, by whichever poll comes first, so a finished write never waits for the thread
 //! that submitted it. An eventfd tells sleepers.
+//!
+//! The kernel has at most as many requests as the completion queue has room for. What does not fit there it would keep
+//! aside until somebody enters it again, and a poll does not: whoever started more and then only waited would wait for
+//! ever. So the others wait in a line of our own until completions are reaped.
 //!
 //! Invariants:
 //! 1. `user_data` of every entry is a `Box<Request>` that the ring owns until its completion is
 //!    reaped; each completion is reaped once.
 //! 2. Callbacks run with no lock of the ring held.
 //! 3. The ring outlives its requests: each holds its file, whose carrier holds the ring.
+//! 4. `in_flight`, which counts a request until its completion has left the queue, never exceeds `room`; it grows only
+//!    under `line`. Who finds no room says so in `waiting` and looks again; who makes room looks at `waiting` afterwards:
+//!    one of them sees the other, so the line never stands still while there is room.
 
 use super::Request;
 use crate::Op;
 use io_uring::{IoUring, opcode, types};
 use parking_lot::Mutex;
 use runtime::task::Poller;
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::*};
 
 const ENTRIES: u32 = 256;
+/// Completions that wait to be reaped, and so requests that the kernel has: what all rounds of a checkpoint and of the
+/// cleaner start at a time.
+const COMPLETIONS: u32 = 4096;
 /// Completions reaped under the lock at one go.
 const BATCH: usize = 32;
 
 pub(super) struct Ring {
     ring: IoUring,
-    submission: Mutex<()>,
+    /// Requests that the kernel is still to be given. The submission queue is its holder's.
+    line: Mutex<VecDeque<Box<Request>>>,
     completion: Mutex<()>,
     event: OwnedFd,
-    /// Requests that the kernel has.
+    /// Requests that the kernel has, and how many it may have.
     in_flight: AtomicUsize,
+    room: usize,
+    /// Requests in `line`, for those who do not hold it.
+    waiting: AtomicUsize,
 }
 
 impl Ring {
     pub fn new() -> io::Result<Ring> {
-        let ring = IoUring::builder().setup_clamp().build(ENTRIES)?;
+        let ring = IoUring::builder().setup_clamp().setup_cqsize(COMPLETIONS).build(ENTRIES);
+        // Old kernels count it as locked memory, of which a process may have little.
+        let ring = ring.or_else(|_| IoUring::builder().setup_clamp().build(ENTRIES))?;
+        let room = ring.params().cq_entries() as usize;
         // SAFETY: a plain system call.
         let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
         if fd < 0 {
@@ -45,25 +63,62 @@ impl Ring {
         ring.submitter().register_eventfd(event.as_raw_fd())?;
         Ok(Ring {
             ring,
-            submission: Mutex::new(()),
+            line: Mutex::default(),
             completion: Mutex::new(()),
             event,
             in_flight: AtomicUsize::new(0),
+            room,
+            waiting: AtomicUsize::new(0),
         })
     }
 
     pub fn submit(&self, request: Box<Request>) {
+        let mut line = self.line.lock();
+        line.push_back(request);
+        self.forward(&mut line);
+    }
+
+    /// Gives the kernel those in line, as far as there is room.
+    fn forward(&self, line: &mut VecDeque<Box<Request>>) {
+        loop {
+            let mut some = false;
+            while !line.is_empty() && self.in_flight.load(SeqCst) < self.room {
+                let Some(request) = line.pop_front() else { break };
+                self.in_flight.fetch_add(1, SeqCst);
+                self.push(request);
+                some = true;
+            }
+            if some {
+                self.enter();
+            }
+            let before = self.waiting.load(Relaxed);
+            if before != line.len() {
+                self.waiting.store(line.len(), SeqCst);
+            }
+            // Looked at after `waiting` was set: invariant 4.
+            if line.is_empty() || self.in_flight.load(SeqCst) >= self.room {
+                return;
+            }
+        }
+    }
+
+    /// Room was made: those in line are next.
+    fn freed(&self, n: usize) {
+        self.in_flight.fetch_sub(n, SeqCst);
+        if self.waiting.load(SeqCst) > 0 {
+            self.forward(&mut self.line.lock());
+        }
+    }
+
+    /// Only under `line`.
+    fn push(&self, request: Box<Request>) {
         let entry = self.entry(&request);
         let entry = entry.user_data(Box::into_raw(request) as u64);
-        self.in_flight.fetch_add(1, Relaxed);
-        let guard = self.submission.lock();
-        // SAFETY: `submission` makes us the only user of the submission queue; the memory that the
-        // entry names stays valid until completion (contract of `File::submit`).
+        // SAFETY: `line` makes us the only user of the submission queue; the memory that the entry names stays valid
+        // until completion (contract of `File::submit`).
         while unsafe { self.ring.submission_shared().push(&entry) }.is_err() {
             self.enter();
         }
-        self.enter();
-        drop(guard);
     }
 
     fn entry(&self, r: &Request) -> io_uring::squeue::Entry {
@@ -84,15 +139,16 @@ impl Ring {
         }
     }
 
-    /// Hands what was pushed to the kernel. Only under `submission`.
+    /// Hands all that was pushed to the kernel. Only under `line`.
     fn enter(&self) {
-        loop {
+        // SAFETY: `line` makes us the only user of the submission queue.
+        while !unsafe { self.ring.submission_shared().is_empty() } {
             match self.ring.submitter().submit() {
-                Ok(_) => return,
+                // Perhaps not all of it: the kernel stops where it finds something wrong.
+                Ok(_) => {}
                 Err(e) => match e.raw_os_error() {
                     Some(libc::EINTR) => {}
-                    // The kernel is short of memory, or completions wait to be reaped; whoever
-                    // polls next reaps them.
+                    // The kernel is short of memory.
                     Some(libc::EAGAIN | libc::EBUSY) => std::thread::yield_now(),
                     _ => stdx::fatal!("io_uring_enter failed: {e}"),
                 },
@@ -151,7 +207,7 @@ impl Poller for Ring {
                 }
             }
             if n > 0 {
-                self.in_flight.fetch_sub(n, Relaxed);
+                self.freed(n);
             }
             for &(data, result) in &batch[..n] {
                 // SAFETY: invariant 1: the box was leaked into the entry and comes back once.
