@@ -127,10 +127,8 @@ impl Database {
     /// The log is full, and the caller waits for room: a checkpoint may make some. Suspends. Does nothing when one is
     /// under way, perhaps by this very task.
     pub(crate) fn make_log_room(&self) {
-        if self.is_recovering() {
-            // Its records keep the log: until it is done no checkpoint frees any.
-            while self.recovery_step().is_ok_and(|more| more) {}
-        }
+        // Its records keep the log: until it is done no checkpoint frees any.
+        self.recover_for_room();
         if let Some(_one) = self.checkpointing.try_lock()
             && let Err(e) = self.checkpoint_locked()
         {

@@ -198,7 +198,11 @@ impl Database {
         if let Some(redo) = redo {
             if !redo.is_done() {
                 let step = redo.step(&self.pool).map_err(EngineError::from)?;
+                let elsewhere = step.elsewhere;
                 self.judge(&redo, step)?;
+                if elsewhere && !redo.is_done() {
+                    return Ok(false);
+                }
             }
             if redo.is_done() {
                 self.end_redo();
@@ -214,16 +218,30 @@ impl Database {
         if self.recovering.phase.load(Acquire) == RecoveryPhase::Done as u8 {
             return Ok(());
         }
-        while self.recovery_step()? {
-            task::yield_now();
+        loop {
+            if self.recovery_step()? {
+                task::yield_now();
+            } else if self.is_recovering() {
+                // The last pages, or the last loser, are another task's.
+                task::sleep_ns(LOOK_NS, WaitType::SleepTask);
+            } else {
+                return self.checkpoint();
+            }
         }
-        // The last loser may be another task's.
+    }
+
+    /// As much of recovery as keeps a checkpoint from making room in the log. A loser that another task is at is not
+    /// waited for: its undo may be what needs the room. Redo needs none. Suspends.
+    pub(crate) fn recover_for_room(&self) {
         while self.is_recovering() {
-            self.check()?;
-            task::sleep_ns(LOOK_NS, WaitType::SleepTask);
-            self.end_recovery();
+            match self.recovery_step() {
+                Ok(true) => {}
+                Ok(false) if self.recovering.redo.lock().is_some() => {
+                    task::sleep_ns(LOOK_NS, WaitType::SleepTask);
+                }
+                _ => return,
+            }
         }
-        self.checkpoint()
     }
 
     /// Works on recovery until it is done or `stop` is set: the body of tasks that the owner starts, as many as it

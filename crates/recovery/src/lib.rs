@@ -16,6 +16,7 @@
 mod analysis;
 mod pending;
 mod redo;
+mod turns;
 mod undo;
 
 #[cfg(test)]

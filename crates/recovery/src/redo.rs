@@ -13,9 +13,10 @@
 //!
 //! Background tasks take pages in the order of their first change and read the log forwards, once for a batch. Where
 //! changes of a page are far apart, as after random updates, a batch takes many pages, up to an eighth of the pool, so
-//! that the log is read a few times and not once for every few pages.
+//! that the log is read a few times and not once for every few pages. Nobody repeats what another task is at (`turns.rs`).
 
 use crate::pending::{Changes, MapChange, PageMap, Pending};
+use crate::turns::{Taken, Turns};
 use buffer_pool::{
     BufferPool, PageBuf, PageId, PageRedo, PageWords, PageWordsMut, PoolError, Redone, header,
 };
@@ -44,9 +45,9 @@ pub struct Redo {
     log: Arc<Log>,
     base: Lsn,
     shards: Box<[Shard]>,
-    /// All pages that were on the list, by first change, and how many of them batches have taken.
+    /// All pages that were on the list, by first change.
     order: Vec<PageId>,
-    taken: AtomicUsize,
+    turns: Turns,
     left: AtomicUsize,
     batch_pages: usize,
     /// Bytes of log from the first change to the last.
@@ -80,8 +81,8 @@ pub struct Damaged {
 /// What a batch did.
 #[derive(Debug, Default)]
 pub struct Step {
-    /// Whether the list has further pages.
-    pub more: bool,
+    /// There was nothing to do but what other tasks are at. They may fail: it is worth asking again, later.
+    pub elsewhere: bool,
     pub damaged: Vec<Damaged>,
 }
 
@@ -106,7 +107,7 @@ impl Redo {
             base,
             shards,
             order: order.into_iter().map(|(_, page)| PageId(page)).collect(),
-            taken: AtomicUsize::new(0),
+            turns: Turns::new(left),
             left: AtomicUsize::new(left),
             batch_pages: batch_pages.clamp(BATCH_PAGES, BATCH_PAGES_MAX),
             log_bytes,
@@ -150,7 +151,12 @@ impl Redo {
     /// holds nothing that others may want.
     pub fn step(&self, pool: &BufferPool) -> Result<Step, PoolError> {
         let eighth = (pool.stats().frames / 8).max(8);
-        let pages = self.next_batch(self.batch_pages.min(eighth));
+        let n = self.batch_pages.min(eighth);
+        let (pages, _turn) = match self.turns.take(n) {
+            Taken::Next(range, turn) => (self.order[range].to_vec(), turn),
+            Taken::Rest(turn) => (self.rest(n), turn),
+            Taken::Nothing => return Ok(Step { elsewhere: true, ..Step::default() }),
+        };
         let mut step = Step::default();
         let mut batch: Vec<(PageId, Arc<Changes>)> = Vec::with_capacity(pages.len());
         batch.extend(pages.into_iter().filter_map(|p| Some((p, self.changes(p)?))));
@@ -171,22 +177,13 @@ impl Redo {
                 rest = &rest[n..];
             }
         }
-        step.more = !self.is_done();
         Ok(step)
     }
 
-    /// Pages that no batch has had; and when there are none, those that are still on the list: another task is at them,
-    /// or has failed.
-    fn next_batch(&self, n: usize) -> Vec<PageId> {
-        let from = self.taken.fetch_add(n, AcqRel);
-        if let Some(rest) = self.order.get(from..).filter(|rest| !rest.is_empty()) {
-            return rest[..n.min(rest.len())].to_vec();
-        }
-        let pages = self
-            .shards
-            .iter()
-            .flat_map(|s| s.lock().keys().map(|p| PageId(*p)).collect::<Vec<_>>());
-        pages.take(n).collect()
+    /// At most `n` pages that are still on the list.
+    fn rest(&self, n: usize) -> Vec<PageId> {
+        let of = |s: &Shard| s.lock().keys().map(|p| PageId(*p)).collect::<Vec<_>>();
+        self.shards.iter().flat_map(of).take(n).collect()
     }
 
     fn run(

@@ -1,8 +1,10 @@
-//! The list of what pages lack.
+//! The list of what pages lack, and who works it off.
 
 use crate::Pending;
+use crate::turns::{Taken, Turns};
 use buffer_pool::PageId;
 use log_manager::Lsn;
+use std::sync::atomic::{AtomicUsize, Ordering::*};
 use storage::{LogRow, PageOp, TreeId};
 
 const PAGE: PageId = PageId::new(1, 40);
@@ -67,4 +69,54 @@ fn a_list_is_full_before_positions_run_out() {
     let beyond = far + (16 << 20);
     list.note(&insert(PAGE), Lsn(beyond - 64), Lsn(beyond));
     assert!(list.is_full());
+}
+
+#[test]
+fn nobody_takes_what_another_is_at() {
+    let turns = Turns::new(10);
+    let Taken::Next(first, one) = turns.take(6) else { panic!("six pages") };
+    let Taken::Next(second, two) = turns.take(6) else { panic!("four pages") };
+    assert_eq!((first, second), (0..6, 6..10));
+    for _ in 0..3 {
+        assert!(matches!(turns.take(6), Taken::Nothing));
+    }
+    drop(one);
+    assert!(matches!(turns.take(6), Taken::Nothing), "the second is still at its own");
+    // It fails: what it leaves on the list is one task's.
+    drop(two);
+    let Taken::Rest(rest) = turns.take(6) else { panic!("what is left") };
+    assert!(matches!(turns.take(6), Taken::Nothing));
+    drop(rest);
+    assert!(matches!(turns.take(6), Taken::Rest(_)));
+    assert!(matches!(Turns::new(0).take(1), Taken::Rest(_)));
+}
+
+#[test]
+fn threads_take_every_page_once_and_the_rest_one_at_a_time() {
+    const PAGES: usize = 20_000;
+    let turns = Turns::new(PAGES);
+    let count = || AtomicUsize::new(0);
+    let (seen, at_rest, rests) = (count(), count(), count());
+    std::thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| {
+                while rests.load(Relaxed) < 100 {
+                    match turns.take(7) {
+                        Taken::Next(pages, _turn) => {
+                            seen.fetch_add(pages.len(), AcqRel);
+                            assert_eq!(at_rest.load(Acquire), 0);
+                        }
+                        Taken::Rest(_turn) => {
+                            assert_eq!(at_rest.fetch_add(1, AcqRel), 0);
+                            assert_eq!(seen.load(Acquire), PAGES, "somebody is still at his pages");
+                            at_rest.fetch_sub(1, AcqRel);
+                            rests.fetch_add(1, Relaxed);
+                        }
+                        Taken::Nothing => std::thread::yield_now(),
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(seen.into_inner(), PAGES);
 }
