@@ -29,7 +29,7 @@ pub enum PoolError {
     Io {
         /// The page, or the first of several.
         page: PageId,
-        /// "read", "write" or "sync".
+        /// "read", "write", "sync", or "redo": its log could not be read.
         action: &'static str,
         /// What it said.
         error: io::Error,

@@ -20,9 +20,10 @@ use crate::turns::{Taken, Turns};
 use buffer_pool::{
     BufferPool, PageBuf, PageId, PageRedo, PageWords, PageWordsMut, PoolError, Redone, header,
 };
-use log_manager::{Log, LogReader, LogRecord, Lsn};
+use log_manager::{Log, LogError, LogReader, LogRecord, Lsn};
 use mvcc::Stamp;
 use parking_lot::Mutex;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
 use storage::PageOp;
@@ -275,6 +276,10 @@ impl Redo {
         match reader.next_record() {
             Ok(Some(record)) if record.start == at => Ok(record),
             Ok(_) => Err(failed(format!("the log has no record at {at} any more"))),
+            // The log is not to blame where the device is.
+            Err(LogError::Io { kind, what }) => {
+                Err(PoolError::Io { page, action: "redo", error: io::Error::new(kind, what) })
+            }
             Err(e) => Err(failed(e.to_string())),
         }
     }
