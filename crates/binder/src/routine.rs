@@ -17,6 +17,7 @@ use crate::from::Source;
 use crate::ir::*;
 use crate::names::{Names, ObjectName};
 use crate::statements::ProgramBinder;
+use crate::view::{not_of_temporary, unnamed};
 
 /// What RETURN leads to in the body of a function.
 #[derive(Debug, Clone, Copy)]
@@ -161,19 +162,7 @@ impl Binder<'_> {
         args: Vec<Expr>,
         line: u32,
     ) -> Result<(Option<Rel>, Query)> {
-        self.unfolded += 1;
-        if self.unfolded > UNFOLDED_MAX {
-            return Err(BindError::new(
-                4429,
-                16,
-                line,
-                format!(
-                    "View or function '{}' contains a self-reference. Views or functions cannot reference themselves \
-                     directly or indirectly.",
-                    create.name.name.value
-                ),
-            ));
-        }
+        self.count_unfolding(&create.name.name.value, line)?;
         let mut computed = Vec::new();
         let mut params = Vec::with_capacity(args.len());
         for (param, arg) in create.parameters.iter().zip(args) {
@@ -203,17 +192,9 @@ impl Binder<'_> {
         params: Vec<(String, Expr)>,
         f: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        let scopes = std::mem::take(&mut self.scopes);
-        let ctes = std::mem::take(&mut self.ctes);
-        let selects = std::mem::take(&mut self.selects);
-        let recursion = self.recursion.take();
         let outer = self.params.replace(params);
-        let result = f(self);
+        let result = self.apart(f);
         self.params = outer;
-        self.recursion = recursion;
-        self.scopes = scopes;
-        self.ctes = ctes;
-        self.selects = selects;
         result
     }
 
@@ -235,30 +216,17 @@ impl Binder<'_> {
         }
         let name = &create.name.name.value;
         let bound = self.inside(params, |b| b.deeper(QUERY_DEPTH, |b| b.derived(query, line)))?;
-        for (i, column) in bound.output.iter().enumerate() {
-            if column.name.is_none() {
-                return Err(BindError::new(
-                    4514,
-                    16,
-                    line,
-                    format!(
-                        "CREATE FUNCTION failed because a column name is not specified for column {}.",
-                        i + 1
-                    ),
-                ));
-            }
-        }
-        let mut private = false;
-        bound.rel.walk_tables(&mut |table| private |= table.is_private());
-        if private {
+        if let Some(n) = unnamed(&bound) {
             return Err(BindError::new(
-                4508,
+                4514,
                 16,
                 line,
-                "Views or functions are not allowed on temporary tables. Table names that begin with '#' denote \
-                 temporary tables.",
+                format!(
+                    "CREATE FUNCTION failed because a column name is not specified for column {n}."
+                ),
             ));
         }
+        not_of_temporary(&bound, line)?;
         self.expose_as(bound, name, name, &[]).map(|_| ())
     }
 }

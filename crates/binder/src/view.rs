@@ -35,18 +35,7 @@ impl Binder<'_> {
                 format!("Could not use view or function '{name}' because of binding errors."),
             ));
         };
-        self.unfolded += 1;
-        if self.unfolded > UNFOLDED_MAX {
-            return Err(BindError::new(
-                4429,
-                16,
-                line,
-                format!(
-                    "View or function '{name}' contains a self-reference. Views or functions cannot \
-                     reference themselves directly or indirectly."
-                ),
-            ));
-        }
+        self.count_unfolding(name, line)?;
         let bound = self.view_query(view)?;
         let mut source = self.expose_as(
             bound,
@@ -65,17 +54,39 @@ impl Binder<'_> {
     }
 
     fn view_query(&mut self, view: &ast::CreateView) -> Result<Query> {
+        let line = view.name.span.line.max(1);
+        self.apart(|b| b.deeper(QUERY_DEPTH, |b| b.derived(&view.query, line)))
+    }
+
+    /// Binds what sees no query around it: a module's.
+    pub fn apart<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let scopes = std::mem::take(&mut self.scopes);
         let ctes = std::mem::take(&mut self.ctes);
         let selects = std::mem::take(&mut self.selects);
         let recursion = self.recursion.take();
-        let line = view.name.span.line.max(1);
-        let bound = self.deeper(QUERY_DEPTH, |b| b.derived(&view.query, line));
+        let result = f(self);
+        self.recursion = recursion;
         self.scopes = scopes;
         self.ctes = ctes;
         self.selects = selects;
-        self.recursion = recursion;
-        bound
+        result
+    }
+
+    /// Counts a module that is unfolded, `name`; one that unfolds itself never ends: 4429.
+    pub fn count_unfolding(&mut self, name: impl std::fmt::Display, line: u32) -> Result<()> {
+        self.unfolded += 1;
+        if self.unfolded <= UNFOLDED_MAX {
+            return Ok(());
+        }
+        Err(BindError::new(
+            4429,
+            16,
+            line,
+            format!(
+                "View or function '{name}' contains a self-reference. Views or functions cannot \
+                 reference themselves directly or indirectly."
+            ),
+        ))
     }
 
     /// CREATE VIEW: the query binds, and every column has a name of its own: 4511, 4506, 8158, 8159, 1033, 4508.
@@ -93,33 +104,19 @@ impl Binder<'_> {
             ));
         }
         let bound = self.view_query(view)?;
-        if view.columns.is_empty() {
-            for (i, column) in bound.output.iter().enumerate() {
-                if column.name.is_none() {
-                    return Err(BindError::new(
-                        4511,
-                        16,
-                        line,
-                        format!(
-                            "Create View or Function failed because no column name was specified for \
-                             column {}.",
-                            i + 1
-                        ),
-                    ));
-                }
-            }
-        }
-        let mut private = false;
-        bound.rel.walk_tables(&mut |table| private |= table.is_private());
-        if private {
+        if view.columns.is_empty()
+            && let Some(n) = unnamed(&bound)
+        {
             return Err(BindError::new(
-                4508,
+                4511,
                 16,
                 line,
-                "Views or functions are not allowed on temporary tables. Table names that begin with \
-                 '#' denote temporary tables.",
+                format!(
+                    "Create View or Function failed because no column name was specified for column {n}."
+                ),
             ));
         }
+        not_of_temporary(&bound, line)?;
         let name = &view.name.name.value;
         self.expose_as(bound, name, name, &view.columns).map_err(|e| match e.number {
             8156 => BindError::new(
@@ -136,4 +133,25 @@ impl Binder<'_> {
         })?;
         Ok(())
     }
+}
+
+/// The number of a query's first column without a name, from 1.
+pub(crate) fn unnamed(query: &Query) -> Option<usize> {
+    query.output.iter().position(|column| column.name.is_none()).map(|i| i + 1)
+}
+
+/// 4508: a module's query reads no temporary table.
+pub(crate) fn not_of_temporary(query: &Query, line: u32) -> Result<()> {
+    let mut private = false;
+    query.rel.walk_tables(&mut |table| private |= table.is_private());
+    if !private {
+        return Ok(());
+    }
+    Err(BindError::new(
+        4508,
+        16,
+        line,
+        "Views or functions are not allowed on temporary tables. Table names that begin with '#' denote temporary \
+         tables.",
+    ))
 }

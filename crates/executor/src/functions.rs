@@ -6,7 +6,7 @@
 mod bits;
 mod calendar;
 mod digest;
-mod json;
+pub(crate) mod json;
 mod number;
 mod parse;
 mod text;

@@ -3,6 +3,7 @@
 //! The binder asks for it as a system view of that name. Its arguments: the text, the path, then for each column of WITH
 //! the path to its value and 1 where the value is JSON itself (AS JSON). Source: SQL documentation, OPENJSON.
 
+use crate::functions::json::{container, not_scalar, too_long};
 use crate::message::SqlError;
 use crate::serialize::from_base64;
 use binder::ir::SystemView;
@@ -82,25 +83,10 @@ fn column(item: Node<'_>, path: &Path, ty: SqlType, as_json: bool) -> Result<Val
     };
     let Some(node) = node else { return Ok(Value::Null) };
     if as_json {
-        return match (node.is_container(), path.strict) {
-            (true, _) => Ok(Value::str(node.raw())),
-            (false, true) => Err(SqlError::new(
-                13624,
-                16,
-                "Object or array cannot be found in the specified JSON path.",
-            )),
-            (false, false) => Ok(Value::Null),
-        };
+        return container(&node, path);
     }
     if node.is_container() {
-        return match path.strict {
-            true => Err(SqlError::new(
-                13623,
-                16,
-                "Scalar value cannot be found in the specified JSON path.",
-            )),
-            false => Ok(Value::Null),
-        };
+        return not_scalar(path);
     }
     let Some(text) = node.scalar() else { return Ok(Value::Null) };
     if ty.is_binary() {
@@ -121,14 +107,7 @@ fn column(item: Node<'_>, path: &Path, ty: SqlType, as_json: bool) -> Result<Val
         _ => usize::MAX,
     };
     if collation::utf16_len(&text) > limit {
-        return match path.strict {
-            true => Err(SqlError::new(
-                13625,
-                16,
-                "String value in the specified JSON path would be truncated.",
-            )),
-            false => Ok(Value::Null),
-        };
+        return too_long(path);
     }
     let from = SqlType::NVarChar(Len::Max);
     // Numbers in scientific form are floats before they are anything else.

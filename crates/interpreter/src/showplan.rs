@@ -353,19 +353,9 @@ impl Vm<'_> {
     }
 
     fn tell_document(&mut self, shown: &[Shown]) {
-        let statements: Vec<XmlStatement<'_>> = shown
-            .iter()
-            .enumerate()
-            .map(|(i, s)| XmlStatement {
-                text: &s.text,
-                kind: s.kind,
-                number: i + 1,
-                plan: s.step.as_ref(),
-            })
-            .collect();
         // The name is the one that SQL Server gives, and that tools look for.
         self.sink.columns(&[ColumnMeta::new("Microsoft SQL Server 2005 XML Showplan", LONG, true)]);
-        self.sink.row(&[Value::str(&show::document(&statements))]);
+        self.sink.row(&[Value::str(&document(shown))]);
         self.tell_done(Command::Select, Some(1));
     }
 }
@@ -383,6 +373,11 @@ pub(crate) fn document_of(code: &Code, database: &str, wanted: impl Fn(&Stmt) ->
             shown.push(Shown { text: text_of(code, stmt), kind: name_of(&stmt.kind, stmt), step });
         }
     });
+    document(&shown)
+}
+
+/// Statements as one document, numbered from 1.
+fn document(shown: &[Shown]) -> String {
     let statements: Vec<XmlStatement<'_>> = shown
         .iter()
         .enumerate()

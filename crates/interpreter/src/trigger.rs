@@ -51,28 +51,36 @@ impl Vm<'_> {
     ) -> Result<u64, Halted> {
         let running = self.state.triggers.last().map(|t| t.object_id);
         let instead = fires.instead.filter(|id| running != Some(*id));
-        let own = self.state.transaction.count == 0;
-        if own {
-            self.state.transaction.begin(None, &self.state.options);
-        }
         let mut changed = Changed { instead: instead.is_some(), ..Changed::default() };
-        let result = self.in_statement(frame, |cx, sink| {
-            let mut cx = cx.reborrow();
-            cx.changed = Some(&mut changed);
-            change(&mut cx, sink)
-        });
-        let result = result.map_err(Halted::from).and_then(|rows| {
+        self.in_one_transaction(|vm| {
+            let rows = vm.in_statement(frame, |cx, sink| {
+                let mut cx = cx.reborrow();
+                cx.changed = Some(&mut changed);
+                change(&mut cx, sink)
+            })?;
             let updated = updated_bits(fires.event, table.columns.len(), set);
             let list = match &instead {
                 Some(id) => std::slice::from_ref(id),
                 None => &fires.after[..],
             };
             for id in list.iter().filter(|id| running != Some(**id)) {
-                self.state.rowcount = rows as i64;
-                self.fire(*id, table, &changed, updated.clone(), guarded)?;
+                vm.state.rowcount = rows as i64;
+                vm.fire(*id, table, &changed, updated.clone(), guarded)?;
             }
             Ok(rows)
-        });
+        })
+    }
+
+    /// A change and what it fires end as one: in the transaction that is open, else in one of their own.
+    fn in_one_transaction(
+        &mut self,
+        f: impl FnOnce(&mut Self) -> Result<u64, Halted>,
+    ) -> Result<u64, Halted> {
+        let own = self.state.transaction.count == 0;
+        if own {
+            self.state.transaction.begin(None, &self.state.options);
+        }
+        let result = f(self);
         if own && self.state.transaction.count > 0 {
             let state = &mut *self.state;
             match &result {
@@ -91,15 +99,11 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<u64, Halted> {
         let running = self.state.triggers.last().map(|t| t.object_id);
-        let own = self.state.transaction.count == 0;
-        if own {
-            self.state.transaction.begin(None, &self.state.options);
-        }
         let mut merged = executor::Merged::default();
-        let result = self.in_statement(frame, |cx, sink| {
-            executor::merge(merge, Some(&mut merged), &mut cx.reborrow(), sink)
-        });
-        let result = result.map_err(Halted::from).and_then(|rows| {
+        self.in_one_transaction(|vm| {
+            let rows = vm.in_statement(frame, |cx, sink| {
+                executor::merge(merge, Some(&mut merged), &mut cx.reborrow(), sink)
+            })?;
             for fires in &merge.fires {
                 let changed = match fires.event {
                     Event::Insert => &merged.inserted,
@@ -109,20 +113,12 @@ impl Vm<'_> {
                 let set = merge.set_columns();
                 let updated = updated_bits(fires.event, merge.table.columns.len(), &set);
                 for id in fires.after.iter().filter(|id| running != Some(**id)) {
-                    self.state.rowcount = rows as i64;
-                    self.fire(*id, &merge.table, changed, updated.clone(), guarded)?;
+                    vm.state.rowcount = rows as i64;
+                    vm.fire(*id, &merge.table, changed, updated.clone(), guarded)?;
                 }
             }
             Ok(rows)
-        });
-        if own && self.state.transaction.count > 0 {
-            let state = &mut *self.state;
-            match &result {
-                Ok(_) => state.transaction.commit(&state.database, None)?,
-                Err(_) => state.transaction.rollback_all()?,
-            }
-        }
-        result
+        })
     }
 
     /// Runs one trigger over the changed rows.

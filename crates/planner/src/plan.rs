@@ -208,60 +208,45 @@ impl NodeFigures {
     }
 }
 
+/// The nodes below an operator, in the order in which plans show them: by reference or by mutable reference, as `$op` is
+/// one; `$iter` goes through a list of them likewise.
+macro_rules! inputs {
+    ($op:expr, $iter:ident) => {
+        match $op {
+            Op::OneRow
+            | Op::Empty
+            | Op::Values { .. }
+            | Op::Scan(_)
+            | Op::System { .. }
+            | Op::Function { .. } => Vec::new(),
+            Op::Recursive { anchor, step, .. } => vec![anchor, step],
+            Op::Filter { input, .. }
+            | Op::Project { input, .. }
+            | Op::Aggregate { input, .. }
+            | Op::Sort { input, .. }
+            | Op::TopN { input, .. }
+            | Op::Top { input, .. }
+            | Op::Offset { input, .. }
+            | Op::Distinct { input, .. }
+            | Op::Serialize { input, .. }
+            | Op::Window { input, .. }
+            | Op::Metered { input, .. } => vec![input],
+            Op::NestedLoops { left, right, .. }
+            | Op::HashJoin { left, right, .. }
+            | Op::HashSetOp { left, right, .. } => vec![left, right],
+            Op::Concat { inputs } => inputs.$iter().collect(),
+        }
+    };
+}
+
 impl Node {
     /// Its inputs, in the order in which plans show them.
     pub fn inputs(&self) -> Vec<&Node> {
-        match &self.op {
-            Op::OneRow
-            | Op::Empty
-            | Op::Values { .. }
-            | Op::Scan(_)
-            | Op::System { .. }
-            | Op::Function { .. } => Vec::new(),
-            Op::Recursive { anchor, step, .. } => vec![anchor, step],
-            Op::Filter { input, .. }
-            | Op::Project { input, .. }
-            | Op::Aggregate { input, .. }
-            | Op::Sort { input, .. }
-            | Op::TopN { input, .. }
-            | Op::Top { input, .. }
-            | Op::Offset { input, .. }
-            | Op::Distinct { input, .. }
-            | Op::Serialize { input, .. }
-            | Op::Window { input, .. }
-            | Op::Metered { input, .. } => vec![input],
-            Op::NestedLoops { left, right, .. }
-            | Op::HashJoin { left, right, .. }
-            | Op::HashSetOp { left, right, .. } => vec![left, right],
-            Op::Concat { inputs } => inputs.iter().collect(),
-        }
+        inputs!(&self.op, iter)
     }
 
     fn inputs_mut(&mut self) -> Vec<&mut Node> {
-        match &mut self.op {
-            Op::OneRow
-            | Op::Empty
-            | Op::Values { .. }
-            | Op::Scan(_)
-            | Op::System { .. }
-            | Op::Function { .. } => Vec::new(),
-            Op::Recursive { anchor, step, .. } => vec![anchor, step],
-            Op::Filter { input, .. }
-            | Op::Project { input, .. }
-            | Op::Aggregate { input, .. }
-            | Op::Sort { input, .. }
-            | Op::TopN { input, .. }
-            | Op::Top { input, .. }
-            | Op::Offset { input, .. }
-            | Op::Distinct { input, .. }
-            | Op::Serialize { input, .. }
-            | Op::Window { input, .. }
-            | Op::Metered { input, .. } => vec![input],
-            Op::NestedLoops { left, right, .. }
-            | Op::HashJoin { left, right, .. }
-            | Op::HashSetOp { left, right, .. } => vec![left, right],
-            Op::Concat { inputs } => inputs.iter_mut().collect(),
-        }
+        inputs!(&mut self.op, iter_mut)
     }
 
     /// The same with every operator in it counted.

@@ -3,6 +3,8 @@
 //! A culture that is not in the table is 9818 above, as an unknown one in SQL Server. The facts are those of the Unicode
 //! CLDR and of .NET's CultureInfo.
 
+use crate::datetime::{MONTHS, WEEKDAYS};
+
 /// How a language and country write things.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Culture {
@@ -36,24 +38,8 @@ pub struct Culture {
     pub date_separator: &'static str,
 }
 
-const ENGLISH_MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 const ENGLISH_SHORT_MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const ENGLISH_DAYS: [&str; 7] =
-    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const ENGLISH_SHORT_DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 const EN_US: Culture = Culture {
@@ -71,9 +57,9 @@ const EN_US: Culture = Culture {
     long_time: "h:mm:ss tt",
     month_day: "MMMM d",
     year_month: "MMMM yyyy",
-    months: ENGLISH_MONTHS,
+    months: MONTHS,
     short_months: ENGLISH_SHORT_MONTHS,
-    days: ENGLISH_DAYS,
+    days: WEEKDAYS,
     short_days: ENGLISH_SHORT_DAYS,
     am_pm: ["AM", "PM"],
     date_separator: "/",

@@ -183,9 +183,11 @@ impl Aggregate {
     }
 }
 
-impl WindowFunc {
-    pub fn for_each_arg<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
-        match self {
+/// Calls `$f` with each argument of a window function: by reference or by mutable reference, as `$func` is one; `$iter`
+/// goes through an argument that may be absent likewise.
+macro_rules! each_arg {
+    ($func:expr, $iter:ident, $f:expr) => {
+        match $func {
             WindowFunc::RowNumber
             | WindowFunc::Rank
             | WindowFunc::DenseRank
@@ -193,43 +195,29 @@ impl WindowFunc {
             | WindowFunc::CumeDist => {}
             WindowFunc::NTile(arg)
             | WindowFunc::FirstValue { arg, .. }
-            | WindowFunc::LastValue { arg, .. } => f(arg),
+            | WindowFunc::LastValue { arg, .. } => $f(arg),
             WindowFunc::PercentileCont { at, arg } | WindowFunc::PercentileDisc { at, arg } => {
-                f(at);
-                f(arg);
+                $f(at);
+                $f(arg);
             }
-            WindowFunc::Aggregate { arg, .. } => arg.iter().for_each(f),
+            WindowFunc::Aggregate { arg, .. } => arg.$iter().for_each($f),
             WindowFunc::Lag { arg, offset, default, .. }
             | WindowFunc::Lead { arg, offset, default, .. } => {
-                f(arg);
-                offset.iter().for_each(&mut *f);
-                default.iter().for_each(f);
+                $f(arg);
+                offset.$iter().for_each(&mut *$f);
+                default.$iter().for_each($f);
             }
         }
+    };
+}
+
+impl WindowFunc {
+    pub fn for_each_arg<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        each_arg!(self, iter, f)
     }
 
     pub fn for_each_arg_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
-        match self {
-            WindowFunc::RowNumber
-            | WindowFunc::Rank
-            | WindowFunc::DenseRank
-            | WindowFunc::PercentRank
-            | WindowFunc::CumeDist => {}
-            WindowFunc::NTile(arg)
-            | WindowFunc::FirstValue { arg, .. }
-            | WindowFunc::LastValue { arg, .. } => f(arg),
-            WindowFunc::PercentileCont { at, arg } | WindowFunc::PercentileDisc { at, arg } => {
-                f(at);
-                f(arg);
-            }
-            WindowFunc::Aggregate { arg, .. } => arg.iter_mut().for_each(f),
-            WindowFunc::Lag { arg, offset, default, .. }
-            | WindowFunc::Lead { arg, offset, default, .. } => {
-                f(arg);
-                offset.iter_mut().for_each(&mut *f);
-                default.iter_mut().for_each(f);
-            }
-        }
+        each_arg!(self, iter_mut, f)
     }
 }
 

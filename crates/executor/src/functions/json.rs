@@ -8,7 +8,7 @@
 use crate::message::SqlError;
 use crate::serialize::json_scalar;
 use binder::ir::{Expr, FuncId};
-use json::{JsonError, Kind, Path};
+use json::{JsonError, Kind, Node, Path};
 use types::{SqlType, Value};
 
 /// The most characters JSON_VALUE returns.
@@ -70,14 +70,7 @@ pub(super) fn call(
             let path = path(false)?;
             let Some(node) = json::find(text, &path)? else { return Ok(Value::Null) };
             if node.is_container() {
-                return match path.strict {
-                    true => Err(SqlError::new(
-                        13623,
-                        16,
-                        "Scalar value cannot be found in the specified JSON path.",
-                    )),
-                    false => Ok(Value::Null),
-                };
+                return not_scalar(&path);
             }
             let Some(value) = node.scalar() else { return Ok(Value::Null) };
             let limit = match ty {
@@ -85,29 +78,14 @@ pub(super) fn call(
                 _ => VALUE_CHARS_MAX,
             };
             if types::collation::utf16_len(&value) > limit {
-                return match path.strict {
-                    true => Err(SqlError::new(
-                        13625,
-                        16,
-                        "String value in the specified JSON path would be truncated.",
-                    )),
-                    false => Ok(Value::Null),
-                };
+                return too_long(&path);
             }
             Ok(Value::str(&value))
         }
         _ => {
             let path = path(false)?;
             let Some(node) = json::find(text, &path)? else { return Ok(Value::Null) };
-            match (node.is_container(), path.strict) {
-                (true, _) => Ok(Value::str(node.raw())),
-                (false, false) => Ok(Value::Null),
-                (false, true) => Err(SqlError::new(
-                    13624,
-                    16,
-                    "Object or array cannot be found in the specified JSON path.",
-                )),
-            }
+            container(&node, &path)
         }
     }
 }
@@ -132,6 +110,28 @@ fn item(value: &Value, arg: &Expr) -> Result<String, SqlError> {
     let mut out = String::new();
     json_scalar(value, arg.ty, is_json, &mut out)?;
     Ok(out)
+}
+
+/// The text of an object or array; of a scalar NULL, or 13624 in strict mode.
+pub(crate) fn container(node: &Node<'_>, path: &Path) -> Result<Value, SqlError> {
+    if node.is_container() {
+        return Ok(Value::str(node.raw()));
+    }
+    null_unless_strict(path, 13624, "Object or array cannot be found in the specified JSON path.")
+}
+
+/// An object or array where a scalar is wanted.
+pub(crate) fn not_scalar(path: &Path) -> Result<Value, SqlError> {
+    null_unless_strict(path, 13623, "Scalar value cannot be found in the specified JSON path.")
+}
+
+/// A text that does not fit.
+pub(crate) fn too_long(path: &Path) -> Result<Value, SqlError> {
+    null_unless_strict(path, 13625, "String value in the specified JSON path would be truncated.")
+}
+
+fn null_unless_strict(path: &Path, number: i32, text: &str) -> Result<Value, SqlError> {
+    if path.strict { Err(SqlError::new(number, 16, text)) } else { Ok(Value::Null) }
 }
 
 /// JSON_OBJECT('a': 1, ...) and JSON_ARRAY(1, ...); the first argument says whether NULLs are left out.
