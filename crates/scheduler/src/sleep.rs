@@ -14,6 +14,9 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
+/// No error of an eventfd is known to pass by itself (eventfd(2)); a sandbox or a tracer may make one that does.
+const WAKE_ATTEMPTS: usize = 16;
+
 pub(crate) struct Sleeper {
     event: OwnedFd,
     reactor: Arc<Reactor>,
@@ -37,11 +40,20 @@ impl Sleeper {
         Ok(Sleeper { event, reactor, outer })
     }
 
-    /// Ends the owner's sleep. From any thread.
+    /// Ends the owner's sleep. From any thread. A wake is never lost: what fails is tried again, and a process in which
+    /// it goes on failing ends, for its sleepers would sleep for ever.
     pub fn wake(&self) {
         let one = 1u64;
-        // SAFETY: writes the 8 bytes of `one`. EAGAIN would mean 2^64 - 1 unread wakes.
-        unsafe { libc::write(self.event.as_raw_fd(), (&raw const one).cast(), 8) };
+        for _ in 0..WAKE_ATTEMPTS {
+            // SAFETY: writes the 8 bytes of `one`.
+            let written = unsafe { libc::write(self.event.as_raw_fd(), (&raw const one).cast(), 8) };
+            // EAGAIN means 2^64 - 1 wakes that nobody has read: the sleeper has an edge already.
+            if written == 8 || io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock {
+                return;
+            }
+        }
+        eprintln!("a scheduler cannot be woken: {}", io::Error::last_os_error());
+        std::process::abort();
     }
 
     /// The set of pollers has changed. `watched` are the descriptors of the last call.
