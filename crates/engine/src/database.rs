@@ -423,6 +423,12 @@ impl Database {
         self.failed.load(Acquire)
     }
 
+    /// Whether it refuses all further work: a flush failed, recovery could not be finished, or an invariant did not hold.
+    /// Only opening it anew makes it work again.
+    pub fn is_suspect(&self) -> bool {
+        self.has_failed() || self.shared.log.is_poisoned()
+    }
+
     #[cold]
     fn refusal(&self) -> EngineError {
         EngineError::Unavailable { what: self.why_failed.lock().clone() }

@@ -465,8 +465,8 @@ impl Log {
     /// Flushes, marks the file as cleanly closed, and stops. Later calls answer [`LogError::Closed`]. Nobody may
     /// append meanwhile. Suspends.
     pub fn close(&self) -> Result<(), LogError> {
-        self.core.check()?;
-        self.flush()?;
+        // One that failed has writes under way as well, whose memory is ours.
+        let flushed = self.core.check().and_then(|()| self.flush().map(drop));
         self.core.modes.closed.store(true, SeqCst);
         self.core.refresh_obstructed();
         self.core.signal.raise();
@@ -477,7 +477,7 @@ impl Log {
             }
             task::sleep_ns(50_000, WaitType::LogMgrFlush);
         }
-        let marked = self.core.mark_clean();
+        let marked = flushed.and_then(|()| self.core.mark_clean());
         self.leave();
         marked
     }

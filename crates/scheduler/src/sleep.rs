@@ -46,7 +46,8 @@ impl Sleeper {
         let one = 1u64;
         for _ in 0..WAKE_ATTEMPTS {
             // SAFETY: writes the 8 bytes of `one`.
-            let written = unsafe { libc::write(self.event.as_raw_fd(), (&raw const one).cast(), 8) };
+            let written =
+                unsafe { libc::write(self.event.as_raw_fd(), (&raw const one).cast(), 8) };
             // EAGAIN means 2^64 - 1 wakes that nobody has read: the sleeper has an edge already.
             if written == 8 || io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock {
                 return;

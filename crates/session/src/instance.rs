@@ -374,7 +374,9 @@ impl Instance {
         }
         let open = running.open.clone();
         running.end();
-        open.engine.close().map_err(CloseRefused::Engine)
+        // What a suspect database could not keep was told when it became suspect: it is out of service all the same.
+        let suspect = open.engine.is_suspect();
+        open.engine.close().or_else(|e| if suspect { Ok(()) } else { Err(CloseRefused::Engine(e)) })
     }
 
     /// Closes every database and stops the schedulers. Sessions must have ended. From a plain thread.

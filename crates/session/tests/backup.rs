@@ -277,6 +277,29 @@ fn one_damaged_database_does_not_stop_the_others() {
 }
 
 #[test]
+fn a_log_that_cannot_be_written_makes_its_database_suspect_until_it_is_opened_anew() {
+    let (fs, instance) = start(16);
+    fine(&instance, SHOP);
+    let state = "SELECT state_desc FROM sys.databases WHERE name = 'shop'";
+    let shown = |instance: &Arc<Instance>| {
+        text(&fine(instance, &[state]).sets.last().unwrap().rows[0][0]).to_owned()
+    };
+    assert_eq!(shown(&instance), "ONLINE");
+    let durable = Some(device::Op::WriteDurable);
+    fs.inject(device::Fault { op: durable, after: 0, times: u64::MAX, errno: 5 });
+    let said = run(&instance, &["USE shop INSERT t (id) VALUES (100)"]);
+    assert!(!said.errors().is_empty(), "a commit was acknowledged that is not in the log");
+    assert_eq!(shown(&instance), "SUSPECT");
+    fs.clear_faults();
+    assert!(!run(&instance, &["USE shop INSERT t (id) VALUES (101)"]).errors().is_empty());
+    assert_eq!(shown(&instance), "SUSPECT");
+    fine(&instance, &["ALTER DATABASE shop SET OFFLINE", "ALTER DATABASE shop SET ONLINE"]);
+    assert_eq!(shown(&instance), "ONLINE");
+    assert_eq!(number(&fine(&instance, COUNT)), 2);
+    instance.shutdown().expect("closes");
+}
+
+#[test]
 fn databases_come_and_go_as_files() {
     let (fs, instance) = start(7);
     fine(&instance, SHOP);

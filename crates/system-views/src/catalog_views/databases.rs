@@ -30,7 +30,11 @@ impl Database {
             Some(DatabaseState::Offline) => (6, "OFFLINE"),
             Some(DatabaseState::Creating) => (2, "RECOVERING"),
             Some(DatabaseState::Restoring) => (1, "RESTORING"),
-            _ if self.suspect => (4, "SUSPECT"),
+            _ if self.suspect
+                || self.open.as_ref().is_some_and(|open| open.engine.is_suspect()) =>
+            {
+                (4, "SUSPECT")
+            }
             _ if self.open.is_none() => (3, "RECOVERY_PENDING"),
             _ => (0, "ONLINE"),
         }
