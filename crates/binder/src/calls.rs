@@ -5,6 +5,7 @@ use types::{Len, SqlType, Value};
 
 use crate::context::Binder;
 use crate::error::{BindError, Result};
+use crate::expr::resolve_type;
 use crate::ir::*;
 use crate::names::ObjectName;
 use crate::select::Assigned;
@@ -124,9 +125,27 @@ impl Binder<'_> {
         let procedure = match &exec.procedure {
             ast::ProcedureName::Name(name) => ProcRef::Name(ObjectName::from(name)),
             ast::ProcedureName::Variable(v) => ProcRef::Var(self.variable(v)?),
+            ast::ProcedureName::Text(text) => self.text_to_run(text)?,
         };
+        let result_sets = exec.result_sets.as_ref().map(|sets| self.result_sets(sets));
+        let result_sets = result_sets.transpose()?;
         let result = exec.return_code.as_ref().map(|v| self.variable(v)).transpose()?;
         let mut args = Vec::with_capacity(exec.args.len());
+        let named = exec.args.iter().position(|arg| arg.name.is_some());
+        if let Some(named) = named
+            && let Some(after) = exec.args[named..].iter().position(|arg| arg.name.is_none())
+        {
+            return Err(BindError::new(
+                119,
+                15,
+                self.line,
+                format!(
+                    "Must pass parameter number {} and subsequent parameters as '@name = value'. After the form '@name = \
+                     value' has been used, all subsequent parameters must be passed in the form '@name = value'.",
+                    named + after + 1
+                ),
+            ));
+        }
         for arg in &exec.args {
             if let ast::InsertValue::Expr(e) = &arg.value
                 && let ast::ExprKind::Variable(v) = &e.kind
@@ -161,7 +180,34 @@ impl Binder<'_> {
             let name = arg.name.as_ref().map(|n| n.name.clone());
             args.push(ExecArg { name, value, output, table: None });
         }
-        Ok(Exec { procedure, args, result })
+        Ok(Exec { procedure, args, result, result_sets })
+    }
+
+    /// EXEC ('text') where a call is wanted.
+    pub fn exec_text(&mut self, text: &ast::Expr) -> Result<Exec> {
+        let procedure = self.text_to_run(text)?;
+        Ok(Exec { procedure, args: Vec::new(), result: None, result_sets: None })
+    }
+
+    fn text_to_run(&mut self, text: &ast::Expr) -> Result<ProcRef> {
+        let text = self.expr(text)?;
+        let ty = SqlType::NVarChar(Len::Max);
+        Ok(ProcRef::Text(Box::new(self.coerce(text, ty, CastMode::Implicit)?)))
+    }
+
+    /// WITH RESULT SETS: the columns that the client is told of.
+    fn result_sets(&mut self, sets: &[Vec<ast::ResultColumn>]) -> Result<Vec<Vec<OutputColumn>>> {
+        let mut column = |column: &ast::ResultColumn| {
+            Ok(OutputColumn {
+                name: Some(column.name.value.clone()),
+                id: self.new_col(),
+                ty: resolve_type(&column.ty, false)?,
+                nullable: column.nullable != Some(false),
+                identity: false,
+                updatable: false,
+            })
+        };
+        sets.iter().map(|set| set.iter().map(&mut column).collect()).collect()
     }
 }
 

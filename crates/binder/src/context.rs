@@ -302,7 +302,9 @@ impl<'a> Binder<'a> {
 
     /// Finds a column by name and perhaps qualifier: 207, 209, 4104.
     pub fn column(&self, c: &ast::ColumnRef, line: u32) -> Result<ScopeColumn> {
-        for scope in self.scopes.iter().rev() {
+        // More parts than a name has.
+        let far = c.qualifier.len() > 3;
+        for scope in self.scopes.iter().rev().filter(|_| !far) {
             let mut hits = Vec::new();
             let mut named = false;
             for table in &scope.tables {

@@ -193,7 +193,7 @@ impl Binder<'_> {
             let ty = match &column.ty {
                 _ if column.computed.is_some() => SqlType::Int,
                 _ if rowversion => SqlType::Binary(8),
-                Some(ty) => self.column_type(ty, &column.name.value)?,
+                Some(ty) => self.column_type(ty, parts.columns.len() + 1)?,
                 None => {
                     return Err(BindError::new(
                         173,
@@ -221,6 +221,13 @@ impl Binder<'_> {
                 ));
             }
             self.column_collation(column.collation.as_ref(), line)?;
+            if column.second_default {
+                let column = &column.name.value;
+                let text = format!(
+                    "More than one column DEFAULT constraint specified for column '{column}', table '{table}'."
+                );
+                return Err(BindError::new(8148, 16, line, text).with_state(0));
+            }
             let default = match &column.default {
                 None => None,
                 Some(default) => {
@@ -247,6 +254,9 @@ impl Binder<'_> {
                 Some(identity) => Some(self.identity(identity, ty, &column.name.value, line)?),
             };
             let made_not_null = identity.is_some() || rowversion;
+            // A sysname is NOT NULL unless it says otherwise (learn.microsoft.com/sql/t-sql/data-types/nchar-and-nvarchar).
+            let sysname = column.ty.as_ref().is_some_and(|ty| ty.name == "sysname");
+            let made_not_null = made_not_null || (sysname && column.nullable.is_none());
             let nullable = if made_not_null { Some(false) } else { column.nullable };
             if let Some(computed) = &column.computed {
                 parts.computed.push((parts.columns.len(), computed.clone()));
@@ -345,11 +355,11 @@ impl Binder<'_> {
         ))
     }
 
-    fn column_type(&self, ty: &ast::TypeName, column: &str) -> Result<SqlType> {
+    fn column_type(&self, ty: &ast::TypeName, ordinal: usize) -> Result<SqlType> {
         resolve_type(ty, false).map_err(|mut e| {
             e.text = e.text.replace(
                 "Column, parameter, or variable #1",
-                &format!("Column, parameter, or variable '{column}'"),
+                &format!("Column, parameter, or variable #{ordinal}"),
             );
             e
         })
@@ -363,9 +373,11 @@ impl Binder<'_> {
                 128,
                 15,
                 line,
-                "The name is not permitted in this context. Valid expressions are constants, \
-                 constant expressions, and (in some contexts) variables. Column names are not \
-                 permitted.",
+                format!(
+                    "The name \"{}\" is not permitted in this context. Valid expressions are constants, constant \
+                     expressions, and (in some contexts) variables. Column names are not permitted.",
+                    e.text.split(['\'', '"']).nth(1).unwrap_or_default()
+                ),
             ),
             _ => e,
         })?;

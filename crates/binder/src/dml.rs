@@ -141,11 +141,17 @@ impl Binder<'_> {
                 let row = self.insert_row(&table, &given, values)?;
                 InsertSource::Query { query, row }
             }
-            ast::InsertSource::Execute(_) if insert.top.is_some() => {
+            ast::InsertSource::Execute(_) | ast::InsertSource::ExecuteString(_)
+                if insert.top.is_some() =>
+            {
                 return Err(BindError::unsupported("INSERT TOP ... EXEC", self.line));
             }
-            ast::InsertSource::Execute(exec) => {
-                let exec = self.exec(exec)?;
+            ast::InsertSource::Execute(_) | ast::InsertSource::ExecuteString(_) => {
+                let exec = match &insert.source {
+                    ast::InsertSource::ExecuteString(text) => self.exec_text(text)?,
+                    ast::InsertSource::Execute(exec) => self.exec(exec)?,
+                    _ => unreachable!("the arm's own sources"),
+                };
                 let columns: Vec<OutputColumn> = ordinals
                     .iter()
                     .map(|ordinal| {
@@ -163,9 +169,6 @@ impl Binder<'_> {
                 let values = columns.iter().map(|c| Some(Expr::col(c.id, c.ty, true))).collect();
                 let row = self.insert_row(&table, &given, values)?;
                 InsertSource::Exec { exec: Box::new(exec), columns, row }
-            }
-            ast::InsertSource::ExecuteString(_) => {
-                return Err(BindError::unsupported("INSERT ... EXEC ('text')", self.line));
             }
         };
         let output = match &insert.output {
@@ -434,7 +437,19 @@ impl Binder<'_> {
                     (vec![name], v.name.clone(), v.span.line.max(1))
                 }
             };
-            let first = self.find_target(&parts, &shown, line, &source)?;
+            let (first, source) = match self.find_target(&parts, &shown, line, &source) {
+                Ok(first) => (first, source),
+                // A target that FROM does not name is one more table of it.
+                Err(error) => {
+                    let Ok((table, _)) = self.target(target) else { return Err(error) };
+                    let (get, scope) = self.get(table, None, target_hints)?;
+                    let first = get.columns[0];
+                    let (left, right) = (Box::new(Rel::Get(Box::new(get))), Box::new(source.rel));
+                    let rel = Rel::Join { kind: JoinKind::Cross, left, right, on: None };
+                    let tables = std::iter::once(scope).chain(source.tables).collect();
+                    (first, Source { rel, tables })
+                }
+            };
             let mut rel = source.rel;
             let mut old = None;
             set_locator(&mut rel, first, locator, target_hints_bound, &mut old);

@@ -444,7 +444,47 @@ pub(crate) fn resolve_type(ty: &ast::TypeName, in_cast: bool) -> Result<SqlType>
         return Ok(found);
     }
     let exists = SqlType::from_name(&ty.name, &[]).is_some();
+    let numeric = matches!(ty.name.as_str(), "decimal" | "numeric" | "dec");
+    let timed = matches!(ty.name.as_str(), "datetime2" | "datetimeoffset" | "time");
+    let counted = !matches!(SqlType::from_name(&ty.name, &[Len::N(1)]), None);
     Err(match args.as_slice() {
+        // 0 is no length and no precision.
+        [Len::N(0), ..] if exists && counted && !timed => BindError::new(
+            1001,
+            15,
+            line,
+            format!("Line {line}: Length or precision specification 0 is invalid."),
+        ),
+        [Len::N(n)] if exists && timed => {
+            BindError::new(1002, 15, line, format!("Line {line}: Specified scale {n} is invalid."))
+        }
+        [Len::N(p), Len::N(s)] if exists && numeric && *p <= 38 && s > p => {
+            BindError::new(192, 15, line, "The scale must be less than or equal to the precision.")
+        }
+        [Len::N(n)] if exists && ty.name == "float" => BindError::new(
+            2750,
+            16,
+            line,
+            format!(
+                "Column or parameter #1: Specified column precision {n} is greater than the maximum precision of 53."
+            ),
+        ),
+        [Len::N(n)]
+            if in_cast && *n <= 8000 && matches!(ty.name.as_str(), "nvarchar" | "nchar") =>
+        {
+            BindError::new(
+                2717,
+                16,
+                line,
+                format!(
+                    "The size ({n}) given to the convert specification '{}' exceeds the maximum allowed for any data type (4000).",
+                    ty.name
+                ),
+            )
+        }
+        [] if in_cast && ty.schema.is_none() => {
+            BindError::new(243, 16, line, format!("Type {} is not a defined system type.", ty.name))
+        }
         [Len::N(n), ..] if exists && *n > 8000 => BindError::new(
             131,
             15,

@@ -84,6 +84,10 @@ impl Binder<'_> {
                 ),
             );
         }
+        if crate::window::is_window_function(&f.name.name.value) {
+            let text = format!("The function '{}' must have an OVER clause.", f.name.name.value);
+            return BindError::new(10753, 15, line, text).with_state(3);
+        }
         BindError::new(
             195,
             15,
@@ -110,7 +114,15 @@ impl Binder<'_> {
                     .into_iter()
                     .map(|e| (Expr::is_null(e.clone(), true), e))
                     .collect::<Vec<_>>();
-                let whole = self.make_case(branches, last)?;
+                let whole = self.make_case(branches, last).map_err(|e| match e.number {
+                    8133 => BindError::new(
+                        4127,
+                        16,
+                        line,
+                        "At least one of the arguments to COALESCE must be an expression that is not the NULL constant.",
+                    ),
+                    _ => e,
+                })?;
                 let nullable = match &whole.kind {
                     ExprKind::Case { branches, otherwise } => {
                         branches.iter().all(|(_, e)| e.nullable)

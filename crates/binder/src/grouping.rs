@@ -200,6 +200,23 @@ impl Binder<'_> {
     /// The bit of an expression among those grouped by.
     fn group_bit(&mut self, e: &ast::Expr, group: &mut Vec<(ColId, Expr)>) -> Result<u64> {
         let bound = self.in_clause(Clause::GroupBy, |b| b.expr(e))?;
+        let line = e.span.line.max(1);
+        if bound.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. })) {
+            return Err(BindError::new(
+                144,
+                15,
+                line,
+                "Cannot use an aggregate or a subquery in an expression used for the group by list of a GROUP BY clause.",
+            ));
+        }
+        if !bound.any(&mut |e| matches!(e.kind, ExprKind::Col(_))) {
+            return Err(BindError::new(
+                164,
+                15,
+                line,
+                "Each GROUP BY expression must contain at least one column that is not an outer reference.",
+            ));
+        }
         let at = match group.iter().position(|(_, g)| *g == bound) {
             Some(at) => at,
             None => {

@@ -17,6 +17,12 @@ pub struct ObjectName {
 
 impl From<&syntax::ast::ObjectName> for ObjectName {
     fn from(name: &syntax::ast::ObjectName) -> ObjectName {
+        // Global temporary tables are where they were made, whatever a name says of tempdb.
+        let in_tempdb = name.database.as_ref().is_some_and(|d| d.is("tempdb"));
+        if in_tempdb && catalog::is_global_name(&name.name.value) {
+            let (database, schema) = (None, Some("dbo".to_owned()));
+            return ObjectName { database, schema, name: name.name.value.clone() };
+        }
         ObjectName {
             database: name.database.as_ref().map(|i| i.value.clone()),
             schema: name.schema.as_ref().map(|i| i.value.clone()),

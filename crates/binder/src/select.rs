@@ -514,7 +514,7 @@ impl Binder<'_> {
                     keys.push(Key::Item(i - 1, item.descending));
                     continue;
                 }
-                ast::ExprKind::Literal(_) => {
+                _ if is_constant(&item.expr) => {
                     return Err(BindError::new(
                         408,
                         16,
@@ -552,4 +552,14 @@ enum Key {
     /// An item of the select list.
     Item(usize, bool),
     Expr(Expr, bool),
+}
+
+/// Literals, and what operators make of them: nothing to order by (408).
+fn is_constant(e: &ast::Expr) -> bool {
+    match &e.kind {
+        ast::ExprKind::Literal(_) => true,
+        ast::ExprKind::Unary { expr, .. } => is_constant(expr),
+        ast::ExprKind::Binary { left, right, .. } => is_constant(left) && is_constant(right),
+        _ => false,
+    }
 }

@@ -435,3 +435,8 @@ fn word(bound: FrameBound) -> &'static str {
         FrameBound::UnboundedFollowing => "UNBOUNDED FOLLOWING",
     }
 }
+
+/// A function that means nothing without OVER (10753).
+pub(crate) fn is_window_function(name: &str) -> bool {
+    WINDOW_ONLY.contains(&name.to_ascii_uppercase().as_str())
+}

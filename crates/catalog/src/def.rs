@@ -591,6 +591,11 @@ pub fn same_name(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b) || (!(a.is_ascii() && b.is_ascii()) && fold(a) == fold(b))
 }
 
+/// Is it the name of a global temporary table, `##t`?
+pub fn is_global_name(name: &str) -> bool {
+    name.starts_with("##")
+}
+
 /// An identifier in the form used as a look-up key.
 pub(crate) fn fold(name: &str) -> String {
     name.to_lowercase()

@@ -32,7 +32,7 @@ pub use def::{
     CheckDef, ColumnDef, Compiled, ComputedDef, DatabaseDef, DatabaseState, DefaultDef, Event,
     FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef, ModuleKind,
     ObjectKind, ObjectRef, Place, ProcedureDef, RefAction, SequenceDef, TableDef, TriggerDef,
-    same_name,
+    is_global_name, same_name,
 };
 pub use error::CatalogError;
 pub use private::{define_private, private_with_unique, redefine_private};

@@ -221,7 +221,13 @@ pub fn doomed() -> SqlError {
 
 /// A catalog's error as the client sees it.
 pub fn from_catalog(error: CatalogError) -> SqlError {
-    SqlError::new(error.number(), error.severity(), error.to_string())
+    let state = match error {
+        CatalogError::AlreadyExists { .. } => 6,
+        CatalogError::CannotDrop { .. } => 5,
+        CatalogError::NoIndex { .. } => 7,
+        _ => 1,
+    };
+    SqlError::new(error.number(), error.severity(), error.to_string()).with_state(state)
 }
 
 impl From<CatalogError> for SqlError {

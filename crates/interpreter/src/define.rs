@@ -181,7 +181,10 @@ impl Vm<'_> {
         }
         self.local(&create.name)?;
         let spec = self.table_to_create(&create.spec)?;
-        self.in_catalog(frame, |catalog, txn, scope| Ok(catalog.create_table(txn, scope, &spec)?))?;
+        let made = self.in_catalog(frame, |catalog, txn, scope| {
+            Ok(catalog.create_table(txn, scope, &spec)?)
+        })?;
+        self.note_global(&made);
         Ok(())
     }
 
@@ -272,6 +275,10 @@ impl Vm<'_> {
         if is_temporary(&create.name.name) {
             return self.create_own_procedure(create);
         }
+        if catalog::is_global_name(&create.name.name) {
+            let what = format!("global temporary procedure {}", create.name.name);
+            return Err(SqlError::unsupported(what));
+        }
         let kind = ModuleKind::Procedure;
         self.create_module(kind, create.mode, &create.name, &create.text, frame)
     }
@@ -329,11 +336,7 @@ impl Vm<'_> {
 
     fn drop_objects(&mut self, drop: &DropObjects, frame: &mut [Value]) -> Result<(), SqlError> {
         for name in &drop.names {
-            let parts = ObjectName {
-                database: name.database.as_ref().map(|d| d.value.clone()),
-                schema: name.schema.as_ref().map(|s| s.value.clone()),
-                name: name.name.value.clone(),
-            };
+            let parts = ObjectName::from(name);
             let result = match drop.kind {
                 DropKind::Database => {
                     self.no_transaction("DROP DATABASE")?;
@@ -389,6 +392,10 @@ impl Vm<'_> {
     /// What CREATE TABLE creates, in the user's default schema if it names none; 262, 2760.
     fn table_to_create(&self, spec: &TableSpec) -> Result<TableSpec, SqlError> {
         let mut spec = spec.clone();
+        if catalog::is_global_name(&spec.name) {
+            spec.schema = "dbo".into();
+            return Ok(spec);
+        }
         if spec.schema.is_empty() {
             spec.schema = self.state.default_schema().unwrap_or("dbo").into();
         }
@@ -593,9 +600,11 @@ impl Vm<'_> {
             self.create_private(spec)
         } else {
             self.table_to_create(spec).and_then(|spec| {
-                self.in_catalog(frame, |catalog, txn, scope| {
+                let made = self.in_catalog(frame, |catalog, txn, scope| {
                     Ok(catalog.create_table(txn, scope, &spec)?)
-                })
+                })?;
+                self.note_global(&made);
+                Ok(made)
             })
         };
         let rows = created.and_then(|table| {

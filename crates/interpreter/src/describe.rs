@@ -124,6 +124,9 @@ impl Vm<'_> {
     ) -> Result<Option<Vec<OutputColumn>>, SqlError> {
         for index in 0..code.statements.len() {
             let found = match &code.statements[index].kind {
+                StmtKind::Exec(exec) if exec.result_sets.is_some() => {
+                    exec.result_sets.iter().flatten().next().cloned()
+                }
                 StmtKind::Exec(exec) if depth < 8 => match &exec.procedure {
                     ProcRef::Name(name) => match self.find_procedure(name) {
                         Some(definition) => {
@@ -133,7 +136,7 @@ impl Vm<'_> {
                         }
                         None => None,
                     },
-                    ProcRef::Var(_) => None,
+                    ProcRef::Var(_) | ProcRef::Text(_) => None,
                 },
                 _ => self.columns_of(code, index)?,
             };

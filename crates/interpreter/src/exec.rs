@@ -12,6 +12,7 @@ use crate::host::OpenDatabase;
 use crate::names::SessionNames;
 use crate::plan::CodeState;
 use crate::plan_cache::{Key, SessionPlan, What};
+use crate::result_sets::ResultSets;
 use crate::state::CachedProcedure;
 use crate::statement::bind_error;
 use crate::vm::{Halt, Halted, Vm};
@@ -65,7 +66,37 @@ impl Vm<'_> {
             .with_state(2)
             .into());
         }
+        if let Some(sets) = &exec.result_sets {
+            let mut through = ResultSets::new(sets, &mut *self.sink);
+            let mut inner = Vm {
+                state: &mut *self.state,
+                host: &mut *self.host,
+                sink: &mut through,
+                cancel: self.cancel.clone(),
+                failed: false,
+            };
+            let result = inner.execute_called(exec, code, frame, guarded);
+            let failed = inner.failed;
+            let fits = through.end();
+            self.failed |= failed;
+            result?;
+            return Ok(fits?);
+        }
+        self.execute_called(exec, code, frame, guarded)
+    }
+
+    fn execute_called(
+        &mut self,
+        exec: &Exec,
+        code: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<(), Halted> {
         let name = match &exec.procedure {
+            ProcRef::Text(text) => {
+                let text = self.value(text, frame)?;
+                return self.execute_text(text.as_str().unwrap_or(""), guarded);
+            }
             ProcRef::Name(name) => name.clone(),
             ProcRef::Var(var) => {
                 let text = frame[var.0 as usize].as_str().unwrap_or("").to_string();
@@ -445,6 +476,12 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<Vec<Vec<Value>>, Halted> {
+        if self.state.gathering {
+            return Err(
+                SqlError::new(8164, 16, "An INSERT EXEC statement cannot be nested.").into()
+            );
+        }
+        self.state.gathering = true;
         let mut gathered = Gather::default();
         let mut inner = Vm {
             state: &mut *self.state,
@@ -456,6 +493,7 @@ impl Vm<'_> {
         let result = inner.execute(exec, code, frame, guarded);
         let failed = inner.failed;
         self.failed |= failed;
+        self.state.gathering = false;
         gathered.messages.iter().for_each(|message| self.sink.message(message));
         result?;
         let mut rows = Vec::with_capacity(gathered.rows.len());
@@ -518,6 +556,13 @@ pub(crate) fn bind_arguments(
             Some(name) => code.params.iter().position(|p| p.name.eq_ignore_ascii_case(name)),
         };
         match (place, &arg.name) {
+            (Some(place), _) if given[place].is_some() => {
+                return Err(SqlError::new(
+                    8143,
+                    16,
+                    format!("Parameter '{}' was supplied multiple times.", code.params[place].name),
+                ));
+            }
             (Some(place), _) => given[place] = Some(i),
             (None, name) => return Err(no_parameter(code, name.as_deref())),
         }

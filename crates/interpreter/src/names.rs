@@ -36,7 +36,7 @@ impl Names for SessionNames<'_> {
     }
 
     fn table(&self, name: &ObjectName) -> Option<Arc<TableDef>> {
-        if name.name.starts_with('#') {
+        if crate::private::is_temporary(&name.name) {
             self.private.set(true);
             let tempdb = name.database.as_ref().is_none_or(|d| d.eq_ignore_ascii_case("tempdb"));
             let found = self.state.transaction.private.find(&name.name).filter(|_| tempdb);

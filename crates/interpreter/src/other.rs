@@ -32,6 +32,10 @@ impl Vm<'_> {
                 let state = &mut *self.state;
                 state.transaction.commit(&state.database, *delayed)?;
             }
+            StmtKind::Rollback { .. } if self.state.gathering => {
+                let text = "Cannot use the ROLLBACK statement within an INSERT-EXEC statement.";
+                return Err(SqlError::new(3915, 16, text).with_state(0).into());
+            }
             StmtKind::Rollback { name } => {
                 let name = self.tran_name(name.as_ref(), frame);
                 self.state.transaction.rollback(name.as_deref())?;
@@ -222,11 +226,24 @@ impl Vm<'_> {
                         let severity = if severity < 0 { own } else { severity };
                         (number, severity, format_message(text, &args))
                     }
+                    None if !(13000..).contains(&number) || number == 50000 => {
+                        return Err(SqlError::new(
+                            2732,
+                            16,
+                            format!(
+                                "Error number {number} is invalid. The number must be from 13000 through 2147483647 and it \
+                                 cannot be 50000."
+                            ),
+                        )
+                        .into());
+                    }
                     None => (
-                        number,
+                        18054,
                         severity,
                         format!(
-                            "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages."
+                            "Error {number}, severity {severity}, state {state} was raised, but no message with that error \
+                             number was found in sys.messages. If error is larger than 50000, make sure the user-defined \
+                             message is added using sp_addmessage."
                         ),
                     ),
                 }

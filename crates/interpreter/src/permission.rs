@@ -54,7 +54,8 @@ impl Vm<'_> {
                     let target = self.table_target(table);
                     let access = self.state.identity.access();
                     let chained = chain.is_some() && chain == access.owner(target);
-                    if !table.is_private() && !chained && !access.allows(*permission, target) {
+                    let common = table.is_private() || catalog::is_global_name(&table.name);
+                    if !common && !chained && !access.allows(*permission, target) {
                         return Err(self.denied(*permission, &table.name, &table.schema));
                     }
                 }
@@ -232,7 +233,9 @@ impl Vm<'_> {
 
     /// Whether an object may be changed (ALTER) or dropped (CONTROL, or ALTER of its schema).
     pub fn may_change(&self, object: &ObjectRef, drop: bool) -> bool {
-        if !self.state.identity.is_limited() {
+        let is_global =
+            matches!(object, ObjectRef::Table(table) if catalog::is_global_name(&table.name));
+        if is_global || !self.state.identity.is_limited() {
             return true;
         }
         let access = self.state.identity.access();
@@ -311,7 +314,12 @@ fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
                     of_rel(&query.rel, needs);
                     row.iter().for_each(|expr| of_expr(expr, needs));
                 }
-                InsertSource::Exec { .. } => {}
+                InsertSource::Exec { exec, .. } => {
+                    if let binder::ir::ProcRef::Text(text) = &exec.procedure {
+                        of_expr(text, needs);
+                    }
+                    exec.args.iter().flat_map(|arg| &arg.value).for_each(|e| of_expr(e, needs));
+                }
             }
             of_output(insert.output.as_ref(), &insert.table, needs);
         }

@@ -1,7 +1,7 @@
 //! Data definition of temporary tables: in the session, but part of its transaction as any other.
 //!
-//! Promise: what fails leaves the tables as they were. Global temporary tables (`##t`) and tables that another session
-//! could see do not exist here; they are refused by name.
+//! Promise: what fails leaves the tables as they were. No other session sees them: global temporary tables (`##t`) are in
+//! `global`.
 
 use crate::vm::Vm;
 use binder::ObjectName;
@@ -13,9 +13,9 @@ use executor::{SqlError, from_catalog, private_error};
 use std::sync::Arc;
 use types::Value;
 
-/// Is it the name of a temporary table (or procedure)?
+/// Is it the name of a temporary table (or procedure) of the session alone?
 pub(crate) fn is_temporary(name: &str) -> bool {
-    name.starts_with('#')
+    name.starts_with('#') && !catalog::is_global_name(name)
 }
 
 /// Object ids of temporary procedures lie below this.
@@ -27,7 +27,6 @@ const FIRST_ID: i32 = -0x4000_0000;
 impl Vm<'_> {
     /// CREATE TABLE #t; 2714 when this very batch or procedure has one.
     pub fn create_private(&mut self, spec: &TableSpec) -> Result<Arc<TableDef>, SqlError> {
-        refuse_global(&spec.name)?;
         let level = self.state.nesting;
         let private = &mut self.state.transaction.private;
         if private.is_taken(&spec.name, level) {
@@ -49,7 +48,6 @@ impl Vm<'_> {
 
     /// DROP TABLE #t; 3701.
     pub fn drop_private(&mut self, name: &ObjectName) -> Result<(), SqlError> {
-        refuse_global(&name.name)?;
         let private = &mut self.state.transaction.private;
         let place = private.find(&name.name).map(|table| table.place);
         if !place.is_some_and(|place| private.drop_table(place)) {
@@ -145,9 +143,6 @@ impl Vm<'_> {
     /// CREATE, ALTER, CREATE OR ALTER PROCEDURE #p: the session's, until it drops it or ends. Not part of a transaction.
     pub fn create_own_procedure(&mut self, create: &CreateProcedure) -> Result<(), SqlError> {
         let name = &create.name.name;
-        if name.starts_with("##") {
-            return Err(SqlError::unsupported(format!("global temporary procedure {name}")));
-        }
         let known = self.state.own_procedures.iter().position(|p| same_name(&p.name, name));
         match (create.mode, known) {
             (PutMode::Create, Some(_)) => {
@@ -208,12 +203,4 @@ impl Vm<'_> {
             self.state.transaction.private.commit();
         }
     }
-}
-
-/// 40510 for `##t`.
-fn refuse_global(name: &str) -> Result<(), SqlError> {
-    if name.starts_with("##") {
-        return Err(SqlError::unsupported(format!("global temporary table {name}")));
-    }
-    Ok(())
 }

@@ -126,7 +126,7 @@ impl Vm<'_> {
             let called = match &kind {
                 StmtKind::Exec(exec) => match &exec.procedure {
                     ProcRef::Name(name) => self.find_procedure(name),
-                    ProcRef::Var(_) => None,
+                    ProcRef::Var(_) | ProcRef::Text(_) => None,
                 },
                 _ => None,
             };

@@ -190,6 +190,10 @@ pub struct SessionState {
     pub(crate) triggers: Vec<crate::trigger::Firing>,
     /// User-defined functions running, one in another.
     pub(crate) functions: u32,
+    /// Global temporary tables to drop when it ends.
+    pub(crate) global_tables: Vec<crate::global::GlobalTable>,
+    /// The callee of an INSERT ... EXEC is running.
+    pub(crate) gathering: bool,
     /// @@PROCID.
     pub(crate) procedure_id: i32,
     /// Errors of the CATCH blocks being run, innermost last.
@@ -230,6 +234,8 @@ impl SessionState {
             identity_insert: None,
             nesting: 0,
             functions: 0,
+            global_tables: Vec::new(),
+            gathering: false,
             cursors: Default::default(),
             triggers: Vec::new(),
             procedure_id: 0,

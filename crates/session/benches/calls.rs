@@ -1,8 +1,8 @@
 //! What a call costs a session, in ns, without a wire: `cargo bench -p session --bench calls`.
 //!
 //! One session, in memory, delayed durability. A line per kind of request: a prepared insert of one row and a prepared
-//! point read by handle, the same by text (sp_executesql), a batch whose text comes again, and a text that only other
-//! sessions have met. Run as a test
+//! point read by handle, the same by text (sp_executesql), a batch whose text comes again, an INSERT whose text comes again
+//! or is new each time (the difference is its compilation), and a text that only other sessions have met. Run as a test
 //! (`cargo test --bench`) it does a few turns only.
 
 use device::SimFs;
@@ -129,6 +129,24 @@ fn run(session: &mut Session, instance: &Arc<Instance>, turns: i32) {
     let ns = begin.elapsed().as_nanos() as f64 / turns as f64;
     println!("{:<44} {ns:>8.0} ns a batch", "the same batch again");
     assert_eq!(sink.error, None);
+
+    // A text met again costs a look-up; one that differs in a literal is parsed, bound, planned and compiled.
+    let _ =
+        session.execute("CREATE TABLE anywhere (a int, name nvarchar(20), at datetime)", &mut sink);
+    for (name, step) in
+        [("an INSERT's text again", 0), ("an INSERT's text with another literal", 1)]
+    {
+        let texts = turns.min(20_000);
+        let begin = Instant::now();
+        for i in 0..texts {
+            let a = i * step;
+            let text = format!("INSERT anywhere (a, name, at) VALUES ({a}, N'one', GETDATE())");
+            let _ = session.execute(&text, &mut sink);
+        }
+        let ns = begin.elapsed().as_nanos() as f64 / f64::from(texts);
+        println!("{name:<44} {ns:>8.0} ns a batch");
+        assert_eq!(sink.error, None);
+    }
 
     // Whoever comes later finds what others have compiled.
     let mut elapsed_ns = 0;

@@ -177,6 +177,9 @@ impl Instance {
                 });
                 instance.start_switches();
                 instance.start_trace_flags();
+                for open in instance.databases() {
+                    instance.drop_stale_global_tables(&open);
+                }
                 Ok(instance)
             }
             Err(error) => {
@@ -307,6 +310,19 @@ impl Instance {
                 self.troubles.write().insert(fold(&def.name), trouble);
                 Err(crate::host::engine_error(error))
             }
+        }
+    }
+
+    /// What a crash has left of global temporary tables goes in the background.
+    fn drop_stale_global_tables(self: &Arc<Self>, open: &Arc<OpenDatabase>) {
+        let stale = |object: &catalog::ObjectRef| matches!(object, catalog::ObjectRef::Table(table) if catalog::is_global_name(&table.name));
+        if open.catalog.objects().iter().any(stale) {
+            let open = open.clone();
+            let dropped = self.spawn_session("global temporary tables", move |session| {
+                session.drop_stale_global_tables(&open);
+            });
+            // Its end is nobody's concern: what stays is dropped at the next opening.
+            drop(dropped);
         }
     }
 

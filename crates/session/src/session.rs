@@ -118,6 +118,7 @@ impl Session {
         let database = self.state.database.name.clone();
         let before = self.state.open_transaction();
         self.state.reset_connection(keep_transaction);
+        interpreter::drop_global_tables(&mut self.state, &mut self.host);
         if let (Some(transaction), None) = (before, self.state.open_transaction()) {
             sink.environment(EnvironmentChange::Rollback { transaction });
         }
@@ -176,6 +177,11 @@ impl Session {
         ends
     }
 
+    /// Drops global temporary tables that no session has any more: the database has just been opened. Suspends.
+    pub(crate) fn drop_stale_global_tables(&mut self, there: &Arc<OpenDatabase>) {
+        interpreter::drop_stale_global_tables(&mut self.state, &mut self.host, there);
+    }
+
     /// @@LANGUAGE.
     pub fn language(&self) -> &'static str {
         self.state.language()
@@ -227,6 +233,10 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         if !std::thread::panicking() {
+            if !self.ended {
+                self.state.reset_connection(false);
+                interpreter::drop_global_tables(&mut self.state, &mut self.host);
+            }
             self.state.reset();
         }
         if self.state.client.packet_size > 0 {

@@ -9,7 +9,7 @@ use syntax::ast::Statement;
 use syntax::{LexOptions, parse_batch, parse_expression, split_batches};
 
 /// A session's coroutine has 256 KiB; the parser leaves a quarter.
-const STACK_BYTES: usize = 192 << 10;
+const STACK_BYTES: usize = 512 << 10;
 
 const SEEDS: &[&str] = &[
     include_str!("../seeds/inserts.sql"),

@@ -37,3 +37,8 @@ impl fmt::Display for SyntaxError {
 }
 
 impl std::error::Error for SyntaxError {}
+
+/// 1038.
+pub(crate) const EMPTY_NAME: &str = "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other \
+     statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid \
+     name.";

@@ -162,14 +162,7 @@ impl Lexer<'_> {
 
     fn check_identifier(&self, start: usize, end: usize) -> ParseResult<()> {
         if start == end {
-            return Err(SyntaxError::new(
-                1038,
-                self.line,
-                "",
-                "An object or column name is missing or empty. For SELECT INTO statements, verify each column has \
-                 a name. For other statements, look for empty alias names. Aliases defined as \"\" or [] are not \
-                 allowed. Change the alias to a valid name.",
-            ));
+            return Err(SyntaxError::new(1038, self.line, "", crate::error::EMPTY_NAME));
         }
         self.check_length(start, end)
     }

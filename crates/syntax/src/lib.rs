@@ -34,10 +34,10 @@ impl Default for LexOptions {
 
 /// How deep statements, queries and expressions may nest before error 191, in levels of an
 /// expression: a statement counts for 2, a query for 4 or 5, a call for 2. It bounds both the
-/// parser's recursion (to about 128 KiB of stack) and the height of every expression, so that walks
+/// parser's recursion (to about 320 KiB of stack) and the height of every expression, so that walks
 /// over the tree may recurse. Chains of AND, of OR and of UNION are kept as balanced trees and do not
 /// count by their length.
-pub const MAX_DEPTH: usize = 96;
+pub const MAX_DEPTH: usize = 256;
 
 /// Reads one batch (no GO lines in it: [`split_batches`] takes them out).
 ///

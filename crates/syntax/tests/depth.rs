@@ -3,7 +3,7 @@
 use syntax::{LexOptions, MAX_DEPTH, parse_batch};
 
 /// Less than a session's coroutine has.
-const STACK_BYTES: usize = 192 << 10;
+const STACK_BYTES: usize = 512 << 10;
 
 fn number_of(text: String) -> i32 {
     let parse = move || match parse_batch(&text, &LexOptions::default()) {

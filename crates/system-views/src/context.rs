@@ -125,8 +125,16 @@ impl<'a> Context<'a> {
     pub fn objects(&self) -> Vec<ObjectRef> {
         if self.temporary {
             let all = self.session.temporary_tables();
-            return all.into_iter().map(ObjectRef::Table).collect();
+            let own = self.session.database.catalog.objects_in(self.session.definitions());
+            let all = all.into_iter().map(ObjectRef::Table);
+            return all.chain(own.into_iter().filter(is_global)).collect();
         }
+        let mut all = self.all_objects();
+        all.retain(|object| !is_global(object));
+        all
+    }
+
+    fn all_objects(&self) -> Vec<ObjectRef> {
         self.database.catalog.objects_in(self.scope())
     }
 
@@ -175,4 +183,9 @@ pub fn moment(unix_ns: u64) -> DateTime {
 /// When things were made that are older than any instance: 2003-04-08 09:13:36.390, as in SQL Server's own master.
 pub fn built_in() -> DateTime {
     moment(1_049_793_216_390_000_000)
+}
+
+/// A global temporary table: told of as one of tempdb.
+fn is_global(object: &ObjectRef) -> bool {
+    matches!(object, ObjectRef::Table(table) if catalog::is_global_name(&table.name))
 }

@@ -285,7 +285,11 @@ pub fn by_name(context: &Context<'_>, schema: Option<&str>, name: &str) -> Optio
     let wanted =
         |o: &Object| same_name(&o.name, name) && same_name(&o.schema, schema.unwrap_or("dbo"));
     // A table or a procedure before a constraint, for few names are of constraints.
-    let found = if context.temporary {
+    let found = if context.temporary && catalog::is_global_name(name) {
+        // A global one is in the session's database.
+        let session = context.session;
+        session.database.catalog.object(session.definitions(), Some("dbo"), name)
+    } else if context.temporary {
         let all = context.session.temporary_tables();
         all.into_iter().rev().find(|t| same_name(&t.name, name)).map(ObjectRef::Table)
     } else {

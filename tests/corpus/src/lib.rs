@@ -13,5 +13,6 @@ pub mod generate;
 pub mod groups;
 pub mod parse;
 pub mod run;
+pub mod scope;
 pub mod script;
 pub mod slt;

@@ -1,6 +1,7 @@
 //! How much of a folder of scripts the parser takes: by script and by batch, and what it does not take, grouped.
 
 use crate::groups::{Groups, without_particulars};
+use crate::scope;
 use crate::script;
 use std::collections::BTreeMap;
 use std::io;
@@ -16,6 +17,8 @@ pub struct Tally {
     pub refused: usize,
     /// A syntax error.
     pub failed: usize,
+    /// Read; what of it is refused is of another service than the engine (`scope`). Not among the shares.
+    pub outside: usize,
 }
 
 impl Tally {
@@ -24,6 +27,7 @@ impl Tally {
             Outcome::Parsed => self.parsed += 1,
             Outcome::Refused => self.refused += 1,
             Outcome::Failed => self.failed += 1,
+            Outcome::Outside => self.outside += 1,
         }
     }
 
@@ -31,13 +35,15 @@ impl Tally {
         let total = (self.parsed + self.refused + self.failed).max(1);
         let share = |n: usize| 100.0 * n as f64 / total as f64;
         println!(
-            "{what:<8} {total:>7}  parsed {} ({:.2}%)  refused by name {} ({:.2}%)  failed {} ({:.2}%)",
+            "{what:<8} {total:>7}  parsed {} ({:.2}%)  refused by name {} ({:.2}%)  failed {} ({:.2}%)  \
+             beside these of other services {}",
             self.parsed,
             share(self.parsed),
             self.refused,
             share(self.refused),
             self.failed,
-            share(self.failed)
+            share(self.failed),
+            self.outside
         );
     }
 }
@@ -45,6 +51,7 @@ impl Tally {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Parsed,
+    Outside,
     Refused,
     Failed,
 }
@@ -53,6 +60,7 @@ enum Outcome {
 pub fn run(root: &Path, exclude: &[String], verbose: bool, most: usize) -> io::Result<Tally> {
     let (mut scripts, mut batches) = (Tally::default(), Tally::default());
     let (mut refusals, mut failures) = (Groups::default(), Groups::default());
+    let mut elsewhere = Groups::default();
     for path in script::find(root, &["sql"], exclude)? {
         let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         let script = script::read(&path, &BTreeMap::new())?;
@@ -63,10 +71,17 @@ pub fn run(root: &Path, exclude: &[String], verbose: bool, most: usize) -> io::R
             let outcome = match parse(batch.text, &mut options) {
                 Ok(refused) if refused.is_empty() => Outcome::Parsed,
                 Ok(refused) => {
+                    let mut outcome = Outcome::Outside;
                     for what in refused {
-                        refusals.add(&what, || format!("{shown}:{}", batch.line));
+                        let at = || format!("{shown}:{}", batch.line);
+                        if scope::is_outside(&what) {
+                            elsewhere.add(&what, at);
+                        } else {
+                            refusals.add(&what, at);
+                            outcome = Outcome::Refused;
+                        }
                     }
-                    Outcome::Refused
+                    outcome
                 }
                 Err(error) => {
                     let line = batch.line + error.line - 1;
@@ -90,6 +105,7 @@ pub fn run(root: &Path, exclude: &[String], verbose: bool, most: usize) -> io::R
         }
         scripts.add(&worst);
     }
+    elsewhere.print("of other services", most);
     refusals.print("refused by name", most);
     failures.print("failed", most);
     scripts.print("scripts");

@@ -96,7 +96,7 @@ impl Binder<'_> {
             }
             ast::AlterTableAction::AlterColumn { name, ty, nullable, collation } => {
                 self.column_collation(collation.as_ref(), name.span.line.max(1))?;
-                let ty = self.column_type(ty, &name.value)?;
+                let ty = self.column_type(ty, 1)?;
                 let name = name.value.as_str().into();
                 changes.push(Change::AlterColumn { name, ty, nullable: *nullable });
             }

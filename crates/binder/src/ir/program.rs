@@ -397,6 +397,8 @@ pub struct Exec {
     pub args: Vec<ExecArg>,
     /// EXEC @r = p
     pub result: Option<VarId>,
+    /// WITH RESULT SETS: the columns of each result set it may send.
+    pub result_sets: Option<Vec<Vec<OutputColumn>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -404,6 +406,8 @@ pub enum ProcRef {
     Name(ObjectName),
     /// EXEC @name
     Var(VarId),
+    /// EXEC ('text') as the source of an INSERT; nvarchar(max). It has no arguments.
+    Text(Box<Expr>),
 }
 
 #[derive(Debug, Clone)]

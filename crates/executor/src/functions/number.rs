@@ -191,6 +191,11 @@ fn is_numeric(value: &Value, ty: SqlType) -> bool {
     if !ty.is_character() {
         return ty.is_numeric();
     }
+    // Signs and currency symbols alone count too (learn.microsoft.com/sql/t-sql/functions/isnumeric-transact-sql).
+    let sign = value.as_str().map(str::trim);
+    if sign.is_some_and(|s| matches!(s, "+" | "-" | "." | "," | "$" | "€" | "£" | "¥" | "¢")) {
+        return true;
+    }
     convert::cast(value, ty, SqlType::Float, 0).is_ok()
         || convert::cast(value, ty, SqlType::Money, 0).is_ok()
 }

@@ -39,6 +39,11 @@ pub(super) fn call(
     let n = |i: usize| v.get(i).and_then(Value::as_i64).unwrap_or(0);
     let t = |i: usize| v.get(i).and_then(Value::as_str).unwrap_or("");
     Ok(match func {
+        Len if args[0].ty.is_binary() => {
+            let Value::Binary(bytes) = &v[0] else { return int(0, ty) };
+            let spaces = bytes.iter().rev().take_while(|byte| **byte == b' ').count();
+            return int((bytes.len() - spaces) as i64, ty);
+        }
         Len => return int(s.trim_end_matches(' ').chars().count() as i64, ty),
         DataLength => return int(data_length(&v[0], args[0].ty) as i64, ty),
         Left => Value::str(&take(s, 0, length(n(1), "left", 536)?)),

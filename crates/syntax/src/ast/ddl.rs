@@ -189,6 +189,8 @@ pub struct ColumnDefinition {
     pub identity: Option<Identity>,
     /// DEFAULT.
     pub default: Option<DefaultDefinition>,
+    /// DEFAULT stands there more than once (8148).
+    pub second_default: bool,
     /// COLLATE.
     pub collation: Option<Ident>,
     /// ROWGUIDCOL, SPARSE.

@@ -586,6 +586,21 @@ pub struct Execute {
     pub procedure: ProcedureName,
     /// Arguments.
     pub args: Vec<ExecuteArg>,
+    /// WITH RESULT SETS: the columns of each; NONE is an empty list, UNDEFINED is none.
+    pub result_sets: Option<Vec<Vec<ResultColumn>>>,
+}
+
+/// A column among WITH RESULT SETS.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResultColumn {
+    /// What it is called from here on.
+    pub name: Ident,
+    /// The type that its values are converted to.
+    pub ty: TypeName,
+    /// COLLATE.
+    pub collation: Option<Ident>,
+    /// NULL or NOT NULL, where it says.
+    pub nullable: Option<bool>,
 }
 
 /// A procedure by name or through a variable.
@@ -595,6 +610,8 @@ pub enum ProcedureName {
     Name(ObjectName),
     /// `EXEC @p`.
     Variable(Variable),
+    /// `EXEC ('text') WITH RESULT SETS ...`.
+    Text(Box<Expr>),
 }
 
 /// One argument of a call.

@@ -250,6 +250,7 @@ impl Parser<'_> {
         if self.eat_sym(Sym::Eq) {
             new_name = Some(self.lenient_ident()?);
         }
+        self.termination()?;
         Ok(AlterDatabaseAction::ModifyFilegroup { name, action, new_name })
     }
 
@@ -284,6 +285,15 @@ impl Parser<'_> {
     pub(super) fn database_option(&mut self) -> ParseResult<DatabaseOption> {
         let start = self.at;
         let name = self.any_word()?;
+        if matches!(name.as_str(), "CLUSTERED" | "PARTITION" | "DISTRIBUTION" | "HEAP")
+            && self.azure_option()?
+        {
+            return Ok(DatabaseOption {
+                name,
+                value: OptionValue::None,
+                span: self.span_from(start),
+            });
+        }
         let equals = self.eat_sym(Sym::Eq);
         let value = match self.kind() {
             TokenKind::Key(Kw::On) => {
@@ -354,6 +364,33 @@ impl Parser<'_> {
             self.skip_parens()?;
         }
         Ok(DatabaseOption { name, value, span: self.span_from(start) })
+    }
+
+    /// `CLUSTERED [COLUMNSTORE] INDEX (...)`, `PARTITION (c RANGE ...)`, `DISTRIBUTION = HASH (c)`, `HEAP` of Azure Synapse,
+    /// the first word having been taken; false where it is no such option (`PARTITION = 1`).
+    fn azure_option(&mut self) -> ParseResult<bool> {
+        if self.at_sym(Sym::Eq)
+            && !self.word_ahead(1, "HASH")
+            && !self.word_ahead(1, "ROUND_ROBIN")
+            && !self.word_ahead(1, "REPLICATE")
+        {
+            return Ok(false);
+        }
+        self.note_unsupported("options of Azure Synapse");
+        self.eat_sym(Sym::Eq);
+        while matches!(self.kind(), TokenKind::Word | TokenKind::Key(_)) {
+            self.at += 1;
+        }
+        if self.at_sym(Sym::LeftParen) {
+            self.skip_parens()?;
+        }
+        while matches!(self.kind(), TokenKind::Word | TokenKind::Key(_)) {
+            self.at += 1;
+            if self.at_sym(Sym::LeftParen) {
+                self.skip_parens()?;
+            }
+        }
+        Ok(true)
     }
 
     pub(super) fn dbcc(&mut self) -> ParseResult<StatementKind> {

@@ -281,6 +281,7 @@ impl Parser<'_> {
             nullable: None,
             identity: None,
             default: None,
+            second_default: false,
             collation: None,
             rowguidcol: false,
             constraints: Vec::new(),
@@ -394,6 +395,7 @@ impl Parser<'_> {
         let name = self.constraint_name()?;
         if self.eat_kw(Kw::Default) {
             let expr = self.value()?;
+            column.second_default |= column.default.is_some();
             column.default = Some(DefaultDefinition { name, expr });
             if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Key(Kw::Values) {
                 self.at += 2;
@@ -876,7 +878,18 @@ impl Parser<'_> {
     pub(super) fn parameter(&mut self) -> ParseResult<Parameter> {
         let name = self.variable()?;
         self.eat_kw(Kw::As);
-        let ty = self.type_name()?;
+        let start = self.at;
+        let ty = if self.eat_kw(Kw::Cursor) {
+            self.note_unsupported("cursors as parameters");
+            TypeName {
+                name: "int".into(),
+                schema: None,
+                args: Vec::new(),
+                span: self.span_from(start),
+            }
+        } else {
+            self.type_name()?
+        };
         self.eat_kw(Kw::Varying);
         let mut not_null = false;
         if self.eat_kw(Kw::Not) {

@@ -312,6 +312,9 @@ impl Parser<'_> {
                         return Err(self.too_deep());
                     }
                     let collation = self.ident()?;
+                    if self.at_sym(Sym::Dot) {
+                        self.methods()?;
+                    }
                     let kind = ExprKind::Collate { expr: Box::new(expr), collation };
                     expr = Expr { kind, span: self.span_from(start) };
                 }
@@ -339,6 +342,11 @@ impl Parser<'_> {
             }
             TokenKind::Key(kw) => self.keyword_primary(kw, conditions)?,
             _ if self.at_name() => self.named()?,
+            // `..t.c` and `.c`: the parts before are left out.
+            TokenKind::Symbol(Sym::Dot) if self.name_after_dots() => {
+                while self.eat_sym(Sym::Dot) {}
+                self.named()?
+            }
             TokenKind::Unknown if self.at_escape() => self.escape()?,
             _ => ExprKind::Literal(self.literal()?),
         };
@@ -361,8 +369,18 @@ impl Parser<'_> {
         self.at += 1;
         let mut expr = self.any(if conditions { 0 } else { ADD })?;
         self.expect_sym(Sym::RightParen)?;
+        if self.at_sym(Sym::Dot) {
+            self.methods()?;
+        }
         expr.span = self.span_from(start);
         Ok(expr)
+    }
+
+    /// Up to three dots, then a name.
+    fn name_after_dots(&self) -> bool {
+        let dots =
+            (0..4).take_while(|i| self.kind_ahead(*i) == TokenKind::Symbol(Sym::Dot)).count();
+        dots <= 3 && self.name_ahead(dots)
     }
 
     #[inline(never)]
@@ -455,12 +473,7 @@ impl Parser<'_> {
         let mut qualifier = Vec::new();
         while self.at_sym(Sym::Dot) {
             self.at += 1;
-            if qualifier.len() == 3 {
-                return Err(self.mistake(
-                    4104,
-                    "The multi-part identifier has more parts than a column name may have.",
-                ));
-            }
+            // More than four parts may be properties of a CLR type; the binder finds nothing so named (4104).
             qualifier.push(name);
             // `db..t.c`: the schema is left out.
             if self.at_sym(Sym::Dot) {
@@ -662,9 +675,15 @@ impl Parser<'_> {
 
     #[inline(never)]
     fn cast(&mut self, try_: bool) -> ParseResult<ExprKind> {
+        let name = self.token();
         self.at += 2;
         let expr = self.value()?;
-        self.expect_kw(Kw::As)?;
+        if !self.at_kw(Kw::As) {
+            let near = self.token_text(name);
+            let text = format!("Incorrect syntax near '{near}', expected 'AS'.");
+            return Err(SyntaxError::new(1035, name.span.line, near, text));
+        }
+        self.at += 1;
         let ty = self.type_name()?;
         self.expect_sym(Sym::RightParen)?;
         Ok(ExprKind::Cast(Box::new(Cast {

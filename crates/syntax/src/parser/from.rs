@@ -209,7 +209,11 @@ impl Parser<'_> {
     /// `[AS] alias`, or nothing.
     pub(super) fn alias(&mut self) -> ParseResult<Option<Ident>> {
         if self.eat_kw(Kw::As) {
-            return self.ident().map(Some);
+            let name = self.ident()?;
+            if name.value.is_empty() {
+                return Err(SyntaxError::new(1038, name.span.line, "", crate::error::EMPTY_NAME));
+            }
+            return Ok(Some(name));
         }
         if self.at_name() && !self.at_label() && !self.at_window_clause() {
             return Ok(Some(self.take_ident()));

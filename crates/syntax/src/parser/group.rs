@@ -6,7 +6,16 @@ impl Parser<'_> {
     /// What follows GROUP BY.
     #[inline(never)]
     pub(super) fn group_by(&mut self) -> ParseResult<Vec<GroupItem>> {
-        let items = self.comma_list(|parser| parser.group_item(false))?;
+        let items = self.comma_list(|parser| {
+            let item = parser.group_item(false)?;
+            if parser.at_kw(Kw::With) && parser.opens(1) && parser.word_ahead(2, "DISTRIBUTED_AGG")
+            {
+                parser.note_unsupported("options of Azure Synapse");
+                parser.at += 1;
+                parser.skip_parens()?;
+            }
+            Ok(item)
+        })?;
         if self.at_kw(Kw::With) && self.word_ahead(1, "ROLLUP") {
             self.at += 2;
             return Ok(vec![GroupItem::Rollup(items)]);

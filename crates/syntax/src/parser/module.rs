@@ -67,9 +67,16 @@ impl Parser<'_> {
     fn function_body(&mut self, value: bool) -> ParseResult<Vec<Statement>> {
         self.eat_kw(Kw::As);
         self.expect_kw(Kw::Begin)?;
+        if self.at_word("ATOMIC") && self.kind_ahead(1) == TokenKind::Key(Kw::With) {
+            self.note_unsupported("BEGIN ATOMIC");
+            self.at += 2;
+            self.skip_parens()?;
+        }
+        let outer = self.unsupported.take();
         self.in_procedure = value;
         let body = self.statements_until(|parser| parser.at_kw(Kw::End) || parser.at_end());
         self.in_procedure = false;
+        self.unsupported = outer;
         let body = body?;
         self.expect_kw(Kw::End)?;
         Ok(body)

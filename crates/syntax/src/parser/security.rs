@@ -180,7 +180,7 @@ impl Parser<'_> {
                 let option = self.any_word()?;
                 self.expect_sym(Sym::Eq)?;
                 if option == "DEFAULT_SCHEMA" {
-                    default_schema = Some(self.ident()?);
+                    default_schema = self.schema_or_null()?;
                 } else {
                     self.note_unsupported(&format!("CREATE USER WITH {option}"));
                     self.at += 1;
@@ -191,6 +191,11 @@ impl Parser<'_> {
             }
         }
         Ok(SecurityStatement::CreateUser { name, login, default_schema })
+    }
+
+    /// What DEFAULT_SCHEMA is to be; NULL is dbo.
+    fn schema_or_null(&mut self) -> ParseResult<Option<Ident>> {
+        if self.eat_kw(Kw::Null) { Ok(None) } else { self.ident().map(Some) }
     }
 
     fn alter_user(&mut self) -> ParseResult<SecurityStatement> {

@@ -14,8 +14,20 @@ impl Parser<'_> {
             if stop(self) {
                 return Ok(statements);
             }
+            if self.at_kw(Kw::With) && !statements.is_empty() && !self.after_semicolon() {
+                return Err(self.mistake(
+                    319,
+                    "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an \
+                     xmlnamespaces clause or a change tracking context clause, the previous statement must be \
+                     terminated with a semicolon.",
+                ));
+            }
             statements.push(self.statement()?);
         }
+    }
+
+    fn after_semicolon(&self) -> bool {
+        self.at > 0 && self.tokens[self.at - 1].kind == TokenKind::Symbol(Sym::Semicolon)
     }
 
     fn statement(&mut self) -> ParseResult<Statement> {
@@ -210,6 +222,13 @@ impl Parser<'_> {
                 return Ok(Declaration { name, kind: DeclarationKind::Cursor });
             }
             let ty = parser.type_name()?;
+            // NULL and NOT NULL are for natively compiled modules.
+            if parser.eat_kw(Kw::Not) {
+                parser.note_unsupported("DECLARE of a variable NOT NULL");
+                parser.expect_kw(Kw::Null)?;
+            } else {
+                parser.eat_kw(Kw::Null);
+            }
             let init = if parser.eat_sym(Sym::Eq) { Some(parser.value()?) } else { None };
             Ok(Declaration { name, kind: DeclarationKind::Scalar { ty, init } })
         })?;
@@ -220,7 +239,10 @@ impl Parser<'_> {
         self.at += 1;
         if matches!(self.kind(), TokenKind::Variable | TokenKind::SystemVariable) {
             let variable = self.variable()?;
-            if self.at_sym(Sym::Dot) {
+            if self.at_sym(Sym::Dot) || self.at_static_member() {
+                if self.at_static_member() {
+                    self.static_member()?;
+                }
                 self.methods()?;
                 if !self.at_sym(Sym::Eq) {
                     let span = variable.span;
@@ -429,7 +451,7 @@ impl Parser<'_> {
         self.at += 1;
         if self.eat_kw(Kw::Tran) || self.eat_kw(Kw::Transaction) {
             let name = self.transaction_name()?;
-            if name.is_some() && self.at_kw(Kw::With) && self.word_ahead(1, "MARK") {
+            if self.at_kw(Kw::With) && self.word_ahead(1, "MARK") {
                 self.at += 2;
                 if self.at_string() {
                     self.at += 1;
@@ -480,7 +502,19 @@ impl Parser<'_> {
             TokenKind::End | TokenKind::Symbol(Sym::Semicolon) => false,
             TokenKind::Key(kw) => matches!(
                 kw,
-                Kw::Null | Kw::Case | Kw::Coalesce | Kw::Nullif | Kw::Convert | Kw::TryConvert
+                Kw::Null
+                    | Kw::Case
+                    | Kw::Coalesce
+                    | Kw::Nullif
+                    | Kw::Convert
+                    | Kw::TryConvert
+                    | Kw::Left
+                    | Kw::Right
+                    | Kw::CurrentTimestamp
+                    | Kw::CurrentUser
+                    | Kw::SessionUser
+                    | Kw::SystemUser
+                    | Kw::User
             ),
             _ => !self.at_label(),
         };
@@ -610,7 +644,13 @@ impl Parser<'_> {
                 self.eat_word("DATA_SOURCE");
                 self.ident()?;
             }
-            self.result_sets()?;
+            let result_sets = self.result_sets()?;
+            if result_sets.is_some() {
+                let procedure = ProcedureName::Text(Box::new(text));
+                let (return_code, args) = (None, Vec::new());
+                let call = Execute { return_code, procedure, args, result_sets };
+                return Ok(StatementKind::Execute(Box::new(call)));
+            }
             return Ok(StatementKind::ExecuteString(text));
         }
         if self.eat_kw(Kw::As) {
@@ -642,21 +682,23 @@ impl Parser<'_> {
         if self.at_argument() {
             args = self.comma_list(Self::execute_arg)?;
         }
-        self.result_sets()?;
+        let result_sets = self.result_sets()?;
         if self.at_word("AT") && self.name_ahead(1) {
             self.note_unsupported("EXECUTE AT");
             self.at += 1;
             self.eat_word("DATA_SOURCE");
             self.ident()?;
         }
-        Ok(StatementKind::Execute(Box::new(Execute { return_code, procedure, args })))
+        let call = Execute { return_code, procedure, args, result_sets };
+        Ok(StatementKind::Execute(Box::new(call)))
     }
 
     /// `WITH RECOMPILE`, `WITH RESULT SETS UNDEFINED | NONE | (...)`, or nothing.
-    fn result_sets(&mut self) -> ParseResult<()> {
+    fn result_sets(&mut self) -> ParseResult<Option<Vec<Vec<ResultColumn>>>> {
         let option = self.word_ahead(1, "RECOMPILE") || self.word_ahead(1, "RESULT");
+        let mut sets = None;
         if !self.at_kw(Kw::With) || !option {
-            return Ok(());
+            return Ok(sets);
         }
         self.at += 1;
         self.comma_list(|parser| {
@@ -668,13 +710,45 @@ impl Parser<'_> {
             if parser.eat_word("UNDEFINED") {
                 return Ok(());
             }
-            parser.note_unsupported("EXECUTE WITH RESULT SETS");
             if parser.eat_word("NONE") {
+                sets = Some(Vec::new());
                 return Ok(());
             }
-            parser.skip_parens()
+            parser.expect_sym(Sym::LeftParen)?;
+            sets = Some(parser.comma_list(Self::result_set)?);
+            parser.expect_sym(Sym::RightParen)
         })?;
-        Ok(())
+        Ok(sets)
+    }
+
+    /// `(name type [COLLATE c] [NULL | NOT NULL], ...)`, `AS OBJECT t`, `AS TYPE t` or `AS FOR XML`.
+    fn result_set(&mut self) -> ParseResult<Vec<ResultColumn>> {
+        if self.eat_kw(Kw::As) {
+            self.note_unsupported("EXECUTE WITH RESULT SETS AS OBJECT, TYPE or FOR XML");
+            if self.eat_kw(Kw::For) {
+                self.expect_word("XML")?;
+            } else {
+                if !self.eat_word("OBJECT") {
+                    self.expect_word("TYPE")?;
+                }
+                self.object_name()?;
+            }
+            return Ok(Vec::new());
+        }
+        self.expect_sym(Sym::LeftParen)?;
+        let columns = self.comma_list(|parser| {
+            let (name, ty) = (parser.ident()?, parser.type_name()?);
+            let collation = if parser.eat_kw(Kw::Collate) { Some(parser.ident()?) } else { None };
+            let nullable = if parser.eat_kw(Kw::Not) {
+                parser.expect_kw(Kw::Null)?;
+                Some(false)
+            } else {
+                parser.eat_kw(Kw::Null).then_some(true)
+            };
+            Ok(ResultColumn { name, ty, collation, nullable })
+        })?;
+        self.expect_sym(Sym::RightParen)?;
+        Ok(columns)
     }
 
     fn at_argument(&self) -> bool {

@@ -54,6 +54,7 @@ impl Parser<'_> {
             "FULLTEXT",
             "INDEX",
             "MASTER",
+            "MATERIALIZED",
             "MESSAGE",
             "PARTITION",
             "PRIMARY",

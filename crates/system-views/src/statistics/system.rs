@@ -131,7 +131,7 @@ view! {
     committed_kb int = int(s.process.resident_kb);
     committed_target_kb int = int(s.facts.memory_kb);
     visible_target_kb int = int(s.facts.memory_kb);
-    stack_size_in_bytes int = 524_288;
+    stack_size_in_bytes int = 1_048_576;
     os_quantum bigint = 4i64;
     os_error_mode int = 0;
     os_priority_class int null = 32;
