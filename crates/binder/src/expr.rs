@@ -446,7 +446,7 @@ pub(crate) fn resolve_type(ty: &ast::TypeName, in_cast: bool) -> Result<SqlType>
     let exists = SqlType::from_name(&ty.name, &[]).is_some();
     let numeric = matches!(ty.name.as_str(), "decimal" | "numeric" | "dec");
     let timed = matches!(ty.name.as_str(), "datetime2" | "datetimeoffset" | "time");
-    let counted = !matches!(SqlType::from_name(&ty.name, &[Len::N(1)]), None);
+    let counted = SqlType::from_name(&ty.name, &[Len::N(1)]).is_some();
     Err(match args.as_slice() {
         // 0 is no length and no precision.
         [Len::N(0), ..] if exists && counted && !timed => BindError::new(
