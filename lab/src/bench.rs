@@ -125,8 +125,9 @@ impl Bench<'_> {
         self.measure_plan(&plan)
     }
 
-    /// A plan of the experiment's own: workloads with the targets' places in [`Self::targets`]. With `--pairs` it must
-    /// have two, which are measured in turns and compared.
+    /// A plan of the experiment's own: workloads with the targets' places in [`Self::targets`]. With `--pairs` its cells
+    /// are measured in turns and compared: those of several targets each with the first target's cell of the same load,
+    /// those of one target each with the first.
     pub fn measure_plan(&mut self, plan: &[(usize, Workload)]) -> Result<(), LabError> {
         if self.settings.pairs > 0 {
             return self.measure_pairs(plan);
@@ -144,38 +145,45 @@ impl Bench<'_> {
             let why = format!("{pairs} pairs have no interval: --pairs takes {least} or more");
             return Err(LabError::Options(why));
         }
-        if plan.len() != 2 {
-            return Err(LabError::Options(format!(
-                "--pairs compares two cells, and the flags make {}: give one flag two values and the others one \
-                 (--sessions too)",
-                plan.len()
-            )));
+        let bases = bases(plan);
+        if bases.iter().all(Option::is_none) {
+            return Err(LabError::Options(
+                "--pairs compares cells, and the flags make nothing to compare: give one flag (--sessions or --target, \
+                 too) two values"
+                    .to_owned(),
+            ));
         }
         let first = self.run.cells.len();
-        let schedule = pairs::schedule(pairs);
+        let schedule = pairs::rounds(pairs, plan.len());
         let mut result = Ok(());
-        for (turn, &(pair, b)) in schedule.iter().enumerate() {
-            let (target, workload) = &plan[usize::from(b)];
+        for (turn, &(pair, place)) in schedule.iter().enumerate() {
+            let (target, workload) = &plan[place];
             result = self.one(turn, schedule.len(), *target, workload);
             if let Some(cell) = self.run.cells.get_mut(first + turn) {
-                cell.round = Some(Round { pair, turn, b });
+                cell.round = Some(Round { pair, turn, b: bases[place].is_some() });
             }
             if result.is_err() {
                 break;
             }
         }
         label(&mut self.run.cells);
-        self.compare(first);
+        for (place, base) in bases.iter().enumerate() {
+            if let Some(base) = *base {
+                self.compare(first, &schedule, base, place);
+            }
+        }
         result
     }
 
-    /// Compares what has been measured of the pairs, whole pairs only.
-    fn compare(&mut self, first: usize) {
-        let cells = &self.run.cells[first..];
-        let cells = &cells[..cells.len() / 2 * 2];
-        let arm = |b: bool| {
-            let cell = cells.iter().find(|cell| cell.round.is_some_and(|round| round.b == b));
-            cell.map_or(String::new(), |cell| match cell.label.is_empty() {
+    /// Compares what has been measured of two places in the plan, whole pairs only.
+    fn compare(&mut self, first: usize, schedule: &[(usize, usize)], a: usize, b: usize) {
+        let measured = self.run.cells[first..].iter().zip(schedule.iter().map(|(_, place)| *place));
+        let both: Vec<(&Cell, usize)> =
+            measured.filter(|(_, place)| *place == a || *place == b).collect();
+        let both = &both[..both.len() / 2 * 2];
+        let name = |of: usize| {
+            let found = both.iter().find(|(_, place)| *place == of);
+            found.map_or(String::new(), |(cell, _)| match cell.label.is_empty() {
                 true => format!("{} {} sessions", cell.target, cell.sessions),
                 false => format!("{} {} sessions, {}", cell.target, cell.sessions, cell.label),
             })
@@ -186,9 +194,9 @@ impl Bench<'_> {
             ("cpu_ns_per_row", |cell| cell.cpu_ns_per_row),
             ("p50_us", |cell| cell.p50_us),
         ];
-        let compared = figures.iter().filter_map(|(name, of)| {
-            let values: Option<Vec<f64>> = cells.iter().map(of).collect();
-            pairs::compare(name, &arm(false), &arm(true), &values?)
+        let compared = figures.iter().filter_map(|(figure, of)| {
+            let values: Option<Vec<f64>> = both.iter().map(|(cell, _)| of(cell)).collect();
+            pairs::compare(figure, &name(a), &name(b), &values?)
         });
         let compared: Vec<_> = compared.collect();
         self.run.comparisons.extend(compared);
@@ -223,6 +231,20 @@ impl Bench<'_> {
             false => Ok(()),
         }
     }
+}
+
+/// For each place of the plan the earlier one that it is compared with.
+fn bases(plan: &[(usize, Workload)]) -> Vec<Option<usize>> {
+    let several = plan.iter().any(|(target, _)| *target != plan[0].0);
+    // What a load is, whatever serves it: switches are a target's own.
+    let load = |w: &Workload| {
+        (w.mode, w.sessions, w.durability, w.commit_every, w.rows_per_insert, w.last_alone)
+    };
+    let base = |place: usize| match several {
+        true => plan.iter().position(|(_, w)| load(w) == load(&plan[place].1)).unwrap_or(place),
+        false => 0,
+    };
+    (0..plan.len()).map(|place| Some(base(place)).filter(|base| *base != place)).collect()
 }
 
 /// "10 sessions, full, spinlock": what varies in the run, and the sessions.

@@ -1,6 +1,6 @@
-//! Two settings compared by interleaved pairs.
+//! Settings compared by interleaved pairs.
 //!
-//! The order is A B, B A, A B, ... : a slow change of the machine hits both arms alike, and neighbours of the same arm
+//! The order is A B, B A, A B, ... (of three A B C, C B A, ...: of any two of them it is the same): a slow change of the machine hits both arms alike, and neighbours of the same arm
 //! (B B, then A A) show what nothing changed looks like, the *floor*. Ratios are taken within a pair and averaged as
 //! logarithms. Pure functions.
 
@@ -15,6 +15,14 @@ const POWER: f64 = 0.80;
 /// Which arm each turn runs: (pair, is it b).
 pub fn schedule(pairs: usize) -> Vec<(usize, bool)> {
     (0..pairs).flat_map(|pair| [(pair, pair % 2 == 1), (pair, pair % 2 == 0)]).collect()
+}
+
+/// The same of `cells` cells: (round, which cell). Any two of them come in the order of [`schedule`].
+pub fn rounds(rounds: usize, cells: usize) -> Vec<(usize, usize)> {
+    let of = |round: usize| {
+        (0..cells).map(move |n| (round, if round % 2 == 0 { n } else { cells - 1 - n }))
+    };
+    (0..rounds).flat_map(of).collect()
 }
 
 /// Compares a figure measured in the order of [`schedule`]; all values are above zero. `None` with fewer than
@@ -107,6 +115,12 @@ mod tests {
         let order: String = schedule(4).iter().map(|(_, b)| if *b { 'B' } else { 'A' }).collect();
         assert_eq!(order, "ABBAABBA");
         assert_eq!(schedule(2)[3], (1, false));
+        for (a, b) in [(0, 1), (0, 3), (1, 2), (2, 3)] {
+            let rounds = rounds(5, 4);
+            let two = rounds.iter().filter(|(_, cell)| *cell == a || *cell == b);
+            let two: Vec<_> = two.map(|(round, cell)| (*round, *cell == b)).collect();
+            assert_eq!(two, schedule(5));
+        }
     }
 
     #[test]

@@ -161,9 +161,18 @@ fn pairs_alternate_and_are_compared() {
     assert!(compared.a.contains("lanes") && compared.b.contains("spinlock"));
     assert!(compared.low <= compared.ratio && compared.ratio <= compared.high);
     assert!(table::comparisons(&run.comparisons).contains("least effect"));
-    // Four cells are no pair.
+    // Of four cells each is compared with the first.
     let four = Settings { sessions: vec![1, 2], ..settings };
-    let ended = self::run(&four, &AtomicBool::new(false), false);
+    let run = whole(&four);
+    let sessions: Vec<usize> = run.cells.iter().map(|cell| cell.sessions).collect();
+    assert_eq!(sessions, [1, 2, 1, 2, 2, 1, 2, 1, 1, 2, 1, 2]);
+    let rows = run.comparisons.iter().filter(|c| c.figure == "rows_per_s");
+    let names: Vec<(&str, &str)> = rows.map(|c| (c.a.as_str(), c.b.as_str())).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    assert!(names.iter().all(|(a, b)| *a == names[0].0 && a != b), "{names:?}");
+    // One cell is no pair.
+    let one = Settings { sessions: vec![1], switches: Default::default(), ..four };
+    let ended = self::run(&one, &AtomicBool::new(false), false);
     assert!(ended.error.is_some_and(|error| error.to_string().contains("--pairs")));
 }
 

@@ -59,7 +59,8 @@ pub struct Args {
     /// also postgres, mariadb, sqlite (docs/rivals.md) [default: embedded].
     #[arg(long, value_delimiter = ',', value_name = "TARGET[,TARGET...]")]
     target: Option<Vec<String>>,
-    /// Interleaved pairs of the two cells that the other flags make: a ratio with its interval.
+    /// Interleaved pairs of the cells that the other flags make: each one's ratio to the first, with its interval (of
+    /// several targets: to the first target's cell of the same load).
     #[arg(long, value_name = "N")]
     pairs: Option<usize>,
     /// An option of the experiment's own; see `millrace lab list`.
