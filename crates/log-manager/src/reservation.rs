@@ -7,7 +7,7 @@
 //! A worker, with room leased beforehand, does
 //!
 //! ```text
-//! lane  := tail          (Release)   a lower bound of what it will get
+//! lane  := own last end  (Release)   a lower bound of what it will get
 //! start := tail += len   (AcqRel)
 //! copy
 //! lane  := IDLE          (Release)
@@ -18,11 +18,16 @@
 //! Why that is sound:
 //! 1. Let `fetch_add` A come before the value `hi` that the reader took from the tail. All changes of the tail are
 //!    read-modify-writes, so the reader synchronises with A, and the announcement made before A is visible to it.
-//! 2. If the reader's look at that lane finds the announcement, its bound is at most A's start. If it finds anything
-//!    later, that is a Release store made after A's copy (IDLE, or the next announcement): the copy is visible.
+//! 2. If the reader's look at that lane finds the announcement, its bound is at most A's start: the end of the slot's
+//!    latest record, which the tail has passed. If it finds anything later, that is a Release store made after A's copy (IDLE, or the next announcement): the copy is visible.
 //! 3. A ring's byte is overwritten only by a reservation below the limit. The limit is stored (Release) after the
 //!    byte was read for the last time; some thread loaded it (Acquire) to lease up to there, and reserved from that
 //!    lease before or at our own `fetch_add`, which therefore happens after the reading.
+//!
+//! The announcement is the slot's own count and not the tail: reading the tail just before the `fetch_add` moves its
+//! cache line twice between cores that append by turns, once to be read and once to be owned. The price is that, for
+//! the length of a copy, what is complete may seem to end where the slot was last; so it may go back, and readers of
+//! it keep what they had.
 //!
 //! Invariants: `tail <= granted`; `granted <= limit` but for seals ([`Reservation::seal`]), which the limit's owner
 //! keeps room for. `own` is touched by its slot alone. No two of tail, lanes, limits and private counts share a line.
@@ -156,7 +161,7 @@ impl<P: Protocol> Reservation<P> {
             self.enrol(slot);
         }
         if P::ANNOUNCE == Announce::BeforeReserving {
-            lane.announced.store(self.tail.load(Relaxed), P::ANNOUNCE_ORDER);
+            lane.announced.store(lane.own.last_end.load(Relaxed), P::ANNOUNCE_ORDER);
         }
         let start = self.tail.fetch_add(len, P::RESERVE_ORDER);
         if P::ANNOUNCE == Announce::AfterReserving {
