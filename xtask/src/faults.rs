@@ -1,4 +1,5 @@
-//! The fault harnesses of `tests/faults`: power cuts, and requests and system calls that fail, under the real binary.
+//! The fault harnesses of `tests/faults`: power cuts, requests and system calls that fail, and a guest of QEMU whose
+//! disk forgets, under the real binary.
 
 use crate::run::{Failure, Step, cargo, target_directory};
 
@@ -15,15 +16,66 @@ pub fn short() -> Result<(), Failure> {
     build().run()?;
     // Each mostly waits for a server of its own.
     std::thread::scope(|scope| {
-        let calls = scope.spawn(|| harness(CALLS).args(["syscalls", "--seconds", "180"]).run());
+        let calls = scope.spawn(|| harness(CALLS).args(["syscalls", "--seconds", "600"]).run());
         let cuts = harness(CUTS).args(["powercut", "--cases", "50"]).run();
-        let errors = harness(REQUESTS).args(["disk-errors", "--seconds", "90"]).run();
+        let errors = harness(REQUESTS).args(["disk-errors", "--seconds", "400"]).run();
         let calls =
             calls.join().unwrap_or_else(|_| Err(Failure("a fault run panicked".to_owned())));
         cuts.and(errors).and(calls)
     })
 }
 
+/// The server in a guest of QEMU. Where what it needs lacks, a line says so; in CI that is a failure.
+pub fn guest(states: u64, seed: u64) -> Result<(), Failure> {
+    let lacks = lacking();
+    if !lacks.is_empty() {
+        let lacks = format!("the guest needs {}", lacks.join(", "));
+        if std::env::var_os("CI").is_some() {
+            return Err(Failure(lacks));
+        }
+        println!("xtask: the guest is left out: {lacks}");
+        return Ok(());
+    }
+    release_binary()?;
+    build().run()?;
+    harness(GUEST)
+        .args(["guest", "--states", &states.to_string(), "--seed", &seed.to_string()])
+        .run()
+}
+
+/// What the guest needs and this machine does not have.
+fn lacking() -> Vec<String> {
+    let has = |program: &str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut folders: Vec<_> = std::env::split_paths(&path).collect();
+        folders.extend(["/usr/sbin", "/sbin"].map(std::path::PathBuf::from));
+        folders.iter().any(|folder| folder.join(program).is_file())
+    };
+    let mut lacks = Vec::new();
+    if std::env::consts::ARCH != "x86_64" {
+        lacks.push("an x86-64 machine".to_owned());
+    }
+    let root = std::process::Command::new("id").arg("-u").output();
+    if !root.is_ok_and(|output| output.stdout.starts_with(b"0")) {
+        lacks.push("root, to mount the disks' states".to_owned());
+    }
+    if !std::path::Path::new("/dev/loop-control").exists() {
+        lacks.push("/dev/loop-control".to_owned());
+    }
+    for (program, package) in [
+        ("qemu-system-x86_64", "qemu-system-x86"),
+        ("mke2fs", "e2fsprogs"),
+        ("apt-get", "Debian's archive, for a kernel"),
+        ("dpkg-deb", "dpkg"),
+    ] {
+        if !has(program) {
+            lacks.push(format!("{program} ({package})"));
+        }
+    }
+    lacks
+}
+
+const GUEST: &str = "a guest whose disk forgets, refuses and loses power";
 const CUTS: &str = "power cuts on a file system that forgets";
 const REQUESTS: &str = "every kind of request to the file system fails once";
 const CALLS: &str = "every system-call site fails once";

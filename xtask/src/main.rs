@@ -80,6 +80,14 @@ enum Command {
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
+    /// The server in a guest of QEMU: every state of its disk after a loss of power, disks that forget and refuse.
+    Guest {
+        #[arg(long, default_value_t = 100)]
+        states: u64,
+        /// 500 states come from one recording: a range begins best at a multiple of it.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
     /// Real clients against `millrace serve`: pymssql, python-tds, pyodbc, mssql-python, tedious, go-mssqldb,
     /// mssql-jdbc, tiberius.
     Drivers {
@@ -189,6 +197,7 @@ fn main() {
         Command::Kill { cycles, seed } => kill::run(cycles, seed),
         Command::Powercut { cases, seed } => faults::powercut(cases, seed),
         Command::Faults { all, seed } => faults::faults(all, seed),
+        Command::Guest { states, seed } => faults::guest(states, seed),
         Command::Drivers { only, scenario, server, certificate, dev, build_only } => {
             drivers::run(&drivers::Options {
                 only,
@@ -242,6 +251,7 @@ fn test(quick: bool) -> Result<(), Failure> {
         bitflip(2_000, 1)?;
         kill::run(20, 1)?;
         faults::short()?;
+        faults::guest(60, 0)?;
         histories(20_000, 1)?;
         fuzz::run(20)?;
         report::run(false, None)?;

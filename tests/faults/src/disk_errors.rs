@@ -24,7 +24,7 @@ pub struct Options {
     pub seed: u64,
     /// Every error at the first, the second and a later request of each kind; else one of these by the seed.
     pub all: bool,
-    /// No case begins after so many seconds; those left out are told.
+    /// No case begins after so many seconds; those that had no time are told, and an error.
     pub seconds: Option<u64>,
     pub folder: PathBuf,
     pub verbose: bool,
@@ -45,6 +45,8 @@ pub struct Outcomes {
 pub enum Verdict {
     /// With what its sessions were told.
     WentOn(Vec<String>),
+    /// Before it served anybody.
+    Refused,
     Stopped,
     Odd(String),
 }
@@ -97,7 +99,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
         let before = outcomes.tally.odd();
         match &verdict {
             Verdict::WentOn(_) => outcomes.went_on += 1,
-            Verdict::Stopped => outcomes.stopped += 1,
+            Verdict::Refused | Verdict::Stopped => outcomes.stopped += 1,
             Verdict::Odd(what) => outcomes.tally.other(what.clone()),
         }
         mount.plan(None);
@@ -107,7 +109,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
         if options.verbose || outcomes.tally.odd() > before {
             let what = match verdict {
                 Verdict::WentOn(_) => "went on",
-                Verdict::Stopped => "stopped",
+                Verdict::Refused | Verdict::Stopped => "stopped",
                 Verdict::Odd(_) => "odd",
             };
             println!("faults: {:?} {} of {}: {how}: {what}", site.request, site.nth, site.file);
@@ -129,6 +131,9 @@ pub fn run(options: &Options) -> Result<bool, String> {
     );
     if outcomes.tried == 0 {
         return Err("no request failed, so nothing was tested".to_owned());
+    }
+    if left_out > 0 {
+        return Err(format!("no time for {left_out} cases"));
     }
     Ok(outcomes.tally.odd() == 0)
 }
@@ -153,6 +158,12 @@ fn ways(asked: Asked) -> &'static [Failing] {
 
 /// A server with its tables and some rows, ended in order.
 pub fn prepare(mount: &Mount, recipe: &Recipe) -> Result<(Medium, Ledger), String> {
+    let ledger = prepare_at(recipe)?;
+    Ok((mount.snapshot(), ledger))
+}
+
+/// The same wherever the recipe's folder is.
+pub fn prepare_at(recipe: &Recipe) -> Result<Ledger, String> {
     let mut ledger = Ledger::default().with_tour();
     let mut server = recipe.start().map_err(|error| error.to_string())?;
     if !matches!(server.wait_ready(PATIENCE, || false), Start::Ready) {
@@ -161,7 +172,7 @@ pub fn prepare(mount: &Mount, recipe: &Recipe) -> Result<(Medium, Ledger), Strin
     ledger.set_up(&mut server.door().connect()?)?;
     server.stop(PATIENCE).ok_or("the server does not end")?;
     without_faults(live(recipe, &mut ledger, &mut Prng::new(0)))?;
-    Ok((mount.snapshot(), ledger))
+    Ok(ledger)
 }
 
 /// What a run without faults must be.
@@ -169,7 +180,7 @@ pub fn without_faults(verdict: Verdict) -> Result<(), String> {
     match verdict {
         Verdict::WentOn(told) if told.is_empty() => Ok(()),
         Verdict::WentOn(told) => Err(format!("without a fault: {}", told.join("; "))),
-        Verdict::Stopped => Err("stopped without a fault".to_owned()),
+        Verdict::Refused | Verdict::Stopped => Err("stopped without a fault".to_owned()),
         Verdict::Odd(what) => Err(format!("without a fault: {what}")),
     }
 }
@@ -191,7 +202,12 @@ pub fn live_on(
 ) -> Verdict {
     match server.wait_ready(patience, || false) {
         Start::Ready => {}
-        Start::Ended(status) => return ended(&mut server, &status.to_string()),
+        Start::Ended(status) => {
+            return match ended(&mut server, &status.to_string()) {
+                Verdict::Stopped => Verdict::Refused,
+                odd => odd,
+            };
+        }
         Start::NotYet => {
             return Verdict::Odd(format!("neither serves nor ends\n{}", server.last_words()));
         }

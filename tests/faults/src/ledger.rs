@@ -50,6 +50,17 @@ impl Tally {
         self.other += 1;
         self.details.push(what);
     }
+
+    pub fn add(&mut self, more: Tally) {
+        self.lost += more.lost;
+        self.resurrected += more.resurrected;
+        self.torn += more.torn;
+        self.other += more.other;
+        self.details.extend(more.details);
+        self.acknowledged += more.acknowledged;
+        self.delayed_gone += more.delayed_gone;
+        self.unanswered_there += more.unanswered_there;
+    }
 }
 
 impl fmt::Display for Tally {
@@ -83,6 +94,31 @@ pub struct State {
     /// The number of the last transaction.
     counter: u64,
 }
+
+/// How far a session of a remembered load has come, in transactions that were to be committed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The first so many were answered.
+    pub answered: usize,
+    /// The first so many must survive.
+    pub sure: usize,
+}
+
+/// What was known of a session at a moment of a remembered load.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known {
+    pub progress: Progress,
+    /// No more than the first so many had been sent.
+    pub sent_max: usize,
+}
+
+/// Hears of each answer of a remembered load before the session goes on: an error ends the session.
+pub trait Witness: Send + Sync {
+    fn told(&self, session: u32, progress: Progress) -> Result<(), String>;
+}
+
+/// The number under which the session that makes and drops tells its progress.
+pub const NAMES: u32 = 0;
 
 /// Everything that a driver knows.
 #[derive(Clone)]
@@ -118,6 +154,27 @@ impl Ledger {
     pub fn with_tour(mut self) -> Ledger {
         self.names.tour = true;
         self
+    }
+
+    /// The next load is remembered: see [`Ledger::as_of`].
+    pub fn remember(&mut self, witness: &Arc<dyn Witness>) {
+        self.accounts.iter_mut().for_each(|account| account.remember(witness.clone()));
+        self.names.remember(witness.clone());
+    }
+
+    /// The next load is not.
+    pub fn forget(&mut self) {
+        self.accounts.iter_mut().for_each(Account::forget);
+        self.names.forget();
+    }
+
+    /// What was known at a moment of the load that was remembered. A session of which nothing is told was at its
+    /// beginning, with one transaction on its way at most.
+    pub fn as_of(&self, known: &BTreeMap<u32, Known>) -> Ledger {
+        let begun = Known { progress: Progress::default(), sent_max: 1 };
+        let of = |session: u32| known.get(&session).copied().unwrap_or(begun);
+        let accounts = self.accounts.iter().map(|account| account.as_of(of(account.id())));
+        Ledger { accounts: accounts.collect(), names: self.names.as_of(of(NAMES)) }
     }
 
     /// Makes the tables on an empty server.
@@ -156,9 +213,7 @@ impl Ledger {
         let (with, seed) = (shared.clone(), random.next_u64());
         let mut names = names;
         let churn = std::thread::spawn(move || {
-            let ended = door.connect().and_then(|mut desk| {
-                names.work(&mut desk, &mut Prng::new(seed), &with.stop, &with.toured)
-            });
+            let ended = names.work(door, &mut Prng::new(seed), &with.stop, &with.toured);
             with.toured.store(true, Ordering::Release);
             with.end("the session that makes and drops", ended);
             names

@@ -1,7 +1,7 @@
 //! `cargo xtask powercut` and `faults` come here.
 
 use clap::{Parser, Subcommand};
-use faults::{disk_errors, powercut, syscalls, trace};
+use faults::{disk_errors, guest, powercut, server, syscalls, trace};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -51,6 +51,9 @@ enum Command {
         seconds: Option<u64>,
         #[arg(long, default_value_t = 0)]
         seed: u64,
+        /// A life of the server for each case.
+        #[arg(long)]
+        alone: bool,
         /// Begin at this case.
         #[arg(long, default_value_t = 0)]
         from: usize,
@@ -62,42 +65,42 @@ enum Command {
         #[arg(long)]
         verbose: bool,
     },
-    /// Runs a program of which one call fails; `syscalls` uses it.
+    /// The server in a guest of QEMU: every state of its disk, disks that forget and refuse, losses of power.
+    Guest {
+        #[arg(long, default_value_t = 100)]
+        states: u64,
+        /// The first state; 500 come from one recording, and a range begins best at a multiple of it.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        #[arg(long)]
+        folder: Option<PathBuf>,
+        #[arg(long)]
+        verbose: bool,
+    },
+    /// Runs a program of which some calls fail; `syscalls` uses it.
     #[command(hide = true)]
     Trace {
         #[arg(long)]
         report: PathBuf,
-        /// KEY:NTH:ERRNO, or KEY:NTH:short.
+        /// KEY:NTH:ERRNO, or KEY:NTH:short; may be given several times.
         #[arg(long)]
-        fault: Option<String>,
+        fault: Vec<trace::Fault>,
         #[arg(last = true, required = true)]
         command: Vec<String>,
     },
 }
 
-/// KEY:NTH:ERRNO, the key in hexadecimal digits.
-fn fault_of(text: &str) -> Option<trace::Fault> {
-    let mut parts = text.split(':');
-    let key = u64::from_str_radix(parts.next()?, 16).ok()?;
-    let nth = parts.next()?.parse().ok()?;
-    let how = match parts.next()? {
-        "short" => trace::How::Short,
-        number => trace::How::Error(number.parse().ok()?),
-    };
-    Some(trace::Fault { key, nth, how })
-}
-
-fn traced(report: &Path, fault: Option<&str>, command: &[String]) -> Result<i32, String> {
-    let fault = match fault.map(fault_of) {
-        Some(None) => return Err("a fault is KEY:NTH:ERRNO".to_owned()),
-        fault => fault.flatten(),
-    };
+fn traced(report: &Path, faults: Vec<trace::Fault>, command: &[String]) -> Result<i32, String> {
     let (program, arguments) = command.split_first().expect("clap asks for it");
-    trace::run(report, fault, Path::new(program), arguments)
+    trace::run(report, faults, Path::new(program), arguments)
         .map_err(|error| format!("the trace of {program}: {error}"))
 }
 
 fn main() -> ExitCode {
+    // The kernel of a guest starts its first process by this name.
+    if std::env::args().next().as_deref() == Some("/init") {
+        guest::agent::run();
+    }
     let done = match Arguments::parse().command {
         Command::Powercut { cases, seed, folder, verbose } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);
@@ -107,16 +110,21 @@ fn main() -> ExitCode {
             let folder = folder.unwrap_or_else(powercut::default_folder);
             disk_errors::run(&disk_errors::Options { seed, all, seconds, folder, verbose })
         }
-        Command::Syscalls { all, seconds, seed, from, cases, folder, verbose } => {
+        Command::Syscalls { all, alone, seconds, seed, from, cases, folder, verbose } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);
-            syscalls::run(&syscalls::Options { seed, all, seconds, from, cases, folder, verbose })
+            let options =
+                syscalls::Options { seed, all, alone, from, cases, seconds, folder, verbose };
+            syscalls::run(&options)
         }
-        Command::Trace { report, fault, command } => {
-            match traced(&report, fault.as_deref(), &command) {
-                Ok(status) => std::process::exit(status),
-                Err(error) => Err(error),
-            }
+        Command::Guest { states, seed, folder, verbose } => {
+            let folder = folder.unwrap_or_else(powercut::default_folder);
+            let kernel = server::target().join("guest");
+            guest::run(&guest::Options { seed, states, folder, kernel, verbose })
         }
+        Command::Trace { report, fault, command } => match traced(&report, fault, &command) {
+            Ok(status) => std::process::exit(status),
+            Err(error) => Err(error),
+        },
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

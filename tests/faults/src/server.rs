@@ -17,6 +17,9 @@ use tds::login7::Password;
 const LINES_KEPT: usize = 100;
 /// Not a secret: the server lives for one test, on loopback.
 const PASSWORD: &str = "Fault-tests-1!";
+/// Where it is found in a guest.
+pub const PORT_IN_GUEST: u16 = 1433;
+const GUEST_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How to start a server.
 #[derive(Clone)]
@@ -45,9 +48,14 @@ pub enum Start {
 
 impl Recipe {
     pub fn command(&self) -> Command {
+        self.command_at("127.0.0.1:0")
+    }
+
+    /// One that listens there.
+    pub fn command_at(&self, address: &str) -> Command {
         let mut command = Command::new(&self.binary);
         command
-            .args(["serve", "--listen", "127.0.0.1:0", "--memory", "32", "--data"])
+            .args(["serve", "--listen", address, "--memory", "32", "--data"])
             .arg(&self.data)
             .env("MILLRACE_SA_PASSWORD", PASSWORD)
             .env("RUST_BACKTRACE", "0");
@@ -113,7 +121,7 @@ impl Server {
 
     /// Where it listens.
     pub fn door(&self) -> Door {
-        Door(self.port)
+        Door(self.port, Duration::ZERO)
     }
 
     /// SIGKILL, and buried.
@@ -161,11 +169,17 @@ impl Drop for Server {
     }
 }
 
-/// Where a server listens.
+/// Where a server listens, and how long one that does not open it at once is asked again: a login may take longer in an
+/// emulated machine than the server waits for it.
 #[derive(Clone, Copy, Debug)]
-pub struct Door(u16);
+pub struct Door(u16, Duration);
 
 impl Door {
+    /// Of a guest: a port here that leads there.
+    pub fn of_guest(port: u16) -> Door {
+        Door(port, GUEST_PATIENCE)
+    }
+
     pub fn connect(self) -> Result<Desk, String> {
         let address = Address {
             host: "127.0.0.1".to_owned(),
@@ -177,7 +191,14 @@ impl Door {
             certificate: None,
             trust_any: false,
         };
-        Connection::open(&address, "faults").map(Desk).map_err(|error| error.to_string())
+        let until = Instant::now() + self.1;
+        loop {
+            match Connection::open(&address, "faults") {
+                Ok(connection) => return Ok(Desk(connection)),
+                Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(100)),
+                Err(error) => return Err(error.to_string()),
+            }
+        }
     }
 }
 

@@ -1,23 +1,25 @@
-//! A process under ptrace, of which one system call fails.
+//! A process under ptrace, of which some system calls fail, each once.
 //!
 //! A seccomp filter stops the process only at the calls of [`CALLS`], so the rest runs at full speed. A *site* is a
 //! call and the return addresses in the program above it, found by the chain of frame pointers (the project is built
-//! with them, and so is std); addresses are not randomised, so a site has the same key in every run. The call that is to
+//! with them, and so is std); addresses are not randomised, so a site has the same key in every run. A call that is to
 //! fail is not made: its number is replaced by -1, and its result by the error (or, for a short transfer, its length
-//! is halved).
+//! is halved). When none is left to fail, a stop costs no more than its two switches.
 //!
 //! Runs as a process of its own, `faults trace`, so that its tracee's waits meet no other. What it saw goes to the
-//! report file when the tracee ends; that the fault struck is said in `FILE.fired` at once. x86-64 only.
+//! report file when the tracee ends; which faults struck is said in `FILE.fired` at once, a line each, in order. x86-64
+//! only.
 //!
 //! Does not reach what is submitted through io_uring, which is no system call; [`disk_errors`](crate::disk_errors)
 //! does.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::io;
+use std::fmt::{self, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The return addresses that make a site.
@@ -111,11 +113,39 @@ pub enum How {
 }
 
 /// The call that is to fail: the `nth` (from 1) at the site of this key.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub key: u64,
     pub nth: u64,
     pub how: How,
+}
+
+/// KEY:NTH:ERRNO or KEY:NTH:short, the key in hexadecimal digits.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}:{}:", self.key, self.nth)?;
+        match self.how {
+            How::Error(error) => write!(f, "{error}"),
+            How::Short => f.write_str("short"),
+        }
+    }
+}
+
+impl FromStr for Fault {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Fault, String> {
+        let bad = || format!("{text}: a fault is KEY:NTH:ERRNO or KEY:NTH:short");
+        let [key, nth, how] = text.split(':').collect::<Vec<_>>()[..] else { return Err(bad()) };
+        Ok(Fault {
+            key: u64::from_str_radix(key, 16).map_err(|_| bad())?,
+            nth: nth.parse().map_err(|_| bad())?,
+            how: match how {
+                "short" => How::Short,
+                number => How::Error(number.parse().map_err(|_| bad())?),
+            },
+        })
+    }
 }
 
 /// What was seen of a site.
@@ -125,6 +155,8 @@ pub struct Seen {
     /// Of [`CALLS`].
     pub number: i64,
     pub count: u64,
+    /// What it moves goes whole or not at all, as the kernel has it: an eventfd's eight bytes, a few bytes of a pipe.
+    pub whole: bool,
     /// Offsets in the program, the innermost first.
     pub stack: Vec<u64>,
 }
@@ -140,10 +172,10 @@ fn check(result: libc::c_long) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Runs the program to its end; returns the exit status of this process.
+/// Runs the program to its end; returns the exit status of this process. Without a fault, every site is reported.
 pub fn run(
     report: &Path,
-    fault: Option<Fault>,
+    faults: Vec<Fault>,
     program: &Path,
     arguments: &[String],
 ) -> io::Result<i32> {
@@ -174,7 +206,8 @@ pub fn run(
     let mut tracer = Tracer {
         pid,
         text: text_of(pid, program)?,
-        fault,
+        records: faults.is_empty(),
+        faults,
         fired: report.with_extension("fired"),
         seen: BTreeMap::new(),
     };
@@ -187,7 +220,10 @@ struct Tracer {
     pid: i32,
     /// Where the program's own code lies, and where its file begins in memory.
     text: (u64, u64, u64),
-    fault: Option<Fault>,
+    /// Every site is to be reported; else those are looked at which may still fail.
+    records: bool,
+    /// Those that have not struck.
+    faults: Vec<Fault>,
     fired: PathBuf,
     seen: BTreeMap<u64, Seen>,
 }
@@ -241,6 +277,9 @@ impl Tracer {
 
     /// A thread stands before a call.
     fn stopped(&mut self, thread: i32) -> io::Result<()> {
+        if !self.records && self.faults.is_empty() {
+            return Ok(());
+        }
         // SAFETY: zeros are a valid value of plain registers, which the kernel then fills.
         let mut registers: libc::user_regs_struct = unsafe { std::mem::zeroed() };
         // SAFETY: as above; the thread is stopped.
@@ -254,21 +293,26 @@ impl Tracer {
         }
         let stack = self.stack(thread, &registers);
         let key = key_of(number, &stack);
-        let seen = self.seen.entry(key).or_insert(Seen { key, number, count: 0, stack });
+        let pid = self.pid;
+        let seen = self.seen.entry(key).or_insert_with(|| {
+            let whole = moves_whole(pid, &registers);
+            Seen { key, number, count: 0, whole, stack }
+        });
         seen.count += 1;
-        let strikes = self.fault.as_ref().filter(|f| f.key == key && f.nth == seen.count);
-        if let Some(Fault { how, .. }) = strikes {
-            match *how {
+        let strikes = self.faults.iter().position(|f| f.key == key && f.nth == seen.count);
+        if let Some(fault) = strikes.map(|i| self.faults.swap_remove(i)) {
+            match fault.how {
                 How::Error(error) => {
                     registers.orig_rax = u64::MAX;
                     registers.rax = -i64::from(error) as u64;
                 }
                 How::Short => registers.rdx = registers.rdx.div_ceil(2),
             }
+            // Said before it strikes: it may end the program.
+            let fired = std::fs::OpenOptions::new().create(true).append(true).open(&self.fired);
+            writeln!(fired?, "{fault}")?;
             // SAFETY: the thread is stopped, the registers are whole.
             check(unsafe { libc::ptrace(libc::PTRACE_SETREGS, thread, 0, &registers) })?;
-            self.fault = None;
-            std::fs::write(&self.fired, b"")?;
         }
         Ok(())
     }
@@ -305,8 +349,9 @@ impl Tracer {
         let mut text = String::new();
         for seen in self.seen.values() {
             let stack: Vec<String> = seen.stack.iter().map(|a| format!("{a:x}")).collect();
-            let _ =
-                writeln!(text, "{:x} {} {} {}", seen.key, seen.number, seen.count, stack.join(","));
+            let whole = u8::from(seen.whole);
+            let (key, number, count) = (seen.key, seen.number, seen.count);
+            let _ = writeln!(text, "{key:x} {number} {count} {whole} {}", stack.join(","));
         }
         text
     }
@@ -320,11 +365,27 @@ pub fn read_report(file: &Path) -> io::Result<Vec<Seen>> {
         let mut word = || words.next();
         let key = u64::from_str_radix(word()?, 16).ok()?;
         let (number, count) = (word()?.parse().ok()?, word()?.parse().ok()?);
+        let whole = word()? == "1";
         let stack = word()?.split(',').filter_map(|a| u64::from_str_radix(a, 16).ok()).collect();
-        Some(Seen { key, number, count, stack })
+        Some(Seen { key, number, count, whole, stack })
     };
     let text = std::fs::read_to_string(file)?;
     text.lines().map(|l| line(l).ok_or_else(bad)).collect()
+}
+
+/// Which faults struck, in order.
+pub fn read_fired(report: &Path) -> Vec<Fault> {
+    let text = std::fs::read_to_string(report.with_extension("fired")).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+/// Whether the descriptor of a transfer takes or gives all or nothing: half of it is what no kernel does. eventfd(2):
+/// a write of less than 8 bytes fails with EINVAL; pipe(7): a write of PIPE_BUF bytes or fewer is atomic.
+fn moves_whole(pid: i32, registers: &libc::user_regs_struct) -> bool {
+    let link = std::fs::read_link(format!("/proc/{pid}/fd/{}", registers.rdi)).unwrap_or_default();
+    let link = link.to_string_lossy();
+    let writes = registers.orig_rax as i64 == libc::SYS_write;
+    link.starts_with("anon_inode:") || writes && link.starts_with("pipe:") && registers.rdx <= 4096
 }
 
 /// FNV-1a over the call and its callers.

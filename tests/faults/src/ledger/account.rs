@@ -1,7 +1,8 @@
 //! One session's rows: what it did, what was promised, what may be found.
 
-use super::{Row, State, Tally};
+use super::{Known, Progress, Row, State, Tally, Witness};
 use crate::server::Desk;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stdx::Prng;
 
@@ -51,12 +52,46 @@ pub struct Account {
     answered: usize,
     next: u64,
     acknowledged: u64,
+    history: Option<History>,
+}
+
+/// Every transaction of a load that is watched, and the state before the first.
+#[derive(Clone)]
+struct History {
+    origin: State,
+    sent: Vec<Transaction>,
+    progress: Progress,
+    witness: Arc<dyn Witness>,
 }
 
 impl Account {
     pub fn new(id: u32, delayed: bool) -> Account {
         let (base, after) = (State::default(), Vec::new());
-        Account { id, delayed, base, after, sure: 0, answered: 0, next: 1, acknowledged: 0 }
+        let (sure, answered, next, acknowledged) = (0, 0, 1, 0);
+        Account { id, delayed, base, after, sure, answered, next, acknowledged, history: None }
+    }
+
+    /// From here on all that is sent is kept, and each answer told.
+    pub fn remember(&mut self, witness: Arc<dyn Witness>) {
+        let (origin, sent, progress) = (self.now(), Vec::new(), Progress::default());
+        self.history = Some(History { origin, sent, progress, witness });
+    }
+
+    pub fn forget(&mut self) {
+        self.history = None;
+    }
+
+    /// What was known at a moment of the load that is remembered.
+    pub fn as_of(&self, known: Known) -> Account {
+        let history = self.history.as_ref().expect("the load was remembered");
+        let mut base = history.origin.clone();
+        let sure = known.progress.sure;
+        history.sent[..sure].iter().for_each(|transaction| transaction.apply(&mut base));
+        let after = history.sent[sure..known.sent_max.min(history.sent.len())].to_vec();
+        let mut account = Account::new(self.id, self.delayed);
+        (account.base, account.after, account.next) = (base, after, self.next);
+        account.answered = known.progress.answered - sure;
+        account
     }
 
     pub fn id(&self) -> u32 {
@@ -82,6 +117,9 @@ impl Account {
             }
             let delayed = self.delayed && !random.one_in(8);
             batch += if delayed { " COMMIT WITH (DELAYED_DURABILITY = ON)" } else { " COMMIT" };
+            if let Some(history) = &mut self.history {
+                history.sent.push(transaction.clone());
+            }
             self.after.push(transaction);
             desk.run(&batch)?;
             self.acknowledged += 1;
@@ -92,6 +130,13 @@ impl Account {
             }
             if !delayed {
                 self.sure = self.after.len();
+            }
+            if let Some(history) = &mut self.history {
+                history.progress.answered = history.sent.len();
+                if self.sure > 0 {
+                    history.progress.sure = history.sent.len();
+                }
+                history.witness.told(self.id, history.progress)?;
             }
             self.fold();
         }

@@ -1,8 +1,9 @@
 //! The session that makes and drops tables and databases, checkpoints and backs up: files come, grow and go.
 
-use super::{Tally, words};
-use crate::server::Desk;
+use super::{Known, NAMES, Progress, Tally, Witness, words};
+use crate::server::{Desk, Door};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stdx::Prng;
 
@@ -20,28 +21,60 @@ enum Change {
 #[derive(Clone, Default)]
 pub struct Names {
     sure: BTreeSet<String>,
-    /// A statement without an answer.
-    unanswered: Option<Change>,
+    /// Statements without an answer, or with an error: done or not.
+    unanswered: Vec<Change>,
     next: u64,
     acknowledged: u64,
     /// Begin with one of each.
     pub tour: bool,
+    history: Option<History>,
+}
+
+/// Every change of a load that is watched, and the names before the first.
+#[derive(Clone)]
+struct History {
+    origin: BTreeSet<String>,
+    sent: Vec<Change>,
+    witness: Arc<dyn Witness>,
 }
 
 impl Names {
+    /// From here on all changes are kept, and each answer told.
+    pub fn remember(&mut self, witness: Arc<dyn Witness>) {
+        let (origin, sent) = (self.sure.clone(), Vec::new());
+        self.history = Some(History { origin, sent, witness });
+    }
+
+    pub fn forget(&mut self) {
+        self.history = None;
+    }
+
+    /// What was known at a moment of the load that is remembered.
+    pub fn as_of(&self, known: Known) -> Names {
+        let history = self.history.as_ref().expect("the load was remembered");
+        let mut sure = history.origin.clone();
+        let answered = known.progress.answered;
+        history.sent[..answered].iter().for_each(|change| apply(&mut sure, change));
+        let sent = known.sent_max.clamp(answered, history.sent.len());
+        let unanswered = history.sent[answered..sent].to_vec();
+        let (next, acknowledged) = (self.next, 0);
+        Names { sure, unanswered, next, acknowledged, tour: false, history: None }
+    }
+
     /// Runs statements until told to stop or an error is told.
     pub fn work(
         &mut self,
-        desk: &mut Desk,
+        door: Door,
         random: &mut Prng,
         stop: &AtomicBool,
         toured: &AtomicBool,
     ) -> Result<(), String> {
-        desk.run("USE Ledger; SET NOCOUNT ON")?;
+        let mut desk = enter(door)?;
         if self.tour {
-            self.look_around(desk)?;
+            self.look_around(door, &mut desk)?;
             toured.store(true, Ordering::Release);
         }
+        let desk = &mut desk;
         while !stop.load(Ordering::Acquire) {
             let count = |prefix: char| self.sure.iter().filter(|n| n.starts_with(prefix)).count();
             let (tables, databases) = (count('T'), count('D'));
@@ -99,29 +132,53 @@ impl Names {
         Ok(())
     }
 
-    /// One of everything that makes, grows, renames and removes files.
-    fn look_around(&mut self, desk: &mut Desk) -> Result<(), String> {
+    /// One of everything that makes, grows, renames and removes files. What fails does not keep the rest from being
+    /// tried; the first failure is told in the end.
+    fn look_around(&mut self, door: Door, desk: &mut Desk) -> Result<(), String> {
         let (table, database) = (self.new_name('T'), self.new_name('D'));
-        let batch = format!(
+        let create = format!(
             "CREATE TABLE dbo.{table} (id int NOT NULL PRIMARY KEY, filler char(2000) NOT NULL)"
         );
-        self.change(desk, Change::Made(table.clone()), &batch)?;
-        desk.run("CHECKPOINT")?;
-        self.change(desk, Change::Made(database.clone()), &format!("CREATE DATABASE {database}"))?;
-        desk.run("BACKUP DATABASE Ledger TO DISK = 'tour.bak' WITH INIT")?;
-        desk.run("BACKUP DATABASE Ledger TO DISK = 'tour.bak' WITH NOINIT")?;
-        self.change(desk, Change::Dropped(database.clone()), &format!("DROP DATABASE {database}"))?;
-        self.change(desk, Change::Dropped(table.clone()), &format!("DROP TABLE dbo.{table}"))?;
-        desk.run("CHECKPOINT")?;
-        Ok(())
+        let steps = [
+            (Some(Change::Made(table.clone())), create),
+            (None, "CHECKPOINT".to_owned()),
+            (Some(Change::Made(database.clone())), format!("CREATE DATABASE {database}")),
+            (None, "BACKUP DATABASE Ledger TO DISK = 'tour.bak' WITH INIT".to_owned()),
+            (None, "BACKUP DATABASE Ledger TO DISK = 'tour.bak' WITH NOINIT".to_owned()),
+            (Some(Change::Dropped(database.clone())), format!("DROP DATABASE {database}")),
+            (Some(Change::Dropped(table.clone())), format!("DROP TABLE dbo.{table}")),
+            (None, "CHECKPOINT".to_owned()),
+        ];
+        let mut first = None;
+        for (change, batch) in steps {
+            let done = match change {
+                Some(change) => self.change(desk, change, &batch),
+                None => desk.run(&batch).map(drop),
+            };
+            if let Err(error) = done {
+                first.get_or_insert(error);
+                // The connection may be gone with it.
+                if desk.run("SELECT 1").is_err() {
+                    *desk = enter(door)?;
+                }
+            }
+        }
+        first.map_or(Ok(()), Err)
     }
 
     fn change(&mut self, desk: &mut Desk, change: Change, batch: &str) -> Result<(), String> {
-        self.unanswered = Some(change.clone());
+        self.unanswered.push(change.clone());
+        if let Some(history) = &mut self.history {
+            history.sent.push(change.clone());
+        }
         desk.run(batch).map_err(|error| format!("{batch}: {error}"))?;
-        self.unanswered = None;
+        self.unanswered.pop();
         apply(&mut self.sure, &change);
         self.acknowledged += 1;
+        if let Some(history) = &self.history {
+            let (answered, sure) = (history.sent.len(), history.sent.len());
+            history.witness.told(NAMES, Progress { answered, sure })?;
+        }
         Ok(())
     }
 
@@ -142,19 +199,17 @@ impl Names {
         let tables = words(desk, "SELECT name FROM Ledger.sys.tables WHERE name LIKE 'T[0-9]%'")?;
         let databases = words(desk, "SELECT name FROM sys.databases WHERE name LIKE 'D[0-9]%'")?;
         let found: BTreeSet<String> = tables.into_iter().chain(databases).collect();
-        let mut other = self.sure.clone();
-        let unanswered = self.unanswered.take();
-        if let Some(change) = &unanswered {
-            apply(&mut other, change);
-        }
-        if found == other && found != self.sure {
-            tally.unanswered_there += 1;
-        } else if found != self.sure {
-            for name in self.sure.intersection(&other).filter(|n| !found.contains(*n)) {
+        let unanswered = std::mem::take(&mut self.unanswered);
+        for name in self.sure.difference(&found) {
+            if !unanswered.contains(&Change::Dropped(name.clone())) {
                 tally.lost += 1;
                 tally.details.push(format!("{name} is lost"));
             }
-            for name in found.iter().filter(|n| !self.sure.contains(*n) && !other.contains(*n)) {
+        }
+        for name in found.difference(&self.sure) {
+            if unanswered.contains(&Change::Made(name.clone())) {
+                tally.unanswered_there += 1;
+            } else {
                 tally.resurrected += 1;
                 tally.details.push(format!("{name} is there again"));
             }
@@ -168,6 +223,12 @@ impl Names {
         self.sure = found;
         Ok(())
     }
+}
+
+fn enter(door: Door) -> Result<Desk, String> {
+    let mut desk = door.connect()?;
+    desk.run("USE Ledger; SET NOCOUNT ON")?;
+    Ok(desk)
 }
 
 fn apply(names: &mut BTreeSet<String>, change: &Change) {

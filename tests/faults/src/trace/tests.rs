@@ -37,11 +37,12 @@ fn each_call_is_listed_once() {
 fn a_report_is_read_as_it_was_written() {
     let stack = vec![0x10, 0xabc];
     let key = key_of(257, &stack);
-    let seen = Seen { key, number: 257, count: 3, stack };
+    let seen = Seen { key, number: 257, count: 3, whole: true, stack };
     let tracer = Tracer {
         pid: 0,
         text: (0, 0, 0),
-        fault: None,
+        records: true,
+        faults: Vec::new(),
         fired: PathBuf::new(),
         seen: BTreeMap::from([(key, seen)]),
     };
@@ -52,5 +53,17 @@ fn a_report_is_read_as_it_was_written() {
     assert_eq!(read.len(), 1);
     assert_eq!((read[0].key, read[0].number, read[0].count), (key, 257, 3));
     assert_eq!(read[0].stack, [0x10, 0xabc]);
+    assert!(read[0].whole);
     assert_ne!(key_of(257, &[0x10]), key, "the whole stack counts");
+}
+
+#[test]
+fn a_fault_is_read_as_it_is_written() {
+    for how in [How::Short, How::Error(libc::ENOSPC)] {
+        let fault = Fault { key: 0xfeed, nth: 3, how };
+        assert_eq!(fault.to_string().parse(), Ok(fault));
+    }
+    for bad in ["", "feed:1", "feed:1:short:2", "x:1:5", "feed:-1:5", "feed:1:much"] {
+        assert!(bad.parse::<Fault>().is_err(), "{bad}");
+    }
 }
