@@ -106,7 +106,8 @@ impl Binder<'_> {
         let arg = self.coerce(arg, ty, CastMode::Implicit)?;
         let separator = self.expr(separator)?;
         let reads = separator.any(&mut |e| {
-            matches!(e.kind, ExprKind::Col(_) | ExprKind::Subquery { .. } | ExprKind::Func { .. })
+            let users = matches!(e.kind, ExprKind::Func { func: FuncId::User(_), .. });
+            users || matches!(e.kind, ExprKind::Col(_) | ExprKind::Subquery { .. })
         });
         if reads {
             return Err(BindError::new(

@@ -253,8 +253,10 @@ impl Binder<'_> {
         let (first, second) = if first.ty == second.ty {
             (first, second)
         } else {
-            let common = SqlType::common_type(first.ty, second.ty)
-                .map_err(|e| BindError::of_type(e, line))?;
+            // A date and a time have no type in common: each counts from its own beginning.
+            let Ok(common) = SqlType::common_type(first.ty, second.ty) else {
+                return Ok(call(func, vec![first, second], ty));
+            };
             (
                 self.coerce(first, common, CastMode::Implicit)?,
                 self.coerce(second, common, CastMode::Implicit)?,

@@ -5,6 +5,7 @@ pub mod constraints;
 pub mod databases;
 pub mod indexes;
 pub mod modules;
+pub mod my_permissions;
 pub mod objects;
 pub mod principals;
 pub mod sequences;

@@ -46,6 +46,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::principals::VIEWS,
     catalog_views::sequences::VIEWS,
     catalog_views::server::VIEWS,
+    catalog_views::my_permissions::VIEWS,
     catalog_views::triggers::VIEWS,
     compatibility::VIEWS,
     odbc::VIEWS,

@@ -402,7 +402,12 @@ fn difference(
         return Ok(None);
     }
     let (a, b) = (dated(a, SqlType::DateTime2(7))?, dated(b, SqlType::DateTime2(7))?);
-    let (x, y) = (shown(&a)?, shown(&b)?);
+    // Of moments with an offset the moments count, not what the clock showed.
+    let moment = |value: &Value| match value {
+        Value::DateTimeOffset(d) => Ok(d.utc),
+        other => shown(other),
+    };
+    let (x, y) = (moment(&a)?, moment(&b)?);
     let month = |d: DateTime2| {
         let (year, month, _) = civil_from_days(d.days);
         year as i128 * 12 + month as i128 - 1
