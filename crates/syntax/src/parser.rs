@@ -14,6 +14,7 @@ mod dml;
 mod expr;
 mod from;
 mod group;
+mod index;
 mod merge;
 mod module;
 mod pivot;

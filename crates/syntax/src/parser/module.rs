@@ -1,4 +1,4 @@
-//! CREATE and ALTER of functions and triggers, ENABLE and DISABLE TRIGGER.
+//! CREATE and ALTER of procedures, functions and triggers, ENABLE and DISABLE TRIGGER.
 
 use super::*;
 
@@ -247,5 +247,105 @@ impl Parser<'_> {
             self.at += 1;
         }
         Ok(StatementKind::Unsupported { what: what.to_string() })
+    }
+
+    // ---- Procedures
+
+    pub(super) fn create_procedure(
+        &mut self,
+        mode: CreateMode,
+        start: usize,
+    ) -> ParseResult<StatementKind> {
+        if start != 0 {
+            return Err(self.mistake(
+                111,
+                "'CREATE/ALTER PROCEDURE' must be the first statement in a query batch.",
+            ));
+        }
+        self.at += 1;
+        let name = self.object_name()?;
+        if self.at_sym(Sym::Semicolon) && self.kind_ahead(1) == TokenKind::Integer {
+            self.at += 1;
+            if self.number()? != 1 {
+                self.note_unsupported("numbered procedures");
+            }
+        }
+        let parens = self.eat_sym(Sym::LeftParen);
+        let mut parameters = Vec::new();
+        if self.kind() == TokenKind::Variable {
+            parameters = self.comma_list(Self::parameter)?;
+        }
+        if parens {
+            self.expect_sym(Sym::RightParen)?;
+        }
+        let mut options = Vec::new();
+        self.module_options(&mut options)?;
+        if self.eat_kw(Kw::For) {
+            self.expect_kw(Kw::Replication)?;
+        }
+        self.expect_kw(Kw::As)?;
+        if self.at_kw(Kw::External) {
+            return self.skip_statement("CREATE PROCEDURE AS EXTERNAL NAME");
+        }
+        self.in_procedure = true;
+        let body = self.statements_until(|parser| parser.at_end())?;
+        self.in_procedure = false;
+        Ok(StatementKind::CreateProcedure(Box::new(CreateProcedure {
+            mode,
+            name,
+            parameters,
+            options,
+            body,
+        })))
+    }
+
+    pub(super) fn parameter(&mut self) -> ParseResult<Parameter> {
+        let name = self.variable()?;
+        self.eat_kw(Kw::As);
+        let start = self.at;
+        let ty = if self.eat_kw(Kw::Cursor) {
+            self.note_unsupported("cursors as parameters");
+            TypeName {
+                name: "int".into(),
+                schema: None,
+                args: Vec::new(),
+                span: self.span_from(start),
+            }
+        } else {
+            self.type_name()?
+        };
+        self.eat_kw(Kw::Varying);
+        let mut not_null = false;
+        if self.eat_kw(Kw::Not) {
+            self.expect_kw(Kw::Null)?;
+            not_null = true;
+        } else {
+            self.eat_kw(Kw::Null);
+        }
+        let default = if self.eat_sym(Sym::Eq) { Some(self.parameter_default()?) } else { None };
+        let mut output = false;
+        let mut readonly = false;
+        loop {
+            if self.eat_word("OUTPUT") || self.eat_word("OUT") {
+                output = true;
+            } else if self.eat_word("READONLY") {
+                readonly = true;
+            } else {
+                return Ok(Parameter { name, ty, not_null, default, output, readonly });
+            }
+        }
+    }
+
+    fn parameter_default(&mut self) -> ParseResult<Expr> {
+        let start = self.at;
+        if self.at_name() {
+            let value = self.take_ident().value;
+            let kind = ExprKind::Literal(Literal::String { value, national: false });
+            return Ok(Expr { kind, span: self.span_from(start) });
+        }
+        if self.kind() == TokenKind::SystemVariable {
+            return self.value();
+        }
+        self.signed_literal()
     }
 }

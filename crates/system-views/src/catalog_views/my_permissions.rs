@@ -27,7 +27,8 @@ fn mine(context: &Context<'_>, args: &[Value]) -> Result<Vec<(String, Permission
             let object = from_last.next().map_or("", |name| name.as_str());
             let schema = from_last.next().map(String::as_str).filter(|schema| !schema.is_empty());
             let elsewhere = from_last.next().is_some_and(|database| {
-                !database.is_empty() && !catalog::same_name(database, &context.session.database.name)
+                !database.is_empty()
+                    && !catalog::same_name(database, &context.session.database.name)
             });
             let found = crate::object::by_name(context, schema, object).filter(|_| !elsewhere);
             let Some(found) = found else { return Ok(Vec::new()) };

@@ -1,0 +1,179 @@
+//! Indexes: CREATE and ALTER INDEX, and those written with a table.
+
+use super::*;
+
+impl Parser<'_> {
+    pub(super) fn clustered(&mut self) -> Option<bool> {
+        if self.eat_kw(Kw::Clustered) {
+            Some(true)
+        } else if self.eat_kw(Kw::Nonclustered) {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn index_columns(&mut self) -> ParseResult<Vec<IndexColumn>> {
+        self.expect_sym(Sym::LeftParen)?;
+        let columns = self.comma_list(|parser| {
+            let name = parser.ident()?;
+            let descending = parser.eat_kw(Kw::Desc);
+            if !descending {
+                parser.eat_kw(Kw::Asc);
+            }
+            Ok(IndexColumn { name, descending })
+        })?;
+        self.expect_sym(Sym::RightParen)?;
+        Ok(columns)
+    }
+
+    /// `WITH (...)`, `WITH FILLFACTOR = n`, `ON filegroup`, in any order.
+    pub(super) fn index_tail(&mut self) -> ParseResult<(Vec<DatabaseOption>, Option<Ident>)> {
+        let (mut options, mut filegroup) = (Vec::new(), None);
+        loop {
+            if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+                self.at += 1;
+                options = self.option_list()?;
+            } else if self.at_kw(Kw::With) && self.at_old_option(1) {
+                self.at += 1;
+                options.push(self.database_option()?);
+                self.old_options(&mut options)?;
+            } else if self.eat_word("FILESTREAM_ON") {
+                self.note_unsupported("FILESTREAM_ON");
+                self.lenient_ident()?;
+            } else if self.at_kw(Kw::On)
+                && !matches!(self.kind_ahead(1), TokenKind::Key(Kw::Delete | Kw::Update))
+            {
+                self.at += 1;
+                filegroup = Some(self.filegroup()?);
+            } else {
+                return Ok((options, filegroup));
+            }
+        }
+    }
+
+    /// An option of an index in the form of SQL Server 2000: `WITH PAD_INDEX, IGNORE_DUP_KEY`.
+    fn at_old_option(&self, ahead: usize) -> bool {
+        const WORDS: &[&str] = &[
+            "PAD_INDEX",
+            "IGNORE_DUP_KEY",
+            "DROP_EXISTING",
+            "STATISTICS_NORECOMPUTE",
+            "SORT_IN_TEMPDB",
+        ];
+        self.kind_ahead(ahead) == TokenKind::Key(Kw::Fillfactor)
+            || WORDS.iter().any(|word| self.word_ahead(ahead, word))
+    }
+
+    /// More of them after a comma.
+    fn old_options(&mut self, options: &mut Vec<DatabaseOption>) -> ParseResult<()> {
+        while self.at_sym(Sym::Comma) && self.at_old_option(1) {
+            self.at += 1;
+            options.push(self.database_option()?);
+        }
+        Ok(())
+    }
+
+    /// `INDEX i [UNIQUE] [CLUSTERED] [(columns)] ...` inside CREATE TABLE.
+    pub(super) fn inline_index(&mut self, column: Option<Ident>) -> ParseResult<IndexDefinition> {
+        let start = self.at;
+        self.expect_kw(Kw::Index)?;
+        let name = self.ident()?;
+        let unique = self.eat_kw(Kw::Unique);
+        let clustered = self.clustered();
+        let columnstore = self.eat_word("COLUMNSTORE");
+        if columnstore {
+            self.note_unsupported("COLUMNSTORE indexes");
+        }
+        let hash = self.eat_word("HASH");
+        let mut columns = Vec::new();
+        if columnstore && !self.at_sym(Sym::LeftParen) {
+        } else if self.at_sym(Sym::LeftParen) {
+            columns = self.index_columns()?;
+        } else if let Some(name) = column {
+            columns.push(IndexColumn { name, descending: false });
+        } else {
+            return Err(self.unexpected());
+        }
+        self.index_rest(start, name, unique, clustered, hash, columns)
+    }
+
+    fn index_rest(
+        &mut self,
+        start: usize,
+        name: Ident,
+        unique: bool,
+        clustered: Option<bool>,
+        hash: bool,
+        columns: Vec<IndexColumn>,
+    ) -> ParseResult<IndexDefinition> {
+        let include = if self.eat_word("INCLUDE") { self.ident_list()? } else { Vec::new() };
+        let filter = self.where_clause()?;
+        let (options, filegroup) = self.index_tail()?;
+        Ok(IndexDefinition {
+            name,
+            unique,
+            clustered,
+            hash,
+            columns,
+            include,
+            filter,
+            options,
+            filegroup,
+            span: self.span_from(start),
+        })
+    }
+
+    pub(super) fn create_index(&mut self) -> ParseResult<StatementKind> {
+        let start = self.at - 1;
+        let unique = self.eat_kw(Kw::Unique);
+        let clustered = self.clustered();
+        if self.at_word("COLUMNSTORE") {
+            return self.skip_statement("CREATE COLUMNSTORE INDEX");
+        }
+        self.expect_kw(Kw::Index)?;
+        let name = self.ident()?;
+        self.expect_kw(Kw::On)?;
+        let table = self.object_name()?;
+        let columns = self.index_columns()?;
+        let index = self.index_rest(start, name, unique, clustered, false, columns)?;
+        Ok(StatementKind::CreateIndex(Box::new(CreateIndex { table, index })))
+    }
+
+    /// `ALTER INDEX name | ALL ON table REBUILD | REORGANIZE | DISABLE | SET (...)`
+    pub(super) fn alter_index(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let index = if self.eat_kw(Kw::All) { None } else { Some(self.ident()?) };
+        self.expect_kw(Kw::On)?;
+        let table = self.object_name()?;
+        let action = if self.eat_word("REBUILD") {
+            self.all_partitions()?;
+            let options = if self.eat_kw(Kw::With) { self.option_list()? } else { Vec::new() };
+            AlterIndexAction::Rebuild(options)
+        } else if self.eat_word("REORGANIZE") {
+            self.all_partitions()?;
+            if self.eat_kw(Kw::With) {
+                self.option_list()?;
+            }
+            AlterIndexAction::Reorganize
+        } else if self.eat_word("DISABLE") {
+            AlterIndexAction::Disable
+        } else if self.eat_kw(Kw::Set) {
+            AlterIndexAction::Set(self.option_list()?)
+        } else {
+            return self.skip_statement("ALTER INDEX");
+        };
+        Ok(StatementKind::AlterIndex(Box::new(AlterIndex { index, table, action })))
+    }
+
+    /// `PARTITION = ALL`: there is one.
+    pub(super) fn all_partitions(&mut self) -> ParseResult<()> {
+        if self.eat_word("PARTITION") {
+            self.expect_sym(Sym::Eq)?;
+            if !self.eat_kw(Kw::All) {
+                self.value()?;
+            }
+        }
+        Ok(())
+    }
+}
