@@ -293,6 +293,11 @@ impl Parser<'_> {
         } else {
             None
         };
+        if let Some(alias) = &alias
+            && alias.value.is_empty()
+        {
+            return Err(SyntaxError::new(1038, alias.span.line, "", crate::error::EMPTY_NAME));
+        }
         Ok(SelectItem::Expr { expr, alias })
     }
 
