@@ -1,11 +1,16 @@
-//! `simulator crash|bitflip --cases N --seed S [--trace]`: prints what was tried and found; fails if anything was odd.
+//! `simulator crash|bitflip --cases N --seed S [--trace]`, `simulator world --seeds FROM..TO`: prints what was tried and
+//! found; fails if anything was odd.
 
 #![forbid(unsafe_code)]
 
+use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    if args.first().is_some_and(|first| first == "world") {
+        return simulator::world::main(&simulator::world::Arguments::parse_from(&args));
+    }
     let number = |name: &str, default: u64| -> Option<u64> {
         match args.iter().position(|a| a == name) {
             None => Some(default),
@@ -16,7 +21,7 @@ fn main() -> ExitCode {
     let (Some(what @ ("crash" | "bitflip")), Some(cases), Some(seed)) =
         (args.first().map(String::as_str), cases, seed)
     else {
-        eprintln!("usage: simulator crash|bitflip [--cases N] [--seed S] [--trace]");
+        eprintln!("usage: simulator crash|bitflip [--cases N] [--seed S] [--trace], or simulator world --help");
         return ExitCode::from(2);
     };
     if what == "bitflip" {

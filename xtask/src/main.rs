@@ -44,6 +44,14 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// The whole server, wire to device, on one thread from one seed: loss of power, failing disks, a network that
+    /// breaks, a clock that jumps. A seed that is odd is told with the command that shows it again.
+    Simulate {
+        /// What `simulator world` knows: --seeds FROM..TO, --workload bank|queue|list-append|ledger|all, --faults
+        /// disk,network,crash,clock, --verbose.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Bits inverted in every kind of place: found, or proven harmless.
     Bitflip {
         #[arg(long, default_value_t = 2_000)]
@@ -192,6 +200,7 @@ fn main() {
         Command::Test { quick } => test(quick),
         Command::Bench => bench(),
         Command::Crash { cases, seed } => crash(cases, seed),
+        Command::Simulate { arguments } => simulate(&arguments),
         Command::Bitflip { cases, seed } => bitflip(cases, seed),
         Command::RecoveryTime { megabytes } => recovery_time(megabytes),
         Command::Kill { cycles, seed } => kill::run(cycles, seed),
@@ -249,6 +258,8 @@ fn test(quick: bool) -> Result<(), Failure> {
             .run()?;
         crash(5_000, 1)?;
         bitflip(2_000, 1)?;
+        simulate(&["--seeds".to_owned(), "0..40".to_owned()])?;
+        planted_bugs_in_worlds()?;
         kill::run(20, 1)?;
         faults::short()?;
         faults::guest(60, 0)?;
@@ -303,6 +314,19 @@ fn bitflip(cases: u64, seed: u64) -> Result<(), Failure> {
         .arg(cases.to_string())
         .arg("--seed")
         .arg(seed.to_string())
+        .run()
+}
+
+fn simulate(arguments: &[String]) -> Result<(), Failure> {
+    cargo("whole worlds, each from one seed", &["run", "--release", "--quiet", "--package"])
+        .args(["simulator", "--", "world"])
+        .args(arguments.iter().map(String::as_str))
+        .run()
+}
+
+fn planted_bugs_in_worlds() -> Result<(), Failure> {
+    cargo("planted bugs are caught by every workload", &["run", "--quiet", "--package"])
+        .args(["simulator", "--features", "seeded-bugs", "--", "world", "--bugs"])
         .run()
 }
 

@@ -1,7 +1,7 @@
 //! The rules of the house that no compiler checks.
 //!
 //! - A crate depends on its own floor or lower ones, never higher; the floor is `package.metadata.millrace.floor`.
-//!   The crates outside the house (`lab`, `lab-report`, `rivals/`, `simulator`) may use any floor below the binary's.
+//!   The crates outside the house (`lab`, `lab-report`, `rivals/`, `simulator`, `workloads`) may use any floor below the binary's.
 //! - `unsafe` stays in the crates named here; every other crate forbids it on its front page.
 //! - A source file is at most 1,000 lines: past that, one of its nouns wants a home of its own.
 //! - Every crate's front page, and every file, opens with what it promises (`//!`).

@@ -15,7 +15,7 @@
 use crate::pool::check_page;
 use crate::{FileId, PAGE_BYTES, PageBuf, PageId, PoolError, header};
 use device::File;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use stdx::AlignedBuf;
@@ -145,7 +145,7 @@ pub fn repair_torn(
     let failed = |page, action| move |error| PoolError::Io { page, action, error };
     let wait = WaitType::IoCompletion;
     let len = doublewrite.len().map_err(failed(PageId::NONE, "read"))?;
-    let mut copies: HashMap<PageId, Box<PageBuf>> = HashMap::new();
+    let mut copies: BTreeMap<PageId, Box<PageBuf>> = BTreeMap::new();
     let mut slot = AlignedBuf::zeroed(SLOT_BYTES);
     for at in (0..len / SLOT_BYTES as u64).map(|s| s * SLOT_BYTES as u64) {
         doublewrite.read_exact_at(at, &mut slot, wait).map_err(failed(PageId::NONE, "read"))?;

@@ -7,11 +7,13 @@
 //! 2. At a crash each volatile write, in order, is kept, dropped or torn (each 512-byte sector by
 //!    itself). Where a later durable write covers sectors of an earlier volatile one, those are settled.
 //! 3. A failed sync promises nothing, now or later: what it should have made durable stays volatile
-//!    for good, also after a later successful sync.
+//!    for good, also after a later successful sync. A write that failed may have left anything of itself. Neither comes
+//!    back over what was made durable in the same place later.
 //! 4. Changes of names since the last `sync_dir` survive a crash up to a point that the seed chooses.
 //! 5. Operations complete from polls, one a poll, in an order that the seed chooses; in a simulated
 //!    world (`runtime::sim`) each takes 10 to 300 simulated microseconds.
-//! 6. After the power is off every operation fails (EIO) and changes nothing.
+//! 6. One operation in so many takes longer, if [`SimFs::set_stalls`] says so.
+//! 7. After the power is off every operation fails (EIO) and changes nothing.
 
 mod disk;
 mod sparse;
@@ -61,6 +63,8 @@ struct State {
     power_off_at: Option<u64>,
     power_on: bool,
     capacity_bytes: u64,
+    /// One operation in so many takes up to so many nanoseconds more.
+    stalls: Option<(u64, u64)>,
 }
 
 struct InFlight {
@@ -101,6 +105,7 @@ impl SimFs {
                 power_off_at: None,
                 power_on: true,
                 capacity_bytes: u64::MAX,
+                stalls: None,
             }),
             poller: OnceLock::new(),
         });
@@ -115,6 +120,17 @@ impl SimFs {
         let mut prng = Prng::new(stdx::mix64(seed ^ 0xc4a5));
         let disk = self.shared.state.lock().disk.crash(&mut prng);
         Self::from_disk(disk, seed)
+    }
+
+    /// Another file system that holds the same, what is volatile too; its choices follow `seed`.
+    pub fn copy(&self, seed: u64) -> Arc<SimFs> {
+        let disk = self.shared.state.lock().disk.clone();
+        Self::from_disk(disk, seed)
+    }
+
+    /// From now on one operation in `one_in` takes up to `ns` nanoseconds of simulated time more; 0: none does.
+    pub fn set_stalls(&self, one_in: u64, ns: u64) {
+        self.shared.state.lock().stalls = (one_in > 0 && ns > 0).then_some((one_in, ns));
     }
 
     /// A hash of the names and bytes that reads see now: distinct states have distinct hashes.
@@ -215,6 +231,7 @@ impl Shared {
         let f = state.in_flight.swap_remove(at);
         let result = state.perform(&f);
         drop(state);
+        sim::note("disk", f.offset ^ (f.len as u64) << 40 ^ (f.op as u64) << 60 ^ u64::from(result.is_err()));
         let moved = result.as_ref().ok().copied();
         f.recorder.ended(f.ticket, f.op, moved, now.saturating_sub(f.submitted_ns));
         f.done.complete(result, f.submitted_ns, now);
@@ -253,6 +270,8 @@ impl State {
         if let Some(errno) = f.fails {
             if f.op.is_sync() {
                 self.disk.sync_failed(f.inode, f.seq);
+            } else if f.op != Op::Read {
+                self.disk.write_failed(f.inode, f.seq);
             }
             return Err(io::Error::from_raw_os_error(errno));
         }
@@ -310,7 +329,12 @@ impl File for SimFile {
         } else {
             state.disk.now()
         };
-        let ready_ns = submitted_ns + 10_000 + state.prng.below(290_000);
+        let mut ready_ns = submitted_ns + 10_000 + state.prng.below(290_000);
+        if let Some((one_in, ns)) = state.stalls
+            && state.prng.one_in(one_in)
+        {
+            ready_ns += state.prng.below(ns);
+        }
         state.in_flight.push(InFlight {
             op,
             inode: self.inode,

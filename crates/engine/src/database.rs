@@ -197,9 +197,11 @@ impl Database {
         tree
     }
 
-    /// The handles given out so far of trees that are still there.
+    /// The handles given out so far of trees that are still there, by number.
     pub(crate) fn open_trees(&self) -> Vec<Tree> {
-        self.trees.lock().open.values().cloned().collect()
+        let mut open: Vec<Tree> = self.trees.lock().open.values().cloned().collect();
+        open.sort_unstable_by_key(Tree::id);
+        open
     }
 
     /// A handle to a tree of the shape that a definition knows it in: see [`Tree`].

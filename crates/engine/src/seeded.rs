@@ -1,4 +1,4 @@
-//! Isolation bugs that can be planted, so that the checker of histories can show that it would catch them. Only with
+//! Bugs that can be planted, so that the checkers of histories and of worlds can show that they would catch them. Only with
 //! the feature `seeded-bugs`; without it nothing here costs anything or can be switched on.
 
 /// A bug to plant.
@@ -16,6 +16,8 @@ pub enum Bug {
     BriefLocks,
     /// Inserts do not ask about gaps.
     NoGaps,
+    /// A full commit does not wait for the disk.
+    EarlyAcknowledge,
 }
 
 #[cfg(feature = "seeded-bugs")]

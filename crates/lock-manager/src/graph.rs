@@ -13,7 +13,7 @@ use crate::tables::bucket_of;
 use crate::wait::{Verdict, WaitNode};
 use crate::{LockManager, Owner, TableMode};
 use parking_lot::Mutex;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 pub(crate) struct WaitRecord {
@@ -34,7 +34,7 @@ impl WaitRecord {
 
 #[derive(Default)]
 pub(crate) struct Graph {
-    waits: Mutex<HashMap<Owner, WaitRecord>>,
+    waits: Mutex<BTreeMap<Owner, WaitRecord>>,
     /// The last few, newest last.
     pub(crate) deadlocks: Mutex<VecDeque<Arc<Deadlock>>>,
 }
@@ -92,11 +92,11 @@ impl Graph {
 /// The members of a cycle, `start` first, each waiting for the next (perhaps by others between them); breadth first,
 /// so that the shortest is found and the stack does not grow with it.
 fn cycle_through(
-    waits: &HashMap<Owner, WaitRecord>,
+    waits: &BTreeMap<Owner, WaitRecord>,
     locks: &LockManager,
     start: Owner,
 ) -> Option<Vec<Owner>> {
-    let mut found_from: HashMap<Owner, Owner> = HashMap::new();
+    let mut found_from: BTreeMap<Owner, Owner> = BTreeMap::new();
     let mut todo = VecDeque::from([start]);
     let mut next = Vec::new();
     while let Some(at) = todo.pop_front() {
@@ -122,7 +122,7 @@ fn cycle_through(
 }
 
 fn edges(
-    waits: &HashMap<Owner, WaitRecord>,
+    waits: &BTreeMap<Owner, WaitRecord>,
     locks: &LockManager,
     at: Owner,
     record: &WaitRecord,

@@ -476,9 +476,11 @@ impl Core {
         };
         let look_at = if let Some(again) = f.again_ns {
             again
-        } else if f.unwritten_since_ns != 0 {
+        } else if f.unwritten_since_ns != 0 && f.unwritten_since_ns + self.fixed.delayed_ns > now {
             f.unwritten_since_ns + self.fixed.delayed_ns
         } else {
+            // What is overdue waits for a write under way, whose end raises the signal: looking all the time meanwhile
+            // would keep every scheduler awake for as long as the device takes. Else:
             // Just a glance whether something was appended; with `delayed_ns` it adds up to the promised delay.
             now + self.fixed.delayed_ns / 3
         };

@@ -30,7 +30,7 @@ pub fn stat_ns() -> u64 {
 #[inline]
 pub fn unix_ns() -> u64 {
     if sim::active() {
-        return sim::UNIX_START_NS + sim::now_ns();
+        return sim::unix_ns();
     }
     read(libc::CLOCK_REALTIME)
 }
@@ -39,7 +39,7 @@ pub fn unix_ns() -> u64 {
 #[inline]
 pub fn coarse_unix_ns() -> u64 {
     if sim::active() {
-        return sim::UNIX_START_NS + sim::now_ns();
+        return sim::unix_ns();
     }
     read(libc::CLOCK_REALTIME_COARSE)
 }

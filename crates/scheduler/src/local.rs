@@ -252,6 +252,7 @@ impl Local {
         match &mut *self.chance.borrow_mut() {
             Some(chance) if queue.len() > 1 => {
                 let at = chance.below(queue.len() as u64) as usize;
+                runtime::sim::note("task", at as u64);
                 queue.swap_remove_back(at)
             }
             _ => queue.pop_front(),

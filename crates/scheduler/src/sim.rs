@@ -7,15 +7,19 @@
 use crate::core::{Core, Spawn};
 use crate::{Config, Schedulers, TaskInfo, join, local};
 use runtime::{clock, sim as world};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use stdx::Prng;
 
 const SWITCH_NS: u64 = 200;
+/// A poll that finds nothing.
+const GLANCE_NS: u64 = 500;
 
 thread_local! {
     static SCHEDULERS: RefCell<Option<Arc<Schedulers>>> = const { RefCell::new(None) };
+    /// [`Sim::leave_all`] was called.
+    static LEFT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The schedulers of the simulation that the calling thread is in.
@@ -37,6 +41,11 @@ impl Sim {
     /// One scheduler; its `stop` does nothing.
     pub fn schedulers(&self) -> &Arc<Schedulers> {
         &self.schedulers
+    }
+
+    /// The world ends with its first task, whatever the others still do: they are abandoned.
+    pub fn leave_all(&self) {
+        LEFT.set(true);
     }
 
     pub fn spawn<T: Send + 'static>(
@@ -92,7 +101,9 @@ pub fn run_with_outcome<T: Send + 'static>(
     let body = Box::new(move || completer.run(move || f(&sim)));
     core.spawn(Spawn { name: "main".into(), body });
 
-    let progress = turn_until_quiet(&core, Prng::new(stdx::mix64(seed ^ 0x9011)));
+    LEFT.set(false);
+    let over = || LEFT.get() && handle.is_finished();
+    let progress = turn_until_quiet(&core, Prng::new(stdx::mix64(seed ^ 0x9011)), over);
     let main_ended = handle.is_finished();
     let waiting = core.task_infos();
     local::uninstall();
@@ -110,12 +121,15 @@ pub fn run_with_outcome<T: Send + 'static>(
     }
 }
 
-/// Runs until no task can go on; the number of switches.
-fn turn_until_quiet(core: &Arc<Core>, mut polls: Prng) -> u64 {
+/// Runs until no task can go on, or until it is `over`; the number of switches.
+fn turn_until_quiet(core: &Arc<Core>, mut polls: Prng, over: impl Fn() -> bool) -> u64 {
     let (mut spawns, mut wakes) = (Vec::new(), Vec::new());
     let mut switches = 0;
     local::with(|l| {
         loop {
+            if over() {
+                return switches;
+            }
             if core.has_mail() {
                 core.take_mail(&mut spawns, &mut wakes);
                 wakes.drain(..).for_each(|index| {
@@ -131,6 +145,7 @@ fn turn_until_quiet(core: &Arc<Core>, mut polls: Prng) -> u64 {
             let next_timer_ns = l.fire_timers();
             if l.run_next(core) {
                 switches += 1;
+                world::note("switch", clock::now_ns());
                 world::advance_to(clock::now_ns() + SWITCH_NS);
                 continue;
             }
@@ -140,7 +155,8 @@ fn turn_until_quiet(core: &Arc<Core>, mut polls: Prng) -> u64 {
             }
             let polled = l.pollers.borrow().as_ref().and_then(|p| p.next_ns());
             match [next_timer_ns, polled].into_iter().flatten().min() {
-                Some(ns) => world::advance_to(ns.max(clock::now_ns() + 1)),
+                // Who wants to be polled at once, and finds nothing, costs time as well.
+                Some(ns) => world::advance_to(ns.max(clock::now_ns() + GLANCE_NS)),
                 None => return switches,
             }
         }

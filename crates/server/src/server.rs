@@ -232,6 +232,10 @@ fn watch(shared: &Shared) {
 }
 
 fn host_name() -> String {
+    if runtime::sim::active() {
+        // A world is the same on every machine.
+        return "simulated".to_owned();
+    }
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = name.trim();
     if name.is_empty() { "millrace".to_owned() } else { name.to_owned() }

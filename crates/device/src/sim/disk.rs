@@ -209,17 +209,35 @@ impl Disk {
         }
     }
 
+    /// A write failed: of its bytes nothing or anything may reach the medium, but not over what is written there later.
+    pub fn write_failed(&mut self, inode: usize, seq: u64) {
+        let now = self.now();
+        let file = &mut self.inodes[inode];
+        if let Some(at) = file.volatile.iter().position(|v| v.seq == seq) {
+            let mut v = file.volatile.remove(at);
+            v.completed = now;
+            v.orphaned = true;
+            file.volatile.push(v);
+        }
+    }
+
     /// A sync submitted at `seq` completed.
     pub fn synced(&mut self, inode: usize, seq: u64) {
         let file = &mut self.inodes[inode];
         let Inode { durable, volatile, live } = file;
-        volatile.retain(|v| {
-            let covered = v.completed < seq && !v.orphaned;
-            if covered {
-                write_unsettled(durable, v, |_| true);
+        let mut left: Vec<Volatile> = Vec::new();
+        for v in volatile.drain(..) {
+            if v.completed < seq && !v.orphaned {
+                write_unsettled(durable, &v, |_| true);
+                // What an earlier failed sync has left behind does not come back over it.
+                let range = (v.offset, v.offset + v.bytes.len() as u64);
+                let earlier = left.iter_mut().filter(|e| e.completed != u64::MAX);
+                earlier.for_each(|e| e.settled.push(range));
+            } else {
+                left.push(v);
             }
-            !covered
-        });
+        }
+        *volatile = left;
         // Lengths have no order of their own here: what is live at completion is durable.
         durable.set_len(live.len);
     }

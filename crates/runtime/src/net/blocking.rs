@@ -2,10 +2,12 @@
 
 use super::reactor::{Reactor, Ready, Source, Token, current};
 use super::stream::Stream;
+use crate::clock;
 use crate::task::{self, Waker};
 use parking_lot::Mutex;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use telemetry::WaitType;
 
 #[derive(Default)]
@@ -28,6 +30,8 @@ pub struct Waiting {
     bell: Arc<Bell>,
     reactor: Arc<Reactor>,
     token: Token,
+    /// On [`crate::clock::now_ns`]; `u64::MAX`: none.
+    deadline_ns: AtomicU64,
 }
 
 impl Waiting {
@@ -36,7 +40,12 @@ impl Waiting {
         let reactor = current().ok_or_else(|| io::Error::other("this thread polls no reactor"))?;
         let bell = Arc::<Bell>::default();
         let token = stream.register(&reactor, bell.clone())?;
-        Ok(Waiting { stream, bell, reactor, token })
+        Ok(Waiting { stream, bell, reactor, token, deadline_ns: AtomicU64::new(u64::MAX) })
+    }
+
+    /// From now on calls that would wait longer than until then (on [`crate::clock::now_ns`]) end with `TimedOut`.
+    pub fn set_deadline(&self, deadline_ns: Option<u64>) {
+        self.deadline_ns.store(deadline_ns.unwrap_or(u64::MAX), Relaxed);
     }
 
     /// The stream itself, for calls that do not wait.
@@ -75,7 +84,11 @@ impl Waiting {
                 }
                 bell.1 = Some(task::current_waker());
                 drop(bell);
-                task::park(WaitType::AsyncNetworkIo, None);
+                let deadline_ns = Some(self.deadline_ns.load(Relaxed)).filter(|ns| *ns != u64::MAX);
+                if deadline_ns.is_some_and(|ns| ns <= clock::now_ns()) {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                task::park(WaitType::AsyncNetworkIo, deadline_ns);
             }
         }
     }

@@ -11,6 +11,7 @@
 //!
 //! In a simulated world ([`crate::sim`]) listeners and streams are pipes in memory, reads and writes
 //! are cut short by the seed, and edges come in an order that it chooses; the promises are the same.
+//! [`Weather`] says what such a network does to connections: delay, resets at any byte, silence.
 //!
 //! Knows nothing of protocols, encryption or tasks.
 
@@ -24,6 +25,7 @@ pub use blocking::Waiting;
 pub use epoll::Epoll;
 pub use reactor::{Reactor, Ready, Source, Token, current, install};
 pub(crate) use simulated::forget as forget_sim_network;
+pub use simulated::{Weather, reset_all, set_weather};
 pub use stream::{Listener, Stream};
 
 #[cfg(test)]

@@ -1,0 +1,194 @@
+//! Money moved between accounts, and audits meanwhile.
+//!
+//! Finds: money made or lost; a transfer that was acknowledged and is not there, or was taken back and is; a balance that
+//! does not follow from the transfers; a reader that sees one half of a transfer.
+
+use crate::{Answer, Ended, Fate, Level, Lost, Sql, Workload, ask, commit, integer, refused, roll_back};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use stdx::Prng;
+
+const START: i64 = 1_000;
+
+/// See the file's page.
+pub struct Bank {
+    accounts: i64,
+    /// Of the transfers; audits read by a level that sees one moment.
+    level: Level,
+    next: AtomicI64,
+    transfers: Mutex<BTreeMap<i64, Fate>>,
+    odd: Mutex<Vec<String>>,
+}
+
+impl Bank {
+    /// `level` is of the transfers, and must keep updates from being lost.
+    pub fn new(accounts: i64, level: Level) -> Bank {
+        Bank {
+            accounts,
+            level,
+            next: AtomicI64::new(1),
+            transfers: Mutex::default(),
+            odd: Mutex::default(),
+        }
+    }
+
+    fn settle(&self, transfer: i64, fate: Fate) {
+        self.transfers.lock().unwrap().insert(transfer, fate);
+    }
+
+    fn note(&self, what: String) {
+        self.odd.lock().unwrap().push(what);
+    }
+
+    fn audit(&self, rng: &mut Prng, sql: &mut dyn Sql) -> Result<Ended, Lost> {
+        let level = if rng.one_in(2) { "SNAPSHOT" } else { "SERIALIZABLE" };
+        let begin = format!("SET TRANSACTION ISOLATION LEVEL {level}; BEGIN TRANSACTION");
+        let answer = sql.run(&begin)?;
+        if !answer.is_good() {
+            return refused(sql, &answer);
+        }
+        // Row by row, so that others come in between.
+        let mut sum = 0;
+        for account in 0..self.accounts {
+            let one = format!("SELECT balance FROM bank_accounts WHERE id = {account}");
+            let answer = sql.run(&one)?;
+            if !answer.is_good() {
+                return refused(sql, &answer);
+            }
+            match answer.integer(0) {
+                Some(balance) => sum += balance,
+                None => self.note(format!("account {account} is not there: {answer:?}")),
+            }
+        }
+        roll_back(sql)?;
+        if sum != self.accounts * START {
+            self.note(format!("an audit by {level} saw {sum} of {}", self.accounts * START));
+        }
+        Ok(Ended::RolledBack)
+    }
+
+    fn transfer(&self, rng: &mut Prng, sql: &mut dyn Sql, transfer: i64) -> Result<Ended, Lost> {
+        let from = rng.below(self.accounts as u64) as i64;
+        let to = (from + 1 + rng.below(self.accounts as u64 - 1) as i64) % self.accounts;
+        let amount = 1 + rng.below(50) as i64;
+        let begin = format!("SET TRANSACTION ISOLATION LEVEL {}; BEGIN TRANSACTION", self.level.sql());
+        let mut steps = vec![begin];
+        let move_money = |account, by: i64| {
+            if by % 3 == 0 {
+                // As an application does it that reads, computes and writes.
+                vec![
+                    format!(
+                        "DECLARE @b{account} bigint; \
+                         SELECT @b{account} = balance FROM bank_accounts WITH (UPDLOCK) WHERE id = {account}; \
+                         UPDATE bank_accounts SET balance = @b{account} + {by} WHERE id = {account}"
+                    ),
+                ]
+            } else {
+                vec![format!("UPDATE bank_accounts SET balance = balance + {by} WHERE id = {account}")]
+            }
+        };
+        steps.extend(move_money(from, -amount));
+        steps.extend(move_money(to, amount));
+        steps.push(format!("INSERT bank_transfers VALUES ({transfer}, {from}, {to}, {amount})"));
+        // In one batch, or a round trip each.
+        if rng.one_in(3) {
+            steps = vec![steps.join(";\n")];
+        }
+        for step in steps {
+            let answer = sql.run(&step)?;
+            if !answer.is_good() {
+                self.settle(transfer, Fate::Undone);
+                return refused(sql, &answer);
+            }
+        }
+        if rng.one_in(8) {
+            self.settle(transfer, Fate::Undone);
+            roll_back(sql)?;
+            return Ok(Ended::RolledBack);
+        }
+        self.settle(transfer, Fate::Unknown);
+        let (fate, ended) = commit(sql)?;
+        self.settle(transfer, fate);
+        Ok(ended)
+    }
+}
+
+impl Workload for Bank {
+    fn name(&self) -> &'static str {
+        "bank"
+    }
+
+    fn set_up(&self) -> Vec<String> {
+        let rows: Vec<String> = (0..self.accounts).map(|id| format!("({id}, {START})")).collect();
+        vec![
+            "CREATE TABLE bank_accounts (id bigint PRIMARY KEY, balance bigint NOT NULL)".to_owned(),
+            "CREATE TABLE bank_transfers (id bigint PRIMARY KEY, source bigint NOT NULL, \
+             target bigint NOT NULL, amount bigint NOT NULL)"
+                .to_owned(),
+            "CREATE INDEX by_source ON bank_transfers (source)".to_owned(),
+            format!("INSERT bank_accounts VALUES {}", rows.join(", ")),
+        ]
+    }
+
+    fn step(&self, _: usize, rng: &mut Prng, sql: &mut dyn Sql) -> Result<Ended, Lost> {
+        if rng.one_in(5) {
+            return self.audit(rng, sql);
+        }
+        let transfer = self.next.fetch_add(1, Relaxed);
+        // Until it is asked to commit, whatever ends the connection undoes it.
+        self.settle(transfer, Fate::Undone);
+        self.transfer(rng, sql, transfer)
+    }
+
+    fn check(&self, sql: &mut dyn Sql) -> Result<Vec<String>, Lost> {
+        let mut odd = std::mem::take(&mut *self.odd.lock().unwrap());
+        let select = "SELECT id, balance FROM bank_accounts ORDER BY id";
+        let accounts = match ask(sql, select)? {
+            Ok(answer) => pairs(&answer),
+            Err(what) => return Ok(vec![what]),
+        };
+        let select = "SELECT id, source, target, amount FROM bank_transfers ORDER BY id";
+        let journal = match ask(sql, select)? {
+            Ok(answer) => answer,
+            Err(what) => return Ok(vec![what]),
+        };
+        let mut expected: BTreeMap<i64, i64> = (0..self.accounts).map(|id| (id, START)).collect();
+        let transfers = self.transfers.lock().unwrap();
+        let mut there = BTreeMap::new();
+        for row in &journal.rows {
+            let [Some(id), Some(from), Some(to), Some(amount)] =
+                [0, 1, 2, 3].map(|at| row.get(at).and_then(integer))
+            else {
+                odd.push(format!("a transfer is not whole: {row:?}"));
+                continue;
+            };
+            *expected.entry(from).or_default() -= amount;
+            *expected.entry(to).or_default() += amount;
+            there.insert(id, ());
+            match transfers.get(&id) {
+                Some(Fate::Acknowledged | Fate::Unknown) => {}
+                Some(Fate::Undone) => odd.push(format!("resurrected: transfer {id}")),
+                None => odd.push(format!("transfer {id} was made by nobody")),
+            }
+        }
+        for (id, fate) in transfers.iter() {
+            if *fate == Fate::Acknowledged && !there.contains_key(id) {
+                odd.push(format!("lost: transfer {id}"));
+            }
+        }
+        let total: i64 = accounts.iter().map(|(_, balance)| balance).sum();
+        if total != self.accounts * START {
+            odd.push(format!("money: {total} of {}", self.accounts * START));
+        }
+        if accounts.into_iter().collect::<BTreeMap<_, _>>() != expected {
+            odd.push("balances do not follow from the transfers".to_owned());
+        }
+        Ok(odd)
+    }
+}
+
+fn pairs(answer: &Answer) -> Vec<(i64, i64)> {
+    let pair = |row: &Vec<types::Value>| Some((integer(row.first()?)?, integer(row.get(1)?)?));
+    answer.rows.iter().filter_map(pair).collect()
+}

@@ -1,0 +1,191 @@
+//! Lists to which transactions append and which they read, at one isolation level; the history is checked.
+//!
+//! Every element is appended once, and an append tells the list that it replaced, so the order of versions is known:
+//! it goes to the checker of histories (`isolation::history`) as a register whose value is the list's last element.
+//!
+//! Finds: what the checker finds, of what the level forbids; a list that is no extension of one that a committed
+//! transaction has read; an append that was acknowledged and is not there, or was taken back and is; half of a
+//! transaction.
+
+use crate::{Answer, Ended, Fate, Level, Lost, Sql, Workload, ask, commit, integer, refused, roll_back};
+use isolation::history::{Op, Transaction, check, forbidden};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use stdx::Prng;
+use types::Value;
+
+/// See the file's page.
+pub struct ListAppend {
+    lists: i64,
+    level: Level,
+    next: AtomicI64,
+    done: Mutex<Vec<Done>>,
+}
+
+struct Done {
+    worker: usize,
+    ops: Vec<Op>,
+    /// Lists as they were read.
+    reads: Vec<(i64, Vec<i64>)>,
+    appended: Vec<(i64, i64)>,
+    fate: Fate,
+}
+
+impl ListAppend {
+    pub fn new(lists: i64, level: Level) -> ListAppend {
+        ListAppend { lists, level, next: AtomicI64::new(1), done: Mutex::default() }
+    }
+
+    /// The steps of a transaction, up to its end.
+    fn transact(
+        &self,
+        rng: &mut Prng,
+        sql: &mut dyn Sql,
+        done: &mut Done,
+    ) -> Result<Ended, Lost> {
+        let begin =
+            format!("SET TRANSACTION ISOLATION LEVEL {}; BEGIN TRANSACTION", self.level.sql());
+        let answer = sql.run(&begin)?;
+        if !answer.is_good() {
+            return refused(sql, &answer);
+        }
+        for _ in 0..1 + rng.below(4) {
+            let list = rng.below(self.lists as u64) as i64;
+            if rng.one_in(2) {
+                let answer = sql.run(&format!("SELECT v FROM lists WHERE k = {list}"))?;
+                let Some(elements) = answer.errors.is_empty().then(|| elements(&answer)).flatten()
+                else {
+                    return refused(sql, &answer);
+                };
+                done.ops.push(Op::Read { key: list, value: last(&elements) });
+                done.reads.push((list, elements));
+            } else {
+                let element = self.next.fetch_add(1, Relaxed);
+                done.appended.push((list, element));
+                let answer = sql.run(&format!(
+                    "UPDATE lists SET v = v + ',{element}' OUTPUT deleted.v WHERE k = {list}"
+                ))?;
+                let Some(before) = answer.errors.is_empty().then(|| elements(&answer)).flatten()
+                else {
+                    return refused(sql, &answer);
+                };
+                done.ops.push(Op::Write { key: list, before: last(&before), value: element });
+            }
+        }
+        if rng.one_in(8) {
+            roll_back(sql)?;
+            return Ok(Ended::RolledBack);
+        }
+        done.fate = Fate::Unknown;
+        let (fate, ended) = commit(sql)?;
+        done.fate = fate;
+        Ok(ended)
+    }
+}
+
+fn last(elements: &[i64]) -> i64 {
+    elements.last().copied().unwrap_or(0)
+}
+
+/// The list in the answer's first row; `None`: there is none, or it is not one.
+fn elements(answer: &Answer) -> Option<Vec<i64>> {
+    let Some(Value::Str(text)) = answer.rows.first().and_then(|row| row.first()) else { return None };
+    let text = text.to_string();
+    text.split(',').filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+}
+
+impl Workload for ListAppend {
+    fn name(&self) -> &'static str {
+        "list-append"
+    }
+
+    fn set_up(&self) -> Vec<String> {
+        let rows: Vec<String> = (0..self.lists).map(|k| format!("({k}, '')")).collect();
+        vec![
+            "CREATE TABLE lists (k bigint PRIMARY KEY, v varchar(7000) NOT NULL)".to_owned(),
+            format!("INSERT lists VALUES {}", rows.join(", ")),
+        ]
+    }
+
+    fn step(&self, worker: usize, rng: &mut Prng, sql: &mut dyn Sql) -> Result<Ended, Lost> {
+        let mut done = Done {
+            worker,
+            ops: Vec::new(),
+            reads: Vec::new(),
+            appended: Vec::new(),
+            fate: Fate::Undone,
+        };
+        let ended = self.transact(rng, sql, &mut done);
+        self.done.lock().unwrap().push(done);
+        ended
+    }
+
+    fn check(&self, sql: &mut dyn Sql) -> Result<Vec<String>, Lost> {
+        let mut odd = Vec::new();
+        let mut lists = BTreeMap::new();
+        let answer = match ask(sql, "SELECT v, k FROM lists ORDER BY k")? {
+            Ok(answer) => answer,
+            Err(what) => return Ok(vec![what]),
+        };
+        for row in answer.rows {
+            let key = row.get(1).and_then(integer);
+            let one = Answer { rows: vec![row], errors: Vec::new() };
+            match (key, elements(&one)) {
+                (Some(key), Some(elements)) => drop(lists.insert(key, elements)),
+                _ => odd.push(format!("not a list: {one:?}")),
+            }
+        }
+        let there: BTreeSet<(i64, i64)> =
+            lists.iter().flat_map(|(k, all)| all.iter().map(|e| (*k, *e))).collect();
+        if there.len() != lists.values().map(Vec::len).sum::<usize>() {
+            odd.push(format!("an element is there twice: {lists:?}"));
+        }
+        let mut history = Vec::new();
+        let mut known = BTreeSet::new();
+        for done in self.done.lock().unwrap().iter() {
+            known.extend(done.appended.iter().copied());
+            let found = done.appended.iter().filter(|a| there.contains(a)).count();
+            match done.fate {
+                Fate::Acknowledged if found < done.appended.len() => {
+                    odd.push(format!("lost: one of {:?}", done.appended));
+                }
+                Fate::Undone if found > 0 => {
+                    odd.push(format!("resurrected: one of {:?}", done.appended));
+                }
+                Fate::Unknown if found > 0 && found < done.appended.len() => {
+                    odd.push(format!("half of {:?}", done.appended));
+                }
+                _ => {}
+            }
+            let committed = match done.fate {
+                Fate::Acknowledged => true,
+                Fate::Undone => false,
+                Fate::Unknown => found > 0,
+            };
+            let dirty = self.level == Level::ReadUncommitted;
+            for (list, seen) in done.reads.iter().filter(|_| committed && !dirty) {
+                // Its own appends may be at the end.
+                let own = |e: &i64| done.appended.contains(&(*list, *e));
+                let seen: Vec<i64> = seen.iter().copied().filter(|e| !own(e)).collect();
+                let all: Vec<i64> = lists
+                    .get(list)
+                    .map(|all| all.iter().copied().filter(|e| !own(e)).collect())
+                    .unwrap_or_default();
+                if !all.starts_with(&seen) {
+                    odd.push(format!("list {list} was read as {seen:?} and became {all:?}"));
+                }
+            }
+            history.push(Transaction { session: done.worker, ops: done.ops.clone(), committed });
+        }
+        for (list, element) in there.difference(&known) {
+            odd.push(format!("element {element} of list {list} was appended by nobody"));
+        }
+        let wrong: Vec<_> =
+            check(&history).into_iter().filter(|a| forbidden(self.level).contains(a)).collect();
+        if !wrong.is_empty() {
+            odd.push(format!("{:?} forbids {wrong:?}", self.level));
+        }
+        Ok(odd)
+    }
+}
