@@ -21,7 +21,9 @@ fn main() -> ExitCode {
     let (Some(what @ ("crash" | "bitflip")), Some(cases), Some(seed)) =
         (args.first().map(String::as_str), cases, seed)
     else {
-        eprintln!("usage: simulator crash|bitflip [--cases N] [--seed S] [--trace], or simulator world --help");
+        eprintln!(
+            "usage: simulator crash|bitflip [--cases N] [--seed S] [--trace], or simulator world --help"
+        );
         return ExitCode::from(2);
     };
     if what == "bitflip" {

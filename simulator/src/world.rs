@@ -137,10 +137,8 @@ fn workloads(options: &Options, rng: &mut Prng) -> Vec<Arc<dyn Workload>> {
         None if rng.one_in(2) => vec![WORKLOADS[rng.below(4) as usize]],
         None => WORKLOADS.to_vec(),
     };
-    let safe = options
-        .level
-        .filter(|level| SAFE.contains(level))
-        .unwrap_or(SAFE[rng.below(3) as usize]);
+    let safe =
+        options.level.filter(|level| SAFE.contains(level)).unwrap_or(SAFE[rng.below(3) as usize]);
     let any = options.level.unwrap_or(Level::ALL[rng.below(6) as usize]);
     let made = chosen.into_iter().map(|name| -> Arc<dyn Workload> {
         match name {

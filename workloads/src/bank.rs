@@ -3,7 +3,9 @@
 //! Finds: money made or lost; a transfer that was acknowledged and is not there, or was taken back and is; a balance that
 //! does not follow from the transfers; a reader that sees one half of a transfer.
 
-use crate::{Answer, Ended, Fate, Level, Lost, Sql, Workload, ask, commit, integer, refused, roll_back};
+use crate::{
+    Answer, Ended, Fate, Level, Lost, Sql, Workload, ask, commit, integer, refused, roll_back,
+};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -72,20 +74,21 @@ impl Bank {
         let from = rng.below(self.accounts as u64) as i64;
         let to = (from + 1 + rng.below(self.accounts as u64 - 1) as i64) % self.accounts;
         let amount = 1 + rng.below(50) as i64;
-        let begin = format!("SET TRANSACTION ISOLATION LEVEL {}; BEGIN TRANSACTION", self.level.sql());
+        let begin =
+            format!("SET TRANSACTION ISOLATION LEVEL {}; BEGIN TRANSACTION", self.level.sql());
         let mut steps = vec![begin];
         let move_money = |account, by: i64| {
             if by % 3 == 0 {
                 // As an application does it that reads, computes and writes.
-                vec![
-                    format!(
-                        "DECLARE @b{account} bigint; \
+                vec![format!(
+                    "DECLARE @b{account} bigint; \
                          SELECT @b{account} = balance FROM bank_accounts WITH (UPDLOCK) WHERE id = {account}; \
                          UPDATE bank_accounts SET balance = @b{account} + {by} WHERE id = {account}"
-                    ),
-                ]
+                )]
             } else {
-                vec![format!("UPDATE bank_accounts SET balance = balance + {by} WHERE id = {account}")]
+                vec![format!(
+                    "UPDATE bank_accounts SET balance = balance + {by} WHERE id = {account}"
+                )]
             }
         };
         steps.extend(move_money(from, -amount));
@@ -122,7 +125,8 @@ impl Workload for Bank {
     fn set_up(&self) -> Vec<String> {
         let rows: Vec<String> = (0..self.accounts).map(|id| format!("({id}, {START})")).collect();
         vec![
-            "CREATE TABLE bank_accounts (id bigint PRIMARY KEY, balance bigint NOT NULL)".to_owned(),
+            "CREATE TABLE bank_accounts (id bigint PRIMARY KEY, balance bigint NOT NULL)"
+                .to_owned(),
             "CREATE TABLE bank_transfers (id bigint PRIMARY KEY, source bigint NOT NULL, \
              target bigint NOT NULL, amount bigint NOT NULL)"
                 .to_owned(),

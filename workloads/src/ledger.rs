@@ -144,19 +144,29 @@ impl Ledger {
         let (statements, new) = match (&old, rng.one_in(3)) {
             (None, _) => (
                 vec![
-                    format!("INSERT ledger_entries VALUES ({worker}, {number}, 0, {value}, REPLICATE('x', {filler}))"),
-                    format!("INSERT ledger_entries VALUES ({worker}, {number}, 1, {value}, REPLICATE('y', {filler}))"),
+                    format!(
+                        "INSERT ledger_entries VALUES ({worker}, {number}, 0, {value}, REPLICATE('x', {filler}))"
+                    ),
+                    format!(
+                        "INSERT ledger_entries VALUES ({worker}, {number}, 1, {value}, REPLICATE('y', {filler}))"
+                    ),
                 ],
                 Some(value),
             ),
             (Some(_), true) => (
-                vec![format!("DELETE ledger_entries WHERE worker = {worker} AND number = {number}")],
+                vec![format!(
+                    "DELETE ledger_entries WHERE worker = {worker} AND number = {number}"
+                )],
                 None,
             ),
             (Some(_), false) => (
                 vec![
-                    format!("UPDATE ledger_entries SET value = {value} WHERE worker = {worker} AND number = {number} AND side = 0"),
-                    format!("UPDATE ledger_entries SET value = {value}, filler = REPLICATE('z', {filler}) WHERE worker = {worker} AND number = {number} AND side = 1"),
+                    format!(
+                        "UPDATE ledger_entries SET value = {value} WHERE worker = {worker} AND number = {number} AND side = 0"
+                    ),
+                    format!(
+                        "UPDATE ledger_entries SET value = {value}, filler = REPLICATE('z', {filler}) WHERE worker = {worker} AND number = {number} AND side = 1"
+                    ),
                 ],
                 Some(value),
             ),
@@ -253,7 +263,8 @@ impl Workload for Ledger {
     }
 
     fn check(&self, sql: &mut dyn Sql) -> Result<Vec<String>, Lost> {
-        let all = "SELECT worker, number, side, value FROM ledger_entries ORDER BY worker, number, side";
+        let all =
+            "SELECT worker, number, side, value FROM ledger_entries ORDER BY worker, number, side";
         let rows = match ask(sql, all)? {
             Ok(answer) => answer.rows,
             Err(what) => return Ok(vec![what]),
@@ -269,7 +280,8 @@ impl Workload for Ledger {
         for (worker, rows) in of {
             self.look(worker, &rows);
         }
-        let by_index = "SELECT COUNT_BIG(*) FROM ledger_entries WITH (INDEX (by_value)) WHERE value >= 0";
+        let by_index =
+            "SELECT COUNT_BIG(*) FROM ledger_entries WITH (INDEX (by_value)) WHERE value >= 0";
         match ask(sql, by_index)? {
             Ok(answer) if answer.integer(0) == Some(rows.len() as i64) => {}
             Ok(answer) => self.note(format!(

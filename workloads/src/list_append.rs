@@ -7,7 +7,9 @@
 //! transaction has read; an append that was acknowledged and is not there, or was taken back and is; half of a
 //! transaction.
 
-use crate::{Answer, Ended, Fate, Level, Lost, Sql, Workload, ask, commit, integer, refused, roll_back};
+use crate::{
+    Answer, Ended, Fate, Level, Lost, Sql, Workload, ask, commit, integer, refused, roll_back,
+};
 use isolation::history::{Op, Transaction, check, forbidden};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -38,12 +40,7 @@ impl ListAppend {
     }
 
     /// The steps of a transaction, up to its end.
-    fn transact(
-        &self,
-        rng: &mut Prng,
-        sql: &mut dyn Sql,
-        done: &mut Done,
-    ) -> Result<Ended, Lost> {
+    fn transact(&self, rng: &mut Prng, sql: &mut dyn Sql, done: &mut Done) -> Result<Ended, Lost> {
         let begin =
             format!("SET TRANSACTION ISOLATION LEVEL {}; BEGIN TRANSACTION", self.level.sql());
         let answer = sql.run(&begin)?;
@@ -90,7 +87,9 @@ fn last(elements: &[i64]) -> i64 {
 
 /// The list in the answer's first row; `None`: there is none, or it is not one.
 fn elements(answer: &Answer) -> Option<Vec<i64>> {
-    let Some(Value::Str(text)) = answer.rows.first().and_then(|row| row.first()) else { return None };
+    let Some(Value::Str(text)) = answer.rows.first().and_then(|row| row.first()) else {
+        return None;
+    };
     let text = text.to_string();
     text.split(',').filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
 }

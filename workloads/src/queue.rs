@@ -33,7 +33,8 @@ impl Queue {
         let items: Vec<i64> =
             (0..1 + rng.below(3)).map(|_| self.next.fetch_add(1, Relaxed)).collect();
         self.settle(&items, Fate::Undone);
-        let rows: Vec<String> = items.iter().map(|i| format!("({i}, REPLICATE('q', {}))", i % 90)).collect();
+        let rows: Vec<String> =
+            items.iter().map(|i| format!("({i}, REPLICATE('q', {}))", i % 90)).collect();
         let insert = format!("INSERT queue_items VALUES {}", rows.join(", "));
         if rng.one_in(3) {
             // A transaction of its own.
@@ -100,7 +101,8 @@ impl Workload for Queue {
 
     fn set_up(&self) -> Vec<String> {
         vec![
-            "CREATE TABLE queue_items (id bigint PRIMARY KEY, body varchar(100) NOT NULL)".to_owned(),
+            "CREATE TABLE queue_items (id bigint PRIMARY KEY, body varchar(100) NOT NULL)"
+                .to_owned(),
         ]
     }
 

@@ -27,7 +27,8 @@ use telemetry::counters::{self, Counter};
 /// What bringing a page up to date did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Redone {
-    /// The start of the first record applied; [`Lsn::NONE`]: there was nothing to do.
+    /// The start of the first record that was applied, or found to be applied already; [`Lsn::NONE`]: there was nothing to
+    /// do.
     pub rec_lsn: Lsn,
     /// The log has all of the page from there on.
     pub whole: bool,

@@ -231,7 +231,10 @@ impl Shared {
         let f = state.in_flight.swap_remove(at);
         let result = state.perform(&f);
         drop(state);
-        sim::note("disk", f.offset ^ (f.len as u64) << 40 ^ (f.op as u64) << 60 ^ u64::from(result.is_err()));
+        sim::note(
+            "disk",
+            f.offset ^ (f.len as u64) << 40 ^ (f.op as u64) << 60 ^ u64::from(result.is_err()),
+        );
         let moved = result.as_ref().ok().copied();
         f.recorder.ended(f.ticket, f.op, moved, now.saturating_sub(f.submitted_ns));
         f.done.complete(result, f.submitted_ns, now);

@@ -306,6 +306,8 @@ impl Redo {
         };
         if op.redo(page, buf, stamp, record.end).map_err(failed)? {
             self.note_applied(at, redone);
+        } else {
+            note_present(at, redone);
         }
         Ok(())
     }
@@ -320,6 +322,8 @@ impl Redo {
             };
             if op.redo(page, buf, Stamp::frozen(), end) == Ok(true) {
                 self.note_applied(start, redone);
+            } else {
+                note_present(start, redone);
             }
         }
     }
@@ -387,6 +391,14 @@ impl PageRedo for Redo {
         if self.shards[shard_of(page)].lock().remove(&page.0).is_some() {
             self.left.fetch_sub(1, AcqRel);
         }
+    }
+}
+
+/// The file shows the change; whether the medium has it, nobody knows: the sync behind it may have failed, or not have
+/// come. So the page counts as changed from there on, and is written again before the log lets the record go.
+fn note_present(at: Lsn, redone: &mut Redone) {
+    if redone.rec_lsn.is_none() {
+        *redone = Redone { rec_lsn: at, whole: false };
     }
 }
 

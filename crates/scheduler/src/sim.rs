@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicUsize;
 use stdx::Prng;
 
 const SWITCH_NS: u64 = 200;
-/// A poll that finds nothing.
+/// What a poll that finds nothing costs.
 const GLANCE_NS: u64 = 500;
 
 thread_local! {

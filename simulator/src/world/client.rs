@@ -150,7 +150,9 @@ impl Client {
             line.cancel(&mut self.rng)?
         } else {
             match line.reply(&mut self.rng) {
-                Err(error) if error.kind() == io::ErrorKind::TimedOut => line.cancel(&mut self.rng)?,
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                    line.cancel(&mut self.rng)?
+                }
                 reply => reply?,
             }
         };

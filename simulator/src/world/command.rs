@@ -71,7 +71,11 @@ struct Sum {
 
 pub fn main(arguments: &Arguments) -> ExitCode {
     if arguments.workload != "all" && !super::WORKLOADS.contains(&&*arguments.workload) {
-        eprintln!("there is no workload '{}'; there are {:?} and all", arguments.workload, super::WORKLOADS);
+        eprintln!(
+            "there is no workload '{}'; there are {:?} and all",
+            arguments.workload,
+            super::WORKLOADS
+        );
         return ExitCode::from(2);
     }
     if arguments.bugs {
@@ -187,8 +191,7 @@ fn one_process(arguments: &Arguments, from: u64, to: u64, sum: &mut Sum) -> Resu
     if arguments.verbose {
         command.arg("--verbose");
     }
-    let mut child =
-        command.stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
     let Some(out) = child.stdout.take() else { return Err("a child without output".to_owned()) };
     let (lines, told) = channel();
     let reader = std::thread::spawn(move || {
@@ -293,7 +296,12 @@ impl Sum {
             took.as_secs()
         );
         let done: Vec<String> = self.done.iter().map(|(what, n)| format!("{what} {n}")).collect();
-        println!("{}; distinct disks after {} losses of power: {}", done.join(", "), self.losses, self.images.len());
+        println!(
+            "{}; distinct disks after {} losses of power: {}",
+            done.join(", "),
+            self.losses,
+            self.images.len()
+        );
         let refused: Vec<String> = self.refused.iter().map(|(e, n)| format!("{e}: {n}")).collect();
         println!("errors told to clients: {}", refused.join(", "));
         println!("odd {}", self.odd.len());

@@ -99,11 +99,8 @@ impl Host {
             });
             made.join().map_err(|_| "the set-up panicked".to_owned())??;
         }
-        let config = Config {
-            listen: vec![ADDRESS.into()],
-            certificate: None,
-            limits: Limits::default(),
-        };
+        let config =
+            Config { listen: vec![ADDRESS.into()], certificate: None, limits: Limits::default() };
         match Server::start(&instance, config) {
             Ok(server) => {
                 *self.life.lock().unwrap() = Some(Life { instance, server });

@@ -122,7 +122,8 @@ impl Nemesis {
             }
             Trouble::WallClock => {
                 self.count("clock set");
-                let far = [SECOND, 3_600 * SECOND, 400 * 86_400 * SECOND][self.rng.below(3) as usize];
+                let far =
+                    [SECOND, 3_600 * SECOND, 400 * 86_400 * SECOND][self.rng.below(3) as usize];
                 let by = self.rng.below(far) as i64;
                 sim::shift_wall(if self.rng.one_in(2) { by } else { -by });
             }

@@ -19,8 +19,7 @@ fn nothing_is_odd_where_nothing_fails() {
     let template = Template::make();
     for (seed, name) in WORKLOADS.iter().enumerate() {
         let workload = Some((*name).to_owned());
-        let options =
-            Options { seed: seed as u64, workload, faults: Faults::NONE, level: None };
+        let options = Options { seed: seed as u64, workload, faults: Faults::NONE, level: None };
         let found = run(&template, &options);
         assert!(found.odd.is_empty() && found.committed > 20, "{name}: {found}");
     }

@@ -28,6 +28,35 @@ fn a_delayed_commit_may_be_lost_but_only_from_the_end() {
     }
 }
 
+/// Reads go on to show what a failed sync should have saved, so the next opening finds every page up to date.
+#[test]
+fn what_a_failed_sync_has_left_is_written_again_by_the_next_opening() {
+    for seed in 0..20 {
+        let fs = SimFs::new(seed);
+        let db = create(&fs, small_options());
+        let tree = make_tree(&db);
+        db.checkpoint().unwrap();
+        for n in 0..200 {
+            put_commit(&db, &tree, n, &[n as u8; 300]).unwrap();
+        }
+        db.flush_log().unwrap();
+        let (op, errno) = (Some(device::Op::Sync), 5);
+        fs.inject(device::Fault { op, after: 0, times: u64::MAX, errno });
+        assert!(db.checkpoint().is_err());
+        fs.clear_faults();
+        // The process ends; the machine keeps its power.
+        let id = tree.id();
+        drop(tree);
+        let _ = db.close();
+        drop(db);
+        let db = reopen(&fs, small_options()).expect("recovery");
+        put_commit(&db, &db.tree(id), 500, b"later").unwrap();
+        db.checkpoint().unwrap();
+        let (_, db) = lose_power(&fs, seed);
+        assert_eq!(all_rows(&db, &db.tree(id)).len(), 201, "seed {seed}");
+    }
+}
+
 #[test]
 fn an_unfinished_transaction_is_undone_though_a_checkpoint_wrote_its_pages() {
     let fs = SimFs::new(1);
