@@ -17,7 +17,7 @@ use telemetry::{Counter, counters};
 const TASKS_A_TURN: usize = 8;
 /// A spinning scheduler lets the kernel's threads, and others', have the CPU from then on.
 const YIELD_AFTER_NS: u64 = 2_000;
-/// A poller without a descriptor may want something by the clock at any time.
+/// A poller without a descriptor, or with one that could not be watched, may want something by the clock at any time.
 const LOOK_AGAIN_NS: u64 = 5_000_000;
 
 struct Turn<'a> {
@@ -25,6 +25,8 @@ struct Turn<'a> {
     spawns: Vec<Spawn>,
     wakes: Vec<u32>,
     watched: Vec<RawFd>,
+    /// Some poller's descriptor could not be watched.
+    unwatched: bool,
     closed: bool,
     next_timer_ns: Option<u64>,
 }
@@ -43,6 +45,7 @@ pub(crate) fn run(core: &Arc<Core>) {
         spawns: Vec::new(),
         wakes: Vec::new(),
         watched: Vec::new(),
+        unwatched: false,
         closed: false,
         next_timer_ns: None,
     };
@@ -94,8 +97,8 @@ impl Turn<'_> {
             });
             self.spawns.drain(..).for_each(|spawn| l.begin(self.core, spawn));
         }
-        let watched = &mut self.watched;
-        let work = l.poll(|pollers| self.core.sleeper.watch(pollers, watched));
+        let (watched, unwatched) = (&mut self.watched, &mut self.unwatched);
+        let work = l.poll(|pollers| *unwatched = !self.core.sleeper.watch(pollers, watched));
         let work = if sockets { work + l.poll_sockets(self.core) } else { work };
         if work > 0 {
             Counts::add(&self.core.counts.polled, work as u64);
@@ -151,6 +154,12 @@ impl Turn<'_> {
         if !core.fall_asleep() {
             return;
         }
+        // What the kernel refused once it may take now.
+        if self.unwatched
+            && let Some(pollers) = &*l.pollers.borrow()
+        {
+            self.unwatched = !core.sleeper.watch(pollers, &mut self.watched);
+        }
         // Counted out before the last look: of two that fall asleep together, the later one knows
         // that it is the last, and watches.
         let last = core.awake.fetch_sub(1, SeqCst) == 1;
@@ -159,7 +168,7 @@ impl Turn<'_> {
             let mut until = self.next_timer_ns;
             if last && let Some(pollers) = &*l.pollers.borrow() {
                 let now = clock::now_ns();
-                if pollers.iter().any(|p| p.wake_fd().is_none()) {
+                if self.unwatched || pollers.iter().any(|p| p.wake_fd().is_none()) {
                     until = Some(until.unwrap_or(u64::MAX).min(now + LOOK_AGAIN_NS));
                 }
                 until = [until, pollers.next_ns()].into_iter().flatten().min();

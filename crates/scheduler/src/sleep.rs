@@ -57,17 +57,23 @@ impl Sleeper {
         std::process::abort();
     }
 
-    /// The set of pollers has changed. `watched` are the descriptors of the last call.
-    pub fn watch(&self, pollers: &Pollers, watched: &mut Vec<RawFd>) {
+    /// The set of pollers has changed. `watched` are the descriptors of the last call. False when the kernel has refused
+    /// one (it may lack memory): then nobody may sleep for long, for that poller's news would wake nobody.
+    pub fn watch(&self, pollers: &Pollers, watched: &mut Vec<RawFd>) -> bool {
         for fd in watched.drain(..) {
             // It may be closed already, which has removed it.
             let _ = self.outer.remove(fd);
         }
+        let mut all = true;
         for fd in pollers.iter().filter_map(|p| p.wake_fd()) {
-            if self.outer.add(fd, (libc::EPOLLIN | libc::EPOLLET) as u32, 0).is_ok() {
-                watched.push(fd);
+            match self.outer.add(fd, (libc::EPOLLIN | libc::EPOLLET) as u32, 0) {
+                Ok(()) => watched.push(fd),
+                // It could not be removed above.
+                Err(error) if error.raw_os_error() == Some(libc::EEXIST) => watched.push(fd),
+                Err(_) => all = false,
             }
         }
+        all
     }
 
     /// Sleeps until woken, until a socket or (when `watching`) a poller has news, or for `ns`. Tells the sockets' news.

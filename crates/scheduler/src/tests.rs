@@ -391,3 +391,48 @@ fn a_task_has_an_account_of_its_own() {
     );
     s.stop();
 }
+
+/// Epoll takes no regular file. What the kernel refuses to watch is looked at by the clock, or its news were lost.
+#[test]
+fn a_poller_that_cannot_be_watched_is_looked_at_all_the_same() {
+    struct Unwatched {
+        file: std::fs::File,
+        news: AtomicBool,
+        waker: Mutex<Option<task::Waker>>,
+    }
+    impl task::Poller for Unwatched {
+        fn poll(&self) -> usize {
+            if !self.news.swap(false, AcqRel) {
+                return 0;
+            }
+            self.waker.lock().take().expect("left before the news").wake();
+            1
+        }
+
+        fn wake_fd(&self) -> Option<std::os::fd::RawFd> {
+            Some(std::os::fd::AsRawFd::as_raw_fd(&self.file))
+        }
+    }
+    let file = std::fs::File::open("/proc/self/exe").expect("a regular file");
+    let poller =
+        Arc::new(Unwatched { file, news: AtomicBool::new(false), waker: Mutex::new(None) });
+    let id = task::register_poller(poller.clone());
+    let s = start(1);
+    let theirs = poller.clone();
+    let h = s.spawn("waits", None, move || {
+        *theirs.waker.lock() = Some(task::current_waker());
+        task::park(Misc, None);
+    });
+    while poller.waker.lock().is_none() {
+        std::thread::yield_now();
+    }
+    // The news come when it has fallen asleep after its last look.
+    let before = s.stats()[0].sleeps;
+    while s.stats()[0].sleeps == before {
+        std::thread::yield_now();
+    }
+    poller.news.store(true, Release);
+    h.join().expect("no panic");
+    task::unregister_poller(id);
+    s.stop();
+}
