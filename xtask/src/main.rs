@@ -259,7 +259,6 @@ fn test(quick: bool) -> Result<(), Failure> {
         crash(5_000, 1)?;
         bitflip(2_000, 1)?;
         simulate(&["--seeds".to_owned(), "0..40".to_owned()])?;
-        planted_bugs_in_worlds()?;
         kill::run(20, 1)?;
         faults::short()?;
         faults::guest(60, 0)?;
@@ -318,6 +317,9 @@ fn bitflip(cases: u64, seed: u64) -> Result<(), Failure> {
 }
 
 fn simulate(arguments: &[String]) -> Result<(), Failure> {
+    if arguments.iter().any(|argument| argument == "--bugs") {
+        return planted_bugs_in_worlds();
+    }
     cargo("whole worlds, each from one seed", &["run", "--release", "--quiet", "--package"])
         .args(["simulator", "--", "world"])
         .args(arguments.iter().map(String::as_str))
