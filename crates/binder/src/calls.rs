@@ -5,7 +5,6 @@ use types::{Len, SqlType, Value};
 
 use crate::context::Binder;
 use crate::error::{BindError, Result};
-use crate::expr::resolve_type;
 use crate::ir::*;
 use crate::names::ObjectName;
 use crate::select::Assigned;
@@ -107,6 +106,7 @@ impl Binder<'_> {
             columns.push(catalog::ColumnSpec {
                 nullable: Some(column.nullable),
                 identity: identity.then_some(catalog::Identity { seed: 1, increment: 1 }),
+                collation: column.collation,
                 ..catalog::ColumnSpec::new(column_name, column.ty)
             });
         }
@@ -199,9 +199,10 @@ impl Binder<'_> {
     fn result_sets(&mut self, sets: &[Vec<ast::ResultColumn>]) -> Result<Vec<Vec<OutputColumn>>> {
         let mut column = |column: &ast::ResultColumn| {
             Ok(OutputColumn {
+                collation: types::Collation::default(),
                 name: Some(column.name.value.clone()),
                 id: self.new_col(),
-                ty: resolve_type(&column.ty, false)?,
+                ty: self.declared_type(&column.ty)?,
                 nullable: column.nullable != Some(false),
                 identity: false,
                 updatable: false,

@@ -71,6 +71,32 @@ impl Binder<'_> {
         Ok(Expr::compare(op, left, right))
     }
 
+    /// `=` and `<>` under ANSI_NULLS OFF: the constant NULL, or a variable that is NULL, equals NULL; columns among
+    /// themselves do not.
+    pub fn compare_with_null(&self, op: CompareOp, left: Expr, right: Expr) -> Result<Expr> {
+        let differs = op == CompareOp::Ne;
+        for (one, other) in [(&left, &right), (&right, &left)] {
+            if one.is_null_constant() {
+                return Ok(Expr::is_null(other.clone(), differs));
+            }
+        }
+        let compared = self.compare(op, left.clone(), right.clone())?;
+        if !(is_variable(&left) || is_variable(&right)) {
+            return Ok(compared);
+        }
+        let null = |e: &Expr, not: bool| Expr::is_null(e.clone(), not);
+        Ok(match differs {
+            false => Expr::or(compared, Expr::and(null(&left, false), null(&right, false))),
+            true => Expr::or(
+                compared,
+                Expr::or(
+                    Expr::and(null(&left, false), null(&right, true)),
+                    Expr::and(null(&left, true), null(&right, false)),
+                ),
+            ),
+        })
+    }
+
     /// `left op right`, with the operands converted as [`ExprKind::Arith`] promises.
     pub fn arith(&self, op: ArithOp, left: Expr, right: Expr) -> Result<Expr> {
         let fail = |e| BindError::of_type(e, self.line);
@@ -101,6 +127,10 @@ impl Binder<'_> {
             left = self.coerce(left.clone(), constant_type(&left), CastMode::Implicit)?;
         }
         let ty = arith::result_type(op, left.ty, right.ty).map_err(fail)?;
+        if ty.is_character() && !self.settings.concat_null {
+            left = empty_for_null(left);
+            right = empty_for_null(right);
+        }
         if ty.is_character() || ty.is_binary() {
             let nullable = left.nullable || right.nullable;
             let kind = ExprKind::Concat { left: Box::new(left), right: Box::new(right) };
@@ -145,6 +175,24 @@ impl Binder<'_> {
 pub(crate) fn cast(input: Expr, ty: SqlType, mode: CastMode, style: Option<i32>) -> Expr {
     let nullable = input.nullable || mode == CastMode::Try;
     Expr::new(ExprKind::Cast { input: Box::new(input), mode, style }, ty, nullable)
+}
+
+fn is_variable(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Var(_) => true,
+        ExprKind::Cast { input, .. } => is_variable(input),
+        _ => false,
+    }
+}
+
+/// The text, empty where it is NULL.
+fn empty_for_null(e: Expr) -> Expr {
+    if !e.nullable {
+        return e;
+    }
+    let ty = e.ty;
+    let empty = Expr::constant(Value::str(""), ty);
+    Expr { nullable: false, ..crate::functions::call(FuncId::IsNull, vec![e, empty], ty) }
 }
 
 /// Beside a date the number of days, else the other's type.

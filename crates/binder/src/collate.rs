@@ -1,75 +1,135 @@
-//! COLLATE in expressions: which rule a comparison goes by.
+//! Collations of expressions: which rule a comparison goes by.
 //!
-//! A column, variable or constant has the database's collation, the only one that is kept. COLLATE makes an expression
-//! explicit; that holds for what is computed from it. Where an explicit text meets another, both go by its rule; two
-//! explicit ones that differ are 468. Source: SQL documentation, "Collation precedence".
+//! COLLATE makes an expression explicit, a table's column is implicit in the column's collation, all else is the
+//! database's and gives way. That holds for what is computed from them. Explicit beats implicit, implicit beats the
+//! database's; two explicit or two implicit ones that differ do not compare (468). Source: SQL documentation,
+//! "Collation precedence".
+//!
+//! A text carries its rule at run time, and what is read of a column has the column's. So a comparison with a column
+//! needs nothing more, and can seek an index, whose keys are ordered by the same rule; a COLLATE is a function around
+//! both sides.
 
 use std::collections::HashMap;
 
-use types::Value;
-use types::collation::Rule;
+use types::collation::{Collation, Rule};
+use types::{SqlType, Value};
 
 use crate::context::Binder;
 use crate::error::{BindError, Result};
 use crate::functions::call;
 use crate::ir::*;
 
-/// Columns of select lists that COLLATE gave a rule.
-pub(crate) type Collated = HashMap<ColId, (Rule, String)>;
+/// Columns with a collation of their own.
+pub(crate) type Collated = HashMap<ColId, Label>;
+
+/// The collation of an expression, where it is not just the database's.
+#[derive(Debug, Clone)]
+pub(crate) struct Label {
+    rule: Rule,
+    name: String,
+    explicit: bool,
+    /// Two implicit ones met.
+    conflict: Option<String>,
+    /// Its values do not carry the rule.
+    bare: bool,
+}
+
+impl Label {
+    fn implicit(collation: Collation) -> Label {
+        Label {
+            rule: collation.rule(),
+            name: collation.name(),
+            explicit: false,
+            conflict: None,
+            bare: false,
+        }
+    }
+}
 
 impl Binder<'_> {
     /// Keeps in mind that a column of the select list has a collation of its own.
     #[inline(never)]
     pub(crate) fn note_collation(&mut self, id: ColId, e: &Expr) {
-        if let Some(found) = explicit(e, &self.collated) {
-            self.collated.insert(id, found);
+        if let Some(found) = self.label(e) {
+            let marked = matches!(e.kind, ExprKind::Func { func: FuncId::Collate(_), .. });
+            let bare = !(marked || self.carries(e));
+            self.collated.insert(id, Label { bare, ..found });
         }
+    }
+
+    /// Keeps in mind the collations of a table's columns, in order.
+    pub(crate) fn note_columns(&mut self, table: &catalog::TableDef, ids: &[ColId]) {
+        for (c, id) in table.columns.iter().zip(ids) {
+            if c.collation != Collation::default() && c.ty.is_character() {
+                self.collated.insert(*id, Label::implicit(c.collation));
+            }
+        }
+        if let (Some(first), Some(last)) = (ids.first(), ids.last()) {
+            self.base_columns.push((first.0, last.0));
+        }
+    }
+
+    /// The same for a row whose values do not carry their columns' rules; ids are ordinals.
+    pub(crate) fn note_row(&mut self, table: &catalog::TableDef) {
+        for (i, c) in table.columns.iter().enumerate() {
+            if c.collation != Collation::default() && c.ty.is_character() {
+                let label = Label { bare: true, ..Label::implicit(c.collation) };
+                self.collated.insert(ColId(i as u32), label);
+            }
+        }
+    }
+
+    /// The collation that a column made of the expression has.
+    pub(crate) fn collation_of(&self, e: &Expr) -> Collation {
+        if !e.ty.is_character() {
+            return Collation::default();
+        }
+        self.label(e).and_then(|l| Collation::of_name(&l.name)).unwrap_or_default()
+    }
+
+    /// The collation that is known of a column.
+    pub(crate) fn collation_of_column(&self, id: ColId) -> Collation {
+        self.collated.get(&id).and_then(|l| Collation::of_name(&l.name)).unwrap_or_default()
     }
 
     /// `expr COLLATE name`: 447, 448.
     #[inline(never)]
     pub(crate) fn collate(&self, input: Expr, name: &str, line: u32) -> Result<Expr> {
         if !input.ty.is_character() && !input.is_null_constant() {
-            return Err(BindError::new(
-                447,
-                16,
-                line,
-                format!(
-                    "Expression type {} is invalid for COLLATE clause.",
-                    input.ty.message_name()
-                ),
-            ));
+            return Err(wrong_type(input.ty, line));
         }
-        let Some(rule) = Rule::of_name(name) else {
-            return Err(match looks_like_collation(name) {
-                true => BindError::unsupported(format!("COLLATE {name}"), line),
-                false => BindError::new(448, 16, line, format!("Invalid collation '{name}'.")),
-            });
-        };
+        let shown =
+            ["DATABASE_DEFAULT", "CATALOG_DEFAULT"].iter().any(|n| name.eq_ignore_ascii_case(n));
+        let usual_name = Collation::default().name();
+        let name = if shown { usual_name.as_str() } else { name };
+        let Some(rule) = Rule::of_name(name) else { return Err(unknown(name, "", line)) };
         // What is usual anyway changes nothing, so that an index may still be used.
-        let usual = rule == Rule::CiAs && explicit(&input, &self.collated).is_none();
-        let shown = name.eq_ignore_ascii_case("DATABASE_DEFAULT");
-        if input.is_null_constant() || usual && (shown || is_usual(name)) {
+        let usual = rule == Rule::CiAs && self.collated.is_empty() && self.label(&input).is_none();
+        if input.is_null_constant() || usual && name.eq_ignore_ascii_case(&usual_name) {
             return Ok(input);
         }
         Ok(wrap(input, rule, name))
     }
 
-    /// COLLATE of a column: any collation that compares as the database's does; others are refused by name, since keys
-    /// and indexes know the one order only. 448.
+    /// COLLATE of a column; without it the database's. 447, 448; what is not there is refused by name.
     pub(crate) fn column_collation(
         &self,
         name: Option<&syntax::ast::Ident>,
+        ty: SqlType,
         line: u32,
-    ) -> Result<()> {
-        let Some(name) = name else { return Ok(()) };
-        match Rule::of_name(&name.value) {
-            Some(Rule::CiAs) => Ok(()),
-            None if !looks_like_collation(&name.value) => {
-                let text = format!("Invalid collation '{}'.", name.value);
-                Err(BindError::new(448, 16, line, text))
-            }
-            _ => Err(BindError::unsupported(format!("COLLATE {} of a column", name.value), line)),
+    ) -> Result<Collation> {
+        let Some(name) = name else { return Ok(Collation::default()) };
+        if !ty.is_character() {
+            return Err(wrong_type(ty, line));
+        }
+        let name = name.value.as_str();
+        if ["DATABASE_DEFAULT", "CATALOG_DEFAULT"].iter().any(|n| name.eq_ignore_ascii_case(n)) {
+            return Ok(Collation::default());
+        }
+        match Collation::of_name(name) {
+            // varchar is kept in code page 1252.
+            Some(found) if !found.is_utf8() || ty.is_unicode() => Ok(found),
+            _ => Err(unknown(name, " of a column", line)),
         }
     }
 
@@ -84,48 +144,140 @@ impl Binder<'_> {
         if !(left.ty.is_character() && right.ty.is_character()) {
             return Ok((left, right));
         }
-        let chosen = match (explicit(&left, &self.collated), explicit(&right, &self.collated)) {
-            (None, None) => return Ok((left, right)),
-            (Some((_, a)), Some((_, b))) if !a.eq_ignore_ascii_case(&b) => {
-                return Err(self.error(
-                    468,
-                    format!(
-                        "Cannot resolve the collation conflict between \"{b}\" and \"{a}\" in the \
-                         {operation} operation."
-                    ),
-                ));
-            }
-            (Some(found), _) | (None, Some(found)) => found,
+        let (a, b) = (self.label(&left), self.label(&right));
+        if a.is_none() && b.is_none() {
+            return Ok((left, right));
+        }
+        let conflict = |a: &str, b: &str| {
+            self.error(
+                468,
+                format!(
+                    "Cannot resolve the collation conflict between \"{b}\" and \"{a}\" in the \
+                     {operation} operation."
+                ),
+            )
         };
-        let (rule, name) = chosen;
-        Ok((wrap(left, rule, &name), wrap(right, rule, &name)))
+        for (one, other) in [(&a, &b), (&b, &a)] {
+            if let Some(Label { conflict: Some(second), name, .. }) = one
+                && !other.as_ref().is_some_and(|o| o.explicit)
+            {
+                return Err(conflict(name, second));
+            }
+        }
+        let usual = Collation::default().name();
+        let chosen = match (a, b) {
+            (Some(a), Some(b)) if a.explicit == b.explicit => {
+                if !a.name.eq_ignore_ascii_case(&b.name) {
+                    return Err(conflict(&a.name, &b.name));
+                }
+                a
+            }
+            (Some(a), Some(b)) => {
+                if a.explicit {
+                    a
+                } else {
+                    b
+                }
+            }
+            (Some(one), None) => {
+                if !one.explicit && self.is_of_table(&right) && one.name != usual {
+                    return Err(conflict(&one.name, &usual));
+                }
+                one
+            }
+            (None, Some(one)) => {
+                if !one.explicit && self.is_of_table(&left) && one.name != usual {
+                    return Err(conflict(&usual, &one.name));
+                }
+                one
+            }
+            (None, None) => return Ok((left, right)),
+        };
+        if chosen.explicit {
+            let (rule, name) = (chosen.rule, chosen.name);
+            return Ok((wrap(left, rule, &name), wrap(right, rule, &name)));
+        }
+        // What is read of a column has its rule already, which a constant gives way to.
+        let (a, b) = (self.carries(&left), self.carries(&right));
+        let settled = (a || b) && (a || is_fixed(&left)) && (b || is_fixed(&right));
+        if chosen.rule == Rule::CiAs || settled {
+            return Ok((left, right));
+        }
+        Ok((wrap(left, chosen.rule, &chosen.name), wrap(right, chosen.rule, &chosen.name)))
+    }
+
+    /// Is it a column whose values carry its rule?
+    fn carries(&self, e: &Expr) -> bool {
+        matches!(e.kind, ExprKind::Col(id) if self.collated.get(&id).is_some_and(|l| !l.bare))
+    }
+
+    /// What a variable is given has the database's collation from then on.
+    pub(crate) fn plain_text(&self, e: Expr) -> Expr {
+        match self.label(&e) {
+            Some(l) if l.rule != Rule::CiAs && e.ty.is_character() => {
+                wrap(e, Rule::CiAs, &Collation::default().name())
+            }
+            _ => e,
+        }
+    }
+
+    /// Is it a table's column as it is, or computed from one?
+    fn is_of_table(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Col(id) => {
+                self.base_columns.iter().any(|(first, last)| (*first..=*last).contains(&id.0))
+            }
+            _ if !e.ty.is_character() => false,
+            ExprKind::Func { args, .. } => args.iter().any(|e| self.is_of_table(e)),
+            ExprKind::Concat { left, right } => self.is_of_table(left) || self.is_of_table(right),
+            ExprKind::Cast { input, .. } => self.is_of_table(input),
+            _ => false,
+        }
+    }
+
+    /// The collation of an expression, seen through what is computed from it.
+    fn label(&self, e: &Expr) -> Option<Label> {
+        if !e.ty.is_character() {
+            return None;
+        }
+        match &e.kind {
+            ExprKind::Col(id) if !self.collated.is_empty() => self.collated.get(id).cloned(),
+            ExprKind::Func { func: FuncId::Collate(rule), args } => {
+                let name = match &args[1].kind {
+                    ExprKind::Const(Value::Str(name)) => name.to_string(),
+                    _ => String::new(),
+                };
+                Some(Label { rule: *rule, name, explicit: true, conflict: None, bare: false })
+            }
+            ExprKind::Func { args, .. } => self.of_several(args.iter()),
+            ExprKind::Concat { left, right } => self.of_several([&**left, right].into_iter()),
+            ExprKind::Cast { input, .. } => self.label(input),
+            ExprKind::Case { branches, otherwise } => {
+                let results = branches.iter().map(|(_, result)| result);
+                self.of_several(results.chain(otherwise.as_deref()))
+            }
+            _ => None,
+        }
+    }
+
+    fn of_several<'e>(&self, all: impl Iterator<Item = &'e Expr>) -> Option<Label> {
+        let mut found: Option<Label> = None;
+        for label in all.filter_map(|e| self.label(e)) {
+            match &mut found {
+                None => found = Some(label),
+                Some(known) if label.explicit && !known.explicit => found = Some(label),
+                Some(known) if known.explicit => {}
+                Some(known) if known.name != label.name => known.conflict = Some(label.name),
+                Some(_) => {}
+            }
+        }
+        found
     }
 }
 
-/// The rule and name that COLLATE gave an expression, seen through what is computed from it; `columns` are those of
-/// derived tables that have one.
-fn explicit(e: &Expr, columns: &Collated) -> Option<(Rule, String)> {
-    match &e.kind {
-        ExprKind::Col(id) if !columns.is_empty() => columns.get(id).cloned(),
-        ExprKind::Func { func: FuncId::Collate(rule), args } => {
-            let name = match &args[1].kind {
-                ExprKind::Const(Value::Str(name)) => name.to_string(),
-                _ => String::new(),
-            };
-            Some((*rule, name))
-        }
-        _ if !e.ty.is_character() => None,
-        ExprKind::Func { args, .. } => args.iter().find_map(|e| explicit(e, columns)),
-        ExprKind::Concat { left, right } => {
-            explicit(left, columns).or_else(|| explicit(right, columns))
-        }
-        ExprKind::Cast { input, .. } => explicit(input, columns),
-        ExprKind::Case { branches, otherwise } => {
-            let results = branches.iter().map(|(_, result)| result);
-            results.chain(otherwise.as_deref()).find_map(|e| explicit(e, columns))
-        }
-        _ => None,
-    }
+/// The same for every row: what seeks may compare with.
+fn is_fixed(e: &Expr) -> bool {
+    !e.any(&mut |e| matches!(e.kind, ExprKind::Col(_) | ExprKind::Subquery { .. }))
 }
 
 /// The expression under the rule, once.
@@ -134,14 +286,22 @@ fn wrap(e: Expr, rule: Rule, name: &str) -> Expr {
         return e;
     }
     let (ty, nullable) = (e.ty, e.nullable);
-    let name_type = types::SqlType::NVarChar(types::Len::N(128));
+    let name_type = SqlType::NVarChar(types::Len::N(128));
     let name = Expr::constant(Value::str(name), name_type);
     Expr { nullable, ..call(FuncId::Collate(rule), vec![e, name], ty) }
 }
 
-fn is_usual(name: &str) -> bool {
-    name.eq_ignore_ascii_case("SQL_Latin1_General_CP1_CI_AS")
-        || name.eq_ignore_ascii_case("CATALOG_DEFAULT")
+fn wrong_type(ty: SqlType, line: u32) -> BindError {
+    let text = format!("Expression type {} is invalid for COLLATE clause.", ty.message_name());
+    BindError::new(447, 16, line, text)
+}
+
+/// A collation that is not there: refused by name if SQL Server has it.
+fn unknown(name: &str, place: &str, line: u32) -> BindError {
+    match looks_like_collation(name) {
+        true => BindError::unsupported(format!("COLLATE {name}{place}"), line),
+        false => BindError::new(448, 16, line, format!("Invalid collation '{name}'.")),
+    }
 }
 
 /// A collation of another language: known to SQL Server, not here.

@@ -188,6 +188,9 @@ pub(crate) struct Binder<'a> {
     pub auto_tables: Vec<ScopeTable>,
     /// Columns with a collation of their own.
     pub collated: crate::collate::Collated,
+    /// First and last id of each table's columns.
+    pub base_columns: Vec<(u32, u32)>,
+    pub settings: crate::names::Settings,
 }
 
 /// Levels after which a statement is refused (8631), in units of an expression's share of the
@@ -221,6 +224,8 @@ impl<'a> Binder<'a> {
             unfolded: 0,
             auto_tables: Vec::new(),
             collated: crate::collate::Collated::new(),
+            base_columns: Vec::new(),
+            settings: names.settings(),
         }
     }
 

@@ -153,6 +153,7 @@ impl Binder<'_> {
             }
             let mut push = |id: ColId, ty: SqlType| {
                 query.output.push(OutputColumn {
+                    collation: types::Collation::default(),
                     name: None,
                     id,
                     ty,

@@ -34,6 +34,8 @@ pub enum Ddl {
     EnableTrigger(Box<ast::EnableTrigger>),
     /// CREATE TYPE ... AS TABLE: a module whose text is the statement.
     CreateType {
+        /// It is an alias, not a table type.
+        alias: bool,
         name: ObjectName,
         text: Arc<str>,
     },

@@ -13,9 +13,9 @@ use types::SqlType;
 use crate::context::Binder;
 use crate::ddl;
 use crate::error::{BindError, Result};
-use crate::expr::resolve_type;
 use crate::ir::*;
-use crate::names::ObjectName;
+use crate::names::{AliasType, ObjectName};
+use crate::type_names::named_type;
 use index::index_options;
 
 /// What a table definition comes to.
@@ -107,9 +107,14 @@ impl Binder<'_> {
     }
 
     /// CREATE TYPE ... AS TABLE: what variables of the type are. The definition must be one that a table can have.
-    pub fn table_type(&mut self, create: &ast::CreateType, text: &str) -> Result<TableSpec> {
+    pub fn table_type(
+        &mut self,
+        create: &ast::CreateType,
+        definition: &ast::TableDefinition,
+        text: &str,
+    ) -> Result<TableSpec> {
         // Named like a variable, for what it may contain is what a variable may.
-        let spec = self.table_spec(&create.definition, text, "@type")?;
+        let spec = self.table_spec(definition, text, "@type")?;
         let line = create.name.span.line.max(1);
         catalog::define_private(&spec, catalog::Place::Variable(0), -1, 1)
             .map_err(|e| BindError::of_catalog(e, line))?;
@@ -190,9 +195,9 @@ impl Binder<'_> {
             let rowversion = column.ty.as_ref().is_some_and(|ty| {
                 ["timestamp", "rowversion"].iter().any(|n| ty.name.eq_ignore_ascii_case(n))
             });
-            let ty = match &column.ty {
-                _ if column.computed.is_some() => SqlType::Int,
-                _ if rowversion => SqlType::Binary(8),
+            let (ty, alias) = match &column.ty {
+                _ if column.computed.is_some() => (SqlType::Int, None),
+                _ if rowversion => (SqlType::Binary(8), None),
                 Some(ty) => self.column_type(ty, parts.columns.len() + 1)?,
                 None => {
                     return Err(BindError::new(
@@ -220,7 +225,7 @@ impl Binder<'_> {
                     ),
                 ));
             }
-            self.column_collation(column.collation.as_ref(), line)?;
+            let collation = self.column_collation(column.collation.as_ref(), ty, line)?;
             if column.second_default {
                 let column = &column.name.value;
                 let text = format!(
@@ -257,7 +262,13 @@ impl Binder<'_> {
             // A sysname is NOT NULL unless it says otherwise (learn.microsoft.com/sql/t-sql/data-types/nchar-and-nvarchar).
             let sysname = column.ty.as_ref().is_some_and(|ty| ty.name == "sysname");
             let made_not_null = made_not_null || (sysname && column.nullable.is_none());
-            let nullable = if made_not_null { Some(false) } else { column.nullable };
+            let of_alias = alias.map(|a| a.nullable);
+            let of_session =
+                (!self.settings.null_columns && column.computed.is_none()).then_some(false);
+            let nullable = match made_not_null {
+                true => Some(false),
+                false => column.nullable.or(of_alias).or(of_session),
+            };
             if let Some(computed) = &column.computed {
                 parts.computed.push((parts.columns.len(), computed.clone()));
             }
@@ -268,6 +279,8 @@ impl Binder<'_> {
                 identity,
                 computed: of.map(|e| (in_parentheses(e.span.text(text)).into(), column.persisted)),
                 rowversion,
+                alias: alias.map(|a| a.id),
+                collation,
                 ..ColumnSpec::new(&column.name.value, ty)
             });
             for constraint in &column.constraints {
@@ -328,6 +341,7 @@ impl Binder<'_> {
             }
             let column = &mut parts.columns[at];
             column.ty = bound.ty;
+            column.collation = self.collation_of(&bound);
             if column.nullable.is_none() {
                 column.nullable = Some(bound.nullable);
             }
@@ -355,8 +369,22 @@ impl Binder<'_> {
         ))
     }
 
-    fn column_type(&self, ty: &ast::TypeName, ordinal: usize) -> Result<SqlType> {
-        resolve_type(ty, false).map_err(|mut e| {
+    /// The type of a variable or parameter; 2715.
+    pub(crate) fn declared_type(&self, ty: &ast::TypeName) -> Result<SqlType> {
+        let (found, alias) = named_type(self.names, ty)?;
+        if alias.is_some() {
+            self.touched.set(true);
+        }
+        Ok(found)
+    }
+
+    fn column_type(
+        &self,
+        ty: &ast::TypeName,
+        ordinal: usize,
+    ) -> Result<(SqlType, Option<AliasType>)> {
+        self.touched.set(true);
+        named_type(self.names, ty).map_err(|mut e| {
             e.text = e.text.replace(
                 "Column, parameter, or variable #1",
                 &format!("Column, parameter, or variable #{ordinal}"),

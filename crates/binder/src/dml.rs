@@ -157,6 +157,7 @@ impl Binder<'_> {
                     .map(|ordinal| {
                         let column = ordinal.map(|o| &table.columns[o]);
                         OutputColumn {
+                            collation: types::Collation::default(),
                             name: column.map(|c| c.name.to_string()),
                             id: self.new_col(),
                             ty: column.map_or(SqlType::Int, |c| c.ty),
@@ -189,6 +190,7 @@ impl Binder<'_> {
     ) -> Result<InsertSource> {
         let columns: Vec<ColId> = table.columns.iter().map(|_| self.new_col()).collect();
         let column = |(id, c): (&ColId, &catalog::ColumnDef)| OutputColumn {
+            collation: c.collation,
             name: Some(c.name.to_string()),
             id: *id,
             ty: c.ty,

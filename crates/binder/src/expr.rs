@@ -7,6 +7,7 @@ use crate::coerce::cast;
 use crate::context::Binder;
 use crate::error::{BindError, Result};
 use crate::ir::*;
+use crate::type_names::system_type;
 
 impl Binder<'_> {
     /// A value.
@@ -97,11 +98,28 @@ impl Binder<'_> {
             K::Binary { op, left, right } if op.is_comparison() => {
                 let left = self.expr(left)?;
                 let right = self.expr(right)?;
-                self.compare(compare_op(*op), left, right)
+                let op = compare_op(*op);
+                if !self.settings.ansi_nulls && matches!(op, CompareOp::Eq | CompareOp::Ne) {
+                    return self.compare_with_null(op, left, right);
+                }
+                self.compare(op, left, right)
             }
             K::Like { negated, expr, pattern, escape } => {
                 let input = self.expr(expr)?;
                 let pattern = self.expr(pattern)?;
+                for (i, e) in [&input, &pattern].into_iter().enumerate() {
+                    if e.ty == SqlType::Variant {
+                        return Err(BindError::new(
+                            8116,
+                            16,
+                            line,
+                            format!(
+                                "Argument data type sql_variant is invalid for argument {} of like function.",
+                                i + 1
+                            ),
+                        ));
+                    }
+                }
                 let (input, pattern) = (self.text(input)?, self.text(pattern)?);
                 let (input, pattern) = self.one_rule(input, pattern, "like")?;
                 let escape = match escape {
@@ -398,7 +416,16 @@ impl Binder<'_> {
     }
 
     fn cast_call(&mut self, c: &ast::Cast, line: u32) -> Result<Expr> {
-        let ty = resolve_type(&c.ty, true)?;
+        let ty = system_type(&c.ty, true).map_err(|e| match e.number {
+            // An alias type is none that CAST knows.
+            2715 => BindError::new(
+                243,
+                16,
+                line,
+                format!("Type {} is not a defined system type.", c.ty.name),
+            ),
+            _ => e,
+        })?;
         if c.parse {
             return self.parse_call(c, ty, line);
         }
@@ -422,110 +449,6 @@ impl Binder<'_> {
         types::convert::check_explicit(input.ty, ty).map_err(|e| BindError::of_type(e, line))?;
         Ok(cast(input, ty, mode, style))
     }
-}
-
-/// A type as written; 2715 when there is none, 131 and its like when it is too long.
-pub(crate) fn resolve_type(ty: &ast::TypeName, in_cast: bool) -> Result<SqlType> {
-    let line = ty.span.line.max(1);
-    let args: Vec<Len> = ty
-        .args
-        .iter()
-        .map(|arg| match arg {
-            ast::TypeArg::Max => Len::Max,
-            ast::TypeArg::Number(n) => Len::N(u16::try_from(*n).unwrap_or(u16::MAX)),
-        })
-        .collect();
-    let found = if in_cast {
-        SqlType::from_name_in_cast(&ty.name, &args)
-    } else {
-        SqlType::from_name(&ty.name, &args)
-    };
-    if let Some(found) = found {
-        return Ok(found);
-    }
-    let exists = SqlType::from_name(&ty.name, &[]).is_some();
-    let numeric = matches!(ty.name.as_str(), "decimal" | "numeric" | "dec");
-    let timed = matches!(ty.name.as_str(), "datetime2" | "datetimeoffset" | "time");
-    let counted = SqlType::from_name(&ty.name, &[Len::N(1)]).is_some();
-    Err(match args.as_slice() {
-        // 0 is no length and no precision.
-        [Len::N(0), ..] if exists && counted && !timed => BindError::new(
-            1001,
-            15,
-            line,
-            format!("Line {line}: Length or precision specification 0 is invalid."),
-        ),
-        [Len::N(n)] if exists && timed => {
-            BindError::new(1002, 15, line, format!("Line {line}: Specified scale {n} is invalid."))
-        }
-        [Len::N(p), Len::N(s)] if exists && numeric && *p <= 38 && s > p => {
-            BindError::new(192, 15, line, "The scale must be less than or equal to the precision.")
-        }
-        [Len::N(n)] if exists && ty.name == "float" => BindError::new(
-            2750,
-            16,
-            line,
-            format!(
-                "Column or parameter #1: Specified column precision {n} is greater than the maximum precision of 53."
-            ),
-        ),
-        [Len::N(n)]
-            if in_cast && *n <= 8000 && matches!(ty.name.as_str(), "nvarchar" | "nchar") =>
-        {
-            BindError::new(
-                2717,
-                16,
-                line,
-                format!(
-                    "The size ({n}) given to the convert specification '{}' exceeds the maximum allowed for any data type (4000).",
-                    ty.name
-                ),
-            )
-        }
-        [] if in_cast && ty.schema.is_none() => {
-            BindError::new(243, 16, line, format!("Type {} is not a defined system type.", ty.name))
-        }
-        [Len::N(n), ..] if exists && *n > 8000 => BindError::new(
-            131,
-            15,
-            line,
-            format!(
-                "The size ({}) given to the type '{}' exceeds the maximum allowed for any data \
-                 type (8000).",
-                match ty.args[0] {
-                    ast::TypeArg::Number(n) => n,
-                    ast::TypeArg::Max => 0,
-                },
-                ty.name
-            ),
-        ),
-        [Len::N(n), ..] if exists && matches!(ty.name.as_str(), "decimal" | "numeric" | "dec") => {
-            BindError::new(
-                2750,
-                16,
-                line,
-                format!(
-                    "Column or parameter #1: Specified column precision {n} is greater than the \
-                     maximum precision of 38."
-                ),
-            )
-        }
-        [_, ..] if exists => BindError::new(
-            2716,
-            16,
-            line,
-            format!(
-                "Column, parameter, or variable #1: Cannot specify a column width on data type {}.",
-                ty.name
-            ),
-        ),
-        _ => BindError::new(
-            2715,
-            16,
-            line,
-            format!("Column, parameter, or variable #1: Cannot find data type {}.", ty.name),
-        ),
-    })
 }
 
 /// The int of a literal, perhaps with a sign.

@@ -255,6 +255,7 @@ impl Binder<'_> {
     ) -> Result<(Get, ScopeTable)> {
         let hints = crate::hints::hints_for(hints, Some(&table))?;
         let columns: Vec<ColId> = table.columns.iter().map(|_| self.new_col()).collect();
+        self.note_columns(&table, &columns);
         let scope = ScopeTable {
             name: alias.map_or_else(|| table.name.to_string(), |a| a.value.clone()),
             schema: if alias.is_some() { None } else { Some(table.schema.to_string()) },

@@ -271,6 +271,7 @@ impl Binder<'_> {
             return Err(crate::effects::side_effect(&name.to_ascii_lowercase(), line));
         }
         let args = self.args(f)?;
+        no_variants(name, &args, line)?;
         let n = args.len();
         let check = |min, max| arity(name, n, min, max, line);
         if let Some(found) = self.property(name, &args, line)? {
@@ -764,4 +765,35 @@ pub(crate) fn nullable(mut e: Expr) -> Expr {
 pub(crate) fn not_null(mut e: Expr) -> Expr {
     e.nullable = false;
     e
+}
+
+/// Functions of numbers, texts and moments do not take a sql_variant; 8116.
+fn no_variants(name: &str, args: &[Expr], line: u32) -> Result<()> {
+    let takes = matches!(
+        name,
+        "DATALENGTH"
+            | "ISNULL"
+            | "ISNUMERIC"
+            | "ISDATE"
+            | "CHECKSUM"
+            | "BINARY_CHECKSUM"
+            | "SQL_VARIANT_PROPERTY"
+            | "GREATEST"
+            | "LEAST"
+            | "CONCAT"
+            | "CONCAT_WS"
+    );
+    match args.iter().position(|e| e.ty == SqlType::Variant) {
+        Some(i) if !takes => Err(BindError::new(
+            8116,
+            16,
+            line,
+            format!(
+                "Argument data type sql_variant is invalid for argument {} of {} function.",
+                i + 1,
+                name.to_lowercase()
+            ),
+        )),
+        _ => Ok(()),
+    }
 }

@@ -47,14 +47,16 @@ mod serialize;
 mod sets;
 mod statements;
 mod trigger;
+mod type_names;
 mod updatable;
 mod view;
 mod window;
 
 pub use error::BindError;
-pub use names::{Names, ObjectName};
+pub use names::{AliasType, Names, ObjectName, Settings};
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use serialize::OPENJSON;
+pub use type_names::alias_of;
 
 use std::sync::Arc;
 
@@ -63,9 +65,9 @@ use syntax::ast;
 use ir::{Expr, Program, Stmt};
 use statements::ProgramBinder;
 
-/// The type that a type's name in a program stands for; `None` when there is none of that name.
+/// The type of the system that a type's name in a program stands for; `None` when there is none of that name.
 pub fn type_of(ty: &ast::TypeName) -> Option<types::SqlType> {
-    expr::resolve_type(ty, false).ok()
+    type_names::system_type(ty, false).ok()
 }
 
 /// Binds a batch. An error means that no statement of it may run.
@@ -130,7 +132,8 @@ pub fn bind_table_type(text: &str, names: &dyn Names) -> Result<catalog::TableSp
         return Err(broken());
     };
     let frame = context::Frame::default();
-    context::Binder::new(names, &frame, 1).table_type(create, text)
+    let ast::TypeDefinition::Table(definition) = &create.definition else { return Err(broken()) };
+    context::Binder::new(names, &frame, 1).table_type(create, definition, text)
 }
 
 /// Binds the DEFAULT of a column by itself, converted to the column's type; NULL when there is none.

@@ -42,6 +42,49 @@ impl fmt::Display for ObjectName {
     }
 }
 
+/// SET options that change what a text means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// ANSI_NULLS: OFF, `x = NULL` is true of NULL.
+    pub ansi_nulls: bool,
+    /// CONCAT_NULL_YIELDS_NULL: OFF, NULL is an empty text beside `+`.
+    pub concat_null: bool,
+    /// ANSI_NULL_DFLT_ON: a new column of which nothing is said may be NULL.
+    pub null_columns: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { ansi_nulls: true, concat_null: true, null_columns: true }
+    }
+}
+
+impl Settings {
+    /// What holds after `SET name ON` or OFF.
+    pub(crate) fn set(self, name: &str, on: bool) -> Settings {
+        match name {
+            "ANSI_NULLS" => Settings { ansi_nulls: on, ..self },
+            "CONCAT_NULL_YIELDS_NULL" => Settings { concat_null: on, ..self },
+            // Each of the two being ON turns the other off.
+            "ANSI_NULL_DFLT_ON" => Settings { null_columns: on, ..self },
+            "ANSI_NULL_DFLT_OFF" if on => Settings { null_columns: false, ..self },
+            "ANSI_DEFAULTS" => Settings { ansi_nulls: on, null_columns: on, ..self },
+            _ => self,
+        }
+    }
+}
+
+/// An alias type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AliasType {
+    /// Its object id, which is its user_type_id.
+    pub id: i32,
+    /// The type of the system that it stands for.
+    pub ty: types::SqlType,
+    /// May a column of it be NULL, where its definition does not say?
+    pub nullable: bool,
+}
+
 /// What the binder asks of the catalog. Lookups ignore case. `database` None is the session's
 /// current one; a missing schema is the user's default, then `dbo`.
 pub trait Names {
@@ -51,6 +94,11 @@ pub trait Names {
     fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>>;
     /// What CREATE TYPE ... AS TABLE has defined under a name.
     fn table_type(&self, name: &ObjectName) -> Option<catalog::TableSpec> {
+        let _ = name;
+        None
+    }
+    /// What CREATE TYPE ... FROM has defined under a name.
+    fn alias_type(&self, name: &ObjectName) -> Option<AliasType> {
         let _ = name;
         None
     }
@@ -73,6 +121,10 @@ pub trait Names {
     fn triggers(&self, parent: i32) -> Vec<Arc<catalog::ProcedureDef>> {
         let _ = parent;
         Vec::new()
+    }
+    /// The SET options that change what an expression means.
+    fn settings(&self) -> Settings {
+        Settings::default()
     }
     /// Name of the current database.
     fn database(&self) -> String;

@@ -96,6 +96,7 @@ impl Binder<'_> {
                     }
                     for c in found {
                         let column = OutputColumn {
+                            collation: self.collation_of_column(c.id),
                             name: c.name,
                             id: self.new_col(),
                             ty: c.ty,
@@ -114,6 +115,7 @@ impl Binder<'_> {
                         _ => None,
                     };
                     let column = OutputColumn {
+                        collation: self.collation_of(&bound),
                         name,
                         id: self.new_col(),
                         ty: bound.ty,

@@ -51,37 +51,23 @@ impl Binder<'_> {
             ));
         };
         let ty = args[0].ty;
-        let (precision, scale) = ty.as_decimal().unwrap_or((0, 0));
-        let bytes = match ty {
-            SqlType::Char(n) | SqlType::Binary(n) => n as i32,
-            SqlType::NChar(n) => n as i32 * 2,
-            SqlType::VarChar(len) | SqlType::VarBinary(len) => len.limit().min(8000) as i32,
-            SqlType::NVarChar(len) => (len.limit() * 2).min(8000) as i32,
-            SqlType::Bit | SqlType::TinyInt => 1,
-            SqlType::SmallInt => 2,
-            SqlType::Int | SqlType::Real | SqlType::SmallMoney | SqlType::SmallDateTime => 4,
-            SqlType::Decimal { precision, .. } => match precision {
-                0..=9 => 5,
-                10..=19 => 9,
-                20..=28 => 13,
-                _ => 17,
-            },
-            SqlType::Date => 3,
-            SqlType::Time(_) => 5,
-            SqlType::DateTimeOffset(_) => 10,
-            SqlType::UniqueIdentifier => 16,
-            _ => 8,
+        let out = match property.trim().to_lowercase().as_str() {
+            "precision" | "scale" | "maxlength" | "totalbytes" => INT,
+            _ => NAME,
         };
-        let (value, out) = match property.trim().to_lowercase().as_str() {
-            "basetype" => (Value::str(ty.name()), NAME),
-            "precision" => (Value::Int(precision as i32), INT),
-            "scale" => (Value::Int(scale as i32), INT),
-            "maxlength" => (Value::Int(bytes), INT),
-            // Two bytes of type and version, and the type's own properties, come on top of the value's.
-            "totalbytes" => (Value::Int(bytes + if ty.is_character() { 8 } else { 2 }), INT),
-            "collation" if ty.is_character() => (Value::str("SQL_Latin1_General_CP1_CI_AS"), NAME),
-            _ => (Value::Null, NAME),
-        };
+        if ty == SqlType::Variant {
+            let property = Expr::constant(Value::str(property), NAME);
+            let found = call(FuncId::VariantProperty, vec![args[0].clone(), property], out);
+            return Ok(Expr { nullable: true, ..found });
+        }
+        if !types::Variant::may_hold(ty) {
+            let e = types::TypeError::TypeClash {
+                from: ty.to_string().into(),
+                to: SqlType::Variant.name().into(),
+            };
+            return Err(BindError::of_type(e, line));
+        }
+        let value = types::variant::property(ty, None, property);
         let null = Expr::constant(Value::Null, out);
         if value.is_null() {
             return Ok(null);

@@ -166,6 +166,7 @@ impl Binder<'_> {
             .output
             .iter()
             .map(|c| OutputColumn {
+                collation: types::Collation::default(),
                 name: c.name.clone(),
                 id: self.new_col(),
                 ty: c.ty,

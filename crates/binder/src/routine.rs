@@ -12,7 +12,6 @@ use types::SqlType;
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::expr::resolve_type;
 use crate::from::Source;
 use crate::ir::*;
 use crate::names::{Names, ObjectName};
@@ -42,7 +41,7 @@ impl Binder<'_> {
         };
         let create = definition(&def, &f.name, line)?;
         let ast::FunctionReturns::Scalar { ty, .. } = &create.returns else { return Ok(None) };
-        let ty = resolve_type(ty, false)?;
+        let ty = self.declared_type(ty)?;
         let args = self.routine_args(&create, &f.name, &f.args, line)?;
         let kind = ExprKind::Func { func: FuncId::User(def.object_id), args };
         Ok(Some(Expr::new(kind, ty, true)))
@@ -76,7 +75,7 @@ impl Binder<'_> {
         }
         let mut out = Vec::with_capacity(args.len());
         for (arg, param) in args.iter().zip(&create.parameters) {
-            let ty = resolve_type(&param.ty, false)?;
+            let ty = self.declared_type(&param.ty)?;
             let bound = match (is_default(arg), &param.default) {
                 (true, Some(default)) => self.expr(default)?,
                 (true, None) => {
@@ -92,7 +91,8 @@ impl Binder<'_> {
                 }
                 (false, _) => self.expr(arg)?,
             };
-            out.push(self.coerce(bound, ty, CastMode::Implicit)?);
+            let bound = self.coerce(bound, ty, CastMode::Implicit)?;
+            out.push(self.plain_text(bound));
         }
         Ok(out)
     }
@@ -210,7 +210,7 @@ impl Binder<'_> {
                     p.name.span.line.max(1),
                 ));
             }
-            let ty = resolve_type(&p.ty, false)?;
+            let ty = self.declared_type(&p.ty)?;
             let value = Expr::col(self.new_col(), ty, true);
             params.push((key, value));
         }
@@ -283,7 +283,7 @@ pub(crate) fn bind_function(
     let line = create.name.span.line.max(1);
     let (returning, body) = match &create.returns {
         ast::FunctionReturns::Scalar { ty, body } => {
-            let ty = resolve_type(ty, false)?;
+            let ty = binder.declared_type(ty)?;
             let var = binder.declare_scalar(RESULT, ty, line)?;
             (Returning::Scalar(var, ty), body)
         }

@@ -44,6 +44,7 @@ fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
     let frame = Frame::default();
     let names = FunctionNames(functions);
     let mut binder = Binder::new(&names, &frame, 1);
+    binder.note_row(table);
     let columns = table.columns.iter().map(|c| (&*c.name, c.ty, c.nullable)).collect::<Vec<_>>();
     let mut rules = TableRules::default();
     for (ordinal, column) in table.columns.iter().enumerate() {

@@ -261,8 +261,10 @@ impl Binder<'_> {
         let mut output = Vec::with_capacity(items.len());
         for item in items {
             let (ty, nullable) = (item.expr.ty, item.expr.nullable);
+            let collation = self.collation_of(&item.expr);
             let id = self.place(&mut exprs, item.expr);
             output.push(OutputColumn {
+                collation,
                 name: item.name,
                 id,
                 ty,
@@ -438,6 +440,7 @@ impl Binder<'_> {
             value = self.arith(op, self.var_expr(var), value)?;
         }
         let value = self.coerce(value, self.frame.ty(var), CastMode::Implicit)?;
+        let value = self.plain_text(value);
         Ok((var, value))
     }
 

@@ -10,10 +10,10 @@ use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::expr::resolve_type;
 use crate::from::Source;
 use crate::functions::{is_json, is_typed_xml};
 use crate::ir::*;
+use crate::type_names::system_type;
 
 /// The name of the system view that stands for OPENJSON in [`Rel::System`].
 pub const OPENJSON: &str = "openjson";
@@ -181,6 +181,7 @@ impl Binder<'_> {
         let columns = query.output.iter().map(|c| c.id).collect();
         let rel = Rel::Serialize { input: Box::new(query.rel), spec: Arc::new(spec), columns, out };
         let output = OutputColumn {
+            collation: types::Collation::default(),
             name: None,
             id: out,
             ty: LONG_TEXT,
@@ -246,7 +247,7 @@ impl Binder<'_> {
         let column = |name: &str, ty, nullable| SystemColumn { name: name.into(), ty, nullable };
         let mut columns = Vec::new();
         for c in schema {
-            let ty = resolve_type(&c.ty, false)?;
+            let ty = system_type(&c.ty, false)?;
             if c.as_json && ty != LONG_TEXT {
                 return Err(BindError::new(
                     13618,

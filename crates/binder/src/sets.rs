@@ -33,6 +33,7 @@ impl Binder<'_> {
             }
             let id = self.new_col();
             output.push(OutputColumn {
+                collation: types::Collation::default(),
                 name: None,
                 id,
                 ty,
@@ -94,6 +95,7 @@ impl Binder<'_> {
             .zip(&right.output)
             .zip(columns.iter().zip(&types))
             .map(|((a, b), (id, ty))| OutputColumn {
+                collation: types::Collation::default(),
                 name: a.name.clone(),
                 id: *id,
                 ty: *ty,

@@ -15,10 +15,11 @@ use crate::calls::has_into;
 use crate::context::{Binder, Frame};
 use crate::ddl::{CreateProcedure, Ddl};
 use crate::error::{BindError, Result};
-use crate::expr::{constant_int, resolve_type};
+use crate::expr::constant_int;
 use crate::ir::*;
-use crate::names::{Names, ObjectName};
+use crate::names::{Names, ObjectName, Settings};
 use crate::routine::Returning;
+use crate::type_names::{named_type, system_type};
 
 const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
 
@@ -40,6 +41,12 @@ pub(crate) struct ProgramBinder<'a> {
     eager: bool,
     /// In the body of a function.
     pub(crate) returning: Option<Returning>,
+    /// An alias type was named: the frame holds for the catalog's version only.
+    aliases: std::cell::Cell<bool>,
+    /// See [`Program::settings`].
+    settings: Vec<(u32, Settings)>,
+    /// Offset of the statement being bound.
+    at: u32,
 }
 
 impl<'a> ProgramBinder<'a> {
@@ -56,6 +63,9 @@ impl<'a> ProgramBinder<'a> {
             database_moved: false,
             eager: false,
             returning: None,
+            aliases: std::cell::Cell::new(false),
+            settings: vec![(0, names.settings())],
+            at: 0,
         }
     }
 
@@ -66,7 +76,14 @@ impl<'a> ProgramBinder<'a> {
     {
         let mut binder = Binder::new(self.names, frame, line);
         binder.in_function = self.returning.is_some();
+        binder.settings = self.current_settings();
         binder
+    }
+
+    /// The SET options that the statement being bound runs under, as far as the text tells.
+    fn current_settings(&self) -> Settings {
+        let found = self.settings.iter().rev().find(|(offset, _)| *offset <= self.at);
+        found.map_or_else(Settings::default, |(_, settings)| *settings)
     }
 
     /// One more variable, before the statements.
@@ -100,6 +117,7 @@ impl<'a> ProgramBinder<'a> {
         binder.procedure = true;
         binder.frame = Frame::of(program);
         binder.eager = true;
+        binder.settings = program.settings.clone();
         binder.returning = program.result.map(|result| match result {
             ProgramResult::Scalar { var, .. } => Returning::Scalar(var, binder.frame.ty(var)),
             ProgramResult::Table(slot) => Returning::Table(slot),
@@ -129,6 +147,8 @@ impl<'a> ProgramBinder<'a> {
                 Returning::Table(slot) => ProgramResult::Table(slot),
             }),
             catalog_version: self.names.version(),
+            aliases: self.aliases.get(),
+            settings: self.settings,
         })
     }
 
@@ -161,7 +181,7 @@ impl<'a> ProgramBinder<'a> {
                 });
                 continue;
             }
-            let ty = resolve_type(&p.ty, false)?;
+            let ty = self.declared_type(&p.ty)?;
             if p.readonly {
                 return Err(BindError::new(
                     346,
@@ -187,9 +207,18 @@ impl<'a> ProgramBinder<'a> {
         Ok(out)
     }
 
+    /// The type of a variable or parameter; 2715.
+    pub fn declared_type(&self, ty: &ast::TypeName) -> Result<SqlType> {
+        let (found, alias) = named_type(self.names, ty)?;
+        if alias.is_some() {
+            self.aliases.set(true);
+        }
+        Ok(found)
+    }
+
     /// What a type's name means where it is a table type.
     fn table_type(&self, ty: &ast::TypeName) -> Option<catalog::TableSpec> {
-        if !ty.args.is_empty() || (ty.schema.is_none() && resolve_type(ty, false).is_ok()) {
+        if !ty.args.is_empty() || (ty.schema.is_none() && system_type(ty, false).is_ok()) {
             return None;
         }
         self.names.table_type(&ObjectName {
@@ -296,6 +325,16 @@ impl<'a> ProgramBinder<'a> {
     pub fn statement(&mut self, statement: &ast::Statement) -> Result<Stmt> {
         let line = statement.span.line.max(1);
         let span = statement.span;
+        self.at = span.start;
+        if let S::SetOption(ast::SetOption::Switch { names, on }) = &statement.kind
+            && !self.eager
+        {
+            let old = self.current_settings();
+            let new = names.iter().fold(old, |settings, name| settings.set(name, *on));
+            if new != old {
+                self.settings.push((self.at, new));
+            }
+        }
         let plain = |kind| Stmt { line, span, kind, source: None };
         Ok(match &statement.kind {
             S::If { condition, then, otherwise } => {
@@ -404,7 +443,7 @@ impl<'a> ProgramBinder<'a> {
                 self.declare_table(&d.name.name, spec, false, d_line)?;
                 continue;
             }
-            let ty = resolve_type(ty, false)?;
+            let ty = self.declared_type(ty)?;
             if self.eager {
                 // Bound again: the frame knows the variable already.
             } else if self.frame.declare(&d.name.name, ty).is_none() {
@@ -457,7 +496,8 @@ impl<'a> ProgramBinder<'a> {
     }
 
     /// A condition reached at last.
-    pub fn condition_again(&self, e: &ast::Expr) -> Result<Expr> {
+    pub fn condition_again(&mut self, e: &ast::Expr) -> Result<Expr> {
+        self.at = e.span.start;
         self.binder(&self.frame, e.span.line.max(1)).condition(e)
     }
 
@@ -560,7 +600,7 @@ impl<'a> ProgramBinder<'a> {
             }
             S::DefineSequence(sequence) => {
                 let ty = match &sequence.ty {
-                    Some(ty) => resolve_type(ty, false)?,
+                    Some(ty) => self.declared_type(ty)?,
                     None => SqlType::BigInt,
                 };
                 StmtKind::Ddl(Box::new(Ddl::DefineSequence(sequence.clone(), ty)))
@@ -571,9 +611,18 @@ impl<'a> ProgramBinder<'a> {
             S::EnableTrigger(enable) => StmtKind::Ddl(Box::new(Ddl::EnableTrigger(enable.clone()))),
             S::CreateType(create) => {
                 let name = ObjectName::from(&create.name);
-                b.table_type(create, self.text)?;
+                let alias = match &create.definition {
+                    ast::TypeDefinition::Table(definition) => {
+                        b.table_type(create, definition, self.text)?;
+                        false
+                    }
+                    ast::TypeDefinition::Alias { base, .. } => {
+                        system_type(base, false)?;
+                        true
+                    }
+                };
                 let text = Arc::from(create.span.text(self.text));
-                StmtKind::Ddl(Box::new(Ddl::CreateType { name, text }))
+                StmtKind::Ddl(Box::new(Ddl::CreateType { name, text, alias }))
             }
             S::AlterTable(a) => {
                 let alter = b.alter_table(a, self.text)?;

@@ -120,7 +120,10 @@ pub(crate) fn bind_trigger(
 
 /// `inserted` or `deleted`: columns of the table without anything that makes or checks values.
 pub(crate) fn rows_def(slot: u16, name: &str, table: &TableDef) -> Result<TableDef> {
-    let column = |c: &catalog::ColumnDef| catalog::ColumnSpec::new(&c.name, c.ty);
+    let column = |c: &catalog::ColumnDef| catalog::ColumnSpec {
+        collation: c.collation,
+        ..catalog::ColumnSpec::new(&c.name, c.ty)
+    };
     let spec = catalog::TableSpec {
         name: name.into(),
         columns: table.columns.iter().map(column).collect(),

@@ -127,8 +127,8 @@ impl Catalog {
             AlterTable::EnableConstraints { names, enable, verify } => {
                 self.enable(txn, table, names, *enable, *verify, empty, work)
             }
-            AlterTable::AlterColumn { name, ty, nullable } => {
-                self.alter_column(txn, table, name, *ty, *nullable, work)
+            AlterTable::AlterColumn { name, ty, nullable, alias, collation } => {
+                self.alter_column(txn, table, name, *ty, *nullable, *alias, *collation, work)
             }
             AlterTable::DropColumn { name, if_exists } => {
                 self.drop_column(txn, scope, table, name, *if_exists, work)

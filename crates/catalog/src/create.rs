@@ -3,7 +3,7 @@
 use crate::catalog::Catalog;
 use crate::def::*;
 use crate::index::is_max;
-use crate::load::{KIND_TABLE, lay_out, pack_key, type_to};
+use crate::load::{KIND_TABLE, lay_out, pack_key};
 use crate::scope::{Change, DdlScope, Entry};
 use crate::spec::{ColumnSpec, KeySpec, TableSpec};
 use crate::system::text_or_null;
@@ -120,6 +120,7 @@ impl Catalog {
             let kind = ModuleKind::Trigger;
             self.drop_module(txn, scope, kind, Some(&trigger.schema), &trigger.name)?;
         }
+        self.forget_grants(txn, scope, table.object_id)?;
         txn.drop_tree(&self.db.tree(table.tree))?;
         if let Some(lob) = table.lob {
             txn.drop_tree(&self.db.tree(lob))?;
@@ -346,13 +347,17 @@ impl Catalog {
         ordinal: usize,
         column: &ColumnDef,
     ) -> Result<(), CatalogError> {
-        let (id, length, precision, scale) = type_to(column.ty);
+        let (id, length, precision, scale) = column.ty.to_parts();
         let default = column.default.as_ref();
         let absent = if column.absent.is_null() {
             Value::Null
         } else {
             let mut bytes = Vec::new();
-            let one = RowLayout::new(&[RowColumn { ty: column.ty, nullable: true }]);
+            let one = RowLayout::new(&[RowColumn {
+                ty: column.ty,
+                nullable: true,
+                rule: column.collation.rule(),
+            }]);
             one.encode(std::slice::from_ref(&column.absent), &mut bytes)?;
             Value::binary(&bytes)
         };
@@ -375,6 +380,11 @@ impl Catalog {
                 column.computed.as_ref().map_or(0, |c| u8::from(c.persisted))
                     | if column.rowversion { 2 } else { 0 },
             ),
+            column.alias.into(),
+            match column.collation == types::Collation::default() {
+                true => Value::Null,
+                false => Value::Int(column.collation.number().into()),
+            },
         ];
         self.tables.columns.put(txn, &row)
     }
@@ -452,6 +462,8 @@ pub(crate) fn add_column(
         absent: Value::Null,
         computed: spec.computed.clone().map(|(text, persisted)| ComputedDef { text, persisted }),
         rowversion: spec.rowversion,
+        alias: spec.alias,
+        collation: spec.collation,
     });
     Ok(())
 }

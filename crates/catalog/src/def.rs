@@ -121,6 +121,10 @@ pub struct ColumnDef {
     pub computed: Option<ComputedDef>,
     /// rowversion: a new number at every change of the row.
     pub rowversion: bool,
+    /// Object id of the alias type that it was declared with.
+    pub alias: Option<i32>,
+    /// Of a character type; the default for any other.
+    pub collation: types::Collation,
 }
 
 impl ColumnDef {
@@ -305,6 +309,8 @@ pub enum ModuleKind {
     Sequence,
     /// Its text is the name of what it stands for.
     Synonym,
+    /// CREATE TYPE ... FROM. Its name is one of types.
+    AliasType,
 }
 
 impl ModuleKind {
@@ -320,6 +326,7 @@ impl ModuleKind {
             ModuleKind::Trigger => 8,
             ModuleKind::Sequence => 9,
             ModuleKind::Synonym => 10,
+            ModuleKind::AliasType => 11,
         }
     }
 
@@ -335,6 +342,7 @@ impl ModuleKind {
             Trigger,
             Sequence,
             Synonym,
+            AliasType,
         ];
         all.into_iter().find(|kind| kind.number() == number)
     }
@@ -355,7 +363,7 @@ impl ModuleKind {
     pub fn word(self) -> &'static str {
         match self {
             ModuleKind::Procedure => "procedure",
-            ModuleKind::TableType => "type",
+            ModuleKind::TableType | ModuleKind::AliasType => "type",
             ModuleKind::View => "view",
             ModuleKind::Trigger => "trigger",
             ModuleKind::Sequence => "sequence object",
@@ -367,7 +375,7 @@ impl ModuleKind {
     /// `name` as the key of look-ups: types are apart from objects.
     pub(crate) fn key(self, name: &str) -> String {
         match self {
-            ModuleKind::TableType => format!("\u{1}{name}"),
+            ModuleKind::TableType | ModuleKind::AliasType => format!("\u{1}{name}"),
             _ => name.to_owned(),
         }
     }
@@ -507,6 +515,8 @@ impl ObjectKind {
             ObjectKind::Table => "U",
             ObjectKind::Module(ModuleKind::Procedure) => "P",
             ObjectKind::Module(ModuleKind::TableType) => "TT",
+            // Alias types are no objects: no view lists them under this code.
+            ObjectKind::Module(ModuleKind::AliasType) => "AT",
             ObjectKind::Module(ModuleKind::View) => "V",
             ObjectKind::Module(ModuleKind::ScalarFunction) => "FN",
             ObjectKind::Module(ModuleKind::InlineFunction) => "IF",

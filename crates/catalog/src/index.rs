@@ -246,7 +246,7 @@ pub(crate) fn lay_out_indexes(table: &mut TableDef) {
     for index in &mut table.indexes {
         let part = |&(i, desc): &(usize, bool)| {
             let c = &columns[i];
-            KeyPart { ty: c.ty, nullable: c.nullable, desc }
+            KeyPart { ty: c.ty, nullable: c.nullable, desc, rule: c.collation.rule() }
         };
         index.key_layout = KeyLayout::new(index.columns.iter().map(part).collect());
         index.stored = Vec::new();
@@ -261,11 +261,16 @@ pub(crate) fn lay_out_indexes(table: &mut TableDef) {
             }
         }
         let layout = |stored: &[usize]| {
-            let locator =
-                RowColumn { ty: SqlType::VarBinary(Len::N(LOCATOR_BYTES)), nullable: false };
-            let rest = stored
-                .iter()
-                .map(|i| RowColumn { ty: columns[*i].ty, nullable: columns[*i].nullable });
+            let locator = RowColumn {
+                ty: SqlType::VarBinary(Len::N(LOCATOR_BYTES)),
+                nullable: false,
+                rule: types::collation::Rule::CiAs,
+            };
+            let rest = stored.iter().map(|i| RowColumn {
+                ty: columns[*i].ty,
+                nullable: columns[*i].nullable,
+                rule: columns[*i].collation.rule(),
+            });
             RowLayout::new(&std::iter::once(locator).chain(rest).collect::<Vec<_>>())
         };
         for ordinal in &index.include {

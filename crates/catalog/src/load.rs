@@ -13,7 +13,7 @@ use engine::TxnOptions;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use types::{KeyLayout, KeyPart, Len, RowColumn, RowLayout, SqlType, Value};
+use types::{KeyLayout, KeyPart, RowColumn, RowLayout, SqlType, Value};
 
 pub(crate) const KIND_TABLE: u8 = 1;
 
@@ -244,7 +244,7 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
     let name = cells.text()?;
     let (id, length, precision, scale) =
         (cells.int()? as u8, cells.int()?, cells.int()? as u8, cells.int()? as u8);
-    let ty = type_from(id, length, precision, scale)
+    let ty = SqlType::from_parts(id, length, precision, scale)
         .ok_or_else(|| corrupt("a column of unknown type"))?;
     let nullable = cells.flag()?;
     let default = match (cells.opt_text()?, cells.opt_text()?) {
@@ -258,7 +258,11 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
     let absent = match cells.opt_bytes()? {
         None => Value::Null,
         Some(bytes) => {
-            let one = RowLayout::new(&[RowColumn { ty, nullable: true }]);
+            let one = RowLayout::new(&[RowColumn {
+                ty,
+                nullable: true,
+                rule: types::collation::Rule::CiAs,
+            }]);
             one.decode_column(&bytes, 0).ok_or_else(|| corrupt("an absent value is empty"))?
         }
     };
@@ -266,64 +270,43 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
     let flags = cells.opt_int()?.unwrap_or(0);
     let computed = computed.map(|text| ComputedDef { text, persisted: flags & 1 != 0 });
     let rowversion = flags & 2 != 0;
-    Ok(ColumnDef { name, ty, nullable, default, identity, absent, computed, rowversion })
-}
-
-/// (type id, length or -1 for max, precision, scale), as stored.
-pub(crate) fn type_to(ty: SqlType) -> (u8, i32, u8, u8) {
-    let id = ty.system_type_id();
-    let len = |len: Len| match len {
-        Len::N(n) => n as i32,
-        Len::Max => -1,
+    let alias = cells.opt_int()?.map(|id| id as i32);
+    let collation = match cells.opt_int()? {
+        None => types::Collation::default(),
+        Some(number) => u16::try_from(number)
+            .ok()
+            .and_then(types::Collation::of_number)
+            .ok_or_else(|| corrupt("a column of unknown collation"))?,
     };
-    match ty {
-        SqlType::Decimal { precision, scale } => (id, 0, precision, scale),
-        SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => (id, n as i32, 0, 0),
-        SqlType::VarChar(l) | SqlType::NVarChar(l) | SqlType::VarBinary(l) => (id, len(l), 0, 0),
-        SqlType::Time(p) | SqlType::DateTime2(p) | SqlType::DateTimeOffset(p) => (id, 0, 0, p),
-        _ => (id, 0, 0, 0),
-    }
-}
-
-pub(crate) fn type_from(id: u8, length: i64, precision: u8, scale: u8) -> Option<SqlType> {
-    let n = u16::try_from(length).ok();
-    let len = if length == -1 { Some(Len::Max) } else { n.map(Len::N) };
-    Some(match id {
-        104 => SqlType::Bit,
-        48 => SqlType::TinyInt,
-        52 => SqlType::SmallInt,
-        56 => SqlType::Int,
-        127 => SqlType::BigInt,
-        106 => SqlType::Decimal { precision, scale },
-        60 => SqlType::Money,
-        122 => SqlType::SmallMoney,
-        62 => SqlType::Float,
-        59 => SqlType::Real,
-        175 => SqlType::Char(n?),
-        167 => SqlType::VarChar(len?),
-        239 => SqlType::NChar(n?),
-        231 => SqlType::NVarChar(len?),
-        173 => SqlType::Binary(n?),
-        165 => SqlType::VarBinary(len?),
-        40 => SqlType::Date,
-        41 => SqlType::Time(scale),
-        61 => SqlType::DateTime,
-        58 => SqlType::SmallDateTime,
-        42 => SqlType::DateTime2(scale),
-        43 => SqlType::DateTimeOffset(scale),
-        36 => SqlType::UniqueIdentifier,
-        _ => return None,
+    let absent = match absent {
+        Value::Str(text) => Value::Str(text.with_rule(collation.rule())),
+        other => other,
+    };
+    Ok(ColumnDef {
+        name,
+        ty,
+        nullable,
+        default,
+        identity,
+        absent,
+        computed,
+        rowversion,
+        alias,
+        collation,
     })
 }
 
 /// Fills in the layouts from columns and key.
 pub(crate) fn lay_out(table: &mut TableDef) {
-    let row: Vec<RowColumn> =
-        table.columns.iter().map(|c| RowColumn { ty: c.ty, nullable: c.nullable }).collect();
+    let row: Vec<RowColumn> = table
+        .columns
+        .iter()
+        .map(|c| RowColumn { ty: c.ty, nullable: c.nullable, rule: c.collation.rule() })
+        .collect();
     table.layout = RowLayout::new(&row);
     let part = |&(i, desc): &(usize, bool)| {
         let c = &table.columns[i];
-        KeyPart { ty: c.ty, nullable: c.nullable, desc }
+        KeyPart { ty: c.ty, nullable: c.nullable, desc, rule: c.collation.rule() }
     };
     table.key_layout = KeyLayout::new(table.clustered_key().iter().map(part).collect());
     index::lay_out_indexes(table);

@@ -324,6 +324,24 @@ impl Catalog {
         Ok(())
     }
 
+    /// What was granted or denied on an object goes with it. Suspends.
+    pub(crate) fn forget_grants(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        object_id: i32,
+    ) -> Result<(), CatalogError> {
+        let gone = Securable::Object(object_id);
+        if !self.directory(Some(scope)).grants.keys().any(|key| key.securable == gone) {
+            return Ok(());
+        }
+        self.change_directory(txn, scope, |directory| -> Result<(), CatalogError> {
+            directory.grants.retain(|key, _| key.securable != gone);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
     /// Changes the directory in the transaction; others wait for its end, and see the change at commit. What `work`
     /// refuses leaves everything as it was. Suspends.
     pub fn change_directory<E: From<CatalogError>>(

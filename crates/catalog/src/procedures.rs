@@ -234,6 +234,7 @@ impl Catalog {
                 self.drop_module(txn, scope, kind, Some(&trigger.schema), &trigger.name)?;
             }
         }
+        self.forget_grants(txn, scope, old.object_id)?;
         self.delete_text(txn, &old)?;
         self.tables.objects.delete(txn, &[Value::Int(old.object_id)])?;
         let name = old.kind.key(&old.name);

@@ -52,14 +52,14 @@ impl SequenceDef {
 
     /// The type's numbers, as they are kept.
     pub fn type_numbers(ty: SqlType) -> [i32; 4] {
-        let (id, length, precision, scale) = crate::load::type_to(ty);
+        let (id, length, precision, scale) = ty.to_parts();
         [id.into(), length, precision.into(), scale.into()]
     }
 
     /// The type of its numbers.
     pub fn sql_type(&self) -> Option<SqlType> {
         let [id, length, precision, scale] = self.ty;
-        crate::load::type_from(id as u8, length.into(), precision as u8, scale as u8)
+        types::SqlType::from_parts(id as u8, length.into(), precision as u8, scale as u8)
     }
 
     pub(crate) fn of_text(text: &str) -> Option<SequenceDef> {

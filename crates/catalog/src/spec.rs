@@ -35,6 +35,10 @@ pub struct ColumnSpec {
     /// A computed column's expression, and PERSISTED.
     pub computed: Option<(Box<str>, bool)>,
     pub rowversion: bool,
+    /// Object id of the alias type that it is declared with.
+    pub alias: Option<i32>,
+    /// Of a character type; the default for any other.
+    pub collation: types::Collation,
 }
 
 impl ColumnSpec {
@@ -49,6 +53,8 @@ impl ColumnSpec {
             absent: None,
             computed: None,
             rowversion: false,
+            alias: None,
+            collation: types::Collation::default(),
         }
     }
 }
@@ -156,6 +162,10 @@ pub enum AlterTable {
         name: Box<str>,
         ty: SqlType,
         nullable: Option<bool>,
+        /// See [`ColumnSpec::alias`].
+        alias: Option<i32>,
+        /// See [`ColumnSpec::collation`].
+        collation: types::Collation,
     },
     DropColumn {
         name: Box<str>,

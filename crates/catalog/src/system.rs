@@ -5,7 +5,7 @@
 //! |---|---|---|---|
 //! | 0 | names | schema, name | object_id |
 //! | 1 | objects | object_id | schema, name, kind, created_unix_ns, modified |
-//! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted, 2 rowversion) |
+//! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted, 2 rowversion), alias type, collation |
 //! | 3 | keys | object_id | name, clustered, columns |
 //! | 4 | tables | object_id | tree, filegroup, tree of large values |
 //! | 5 | modules | object_id, part | quoted_identifier, ansi_nulls, text |
@@ -52,11 +52,20 @@ impl SystemTable {
         let row: Vec<RowColumn> = columns
             .iter()
             .enumerate()
-            .map(|(i, ty)| RowColumn { ty: *ty, nullable: i >= key_columns })
+            .map(|(i, ty)| RowColumn {
+                ty: *ty,
+                nullable: i >= key_columns,
+                rule: types::collation::Rule::CiAs,
+            })
             .collect();
         let key = columns[..key_columns]
             .iter()
-            .map(|ty| KeyPart { ty: *ty, nullable: false, desc: false })
+            .map(|ty| KeyPart {
+                ty: *ty,
+                nullable: false,
+                desc: false,
+                rule: types::collation::Rule::CiAs,
+            })
             .collect();
         SystemTable {
             tree: db.tree(db.system_tree(n)),
@@ -176,7 +185,7 @@ impl SystemTables {
                 2,
                 &[
                     Int, SmallInt, NAME, TinyInt, Int, TinyInt, TinyInt, Bit, NAME, TEXT, BigInt,
-                    BigInt, bytes, TEXT, TinyInt,
+                    BigInt, bytes, TEXT, TinyInt, Int, Int,
                 ],
             ),
             keys: SystemTable::new(db, 3, 1, &[Int, NAME, Bit, bytes]),

@@ -45,6 +45,14 @@ pub trait Environment {
         let _ = name;
         None
     }
+    /// ARITHABORT and ANSI_WARNINGS are OFF: what overflows, or is divided by zero, is NULL.
+    fn arithmetic_yields_null(&self) -> bool {
+        false
+    }
+    /// ANSI_WARNINGS is OFF: a text too long for its column is cut.
+    fn cuts_text(&self) -> bool {
+        false
+    }
     /// The next value of a table's identity column.
     fn next_identity(&mut self, table: &TableDef) -> Result<i64, SqlError>;
     /// The session's own tables.

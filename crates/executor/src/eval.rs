@@ -45,7 +45,10 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
             if a.is_null() || b.is_null() {
                 return Ok(Value::Null);
             }
-            arithmetic(*op, &a, left, &b, right)
+            match arithmetic(*op, &a, left, &b, right) {
+                Err(e) if is_arithmetic(&e) && cx.env.arithmetic_yields_null() => Ok(Value::Null),
+                done => done,
+            }
         }
         ExprKind::Concat { left, right } => {
             let a = operand(left, row, cx)?;
@@ -242,15 +245,35 @@ fn cast(
         (_, Value::Int(v), types::SqlType::BigInt) => Ok(Value::BigInt(*v as i64)),
         (CastMode::Store { column }, ..) => {
             let stored = convert::assign_style(value, input.ty, node.ty, style);
-            stored.map_err(|e| store_error(e, column, cx))
+            match stored {
+                Err(TypeError::Truncated { .. }) if cx.env.cuts_text() => {
+                    Ok(convert::cast(value, input.ty, node.ty, style)?)
+                }
+                Err(e) if is_overflow(&e) && cx.env.arithmetic_yields_null() => Ok(Value::Null),
+                stored => stored.map_err(|e| store_error(e, column, cx)),
+            }
         }
         (CastMode::Try, ..) => {
             Ok(convert::cast(value, input.ty, node.ty, style).unwrap_or(Value::Null))
         }
         (CastMode::Explicit | CastMode::Implicit, ..) => {
-            Ok(convert::cast(value, input.ty, node.ty, style)?)
+            match convert::cast(value, input.ty, node.ty, style) {
+                Err(e) if is_overflow(&e) && cx.env.arithmetic_yields_null() => Ok(Value::Null),
+                done => Ok(done?),
+            }
         }
     }
+}
+
+/// Overflow, division by zero.
+#[cold]
+fn is_arithmetic(error: &SqlError) -> bool {
+    matches!(error.number, 220 | 232 | 8115 | 8134)
+}
+
+#[cold]
+fn is_overflow(error: &TypeError) -> bool {
+    matches!(error.number(), 220 | 232 | 8115)
 }
 
 /// 2628 names the table and column; other errors stay as they are.

@@ -70,6 +70,10 @@ pub(crate) fn call(
                 done => Ok(done?),
             },
         },
+        VariantProperty => Ok(match (&v[0], v[1].as_str()) {
+            (Value::Variant(held), Some(name)) => held.property(name),
+            _ => Value::Null,
+        }),
         Collate(rule) => Ok(match &v[0] {
             Value::Str(text) => Value::Str(text.clone().with_rule(rule)),
             other => other.clone(),

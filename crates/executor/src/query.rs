@@ -15,6 +15,7 @@ pub fn column_meta(output: &[OutputColumn]) -> Vec<ColumnMeta> {
     output
         .iter()
         .map(|c| ColumnMeta {
+            collation: c.collation,
             identity: c.identity,
             updatable: c.updatable,
             ..ColumnMeta::new(c.name.as_deref().unwrap_or_default(), c.ty, c.nullable)

@@ -226,8 +226,12 @@ fn verify_foreign_key(
         }
         let mut bytes = Vec::new();
         for (column, value) in key.columns.iter().zip(&values) {
-            let part =
-                types::KeyPart { ty: table.columns[*column].ty, nullable: false, desc: false };
+            let part = types::KeyPart {
+                ty: table.columns[*column].ty,
+                nullable: false,
+                desc: false,
+                rule: table.columns[*column].collation.rule(),
+            };
             types::key::encode_part(&part, value, &mut bytes);
         }
         if seen.contains_key(&bytes[..]) {

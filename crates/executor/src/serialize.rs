@@ -81,6 +81,7 @@ impl<'s> Writer<'s> {
 fn plain(value: &Value, ty: SqlType) -> Result<Option<String>, SqlError> {
     Ok(match value {
         Value::Null => None,
+        Value::Variant(held) => plain(held.value(), held.ty())?,
         Value::Str(text) => Some(text.as_str().to_owned()),
         Value::Binary(bytes) => Some(base64(bytes)),
         // Sixteen digits, a real's own text by seven.

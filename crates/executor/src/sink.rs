@@ -15,6 +15,8 @@ use types::{SqlType, Value};
 /// One column of a result set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnMeta {
+    /// Of a text.
+    pub collation: types::Collation,
     /// Its name; empty for an expression without an alias.
     pub name: String,
     /// Its type, with length, precision and scale.
@@ -35,6 +37,7 @@ impl ColumnMeta {
     /// A computed column.
     pub fn new(name: impl Into<String>, ty: SqlType, nullable: bool) -> ColumnMeta {
         ColumnMeta {
+            collation: types::Collation::default(),
             name: name.into(),
             ty,
             nullable,

@@ -100,10 +100,35 @@ pub(crate) struct Code {
     pub name: Option<String>,
     /// @@PROCID.
     pub object_id: i32,
+    /// Whom it runs as, if not as its caller.
+    pub runs_as: Option<RunsAs>,
     /// Of a parameterised text: the declarations of its parameters.
     pub declarations: Option<Box<str>>,
     /// USE is among the statements.
     pub changes_database: bool,
+}
+
+/// EXECUTE AS as a clause of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunsAs {
+    /// The owner of its schema.
+    Owner,
+    /// A user by name; SELF of a module that dbo has defined is `dbo`.
+    User(Box<str>),
+}
+
+impl RunsAs {
+    /// Of the options of a module; none for CALLER.
+    pub fn of(options: &[String]) -> Option<RunsAs> {
+        options.iter().find_map(|option| match option.as_str() {
+            "EXECUTE AS OWNER" => Some(RunsAs::Owner),
+            "EXECUTE AS SELF" => Some(RunsAs::User("dbo".into())),
+            other => {
+                let name = other.strip_prefix("EXECUTE AS '")?.strip_suffix('\'')?;
+                Some(RunsAs::User(name.into()))
+            }
+        })
+    }
 }
 
 impl Code {
@@ -119,6 +144,8 @@ impl Code {
             text: Arc::from(""),
             result: None,
             catalog_version: 0,
+            aliases: false,
+            settings: Vec::new(),
         };
         crate::compile::compile(Arc::new(program), None, 0)
     }

@@ -52,6 +52,7 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
         name,
         object_id,
         declarations: None,
+        runs_as: None,
         changes_database,
     }
 }
@@ -387,6 +388,8 @@ mod tests {
             text: "".into(),
             result: None,
             catalog_version: 0,
+            aliases: false,
+            settings: Vec::new(),
         })
     }
 

@@ -69,21 +69,7 @@ impl Vm<'_> {
             Ddl::CreateSynonym(synonym) => self.create_synonym(synonym, frame),
             Ddl::CreateTrigger(create, text) => self.create_trigger(create, text, frame),
             Ddl::EnableTrigger(enable) => self.enable_triggers(enable, frame),
-            Ddl::CreateType { name, text } => {
-                let kind = ModuleKind::TableType;
-                self.create_module(kind, PutMode::Create, name, text, frame).map_err(|e| {
-                    match e.number {
-                        2714 => SqlError::new(
-                            219,
-                            16,
-                            format!(
-                                "The type '{name}' already exists, or you do not have permission to create it."
-                            ),
-                        ),
-                        _ => e,
-                    }
-                })
-            }
+            Ddl::CreateType { alias, name, text } => self.create_type(*alias, name, text, frame),
             Ddl::Drop(drop) => self.drop_objects(drop, frame),
         }
     }
@@ -294,7 +280,7 @@ impl Vm<'_> {
         self.local(name)?;
         let options = ModuleOptions {
             quoted_identifier: self.state.options.quoted_identifier,
-            ansi_nulls: true,
+            ansi_nulls: self.state.options.settings().ansi_nulls,
         };
         let schema = self.module_schema(kind, mode, name)?;
         self.in_catalog(frame, |catalog, txn, scope| {
@@ -304,7 +290,7 @@ impl Vm<'_> {
         })
     }
 
-    fn drop_module(
+    pub(crate) fn drop_module(
         &mut self,
         kind: ModuleKind,
         name: &ObjectName,
@@ -356,11 +342,11 @@ impl Vm<'_> {
                 DropKind::Sequence => self.drop_module(ModuleKind::Sequence, &parts, frame),
                 DropKind::Synonym => self.drop_module(ModuleKind::Synonym, &parts, frame),
                 DropKind::Trigger => self.drop_module(ModuleKind::Trigger, &parts, frame),
-                DropKind::Type => self.drop_module(ModuleKind::TableType, &parts, frame),
+                DropKind::Type => self.drop_type(&parts, frame),
                 DropKind::Index => self.drop_index(&parts, frame),
             };
             match result {
-                Err(error) if drop.if_exists && error.number == 3701 => {}
+                Err(error) if drop.if_exists && matches!(error.number, 218 | 3701) => {}
                 other => other?,
             }
         }
@@ -424,7 +410,7 @@ impl Vm<'_> {
             None => {
                 self.check_database(match kind {
                     ModuleKind::Procedure => Permission::CreateProcedure,
-                    ModuleKind::TableType => Permission::CreateType,
+                    ModuleKind::TableType | ModuleKind::AliasType => Permission::CreateType,
                     // With its table's: see `create_trigger`.
                     ModuleKind::Trigger => return Ok(schema),
                     // ALTER of the schema is asked for.

@@ -91,11 +91,7 @@ fn facts(ty: SqlType) -> TypeFacts {
         SqlType::DateTime2(p) => of(time(p) + 3, 19 + digits(p), p, 42),
         SqlType::DateTimeOffset(p) => of(time(p) + 5, 26 + digits(p), p, 43),
         SqlType::UniqueIdentifier => of(16, 0, 0, 36),
-        #[allow(
-            unreachable_patterns,
-            reason = "types that come later are described by their name at least"
-        )]
-        _ => of(0, 0, 0, 98),
+        SqlType::Variant => of(8016, 0, 0, 98),
     }
 }
 

@@ -19,6 +19,15 @@ pub(crate) struct SessionEnvironment<'a> {
 }
 
 impl Environment for SessionEnvironment<'_> {
+    fn arithmetic_yields_null(&self) -> bool {
+        // ANSI_WARNINGS and ARITHABORT.
+        self.state.options.switches & (8 | 64) == 0
+    }
+
+    fn cuts_text(&self) -> bool {
+        self.state.options.switches & 8 == 0
+    }
+
     fn system_variable(&mut self, var: SysVar) -> Value {
         let state = &*self.state;
         match var {

@@ -5,7 +5,7 @@
 
 use crate::cache::Setting;
 use crate::call::no_procedure;
-use crate::code::Code;
+use crate::code::{Code, RunsAs};
 use crate::compile::compile;
 use crate::environment::name_parts;
 use crate::host::OpenDatabase;
@@ -298,8 +298,11 @@ impl Vm<'_> {
         let plans = state.plans.clone();
         let database = state.database.clone();
         let (object_id, version) = (definition.object_id, definition.version);
-        let setting =
-            Setting { database: database.id, options: u32::from(definition.quoted_identifier) };
+        // Of the caller's options those that are not kept with the module.
+        let options = state.options.meaning() & !3
+            | u32::from(definition.quoted_identifier)
+            | u32::from(!definition.ansi_nulls) << 1;
+        let setting = Setting { database: database.id, options };
         let what = What::Procedure { object_id, version };
         let key = Key { catalog: &database.catalog, setting, what };
         let is_own = definition.name.starts_with('#') || state.definitions().is_some();
@@ -308,8 +311,7 @@ impl Vm<'_> {
         }
         let options = LexOptions { quoted_identifier: definition.quoted_identifier };
         let name = definition.name.to_string();
-        let (code, is_common) =
-            self.compile_procedure(&definition.text, &options, name, object_id)?;
+        let (code, is_common) = self.compile_procedure(definition, &options, name, object_id)?;
         Ok(match !is_own && is_common {
             true => plans.keep(&key, code),
             false => SessionPlan::alone(code),
@@ -318,21 +320,25 @@ impl Vm<'_> {
 
     fn compile_procedure(
         &mut self,
-        text: &str,
+        definition: &ProcedureDef,
         options: &LexOptions,
         name: String,
         object_id: i32,
     ) -> Result<(Code, bool), SqlError> {
         telemetry::counters::add(telemetry::Counter::Compilations, 1);
+        let text = &*definition.text;
         let batch = syntax::parse_batch(text, options).map_err(|errors| {
             errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
         })?;
-        let names = SessionNames::new(self.state, self.host);
+        let names = SessionNames::new(self.state, self.host).of_module(definition.ansi_nulls);
+        let runs_as;
         let program = match batch.statements.first().map(|s| &s.kind) {
             Some(StatementKind::CreateProcedure(create)) => {
+                runs_as = RunsAs::of(&create.options);
                 binder::bind_procedure(create, text, &names)
             }
             Some(StatementKind::CreateFunction(create)) => {
+                runs_as = RunsAs::of(&create.options);
                 binder::bind_function(create, text, &names)
             }
             _ => {
@@ -341,7 +347,9 @@ impl Vm<'_> {
         };
         let program = program.map_err(bind_error)?;
         let is_common = names.private_version().is_none();
-        Ok((compile(Arc::new(program), Some(name), object_id), is_common))
+        let mut code = compile(Arc::new(program), Some(name), object_id);
+        code.runs_as = runs_as;
+        Ok((code, is_common))
     }
 
     #[allow(clippy::too_many_arguments, reason = "a call has a caller, a callee, and arguments")]
@@ -374,7 +382,11 @@ impl Vm<'_> {
         let options = self.state.options.clone();
         let scope_identity = self.state.scope_identity.take();
         let acting = self.state.identity.depth();
-        let result = match self.check_returns(code) {
+        let allowed = match self.act_as_module(code) {
+            Ok(()) => self.check_returns(code),
+            refused => refused,
+        };
+        let result = match allowed {
             Ok(()) => self.run(code, &mut learnt, &mut callee, guarded),
             Err(error) => Err(Halt::Throw(Box::new(error))),
         };
@@ -382,6 +394,9 @@ impl Vm<'_> {
         self.state.revert_to(&*self.host, acting);
         self.state.scope_identity = scope_identity;
         // SET in a procedure lasts as long as the procedure.
+        if self.state.options.meaning() != options.meaning() {
+            self.state.procedures.clear();
+        }
         self.state.options = options;
         self.state.procedure_id = outer;
         self.state.nesting -= 1;

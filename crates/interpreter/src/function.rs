@@ -151,7 +151,12 @@ impl Vm<'_> {
         let tables = self.open_tables(&code);
         let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
         let (rowcount, error) = (self.state.rowcount, self.state.error);
-        let result = self.run(&code, &mut learnt, &mut frame, true);
+        let acting = self.state.identity.depth();
+        let result = match self.act_as_module(&code) {
+            Ok(()) => self.run(&code, &mut learnt, &mut frame, true),
+            Err(error) => Err(crate::vm::Halt::Throw(Box::new(error))),
+        };
+        self.state.revert_to(&*self.host, acting);
         let returned = match code.program.result {
             _ if result.is_err() => Returned::Scalar(Value::Null),
             Some(ProgramResult::Scalar { var, .. }) => {

@@ -203,6 +203,15 @@ impl SessionState {
     ) -> Result<(), SqlError> {
         // Whatever the transaction has just granted counts.
         self.refresh_identity(host);
+        let id = self.may_act_as(login, name)?;
+        let context = if login { Context::Login(id) } else { Context::User(id) };
+        self.identity.contexts.push(context);
+        self.refresh_identity(host);
+        Ok(())
+    }
+
+    /// The id of a principal that may be impersonated; 15517, 15406.
+    pub(crate) fn may_act_as(&self, login: bool, name: &str) -> Result<i32, SqlError> {
         let access = self.identity.access.clone();
         let directory = if login { access.server() } else { access.database() };
         let found = directory.find(name).filter(|found| {
@@ -215,21 +224,13 @@ impl SessionState {
                 && (current == Some(found.id)
                     || access.allows(security::Permission::Impersonate, target))
         });
-        let Some(found) = found else {
-            let (number, kind) = if login { (15406, "server") } else { (15517, "database") };
-            return Err(SqlError::new(
-                number,
-                16,
-                format!(
-                    "Cannot execute as the {kind} principal because the principal \"{name}\" does not exist, this \
-                     type of principal cannot be impersonated, or you do not have permission."
-                ),
-            ));
-        };
-        let context = if login { Context::Login(found.id) } else { Context::User(found.id) };
-        self.identity.contexts.push(context);
+        found.map(|found| found.id).ok_or_else(|| cannot_act_as(login, name))
+    }
+
+    /// A module that runs as a user of the database begins.
+    pub(crate) fn act_as_user(&mut self, host: &dyn Host, user: i32) {
+        self.identity.contexts.push(Context::User(user));
         self.refresh_identity(host);
-        Ok(())
     }
 
     /// REVERT; nothing to revert is no error.
@@ -255,4 +256,17 @@ impl SessionState {
         // Until the next request knows better.
         self.identity.limited = self.identity.original != SA_ID;
     }
+}
+
+/// 15406 of a login, 15517 of a user.
+pub(crate) fn cannot_act_as(login: bool, name: &str) -> SqlError {
+    let (number, kind) = if login { (15406, "server") } else { (15517, "database") };
+    SqlError::new(
+        number,
+        16,
+        format!(
+            "Cannot execute as the {kind} principal because the principal \"{name}\" does not exist, this type of \
+             principal cannot be impersonated, or you do not have permission."
+        ),
+    )
 }

@@ -64,6 +64,7 @@ mod showplan;
 mod system_procs;
 pub mod trace_flags;
 mod trigger;
+mod user_types;
 
 mod environment;
 mod names;

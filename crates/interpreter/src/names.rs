@@ -13,11 +13,19 @@ pub(crate) struct SessionNames<'a> {
     state: &'a SessionState,
     host: RefCell<&'a mut dyn Host>,
     private: Cell<bool>,
+    settings: binder::Settings,
 }
 
 impl<'a> SessionNames<'a> {
     pub fn new(state: &'a SessionState, host: &'a mut dyn Host) -> SessionNames<'a> {
-        SessionNames { state, host: RefCell::new(host), private: Cell::new(false) }
+        let settings = state.options.settings();
+        SessionNames { state, host: RefCell::new(host), private: Cell::new(false), settings }
+    }
+
+    /// For the text of a module, which keeps ANSI_NULLS from when it was made.
+    pub fn of_module(mut self, ansi_nulls: bool) -> SessionNames<'a> {
+        self.settings.ansi_nulls = ansi_nulls;
+        self
     }
 
     /// What was bound holds for the temporary tables of now only: their generation, if any was asked for.
@@ -105,6 +113,18 @@ impl Names for SessionNames<'_> {
         let found = catalog.module(scope, name.schema.as_deref(), &name.name, kind)?;
         // It was bound when it was created.
         binder::bind_table_type(&found.text, self).ok()
+    }
+
+    fn alias_type(&self, name: &ObjectName) -> Option<binder::AliasType> {
+        let scope = self.state.transaction.scope();
+        let catalog = &self.state.database.catalog;
+        let kind = catalog::ModuleKind::AliasType;
+        let found = catalog.module(scope, name.schema.as_deref(), &name.name, kind)?;
+        binder::alias_of(&found)
+    }
+
+    fn settings(&self) -> binder::Settings {
+        self.settings
     }
 
     fn database(&self) -> String {

@@ -4,7 +4,7 @@
 //! `sysadmin` or `dbo` never gets here. A statement of a procedure needs nothing for what the procedure's own owner owns
 //! (ownership chaining); data definition and text made at run time are asked for always.
 
-use crate::code::Code;
+use crate::code::{Code, RunsAs};
 use crate::vm::Vm;
 use binder::ir::{Expr, ExprKind, InsertSource, Rel, Select, StmtKind, SystemView};
 use catalog::{ObjectRef, ProcedureDef, TableDef};
@@ -200,35 +200,69 @@ impl Vm<'_> {
         ))
     }
 
-    /// WITH EXECUTE AS OWNER or SELF of a module to be defined: as every module runs as its caller, only where it stands
-    /// for dbo, who may do whatever the caller may.
+    /// EXECUTE AS of a module that is defined: who defines it may act as that principal. 15517; SELF is refused where it
+    /// is not dbo, for who defined a module is not kept.
     pub fn check_module_execute_as(
         &self,
         options: &[String],
         schema: Option<&str>,
     ) -> Result<(), SqlError> {
         let limited = self.state.identity.is_limited();
-        for option in options {
-            match option.as_str() {
-                "EXECUTE AS SELF" if limited => {
-                    return Err(SqlError::unsupported(format!(
-                        "{option} of a module that dbo does not define"
-                    )));
-                }
-                "EXECUTE AS OWNER" => {
-                    let directory = self.state.identity.access().database();
-                    let schema = schema.or_else(|| self.state.default_schema()).unwrap_or("dbo");
-                    let owner = directory.schema(schema).map(|s| s.owner);
-                    if limited || owner.is_some_and(|owner| owner != database_role::DBO) {
-                        return Err(SqlError::unsupported(format!(
-                            "{option} of a module that dbo does not define or own"
-                        )));
-                    }
-                }
-                _ => {}
+        if limited && options.iter().any(|o| o == "EXECUTE AS SELF") {
+            return Err(SqlError::unsupported(
+                "EXECUTE AS SELF of a module that dbo does not define",
+            ));
+        }
+        match RunsAs::of(options) {
+            None => Ok(()),
+            Some(RunsAs::User(name)) => self.state.may_act_as(false, &name).map(|_| ()),
+            Some(RunsAs::Owner) => {
+                let directory = self.state.identity.access().database();
+                let schema = schema.or_else(|| self.state.default_schema()).unwrap_or("dbo");
+                let owner = directory.schema(schema).map_or(database_role::DBO, |s| s.owner);
+                let name = directory.principals.get(&owner).map_or("dbo", |p| &p.name).to_owned();
+                self.state.may_act_as(false, &name).map(|_| ())
             }
         }
-        Ok(())
+    }
+
+    /// A module with EXECUTE AS begins: its principal acts from here on. 15517 when there is none any more.
+    #[inline]
+    pub fn act_as_module(&mut self, code: &Code) -> Result<(), SqlError> {
+        match &code.runs_as {
+            None => Ok(()),
+            Some(runs_as) => self.act_as(runs_as, code.object_id),
+        }
+    }
+
+    #[cold]
+    fn act_as(&mut self, runs_as: &RunsAs, object_id: i32) -> Result<(), SqlError> {
+        let catalog = &self.state.database.catalog;
+        let directory = catalog.directory(self.state.definitions());
+        let found = match runs_as {
+            RunsAs::User(name) => directory.find(name).map(|p| p.id),
+            RunsAs::Owner => {
+                let object = catalog.object_in(self.state.definitions(), object_id);
+                let schema = match &object {
+                    Some(ObjectRef::Procedure(module)) => &*module.schema,
+                    _ => "dbo",
+                };
+                Some(directory.schema(schema).map_or(database_role::DBO, |s| s.owner))
+            }
+        };
+        match found {
+            Some(id) => {
+                self.state.act_as_user(&*self.host, id);
+                Ok(())
+            }
+            None => {
+                let name = match runs_as {
+                    RunsAs::User(name) => name,
+                    RunsAs::Owner => "OWNER",
+                };
+                Err(crate::identity::cannot_act_as(false, name))
+            }
+        }
     }
 
     /// Whether an object may be changed (ALTER) or dropped (CONTROL, or ALTER of its schema).

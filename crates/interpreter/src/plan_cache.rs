@@ -251,8 +251,8 @@ impl CachedPlan {
                         && self.version == version
                 }
             }
-            // The types of its table variables are looked up when it is compiled, and only then.
-            && (self.code.tables.is_empty()
+            // The types of its variables are looked up when it is compiled, and only then.
+            && ((self.code.tables.is_empty() && !self.code.program.aliases)
                 || self.code.program.catalog_version == key.catalog.version())
     }
 }

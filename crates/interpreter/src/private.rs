@@ -171,7 +171,7 @@ impl Vm<'_> {
             name: name.as_str().into(),
             text: (&*create.text).into(),
             quoted_identifier: self.state.options.quoted_identifier,
-            ansi_nulls: true,
+            ansi_nulls: self.state.options.settings().ansi_nulls,
             trigger: None,
             sequence: None,
             version: made as u64,

@@ -80,8 +80,22 @@ impl Vm<'_> {
             _ if options.telling.set(name, on) => {}
             _ => {
                 if let Some(bit) = bit(name) {
+                    if name == "NUMERIC_ROUNDABORT" && on {
+                        return Err(SqlError::unsupported("SET NUMERIC_ROUNDABORT ON"));
+                    }
+                    let meaning = options.meaning();
                     options.switches =
                         if on { options.switches | bit } else { options.switches & !bit };
+                    // Each of the two turns the other off.
+                    match name {
+                        "ANSI_NULL_DFLT_ON" if on => options.switches &= !2048,
+                        "ANSI_NULL_DFLT_OFF" if on => options.switches &= !1024,
+                        _ => {}
+                    }
+                    if options.meaning() != meaning {
+                        // What was compiled under the other setting is looked for anew.
+                        self.state.procedures.clear();
+                    }
                 }
             }
         }

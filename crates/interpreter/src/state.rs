@@ -90,7 +90,20 @@ impl SetOptions {
     /// Those that change what a text means when it is compiled, as bits.
     #[inline]
     pub(crate) fn meaning(&self) -> u32 {
+        let settings = self.settings();
         self.quoted_identifier as u32
+            | u32::from(!settings.ansi_nulls) << 1
+            | u32::from(!settings.concat_null) << 2
+            | u32::from(!settings.null_columns) << 3
+    }
+
+    /// The same, as the binder asks for them.
+    pub(crate) fn settings(&self) -> binder::Settings {
+        binder::Settings {
+            ansi_nulls: self.switches & 32 != 0,
+            concat_null: self.switches & 4096 != 0,
+            null_columns: self.switches & 1024 != 0,
+        }
     }
 }
 

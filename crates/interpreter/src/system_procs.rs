@@ -75,6 +75,17 @@ impl Vm<'_> {
                 self.principal_procedure(&name.name.to_ascii_lowercase(), args, frame)?;
                 Ok(Some(0))
             }
+            "sp_addtype" => {
+                self.add_type(args, frame)?;
+                Ok(Some(0))
+            }
+            "sp_droptype" => {
+                self.remove_type(args, frame)?;
+                Ok(Some(0))
+            }
+            "sp_bindrule" | "sp_unbindrule" | "sp_bindefault" | "sp_unbindefault" => {
+                Err(SqlError::unsupported(name.name.to_ascii_lowercase()).into())
+            }
             "sp_sequence_get_range" => {
                 self.sequence_range(args, code, frame)?;
                 Ok(Some(0))

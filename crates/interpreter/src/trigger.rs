@@ -9,6 +9,7 @@
 //! fall together; XACT_ABORT is ON in a trigger; a trigger does not fire itself directly; a transaction that ends in a
 //! trigger ends the batch (3609).
 
+use crate::code::RunsAs;
 use crate::compile::compile;
 use crate::exec::{NESTING_MAX, too_deep};
 use crate::function::module_by_id;
@@ -150,6 +151,7 @@ impl Vm<'_> {
         self.state.options.xact_abort = true;
         let scope_identity = self.state.scope_identity.take();
         let acting = self.state.identity.depth();
+        let filled = filled.and_then(|()| self.act_as_module(&code));
         let result = match filled {
             Ok(()) => self.run(&code, &mut learnt, &mut frame, guarded).map_err(Halted::from),
             Err(error) => Err(error.into()),
@@ -235,11 +237,13 @@ impl Vm<'_> {
             let text = format!("The text of '{}' is no trigger.", definition.name);
             return Err(SqlError::new(102, 15, text));
         };
-        let names = SessionNames::new(self.state, self.host);
+        let names = SessionNames::new(self.state, self.host).of_module(definition.ansi_nulls);
         let program =
             binder::bind_trigger(create, &definition.text, table, &names).map_err(bind_error)?;
         let name = Some(definition.name.to_string());
-        let code = SessionPlan::alone(compile(Arc::new(program), name, definition.object_id));
+        let mut code = compile(Arc::new(program), name, definition.object_id);
+        code.runs_as = RunsAs::of(&create.options);
+        let code = SessionPlan::alone(code);
         let cached = CachedProcedure { version, code: code.clone(), state: None };
         self.state.procedures.insert(key, cached);
         let learnt = CodeState::new(&code);
@@ -318,7 +322,7 @@ impl Vm<'_> {
         };
         let options = ModuleOptions {
             quoted_identifier: self.state.options.quoted_identifier,
-            ansi_nulls: true,
+            ansi_nulls: self.state.options.settings().ansi_nulls,
         };
         self.in_catalog(frame, |catalog, txn, scope| {
             catalog.put_trigger(txn, scope, mode, &table.schema, name, text, options, def)?;

@@ -145,6 +145,7 @@ impl ResultSink for Answer<'_> {
         }
         self.release();
         let columns = columns.iter().map(|column| Column {
+            collation: column.collation,
             name: &column.name,
             ty: column.ty,
             nullable: column.nullable,

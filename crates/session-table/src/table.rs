@@ -140,8 +140,20 @@ impl Table {
         Ok(key)
     }
 
+    /// Texts compare by their columns' collations from now on.
+    fn rule(&self, row: &mut Row) {
+        for (value, column) in row.iter_mut().zip(&self.def.columns) {
+            if let Value::Str(text) = value
+                && text.rule() != column.collation.rule()
+            {
+                *text = text.clone().with_rule(column.collation.rule());
+            }
+        }
+    }
+
     /// Puts a row under a key that is free.
-    pub(crate) fn put(&mut self, key: Key, row: Row) -> Result<(), TableError> {
+    pub(crate) fn put(&mut self, key: Key, mut row: Row) -> Result<(), TableError> {
+        self.rule(&mut row);
         if self.rows.contains_key(&key) {
             return Err(TableError::Duplicate { unique: None });
         }
@@ -152,7 +164,8 @@ impl Table {
     }
 
     /// Replaces the row under a key; the old one, or none when there is none. The primary key's columns are as before.
-    pub(crate) fn replace(&mut self, key: &[u8], row: Row) -> Result<Option<Row>, TableError> {
+    pub(crate) fn replace(&mut self, key: &[u8], mut row: Row) -> Result<Option<Row>, TableError> {
+        self.rule(&mut row);
         let Some(old) = self.rows.get_mut(key) else { return Ok(None) };
         let old = std::mem::take(old);
         self.free_unique(&old);
@@ -258,7 +271,12 @@ impl Unique {
     fn new(key: &KeyDef, def: &TableDef) -> Unique {
         let part = |&(i, desc): &(usize, bool)| {
             let column = &def.columns[i];
-            KeyPart { ty: column.ty, nullable: column.nullable, desc }
+            KeyPart {
+                ty: column.ty,
+                nullable: column.nullable,
+                desc,
+                rule: column.collation.rule(),
+            }
         };
         Unique {
             columns: key.columns.iter().map(|(i, _)| *i).collect(),

@@ -212,6 +212,7 @@ impl Host for InstanceHost {
                 self.apply_filegroups(&open, &def)?;
                 self.store(def)
             }
+            AlterDatabaseAction::Collate(name) => create::check_collation(&name.value),
             _ => Err(SqlError::unsupported("ALTER DATABASE with this clause")),
         }
     }
@@ -309,6 +310,10 @@ impl Host for InstanceHost {
     fn kill(&mut self, spid: u16) -> Result<(), SqlError> {
         if self.instance.kill_session(spid) {
             return Ok(());
+        }
+        let all = system_views::Server::sessions(&InstanceFacts(&self.instance));
+        if all.iter().any(|s| s.id == i32::from(spid) && s.system.is_some()) {
+            return Err(SqlError::new(6107, 16, "Only user processes can be killed."));
         }
         Err(SqlError::new(6106, 16, format!("Process ID {spid} is not an active process ID.")))
     }

@@ -9,7 +9,7 @@ use crate::catalog_views::objects::none;
 use crate::context::{COMPATIBILITY_LEVEL, Context, Database};
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object};
-use crate::types_table::{TYPES, TypeRow};
+use crate::types_table::{TYPES, TypeRow, user_types};
 use executor::SqlError;
 use types::{SqlType, Value};
 
@@ -153,9 +153,9 @@ view! {
     iscomputed int null = i32::from(c.computed.is_some());
     isoutparam int null = 0;
     isnullable int null = i32::from(c.nullable);
-    collation sysname null = c.ty.collation;
+    collation sysname null = c.ty.collation.map(|k| k.name());
     tdscollation binary(5) null =
-        c.ty.collation.map(|_| Value::binary(&[0x09, 0x04, 0xd0, 0x00, 0x34]));
+        c.ty.collation.map(|k| Value::binary(&k.to_wire()));
 }
 
 impl Column {
@@ -259,13 +259,13 @@ view! {
     version smallint null = 957i16;
 }
 
-fn types_rows(_: &Context<'_>, _: &[Value]) -> Result<Vec<&'static TypeRow>, SqlError> {
-    Ok(TYPES.iter().collect())
+fn types_rows(context: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError> {
+    Ok(TYPES.iter().cloned().chain(user_types(context)).collect())
 }
 
 view! {
-    SYSTYPES = "sys.systypes" of &'static TypeRow as t, rows types_rows;
-    name sysname = t.name;
+    SYSTYPES = "sys.systypes" of TypeRow as t, rows types_rows;
+    name sysname = &*t.name;
     xtype tinyint = t.system;
     status tinyint null = u8::from(!t.nullable);
     xusertype smallint null = t.user as i16;
@@ -274,7 +274,7 @@ view! {
     xscale tinyint = t.scale;
     tdefault int = 0;
     domain int = 0;
-    uid smallint null = object::SYS as i16;
+    uid smallint null = t.schema_id as i16;
     reserved smallint null = 0i16;
     collationid int null = t.collated.then_some(872_468_488);
     usertype smallint null = t.user as i16;

@@ -3,7 +3,7 @@
 //! Promise: a session sees its own uncommitted definitions in its database, and only committed ones elsewhere.
 
 use crate::facts::{ListenerFacts, SessionFacts};
-use catalog::{DatabaseDef, DdlScope, ObjectRef, TableDef, same_name};
+use catalog::{DatabaseDef, DdlScope, ModuleKind, ObjectRef, TableDef, same_name};
 use interpreter::{OpenDatabase, SessionState};
 use std::sync::Arc;
 use types::datetime::{DateTime, datetime_from_unix_ns};
@@ -135,7 +135,10 @@ impl<'a> Context<'a> {
     }
 
     fn all_objects(&self) -> Vec<ObjectRef> {
-        self.database.catalog.objects_in(self.scope())
+        let mut all = self.database.catalog.objects_in(self.scope());
+        // Alias types are types, and no objects.
+        all.retain(|o| !matches!(o, ObjectRef::Procedure(p) if p.kind == ModuleKind::AliasType));
+        all
     }
 
     /// Rows of a table, about; 0 for temporary ones.
@@ -159,6 +162,13 @@ impl<'a> Context<'a> {
     /// The id of a schema; that of `dbo` when there is none.
     pub fn schema_id(&self, name: &str) -> i32 {
         self.schemas().iter().find(|(_, n)| same_name(n, name)).map_or(1, |(id, _)| *id)
+    }
+
+    /// The name of a schema; `dbo` when there is none of that id.
+    pub fn schema_name(&self, id: i32) -> String {
+        let all = self.schemas();
+        let found = all.iter().find(|(known, _)| *known == id);
+        found.map_or("dbo", |(_, name)| name).to_string()
     }
 
     /// The entry of the database asked about.

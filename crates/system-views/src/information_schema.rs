@@ -1,23 +1,25 @@
 //! INFORMATION_SCHEMA: the standard's names for what the catalog views say.
 //!
-//! Columns and types: SQL Server's documentation of each view. Domains, references and checks have no rows yet.
+//! Columns and types: SQL Server's documentation of each view.
 
 mod constraints;
+mod domains;
 mod routines;
 
 use crate::catalog_views::columns::of_object;
-use crate::catalog_views::objects::none;
-use crate::context::{COLLATION, Context};
+use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object};
+use crate::types_table::user_types;
 use executor::SqlError;
-use types::{Len, SqlType, Value};
+use types::{Collation, Len, SqlType, Value};
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] =
-    &[&TABLES, &COLUMNS, &SCHEMATA, &VIEWS_VIEW, &SEQUENCES, &DOMAINS];
+pub static VIEWS: &[&dyn Declared] = &[&TABLES, &COLUMNS, &SCHEMATA, &VIEWS_VIEW];
 /// Those of the files below it.
 pub static CONSTRAINTS: &[&dyn Declared] = constraints::VIEWS;
+/// See `CONSTRAINTS`.
+pub static DOMAINS: &[&dyn Declared] = domains::VIEWS;
 /// See `CONSTRAINTS`.
 pub static ROUTINES: &[&dyn Declared] = routines::VIEWS;
 
@@ -65,7 +67,7 @@ pub struct Standard {
     /// Fractional digits of a date or time.
     pub fraction: Option<i16>,
     pub charset: Option<&'static str>,
-    pub collation: Option<&'static str>,
+    pub collation: Option<Collation>,
 }
 
 /// See [`Standard`].
@@ -89,7 +91,7 @@ pub fn standard(ty: SqlType) -> Standard {
     };
     let text = |len, width| Standard {
         charset: Some(if width == 1 { "iso_1" } else { "UNICODE" }),
-        collation: Some(COLLATION),
+        collation: Some(Collation::default()),
         ..sized(len, width)
     };
     let number = |precision: u8, radix: i16, scale: Option<i32>| Standard {
@@ -118,7 +120,7 @@ pub fn standard(ty: SqlType) -> Standard {
         SqlType::Date | SqlType::SmallDateTime => moment(0),
         SqlType::DateTime => moment(3),
         SqlType::Time(s) | SqlType::DateTime2(s) | SqlType::DateTimeOffset(s) => moment(s),
-        SqlType::Bit | SqlType::UniqueIdentifier => nothing,
+        SqlType::Bit | SqlType::UniqueIdentifier | SqlType::Variant => nothing,
     }
 }
 
@@ -133,10 +135,13 @@ pub struct Column {
     nullable: bool,
     type_name: &'static str,
     standard: Standard,
+    /// Schema and name of its alias type.
+    domain: Option<(String, String)>,
 }
 
 fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlError> {
     let mut all = Vec::new();
+    let aliases = user_types(context);
     for Named { catalog, object } in tables(context, args)? {
         for column in of_object(context, &object) {
             let defined = object.table().and_then(|t| t.columns.get(column.id as usize - 1));
@@ -150,7 +155,11 @@ fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlErro
                 default,
                 nullable: column.nullable,
                 type_name: column.sql_type.name(),
-                standard: standard(column.sql_type),
+                standard: Standard { collation: column.ty.collation, ..standard(column.sql_type) },
+                domain: aliases
+                    .iter()
+                    .find(|t| t.user == column.ty.user)
+                    .map(|t| (context.schema_name(t.schema_id), t.name.to_string())),
             });
         }
     }
@@ -178,10 +187,10 @@ view! {
     CHARACTER_SET_NAME sysname null = c.standard.charset;
     COLLATION_CATALOG sysname null = NULL;
     COLLATION_SCHEMA sysname null = NULL;
-    COLLATION_NAME sysname null = c.standard.collation;
-    DOMAIN_CATALOG sysname null = NULL;
-    DOMAIN_SCHEMA sysname null = NULL;
-    DOMAIN_NAME sysname null = NULL;
+    COLLATION_NAME sysname null = c.standard.collation.map(|k| k.name());
+    DOMAIN_CATALOG sysname null = c.domain.as_ref().map(|_| &c.catalog);
+    DOMAIN_SCHEMA sysname null = c.domain.as_ref().map(|(schema, _)| schema);
+    DOMAIN_NAME sysname null = c.domain.as_ref().map(|(_, name)| name);
 }
 
 /// A schema: the database and its own name.
@@ -219,44 +228,4 @@ view! {
     VIEW_DEFINITION nvarchar(4000) null = short_definition(&v.object);
     CHECK_OPTION varchar(7) null = "NONE";
     IS_UPDATABLE varchar(2) = "NO";
-}
-
-view! {
-    SEQUENCES = "INFORMATION_SCHEMA.SEQUENCES" of () as s, rows none;
-    SEQUENCE_CATALOG nvarchar(128) null = NULL;
-    SEQUENCE_SCHEMA nvarchar(128) null = NULL;
-    SEQUENCE_NAME sysname = NULL;
-    DATA_TYPE nvarchar(128) null = NULL;
-    NUMERIC_PRECISION tinyint = NULL;
-    NUMERIC_PRECISION_RADIX smallint null = NULL;
-    NUMERIC_SCALE int null = NULL;
-    START_VALUE sql_variant = NULL;
-    MINIMUM_VALUE sql_variant = NULL;
-    MAXIMUM_VALUE sql_variant = NULL;
-    INCREMENT sql_variant = NULL;
-    CYCLE_OPTION bit null = NULL;
-    DECLARED_DATA_TYPE sysname null = NULL;
-    DECLARED_NUMERIC_PRECISION tinyint null = NULL;
-    DECLARED_NUMERIC_SCALE tinyint null = NULL;
-}
-
-view! {
-    DOMAINS = "INFORMATION_SCHEMA.DOMAINS" of () as d, rows none;
-    DOMAIN_CATALOG nvarchar(128) null = NULL;
-    DOMAIN_SCHEMA nvarchar(128) null = NULL;
-    DOMAIN_NAME sysname = NULL;
-    DATA_TYPE sysname null = NULL;
-    CHARACTER_MAXIMUM_LENGTH int null = NULL;
-    CHARACTER_OCTET_LENGTH int null = NULL;
-    COLLATION_CATALOG varchar(6) null = NULL;
-    COLLATION_SCHEMA varchar(3) null = NULL;
-    COLLATION_NAME sysname null = NULL;
-    CHARACTER_SET_CATALOG varchar(6) null = NULL;
-    CHARACTER_SET_SCHEMA varchar(3) null = NULL;
-    CHARACTER_SET_NAME sysname null = NULL;
-    NUMERIC_PRECISION tinyint null = NULL;
-    NUMERIC_PRECISION_RADIX smallint null = NULL;
-    NUMERIC_SCALE int null = NULL;
-    DATETIME_PRECISION smallint null = NULL;
-    DOMAIN_DEFAULT nvarchar(4000) null = NULL;
 }

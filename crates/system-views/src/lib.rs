@@ -53,6 +53,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     information_schema::VIEWS,
     information_schema::CONSTRAINTS,
     information_schema::ROUTINES,
+    information_schema::DOMAINS,
     statistics::counters::VIEWS,
     statistics::io::VIEWS,
     statistics::locks::VIEWS,

@@ -108,6 +108,7 @@ pub fn odbc_type(ty: SqlType) -> OdbcType {
             OdbcType { verbose: -155, sub: Some(0), recent: true, ..moment(-155, -155, 20, 0) }
         }
         SqlType::UniqueIdentifier => OdbcType { radix: None, ..number(-11, 36, 16, None) },
+        SqlType::Variant => OdbcType { radix: None, ..number(-150, 8000, 8000, None) },
     }
 }
 
@@ -266,7 +267,7 @@ fn parameters(context: &Context<'_>, _: &[Value]) -> Result<Vec<Typed>, SqlError
             direction,
         };
         all.push(base("@RETURN_VALUE", SqlType::Int, 0, 5, false));
-        for p in parameters_of(&object) {
+        for p in parameters_of(context, &object) {
             all.push(base(&p.name, p.sql_type, p.id, if p.output { 2 } else { 1 }, true));
         }
     }

@@ -2,12 +2,16 @@
 //!
 //! Source of ids, lengths and precisions: SQL Server's documentation of sys.types and sys.columns.
 
-use crate::context::COLLATION;
-use types::{Len, SqlType};
+use crate::context::Context;
+use catalog::{ModuleKind, ObjectRef, ProcedureDef, same_name};
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+use types::{Collation, Len, SqlType};
 
 /// A row of sys.types.
+#[derive(Clone)]
 pub struct TypeRow {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// system_type_id.
     pub system: u8,
     /// user_type_id.
@@ -18,12 +22,16 @@ pub struct TypeRow {
     pub scale: u8,
     pub collated: bool,
     pub nullable: bool,
+    pub schema_id: i32,
+    pub user_defined: bool,
+    /// Of a table type: its object id.
+    pub table: Option<i32>,
 }
 
-const fn row(name: &'static str, id: u8, max_length: i16, precision: u8, scale: u8) -> TypeRow {
+fn row(name: &'static str, id: u8, max_length: i16, precision: u8, scale: u8) -> TypeRow {
     let user = id as i32;
     TypeRow {
-        name,
+        name: Cow::Borrowed(name),
         system: id,
         user,
         max_length,
@@ -31,50 +39,55 @@ const fn row(name: &'static str, id: u8, max_length: i16, precision: u8, scale: 
         scale,
         collated: false,
         nullable: true,
+        schema_id: crate::object::SYS,
+        user_defined: false,
+        table: None,
     }
 }
 
-const fn text(name: &'static str, id: u8, max_length: i16) -> TypeRow {
+fn text(name: &'static str, id: u8, max_length: i16) -> TypeRow {
     TypeRow { collated: true, ..row(name, id, max_length, 0, 0) }
 }
 
 /// Every system type, in the order of sys.types.
-pub static TYPES: &[TypeRow] = &[
-    row("image", 34, 16, 0, 0),
-    text("text", 35, 16),
-    row("uniqueidentifier", 36, 16, 0, 0),
-    row("date", 40, 3, 10, 0),
-    row("time", 41, 5, 16, 7),
-    row("datetime2", 42, 8, 27, 7),
-    row("datetimeoffset", 43, 10, 34, 7),
-    row("tinyint", 48, 1, 3, 0),
-    row("smallint", 52, 2, 5, 0),
-    row("int", 56, 4, 10, 0),
-    row("smalldatetime", 58, 4, 16, 0),
-    row("real", 59, 4, 24, 0),
-    row("money", 60, 8, 19, 4),
-    row("datetime", 61, 8, 23, 3),
-    row("float", 62, 8, 53, 0),
-    row("sql_variant", 98, 8016, 0, 0),
-    text("ntext", 99, 16),
-    row("bit", 104, 1, 1, 0),
-    row("decimal", 106, 17, 38, 38),
-    row("numeric", 108, 17, 38, 38),
-    row("smallmoney", 122, 4, 10, 4),
-    row("bigint", 127, 8, 19, 0),
-    TypeRow { user: 128, ..row("hierarchyid", 240, 892, 0, 0) },
-    TypeRow { user: 129, ..row("geometry", 240, -1, 0, 0) },
-    TypeRow { user: 130, ..row("geography", 240, -1, 0, 0) },
-    row("varbinary", 165, 8000, 0, 0),
-    text("varchar", 167, 8000),
-    row("binary", 173, 8000, 0, 0),
-    text("char", 175, 8000),
-    TypeRow { nullable: false, ..row("timestamp", 189, 8, 0, 0) },
-    text("nvarchar", 231, 8000),
-    text("nchar", 239, 8000),
-    row("xml", 241, -1, 0, 0),
-    TypeRow { system: 231, user: 256, nullable: false, ..text("sysname", 231, 256) },
-];
+pub static TYPES: LazyLock<Vec<TypeRow>> = LazyLock::new(|| {
+    vec![
+        row("image", 34, 16, 0, 0),
+        text("text", 35, 16),
+        row("uniqueidentifier", 36, 16, 0, 0),
+        row("date", 40, 3, 10, 0),
+        row("time", 41, 5, 16, 7),
+        row("datetime2", 42, 8, 27, 7),
+        row("datetimeoffset", 43, 10, 34, 7),
+        row("tinyint", 48, 1, 3, 0),
+        row("smallint", 52, 2, 5, 0),
+        row("int", 56, 4, 10, 0),
+        row("smalldatetime", 58, 4, 16, 0),
+        row("real", 59, 4, 24, 0),
+        row("money", 60, 8, 19, 4),
+        row("datetime", 61, 8, 23, 3),
+        row("float", 62, 8, 53, 0),
+        row("sql_variant", 98, 8016, 0, 0),
+        text("ntext", 99, 16),
+        row("bit", 104, 1, 1, 0),
+        row("decimal", 106, 17, 38, 38),
+        row("numeric", 108, 17, 38, 38),
+        row("smallmoney", 122, 4, 10, 4),
+        row("bigint", 127, 8, 19, 0),
+        TypeRow { user: 128, ..row("hierarchyid", 240, 892, 0, 0) },
+        TypeRow { user: 129, ..row("geometry", 240, -1, 0, 0) },
+        TypeRow { user: 130, ..row("geography", 240, -1, 0, 0) },
+        row("varbinary", 165, 8000, 0, 0),
+        text("varchar", 167, 8000),
+        row("binary", 173, 8000, 0, 0),
+        text("char", 175, 8000),
+        TypeRow { nullable: false, ..row("timestamp", 189, 8, 0, 0) },
+        text("nvarchar", 231, 8000),
+        text("nchar", 239, 8000),
+        row("xml", 241, -1, 0, 0),
+        TypeRow { system: 231, user: 256, nullable: false, ..text("sysname", 231, 256) },
+    ]
+});
 
 /// The row of a type by name.
 pub fn by_name(name: &str) -> Option<&'static TypeRow> {
@@ -87,9 +100,68 @@ pub fn by_name(name: &str) -> Option<&'static TypeRow> {
     TYPES.iter().find(|t| t.name == name)
 }
 
+/// Alias and table types of the database, by their ids.
+pub fn user_types(context: &Context<'_>) -> Vec<TypeRow> {
+    if context.temporary {
+        return Vec::new();
+    }
+    let all = context.database.catalog.objects_in(context.scope());
+    let mut rows: Vec<TypeRow> = all
+        .iter()
+        .filter_map(|object| match object {
+            ObjectRef::Procedure(module) => of_module(context, module),
+            ObjectRef::Table(_) => None,
+        })
+        .collect();
+    rows.sort_by_key(|row| row.user);
+    rows
+}
+
+fn of_module(context: &Context<'_>, module: &Arc<ProcedureDef>) -> Option<TypeRow> {
+    let named = TypeRow {
+        name: Cow::Owned(module.name.to_string()),
+        user: module.object_id,
+        schema_id: context.schema_id(&module.schema),
+        user_defined: true,
+        ..row("", 243, -1, 0, 0)
+    };
+    if module.kind == ModuleKind::TableType {
+        return Some(TypeRow { table: Some(module.object_id), nullable: false, ..named });
+    }
+    let alias = binder::alias_of(module)?;
+    let base = column_type(alias.ty);
+    Some(TypeRow {
+        system: base.system,
+        max_length: base.max_length,
+        precision: base.precision,
+        scale: base.scale,
+        collated: base.collation.is_some(),
+        nullable: alias.nullable,
+        ..named
+    })
+}
+
+/// A type by a name that may carry a schema: `sys.int`, `[int]`, `dbo.id`.
+pub fn find(context: &Context<'_>, name: &str) -> Option<TypeRow> {
+    let parts = interpreter::name_parts(name);
+    let (schema, bare) = match &parts[..] {
+        [bare] => (None, bare),
+        [schema, bare] => (Some(schema.as_str()).filter(|s| !s.is_empty()), bare),
+        _ => return None,
+    };
+    if schema.is_none_or(|s| s.eq_ignore_ascii_case("sys"))
+        && let Some(found) = by_name(bare)
+    {
+        return Some(found.clone());
+    }
+    let schema = context.schema_id(schema.unwrap_or("dbo"));
+    user_types(context).into_iter().find(|t| same_name(&t.name, bare) && t.schema_id == schema)
+}
+
 /// The row of a user_type_id.
-pub fn by_user_id(id: i64) -> Option<&'static TypeRow> {
-    TYPES.iter().find(|t| t.user as i64 == id)
+pub fn by_user_id(context: &Context<'_>, id: i64) -> Option<TypeRow> {
+    let system = TYPES.iter().find(|t| t.user as i64 == id);
+    system.cloned().or_else(|| user_types(context).into_iter().find(|t| t.user as i64 == id))
 }
 
 /// What sys.columns says of a type.
@@ -101,7 +173,8 @@ pub struct ColumnType {
     pub max_length: i16,
     pub precision: u8,
     pub scale: u8,
-    pub collation: Option<&'static str>,
+    /// Of a character type.
+    pub collation: Option<Collation>,
 }
 
 /// Bytes of a decimal by precision.
@@ -152,6 +225,21 @@ pub fn column_type(ty: SqlType) -> ColumnType {
         max_length,
         precision,
         scale,
-        collation: ty.is_character().then_some(COLLATION),
+        collation: ty.is_character().then(Collation::default),
     }
+}
+
+/// The type of a parameter: the system's or an alias.
+pub fn declared(
+    context: &Context<'_>,
+    ty: &syntax::ast::TypeName,
+) -> Option<(SqlType, ColumnType)> {
+    if let Some(found) = binder::type_of(ty) {
+        return Some((found, column_type(found)));
+    }
+    let schema = ty.schema.as_ref().map(|s| s.value.as_str());
+    let (scope, kind) = (context.scope(), ModuleKind::AliasType);
+    let module = context.database.catalog.module(scope, schema, &ty.name, kind)?;
+    let alias = binder::alias_of(&module)?;
+    Some((alias.ty, ColumnType { user: alias.id, ..column_type(alias.ty) }))
 }

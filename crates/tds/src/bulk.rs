@@ -10,7 +10,7 @@ use crate::ProtocolError;
 use crate::decode;
 use crate::reader::{Reader, Result};
 use crate::token::byte;
-use crate::type_info::{Form, TypeInfo};
+use crate::type_info::TypeInfo;
 use types::{SqlType, Value};
 
 /// A column as the client announces it.
@@ -177,9 +177,6 @@ fn read_columns(r: &mut Reader<'_>) -> Result<(Vec<BulkColumn>, Vec<TypeInfo>)> 
         r.u32(WHAT)?;
         let flags = r.u16(WHAT)?;
         let info = TypeInfo::decode(r)?;
-        if info.form == Form::Variant {
-            return Err(ProtocolError::NotSupported { what: "A column of sql_variant" });
-        }
         if info.has_table_name() {
             // One part, unlike in the server's COLMETADATA.
             r.us_varchar(WHAT)?;

@@ -9,7 +9,7 @@ use crate::reader::{Reader, Result, utf16};
 use crate::type_info::{Form, MAX_LENGTH, TypeInfo, token};
 use std::borrow::Cow;
 use types::datetime::{DAYS_MAX, TICKS_PER_DAY};
-use types::{DateTime, DateTime2, DateTimeOffset, Decimal, Len, SqlType, Value};
+use types::{DateTime, DateTime2, DateTimeOffset, Decimal, Len, SqlType, Value, Variant};
 
 const CHUNKS_NULL: u64 = u64::MAX;
 const CHUNKS_UNKNOWN: u64 = u64::MAX - 1;
@@ -26,7 +26,9 @@ pub(crate) fn parameter(r: &mut Reader<'_>, info: &TypeInfo) -> Result<(SqlType,
 /// A value of a row. With `text_pointer`, text, ntext and image come behind one (in ROW, not in TVP_ROW).
 pub(crate) fn column(r: &mut Reader<'_>, info: &TypeInfo, text_pointer: bool) -> Result<Value> {
     if info.form == Form::Variant {
-        return Ok(variant(r)?.1);
+        let (ty, value) = variant(r)?;
+        return Variant::wrap(value, ty)
+            .map_err(|_| ProtocolError::BadTypeInfo { token: info.token });
     }
     match bytes(r, info, text_pointer)? {
         None => Ok(Value::Null),
@@ -212,6 +214,8 @@ fn value(ty: SqlType, collation: Collation, bytes: &[u8]) -> Result<Value> {
             Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes })
         }
         SqlType::UniqueIdentifier => Value::Guid(bytes.try_into().map_err(|_| bad())?),
+        // Its bytes are read by `variant`.
+        SqlType::Variant => return Err(bad()),
     })
 }
 

@@ -2,12 +2,12 @@
 //!
 //! Invariant: a failed encoding leaves `out` as it was. The common types are written without allocation.
 
-use crate::charset::put_cp1252;
+use crate::charset::{Collation, put_cp1252};
 use crate::reader::put_utf16;
 use crate::type_info::{MAX_LENGTH, decimal_bytes, time_bytes};
 use std::fmt;
 use types::convert::cast;
-use types::{DateTime, DateTime2, Len, SqlType, Value};
+use types::{DateTime, DateTime2, Len, SqlType, Value, Variant};
 
 /// A value that is not one of its column's type, nor can be made one. An inner fault of the server, but one that
 /// must not send a client bytes it would misread.
@@ -41,6 +41,7 @@ pub(crate) fn null_bytes(ty: SqlType) -> usize {
         | SqlType::NVarChar(_)
         | SqlType::Binary(_)
         | SqlType::VarBinary(_) => 2,
+        SqlType::Variant => 4,
         _ => 1,
     }
 }
@@ -95,6 +96,7 @@ fn try_value(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Option<()> {
     match (ty, value) {
         (_, Value::Null) => match null_bytes(ty) {
             1 => out.push(0),
+            4 => out.extend_from_slice(&[0; 4]),
             count => out.extend_from_slice(&[0xFF; 8][..count]),
         },
         (SqlType::Int, Value::Int(v)) => byte_long(out, v.to_le_bytes()),
@@ -167,8 +169,102 @@ fn try_value(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Option<()> {
             out.extend_from_slice(&v.offset_minutes.to_le_bytes());
         }
         (SqlType::UniqueIdentifier, Value::Guid(v)) => byte_long(out, *v),
+        (SqlType::Variant, Value::Variant(v)) => variant(out, v)?,
         _ => return None,
     }
+    Some(())
+}
+
+/// A sql_variant: four bytes of length, the base type, its properties, the value without a length (2.2.5.5.4). A
+/// decimal is told as numeric.
+fn variant(out: &mut Vec<u8>, v: &Variant) -> Option<()> {
+    use crate::type_info::token as t;
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    let ty = v.ty();
+    let at = |out: &mut Vec<u8>, token: u8, properties: &[u8]| {
+        out.push(token);
+        out.push(properties.len() as u8);
+        out.extend_from_slice(properties);
+    };
+    let sized = |bytes: u16| bytes.to_le_bytes();
+    let text = |bytes: u16| {
+        let mut properties = [0; 7];
+        properties[..5].copy_from_slice(&Collation::LATIN1_GENERAL.0);
+        properties[5..].copy_from_slice(&sized(bytes));
+        properties
+    };
+    // Bytes of length that the value has elsewhere, and not here.
+    let length = match ty {
+        SqlType::Bit => {
+            at(out, t::BIT, &[]);
+            1
+        }
+        SqlType::Decimal { precision, scale } => {
+            at(out, t::NUMERICN, &[precision, scale]);
+            1
+        }
+        SqlType::Date => {
+            at(out, t::DATE, &[]);
+            1
+        }
+        SqlType::Time(scale) => {
+            at(out, t::TIME, &[scale]);
+            1
+        }
+        SqlType::DateTime2(scale) => {
+            at(out, t::DATETIME2, &[scale]);
+            1
+        }
+        SqlType::DateTimeOffset(scale) => {
+            at(out, t::DATETIMEOFFSET, &[scale]);
+            1
+        }
+        SqlType::UniqueIdentifier => {
+            at(out, t::GUID, &[]);
+            1
+        }
+        SqlType::Char(n) => {
+            at(out, t::BIGCHAR, &text(n));
+            2
+        }
+        SqlType::VarChar(Len::N(n)) => {
+            at(out, t::BIGVARCHAR, &text(n));
+            2
+        }
+        SqlType::NChar(n) => {
+            at(out, t::NCHAR, &text(2 * n));
+            2
+        }
+        SqlType::NVarChar(Len::N(n)) => {
+            at(out, t::NVARCHAR, &text(2 * n));
+            2
+        }
+        SqlType::Binary(n) => {
+            at(out, t::BIGBINARY, &sized(n));
+            2
+        }
+        SqlType::VarBinary(Len::N(n)) => {
+            at(out, t::BIGVARBINARY, &sized(n));
+            2
+        }
+        ty => {
+            let Some(token) = crate::type_info::fixed(ty) else {
+                out.truncate(start);
+                return None;
+            };
+            at(out, token, &[]);
+            1
+        }
+    };
+    let value_at = out.len();
+    if try_value(out, ty, v.value()).is_none() {
+        out.truncate(start);
+        return None;
+    }
+    out.drain(value_at..value_at + length);
+    let bytes = (out.len() - start - 4) as u32;
+    out[start..start + 4].copy_from_slice(&bytes.to_le_bytes());
     Some(())
 }
 

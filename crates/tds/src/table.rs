@@ -13,7 +13,7 @@ use crate::ProtocolError;
 use crate::decode;
 use crate::encode::{self, EncodeError};
 use crate::reader::{Reader, Result, put_b_varchar};
-use crate::type_info::{self, Form, TypeInfo, token};
+use crate::type_info::{self, TypeInfo, token};
 use types::{SqlType, Value};
 
 /// SQL Server's limit on columns of a table type.
@@ -76,9 +76,6 @@ impl Table {
                 r.u32(WHAT)?;
                 let flags = r.u16(WHAT)?;
                 let info = TypeInfo::decode(r)?;
-                if info.form == Form::Variant {
-                    return Err(ProtocolError::NotSupported { what: "A column of sql_variant" });
-                }
                 sent.push(TableColumn {
                     name: r.b_varchar(WHAT)?,
                     ty: info.ty,

@@ -49,6 +49,8 @@ pub struct Column<'a> {
     /// In browse mode: part of the key, and not asked for by the query.
     pub key: bool,
     pub hidden: bool,
+    /// Of a text.
+    pub collation: types::Collation,
 }
 
 impl<'a> Column<'a> {
@@ -63,6 +65,7 @@ impl<'a> Column<'a> {
             computed: false,
             key: false,
             hidden: false,
+            collation: types::Collation::default(),
         }
     }
 

@@ -290,7 +290,7 @@ impl TokenWriter {
                 self.out.extend_from_slice(&column.flags().to_le_bytes());
                 match fixed {
                     Some(token) => self.out.push(token),
-                    None => type_info::put(&mut self.out, sent),
+                    None => type_info::put_with(&mut self.out, sent, column.collation),
                 }
                 put_b_varchar(&mut self.out, column.name);
             }

@@ -1,8 +1,8 @@
 //! TYPE_INFO (MS-TDS 2.2.5.4, 2.2.5.6): how a type is announced, and in which form its values follow.
 //!
 //! The server announces a column in the form that can hold NULL (INTN and so on), or, when it is NOT NULL and its
-//! type has one, in the fixed-length form (INT4), as SQL Server does; a client may use any form, the old ones (text, fixed lengths, TDS 4.2's char) too. XML is read as nvarchar(max), sql_variant as
-//! what it holds. CLR types and JSON and vector are refused by name.
+//! type has one, in the fixed-length form (INT4), as SQL Server does; a client may use any form, the old ones (text, fixed lengths, TDS 4.2's char) too. XML is read as nvarchar(max), a
+//! parameter of sql_variant as what it holds. CLR types and JSON and vector are refused by name.
 
 use crate::ProtocolError;
 use crate::charset::Collation;
@@ -60,6 +60,9 @@ pub(crate) mod token {
     pub const JSON: u8 = 0xF4;
     pub const VECTOR: u8 = 0xF5;
 }
+
+/// The length that the server tells of a sql_variant: 8,000 bytes and what describes them.
+const VARIANT_LENGTH: u32 = 8009;
 
 /// The length that stands for `(max)`, and for a NULL in the short form.
 pub(crate) const MAX_LENGTH: u16 = 0xFFFF;
@@ -214,7 +217,7 @@ impl TypeInfo {
             }
             t::VARIANT => {
                 r.u32(WHAT)?;
-                (SqlType::NVarChar(Len::Max), Form::Variant)
+                (SqlType::Variant, Form::Variant)
             }
             t::UDT => return Err(ProtocolError::NotSupported { what: "A CLR type" }),
             t::TABLE => {
@@ -280,6 +283,11 @@ pub(crate) fn fixed(ty: SqlType) -> Option<u8> {
 
 /// Appends the TYPE_INFO of a type, in its nullable form.
 pub(crate) fn put(out: &mut Vec<u8>, ty: SqlType) {
+    put_with(out, ty, types::Collation::default());
+}
+
+/// The same for a text of that collation.
+pub(crate) fn put_with(out: &mut Vec<u8>, ty: SqlType, collation: types::Collation) {
     use token as t;
     let length = |len: Len, unit: u16| match len {
         Len::N(n) => n.saturating_mul(unit).min(8000),
@@ -308,6 +316,10 @@ pub(crate) fn put(out: &mut Vec<u8>, ty: SqlType) {
             return out.extend_from_slice(&[t::DATETIMEOFFSET, scale]);
         }
         SqlType::UniqueIdentifier => return out.extend_from_slice(&[t::GUID, 16]),
+        SqlType::Variant => {
+            out.push(t::VARIANT);
+            return out.extend_from_slice(&VARIANT_LENGTH.to_le_bytes());
+        }
         SqlType::Char(n) => (t::BIGCHAR, length(Len::N(n), 1)),
         SqlType::VarChar(len) => (t::BIGVARCHAR, length(len, 1)),
         SqlType::NChar(n) => (t::NCHAR, length(Len::N(n), 2)),
@@ -318,6 +330,6 @@ pub(crate) fn put(out: &mut Vec<u8>, ty: SqlType) {
     out.push(token);
     out.extend_from_slice(&short.to_le_bytes());
     if ty.is_character() {
-        out.extend_from_slice(&Collation::LATIN1_GENERAL.0);
+        out.extend_from_slice(&collation.to_wire());
     }
 }

@@ -56,6 +56,9 @@ pub fn result_type(op: ArithOp, a: SqlType, b: SqlType) -> Result<SqlType, TypeE
         b: b.message_name(),
         op: op.message_name(),
     };
+    if a == SqlType::Variant || b == SqlType::Variant {
+        return Err(invalid(SqlType::Variant));
+    }
     if op.is_bitwise() {
         return match (a, b) {
             _ if a.is_integer() && b.is_integer() => Ok(higher(a, b)),

@@ -6,6 +6,9 @@
 //! Characters outside code page 1252 come last, by their lower-case code point. (SQL Server orders
 //! nvarchar by Windows rules, where hyphens weigh little; here both follow this table.)
 
+mod names;
+
+pub use names::Collation;
 use std::cmp::Ordering;
 
 /// How texts are compared. The collation of databases and columns is [`Rule::CiAs`]; COLLATE in an expression chooses

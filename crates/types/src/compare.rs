@@ -44,6 +44,7 @@ fn compare_non_null(a: &Value, b: &Value) -> Ordering {
         (Value::Guid(a), Value::Guid(b)) => guid_order(a).cmp(&guid_order(b)),
         (Value::Money(a), Value::Money(b)) => a.cmp(b),
         (Value::Decimal(a), Value::Decimal(b)) => a.compare(*b),
+        (Value::Variant(a), Value::Variant(b)) => a.compare(b),
         _ => compare_mixed(a, b),
     }
 }
@@ -129,6 +130,7 @@ pub fn hash_value<H: Hasher>(value: &Value, state: &mut H) {
         Value::DateTime2(d) => d.hash(state),
         Value::DateTimeOffset(d) => d.utc.hash(state),
         Value::Guid(g) => state.write(g),
+        Value::Variant(v) => v.hash(state),
         Value::Bit(_)
         | Value::TinyInt(_)
         | Value::SmallInt(_)

@@ -43,6 +43,7 @@ enum Family {
     /// datetime2, datetimeoffset.
     Modern,
     Guid,
+    Variant,
 }
 
 fn family(ty: SqlType) -> Family {
@@ -55,6 +56,7 @@ fn family(ty: SqlType) -> Family {
         SqlType::Date => Family::Date,
         SqlType::Time(_) => Family::Time,
         SqlType::UniqueIdentifier => Family::Guid,
+        SqlType::Variant => Family::Variant,
         _ => Family::Modern,
     }
 }
@@ -65,6 +67,9 @@ pub fn conversion(from: SqlType, to: SqlType) -> Conversion {
     use Family::*;
     match (family(from), family(to)) {
         (a, b) if a == b => Implicit,
+        (_, Variant) if crate::Variant::may_hold(from) => Implicit,
+        (_, Variant) => Conversion::None,
+        (Variant, _) => Explicit,
         (Character, Binary) => Explicit,
         (Character, _) | (_, Character) => Implicit,
         (Binary, Approximate) => Conversion::None,
@@ -95,13 +100,27 @@ pub fn check_implicit(from: SqlType, to: SqlType) -> Result<(), TypeError> {
 pub fn check_explicit(from: SqlType, to: SqlType) -> Result<(), TypeError> {
     match conversion(from, to) {
         Conversion::None => {
-            Err(TypeError::ExplicitNotAllowed { from: from.message_name(), to: to.message_name() })
+            let from = if to == SqlType::Variant { max_name(from) } else { from.message_name() };
+            Err(TypeError::ExplicitNotAllowed { from, to: to.message_name() })
         }
         _ => Ok(()),
     }
 }
 
+/// The name of a type with its `(max)`.
+fn max_name(ty: SqlType) -> &'static str {
+    match ty {
+        SqlType::VarChar(Len::Max) => "varchar(max)",
+        SqlType::NVarChar(Len::Max) => "nvarchar(max)",
+        SqlType::VarBinary(Len::Max) => "varbinary(max)",
+        other => other.message_name(),
+    }
+}
+
 fn clash(from: SqlType, to: SqlType) -> TypeError {
+    if to == SqlType::Variant {
+        return TypeError::TypeClash { from: max_name(from).into(), to: to.name().into() };
+    }
     TypeError::TypeClash { from: from.message_name().into(), to: to.message_name().into() }
 }
 
@@ -214,7 +233,13 @@ fn convert_slow(
     style: i32,
     strict: bool,
 ) -> Result<Value, TypeError> {
+    if let Value::Variant(held) = value
+        && to != SqlType::Variant
+    {
+        return convert(held.value(), held.ty(), to, style, strict);
+    }
     match to {
+        SqlType::Variant => crate::Variant::wrap(value.clone(), from),
         SqlType::Bit
         | SqlType::TinyInt
         | SqlType::SmallInt
@@ -326,7 +351,8 @@ fn fit_text(
         padded.extend(std::iter::repeat_n(' ', limit - count));
         text = Cow::Owned(padded);
     }
-    Ok(Text::new(&text))
+    let rule = value.rule();
+    Ok(Text::new(&text).with_rule(rule))
 }
 
 /// The longest prefix of at most `limit` characters (UTF-16 units when `wide`).
@@ -386,6 +412,8 @@ fn to_binary(
             out.extend_from_slice(&d.offset_minutes.to_le_bytes());
             (out, false)
         }
+        // Taken apart before.
+        Value::Variant(_) => return Err(clash(from, to)),
     };
     if bytes.len() > limit {
         if is_number {

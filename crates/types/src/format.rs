@@ -40,6 +40,7 @@ pub fn to_text(value: &Value, ty: SqlType, style: i32) -> Result<Option<String>,
         }
         Value::DateTime2(d) => temporal(*d, ty, style, None)?,
         Value::DateTimeOffset(d) => temporal(d.local(), ty, style, Some(d.offset_minutes))?,
+        Value::Variant(v) => return to_text(v.value(), v.ty(), style),
     }))
 }
 
@@ -285,6 +286,7 @@ fn temporal(
 pub fn shell(value: &Value, ty: SqlType) -> String {
     match value {
         Value::Null => "NULL".into(),
+        Value::Variant(v) => shell(v.value(), v.ty()),
         Value::Float(f) => shortest(*f, format!("{:?}", f + 0.0), format!("{:e}", f + 0.0)),
         Value::Real(f) => shortest(*f as f64, format!("{:?}", f + 0.0), format!("{:e}", f + 0.0)),
         Value::Money(m) => money(*m, 2),
@@ -349,6 +351,7 @@ pub fn shell_width(ty: SqlType) -> Option<usize> {
         SqlType::DateTimeOffset(0) => 26,
         SqlType::DateTimeOffset(p) => 27 + p as usize,
         SqlType::UniqueIdentifier => 36,
+        SqlType::Variant => 40,
         SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max) => {
             return None;
         }

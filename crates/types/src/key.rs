@@ -17,6 +17,8 @@ pub struct KeyPart {
     pub ty: SqlType,
     pub nullable: bool,
     pub desc: bool,
+    /// How texts of the column compare.
+    pub rule: Rule,
 }
 
 /// The columns of a key, in order.
@@ -90,7 +92,7 @@ pub fn encode_part(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
         out.push(!value.is_null() as u8);
     }
     if !value.is_null() {
-        encode_value(part.ty, value, out);
+        encode_value(part, value, out);
     } else {
         assert!(part.nullable, "NULL in a NOT NULL part of a key");
     }
@@ -99,7 +101,8 @@ pub fn encode_part(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-fn encode_value(ty: SqlType, value: &Value, out: &mut Vec<u8>) {
+fn encode_value(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
+    let ty = part.ty;
     match (ty, value) {
         (SqlType::Bit, Value::Bit(v)) => out.push(*v as u8),
         (SqlType::TinyInt, Value::TinyInt(v)) => out.push(*v),
@@ -130,7 +133,10 @@ fn encode_value(ty: SqlType, value: &Value, out: &mut Vec<u8>) {
             let mask = ((bits as i32 >> 31) as u32) | (1 << 31);
             out.extend_from_slice(&(bits ^ mask).to_be_bytes());
         }
-        (_, Value::Str(text)) if ty.is_character() => sort_key_into(text, out),
+        (_, Value::Str(text)) if ty.is_character() => match part.rule {
+            Rule::CiAs => sort_key_into(text, out),
+            rule => rule.sort_key_into(text, out),
+        },
         (_, Value::Binary(bytes)) if ty.is_binary() => {
             // Zero is escaped, so that the end (00 00) is below every continuation.
             for b in trim_zeros(bytes) {
@@ -153,6 +159,7 @@ fn encode_value(ty: SqlType, value: &Value, out: &mut Vec<u8>) {
         // Only the instant counts in a comparison.
         (SqlType::DateTimeOffset(_), Value::DateTimeOffset(d)) => encode_datetime2(&d.utc, out),
         (SqlType::UniqueIdentifier, Value::Guid(g)) => out.extend_from_slice(&guid_order(g)),
+        (SqlType::Variant, Value::Variant(v)) => v.sort_key_into(out),
         (ty, value) => panic!("a {ty} key part is given {value:?}: the plan forgot to convert"),
     }
 }

@@ -24,8 +24,10 @@ pub mod row;
 mod sql_type;
 mod text;
 mod value;
+pub mod variant;
 
 pub use arith::ArithOp;
+pub use collation::Collation;
 pub use compare::Pattern;
 pub use convert::Conversion;
 pub use datetime::{DatePart, DateTime, DateTime2, DateTimeOffset};
@@ -36,6 +38,7 @@ pub use row::{External, RowColumn, RowLayout};
 pub use sql_type::{Len, SqlType};
 pub use text::{Bytes, Text};
 pub use value::Value;
+pub use variant::Variant;
 
 #[cfg(test)]
 mod tests;

@@ -18,15 +18,21 @@
 //! A row that does not hold what its header says is a broken invariant (pages carry checksums):
 //! reading it panics at the bounds check.
 
-use crate::collation::{from_cp1252, to_cp1252};
+use crate::collation::{Rule, from_cp1252, to_cp1252};
 use crate::decimal::POW10;
 use crate::{Bytes, DateTime, DateTime2, DateTimeOffset, Decimal, Len, SqlType, Text};
-use crate::{TypeError, Value};
+use crate::{TypeError, Value, Variant};
 
 /// Largest row in bytes.
 pub const ROW_BYTES_MAX: usize = 8060;
 
 const HEADER_BYTES: usize = 4;
+
+/// Before the value of a sql_variant.
+const VARIANT_HEADER_BYTES: usize = 5;
+
+/// Largest sql_variant in bytes: 8,000 of its value, and its header.
+const VARIANT_BYTES_MAX: usize = 8000 + VARIANT_HEADER_BYTES;
 
 /// Set in the end of a variable column that lies outside of the row.
 const EXTERNAL: u16 = 0x8000;
@@ -64,6 +70,8 @@ impl External {
 pub struct RowColumn {
     pub ty: SqlType,
     pub nullable: bool,
+    /// How its texts compare: what is read of them goes by it.
+    pub rule: Rule,
 }
 
 /// Where each column of a row is.
@@ -105,7 +113,9 @@ pub fn fixed_bytes(ty: SqlType) -> Option<usize> {
         SqlType::DateTime2(_) => 8,
         SqlType::DateTimeOffset(_) => 10,
         SqlType::UniqueIdentifier => 16,
-        SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::VarBinary(_) => return None,
+        SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::VarBinary(_) | SqlType::Variant => {
+            return None;
+        }
     })
 }
 
@@ -266,7 +276,7 @@ impl RowLayout {
         if self.is_null(row, i) {
             return Some(Value::Null);
         }
-        Some(get_value(self.columns[i].ty, self.raw(row, i)))
+        Some(ruled(get_value(self.columns[i].ty, self.raw(row, i)), self.columns[i].rule))
     }
 
     /// Where column `i` lies if it lies outside of the row.
@@ -288,7 +298,7 @@ impl RowLayout {
 
     /// The value of column `i` from its stored form.
     pub fn decode_variable(&self, i: usize, stored: &[u8]) -> Value {
-        get_value(self.columns[i].ty, stored)
+        ruled(get_value(self.columns[i].ty, stored), self.columns[i].rule)
     }
 
     /// Can a row of this layout be larger than a row may be, so that columns of it must lie outside?
@@ -374,6 +384,7 @@ impl RowLayout {
                 SqlType::VarChar(Len::N(n)) | SqlType::VarBinary(Len::N(n)) => n as usize,
                 SqlType::NVarChar(Len::N(n)) => 2 * n as usize,
                 SqlType::VarChar(_) | SqlType::VarBinary(_) | SqlType::NVarChar(_) => ROW_BYTES_MAX,
+                SqlType::Variant => VARIANT_BYTES_MAX,
                 _ => 0,
             })
             .sum()
@@ -550,7 +561,17 @@ fn put_variable(ty: SqlType, value: &Value, out: &mut Vec<u8>) {
             text.encode_utf16().for_each(|unit| out.extend_from_slice(&unit.to_le_bytes()));
         }
         (SqlType::VarBinary(_), Value::Binary(bytes)) => out.extend_from_slice(bytes),
+        (SqlType::Variant, Value::Variant(v)) => put_variant(v, out),
         (ty, value) => panic!("a {ty} column is given {value:?}: the plan forgot to convert"),
+    }
+}
+
+/// The value under the rule of its column.
+#[inline]
+fn ruled(value: Value, rule: Rule) -> Value {
+    match value {
+        Value::Str(text) if rule != Rule::CiAs => Value::Str(text.with_rule(rule)),
+        other => other,
     }
 }
 
@@ -602,6 +623,38 @@ fn get_value(ty: SqlType, cell: &[u8]) -> Value {
             offset_minutes: i16::from_le_bytes(array(&cell[8..])),
         }),
         SqlType::UniqueIdentifier => Value::Guid(array(cell)),
+        SqlType::Variant => get_variant(cell),
+    }
+}
+
+/// A sql_variant: [`SqlType::to_parts`] in 5 bytes (id, length, precision, scale), then the value as a cell of its type.
+fn put_variant(variant: &Variant, out: &mut Vec<u8>) {
+    let (id, length, precision, scale) = variant.ty().to_parts();
+    out.push(id);
+    out.extend_from_slice(&(length as i16).to_le_bytes());
+    out.extend_from_slice(&[precision, scale]);
+    match fixed_bytes(variant.ty()) {
+        Some(n) => {
+            let start = out.len();
+            out.resize(start + n, 0);
+            put_fixed(variant.ty(), variant.value(), &mut out[start..]);
+        }
+        None => put_variable(variant.ty(), variant.value(), out),
+    }
+}
+
+fn get_variant(cell: &[u8]) -> Value {
+    // NULL is no cell; an empty one is what a NULL column has.
+    let Some((head, rest)) = cell.split_at_checked(VARIANT_HEADER_BYTES) else {
+        return Value::Null;
+    };
+    let length = i16::from_le_bytes([head[1], head[2]]) as i64;
+    match SqlType::from_parts(head[0], length, head[3], head[4]) {
+        Some(ty) => match Variant::wrap(get_value(ty, rest), ty) {
+            Ok(value) => value,
+            Err(_) => panic!("a stored sql_variant holds a {ty}"),
+        },
+        None => panic!("a stored sql_variant of unknown type {}", head[0]),
     }
 }
 

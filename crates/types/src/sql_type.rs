@@ -52,6 +52,8 @@ pub enum SqlType {
     DateTime2(u8),
     DateTimeOffset(u8),
     UniqueIdentifier,
+    /// sql_variant.
+    Variant,
 }
 
 impl SqlType {
@@ -128,6 +130,7 @@ impl SqlType {
             "datetime2" => digits().map(SqlType::DateTime2),
             "datetimeoffset" => digits().map(SqlType::DateTimeOffset),
             "uniqueidentifier" => fixed(SqlType::UniqueIdentifier),
+            "sql_variant" => fixed(SqlType::Variant),
             _ => None,
         }
     }
@@ -175,6 +178,7 @@ impl SqlType {
             SqlType::DateTime2(_) => "datetime2",
             SqlType::DateTimeOffset(_) => "datetimeoffset",
             SqlType::UniqueIdentifier => "uniqueidentifier",
+            SqlType::Variant => "sql_variant",
         }
     }
 
@@ -212,12 +216,65 @@ impl SqlType {
             SqlType::DateTime2(_) => 42,
             SqlType::DateTimeOffset(_) => 43,
             SqlType::UniqueIdentifier => 36,
+            SqlType::Variant => 98,
         }
+    }
+
+    /// (type id, length or -1 for max, precision, scale), as stored.
+    pub fn to_parts(self) -> (u8, i32, u8, u8) {
+        let id = self.system_type_id();
+        let len = |len: Len| match len {
+            Len::N(n) => n as i32,
+            Len::Max => -1,
+        };
+        match self {
+            SqlType::Decimal { precision, scale } => (id, 0, precision, scale),
+            SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => (id, n as i32, 0, 0),
+            SqlType::VarChar(l) | SqlType::NVarChar(l) | SqlType::VarBinary(l) => {
+                (id, len(l), 0, 0)
+            }
+            SqlType::Time(p) | SqlType::DateTime2(p) | SqlType::DateTimeOffset(p) => (id, 0, 0, p),
+            _ => (id, 0, 0, 0),
+        }
+    }
+
+    /// The type of what [`SqlType::to_parts`] gave; `None` for anything else.
+    pub fn from_parts(id: u8, length: i64, precision: u8, scale: u8) -> Option<SqlType> {
+        let n = u16::try_from(length).ok();
+        let len = if length == -1 { Some(Len::Max) } else { n.map(Len::N) };
+        Some(match id {
+            104 => SqlType::Bit,
+            48 => SqlType::TinyInt,
+            52 => SqlType::SmallInt,
+            56 => SqlType::Int,
+            127 => SqlType::BigInt,
+            106 => SqlType::Decimal { precision, scale },
+            60 => SqlType::Money,
+            122 => SqlType::SmallMoney,
+            62 => SqlType::Float,
+            59 => SqlType::Real,
+            175 => SqlType::Char(n?),
+            167 => SqlType::VarChar(len?),
+            239 => SqlType::NChar(n?),
+            231 => SqlType::NVarChar(len?),
+            173 => SqlType::Binary(n?),
+            165 => SqlType::VarBinary(len?),
+            40 => SqlType::Date,
+            41 => SqlType::Time(scale),
+            61 => SqlType::DateTime,
+            58 => SqlType::SmallDateTime,
+            42 => SqlType::DateTime2(scale),
+            43 => SqlType::DateTimeOffset(scale),
+            36 => SqlType::UniqueIdentifier,
+            98 => SqlType::Variant,
+            _ => return None,
+        })
     }
 
     /// SQL Server's precedence; higher wins when two types meet in an operator.
     pub fn precedence(self) -> u8 {
         match self {
+            SqlType::Variant => 30,
             SqlType::DateTimeOffset(_) => 28,
             SqlType::DateTime2(_) => 27,
             SqlType::DateTime => 26,
@@ -275,7 +332,7 @@ impl SqlType {
 
     /// Any date or time.
     pub fn is_temporal(self) -> bool {
-        self.precedence() >= 23
+        (23..=28).contains(&self.precedence())
     }
 
     /// The exact-number type an integer or money counts as in decimal arithmetic.
@@ -326,6 +383,7 @@ impl SqlType {
             Value::DateTime2(_) => SqlType::DateTime2(7),
             Value::DateTimeOffset(_) => SqlType::DateTimeOffset(7),
             Value::Guid(_) => SqlType::UniqueIdentifier,
+            Value::Variant(_) => SqlType::Variant,
         }
     }
 }

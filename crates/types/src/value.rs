@@ -35,6 +35,8 @@ pub enum Value {
     DateTimeOffset(DateTimeOffset),
     /// Bytes as SQL Server stores and casts them: the first three groups little-endian.
     Guid([u8; 16]),
+    /// SQL_VARIANT.
+    Variant(std::sync::Arc<crate::Variant>),
 }
 
 const _: () = assert!(std::mem::size_of::<Value>() <= 32);

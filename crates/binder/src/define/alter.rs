@@ -95,10 +95,13 @@ impl Binder<'_> {
                 }
             }
             ast::AlterTableAction::AlterColumn { name, ty, nullable, collation } => {
-                self.column_collation(collation.as_ref(), name.span.line.max(1))?;
-                let ty = self.column_type(ty, 1)?;
+                let (ty, alias) = self.column_type(ty, 1)?;
+                let line = name.span.line.max(1);
+                let collation = self.column_collation(collation.as_ref(), ty, line)?;
                 let name = name.value.as_str().into();
-                changes.push(Change::AlterColumn { name, ty, nullable: *nullable });
+                let nullable = nullable.or(alias.map(|a| a.nullable));
+                let alias = alias.map(|a| a.id);
+                changes.push(Change::AlterColumn { name, ty, nullable, alias, collation });
             }
             ast::AlterTableAction::CheckConstraint { enable, verify, names } => {
                 changes.push(Change::EnableConstraints {

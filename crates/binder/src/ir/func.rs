@@ -322,6 +322,8 @@ pub enum FuncId {
     DatabasePropertyEx,
     /// (nvarchar collation, nvarchar property) -> nvarchar(128)
     CollationProperty,
+    /// (sql_variant, nvarchar property) -> nvarchar(128) or int, as the property has it
+    VariantProperty,
     /// (int object, nvarchar property) -> int
     ObjectProperty,
     /// The same -> nvarchar(128)
@@ -388,6 +390,7 @@ impl FuncId {
                 | IsNumeric
                 | Len
                 | DataLength
+                | VariantProperty
                 | Left
                 | Right
                 | Substring

@@ -39,6 +39,10 @@ pub struct Program {
     pub result: Option<ProgramResult>,
     /// Version of the catalog that bound it.
     pub catalog_version: u64,
+    /// Variables were declared with alias types: it holds for that version only.
+    pub aliases: bool,
+    /// SET options from an offset of the text on, in order; the first is for its beginning.
+    pub settings: Vec<(u32, crate::names::Settings)>,
 }
 
 /// What a function returns.

@@ -20,6 +20,8 @@ pub struct Query {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputColumn {
+    /// Of a text.
+    pub collation: types::Collation,
     /// None: "(No column name)".
     pub name: Option<String>,
     pub id: ColId,

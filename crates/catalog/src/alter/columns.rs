@@ -10,6 +10,7 @@ use crate::{CatalogError, Txn};
 use types::Value;
 
 impl Catalog {
+    #[allow(clippy::too_many_arguments, reason = "the parts of one clause")]
     pub(super) fn alter_column(
         &self,
         txn: &mut Txn,
@@ -17,6 +18,8 @@ impl Catalog {
         name: &str,
         ty: types::SqlType,
         nullable: Option<bool>,
+        alias: Option<i32>,
+        collation: types::Collation,
         work: &mut Vec<Work>,
     ) -> Result<(), CatalogError> {
         const ACTION: &str = "ALTER COLUMN";
@@ -31,7 +34,7 @@ impl Catalog {
             return Err(CatalogError::NotSupported { what });
         }
         // What only grows, and keys that only grow, need not be let go first.
-        let grows = same_kind_wider(column.ty, ty);
+        let grows = same_kind_wider(column.ty, ty) && column.collation == collation;
         let in_key = |i: &IndexDef| i.columns.iter().any(|(k, _)| *k == ordinal);
         let keyed =
             table.primary_key.as_ref().filter(|k| k.columns.iter().any(|(i, _)| *i == ordinal));
@@ -41,7 +44,9 @@ impl Catalog {
             table.indexes.iter().find(|i| !grows && (in_key(i) || i.include.contains(&ordinal)))
         {
             Some(index.name.clone())
-        } else if let (Some(default), false) = (&column.default, grows || column.ty == ty) {
+        } else if let (Some(default), false) =
+            (&column.default, grows || (column.ty == ty && column.collation == collation))
+        {
             Some(default.name.clone())
         } else {
             self.dependent(table, ordinal, !grows)
@@ -57,6 +62,7 @@ impl Catalog {
         let column = &mut table.columns[ordinal];
         (column.ty, column.nullable) = (ty, nullable && column.identity.is_none());
         column.absent = Value::Null;
+        (column.alias, column.collation) = (alias, collation);
         self.put_column(txn, table.object_id, ordinal, &table.columns[ordinal])?;
         self.move_rows(txn, table, work)
     }

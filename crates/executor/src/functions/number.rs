@@ -188,6 +188,9 @@ fn is_numeric(value: &Value, ty: SqlType) -> bool {
     if value.is_null() {
         return false;
     }
+    if let Value::Variant(held) = value {
+        return is_numeric(held.value(), held.ty());
+    }
     if !ty.is_character() {
         return ty.is_numeric();
     }

@@ -190,6 +190,7 @@ fn repeat(s: &str, n: i64, ty: SqlType) -> Result<String, SqlError> {
 /// Bytes of a value as SQL Server stores it.
 fn data_length(value: &Value, ty: SqlType) -> usize {
     match value {
+        Value::Variant(held) => data_length(held.value(), held.ty()),
         Value::Str(text) if ty.is_unicode() => text.encode_utf16().count() * 2,
         Value::Str(text) => text.chars().count(),
         Value::Binary(bytes) => bytes.len(),

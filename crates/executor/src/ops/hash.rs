@@ -15,13 +15,15 @@ pub(crate) struct KeyEncoder {
 
 impl KeyEncoder {
     pub fn new(types: impl IntoIterator<Item = SqlType>) -> KeyEncoder {
-        let part = |ty| KeyPart { ty, nullable: true, desc: false };
+        let part =
+            |ty| KeyPart { ty, nullable: true, desc: false, rule: types::collation::Rule::CiAs };
         KeyEncoder { parts: types.into_iter().map(part).collect() }
     }
 
     /// With directions, for sorting.
     pub fn ordered(types: impl IntoIterator<Item = (SqlType, bool)>) -> KeyEncoder {
-        let part = |(ty, desc)| KeyPart { ty, nullable: true, desc };
+        let part =
+            |(ty, desc)| KeyPart { ty, nullable: true, desc, rule: types::collation::Rule::CiAs };
         KeyEncoder { parts: types.into_iter().map(part).collect() }
     }
 

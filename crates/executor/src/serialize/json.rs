@@ -14,6 +14,7 @@ pub(crate) fn scalar(
 ) -> Result<(), SqlError> {
     match value {
         Value::Null => out.push_str("null"),
+        Value::Variant(held) => return scalar(held.value(), held.ty(), raw, out),
         Value::Bit(v) => out.push_str(if *v { "true" } else { "false" }),
         Value::Str(text) if raw => out.push_str(text),
         Value::TinyInt(_)

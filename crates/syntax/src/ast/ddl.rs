@@ -326,15 +326,29 @@ pub struct CreateView {
     pub check_option: bool,
 }
 
-/// CREATE TYPE ... AS TABLE.
+/// CREATE TYPE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateType {
     /// Its name.
     pub name: ObjectName,
-    /// Columns and constraints.
-    pub definition: TableDefinition,
+    /// What it stands for.
+    pub definition: TypeDefinition,
     /// The whole statement.
     pub span: Span,
+}
+
+/// What a type stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TypeDefinition {
+    /// `AS TABLE (...)`: columns and constraints.
+    Table(TableDefinition),
+    /// `FROM base [NULL | NOT NULL]`: an alias.
+    Alias {
+        /// The type of the system.
+        base: TypeName,
+        /// `None`: not said.
+        nullable: Option<bool>,
+    },
 }
 
 /// CREATE INDEX ... ON table.

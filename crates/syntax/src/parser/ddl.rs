@@ -84,16 +84,28 @@ impl Parser<'_> {
         })))
     }
 
-    /// `CREATE TYPE name AS TABLE (...)`; alias types are not kept.
+    /// `CREATE TYPE name AS TABLE (...)` or `FROM base [NULL | NOT NULL]`.
     fn create_type(&mut self) -> ParseResult<StatementKind> {
         let start = self.at - 1;
         self.at += 1;
         let name = self.object_name()?;
-        if !self.eat_kw(Kw::As) {
-            return self.skip_statement("CREATE TYPE FROM");
+        if self.eat_kw(Kw::From) {
+            let base = self.type_name()?;
+            let nullable = match (self.eat_kw(Kw::Not), self.eat_kw(Kw::Null)) {
+                (not, true) => Some(!not),
+                (true, false) => return Err(self.unexpected()),
+                (false, false) => None,
+            };
+            let definition = TypeDefinition::Alias { base, nullable };
+            let span = self.tokens[start].span.to(self.tokens[self.at - 1].span);
+            return Ok(StatementKind::CreateType(Box::new(CreateType { name, definition, span })));
         }
+        if self.at_word("EXTERNAL") {
+            return self.skip_statement("CREATE TYPE EXTERNAL NAME");
+        }
+        self.expect_kw(Kw::As)?;
         self.expect_kw(Kw::Table)?;
-        let definition = self.table_definition()?;
+        let definition = TypeDefinition::Table(self.table_definition()?);
         if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
             self.note_unsupported("CREATE TYPE WITH (MEMORY_OPTIMIZED)");
             self.at += 1;

@@ -110,8 +110,6 @@ impl Parser<'_> {
                 "EXECUTE" | "EXEC" => {
                     parser.expect_kw(Kw::As)?;
                     option = if parser.at_string() {
-                        // Run as its caller it might do more than that user may.
-                        parser.note_unsupported("EXECUTE AS 'user' as a clause of a module");
                         format!("EXECUTE AS '{}'", parser.string()?)
                     } else {
                         let here = parser.at;

@@ -6,7 +6,7 @@ use super::objects::none;
 use crate::context::{COLLATION, Context};
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What, default_id};
-use crate::types_table::{ColumnType, TYPES, TypeRow, column_type};
+use crate::types_table::{ColumnType, TYPES, TypeRow, column_type, user_types};
 use catalog::Identity;
 use executor::SqlError;
 use types::{SqlType, Value};
@@ -53,9 +53,15 @@ pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
                 name: c.name.to_string(),
                 id: i as i32 + 1,
                 sql_type: c.ty,
-                ty: match c.rowversion {
-                    true => ColumnType { system: 189, user: 189, ..column_type(c.ty) },
-                    false => column_type(c.ty),
+                ty: {
+                    let base = column_type(c.ty);
+                    let base =
+                        ColumnType { collation: base.collation.map(|_| c.collation), ..base };
+                    match (c.rowversion, c.alias) {
+                        (true, _) => ColumnType { system: 189, user: 189, ..base },
+                        (_, Some(user)) => ColumnType { user, ..base },
+                        _ => base,
+                    }
                 },
                 nullable: c.nullable,
                 computed: c.computed.as_ref().map(|k| (k.text.to_string(), k.persisted)),
@@ -121,7 +127,7 @@ macro_rules! column_view {
             max_length smallint = $c.ty.max_length;
             precision tinyint = $c.ty.precision;
             scale tinyint = $c.ty.scale;
-            collation_name sysname null = $c.ty.collation;
+            collation_name sysname null = $c.ty.collation.map(|k| k.name());
             is_nullable bit null = $c.nullable;
             is_ansi_padded bit = matches!($c.ty.system, 165 | 167 | 173 | 175 | 231 | 239);
             is_rowguidcol bit = false;
@@ -182,29 +188,33 @@ column_view! {
     masking_function nvarchar(4000) null = NULL;
 }
 
-fn type_rows(_: &Context<'_>, _: &[Value]) -> Result<Vec<&'static TypeRow>, SqlError> {
-    Ok(TYPES.iter().collect())
+fn type_rows(context: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError> {
+    Ok(TYPES.iter().cloned().chain(user_types(context)).collect())
+}
+
+fn table_types(context: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError> {
+    Ok(user_types(context).into_iter().filter(|t| t.table.is_some()).collect())
 }
 
 macro_rules! type_view {
     ($view:ident = $full:literal as $t:ident, rows $rows:expr; $($more:tt)*) => {
         view! {
-            $view = $full of &'static TypeRow as $t, rows $rows;
-            name sysname = $t.name;
+            $view = $full of TypeRow as $t, rows $rows;
+            name sysname = &*$t.name;
             system_type_id tinyint = $t.system;
             user_type_id int = $t.user;
-            schema_id int = object::SYS;
+            schema_id int = $t.schema_id;
             principal_id int null = NULL;
             max_length smallint = $t.max_length;
             precision tinyint = $t.precision;
             scale tinyint = $t.scale;
             collation_name sysname null = $t.collated.then_some(COLLATION);
             is_nullable bit null = $t.nullable;
-            is_user_defined bit = false;
+            is_user_defined bit = $t.user_defined;
             is_assembly_type bit = $t.system == 240;
             default_object_id int = 0;
             rule_object_id int = 0;
-            is_table_type bit = false;
+            is_table_type bit = $t.table.is_some();
             $($more)*
         }
     };
@@ -213,13 +223,13 @@ macro_rules! type_view {
 type_view! { TYPES_VIEW = "sys.types" as t, rows type_rows; }
 
 type_view! {
-    TABLE_TYPES = "sys.table_types" as t, rows none;
-    type_table_object_id int = NULL;
+    TABLE_TYPES = "sys.table_types" as t, rows table_types;
+    type_table_object_id int = t.table;
     is_memory_optimized bit null = false;
 }
 
-fn assembly_types(_: &Context<'_>, _: &[Value]) -> Result<Vec<&'static TypeRow>, SqlError> {
-    Ok(TYPES.iter().filter(|t| t.system == 240).collect())
+fn assembly_types(_: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError> {
+    Ok(TYPES.iter().filter(|t| t.system == 240).cloned().collect())
 }
 
 type_view! {

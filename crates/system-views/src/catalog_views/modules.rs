@@ -6,7 +6,7 @@ use super::objects::none;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What};
-use crate::types_table::{ColumnType, column_type};
+use crate::types_table::{ColumnType, declared};
 use executor::SqlError;
 use syntax::LexOptions;
 use syntax::ast::{FunctionReturns, StatementKind};
@@ -90,7 +90,7 @@ pub struct Parameter {
 }
 
 /// The parameters of a procedure, none for other objects.
-pub fn parameters_of(object: &Object) -> Vec<Parameter> {
+pub fn parameters_of(context: &Context<'_>, object: &Object) -> Vec<Parameter> {
     let Some(text) = object.text() else { return Vec::new() };
     let options = LexOptions { quoted_identifier: object.set_options().1 };
     let Ok(batch) = syntax::parse_batch(text, &options) else { return Vec::new() };
@@ -100,14 +100,14 @@ pub fn parameters_of(object: &Object) -> Vec<Parameter> {
         Some(StatementKind::CreateFunction(create)) => {
             // What a scalar function returns is a parameter without name, number 0.
             if let FunctionReturns::Scalar { ty, .. } = &create.returns
-                && let Some(sql_type) = binder::type_of(ty)
+                && let Some((sql_type, shown)) = declared(context, ty)
             {
                 out.push(Parameter {
                     object_id: object.id,
                     name: String::new(),
                     id: 0,
                     sql_type,
-                    ty: column_type(sql_type),
+                    ty: shown,
                     output: true,
                     readonly: false,
                 });
@@ -117,13 +117,13 @@ pub fn parameters_of(object: &Object) -> Vec<Parameter> {
         _ => return out,
     };
     let parameter = |(p, id): (&syntax::ast::Parameter, i32)| {
-        let sql_type = binder::type_of(&p.ty)?;
+        let (sql_type, ty) = declared(context, &p.ty)?;
         Some(Parameter {
             object_id: object.id,
             name: p.name.name.clone(),
             id,
             sql_type,
-            ty: column_type(sql_type),
+            ty,
             output: p.output,
             readonly: p.readonly,
         })
@@ -133,11 +133,11 @@ pub fn parameters_of(object: &Object) -> Vec<Parameter> {
 }
 
 fn user_parameters(context: &Context<'_>, args: &[Value]) -> Result<Vec<Parameter>, SqlError> {
-    Ok(user(context, args)?.iter().flat_map(parameters_of).collect())
+    Ok(user(context, args)?.iter().flat_map(|o| parameters_of(context, o)).collect())
 }
 
 fn system_parameters(context: &Context<'_>, args: &[Value]) -> Result<Vec<Parameter>, SqlError> {
-    Ok(system(context, args)?.iter().flat_map(parameters_of).collect())
+    Ok(system(context, args)?.iter().flat_map(|o| parameters_of(context, o)).collect())
 }
 
 fn all_parameters(context: &Context<'_>, args: &[Value]) -> Result<Vec<Parameter>, SqlError> {

@@ -47,6 +47,15 @@ pub struct Sequence {
     is_exhausted: bool,
 }
 
+impl Sequence {
+    pub fn name(&self) -> &str {
+        &self.object.name
+    }
+    pub fn schema(&self) -> &str {
+        &self.object.schema
+    }
+}
+
 /// All sequences.
 pub fn sequences(context: &Context<'_>, _: &[Value]) -> Result<Vec<Sequence>, SqlError> {
     let one = |object: Object| {

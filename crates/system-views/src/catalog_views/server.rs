@@ -3,7 +3,7 @@
 //! Columns and types: SQL Server 2022's documentation of each view. Listed are the options that sp_configure takes here.
 
 use super::objects::none;
-use crate::context::{COLLATION, Context, moment};
+use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, view};
 use executor::SqlError;
 use types::Value;
@@ -135,13 +135,14 @@ view! {
     modify_date datetime = NULL;
 }
 
+fn collations(_: &Context<'_>, _: &[Value]) -> Result<Vec<types::Collation>, SqlError> {
+    Ok(types::Collation::all())
+}
+
 view! {
-    HELP_COLLATIONS = "sys.fn_helpcollations" of () as c, rows one, params ();
-    name sysname = COLLATION;
-    description nvarchar(1000) null =
-        "Latin1-General, case-insensitive, accent-sensitive, kanatype-insensitive, \
-         width-insensitive for Unicode Data, SQL Server Sort Order 52 on Code Page 1252 for \
-         non-Unicode Data";
+    HELP_COLLATIONS = "sys.fn_helpcollations" of types::Collation as c, rows collations, params ();
+    name sysname = c.name();
+    description nvarchar(1000) null = c.description();
 }
 
 view! {

@@ -121,8 +121,12 @@ pub fn identity(context: &Context<'_>, args: Args<'_>, func: FuncId) -> Value {
 }
 
 /// Parameters count as columns for COLUMNPROPERTY.
-pub fn parameter(object: &Object, name: &str) -> Option<crate::catalog_views::modules::Parameter> {
-    let all = crate::catalog_views::modules::parameters_of(object);
+pub fn parameter(
+    context: &Context<'_>,
+    object: &Object,
+    name: &str,
+) -> Option<crate::catalog_views::modules::Parameter> {
+    let all = crate::catalog_views::modules::parameters_of(context, object);
     all.into_iter().find(|p| p.name.eq_ignore_ascii_case(name))
 }
 

@@ -172,7 +172,7 @@ pub fn of_column(context: &Context<'_>, args: Args<'_>) -> Value {
     let number = || {
         let object = object::by_id(context, args.number(0)?)?;
         let (name, property) = (args.text(1)?, args.text(2)?.trim().to_ascii_lowercase());
-        if let Some(parameter) = objects::parameter(&object, name) {
+        if let Some(parameter) = objects::parameter(context, &object, name) {
             return match property.as_str() {
                 "allowsnull" => Some(1),
                 "isoutparam" => Some(i32::from(parameter.output)),

@@ -177,14 +177,14 @@ pub fn server_property(context: &Context<'_>, args: Args<'_>) -> Value {
 
 /// COLLATIONPROPERTY(collation, property), as text.
 pub fn collation_property(args: Args<'_>) -> Value {
-    if !args.text(0).is_some_and(|name| same_name(name, COLLATION)) {
+    let Some(found) = args.text(0).and_then(|name| types::Collation::of_name(name.trim())) else {
         return Value::Null;
-    }
+    };
     match args.text(1).unwrap_or("").trim().to_ascii_lowercase().as_str() {
-        "codepage" => shown(1252),
-        "lcid" => shown(1033),
-        "comparisonstyle" => shown(196_609),
-        "version" => shown(0),
+        "codepage" => shown(found.code_page().into()),
+        "lcid" => shown(found.locale().into()),
+        "comparisonstyle" => shown(found.comparison_style().into()),
+        "version" => shown(found.version().into()),
         _ => Value::Null,
     }
 }

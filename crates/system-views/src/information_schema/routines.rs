@@ -83,7 +83,7 @@ pub struct Of {
 fn parameters(context: &Context<'_>, args: &[Value]) -> Result<Vec<Of>, SqlError> {
     let mut all = Vec::new();
     for Named { catalog, object } in routines(context, args)? {
-        for parameter in parameters_of(&object) {
+        for parameter in parameters_of(context, &object) {
             let routine = Named { catalog: catalog.clone(), object: object.clone() };
             let standard = standard(parameter.sql_type);
             all.push(Of { routine, parameter, standard });
@@ -107,7 +107,7 @@ view! {
     CHARACTER_OCTET_LENGTH int null = p.standard.octets;
     COLLATION_CATALOG sysname null = NULL;
     COLLATION_SCHEMA sysname null = NULL;
-    COLLATION_NAME sysname null = p.standard.collation;
+    COLLATION_NAME sysname null = p.standard.collation.map(|k| k.name());
     CHARACTER_SET_CATALOG sysname null = NULL;
     CHARACTER_SET_SCHEMA sysname null = NULL;
     CHARACTER_SET_NAME sysname null = p.standard.charset;

@@ -1,6 +1,7 @@
 //! What holds for any value: keys order as comparison does, rows and texts read back, decimals agree with integers.
 
 use super::{VARCHAR, ty};
+use crate::collation::Rule;
 use crate::{ArithOp, Decimal, KeyLayout, KeyPart, Len, RowColumn, RowLayout, SqlType, Value};
 use crate::{compare, convert, datetime};
 
@@ -29,6 +30,25 @@ fn some_value(ty: SqlType, n: &mut Numbers) -> Value {
         (0..n.below(max as u64 + 1)).map(|_| CHARS[n.below(16) as usize]).collect()
     };
     match ty {
+        SqlType::Variant => {
+            const HELD: [&str; 12] = [
+                "bit",
+                "int",
+                "bigint",
+                "decimal(9,3)",
+                "decimal(38,10)",
+                "smallmoney",
+                "float",
+                "varchar(9)",
+                "nchar(3)",
+                "varbinary(9)",
+                "datetime2(7)",
+                "uniqueidentifier",
+            ];
+            let held = super::ty(HELD[n.below(12) as usize]);
+            let value = some_value(held, n);
+            crate::Variant::wrap(value, held).expect("a type that it may hold")
+        }
         SqlType::Bit => Value::Bit(n.below(2) == 1),
         SqlType::TinyInt => Value::TinyInt(int(n) as u8),
         SqlType::SmallInt => Value::SmallInt(int(n) as i16),
@@ -85,7 +105,7 @@ fn some_value(ty: SqlType, n: &mut Numbers) -> Value {
     }
 }
 
-const ALL: [&str; 30] = [
+const ALL: [&str; 31] = [
     "bit",
     "tinyint",
     "smallint",
@@ -116,6 +136,7 @@ const ALL: [&str; 30] = [
     "datetimeoffset(7)",
     "uniqueidentifier",
     "varbinary(max)",
+    "sql_variant",
 ];
 
 #[test]
@@ -125,8 +146,8 @@ fn key_order_is_compare_order() {
         let ty = ty(name);
         for desc in [false, true] {
             let layout = KeyLayout::new(vec![
-                KeyPart { ty, nullable: true, desc },
-                KeyPart { ty: SqlType::BigInt, nullable: false, desc: false },
+                KeyPart { ty, nullable: true, desc, rule: Rule::CiAs },
+                KeyPart { ty: SqlType::BigInt, nullable: false, desc: false, rule: Rule::CiAs },
             ]);
             let rows: Vec<[Value; 2]> = (0..60)
                 .map(|_| {
@@ -175,7 +196,7 @@ fn rows_read_back() {
     let mut n = Numbers(42);
     let types: Vec<SqlType> = ALL.iter().map(|name| ty(name)).collect();
     let columns: Vec<RowColumn> =
-        types.iter().map(|ty| RowColumn { ty: *ty, nullable: true }).collect();
+        types.iter().map(|ty| RowColumn { ty: *ty, nullable: true, rule: Rule::CiAs }).collect();
     let layout = RowLayout::new(&columns);
     for round in 0..200 {
         let values: Vec<Value> = types
@@ -206,7 +227,7 @@ fn rows_read_back() {
 
 #[test]
 fn rows_of_an_older_layout() {
-    let column = |name: &str| RowColumn { ty: ty(name), nullable: true };
+    let column = |name: &str| RowColumn { ty: ty(name), nullable: true, rule: Rule::CiAs };
     let all = [
         column("int"),
         column("varchar(9)"),
@@ -231,10 +252,10 @@ fn rows_of_an_older_layout() {
 #[test]
 fn a_row_to_the_byte() {
     let layout = RowLayout::new(&[
-        RowColumn { ty: SqlType::BigInt, nullable: false },
-        RowColumn { ty: SqlType::VarChar(Len::N(9)), nullable: true },
-        RowColumn { ty: SqlType::Char(4), nullable: true },
-        RowColumn { ty: SqlType::Int, nullable: true },
+        RowColumn { ty: SqlType::BigInt, nullable: false, rule: Rule::CiAs },
+        RowColumn { ty: SqlType::VarChar(Len::N(9)), nullable: true, rule: Rule::CiAs },
+        RowColumn { ty: SqlType::Char(4), nullable: true, rule: Rule::CiAs },
+        RowColumn { ty: SqlType::Int, nullable: true, rule: Rule::CiAs },
     ]);
     let values = [Value::BigInt(258), Value::str("hé"), Value::str("ab  "), Value::Null];
     let mut row = Vec::new();
@@ -264,7 +285,7 @@ fn a_row_to_the_byte() {
 
 #[test]
 fn row_too_large() {
-    let column = RowColumn { ty: ty("varchar(8000)"), nullable: true };
+    let column = RowColumn { ty: ty("varchar(8000)"), nullable: true, rule: Rule::CiAs };
     let layout = RowLayout::new(&[column, column]);
     let long = Value::str(&"x".repeat(5000));
     let mut row = vec![1, 2, 3];
@@ -277,8 +298,10 @@ fn row_too_large() {
 #[test]
 fn columns_outside_of_the_row() {
     let types = ["varchar(8000)", "int", "nvarchar(max)", "varbinary(max)", "varchar(10)"];
-    let columns: Vec<RowColumn> =
-        types.iter().map(|name| RowColumn { ty: ty(name), nullable: true }).collect();
+    let columns: Vec<RowColumn> = types
+        .iter()
+        .map(|name| RowColumn { ty: ty(name), nullable: true, rule: Rule::CiAs })
+        .collect();
     let layout = RowLayout::new(&columns);
     assert!(layout.may_overflow());
     assert!(!RowLayout::new(&columns[..2]).may_overflow());

@@ -1,0 +1,168 @@
+//! Types by their names: those of the system, and the alias types of a database.
+//!
+//! A name without a schema means the system's type first. An alias type is what it stands for; only the definition of
+//! a column keeps its name.
+
+use catalog::ProcedureDef;
+use syntax::ast;
+use types::{Len, SqlType};
+
+use crate::error::{BindError, Result};
+use crate::names::{AliasType, Names, ObjectName};
+
+/// A type as written, and the alias type it was if it was one; 2715, 2716.
+pub(crate) fn named_type(
+    names: &dyn Names,
+    ty: &ast::TypeName,
+) -> Result<(SqlType, Option<AliasType>)> {
+    let of_system = ty.schema.as_ref().is_none_or(|s| s.value.eq_ignore_ascii_case("sys"));
+    let missing = match of_system {
+        true => match system_type(ty, false) {
+            Err(e) if e.number == 2715 => Some(e),
+            other => return other.map(|ty| (ty, None)),
+        },
+        false => None,
+    };
+    let name = ObjectName {
+        database: None,
+        schema: ty.schema.as_ref().map(|s| s.value.clone()),
+        name: ty.name.clone(),
+    };
+    match names.alias_type(&name) {
+        Some(alias) if ty.args.is_empty() => Ok((alias.ty, Some(alias))),
+        Some(_) => Err(BindError::new(
+            2716,
+            16,
+            ty.span.line.max(1),
+            format!(
+                "Column, parameter, or variable #1: Cannot specify a column width on data type {}.",
+                ty.name
+            ),
+        )),
+        None => Err(missing.unwrap_or_else(|| not_found(&name.to_string(), ty.span.line.max(1)))),
+    }
+}
+
+/// What an alias type's definition says; `None` for other modules.
+pub fn alias_of(def: &ProcedureDef) -> Option<AliasType> {
+    if def.kind != catalog::ModuleKind::AliasType {
+        return None;
+    }
+    let options = syntax::LexOptions { quoted_identifier: def.quoted_identifier };
+    let batch = syntax::parse_batch(&def.text, &options).ok()?;
+    let Some(ast::StatementKind::CreateType(create)) = batch.statements.first().map(|s| &s.kind)
+    else {
+        return None;
+    };
+    let ast::TypeDefinition::Alias { base, nullable } = &create.definition else { return None };
+    let ty = system_type(base, false).ok()?;
+    Some(AliasType { id: def.object_id, ty, nullable: nullable.unwrap_or(true) })
+}
+
+fn not_found(name: &str, line: u32) -> BindError {
+    BindError::new(
+        2715,
+        16,
+        line,
+        format!("Column, parameter, or variable #1: Cannot find data type {name}."),
+    )
+}
+
+/// A type of the system as written; 2715 when there is none, 131 and its like when it is too long.
+pub(crate) fn system_type(ty: &ast::TypeName, in_cast: bool) -> Result<SqlType> {
+    let line = ty.span.line.max(1);
+    let args: Vec<Len> = ty
+        .args
+        .iter()
+        .map(|arg| match arg {
+            ast::TypeArg::Max => Len::Max,
+            ast::TypeArg::Number(n) => Len::N(u16::try_from(*n).unwrap_or(u16::MAX)),
+        })
+        .collect();
+    let found = if in_cast {
+        SqlType::from_name_in_cast(&ty.name, &args)
+    } else {
+        SqlType::from_name(&ty.name, &args)
+    };
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let exists = SqlType::from_name(&ty.name, &[]).is_some();
+    let numeric = matches!(ty.name.as_str(), "decimal" | "numeric" | "dec");
+    let timed = matches!(ty.name.as_str(), "datetime2" | "datetimeoffset" | "time");
+    let counted = SqlType::from_name(&ty.name, &[Len::N(1)]).is_some();
+    Err(match args.as_slice() {
+        // 0 is no length and no precision.
+        [Len::N(0), ..] if exists && counted && !timed => BindError::new(
+            1001,
+            15,
+            line,
+            format!("Line {line}: Length or precision specification 0 is invalid."),
+        ),
+        [Len::N(n)] if exists && timed => {
+            BindError::new(1002, 15, line, format!("Line {line}: Specified scale {n} is invalid."))
+        }
+        [Len::N(p), Len::N(s)] if exists && numeric && *p <= 38 && s > p => {
+            BindError::new(192, 15, line, "The scale must be less than or equal to the precision.")
+        }
+        [Len::N(n)] if exists && ty.name == "float" => BindError::new(
+            2750,
+            16,
+            line,
+            format!(
+                "Column or parameter #1: Specified column precision {n} is greater than the maximum precision of 53."
+            ),
+        ),
+        [Len::N(n)]
+            if in_cast && *n <= 8000 && matches!(ty.name.as_str(), "nvarchar" | "nchar") =>
+        {
+            BindError::new(
+                2717,
+                16,
+                line,
+                format!(
+                    "The size ({n}) given to the convert specification '{}' exceeds the maximum allowed for any data type (4000).",
+                    ty.name
+                ),
+            )
+        }
+        [] if in_cast && ty.schema.is_none() => {
+            BindError::new(243, 16, line, format!("Type {} is not a defined system type.", ty.name))
+        }
+        [Len::N(n), ..] if exists && *n > 8000 => BindError::new(
+            131,
+            15,
+            line,
+            format!(
+                "The size ({}) given to the type '{}' exceeds the maximum allowed for any data \
+                 type (8000).",
+                match ty.args[0] {
+                    ast::TypeArg::Number(n) => n,
+                    ast::TypeArg::Max => 0,
+                },
+                ty.name
+            ),
+        ),
+        [Len::N(n), ..] if exists && matches!(ty.name.as_str(), "decimal" | "numeric" | "dec") => {
+            BindError::new(
+                2750,
+                16,
+                line,
+                format!(
+                    "Column or parameter #1: Specified column precision {n} is greater than the \
+                     maximum precision of 38."
+                ),
+            )
+        }
+        [_, ..] if exists => BindError::new(
+            2716,
+            16,
+            line,
+            format!(
+                "Column, parameter, or variable #1: Cannot specify a column width on data type {}.",
+                ty.name
+            ),
+        ),
+        _ => not_found(&ty.name, line),
+    })
+}
