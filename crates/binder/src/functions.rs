@@ -635,6 +635,7 @@ fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
         "IDENT_SEED" => (F::IdentSeed, 1, &[TEXT], NUMERIC38),
         "IDENT_INCR" => (F::IdentIncr, 1, &[TEXT], NUMERIC38),
         "OBJECT_DEFINITION" => (F::ObjectDefinition, 1, &[INT], SqlType::NVarChar(Len::Max)),
+        "STATS_DATE" => (F::StatsDate, 2, &[INT, INT], SqlType::DateTime),
         "INDEX_COL" => (F::IndexCol, 3, &[TEXT, INT, INT], NAME),
         "INDEXPROPERTY" => (F::IndexProperty, 3, &[INT, NAME, NAME], INT),
         "TYPEPROPERTY" => (F::TypeProperty, 2, &[TEXT, NAME], INT),

@@ -639,6 +639,7 @@ impl<'a> ProgramBinder<'a> {
                 let alter = b.alter_index(alter)?;
                 StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
             }
+            S::Statistics(statement) => StmtKind::Statistics(Arc::new((**statement).clone())),
             S::Security(statement) => StmtKind::Security(Arc::new((**statement).clone())),
             S::ExecuteAs { login, name } => {
                 let name = match name {

@@ -53,6 +53,7 @@ impl Catalog {
             foreign_keys: Vec::new(),
             referencing: Vec::new(),
             shape: 0,
+            statistics: Default::default(),
             compiled: Compiled::default(),
             layout: RowLayout::default(),
             key_layout: Default::default(),
@@ -146,6 +147,9 @@ impl Catalog {
         let key = table.primary_key.as_ref().map(|k| &k.name);
         for constraint in constraints.chain(key) {
             self.free_name(txn, &table.schema, constraint)?;
+        }
+        for row in t.statistics.scan(txn, std::slice::from_ref(&id))? {
+            t.statistics.delete(txn, &row[..3])?;
         }
         for ordinal in 0..table.columns.len() {
             t.columns.delete(txn, &[id.clone(), Value::SmallInt(ordinal as i16)])?;

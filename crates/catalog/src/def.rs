@@ -2,6 +2,8 @@
 //! whole by data definition.
 
 use crate::TreeId;
+use crate::statistics::TableStatistics;
+use std::sync::Arc;
 use types::{KeyLayout, RowLayout, SqlType};
 
 /// A table. Rows lie in `tree`: under the primary key's bytes when there is a clustered one, else
@@ -31,6 +33,8 @@ pub struct TableDef {
     pub referencing: Vec<i32>,
     /// The shape of `tree` under this definition: see [`engine::Tree`].
     pub shape: u64,
+    /// What is known of its rows; all definitions of the table share it.
+    pub statistics: Arc<TableStatistics>,
     /// What higher floors keep of this definition.
     pub compiled: Compiled,
     pub layout: RowLayout,

@@ -24,6 +24,7 @@ mod scope;
 mod sequence;
 mod server;
 mod spec;
+mod statistics;
 mod system;
 
 pub use alter::{Altered, Work};
@@ -41,6 +42,10 @@ pub use server::ServerCatalog;
 pub use spec::{
     AlterTable, CheckSpec, ColumnSpec, ForeignKeySpec, IndexSpec, KeySpec, ModuleOptions, PutMode,
     TableSpec,
+};
+
+pub use statistics::{
+    Extent, Histogram, STEPS_MAX, Statistic, StatisticSpec, Step, TableStatistics,
 };
 
 /// Principals as this crate stores them.

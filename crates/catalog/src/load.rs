@@ -8,6 +8,7 @@ use crate::identity::tree_id;
 use crate::index;
 use crate::principals::{self, Scope};
 use crate::scope::Entry;
+use crate::statistics::TableStatistics;
 use crate::system::{Cells, corrupt};
 use engine::TxnOptions;
 use std::collections::HashMap;
@@ -31,7 +32,9 @@ impl Catalog {
         let mut indexes = by_object(t.indexes.scan(&mut txn, &[])?)?;
         let mut constraints = by_object(t.constraints.scan(&mut txn, &[])?)?;
         let mut modules = by_object(t.modules.scan(&mut txn, &[])?)?;
-        let mut highest = FIRST_OBJECT_ID - 1;
+        let mut statistics = self.load_statistics(&mut txn)?;
+        // Also those of tables that were never committed: no other table gets their ids.
+        let mut highest = statistics.keys().max().copied().unwrap_or(0).max(FIRST_OBJECT_ID - 1);
         let mut entries = Vec::new();
         let mut referencing: HashMap<i32, Vec<i32>> = HashMap::new();
         for row in t.objects.scan(&mut txn, &[])? {
@@ -68,6 +71,7 @@ impl Catalog {
                         foreign_keys: Vec::new(),
                         referencing: Vec::new(),
                         shape: 0,
+                        statistics: Default::default(),
                         compiled: Compiled::default(),
                         layout: RowLayout::default(),
                         key_layout: KeyLayout::default(),
@@ -97,6 +101,8 @@ impl Catalog {
                         }
                     }
                     lay_out(&mut table);
+                    let known = statistics.remove(&object_id).unwrap_or_default();
+                    table.statistics = TableStatistics::loaded(table.tree, known);
                     ObjectRef::Table(Arc::new(table))
                 }
                 number => {

@@ -48,6 +48,7 @@ pub fn define_private(
         foreign_keys: Vec::new(),
         referencing: Vec::new(),
         shape: 0,
+        statistics: Default::default(),
         compiled: Compiled::default(),
         layout: RowLayout::default(),
         key_layout: Default::default(),

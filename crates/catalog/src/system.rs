@@ -22,6 +22,8 @@
 //! | 16 | indexes | object_id, index_id | name, constraint_id, kind, flags, fill factor, tree, filegroup, columns, include, filter |
 //! | 17 | constraints | object_id, constraint_id | name, kind (1 check, 2 foreign key), flags, columns, table, its columns, on delete, on update, text |
 //!
+//! | 19 | statistics | object_id, stats_id, part | name, flags (1 auto created, 2 user created, 4 no recompute), bytes |
+//!
 //! `scope` is 0 for the database's own principals, 1 for the server's (in `master`); see `principals.rs`.
 //!
 //! `names` makes names unique across sessions: who creates an object inserts its name, and waits
@@ -169,6 +171,7 @@ pub(crate) struct SystemTables {
     pub(crate) identities: SystemTable,
     pub(crate) indexes: SystemTable,
     pub(crate) constraints: SystemTable,
+    pub(crate) statistics: SystemTable,
     pub(crate) security: SecurityTables,
 }
 
@@ -206,6 +209,7 @@ impl SystemTables {
                 2,
                 &[Int, Int, NAME, TinyInt, TinyInt, bytes, Int, bytes, TinyInt, TinyInt, TEXT],
             ),
+            statistics: SystemTable::new(db, 19, 3, &[Int, Int, Int, NAME, TinyInt, bytes]),
             security: SecurityTables::new(db),
         }
     }

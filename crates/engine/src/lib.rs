@@ -26,6 +26,7 @@ mod options;
 mod read;
 mod recovering;
 mod restore;
+mod sample;
 mod scan;
 #[cfg_attr(not(feature = "seeded-bugs"), allow(dead_code, reason = "nothing can be planted"))]
 mod seeded;
@@ -66,7 +67,8 @@ pub use log_manager::{
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.
 pub use storage::{
-    FilegroupId, LeafHint as InsertHint, RowImage, Run, TreeId, TreeReport, set_grow_together,
+    FilegroupId, LeafHint as InsertHint, RandomLeaf, RowImage, Run, TreeId, TreeReport,
+    set_grow_together,
 };
 
 /// The filegroup of the catalog, and the default.

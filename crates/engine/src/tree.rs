@@ -37,6 +37,8 @@ pub struct Tree {
 #[derive(Default)]
 pub(crate) struct SlotState {
     rows: AtomicI64,
+    /// What `rows` lacks to be the number of changes: 2 for a deletion, 1 for an update.
+    more_changes: AtomicI64,
     pub(crate) uses: Uses,
     next_row_id: AtomicU64,
     row_id_end: AtomicU64,
@@ -103,10 +105,19 @@ impl Tree {
         self.inner.tree.id().0.0
     }
 
-    /// About how many rows have been added since the database was opened, less those deleted. Rows of transactions
-    /// that rolled back are counted.
-    pub fn approximate_rows(&self) -> u64 {
-        let sum: i64 = self.inner.slots.iter().map(|s| s.rows.load(Relaxed)).sum();
+    /// About how many rows have been added since the database was opened, less those deleted, so perhaps below 0.
+    /// Rows of transactions that rolled back are counted.
+    pub fn net_rows(&self) -> i64 {
+        self.inner.slots.iter().map(|s| s.rows.load(Relaxed)).sum()
+    }
+
+    /// About how many rows have been inserted, changed and deleted since the database was opened; a row changed twice
+    /// counts twice.
+    pub fn changes(&self) -> u64 {
+        let each = |s: &CachePadded<SlotState>| {
+            s.rows.load(Relaxed).wrapping_add(s.more_changes.load(Relaxed))
+        };
+        let sum: i64 = self.inner.slots.iter().map(each).sum();
         sum.max(0) as u64
     }
 
@@ -120,6 +131,13 @@ impl Tree {
     pub(crate) fn count_rows(&self, n: i64) {
         let rows = &self.inner.slots[slot()].rows;
         rows.store(rows.load(Relaxed) + n, Relaxed);
+    }
+
+    /// Counts an update (1) or a deletion (2), beside [`Tree::count_rows`].
+    #[inline]
+    pub(crate) fn count_changes(&self, n: i64) {
+        let changes = &self.inner.slots[slot()].more_changes;
+        changes.store(changes.load(Relaxed) + n, Relaxed);
     }
 
     /// A number that no other row of this tree has had: for the hidden key of a heap (encode big-endian). Numbers

@@ -150,7 +150,10 @@ impl Txn {
         self.prepare_write();
         loop {
             match tree.inner.tree.update(&mut self.context, key, row) {
-                Ok(found) => return Ok(found),
+                Ok(found) => {
+                    tree.count_changes(i64::from(found));
+                    return Ok(found);
+                }
                 Err(StorageError::WaitFor(xid)) => self.wait_for(xid, KeyMode::EXCLUSIVE)?,
                 Err(e) => return Err(self.refuse(tree, e)),
             }
@@ -166,6 +169,7 @@ impl Txn {
             match tree.inner.tree.mark_ghost(&mut self.context, key) {
                 Ok(found) => {
                     tree.count_rows(-i64::from(found));
+                    tree.count_changes(2 * i64::from(found));
                     return Ok(found);
                 }
                 Err(StorageError::WaitFor(xid)) => self.wait_for(xid, KeyMode::EXCLUSIVE)?,

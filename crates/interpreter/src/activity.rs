@@ -305,6 +305,7 @@ pub(crate) fn command_number(kind: &StmtKind, source: Option<&StatementKind>) ->
         StmtKind::RaiseError(_) => 19,
         StmtKind::Ddl(_) => 20,
         StmtKind::Security(_) => 21,
+        StmtKind::Statistics(_) => 21,
         StmtKind::Reconfigure => 22,
         StmtKind::Deferred => match source {
             Some(StatementKind::Select(_)) => 1,

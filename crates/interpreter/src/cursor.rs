@@ -259,12 +259,14 @@ impl Vm<'_> {
                     let text = format!("A cursor with the name '{name}' already exists.");
                     return Err(SqlError::new(16915, 16, text).into());
                 }
+                self.prepare_wishes(planner::query_wishes(&definition.query));
                 let cursor = declared(definition, code, frame);
                 let cursors = &mut self.state.cursors;
                 let id = cursors.add(cursor);
                 cursors.names.push(Name { name: name.clone(), depth, id });
             }
             CursorStmt::Set { variable, definition } => {
+                self.prepare_wishes(planner::query_wishes(&definition.query));
                 let cursor = declared(definition, code, frame);
                 let cursors = &mut self.state.cursors;
                 let id = cursors.add(cursor);

@@ -142,7 +142,7 @@ impl Environment for SessionEnvironment<'_> {
             ScopeIdentity => identity(self.state.scope_identity),
             RowCountBig => Value::BigInt(self.state.rowcount),
             ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition | ObjectProperty
-            | ObjectPropertyEx | ColName | ColLength | ColumnProperty | IndexCol
+            | ObjectPropertyEx | ColName | ColLength | ColumnProperty | IndexCol | StatsDate
             | IndexProperty | IdentCurrent | IdentSeed | IdentIncr | TypeId | TypeName
             | TypeProperty | DbId | DbName | FileId | FileName | FilegroupId | FilegroupName
             | DatabasePropertyEx | ServerProperty | CollationProperty => {

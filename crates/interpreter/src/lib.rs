@@ -27,6 +27,7 @@ mod kind;
 mod plan;
 mod point;
 mod statement;
+mod statistics;
 mod transaction;
 mod vm;
 mod whole;

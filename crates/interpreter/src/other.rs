@@ -134,6 +134,7 @@ impl Vm<'_> {
             }
             StmtKind::Ddl(ddl) => self.define(ddl, frame)?,
             StmtKind::Security(statement) => self.security(statement, frame)?,
+            StmtKind::Statistics(statement) => self.statistics_statement(statement)?,
             StmtKind::ExecuteAs { login, name } => match name {
                 // The caller is who it is already, outside a module with EXECUTE AS.
                 None => {}
@@ -373,6 +374,7 @@ impl Vm<'_> {
             "CHECKDB" | "CHECKTABLE" | "CHECKALLOC" | "CHECKCATALOG" => {
                 self.dbcc_check(name, args, options, line)?;
             }
+            "SHOW_STATISTICS" => self.show_statistics(args, options)?,
             "FREEPROCCACHE" => self.free_procedure_cache(args)?,
             "FREESYSTEMCACHE" => drop(self.state.plans.throw_out(|_| true)),
             "DROPCLEANBUFFERS" | "UPDATEUSAGE" | "FREESESSIONCACHE" => {}

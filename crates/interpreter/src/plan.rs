@@ -7,6 +7,7 @@ use crate::figures::Meter;
 use crate::insert::FastInsert;
 use crate::plan_cache::SessionPlan;
 use crate::point::FastPoint;
+use crate::statistics::Watch;
 use binder::ir::{self, StmtKind, VarId};
 use engine::InsertHint;
 use planner::{DeletePlan, ExprPlan, InsertPlan, MergePlan, SelectPlan, UpdatePlan};
@@ -47,6 +48,8 @@ pub(crate) struct Planned {
     pub version: NamesVersion,
     /// Generation of the session's temporary tables, if it names one. A [`Body::FastInsert`] never does.
     pub private: Option<u64>,
+    /// The statistics that the plan rests on.
+    pub watch: Watch,
     pub body: Body,
 }
 

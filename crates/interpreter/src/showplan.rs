@@ -122,6 +122,7 @@ impl Vm<'_> {
         each_leaf(&code.program.body, &mut |stmt| leaves.push(stmt));
         for stmt in leaves {
             let kind = self.bound_now(code, stmt)?;
+            self.prepare_statistics(&kind);
             let step = step_of(&kind, &self.state.database.name, &variables(code));
             let called = match &kind {
                 StmtKind::Exec(exec) => match &exec.procedure {
@@ -169,18 +170,19 @@ impl Vm<'_> {
         let command = command_number(&statement.kind, statement.source.as_deref().map(|s| &s.kind));
         let state = &*self.state;
         state.activity.statement(command, state.nesting, state.transaction.count);
-        let reading = Reading::now();
         let mut rounds = 0;
-        let (planned, result) = loop {
+        let (planned, result, reading) = loop {
             let version = self.names_version();
             let kind = self.bound_now(code, statement)?;
+            let watch = self.prepare_statistics(&kind);
+            let reading = Reading::now();
             let body = measured(plan::plan_in_general(&kind));
-            let mut planned = Planned { version, private: None, body };
+            let mut planned = Planned { version, private: None, watch, body };
             let result = self.run_planned(&mut planned, code, index, frame, guarded);
             let again = matches!(&result, Err(Halted::Error(error)) if error.stale);
             rounds += 1;
             if !again || rounds == crate::statement::STALE_ROUNDS_MAX || self.cancel.load(Relaxed) {
-                break (planned, result);
+                break (planned, result, reading);
             }
             runtime::task::sleep_ns(1_000_000, telemetry::WaitType::SleepTask);
         };

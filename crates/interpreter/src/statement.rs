@@ -200,6 +200,9 @@ impl Vm<'_> {
         state.activity.statement(command, state.nesting, state.transaction.count);
         let mut planned = self.planned(code, learnt, index)?;
         let is_fast = planned.body.is_fast();
+        if !is_fast && planned.watch.is_outdated(&self.state.database.engine) {
+            planned = self.planned(code, learnt, index)?;
+        }
         let due = |cells: &StatementCells| !is_fast || cells.count();
         let reading = learnt.meter.statement(index).is_some_and(due).then(Reading::now);
         let mut result = self.run_planned(&mut planned, code, index, frame, guarded);
@@ -443,8 +446,9 @@ impl Vm<'_> {
         if self.state.identity.is_limited() {
             self.check_statement(kind, code)?;
         }
+        let watch = self.prepare_statistics(kind);
         let body = plan::plan(kind, &self.state.database.engine);
-        Ok(Box::new(Planned { version, private, body }))
+        Ok(Box::new(Planned { version, private, watch, body }))
     }
 
     pub(crate) fn run_planned(

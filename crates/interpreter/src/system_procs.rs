@@ -153,7 +153,11 @@ impl Vm<'_> {
                 self.host.detach_database(&wanted)?;
                 Ok(Some(0))
             }
-            "sp_updatestats" | "sp_recompile" => Ok(Some(0)),
+            "sp_updatestats" => {
+                self.update_all_statistics()?;
+                Ok(Some(0))
+            }
+            "sp_recompile" => Ok(Some(0)),
             _ => Ok(None),
         }
     }

@@ -220,7 +220,7 @@ impl Wanted {
 }
 
 /// The table itself, then those of its indexes whose entries are bound to have all rows that the predicates let through.
-fn ways(get: &Get, preds: &[Expr]) -> Vec<Option<usize>> {
+pub(crate) fn ways(get: &Get, preds: &[Expr]) -> Vec<Option<usize>> {
     let mut ways = vec![None];
     let table = &get.table;
     let filtered = table.indexes.iter().any(|i| i.filter.is_some());
@@ -334,6 +334,16 @@ fn seeks_of_list(get: &Get, preds: &[Expr]) -> Option<Vec<Vec<Expr>>> {
         }
     }
     None
+}
+
+/// How many leading columns of a key the predicates give, how many it has, and whether it is unique.
+pub(crate) fn given(get: &Get, index: Option<usize>, preds: &[Expr]) -> (usize, usize, bool) {
+    let found = key_range(get, index, preds.to_vec()).0.map_or(0, |r| r.prefix.len());
+    let unique = match index {
+        Some(at) => get.table.indexes[at].unique,
+        None => !get.table.is_heap() && !get.table.has_uniquifier(),
+    };
+    (found, scan_key(&get.table, index).len(), unique)
 }
 
 /// Columns of the clustered key, in order: ordinal and descending.

@@ -24,8 +24,10 @@ mod plan;
 mod print;
 pub mod show;
 mod statement;
+mod wishes;
 
 pub use plan::*;
 pub use statement::{
     plan_delete, plan_expr, plan_insert, plan_merge, plan_query, plan_select, plan_update,
 };
+pub use wishes::{Wish, query_wishes, wishes};

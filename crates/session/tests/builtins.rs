@@ -318,6 +318,7 @@ const LIST: &[Row] = &[
             ("TYPE_ID", "TYPE_ID('int')"),
             ("TYPE_NAME", "TYPE_NAME(56)"),
             ("TYPEPROPERTY", "TYPEPROPERTY('int', 'Precision')"),
+            ("STATS_DATE", "STATS_DATE(1, 1)"),
         ],
     ),
     (
@@ -333,11 +334,7 @@ const LIST: &[Row] = &[
             ("INDEXKEY_PROPERTY", "INDEXKEY_PROPERTY(1, 1, 1, 'ColumnId')"),
         ],
     ),
-    (
-        "metadata",
-        Either,
-        &[("NEXT VALUE FOR", "SELECT NEXT VALUE FOR dbo.seq"), ("STATS_DATE", "STATS_DATE(1, 1)")],
-    ),
+    ("metadata", Either, &[("NEXT VALUE FOR", "SELECT NEXT VALUE FOR dbo.seq")]),
     (
         "ranking",
         Runs,

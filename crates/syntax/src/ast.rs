@@ -14,6 +14,7 @@ mod query;
 mod security;
 mod sequence;
 mod statement;
+mod statistics;
 
 pub use cursor::*;
 pub use ddl::*;
@@ -23,6 +24,7 @@ pub use query::*;
 pub use security::*;
 pub use sequence::*;
 pub use statement::*;
+pub use statistics::*;
 
 use std::fmt;
 

@@ -24,6 +24,7 @@ mod security;
 mod sequence;
 mod server;
 mod statement;
+mod statistics;
 mod unsupported;
 
 /// What a nested query and a nested statement count for, in levels.

@@ -10,4 +10,5 @@ pub mod objects;
 pub mod principals;
 pub mod sequences;
 pub mod server;
+pub mod statistics;
 pub mod triggers;

@@ -146,7 +146,7 @@ impl<'a> Context<'a> {
         if self.temporary {
             return 0;
         }
-        self.database.engine.tree(table.tree).approximate_rows() as i64
+        self.database.catalog.row_count(table).map_or(0, |rows| rows as i64)
     }
 
     /// The last value of a table's identity column.

@@ -30,6 +30,7 @@ pub fn call(
         F::ObjectDefinition => objects::definition(&context, args),
         F::ColName => objects::col_name(&context, args),
         F::ColLength => objects::col_length(&context, args),
+        F::StatsDate => objects::stats_date(&context, args),
         F::IndexCol => objects::index_col(&context, args),
         F::IdentCurrent => objects::identity(&context, args, func),
         F::IdentSeed | F::IdentIncr => objects::identity(&context, args, func),

@@ -41,6 +41,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::constraints::VIEWS,
     catalog_views::databases::VIEWS,
     catalog_views::indexes::VIEWS,
+    catalog_views::statistics::VIEWS,
     catalog_views::modules::VIEWS,
     catalog_views::objects::VIEWS,
     catalog_views::principals::VIEWS,

@@ -264,6 +264,7 @@ pub enum FuncId {
     IdentIncr,
     /// (nvarchar table, int index, int place) -> nvarchar(128)
     IndexCol,
+    StatsDate,
     /// (nvarchar name) -> int: FILE_ID, FILE_IDEX
     FileId,
     /// (int id) -> nvarchar(128)

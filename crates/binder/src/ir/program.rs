@@ -175,6 +175,8 @@ pub enum StmtKind {
     Ddl(Box<Ddl>),
     /// Principals, schemas and permissions, as written.
     Security(Arc<ast::SecurityStatement>),
+    /// Likewise.
+    Statistics(Arc<ast::StatisticsStatement>),
     /// EXECUTE AS; the name is nvarchar, None is CALLER.
     ExecuteAs {
         login: bool,

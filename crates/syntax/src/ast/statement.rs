@@ -73,6 +73,8 @@ pub enum StatementKind {
     AlterIndex(Box<AlterIndex>),
     /// Principals, schemas, permissions.
     Security(Box<SecurityStatement>),
+    /// CREATE, UPDATE and DROP STATISTICS.
+    Statistics(Box<StatisticsStatement>),
     /// CREATE / ALTER PROCEDURE.
     CreateProcedure(Box<CreateProcedure>),
     /// CREATE / ALTER FUNCTION.

@@ -39,6 +39,7 @@ impl Parser<'_> {
             _ if self.at_word("COLUMNSTORE") => self.create_index(),
             _ if self.at_word("SEQUENCE") => self.define_sequence(false),
             _ if self.at_word("SYNONYM") => self.create_synonym(),
+            TokenKind::Key(Kw::Statistics) => self.create_statistics(),
             _ => match self.principal(Kw::Create)? {
                 Some(statement) => Ok(statement),
                 None => self.unsupported_object("CREATE"),
@@ -152,6 +153,7 @@ impl Parser<'_> {
             _ if self.word_ahead(0, "TYPE") => DropKind::Type,
             _ if self.at_word("SEQUENCE") => DropKind::Sequence,
             _ if self.at_word("SYNONYM") => DropKind::Synonym,
+            TokenKind::Key(Kw::Statistics) => return self.drop_statistics(),
             _ => {
                 return match self.principal(Kw::Drop)? {
                     Some(statement) => Ok(statement),

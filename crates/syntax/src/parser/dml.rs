@@ -145,7 +145,7 @@ impl Parser<'_> {
     pub(super) fn update(&mut self, with: Vec<Cte>) -> ParseResult<StatementKind> {
         self.expect_kw(Kw::Update)?;
         if self.at_kw(Kw::Statistics) {
-            return self.skip_statement("UPDATE STATISTICS");
+            return self.update_statistics();
         }
         let top = self.top()?;
         let target = self.target()?;

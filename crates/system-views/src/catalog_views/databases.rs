@@ -121,9 +121,9 @@ view! {
     recovery_model_desc nvarchar(60) null = d.recovery().1;
     page_verify_option tinyint null = 2u8;
     page_verify_option_desc nvarchar(60) null = "CHECKSUM";
-    is_auto_create_stats_on bit null = false;
+    is_auto_create_stats_on bit null = true;
     is_auto_create_stats_incremental_on bit null = false;
-    is_auto_update_stats_on bit null = false;
+    is_auto_update_stats_on bit null = true;
     is_auto_update_stats_async_on bit null = false;
     is_ansi_null_default_on bit null = false;
     is_ansi_nulls_on bit null = false;

@@ -1,4 +1,4 @@
-//! Indexes: their columns, statistics, partitions and pages.
+//! Indexes: their columns, partitions and pages.
 //!
 //! Columns and types: SQL Server 2022's documentation of each view. A table has the clustered index 1 or, as a heap, the
 //! nameless index 0, and its other indexes from 2 on. Each has one partition, whose id is the number of its tree.
@@ -13,16 +13,8 @@ use std::sync::Arc;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[
-    &INDEXES,
-    &INDEX_COLUMNS,
-    &STATS,
-    &STATS_COLUMNS,
-    &PARTITIONS,
-    &ALLOCATION_UNITS,
-    &XML_INDEXES,
-    &FULLTEXT_INDEXES,
-];
+pub static VIEWS: &[&dyn Declared] =
+    &[&INDEXES, &INDEX_COLUMNS, &PARTITIONS, &ALLOCATION_UNITS, &XML_INDEXES, &FULLTEXT_INDEXES];
 
 /// An index of a table; of a heap, the heap itself.
 #[derive(Clone)]
@@ -139,10 +131,6 @@ fn rows(context: &Context<'_>, _: &[Value]) -> Result<Vec<Index>, SqlError> {
     Ok(all(context))
 }
 
-fn keyed(context: &Context<'_>, _: &[Value]) -> Result<Vec<Index>, SqlError> {
-    Ok(all(context).into_iter().filter(|i| i.id > 0).collect())
-}
-
 view! {
     INDEXES = "sys.indexes" of Index as i, rows rows;
     object_id int = i.table.object_id;
@@ -215,36 +203,6 @@ view! {
     is_descending_key bit null = i.descending;
     is_included_column bit null = i.included;
     column_store_order_ordinal tinyint = 0u8;
-}
-
-view! {
-    STATS = "sys.stats" of Index as i, rows keyed;
-    object_id int = i.table.object_id;
-    name sysname null = i.name.as_deref();
-    stats_id int = i.id;
-    auto_created bit null = false;
-    user_created bit null = false;
-    no_recompute bit null = false;
-    has_filter bit null = i.filter().is_some();
-    filter_definition nvarchar(max) null = i.filter();
-    is_temporary bit null = false;
-    is_incremental bit null = false;
-    has_persisted_sample bit null = false;
-    stats_generation_method int = 0;
-    stats_generation_method_desc varchar(80) = "Sort based statistics";
-    auto_drop bit null = false;
-}
-
-fn stats_columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<IndexColumn>, SqlError> {
-    Ok(index_columns(context, args)?.into_iter().filter(|c| !c.included).collect())
-}
-
-view! {
-    STATS_COLUMNS = "sys.stats_columns" of IndexColumn as i, rows stats_columns;
-    object_id int = i.object_id;
-    stats_id int = i.index_id;
-    stats_column_id int null = i.place;
-    column_id int null = i.column_id;
 }
 
 view! {

@@ -42,6 +42,11 @@ pub fn of_id(context: &Context<'_>, args: Args<'_>, get: impl Fn(&Object) -> Val
     found.map_or(Value::Null, |o| get(&o))
 }
 
+/// STATS_DATE(object id, stats id).
+pub fn stats_date(context: &Context<'_>, args: Args<'_>) -> Value {
+    crate::catalog_views::statistics::date(context, args.number(0), args.number(1))
+}
+
 /// OBJECT_DEFINITION(id).
 pub fn definition(context: &Context<'_>, args: Args<'_>) -> Value {
     let found = args.number(0).and_then(|id| object::by_id(context, id));

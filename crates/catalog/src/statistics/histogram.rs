@@ -1,0 +1,227 @@
+//! A histogram: what a column's values are, in at most 200 steps, and how many rows a predicate leaves.
+//!
+//! A step is a value that the sample has, with the rows that have it, and what lies between it and the step before: rows,
+//! and different values among them. NULLs have a step of their own, the first.
+//!
+//! Source: SQL Server's documentation of DBCC SHOW_STATISTICS (RANGE_HI_KEY, RANGE_ROWS, EQ_ROWS,
+//! DISTINCT_RANGE_ROWS, AVG_RANGE_ROWS). How steps are chosen is ours: all values while they are few, else those that
+//! are frequent, and ends of ranges with about equally many rows.
+
+use std::cmp::Ordering;
+use types::Value;
+use types::compare::sort_order;
+use types::datetime;
+
+/// The most steps there may be.
+pub const STEPS_MAX: usize = 200;
+
+/// See the file's first lines. Rows are those of the whole table, also where a sample was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// RANGE_HI_KEY.
+    pub high: Value,
+    /// Rows between the step before and this one.
+    pub range_rows: f64,
+    /// Rows with this very value.
+    pub equal_rows: f64,
+    /// Different values between the step before and this one.
+    pub distinct_range_rows: f64,
+}
+
+impl Step {
+    /// AVG_RANGE_ROWS.
+    pub fn average_range_rows(&self) -> f64 {
+        if self.distinct_range_rows > 0.0 {
+            self.range_rows / self.distinct_range_rows
+        } else {
+            1.0
+        }
+    }
+}
+
+/// The steps of a column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Histogram {
+    /// By value, that of NULL first.
+    pub steps: Vec<Step>,
+}
+
+/// Values of one kind in order; NULL before all others.
+pub(crate) fn order(a: &Value, b: &Value) -> Ordering {
+    sort_order(a, b)
+}
+
+impl Histogram {
+    /// Of a sorted sample, each row of which stands for `scale` rows; where the table has `scale` times as many rows,
+    /// it may have as many as `distinct_scale` times as many different values.
+    pub(crate) fn of(sorted: &[Value], scale: f64, distinct_scale: f64) -> Histogram {
+        let groups: Vec<(&Value, usize)> = sorted
+            .chunk_by(|a, b| order(a, b).is_eq())
+            .map(|group| (&group[0], group.len()))
+            .collect();
+        let all_fit = groups.len() <= STEPS_MAX;
+        // Rows of a range, and of a value frequent enough for a step of its own.
+        let depth = (sorted.len() / (STEPS_MAX / 2)).max(1);
+        let mut steps: Vec<Step> = Vec::new();
+        let (mut rows, mut distinct) = (0, 0);
+        for (i, (value, count)) in groups.iter().enumerate() {
+            let is_end = i + 1 == groups.len() || steps.is_empty();
+            let left = STEPS_MAX.saturating_sub(steps.len());
+            let wanted =
+                all_fit || is_end || value.is_null() || *count >= depth || rows + count >= depth;
+            if wanted && (left > 1 || i + 1 == groups.len()) {
+                steps.push(Step {
+                    high: (*value).clone(),
+                    range_rows: rows as f64 * scale,
+                    equal_rows: *count as f64 * scale,
+                    distinct_range_rows: (distinct as f64 * distinct_scale)
+                        .min(rows as f64 * scale),
+                });
+                (rows, distinct) = (0, 0);
+            } else {
+                rows += count;
+                distinct += 1;
+            }
+        }
+        Histogram { steps }
+    }
+
+    /// Rows in all.
+    pub fn rows(&self) -> f64 {
+        self.steps.iter().map(|s| s.range_rows + s.equal_rows).sum()
+    }
+
+    /// Rows that are NULL.
+    pub fn null_rows(&self) -> f64 {
+        self.steps.first().filter(|s| s.high.is_null()).map_or(0.0, |s| s.equal_rows)
+    }
+
+    /// Rows with this value; none beyond the last step's. None for NULL, which equals nothing.
+    pub fn equal(&self, value: &Value) -> f64 {
+        if value.is_null() {
+            return 0.0;
+        }
+        let at = self.steps.partition_point(|s| order(&s.high, value).is_lt());
+        match self.steps.get(at) {
+            Some(step) if order(&step.high, value).is_eq() => step.equal_rows,
+            Some(step) if step.range_rows > 0.0 => step.average_range_rows(),
+            _ => 0.0,
+        }
+    }
+
+    /// Rows below `value`, with those that have it where `inclusive`; NULLs not.
+    pub fn below(&self, value: &Value, inclusive: bool) -> f64 {
+        let mut rows = 0.0;
+        let mut low: Option<&Value> = None;
+        for step in self.steps.iter().filter(|s| !s.high.is_null()) {
+            match order(&step.high, value) {
+                Ordering::Less => rows += step.range_rows + step.equal_rows,
+                Ordering::Equal => {
+                    rows += step.range_rows;
+                    return if inclusive { rows + step.equal_rows } else { rows };
+                }
+                Ordering::Greater => {
+                    // Before the first step there is nothing.
+                    return match low {
+                        None => rows,
+                        Some(low) => rows + step.range_rows * share(low, &step.high, value),
+                    };
+                }
+            }
+            low = Some(&step.high);
+        }
+        rows
+    }
+
+    /// Rows within bounds, each with inclusive or not.
+    pub fn between(&self, lower: Option<(&Value, bool)>, upper: Option<(&Value, bool)>) -> f64 {
+        let top = match upper {
+            Some((value, inclusive)) => self.below(value, inclusive),
+            None => self.rows() - self.null_rows(),
+        };
+        let bottom = lower.map_or(0.0, |(value, inclusive)| self.below(value, !inclusive));
+        (top - bottom).max(0.0)
+    }
+}
+
+/// How far `value` lies between two others, from 0 to 1.
+fn share(low: &Value, high: &Value, value: &Value) -> f64 {
+    match (number(low), number(high), number(value)) {
+        (Some(low), Some(high), Some(value)) if high > low => {
+            ((value - low) / (high - low)).clamp(0.0, 1.0)
+        }
+        _ => 0.5,
+    }
+}
+
+/// A value as a place on a line, where it has one.
+fn number(value: &Value) -> Option<f64> {
+    Some(match value {
+        Value::Float(v) => *v,
+        Value::Real(v) => f64::from(*v),
+        Value::DateTime(v) => datetime_number(v),
+        Value::Decimal(d) => d.to_f64(),
+        Value::Str(text) => {
+            // The first characters, as digits of a number.
+            let mut place = 0.0;
+            for c in text.as_str().chars().chain(std::iter::repeat('\0')).take(6) {
+                place = place * 128.0 + f64::from((c as u32).min(127));
+            }
+            place
+        }
+        other => other.as_i64()? as f64,
+    })
+}
+
+fn datetime_number(v: &datetime::DateTime) -> f64 {
+    f64::from(v.days) + f64::from(v.ticks) / (86_400.0 * 300.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ints(values: impl IntoIterator<Item = i32>) -> Vec<Value> {
+        let mut all: Vec<Value> = values.into_iter().map(Value::Int).collect();
+        all.sort_by(order);
+        all
+    }
+
+    #[test]
+    fn few_values_have_a_step_each() {
+        let mut sample = ints([3, 1, 2, 2, 1, 1]);
+        sample.insert(0, Value::Null);
+        let h = Histogram::of(&sample, 10.0, 1.0);
+        assert_eq!(h.steps.len(), 4);
+        assert_eq!(
+            (h.null_rows(), h.equal(&Value::Int(1)), h.equal(&Value::Int(4))),
+            (10.0, 30.0, 0.0)
+        );
+        assert_eq!(h.equal(&Value::Null), 0.0);
+        assert_eq!(h.below(&Value::Int(2), false), 30.0);
+        assert_eq!(h.below(&Value::Int(2), true), 50.0);
+        assert_eq!(h.between(Some((&Value::Int(2), true)), None), 30.0);
+        assert_eq!(h.rows(), 70.0);
+    }
+
+    #[test]
+    fn many_values_are_at_most_200_steps_and_ranges_are_near() {
+        let h = Histogram::of(&ints(0..10_000), 1.0, 1.0);
+        assert!(h.steps.len() <= STEPS_MAX, "{}", h.steps.len());
+        assert!((h.rows() - 10_000.0).abs() < 1.0);
+        let below = h.below(&Value::Int(2_500), false);
+        assert!((below - 2_500.0).abs() < 60.0, "{below}");
+        let one = h.equal(&Value::Int(77));
+        assert!((0.5..2.0).contains(&one), "{one}");
+    }
+
+    #[test]
+    fn a_frequent_value_stands_out() {
+        let rare = (0..5_000).map(|i| i * 2);
+        let h = Histogram::of(&ints(rare.chain(std::iter::repeat_n(777, 5_000))), 2.0, 1.0);
+        assert_eq!(h.equal(&Value::Int(777)), 10_000.0);
+        let rare = h.equal(&Value::Int(778));
+        assert!(rare < 10.0, "{rare}");
+        assert!((h.rows() - 20_000.0).abs() < 1.0);
+    }
+}

@@ -1,0 +1,84 @@
+//! Leaves at random: what statistics are made of.
+//!
+//! A walk goes down from the root and takes any child of each inner page, all with one chance. The product of the
+//! numbers of children on its way is the inverse of the chance of the leaf it ends at, so its mean over many walks is the
+//! number of leaves (Knuth 1975, "Estimating the efficiency of backtrack programs").
+//!
+//! Promise: a walk holds nothing and keeps nobody waiting; a leaf is seen as it was at one moment.
+
+use crate::scan::LeafCopy;
+use crate::slotted::{self, INNER, LEAF, Space};
+use crate::tree::LEVELS_MAX;
+use crate::{StorageError, Tree};
+use buffer_pool::{PageId, PageWords};
+use runtime::task;
+use telemetry::{Counter, counters};
+
+/// A leaf that a walk has ended at.
+pub struct RandomLeaf {
+    copy: LeafCopy,
+    /// Leaves of the tree, as this walk has it.
+    pub leaves: f64,
+}
+
+impl RandomLeaf {
+    /// Its rows, but for ghosts: the newest versions, whoever wrote them.
+    pub fn rows(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.copy.len()).filter_map(|i| {
+            let (stamp, _, row) = self.copy.row(i);
+            (!stamp.is_ghost()).then_some(row)
+        })
+    }
+}
+
+impl Tree {
+    /// Walks to a leaf; `below(n)` gives numbers from 0 to n - 1, all with one chance. Suspends.
+    pub fn random_leaf(
+        &self,
+        below: &mut dyn FnMut(u64) -> u64,
+    ) -> Result<RandomLeaf, StorageError> {
+        let pool = self.store.pool();
+        let root = self.id().0;
+        let mut copy = LeafCopy::new();
+        'again: loop {
+            let mut page = root;
+            let mut leaves = 1.0;
+            let mut parent = None;
+            for level in 0..LEVELS_MAX {
+                let look = pool.optimistic(page)?;
+                // The parent still pointed here once this page was looked at.
+                if parent.is_some_and(|parent: buffer_pool::PageRead<'_>| !parent.validate()) {
+                    task::maybe_yield();
+                    continue 'again;
+                }
+                let kind = slotted::kind_of(&look).0;
+                if look.word(slotted::OWNER) != root.0 || (kind != LEAF && kind != INNER) {
+                    if look.validate() {
+                        let what = "not a page of the tree";
+                        return Err(StorageError::Corrupt { page, what });
+                    }
+                    continue 'again;
+                }
+                if kind == LEAF {
+                    counters::add(Counter::PageLookups, level as u64 + 1);
+                    if !copy.take(look, false) {
+                        continue 'again;
+                    }
+                    return Ok(RandomLeaf { copy, leaves });
+                }
+                let slots = Space::of(&look).slots;
+                if slots == 0 {
+                    continue 'again;
+                }
+                let child = slotted::entry_head(&look, below(slots as u64) as usize);
+                if !look.validate() {
+                    continue 'again;
+                }
+                leaves *= slots as f64;
+                page = PageId(child);
+                parent = Some(look);
+            }
+            task::maybe_yield();
+        }
+    }
+}
