@@ -170,6 +170,7 @@ pub(crate) struct Binder<'a> {
     /// Something was asked of the catalog: the result holds for its version only.
     pub touched: Cell<bool>,
     pub maxdop: u32,
+    pub plan_hints: crate::ir::QueryHints,
     /// In the query of an inline function: its parameters, by their names in lower case, and nothing else.
     pub params: Option<Vec<(String, Expr)>>,
     /// In the body of a function: nothing with side effects is called.
@@ -215,6 +216,7 @@ impl<'a> Binder<'a> {
             selects: Vec::new(),
             touched: Cell::new(false),
             maxdop: 0,
+            plan_hints: Default::default(),
             params: None,
             in_function: false,
             maxrecursion: MAXRECURSION,

@@ -201,7 +201,10 @@ impl Binder<'_> {
         let output: Vec<OutputColumn> = columns.iter().zip(&table.columns).map(column).collect();
         let row = output.iter().map(|c| Expr::col(c.id, c.ty, true)).collect();
         let rel = self.top(Rel::Values { rows, columns }, top, Vec::new())?;
-        Ok(InsertSource::Query { query: Query { rel, output, maxdop }, row })
+        Ok(InsertSource::Query {
+            query: Query { rel, output, maxdop, hints: self.plan_hints },
+            row,
+        })
     }
 
     /// What OPTION says: MAXDOP is returned.
@@ -209,6 +212,7 @@ impl Binder<'_> {
         if let Some(max) = hints::maxrecursion(hints)? {
             self.maxrecursion = max;
         }
+        hints::for_planner(hints, &mut self.plan_hints);
         hints::maxdop(hints)
     }
 
@@ -552,7 +556,7 @@ impl Binder<'_> {
             )?),
             None => None,
         };
-        let query = Query { rel, output: Vec::new(), maxdop };
+        let query = Query { rel, output: Vec::new(), maxdop, hints: self.plan_hints };
         let fires = self.fires(&table, Event::Update, output.as_ref())?;
         Ok(Update { table, hints, query, locator, old, set, output, fires })
     }
@@ -692,7 +696,7 @@ impl Binder<'_> {
             )?),
             None => None,
         };
-        let query = Query { rel, output: Vec::new(), maxdop };
+        let query = Query { rel, output: Vec::new(), maxdop, hints: self.plan_hints };
         let fires = self.fires(&table, Event::Delete, output.as_ref())?;
         Ok(Delete { table, hints, query, locator, old, output, fires })
     }

@@ -104,7 +104,12 @@ impl Binder<'_> {
             ast::TableRef::Function { name, args, alias, columns, .. } => {
                 self.table_function(name, args, alias.as_ref(), columns)
             }
-            ast::TableRef::Join { kind, left, right, on, .. } => self.join(*kind, left, right, on),
+            ast::TableRef::Join { kind, hint, left, right, on } => {
+                if let Some(method) = hint {
+                    crate::hints::join_method(&method.value, &mut self.plan_hints);
+                }
+                self.join(*kind, left, right, on)
+            }
             ast::TableRef::Pivot { .. } | ast::TableRef::Unpivot { .. } => self.turned(item),
         }
     }

@@ -24,27 +24,21 @@ pub const ACCEPTED_QUERY_HINTS_WITHOUT_EFFECT: &[&str] = &[
     "DISABLE EXTERNALPUSHDOWN",
     "EXPAND VIEWS",
     "FAST",
-    "FORCE ORDER",
     "HASH GROUP",
-    "HASH JOIN",
     "HASH UNION",
     "IGNORE_NONCLUSTERED_COLUMNSTORE_INDEX",
     "KEEP PLAN",
     "KEEPFIXED PLAN",
     "LABEL",
-    "LOOP JOIN",
     "MAX_GRANT_PERCENT",
-    "MERGE JOIN",
     "MERGE UNION",
     "MIN_GRANT_PERCENT",
     "NO_PERFORMANCE_SPOOL",
     "OPTIMIZE FOR",
-    "OPTIMIZE FOR UNKNOWN",
     "ORDER GROUP",
     "PARAMETERIZATION FORCED",
     "PARAMETERIZATION SIMPLE",
     "QUERYTRACEON",
-    "RECOMPILE",
     "ROBUST PLAN",
     "TABLE HINT",
     "USE HINT",
@@ -155,6 +149,16 @@ pub(crate) fn maxdop(hints: &[ast::QueryHint]) -> Result<u32, BindError> {
         match (hint.name.as_str(), hint.args.first()) {
             ("MAXDOP", Some(ast::Literal::Int(n))) if *n >= 0 => out = *n as u32,
             ("MAXRECURSION", Some(ast::Literal::Int(_))) => {}
+            // See `for_planner`.
+            (
+                "FORCE ORDER"
+                | "HASH JOIN"
+                | "LOOP JOIN"
+                | "MERGE JOIN"
+                | "OPTIMIZE FOR UNKNOWN"
+                | "RECOMPILE",
+                _,
+            ) => {}
             (name, _) if ACCEPTED_QUERY_HINTS_WITHOUT_EFFECT.contains(&name) => {}
             (name, _) => {
                 return Err(BindError::new(
@@ -167,6 +171,30 @@ pub(crate) fn maxdop(hints: &[ast::QueryHint]) -> Result<u32, BindError> {
         }
     }
     Ok(out)
+}
+
+/// Notes what the planner follows.
+pub(crate) fn for_planner(hints: &[ast::QueryHint], out: &mut crate::ir::QueryHints) {
+    for hint in hints {
+        match hint.name.as_str() {
+            "FORCE ORDER" => out.force_order = true,
+            "LOOP JOIN" => out.loop_join = true,
+            "HASH JOIN" | "MERGE JOIN" => out.hash_join = true,
+            "RECOMPILE" => out.recompile = true,
+            "OPTIMIZE FOR UNKNOWN" => out.unknown = true,
+            _ => {}
+        }
+    }
+}
+
+/// The method at a join: it holds for the statement, and tables meet as written.
+pub(crate) fn join_method(method: &str, out: &mut crate::ir::QueryHints) {
+    out.force_order = true;
+    match method.to_ascii_uppercase().as_str() {
+        "LOOP" => out.loop_join = true,
+        "HASH" | "MERGE" => out.hash_join = true,
+        _ => {}
+    }
 }
 
 /// MAXRECURSION, where it is said; 310 past 32767.

@@ -108,7 +108,7 @@ impl Binder<'_> {
                 Some(self.output(output, &table, others, true, true)?)
             }
         };
-        let query = Query { rel, output: Vec::new(), maxdop };
+        let query = Query { rel, output: Vec::new(), maxdop, hints: self.plan_hints };
         let fires = self.merge_fires(&merge.clauses, &table, output.as_ref())?;
         Ok(Merge {
             table,

@@ -184,7 +184,7 @@ impl Binder<'_> {
             columns: output.iter().map(|c| c.id).collect(),
             max: self.maxrecursion,
         };
-        Ok(Query { rel, output, maxdop: 0 })
+        Ok(Query { rel, output, maxdop: 0, hints: Default::default() })
     }
 
     #[inline(never)]

@@ -72,6 +72,7 @@ impl Binder<'_> {
             bound = self.serialize(bound, clause, &tables)?;
         }
         bound.maxdop = self.maxdop;
+        bound.hints = self.plan_hints;
         Ok((bound, assigned))
     }
 
@@ -252,7 +253,7 @@ impl Binder<'_> {
         }
         if !assigned.is_empty() {
             rel = self.order_and_top(rel, &[], keys, select, query)?;
-            let query = Query { rel, output: Vec::new(), maxdop: 0 };
+            let query = Query { rel, output: Vec::new(), maxdop: 0, hints: Default::default() };
             return Ok((query, Assigned::Vars(assigned)));
         }
 
@@ -306,7 +307,7 @@ impl Binder<'_> {
             rel = Rel::Distinct { input: Box::new(rel), over };
         }
         rel = self.order_and_top(rel, &sort, Vec::new(), select, query)?;
-        Ok((Query { rel, output, maxdop: 0 }, Assigned::No))
+        Ok((Query { rel, output, maxdop: 0, hints: Default::default() }, Assigned::No))
     }
 
     /// Puts an expression into a projection, or finds it there; its id.

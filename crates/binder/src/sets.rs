@@ -43,7 +43,12 @@ impl Binder<'_> {
             });
         }
         let columns = output.iter().map(|c| c.id).collect();
-        Ok(Query { rel: Rel::Values { rows: bound, columns }, output, maxdop: 0 })
+        Ok(Query {
+            rel: Rel::Values { rows: bound, columns },
+            output,
+            maxdop: 0,
+            hints: Default::default(),
+        })
     }
 
     pub fn set_operation(&mut self, body: &ast::QueryBody) -> Result<Query> {
@@ -112,7 +117,7 @@ impl Binder<'_> {
             right_columns,
             columns,
         };
-        Ok(Query { rel, output, maxdop: 0 })
+        Ok(Query { rel, output, maxdop: 0, hints: Default::default() })
     }
 
     /// Brings the output of a query to the given types; the ids that carry it.

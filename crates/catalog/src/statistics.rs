@@ -92,6 +92,8 @@ pub struct TableStatistics {
     known: RwLock<Known>,
     /// Grows when a statistic is made, made anew or dropped.
     version: AtomicU64,
+    /// Rows as somebody who planned has seen them last, and 1; 0: nobody has looked.
+    latest: AtomicU64,
     /// Somebody is making statistics for a query.
     pub(crate) gathering: AtomicBool,
 }
@@ -128,6 +130,16 @@ impl TableStatistics {
         self.known.read().base.map(|(_, rows, _)| rows)
     }
 
+    /// Rows as they were when a statement over the table was last planned; None when none was.
+    #[inline]
+    pub fn rows_latest(&self) -> Option<f64> {
+        self.latest.load(Relaxed).checked_sub(1).map(|rows| rows as f64)
+    }
+
+    pub(crate) fn note_latest(&self, rows: f64) {
+        self.latest.store(rows.max(0.0) as u64 + 1, Relaxed);
+    }
+
     /// Grows when a statistic is made, made anew or dropped.
     #[inline]
     pub fn version(&self) -> u64 {
@@ -162,9 +174,11 @@ impl TableStatistics {
     /// Sets how many rows there are: of a table whose rows this crate does not see, by who sees them.
     pub fn note_rows(&self, tree: TreeId, rows: f64, counted: i64) {
         self.known.write().base = Some((tree, rows, counted));
+        self.note_latest(rows);
     }
 
-    pub(crate) fn put(&self, statistic: Statistic) {
+    /// Puts a statistic in the place of the one with its id.
+    pub fn put(&self, statistic: Statistic) {
         let all = &mut self.known.write().statistics;
         all.retain(|s| s.id != statistic.id);
         all.push(Arc::new(statistic));

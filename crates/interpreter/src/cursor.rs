@@ -422,7 +422,12 @@ impl Vm<'_> {
 
 fn declared(definition: &CursorDef, code: &Code, frame: &[Value]) -> Cursor {
     Cursor {
-        plan: Arc::new(planner::plan_query(&definition.query)),
+        plan: Arc::new(planner::plan_query(
+            &definition.query,
+            &planner::Known {
+                values: frame[..code.program.params.len().min(frame.len())].to_vec(),
+            },
+        )),
         def: definition.clone(),
         vars: frame[..code.vars.len()].to_vec(),
         rows: None,

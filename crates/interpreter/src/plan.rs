@@ -10,7 +10,7 @@ use crate::point::FastPoint;
 use crate::statistics::Watch;
 use binder::ir::{self, StmtKind, VarId};
 use engine::InsertHint;
-use planner::{DeletePlan, ExprPlan, InsertPlan, MergePlan, SelectPlan, UpdatePlan};
+use planner::{DeletePlan, ExprPlan, InsertPlan, Known, MergePlan, SelectPlan, UpdatePlan};
 
 /// A version of everything a name can mean in a session: database, committed and own uncommitted definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,43 +74,43 @@ pub(crate) enum Body {
 }
 
 /// Plans a bound statement without the short ways of singletons: every operator is there.
-pub(crate) fn plan_in_general(kind: &StmtKind) -> Body {
+pub(crate) fn plan_in_general(kind: &StmtKind, known: &Known) -> Body {
     match kind {
-        StmtKind::Select(select) => Body::Select(planner::plan_select(select)),
+        StmtKind::Select(select) => Body::Select(planner::plan_select(select, known)),
         StmtKind::Insert(insert) => {
-            Body::Insert(planner::plan_insert(insert), InsertHint::default())
+            Body::Insert(planner::plan_insert(insert, known), InsertHint::default())
         }
-        other => planned_otherwise(other),
+        other => planned_otherwise(other, known),
     }
 }
 
 /// Plans a bound statement.
-pub(crate) fn plan(kind: &StmtKind, db: &std::sync::Arc<engine::Database>) -> Body {
+pub(crate) fn plan(kind: &StmtKind, known: &Known, db: &std::sync::Arc<engine::Database>) -> Body {
     match kind {
         StmtKind::Select(select) => {
-            let plan = planner::plan_select(select);
+            let plan = planner::plan_select(select, known);
             match FastPoint::new(&plan, db) {
                 Some(fast) => Body::FastPoint(fast),
                 None => Body::Select(plan),
             }
         }
         StmtKind::Insert(insert) => {
-            let plan = planner::plan_insert(insert);
+            let plan = planner::plan_insert(insert, known);
             match FastInsert::new(&plan, db) {
                 Some(fast) => Body::FastInsert(fast),
                 None => Body::Insert(plan, InsertHint::default()),
             }
         }
-        other => planned_otherwise(other),
+        other => planned_otherwise(other, known),
     }
 }
 
 /// What has one way of running only.
-fn planned_otherwise(kind: &StmtKind) -> Body {
+fn planned_otherwise(kind: &StmtKind, known: &Known) -> Body {
     match kind {
-        StmtKind::Update(update) => Body::Update(planner::plan_update(update)),
-        StmtKind::Delete(delete) => Body::Delete(planner::plan_delete(delete)),
-        StmtKind::Merge(merge) => Body::Merge(planner::plan_merge(merge)),
+        StmtKind::Update(update) => Body::Update(planner::plan_update(update, known)),
+        StmtKind::Delete(delete) => Body::Delete(planner::plan_delete(delete, known)),
+        StmtKind::Merge(merge) => Body::Merge(planner::plan_merge(merge, known)),
         StmtKind::SetVars(sets) => {
             Body::SetVars(sets.iter().map(|(v, e)| (*v, planner::plan_expr(e))).collect())
         }

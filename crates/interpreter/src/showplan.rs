@@ -176,7 +176,10 @@ impl Vm<'_> {
             let kind = self.bound_now(code, statement)?;
             let watch = self.prepare_statistics(&kind);
             let reading = Reading::now();
-            let body = measured(plan::plan_in_general(&kind));
+            let body = measured(plan::plan_in_general(
+                &kind,
+                &crate::statement::known(&kind, code, frame),
+            ));
             let mut planned = Planned { version, private: None, watch, body };
             let result = self.run_planned(&mut planned, code, index, frame, guarded);
             let again = matches!(&result, Err(Halted::Error(error)) if error.stale);
@@ -461,7 +464,7 @@ fn name_of(kind: &StmtKind, stmt: &Stmt) -> &'static str {
 fn step_of(kind: &StmtKind, database: &str, vars: &[&str]) -> Option<Step> {
     let body = match kind {
         StmtKind::Select(_) | StmtKind::Insert(_) | StmtKind::Update(_) | StmtKind::Delete(_) => {
-            plan::plan_in_general(kind)
+            plan::plan_in_general(kind, &planner::Known::default())
         }
         _ => return None,
     };

@@ -12,7 +12,7 @@ use crate::vm::{Halted, Vm};
 use binder::BindError;
 use binder::ir::{OutputColumn, StmtKind, UpdateSet};
 use executor::{Command, Cx, Reach, ResultSink, SqlError};
-use planner::{ExprPlan, InsertSource, SelectTarget};
+use planner::{ExprPlan, InsertSource, Known, SelectTarget};
 use std::sync::atomic::Ordering;
 use types::Value;
 
@@ -198,10 +198,10 @@ impl Vm<'_> {
         let command = command_number(&statement.kind, statement.source.as_deref().map(|s| &s.kind));
         let state = &*self.state;
         state.activity.statement(command, state.nesting, state.transaction.count);
-        let mut planned = self.planned(code, learnt, index)?;
+        let mut planned = self.planned(code, learnt, index, frame)?;
         let is_fast = planned.body.is_fast();
         if !is_fast && planned.watch.is_outdated(&self.state.database.engine) {
-            planned = self.planned(code, learnt, index)?;
+            planned = self.planned(code, learnt, index, frame)?;
         }
         let due = |cells: &StatementCells| !is_fast || cells.count();
         let reading = learnt.meter.statement(index).is_some_and(due).then(Reading::now);
@@ -236,7 +236,7 @@ impl Vm<'_> {
         loop {
             learnt.statements[index] = None;
             runtime::task::sleep_ns(1_000_000, telemetry::WaitType::SleepTask);
-            let mut planned = self.planned(code, learnt, index)?;
+            let mut planned = self.planned(code, learnt, index, frame)?;
             let result = self.run_planned(&mut planned, code, index, frame, guarded);
             rounds += 1;
             let again = matches!(&result, Err(Halted::Error(error)) if error.stale);
@@ -414,6 +414,7 @@ impl Vm<'_> {
         code: &Code,
         learnt: &mut CodeState,
         index: usize,
+        frame: &[Value],
     ) -> Result<Box<Planned>, SqlError> {
         let mut version = self.names_version();
         let statement = &code.statements[index];
@@ -446,8 +447,10 @@ impl Vm<'_> {
         if self.state.identity.is_limited() {
             self.check_statement(kind, code)?;
         }
-        let watch = self.prepare_statistics(kind);
-        let body = plan::plan(kind, &self.state.database.engine);
+        let mut watch = self.prepare_statistics(kind);
+        watch.once = recompiles(kind);
+        let known = known(kind, code, frame);
+        let body = plan::plan(kind, &known, &self.state.database.engine);
         Ok(Box::new(Planned { version, private, watch, body }))
     }
 
@@ -629,6 +632,42 @@ impl Vm<'_> {
                 })
             }
         }
+    }
+}
+
+/// The values by which a statement is planned: those of parameters; of all variables under RECOMPILE.
+pub(crate) fn known(kind: &StmtKind, code: &Code, frame: &[Value]) -> Known {
+    let hints = match kind {
+        StmtKind::Select(select) => select.query.hints,
+        StmtKind::Insert(insert) => match &insert.source {
+            binder::ir::InsertSource::Query { query, .. } => query.hints,
+            _ => return Known::default(),
+        },
+        StmtKind::Update(update) => update.query.hints,
+        StmtKind::Delete(delete) => delete.query.hints,
+        StmtKind::Merge(merge) => merge.query.hints,
+        _ => return Known::default(),
+    };
+    let count = match (hints.recompile, hints.unknown) {
+        (true, _) => code.program.vars.len(),
+        (_, true) => 0,
+        _ => code.program.params.len(),
+    };
+    Known { values: frame[..count.min(frame.len())].to_vec() }
+}
+
+/// Is it to be planned anew for each run?
+pub(crate) fn recompiles(kind: &StmtKind) -> bool {
+    match kind {
+        StmtKind::Select(select) => select.query.hints.recompile,
+        StmtKind::Update(update) => update.query.hints.recompile,
+        StmtKind::Delete(delete) => delete.query.hints.recompile,
+        StmtKind::Merge(merge) => merge.query.hints.recompile,
+        StmtKind::Insert(insert) => match &insert.source {
+            binder::ir::InsertSource::Query { query, .. } => query.hints.recompile,
+            _ => false,
+        },
+        _ => false,
     }
 }
 

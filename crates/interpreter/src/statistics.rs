@@ -28,6 +28,9 @@ const LOOK_AGAIN_NS: u64 = 1_000_000_000;
 #[derive(Default)]
 pub(crate) struct Watch {
     tables: Vec<Watched>,
+    /// For one run.
+    pub once: bool,
+    runs: u32,
     /// When changes were counted last.
     looked_unix_ns: u64,
 }
@@ -43,6 +46,10 @@ struct Watched {
 impl Watch {
     /// Whether statistics have been made since, or enough rows have changed that they should be.
     pub fn is_outdated(&mut self, database: &engine::Database) -> bool {
+        if self.once {
+            self.runs += 1;
+            return self.runs > 1;
+        }
         if self.tables.is_empty() {
             return false;
         }

@@ -32,9 +32,15 @@ fn main() {
             let bound = Instant::now();
             for stmt in &program.body {
                 match &stmt.kind {
-                    StmtKind::Select(s) => drop(planner::plan_select(s)),
-                    StmtKind::Insert(s) => drop(planner::plan_insert(s)),
-                    StmtKind::Update(s) => drop(planner::plan_update(s)),
+                    StmtKind::Select(s) => {
+                        drop(planner::plan_select(s, &planner::Known::default()))
+                    }
+                    StmtKind::Insert(s) => {
+                        drop(planner::plan_insert(s, &planner::Known::default()))
+                    }
+                    StmtKind::Update(s) => {
+                        drop(planner::plan_update(s, &planner::Known::default()))
+                    }
                     _ => {}
                 }
             }

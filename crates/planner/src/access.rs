@@ -6,6 +6,8 @@ use catalog::TableDef;
 use types::{Len, SqlType, Value, compare};
 
 use crate::columns::*;
+use crate::cost;
+use crate::estimate::{self, rows_of};
 use crate::fold::{all_of, conjuncts, fold, widens};
 use crate::lower::*;
 use crate::plan::*;
@@ -13,7 +15,16 @@ use crate::plan::*;
 impl Lowering {
     /// Reads a table under predicates.
     pub fn get(&mut self, get: Get, preds: Vec<Expr>, needed: &Needed) -> Lowered {
-        match seeks_of_list(&get, &preds) {
+        let seeks = seeks_of_list(&get, &preds).filter(|alternatives| {
+            if !self.facts.is_informed() {
+                return true;
+            }
+            let each = |preds: &Vec<Expr>| self.choose(&get, preds.clone(), needed, None).cost;
+            let wanted = self.wanted.as_ref();
+            alternatives.iter().map(each).sum::<f64>()
+                <= self.choose(&get, preds.clone(), needed, wanted).cost
+        });
+        match seeks {
             Some(alternatives) => self.seeks(&get, alternatives, needed),
             None => self.read(get, preds, needed),
         }
@@ -35,7 +46,9 @@ impl Lowering {
 
     fn read(&mut self, get: Get, preds: Vec<Expr>, needed: &Needed) -> Lowered {
         let wanted = self.wanted.take();
-        let Access { index, found, rest, covering, rows } = choose(&get, preds, needed, wanted);
+        let informed = self.facts.is_informed();
+        let access = self.choose(&get, preds, needed, wanted.as_ref());
+        let Access { index, found, rest, covering, rows, rows_out, .. } = access;
         // Subqueries stay out of the scan: it only ever compares.
         let (above, in_scan): (Vec<Expr>, Vec<Expr>) = rest
             .into_iter()
@@ -62,7 +75,9 @@ impl Lowering {
             }
         });
         let order = key_columns.iter().map(|(o, desc)| (get.columns[*o], *desc)).collect();
-        if !in_scan.is_empty() {
+        if informed {
+            rows = rows_out;
+        } else if !in_scan.is_empty() {
             rows = (rows * 0.3).max(1.0);
         }
         let predicate = all_of(in_scan).map(|p| self.expr(p, &cols));
@@ -85,7 +100,7 @@ impl Lowering {
 }
 
 /// A way to the rows of a table.
-struct Access {
+pub(crate) struct Access {
     index: Option<usize>,
     found: Option<Range>,
     /// Predicates that it does not promise.
@@ -93,6 +108,12 @@ struct Access {
     covering: bool,
     /// Estimated.
     rows: f64,
+    /// Those that all predicates leave.
+    pub rows_out: f64,
+    /// See [`crate::cost`].
+    pub cost: f64,
+    /// Of doing it once more, with other values.
+    pub again: f64,
 }
 
 /// Reading a row through an entry of an index, in reads of a row where it lies.
@@ -101,62 +122,209 @@ const LOOKUP: f64 = 4.0;
 /// Reading an entry, likewise: they are narrower.
 const ENTRY: f64 = 0.8;
 
+/// Tables of fewer rows have no statistics, and nothing is gained by a clever plan; but much lost by one that reads all
+/// of a table that grows: the rules of thumb, which prefer a seek, hold for them.
+pub(crate) const SMALL_ROWS: f64 = 500.0;
+
 /// Rows read of a table before a TOP over an order is content, at a guess.
 const FIRST_ROWS: f64 = 1_000.0;
 
-/// Chooses between the table and its indexes by rules of thumb: how many rows a range has, whether rows must be looked
-/// up one by one, and whether they come in the order that somebody above wants. An INDEX hint decides by itself.
-fn choose(get: &Get, preds: Vec<Expr>, needed: &Needed, wanted: Option<Wanted>) -> Access {
-    let forced = get.hints.index;
-    let mut best: Option<(f64, Access)> = None;
-    for index in ways(get, &preds) {
-        let id = index.map_or(0, |at| get.table.indexes[at].index_id);
-        // 0 and 1 both mean the table's own rows.
-        if forced.is_some_and(|forced| i32::from(forced).max(1) != id.max(1)) {
-            continue;
-        }
-        let (found, rest) = key_range(get, index, preds.clone());
-        let read = with_exprs(needed, rest.iter());
-        let is_read = |i: &usize| read.contains(&get.columns[*i]);
-        let for_update = get.locator.is_some() || get.hints.updlock || get.hints.xlock;
-        let covering = index.is_some_and(|at| {
-            let stored = &get.table.indexes[at].stored;
-            !for_update && (0..get.columns.len()).filter(is_read).all(|i| stored.contains(&i))
-        });
-        let estimate = Estimate::of(get, index, found.as_ref());
-        let per_row = match (index, covering) {
-            (None, _) => 1.0,
-            (_, true) => ENTRY,
-            _ => LOOKUP,
-        };
-        let mut read = estimate.rows;
-        let mut sort = 0.0;
-        if let Some(wanted) = &wanted {
-            let key = scan_key(&get.table, index);
-            let fixed = found.as_ref().map_or(0, |f| f.prefix.len());
-            match wanted.comes_from(get, key, fixed) {
-                true if wanted.top => read = read.min(FIRST_ROWS),
-                true => {}
-                false => sort = if wanted.top { 0.5 } else { 1.5 },
+impl Lowering {
+    /// What reading a table under predicates comes to, at best, for somebody who has not planned yet what it is for.
+    pub(crate) fn weigh(&self, get: &Get, preds: Vec<Expr>) -> Access {
+        self.choose(get, preds, &self.facts.mentioned, None)
+    }
+
+    /// Chooses between the table and its indexes: by cost where its rows are known, else by rules of thumb: how many
+    /// rows a range has, whether rows must be looked up one by one, and whether they come in the order that somebody
+    /// above wants. An INDEX hint decides by itself.
+    fn choose(
+        &self,
+        get: &Get,
+        preds: Vec<Expr>,
+        needed: &Needed,
+        wanted: Option<&Wanted>,
+    ) -> Access {
+        let forced = get.hints.index;
+        let total = rows_of(&get.table).filter(|_| self.facts.is_informed());
+        let share = total.map_or(1.0, |_| self.facts.all_of_table(&preds, &get.columns));
+        let mut best: Option<Access> = None;
+        for index in ways(get, &preds) {
+            let id = index.map_or(0, |at| get.table.indexes[at].index_id);
+            // 0 and 1 both mean the table's own rows.
+            if forced.is_some_and(|forced| i32::from(forced).max(1) != id.max(1)) {
+                continue;
+            }
+            let (found, rest) = key_range(get, index, preds.clone());
+            let read = with_exprs(needed, rest.iter());
+            let is_read = |i: &usize| read.contains(&get.columns[*i]);
+            let for_update = get.locator.is_some() || get.hints.updlock || get.hints.xlock;
+            let covering = index.is_some_and(|at| {
+                let stored = &get.table.indexes[at].stored;
+                !for_update && (0..get.columns.len()).filter(is_read).all(|i| stored.contains(&i))
+            });
+            let mut access = Access {
+                index,
+                found,
+                rest,
+                covering,
+                rows: 0.0,
+                rows_out: 0.0,
+                cost: 0.0,
+                again: 0.0,
+            };
+            match total {
+                Some(total) if total >= SMALL_ROWS => {
+                    self.price(get, &preds, (total, share), wanted, &mut access);
+                }
+                _ => by_thumb(get, wanted, &mut access),
+            }
+            if best.as_ref().is_none_or(|best| access.cost < best.cost) {
+                best = Some(access);
             }
         }
-        // To seek at all is what FORCESEEK asks for.
-        let refused = get.hints.forceseek && found.is_none() && estimate.seekable;
-        let cost = read * per_row + estimate.rows * sort + if refused { 1e12 } else { 0.0 };
-        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-            let rows = estimate.shown;
-            best = Some((cost, Access { index, found, rest, covering, rows }));
+        if let (Some(total), Some(best)) = (total.filter(|total| *total < SMALL_ROWS), &mut best) {
+            // Chosen as if it were larger, for it may grow; it costs what it is.
+            let rows = cost::read(total, estimate::width(&get.table, 0..get.table.columns.len()));
+            best.rows_out = (total * share).max(1.0);
+            best.cost = rows.total();
+            best.again = match best.found {
+                Some(_) => cost::seek_again() + cost::pass(best.rows_out),
+                None => rows.cpu,
+            };
         }
-    }
-    match best {
-        Some((_, access)) => access,
-        // The index that was asked for cannot be used: it is disabled, or its filter not implied.
-        None => {
+        // None: the index that was asked for cannot be used: it is disabled, or its filter not implied.
+        best.unwrap_or_else(|| {
             let (found, rest) = key_range(get, None, preds);
             let rows = Estimate::of(get, None, found.as_ref()).shown;
-            Access { index: None, found, rest, covering: false, rows }
+            let rows_out = total.map_or(rows, |total| (total * share).max(1.0));
+            let (cost, again) = (rows, rows);
+            Access { index: None, found, rest, covering: false, rows, rows_out, cost, again }
+        })
+    }
+
+    /// The cost of a way to a table of `total` rows, of which `share` remain.
+    fn price(
+        &self,
+        get: &Get,
+        preds: &[Expr],
+        (total, share): (f64, f64),
+        wanted: Option<&Wanted>,
+        access: &mut Access,
+    ) {
+        let table = &get.table;
+        let total = total.max(1.0);
+        let key = scan_key(table, access.index);
+        let all = estimate::width(table, 0..table.columns.len());
+        let bytes = match access.index {
+            Some(at) => estimate::width(table, table.indexes[at].stored.iter().copied()),
+            None => all,
+        };
+        let prefix = access.found.as_ref().map_or(0, |f| f.prefix.len());
+        let unique = match access.index {
+            Some(at) => table.indexes[at].unique,
+            None => !table.is_heap() && !table.has_uniquifier(),
+        };
+        let is_row = access.found.is_some() && unique && prefix == key.len();
+        let mut out = (total * share).max(1.0);
+        let mut met = match &access.found {
+            None => total,
+            Some(_) if is_row => 1.0,
+            Some(found) => total * self.share_of_range(get, key, found, preds),
+        };
+        met = met.max(1.0);
+        out = if is_row { 1.0 } else { out.min(met) };
+        (access.rows, access.rows_out) = (met, out);
+        let mut sort = 0.0;
+        if let Some(wanted) = wanted {
+            match wanted.comes_from(get, key, prefix) {
+                // Enough rows for the TOP, at the rate at which the other predicates let them through.
+                true if wanted.top => {
+                    let enough = wanted.limit.unwrap_or(FIRST_ROWS) * (met / out);
+                    met = met.min(enough.max(1.0));
+                }
+                true => {}
+                false => sort = cost::sort(out).total(),
+            }
+        }
+        let lookups = match access.index {
+            Some(_) if !access.covering => {
+                met * cost::seek_again()
+                    + (met.min(total * all / cost::PAGE_BYTES)) * cost::NEXT_PAGE
+            }
+            _ => 0.0,
+        };
+        let rows = cost::read(met, bytes);
+        access.cost = rows.total() + lookups + cost::pass(met) + sort;
+        access.again = cost::seek_again() + rows.cpu + lookups + cost::pass(met) + sort;
+        // To seek at all is what FORCESEEK asks for.
+        let seekable = !table.is_heap() || !table.indexes.is_empty();
+        if get.hints.forceseek && access.found.is_none() && seekable {
+            access.cost += 1e12;
         }
     }
+
+    /// The share of a table's rows that a range of a key has.
+    fn share_of_range(
+        &self,
+        get: &Get,
+        key: &[(usize, bool)],
+        found: &Range,
+        preds: &[Expr],
+    ) -> f64 {
+        let n = found.prefix.len();
+        let at = |pred: &Expr| {
+            let ExprKind::Compare { op, left, right } = &pred.kind else { return None };
+            let place = |e: &Expr| {
+                let id = estimate::as_column(e)?;
+                key.iter().position(|(ordinal, _)| get.columns[*ordinal] == id)
+            };
+            Some((*op, place(left).or_else(|| place(right))?))
+        };
+        let ends = found.lower.is_some() || found.upper.is_some();
+        let of_range: Vec<Expr> = preds
+            .iter()
+            .filter(|p| match at(p) {
+                Some((CompareOp::Eq, place)) => place < n,
+                Some((CompareOp::Ne, _)) | None => false,
+                Some((_, place)) => ends && place == n,
+            })
+            .cloned()
+            .collect();
+        let share = self.facts.all_of_table(&of_range, &get.columns);
+        // Columns that go together leave more rows than each by itself would have it: the density of them all.
+        let ordinals: Vec<usize> = key[..n].iter().map(|(ordinal, _)| *ordinal).collect();
+        match get.table.statistics.density_of(&get.table, &ordinals) {
+            Some(density) if n > 1 && !ends => share.max(density),
+            _ => share,
+        }
+    }
+}
+
+/// The same by rules of thumb, in reads of a row where it lies.
+fn by_thumb(get: &Get, wanted: Option<&Wanted>, access: &mut Access) {
+    let estimate = Estimate::of(get, access.index, access.found.as_ref());
+    let per_row = match (access.index, access.covering) {
+        (None, _) => 1.0,
+        (_, true) => ENTRY,
+        _ => LOOKUP,
+    };
+    let mut read = estimate.rows;
+    let mut sort = 0.0;
+    if let Some(wanted) = wanted {
+        let key = scan_key(&get.table, access.index);
+        let fixed = access.found.as_ref().map_or(0, |f| f.prefix.len());
+        match wanted.comes_from(get, key, fixed) {
+            true if wanted.top => read = read.min(FIRST_ROWS),
+            true => {}
+            false => sort = if wanted.top { 0.5 } else { 1.5 },
+        }
+    }
+    // To seek at all is what FORCESEEK asks for.
+    let refused = get.hints.forceseek && access.found.is_none() && estimate.seekable;
+    access.cost = read * per_row + estimate.rows * sort + if refused { 1e12 } else { 0.0 };
+    access.again = access.cost;
+    (access.rows, access.rows_out) = (estimate.shown, estimate.shown);
 }
 
 /// Rows expected of a range.
@@ -200,6 +368,8 @@ pub(crate) struct Wanted {
     pub keys: Vec<(ColId, bool)>,
     /// Only the first rows.
     pub top: bool,
+    /// How many, where it is known.
+    pub limit: Option<f64>,
 }
 
 impl Wanted {

@@ -82,7 +82,15 @@ impl Lowering {
             cols.push(sets.mask);
             types.push(SqlType::BigInt);
         }
-        let rows = if group.is_empty() { 1.0 } else { (input.node.rows / 10.0).max(1.0) };
+        let rows = match (group.is_empty(), self.facts.is_informed()) {
+            (true, _) => 1.0,
+            (false, false) => (input.node.rows / 10.0).max(1.0),
+            (false, true) => {
+                let keys: Vec<&Expr> = group.iter().map(|(_, e)| e).collect();
+                let sets = sets.as_ref().map_or(1, |s| s.sets.len()) as f64;
+                self.facts.groups(&keys, input.node.rows) * sets
+            }
+        };
         let group: Vec<Expr> = group.into_iter().map(|(_, e)| self.expr(e, &input.cols)).collect();
         let aggs = aggs
             .into_iter()

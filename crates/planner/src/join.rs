@@ -9,6 +9,7 @@ use types::SqlType;
 
 use crate::access::reach;
 use crate::columns::*;
+use crate::cost;
 use crate::fold::{all_of, conjuncts, fold};
 use crate::lower::*;
 use crate::order::connected;
@@ -35,7 +36,7 @@ impl Lowering {
     /// loop and not a recursion, since chains are long and stacks are not.
     pub fn join(&mut self, rel: Rel, mut preds: Vec<Expr>, needed: &Needed) -> Lowered {
         let mut needed = needed.clone();
-        let mut rel = connected(rel, &mut preds);
+        let mut rel = connected(self, rel, &mut preds);
         let mut steps = Vec::new();
         loop {
             match rel {
@@ -84,16 +85,24 @@ impl Lowering {
         conditions: Vec<Expr>,
         needed: &Needed,
     ) -> Lowered {
-        let seek = left.node.rows <= SEEK_ROWS
-            && kind != PhysicalJoin::Full
-            && gives_key(&right, &to_right, &conditions);
+        let seek = kind != PhysicalJoin::Full
+            && gives_key(&right, &to_right, &conditions)
+            && self.hints.loop_join | !self.hints.hash_join
+            && match self.costs(&left, &right, &to_right, &conditions) {
+                _ if self.hints.loop_join && !self.hints.hash_join => true,
+                Some((seeks, whole)) => seeks <= whole,
+                None => left.node.rows <= SEEK_ROWS,
+            };
+        let informed = self.facts.is_informed();
+        let left_rows = left.node.rows;
         if seek {
             self.boundaries.push(Boundary { cols: left.cols.clone(), params: Vec::new() });
             let preds = to_right.into_iter().chain(conditions).collect();
             let right = self.rel(right, preds, needed);
             let boundary = self.boundaries.pop().expect("pushed above");
             let binds = binds(&boundary, &left.cols);
-            return combine(kind, left, right, |left, right| Op::NestedLoops {
+            let rows = informed.then(|| joined_rows(kind, left_rows, left_rows * right.node.rows));
+            return combine(kind, left, right, rows, |left, right| Op::NestedLoops {
                 kind,
                 left,
                 right,
@@ -102,10 +111,27 @@ impl Lowering {
                 spool: false,
             });
         }
-        let right = self.rel(right, to_right, needed);
+        let mut left = left;
+        let mut right = self.rel(right, to_right, needed);
+        let pairs = left_rows * right.node.rows;
+        let share = || self.facts.pairs(&conditions, left_rows, right.node.rows);
+        let rows = informed.then(|| {
+            let matched = joined_rows(kind, left_rows, pairs * share());
+            if kind == PhysicalJoin::Full { matched.max(right.node.rows) } else { matched }
+        });
+        // The hash table is made of the right side: of the one with fewer rows.
+        let free = self.facts.is_large() && !self.hints.force_order;
+        if free && kind == PhysicalJoin::Inner && left_rows < right.node.rows {
+            let equal = |c: &Expr| equality(c, &left.cols, &right.cols).is_some();
+            if conditions.iter().any(equal) {
+                std::mem::swap(&mut left, &mut right);
+            }
+        }
         let (mut left_keys, mut right_keys, mut residual) = (Vec::new(), Vec::new(), Vec::new());
+        let pairwise = self.hints.loop_join && !self.hints.hash_join && kind != PhysicalJoin::Full;
         for c in conditions {
-            match equality(&c, &left.cols, &right.cols).and_then(|(l, r)| of_one_form(l, r)) {
+            let equality = equality(&c, &left.cols, &right.cols).filter(|_| !pairwise);
+            match equality.and_then(|(l, r)| of_one_form(l, r)) {
                 Some((l, r)) => {
                     left_keys.push(self.expr(l, &left.cols));
                     right_keys.push(self.expr(r, &right.cols));
@@ -116,7 +142,7 @@ impl Lowering {
         let both: Vec<ColId> = left.cols.iter().chain(&right.cols).copied().collect();
         let residual = all_of(residual).map(|p| self.expr(p, &both));
         if left_keys.is_empty() && kind != PhysicalJoin::Full {
-            return combine(kind, left, right, |left, right| Op::NestedLoops {
+            return combine(kind, left, right, rows, |left, right| Op::NestedLoops {
                 kind,
                 left,
                 right,
@@ -125,7 +151,7 @@ impl Lowering {
                 spool: true,
             });
         }
-        combine(kind, left, right, |left, right| Op::HashJoin {
+        combine(kind, left, right, rows, |left, right| Op::HashJoin {
             kind,
             left,
             right,
@@ -133,6 +159,37 @@ impl Lowering {
             right_keys,
             residual,
         })
+    }
+
+    /// What it costs to seek the right side for each left row, and to read it once; None where there is no telling.
+    fn costs(
+        &self,
+        left: &Lowered,
+        right: &Rel,
+        to_right: &[Expr],
+        conditions: &[Expr],
+    ) -> Option<(f64, f64)> {
+        if !self.facts.is_informed() {
+            return None;
+        }
+        let mut own = to_right.to_vec();
+        let mut rel = right;
+        while let Rel::Filter { input, predicate } = rel {
+            conjuncts(predicate.clone(), &mut own);
+            rel = input;
+        }
+        let Rel::Get(get) = rel else { return None };
+        own.iter_mut().for_each(fold);
+        let each = self.weigh(get, own.iter().chain(conditions).cloned().collect());
+        let whole = self.weigh(get, own);
+        let rows = left.node.rows.max(1.0);
+        let right_cols: Vec<ColId> = right.columns();
+        let equal = conditions.iter().any(|c| equality(c, &left.cols, &right_cols).is_some());
+        let meeting = match equal {
+            true => cost::hash(rows.min(whole.rows_out), rows.max(whole.rows_out)),
+            false => cost::pairs(rows, whole.rows_out),
+        };
+        Some((each.cost + (rows - 1.0) * each.again, whole.cost + meeting))
     }
 
     /// A condition that a subquery has a match becomes a join, when the match is by conditions a join
@@ -221,7 +278,10 @@ impl Lowering {
         let binds = binds(&boundary, &left.cols);
         let kind = if outer { PhysicalJoin::Left } else { PhysicalJoin::Inner };
         let spool = binds.is_empty();
-        let joined = combine(kind, left, right, |left, right| Op::NestedLoops {
+        let informed = self.facts.is_informed();
+        let each = left.node.rows * right.node.rows;
+        let rows = informed.then(|| joined_rows(kind, left.node.rows, each));
+        let joined = combine(kind, left, right, rows, |left, right| Op::NestedLoops {
             kind,
             left,
             right,
@@ -233,10 +293,22 @@ impl Lowering {
     }
 }
 
+/// Rows of a join, where `matches` pairs of rows fit.
+fn joined_rows(kind: PhysicalJoin, left: f64, matches: f64) -> f64 {
+    let rows = match kind {
+        PhysicalJoin::Inner => matches,
+        PhysicalJoin::Left | PhysicalJoin::Full => matches.max(left),
+        PhysicalJoin::Semi => matches.min(left),
+        PhysicalJoin::Anti => left - matches.min(0.9 * left),
+    };
+    rows.max(1.0)
+}
+
 fn combine(
     kind: PhysicalJoin,
     left: Lowered,
     right: Lowered,
+    estimated: Option<f64>,
     op: impl FnOnce(Box<Node>, Box<Node>) -> Op,
 ) -> Lowered {
     let half = matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti);
@@ -251,6 +323,7 @@ fn combine(
             r => r.min(1000.0),
         };
     }
+    let rows = estimated.unwrap_or(rows);
     // Left rows come in their order under either method, save for those a full join adds.
     let order = if kind == PhysicalJoin::Full { Vec::new() } else { left.order };
     let fixed = if kind == PhysicalJoin::Full { Needed::new() } else { left.fixed };

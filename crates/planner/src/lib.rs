@@ -7,14 +7,17 @@
 //!
 //! It also shows plans, under SQL Server's names ([`show`]).
 //!
-//! It knows nothing of rows' contents or of running; statistics do not exist yet, so estimates are
-//! rules of thumb.
+//! How a table is read, in what order tables meet and how is chosen by cost, from what the catalog's statistics say of
+//! rows and values; where nobody has looked at a table, by rules of thumb. docs/statistics.md tells the whole.
+//!
+//! It knows nothing of rows' contents or of running.
 
 #![forbid(unsafe_code)]
 
 mod access;
 mod columns;
 pub mod cost;
+mod estimate;
 mod fold;
 mod group;
 mod join;
@@ -22,10 +25,12 @@ mod lower;
 mod order;
 mod plan;
 mod print;
+mod search;
 pub mod show;
 mod statement;
 mod wishes;
 
+pub use estimate::Known;
 pub use plan::*;
 pub use statement::{
     plan_delete, plan_expr, plan_insert, plan_merge, plan_query, plan_select, plan_update,

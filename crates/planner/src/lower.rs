@@ -11,6 +11,7 @@ use types::SqlType;
 
 use crate::access::Wanted;
 use crate::columns::*;
+use crate::estimate::Facts;
 use crate::fold::{all_of, conjuncts, fold, truth};
 use crate::plan::*;
 
@@ -54,6 +55,9 @@ pub(crate) struct Lowering {
     pub subplans: Vec<Option<SubPlan>>,
     /// The order that the rows of the next table are wanted in.
     pub wanted: Option<Wanted>,
+    /// What is known of the statement's tables.
+    pub facts: Facts,
+    pub hints: QueryHints,
 }
 
 /// Rows assumed in a table, for want of statistics.
@@ -92,7 +96,7 @@ impl Lowering {
             Rel::Window { input, windows } => self.window(*input, windows, preds, needed),
             Rel::Sort { input, keys } => {
                 let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
-                self.wanted = wanted(&keys, false);
+                self.wanted = wanted(&keys, None);
                 let input = self.rel(*input, preds, &below);
                 self.wanted = None;
                 self.sort(input, keys, None)
@@ -121,7 +125,7 @@ impl Lowering {
                 let keys = over.len();
                 let rows = input.node.rows;
                 let mut lowered = input.wrap(|input| Op::Distinct { input, keys }, 1.0);
-                lowered.node.rows = (rows / 10.0).max(1.0);
+                lowered.node.rows = self.group_rows(&over, rows);
                 // Hashing keeps no order anyone may rely on.
                 lowered.order.clear();
                 lowered
@@ -159,7 +163,12 @@ impl Lowering {
             ExprKind::Subquery { kind, query } => {
                 let query = std::mem::replace(
                     query.as_mut(),
-                    Query { rel: Rel::OneRow, output: Vec::new(), maxdop: 0 },
+                    Query {
+                        rel: Rel::OneRow,
+                        output: Vec::new(),
+                        maxdop: 0,
+                        hints: Default::default(),
+                    },
                 );
                 let mut kind = kind.clone();
                 if let SubqueryKind::In { needle } | SubqueryKind::Quantified { needle, .. } =
@@ -221,9 +230,10 @@ impl Lowering {
                 }
             }
         }
+        let share = if self.facts.is_informed() { self.facts.all_of(&rest) } else { 0.3 };
         let Some(predicate) = all_of(rest) else { return input };
         let predicate = self.expr(predicate, &input.cols);
-        input.wrap(|input| Op::Filter { input, predicate }, 0.3)
+        input.wrap(|input| Op::Filter { input, predicate }, share)
     }
 
     /// Exactly these columns, in this order; no operator when they already are.
@@ -427,7 +437,7 @@ impl Lowering {
         let mut lowered = match input {
             Rel::Sort { input, keys } if !percent && ties.is_none() => {
                 let below = with_exprs(needed, keys.iter().map(|k| &k.expr));
-                self.wanted = wanted(&keys, true);
+                self.wanted = wanted(&keys, Some(limit.map(|n| n.max(1) as f64)));
                 let input = self.rel(*input, Vec::new(), &below);
                 self.wanted = None;
                 self.sort(input, keys, Some(count))
@@ -507,6 +517,18 @@ impl Lowering {
             }
         };
         plain(node, columns)
+    }
+}
+
+impl Lowering {
+    /// Rows that are left of `rows` when one is kept of each that are alike in `columns`.
+    pub fn group_rows(&self, columns: &[ColId], rows: f64) -> f64 {
+        if !self.facts.is_informed() {
+            return (rows / 10.0).max(1.0);
+        }
+        let columns: Vec<Expr> =
+            columns.iter().map(|id| Expr::col(*id, SqlType::Int, true)).collect();
+        self.facts.groups(&columns.iter().collect::<Vec<_>>(), rows)
     }
 }
 
@@ -592,11 +614,11 @@ fn reverse(node: &mut Node) -> bool {
 }
 
 /// The order of sort keys that are columns.
-fn wanted(keys: &[SortKey], top: bool) -> Option<Wanted> {
+fn wanted(keys: &[SortKey], top: Option<Option<f64>>) -> Option<Wanted> {
     let column = |k: &SortKey| match k.expr.kind {
         ExprKind::Col(id) => Some((id, k.desc)),
         _ => None,
     };
     let keys = keys.iter().map(column).collect::<Option<Vec<_>>>()?;
-    Some(Wanted { keys, top })
+    Some(Wanted { keys, top: top.is_some(), limit: top.flatten() })
 }

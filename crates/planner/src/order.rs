@@ -6,15 +6,19 @@
 use binder::ir::*;
 
 use crate::fold::{conjuncts, fold};
-use crate::lower::Needed;
+use crate::lower::{Lowering, Needed};
 
 /// Longest list that is reordered, so that the search (cubic at worst) stays short.
 const TABLES_MAX: usize = 256;
 
 /// The same join with its inner parts in a better order, if there is one. Then the conditions of the reordered part are
 /// among `preds`.
-pub(crate) fn connected(rel: Rel, preds: &mut Vec<Expr>) -> Rel {
-    if tables(&rel) < 3 {
+pub(crate) fn connected(lowering: &Lowering, rel: Rel, preds: &mut Vec<Expr>) -> Rel {
+    if lowering.hints.force_order {
+        return rel;
+    }
+    let parts = tables(&rel);
+    if parts < 2 || (parts < 3 && !lowering.facts.is_large()) {
         return rel;
     }
     let mut conditions = Vec::new();
@@ -26,16 +30,28 @@ pub(crate) fn connected(rel: Rel, preds: &mut Vec<Expr>) -> Rel {
     if parts.len() > TABLES_MAX {
         return rel;
     }
-    let links = Links::new(&parts, &conditions);
     let written: Vec<usize> = (0..parts.len()).collect();
-    let products = links.products(&written);
-    if products == 0 {
-        return rel;
-    }
-    let order = links.greedy();
-    if links.products(&order) >= products {
-        return rel;
-    }
+    let by_cost = {
+        let mut rels = Vec::new();
+        collect_parts(&rel, &mut rels);
+        lowering.best_order(&rels, &conditions)
+    };
+    let order = match by_cost {
+        Some(order) if order == written => return rel,
+        Some(order) => order,
+        None => {
+            let links = Links::new(&parts, &conditions);
+            let products = links.products(&written);
+            if products == 0 {
+                return rel;
+            }
+            let order = links.greedy();
+            if links.products(&order) >= products {
+                return rel;
+            }
+            order
+        }
+    };
     let mut list = Vec::new();
     take(rel, &mut list, preds);
     let mut list: Vec<Option<Rel>> = list.into_iter().map(Some).collect();
@@ -143,18 +159,25 @@ fn collect_conditions(rel: &Rel, into: &mut Vec<Expr>) {
 
 /// The columns of each part, in the order of the text.
 fn collect_columns(rel: &Rel, into: &mut Vec<Needed>) {
+    let mut parts = Vec::new();
+    collect_parts(rel, &mut parts);
+    into.extend(parts.into_iter().map(|part| part.columns().into_iter().collect::<Needed>()));
+}
+
+/// The parts, in the order of the text.
+fn collect_parts<'r>(rel: &'r Rel, into: &mut Vec<&'r Rel>) {
     let mut later = Vec::new();
     let mut rel = rel;
     while let Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, left, right, .. } = rel {
         later.push(&**right);
         rel = left;
     }
-    into.push(rel.columns().into_iter().collect());
+    into.push(rel);
     for right in later.into_iter().rev() {
         if is_inner(right) {
-            collect_columns(right, into);
+            collect_parts(right, into);
         } else {
-            into.push(right.columns().into_iter().collect());
+            into.push(right);
         }
     }
 }

@@ -3,6 +3,7 @@
 use binder::ir::{self, ColId, Expr, Query};
 
 use crate::columns::*;
+use crate::estimate::{Facts, Known};
 use crate::fold::fold;
 use crate::lower::*;
 use crate::plan::*;
@@ -17,11 +18,14 @@ struct Planned {
 fn plan(lowering: &mut Lowering, query: &Query, more: &Needed) -> (Node, Vec<ColId>) {
     let mut rel = query.rel.clone();
     inline_constants(&mut rel);
+    lowering.facts.learn(&rel);
+    lowering.hints = query.hints;
     let mut order: Vec<ColId> = query.output.iter().map(|c| c.id).collect();
     let mut needed: Needed = order.iter().copied().collect();
     let mut extra: Vec<ColId> = more.iter().copied().filter(|id| !needed.contains(id)).collect();
     extra.sort();
     needed.extend(extra.iter().copied());
+    lowering.facts.mentioned.extend(needed.iter().copied());
     let lowered = lowering.rel(rel, Vec::new(), &needed);
     // Statements without output (changes, SELECT @v =) take the columns wherever they lie.
     if order.is_empty() {
@@ -53,14 +57,15 @@ fn over(lowering: &mut Lowering, expr: &Expr, cols: &[ColId]) -> Expr {
 }
 
 /// Plans a query by itself.
-pub fn plan_query(query: &Query) -> Plan {
-    let mut lowering = Lowering::default();
+pub fn plan_query(query: &Query, known: &Known) -> Plan {
+    let mut lowering = Lowering { facts: Facts::new(known), ..Lowering::default() };
     let (root, _) = plan(&mut lowering, query, &Needed::new());
     finish(lowering, root, query)
 }
 
-pub fn plan_select(select: &ir::Select) -> SelectPlan {
-    let mut lowering = Lowering::default();
+/// Plans a SELECT, with what is known besides its text; so below.
+pub fn plan_select(select: &ir::Select, known: &Known) -> SelectPlan {
+    let mut lowering = Lowering { facts: Facts::new(known), ..Lowering::default() };
     let query = &select.query;
     match &select.target {
         ir::SelectTarget::Vars(vars) => {
@@ -82,8 +87,8 @@ pub fn plan_select(select: &ir::Select) -> SelectPlan {
     }
 }
 
-pub fn plan_insert(insert: &ir::Insert) -> InsertPlan {
-    let mut lowering = Lowering::default();
+pub fn plan_insert(insert: &ir::Insert, known: &Known) -> InsertPlan {
+    let mut lowering = Lowering { facts: Facts::new(known), ..Lowering::default() };
     let columns = insert.table.columns.len();
     // OUTPUT of INSERT reads the inserted row alone.
     let output = insert.output.as_ref().map(|o| output_plan(o, columns, &[]));
@@ -126,8 +131,8 @@ fn planned(lowering: &mut Lowering, query: &Query) -> Planned {
     Planned { plan, cols }
 }
 
-pub fn plan_update(update: &ir::Update) -> UpdatePlan {
-    let mut lowering = Lowering::default();
+pub fn plan_update(update: &ir::Update, known: &Known) -> UpdatePlan {
+    let mut lowering = Lowering { facts: Facts::new(known), ..Lowering::default() };
     let values = update.set.iter().map(ir::UpdateSet::value);
     let mut needed = with_exprs(&Needed::new(), values);
     needed.extend(change_columns(update.locator, &update.old, update.output.as_ref()));
@@ -158,8 +163,8 @@ fn set_over(lowering: &mut Lowering, set: &[ir::UpdateSet], cols: &[ColId]) -> V
     out
 }
 
-pub fn plan_merge(merge: &ir::Merge) -> MergePlan {
-    let mut lowering = Lowering::default();
+pub fn plan_merge(merge: &ir::Merge, known: &Known) -> MergePlan {
+    let mut lowering = Lowering { facts: Facts::new(known), ..Lowering::default() };
     let mut exprs = Vec::new();
     merge.for_each_expr(&mut |e| exprs.push(e));
     let mut needed = with_exprs(&Needed::new(), exprs.into_iter());
@@ -204,8 +209,8 @@ pub fn plan_merge(merge: &ir::Merge) -> MergePlan {
     }
 }
 
-pub fn plan_delete(delete: &ir::Delete) -> DeletePlan {
-    let mut lowering = Lowering::default();
+pub fn plan_delete(delete: &ir::Delete, known: &Known) -> DeletePlan {
+    let mut lowering = Lowering { facts: Facts::new(known), ..Lowering::default() };
     let mut needed = Needed::new();
     needed.extend(change_columns(delete.locator, &delete.old, delete.output.as_ref()));
     let (root, cols) = plan(&mut lowering, &delete.query, &needed);
@@ -224,6 +229,7 @@ pub fn plan_delete(delete: &ir::Delete) -> DeletePlan {
 /// Folds constants and plans the subqueries of an expression that reads no row.
 pub fn plan_expr(expr: &Expr) -> ExprPlan {
     let mut lowering = Lowering::default();
+    lowering.facts.learn_of(expr);
     let expr = over(&mut lowering, expr, &[]);
     ExprPlan { expr, param_count: lowering.param_count, subplans: subplans(lowering.subplans) }
 }

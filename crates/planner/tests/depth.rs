@@ -16,7 +16,12 @@ fn binds(sql: String) -> bool {
                 Ok(program) => {
                     for stmt in &program.body {
                         if let binder::ir::StmtKind::Select(select) = &stmt.kind {
-                            assert!(!planner::plan_select(select).plan.to_string().is_empty());
+                            assert!(
+                                !planner::plan_select(select, &planner::Known::default())
+                                    .plan
+                                    .to_string()
+                                    .is_empty()
+                            );
                         }
                     }
                     true

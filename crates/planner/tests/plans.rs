@@ -26,7 +26,7 @@ fn show(stmt: &Stmt, out: &mut String) {
     let mut put = |text: String| writeln!(out, "{}", text.trim_end()).expect("a String takes all");
     match &stmt.kind {
         StmtKind::Select(select) => {
-            let plan = planner::plan_select(select);
+            let plan = planner::plan_select(select, &planner::Known::default());
             let columns: Vec<String> = plan
                 .plan
                 .output
@@ -48,7 +48,7 @@ fn show(stmt: &Stmt, out: &mut String) {
             put(plan.plan.to_string());
         }
         StmtKind::Insert(insert) => {
-            let plan = planner::plan_insert(insert);
+            let plan = planner::plan_insert(insert, &planner::Known::default());
             put(format!("INSERT {}", plan.table.name));
             match (&plan.source, &insert.source) {
                 (planner::InsertSource::Values { rows, .. }, _) => {
@@ -66,7 +66,7 @@ fn show(stmt: &Stmt, out: &mut String) {
             }
         }
         StmtKind::Update(update) => {
-            let plan = planner::plan_update(update);
+            let plan = planner::plan_update(update, &planner::Known::default());
             let set: Vec<String> = plan
                 .set
                 .iter()
@@ -89,7 +89,7 @@ fn show(stmt: &Stmt, out: &mut String) {
             }
         }
         StmtKind::Delete(delete) => {
-            let plan = planner::plan_delete(delete);
+            let plan = planner::plan_delete(delete, &planner::Known::default());
             put(format!("DELETE {} ${}", plan.table.name, plan.locator));
             put(plan.source.to_string());
         }

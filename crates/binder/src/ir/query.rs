@@ -16,6 +16,23 @@ pub struct Query {
     pub output: Vec<OutputColumn>,
     /// `OPTION (MAXDOP n)`: 0 = unset. Plans are serial today, so it only caps what is already one.
     pub maxdop: u32,
+    /// What OPTION, and joins written with a method, ask of the planner.
+    pub hints: QueryHints,
+}
+
+/// Hints of a statement that the planner follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QueryHints {
+    /// FORCE ORDER, or a method at a join: tables meet in the order of the text.
+    pub force_order: bool,
+    /// LOOP JOIN.
+    pub loop_join: bool,
+    /// HASH JOIN; MERGE JOIN too, for want of a merge join.
+    pub hash_join: bool,
+    /// RECOMPILE: planned for this run alone, by the values that all variables have.
+    pub recompile: bool,
+    /// OPTIMIZE FOR UNKNOWN: not by the parameters' values.
+    pub unknown: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]

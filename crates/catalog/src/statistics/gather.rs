@@ -118,6 +118,7 @@ impl Catalog {
     /// pages (all of a small table). Suspends.
     pub fn row_count(&self, table: &TableDef) -> Result<f64, CatalogError> {
         if let Some(rows) = self.row_count_known(table) {
+            table.statistics.note_latest(rows);
             return Ok(rows);
         }
         let tree = self.db.tree_of(table.tree, table.shape);
@@ -303,7 +304,7 @@ impl Catalog {
         let mut read = 0u64;
         let mut take = |row: &[u8]| {
             read += 1;
-            if read % every != 0 {
+            if !read.is_multiple_of(every) {
                 return;
             }
             for (list, column) in values.iter_mut().zip(columns) {

@@ -54,7 +54,7 @@ pub(crate) fn order(a: &Value, b: &Value) -> Ordering {
 impl Histogram {
     /// Of a sorted sample, each row of which stands for `scale` rows; where the table has `scale` times as many rows,
     /// it may have as many as `distinct_scale` times as many different values.
-    pub(crate) fn of(sorted: &[Value], scale: f64, distinct_scale: f64) -> Histogram {
+    pub fn of(sorted: &[Value], scale: f64, distinct_scale: f64) -> Histogram {
         let groups: Vec<(&Value, usize)> = sorted
             .chunk_by(|a, b| order(a, b).is_eq())
             .map(|group| (&group[0], group.len()))

@@ -29,6 +29,9 @@ const AUTO: u8 = 1;
 const USER: u8 = 2;
 const NO_RECOMPUTE: u8 = 4;
 
+/// Name, flags and bytes.
+type Stored = (Box<str>, u8, Vec<u8>);
+
 impl Catalog {
     /// Durable soon; in a transaction of its own.
     pub(super) fn store_statistic(
@@ -40,7 +43,8 @@ impl Catalog {
         let flags = u8::from(statistic.auto_created) * AUTO
             + u8::from(statistic.user_created) * USER
             + u8::from(statistic.no_recompute) * NO_RECOMPUTE;
-        let mut txn = self.db.begin(TxnOptions::default());
+        let mut txn =
+            self.db.begin(TxnOptions { lock_timeout_ms: Some(0), ..TxnOptions::default() });
         txn.begin_statement();
         let rows = &self.tables.statistics;
         let key = [Value::Int(table.object_id), Value::Int(statistic.id)];
@@ -68,7 +72,8 @@ impl Catalog {
         object_id: i32,
         id: Option<i32>,
     ) -> Result<(), CatalogError> {
-        let mut txn = self.db.begin(TxnOptions::default());
+        let mut txn =
+            self.db.begin(TxnOptions { lock_timeout_ms: Some(5_000), ..TxnOptions::default() });
         txn.begin_statement();
         let mut key = vec![Value::Int(object_id)];
         key.extend(id.map(Value::Int));
@@ -85,7 +90,7 @@ impl Catalog {
         &self,
         txn: &mut engine::Txn,
     ) -> Result<BTreeMap<i32, Vec<Statistic>>, CatalogError> {
-        let mut whole: BTreeMap<(i32, i32), (Box<str>, u8, Vec<u8>)> = BTreeMap::new();
+        let mut whole: BTreeMap<(i32, i32), Stored> = BTreeMap::new();
         for row in self.tables.statistics.scan(txn, &[])? {
             let mut cells = Cells::new(row);
             let (object, id, _) = (cells.int()? as i32, cells.int()? as i32, cells.int()?);

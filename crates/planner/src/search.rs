@@ -1,0 +1,236 @@
+//! The order of inner joins by cost: every order of a few tables, the next best table of many.
+//!
+//! Joins are left-deep: what is joined so far meets one more part, by seeks into it, by a hash table of it (or the other
+//! way round, see `join.rs`), or pair by pair. Up to [`ALL_ORDERS_MAX`] parts the best order is found for every set of
+//! parts from those of its subsets (Selinger et al., 1979); above, whatever costs least comes next.
+//!
+//! Promise: the same rows in any order; outer joins, semijoins and whatever else is not an inner join stay whole parts.
+
+use binder::ir::*;
+
+use crate::cost;
+use crate::fold::{conjuncts, fold};
+use crate::lower::*;
+
+/// Parts of which all orders are tried: 2^n sets, n steps each.
+const ALL_ORDERS_MAX: usize = 8;
+
+/// Longest list whose order is chosen by cost, so that planning stays quick.
+const PARTS_MAX: usize = 64;
+
+/// A part of an inner join.
+struct Part {
+    /// Rows that its own predicates leave.
+    rows: f64,
+    /// What they cost.
+    cost: f64,
+    /// Its table and own predicates, where it is one.
+    table: Option<(Get, Vec<Expr>)>,
+}
+
+/// A predicate over two parts or more.
+struct Link {
+    expr: Expr,
+    parts: u64,
+    equality: bool,
+}
+
+/// Parts joined, in some order.
+#[derive(Clone)]
+struct Joined {
+    rows: f64,
+    cost: f64,
+    order: Vec<usize>,
+    set: u64,
+}
+
+impl Lowering {
+    /// The order in which the parts of an inner join are best joined; None where not enough is known of them.
+    /// `conditions` are all predicates that hold for the joined rows.
+    pub fn best_order(&self, parts: &[&Rel], conditions: &[Expr]) -> Option<Vec<usize>> {
+        if !self.facts.is_large() || parts.len() > PARTS_MAX {
+            return None;
+        }
+        let columns: Vec<Needed> =
+            parts.iter().map(|rel| rel.columns().into_iter().collect()).collect();
+        let mut own: Vec<Vec<Expr>> = vec![Vec::new(); parts.len()];
+        let mut links = Vec::new();
+        for condition in conditions {
+            let mut ids = Vec::new();
+            condition.columns(&mut ids);
+            let reads = |i: &usize| ids.iter().any(|id| columns[*i].contains(id));
+            let read: Vec<usize> = (0..parts.len()).filter(reads).collect();
+            match read[..] {
+                [] => {}
+                [one] => own[one].push(condition.clone()),
+                _ => links.push(Link {
+                    parts: read.iter().fold(0, |set, i| set | 1 << i),
+                    equality: matches!(condition.kind, ExprKind::Compare { op: CompareOp::Eq, .. }),
+                    expr: condition.clone(),
+                }),
+            }
+        }
+        let mut known = Vec::with_capacity(parts.len());
+        for (rel, own) in parts.iter().zip(own) {
+            known.push(self.part(rel, own)?);
+        }
+        let best = match known.len() <= ALL_ORDERS_MAX {
+            true => self.all_orders(&known, &links),
+            false => self.next_best(&known, &links),
+        };
+        Some(best.order)
+    }
+
+    fn part(&self, rel: &Rel, mut own: Vec<Expr>) -> Option<Part> {
+        let mut below = rel;
+        while let Rel::Filter { input, predicate } = below {
+            conjuncts(predicate.clone(), &mut own);
+            below = input;
+        }
+        own.iter_mut().for_each(fold);
+        if let Rel::Get(get) = below {
+            let access = self.weigh(get, own.clone());
+            let (rows, cost) = (access.rows_out, access.cost);
+            return Some(Part { rows, cost, table: Some(((**get).clone(), own)) });
+        }
+        let rows = self.rough_rows(below)? * self.facts.all_of(&own);
+        Some(Part { rows: rows.max(1.0), cost: cost::read(rows, 100.0).total(), table: None })
+    }
+
+    /// Rows of a tree, roughly; None where there is no telling.
+    fn rough_rows(&self, rel: &Rel) -> Option<f64> {
+        Some(match rel {
+            Rel::OneRow => 1.0,
+            Rel::Get(get) => crate::estimate::rows_of(&get.table)?,
+            Rel::Values { rows, .. } => rows.len() as f64,
+            Rel::Filter { input, predicate } => {
+                let mut preds = Vec::new();
+                conjuncts(predicate.clone(), &mut preds);
+                self.rough_rows(input)? * self.facts.all_of(&preds)
+            }
+            Rel::Project { input, .. } | Rel::Sort { input, .. } | Rel::Window { input, .. } => {
+                self.rough_rows(input)?
+            }
+            Rel::Aggregate { scalar: true, .. } => 1.0,
+            Rel::Aggregate { input, group, .. } => {
+                let rows = self.rough_rows(input)?;
+                let keys: Vec<&Expr> = group.iter().map(|(_, e)| e).collect();
+                self.facts.groups(&keys, rows)
+            }
+            Rel::Distinct { input, .. } => self.rough_rows(input)?,
+            Rel::Top { input, count, percent: false, .. } => {
+                let rows = self.rough_rows(input)?;
+                match &count.kind {
+                    ExprKind::Const(n) => n.as_i64().map_or(rows, |n| rows.min(n.max(0) as f64)),
+                    _ => rows,
+                }
+            }
+            Rel::Join { kind, left, right, on } => {
+                let (l, r) = (self.rough_rows(left)?, self.rough_rows(right)?);
+                let mut conditions = Vec::new();
+                if let Some(on) = on {
+                    conjuncts(on.clone(), &mut conditions);
+                }
+                let inner = l * r * self.facts.pairs(&conditions, l, r);
+                match kind {
+                    JoinKind::Left => inner.max(l),
+                    JoinKind::Right => inner.max(r),
+                    JoinKind::Full => inner.max(l).max(r),
+                    JoinKind::Semi | JoinKind::Anti => l.min(inner).max(1.0),
+                    _ => inner,
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    /// Joins one more part.
+    fn extend(&self, joined: &Joined, next: usize, parts: &[Part], links: &[Link]) -> Joined {
+        let set = joined.set | 1 << next;
+        let usable: Vec<&Link> =
+            links.iter().filter(|l| l.parts & (1 << next) != 0 && l.parts & !set == 0).collect();
+        let conditions: Vec<Expr> = usable.iter().map(|l| l.expr.clone()).collect();
+        let part = &parts[next];
+        let share = self.facts.pairs(&conditions, joined.rows, part.rows);
+        let rows = (joined.rows * part.rows * share).max(1.0);
+        let whole = match usable.iter().any(|l| l.equality) {
+            true => {
+                let (small, large) = (joined.rows.min(part.rows), joined.rows.max(part.rows));
+                part.cost + cost::hash(small, large)
+            }
+            false => part.cost + cost::pairs(joined.rows, part.rows),
+        };
+        let by_seeks = part.table.as_ref().filter(|_| !usable.is_empty()).and_then(|(get, own)| {
+            let preds: Vec<Expr> = own.iter().chain(&conditions).cloned().collect();
+            if crate::access::reach(get, &preds) == 0 {
+                return None;
+            }
+            let access = self.weigh(get, preds);
+            Some(access.cost + (joined.rows - 1.0).max(0.0) * access.again)
+        });
+        let step = by_seeks.map_or(whole, |seeks| seeks.min(whole));
+        let mut order = joined.order.clone();
+        order.push(next);
+        Joined { rows, cost: joined.cost + step + cost::pass(rows), order, set }
+    }
+
+    fn first(&self, at: usize, parts: &[Part]) -> Joined {
+        let (rows, cost) = (parts[at].rows, parts[at].cost);
+        Joined { rows, cost, order: vec![at], set: 1 << at }
+    }
+
+    fn all_orders(&self, parts: &[Part], links: &[Link]) -> Joined {
+        let n = parts.len();
+        let mut best: Vec<Option<Joined>> = vec![None; 1 << n];
+        for at in 0..n {
+            best[1 << at] = Some(self.first(at, parts));
+        }
+        for set in 1..(1usize << n) {
+            let Some(joined) = best[set].take() else { continue };
+            if set + 1 == 1 << n {
+                return joined;
+            }
+            // A part without a condition waits while there is one that has some.
+            let linked = |next: usize| {
+                let linked = |l: &Link| l.parts & (1 << next) != 0 && l.parts & joined.set != 0;
+                links.iter().any(linked)
+            };
+            let free = |next: &usize| set & (1 << next) == 0;
+            let any = (0..n).filter(free).any(linked);
+            for next in (0..n).filter(free) {
+                if any && !linked(next) {
+                    continue;
+                }
+                let more = self.extend(&joined, next, parts, links);
+                let place = &mut best[more.set as usize];
+                if place.as_ref().is_none_or(|known| more.cost < known.cost) {
+                    *place = Some(more);
+                }
+            }
+        }
+        stdx::fatal!("planner: no order of joins")
+    }
+
+    fn next_best(&self, parts: &[Part], links: &[Link]) -> Joined {
+        let by_rows = |a: &usize, b: &usize| parts[*a].rows.total_cmp(&parts[*b].rows);
+        let at = (0..parts.len()).min_by(by_rows).unwrap_or(0);
+        let mut joined = self.first(at, parts);
+        while joined.order.len() < parts.len() {
+            let free = (0..parts.len()).filter(|i| joined.set & (1 << i) == 0);
+            let linked = |next: usize| {
+                links.iter().any(|l| {
+                    let others = l.parts & !(1 << next);
+                    l.parts & (1 << next) != 0 && others & !joined.set == 0
+                })
+            };
+            let (some, none): (Vec<usize>, Vec<usize>) = free.partition(|i| linked(*i));
+            let candidates = if some.is_empty() { none } else { some };
+            let more = candidates
+                .into_iter()
+                .map(|next| self.extend(&joined, next, parts, links))
+                .min_by(|a, b| a.cost.total_cmp(&b.cost));
+            joined = more.unwrap_or_else(|| stdx::fatal!("planner: a part is left and none"));
+        }
+        joined
+    }
+}

@@ -1,0 +1,171 @@
+//! How many rows a planner expects, from statistics put in by hand.
+
+#[path = "../../binder/tests/fixture/mod.rs"]
+mod fixture;
+
+use std::sync::Arc;
+
+use binder::ir::{Stmt, StmtKind};
+use binder::{Names, ObjectName};
+use catalog::{Histogram, Statistic, TableDef};
+use fixture::Fixture;
+use planner::{Known, Plan};
+use types::{SqlType, Value};
+
+const TABLES: &str = "
+CREATE TABLE big (id int NOT NULL PRIMARY KEY, g int NOT NULL, h int NOT NULL, n int NULL, s varchar(20) NOT NULL,
+  INDEX by_g (g))
+CREATE TABLE dim (g int NOT NULL PRIMARY KEY, name varchar(20) NOT NULL)";
+
+const ROWS: i32 = 10_000;
+
+fn table(names: &Fixture, name: &str) -> Arc<TableDef> {
+    let name = ObjectName { database: None, schema: None, name: name.to_owned() };
+    names.table(&name).expect("a table of the fixture")
+}
+
+fn put(table: &TableDef, id: i32, column: &str, mut values: Vec<Value>) {
+    let ordinal = table.column(column).expect("a column");
+    values.sort_by(types::compare::sort_order);
+    let distinct = values.chunk_by(|a, b| a == b).count() as f64;
+    table.statistics.put(Statistic {
+        id,
+        name: column.into(),
+        columns: vec![(ordinal, column.into(), table.columns[ordinal].ty)],
+        auto_created: true,
+        user_created: false,
+        no_recompute: false,
+        updated_unix_ns: 1,
+        rows: values.len() as f64,
+        rows_sampled: values.len() as u64,
+        histogram: Histogram::of(&values, 1.0, 1.0),
+        densities: vec![1.0 / distinct],
+        average_bytes: vec![4.0],
+        changes_then: 0,
+    });
+}
+
+/// `big` has 10,000 rows: g is 7 in half of them and else 0..100, h is 0..10, n is NULL in a fifth.
+fn fixture() -> Fixture {
+    let names = Fixture::new(TABLES);
+    let (big, dim) = (table(&names, "big"), table(&names, "dim"));
+    big.statistics.note_rows(big.tree, f64::from(ROWS), 0);
+    dim.statistics.note_rows(dim.tree, 1_000.0, 0);
+    let each = |f: &dyn Fn(i32) -> Value| (0..ROWS).map(f).collect::<Vec<Value>>();
+    put(&big, 1, "id", each(&Value::Int));
+    put(&big, 2, "g", each(&|i| Value::Int(if i % 2 == 0 { 7 } else { i / 2 % 100 })));
+    put(&big, 3, "h", each(&|i| Value::Int(i % 10)));
+    put(&big, 4, "n", each(&|i| if i % 5 == 0 { Value::Null } else { Value::Int(i) }));
+    put(
+        &big,
+        5,
+        "s",
+        each(&|i| Value::str(&format!("{}{i}", if i % 4 == 0 { "ab" } else { "x" }))),
+    );
+    put(&dim, 1, "g", (0..1_000).map(Value::Int).collect());
+    names
+}
+
+fn plan(names: &Fixture, sql: &str, known: &Known) -> Plan {
+    let batch = syntax::parse_batch(sql, &Default::default()).expect("it parses");
+    let program = binder::bind_batch(&batch, sql, names).expect("it binds");
+    let last = program.body.last().expect("a statement");
+    let Stmt { kind: StmtKind::Select(select), .. } = last else { panic!("no SELECT: {sql}") };
+    planner::plan_select(select, known).plan
+}
+
+#[track_caller]
+fn about(names: &Fixture, condition: &str, expected: f64) {
+    let sql = format!("SELECT id FROM big WHERE {condition}");
+    let rows = plan(names, &sql, &Known::default()).root.rows;
+    let near = (rows - expected).abs() <= 0.06 * expected + 1.0;
+    assert!(near, "{condition}: {rows} rows instead of {expected}");
+}
+
+#[test]
+fn predicates_leave_the_rows_that_histograms_say() {
+    let names = fixture();
+    about(&names, "id = 77", 1.0);
+    about(&names, "g = 7", 5_050.0);
+    about(&names, "g = 8", 50.0);
+    about(&names, "g = 5000", 1.0);
+    about(&names, "g <> 7", 4_950.0);
+    about(&names, "g IN (8, 9, 10)", 150.0);
+    about(&names, "id < 2500", 2_500.0);
+    about(&names, "id >= 2500 AND id < 3500", 1_000.0);
+    about(&names, "n IS NULL", 2_000.0);
+    about(&names, "n IS NOT NULL", 8_000.0);
+    about(&names, "s LIKE 'ab%'", 2_500.0);
+    about(&names, "h = 3", 1_000.0);
+    // Half of the most selective: the root of the other.
+    about(&names, "h = 3 AND g = 7", 1_000.0 * 0.505f64.sqrt());
+    about(&names, "h = 3 OR h = 4", 1_900.0);
+    // A local variable: by density.
+    about(&names, "h = ABS(CHECKSUM(NEWID()))", 1_000.0);
+}
+
+#[test]
+fn a_parameters_value_counts_where_it_is_known() {
+    let names = fixture();
+    let sql = "DECLARE @g int SELECT id FROM big WHERE g = @g";
+    let unknown = plan(&names, sql, &Known::default()).root.rows;
+    assert!((90.0..=110.0).contains(&unknown), "{unknown}");
+    let known = |g: i32| plan(&names, sql, &Known { values: vec![Value::Int(g)] }).root.rows;
+    assert!(known(7) > 4_000.0, "{}", known(7));
+    assert!((40.0..=60.0).contains(&known(8)), "{}", known(8));
+}
+
+#[test]
+fn joins_and_groups_go_by_different_values() {
+    let names = fixture();
+    let rows = |sql: &str| plan(&names, sql, &Known::default()).root.rows;
+    let joined = rows("SELECT b.id FROM big b JOIN dim d ON d.g = b.g");
+    assert!((9_000.0..=11_000.0).contains(&joined), "{joined}");
+    let left = rows("SELECT b.id FROM big b LEFT JOIN dim d ON d.g = b.g AND d.name = 'x'");
+    assert!(left >= 10_000.0, "{left}");
+    let groups = rows("SELECT h, COUNT(*) FROM big GROUP BY h");
+    assert_eq!(groups.round(), 10.0);
+    let distinct = rows("SELECT DISTINCT g FROM big");
+    assert_eq!(distinct.round(), 100.0);
+}
+
+#[test]
+fn what_is_read_how_depends_on_the_rows() {
+    let names = fixture();
+    let shown = |sql: &str| plan(&names, sql, &Known::default()).to_string();
+    // Half of the table by look-ups would be dearer than reading it; few rows are not.
+    let (many, few) = ("SELECT s FROM big WHERE g = 7", "SELECT s FROM big WHERE g = 8");
+    assert!(!shown(many).contains("by_g"), "{}", shown(many));
+    assert!(shown(few).contains("by_g"), "{}", shown(few));
+    // Without look-ups the index wins in either case.
+    assert!(shown("SELECT id FROM big WHERE g = 7").contains("by_g"));
+    // A row of each: by seeks; all of each: by a hash table of the smaller, whichever is written first.
+    let seeks = shown("SELECT d.name FROM big b JOIN dim d ON d.g = b.g WHERE b.id = 5");
+    assert!(!seeks.contains("Hash"), "{seeks}");
+    for sql in [
+        "SELECT d.name, b.s FROM big b JOIN dim d ON d.g = b.g",
+        "SELECT d.name, b.s FROM dim d JOIN big b ON d.g = b.g",
+    ] {
+        let plan = shown(sql);
+        let (big, dim) = (plan.find("Scan big"), plan.find("Scan dim"));
+        assert!(plan.contains("Hash") && big.is_some() && big < dim, "{plan}");
+    }
+}
+
+#[test]
+fn a_statement_with_one_sensible_plan_asks_for_nothing() {
+    let names = fixture();
+    let asked = |sql: &str| {
+        let batch = syntax::parse_batch(sql, &Default::default()).expect("it parses");
+        let program = binder::bind_batch(&batch, sql, &names).expect("it binds");
+        planner::wishes(&program.body[0].kind)
+    };
+    assert!(asked("SELECT s FROM big WHERE id = 3 AND h = 2").is_empty());
+    assert!(asked("INSERT dim VALUES (1, 'a')").is_empty());
+    assert!(asked("UPDATE big SET h = 1 WHERE id = 3").is_empty());
+    let wishes = asked("SELECT b.s FROM big b JOIN dim d ON d.g = b.g WHERE b.h = 2");
+    let columns: Vec<&[usize]> = wishes.iter().map(|w| &*w.columns).collect();
+    assert_eq!(columns.len(), 2);
+    assert!(columns.contains(&&[1, 2][..]) && columns.contains(&&[0][..]), "{columns:?}");
+    assert_eq!(wishes[0].table.columns[0].ty, SqlType::Int);
+}
