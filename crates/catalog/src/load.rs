@@ -102,7 +102,7 @@ impl Catalog {
                     }
                     lay_out(&mut table);
                     let known = statistics.remove(&object_id).unwrap_or_default();
-                    table.statistics = TableStatistics::loaded(table.tree, known);
+                    table.statistics = TableStatistics::loaded(&table, known);
                     ObjectRef::Table(Arc::new(table))
                 }
                 number => {

@@ -25,7 +25,7 @@ use crate::def::{TableDef, same_name};
 use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
-use types::SqlType;
+use types::{SqlType, Value};
 
 /// A statistic: of one column or several, the first of which has a histogram.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,9 +109,18 @@ struct Known {
 
 impl TableStatistics {
     /// Of a table that was there when the database was opened.
-    pub(crate) fn loaded(tree: TreeId, statistics: Vec<Statistic>) -> Arc<TableStatistics> {
+    pub(crate) fn loaded(table: &TableDef, mut statistics: Vec<Statistic>) -> Arc<TableStatistics> {
+        for statistic in &mut statistics {
+            let Some(column) = table.columns.get(statistic.leading()) else { continue };
+            let rule = column.collation.rule();
+            for step in &mut statistic.histogram.steps {
+                if let Value::Str(text) = &step.high {
+                    step.high = Value::Str(text.clone().with_rule(rule));
+                }
+            }
+        }
         let statistics = statistics.into_iter().map(Arc::new).collect();
-        let known = Known { old: Some(tree), base: None, statistics };
+        let known = Known { old: Some(table.tree), base: None, statistics };
         Arc::new(TableStatistics { known: RwLock::new(known), ..TableStatistics::default() })
     }
 

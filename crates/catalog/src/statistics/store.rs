@@ -14,7 +14,6 @@
 
 use super::{Histogram, Statistic, Step};
 use crate::def::TableDef;
-use crate::load::{type_from, type_to};
 use crate::system::Cells;
 use crate::{Catalog, CatalogError};
 use engine::{Durability, TxnOptions};
@@ -114,7 +113,8 @@ impl Catalog {
 }
 
 fn layout(ty: SqlType) -> RowLayout {
-    RowLayout::new(&[RowColumn { ty, nullable: true }])
+    // The rule of a text is the column's: see `TableStatistics::loaded`.
+    RowLayout::new(&[RowColumn { ty, nullable: true, rule: types::collation::Rule::CiAs }])
 }
 
 fn encode(statistic: &Statistic) -> Result<Vec<u8>, CatalogError> {
@@ -127,7 +127,7 @@ fn encode(statistic: &Statistic) -> Result<Vec<u8>, CatalogError> {
         out.extend((*ordinal as u16).to_le_bytes());
         out.extend((name.len() as u16).to_le_bytes());
         out.extend(name.as_bytes());
-        let (id, length, precision, scale) = type_to(*ty);
+        let (id, length, precision, scale) = ty.to_parts();
         out.push(id);
         out.extend(length.to_le_bytes());
         out.extend([precision, scale]);
@@ -189,7 +189,11 @@ fn decode(bytes: &[u8]) -> Option<Statistic> {
         let [id] = bytes.array()?;
         let length = i32::from_le_bytes(bytes.array()?);
         let [precision, scale] = bytes.array()?;
-        columns.push((ordinal, name.into(), type_from(id, i64::from(length), precision, scale)?));
+        columns.push((
+            ordinal,
+            name.into(),
+            SqlType::from_parts(id, i64::from(length), precision, scale)?,
+        ));
         densities.push(bytes.f64()?);
         average_bytes.push(bytes.f64()?);
     }
