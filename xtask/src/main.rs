@@ -9,6 +9,7 @@ mod faults;
 mod fuzz;
 mod kill;
 mod report;
+mod reporting;
 mod rivals;
 mod run;
 mod stats_cost;
@@ -156,6 +157,28 @@ enum Command {
         #[arg(long)]
         limit: Option<f64>,
     },
+    /// The reporting query of the posts (a join with six dimensions, grouped), beside other engines in one run.
+    Reporting {
+        #[arg(long, default_value_t = 5_000_000)]
+        rows: u64,
+        /// Degrees of parallelism, one after the other.
+        #[arg(long, value_delimiter = ',', default_value = "1,2")]
+        maxdop: Vec<u32>,
+        /// What our engine may use, three quarters of it for pages.
+        #[arg(long, default_value_t = 8192)]
+        memory_mb: u64,
+        /// postgres and duckdb (the shell in PATH, or the one that DUCKDB names).
+        #[arg(long, value_delimiter = ',')]
+        beside: Vec<String>,
+        #[arg(long, default_value_t = 5)]
+        rounds: u32,
+        /// Where the databases are made; removed at the end.
+        #[arg(long)]
+        data: Option<PathBuf>,
+        /// An example `timed` of the crate session that is built already.
+        #[arg(long)]
+        program: Option<PathBuf>,
+    },
     /// How much of a folder of scripts the parser takes: parsed, refused by name, failed.
     Parse {
         /// DIR, then what `corpus parse` knows: --exclude WORD, --verbose, --top N.
@@ -223,6 +246,17 @@ fn main() {
         Command::Loom => loom(),
         Command::StatsCost { pairs, seconds, sessions, limit } => {
             stats_cost::run(&stats_cost::Options { pairs, seconds, sessions, limit })
+        }
+        Command::Reporting { rows, maxdop, memory_mb, beside, rounds, data, program } => {
+            reporting::run(&reporting::Options {
+                rows,
+                maxdop,
+                memory_mb,
+                beside,
+                rounds,
+                data,
+                program,
+            })
         }
         Command::Parse { arguments } => corpus::run("parse", &arguments),
         Command::Slt { arguments } => corpus::run("slt", &arguments),

@@ -3,7 +3,7 @@
 use syntax::ast;
 
 use crate::BindError;
-use crate::ir::TableHints;
+use crate::ir::{PREFER_PARALLEL, TableHints};
 
 /// Hints of SQL Server that are accepted and change nothing here. ROWLOCK is what happens anyway, and there are no locks on pages.
 pub const ACCEPTED_HINTS_WITHOUT_EFFECT: &[&str] = &[
@@ -147,7 +147,20 @@ pub(crate) fn maxdop(hints: &[ast::QueryHint]) -> Result<u32, BindError> {
     let mut out = 0;
     for hint in hints {
         match (hint.name.as_str(), hint.args.first()) {
-            ("MAXDOP", Some(ast::Literal::Int(n))) if *n >= 0 => out = *n as u32,
+            ("MAXDOP", Some(ast::Literal::Int(n))) if *n >= 0 => {
+                out = (*n).min(i32::from(i16::MAX)) as u32 | out & PREFER_PARALLEL;
+            }
+            ("USE HINT", _) => {
+                let prefers = |arg: &ast::Literal| match arg {
+                    ast::Literal::String { value, .. } => {
+                        value.eq_ignore_ascii_case("ENABLE_PARALLEL_PLAN_PREFERENCE")
+                    }
+                    _ => false,
+                };
+                if hint.args.iter().any(prefers) {
+                    out |= PREFER_PARALLEL;
+                }
+            }
             ("MAXRECURSION", Some(ast::Literal::Int(_))) => {}
             // See `for_planner`.
             (

@@ -125,7 +125,7 @@ impl TableStatistics {
     }
 
     /// Rows, about, of a tree that has counted `counted` rows by now; None when nobody has looked yet.
-    pub(crate) fn rows(&self, tree: TreeId, counted: i64) -> Option<f64> {
+    pub fn rows(&self, tree: TreeId, counted: i64) -> Option<f64> {
         let known = self.known.read();
         match known.base {
             Some((of, rows, then)) if of == tree => Some((rows + (counted - then) as f64).max(0.0)),

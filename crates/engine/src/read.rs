@@ -234,6 +234,9 @@ impl Txn {
         if self.is_snapshot() && self.txn_snapshot.is_none() {
             self.check_snapshot_allowed()?;
         }
+        if self.is_reader {
+            return if tree.is_current() { Ok(()) } else { Err(EngineError::NoSuchTree) };
+        }
         let number = tree.number();
         let covered = if brief || mode == TableMode::SchemaStability {
             self.held.covers_table(number, mode)
@@ -308,6 +311,30 @@ impl Txn {
             statement.snapshot = Some(snapshot);
         }
         snapshot
+    }
+
+    /// A transaction for another task that reads what the statement in progress reads, at the same moment. It takes no
+    /// locks: this one has entered every tree that the reader is to read ([`Txn::enter_for_read`]), and outlives it.
+    /// `None` where that does not do: this one has changed something, which only it sees.
+    pub fn reader(&mut self) -> Option<Txn> {
+        if self.has_written() || !self.is_active() || self.is_doomed() {
+            return None;
+        }
+        let snapshot = self.snapshot();
+        let mut reader = Txn::new(self.db.clone(), self.options);
+        reader.begin();
+        reader.is_reader = true;
+        reader.txn_snapshot = Some(snapshot);
+        reader.durable_then = self.durable_then;
+        Some(reader)
+    }
+
+    /// A reader has done; a full commit waits for what it has seen too.
+    pub fn take_back(&mut self, mut reader: Txn) {
+        debug_assert!(reader.is_reader);
+        self.must_harden = self.must_harden.max(reader.must_harden);
+        self.context.note_seen(reader.context.saw());
+        reader.finish();
     }
 
     fn take_snapshot(&mut self) -> Lsn {

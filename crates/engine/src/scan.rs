@@ -55,6 +55,43 @@ impl Scan {
         Ok(found.then_some((&self.key[..], &self.row[..])))
     }
 
+    /// Whether [`Scan::visit`] can be called: rows are neither locked nor waited for.
+    pub fn can_visit(&self) -> bool {
+        matches!(self.reads, Reads::Dirty | Reads::Versions)
+    }
+
+    /// Shows the visible rows from here on to `each` as (key, row), where they lie, until it says `false`. `Ok(false)`
+    /// at the end of the range. Yields by itself between rows. Only where [`Scan::can_visit`].
+    #[inline]
+    pub fn visit(
+        &mut self,
+        txn: &mut Txn,
+        mut each: impl FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<bool, EngineError> {
+        let dirty = self.reads == Reads::Dirty;
+        debug_assert!(self.can_visit());
+        loop {
+            runtime::task::maybe_yield();
+            let Some((stamp, key, row)) = self.inner.next()? else { return Ok(false) };
+            let more = match decide(txn, stamp, self.snapshot, dirty) {
+                Take::InPlace => each(key, row),
+                Take::Skip => true,
+                Take::Older => {
+                    self.key.clear();
+                    self.key.extend_from_slice(key);
+                    let tree = self.tree.number();
+                    match txn.older(tree, &self.key, self.snapshot, &mut self.row) {
+                        VersionSeen::Nothing => true,
+                        _ => each(&self.key, &self.row),
+                    }
+                }
+            };
+            if !more {
+                return Ok(true);
+            }
+        }
+    }
+
     fn next_seen(&mut self, txn: &mut Txn) -> Result<bool, EngineError> {
         let dirty = self.reads == Reads::Dirty;
         loop {

@@ -121,6 +121,16 @@ impl Tree {
         sum.max(0) as u64
     }
 
+    /// Keys within a range, ascending, at which it can be cut into parts of about half a megabyte, so that several may
+    /// read it at once. Suspends.
+    pub fn boundaries(
+        &self,
+        lower: Bound<&[u8]>,
+        upper: Bound<&[u8]>,
+    ) -> Result<Vec<Vec<u8>>, EngineError> {
+        Ok(self.inner.tree.boundaries(lower, upper)?)
+    }
+
     /// Checks the tree's structure; counts pages and rows. Nobody may be changing it. Suspends.
     pub fn verify(&self) -> Result<TreeReport, EngineError> {
         Ok(storage::verify(&self.inner.tree)?)

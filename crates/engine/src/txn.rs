@@ -69,6 +69,8 @@ pub struct Txn {
     pub(crate) guards: Vec<crate::Tree>,
     /// NOWAIT, for the read in progress.
     pub(crate) no_wait: bool,
+    /// It reads for another transaction, which holds the locks.
+    pub(crate) is_reader: bool,
     /// What others may know of it.
     pub(crate) status: Arc<Status>,
 }
@@ -82,6 +84,7 @@ impl Txn {
             guards: Vec::new(),
             reshapes: Vec::new(),
             no_wait: false,
+            is_reader: false,
             status,
             state: State::Idle,
             options,

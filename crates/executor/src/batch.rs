@@ -8,7 +8,7 @@ use types::Value;
 pub const BATCH_ROWS: usize = 512;
 
 /// A batch of rows of equal width.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Batch {
     width: usize,
     len: usize,
@@ -17,10 +17,16 @@ pub struct Batch {
     target: usize,
 }
 
+impl Default for Batch {
+    fn default() -> Batch {
+        Batch { width: 0, len: 0, values: Vec::new(), target: BATCH_ROWS }
+    }
+}
+
 impl Batch {
     /// An empty batch; its width comes with [`Batch::start`].
     pub fn new() -> Batch {
-        Batch { target: BATCH_ROWS, ..Batch::default() }
+        Batch::default()
     }
 
     /// Empties it, for rows of `width` values.

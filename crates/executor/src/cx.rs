@@ -3,11 +3,16 @@
 //!
 //! Promise: the clock is read once per statement; RAND without a seed is drawn once per statement.
 
+use crate::memory::{FREE_BYTES, Grant, MemoryPool};
 use crate::message::SqlError;
+use crate::ops::Parts;
+use crate::spill::SpillFile;
+use crate::workspace::Workspace;
 use binder::ir::{FuncId, SysVar, SystemView};
 use catalog::TableDef;
 use planner::SubPlan;
 use session_table::PrivateTables;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use types::{Pattern, Value};
 
@@ -75,6 +80,18 @@ pub trait Environment {
         let _ = table;
         Err(SqlError::unsupported(format!("reading of another database ({database})")))
     }
+    /// Memory, files and processors that the instance's statements share; none: the statement is by itself.
+    fn workspace(&self) -> Option<Arc<Workspace>> {
+        None
+    }
+    /// The session's number.
+    fn session(&self) -> u32 {
+        0
+    }
+    /// A statement has written to files for want of memory.
+    fn note_spill(&mut self, spilled: &SpillFigures) {
+        let _ = spilled;
+    }
     /// The style of conversions from text to a date that name none: SET DATEFORMAT.
     fn date_style(&self) -> i32 {
         0
@@ -118,14 +135,47 @@ pub struct Cx<'a> {
     pub(crate) kept: Vec<Option<Vec<Value>>>,
     /// Compiled LIKE patterns, by the address of their expression.
     pub(crate) patterns: Vec<(usize, Pattern)>,
-    /// Bytes held by sorts and hash tables of this statement.
-    pub(crate) held_bytes: usize,
+    /// What sorts and hash tables of this statement hold.
+    grant: Option<Arc<Grant>>,
+    /// Bytes that may be held without asking anybody.
+    allowance: usize,
+    /// Of a branch of a parallel plan: the parts of the table that it shares with the others.
+    pub(crate) parts: Option<Arc<Parts>>,
+    /// What it has written to files.
+    pub(crate) spilled: SpillFigures,
     now_unix_ns: u64,
     rand: Option<f64>,
 }
 
-/// The most a statement may hold in sorts and hash tables, in bytes.
-pub const MEMORY_BYTES_MAX: usize = 2 << 30;
+/// More than so many bytes of the allowance go back to the grant.
+const ALLOWANCE_BYTES_MAX: usize = 4 << 20;
+/// What is asked of the grant at a time, in bytes, where it is to be had.
+const ALLOWANCE_BYTES: usize = 64 << 10;
+
+/// What a statement has written to files for want of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpillFigures {
+    /// Sorts that spilled, and the 8 KiB pages that they wrote (SQL Server's Worktable).
+    pub sorts: u64,
+    pub sort_pages: u64,
+    /// Hash joins and aggregates that spilled, and the pages that they wrote (Workfile).
+    pub hashes: u64,
+    pub hash_pages: u64,
+}
+
+impl SpillFigures {
+    /// Operators that spilled.
+    pub fn operators(&self) -> u64 {
+        self.sorts + self.hashes
+    }
+
+    pub fn add(&mut self, other: &SpillFigures) {
+        self.sorts += other.sorts;
+        self.sort_pages += other.sort_pages;
+        self.hashes += other.hashes;
+        self.hash_pages += other.hash_pages;
+    }
+}
 
 impl<'a> Cx<'a> {
     /// A context without plan: for expressions of the interpreter.
@@ -147,7 +197,10 @@ impl<'a> Cx<'a> {
             params: Vec::new(),
             kept: Vec::new(),
             patterns: Vec::new(),
-            held_bytes: 0,
+            grant: None,
+            allowance: FREE_BYTES,
+            parts: None,
+            spilled: SpillFigures::default(),
             now_unix_ns: 0,
             rand: None,
         }
@@ -157,11 +210,12 @@ impl<'a> Cx<'a> {
     /// The clock's reading goes along if there is one, kept subqueries do not.
     pub fn reborrow(&mut self) -> Cx<'_> {
         let now_unix_ns = self.now_unix_ns;
+        let (grant, allowance) = (self.grant.clone(), self.allowance);
         let mut cx = Cx::new(self.vars, self.env, self.txn.as_deref_mut(), self.cancel);
         cx.table = self.table;
         cx.row_limit = self.row_limit;
         cx.changed = self.changed.as_deref_mut();
-        cx.held_bytes = self.held_bytes;
+        (cx.grant, cx.allowance) = (grant, allowance);
         cx.now_unix_ns = now_unix_ns;
         cx.rand = self.rand;
         cx
@@ -218,23 +272,128 @@ impl<'a> Cx<'a> {
         self.changed.as_ref().is_some_and(|changed| changed.instead)
     }
 
-    /// Counts memory held by a sort or hash table; 701 past the bound.
+    /// Counts memory held by an operator that cannot do with less: 701 when it is not to be had. May wait.
     pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), SqlError> {
-        self.held_bytes += bytes;
-        if self.held_bytes > MEMORY_BYTES_MAX {
-            return Err(SqlError::new(
-                701,
-                17,
-                "There is insufficient system memory in resource pool 'default' to run this query.",
-            ));
+        if self.try_hold(bytes)? { Ok(()) } else { Err(no_memory()) }
+    }
+
+    /// The same for one that can spill: false when it is not to be had. May wait for the statement's first grant.
+    #[inline]
+    pub(crate) fn try_hold(&mut self, bytes: usize) -> Result<bool, SqlError> {
+        if bytes <= self.allowance {
+            self.allowance -= bytes;
+            return Ok(true);
+        }
+        self.ask_for(bytes)
+    }
+
+    #[cold]
+    fn ask_for(&mut self, bytes: usize) -> Result<bool, SqlError> {
+        let grant = match &self.grant {
+            Some(grant) => grant,
+            None => {
+                let session = self.env.session();
+                let pool = match self.env.workspace() {
+                    Some(workspace) => workspace.memory.clone(),
+                    None => MemoryPool::new(UNSHARED_BYTES),
+                };
+                self.grant.insert(pool.acquire(session, self.cancel)?)
+            }
+        };
+        for ask in [bytes.max(ALLOWANCE_BYTES), bytes] {
+            if grant.take(ask) {
+                self.allowance += ask - bytes;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Counts what an operator cannot do without, whatever is granted.
+    pub(crate) fn force_hold(&mut self, bytes: usize) -> Result<(), SqlError> {
+        if !self.try_hold(bytes)?
+            && let Some(grant) = &self.grant
+        {
+            grant.force(bytes);
         }
         Ok(())
     }
 
     /// What was counted by [`Cx::hold`] is let go.
     pub(crate) fn release(&mut self, bytes: usize) {
-        self.held_bytes = self.held_bytes.saturating_sub(bytes);
+        self.allowance += bytes;
+        if self.allowance > ALLOWANCE_BYTES_MAX
+            && let Some(grant) = &self.grant
+        {
+            grant.give_back(self.allowance - ALLOWANCE_BYTES);
+            self.allowance = ALLOWANCE_BYTES;
+        }
     }
+
+    /// Takes back what [`Cx::reborrow`] lent, and what was done meanwhile.
+    pub(crate) fn take_back(&mut self, lent: Lent) {
+        self.allowance = lent.allowance;
+        self.grant = self.grant.take().or(lent.grant);
+        self.spilled.add(&lent.spilled);
+    }
+
+    /// What is to be given back to the context that this one was made from.
+    pub(crate) fn lent(self) -> Lent {
+        Lent { grant: self.grant, allowance: self.allowance, spilled: self.spilled }
+    }
+
+    /// The statement's grant, for a branch to hold from too. May wait for it.
+    pub(crate) fn share_grant(&mut self) -> Result<Arc<Grant>, SqlError> {
+        if self.grant.is_none() {
+            self.ask_for(0)?;
+        }
+        match &self.grant {
+            Some(grant) => Ok(grant.clone()),
+            None => Err(no_memory()),
+        }
+    }
+
+    /// Makes this the context of a branch.
+    pub(crate) fn begin_branch(&mut self, grant: Arc<Grant>, now_unix_ns: u64) {
+        (self.grant, self.allowance) = (Some(grant), 0);
+        self.now_unix_ns = now_unix_ns;
+    }
+
+    /// A branch has ended: what it holds still is given back, what it has done is counted.
+    pub(crate) fn join_branch(&mut self, lent: Lent) {
+        if let Some(grant) = &self.grant {
+            grant.give_back(lent.allowance);
+        }
+        self.spilled.add(&lent.spilled);
+    }
+
+    /// A new file for what does not fit; 701 where there is no place for one.
+    pub(crate) fn spill_file(&mut self) -> Result<Arc<SpillFile>, SqlError> {
+        let workspace = self.env.workspace().ok_or_else(no_memory)?;
+        match &workspace.spill {
+            Some(space) => SpillFile::create(space),
+            None => Err(no_memory()),
+        }
+    }
+}
+
+/// See [`Cx::lent`].
+pub(crate) struct Lent {
+    grant: Option<Arc<Grant>>,
+    allowance: usize,
+    spilled: SpillFigures,
+}
+
+/// The memory of a statement that belongs to no instance, as a pool of which it may have a part.
+const UNSHARED_BYTES: usize = 2 << 30;
+
+/// 701.
+pub(crate) fn no_memory() -> SqlError {
+    SqlError::new(
+        701,
+        17,
+        "There is insufficient system memory in resource pool 'default' to run this query.",
+    )
 }
 
 /// The number of [`cancelled`]. It is never told to a client.

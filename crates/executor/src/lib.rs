@@ -12,6 +12,12 @@
 mod message;
 mod sink;
 
+mod arena;
+mod memory;
+mod rowcode;
+mod spill;
+mod workspace;
+
 mod change;
 mod foreign;
 mod index;
@@ -35,10 +41,11 @@ mod subquery;
 
 pub use batch::Batch;
 pub use change::{delete, insert, insert_query, insert_rows, update};
-pub use cx::{CANCELLED, Changed, Cx, Environment, MEMORY_BYTES_MAX, cancelled};
+pub use cx::{CANCELLED, Changed, Cx, Environment, SpillFigures, cancelled};
 pub use error::{doomed, from_catalog, from_engine, private_error};
 pub use eval::{eval, holds, satisfies, test};
 pub use lob::column as stored_column;
+pub use memory::{GrantRow, MemoryPool, PoolFigures};
 pub use merge::{Merged, merge};
 pub use message::{Reach, SqlError, SqlMessage};
 pub use query::{
@@ -46,6 +53,8 @@ pub use query::{
 };
 pub use rebuild::carry_out;
 pub use sink::{Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink};
+pub use spill::SpillSpace;
+pub use workspace::Workspace;
 pub use write::{
     RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, null_error, run_image,
 };

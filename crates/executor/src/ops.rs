@@ -7,8 +7,11 @@
 mod accumulate;
 mod aggregate;
 mod elsewhere;
+mod exchange;
+mod fold;
 mod frame;
 mod hash;
+mod hash_join;
 mod join;
 mod metered;
 mod recursive;
@@ -17,6 +20,7 @@ mod scan;
 mod serialize;
 mod set;
 mod simple;
+mod slots;
 mod sort;
 mod window;
 
@@ -25,7 +29,8 @@ use crate::cx::Cx;
 use crate::message::SqlError;
 use planner::{AggStrategy, Node, Op};
 
-pub(crate) use hash::KeyMap;
+pub(crate) use exchange::Parts;
+pub(crate) use hash::{KeyHasher, KeyMap};
 pub(crate) use scan::engine_tree;
 pub(crate) use simple::row_count;
 
@@ -39,6 +44,11 @@ pub(crate) trait Operator {
 
 /// The operator tree of a plan.
 pub(crate) fn build<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
+    build_for(node, None)
+}
+
+/// The same for somebody who reads only the slots marked in `needed`.
+fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 'p> {
     let width = node.types.len();
     match &node.op {
         Op::OneRow => Box::new(simple::OneRow::default()),
@@ -51,8 +61,31 @@ pub(crate) fn build<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
         Op::System { view, args, columns } => {
             Box::new(simple::SystemRows::new(view, args, columns))
         }
-        Op::Filter { input, predicate } => Box::new(simple::Filter::new(build(input), predicate)),
-        Op::Project { input, exprs } => Box::new(simple::Project::new(build(input), exprs)),
+        Op::Filter { input, predicate } => {
+            let needed = needed.map(|needed| {
+                let mut all = needed.to_vec();
+                slots::mark(predicate, &mut all);
+                all
+            });
+            Box::new(simple::Filter::new(build_for(input, needed.as_deref()), predicate))
+        }
+        Op::Project { input, exprs } => {
+            let needed = slots::of_exprs(exprs.iter(), input.types.len());
+            Box::new(simple::Project::new(build_for(input, Some(&needed)), exprs))
+        }
+        Op::Gather { input, maxdop, forced, cost } => {
+            let spec = exchange::Spec { input, maxdop: *maxdop, forced: *forced, cost: *cost };
+            Box::new(exchange::Gather::new(spec))
+        }
+        Op::Fold { input, keys } => {
+            let from = match &input.op {
+                Op::Scan(scan) if scan.database.is_none() => {
+                    fold::Input::Table(scan::TableScan::new(scan))
+                }
+                _ => fold::Input::Any(build(input)),
+            };
+            Box::new(fold::Fold::new(from, keys, width))
+        }
         Op::NestedLoops { kind, left, right, binds, predicate, spool } => {
             Box::new(join::NestedLoops::new(
                 *kind,
@@ -65,31 +98,38 @@ pub(crate) fn build<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
             ))
         }
         Op::HashJoin { kind, left, right, left_keys, right_keys, residual } => {
-            Box::new(join::HashJoin::new(
+            let sides = needed.map(|needed| slots::of_sides(node, needed));
+            let (of_left, of_right) = match &sides {
+                Some((left, right)) => (Some(&left[..]), Some(&right[..])),
+                None => (None, None),
+            };
+            Box::new(hash_join::HashJoin::new(
                 *kind,
-                build(left),
-                build(right),
+                build_for(left, of_left),
+                build_for(right, of_right),
                 (left.types.len(), right.types.len()),
                 left_keys,
                 right_keys,
                 residual.as_ref(),
+                needed,
             ))
         }
         Op::Recursive { anchor, step, binds, max } => {
             Box::new(recursive::Recursive::new(build(anchor), build(step), binds, *max, width))
         }
         Op::Function { func, args } => Box::new(rowset::Function::new(*func, args, &node.types)),
-        Op::Aggregate { input, group, aggs, scalar, sets, strategy } => {
-            let source = build(input);
+        Op::Aggregate { input, group, aggs, scalar, sets, strategy, weight } => {
+            let needed = slots::of_grouping(group, aggs, *weight, input.types.len());
+            let source = build_for(input, Some(&needed));
             match (strategy, sets) {
                 (_, Some(sets)) => {
                     Box::new(aggregate::SetsAggregate::new(source, group, aggs, sets))
                 }
                 (AggStrategy::Hash, None) => {
-                    Box::new(aggregate::HashAggregate::new(source, group, aggs, *scalar))
+                    Box::new(aggregate::HashAggregate::new(source, group, aggs, *weight, *scalar))
                 }
                 (AggStrategy::Stream, None) => {
-                    Box::new(aggregate::StreamAggregate::new(source, group, aggs, *scalar))
+                    Box::new(aggregate::StreamAggregate::new(source, group, aggs, *weight, *scalar))
                 }
             }
         }
@@ -104,12 +144,14 @@ pub(crate) fn build<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
             Box::new(simple::Offset::new(build(input), offset, fetch.as_ref()))
         }
         Op::Distinct { input, keys } => {
-            Box::new(set::Distinct::new(build(input), &input.types[..*keys]))
+            Box::new(set::Distinct::new(build(input), &input.types[..*keys], width))
         }
         Op::Window { input, partition, order, funcs } => {
             Box::new(window::Window::new(build(input), partition, order, funcs, width))
         }
-        Op::Metered { input, figures } => Box::new(metered::Metered::new(build(input), figures)),
+        Op::Metered { input, figures } => {
+            Box::new(metered::Metered::new(build_for(input, needed), figures))
+        }
         Op::Concat { inputs } => Box::new(simple::Concat::new(inputs.iter().map(build).collect())),
         Op::Serialize { input, spec } => {
             Box::new(serialize::Serialize::new(build(input), spec, input.types.len()))

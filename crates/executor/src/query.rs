@@ -30,6 +30,19 @@ pub fn for_each_batch<'a>(
     mut each: impl FnMut(&Batch, &mut Cx<'a>) -> Result<(), SqlError>,
 ) -> Result<u64, SqlError> {
     cx.set_plan(&plan.subplans, plan.param_count);
+    let result = pull(plan, cx, &mut each);
+    if cx.spilled.operators() > 0 {
+        let spilled = std::mem::take(&mut cx.spilled);
+        cx.env.note_spill(&spilled);
+    }
+    result
+}
+
+fn pull<'a>(
+    plan: &'a Plan,
+    cx: &mut Cx<'a>,
+    each: &mut impl FnMut(&Batch, &mut Cx<'a>) -> Result<(), SqlError>,
+) -> Result<u64, SqlError> {
     let mut source = ops::build(&plan.root);
     let mut batch = Batch::new();
     let mut rows = 0;

@@ -28,6 +28,21 @@ impl Environment for SessionEnvironment<'_> {
         self.state.options.switches & 8 == 0
     }
 
+    fn workspace(&self) -> Option<std::sync::Arc<executor::Workspace>> {
+        self.host.workspace()
+    }
+
+    fn note_spill(&mut self, spilled: &executor::SpillFigures) {
+        self.state.spilled.add(spilled);
+        if let Some(workspace) = self.host.workspace() {
+            workspace.note_spill(spilled);
+        }
+    }
+
+    fn session(&self) -> u32 {
+        u32::from(self.state.spid)
+    }
+
     fn system_variable(&mut self, var: SysVar) -> Value {
         let state = &*self.state;
         match var {

@@ -47,6 +47,10 @@ pub struct ConfigurationOption {
 
 /// The instance as a session sees it. The session layer implements it.
 pub trait Host {
+    /// What statements share beside the databases; none where there is no instance.
+    fn workspace(&self) -> Option<Arc<executor::Workspace>> {
+        None
+    }
     /// The open database of that name (any case), for USE and three-part names.
     fn database(&mut self, name: &str) -> Option<Arc<OpenDatabase>>;
     /// Every database: id and name.

@@ -170,6 +170,7 @@ impl Vm<'_> {
         let command = command_number(&statement.kind, statement.source.as_deref().map(|s| &s.kind));
         let state = &*self.state;
         state.activity.statement(command, state.nesting, state.transaction.count);
+        self.state.spilled = executor::SpillFigures::default();
         let mut rounds = 0;
         let (planned, result, reading) = loop {
             let version = self.names_version();
@@ -204,6 +205,16 @@ impl Vm<'_> {
         if telling.has(IO) {
             for table in tables_of(&planned.body, used.page_lookups, used.page_reads) {
                 self.sink.message(&SqlMessage::info(3615, line, table.text()));
+            }
+            // Pages that were written for want of memory, each read again once at least.
+            let spilled = self.state.spilled;
+            for (name, pages) in
+                [("Workfile", spilled.hash_pages), ("Worktable", spilled.sort_pages)]
+            {
+                if pages > 0 {
+                    let text = io_text(name, 0, pages, 0);
+                    self.sink.message(&SqlMessage::info(3615, line, text));
+                }
             }
         }
         if telling.has(PROFILE) || telling.has(PROFILE_XML) {
@@ -349,7 +360,7 @@ impl Vm<'_> {
                 text(output),
                 Value::Null,
                 Value::str("PLAN_ROW"),
-                Value::Bit(false),
+                Value::Bit(step.parallel),
                 Value::Float(step.executions),
             ]);
             self.sink.row(&row);
@@ -522,15 +533,18 @@ struct TableReads {
 }
 
 impl TableReads {
-    /// Message 3615.
     fn text(&self) -> String {
-        format!(
-            "Table '{}'. Scan count {}, logical reads {}, physical reads {}, page server reads 0, read-ahead reads 0, \
-             page server read-ahead reads 0, lob logical reads 0, lob physical reads 0, lob page server reads 0, lob \
-             read-ahead reads 0, lob page server read-ahead reads 0.",
-            self.table.name, self.scans, self.logical, self.physical
-        )
+        io_text(&self.table.name, self.scans, self.logical, self.physical)
     }
+}
+
+/// Message 3615.
+fn io_text(name: &str, scans: u64, logical: u64, physical: u64) -> String {
+    format!(
+        "Table '{name}'. Scan count {scans}, logical reads {logical}, physical reads {physical}, page server reads 0, \
+         read-ahead reads 0, page server read-ahead reads 0, lob logical reads 0, lob physical reads 0, lob page server \
+         reads 0, lob read-ahead reads 0, lob page server read-ahead reads 0."
+    )
 }
 
 /// The tables of a plan that has run; what no scan has read of what was read in all, the change has.

@@ -185,6 +185,8 @@ pub struct SessionState {
     /// @@ERROR.
     pub(crate) error: i32,
     /// @@IDENTITY.
+    /// What its statements have written to files for want of memory, since somebody asked last.
+    pub(crate) spilled: executor::SpillFigures,
     pub(crate) last_identity: Option<i64>,
     /// SCOPE_IDENTITY(): that of the batch or procedure being run.
     pub(crate) scope_identity: Option<i64>,
@@ -239,6 +241,7 @@ impl SessionState {
             cancel,
             rowcount: 0,
             error: 0,
+            spilled: executor::SpillFigures::default(),
             last_identity: None,
             scope_identity: None,
             context_info: None,

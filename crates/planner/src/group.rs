@@ -110,7 +110,15 @@ impl Lowering {
             })
             .collect();
         let sets = sets.map(|s| s.sets);
-        let op = Op::Aggregate { input: Box::new(input.node), group, aggs, scalar, sets, strategy };
+        let op = Op::Aggregate {
+            input: Box::new(input.node),
+            group,
+            aggs,
+            scalar,
+            sets,
+            strategy,
+            weight: None,
+        };
         let lowered = plain(Node { op, types, rows }, cols);
         self.filter(lowered, above)
     }

@@ -324,10 +324,10 @@ fn combine(
         };
     }
     let rows = estimated.unwrap_or(rows);
-    // Left rows come in their order under either method, save for those a full join adds.
-    let order = if kind == PhysicalJoin::Full { Vec::new() } else { left.order };
     let fixed = if kind == PhysicalJoin::Full { Needed::new() } else { left.fixed };
     let op = op(Box::new(left.node), Box::new(right.node));
+    // Nested loops keep the order of the left side; a hash join may build that side, or part both.
+    let order = if matches!(op, Op::NestedLoops { .. }) { left.order } else { Vec::new() };
     Lowered { node: Node { op, types, rows }, cols, order, fixed }
 }
 

@@ -27,6 +27,7 @@ mod plan;
 mod print;
 mod search;
 pub mod show;
+mod spread;
 mod statement;
 mod wishes;
 

@@ -107,6 +107,25 @@ pub enum Op {
         /// See [`binder::ir::GroupingSets`]; hash only.
         sets: Option<Vec<u64>>,
         strategy: AggStrategy,
+        /// The slot that says for how many rows a row stands (see `Fold`).
+        weight: Option<u32>,
+    },
+    /// The input, run by several branches at once where that pays; its rows in any order. A table in it is read in
+    /// parts, each by whichever branch is free.
+    Gather {
+        input: Box<Node>,
+        /// OPTION (MAXDOP n); 0: as the server is set.
+        maxdop: u32,
+        /// The plan is to be parallel whatever it costs.
+        forced: bool,
+        /// What the input costs, in SQL Server's unit.
+        cost: f64,
+    },
+    /// Equal rows, by the slots `keys`, folded into fewer; one more slot, the last, says for how many rows each stands.
+    /// The other slots are NULL.
+    Fold {
+        input: Box<Node>,
+        keys: Vec<u32>,
     },
     /// The anchor's rows, and for each row so found those of the step, to whose parameters that row is bound first.
     Recursive {
@@ -222,6 +241,8 @@ macro_rules! inputs {
             Op::Recursive { anchor, step, .. } => vec![anchor, step],
             Op::Filter { input, .. }
             | Op::Project { input, .. }
+            | Op::Fold { input, .. }
+            | Op::Gather { input, .. }
             | Op::Aggregate { input, .. }
             | Op::Sort { input, .. }
             | Op::TopN { input, .. }
@@ -245,7 +266,7 @@ impl Node {
         inputs!(&self.op, iter)
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Node> {
+    pub(crate) fn inputs_mut(&mut self) -> Vec<&mut Node> {
         inputs!(&mut self.op, iter_mut)
     }
 

@@ -91,10 +91,13 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
             }
             inputs.extend([&**left, &**right]);
         }
-        Op::Aggregate { input, group, aggs, strategy, sets, .. } => {
+        Op::Aggregate { input, group, aggs, strategy, sets, weight, .. } => {
             write!(f, "Aggregate {strategy:?} [{}]", List(group))?;
             if let Some(sets) = sets {
                 write!(f, " {} sets", sets.len())?;
+            }
+            if let Some(weight) = weight {
+                write!(f, " by ${weight}")?;
             }
             for a in aggs {
                 write!(f, " {}({}", a.func, if a.distinct { "DISTINCT " } else { "" })?;
@@ -103,6 +106,18 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
                     None => f.write_str("*)")?,
                 }
             }
+            inputs.push(input);
+        }
+        Op::Gather { input, maxdop, .. } => {
+            f.write_str("Gather")?;
+            if *maxdop > 0 {
+                write!(f, " {maxdop}")?;
+            }
+            inputs.push(input);
+        }
+        Op::Fold { input, keys } => {
+            let slots: Vec<String> = keys.iter().map(|slot| format!("${slot}")).collect();
+            write!(f, "Fold [{}]", slots.join(", "))?;
             inputs.push(input);
         }
         Op::Recursive { anchor, step, binds, .. } => {

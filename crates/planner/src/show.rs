@@ -46,6 +46,8 @@ pub struct Step {
     pub object: Option<Object>,
     /// Of a lookup.
     pub is_lookup: bool,
+    /// Several branches may run it.
+    pub parallel: bool,
     /// What was measured, where it was.
     pub measured: Option<Measured>,
     /// Its inputs.
@@ -103,6 +105,17 @@ pub struct Line<'a> {
 }
 
 impl Step {
+    /// It and what is below run in several branches.
+    fn spread(&mut self) {
+        self.parallel = true;
+        self.inputs.iter_mut().for_each(Step::spread);
+    }
+
+    /// Whether any step runs in several branches.
+    pub fn is_parallel(&self) -> bool {
+        self.parallel || self.inputs.iter().any(Step::is_parallel)
+    }
+
     /// Its lines, and those below.
     pub fn lines(&self) -> Vec<Line<'_>> {
         let mut lines = Vec::new();
@@ -427,6 +440,26 @@ impl<'a> Show<'a> {
             Op::Project { input, exprs } => self.project(input, exprs, executions),
             Op::NestedLoops { .. } | Op::HashJoin { .. } => self.join(node, executions),
             Op::Aggregate { .. } => self.aggregation(node, executions),
+            Op::Gather { input, .. } => {
+                let (mut input, slots) = self.node(input, executions);
+                input.spread();
+                let cost = Cost::cpu(0.028_5 + 5.0 * cost::pass(rows));
+                let mut step = step("Parallelism", "Gather Streams", Vec::new(), cost, vec![input]);
+                step.parallel = true;
+                (step, slots)
+            }
+            Op::Fold { input, keys } => {
+                let (input, mut slots) = self.node(input, executions);
+                let by: Vec<String> = keys.iter().map(|i| slots[*i as usize].clone()).collect();
+                let cost = Cost::cpu(cost::hash(rows, input.rows));
+                let arguments = vec![format!("HASH:({})", by.join(", "))];
+                let mut step =
+                    step("Hash Match", "Partial Aggregate", arguments, cost, vec![input]);
+                let name = self.next_expr().replace("Expr", "partialagg");
+                slots.push(name.clone());
+                step.defines = vec![(name, "COUNT(*)".to_owned())];
+                (step, slots)
+            }
             Op::Sort { input, keys } => {
                 let (input, slots) = self.node(input, executions);
                 let by = format!("ORDER BY:({})", self.keys(keys, &slots));

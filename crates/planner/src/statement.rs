@@ -36,7 +36,9 @@ fn plan(lowering: &mut Lowering, query: &Query, more: &Needed) -> (Node, Vec<Col
     (lowered.node, lowered.cols)
 }
 
-fn finish(lowering: Lowering, root: Node, query: &Query) -> Plan {
+fn finish(lowering: Lowering, mut root: Node, query: &Query) -> Plan {
+    crate::spread::fold_rows(&mut root);
+    crate::spread::gather(&mut root, query.maxdop);
     Plan {
         root,
         output: query.output.clone(),
@@ -46,7 +48,12 @@ fn finish(lowering: Lowering, root: Node, query: &Query) -> Plan {
 }
 
 fn subplans(subplans: Vec<Option<SubPlan>>) -> Vec<SubPlan> {
-    subplans.into_iter().map(|s| s.expect("every subplan is filled once lowered")).collect()
+    let whole = |s: Option<SubPlan>| {
+        let mut s = s.expect("every subplan is filled once lowered");
+        crate::spread::fold_rows(&mut s.node);
+        s
+    };
+    subplans.into_iter().map(whole).collect()
 }
 
 /// Folded and over the slots of `cols`.

@@ -78,6 +78,9 @@ impl Instance {
             self.set_process_affinity(&affinity)?;
         }
         settings.in_use = settings.configured.clone();
+        let in_use = |name: &str| settings.get(name).map_or(0, |(_, in_use)| in_use);
+        let threshold = in_use("cost threshold for parallelism");
+        self.workspace.set_parallelism(in_use("max degree of parallelism"), threshold);
         Ok(())
     }
 }

@@ -31,6 +31,10 @@ impl Server for InstanceFacts<'_> {
         all
     }
 
+    fn query_memory(&self) -> Arc<executor::MemoryPool> {
+        self.0.workspace().memory.clone()
+    }
+
     fn sessions(&self) -> Vec<SessionFacts> {
         self.0.sessions()
     }

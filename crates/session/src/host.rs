@@ -73,6 +73,10 @@ impl InstanceHost {
 }
 
 impl Host for InstanceHost {
+    fn workspace(&self) -> Option<Arc<executor::Workspace>> {
+        Some(self.instance.workspace.clone())
+    }
+
     fn database(&mut self, name: &str) -> Option<Arc<OpenDatabase>> {
         self.instance.database(name)
     }

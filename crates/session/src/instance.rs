@@ -17,7 +17,7 @@ use device::{LockGuard, OpenOptions};
 use engine::{
     Database, DbFiles, DbOptions, DelayedDurability, EngineError, LogConfig, RecoveryModel,
 };
-use executor::SqlError;
+use executor::{MemoryPool, SpillSpace, SqlError, Workspace};
 use interpreter::{OpenDatabase, PlanCache};
 use parking_lot::{Mutex, RwLock};
 use scheduler::{JoinHandle, Schedulers};
@@ -53,6 +53,8 @@ pub struct Instance {
     pub(crate) settings: Mutex<Configuration>,
     pub(crate) trace_flags: Mutex<BTreeSet<i32>>,
     pub(crate) switches: Mutex<Switches>,
+    /// What statements share beside the databases.
+    pub(crate) workspace: Arc<Workspace>,
     /// What the sessions have compiled.
     pub(crate) plans: Arc<PlanCache>,
     /// The sockets that take connections, as their server has told.
@@ -152,11 +154,23 @@ impl Instance {
         })
         .map_err(|error| OpenError::Schedulers { what: error.to_string() })?;
         let system = Arc::new(SystemSessions::default());
+        let spill = SpillSpace::open(config.fs.clone(), &config.data_dir.join("spill")).map_err(
+            |error| {
+                schedulers.stop();
+                folder(error)
+            },
+        )?;
         match Self::open_databases(&config, &schedulers, &system) {
             Ok((server, databases, troubles)) => {
+                let workspace = Workspace::new(
+                    MemoryPool::new(config.query_memory_bytes as usize),
+                    Some(Arc::new(spill)),
+                    Some(schedulers.clone()),
+                );
                 let instance = Arc::new(Instance {
                     troubles: RwLock::new(troubles),
                     plans: Arc::default(),
+                    workspace: Arc::new(workspace),
                     switches: Mutex::new(config.switches.clone()),
                     config,
                     schedulers,
@@ -342,6 +356,11 @@ impl Instance {
     ) -> JoinHandle<R> {
         let instance = self.clone();
         self.schedulers.spawn(name, None, move || body(&mut Session::new(&instance)))
+    }
+
+    /// What statements share beside the databases.
+    pub fn workspace(&self) -> &Arc<Workspace> {
+        &self.workspace
     }
 
     /// Who verifies passwords; `first_start` gives `sa` its first.

@@ -15,6 +15,7 @@ mod leaf;
 mod log;
 mod node;
 mod op;
+mod parts;
 mod redo;
 mod row;
 mod sample;

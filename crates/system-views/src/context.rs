@@ -24,6 +24,8 @@ pub trait Server {
     fn schedulers(&self) -> Vec<scheduler::Stats>;
     /// This engine's own switches.
     fn switches(&self) -> Vec<crate::SwitchFacts>;
+    /// What statements may hold in sorts and hash tables.
+    fn query_memory(&self) -> Arc<executor::MemoryPool>;
     /// A configuration option by its name: as configured, and in use.
     fn setting(&self, name: &str) -> Option<(i64, i64)>;
 }

@@ -62,6 +62,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     statistics::log_timing::VIEWS,
     statistics::plans::VIEWS,
     statistics::sessions::VIEWS,
+    statistics::memory::VIEWS,
     statistics::switches::VIEWS,
     statistics::system::VIEWS,
     statistics::tasks::VIEWS,

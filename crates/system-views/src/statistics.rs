@@ -6,6 +6,7 @@ pub mod io;
 pub mod locks;
 pub mod log;
 pub mod log_timing;
+pub mod memory;
 pub mod plans;
 pub mod sessions;
 pub mod snapshot;

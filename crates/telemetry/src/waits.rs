@@ -59,6 +59,7 @@ named! {
         TransactionMutex = "TRANSACTION_MUTEX",
         Waitfor = "WAITFOR",
         CxPacket = "CXPACKET",
+        CxConsumer = "CXCONSUMER",
         Backup = "BACKUPIO",
         PreemptiveOsFileOps = "PREEMPTIVE_OS_FILEOPS",
         PreemptiveOsCryptOps = "PREEMPTIVE_OS_CRYPTOPS",

@@ -31,7 +31,7 @@ pub enum Rule {
 
 impl Rule {
     #[inline]
-    pub(crate) fn from_bits(bits: u8) -> Rule {
+    pub fn from_bits(bits: u8) -> Rule {
         match bits {
             1 => Rule::CsAs,
             2 => Rule::CiAi,
@@ -328,7 +328,14 @@ fn compare_chars(a: &str, b: &str) -> Ordering {
 
 /// Appends the sort key: weights, then 0. memcmp of two sort keys is [`compare_text`].
 pub fn sort_key_into(text: &str, out: &mut Vec<u8>) {
-    for c in trim_blanks(text).chars() {
+    let text = trim_blanks(text);
+    if text.is_ascii() {
+        // Each byte has one weight, and none is outside.
+        out.extend(text.bytes().map(|b| WEIGHTS[b as usize]));
+        out.push(0);
+        return;
+    }
+    for c in text.chars() {
         let w = weight(c);
         if w >> 24 == OUTSIDE {
             out.extend_from_slice(&w.to_be_bytes());

@@ -279,6 +279,31 @@ impl RowLayout {
         Some(ruled(get_value(self.columns[i].ty, self.raw(row, i)), self.columns[i].rule))
     }
 
+    /// Appends to `out` what tells apart the rows by these columns: their stored bytes. Two rows of this layout give
+    /// equal bytes exactly when each of the columns is stored alike in both, or is NULL in both, or lacks in both.
+    #[inline]
+    pub fn raw_key(&self, row: &[u8], columns: &[usize], out: &mut Vec<u8>) {
+        let n = RowLayout::row_columns(row);
+        for &i in columns {
+            if i >= n {
+                out.push(2);
+            } else if self.is_null(row, i) {
+                out.push(1);
+            } else {
+                let raw = self.raw(row, i);
+                match self.places[i] {
+                    Place::Fixed { .. } => out.push(0),
+                    // The length in two bytes, with the mark of NULL and of absence left free.
+                    Place::Variable(_) => {
+                        let len = (raw.len() as u32) << 2;
+                        out.extend_from_slice(&len.to_le_bytes()[..3]);
+                    }
+                }
+                out.extend_from_slice(raw);
+            }
+        }
+    }
+
     /// Where column `i` lies if it lies outside of the row.
     #[inline]
     pub fn external(&self, row: &[u8], i: usize) -> Option<External> {

@@ -8,13 +8,16 @@ use types::SqlType;
 use super::expr::{ColId, Expr};
 use super::serialize::SerializeSpec;
 
+/// In [`Query::maxdop`]: USE HINT ('ENABLE_PARALLEL_PLAN_PREFERENCE').
+pub const PREFER_PARALLEL: u32 = 1 << 31;
+
 /// A bound query: a tree and the columns of it that are the result, in order. The tree may produce
 /// more columns than the result shows (hidden sort keys).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     pub rel: Rel,
     pub output: Vec<OutputColumn>,
-    /// `OPTION (MAXDOP n)`: 0 = unset. Plans are serial today, so it only caps what is already one.
+    /// `OPTION (MAXDOP n)`: 0 = unset; and [`PREFER_PARALLEL`].
     pub maxdop: u32,
     /// What OPTION, and joins written with a method, ask of the planner.
     pub hints: QueryHints,

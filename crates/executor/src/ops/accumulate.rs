@@ -71,11 +71,39 @@ impl Accumulator {
         Accumulator { state, seen: spec.distinct.then(HashSet::new) }
     }
 
-    /// COUNT(*) takes a row.
-    pub fn add_row(&mut self) {
+    /// COUNT(*) takes rows.
+    #[inline]
+    pub fn add_rows(&mut self, rows: i64) {
         if let State::Count(n) = &mut self.state {
-            *n += 1;
+            *n += rows;
         }
+    }
+
+    /// Takes a value so many times.
+    #[inline]
+    pub fn add_times(&mut self, spec: &Spec, value: &Value, times: i64) -> Result<(), SqlError> {
+        if times == 1 || value.is_null() {
+            return self.add(spec, value);
+        }
+        match &mut self.state {
+            // Once is as often as need be.
+            _ if self.seen.is_some() => return self.add(spec, value),
+            State::Extreme(_) => return self.add(spec, value),
+            State::Count(n) => *n += times,
+            State::Exact { sum, count } => {
+                let more = units(value).checked_mul(times as i128);
+                let all = more.and_then(|more| sum.checked_add(more));
+                *sum = all.ok_or_else(|| overflow(spec.ty))?;
+                *count += times;
+            }
+            // The others' results depend on how often rounding happens, or cancel out by pairs.
+            _ => {
+                for _ in 0..times {
+                    self.add(spec, value)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// STRING_AGG takes a piece; `separator` is asked for once.
@@ -150,12 +178,7 @@ impl Accumulator {
                 *sum = Some(sum.unwrap_or(0) ^ value);
             }
             State::Exact { sum, count } => {
-                let units = match value {
-                    Value::Decimal(d) => d.units(),
-                    Value::Money(m) => *m as i128,
-                    other => other.as_i64().unwrap_or(0) as i128,
-                };
-                *sum = sum.checked_add(units).ok_or_else(|| overflow(spec.ty))?;
+                *sum = sum.checked_add(units(value)).ok_or_else(|| overflow(spec.ty))?;
                 *count += 1;
             }
             State::Approximate { sum, count } => {
@@ -211,6 +234,16 @@ impl Accumulator {
                 Ok(Value::Float(if root { variance.sqrt() } else { variance }))
             }
         }
+    }
+}
+
+/// A number in units of its scale.
+#[inline]
+fn units(value: &Value) -> i128 {
+    match value {
+        Value::Decimal(d) => d.units(),
+        Value::Money(m) => *m as i128,
+        other => other.as_i64().unwrap_or(0) as i128,
     }
 }
 

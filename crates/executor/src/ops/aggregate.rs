@@ -1,13 +1,18 @@
 //! GROUP BY: by hashing, or in a stream whose groups arrive together.
+//!
+//! A row may stand for several equal ones: the slot `weight` then says for how many (see `fold.rs`).
 
 use super::Operator;
 use super::accumulate::{Accumulator, Spec};
 use super::hash::{KeyEncoder, KeyMap};
 use super::simple::Source;
+use crate::arena::{KeyIndex, hash_of};
 use crate::batch::Batch;
 use crate::cx::{Cx, row_bytes};
 use crate::eval::{eval, operand};
 use crate::message::SqlError;
+use crate::rowcode;
+use crate::spill::Stream;
 use binder::ir::Expr;
 use planner::Agg;
 use types::Value;
@@ -18,7 +23,12 @@ struct Grouping<'p> {
     aggs: &'p [Agg],
     specs: Vec<Spec>,
     encoder: KeyEncoder,
+    /// The slot that says how many rows a row stands for.
+    weight: Option<u32>,
 }
+
+/// About what a state takes, in bytes.
+const STATE_BYTES: usize = size_of::<Accumulator>();
 
 impl<'p> Grouping<'p> {
     fn new(group: &'p [Expr], aggs: &'p [Agg]) -> Self {
@@ -33,6 +43,7 @@ impl<'p> Grouping<'p> {
             aggs,
             specs: aggs.iter().map(spec).collect(),
             encoder: KeyEncoder::new(group.iter().map(|e| e.ty)),
+            weight: None,
         }
     }
 
@@ -60,11 +71,19 @@ impl<'p> Grouping<'p> {
         row: &[Value],
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
+        let weight = match self.weight {
+            Some(slot) => row[slot as usize].as_i64().unwrap_or(1),
+            None => 1,
+        };
         for ((accumulator, agg), spec) in accumulators.iter_mut().zip(self.aggs).zip(&self.specs) {
             match &agg.arg {
-                Some(arg) if agg.joining.is_some() => self.join(accumulator, agg, arg, row, cx)?,
-                Some(arg) => accumulator.add(spec, &*operand(arg, row, cx)?)?,
-                None => accumulator.add_row(),
+                Some(arg) if agg.joining.is_some() => {
+                    for _ in 0..weight {
+                        self.join(accumulator, agg, arg, row, cx)?;
+                    }
+                }
+                Some(arg) => accumulator.add_times(spec, &*operand(arg, row, cx)?, weight)?,
+                None => accumulator.add_rows(weight),
             }
         }
         Ok(())
@@ -112,68 +131,186 @@ impl<'p> Grouping<'p> {
     }
 }
 
-/// Groups in a hash table; they come out in the order in which they were first seen.
+/// Groups in a hash table; those in memory come out in the order in which they were first seen.
+///
+/// When memory is used up the table takes no new group: rows of its groups still count, all others are written to
+/// partitions by hash, which are grouped one after the other in the same way. Each turn has [`GROUPS_MIN`] groups at
+/// least, so it ends.
 pub(super) struct HashAggregate<'p> {
     input: Source<'p>,
     grouping: Grouping<'p>,
     scalar: bool,
+    table: GroupTable,
+    built: bool,
+    at: usize,
+    /// Rows for later, with their depth; the last is the next.
+    later: Vec<(Stream, u32)>,
+}
+
+/// Groups of a turn that spills, at least.
+const GROUPS_MIN: usize = 256;
+/// Parts into which the rows of a turn are written.
+const PARTITIONS: usize = 16;
+
+/// Groups and their states.
+#[derive(Default)]
+struct GroupTable {
+    index: KeyIndex,
     /// Values of the groups' keys and states, one after the other.
     keys: Vec<Value>,
     states: Vec<Accumulator>,
     groups: usize,
-    built: bool,
-    at: usize,
+    /// Memory counted for it.
+    held: usize,
+}
+
+impl GroupTable {
+    fn clear(&mut self, cx: &mut Cx<'_>) {
+        cx.release(self.held);
+        *self = GroupTable::default();
+    }
 }
 
 impl<'p> HashAggregate<'p> {
-    pub fn new(input: Source<'p>, group: &'p [Expr], aggs: &'p [Agg], scalar: bool) -> Self {
+    pub fn new(
+        input: Source<'p>,
+        group: &'p [Expr],
+        aggs: &'p [Agg],
+        weight: Option<u32>,
+        scalar: bool,
+    ) -> Self {
         HashAggregate {
             input,
-            grouping: Grouping::new(group, aggs),
+            grouping: Grouping { weight, ..Grouping::new(group, aggs) },
             scalar,
-            keys: Vec::new(),
-            states: Vec::new(),
-            groups: 0,
+            table: GroupTable::default(),
             built: false,
             at: 0,
+            later: Vec::new(),
         }
     }
 
     fn build(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        let mut index: KeyMap<u32> = KeyMap::default();
-        let mut batch = Batch::new();
-        let mut key = Vec::new();
-        let aggs = self.grouping.aggs.len();
         if self.scalar {
-            self.states.extend(self.grouping.fresh());
-            self.groups = 1;
+            self.table.states.extend(self.grouping.fresh());
+            self.table.groups = 1;
         }
+        let mut turn = Turn::default();
+        let mut batch = Batch::new();
         while self.input.next(cx, &mut batch)? {
             for row in batch.rows() {
-                let group = if self.scalar {
-                    0
-                } else {
-                    self.grouping.key(row, &mut key, cx)?;
-                    match index.get(&key[..]) {
-                        Some(group) => *group as usize,
-                        None => {
-                            let group = self.groups;
-                            index.insert(key.as_slice().into(), group as u32);
-                            let from = self.keys.len();
-                            for expr in self.grouping.group {
-                                self.keys.push(eval(expr, row, cx)?);
-                            }
-                            cx.hold(row_bytes(&self.keys[from..]) + key.len() + 64 * (aggs + 1))?;
-                            self.states.extend(self.grouping.fresh());
-                            self.groups += 1;
-                            group
-                        }
-                    }
-                };
-                self.grouping.add(&mut self.states[group * aggs..(group + 1) * aggs], row, cx)?;
+                turn.take(&self.grouping, &mut self.table, self.scalar, row, cx)?;
             }
             cx.breathe()?;
         }
+        turn.end(&mut self.later, cx)
+    }
+
+    /// Groups what the next stream holds.
+    fn build_later(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        self.table.clear(cx);
+        self.at = 0;
+        let Some((stream, depth)) = self.later.pop() else { return Ok(false) };
+        let mut turn = Turn { depth, ..Turn::default() };
+        let (mut reader, mut row) = (stream.read(), Vec::new());
+        let mut since_breath = 0u32;
+        while let Some((head, bytes)) = reader.next(&stream)? {
+            let width = u32::from_le_bytes(head.try_into().unwrap_or_default()) as usize;
+            row.clear();
+            rowcode::decode(bytes, width, &mut row);
+            turn.take(&self.grouping, &mut self.table, false, &row, cx)?;
+            since_breath += 1;
+            if since_breath.is_multiple_of(1024) {
+                cx.breathe()?;
+            }
+        }
+        turn.end(&mut self.later, cx)?;
+        Ok(true)
+    }
+}
+
+/// One turn of grouping: the input, or a stream of rows that had no room before.
+#[derive(Default)]
+struct Turn {
+    key: Vec<u8>,
+    bytes: Vec<u8>,
+    /// How often its rows have been put off.
+    depth: u32,
+    /// Where rows of groups without room go.
+    streams: Vec<Stream>,
+}
+
+impl Turn {
+    fn take(
+        &mut self,
+        grouping: &Grouping<'_>,
+        table: &mut GroupTable,
+        scalar: bool,
+        row: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let aggs = grouping.aggs.len();
+        let group = if scalar {
+            0
+        } else {
+            grouping.key(row, &mut self.key, cx)?;
+            let hash = hash_of(&self.key);
+            match table.index.find(&self.key, hash) {
+                Some(group) => group as usize,
+                None => {
+                    let from = table.keys.len();
+                    for expr in grouping.group {
+                        let value = eval(expr, row, cx)?;
+                        table.keys.push(value);
+                    }
+                    let values = row_bytes(&table.keys[from..]) + STATE_BYTES * aggs;
+                    let bytes = values + KeyIndex::entry_bytes(self.key.len());
+                    let must = table.groups < GROUPS_MIN;
+                    let room = self.streams.is_empty() && cx.try_hold(bytes)?;
+                    if !room && !must {
+                        table.keys.truncate(from);
+                        return self.put_off(hash, row, cx);
+                    }
+                    if !room {
+                        cx.force_hold(bytes)?;
+                    }
+                    table.held += bytes;
+                    table.states.extend(grouping.fresh());
+                    table.groups += 1;
+                    table.index.add(&self.key, hash) as usize
+                }
+            }
+        };
+        grouping.add(&mut table.states[group * aggs..(group + 1) * aggs], row, cx)
+    }
+
+    #[cold]
+    fn put_off(&mut self, hash: u64, row: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        if self.streams.is_empty() {
+            let file = cx.spill_file()?;
+            self.streams.extend((0..PARTITIONS).map(|_| Stream::new(&file)));
+        }
+        // Each turn goes by other bits of the hash.
+        let part = (hash.rotate_left(20 + 5 * self.depth) >> 40) as usize % PARTITIONS;
+        self.bytes.clear();
+        rowcode::encode(row, &mut self.bytes);
+        self.streams[part].push(&(row.len() as u32).to_le_bytes(), &self.bytes)
+    }
+
+    fn end(self, later: &mut Vec<(Stream, u32)>, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        if self.streams.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = 0;
+        for mut stream in self.streams {
+            stream.finish()?;
+            bytes += stream.bytes();
+            if stream.len() > 0 {
+                later.push((stream, self.depth + 1));
+            }
+        }
+        cx.spilled.hashes += 1;
+        cx.spilled.hash_pages += bytes.div_ceil(8192);
         Ok(())
     }
 }
@@ -186,9 +323,12 @@ impl Operator for HashAggregate<'_> {
         }
         out.start(self.grouping.width());
         let (width, aggs) = (self.grouping.group.len(), self.grouping.aggs.len());
-        while self.at < self.groups && !out.is_full() {
-            let keys = &self.keys[self.at * width..(self.at + 1) * width];
-            let states = &self.states[self.at * aggs..(self.at + 1) * aggs];
+        while !out.is_full() {
+            if self.at == self.table.groups && !self.build_later(cx)? {
+                break;
+            }
+            let keys = &self.table.keys[self.at * width..(self.at + 1) * width];
+            let states = &self.table.states[self.at * aggs..(self.at + 1) * aggs];
             self.grouping.emit(keys, states, out)?;
             self.at += 1;
         }
@@ -196,9 +336,8 @@ impl Operator for HashAggregate<'_> {
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        self.keys.clear();
-        self.states.clear();
-        self.groups = 0;
+        self.table.clear(cx);
+        self.later.clear();
         self.built = false;
         self.at = 0;
         self.input.rewind(cx)
@@ -351,10 +490,16 @@ pub(super) struct StreamAggregate<'p> {
 }
 
 impl<'p> StreamAggregate<'p> {
-    pub fn new(input: Source<'p>, group: &'p [Expr], aggs: &'p [Agg], scalar: bool) -> Self {
+    pub fn new(
+        input: Source<'p>,
+        group: &'p [Expr],
+        aggs: &'p [Agg],
+        weight: Option<u32>,
+        scalar: bool,
+    ) -> Self {
         StreamAggregate {
             input,
-            grouping: Grouping::new(group, aggs),
+            grouping: Grouping { weight, ..Grouping::new(group, aggs) },
             scalar,
             batch: Batch::new(),
             at: 0,

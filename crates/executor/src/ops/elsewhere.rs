@@ -43,16 +43,21 @@ impl Operator for Elsewhere<'_> {
         };
         let mut own = within(cx, txn);
         let more = self.scan.next(&mut own, out);
-        let held_bytes = own.held_bytes;
-        drop(own);
-        cx.held_bytes = held_bytes;
+        let lent = own.lent();
+        cx.take_back(lent);
         more
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         // The transaction goes on: every reading of a statement may see one state.
         match &mut self.txn {
-            Some(txn) => self.scan.rewind(&mut within(cx, txn)),
+            Some(txn) => {
+                let mut own = within(cx, txn);
+                let done = self.scan.rewind(&mut own);
+                let lent = own.lent();
+                cx.take_back(lent);
+                done
+            }
             None => self.scan.rewind(cx),
         }
     }

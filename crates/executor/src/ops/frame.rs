@@ -109,7 +109,7 @@ impl<'s> Sliding<'s> {
     fn take(&mut self, row: usize, values: Option<&[Value]>) -> Result<(), SqlError> {
         match values {
             Some(values) => self.rest.add(self.spec, &values[row])?,
-            None => self.rest.add_row(),
+            None => self.rest.add_rows(1),
         }
         self.end = row + 1;
         Ok(())
@@ -122,7 +122,7 @@ impl<'s> Sliding<'s> {
         for row in (start..self.end).rev() {
             match values {
                 Some(values) => tail.add(self.spec, &values[row])?,
-                None => tail.add_row(),
+                None => tail.add_rows(1),
             }
             self.tails.push(tail.clone());
         }

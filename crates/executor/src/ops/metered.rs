@@ -15,7 +15,7 @@ pub(super) struct Metered<'p> {
 }
 
 fn add(cell: &AtomicU64, n: u64) {
-    cell.store(cell.load(Relaxed) + n, Relaxed);
+    cell.fetch_add(n, Relaxed);
 }
 
 impl<'p> Metered<'p> {

@@ -15,6 +15,7 @@ use engine::{Isolation, ReadOptions, RowLock, ScanOptions, TableLock, Use};
 use planner::{KeyRange, Scan};
 use session_table::TableError;
 use std::ops::Bound;
+use std::rc::Rc;
 use types::{Value, key};
 
 /// Reads one table.
@@ -33,6 +34,8 @@ pub(super) struct TableScan<'p> {
     update: bool,
     /// Key-range locks.
     gaps: bool,
+    /// Where the columns are in a stored row, if all are.
+    shown: Rc<[usize]>,
     /// Buffers.
     key: Vec<u8>,
     row: Vec<u8>,
@@ -55,7 +58,15 @@ struct Private {
 impl<'p> TableScan<'p> {
     pub fn new(plan: &'p Scan) -> Self {
         let options = read_options(plan);
+        let shown = match plan.index {
+            None => plan.columns.as_slice().into(),
+            Some(at) => {
+                let index = &plan.table.indexes[at];
+                plan.columns.iter().filter_map(|column| index.position(*column)).collect()
+            }
+        };
         TableScan {
+            shown,
             plan,
             state: State::Start,
             tree: None,
@@ -80,9 +91,9 @@ impl<'p> TableScan<'p> {
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         let plan = self.plan;
         let hints = &plan.hints;
-        let bounds = match &plan.range {
-            None => Some((Bound::Unbounded, Bound::Unbounded)),
-            Some(range) => bounds(range, layout(plan), cx)?,
+        let bounds = match &cx.parts {
+            Some(parts) => parts.take(),
+            None => range_of(plan, cx)?,
         };
         let Some((lower, upper)) = bounds else {
             self.state = State::End;
@@ -193,6 +204,135 @@ impl<'p> TableScan<'p> {
     }
 }
 
+/// A row as it is stored: a table's, or an entry of an index that has all that is read.
+#[derive(Clone, Copy)]
+pub(super) struct RawLayout<'p> {
+    table: &'p TableDef,
+    index: Option<&'p catalog::IndexDef>,
+}
+
+impl RawLayout<'_> {
+    fn layout(&self) -> &types::RowLayout {
+        match self.index {
+            Some(index) => &index.layout,
+            None => &self.table.layout,
+        }
+    }
+
+    /// See [`types::RowLayout::raw_key`]; columns as [`TableScan::raw_columns`] has them.
+    #[inline]
+    pub fn raw_key(&self, row: &[u8], columns: &[usize], out: &mut Vec<u8>) {
+        self.layout().raw_key(row, columns, out);
+    }
+
+    /// The value of such a column.
+    #[inline]
+    pub fn value(&self, row: &[u8], column: usize) -> Value {
+        match self.layout().decode_column(row, column) {
+            Some(value) => value,
+            None if self.index.is_none() => self.table.columns[column].absent.clone(),
+            None => Value::Null,
+        }
+    }
+}
+
+impl<'p> TableScan<'p> {
+    /// Rows are shown where they lie: neither locked, nor looked up, nor with columns outside of them.
+    fn shows_rows(&self) -> bool {
+        match &self.state {
+            State::Range(scan) => {
+                !self.looks_up
+                    && !self.plan.for_update
+                    && !self.plan.locator
+                    && self.plan.table.lob.is_none()
+                    && scan.can_visit()
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether [`TableScan::visit`] may be called; starts the reading.
+    pub fn is_raw(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        if self.plan.predicate.is_some() {
+            return Ok(false);
+        }
+        if let State::Start = self.state {
+            cx.breathe()?;
+            self.start(cx)?;
+        }
+        Ok(self.shows_rows() || matches!(self.state, State::End))
+    }
+
+    /// How the rows are stored that [`TableScan::visit`] shows.
+    pub fn raw_layout(&self) -> RawLayout<'p> {
+        let table = &*self.plan.table;
+        RawLayout { table, index: self.plan.index.map(|at| &table.indexes[at]) }
+    }
+
+    /// Where the columns of these slots are in a stored row.
+    pub fn raw_columns(&self, slots: &[u32]) -> Vec<usize> {
+        let place = |slot: &u32| {
+            let column = self.plan.columns[*slot as usize];
+            match self.plan.index {
+                None => column,
+                Some(at) => match self.plan.table.indexes[at].position(column) {
+                    Some(place) => place,
+                    None => stdx::fatal!("a covering index does not have column {column}"),
+                },
+            }
+        };
+        slots.iter().map(place).collect()
+    }
+
+    /// Shows stored rows to `each` until it says `false`. `Ok(false)` at the end.
+    pub fn visit(
+        &mut self,
+        cx: &mut Cx<'_>,
+        mut each: impl FnMut(&[u8]) -> bool,
+    ) -> Result<bool, SqlError> {
+        let State::Range(scan) = &mut self.state else { return Ok(false) };
+        let Some(txn) = cx.txn.as_deref_mut() else { return Ok(false) };
+        let more = scan.visit(txn, |_, row| each(row));
+        let more = more.map_err(|e| engine_error(e, Some(&self.plan.table), cx))?;
+        Ok(more || self.next_part(cx)?)
+    }
+
+    /// Goes on with another part of the table, in a branch that shares one. False at the end.
+    fn next_part(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        self.state = State::End;
+        if cx.parts.is_some() {
+            self.start(cx)?;
+        }
+        Ok(!matches!(self.state, State::End))
+    }
+
+    /// The next rows of a reading that shows them: decoded a batch at a time, then held against the predicate.
+    fn next_shown(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        let layout = self.raw_layout();
+        let columns = self.shown.clone();
+        while let State::Range(scan) = &mut self.state {
+            let Some(txn) = cx.txn.as_deref_mut() else { break };
+            let more = scan.visit(txn, |_, row| {
+                let values = out.values_mut();
+                values.extend(columns.iter().map(|&column| layout.value(row, column)));
+                out.finish_row();
+                !out.is_full()
+            });
+            if !more.map_err(|e| engine_error(e, Some(&self.plan.table), cx))? {
+                self.next_part(cx)?;
+            }
+            if let Some(predicate) = &self.plan.predicate {
+                out.retain(|row| holds(predicate, row, cx))?;
+            }
+            cx.breathe()?;
+            if !out.is_empty() {
+                break;
+            }
+        }
+        Ok(!out.is_empty())
+    }
+}
+
 /// The lock on the whole table that hints ask of a reader.
 fn table_lock(hints: &TableHints) -> Option<TableLock> {
     match (hints.tablockx, hints.tablock) {
@@ -205,7 +345,7 @@ fn table_lock(hints: &TableHints) -> Option<TableLock> {
 }
 
 /// What a scan asks of the engine.
-fn read_options(plan: &Scan) -> ReadOptions {
+pub(super) fn read_options(plan: &Scan) -> ReadOptions {
     let hints = &plan.hints;
     let isolation = match () {
         () if hints.nolock => Some(Isolation::ReadUncommitted),
@@ -233,6 +373,9 @@ impl Operator for TableScan<'_> {
             self.start(cx)?;
         }
         let locks_rows = self.locks_rows();
+        if self.shows_rows() {
+            return self.next_shown(cx, out);
+        }
         match &mut self.state {
             State::Start | State::End => return Ok(false),
             State::Point => {
@@ -257,8 +400,8 @@ impl Operator for TableScan<'_> {
             let entry = match scan.next(txn) {
                 Ok(Some(entry)) => entry,
                 Ok(None) => {
-                    self.state = State::End;
-                    break;
+                    self.next_part(cx)?;
+                    continue;
                 }
                 Err(e) => return Err(engine_error(e, Some(table), cx)),
             };
@@ -467,7 +610,15 @@ pub(crate) fn engine_tree(db: &std::sync::Arc<engine::Database>, table: &TableDe
     db.tree_of(table.tree, table.shape)
 }
 
-type KeyBounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
+/// The range of keys that a scan reads; `None` when no row can match.
+pub(super) fn range_of(plan: &Scan, cx: &mut Cx<'_>) -> Result<Option<KeyBounds>, SqlError> {
+    match &plan.range {
+        None => Ok(Some((Bound::Unbounded, Bound::Unbounded))),
+        Some(range) => bounds(range, layout(plan), cx),
+    }
+}
+
+pub(super) type KeyBounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 
 /// The bounds of a range as key bytes; None when a bound is NULL, so that no row can match.
 fn bounds(
@@ -552,7 +703,7 @@ fn past(mut key: Vec<u8>) -> Bound<Vec<u8>> {
     if key::prefix_successor(&mut key) { Bound::Excluded(key) } else { Bound::Unbounded }
 }
 
-fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
+pub(super) fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
     match bound {
         Bound::Included(key) => Bound::Included(key),
         Bound::Excluded(key) => Bound::Excluded(key),

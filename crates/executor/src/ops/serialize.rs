@@ -41,7 +41,7 @@ impl<'p> Serialize<'p> {
             cx.breathe()?;
         }
         let text = writer.finish();
-        cx.held_bytes = cx.held_bytes.saturating_sub(held);
+        cx.release(held);
         let Some(text) = text else { return Ok(Vec::new()) };
         if !self.spec.chunked {
             return Ok(vec![Value::str(&text)]);

@@ -1,17 +1,29 @@
 //! ORDER BY, whole or with only the first rows kept.
 //!
-//! Promise: stable; keys are compared as bytes under the collation. All in memory: past the statement's bound
-//! the answer is error 701, there is no spill yet.
+//! Promise: stable; keys are compared as bytes under the collation. When memory is used up the rows so far are sorted
+//! and written as a run; runs are merged as rows are asked for, [`FAN_IN`] at a time.
+//!
+//! Invariant: a row of an earlier run comes before its equals of a later one, so a merge takes runs in their order.
 
 use super::Operator;
 use super::hash::KeyEncoder;
 use super::simple::{Source, row_count};
+use crate::arena::{Address, Arena};
 use crate::batch::Batch;
-use crate::cx::{Cx, row_bytes};
+use crate::cx::Cx;
 use crate::eval::{eval, operand};
 use crate::message::SqlError;
+use crate::rowcode;
+use crate::spill::{Entry, Reader, SpillFile, Stream};
 use binder::ir::{Expr, SortKey};
-use types::Value;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+/// Runs that are merged at a time: each has a buffer.
+const FAN_IN: usize = 64;
+/// TOP keeps so many rows in memory; more are sorted like any others.
+const TOP_ROWS_MAX: usize = 100_000;
 
 pub(super) struct Sort<'p> {
     input: Source<'p>,
@@ -20,13 +32,61 @@ pub(super) struct Sort<'p> {
     count: Option<&'p Expr>,
     width: usize,
     encoder: KeyEncoder,
-    rows: Vec<Value>,
-    /// (key bytes, row), sorted once built.
-    order: Vec<(Box<[u8]>, u32)>,
+    rows: Rows,
+    runs: Option<Runs>,
     /// The last key kept by the last cut.
     worst: Option<Box<[u8]>>,
     built: bool,
     at: usize,
+    /// Rows that are still wanted.
+    left: usize,
+}
+
+/// Rows in memory, with the order that they have.
+#[derive(Default)]
+struct Rows {
+    arena: Arena,
+    order: Vec<Sorted>,
+    /// Memory counted for them.
+    held: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Sorted {
+    /// The first bytes of the key; most comparisons end here.
+    prefix: u64,
+    key: Address,
+    row: Address,
+}
+
+/// Rows in files.
+struct Runs {
+    file: Arc<SpillFile>,
+    runs: Vec<Stream>,
+    merge: Option<Merge>,
+}
+
+impl Rows {
+    fn push(&mut self, key: &[u8], row: &[u8]) {
+        let mut prefix = [0; 8];
+        let n = key.len().min(8);
+        prefix[..n].copy_from_slice(&key[..n]);
+        let (key, row) = (self.arena.push(key), self.arena.push(row));
+        self.order.push(Sorted { prefix: u64::from_be_bytes(prefix), key, row });
+    }
+
+    fn sort(&mut self) {
+        let arena = &self.arena;
+        // Stable, as rows come in their order.
+        self.order.sort_by(|a, b| {
+            a.prefix.cmp(&b.prefix).then_with(|| arena.get(a.key).cmp(arena.get(b.key)))
+        });
+    }
+
+    fn clear(&mut self, cx: &mut Cx<'_>) {
+        cx.release(self.held);
+        *self = Rows::default();
+    }
 }
 
 impl<'p> Sort<'p> {
@@ -42,11 +102,12 @@ impl<'p> Sort<'p> {
             count,
             width,
             encoder: KeyEncoder::ordered(keys.iter().map(|k| (k.expr.ty, k.desc))),
-            rows: Vec::new(),
-            order: Vec::new(),
+            rows: Rows::default(),
+            runs: None,
             worst: None,
             built: false,
             at: 0,
+            left: 0,
         }
     }
 
@@ -57,8 +118,9 @@ impl<'p> Sort<'p> {
             }
             None => usize::MAX,
         };
+        let few = limit <= TOP_ROWS_MAX;
         let mut batch = Batch::new();
-        let mut key = Vec::new();
+        let (mut key, mut bytes) = (Vec::new(), Vec::new());
         while limit > 0 && self.input.next(cx, &mut batch)? {
             for row in batch.rows() {
                 key.clear();
@@ -70,46 +132,181 @@ impl<'p> Sort<'p> {
                 if self.worst.as_ref().is_some_and(|worst| key[..] >= worst[..]) {
                     continue;
                 }
-                if limit == usize::MAX {
-                    cx.hold(row_bytes(row) + key.len() + 24)?;
+                bytes.clear();
+                rowcode::encode(row, &mut bytes);
+                let held = key.len() + bytes.len() + 2 * size_of::<Sorted>();
+                if !cx.try_hold(held)? {
+                    if few && self.rows.order.len() > limit {
+                        self.cut(limit, cx);
+                    } else if !self.rows.order.is_empty() {
+                        self.spill(cx)?;
+                    }
+                    cx.force_hold(held)?;
                 }
-                self.rows.extend_from_slice(row);
-                self.order.push((key.as_slice().into(), self.order_number()));
+                self.rows.held += held;
+                self.rows.push(&key, &bytes);
             }
-            if limit != usize::MAX
-                && self.order.len() > limit.saturating_mul(2).saturating_add(1024)
-            {
-                self.cut(limit);
+            if few && self.rows.order.len() > 2 * limit + 1024 {
+                self.cut(limit, cx);
             }
             cx.breathe()?;
         }
-        self.order.sort_unstable();
-        self.order.truncate(limit);
+        self.left = limit;
+        if self.runs.is_some() {
+            self.spill(cx)?;
+            return self.merge_runs(cx);
+        }
+        self.rows.sort();
         Ok(())
     }
 
-    /// The number of the row just appended.
-    fn order_number(&self) -> u32 {
-        match self.rows.len().checked_div(self.width) {
-            Some(rows) => rows as u32 - 1,
-            None => self.order.len() as u32,
+    /// Keeps the first `limit` rows.
+    fn cut(&mut self, limit: usize, cx: &mut Cx<'_>) {
+        self.rows.sort();
+        let old = std::mem::take(&mut self.rows);
+        cx.release(old.held);
+        for kept in old.order.iter().take(limit) {
+            let (key, row) = (old.arena.get(kept.key), old.arena.get(kept.row));
+            self.rows.held += key.len() + row.len() + 2 * size_of::<Sorted>();
+            self.rows.push(key, row);
         }
+        // What was let go a moment ago is there.
+        let _ = cx.force_hold(self.rows.held);
+        let last = self.rows.order.last();
+        self.worst = last.map(|last| self.rows.arena.get(last.key).into());
     }
 
-    /// Keeps the first `limit` rows and drops the others' values.
-    fn cut(&mut self, limit: usize) {
-        self.order.sort_unstable();
-        self.order.truncate(limit);
-        let mut rows = Vec::with_capacity(self.order.len() * self.width);
-        for (i, (_, row)) in self.order.iter_mut().enumerate() {
-            let from = *row as usize * self.width;
-            rows.extend(self.rows[from..from + self.width].iter_mut().map(std::mem::take));
-            *row = i as u32;
+    /// Writes the rows in memory as a run.
+    #[cold]
+    fn spill(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.rows.sort();
+        let runs = match &mut self.runs {
+            Some(runs) => runs,
+            None => {
+                cx.spilled.sorts += 1;
+                let file = cx.spill_file()?;
+                self.runs.insert(Runs { file, runs: Vec::new(), merge: None })
+            }
+        };
+        let mut run = Stream::new(&runs.file);
+        let mut since_breath = 0u32;
+        for sorted in &self.rows.order {
+            run.push(self.rows.arena.get(sorted.key), self.rows.arena.get(sorted.row))?;
+            since_breath += 1;
+            if since_breath.is_multiple_of(1024) {
+                cx.breathe()?;
+            }
         }
-        self.rows = rows;
-        self.worst = self.order.last().map(|(key, _)| key.clone());
+        run.finish()?;
+        cx.spilled.sort_pages += run.bytes().div_ceil(8192);
+        if run.len() > 0 {
+            runs.runs.push(run);
+        }
+        self.rows.clear(cx);
+        Ok(())
+    }
+
+    /// Merges runs until few enough are left to be merged as rows are asked for.
+    fn merge_runs(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        let Some(runs) = &mut self.runs else { return Ok(()) };
+        while runs.runs.len() > FAN_IN {
+            // The earliest together: rows stay in the order of their runs.
+            let mut merged = Vec::new();
+            let mut unmerged = std::mem::take(&mut runs.runs).into_iter().peekable();
+            while unmerged.peek().is_some() {
+                let mut merge = Merge::new(unmerged.by_ref().take(FAN_IN).collect())?;
+                let mut run = Stream::new(&runs.file);
+                let mut since_breath = 0u32;
+                while let Some((key, row)) = merge.next()? {
+                    run.push(key, row)?;
+                    since_breath += 1;
+                    if since_breath.is_multiple_of(1024) {
+                        cx.breathe()?;
+                    }
+                }
+                run.finish()?;
+                cx.spilled.sort_pages += run.bytes().div_ceil(8192);
+                merged.push(run);
+            }
+            runs.runs = merged;
+        }
+        runs.merge = Some(Merge::new(std::mem::take(&mut runs.runs))?);
+        Ok(())
     }
 }
+
+/// Several runs as one.
+struct Merge {
+    runs: Vec<(Stream, Reader)>,
+    heap: BinaryHeap<Head>,
+    /// The row given last.
+    given: Option<Head>,
+}
+
+/// The first row of a run that has not been given.
+struct Head {
+    key: Vec<u8>,
+    row: Vec<u8>,
+    run: usize,
+}
+
+impl Merge {
+    fn new(runs: Vec<Stream>) -> Result<Merge, SqlError> {
+        let read = |run: Stream| {
+            let reader = run.read();
+            (run, reader)
+        };
+        let runs: Vec<_> = runs.into_iter().map(read).collect();
+        let mut merge = Merge { heap: BinaryHeap::with_capacity(runs.len()), runs, given: None };
+        for run in 0..merge.runs.len() {
+            merge.refill(Head { key: Vec::new(), row: Vec::new(), run })?;
+        }
+        Ok(merge)
+    }
+
+    /// The next row of a run, into a head that was used.
+    fn refill(&mut self, mut head: Head) -> Result<(), SqlError> {
+        let (run, reader) = &mut self.runs[head.run];
+        if let Some((key, row)) = reader.next(run)? {
+            head.key.clear();
+            head.key.extend_from_slice(key);
+            head.row.clear();
+            head.row.extend_from_slice(row);
+            self.heap.push(head);
+        }
+        Ok(())
+    }
+
+    /// The next row: key and values.
+    fn next(&mut self) -> Result<Option<Entry<'_>>, SqlError> {
+        if let Some(used) = self.given.take() {
+            self.refill(used)?;
+        }
+        self.given = self.heap.pop();
+        Ok(self.given.as_ref().map(|head| (&head.key[..], &head.row[..])))
+    }
+}
+
+// The heap gives its greatest first.
+impl Ord for Head {
+    fn cmp(&self, other: &Head) -> Ordering {
+        other.key.cmp(&self.key).then(other.run.cmp(&self.run))
+    }
+}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Head) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Head) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head {}
 
 impl Operator for Sort<'_> {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
@@ -119,19 +316,32 @@ impl Operator for Sort<'_> {
             self.at = 0;
         }
         out.start(self.width);
-        while self.at < self.order.len() && !out.is_full() {
-            let from = self.order[self.at].1 as usize * self.width;
-            out.values_mut()
-                .extend(self.rows[from..from + self.width].iter_mut().map(std::mem::take));
+        while self.left > 0 && !out.is_full() {
+            match &mut self.runs {
+                Some(Runs { merge: Some(merge), .. }) => {
+                    let Some((_, row)) = merge.next()? else { break };
+                    rowcode::decode(row, self.width, out.values_mut());
+                }
+                _ => {
+                    let Some(sorted) = self.rows.order.get(self.at) else { break };
+                    rowcode::decode(self.rows.arena.get(sorted.row), self.width, out.values_mut());
+                    self.at += 1;
+                }
+            }
             out.finish_row();
-            self.at += 1;
+            self.left -= 1;
+        }
+        if out.is_empty() {
+            self.rows.clear(cx);
+            self.runs = None;
+            self.left = 0;
         }
         Ok(!out.is_empty())
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        self.rows.clear();
-        self.order.clear();
+        self.rows.clear(cx);
+        self.runs = None;
         self.worst = None;
         self.built = false;
         self.at = 0;

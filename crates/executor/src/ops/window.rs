@@ -334,7 +334,7 @@ fn running(
         while taken < end {
             match args {
                 Some(args) => running.add(spec, &args[taken])?,
-                None => running.add_row(),
+                None => running.add_rows(1),
             }
             taken += 1;
         }

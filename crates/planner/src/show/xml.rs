@@ -44,9 +44,11 @@ fn one(out: &mut String, statement: &XmlStatement<'_>) {
     let _ = write!(
         out,
         " StatementSubTreeCost=\"{}\" StatementEstRows=\"{}\" StatementOptmLevel=\"FULL\"><QueryPlan \
-         DegreeOfParallelism=\"1\">",
+         {}>",
         number(plan.subtree),
-        number(plan.rows)
+        number(plan.rows),
+        // How many branches it has is known only when it runs.
+        if plan.is_parallel() { "" } else { "DegreeOfParallelism=\"1\"" },
     );
     let mut node = 0;
     operator(out, plan, &mut node);
@@ -57,7 +59,7 @@ fn operator(out: &mut String, step: &Step, node: &mut usize) {
     let _ = write!(
         out,
         "<RelOp NodeId=\"{node}\" PhysicalOp=\"{}\" LogicalOp=\"{}\" EstimateRows=\"{}\" EstimateIO=\"{}\" \
-         EstimateCPU=\"{}\" AvgRowSize=\"{}\" EstimatedTotalSubtreeCost=\"{}\" Parallel=\"0\" \
+         EstimateCPU=\"{}\" AvgRowSize=\"{}\" EstimatedTotalSubtreeCost=\"{}\" Parallel=\"{}\" \
          EstimateRebinds=\"{}\" EstimateRewinds=\"0\" EstimatedExecutionMode=\"Row\">",
         step.physical,
         step.logical,
@@ -66,6 +68,7 @@ fn operator(out: &mut String, step: &Step, node: &mut usize) {
         number(step.cost.cpu),
         step.row_bytes,
         number(step.subtree),
+        u8::from(step.parallel),
         number((step.executions - 1.0).max(0.0)),
     );
     *node += 1;
@@ -199,6 +202,7 @@ fn element(step: &Step) -> (&'static str, String) {
         "Nested Loops" => ("NestedLoops", " Optimized=\"0\"".into()),
         "Hash Match" => ("Hash", String::new()),
         "Merge Join" => ("Merge", String::new()),
+        "Parallelism" => ("Parallelism", String::new()),
         "Stream Aggregate" => ("StreamAggregate", String::new()),
         "Sort" if step.logical == "TopN Sort" => ("TopSort", " Distinct=\"0\"".into()),
         "Sort" => ("Sort", " Distinct=\"0\"".into()),

@@ -20,6 +20,16 @@ pub const OPTIONS: &[Known] = &[
     Known(518, "show advanced options", 0, 1, 0, "show advanced options", true),
     Known(1535, "affinity mask", -2_147_483_648, 2_147_483_647, 0, "affinity mask", true),
     Known(
+        1538,
+        "cost threshold for parallelism",
+        0,
+        32_767,
+        5,
+        "cost threshold for parallelism",
+        true,
+    ),
+    Known(1539, "max degree of parallelism", 0, 32_767, 0, "maximum degree of parallelism", true),
+    Known(
         1543,
         "min server memory (MB)",
         0,

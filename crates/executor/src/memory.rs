@@ -1,0 +1,320 @@
+//! Memory of sorts and hash tables: one pool for an instance, a grant for each statement that needs one.
+//!
+//! A statement begins with a little that nobody counts, then asks for its grant and waits for it, first come first
+//! served, under RESOURCE_SEMAPHORE (8645 when it takes too long). A grant grows on demand and without waiting, up to
+//! a share of the pool; where it may not, the operator spills, or the statement fails with 701 if it cannot.
+//!
+//! Invariants: granted bytes never exceed the pool; nobody's grant grows while somebody waits for his first; a part of
+//! the pool is kept for first grants. Each grant goes back when its statement ends, however it ends.
+
+use crate::cx::cancelled;
+use crate::message::SqlError;
+use parking_lot::Mutex;
+use runtime::task::{self, Waker};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use telemetry::WaitType;
+
+/// What a statement may hold before it needs a grant, in bytes.
+pub(crate) const FREE_BYTES: usize = 128 << 10;
+/// The first grant, in bytes, or the pool's share if that is less.
+const FIRST_BYTES: usize = 1 << 20;
+/// One statement has at most a quarter of the pool (REQUEST_MAX_MEMORY_GRANT_PERCENT = 25).
+const SHARE: usize = 4;
+/// This part of the pool is kept for first grants.
+const KEPT: usize = 16;
+/// The least that a grant grows by, in bytes, if there is as much.
+const GROWTH_BYTES: usize = 1 << 20;
+/// How long a statement waits for its first grant ('query wait (s)' of a cheap query), in ns.
+const TIMEOUT_NS: u64 = 25_000_000_000;
+/// A cancelled statement leaves the queue within so many ns.
+const LOOK_NS: u64 = 50_000_000;
+
+/// What may be held by the statements of an instance together.
+#[derive(Debug)]
+pub struct MemoryPool {
+    /// In bytes.
+    size: AtomicUsize,
+    timeout_ns: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    granted: usize,
+    next: u64,
+    waiting: VecDeque<(u64, Waker)>,
+    rows: BTreeMap<u64, Arc<Row>>,
+    timeouts: u64,
+}
+
+/// What is known of one grant, or of a request for one.
+#[derive(Debug, Default)]
+struct Row {
+    session: u32,
+    requested_ns: u64,
+    /// 0 while it waits.
+    granted_ns: AtomicUsize,
+    granted: AtomicUsize,
+    used: AtomicUsize,
+    used_max: AtomicUsize,
+}
+
+/// One row of sys.dm_exec_query_memory_grants. Bytes; times on the monotonic clock, in ns.
+#[derive(Clone, Debug)]
+pub struct GrantRow {
+    pub session: u32,
+    pub requested_ns: u64,
+    /// None while it waits.
+    pub granted_ns: Option<u64>,
+    pub granted_bytes: usize,
+    pub used_bytes: usize,
+    pub used_bytes_max: usize,
+}
+
+/// The pool as a whole: sys.dm_exec_query_resource_semaphores. Bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolFigures {
+    pub target_bytes: usize,
+    pub granted_bytes: usize,
+    pub used_bytes: usize,
+    pub grantees: usize,
+    pub waiters: usize,
+    pub timeouts: u64,
+}
+
+impl MemoryPool {
+    /// A pool of so many bytes; at least 1 MiB.
+    pub fn new(bytes: usize) -> Arc<MemoryPool> {
+        Self::with_timeout(bytes, TIMEOUT_NS)
+    }
+
+    fn with_timeout(bytes: usize, timeout_ns: u64) -> Arc<MemoryPool> {
+        let size = AtomicUsize::new(bytes.max(1 << 20));
+        Arc::new(MemoryPool { size, timeout_ns, state: Mutex::default() })
+    }
+
+    fn size(&self) -> usize {
+        self.size.load(Relaxed)
+    }
+
+    /// The most that one statement may have.
+    fn share(&self) -> usize {
+        self.size() / SHARE
+    }
+
+    /// A first grant. Waits; 8645, or the error of a cancelled statement. A statement that has a grant already and runs
+    /// another inside does not wait behind others for what they cannot have before it ends: it is asked for again, and
+    /// fails by its time like any other.
+    pub(crate) fn acquire(
+        self: &Arc<Self>,
+        session: u32,
+        cancel: &AtomicBool,
+    ) -> Result<Arc<Grant>, SqlError> {
+        let begun = runtime::clock::now_ns();
+        let bytes = FIRST_BYTES.min(self.share());
+        let row = Arc::new(Row { session, requested_ns: begun, ..Row::default() });
+        let id = {
+            let mut state = self.state.lock();
+            let id = state.next;
+            state.next += 1;
+            state.rows.insert(id, row.clone());
+            if state.waiting.is_empty() && state.granted + bytes <= self.size() {
+                return Ok(self.give(&mut state, id, row, bytes));
+            }
+            state.waiting.push_back((id, task::current_waker()));
+            id
+        };
+        loop {
+            let now = runtime::clock::now_ns();
+            task::park(WaitType::ResourceSemaphore, Some(now + LOOK_NS));
+            let mut state = self.state.lock();
+            let first = state.waiting.front().is_some_and(|(front, _)| *front == id);
+            if first && state.granted + bytes <= self.size() {
+                state.waiting.pop_front();
+                let grant = self.give(&mut state, id, row, bytes);
+                wake_first(&state);
+                return Ok(grant);
+            }
+            let stopped = cancel.load(Relaxed);
+            let late = runtime::clock::now_ns().saturating_sub(begun) >= self.timeout_ns;
+            if stopped || late {
+                state.waiting.retain(|(other, _)| *other != id);
+                state.rows.remove(&id);
+                state.timeouts += late as u64;
+                wake_first(&state);
+                drop(state);
+                return Err(if stopped { cancelled() } else { timed_out() });
+            }
+        }
+    }
+
+    fn give(
+        self: &Arc<Self>,
+        state: &mut State,
+        id: u64,
+        row: Arc<Row>,
+        bytes: usize,
+    ) -> Arc<Grant> {
+        state.granted += bytes;
+        row.granted.store(bytes, Relaxed);
+        row.granted_ns.store(runtime::clock::now_ns().max(1) as usize, Relaxed);
+        Arc::new(Grant { pool: self.clone(), id, row })
+    }
+
+    /// Every grant and request.
+    pub fn rows(&self) -> Vec<GrantRow> {
+        let state = self.state.lock();
+        let row = |row: &Arc<Row>| GrantRow {
+            session: row.session,
+            requested_ns: row.requested_ns,
+            granted_ns: Some(row.granted_ns.load(Relaxed) as u64).filter(|ns| *ns > 0),
+            granted_bytes: row.granted.load(Relaxed),
+            used_bytes: row.used.load(Relaxed),
+            used_bytes_max: row.used_max.load(Relaxed),
+        };
+        state.rows.values().map(row).collect()
+    }
+
+    /// The sums.
+    pub fn figures(&self) -> PoolFigures {
+        let used_bytes = self.rows().iter().map(|row| row.used_bytes).sum();
+        let state = self.state.lock();
+        PoolFigures {
+            target_bytes: self.size(),
+            granted_bytes: state.granted,
+            used_bytes,
+            grantees: state.rows.len() - state.waiting.len(),
+            waiters: state.waiting.len(),
+            timeouts: state.timeouts,
+        }
+    }
+}
+
+fn wake_first(state: &State) {
+    if let Some((_, waker)) = state.waiting.front() {
+        waker.wake();
+    }
+}
+
+fn timed_out() -> SqlError {
+    SqlError::new(
+        8645,
+        17,
+        "A timeout occurred while waiting for memory resources to execute the query in resource pool 'default' (2). \
+         Rerun the query.",
+    )
+}
+
+/// What one statement may hold, all its branches together.
+#[derive(Debug)]
+pub(crate) struct Grant {
+    pool: Arc<MemoryPool>,
+    id: u64,
+    row: Arc<Row>,
+}
+
+impl Grant {
+    /// Takes bytes of the grant, which grows if it must and can.
+    pub fn take(&self, bytes: usize) -> bool {
+        let row = &*self.row;
+        let used = row.used.fetch_add(bytes, Relaxed) + bytes;
+        if used > row.granted.load(Relaxed) && !self.grow(used) {
+            row.used.fetch_sub(bytes, Relaxed);
+            return false;
+        }
+        row.used_max.fetch_max(used, Relaxed);
+        true
+    }
+
+    /// Takes bytes that cannot be done without, whatever is granted: buffers of an operator that spills.
+    pub fn force(&self, bytes: usize) {
+        let used = self.row.used.fetch_add(bytes, Relaxed) + bytes;
+        self.row.used_max.fetch_max(used, Relaxed);
+    }
+
+    pub fn give_back(&self, bytes: usize) {
+        let _ =
+            self.row.used.fetch_update(Relaxed, Relaxed, |used| Some(used.saturating_sub(bytes)));
+    }
+
+    #[cold]
+    fn grow(&self, used: usize) -> bool {
+        let pool = &*self.pool;
+        let mut state = pool.state.lock();
+        let granted = self.row.granted.load(Relaxed);
+        if used <= granted {
+            return true;
+        }
+        let room = (pool.size() - pool.size() / KEPT).saturating_sub(state.granted);
+        let room = room.min(pool.share().saturating_sub(granted));
+        let least = used - granted;
+        if !state.waiting.is_empty() || room < least {
+            return false;
+        }
+        let more = least.max(granted / 2).max(GROWTH_BYTES).min(room);
+        state.granted += more;
+        self.row.granted.store(granted + more, Relaxed);
+        true
+    }
+}
+
+impl Drop for Grant {
+    fn drop(&mut self) {
+        let mut state = self.pool.state.lock();
+        state.granted -= self.row.granted.load(Relaxed);
+        state.rows.remove(&self.id);
+        wake_first(&state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_grows_to_its_share_and_goes_back() {
+        let pool = MemoryPool::new(64 << 20);
+        let cancel = AtomicBool::new(false);
+        let grant = pool.acquire(51, &cancel).unwrap();
+        assert!(grant.take(10 << 20));
+        assert!(!grant.take(7 << 20), "a quarter of the pool is 16 MiB");
+        assert!(grant.take(6 << 20));
+        grant.give_back(16 << 20);
+        assert!(grant.take(16 << 20));
+        let figures = pool.figures();
+        assert_eq!((figures.granted_bytes, figures.grantees), (16 << 20, 1));
+        assert_eq!(pool.rows()[0].used_bytes_max, 16 << 20);
+        drop(grant);
+        assert_eq!(pool.figures().granted_bytes, 0);
+    }
+
+    #[test]
+    fn who_asks_when_nothing_is_left_waits_for_whoever_has_it() {
+        let pool = MemoryPool::new(1 << 20);
+        let cancel = AtomicBool::new(false);
+        // Four have a quarter each; the fifth waits.
+        let mut four: Vec<_> = (0..4).map(|i| pool.acquire(i, &cancel).unwrap()).collect();
+        std::thread::scope(|scope| {
+            let fifth = scope.spawn(|| pool.acquire(5, &cancel).map(drop));
+            while pool.figures().waiters == 0 {
+                std::thread::yield_now();
+            }
+            four.pop();
+            fifth.join().unwrap().unwrap();
+        });
+        assert_eq!(pool.figures().grantees, 3);
+    }
+
+    #[test]
+    fn a_wait_ends_with_8645_or_with_the_statement() {
+        let pool = MemoryPool::with_timeout(1 << 20, 1);
+        let cancel = AtomicBool::new(false);
+        let _four: Vec<_> = (0..4).map(|i| pool.acquire(i, &cancel).unwrap()).collect();
+        assert_eq!(pool.acquire(5, &cancel).unwrap_err().number, 8645);
+        cancel.store(true, Relaxed);
+        assert_eq!(pool.acquire(6, &cancel).unwrap_err().number, crate::cx::CANCELLED);
+        assert_eq!((pool.figures().waiters, pool.figures().timeouts), (0, 2));
+    }
+}

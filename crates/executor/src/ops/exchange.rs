@@ -1,0 +1,500 @@
+//! Gather: the input run by several branches at once, each a task of its own, their rows put together here.
+//!
+//! ```text
+//! branch 1: operators over the parts of the table that it takes --\
+//! branch 2: the same                                             ---> a bounded queue of batches --> this task
+//! ```
+//!
+//! Promise: the rows are those of the input, in any order, as of the statement's snapshot. A branch reads in a
+//! transaction of its own that takes no locks: the statement's holds them. An error in one branch, a cancelled
+//! statement, or nobody wanting more rows stops all; none outlives this operator. Where the statement's transaction has
+//! changed rows, or reads by locks, or the server has but one processor for it, the input runs here.
+//!
+//! Waits: a branch with no room for its batch is in CXPACKET, this task without a batch in CXCONSUMER.
+
+use super::Operator;
+use super::simple::Source;
+use crate::batch::{BATCH_ROWS, Batch};
+use crate::cx::{Cx, Environment, Lent, cancelled};
+use crate::error::engine_error;
+use crate::message::SqlError;
+use crate::workspace::Workspace;
+use binder::ir::{FuncId, SysVar, SystemView};
+use catalog::TableDef;
+use parking_lot::Mutex;
+use planner::{Node, Op, Scan};
+use runtime::task::{self, Waker};
+use scheduler::JoinHandle;
+use session_table::PrivateTables;
+use std::collections::VecDeque;
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use telemetry::WaitType;
+use types::Value;
+
+/// Batches that wait to be taken, for each branch.
+const BATCHES_AHEAD: usize = 4;
+/// The cancel flag is looked at this often while there is nothing to do, in ns.
+const LOOK_NS: u64 = 50_000_000;
+
+/// What a plan says of a gathering.
+pub(super) struct Spec<'p> {
+    pub input: &'p Node,
+    pub maxdop: u32,
+    pub forced: bool,
+    pub cost: f64,
+}
+
+pub(super) struct Gather<'p> {
+    spec: Spec<'p>,
+    state: State<'p>,
+}
+
+enum State<'p> {
+    Start,
+    /// There are no branches.
+    Here(Source<'p>),
+    Branches(Branches),
+    End,
+}
+
+/// Branches at work.
+struct Branches {
+    exchange: Arc<Exchange>,
+    handles: Vec<JoinHandle<Finished>>,
+}
+
+/// What a branch leaves.
+struct Finished {
+    reader: engine::Txn,
+    lent: Lent,
+}
+
+/// Where batches pass from the branches to whoever gathers them.
+struct Exchange {
+    /// Nobody wants more. Branches take it for the flag of a cancelled statement.
+    stop: AtomicBool,
+    room: usize,
+    queue: Mutex<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    full: VecDeque<Batch>,
+    /// Buffers to be used again.
+    empty: Vec<Batch>,
+    running: usize,
+    error: Option<SqlError>,
+    consumer: Option<Waker>,
+    producers: Vec<Waker>,
+}
+
+/// The parts of a table, each to be read by whichever branch is free.
+pub(crate) struct Parts {
+    lower: Bound<Vec<u8>>,
+    upper: Bound<Vec<u8>>,
+    cuts: Vec<Vec<u8>>,
+    next: AtomicUsize,
+}
+
+/// The keys from one to another.
+pub(crate) type KeyRange = (Bound<Vec<u8>>, Bound<Vec<u8>>);
+
+impl Parts {
+    /// A part that nobody has; `None` when all have been given.
+    pub fn take(&self) -> Option<KeyRange> {
+        let at = self.next.fetch_add(1, Relaxed);
+        if at > self.cuts.len() {
+            return None;
+        }
+        let lower = match at.checked_sub(1) {
+            None => self.lower.clone(),
+            Some(before) => Bound::Included(self.cuts[before].clone()),
+        };
+        let upper = match self.cuts.get(at) {
+            None => self.upper.clone(),
+            Some(cut) => Bound::Excluded(cut.clone()),
+        };
+        Some((lower, upper))
+    }
+}
+
+impl Exchange {
+    /// Hands a batch over; false when nobody wants it. Waits for room.
+    fn put(&self, batch: &mut Batch) -> bool {
+        loop {
+            if self.stop.load(Relaxed) {
+                return false;
+            }
+            {
+                let mut queue = self.queue.lock();
+                if queue.full.len() < self.room {
+                    let empty = queue.empty.pop().unwrap_or_default();
+                    queue.full.push_back(std::mem::replace(batch, empty));
+                    // Whoever used it before may have wanted few rows.
+                    batch.set_target(BATCH_ROWS);
+                    if let Some(consumer) = queue.consumer.take() {
+                        consumer.wake();
+                    }
+                    return true;
+                }
+                let me = task::current_waker();
+                if !queue.producers.iter().any(|w| w.will_wake(&me)) {
+                    queue.producers.push(me);
+                }
+            }
+            task::park(WaitType::CxPacket, None);
+        }
+    }
+
+    /// A branch has ended.
+    fn end(&self, result: Result<(), SqlError>) {
+        let mut queue = self.queue.lock();
+        queue.running -= 1;
+        if let Err(error) = result {
+            // The first to fail says why; others were stopped by it.
+            if queue.error.is_none() && !self.stop.load(Relaxed) {
+                queue.error = Some(error);
+            }
+            self.stop.store(true, Relaxed);
+            queue.producers.drain(..).for_each(|w| w.wake());
+        }
+        if let Some(consumer) = queue.consumer.take() {
+            consumer.wake();
+        }
+    }
+
+    /// The next batch in place of `used`; false when all branches have ended.
+    fn take(&self, used: &mut Batch, cancel: &AtomicBool) -> Result<bool, SqlError> {
+        loop {
+            {
+                let mut queue = self.queue.lock();
+                if let Some(error) = queue.error.take() {
+                    return Err(error);
+                }
+                if let Some(batch) = queue.full.pop_front() {
+                    queue.empty.push(std::mem::replace(used, batch));
+                    queue.producers.drain(..).for_each(|w| w.wake());
+                    return Ok(true);
+                }
+                if queue.running == 0 {
+                    return Ok(false);
+                }
+                queue.consumer = Some(task::current_waker());
+            }
+            if cancel.load(Relaxed) {
+                return Err(cancelled());
+            }
+            task::park(WaitType::CxConsumer, Some(runtime::clock::now_ns() + LOOK_NS));
+        }
+    }
+
+    fn stop(&self) {
+        self.stop.store(true, Relaxed);
+        self.queue.lock().producers.drain(..).for_each(|w| w.wake());
+    }
+}
+
+impl Branches {
+    /// Stops what still runs, waits for it, and takes back what it was lent.
+    fn end(&mut self, cx: Option<&mut Cx<'_>>) -> Result<(), SqlError> {
+        self.exchange.stop();
+        let mut finished = Vec::with_capacity(self.handles.len());
+        let mut panicked = false;
+        for handle in self.handles.drain(..) {
+            match handle.join() {
+                Ok(branch) => finished.push(branch),
+                Err(_) => panicked = true,
+            }
+        }
+        if let Some(cx) = cx {
+            for branch in finished {
+                if let Some(txn) = cx.txn.as_deref_mut() {
+                    txn.take_back(branch.reader);
+                }
+                cx.join_branch(branch.lent);
+            }
+        }
+        if panicked {
+            let text = "Internal Query Processor Error: a branch of a parallel plan has failed.";
+            return Err(SqlError::new(8630, 16, text));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Branches {
+    fn drop(&mut self) {
+        self.exchange.stop();
+        if !self.handles.is_empty() && task::may_suspend() {
+            let _ = self.end(None);
+        }
+    }
+}
+
+impl<'p> Gather<'p> {
+    pub fn new(spec: Spec<'p>) -> Self {
+        Gather { spec, state: State::Start }
+    }
+
+    /// Starts branches, if there are to be any.
+    fn start(&self, cx: &mut Cx<'_>) -> Result<Option<Branches>, SqlError> {
+        let spec = &self.spec;
+        let Some(workspace) = cx.env.workspace() else { return Ok(None) };
+        let Some(schedulers) = &workspace.schedulers else { return Ok(None) };
+        let Some(scan) = leaf(spec.input) else { return Ok(None) };
+        // A branch of a branch would wait for what waits for it.
+        if cx.parts.is_some() || scheduler::current().is_none() {
+            return Ok(None);
+        }
+        let options = super::scan::read_options(scan);
+        let Some(txn) = cx.txn.as_deref_mut() else { return Ok(None) };
+        let tree = super::engine_tree(txn.database(), &scan.table);
+        let mut cost = spec.cost;
+        if !spec.forced {
+            // Rows that came since the estimate count too.
+            let bytes = (scan.table.layout.min_row_bytes() + scan.table.layout.max_row_bytes()) / 2;
+            let rows = scan.table.statistics.rows(scan.table.tree, tree.net_rows());
+            let rows = rows.unwrap_or_else(|| tree.net_rows().max(0) as f64);
+            cost = cost.max(planner::cost::read(rows, bytes as f64).total());
+        }
+        let degree = match spec.forced {
+            true => workspace.degree(spec.maxdop, f64::MAX),
+            false => workspace.degree(spec.maxdop, cost),
+        };
+        if degree < 2 || txn.has_written() || !(txn.reads_versions(options) || scan.hints.nolock) {
+            return Ok(None);
+        }
+        let failed = |e, cx: &mut Cx<'_>| engine_error(e, Some(&scan.table), cx);
+        txn.enter_for_read(&tree, options).map_err(|e| failed(e, cx))?;
+        let Some((lower, upper)) = super::scan::range_of(scan, cx)? else {
+            return Ok(None);
+        };
+        let Some(txn) = cx.txn.as_deref_mut() else { return Ok(None) };
+        let read = match scan.index {
+            None => tree,
+            Some(at) => txn.database().tree(scan.table.indexes[at].tree),
+        };
+        let cuts = read.boundaries(super::scan::as_slice(&lower), super::scan::as_slice(&upper));
+        let cuts = cuts.map_err(|e| failed(e, cx))?;
+        let degree = degree.min(cuts.len() + 1);
+        if degree < 2 {
+            return Ok(None);
+        }
+        let parts = Arc::new(Parts { lower, upper, cuts, next: AtomicUsize::new(0) });
+        let queue = Queue { running: degree, ..Queue::default() };
+        let exchange = Arc::new(Exchange {
+            stop: AtomicBool::new(false),
+            room: degree * BATCHES_AHEAD,
+            queue: Mutex::new(queue),
+        });
+        let node = Arc::new(spec.input.clone());
+        let home = scheduler::current().unwrap_or(0);
+        let online: Vec<usize> = (1..=schedulers.count())
+            .map(|i| (home + i) % schedulers.count())
+            .filter(|i| schedulers.is_online(*i))
+            .collect();
+        let mut branches = Branches { exchange: exchange.clone(), handles: Vec::new() };
+        for i in 0..degree {
+            let Some(reader) = cx.txn.as_deref_mut().and_then(engine::Txn::reader) else {
+                // It had one a moment ago, and nothing was changed since.
+                stdx::fatal!("a statement that only reads has no reader");
+            };
+            let branch = Branch {
+                node: node.clone(),
+                exchange: exchange.clone(),
+                parts: parts.clone(),
+                reader,
+                vars: cx.vars.to_vec(),
+                params: cx.params.clone(),
+                now_unix_ns: cx.now_unix_ns(),
+                grant: cx.share_grant()?,
+                env: BranchEnvironment {
+                    workspace: workspace.clone(),
+                    session: cx.env.session(),
+                    database: cx.env.database_name(),
+                    date_style: cx.env.date_style(),
+                    date_first: cx.env.date_first(),
+                    arithmetic_yields_null: cx.env.arithmetic_yields_null(),
+                    cuts_text: cx.env.cuts_text(),
+                    private: PrivateTables::default(),
+                },
+            };
+            let on = online[i % online.len()];
+            let handle = schedulers.spawn("parallel branch", Some(on), move || branch.run());
+            branches.handles.push(handle);
+        }
+        Ok(Some(branches))
+    }
+}
+
+/// The table at the end of a pipeline.
+fn leaf(node: &Node) -> Option<&Scan> {
+    match &node.op {
+        Op::Scan(scan) => Some(scan),
+        _ => match node.inputs()[..] {
+            [input] => leaf(input),
+            _ => None,
+        },
+    }
+}
+
+/// All that a branch takes along.
+struct Branch {
+    node: Arc<Node>,
+    exchange: Arc<Exchange>,
+    parts: Arc<Parts>,
+    reader: engine::Txn,
+    vars: Vec<Value>,
+    params: Vec<Value>,
+    now_unix_ns: u64,
+    grant: Arc<crate::memory::Grant>,
+    env: BranchEnvironment,
+}
+
+/// Tells the exchange that a branch has ended, even one that panics.
+struct Ending(Arc<Exchange>, Option<Result<(), SqlError>>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let panicked = || Err(SqlError::new(8630, 16, "Internal Query Processor Error."));
+        self.0.end(self.1.take().unwrap_or_else(panicked));
+    }
+}
+
+impl Branch {
+    fn run(self) -> Finished {
+        let Branch { node, exchange, parts, mut reader, mut vars, params, env, .. } = self;
+        let mut env = env;
+        scheduler::set_session(env.session);
+        let mut ending = Ending(exchange.clone(), None);
+        let lent = {
+            let mut cx = Cx::new(&mut vars, &mut env, Some(&mut reader), &exchange.stop);
+            cx.params = params;
+            cx.parts = Some(parts);
+            cx.begin_branch(self.grant, self.now_unix_ns);
+            let result = run_branch(&node, &exchange, &mut cx);
+            ending.1 = Some(result);
+            cx.lent()
+        };
+        drop(ending);
+        Finished { reader, lent }
+    }
+}
+
+fn run_branch(node: &Node, exchange: &Exchange, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+    let mut operator = super::build(node);
+    let mut batch = Batch::new();
+    while operator.next(cx, &mut batch)? {
+        if !exchange.put(&mut batch) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl Operator for Gather<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        if let State::Start = self.state {
+            cx.breathe()?;
+            self.state = match self.start(cx)? {
+                Some(branches) => State::Branches(branches),
+                None => State::Here(super::build(self.spec.input)),
+            };
+        }
+        match &mut self.state {
+            State::Start | State::End => Ok(false),
+            State::Here(input) => input.next(cx, out),
+            State::Branches(branches) => {
+                let target = out.target();
+                let taken = branches.exchange.take(out, cx.cancel);
+                out.set_target(target);
+                if !matches!(taken, Ok(true)) {
+                    let ended = branches.end(Some(cx));
+                    self.state = State::End;
+                    out.start(0);
+                    taken?;
+                    ended?;
+                    return Ok(false);
+                }
+                task::maybe_yield();
+                Ok(true)
+            }
+        }
+    }
+
+    fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        if let State::Branches(branches) = &mut self.state {
+            branches.end(Some(cx))?;
+        }
+        self.state = State::Start;
+        Ok(())
+    }
+}
+
+/// What an expression of a branch may ask: next to nothing, as the planner has seen to.
+struct BranchEnvironment {
+    workspace: Arc<Workspace>,
+    session: u32,
+    database: String,
+    date_style: i32,
+    date_first: u8,
+    arithmetic_yields_null: bool,
+    cuts_text: bool,
+    private: PrivateTables,
+}
+
+fn not_here() -> SqlError {
+    SqlError::unsupported("a question to the session in a branch of a parallel plan")
+}
+
+impl Environment for BranchEnvironment {
+    fn system_variable(&mut self, _: SysVar) -> Value {
+        Value::Null
+    }
+
+    fn session_function(&mut self, _: FuncId, _: &[Value]) -> Result<Value, SqlError> {
+        Err(not_here())
+    }
+
+    fn view_rows(&mut self, _: &SystemView, _: &[Value]) -> Result<Vec<Vec<Value>>, SqlError> {
+        Err(not_here())
+    }
+
+    fn next_identity(&mut self, _: &TableDef) -> Result<i64, SqlError> {
+        Err(not_here())
+    }
+
+    fn private(&mut self) -> &mut PrivateTables {
+        &mut self.private
+    }
+
+    fn database_name(&self) -> String {
+        self.database.clone()
+    }
+
+    fn workspace(&self) -> Option<Arc<Workspace>> {
+        Some(self.workspace.clone())
+    }
+
+    fn session(&self) -> u32 {
+        self.session
+    }
+
+    fn date_style(&self) -> i32 {
+        self.date_style
+    }
+
+    fn date_first(&self) -> u8 {
+        self.date_first
+    }
+
+    fn arithmetic_yields_null(&self) -> bool {
+        self.arithmetic_yields_null
+    }
+
+    fn cuts_text(&self) -> bool {
+        self.cuts_text
+    }
+}

@@ -1,0 +1,334 @@
+//! What is done to a finished plan so that much data takes little time: equal rows folded before they are joined, tables
+//! read by several at once.
+//!
+//! ```text
+//! Aggregate                          Aggregate, by weight
+//!   HashJoin                           HashJoin
+//!     Scan of many rows      -->         Fold
+//!     ...                                  Scan of many rows
+//!                                        ...
+//! ```
+//!
+//! A grouping above joins sees of a table only the columns that it groups, aggregates or joins by; rows equal in those
+//! are joined alike, so one of them with their number does for all. Which rows are equal is looked at while the plan
+//! runs, and where folding does not pay rows pass (the executor's Fold), so no estimate can make this dear.
+//!
+//! Invariant: the plan's meaning is the same with and without. The weight is one more slot in the middle of joined
+//! rows; every slot behind it moves up by one, in all expressions between the fold and the grouping.
+
+use binder::ir::{Expr, ExprKind, PREFER_PARALLEL};
+use types::SqlType;
+
+use crate::plan::*;
+
+/// Folding fewer rows is not worth a hash table.
+const ROWS_MIN: f64 = 1_000.0;
+
+/// Folds rows below every grouping in the tree.
+pub(crate) fn fold_rows(node: &mut Node) {
+    for input in node.inputs_mut() {
+        fold_rows(input);
+    }
+    let Op::Aggregate { input, group, aggs, sets: None, weight, strategy, .. } = &mut node.op
+    else {
+        return;
+    };
+    let joined = matches!(input.op, Op::HashJoin { .. });
+    let plain = !group.iter().chain(aggs.iter().filter_map(|agg| agg.arg.as_ref())).any(asks)
+        && aggs.iter().all(|agg| agg.joining.is_none());
+    let pays = match joined {
+        true => true,
+        // Over a table by itself the grouping does what the fold does, unless it has nothing but groups to look at.
+        false => *strategy == AggStrategy::Hash && aggs.iter().all(|agg| is_among(agg, group)),
+    };
+    if !plain || !pays || weight.is_some() || group.is_empty() {
+        return;
+    }
+    let mut needed = vec![false; input.types.len()];
+    for expr in group.iter().chain(aggs.iter().filter_map(|agg| agg.arg.as_ref())) {
+        mark(expr, &mut needed);
+    }
+    let Some(slot) = fold_below(input, &needed, joined) else { return };
+    group.iter_mut().for_each(|expr| make_room(expr, slot));
+    aggs.iter_mut().filter_map(|agg| agg.arg.as_mut()).for_each(|expr| make_room(expr, slot));
+    *weight = Some(slot as u32);
+}
+
+/// The aggregate looks at nothing but what is grouped by.
+fn is_among(agg: &Agg, group: &[Expr]) -> bool {
+    agg.arg.as_ref().is_none_or(|arg| group.contains(arg))
+}
+
+/// Folds the largest input below a chain of joins. The slot of the weight in the node's rows.
+fn fold_below(node: &mut Node, needed: &[bool], joined: bool) -> Option<usize> {
+    let Op::HashJoin { kind, left, right, left_keys, right_keys, residual } = &mut node.op else {
+        return fold(node, needed, joined);
+    };
+    if left_keys.iter().chain(&*right_keys).chain(&*residual).any(asks) {
+        return None;
+    }
+    let kind = *kind;
+    if kind == PhysicalJoin::Full {
+        return None;
+    }
+    let width = left.types.len();
+    let mut of_left = needed.to_vec();
+    of_left.resize(width + right.types.len(), false);
+    if let Some(residual) = residual {
+        mark(residual, &mut of_left);
+    }
+    let mut of_right = of_left.split_off(width);
+    left_keys.iter().for_each(|key| mark(key, &mut of_left));
+    right_keys.iter().for_each(|key| mark(key, &mut of_right));
+    let slot = if kind != PhysicalJoin::Inner || left.rows >= right.rows {
+        let slot = fold_below(left, &of_left, joined)?;
+        left_keys.iter_mut().for_each(|key| make_room(key, slot));
+        slot
+    } else {
+        let slot = fold_below(right, &of_right, joined)?;
+        right_keys.iter_mut().for_each(|key| make_room(key, slot));
+        width + slot
+    };
+    if let Some(residual) = residual {
+        make_room(residual, slot);
+    }
+    node.types.insert(slot, SqlType::BigInt);
+    Some(slot)
+}
+
+/// Puts a fold over a node: a table, or rows of one that were filtered or computed with.
+fn fold(node: &mut Node, needed: &[bool], joined: bool) -> Option<usize> {
+    if node.rows < ROWS_MIN || !reads_a_table(node, joined) {
+        return None;
+    }
+    let keys: Vec<u32> = (0..needed.len() as u32).filter(|i| needed[*i as usize]).collect();
+    if names_each_row(node, &keys) {
+        return None;
+    }
+    let slot = node.types.len();
+    let empty = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
+    let input = Box::new(std::mem::replace(node, empty));
+    let mut types = input.types.clone();
+    types.push(SqlType::BigInt);
+    *node = Node { rows: (input.rows / 10.0).max(1.0), op: Op::Fold { input, keys }, types };
+    Some(slot)
+}
+
+fn reads_a_table(node: &Node, joined: bool) -> bool {
+    match &node.op {
+        Op::Scan(scan) => {
+            let plain = !scan.for_update && !scan.locator && scan.database.is_none();
+            plain && !scan.table.is_private()
+        }
+        Op::Filter { input, .. } | Op::Project { input, .. } => {
+            joined && reads_a_table(input, true)
+        }
+        _ => false,
+    }
+}
+
+/// Whether the slots hold a key of the table, so that no two rows are equal.
+fn names_each_row(node: &Node, keys: &[u32]) -> bool {
+    let Op::Scan(scan) = &node.op else { return false };
+    let has = |column: usize| keys.iter().any(|slot| scan.columns[*slot as usize] == column);
+    let clustered = scan.table.clustered_key();
+    let whole = !clustered.is_empty() && !scan.table.has_uniquifier();
+    whole && clustered.iter().all(|(column, _)| has(*column))
+}
+
+/// Reads subqueries, whose parameters are bound from the row as it is.
+fn asks(expr: &Expr) -> bool {
+    expr.any(&mut |e| matches!(e.kind, ExprKind::SubPlan { .. }))
+}
+
+fn mark(expr: &Expr, needed: &mut [bool]) {
+    expr.any(&mut |e| {
+        if let ExprKind::Slot(i) = e.kind {
+            needed[i as usize] = true;
+        }
+        false
+    });
+}
+
+/// Slots from `slot` on move up by one.
+fn make_room(expr: &mut Expr, slot: usize) {
+    if let ExprKind::Slot(i) = &mut expr.kind {
+        *i += u32::from(*i as usize >= slot);
+        return;
+    }
+    expr.for_each_child_mut(&mut |child| make_room(child, slot));
+}
+
+/// Has inputs of operators that ask for no order read by several branches, where that may pay: what is dear by its
+/// estimate, all of it if OPTION (MAXDOP n) names several, and none under MAXDOP 1. Who runs the plan has the last word.
+pub(crate) fn gather(node: &mut Node, maxdop: u32) {
+    let forced = maxdop & PREFER_PARALLEL != 0;
+    let maxdop = maxdop & !PREFER_PARALLEL;
+    if maxdop != 1 {
+        gather_below(node, maxdop, forced);
+    }
+}
+
+/// SQL Server's default of 'cost threshold for parallelism'.
+const COST_THRESHOLD: f64 = 5.0;
+
+fn gather_below(node: &mut Node, maxdop: u32, forced: bool) {
+    let any_order = match &node.op {
+        Op::HashJoin { .. } | Op::Sort { .. } | Op::TopN { .. } => true,
+        Op::Aggregate { group, strategy, .. } => *strategy == AggStrategy::Hash || group.is_empty(),
+        // What runs again and again for rows of another input stays as it is.
+        Op::NestedLoops { .. } | Op::Recursive { .. } | Op::Top { .. } => return,
+        _ => false,
+    };
+    for input in node.inputs_mut() {
+        if any_order && is_pipeline(input) {
+            let cost = pipeline_cost(input);
+            if cost >= COST_THRESHOLD || maxdop > 1 || forced {
+                let (types, rows) = (input.types.clone(), input.rows);
+                let empty = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
+                let below = Box::new(std::mem::replace(input, empty));
+                let op = Op::Gather { input: below, maxdop, forced, cost };
+                *input = Node { op, types, rows };
+            }
+        } else {
+            gather_below(input, maxdop, forced);
+        }
+    }
+}
+
+/// A table read, with what can be done to its rows one by one.
+fn is_pipeline(node: &Node) -> bool {
+    match &node.op {
+        Op::Scan(scan) => {
+            let hints = &scan.hints;
+            let locks = hints.updlock
+                || hints.xlock
+                || hints.tablock
+                || hints.tablockx
+                || hints.holdlock
+                || hints.repeatableread
+                || hints.readcommittedlock
+                || hints.readpast;
+            !locks
+                && !scan.for_update
+                && !scan.locator
+                && !scan.reverse
+                && scan.database.is_none()
+                && !scan.table.is_private()
+                && (scan.index.is_none() || scan.covering)
+                && scan.range.as_ref().is_none_or(|r| r.prefix.is_empty())
+                && scan.predicate.as_ref().is_none_or(runs_anywhere)
+        }
+        Op::Fold { input, .. } => is_pipeline(input),
+        Op::Filter { input, predicate } => runs_anywhere(predicate) && is_pipeline(input),
+        Op::Project { input, exprs } => exprs.iter().all(runs_anywhere) && is_pipeline(input),
+        _ => false,
+    }
+}
+
+fn pipeline_cost(node: &Node) -> f64 {
+    match &node.op {
+        Op::Scan(scan) => {
+            let layout = match scan.index {
+                Some(at) => &scan.table.indexes[at].layout,
+                None => &scan.table.layout,
+            };
+            // Half of what columns of variable length may have.
+            let bytes = (layout.min_row_bytes() + layout.max_row_bytes()) / 2;
+            crate::cost::read(node.rows, bytes as f64).total()
+        }
+        _ => {
+            node.inputs().into_iter().map(pipeline_cost).sum::<f64>() + crate::cost::pass(node.rows)
+        }
+    }
+}
+
+/// Asks neither the session nor another plan, and has the same value wherever it is evaluated.
+fn runs_anywhere(expr: &Expr) -> bool {
+    use binder::ir::FuncId::*;
+    !expr.any(&mut |e| match &e.kind {
+        ExprKind::SubPlan { .. }
+        | ExprKind::Subquery { .. }
+        | ExprKind::Sys(_)
+        | ExprKind::NextIdentity => true,
+        ExprKind::Func { func, .. } => !matches!(
+            func,
+            GetDate
+                | GetUtcDate
+                | SysDateTime
+                | SysUtcDateTime
+                | SysDateTimeOffset
+                | DateAdd(_)
+                | DateDiff(_)
+                | DateDiffBig(_)
+                | DatePart(_)
+                | DateName(_)
+                | EoMonth
+                | SwitchOffset
+                | ToDateTimeOffset
+                | DateFromParts
+                | DateTimeFromParts
+                | LeftShift
+                | RightShift
+                | BitCount
+                | GetBit
+                | SetBit
+                | Collate(_)
+                | Convert { .. }
+                | Greatest
+                | Least
+                | Checksum
+                | BinaryChecksum
+                | HashBytes
+                | Abs
+                | Sign
+                | Floor
+                | Ceiling
+                | Round
+                | Power
+                | Square
+                | Sqrt
+                | Exp
+                | Log
+                | Log10
+                | Pi
+                | Sin
+                | Cos
+                | Tan
+                | Cot
+                | Asin
+                | Acos
+                | Atan
+                | Atn2
+                | Degrees
+                | Radians
+                | IsNumeric
+                | Len
+                | DataLength
+                | Left
+                | Right
+                | Substring
+                | Upper
+                | Lower
+                | LTrim
+                | RTrim
+                | Trim
+                | Reverse
+                | Replace
+                | Replicate
+                | Space
+                | Str
+                | CharIndex
+                | PatIndex
+                | Stuff
+                | Char
+                | NChar
+                | Ascii
+                | Unicode
+                | Concat
+                | ConcatWs
+                | IsNull
+        ),
+        _ => false,
+    })
+}
