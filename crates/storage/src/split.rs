@@ -147,10 +147,12 @@ impl Tree {
                 let mut old = PageBuf::zeroed();
                 left.copy_to(&mut old);
                 let cut = match leaf {
-                    Some((key, row)) => {
-                        let too_large = StorageError::RowTooLarge { key: key.len(), row };
-                        cut_leaf(&old, key, row).ok_or(too_large)?
-                    }
+                    Some((key, row)) => match cut_leaf(&old, key, row) {
+                        Some(cut) => cut,
+                        // Others have emptied the leaf meanwhile but for this very key.
+                        None if fits_alone(&old, key, row) => return Ok(Step::Nothing),
+                        None => return Err(StorageError::RowTooLarge { key: key.len(), row }),
+                    },
                     None => {
                         let what = "a full inner page that cannot be split";
                         cut_inner(&old).ok_or(StorageError::Corrupt { page: left.id(), what })?
@@ -229,6 +231,13 @@ fn cut_at_end(left: &PageWrite<'_>, key: &[u8], page: PageId) -> Option<(Cut, Pa
     let id = Identity { page, owner, kind: LEAF, level: 0 };
     let right = slotted::shell(id, &separator, upper, slotted::right_of(left));
     Some((Cut { keep, separator }, right))
+}
+
+/// Whether the only row of a leaf can be replaced by one of `row_bytes` (the terms of `LeafContext::replace`).
+fn fits_alone(p: &PageBuf, key: &[u8], row_bytes: usize) -> bool {
+    let space = Space::of(p);
+    let bytes = slotted::entry_bytes(key.len(), row_bytes) + slotted::pad8(key.len());
+    space.gap() + space.dead + slotted::slot(p, 0).bytes >= bytes
 }
 
 /// Where to cut a leaf that has entries, for a key among them; `None`: one row fills it.
