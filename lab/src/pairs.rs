@@ -20,7 +20,7 @@ pub fn schedule(pairs: usize) -> Vec<(usize, bool)> {
 /// The same of `cells` cells: (round, which cell). Any two of them come in the order of [`schedule`].
 pub fn rounds(rounds: usize, cells: usize) -> Vec<(usize, usize)> {
     let of = |round: usize| {
-        (0..cells).map(move |n| (round, if round % 2 == 0 { n } else { cells - 1 - n }))
+        (0..cells).map(move |n| (round, if round.is_multiple_of(2) { n } else { cells - 1 - n }))
     };
     (0..rounds).flat_map(of).collect()
 }

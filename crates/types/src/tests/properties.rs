@@ -337,6 +337,10 @@ fn text_round_trips() {
     let mut n = Numbers(7);
     for name in ALL {
         let ty = ty(name);
+        if ty == SqlType::Variant {
+            // Its text does not say which type it was.
+            continue;
+        }
         let style = match ty {
             _ if ty.is_binary() => 1,
             SqlType::Float | SqlType::Real => 3,
