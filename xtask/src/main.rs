@@ -375,10 +375,12 @@ fn planted_bugs_in_worlds() -> Result<(), Failure> {
 
 fn histories(transactions: u64, seed: u64) -> Result<(), Failure> {
     let seed = seed.to_string();
-    cargo("histories of concurrent transactions", &["run", "--quiet", "--package", "isolation"])
-        .args(["--bin", "histories", "--", "--transactions"])
-        .arg(transactions.to_string())
-        .args(["--seed", &seed])
+    // With the workspace's choice of features, so that what the tests were built of is taken.
+    let build = ["build", "--quiet", "--workspace", "--bin", "histories"];
+    cargo("the maker of histories", &build).run()?;
+    let histories = run::target_directory().join("debug/histories").display().to_string();
+    Step::new("histories of concurrent transactions", &histories)
+        .args(["--transactions", &transactions.to_string(), "--seed", &seed])
         .run()?;
     // Planted bugs are compiled in by a feature that nothing else asks for, so no other artefact has them.
     cargo("planted bugs are caught", &["run", "--quiet", "--package", "isolation"])

@@ -28,10 +28,15 @@ pub fn run(dev: bool, shots: Option<&Path>) -> Result<(), Failure> {
             .map_err(|error| Failure(format!("{}: {error}", folder.display())))?;
     }
     let text = |path: PathBuf| path.display().to_string();
-    cargo("reports of made-up runs", &["run", "--quiet", "--package", "lab-report"])
-        .args(["--example", "synthetic", "--"])
-        .arg(text(folder.clone()))
-        .run()?;
+    // With the workspace's choice of features, so that what the tests were built of is taken.
+    let synthetic = ["build", "--quiet", "--workspace", "--example", "synthetic"];
+    cargo("the maker of made-up runs", &synthetic).run()?;
+    Step::new(
+        "reports of made-up runs",
+        &text(target_directory().join("debug/examples/synthetic")),
+    )
+    .arg(text(folder.clone()))
+    .run()?;
     let (profile, directory) = if dev { ("dev", "debug") } else { ("release", "release") };
     cargo("the binary", &["build", "--quiet", "--package", "millrace", "--profile", profile])
         .run()?;
