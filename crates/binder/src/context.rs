@@ -192,6 +192,10 @@ pub(crate) struct Binder<'a> {
     /// First and last id of each table's columns.
     pub base_columns: Vec<(u32, u32)>,
     pub settings: crate::names::Settings,
+    /// Columns that `*` leaves out.
+    pub hidden: std::collections::HashSet<ColId>,
+    /// In a view under FOR SYSTEM_TIME: the time for the versioned tables in it.
+    pub moments: Option<crate::versions::Moments>,
 }
 
 /// Levels after which a statement is refused (8631), in units of an expression's share of the
@@ -228,6 +232,8 @@ impl<'a> Binder<'a> {
             collated: crate::collate::Collated::new(),
             base_columns: Vec::new(),
             settings: names.settings(),
+            hidden: Default::default(),
+            moments: None,
         }
     }
 

@@ -3,9 +3,11 @@
 
 mod alter;
 mod index;
+mod temporal;
 
 use catalog::{
-    CheckSpec, ColumnSpec, ForeignKeySpec, IndexSpec, KeySpec, RefAction, TableDef, TableSpec,
+    CheckSpec, ColumnSpec, ForeignKeySpec, IndexSpec, KeySpec, Marks, PeriodEdge, RefAction,
+    TableDef, TableSpec,
 };
 use syntax::ast;
 use types::SqlType;
@@ -17,6 +19,7 @@ use crate::ir::*;
 use crate::names::{AliasType, ObjectName};
 use crate::type_names::named_type;
 use index::index_options;
+use temporal::Versioning;
 
 /// What a table definition comes to.
 #[derive(Default)]
@@ -64,6 +67,19 @@ impl Binder<'_> {
             }
         }
         self.settle(&name.name, None, &mut parts)?;
+        self.period(&create.definition, None, &parts)?;
+        self.check_hidden(&name.name, &parts)?;
+        let versioning = match self.versioning(&create.options)? {
+            Some(Versioning::On(spec)) => Some(spec),
+            _ => None,
+        };
+        if versioning.is_some() && is_private(&name.name) {
+            let text = format!(
+                "System-versioned temporal table '{}' cannot be created in a 'tempdb' database.",
+                name.name
+            );
+            return Err(self.error(13568, text));
+        }
         let filegroup = create
             .filegroup
             .as_ref()
@@ -81,6 +97,7 @@ impl Binder<'_> {
             checks: parts.checks.into_iter().map(|(check, _)| check).collect(),
             foreign_keys: parts.foreign_keys,
             filegroup,
+            versioning,
         };
         Ok(ddl::CreateTable { name, spec })
     }
@@ -93,8 +110,13 @@ impl Binder<'_> {
         name: &str,
     ) -> Result<TableSpec> {
         let mut parts = Parts::default();
+        if !definition.periods.is_empty() {
+            let text = "Creating table variables containing PERIOD is not allowed.";
+            return Err(self.error(13572, text));
+        }
         self.definition(definition, text, name, &mut parts)?;
         self.settle(name, None, &mut parts)?;
+        self.period(definition, None, &parts)?;
         Ok(TableSpec {
             schema: "dbo".into(),
             name: name.into(),
@@ -258,7 +280,29 @@ impl Binder<'_> {
                 None => None,
                 Some(identity) => Some(self.identity(identity, ty, &column.name.value, line)?),
             };
-            let made_not_null = identity.is_some() || rowversion;
+            let generated = column.generated.map(|edge| match edge {
+                ast::RowEdge::Start => PeriodEdge::Start,
+                ast::RowEdge::End => PeriodEdge::End,
+            });
+            let marks = Marks {
+                hidden: column.hidden,
+                rowguidcol: column.rowguidcol,
+                sparse: column.sparse,
+                not_for_replication: column.not_for_replication,
+            };
+            if marks.rowguidcol {
+                if ty != SqlType::UniqueIdentifier {
+                    let text = "The ROWGUIDCOL property can only be specified on the uniqueidentifier data type.";
+                    return Err(BindError::new(2761, 16, line, text));
+                }
+                if parts.columns.iter().any(|c| c.marks.rowguidcol) {
+                    let text = "Duplicate column specified as ROWGUIDCOL.";
+                    return Err(BindError::new(8196, 16, line, text));
+                }
+            }
+            let made_not_null = identity.is_some()
+                || rowversion
+                || (generated.is_some() && column.nullable != Some(true));
             // A sysname is NOT NULL unless it says otherwise (learn.microsoft.com/sql/t-sql/data-types/nchar-and-nvarchar).
             let sysname = column.ty.as_ref().is_some_and(|ty| ty.name == "sysname");
             let made_not_null = made_not_null || (sysname && column.nullable.is_none());
@@ -281,6 +325,8 @@ impl Binder<'_> {
                 rowversion,
                 alias: alias.map(|a| a.id),
                 collation,
+                generated,
+                marks,
                 ..ColumnSpec::new(&column.name.value, ty)
             });
             for constraint in &column.constraints {

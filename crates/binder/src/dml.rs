@@ -27,6 +27,30 @@ struct ChangeSource {
 }
 
 impl Binder<'_> {
+    /// `database.schema.table`
+    pub fn shown_table(&self, table: &TableDef) -> String {
+        let database = match table.is_private() {
+            true => "tempdb".to_string(),
+            false => self.names.database(),
+        };
+        format!("{database}.{}.{}", table.schema, table.name)
+    }
+
+    /// Rows of a history come from the changes of its table alone: 13559 to 13562.
+    pub fn check_history(&self, table: &TableDef, number: i32) -> Result<()> {
+        if !matches!(table.temporal, catalog::Temporal::History { .. }) {
+            return Ok(());
+        }
+        let shown = self.shown_table(table);
+        let text = match number {
+            13559 => format!("Cannot insert rows in a temporal history table '{shown}'."),
+            13560 => format!("Cannot delete rows from a temporal history table '{shown}'."),
+            13561 => format!("Cannot update rows in a temporal history table '{shown}'."),
+            _ => format!("Cannot perform MERGE operation on temporal history table '{shown}'."),
+        };
+        Err(self.error(number, text))
+    }
+
     /// The table that a statement changes; 208.
     fn target_table(&self, name: &ast::ObjectName) -> Result<Arc<TableDef>> {
         let wanted = ObjectName::from(name);
@@ -88,6 +112,7 @@ impl Binder<'_> {
             Some((table, ordinals)) => (table, Some(ordinals)),
             None => (self.target(&insert.target)?.0, None),
         };
+        self.check_history(&table, 13559)?;
         let hints = hints::table_hints(target_hints)?;
         let maxdop = self.query_hints(&insert.option)?;
         self.maxdop = maxdop;
@@ -235,7 +260,7 @@ impl Binder<'_> {
     ) -> Result<Vec<Option<usize>>> {
         if columns.is_empty() {
             return Ok((0..table.columns.len())
-                .filter(|i| table.columns[*i].identity.is_none() && !table.columns[*i].is_made())
+                .filter(|i| table.columns[*i].is_given())
                 .map(Some)
                 .collect());
         }
@@ -320,7 +345,7 @@ impl Binder<'_> {
             if column.is_made() {
                 // Whoever writes the row fills it in.
                 if let Some(Some(_)) = given[ordinal].map(|position| values[position].take()) {
-                    return Err(self.made_column(column, true));
+                    return Err(self.made_column(table, column, true));
                 }
                 row.push(Expr::constant(Value::Null, column.ty));
                 continue;
@@ -340,8 +365,30 @@ impl Binder<'_> {
         Ok(row)
     }
 
-    /// 271, 272, 273: a value for a column whose values the engine makes.
-    fn made_column(&self, column: &catalog::ColumnDef, insert: bool) -> BindError {
+    /// 271, 272, 273, 13536, 13537: a value for a column whose values the engine makes.
+    fn made_column(
+        &self,
+        table: &TableDef,
+        column: &catalog::ColumnDef,
+        insert: bool,
+    ) -> BindError {
+        if column.generated.is_some() {
+            let shown = self.shown_table(table);
+            return match insert {
+                true => self.error(
+                    13536,
+                    format!(
+                        "Cannot insert an explicit value into a GENERATED ALWAYS column in table '{shown}'. Use INSERT \
+                         with a column list to exclude the GENERATED ALWAYS column, or insert a DEFAULT into GENERATED \
+                         ALWAYS column."
+                    ),
+                ),
+                false => self.error(
+                    13537,
+                    format!("Cannot update GENERATED ALWAYS columns in table '{shown}'."),
+                ),
+            };
+        }
         match (column.rowversion, insert) {
             (false, _) => self.error(
                 271,
@@ -541,6 +588,7 @@ impl Binder<'_> {
             update.top.as_ref(),
             Some(&names),
         )?;
+        self.check_history(&table, 13561)?;
         let target_column = old.first().copied();
         self.scopes.push(Scope { tables: tables.clone() });
         let set = self.update_set(&update.set, &table, mapped.as_ref());
@@ -618,7 +666,7 @@ impl Binder<'_> {
                         ));
                     }
                     if table.columns[ordinal].is_made() {
-                        return Err(self.made_column(&table.columns[ordinal], false));
+                        return Err(self.made_column(table, &table.columns[ordinal], false));
                     }
                     seen.push(ordinal);
                     Some(ordinal)
@@ -685,6 +733,7 @@ impl Binder<'_> {
             delete.top.as_ref(),
             None,
         )?;
+        self.check_history(&table, 13560)?;
         let target_column = old.first().copied();
         let output = match &delete.output {
             Some(output) => Some(self.output(

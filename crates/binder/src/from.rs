@@ -80,7 +80,10 @@ impl Binder<'_> {
 
     pub fn table_ref(&mut self, item: &ast::TableRef) -> Result<Source> {
         match item {
-            ast::TableRef::Named { name, alias, hints } => {
+            ast::TableRef::Named { name, alias, hints, time: Some(time) } => {
+                self.named_at(name, alias.as_ref(), hints, time)
+            }
+            ast::TableRef::Named { name, alias, hints, time: None } => {
                 if let Some(found) = self.recursive_reference(name, alias.as_ref()) {
                     return found;
                 }
@@ -196,6 +199,38 @@ impl Binder<'_> {
         self.join_sources(left, right, join_kind, on)
     }
 
+    /// A table or view FOR SYSTEM_TIME; 13544.
+    #[inline(never)]
+    fn named_at(
+        &mut self,
+        name: &ast::ObjectName,
+        alias: Option<&ast::Ident>,
+        hints: &[ast::TableHint],
+        time: &ast::SystemTime,
+    ) -> Result<Source> {
+        let wanted = ObjectName::from(name);
+        let is_cte = name.schema.is_none() && self.find_cte(&name.name.value).is_some();
+        let versioned = match self.table(&wanted) {
+            Some(table) => matches!(table.temporal, catalog::Temporal::Versioned { .. }),
+            None => self.names.view(&wanted).is_some(),
+        };
+        if is_cte || !versioned {
+            return Err(match versioned || self.table(&wanted).is_some() || is_cte {
+                true => self.not_versioned(name),
+                false => self.no_such_source(name, &wanted),
+            });
+        }
+        if self.elsewhere(&wanted).is_some() {
+            let what = "FOR SYSTEM_TIME of a table in another database";
+            return Err(BindError::unsupported(what, name.span.line.max(1)));
+        }
+        let moments = self.moments(time)?;
+        let around = self.moments.replace(moments);
+        let found = self.named(name, alias, hints);
+        self.moments = around;
+        found
+    }
+
     /// A table or system view by name; 208.
     #[inline(never)]
     pub fn named(
@@ -214,6 +249,16 @@ impl Binder<'_> {
             return Ok(Source { rel: Rel::Get(Box::new(get)), tables: vec![scope] });
         }
         if let Some(table) = self.table(&wanted) {
+            if self.moments.is_some()
+                && matches!(table.temporal, catalog::Temporal::Versioned { .. })
+            {
+                let moments = self.moments.clone().unwrap_or(crate::versions::Moments::All);
+                let mut source = self.versions(table, alias, hints, &moments)?;
+                if alias.is_none() {
+                    source.tables[0].shown = name.to_string();
+                }
+                return Ok(source);
+            }
             let (mut get, mut scope) = self.get(table, alias, hints)?;
             if alias.is_none() {
                 scope.shown = name.to_string();
@@ -261,6 +306,8 @@ impl Binder<'_> {
         let hints = crate::hints::hints_for(hints, Some(&table))?;
         let columns: Vec<ColId> = table.columns.iter().map(|_| self.new_col()).collect();
         self.note_columns(&table, &columns);
+        let hidden = table.columns.iter().zip(&columns).filter(|(c, _)| c.marks.hidden);
+        self.hidden.extend(hidden.map(|(_, id)| *id));
         let scope = ScopeTable {
             name: alias.map_or_else(|| table.name.to_string(), |a| a.value.clone()),
             schema: if alias.is_some() { None } else { Some(table.schema.to_string()) },
@@ -515,6 +562,8 @@ impl Binder<'_> {
                     ),
                 ));
             }
+            // What a query shows is not hidden from who reads it.
+            self.hidden.remove(&column.id);
             scope.columns.push(ScopeColumn {
                 name: Some(column_name),
                 id: column.id,

@@ -49,6 +49,7 @@ mod statements;
 mod trigger;
 mod type_names;
 mod updatable;
+mod versions;
 mod view;
 mod window;
 

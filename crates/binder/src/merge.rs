@@ -22,6 +22,7 @@ impl Binder<'_> {
         let maxdop = self.query_hints(&merge.option)?;
         check_clauses(&merge.clauses)?;
         let (table, hints) = self.target(&merge.target)?;
+        self.check_history(&table, 13562)?;
         let (mut get, target) = self.get(table.clone(), merge.alias.as_ref(), hints)?;
         let locator = self.new_col();
         get.locator = Some(locator);

@@ -91,6 +91,11 @@ pub trait Names {
     /// Grows with every change of any object: what was bound under another version is stale.
     fn version(&self) -> u64;
     fn table(&self, name: &ObjectName) -> Option<Arc<TableDef>>;
+    /// A table of the current database by its object id.
+    fn table_by_id(&self, object_id: i32) -> Option<Arc<TableDef>> {
+        let _ = object_id;
+        None
+    }
     fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>>;
     /// What CREATE TYPE ... AS TABLE has defined under a name.
     fn table_type(&self, name: &ObjectName) -> Option<catalog::TableSpec> {

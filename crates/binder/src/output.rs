@@ -20,9 +20,13 @@ impl Binder<'_> {
         let mut pseudo = |name: &str| {
             let mut columns = Vec::with_capacity(table.columns.len());
             for c in &table.columns {
+                let id = self.new_col();
+                if c.marks.hidden {
+                    self.hidden.insert(id);
+                }
                 columns.push(ScopeColumn {
                     name: Some(c.name.to_string()),
-                    id: self.new_col(),
+                    id,
                     ty: c.ty,
                     nullable: c.nullable,
                     identity: false,
@@ -51,6 +55,7 @@ impl Binder<'_> {
             None => None,
             Some(target) => {
                 let (table, _) = self.target(target)?;
+                self.check_history(&table, 13559)?;
                 let ordinals = self.insert_columns(&table, &output.columns)?;
                 let listed = !output.columns.is_empty();
                 self.check_width(columns.len(), ordinals.len(), listed, (120, 121))?;
@@ -81,6 +86,7 @@ impl Binder<'_> {
                         .iter()
                         .filter(|t| answers_to(t, &parts))
                         .flat_map(|t| t.columns.clone())
+                        .filter(|c| !self.hidden.contains(&c.id))
                         .collect();
                     if found.is_empty() {
                         return Err(BindError::new(

@@ -472,7 +472,7 @@ impl Binder<'_> {
                 continue;
             }
             found = true;
-            for c in &table.columns {
+            for c in table.columns.iter().filter(|c| !self.hidden.contains(&c.id)) {
                 items.push(Item {
                     name: c.name.clone(),
                     expr: Expr::col(c.id, c.ty, c.nullable),

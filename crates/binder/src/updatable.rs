@@ -166,11 +166,7 @@ impl Binder<'_> {
         let Some(table) = table else { return Err(self.derived_column(&scope.shown)) };
         if columns.is_empty() {
             // As for a table: what the engine makes is not given.
-            ordinals.retain(|o| {
-                o.is_some_and(|o| {
-                    table.columns[o].identity.is_none() && !table.columns[o].is_made()
-                })
-            });
+            ordinals.retain(|o| o.is_some_and(|o| table.columns[o].is_given()));
         }
         Ok(Some((table, ordinals)))
     }

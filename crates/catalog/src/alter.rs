@@ -3,6 +3,10 @@
 mod columns;
 mod constraints;
 mod indexes;
+mod marks;
+mod temporal;
+
+pub(crate) use temporal::check_period;
 
 use crate::catalog::Catalog;
 use crate::def::*;
@@ -35,6 +39,10 @@ pub enum Work {
     VerifyCheck { object_id: i32 },
     /// Every row must find what it refers to.
     VerifyForeignKey { object_id: i32 },
+    /// Every row must be valid from the past on, and without end.
+    VerifyPeriod,
+    /// Rows of the table of that id must be former versions of rows: ended, and never two of a row at a time.
+    VerifyHistory { object_id: i32 },
 }
 
 impl Catalog {
@@ -48,9 +56,35 @@ impl Catalog {
         name: &str,
         change: &AlterTable,
     ) -> Result<Altered, CatalogError> {
+        self.alter(txn, scope, schema, name, change, false)
+    }
+
+    /// The same of a history table, on behalf of the table whose history it is: see [`Catalog::change_of_history`].
+    pub fn alter_history(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        history: &TableDef,
+        change: &AlterTable,
+    ) -> Result<Altered, CatalogError> {
+        self.alter(txn, scope, Some(&history.schema), &history.name, change, true)
+    }
+
+    fn alter(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        schema: Option<&str>,
+        name: &str,
+        change: &AlterTable,
+        on_behalf: bool,
+    ) -> Result<Altered, CatalogError> {
         let Some((old, modified)) = self.lock_table(txn, scope, schema, name)? else {
             return Err(CatalogError::CannotFind { name: name.into() });
         };
+        if !on_behalf {
+            self.check_versioning(&old, change)?;
+        }
         let empty = self.is_empty(txn, &old)?;
         let mut work = Vec::new();
         // Foreign keys define other tables too, so the scope is needed inside.
@@ -62,7 +96,8 @@ impl Catalog {
         scope.changes.extend(own);
         let new = new?;
         if empty {
-            work.clear();
+            // What the rows of another table must be is asked all the same.
+            work.retain(|w| matches!(w, Work::VerifyHistory { .. }));
         }
         Ok(Altered { old, new, work })
     }
@@ -77,6 +112,15 @@ impl Catalog {
         work: &mut Vec<Work>,
     ) -> Result<(), CatalogError> {
         match change {
+            AlterTable::AddPeriod { start, end } => self.add_period(txn, table, start, end, work),
+            AlterTable::DropPeriod => self.drop_period(txn, table),
+            AlterTable::StartVersioning(spec) => {
+                self.start_versioning(txn, scope, table, spec, work)
+            }
+            AlterTable::StopVersioning => self.stop_versioning(txn, scope, table),
+            AlterTable::MarkColumn { name, mark, on } => {
+                self.mark_column(txn, table, name, *mark, *on)
+            }
             AlterTable::AddColumns(columns) => {
                 let before = table.columns.len();
                 columns.iter().try_for_each(|c| self.add_one(txn, table, c, empty))?;

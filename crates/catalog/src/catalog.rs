@@ -12,6 +12,7 @@
 //! Fields: `defs` is guarded by its RwLock, held for look-ups and publication only, never while
 //! suspended. `versions` is taken from without a lock.
 
+use crate::configuration::Configuration;
 use crate::def::*;
 use crate::identity::Identities;
 use crate::scope::{Change, DdlScope, Entry, Local, name_key, name_key_of};
@@ -20,8 +21,8 @@ use crate::{CatalogError, Database, Txn};
 use engine::{Durability, EngineError, TableLock, TxnOptions};
 use parking_lot::RwLock;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use telemetry::WaitType;
 use types::Value;
 
@@ -42,6 +43,8 @@ pub struct Catalog {
     published: AtomicU64,
     pub(crate) next_object_id: AtomicI32,
     pub(crate) identities: Identities,
+    /// The database's name, for messages; unknown until somebody says it.
+    name: OnceLock<Box<str>>,
 }
 
 /// What is committed and published.
@@ -53,6 +56,7 @@ pub(crate) struct Definitions {
     pub(crate) triggers: HashMap<i32, Vec<i32>>,
     pub(crate) filegroups: Vec<FilegroupDef>,
     pub(crate) directory: Arc<security::Directory>,
+    pub(crate) configuration: Arc<Configuration>,
 }
 
 impl Definitions {
@@ -129,6 +133,20 @@ impl Catalog {
             published: AtomicU64::new(0),
             next_object_id: AtomicI32::new(FIRST_OBJECT_ID),
             identities: Identities::default(),
+            name: OnceLock::new(),
+        }
+    }
+
+    /// Says what the database is called, once; messages with names in three parts want it.
+    pub fn set_name(&self, name: &str) {
+        let _ = self.name.set(name.into());
+    }
+
+    /// `database.schema.table`, as far as the database's name is known.
+    pub fn shown(&self, table: &TableDef) -> String {
+        match self.name.get() {
+            Some(name) => format!("{name}.{}.{}", table.schema, table.name),
+            None => format!("{}.{}", table.schema, table.name),
         }
     }
 
@@ -289,7 +307,7 @@ impl Catalog {
         in_transaction(&self.db, |txn| work(self, txn))
     }
 
-    fn publish(&self) {
+    pub(crate) fn publish(&self) {
         let version = self.new_version();
         self.published.fetch_max(version, Ordering::Release);
     }

@@ -1,5 +1,6 @@
 //! CREATE, DROP and TRUNCATE of tables, and the rows that make a table.
 
+use crate::alter::check_period;
 use crate::catalog::Catalog;
 use crate::def::*;
 use crate::index::is_max;
@@ -52,6 +53,7 @@ impl Catalog {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             referencing: Vec::new(),
+            temporal: Temporal::No,
             shape: 0,
             statistics: Default::default(),
             compiled: Compiled::default(),
@@ -61,6 +63,7 @@ impl Catalog {
             version: self.new_version(),
             created_unix_ns: runtime::clock::unix_ns(),
         };
+        check_period(&table)?;
         lay_out(&mut table);
         check_row_size(&table)?;
         self.claim_name(txn, &table.schema, &table.name, object_id)?;
@@ -113,6 +116,9 @@ impl Catalog {
         let Some((table, _)) = self.lock_table(txn, scope, schema, name)? else {
             return Err(CatalogError::CannotDrop { kind: "table", name: name.into() });
         };
+        if table.temporal != Temporal::No {
+            return Err(self.temporal(13552, "Drop table", &table));
+        }
         if !self.references_to(Some(scope), &table).is_empty() {
             let table = format!("{}.{}", table.schema, table.name).into();
             return Err(CatalogError::Referenced { table });
@@ -178,6 +184,16 @@ impl Catalog {
         let Some((table, modified)) = self.lock_table(txn, scope, schema, name)? else {
             return Err(CatalogError::CannotTruncate { name: name.into() });
         };
+        if table.temporal != Temporal::No {
+            let shown = self.shown(&table);
+            return Err(CatalogError::refused(
+                13545,
+                format!(
+                    "Truncate failed on table '{shown}' because it is not a supported operation on \
+                     system-versioned tables."
+                ),
+            ));
+        }
         if !self.references_to(Some(scope), &table).is_empty() {
             return Err(CatalogError::TruncateReferenced { table: table.name.clone() });
         }
@@ -329,17 +345,27 @@ impl Catalog {
         self.tables.objects.put(txn, &row)
     }
 
-    fn put_table_rows(
+    pub(crate) fn put_table_rows(
         &self,
         txn: &mut Txn,
         table: &TableDef,
         filegroup: FilegroupId,
     ) -> Result<(), CatalogError> {
+        let retention = match table.temporal {
+            Temporal::Versioned { retention, .. } => retention,
+            _ => None,
+        };
         let row = [
             table.object_id.into(),
             Value::BigInt(table.tree.0.0 as i64),
             Value::Int(filegroup as i32),
             table.lob.map(|tree| tree.0.0 as i64).into(),
+            match table.temporal {
+                Temporal::Versioned { history, .. } => Value::Int(history),
+                _ => Value::Null,
+            },
+            retention.map(|r| r.number).into(),
+            retention.map(|r| r.unit).into(),
         ];
         self.tables.tables.put(txn, &row)
     }
@@ -380,10 +406,7 @@ impl Catalog {
             column.identity.map(|i| i.increment).into(),
             absent,
             text_or_null(column.computed.as_ref().map(|c| &*c.text)),
-            Value::TinyInt(
-                column.computed.as_ref().map_or(0, |c| u8::from(c.persisted))
-                    | if column.rowversion { 2 } else { 0 },
-            ),
+            Value::TinyInt(column_flags(column)),
             column.alias.into(),
             match column.collation == types::Collation::default() {
                 true => Value::Null,
@@ -417,6 +440,20 @@ impl Catalog {
         ];
         self.tables.keys.put(txn, &row)
     }
+}
+
+/// As stored: see the table in `system.rs`.
+fn column_flags(column: &ColumnDef) -> u8 {
+    let bit = |on: bool, bit: u8| if on { bit } else { 0 };
+    let Marks { hidden, rowguidcol, sparse, not_for_replication } = column.marks;
+    bit(column.computed.as_ref().is_some_and(|c| c.persisted), 1)
+        | bit(column.rowversion, 2)
+        | bit(column.generated == Some(PeriodEdge::Start), 4)
+        | bit(column.generated == Some(PeriodEdge::End), 8)
+        | bit(hidden, 16)
+        | bit(rowguidcol, 32)
+        | bit(sparse, 64)
+        | bit(not_for_replication, 128)
 }
 
 /// A tree for columns that do not fit into their rows, where there can be any.
@@ -468,6 +505,8 @@ pub(crate) fn add_column(
         rowversion: spec.rowversion,
         alias: spec.alias,
         collation: spec.collation,
+        generated: spec.generated,
+        marks: spec.marks,
     });
     Ok(())
 }

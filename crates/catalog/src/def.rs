@@ -31,6 +31,8 @@ pub struct TableDef {
     pub foreign_keys: Vec<ForeignKeyDef>,
     /// Ids of the tables that may have foreign keys to this one; it may be among them itself, and they may be gone.
     pub referencing: Vec<i32>,
+    /// Whether its rows' former versions are kept, or it is where they are kept.
+    pub temporal: Temporal,
     /// The shape of `tree` under this definition: see [`engine::Tree`].
     pub shape: u64,
     /// What is known of its rows; all definitions of the table share it.
@@ -93,10 +95,60 @@ impl TableDef {
     pub fn is_private(&self) -> bool {
         self.place != Place::Database
     }
+    /// Ordinals of the columns between which a row is valid (PERIOD FOR SYSTEM_TIME): start and end.
+    pub fn period(&self) -> Option<(usize, usize)> {
+        let of = |edge| self.columns.iter().position(|c| c.generated == Some(edge));
+        Some((of(PeriodEdge::Start)?, of(PeriodEdge::End)?))
+    }
     /// Ordinal of the identity column.
     pub fn identity(&self) -> Option<usize> {
         self.columns.iter().position(|c| c.identity.is_some())
     }
+}
+
+/// What a table has to do with system versioning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Temporal {
+    #[default]
+    No,
+    /// SYSTEM_VERSIONING is ON: rows go to another table when they change or are deleted.
+    Versioned {
+        /// Object id of that table.
+        history: i32,
+        retention: Option<Retention>,
+    },
+    /// The other table.
+    History {
+        /// Object id of the table whose rows' former versions it keeps.
+        of: i32,
+    },
+}
+
+/// HISTORY_RETENTION_PERIOD, where it is not INFINITE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    pub number: i32,
+    /// As sys.tables counts them: 3 DAY, 4 WEEK, 5 MONTH, 6 YEAR.
+    pub unit: i32,
+}
+
+/// Which end of a row's validity a column holds: GENERATED ALWAYS AS ROW START or END.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PeriodEdge {
+    Start,
+    End,
+}
+
+/// What a column may be called besides its type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Left out of `*`, and of an INSERT that names no columns.
+    pub hidden: bool,
+    pub rowguidcol: bool,
+    /// Stored like any other: NULLs take no room anyway.
+    pub sparse: bool,
+    /// Of an identity; kept, for there is no replication.
+    pub not_for_replication: bool,
 }
 
 /// Whose a table's rows are.
@@ -129,12 +181,20 @@ pub struct ColumnDef {
     pub alias: Option<i32>,
     /// Of a character type; the default for any other.
     pub collation: types::Collation,
+    /// The column is an end of the table's period.
+    pub generated: Option<PeriodEdge>,
+    pub marks: Marks,
 }
 
 impl ColumnDef {
+    /// Does an INSERT that names no columns have a value for it? Of an end of a period DEFAULT, unless it is hidden.
+    pub fn is_given(&self) -> bool {
+        let made = self.computed.is_some() || self.rowversion;
+        self.identity.is_none() && !made && !self.marks.hidden
+    }
     /// Is the value made by the engine, so that no statement may give one?
     pub fn is_made(&self) -> bool {
-        self.computed.is_some() || self.rowversion
+        self.computed.is_some() || self.rowversion || self.generated.is_some()
     }
 }
 

@@ -99,6 +99,8 @@ pub enum CatalogError {
     NoSuchConstraint { name: Box<str> },
     /// 40510 in spirit: a form that is not built yet, said in words.
     NotSupported { what: Box<str> },
+    /// Another of SQL Server's numbers, with its text.
+    Refused { number: i32, text: Box<str> },
     /// From the storage engine: locks, log, disk.
     Engine(EngineError),
     /// A row of a system table that does not fit (a default's text of thousands of characters).
@@ -108,6 +110,11 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
+    /// [`CatalogError::Refused`].
+    pub fn refused(number: i32, text: impl Into<Box<str>>) -> CatalogError {
+        CatalogError::Refused { number, text: text.into() }
+    }
+
     /// SQL Server's message number.
     pub fn number(&self) -> i32 {
         match self {
@@ -159,6 +166,7 @@ impl CatalogError {
             CatalogError::NoSuchIndex { .. } => 2727,
             CatalogError::NoSuchConstraint { .. } => 4917,
             CatalogError::NotSupported { .. } => 40510,
+            CatalogError::Refused { number, .. } => *number,
             CatalogError::Engine(e) => e.number(),
             CatalogError::Row(e) => e.number(),
             CatalogError::Corrupt { .. } => 824,
@@ -390,6 +398,7 @@ impl fmt::Display for CatalogError {
             CatalogError::NotSupported { what } => {
                 write!(f, "Statement '{what}' is not supported in this version of Millrace.")
             }
+            CatalogError::Refused { text, .. } => f.write_str(text),
             CatalogError::Engine(e) => e.fmt(f),
             CatalogError::Row(e) => e.fmt(f),
             CatalogError::Corrupt { what } => {

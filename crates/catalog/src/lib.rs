@@ -10,6 +10,7 @@
 
 mod alter;
 mod catalog;
+mod configuration;
 mod constraint;
 mod create;
 mod def;
@@ -29,19 +30,22 @@ mod system;
 
 pub use alter::{Altered, Work};
 pub use catalog::Catalog;
+pub use configuration::{
+    Configuration, SCOPED_OPTIONS, ScopedKind, ScopedOption, StatisticsSwitch,
+};
 pub use def::{
     CheckDef, ColumnDef, Compiled, ComputedDef, DatabaseDef, DatabaseState, DefaultDef, Event,
-    FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef, ModuleKind,
-    ObjectKind, ObjectRef, Place, ProcedureDef, RefAction, SequenceDef, TableDef, TriggerDef,
-    is_global_name, same_name,
+    FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef, Marks, ModuleKind,
+    ObjectKind, ObjectRef, PeriodEdge, Place, ProcedureDef, RefAction, Retention, SequenceDef,
+    TableDef, Temporal, TriggerDef, is_global_name, same_name,
 };
 pub use error::CatalogError;
 pub use private::{define_private, private_with_unique, redefine_private};
 pub use scope::DdlScope;
 pub use server::ServerCatalog;
 pub use spec::{
-    AlterTable, CheckSpec, ColumnSpec, ForeignKeySpec, IndexSpec, KeySpec, ModuleOptions, PutMode,
-    TableSpec,
+    AlterTable, CheckSpec, ColumnSpec, ForeignKeySpec, IndexSpec, KeySpec, Mark, ModuleOptions,
+    PutMode, TableSpec, VersioningSpec,
 };
 
 pub use statistics::{

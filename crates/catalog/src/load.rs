@@ -37,6 +37,7 @@ impl Catalog {
         let mut highest = statistics.keys().max().copied().unwrap_or(0).max(FIRST_OBJECT_ID - 1);
         let mut entries = Vec::new();
         let mut referencing: HashMap<i32, Vec<i32>> = HashMap::new();
+        let mut versioned: HashMap<i32, (i32, Option<Retention>)> = HashMap::new();
         for row in t.objects.scan(&mut txn, &[])? {
             let mut cells = Cells::new(row);
             let object_id = cells.int()? as i32;
@@ -50,6 +51,15 @@ impl Catalog {
                     cells.int()?;
                     let (tree, number) = (tree_id(cells.int()?), cells.int()?);
                     let lob = cells.opt_int()?.map(tree_id);
+                    if let Some(history) = cells.opt_int()? {
+                        let retention = match (cells.opt_int()?, cells.opt_int()?) {
+                            (Some(n), Some(unit)) => {
+                                Some(Retention { number: n as i32, unit: unit as i32 })
+                            }
+                            _ => None,
+                        };
+                        versioned.insert(object_id, (history as i32, retention));
+                    }
                     let filegroup = filegroups
                         .get(number as usize - 1)
                         .map_or_else(|| "PRIMARY".into(), |g| g.name.clone());
@@ -70,6 +80,7 @@ impl Catalog {
                         checks: Vec::new(),
                         foreign_keys: Vec::new(),
                         referencing: Vec::new(),
+                        temporal: Temporal::No,
                         shape: 0,
                         statistics: Default::default(),
                         compiled: Compiled::default(),
@@ -144,20 +155,28 @@ impl Catalog {
             };
             entries.push(Entry { object, modified });
         }
+        let histories: HashMap<i32, i32> =
+            versioned.iter().map(|(table, (history, _))| (*history, *table)).collect();
         for entry in &mut entries {
-            if let ObjectRef::Table(table) = &mut entry.object
-                && let Some(list) = referencing.remove(&table.object_id)
-            {
+            let ObjectRef::Table(table) = &mut entry.object else { continue };
+            if let Some(list) = referencing.remove(&table.object_id) {
                 Arc::make_mut(table).referencing = list;
+            }
+            if let Some((history, retention)) = versioned.remove(&table.object_id) {
+                Arc::make_mut(table).temporal = Temporal::Versioned { history, retention };
+            } else if let Some(of) = histories.get(&table.object_id) {
+                Arc::make_mut(table).temporal = Temporal::History { of: *of };
             }
         }
         let identities = t.identities.scan(&mut txn, &[])?;
+        let configuration = self.load_configuration(&mut txn)?;
         let directory = principals::load(&t.security, &mut txn, Scope::Database)?;
         txn.end_statement();
         txn.commit(engine::Durability::Full)?;
         let mut defs = self.defs.write();
         defs.filegroups = filegroups;
         defs.directory = Arc::new(directory);
+        defs.configuration = Arc::new(configuration);
         entries.into_iter().for_each(|entry| defs.put(entry));
         for row in identities {
             let mut cells = Cells::new(row);
@@ -276,6 +295,17 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
     let flags = cells.opt_int()?.unwrap_or(0);
     let computed = computed.map(|text| ComputedDef { text, persisted: flags & 1 != 0 });
     let rowversion = flags & 2 != 0;
+    let generated = match (flags & 4 != 0, flags & 8 != 0) {
+        (true, _) => Some(PeriodEdge::Start),
+        (_, true) => Some(PeriodEdge::End),
+        _ => None,
+    };
+    let marks = Marks {
+        hidden: flags & 16 != 0,
+        rowguidcol: flags & 32 != 0,
+        sparse: flags & 64 != 0,
+        not_for_replication: flags & 128 != 0,
+    };
     let alias = cells.opt_int()?.map(|id| id as i32);
     let collation = match cells.opt_int()? {
         None => types::Collation::default(),
@@ -299,6 +329,8 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
         rowversion,
         alias,
         collation,
+        generated,
+        marks,
     })
 }
 

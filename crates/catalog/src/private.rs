@@ -4,9 +4,10 @@
 //! always clustered (there is nothing else to order by), and UNIQUE constraints are allowed.
 
 use crate::CatalogError;
+use crate::alter::check_period;
 use crate::constraint::generated;
 use crate::create::{add_column, check_row_size, default_name, define_key};
-use crate::def::{CheckDef, Compiled, DefaultDef, Place, TableDef, same_name};
+use crate::def::{CheckDef, Compiled, DefaultDef, Place, TableDef, Temporal, same_name};
 use crate::load::lay_out;
 use crate::spec::{AlterTable, KeySpec, TableSpec};
 use types::RowLayout;
@@ -47,6 +48,7 @@ pub fn define_private(
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         referencing: Vec::new(),
+        temporal: Temporal::No,
         shape: 0,
         statistics: Default::default(),
         compiled: Compiled::default(),
@@ -62,6 +64,7 @@ pub fn define_private(
     for check in &spec.checks {
         add_check(&mut table, check);
     }
+    check_period(&table)?;
     lay_out(&mut table);
     check_row_size(&table)?;
     Ok(table)
@@ -150,6 +153,18 @@ pub fn redefine_private(
         AlterTable::AlterColumn { .. } | AlterTable::DropColumn { .. } => {
             return Err(CatalogError::NotSupported {
                 what: "ALTER TABLE ALTER or DROP COLUMN of a temporary table".into(),
+            });
+        }
+        AlterTable::StartVersioning(_) | AlterTable::StopVersioning => {
+            let text = format!(
+                "System-versioned temporal table '{}' cannot be created in a 'tempdb' database.",
+                table.name
+            );
+            return Err(CatalogError::refused(13568, text));
+        }
+        AlterTable::AddPeriod { .. } | AlterTable::DropPeriod | AlterTable::MarkColumn { .. } => {
+            return Err(CatalogError::NotSupported {
+                what: "ALTER TABLE PERIOD or ALTER COLUMN ADD and DROP of a temporary table".into(),
             });
         }
         AlterTable::DropIndex { .. }

@@ -1,6 +1,6 @@
 //! What data definition asks for: names as written, nothing looked up yet.
 
-use crate::def::{Identity, RefAction};
+use crate::def::{Identity, Marks, PeriodEdge, RefAction, Retention};
 use types::SqlType;
 
 /// CREATE TABLE.
@@ -17,6 +17,18 @@ pub struct TableSpec {
     pub foreign_keys: Vec<ForeignKeySpec>,
     /// `None`: the default filegroup.
     pub filegroup: Option<Box<str>>,
+    /// SYSTEM_VERSIONING = ON.
+    pub versioning: Option<VersioningSpec>,
+}
+
+/// SYSTEM_VERSIONING = ON (...).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VersioningSpec {
+    /// HISTORY_TABLE: schema and name. `None`: a new one under a generated name.
+    pub history: Option<(Box<str>, Box<str>)>,
+    /// DATA_CONSISTENCY_CHECK = OFF: rows that are in the history table already are not looked at.
+    pub unchecked: bool,
+    pub retention: Option<Retention>,
 }
 
 /// A column to create.
@@ -39,6 +51,8 @@ pub struct ColumnSpec {
     pub alias: Option<i32>,
     /// Of a character type; the default for any other.
     pub collation: types::Collation,
+    pub generated: Option<PeriodEdge>,
+    pub marks: Marks,
 }
 
 impl ColumnSpec {
@@ -55,6 +69,8 @@ impl ColumnSpec {
             rowversion: false,
             alias: None,
             collation: types::Collation::default(),
+            generated: None,
+            marks: Marks::default(),
         }
     }
 }
@@ -190,6 +206,33 @@ pub enum AlterTable {
         name: Box<str>,
         if_exists: bool,
     },
+    /// ADD PERIOD FOR SYSTEM_TIME over columns that are there, or have just been added as its ends.
+    AddPeriod {
+        start: Box<str>,
+        end: Box<str>,
+    },
+    DropPeriod,
+    /// SET (SYSTEM_VERSIONING = ON): the history table comes to be, or is checked.
+    StartVersioning(VersioningSpec),
+    /// SET (SYSTEM_VERSIONING = OFF); both tables go on as ordinary ones.
+    StopVersioning,
+    /// ALTER COLUMN ... ADD and DROP of what is no type.
+    MarkColumn {
+        name: Box<str>,
+        mark: Mark,
+        on: bool,
+    },
+}
+
+/// What ALTER COLUMN ... ADD and DROP adds and drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    Hidden,
+    RowGuidCol,
+    Sparse,
+    NotForReplication,
+    /// Of a computed column.
+    Persisted,
 }
 
 /// Which of CREATE, ALTER, CREATE OR ALTER.

@@ -5,9 +5,9 @@
 //! |---|---|---|---|
 //! | 0 | names | schema, name | object_id |
 //! | 1 | objects | object_id | schema, name, kind, created_unix_ns, modified |
-//! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted, 2 rowversion), alias type, collation |
+//! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted, 2 rowversion, 4 row start, 8 row end, 16 hidden, 32 rowguidcol, 64 sparse, 128 not for replication), alias type, collation |
 //! | 3 | keys | object_id | name, clustered, columns |
-//! | 4 | tables | object_id | tree, filegroup, tree of large values |
+//! | 4 | tables | object_id | tree, filegroup, tree of large values, history table, retention, its unit |
 //! | 5 | modules | object_id, part | quoted_identifier, ansi_nulls, text |
 //! | 6 | filegroups | number | name, is_default |
 //! | 7 | files | file_id | filegroup, name, path, size_bytes, max_bytes |
@@ -21,7 +21,7 @@
 //! | 15 | permissions | scope, class, major_id, grantee, permission | state, grantor |
 //! | 16 | indexes | object_id, index_id | name, constraint_id, kind, flags, fill factor, tree, filegroup, columns, include, filter |
 //! | 17 | constraints | object_id, constraint_id | name, kind (1 check, 2 foreign key), flags, columns, table, its columns, on delete, on update, text |
-//!
+//! | 18 | configuration | name | value, value for secondaries |
 //! | 19 | statistics | object_id, stats_id, part | name, flags (1 auto created, 2 user created, 4 no recompute), bytes |
 //!
 //! `scope` is 0 for the database's own principals, 1 for the server's (in `master`); see `principals.rs`.
@@ -171,6 +171,7 @@ pub(crate) struct SystemTables {
     pub(crate) identities: SystemTable,
     pub(crate) indexes: SystemTable,
     pub(crate) constraints: SystemTable,
+    pub(crate) configuration: SystemTable,
     pub(crate) statistics: SystemTable,
     pub(crate) security: SecurityTables,
 }
@@ -192,7 +193,7 @@ impl SystemTables {
                 ],
             ),
             keys: SystemTable::new(db, 3, 1, &[Int, NAME, Bit, bytes]),
-            tables: SystemTable::new(db, 4, 1, &[Int, BigInt, Int, BigInt]),
+            tables: SystemTable::new(db, 4, 1, &[Int, BigInt, Int, BigInt, Int, Int, Int]),
             modules: SystemTable::new(db, 5, 2, &[Int, Int, Bit, Bit, TEXT, Int, Int]),
             filegroups: SystemTable::new(db, 6, 1, &[Int, NAME, Bit]),
             files: SystemTable::new(db, 7, 1, &[Int, Int, NAME, TEXT, BigInt, BigInt]),
@@ -209,6 +210,7 @@ impl SystemTables {
                 2,
                 &[Int, Int, NAME, TinyInt, TinyInt, bytes, Int, bytes, TinyInt, TinyInt, TEXT],
             ),
+            configuration: SystemTable::new(db, 18, 1, &[NAME, TEXT, TEXT]),
             statistics: SystemTable::new(db, 19, 3, &[Int, Int, Int, NAME, TinyInt, bytes]),
             security: SecurityTables::new(db),
         }

@@ -56,6 +56,11 @@ impl Status {
         self.0.state.store(ACTIVE, Relaxed);
     }
 
+    /// When the transaction that is active began; UTC, ns since 1970.
+    pub(crate) fn begun_unix_ns(&self) -> u64 {
+        self.0.begun_unix_ns.load(Relaxed)
+    }
+
     /// One more insert was its own transaction. The only store that such a transaction makes here.
     #[inline(always)]
     pub(crate) fn note_singleton(&self) {

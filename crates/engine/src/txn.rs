@@ -117,6 +117,11 @@ impl Txn {
         self.status.begin(self.options.isolation);
     }
 
+    /// When the active transaction began; UTC, ns since 1970.
+    pub fn begun_unix_ns(&self) -> u64 {
+        self.status.begun_unix_ns()
+    }
+
     /// Whether a transaction is active (doomed ones too).
     #[inline]
     pub fn is_active(&self) -> bool {

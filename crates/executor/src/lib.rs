@@ -23,6 +23,7 @@ mod foreign;
 mod index;
 mod lob;
 mod merge;
+mod period;
 mod query;
 mod rebuild;
 mod upkeep;

@@ -12,6 +12,7 @@ use crate::index::{Entry, IndexWriter, entry, has_entry};
 use crate::lob;
 use crate::message::SqlError;
 use crate::ops::{KeyMap, engine_tree};
+use crate::period::{verify_history, verify_period};
 use crate::write::{TableWriter, key_text};
 use catalog::{Altered, TableDef, Work};
 use engine::{InsertHint, ReadOptions, ScanOptions};
@@ -22,7 +23,8 @@ use types::{Value, convert};
 /// Entries are sorted in runs of so many bytes before they are inserted.
 const RUN_BYTES: usize = 32 << 20;
 
-/// Does what [`Altered::work`] says. `parents`: the tables that the new definition's foreign keys refer to.
+/// Does what [`Altered::work`] says. `parents`: the tables that the new definition's foreign keys refer to, and the one
+/// of its history.
 pub fn carry_out(
     altered: &Altered,
     parents: &[Arc<TableDef>],
@@ -36,13 +38,18 @@ pub fn carry_out(
             Work::VerifyForeignKey { object_id } => {
                 verify_foreign_key(&altered.new, *object_id, parents, cx)?;
             }
+            Work::VerifyPeriod => verify_period(&altered.new, cx)?,
+            Work::VerifyHistory { object_id } => {
+                let history = parents.iter().find(|t| t.object_id == *object_id);
+                verify_history(&altered.new, history, cx)?;
+            }
         }
     }
     Ok(())
 }
 
 /// Hands every row of a table, whose Sch-M lock is ours, to `each`: storage key and row.
-fn each_row(
+pub(crate) fn each_row(
     table: &TableDef,
     cx: &mut Cx<'_>,
     mut each: impl FnMut(&[u8], &[u8], &mut Cx<'_>) -> Result<(), SqlError>,
@@ -68,7 +75,11 @@ fn each_row(
     }
 }
 
-fn all_columns(table: &TableDef, row: &[u8], cx: &mut Cx<'_>) -> Result<Vec<Value>, SqlError> {
+pub(crate) fn all_columns(
+    table: &TableDef,
+    row: &[u8],
+    cx: &mut Cx<'_>,
+) -> Result<Vec<Value>, SqlError> {
     (0..table.columns.len()).map(|i| lob::column(table, row, i, cx)).collect()
 }
 

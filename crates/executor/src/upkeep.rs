@@ -1,5 +1,5 @@
 //! What a table's definition entails for each of its rows: columns that the engine makes, CHECK constraints, entries of
-//! indexes, foreign keys.
+//! indexes, former versions, foreign keys.
 //!
 //! Promises: the row is written first, then its entries, then constraints on other rows are looked at; of a unique
 //! index whose columns an UPDATE sets all old entries go before any new one comes.
@@ -10,6 +10,7 @@ use crate::eval::{eval, test};
 use crate::foreign::{ForeignKeys, conflict};
 use crate::index::{Entry, IndexWriter, entry, has_entry};
 use crate::message::SqlError;
+use crate::period::Period;
 use binder::TableRules;
 use catalog::TableDef;
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub(crate) struct Upkeep {
     late: Vec<(usize, Entry, Vec<Value>)>,
     /// Rows move as they are.
     moving: bool,
+    /// Of a table with one.
+    period: Option<Box<Period>>,
     old_entry: Entry,
     new_entry: Entry,
 }
@@ -48,7 +51,13 @@ impl Upkeep {
             true => ForeignKeys::default(),
             false => ForeignKeys::of(table, cx)?,
         };
-        Upkeep::with(table, foreign, cx)
+        let mut upkeep = Upkeep::with(table, foreign, cx)?;
+        if let Some(period) = &mut upkeep.period
+            && period.keep_history(table, cx)?
+        {
+            upkeep.needed = (0..table.columns.len()).collect();
+        }
+        Ok(upkeep)
     }
 
     /// Without constraints, and with rowversions as they are.
@@ -94,6 +103,7 @@ impl Upkeep {
             behalf: None,
             late: Vec::new(),
             moving: false,
+            period: Period::of(table, cx).map(Box::new),
             old_entry: Entry::default(),
             new_entry: Entry::default(),
         })
@@ -131,6 +141,9 @@ impl Upkeep {
                 };
                 full[i] = Value::binary(&stamp.to_be_bytes());
             }
+        }
+        if let Some(period) = &self.period {
+            period.complete(&mut full, self.moving);
         }
         let computed = self.compute(table, &mut full, cx);
         self.full = full;
@@ -170,6 +183,19 @@ impl Upkeep {
             }
         }
         Ok(())
+    }
+
+    /// A row has changed, or has gone: what it was goes to the table's history, if it has one. 13535.
+    pub fn keep_version(
+        &mut self,
+        table: &TableDef,
+        old: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        match &mut self.period {
+            Some(period) => period.keep_version(table, old, cx),
+            None => Ok(()),
+        }
     }
 
     /// Entries of a row that has come. False: IGNORE_DUP_KEY turns it away, and what was written of it must go.
@@ -263,6 +289,9 @@ impl Upkeep {
     pub fn finish(&mut self, table: &Arc<TableDef>, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         for (i, entry, values) in std::mem::take(&mut self.late) {
             self.indexes[i].insert(table, &entry, &values, cx)?;
+        }
+        if let Some(period) = &mut self.period {
+            period.finish(cx)?;
         }
         // What is done to the rows by now does not matter: SQL Server names the statement.
         let verb = self.verb.unwrap_or("UPDATE");

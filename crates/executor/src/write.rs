@@ -283,6 +283,7 @@ impl TableWriter {
                 return Ok(false);
             }
             upkeep.change(&self.table, &old, values, locator, cx)?;
+            upkeep.keep_version(&self.table, &old, cx)?;
             upkeep.foreign.written(&self.table, Some(&old), values, verb, cx)?;
             upkeep.foreign.left(&old, Fate::Changed(values), verb, cx)?;
             Ok(true)
@@ -352,6 +353,7 @@ impl TableWriter {
             return Ok(None);
         }
         upkeep.remove(&self.table, &old, locator, cx)?;
+        upkeep.keep_version(&self.table, &old, cx)?;
         Ok(Some(old))
     }
 

@@ -421,13 +421,10 @@ impl Vm<'_> {
 }
 
 fn declared(definition: &CursorDef, code: &Code, frame: &[Value]) -> Cursor {
+    let values = frame[..code.program.params.len().min(frame.len())].to_vec();
+    let known = planner::Known { values, ..planner::Known::default() };
     Cursor {
-        plan: Arc::new(planner::plan_query(
-            &definition.query,
-            &planner::Known {
-                values: frame[..code.program.params.len().min(frame.len())].to_vec(),
-            },
-        )),
+        plan: Arc::new(planner::plan_query(&definition.query, &known)),
         def: definition.clone(),
         vars: frame[..code.vars.len()].to_vec(),
         rows: None,

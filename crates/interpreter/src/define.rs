@@ -9,13 +9,13 @@ use crate::vm::Vm;
 use binder::ObjectName;
 use binder::ddl::{AlterTable, CreateProcedure, CreateTable, Ddl};
 use catalog::{
-    Catalog, DdlScope, ModuleKind, ModuleOptions, ObjectRef, PutMode, TableDef, TableSpec,
+    Catalog, DdlScope, ModuleKind, ModuleOptions, ObjectRef, PutMode, TableDef, TableSpec, Temporal,
 };
 use executor::{Cx, Reach, SqlError};
 use planner::Plan;
 use security::{Access, Permission, Target};
 use std::sync::Arc;
-use syntax::ast::{DropKind, DropObjects};
+use syntax::ast::{AlterDatabaseAction, DropKind, DropObjects};
 use types::Value;
 
 impl Vm<'_> {
@@ -31,6 +31,9 @@ impl Vm<'_> {
                 self.own_database(&create.name.value)
             }
             Ddl::AlterDatabase(alter) => {
+                if let AlterDatabaseAction::Scoped { secondary, action } = &alter.action {
+                    return self.scoped_configuration(*secondary, action);
+                }
                 self.no_transaction("ALTER DATABASE")?;
                 let name = match &alter.name {
                     Some(name) => name.value.clone(),
@@ -167,6 +170,19 @@ impl Vm<'_> {
         }
         self.local(&create.name)?;
         let spec = self.table_to_create(&create.spec)?;
+        if let Some(versioning) = &spec.versioning {
+            if let Some((schema, _)) = &versioning.history {
+                self.check_schema(schema)?;
+            }
+            let start = catalog::AlterTable::StartVersioning(versioning.clone());
+            return self.in_definition(frame, |catalog, cx, scope| {
+                let Some(txn) = cx.txn.as_deref_mut() else {
+                    stdx::fatal!("a definition without a transaction");
+                };
+                let made = catalog.create_table(txn, scope, &spec)?;
+                change_table(catalog, cx, scope, Some(&made.schema), &made.name, &start)
+            });
+        }
         let made = self.in_catalog(frame, |catalog, txn, scope| {
             Ok(catalog.create_table(txn, scope, &spec)?)
         })?;
@@ -212,17 +228,9 @@ impl Vm<'_> {
             return Ok(());
         }
         self.in_definition(frame, |catalog, cx, scope| {
-            for change in changes {
-                let Some(txn) = cx.txn.as_deref_mut() else {
-                    stdx::fatal!("a definition without a transaction");
-                };
-                let altered = catalog.alter_table(txn, scope, schema, name, change)?;
-                let parents = altered.new.foreign_keys.iter();
-                let parents: Vec<Arc<TableDef>> =
-                    parents.filter_map(|k| catalog.table_by_id(Some(scope), k.table)).collect();
-                executor::carry_out(&altered, &parents, cx)?;
-            }
-            Ok(())
+            changes
+                .iter()
+                .try_for_each(|change| change_table(catalog, cx, scope, schema, name, change))
         })
     }
 
@@ -610,6 +618,38 @@ impl Vm<'_> {
         }
         rows
     }
+}
+
+/// One change of a table's definition, and of its history's where the table is versioned, with what it asks of the rows.
+fn change_table(
+    catalog: &Catalog,
+    cx: &mut Cx<'_>,
+    scope: &mut DdlScope,
+    schema: Option<&str>,
+    name: &str,
+    change: &catalog::AlterTable,
+) -> Result<(), SqlError> {
+    let Some(txn) = cx.txn.as_deref_mut() else {
+        stdx::fatal!("a definition without a transaction");
+    };
+    let altered = catalog.alter_table(txn, scope, schema, name, change)?;
+    let history = |table: &TableDef| match table.temporal {
+        Temporal::Versioned { history, .. } => catalog.table_by_id(Some(scope), history),
+        _ => None,
+    };
+    let parents = altered.new.foreign_keys.iter();
+    let parents = parents.filter_map(|k| catalog.table_by_id(Some(scope), k.table));
+    let parents: Vec<Arc<TableDef>> = parents.chain(history(&altered.new)).collect();
+    let former = history(&altered.old);
+    executor::carry_out(&altered, &parents, cx)?;
+    let (Some(former), Some(change)) = (former, Catalog::change_of_history(change)) else {
+        return Ok(());
+    };
+    let Some(txn) = cx.txn.as_deref_mut() else {
+        stdx::fatal!("a definition without a transaction");
+    };
+    let altered = catalog.alter_history(txn, scope, &former, &change)?;
+    executor::carry_out(&altered, &[], cx)
 }
 
 /// The table that has a constraint of that name.

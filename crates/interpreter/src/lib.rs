@@ -37,6 +37,7 @@ mod handles;
 mod plan_cache;
 
 mod applock;
+mod autostats;
 mod backup;
 mod cache;
 mod call;
@@ -59,6 +60,7 @@ mod permission;
 mod principal_functions;
 mod principals;
 mod private;
+mod scoped;
 mod sequence;
 mod set;
 mod showplan;

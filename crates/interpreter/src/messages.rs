@@ -47,6 +47,8 @@ const MESSAGES: &[(i32, i64, &str)] = &[
         0,
         "Caution: Changing any part of an object name could break scripts and stored procedures.",
     ),
+    (15574, 0, "This object does not have any statistics."),
+    (15575, 0, "This object does not have any statistics or indexes."),
 ];
 
 /// A message as an error, its places filled in order.

@@ -65,6 +65,10 @@ impl Names for SessionNames<'_> {
         }
     }
 
+    fn table_by_id(&self, object_id: i32) -> Option<Arc<TableDef>> {
+        self.state.database.catalog.table_by_id(self.state.definitions(), object_id)
+    }
+
     fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>> {
         self.host.borrow_mut().system_view(name)
     }

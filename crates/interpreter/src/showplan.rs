@@ -177,10 +177,7 @@ impl Vm<'_> {
             let kind = self.bound_now(code, statement)?;
             let watch = self.prepare_statistics(&kind);
             let reading = Reading::now();
-            let body = measured(plan::plan_in_general(
-                &kind,
-                &crate::statement::known(&kind, code, frame),
-            ));
+            let body = measured(plan::plan_in_general(&kind, &self.known(&kind, code, frame)));
             let mut planned = Planned { version, private: None, watch, body };
             let result = self.run_planned(&mut planned, code, index, frame, guarded);
             let again = matches!(&result, Err(Halted::Error(error)) if error.stale);

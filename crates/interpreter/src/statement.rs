@@ -449,7 +449,7 @@ impl Vm<'_> {
         }
         let mut watch = self.prepare_statistics(kind);
         watch.once = recompiles(kind);
-        let known = known(kind, code, frame);
+        let known = self.known(kind, code, frame);
         let body = plan::plan(kind, &known, &self.state.database.engine);
         Ok(Box::new(Planned { version, private, watch, body }))
     }
@@ -635,8 +635,21 @@ impl Vm<'_> {
     }
 }
 
+impl Vm<'_> {
+    /// What a statement is planned by: values of parameters, and what is configured for the database.
+    pub(crate) fn known(&self, kind: &StmtKind, code: &Code, frame: &[Value]) -> Known {
+        let mut known = known(kind, code, frame);
+        let configuration = self.state.database.catalog.configuration();
+        known.maxdop = configuration.number("MAXDOP").clamp(0, 32_767) as u32;
+        if configuration.number("PARAMETER_SNIFFING") == 0 && !recompiles(kind) {
+            known.values.clear();
+        }
+        known
+    }
+}
+
 /// The values by which a statement is planned: those of parameters; of all variables under RECOMPILE.
-pub(crate) fn known(kind: &StmtKind, code: &Code, frame: &[Value]) -> Known {
+fn known(kind: &StmtKind, code: &Code, frame: &[Value]) -> Known {
     let hints = match kind {
         StmtKind::Select(select) => select.query.hints,
         StmtKind::Insert(insert) => match &insert.source {
@@ -653,7 +666,7 @@ pub(crate) fn known(kind: &StmtKind, code: &Code, frame: &[Value]) -> Known {
         (_, true) => 0,
         _ => code.program.params.len(),
     };
-    Known { values: frame[..count.min(frame.len())].to_vec() }
+    Known { values: frame[..count.min(frame.len())].to_vec(), ..Known::default() }
 }
 
 /// Is it to be planned anew for each run?

@@ -2,13 +2,17 @@
 //! by DBCC SHOW_STATISTICS.
 //!
 //! Promise: what cannot be known costs a query nothing but a worse plan: no error of making statistics reaches it.
+//! ALTER DATABASE SET AUTO_CREATE_STATISTICS, AUTO_UPDATE_STATISTICS and AUTO_UPDATE_STATISTICS_ASYNC are followed.
 //!
 //! Sources: SQL Server's documentation of these statements, of DBCC SHOW_STATISTICS and of "Statistics" (when they are
 //! made and made anew); numbers and texts of errors are those of sys.messages.
 
+use crate::host::OpenDatabase;
 use crate::vm::Vm;
 use binder::ir::StmtKind;
-use catalog::{Catalog, Extent, ObjectRef, Statistic, StatisticSpec, TableDef, same_name};
+use catalog::{
+    Catalog, Extent, ObjectRef, Statistic, StatisticSpec, StatisticsSwitch, TableDef, same_name,
+};
 use executor::{ColumnMeta, Command, SqlError};
 use planner::Wish;
 use security::Permission;
@@ -89,10 +93,13 @@ impl Vm<'_> {
             let changes = database.engine.tree(table.tree).changes();
             let Ok(rows) = catalog.row_count(&table) else { continue };
             if rows >= ROWS_MIN {
-                let specs = wanted(catalog, &table, &columns);
-                if !specs.is_empty() {
+                let Wanted { now, later } = wanted(catalog, &table, &columns);
+                if !now.is_empty() {
                     // Whoever makes statistics of the table at this moment makes them for us too, next time.
-                    let _ = catalog.gather_for_query(&table, &specs);
+                    let _ = catalog.gather_for_query(&table, &now);
+                }
+                if !later.is_empty() {
+                    gather_later(database.clone(), table.clone(), later);
                 }
             }
             let version = table.statistics.version();
@@ -396,14 +403,30 @@ impl Vm<'_> {
     }
 }
 
-/// The statistics that a query's columns want made, or made anew.
-fn wanted(catalog: &Catalog, table: &TableDef, columns: &[usize]) -> Vec<StatisticSpec> {
-    let mut specs: Vec<StatisticSpec> = Vec::new();
+/// The statistics that a query's columns want made, or made anew, as far as the database's switches allow.
+struct Wanted {
+    /// Before the query is planned.
+    now: Vec<StatisticSpec>,
+    /// AUTO_UPDATE_STATISTICS_ASYNC: the query does not wait.
+    later: Vec<StatisticSpec>,
+}
+
+fn wanted(catalog: &Catalog, table: &TableDef, columns: &[usize]) -> Wanted {
+    let configuration = catalog.configuration();
+    let on = |switch| configuration.statistics(switch);
+    let (mut now, mut later): (Vec<StatisticSpec>, Vec<StatisticSpec>) = Default::default();
     for ordinal in columns {
         let known = table.statistics.of_column(table, *ordinal);
         match known {
             Some(known) if !catalog.is_stale(table, &known) => {}
-            Some(known) => specs.push(StatisticSpec::again(&known)),
+            Some(_) if !on(StatisticsSwitch::AutoUpdate) => {}
+            Some(known) => {
+                let list = match on(StatisticsSwitch::AutoUpdateAsync) {
+                    true => &mut later,
+                    false => &mut now,
+                };
+                list.push(StatisticSpec::again(&known));
+            }
             None => {
                 let leads = |(id, _): &(i32, Box<str>)| {
                     table.statistic_columns(*id).is_some_and(|c| c.first() == Some(ordinal))
@@ -411,22 +434,36 @@ fn wanted(catalog: &Catalog, table: &TableDef, columns: &[usize]) -> Vec<Statist
                 let index = table.statistic_indexes().into_iter().find(leads);
                 let spec = match index.and_then(|(id, _)| StatisticSpec::of_index(table, id)) {
                     Some(spec) => spec,
+                    // An index has its statistic whatever the switch says.
+                    None if !on(StatisticsSwitch::AutoCreate) => continue,
                     None => {
                         let mut spec = StatisticSpec::automatic(table, *ordinal);
-                        let taken = specs.iter().map(|s| s.id).max().unwrap_or(0);
+                        let taken = now.iter().map(|s| s.id).max().unwrap_or(0);
                         spec.id = spec.id.max(taken + 1);
                         spec
                     }
                 };
-                specs.push(spec);
+                now.push(spec);
             }
         }
     }
-    specs
+    Wanted { now, later }
+}
+
+/// Makes statistics behind the back of the query that has found them left behind. The database stays open meanwhile.
+fn gather_later(database: Arc<OpenDatabase>, table: Arc<TableDef>, specs: Vec<StatisticSpec>) {
+    let gather = move || {
+        // Nobody waits for it, and nobody could be told: the next query tries again.
+        let _ = database.catalog.gather_for_query(&table, &specs);
+    };
+    match scheduler::current() {
+        Some(_) => scheduler::spawn_here("statistics", gather),
+        None => gather(),
+    }
 }
 
 /// All statistics that a table has or, by its indexes, should have.
-fn known(table: &TableDef) -> Vec<StatisticSpec> {
+pub(crate) fn known(table: &TableDef) -> Vec<StatisticSpec> {
     let indexes = table.statistic_indexes();
     let of_index = |(id, _): &(i32, Box<str>)| StatisticSpec::of_index(table, *id);
     let mut all: Vec<StatisticSpec> = indexes.iter().filter_map(of_index).collect();

@@ -157,6 +157,10 @@ impl Vm<'_> {
                 self.update_all_statistics()?;
                 Ok(Some(0))
             }
+            "sp_autostats" => {
+                self.autostats(args)?;
+                Ok(Some(0))
+            }
             "sp_recompile" => Ok(Some(0)),
             _ => Ok(None),
         }

@@ -261,7 +261,16 @@ impl Vm<'_> {
 
     // ---- Definitions
 
-    /// CREATE, ALTER, CREATE OR ALTER TRIGGER: 8197, 2103, 2111, 2113.
+    /// A history table has no triggers, and a versioned one none that run in place of its changes.
+    fn refuses_trigger(&self, table: &TableDef, instead_of: bool) -> bool {
+        match table.temporal {
+            catalog::Temporal::No => false,
+            catalog::Temporal::Versioned { .. } => instead_of,
+            catalog::Temporal::History { .. } => true,
+        }
+    }
+
+    /// CREATE, ALTER, CREATE OR ALTER TRIGGER: 8197, 2103, 2111, 2113, 13569.
     pub fn create_trigger(
         &mut self,
         create: &CreateTrigger,
@@ -288,6 +297,13 @@ impl Vm<'_> {
             return Err(invalid());
         }
         let table = match &found {
+            ObjectRef::Table(table) if self.refuses_trigger(table, create.instead_of) => {
+                let text = format!(
+                    "Cannot create a trigger on a system-versioned temporal table '{}'.",
+                    self.state.database.catalog.shown(table)
+                );
+                return Err(SqlError::new(13569, 16, text));
+            }
             ObjectRef::Table(table) => table.clone(),
             ObjectRef::Procedure(view) if view.kind == ModuleKind::View && create.instead_of => {
                 return Err(SqlError::unsupported("CREATE TRIGGER INSTEAD OF on a view"));

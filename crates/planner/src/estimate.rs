@@ -31,6 +31,8 @@ const BACK_OFF_MAX: usize = 4;
 pub struct Known {
     /// Values of the first variables: parameters, as they have been passed.
     pub values: Vec<Value>,
+    /// Processors that a statement without MAXDOP may have: the database's MAXDOP; 0: the server's.
+    pub maxdop: u32,
 }
 
 /// What is known of a statement's columns.
@@ -40,6 +42,8 @@ pub(crate) struct Facts {
     /// Columns that are others under a new id.
     same: HashMap<ColId, ColId>,
     values: Vec<Value>,
+    /// See [`Known::maxdop`].
+    pub maxdop: u32,
     /// Columns that some expression reads, or the result has.
     pub mentioned: HashSet<ColId>,
     /// A table's rows are not known.
@@ -51,7 +55,7 @@ pub(crate) struct Facts {
 impl Facts {
     /// Of a statement whose tables are read in `rels`.
     pub fn new(known: &Known) -> Facts {
-        Facts { values: known.values.clone(), ..Facts::default() }
+        Facts { values: known.values.clone(), maxdop: known.maxdop, ..Facts::default() }
     }
 
     /// Notes the tables of a tree, subqueries included.

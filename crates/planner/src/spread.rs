@@ -161,18 +161,31 @@ fn make_room(expr: &mut Expr, slot: usize) {
 
 /// Has inputs of operators that ask for no order read by several branches, where that may pay: what is dear by its
 /// estimate, all of it if OPTION (MAXDOP n) names several, and none under MAXDOP 1. Who runs the plan has the last word.
-pub(crate) fn gather(node: &mut Node, maxdop: u32) {
+/// `usual` is what a statement without a hint may have: the database's MAXDOP, or 0.
+pub(crate) fn gather(node: &mut Node, maxdop: u32, usual: u32) {
     let forced = maxdop & PREFER_PARALLEL != 0;
-    let maxdop = maxdop & !PREFER_PARALLEL;
+    let hint = maxdop & !PREFER_PARALLEL;
+    let maxdop = if hint > 0 { hint } else { usual };
     if maxdop != 1 {
-        gather_below(node, maxdop, forced);
+        gather_below(node, Branches { maxdop, eager: hint > 1, forced });
     }
+}
+
+/// What a statement may have of branches.
+#[derive(Clone, Copy)]
+struct Branches {
+    /// 0: as the server is set.
+    maxdop: u32,
+    /// Also where it is cheap.
+    eager: bool,
+    forced: bool,
 }
 
 /// SQL Server's default of 'cost threshold for parallelism'.
 const COST_THRESHOLD: f64 = 5.0;
 
-fn gather_below(node: &mut Node, maxdop: u32, forced: bool) {
+fn gather_below(node: &mut Node, branches: Branches) {
+    let Branches { maxdop, eager, forced } = branches;
     let any_order = match &node.op {
         Op::HashJoin { .. } | Op::Sort { .. } | Op::TopN { .. } => true,
         Op::Aggregate { group, strategy, .. } => *strategy == AggStrategy::Hash || group.is_empty(),
@@ -183,7 +196,7 @@ fn gather_below(node: &mut Node, maxdop: u32, forced: bool) {
     for input in node.inputs_mut() {
         if any_order && is_pipeline(input) {
             let cost = pipeline_cost(input);
-            if cost >= COST_THRESHOLD || maxdop > 1 || forced {
+            if cost >= COST_THRESHOLD || eager || forced {
                 let (types, rows) = (input.types.clone(), input.rows);
                 let empty = Node { op: Op::Empty, types: Vec::new(), rows: 0.0 };
                 let below = Box::new(std::mem::replace(input, empty));
@@ -191,7 +204,7 @@ fn gather_below(node: &mut Node, maxdop: u32, forced: bool) {
                 *input = Node { op, types, rows };
             }
         } else {
-            gather_below(input, maxdop, forced);
+            gather_below(input, branches);
         }
     }
 }

@@ -38,7 +38,7 @@ fn plan(lowering: &mut Lowering, query: &Query, more: &Needed) -> (Node, Vec<Col
 
 fn finish(lowering: Lowering, mut root: Node, query: &Query) -> Plan {
     crate::spread::fold_rows(&mut root);
-    crate::spread::gather(&mut root, query.maxdop);
+    crate::spread::gather(&mut root, query.maxdop, lowering.facts.maxdop);
     Plan {
         root,
         output: query.output.clone(),

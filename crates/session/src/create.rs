@@ -5,7 +5,7 @@
 
 use crate::config::InstanceConfig;
 use crate::instance::absolute;
-use catalog::{DatabaseDef, DatabaseState, FileDef, FilegroupDef};
+use catalog::{DatabaseDef, DatabaseState, FileDef, FilegroupDef, StatisticsSwitch};
 use engine::{DataFile, Database, DbFiles};
 use executor::SqlError;
 use runtime::clock;
@@ -127,9 +127,13 @@ pub(crate) fn set_option(def: &mut DatabaseDef, option: &DatabaseOption) -> Resu
         OptionValue::None | OptionValue::On => "ON",
         OptionValue::Off => "OFF",
         OptionValue::Word(word) => word.as_str(),
-        OptionValue::Literal(_) | OptionValue::List(_) => "",
+        OptionValue::Literal(_) | OptionValue::List(_) | OptionValue::Name(_) => "",
     };
     let name = option.name.to_lowercase();
+    // Kept in the database itself. INCREMENTAL is of partitions, which there are none of.
+    if StatisticsSwitch::of_name(&option.name).is_some() && matches!(value, "ON" | "OFF") {
+        return Ok(());
+    }
     if let ("target_recovery_time", OptionValue::Literal(Literal::Int(seconds))) =
         (&*name, &option.value)
     {

@@ -5,7 +5,9 @@ use crate::facts::InstanceFacts;
 use crate::instance::{CloseRefused, Instance, options_of};
 use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
-use catalog::{CatalogError, DatabaseDef, DatabaseState, FilegroupDef, ProcedureDef};
+use catalog::{
+    CatalogError, DatabaseDef, DatabaseState, FilegroupDef, ProcedureDef, StatisticsSwitch,
+};
 use engine::{Database, DelayedDurability, EngineError, RecoveryModel};
 use executor::{SqlError, SqlMessage};
 use interpreter::{ConfigurationOption, Host, MediaOrder, MediaRows, OpenDatabase, SessionState};
@@ -50,6 +52,11 @@ impl InstanceHost {
         let on = matches!(option.value, OptionValue::None | OptionValue::On);
         if option.name == "READ_COMMITTED_SNAPSHOT" {
             return open.engine.set_read_committed_snapshot(on).map_err(engine_error);
+        }
+        if let Some(switch) = StatisticsSwitch::of_name(&option.name) {
+            let value = if on { "1" } else { "0" };
+            let set = open.catalog.configure(switch.name(), false, Some(value));
+            return set.map_err(catalog_error);
         }
         if option.name == "ALLOW_SNAPSHOT_ISOLATION" {
             return open.engine.set_allow_snapshot_isolation(on).map_err(engine_error);
@@ -132,7 +139,11 @@ impl Host for InstanceHost {
         let instance = self.instance.clone();
         let _passage = instance.databases_gate.enter();
         let def = instance.server.add(def).map_err(catalog_error)?;
-        let built = self.build(&def);
+        let built = self.build(&def).and_then(|()| {
+            let Some(open) = self.instance.database(&def.name) else { return Ok(()) };
+            let kept = |o: &&DatabaseOption| StatisticsSwitch::of_name(&o.name).is_some();
+            statement.options.iter().filter(kept).try_for_each(|option| self.set(&open, option))
+        });
         if built.is_err() {
             create::remove_files(&instance.config, &def);
             let _ = instance.server.remove(&def.name);

@@ -500,6 +500,7 @@ impl Running {
         schedulers: &Arc<Schedulers>,
         system: &Arc<SystemSessions>,
     ) -> Running {
+        open.catalog.set_name(&open.name);
         let session = |command| system.enter(command, open.id.into()).unwrap_or(0);
         session("LOG WRITER");
         let (checkpoint, lazy_writer) = (session("CHECKPOINT"), session("LAZY WRITER"));

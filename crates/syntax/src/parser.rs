@@ -20,11 +20,13 @@ mod module;
 mod pivot;
 mod query;
 mod refused;
+mod scoped;
 mod security;
 mod sequence;
 mod server;
 mod statement;
 mod statistics;
+mod temporal;
 mod unsupported;
 
 /// What a nested query and a nested statement count for, in levels.

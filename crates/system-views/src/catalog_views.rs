@@ -1,6 +1,7 @@
 //! Catalog views: what exists in a database, and the databases of the instance.
 
 pub mod columns;
+pub mod configuration;
 pub mod constraints;
 pub mod databases;
 pub mod indexes;

@@ -74,6 +74,7 @@ static MODULES: &[Module] = modules! {
     "sp_helpdb"
     "sp_helpfile"
     "sp_helpindex"
+    "sp_helpstats"
     "sp_helptrigger"
     "sp_lock"
     "sp_pkeys"

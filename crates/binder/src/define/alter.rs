@@ -1,12 +1,13 @@
 //! ALTER TABLE: what it adds is read as the parts of a definition, then told as changes to the catalog.
 
+use super::temporal::Versioning;
 use super::{DefaultFor, Parts};
 use crate::context::Binder;
 use crate::ddl;
 use crate::error::{BindError, Result};
 use crate::ir::*;
 use crate::names::ObjectName;
-use catalog::{AlterTable as Change, CheckSpec, ForeignKeySpec};
+use catalog::{AlterTable as Change, CheckSpec, ForeignKeySpec, Mark};
 use syntax::ast;
 
 impl Binder<'_> {
@@ -53,9 +54,16 @@ impl Binder<'_> {
                     };
                     absent.push(value);
                 }
+                let period = self.period(definition, Some(&table), &parts)?;
+                self.check_hidden(&table.name, &parts).or_else(|e| match e.number {
+                    // There are others.
+                    11904 => Ok(()),
+                    _ => Err(e),
+                })?;
                 if !parts.columns.is_empty() {
                     changes.push(Change::AddColumns(parts.columns));
                 }
+                changes.extend(period.map(|(start, end)| Change::AddPeriod { start, end }));
                 for DefaultFor { name, column, text } in parts.defaults {
                     let Some(ordinal) = table.column(&column) else {
                         return Err(self.error(
@@ -94,7 +102,30 @@ impl Binder<'_> {
                     });
                 }
             }
-            ast::AlterTableAction::AlterColumn { name, ty, nullable, collation } => {
+            ast::AlterTableAction::AlterColumn { name, generated: true, .. } => {
+                return Err(self.error(
+                    13589,
+                    format!(
+                        "Column '{}' in table '{}' cannot be specified as 'GENERATED ALWAYS' in ALTER COLUMN \
+                         statement.",
+                        name.value,
+                        self.shown_table(&table)
+                    ),
+                ));
+            }
+            ast::AlterTableAction::MarkColumn { name, mark, on } => {
+                let mark = match mark {
+                    ast::ColumnMark::RowGuidCol => Mark::RowGuidCol,
+                    ast::ColumnMark::NotForReplication => Mark::NotForReplication,
+                    ast::ColumnMark::Persisted => Mark::Persisted,
+                    ast::ColumnMark::Sparse => Mark::Sparse,
+                    ast::ColumnMark::Hidden => Mark::Hidden,
+                };
+                let name = name.value.as_str().into();
+                changes.push(Change::MarkColumn { name, mark, on: *on });
+            }
+            ast::AlterTableAction::DropPeriod => changes.push(Change::DropPeriod),
+            ast::AlterTableAction::AlterColumn { name, ty, nullable, collation, .. } => {
                 let (ty, alias) = self.column_type(ty, 1)?;
                 let line = name.span.line.max(1);
                 let collation = self.column_collation(collation.as_ref(), ty, line)?;
@@ -111,7 +142,11 @@ impl Binder<'_> {
                 });
             }
             ast::AlterTableAction::Rebuild => changes.push(Change::RebuildIndex { name: None }),
-            ast::AlterTableAction::Set(_) => {}
+            ast::AlterTableAction::Set(options) => match self.versioning(options)? {
+                Some(Versioning::On(spec)) => changes.push(Change::StartVersioning(spec)),
+                Some(Versioning::Off) => changes.push(Change::StopVersioning),
+                None => {}
+            },
         }
         Ok(ddl::AlterTable { name, changes, absent })
     }

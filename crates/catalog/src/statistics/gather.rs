@@ -254,6 +254,18 @@ impl Catalog {
         }
     }
 
+    /// Whether changes may have a statistic made anew (NORECOMPUTE off); false when there is none of that number.
+    /// Suspends.
+    pub fn set_recompute(&self, table: &TableDef, id: i32, on: bool) -> Result<bool, CatalogError> {
+        let Some(known) = table.statistics.all().into_iter().find(|s| s.id == id) else {
+            return Ok(false);
+        };
+        let changed = Statistic { no_recompute: !on, ..(*known).clone() };
+        self.store_statistic(table, &changed)?;
+        table.statistics.put(changed);
+        Ok(true)
+    }
+
     /// DROP STATISTICS; false when there is none of that number. Suspends.
     pub fn drop_statistic(&self, table: &TableDef, id: i32) -> Result<bool, CatalogError> {
         let known = table.statistics.all().iter().any(|s| s.id == id);

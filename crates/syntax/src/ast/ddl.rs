@@ -116,6 +116,38 @@ pub enum AlterDatabaseAction {
     Rename(Ident),
     /// COLLATE name.
     Collate(Ident),
+    /// SCOPED CONFIGURATION, of the current database.
+    Scoped {
+        /// FOR SECONDARY.
+        secondary: bool,
+        /// What to do.
+        action: ScopedAction,
+    },
+}
+
+/// What ALTER DATABASE SCOPED CONFIGURATION does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScopedAction {
+    /// SET name = value.
+    Set {
+        /// Of the option.
+        name: Ident,
+        /// What it is set to.
+        value: ScopedValue,
+    },
+    /// CLEAR PROCEDURE_CACHE, all of it or the plan of that handle, as it is written.
+    ClearProcedureCache(Option<String>),
+}
+
+/// A value of a database's configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScopedValue {
+    /// ON, OFF, PRIMARY, ...: upper case.
+    Word(String),
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(String),
 }
 
 /// One `OPTION = value` or `OPTION value` or bare `OPTION` of a database.
@@ -144,6 +176,8 @@ pub enum OptionValue {
     Literal(Literal),
     /// `ON (...)` or `= (...)`: nested options.
     List(Vec<DatabaseOption>),
+    /// HISTORY_TABLE = name.
+    Name(ObjectName),
 }
 
 /// CREATE TABLE.
@@ -170,6 +204,8 @@ pub struct TableDefinition {
     pub constraints: Vec<TableConstraint>,
     /// Inline indexes.
     pub indexes: Vec<IndexDefinition>,
+    /// `PERIOD FOR SYSTEM_TIME (start, end)`; one is right.
+    pub periods: Vec<(Ident, Ident)>,
 }
 
 /// One column.
@@ -193,14 +229,30 @@ pub struct ColumnDefinition {
     pub second_default: bool,
     /// COLLATE.
     pub collation: Option<Ident>,
-    /// ROWGUIDCOL, SPARSE.
+    /// ROWGUIDCOL.
     pub rowguidcol: bool,
+    /// SPARSE.
+    pub sparse: bool,
+    /// HIDDEN.
+    pub hidden: bool,
+    /// NOT FOR REPLICATION, of an IDENTITY.
+    pub not_for_replication: bool,
+    /// GENERATED ALWAYS AS ROW START or END.
+    pub generated: Option<RowEdge>,
     /// Constraints written with the column; their column list is this column alone.
     pub constraints: Vec<TableConstraint>,
     /// Inline indexes of this column.
     pub indexes: Vec<IndexDefinition>,
     /// Where.
     pub span: Span,
+}
+
+/// An end of the time in which a row is valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is its own name")]
+pub enum RowEdge {
+    Start,
+    End,
 }
 
 /// `IDENTITY [(seed, increment)]`.
@@ -413,7 +465,20 @@ pub enum AlterTableAction {
         collation: Option<Ident>,
         /// NULL, NOT NULL, or not said.
         nullable: Option<bool>,
+        /// GENERATED ALWAYS stands there too (13589).
+        generated: bool,
     },
+    /// ALTER COLUMN name ADD or DROP of a mark.
+    MarkColumn {
+        /// The column.
+        name: Ident,
+        /// What.
+        mark: ColumnMark,
+        /// ADD, otherwise DROP.
+        on: bool,
+    },
+    /// DROP PERIOD FOR SYSTEM_TIME.
+    DropPeriod,
     /// DROP COLUMN / CONSTRAINT.
     Drop(Vec<AlterTableDrop>),
     /// SET (LOCK_ESCALATION = DISABLE) and its like.
@@ -429,6 +494,17 @@ pub enum AlterTableAction {
     },
     /// REBUILD.
     Rebuild,
+}
+
+/// What ALTER COLUMN ADD and DROP is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is its own name")]
+pub enum ColumnMark {
+    RowGuidCol,
+    NotForReplication,
+    Persisted,
+    Sparse,
+    Hidden,
 }
 
 /// One item of ALTER TABLE DROP.

@@ -213,6 +213,21 @@ pub enum SelectItem {
     },
 }
 
+/// FOR SYSTEM_TIME: which versions of a table's rows are read. The moments are constants or variables.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SystemTime {
+    /// ALL.
+    All,
+    /// AS OF.
+    AsOf(Expr),
+    /// FROM a TO b: those valid at some time after a and before b.
+    FromTo(Expr, Expr),
+    /// BETWEEN a AND b: the same, and those that become valid at b.
+    Between(Expr, Expr),
+    /// CONTAINED IN (a, b): those that were valid only within that time.
+    ContainedIn(Expr, Expr),
+}
+
 /// A source of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableRef {
@@ -224,6 +239,8 @@ pub enum TableRef {
         alias: Option<Ident>,
         /// WITH (NOLOCK), also the old style without WITH.
         hints: Vec<TableHint>,
+        /// FOR SYSTEM_TIME.
+        time: Option<Box<SystemTime>>,
     },
     /// `@t`.
     Variable {

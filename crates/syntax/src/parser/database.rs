@@ -174,7 +174,12 @@ impl Parser<'_> {
         self.at += 1;
         let encryption =
             self.at_word("ENCRYPTION") && self.kind_ahead(1) == TokenKind::Key(Kw::Key);
-        if self.at_word("SCOPED") || self.at_word("AUDIT") || encryption {
+        if self.at_word("SCOPED")
+            && (self.word_ahead(1, "CONFIGURATION") || self.word_ahead(1, "CREDENTIAL"))
+        {
+            return self.scoped_configuration();
+        }
+        if self.at_word("AUDIT") || encryption {
             let what = format!("ALTER DATABASE {}", self.any_word()?);
             return self.skip_statement(&what);
         }
@@ -295,6 +300,9 @@ impl Parser<'_> {
             });
         }
         let equals = self.eat_sym(Sym::Eq);
+        if equals && let Some(value) = self.history_option(&name)? {
+            return Ok(DatabaseOption { name, value, span: self.span_from(start) });
+        }
         let value = match self.kind() {
             TokenKind::Key(Kw::On) => {
                 self.at += 1;
@@ -315,7 +323,7 @@ impl Parser<'_> {
                 while self.kind() == TokenKind::Word && equals {
                     word = format!("{word} {}", self.any_word()?);
                 }
-                // HISTORY_TABLE = dbo.t
+                // LEDGER_VIEW = dbo.t
                 while equals && self.eat_sym(Sym::Dot) {
                     word = format!("{word}.{}", self.lenient_ident()?.value);
                 }

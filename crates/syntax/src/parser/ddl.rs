@@ -275,7 +275,10 @@ impl Parser<'_> {
                 let index = self.inline_index(None)?;
                 definition.indexes.push(index);
             }
-            _ if self.refused_table_element()? => {}
+            _ if self.at_period() => {
+                let period = self.period()?;
+                definition.periods.push(period);
+            }
             _ => {
                 let column = self.column_definition()?;
                 definition.columns.push(column);
@@ -298,6 +301,10 @@ impl Parser<'_> {
             second_default: false,
             collation: None,
             rowguidcol: false,
+            sparse: false,
+            hidden: false,
+            not_for_replication: false,
+            generated: None,
             constraints: Vec::new(),
             indexes: Vec::new(),
             span: Span::default(),
@@ -323,9 +330,10 @@ impl Parser<'_> {
     fn column_attribute(&mut self, column: &mut ColumnDefinition) -> ParseResult<bool> {
         let TokenKind::Key(kw) = self.kind() else {
             if self.eat_word("SPARSE") {
+                column.sparse = true;
                 return Ok(true);
             }
-            return self.refused_column_attribute();
+            return Ok(self.temporal_attribute(column)? || self.refused_column_attribute()?);
         };
         match kw {
             Kw::Null => {
@@ -336,6 +344,7 @@ impl Parser<'_> {
                 self.at += 1;
                 if self.eat_kw(Kw::For) {
                     self.expect_kw(Kw::Replication)?;
+                    column.not_for_replication = true;
                 } else if self.eat_word("ENFORCED") {
                     self.note_unsupported("NOT ENFORCED");
                 } else {
@@ -570,12 +579,14 @@ impl Parser<'_> {
                     return self.skip_statement("ALTER TABLE ALTER INDEX");
                 }
                 self.expect_kw(Kw::Column)?;
-                let name = self.ident()?;
+                let column = self.ident()?;
                 if self.at_kw(Kw::Add) || self.at_kw(Kw::Drop) {
-                    return self.skip_statement("ALTER TABLE ALTER COLUMN ADD or DROP");
+                    let action = self.column_mark(column)?;
+                    self.online_option()?;
+                    return Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })));
                 }
                 let ty = self.type_name()?;
-                let (mut collation, mut nullable) = (None, None);
+                let (mut collation, mut nullable, mut generated) = (None, None, false);
                 loop {
                     if self.eat_kw(Kw::Collate) {
                         collation = Some(self.ident()?);
@@ -584,21 +595,27 @@ impl Parser<'_> {
                     } else if self.eat_kw(Kw::Not) {
                         self.expect_kw(Kw::Null)?;
                         nullable = Some(false);
-                    } else if !self.eat_word("SPARSE") && !self.refused_column_attribute()? {
+                    } else if self.at_word("GENERATED") && self.word_ahead(3, "ROW") {
+                        self.at += 5;
+                        generated = true;
+                    } else if !self.eat_word("SPARSE")
+                        && !self.eat_word("HIDDEN")
+                        && !self.refused_column_attribute()?
+                    {
                         break;
                     }
                 }
-                if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
-                    // ONLINE: alterations hold their lock.
-                    self.at += 1;
-                    self.option_list()?;
-                }
-                AlterTableAction::AlterColumn { name, ty, collation, nullable }
+                self.online_option()?;
+                let name = column;
+                AlterTableAction::AlterColumn { name, ty, collation, nullable, generated }
             }
             TokenKind::Key(Kw::Drop) => {
                 self.at += 1;
-                if self.at_word("PERIOD") && self.kind_ahead(1) == TokenKind::Key(Kw::For) {
-                    return self.skip_statement("ALTER TABLE DROP PERIOD");
+                if self.at_period() {
+                    self.at += 2;
+                    self.expect_word("SYSTEM_TIME")?;
+                    let action = AlterTableAction::DropPeriod;
+                    return Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })));
                 }
                 if self.at_kw(Kw::Index) {
                     return self.skip_statement("ALTER TABLE DROP INDEX");
@@ -644,6 +661,15 @@ impl Parser<'_> {
             _ => return Err(self.unexpected()),
         };
         Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })))
+    }
+
+    /// `WITH (ONLINE = ON)`: alterations hold their lock.
+    fn online_option(&mut self) -> ParseResult<()> {
+        if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+            self.at += 1;
+            self.option_list()?;
+        }
+        Ok(())
     }
 
     /// `COLUMN a, b, CONSTRAINT c`: the kind holds until another is named; none means constraint.

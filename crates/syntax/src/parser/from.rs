@@ -172,7 +172,7 @@ impl Parser<'_> {
             return Ok(TableRef::Function { name, args, schema, alias, columns });
         }
         let mut hints = self.old_style_hints()?;
-        self.time_travel()?;
+        let time = self.system_time()?;
         let alias = self.alias()?;
         if self.at_kw(Kw::TableSample) {
             self.at += 1;
@@ -182,7 +182,7 @@ impl Parser<'_> {
         }
         hints.extend(self.old_style_hints()?);
         hints.extend(self.table_hints()?);
-        Ok(TableRef::Named { name, alias, hints })
+        Ok(TableRef::Named { name, alias, hints, time })
     }
 
     /// `(query) AS t`, `(VALUES ...) AS t (a)`, or joins in parentheses.

@@ -75,6 +75,12 @@ impl Parser<'_> {
                     self.expect_sym(Sym::Eq)?;
                     self.advance();
                 }
+                // Of scripts that carry statistics from one database to another; no document says what is in them.
+                option @ ("STATS_STREAM" | "ROWCOUNT" | "PAGECOUNT") => {
+                    self.note_unsupported(&format!("STATISTICS WITH {option}"));
+                    self.expect_sym(Sym::Eq)?;
+                    self.literal()?;
+                }
                 _ => {
                     self.at = here;
                     return Err(self.unexpected());

@@ -7,7 +7,7 @@ use crate::context::{COLLATION, Context};
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What, default_id};
 use crate::types_table::{ColumnType, TYPES, TypeRow, column_type, user_types};
-use catalog::Identity;
+use catalog::{Identity, Marks, PeriodEdge};
 use executor::SqlError;
 use types::{SqlType, Value};
 
@@ -41,6 +41,19 @@ pub struct Column {
     pub default_id: i32,
     /// A computed column's text, and PERSISTED.
     pub computed: Option<(String, bool)>,
+    pub generated: Option<PeriodEdge>,
+    pub marks: Marks,
+}
+
+impl Column {
+    /// `generated_always_type` and its name.
+    pub fn generated_always(&self) -> (u8, &'static str) {
+        match self.generated {
+            None => (0, "NOT_APPLICABLE"),
+            Some(PeriodEdge::Start) => (1, "AS_ROW_START"),
+            Some(PeriodEdge::End) => (2, "AS_ROW_END"),
+        }
+    }
 }
 
 /// The columns of an object, none when it has none.
@@ -68,6 +81,8 @@ pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
                 identity: c.identity,
                 last_identity: c.identity.and_then(|_| last()),
                 default_id: c.default.as_ref().map_or(0, |_| default_id(table, i)),
+                generated: c.generated,
+                marks: c.marks,
             };
             table.columns.iter().enumerate().map(column).collect()
         }
@@ -86,6 +101,8 @@ pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
                 identity: None,
                 last_identity: None,
                 default_id: 0,
+                generated: None,
+                marks: Marks::default(),
             })
             .collect(),
         _ => Vec::new(),
@@ -130,7 +147,7 @@ macro_rules! column_view {
             collation_name sysname null = $c.ty.collation.map(|k| k.name());
             is_nullable bit null = $c.nullable;
             is_ansi_padded bit = matches!($c.ty.system, 165 | 167 | 173 | 175 | 231 | 239);
-            is_rowguidcol bit = false;
+            is_rowguidcol bit = $c.marks.rowguidcol;
             is_identity bit = $c.identity.is_some();
             is_computed bit = $c.computed.is_some();
             is_filestream bit = false;
@@ -142,16 +159,16 @@ macro_rules! column_view {
             xml_collection_id int = 0;
             default_object_id int = $c.default_id;
             rule_object_id int = 0;
-            is_sparse bit null = false;
+            is_sparse bit null = $c.marks.sparse;
             is_column_set bit null = false;
-            generated_always_type tinyint null = 0u8;
-            generated_always_type_desc nvarchar(60) null = "NOT_APPLICABLE";
+            generated_always_type tinyint null = $c.generated_always().0;
+            generated_always_type_desc nvarchar(60) null = $c.generated_always().1;
             encryption_type int null = NULL;
             encryption_type_desc nvarchar(64) null = NULL;
             encryption_algorithm_name sysname null = NULL;
             column_encryption_key_id int null = NULL;
             column_encryption_key_database_name sysname null = NULL;
-            is_hidden bit = false;
+            is_hidden bit = $c.marks.hidden;
             is_masked bit = false;
             graph_type int null = NULL;
             graph_type_desc nvarchar(60) null = NULL;
@@ -173,7 +190,7 @@ column_view! {
     seed_value sql_variant null = c.identity.map(|i| i.seed.to_string());
     increment_value sql_variant null = c.identity.map(|i| i.increment.to_string());
     last_value sql_variant null = c.last_identity.map(|v| v.to_string());
-    is_not_for_replication bit null = false;
+    is_not_for_replication bit null = c.marks.not_for_replication;
 }
 
 column_view! {

@@ -4,7 +4,7 @@
 
 use crate::context::{COLLATION, COMPATIBILITY_LEVEL, Context, Database, built_in, moment};
 use crate::declare::{Declared, NULL, view};
-use catalog::{DatabaseState, FilegroupDef};
+use catalog::{DatabaseState, FilegroupDef, StatisticsSwitch};
 use engine::{DelayedDurability, RecoveryModel};
 use executor::SqlError;
 use types::Value;
@@ -75,6 +75,12 @@ impl Database {
         options.iter().find(|(key, _)| **key == *name).map(|(_, value)| &**value)
     }
 
+    /// AUTO_CREATE_STATISTICS and its like; as they are at first while the database is not open.
+    pub fn statistics(&self, switch: StatisticsSwitch) -> bool {
+        let configuration = self.open.as_ref().map(|open| open.catalog.configuration());
+        configuration.unwrap_or_default().statistics(switch)
+    }
+
     /// READ_COMMITTED_SNAPSHOT: on unless switched off.
     pub fn read_committed_snapshot(&self) -> bool {
         self.option("read_committed_snapshot") != Some("OFF")
@@ -121,10 +127,10 @@ view! {
     recovery_model_desc nvarchar(60) null = d.recovery().1;
     page_verify_option tinyint null = 2u8;
     page_verify_option_desc nvarchar(60) null = "CHECKSUM";
-    is_auto_create_stats_on bit null = true;
+    is_auto_create_stats_on bit null = d.statistics(StatisticsSwitch::AutoCreate);
     is_auto_create_stats_incremental_on bit null = false;
-    is_auto_update_stats_on bit null = true;
-    is_auto_update_stats_async_on bit null = false;
+    is_auto_update_stats_on bit null = d.statistics(StatisticsSwitch::AutoUpdate);
+    is_auto_update_stats_async_on bit null = d.statistics(StatisticsSwitch::AutoUpdateAsync);
     is_ansi_null_default_on bit null = false;
     is_ansi_nulls_on bit null = false;
     is_ansi_padding_on bit null = false;

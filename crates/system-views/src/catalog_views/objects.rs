@@ -6,6 +6,7 @@
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What};
+use catalog::{Retention, Temporal};
 use executor::SqlError;
 use types::Value;
 
@@ -15,6 +16,7 @@ pub static VIEWS: &[&dyn Declared] = &[
     &ALL_OBJECTS,
     &SYSTEM_OBJECTS,
     &TABLES,
+    &PERIODS,
     &VIEWS_VIEW,
     &ALL_VIEWS,
     &SYSTEM_VIEWS,
@@ -101,6 +103,65 @@ object_view! { OBJECTS = "sys.objects" as o, rows user; }
 object_view! { ALL_OBJECTS = "sys.all_objects" as o, rows all; }
 object_view! { SYSTEM_OBJECTS = "sys.system_objects" as o, rows system; }
 
+/// `temporal_type` and its name.
+fn temporal(o: &Object) -> (u8, &'static str) {
+    match o.table().map(|t| t.temporal) {
+        Some(Temporal::History { .. }) => (1, "HISTORY_TABLE"),
+        Some(Temporal::Versioned { .. }) => (2, "SYSTEM_VERSIONED_TEMPORAL_TABLE"),
+        _ => (0, "NON_TEMPORAL_TABLE"),
+    }
+}
+
+/// The history table's id, and how long rows are kept in it.
+fn history_of(o: &Object) -> Option<(i32, Option<Retention>)> {
+    match o.table()?.temporal {
+        Temporal::Versioned { history, retention } => Some((history, retention)),
+        _ => None,
+    }
+}
+
+/// `history_retention_period`, its unit and the unit's name.
+fn retention(o: &Object) -> Option<(i32, i32, &'static str)> {
+    let (_, retention) = history_of(o)?;
+    Some(match retention {
+        None => (-1, -1, "INFINITE"),
+        Some(Retention { number, unit }) => {
+            let name = match unit {
+                3 => "DAY",
+                4 => "WEEK",
+                5 => "MONTH",
+                _ => "YEAR",
+            };
+            (number, unit, name)
+        }
+    })
+}
+
+/// A period.
+pub struct Period {
+    table: i32,
+    start: i32,
+    end: i32,
+}
+
+fn periods(context: &Context<'_>, _: &[Value]) -> Result<Vec<Period>, SqlError> {
+    let period = |o: &Object| {
+        let (start, end) = o.table()?.period()?;
+        Some(Period { table: o.id, start: start as i32 + 1, end: end as i32 + 1 })
+    };
+    Ok(object::tables(context).iter().filter_map(period).collect())
+}
+
+view! {
+    PERIODS = "sys.periods" of Period as p, rows periods;
+    name sysname null = "SYSTEM_TIME";
+    period_type tinyint null = 1u8;
+    period_type_desc nvarchar(60) null = "SYSTEM_TIME_PERIOD";
+    object_id int = p.table;
+    start_column_id int = p.start;
+    end_column_id int = p.end;
+}
+
 object_view! {
     TABLES = "sys.tables" as o, rows tables;
     lob_data_space_id int = 0;
@@ -122,14 +183,14 @@ object_view! {
     is_memory_optimized bit null = false;
     durability tinyint null = 0u8;
     durability_desc nvarchar(60) null = "SCHEMA_AND_DATA";
-    temporal_type tinyint null = 0u8;
-    temporal_type_desc nvarchar(60) null = "NON_TEMPORAL_TABLE";
-    history_table_id int null = NULL;
+    temporal_type tinyint null = temporal(o).0;
+    temporal_type_desc nvarchar(60) null = temporal(o).1;
+    history_table_id int null = history_of(o).map(|(id, _)| id);
     is_remote_data_archive_enabled bit null = false;
     is_external bit = false;
-    history_retention_period int null = NULL;
-    history_retention_period_unit int null = NULL;
-    history_retention_period_unit_desc nvarchar(10) null = NULL;
+    history_retention_period int null = retention(o).map(|r| r.0);
+    history_retention_period_unit int null = retention(o).map(|r| r.1);
+    history_retention_period_unit_desc nvarchar(10) null = retention(o).map(|r| r.2);
     is_node bit null = false;
     is_edge bit null = false;
     data_retention_period int null = -1;

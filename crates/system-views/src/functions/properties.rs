@@ -94,19 +94,23 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "tablehasuniquecnst" => {
             of_table(&|t| t.indexes.iter().any(|i| i.kind == catalog::IndexKind::Unique))
         }
+        "tablehasrowguidcol" => of_table(&|t| t.columns.iter().any(|c| c.marks.rowguidcol)),
+        "tabletemporaltype" => table.map(|t| match t.temporal {
+            catalog::Temporal::No => 0,
+            catalog::Temporal::History { .. } => 1,
+            catalog::Temporal::Versioned { .. } => 2,
+        }),
         "tablehasidentity" => of_table(&|t| t.identity().is_some()),
         "tablehasdefaultcnst" => of_table(&|t| t.columns.iter().any(|c| c.default.is_some())),
         "tableisfake"
         | "tableispinned"
         | "tablehasactivefulltextindex"
         | "tablehascolumnset"
-        | "tablehasrowguidcol"
         | "tablehastextimage"
         | "tablehasvardecimalstorageformat"
         | "tableismemoryoptimized"
         | "tablefulltextpopulatestatus"
         | "tablefulltextcatalogid"
-        | "tabletemporaltype"
         | "tableislockedonbulkload"
         | "isindexable" => of_table(&|_| name == "isindexable"),
         "tablehasfulltextkeycolumn"
@@ -203,19 +207,19 @@ pub fn of_column(context: &Context<'_>, args: Args<'_>) -> Value {
             }
             "isindexable" => i32::from(column.ty.max_length > 0),
             "iscomputed" => i32::from(column.computed.is_some()),
-            "ispersisted"
-            | "isidnotforrepl"
-            | "isrowguidcol"
-            | "iscursortype"
+            "ispersisted" => i32::from(column.computed.as_ref().is_some_and(|(_, p)| *p)),
+            "isidnotforrepl" => i32::from(column.marks.not_for_replication),
+            "isrowguidcol" => i32::from(column.marks.rowguidcol),
+            "issparse" => i32::from(column.marks.sparse),
+            "ishidden" => i32::from(column.marks.hidden),
+            "generatedalwaystype" => i32::from(column.generated_always().0),
+            "iscursortype"
             | "isfulltextindexed"
             | "isdeterministic"
             | "isprecise"
             | "issystemverified"
-            | "issparse"
             | "iscolumnset"
-            | "ishidden"
             | "isxmlindexable"
-            | "generatedalwaystype"
             | "systemdataaccess"
             | "userdataaccess"
             | "fulltexttypecolumn"
