@@ -21,6 +21,7 @@ mod figures;
 mod gaps;
 mod lob;
 mod locking;
+mod losers;
 mod open;
 mod options;
 mod read;

@@ -172,11 +172,12 @@ impl Database {
             store.add_file(file.file_id, file.filegroup, opened.clone(), file.max_bytes)?;
         }
         let mut unread = Vec::new();
+        let tasks = options.recovery_tasks;
         let mut drain = |pending| drain(&log, &store, pending, &mut unread);
         let (analysis, pending) =
             recovery::analyse(&mut reader, boot.redo_from, options.redo_list_bytes, &mut drain)?;
         drop(reader);
-        let redo = Redo::new(log.clone(), pending);
+        let redo = Redo::new(log.clone(), pending, tasks);
         store.pool().set_redo(Some(redo.clone()));
         for page in unread {
             // No record made it anew, and no redo will look at it again.
@@ -221,7 +222,7 @@ impl Database {
         if early {
             // What users do from here on must find this opening's epoch, whatever happens.
             db.change_boot(|_| {})?;
-            db.close_trees_of_losers();
+            db.recover_behind_users();
         }
         // A database from before some of today's system tables.
         while db.boot.lock().system_trees.len() < SYSTEM_TREES {
@@ -327,7 +328,7 @@ fn drain(
     pending: Pending,
     unread: &mut Vec<PageId>,
 ) -> Result<(), RecoveryError> {
-    let redo = Redo::new(log.clone(), pending);
+    let redo = Redo::new(log.clone(), pending, 1);
     let pool = store.pool();
     pool.set_redo(Some(redo.clone()));
     let pool_failed = |e| RecoveryError::Storage(StorageError::Pool(e));

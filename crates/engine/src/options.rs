@@ -119,6 +119,8 @@ pub struct DbOptions {
     /// Memory for the list of what pages lack, in bytes, about. What a longer log has beyond is redone before the
     /// database opens.
     pub redo_list_bytes: u64,
+    /// How many tasks will work on recovery behind users, about: each gets a share of the pages.
+    pub recovery_tasks: usize,
 }
 
 impl Default for DbOptions {
@@ -134,6 +136,7 @@ impl Default for DbOptions {
             checkpoint_log_bytes: 1 << 30,
             recover_first_bytes: 16 << 20,
             redo_list_bytes: 256 << 20,
+            recovery_tasks: 1,
         }
     }
 }

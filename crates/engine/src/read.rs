@@ -39,8 +39,8 @@ impl Txn {
         }
         Ok(match self.sees(stamp, snapshot) {
             Visibility::Visible => true,
-            Visibility::Older if stamp.has_older() => {
-                matches!(self.older(tree.number(), key, snapshot, row), VersionSeen::Row(_))
+            Visibility::Older if self.may_have_older(stamp) => {
+                self.older(tree, key, stamp, snapshot, row)?
             }
             _ => false,
         })
@@ -248,34 +248,11 @@ impl Txn {
             let locks = &self.shared.locks;
             let locked = locks.lock_table(&mut self.held, number, mode, brief, timeout);
             locked.map_err(|e| self.doom(e.into()))?;
-        }
-        if tree.is_current() || self.reshapes(tree) { Ok(()) } else { self.enter_behind_undo(tree) }
-    }
-
-    /// A tree that is not in the handle's shape: it may be one that recovery has still something to undo in.
-    #[cold]
-    fn enter_behind_undo(&mut self, tree: &Tree) -> Result<(), EngineError> {
-        if tree.is_recovering() {
-            let begun = runtime::clock::now_ns();
-            let timeout = self.timeout_ns();
-            let cancel = self.held.cancel.clone();
-            let waited = self.db.await_undo(tree, &mut || {
-                if cancel.as_ref().is_some_and(|c| c.load(std::sync::atomic::Ordering::Relaxed)) {
-                    return Err(EngineError::Cancelled);
-                }
-                match timeout {
-                    Some(ns) if runtime::clock::now_ns().saturating_sub(begun) >= ns => {
-                        Err(EngineError::LockTimeout)
-                    }
-                    _ => Ok(()),
-                }
-            });
-            waited.map_err(|e| self.doom(e))?;
-            if tree.is_current() {
-                return Ok(());
+            if mode == TableMode::SchemaModification && self.db.is_recovering() {
+                self.await_losers_of(tree)?;
             }
         }
-        Err(EngineError::NoSuchTree)
+        if tree.is_current() || self.reshapes(tree) { Ok(()) } else { Err(EngineError::NoSuchTree) }
     }
 
     #[cold]
@@ -377,28 +354,52 @@ impl Txn {
         }
     }
 
-    /// Looks for the version of a row that this snapshot sees.
+    /// Whether a row that this snapshot does not see may have a version that it does.
+    #[inline]
+    pub(crate) fn may_have_older(&self, stamp: Stamp) -> bool {
+        stamp.has_older() || stamp.xid().is_some_and(|xid| self.shared.xids.is_loser(xid))
+    }
+
+    /// Looks for the version of a row stamped `stamp` that this snapshot sees, into `row`. What a loser wrote is waited
+    /// for: the version before it went with the crash, and comes back with the undo.
     #[cold]
     pub(crate) fn older(
         &mut self,
-        tree: u64,
+        tree: &Tree,
         key: &[u8],
+        mut stamp: Stamp,
         snapshot: Lsn,
         row: &mut Vec<u8>,
-    ) -> VersionSeen {
+    ) -> Result<bool, EngineError> {
+        while let Some(xid) = stamp.xid().filter(|xid| self.shared.xids.is_loser(*xid)) {
+            self.await_loser(xid)?;
+            let found = tree.inner.tree.lookup(key, row).map_err(|e| self.doom(e.into()))?;
+            let Some(now) = found else { return Ok(false) };
+            match self.sees(now, snapshot) {
+                Visibility::Visible => return Ok(true),
+                Visibility::Older => stamp = now,
+                _ => return Ok(false),
+            }
+        }
+        if !stamp.has_older() {
+            return Ok(false);
+        }
         let xids = &self.shared.xids;
         let found = self.shared.versions.read(
-            tree,
+            tree.number(),
             key,
             snapshot,
             self.context.xid(),
             |xid| xids.status(xid),
             row,
         );
-        if let VersionSeen::Row(stamp) = found {
-            // Counts it among what has been seen.
-            self.sees(stamp, snapshot);
+        match found {
+            VersionSeen::Row(stamp) => {
+                // Counts it among what has been seen.
+                self.sees(stamp, snapshot);
+                Ok(true)
+            }
+            _ => Ok(false),
         }
-        found
     }
 }

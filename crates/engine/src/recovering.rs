@@ -7,31 +7,36 @@
 //! While it is recovering, three things are still to be done, by background tasks ([`Database::run_recovery`]) and by
 //! whoever needs them at once:
 //! - *redo*: a page that lacks records is brought up to date when it is read in (`recovery::Redo`);
-//! - *undo*: a loser holds each tree that it has changed as an exclusive lock would: whoever enters such a tree
-//!   waits, and undoes one of its losers if nobody else is at it;
+//! - *undo*: a loser's stamp is on each row that it has changed, and counts as that of an unfinished transaction: whoever
+//!   meets it waits, and undoes some of the loser if nobody else is at it. All other rows are anybody's. Who wants to
+//!   change a tree's schema waits for all its losers;
 //! - *a checkpoint*, so that none of it need be done again.
 //!
 //! Invariants:
 //! 1. A checkpoint moves neither mark of the boot record over a record that a page may lack, nor over the first record
 //!    of a loser that is not undone: after a second crash the same analysis finds the same work, less what was done.
-//! 2. A tree that a loser has changed is [`RECOVERING`] from before the database opens until its last loser is undone,
-//!    so no row of a loser is ever read, and none is changed but by its undo.
-//! 3. One task undoes at a time (`undoing`). A loser that cannot be undone, or a page that cannot be brought up to
+//! 2. Losers are known (`transaction::XidTable::set_losers`) before anything looks at a stamp, and stay known: a row that
+//!    was read with a loser's stamp is read again behind the undo. So only who asks for dirty reads ever sees what a
+//!    loser has written, and no such row is changed but by the undo.
+//! 3. One task undoes at a time (`undoing`), a few records, so that the others have their turns. A loser that cannot be undone, or a page that cannot be brought up to
 //!    date, shuts the database: better stopped than wrong.
 
-use crate::tree::{GONE, RECOVERING, TreesOf};
-use crate::{Database, EngineError, Lsn, Tree, TreeId};
-use buffer_pool::{PageId, PoolError, TaskMutex};
+use crate::tree::TreesOf;
+use crate::{Database, EngineError, Lsn, Tree};
+use buffer_pool::{PoolError, TaskGuard, TaskMutex};
 use mvcc::Xid;
 use parking_lot::Mutex;
-use recovery::{Loser, Progress, Redo, Step};
+use recovery::{Loser, Progress, Redo, Step, Undo};
 use runtime::{clock, task};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
 use telemetry::WaitType;
 
 /// How often who waits for an undo looks again.
 const LOOK_NS: u64 = 1_000_000;
+/// Records undone at a time.
+const UNDO_RECORDS: u64 = 512;
 
 /// Where a database is with its recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -76,7 +81,8 @@ pub(crate) struct Recovering {
     phase: AtomicU8,
     redo: Mutex<Option<Arc<Redo>>>,
     losers: Mutex<Vec<(Xid, Loser)>>,
-    undoing: TaskMutex<()>,
+    /// Those that have been begun.
+    undoing: TaskMutex<HashMap<Xid, Undo>>,
     /// Of the list as it was; kept when it is gone.
     progress: Mutex<Progress>,
     records: AtomicU64,
@@ -95,7 +101,7 @@ impl Default for Recovering {
             phase: AtomicU8::new(RecoveryPhase::Done as u8),
             redo: Mutex::new(None),
             losers: Mutex::default(),
-            undoing: TaskMutex::new(()),
+            undoing: TaskMutex::new(HashMap::new()),
             progress: Mutex::default(),
             records: AtomicU64::new(0),
             committed: AtomicU64::new(0),
@@ -128,20 +134,15 @@ impl Database {
         r.analysed_at_ns.store(clock::now_ns(), Relaxed);
         r.analysis_ns.store(analysis_ns, Relaxed);
         *r.progress.lock() = redo.progress();
+        self.shared.xids.set_losers(losers.iter().map(|(xid, _)| *xid).collect());
         *r.losers.lock() = losers;
         *r.redo.lock() = Some(redo);
         r.phase.store(RecoveryPhase::Recovering as u8, Release);
     }
 
-    /// Nobody enters the trees of the losers that are left.
-    pub(crate) fn close_trees_of_losers(&self) {
+    /// Users are about to come.
+    pub(crate) fn recover_behind_users(&self) {
         self.recovering.early.store(true, Relaxed);
-        for (_, loser) in self.recovering.losers.lock().iter() {
-            for &tree in &loser.trees {
-                let tree = self.tree(TreeId(PageId(tree)));
-                let _ = tree.inner.shape.compare_exchange(0, RECOVERING, AcqRel, Relaxed);
-            }
-        }
     }
 
     /// Whether some of its recovery is still to be done. Reading and writing work all the same.
@@ -187,10 +188,10 @@ impl Database {
         }
         self.check()?;
         let r = &self.recovering;
-        if let Some(_one) = r.undoing.try_lock() {
-            let newest = r.losers.lock().last().map(|(xid, _)| *xid);
-            if let Some(xid) = newest {
-                self.undo_loser(xid)?;
+        if let Some(undoing) = r.undoing.try_lock() {
+            let next = r.losers.lock().last().map(|(xid, _)| *xid);
+            if let Some(xid) = next {
+                self.undo_some(undoing, xid)?;
                 return Ok(true);
             }
         }
@@ -282,25 +283,28 @@ impl Database {
         Ok(())
     }
 
-    /// `undoing` is held.
-    fn undo_loser(&self, xid: Xid) -> Result<(), EngineError> {
+    /// Some of a loser.
+    fn undo_some(
+        &self,
+        mut undoing: TaskGuard<'_, HashMap<Xid, Undo>>,
+        xid: Xid,
+    ) -> Result<(), EngineError> {
         let r = &self.recovering;
         let found = r.losers.lock().iter().find(|(x, _)| *x == xid).cloned();
         let Some((_, loser)) = found else { return Ok(()) };
-        if let Err(e) = recovery::undo(&self.shared, xid, &loser, &TreesOf(self)) {
-            let e = EngineError::from(e);
-            self.fail_recovery(&e);
-            return Err(e);
+        let undo = undoing.entry(xid).or_insert_with(|| Undo::new(&self.shared, xid, &loser));
+        match undo.step(&self.shared, &TreesOf(self), UNDO_RECORDS) {
+            Ok(false) => return Ok(()),
+            Ok(true) => {}
+            Err(e) => {
+                let e = EngineError::from(e);
+                self.fail_recovery(&e);
+                return Err(e);
+            }
         }
+        undoing.remove(&xid);
         let mut losers = r.losers.lock();
         losers.retain(|(x, _)| *x != xid);
-        for &tree in &loser.trees {
-            if losers.iter().any(|(_, other)| other.trees.contains(&tree)) {
-                continue;
-            }
-            let tree = self.tree(TreeId(PageId(tree)));
-            let _ = tree.inner.shape.compare_exchange(RECOVERING, 0, AcqRel, Relaxed);
-        }
         if losers.is_empty() {
             r.undo_ns.store(self.since_analysis_ns(), Relaxed);
         }
@@ -310,43 +314,56 @@ impl Database {
     /// Undoes the losers that have made or dropped trees: nobody else may get pages before them.
     pub(crate) fn undo_shapes(&self) -> Result<(), EngineError> {
         let r = &self.recovering;
-        let _one = r.undoing.lock(WaitType::SleepTask);
         loop {
             let next = r.losers.lock().iter().rev().find(|(_, l)| l.shapes).map(|(x, _)| *x);
             match next {
-                Some(xid) => self.undo_loser(xid)?,
+                Some(xid) => self.undo_some(r.undoing.lock(WaitType::SleepTask), xid)?,
                 None => return Ok(()),
             }
         }
     }
 
-    /// Waits until no loser has a change in `tree`. `late`: whether the wait is to end, and how.
-    pub(crate) fn await_undo(
+    /// Waits until a loser is undone. `late`: whether the wait is to end, and how.
+    pub(crate) fn await_loser(
+        &self,
+        xid: Xid,
+        late: &mut dyn FnMut() -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let r = &self.recovering;
+        loop {
+            self.check()?;
+            {
+                let mut losers = r.losers.lock();
+                let Some(at) = losers.iter().position(|(x, _)| *x == xid) else { return Ok(()) };
+                // The next one to be undone, by us or by whoever comes.
+                losers[at..].rotate_left(1);
+            }
+            late()?;
+            match r.undoing.try_lock() {
+                Some(undoing) => {
+                    self.undo_some(undoing, xid)?;
+                    self.end_recovery();
+                    task::maybe_yield();
+                }
+                None => task::sleep_ns(LOOK_NS, WaitType::SleepTask),
+            }
+        }
+    }
+
+    /// Waits until no loser has a change in `tree`.
+    pub(crate) fn await_losers_of(
         &self,
         tree: &Tree,
         late: &mut dyn FnMut() -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let r = &self.recovering;
-        while tree.is_recovering() {
-            self.check()?;
-            late()?;
-            if let Some(_one) = r.undoing.try_lock() {
-                let number = tree.number();
-                let mut losers = r.losers.lock();
-                let mine = losers.iter().rposition(|(_, l)| l.trees.contains(&number));
-                let Some(at) = mine else { continue };
-                // The next one undone, by us or by whoever comes.
-                let next = losers.remove(at);
-                let xid = next.0;
-                losers.push(next);
-                drop(losers);
-                self.undo_loser(xid)?;
-                self.end_recovery();
-                continue;
-            }
-            task::sleep_ns(LOOK_NS, WaitType::SleepTask);
+        let number = tree.number();
+        loop {
+            let losers = self.recovering.losers.lock();
+            let next = losers.iter().rev().find(|(_, l)| l.trees.contains(&number));
+            let Some(xid) = next.map(|(xid, _)| *xid) else { return Ok(()) };
+            drop(losers);
+            self.await_loser(xid, late)?;
         }
-        Ok(())
     }
 
     fn since_analysis_ns(&self) -> u64 {
@@ -398,5 +415,3 @@ impl Database {
         losers.iter().map(|(_, loser)| loser.first).min().unwrap_or(Lsn::MAX)
     }
 }
-
-const _: () = assert!(RECOVERING != GONE);

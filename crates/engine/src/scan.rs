@@ -5,7 +5,6 @@ use crate::{EngineError, ReadOptions, Tree, Txn};
 use log_manager::Lsn;
 use mvcc::Stamp;
 use std::ops::Bound;
-use transaction::VersionSeen;
 
 /// A scan in progress. Owns its position and buffers, so any number may be open in a transaction; the transaction is
 /// handed to each step. By versions, it reads as of the snapshot of the statement that began it.
@@ -55,7 +54,7 @@ impl Scan {
         Ok(found.then_some((&self.key[..], &self.row[..])))
     }
 
-    /// Whether [`Scan::visit`] can be called: rows are neither locked nor waited for.
+    /// Whether [`Scan::visit`] can be called: rows are not locked.
     pub fn can_visit(&self) -> bool {
         matches!(self.reads, Reads::Dirty | Reads::Versions)
     }
@@ -79,11 +78,9 @@ impl Scan {
                 Take::Older => {
                     self.key.clear();
                     self.key.extend_from_slice(key);
-                    let tree = self.tree.number();
-                    match txn.older(tree, &self.key, self.snapshot, &mut self.row) {
-                        VersionSeen::Nothing => true,
-                        _ => each(&self.key, &self.row),
-                    }
+                    let row = &mut self.row;
+                    !txn.older(&self.tree, &self.key, stamp, self.snapshot, row)?
+                        || each(&self.key, row)
                 }
             };
             if !more {
@@ -104,8 +101,8 @@ impl Scan {
             self.key.clear();
             self.key.extend_from_slice(key);
             if matches!(take, Take::Older) {
-                let found = txn.older(self.tree.number(), &self.key, self.snapshot, &mut self.row);
-                if matches!(found, VersionSeen::Nothing) {
+                let row = &mut self.row;
+                if !txn.older(&self.tree, &self.key, stamp, self.snapshot, row)? {
                     continue;
                 }
             } else {
@@ -125,7 +122,7 @@ fn decide(txn: &mut Txn, stamp: Stamp, snapshot: Lsn, dirty: bool) -> Take {
     }
     match txn.sees(stamp, snapshot) {
         Visible => Take::InPlace,
-        Older if stamp.has_older() => Take::Older,
+        Older if txn.may_have_older(stamp) => Take::Older,
         VisibleGhost | Older | Spin => Take::Skip,
     }
 }

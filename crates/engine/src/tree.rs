@@ -15,9 +15,6 @@ pub const SYSTEM_TREES: usize = 20;
 
 /// The shape of a tree that is gone.
 pub(crate) const GONE: u64 = u64::MAX;
-/// The shape of a tree that transactions have changed which recovery has still to undo: nobody enters it (see
-/// `recovering.rs`). Its shape is 0 before and afterwards.
-pub(crate) const RECOVERING: u64 = u64::MAX - 1;
 
 /// How many row ids a slot takes at a time.
 const ROW_ID_RANGE: u64 = 4096;
@@ -88,15 +85,10 @@ impl Tree {
         self.inner.shape.load(Acquire) == self.shape
     }
 
-    /// Whether recovery has still to undo something in it.
-    pub(crate) fn is_recovering(&self) -> bool {
-        self.inner.shape.load(Acquire) == RECOVERING
-    }
-
     /// A handle for the shape that the tree has now.
     pub(crate) fn current(self) -> Tree {
         let shape = self.inner.shape.load(Acquire);
-        self.shaped(if shape == RECOVERING { 0 } else { shape })
+        self.shaped(shape)
     }
 
     /// Its number, for locks and versions.

@@ -83,9 +83,6 @@ impl Txn {
             Err(Some(StorageError::WaitFor(_) | StorageError::GapGuarded)) => {
                 return self.insert_then_commit(tree, key, row, hint, durability);
             }
-            Err(None) if tree.is_recovering() || tree.is_current() => {
-                return self.insert_then_commit(tree, key, row, hint, durability);
-            }
             Err(e) => {
                 self.context.note_seen(saw);
                 let e = e.map_or(EngineError::NoSuchTree, |e| self.refuse(tree, e));
@@ -216,6 +213,9 @@ impl Txn {
     #[cold]
     pub(crate) fn wait_for(&mut self, xid: Xid, mode: KeyMode) -> Result<(), EngineError> {
         let shared = self.shared.clone();
+        if shared.xids.is_loser(xid) {
+            return self.await_loser(xid);
+        }
         // Over by now; unless its rollback failed, after which its rows stay as they are and the database refuses.
         let Some(holder) = shared.xids.owner(xid) else { return self.db.check() };
         let timeout = self.timeout_ns();

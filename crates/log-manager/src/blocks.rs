@@ -1,7 +1,9 @@
-//! Blocks read back from the file, a big piece at a time, and checked.
+//! Blocks read back from the file, a big piece at a time, and checked. Who walks on from one piece into the next finds
+//! the next on its way (`ahead.rs`).
 //!
 //! Promise: a header is handed out only of a block whose checksum, number, salt and VLF are what this place must hold.
 
+use crate::ahead::Ahead;
 use crate::block::BlockHeader;
 use crate::lsn::{BLOCK_BYTES, HEADER_BYTES};
 use crate::vlf::{Place, Vlfs};
@@ -10,6 +12,9 @@ use device::File;
 use std::sync::Arc;
 use stdx::AlignedBuf;
 use telemetry::WaitType;
+
+/// Whose pieces are smaller reads here and there, and nothing ahead.
+const AHEAD_BLOCKS: u64 = 128;
 
 /// A window on the blocks of a log file.
 pub(crate) struct Blocks {
@@ -22,6 +27,8 @@ pub(crate) struct Blocks {
     count: u64,
     /// The block looked at last, and what it says if it is good.
     current: Option<(u64, Option<BlockHeader>)>,
+    /// The piece behind, where the last two pieces were neighbours.
+    ahead: Ahead,
     /// No block from here on is asked for.
     end: u64,
 }
@@ -36,7 +43,17 @@ impl Blocks {
         end: u64,
     ) -> Blocks {
         let buf = AlignedBuf::zeroed(chunk_bytes.max(BLOCK_BYTES));
-        Blocks { file, map, salt, buf, from: 0, count: 0, current: None, end }
+        Blocks {
+            file,
+            map,
+            salt,
+            buf,
+            from: 0,
+            count: 0,
+            current: None,
+            ahead: Ahead::default(),
+            end,
+        }
     }
 
     pub(crate) fn set_end(&mut self, end: u64) {
@@ -81,7 +98,7 @@ impl Blocks {
 
     /// Reads the blocks before `block` along with it, where they lie in one piece, if it is not at hand.
     pub(crate) fn load_back(&mut self, block: u64) -> Result<(), LogError> {
-        let room = (self.buf.len() / BLOCK_BYTES) as u64;
+        let room = self.room();
         let before = block.saturating_sub(room.saturating_sub(4)).max(self.map.first_block());
         if (self.from..self.from + self.count).contains(&block) || before >= block {
             return Ok(());
@@ -93,16 +110,41 @@ impl Blocks {
     }
 
     fn load(&mut self, block: u64, place: Place) -> Result<(), LogError> {
+        let before = self.from + self.count;
+        let room = self.room();
+        let onward = self.count > 0 && block >= before && block - before < room;
         self.current = None;
         self.count = 0;
-        let room = (self.buf.len() / BLOCK_BYTES) as u64;
-        let count = room.min(place.left).min(self.end.saturating_sub(block)).max(1);
-        let bytes = &mut self.buf[..count as usize * BLOCK_BYTES];
-        self.file
-            .read_exact_at(place.offset, bytes, WaitType::IoCompletion)
-            .map_err(|e| LogError::io("reading the log", &e))?;
-        (self.from, self.count) = (block, count);
+        if let Some(from) = self.ahead.take(block, &mut self.buf) {
+            (self.from, self.count) = from;
+        } else {
+            let count = self.piece(block, place);
+            let bytes = &mut self.buf[..count as usize * BLOCK_BYTES];
+            self.file
+                .read_exact_at(place.offset, bytes, WaitType::IoCompletion)
+                .map_err(|e| LogError::io("reading the log", &e))?;
+            (self.from, self.count) = (block, count);
+        }
+        let next = self.from + self.count;
+        if onward
+            && room >= AHEAD_BLOCKS
+            && next < self.end
+            && let Some(place) = self.map.place(next)
+        {
+            let count = self.piece(next, place);
+            self.ahead.start(&*self.file, place.offset, next, count, self.buf.len());
+        }
         Ok(())
+    }
+
+    /// Blocks of one read.
+    fn room(&self) -> u64 {
+        (self.buf.len() / BLOCK_BYTES) as u64
+    }
+
+    /// Blocks that one read from `block` on gets.
+    fn piece(&self, block: u64, place: Place) -> u64 {
+        self.room().min(place.left).min(self.end.saturating_sub(block)).max(1)
     }
 
     fn bytes(&self, block: u64) -> &[u8] {

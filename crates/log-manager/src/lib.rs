@@ -18,6 +18,8 @@ mod sync;
 
 // In the order of a record's life. Under loom only the protocol above is built.
 #[cfg(not(loom))]
+mod ahead;
+#[cfg(not(loom))]
 mod block;
 #[cfg(not(loom))]
 mod blocks;

@@ -82,10 +82,10 @@ impl LogReader {
             if block >= self.blocks.end() {
                 return Ok(None);
             }
-            if self.blocks.place(block).is_none() {
-                return Err(LogError::NoRecord { at });
-            }
             let Some(header) = self.blocks.header(block)? else {
+                if self.blocks.place(block).is_none() {
+                    return Err(LogError::NoRecord { at });
+                }
                 return Err(self.blocks.corrupt(block, "a block that must be good is not"));
             };
             let offset = at.offset();

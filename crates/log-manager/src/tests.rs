@@ -70,6 +70,41 @@ fn all(reader: &mut LogReader) -> Vec<(Lsn, Vec<u8>)> {
     records
 }
 
+/// A piece on its way that fails is read again by who needs it; only his own read can fail for him.
+#[test]
+fn what_is_read_ahead_is_a_hint() {
+    for (after, times) in (0..10).flat_map(|after| [(after, 1), (after, u64::MAX)]) {
+        simulated(after, |fs, prng| {
+            let log = Log::create(&**fs, path(), small(), Lsn::NONE).unwrap();
+            let wrote: Vec<_> = (0..400)
+                .map(|n| {
+                    let bytes = content(n, 1000 + random_len(prng));
+                    (put(&log, &bytes).start, bytes)
+                })
+                .collect();
+            log.flush().unwrap();
+            let mut reader = log.reader(Lsn::NONE);
+            fs.inject(Fault { op: Some(Op::Read), after, times, errno: libc::EIO });
+            let mut read = Vec::new();
+            let error = loop {
+                match reader.next_record() {
+                    Ok(Some(record)) => read.push((record.start, record.payload.to_vec())),
+                    Ok(None) => break None,
+                    Err(e) => break Some(e),
+                }
+            };
+            assert!(wrote.starts_with(&read), "{after} {times}");
+            // The first two pieces nobody has asked for ahead.
+            assert_eq!(error.is_some(), times > 1 || after < 2, "{after} {times}: {error:?}");
+            assert!(error.is_none_or(|e| matches!(e, LogError::Io { .. })));
+            assert_eq!(read.len() == wrote.len(), times == 1 && after >= 2, "{after} {times}");
+            fs.clear_faults();
+            drop(reader);
+            log.close().unwrap();
+        });
+    }
+}
+
 #[test]
 fn what_was_flushed_is_read_back() {
     for seed in 0..20 {

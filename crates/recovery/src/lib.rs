@@ -3,7 +3,7 @@
 //! Three phases, of which only the first keeps anybody waiting. [`analyse`] reads the log once and notes which
 //! transactions were unfinished and, for each page, which records it may lack. Then the database may open: a page is
 //! brought up to date when the buffer pool reads it in ([`Redo`] as `buffer_pool::PageRedo`), or by background tasks
-//! that take the rest batch by batch ([`Redo::step`]). [`undo`] takes back one unfinished transaction.
+//! that take the rest batch by batch ([`Redo::step`]). [`Undo`] takes back one unfinished transaction.
 //!
 //! Promise: a page that anybody sees is as it was at the log's end, or newer; after the undo of all losers nothing of
 //! the transactions without a commit record is left. All of it may be cut short at any point and begun again: redo
@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod batch;
 mod pending;
 mod redo;
 mod turns;
@@ -25,4 +26,4 @@ mod tests;
 pub use analysis::{Analysis, Loser, RecoveryError, analyse};
 pub use pending::Pending;
 pub use redo::{Damaged, Progress, Redo, Step};
-pub use undo::undo;
+pub use undo::Undo;

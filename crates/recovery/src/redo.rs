@@ -11,15 +11,12 @@
 //! 2. The log from [`Redo::oldest`] on is kept by that, so a position on the list can always be read.
 //! 3. What the list says of a page never changes; it goes as a whole. So it is shared and read without a lock.
 //!
-//! Background tasks take pages in the order of their first change and read the log forwards, once for a batch. Where
-//! changes of a page are far apart, as after random updates, a batch takes many pages, up to an eighth of the pool, so
-//! that the log is read a few times and not once for every few pages. Nobody repeats what another task is at (`turns.rs`).
+//! `batch.rs` has the background's part.
 
+use crate::batch::{self, Bench};
 use crate::pending::{Changes, MapChange, PageMap, Pending};
-use crate::turns::{Taken, Turns};
-use buffer_pool::{
-    BufferPool, PageBuf, PageId, PageRedo, PageWords, PageWordsMut, PoolError, Redone, header,
-};
+use crate::turns::Turns;
+use buffer_pool::{PageBuf, PageId, PageRedo, PageWords, PageWordsMut, PoolError, Redone, header};
 use log_manager::{Log, LogError, LogReader, LogRecord, Lsn};
 use mvcc::Stamp;
 use parking_lot::Mutex;
@@ -30,10 +27,6 @@ use storage::PageOp;
 use transaction::{Envelope, Kind};
 
 const SHARDS: usize = 64;
-/// Pages of a batch at least, and records of one at most.
-const BATCH_PAGES: usize = 128;
-const BATCH_PAGES_MAX: usize = 32 << 10;
-const BATCH_RECORDS: usize = 1 << 20;
 /// Bytes of log that a single page's records are read by, at a time.
 const DEMAND_BYTES: usize = 64 << 10;
 /// Readers kept for that.
@@ -43,19 +36,22 @@ type Shard = Mutex<PageMap<Arc<Changes>>>;
 
 /// See the file.
 pub struct Redo {
-    log: Arc<Log>,
-    base: Lsn,
+    pub(crate) log: Arc<Log>,
+    pub(crate) base: Lsn,
     shards: Box<[Shard]>,
     /// All pages that were on the list, by first change.
-    order: Vec<PageId>,
-    turns: Turns,
+    pub(crate) order: Vec<PageId>,
+    pub(crate) turns: Turns,
     left: AtomicUsize,
-    batch_pages: usize,
+    /// Pages of a batch.
+    pub(crate) batch_pages: usize,
     /// Bytes of log from the first change to the last.
     log_bytes: u64,
-    applied: AtomicU64,
+    pub(crate) applied: AtomicU64,
     demanded: AtomicU64,
     readers: Mutex<Vec<LogReader>>,
+    /// Those of the background's tasks, between two batches.
+    pub(crate) benches: Mutex<Vec<Bench>>,
 }
 
 /// How far it is.
@@ -88,8 +84,9 @@ pub struct Step {
 }
 
 impl Redo {
-    /// Over what analysis has found. Positions that it names must stay readable in `log`: see [`Redo::oldest`].
-    pub fn new(log: Arc<Log>, pending: Pending) -> Arc<Redo> {
+    /// Over what analysis has found, to be worked off by about so many `tasks`. Positions that it names must stay
+    /// readable in `log`: see [`Redo::oldest`].
+    pub fn new(log: Arc<Log>, pending: Pending, tasks: usize) -> Arc<Redo> {
         let Pending { base, end, pages, .. } = pending;
         let mut order: Vec<(u32, u64)> = pages.iter().map(|(p, c)| (c.first(), *p)).collect();
         order.sort_unstable();
@@ -97,8 +94,9 @@ impl Redo {
         let first = order.first().map_or(0, |(at, _)| u64::from(*at) * 8);
         let log_bytes = (end.0 - base.0).saturating_sub(first);
         // As many pages as lie side by side in the log: a batch of fewer would read what is theirs as well.
-        let batch_pages = spans.checked_div(log_bytes).unwrap_or(0) as usize;
+        let side_by_side = spans.checked_div(log_bytes).unwrap_or(0) as usize;
         let left = order.len();
+        let share = left.div_ceil(tasks.max(1));
         let shards: Box<[Shard]> = (0..SHARDS).map(|_| Mutex::default()).collect();
         for (page, changes) in pages {
             shards[shard_of(PageId(page))].lock().insert(page, Arc::new(changes));
@@ -110,11 +108,12 @@ impl Redo {
             order: order.into_iter().map(|(_, page)| PageId(page)).collect(),
             turns: Turns::new(left),
             left: AtomicUsize::new(left),
-            batch_pages: batch_pages.clamp(BATCH_PAGES, BATCH_PAGES_MAX),
+            batch_pages: batch::pages_of_batch(side_by_side, share),
             log_bytes,
             applied: AtomicU64::new(0),
             demanded: AtomicU64::new(0),
             readers: Mutex::default(),
+            benches: Mutex::default(),
         })
     }
 
@@ -140,132 +139,22 @@ impl Redo {
         self.shards.iter().filter_map(oldest).min().map(|at| self.lsn(at))
     }
 
-    fn lsn(&self, at: u32) -> Lsn {
+    pub(crate) fn lsn(&self, at: u32) -> Lsn {
         Lsn(self.base.0 + u64::from(at) * 8)
     }
 
-    fn changes(&self, page: PageId) -> Option<Arc<Changes>> {
+    pub(crate) fn changes(&self, page: PageId) -> Option<Arc<Changes>> {
         self.shards[shard_of(page)].lock().get(&page.0).cloned()
     }
 
-    /// Brings the next batch of pages up to date and puts them into `pool`. Any number of tasks may do so. Suspends;
-    /// holds nothing that others may want.
-    pub fn step(&self, pool: &BufferPool) -> Result<Step, PoolError> {
-        let eighth = (pool.stats().frames / 8).max(8);
-        let n = self.batch_pages.min(eighth);
-        let (pages, _turn) = match self.turns.take(n) {
-            Taken::Next(range, turn) => (self.order[range].to_vec(), turn),
-            Taken::Rest(turn) => (self.rest(n), turn),
-            Taken::Nothing => return Ok(Step { elsewhere: true, ..Step::default() }),
-        };
-        let mut step = Step::default();
-        let mut batch: Vec<(PageId, Arc<Changes>)> = Vec::with_capacity(pages.len());
-        batch.extend(pages.into_iter().filter_map(|p| Some((p, self.changes(p)?))));
-        if !batch.is_empty() {
-            // Few enough records at a time, whatever the pages have.
-            let mut rest = &batch[..];
-            while !rest.is_empty() {
-                let mut records = 0;
-                let n = rest
-                    .iter()
-                    .take_while(|(_, c)| {
-                        records += c.at.len();
-                        records <= BATCH_RECORDS
-                    })
-                    .count()
-                    .max(1);
-                self.run(pool, &rest[..n], &mut step)?;
-                rest = &rest[n..];
-            }
-        }
-        Ok(step)
-    }
-
     /// At most `n` pages that are still on the list.
-    fn rest(&self, n: usize) -> Vec<PageId> {
+    pub(crate) fn rest(&self, n: usize) -> Vec<PageId> {
         let of = |s: &Shard| s.lock().keys().map(|p| PageId(*p)).collect::<Vec<_>>();
         self.shards.iter().flat_map(of).take(n).collect()
     }
 
-    fn run(
-        &self,
-        pool: &BufferPool,
-        batch: &[(PageId, Arc<Changes>)],
-        step: &mut Step,
-    ) -> Result<(), PoolError> {
-        let mut bufs = vec![PageBuf::zeroed(); batch.len()];
-        let mut redone = vec![Redone::NOTHING; batch.len()];
-        let mut bad: Vec<Option<PoolError>> = self.read(pool, batch, &mut bufs);
-        // Every record of the batch, by position.
-        let mut work: Vec<(u32, u32)> = Vec::new();
-        for (i, (_, changes)) in batch.iter().enumerate().filter(|(i, _)| bad[*i].is_none()) {
-            work.extend(changes.at.iter().map(|at| (*at, i as u32)));
-        }
-        work.sort_unstable();
-        let mut reader = self.log.reader(self.base);
-        for (n, (at, i)) in work.into_iter().enumerate() {
-            let i = i as usize;
-            if bad[i].is_some() {
-                continue;
-            }
-            let at = self.lsn(at);
-            let applied = self
-                .record(&mut reader, batch[i].0, at)
-                .and_then(|record| self.apply(&record, batch[i].0, &mut bufs[i], &mut redone[i]));
-            bad[i] = applied.err();
-            if n % 16 == 15 {
-                runtime::task::maybe_yield();
-            }
-        }
-        for (i, (page, changes)) in batch.iter().enumerate() {
-            let result = match bad[i].take() {
-                None => {
-                    self.apply_map(changes, *page, &mut bufs[i], &mut redone[i]);
-                    redone[i].whole &= changes.anew;
-                    pool.install(self, *page, &bufs[i], redone[i]).map(drop)
-                }
-                Some(error) => Err(error),
-            };
-            match result {
-                Ok(()) => {}
-                // It may have been brought up to date by now, or made anew.
-                Err(_) if self.changes(*page).is_none() => {}
-                Err(error) => step.damaged.push(Damaged { page: *page, error }),
-            }
-            runtime::task::maybe_yield();
-        }
-        Ok(())
-    }
-
-    /// Reads those pages of a batch that the log does not have all of.
-    fn read(
-        &self,
-        pool: &BufferPool,
-        batch: &[(PageId, Arc<Changes>)],
-        bufs: &mut [PageBuf],
-    ) -> Vec<Option<PoolError>> {
-        let mut wanted: Vec<(PageId, usize)> = batch
-            .iter()
-            .enumerate()
-            .filter(|(_, (_, changes))| !changes.anew)
-            .map(|(i, (page, _))| (*page, i))
-            .collect();
-        wanted.sort_unstable();
-        let mut bad: Vec<Option<PoolError>> = batch.iter().map(|_| None).collect();
-        for piece in wanted.chunks(64) {
-            let pages: Vec<PageId> = piece.iter().map(|(p, _)| *p).collect();
-            let mut read = vec![PageBuf::zeroed(); piece.len()];
-            let results = pool.read_pages(&pages, &mut read);
-            for (((_, i), buf), result) in piece.iter().zip(&read).zip(results) {
-                bufs[*i].words_mut().copy_from_slice(buf.words());
-                bad[*i] = result.err();
-            }
-        }
-        bad
-    }
-
     /// The record at `at`.
-    fn record<'r>(
+    pub(crate) fn record<'r>(
         &self,
         reader: &'r mut LogReader,
         page: PageId,
@@ -284,14 +173,14 @@ impl Redo {
         }
     }
 
-    /// Applies a record to a page, if the page lacks it.
-    fn apply(
-        &self,
+    /// Applies a record to a page, if the page lacks it; whether it did. `row` is memory to work with.
+    pub(crate) fn apply(
         record: &LogRecord<'_>,
         page: PageId,
         buf: &mut PageBuf,
         redone: &mut Redone,
-    ) -> Result<(), PoolError> {
+        row: &mut Vec<u8>,
+    ) -> Result<bool, PoolError> {
         let at = record.start;
         let failed = |what: &str| PoolError::Redo { page, what: format!("record {at}: {what}") };
         let decoded = Envelope::decode(record.payload)
@@ -304,35 +193,31 @@ impl Redo {
             Kind::Op => Stamp::active(envelope.xid),
             _ => Stamp::frozen(),
         };
-        if op.redo(page, buf, stamp, record.end).map_err(failed)? {
-            self.note_applied(at, redone);
-        } else {
-            note_present(at, redone);
-        }
-        Ok(())
+        let applied = op.redo(page, buf, stamp, record.end, row).map_err(failed)?;
+        note(at, applied, redone);
+        Ok(applied)
     }
 
-    /// Applies what the list has of a map page.
-    fn apply_map(&self, changes: &Changes, page: PageId, buf: &mut PageBuf, redone: &mut Redone) {
+    /// Applies what the list has of a map page; how many changes that were.
+    pub(crate) fn apply_map(
+        &self,
+        changes: &Changes,
+        page: PageId,
+        buf: &mut PageBuf,
+        redone: &mut Redone,
+    ) -> u64 {
+        let mut applied = 0;
         for &MapChange { at, len, extent, owner } in &changes.map {
             let (start, end) = (self.lsn(at), Lsn(self.lsn(at).0 + u64::from(len) * 8));
             let op = match extent {
                 Some(extent) => PageOp::AllocExtent { map: page, extent, owner },
                 None => PageOp::FreeExtents { map: page, owner },
             };
-            if op.redo(page, buf, Stamp::frozen(), end) == Ok(true) {
-                self.note_applied(start, redone);
-            } else {
-                note_present(start, redone);
-            }
+            let done = op.redo(page, buf, Stamp::frozen(), end, &mut Vec::new()) == Ok(true);
+            note(start, done, redone);
+            applied += u64::from(done);
         }
-    }
-
-    fn note_applied(&self, at: Lsn, redone: &mut Redone) {
-        if redone.rec_lsn.is_none() {
-            *redone = Redone { rec_lsn: at, whole: true };
-        }
-        self.applied.fetch_add(1, Relaxed);
+        applied
     }
 
     fn redo_one(
@@ -341,13 +226,13 @@ impl Redo {
         changes: &Changes,
         buf: &mut PageBuf,
     ) -> Result<Redone, PoolError> {
-        let mut redone = Redone::NOTHING;
+        let (mut redone, mut applied, mut row) = (Redone::NOTHING, 0, Vec::new());
         if !changes.at.is_empty() {
             let kept = self.readers.lock().pop();
             let mut reader = kept.unwrap_or_else(|| self.log.reader_by(self.base, DEMAND_BYTES));
             for &at in &changes.at {
                 let record = self.record(&mut reader, page, self.lsn(at))?;
-                self.apply(&record, page, buf, &mut redone)?;
+                applied += u64::from(Self::apply(&record, page, buf, &mut redone, &mut row)?);
                 runtime::task::maybe_yield();
             }
             let mut readers = self.readers.lock();
@@ -355,7 +240,8 @@ impl Redo {
                 readers.push(reader);
             }
         }
-        self.apply_map(changes, page, buf, &mut redone);
+        applied += self.apply_map(changes, page, buf, &mut redone);
+        self.applied.fetch_add(applied, Relaxed);
         redone.whole &= changes.anew;
         Ok(redone)
     }
@@ -394,11 +280,12 @@ impl PageRedo for Redo {
     }
 }
 
-/// The file shows the change; whether the medium has it, nobody knows: the sync behind it may have failed, or not have
-/// come. So the page counts as changed from there on, and is written again before the log lets the record go.
-fn note_present(at: Lsn, redone: &mut Redone) {
+/// A page changed, or shows the change already. Whether the medium has what the file shows, nobody knows: the sync
+/// behind it may have failed, or not have come. So the page counts as changed from there on, and is written again before
+/// the log lets the record go.
+fn note(at: Lsn, applied: bool, redone: &mut Redone) {
     if redone.rec_lsn.is_none() {
-        *redone = Redone { rec_lsn: at, whole: false };
+        *redone = Redone { rec_lsn: at, whole: applied };
     }
 }
 

@@ -588,6 +588,7 @@ pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) ->
         },
         read_committed_snapshot: said("read_committed_snapshot") != Some("OFF"),
         allow_snapshot_isolation: said("allow_snapshot_isolation") != Some("OFF"),
+        recovery_tasks: crate::recovering::tasks(config),
         ..DbOptions::default()
     }
 }

@@ -4,6 +4,7 @@
 //! Each scheduler gets a task; they yield like everybody, so sessions have their share of the CPUs. One more task only
 //! watches: it is the session DB STARTUP of the system views.
 
+use crate::InstanceConfig;
 use crate::system_sessions::SystemSessions;
 use engine::{Database, RecoveryPhase, RecoveryReport};
 use interpreter::OpenDatabase;
@@ -20,6 +21,15 @@ const LOOK_NS: u64 = 20_000_000;
 const SAY_NS: u64 = 5_000_000_000;
 const INFORMATIONAL: &str = "This is an informational message only. No user action is required.";
 const COMMAND: &str = "DB STARTUP";
+
+/// How many tasks will work on each database's recovery, as far as is known before the schedulers are.
+pub(crate) fn tasks(config: &InstanceConfig) -> usize {
+    let cpus = match config.cpus.len() {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        n => n,
+    };
+    cpus.min(TASKS)
+}
 
 /// Starts what is needed. The tasks hold the engine, not the database of the instance: they keep nobody from closing
 /// it, and end soon after `stop` is set.

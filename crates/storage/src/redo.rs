@@ -55,14 +55,16 @@ impl PageOp<'_> {
 
     /// Does to `w`, which is a copy of `page`, what the op, logged up to `end`, did to that page; `stamp` is what the
     /// envelope says that rows are stamped with. Whether there was anything to do: not when the page's LSN says that
-    /// it has the change. The error says how the page is not what was logged.
+    /// it has the change. The error says how the page is not what was logged. `row` is memory to put a row together in.
     pub fn redo(
         &self,
         page: PageId,
         w: &mut PageBuf,
         stamp: Stamp,
         end: Lsn,
+        row: &mut Vec<u8>,
     ) -> Result<bool, &'static str> {
+        let whole = row;
         if w.word(header::LSN) >= end.0 {
             return Ok(false);
         }
@@ -70,7 +72,7 @@ impl PageOp<'_> {
             PageOp::Insert { key, ref row, .. } => {
                 // A replaced ghost is an Update, so the key is not there; if it is, the page is not what was logged.
                 let pos = slotted::search(w, key).err().ok_or("replay: an inserted key exists")?;
-                with_whole(row, |row| {
+                with_whole(row, whole, |row| {
                     room_for_known(w, entry_bytes(key.len(), row.len()));
                     let space = Space::of(w);
                     slotted::insert_at(w, space, pos, stamp.0, key, row);
@@ -78,7 +80,7 @@ impl PageOp<'_> {
             }
             PageOp::Update { key, ref row, .. } => {
                 let i = row_of(w, key)?;
-                with_whole(row, |row| leaf::put(w, i, stamp, row));
+                with_whole(row, whole, |row| leaf::put(w, i, stamp, row));
             }
             PageOp::Ghost { key, .. } => {
                 let i = row_of(w, key)?;
@@ -131,14 +133,14 @@ fn replace(w: &mut PageBuf, content: &PageBuf) {
     w.words_mut().copy_from_slice(content.words());
 }
 
-/// Calls `f` with the row whole.
-fn with_whole(row: &LogRow<'_>, f: impl FnOnce(&[u8])) {
+/// Calls `f` with the row whole, put together in `whole` if it must be.
+fn with_whole(row: &LogRow<'_>, whole: &mut Vec<u8>, f: impl FnOnce(&[u8])) {
     if row.fill_len == 0 && row.tail.is_empty() {
         return f(row.head);
     }
-    let mut bytes = Vec::with_capacity(row.len());
-    row.append_to(&mut bytes);
-    f(&bytes);
+    whole.clear();
+    row.append_to(whole);
+    f(whole);
 }
 
 fn row_of(w: &PageBuf, key: &[u8]) -> Result<usize, &'static str> {

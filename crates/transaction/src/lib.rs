@@ -26,7 +26,7 @@ pub use envelope::{Envelope, Kind, SYSTEM_ENVELOPE_BYTES, TXN_ENVELOPE_BYTES};
 pub use hash::key_hash;
 pub use shared::{LogOfStore, Shared};
 pub use snapshots::{InUse, SnapshotCell, Snapshots};
-pub use undo::{Trees, undo_to};
+pub use undo::{Trees, undo_some, undo_to};
 pub use versions::{VersionSeen, VersionStore};
 pub use xdesmgr::XdesStats;
 pub use xids::{TooManyTransactions, XidTable, epoch_of};

@@ -6,7 +6,7 @@
 
 use crate::envelope::{Envelope, Kind};
 use crate::{Shared, TxnContext};
-use log_manager::{Lease, LogError, Lsn};
+use log_manager::{Lease, LogError, LogReader, Lsn};
 use storage::{PageOp, StorageError, Tree, TreeId};
 
 /// How the walk finds trees.
@@ -25,10 +25,26 @@ pub fn undo_to(
     to: Lsn,
     trees: &impl Trees,
 ) -> Result<(), StorageError> {
+    undo_some(shared, context, to, trees, &mut None, u64::MAX).map(drop)
+}
+
+/// The same, of at most `records`; whether that was all. `walk` keeps what was read of the log from call to call.
+pub fn undo_some(
+    shared: &Shared,
+    context: &mut TxnContext,
+    to: Lsn,
+    trees: &impl Trees,
+    walk: &mut Option<LogReader>,
+    records: u64,
+) -> Result<bool, StorageError> {
+    // What was undone last is a compensation, and says where to go on.
     let mut at = context.last();
-    let mut walk = None;
+    let mut left = records;
     while at > to {
-        let (payload, _) = shared.log.read_back(at, &mut walk)?;
+        if left == 0 {
+            return Ok(false);
+        }
+        let (payload, _) = shared.log.read_back(at, walk)?;
         let Some(record) = Envelope::decode(&payload) else {
             return Err(LogError::NoRecord { at }.into());
         };
@@ -39,9 +55,10 @@ pub fn undo_to(
         let undone = undo_one(context, &record, trees);
         context.undoing(None);
         undone?;
+        left -= u64::from(record.kind != Kind::Compensation);
         at = record.prev;
     }
-    Ok(())
+    Ok(true)
 }
 
 fn undo_one(

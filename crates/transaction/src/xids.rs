@@ -5,8 +5,9 @@
 //! free --begin--> active --committing--> committed(csn)      active --> aborted(lsn)
 //! ```
 //! Invariants:
-//! 1. An epoch is one opening of the database. Ids of other epochs are committed: recovery has undone the losers, or
-//!    lets nobody see what they have changed until it has.
+//! 1. An epoch is one opening of the database. Ids of other epochs are committed, but for the losers that recovery found
+//!    at this opening: those count as active for as long as it lasts, since what they have changed is theirs until it is
+//!    undone, and nobody's stamp afterwards.
 //! 2. A slot's entries are given out only by the thread that has the slot; an entry is written by its transaction.
 //! 3. An entry is reused only when its transaction ended below the horizon, so that every snapshot sees what it did
 //!    or does not care, or after its state has moved to the overflow map. Hence an id of this epoch that is in
@@ -64,6 +65,8 @@ pub struct XidTable {
     ring_len: u64,
     rings: Box<[CachePadded<OnceLock<Ring>>]>,
     overflow: Mutex<HashMap<u64, u64>>,
+    /// Sorted; set before anybody asks.
+    losers: OnceLock<Box<[Xid]>>,
     xdesmgr: XdesMgr,
 }
 
@@ -77,6 +80,7 @@ impl XidTable {
             ring_len: ring_len as u64,
             rings: (0..MAX_SLOTS).map(|_| CachePadded::new(OnceLock::new())).collect(),
             overflow: Mutex::default(),
+            losers: OnceLock::new(),
             xdesmgr: XdesMgr::new(),
         }
     }
@@ -201,11 +205,26 @@ impl XidTable {
         self.entry(xid).state.store(at.0 & !TAG | ABORTED, Release);
     }
 
+    /// The transactions that recovery has to undo. Once, before anybody uses the database.
+    pub fn set_losers(&self, mut losers: Vec<Xid>) {
+        losers.sort_unstable();
+        if !losers.is_empty() && self.losers.set(losers.into()).is_err() {
+            stdx::fatal!("the losers of an opening are known already");
+        }
+    }
+
+    /// Whether recovery had, or still has, to undo `xid`.
+    #[inline]
+    pub fn is_loser(&self, xid: Xid) -> bool {
+        self.losers.get().is_some_and(|losers| losers.binary_search(&xid).is_ok())
+    }
+
     /// What has become of `xid`.
     #[inline]
     pub fn status(&self, xid: Xid) -> XidStatus {
-        if xid.0 >> (COUNTER_BITS + SLOT_BITS) != self.epoch {
-            return XidStatus::Committed(Lsn::NONE);
+        if epoch_of(xid) != self.epoch {
+            let loser = self.is_loser(xid);
+            return if loser { XidStatus::Active } else { XidStatus::Committed(Lsn::NONE) };
         }
         let entry = self.entry(xid);
         if entry.xid.load(Acquire) == xid.0 {
@@ -242,8 +261,11 @@ impl XidTable {
         state.is_none_or(|s| s & TAG >= COMMITTED && s & !TAG < horizon.0)
     }
 
-    /// Whose transaction it is, as long as it is unfinished.
+    /// Whose transaction it is, as long as it is unfinished. A loser is nobody's.
     pub fn owner(&self, xid: Xid) -> Option<Owner> {
+        if self.is_loser(xid) {
+            return None;
+        }
         let entry = self.entry(xid);
         let owner = entry.owner.load(Acquire);
         self.is_unfinished(xid).then_some(Owner(owner))

@@ -94,37 +94,169 @@ fn pages_are_redone_when_they_are_asked_for_and_by_nobody_else() {
 }
 
 #[test]
-fn whoever_enters_a_tree_of_a_loser_finds_it_undone() {
-    for seed in 0..4 {
-        let (fs, first, second) = left_behind(seed);
-        let db = reopen(&fs, early()).unwrap();
-        assert_eq!(db.recovery().losers_left, 1);
-        let tree = db.tree(second);
-        match seed {
-            0 => {
-                put_commit(&db, &tree, 600, b"fused").unwrap();
-            }
-            1 => {
-                let mut txn = db.begin(TxnOptions::default());
-                assert!(txn.update(&tree, &key(3), &RowImage::new(b"mine")).unwrap());
-                txn.rollback().unwrap();
-            }
-            2 => {
-                let mut txn = db.begin(TxnOptions::default());
-                let (nolock, mut found) = (ReadOptions::nolock(), Vec::new());
-                assert!(txn.get_with(&tree, &key(3), nolock, &mut found).unwrap());
-                assert_eq!(found, row(3, 0), "not even a dirty read sees a loser's row");
-            }
-            _ => db.begin(TxnOptions::default()).drop_tree(&tree).unwrap(),
+fn rows_that_no_loser_has_changed_are_anybodys() {
+    let (fs, first, second) = left_behind(7);
+    let db = reopen(&fs, early()).unwrap();
+    let tree = db.tree(second);
+    let mut found = Vec::new();
+    for isolation in LEVELS {
+        let mut txn = db.begin(TxnOptions { isolation, ..IMPATIENT });
+        assert!(txn.get(&tree, &key(60), &mut found).unwrap() && found == row(60, 0));
+        let (from, to) = (key(60), key(80));
+        let options = ScanOptions::default();
+        let mut scan =
+            txn.scan(&tree, Bound::Included(&from), Bound::Excluded(&to), options).unwrap();
+        let mut seen = 60u64;
+        while let Some((key, found)) = scan.next(&mut txn).unwrap() {
+            assert!(key == seen.to_be_bytes() && found == row(seen, 0));
+            seen += 1;
         }
-        assert_eq!(db.recovery().losers_left, 0);
-        if seed == 0 {
-            let mut txn = db.begin(TxnOptions::default());
-            assert!(txn.delete(&tree, &key(600)).unwrap());
-            txn.commit(Durability::Full).unwrap();
-        }
-        check(&db, first, second);
+        assert_eq!(seen, 80);
+        assert!(txn.update(&tree, &key(61), &RowImage::new(b"mine")).unwrap());
+        assert!(txn.delete(&tree, &key(62)).unwrap());
+        put(&mut txn, &tree, 700, b"new").unwrap();
+        txn.rollback().unwrap();
     }
+    put_commit(&db, &tree, 701, b"fused").unwrap();
+    assert_eq!(db.recovery().losers_left, 1, "nobody had to undo anything");
+    db.checkpoint().unwrap();
+    drop(db);
+    // All of that, and the loser, is there after another loss of power.
+    let db = reopen(&fs.crash(1), early()).unwrap();
+    assert_eq!(db.recovery().losers_left, 1);
+    let tree = db.tree(second);
+    let mut txn = db.begin(IMPATIENT);
+    assert!(txn.get(&tree, &key(701), &mut found).unwrap() && found == b"fused");
+    assert!(txn.delete(&tree, &key(701)).unwrap());
+    txn.commit(Durability::Full).unwrap();
+    assert_eq!(db.recovery().losers_left, 1);
+    check(&db, first, second);
+    assert_eq!(db.recovery().losers_left, 0, "who reads everything waits for everything");
+}
+
+const LEVELS: [Isolation; 4] = [
+    Isolation::ReadCommitted,
+    Isolation::RepeatableRead,
+    Isolation::Snapshot,
+    Isolation::Serializable,
+];
+
+const IMPATIENT: TxnOptions = TxnOptions {
+    isolation: Isolation::ReadCommitted,
+    too_late_for_snapshot: false,
+    lock_timeout_ms: Some(0),
+    deadlock_priority: 0,
+};
+
+/// What a loser has made of row 3, deleted (50) and inserted (500), asked for in every way.
+#[test]
+fn a_losers_rows_are_waited_for() {
+    type Asks = fn(&mut Txn, &Tree) -> Result<bool, EngineError>;
+    let whole = |txn: &mut Txn, tree: &Tree| -> Result<bool, EngineError> {
+        let options = ScanOptions::default();
+        let mut scan = txn.scan(tree, Bound::Unbounded, Bound::Unbounded, options)?;
+        let mut seen = 0;
+        while let Some((_, found)) = scan.next(txn)? {
+            assert_eq!(found, row(seen, 0));
+            seen += 1;
+        }
+        Ok(seen == 100)
+    };
+    let asks: [(&str, Asks); 8] = [
+        ("reads an updated row", |txn, tree| {
+            let mut found = Vec::new();
+            Ok(txn.get(tree, &key(3), &mut found)? && found == row(3, 0))
+        }),
+        ("reads a deleted row", |txn, tree| {
+            let mut found = Vec::new();
+            Ok(txn.get(tree, &key(50), &mut found)? && found == row(50, 0))
+        }),
+        ("reads an inserted row", |txn, tree| Ok(!txn.get(tree, &key(500), &mut Vec::new())?)),
+        ("scans", whole),
+        ("updates", |txn, tree| txn.update(tree, &key(3), &RowImage::new(b"mine"))),
+        ("deletes", |txn, tree| txn.delete(tree, &key(50))),
+        ("inserts what the loser has inserted", |txn, tree| {
+            put(txn, tree, 500, b"mine").map(|()| true)
+        }),
+        ("drops the tree", |txn, tree| txn.drop_tree(tree).map(|()| true)),
+    ];
+    let (left, _, second) = left_behind(8);
+    for isolation in LEVELS {
+        for (what, ask) in asks {
+            let fs = left.crash(8);
+            let db = reopen(&fs, early()).unwrap();
+            let tree = db.tree(second);
+            let mut dirty = db.begin(TxnOptions::default());
+            let (nolock, mut found) = (ReadOptions::nolock(), Vec::new());
+            assert!(dirty.get_with(&tree, &key(3), nolock, &mut found).unwrap());
+            assert_eq!(found, row(3, 99), "a dirty read sees what is there");
+            dirty.rollback().unwrap();
+            let mut txn = db.begin(TxnOptions { isolation, ..IMPATIENT });
+            let refused = ask(&mut txn, &tree);
+            assert!(
+                matches!(refused, Err(EngineError::LockTimeout)),
+                "{isolation:?} {what}: {refused:?}"
+            );
+            txn.rollback().unwrap();
+            assert_eq!(db.recovery().losers_left, 1);
+            let mut txn = db.begin(TxnOptions { isolation, ..TxnOptions::default() });
+            assert!(ask(&mut txn, &tree).unwrap(), "{isolation:?} {what}");
+            txn.rollback().unwrap();
+            assert_eq!(db.recovery().losers_left, 0, "{isolation:?} {what}");
+            assert!(whole(&mut db.begin(IMPATIENT), &tree).unwrap(), "{isolation:?} {what}");
+        }
+    }
+}
+
+/// Two long losers in one tree, each a row in three; users at the third in between, and at theirs.
+#[test]
+fn users_work_beside_the_undo_of_long_transactions() {
+    const ROWS: u64 = 6000;
+    let fs = SimFs::new(9);
+    let db = create(&fs, small_options());
+    let tree = make_tree(&db);
+    (0..ROWS).for_each(|n| _ = put_commit(&db, &tree, n, &row(n, 0)).unwrap());
+    let mut losers = [0, 1].map(|_| db.begin(TxnOptions::default()));
+    for n in (0..ROWS).filter(|n| n % 3 < 2) {
+        let loser = &mut losers[(n % 3) as usize];
+        match n % 7 {
+            0 => assert!(loser.delete(&tree, &key(n)).unwrap()),
+            // Some smaller, so that others may take their room.
+            1 => assert!(loser.update(&tree, &key(n), &RowImage::new(&[1; 9])).unwrap()),
+            _ => assert!(loser.update(&tree, &key(n), &RowImage::new(&row(n, 99))).unwrap()),
+        }
+        put(loser, &tree, ROWS + n, &row(n, 99)).unwrap();
+    }
+    db.flush_log().unwrap();
+    let (fs, id) = (fs.crash(9), tree.id());
+    drop((db, losers, tree));
+    let db = reopen(&fs, early()).unwrap();
+    assert_eq!(db.recovery().losers_left, 2);
+    let tree = db.tree(id);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            for n in (2..ROWS).step_by(3) {
+                let mut txn = db.begin(TxnOptions::default());
+                assert!(txn.update(&tree, &key(n), &RowImage::new(&row(n, 1))).unwrap());
+                put(&mut txn, &tree, ROWS + n, &row(n, 1)).unwrap();
+                txn.commit(Durability::Delayed).unwrap();
+            }
+        });
+        s.spawn(|| (0..2).for_each(|_| db.run_recovery(&stop)));
+        s.spawn(|| {
+            for n in (0..ROWS).rev().filter(|n| n % 3 < 2) {
+                assert_eq!(read_now(&db, &tree, n), Some(row(n, 0)));
+            }
+        });
+        s.spawn(|| (0..5).for_each(|_| db.checkpoint().unwrap()));
+    });
+    db.finish_recovery().unwrap();
+    let found = all_rows(&db, &tree);
+    let wanted = (0..ROWS).map(|n| (n, row(n, u64::from(n % 3 == 2))));
+    let added = (2..ROWS).step_by(3).map(|n| (ROWS + n, row(n, 1)));
+    assert!(found.into_iter().eq(wanted.chain(added)));
+    tree.verify().unwrap();
 }
 
 #[test]

@@ -187,7 +187,7 @@ impl Kit {
         };
         let mut copy = PageBuf::boxed();
         w.copy_to(&mut copy);
-        if op.redo(page, &mut copy, r.stamp, r.end).unwrap() {
+        if op.redo(page, &mut copy, r.stamp, r.end, &mut Vec::new()).unwrap() {
             w.copy_from(&copy);
             w.set_lsn(r.start, r.end);
         } else {
