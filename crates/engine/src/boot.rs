@@ -12,13 +12,20 @@
 //! | target recovery time, seconds u64
 //! ```
 
-use crate::{DataFile, DelayedDurability, EngineError, RecoveryModel};
+use crate::{DataFile, DelayedDurability, EngineError, RecoveryModel, SYSTEM_TREES};
 use log_manager::Lsn;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 const VERSION: u32 = 1;
+/// What databases of this build say of themselves: it grows with the record's form and with the number of system trees.
+/// Older ones are brought up to it when they are opened; newer ones are refused.
+pub(crate) const DATABASE_VERSION: u32 = version_of(VERSION, SYSTEM_TREES);
+
+const fn version_of(form: u32, trees: usize) -> u32 {
+    form * 100 + trees as u32
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Boot {
@@ -106,11 +113,34 @@ impl Boot {
 
     pub(crate) fn decode(bytes: &[u8], primary: &Path) -> Result<Boot, EngineError> {
         let folder = primary.parent().unwrap_or(Path::new(""));
+        if let Some(version) = newer_version(bytes) {
+            return Err(EngineError::backup(
+                948,
+                format!(
+                    "The database '{}' cannot be opened because it is version {version}. This server supports version \
+                     {DATABASE_VERSION} and earlier. A downgrade path is not supported.",
+                    primary.display()
+                ),
+            ));
+        }
         parse(bytes, folder).ok_or_else(|| EngineError::CannotOpen {
             path: primary.display().to_string(),
             what: "the boot record is not one of this version".into(),
         })
     }
+}
+
+/// The version of a database that a later build has made; `None` of all others.
+pub(crate) fn newer_version(bytes: &[u8]) -> Option<u32> {
+    let form = u32::from_le_bytes(bytes.first_chunk().copied()?);
+    // Of another form only the form itself can be read; 100 and up is not this record at all.
+    let trees = match form {
+        VERSION => Reader(bytes.get(8 + 4 * 8..)?).number()?,
+        _ => 0,
+    };
+    let newer =
+        (VERSION + 1..100).contains(&form) || (SYSTEM_TREES as u64 + 1..100).contains(&trees);
+    newer.then(|| version_of(form, trees as usize))
 }
 
 fn put_path(w: &mut Vec<u8>, path: &Path, folder: &Path) {

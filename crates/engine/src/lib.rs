@@ -50,7 +50,9 @@ pub use options::{
     RecoveryModel, RowLock, ScanOptions, TableLock, TxnOptions,
 };
 pub use recovering::{RecoveryPhase, RecoveryReport};
-pub use restore::{RestoreReport, RestoreRequest, Stopped, restore_database, restore_log};
+pub use restore::{
+    RestoreReport, RestoreRequest, Stopped, check_version, restore_database, restore_log,
+};
 pub use scan::Scan;
 #[cfg(feature = "seeded-bugs")]
 pub use seeded::{Bug, plant};

@@ -224,6 +224,9 @@ impl Database {
             db.change_boot(|_| {})?;
             db.recover_behind_users();
         }
+        if restored {
+            db.forget_trees_to_come()?;
+        }
         // A database from before some of today's system tables.
         while db.boot.lock().system_trees.len() < SYSTEM_TREES {
             let tree = db.store.create_tree(crate::PRIMARY)?.id().0.0;
@@ -235,6 +238,18 @@ impl Database {
         }
         db.figures.recovery_ns.store(clock::now_ns() - begun, Relaxed);
         Ok(db)
+    }
+
+    /// Of a database that was restored to a moment before a later build made some of its system trees: names them no more.
+    fn forget_trees_to_come(&self) -> Result<(), EngineError> {
+        let named = self.boot.lock().system_trees.clone();
+        for (n, &tree) in named.iter().enumerate() {
+            let tree = PageId(tree);
+            if self.store.owner_of(tree)? != Some(storage::TreeId(tree)) {
+                return self.change_boot(|boot| boot.system_trees.truncate(n));
+            }
+        }
+        Ok(())
     }
 
     /// Checkpoints and closes. No transaction may be active. Suspends.

@@ -11,14 +11,16 @@
 //! 2. The log ends where the last whole restore ended (`LogRestorer::finish`), whatever one that was cut short has
 //!    left behind; a restore of the same log can be repeated.
 //! 3. STOPAT: the log ends before the first commit that is later.
+//! 4. A log may tell how a later build made system trees that a database of an older one lacked; the boot record names
+//!    them from then on. Those of them that STOPAT leaves out are made when the database is opened.
 
 use crate::backup::{hex, unhex};
-use crate::boot::Boot;
+use crate::boot::{Boot, DATABASE_VERSION, newer_version};
 use crate::open::{
     cannot_open, doublewrite_of, folder_of, lock, make_data_file, open, sync_folders,
 };
 use crate::{DataFile, DbFiles, DbOptions, EngineError, Lsn};
-use backup::{FileFacts, Part, SetEnd, SetKind, SetReader};
+use backup::{FileFacts, Part, SetEnd, SetHeader, SetKind, SetReader};
 use buffer_pool::{PAGE_BYTES, PageBuf, PageId, check_page};
 use device::{File, FileSystem, OpenOptions};
 use log_manager::{LogBlock, LogRestorer};
@@ -70,8 +72,23 @@ fn io(path: &Path) -> impl Fn(std::io::Error) -> EngineError + '_ {
     move |e| EngineError::Io { what: format!("{}: {e}", path.display()) }
 }
 
+/// Whether this build knows the version of the database that a set is of (3169). Before anything is overwritten.
+pub fn check_version(header: &SetHeader) -> Result<(), EngineError> {
+    boot_of(&header.boot).map(drop)
+}
+
 fn boot_of(text: &str) -> Result<Boot, EngineError> {
     let bytes = unhex(text).unwrap_or_default();
+    if let Some(version) = newer_version(&bytes) {
+        return Err(EngineError::backup(
+            3169,
+            format!(
+                "The database was backed up on a server of database version {version}. That version is incompatible with \
+                 this server, which supports version {DATABASE_VERSION} and earlier. Either restore the database on a \
+                 server that supports the backup, or use a backup that is compatible with this server."
+            ),
+        ));
+    }
     Boot::decode(&bytes, Path::new("")).map_err(|_| {
         EngineError::backup(3241, "The backup set does not say what database it is of.")
     })
@@ -275,7 +292,7 @@ pub fn restore_log(
 }
 
 /// Whether the set is of this database, of this line of its history, and next.
-fn check_order(boot: &Boot, header: &backup::SetHeader, end: &SetEnd) -> Result<(), EngineError> {
+fn check_order(boot: &Boot, header: &SetHeader, end: &SetEnd) -> Result<(), EngineError> {
     if header.kind != SetKind::Log {
         return Err(EngineError::backup(
             3135,
@@ -316,6 +333,8 @@ fn check_order(boot: &Boot, header: &backup::SetHeader, end: &SetEnd) -> Result<
 /// What may have changed in the boot record since the backup that was restored first.
 fn carry_over(boot: &mut Boot, later: &Boot) {
     boot.epoch = boot.epoch.max(later.epoch);
+    let more = later.system_trees.iter().skip(boot.system_trees.len());
+    boot.system_trees.extend(more);
     boot.delayed_durability = later.delayed_durability;
     boot.recovery_model = later.recovery_model;
     boot.read_committed_snapshot = later.read_committed_snapshot;

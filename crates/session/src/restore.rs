@@ -160,6 +160,7 @@ impl Job<'_> {
         let header = set.info().header.clone();
         let end = set.info().end.clone();
         let Some(end) = end else { return Err(unknown(&self.order.database)) };
+        engine::check_version(&header).map_err(engine_error)?;
         let replace = self.order.has("REPLACE");
         let places = self.places(existing, &header, &end)?;
         self.check_places(existing, &places, replace)?;

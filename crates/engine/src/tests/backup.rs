@@ -425,3 +425,60 @@ fn power_lost_while_restoring_leaves_no_half() {
     }
     assert!(seen.iter().all(|n| *n > 0), "{seen:?}");
 }
+
+/// As an older build would have left it: without the system tables that came later.
+fn make_older(db: &Database, trees: usize) {
+    db.change_boot(|boot| boot.system_trees.truncate(trees)).unwrap();
+}
+
+#[test]
+fn a_database_of_an_older_build_is_brought_up_to_this_one() {
+    let fs = SimFs::new(31);
+    let db = create(&fs, full_model());
+    make_older(&db, 16);
+    full(&db);
+    let before = moment();
+    put_commit(&db, &make_tree(&db), 1, b"later").unwrap();
+    db.close().unwrap();
+    drop(db);
+    // Opened by a later build, which makes the rest and uses it.
+    let db = reopen(&fs, full_model()).unwrap();
+    let added = db.system_tree(crate::SYSTEM_TREES - 1);
+    put_commit(&db, &db.tree(added), 7, b"an index").unwrap();
+    log(&db);
+    for (logs, stop_at, rows) in [(0, None, 0), (1, None, 1), (1, Some(before), 0)] {
+        restore(&fs, 1, None).unwrap();
+        (0..logs).for_each(|_| drop(restore(&fs, 2, stop_at).unwrap()));
+        let copy = recover(&fs).unwrap();
+        let last = copy.system_tree(crate::SYSTEM_TREES - 1);
+        assert_eq!(copy_rows(&copy, last), rows, "{logs} logs up to {stop_at:?}");
+        assert!(rows == 0 || last == added);
+        let mut all: Vec<_> = (0..crate::SYSTEM_TREES).map(|n| copy.system_tree(n)).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), crate::SYSTEM_TREES);
+        put_commit(&copy, &copy.tree(last), 8, b"works").unwrap();
+        copy.close().unwrap();
+        drop(copy);
+        let copy = reopen_copy(&fs).unwrap();
+        assert_eq!(copy_rows(&copy, last), rows + 1);
+        copy.tree(last).verify().unwrap();
+        drop(copy);
+        remove_copy(&fs);
+    }
+}
+
+#[test]
+fn a_database_of_a_newer_build_is_refused() {
+    let fs = SimFs::new(32);
+    let db = create(&fs, full_model());
+    db.change_boot(|boot| boot.system_trees.push(boot.system_trees[0])).unwrap();
+    full(&db);
+    let refused = restore(&fs, 1, None).unwrap_err();
+    assert_eq!(refused.number(), 3169, "{refused}");
+    assert!(fs.list(Path::new("/copy")).unwrap_or_default().is_empty());
+    db.close().unwrap();
+    drop(db);
+    let refused = reopen(&fs, full_model()).err().expect("it does not open");
+    assert_eq!(refused.number(), 948, "{refused}");
+}
