@@ -21,6 +21,7 @@ mod command;
 mod faults;
 mod host;
 mod nemesis;
+mod planted;
 mod worker;
 
 pub use command::{Arguments, main};

@@ -78,21 +78,25 @@ impl Bank {
             format!("SET TRANSACTION ISOLATION LEVEL {}; BEGIN TRANSACTION", self.level.sql());
         let mut steps = vec![begin];
         let move_money = |account, by: i64| {
-            if by % 3 == 0 {
-                // As an application does it that reads, computes and writes.
-                vec![format!(
-                    "DECLARE @b{account} bigint; \
-                         SELECT @b{account} = balance FROM bank_accounts WITH (UPDLOCK) WHERE id = {account}; \
-                         UPDATE bank_accounts SET balance = @b{account} + {by} WHERE id = {account}"
-                )]
-            } else {
-                vec![format!(
-                    "UPDATE bank_accounts SET balance = balance + {by} WHERE id = {account}"
-                )]
-            }
+            // As an application does it that reads, computes and writes; the level alone, or a hint, keeps others from
+            // coming in between.
+            let hint = match by.rem_euclid(3) {
+                0 => " WITH (UPDLOCK)",
+                1 => "",
+                _ => {
+                    return format!(
+                        "UPDATE bank_accounts SET balance = balance + {by} WHERE id = {account}"
+                    );
+                }
+            };
+            format!(
+                "DECLARE @b{account} bigint; \
+                 SELECT @b{account} = balance FROM bank_accounts{hint} WHERE id = {account}; \
+                 UPDATE bank_accounts SET balance = @b{account} + {by} WHERE id = {account}"
+            )
         };
-        steps.extend(move_money(from, -amount));
-        steps.extend(move_money(to, amount));
+        steps.push(move_money(from, -amount));
+        steps.push(move_money(to, amount));
         steps.push(format!("INSERT bank_transfers VALUES ({transfer}, {from}, {to}, {amount})"));
         // In one batch, or a round trip each.
         if rng.one_in(3) {

@@ -300,7 +300,9 @@ fn test(quick: bool) -> Result<(), Failure> {
         // An emulated machine is one thread that mostly waits for its disk.
         std::thread::scope(|scope| {
             let guest = scope.spawn(|| faults::guest(40, 0));
-            let others = histories(20_000, 1).and_then(|()| fuzz::run(20));
+            let others = histories(20_000, 1)
+                .and_then(|()| planted_bugs_in_worlds())
+                .and_then(|()| fuzz::run(20));
             let guest = guest.join();
             others
                 .and(guest.unwrap_or_else(|_| Err(Failure("the guest's run panicked".to_owned()))))
@@ -367,6 +369,7 @@ fn simulate(arguments: &[String]) -> Result<(), Failure> {
         .run()
 }
 
+/// After the histories' bugs, of which most of the build is there.
 fn planted_bugs_in_worlds() -> Result<(), Failure> {
     cargo("planted bugs are caught by every workload", &["run", "--quiet", "--package"])
         .args(["simulator", "--features", "seeded-bugs", "--", "world", "--bugs"])

@@ -3,7 +3,7 @@
 //! The worlds run in a process of their own, which tells its parent each seed as it begins: a world that ends the process
 //! or never ends is an odd seed like another, and the range goes on behind it.
 
-use super::{Faults, Found, Options, Template, WORLDS_TWICE_EVERY, run};
+use super::{Faults, Found, Options, Template, WORLDS_TWICE_EVERY, planted, run};
 use clap::Parser;
 use runtime::sim::{self, Note};
 use std::collections::{BTreeMap, HashSet};
@@ -36,6 +36,9 @@ pub struct Arguments {
     /// Plant each bug in turn and show that every workload finds one (feature seeded-bugs).
     #[arg(long)]
     pub bugs: bool,
+    /// One of those bugs, by its number.
+    #[arg(long, hide = true)]
+    pub planted: Option<usize>,
     /// The worlds themselves, for a parent that reads.
     #[arg(long, hide = true)]
     pub child: bool,
@@ -78,8 +81,8 @@ pub fn main(arguments: &Arguments) -> ExitCode {
         );
         return ExitCode::from(2);
     }
-    if arguments.bugs {
-        return bugs(arguments);
+    if arguments.bugs || arguments.planted.is_some() {
+        return planted::main(arguments.planted, arguments.seeds.0);
     }
     if arguments.child {
         child(arguments);
@@ -315,50 +318,4 @@ impl Sum {
             );
         }
     }
-}
-
-#[cfg(not(feature = "seeded-bugs"))]
-fn bugs(_: &Arguments) -> ExitCode {
-    eprintln!("simulator: --bugs needs a build with the feature seeded-bugs");
-    ExitCode::from(2)
-}
-
-/// Each bug must be found by the workload beside it.
-#[cfg(feature = "seeded-bugs")]
-fn bugs(arguments: &Arguments) -> ExitCode {
-    use engine::Bug;
-    /// Worlds in which a bug has time to show.
-    const WORLDS: u64 = 60;
-    let crash = Faults { crash: true, ..Faults::NONE };
-    let planted = [
-        (Bug::EarlyAcknowledge, "ledger", crash, None),
-        (Bug::EarlyAcknowledge, "bank", crash, None),
-        (Bug::EarlyAcknowledge, "queue", crash, None),
-        (Bug::EarlyAcknowledge, "list-append", crash, None),
-        (Bug::NoConflicts, "bank", Faults::NONE, Some(Level::Snapshot)),
-        (Bug::MovingSnapshot, "bank", Faults::NONE, Some(Level::Snapshot)),
-        (Bug::DirtyReads, "list-append", Faults::NONE, Some(Level::ReadCommittedSnapshot)),
-        (Bug::BriefLocks, "list-append", Faults::NONE, Some(Level::RepeatableRead)),
-    ];
-    let template = Template::make();
-    let mut missed = false;
-    for (bug, workload, faults, level) in planted {
-        engine::plant(bug);
-        let from = arguments.seeds.0;
-        let caught = (from..from + WORLDS).find_map(|seed| {
-            let options = Options { seed, workload: Some(workload.to_owned()), faults, level };
-            run(&template, &options).odd.first().map(|odd| (seed, odd.clone()))
-        });
-        engine::plant(Bug::None);
-        match caught {
-            Some((seed, odd)) => {
-                println!("simulator: {bug:?} in {workload}: caught with seed {seed}: {odd}");
-            }
-            None => {
-                missed = true;
-                println!("simulator: {bug:?} in {workload}: NOT caught in {WORLDS} worlds");
-            }
-        }
-    }
-    if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
