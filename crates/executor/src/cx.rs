@@ -131,20 +131,28 @@ pub struct Cx<'a> {
     pub subplans: &'a [SubPlan],
     /// Correlation parameters of the running plan.
     pub params: Vec<Value>,
-    /// Kept results of uncorrelated subqueries, by `SubPlanId`: the first slots of their rows.
-    pub(crate) kept: Vec<Option<Vec<Value>>>,
-    /// Compiled LIKE patterns, by the address of their expression.
-    pub(crate) patterns: Vec<(usize, Pattern)>,
-    /// What sorts and hash tables of this statement hold.
-    grant: Option<Arc<Grant>>,
     /// Bytes that may be held without asking anybody.
     allowance: usize,
-    /// Of a branch of a parallel plan: the parts of the table that it shares with the others.
-    pub(crate) parts: Option<Arc<Parts>>,
-    /// What it has written to files.
-    pub(crate) spilled: SpillFigures,
     now_unix_ns: u64,
     rand: Option<f64>,
+    /// What singletons do without; see [`Cx::keep`].
+    keeping: Option<Box<Keeping>>,
+}
+
+/// What a plan's operators and expressions keep beside their rows. A context is made for every statement, and this only
+/// for those that have something to keep.
+#[derive(Default)]
+pub(crate) struct Keeping {
+    /// Kept results of uncorrelated subqueries, by `SubPlanId`: the first slots of their rows.
+    pub subqueries: Vec<Option<Vec<Value>>>,
+    /// Compiled LIKE patterns, by the address of their expression.
+    pub patterns: Vec<(usize, Pattern)>,
+    /// Of a branch of a parallel plan: the parts of the table that it shares with the others.
+    pub parts: Option<Arc<Parts>>,
+    /// What it has written to files.
+    pub spilled: SpillFigures,
+    /// What sorts and hash tables of this statement hold.
+    grant: Option<Arc<Grant>>,
 }
 
 /// More than so many bytes of the allowance go back to the grant.
@@ -195,27 +203,46 @@ impl<'a> Cx<'a> {
             changed: None,
             subplans: &[],
             params: Vec::new(),
-            kept: Vec::new(),
-            patterns: Vec::new(),
-            grant: None,
             allowance: FREE_BYTES,
-            parts: None,
-            spilled: SpillFigures::default(),
             now_unix_ns: 0,
             rand: None,
+            keeping: None,
         }
+    }
+
+    /// What is kept beside the rows, made at the first call.
+    pub(crate) fn keep(&mut self) -> &mut Keeping {
+        self.keeping.get_or_insert_default()
+    }
+
+    /// What is kept so far.
+    #[inline]
+    pub(crate) fn kept(&self) -> Option<&Keeping> {
+        self.keeping.as_deref()
+    }
+
+    /// The parts of the table that a branch shares with the others.
+    pub(crate) fn parts(&self) -> Option<&Arc<Parts>> {
+        self.kept()?.parts.as_ref()
+    }
+
+    fn grant(&self) -> Option<&Arc<Grant>> {
+        self.kept()?.grant.as_ref()
     }
 
     /// The same context for as long as this borrow lasts: a plan that lives shorter than the context may be set in it.
     /// The clock's reading goes along if there is one, kept subqueries do not.
     pub fn reborrow(&mut self) -> Cx<'_> {
         let now_unix_ns = self.now_unix_ns;
-        let (grant, allowance) = (self.grant.clone(), self.allowance);
+        let (grant, allowance) = (self.grant().cloned(), self.allowance);
         let mut cx = Cx::new(self.vars, self.env, self.txn.as_deref_mut(), self.cancel);
         cx.table = self.table;
         cx.row_limit = self.row_limit;
         cx.changed = self.changed.as_deref_mut();
-        (cx.grant, cx.allowance) = (grant, allowance);
+        cx.allowance = allowance;
+        if grant.is_some() {
+            cx.keep().grant = grant;
+        }
         cx.now_unix_ns = now_unix_ns;
         cx.rand = self.rand;
         cx
@@ -226,8 +253,11 @@ impl<'a> Cx<'a> {
         self.subplans = subplans;
         self.params.clear();
         self.params.resize(param_count, Value::Null);
-        self.kept.clear();
-        self.kept.resize(subplans.len(), None);
+        if self.keeping.is_some() || !subplans.is_empty() {
+            let kept = &mut self.keep().subqueries;
+            kept.clear();
+            kept.resize(subplans.len(), None);
+        }
     }
 
     /// The statement's UTC time in ns since 1970; read at the first call.
@@ -289,15 +319,16 @@ impl<'a> Cx<'a> {
 
     #[cold]
     fn ask_for(&mut self, bytes: usize) -> Result<bool, SqlError> {
-        let grant = match &self.grant {
-            Some(grant) => grant,
+        let grant = match self.grant() {
+            Some(grant) => grant.clone(),
             None => {
                 let session = self.env.session();
                 let pool = match self.env.workspace() {
                     Some(workspace) => workspace.memory.clone(),
                     None => MemoryPool::new(UNSHARED_BYTES),
                 };
-                self.grant.insert(pool.acquire(session, self.cancel)?)
+                let grant = pool.acquire(session, self.cancel)?;
+                self.keep().grant.insert(grant).clone()
             }
         };
         for ask in [bytes.max(ALLOWANCE_BYTES), bytes] {
@@ -312,7 +343,7 @@ impl<'a> Cx<'a> {
     /// Counts what an operator cannot do without, whatever is granted.
     pub(crate) fn force_hold(&mut self, bytes: usize) -> Result<(), SqlError> {
         if !self.try_hold(bytes)?
-            && let Some(grant) = &self.grant
+            && let Some(grant) = self.grant()
         {
             grant.force(bytes);
         }
@@ -323,7 +354,7 @@ impl<'a> Cx<'a> {
     pub(crate) fn release(&mut self, bytes: usize) {
         self.allowance += bytes;
         if self.allowance > ALLOWANCE_BYTES_MAX
-            && let Some(grant) = &self.grant
+            && let Some(grant) = self.grant()
         {
             grant.give_back(self.allowance - ALLOWANCE_BYTES);
             self.allowance = ALLOWANCE_BYTES;
@@ -333,21 +364,24 @@ impl<'a> Cx<'a> {
     /// Takes back what [`Cx::reborrow`] lent, and what was done meanwhile.
     pub(crate) fn take_back(&mut self, lent: Lent) {
         self.allowance = lent.allowance;
-        self.grant = self.grant.take().or(lent.grant);
-        self.spilled.add(&lent.spilled);
+        if let Some(theirs) = lent.keeping {
+            let ours = self.keep();
+            ours.grant = ours.grant.take().or(theirs.grant);
+            ours.spilled.add(&theirs.spilled);
+        }
     }
 
     /// What is to be given back to the context that this one was made from.
     pub(crate) fn lent(self) -> Lent {
-        Lent { grant: self.grant, allowance: self.allowance, spilled: self.spilled }
+        Lent { allowance: self.allowance, keeping: self.keeping }
     }
 
     /// The statement's grant, for a branch to hold from too. May wait for it.
     pub(crate) fn share_grant(&mut self) -> Result<Arc<Grant>, SqlError> {
-        if self.grant.is_none() {
+        if self.grant().is_none() {
             self.ask_for(0)?;
         }
-        match &self.grant {
+        match self.grant() {
             Some(grant) => Ok(grant.clone()),
             None => Err(no_memory()),
         }
@@ -355,16 +389,19 @@ impl<'a> Cx<'a> {
 
     /// Makes this the context of a branch.
     pub(crate) fn begin_branch(&mut self, grant: Arc<Grant>, now_unix_ns: u64) {
-        (self.grant, self.allowance) = (Some(grant), 0);
+        self.keep().grant = Some(grant);
+        self.allowance = 0;
         self.now_unix_ns = now_unix_ns;
     }
 
     /// A branch has ended: what it holds still is given back, what it has done is counted.
     pub(crate) fn join_branch(&mut self, lent: Lent) {
-        if let Some(grant) = &self.grant {
+        if let Some(grant) = self.grant() {
             grant.give_back(lent.allowance);
         }
-        self.spilled.add(&lent.spilled);
+        if let Some(theirs) = lent.keeping {
+            self.keep().spilled.add(&theirs.spilled);
+        }
     }
 
     /// A new file for what does not fit; 701 where there is no place for one.
@@ -379,9 +416,8 @@ impl<'a> Cx<'a> {
 
 /// See [`Cx::lent`].
 pub(crate) struct Lent {
-    grant: Option<Arc<Grant>>,
     allowance: usize,
-    spilled: SpillFigures,
+    keeping: Option<Box<Keeping>>,
 }
 
 /// The memory of a statement that belongs to no instance, as a pool of which it may have a part.

@@ -45,10 +45,7 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
             if a.is_null() || b.is_null() {
                 return Ok(Value::Null);
             }
-            match arithmetic(*op, &a, left, &b, right) {
-                Err(e) if is_arithmetic(&e) && cx.env.arithmetic_yields_null() => Ok(Value::Null),
-                done => done,
-            }
+            arithmetic(*op, &a, left, &b, right).or_else(|e| forgiven(e, cx))
         }
         ExprKind::Concat { left, right } => {
             let a = operand(left, row, cx)?;
@@ -257,18 +254,18 @@ fn cast(
             Ok(convert::cast(value, input.ty, node.ty, style).unwrap_or(Value::Null))
         }
         (CastMode::Explicit | CastMode::Implicit, ..) => {
-            match convert::cast(value, input.ty, node.ty, style) {
-                Err(e) if is_overflow(&e) && cx.env.arithmetic_yields_null() => Ok(Value::Null),
-                done => Ok(done?),
-            }
+            convert::cast(value, input.ty, node.ty, style).or_else(|e| forgiven(e.into(), cx))
         }
     }
 }
 
-/// Overflow, division by zero.
+/// NULL instead of an overflow or a division by zero, where the session's settings have it so.
 #[cold]
-fn is_arithmetic(error: &SqlError) -> bool {
-    matches!(error.number, 220 | 232 | 8115 | 8134)
+fn forgiven(error: SqlError, cx: &Cx<'_>) -> Result<Value, SqlError> {
+    match error.number {
+        220 | 232 | 8115 | 8134 if cx.env.arithmetic_yields_null() => Ok(Value::Null),
+        _ => Err(error),
+    }
 }
 
 #[cold]
@@ -318,7 +315,8 @@ fn like(
     let constant = matches!(pattern.kind, ExprKind::Const(_))
         && escape.is_none_or(|e| matches!(e.kind, ExprKind::Const(_)));
     let address = std::ptr::from_ref(pattern) as usize;
-    if constant && let Some((_, compiled)) = cx.patterns.iter().find(|(a, _)| *a == address) {
+    let kept = cx.kept().map_or(&[][..], |kept| &kept.patterns);
+    if constant && let Some((_, compiled)) = kept.iter().find(|(a, _)| *a == address) {
         return Ok(Some(compiled.matches(text)));
     }
     let pattern = operand(pattern, row, cx)?;
@@ -336,7 +334,7 @@ fn like(
     let compiled = types::Pattern::under(rule, pattern, escape)?;
     let matched = compiled.matches(text);
     if constant {
-        cx.patterns.push((address, compiled));
+        cx.keep().patterns.push((address, compiled));
     }
     Ok(Some(matched))
 }

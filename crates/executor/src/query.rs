@@ -31,8 +31,8 @@ pub fn for_each_batch<'a>(
 ) -> Result<u64, SqlError> {
     cx.set_plan(&plan.subplans, plan.param_count);
     let result = pull(plan, cx, &mut each);
-    if cx.spilled.operators() > 0 {
-        let spilled = std::mem::take(&mut cx.spilled);
+    if cx.kept().is_some_and(|kept| kept.spilled.operators() > 0) {
+        let spilled = std::mem::take(&mut cx.keep().spilled);
         cx.env.note_spill(&spilled);
     }
     result

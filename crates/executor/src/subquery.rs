@@ -25,13 +25,13 @@ pub(crate) fn eval(
     };
     let index = id.0 as usize;
     let correlated = !cx.subplans[index].binds.is_empty();
-    let rows = match cx.kept[index].take() {
+    let rows = match cx.keep().subqueries[index].take() {
         Some(rows) => rows,
         None => run(index, row, limit(kind), cx)?,
     };
     let result = judge(kind, needle, &rows);
     if !correlated {
-        cx.kept[index] = Some(rows);
+        cx.keep().subqueries[index] = Some(rows);
     }
     result
 }

@@ -184,9 +184,9 @@ pub struct SessionState {
     pub(crate) rowcount: i64,
     /// @@ERROR.
     pub(crate) error: i32,
-    /// @@IDENTITY.
     /// What its statements have written to files for want of memory, since somebody asked last.
     pub(crate) spilled: executor::SpillFigures,
+    /// @@IDENTITY.
     pub(crate) last_identity: Option<i64>,
     /// SCOPE_IDENTITY(): that of the batch or procedure being run.
     pub(crate) scope_identity: Option<i64>,

@@ -10,7 +10,7 @@ use crate::plan::{self, Body, CodeState, Planned};
 use crate::transaction::durability;
 use crate::vm::{Halted, Vm};
 use binder::BindError;
-use binder::ir::{OutputColumn, StmtKind, UpdateSet};
+use binder::ir::{OutputColumn, QueryHints, StmtKind, UpdateSet};
 use executor::{Command, Cx, Reach, ResultSink, SqlError};
 use planner::{ExprPlan, InsertSource, Known, SelectTarget};
 use std::sync::atomic::Ordering;
@@ -650,17 +650,7 @@ impl Vm<'_> {
 
 /// The values by which a statement is planned: those of parameters; of all variables under RECOMPILE.
 fn known(kind: &StmtKind, code: &Code, frame: &[Value]) -> Known {
-    let hints = match kind {
-        StmtKind::Select(select) => select.query.hints,
-        StmtKind::Insert(insert) => match &insert.source {
-            binder::ir::InsertSource::Query { query, .. } => query.hints,
-            _ => return Known::default(),
-        },
-        StmtKind::Update(update) => update.query.hints,
-        StmtKind::Delete(delete) => delete.query.hints,
-        StmtKind::Merge(merge) => merge.query.hints,
-        _ => return Known::default(),
-    };
+    let Some(hints) = hints(kind) else { return Known::default() };
     let count = match (hints.recompile, hints.unknown) {
         (true, _) => code.program.vars.len(),
         (_, true) => 0,
@@ -671,17 +661,22 @@ fn known(kind: &StmtKind, code: &Code, frame: &[Value]) -> Known {
 
 /// Is it to be planned anew for each run?
 pub(crate) fn recompiles(kind: &StmtKind) -> bool {
-    match kind {
-        StmtKind::Select(select) => select.query.hints.recompile,
-        StmtKind::Update(update) => update.query.hints.recompile,
-        StmtKind::Delete(delete) => delete.query.hints.recompile,
-        StmtKind::Merge(merge) => merge.query.hints.recompile,
+    hints(kind).is_some_and(|hints| hints.recompile)
+}
+
+/// The OPTION clause of a statement that has a query.
+fn hints(kind: &StmtKind) -> Option<&QueryHints> {
+    Some(match kind {
+        StmtKind::Select(select) => &select.query.hints,
         StmtKind::Insert(insert) => match &insert.source {
-            binder::ir::InsertSource::Query { query, .. } => query.hints.recompile,
-            _ => false,
+            binder::ir::InsertSource::Query { query, .. } => &query.hints,
+            _ => return None,
         },
-        _ => false,
-    }
+        StmtKind::Update(update) => &update.query.hints,
+        StmtKind::Delete(delete) => &delete.query.hints,
+        StmtKind::Merge(merge) => &merge.query.hints,
+        _ => return None,
+    })
 }
 
 /// Statements that begin a transaction by themselves under IMPLICIT_TRANSACTIONS.

@@ -309,8 +309,8 @@ impl Turn {
                 later.push((stream, self.depth + 1));
             }
         }
-        cx.spilled.hashes += 1;
-        cx.spilled.hash_pages += bytes.div_ceil(8192);
+        cx.keep().spilled.hashes += 1;
+        cx.keep().spilled.hash_pages += bytes.div_ceil(8192);
         Ok(())
     }
 }

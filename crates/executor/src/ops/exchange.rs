@@ -245,7 +245,7 @@ impl<'p> Gather<'p> {
         let Some(schedulers) = &workspace.schedulers else { return Ok(None) };
         let Some(scan) = leaf(spec.input) else { return Ok(None) };
         // A branch of a branch would wait for what waits for it.
-        if cx.parts.is_some() || scheduler::current().is_none() {
+        if cx.parts().is_some() || scheduler::current().is_none() {
             return Ok(None);
         }
         let options = super::scan::read_options(scan);
@@ -372,7 +372,7 @@ impl Branch {
         let lent = {
             let mut cx = Cx::new(&mut vars, &mut env, Some(&mut reader), &exchange.stop);
             cx.params = params;
-            cx.parts = Some(parts);
+            cx.keep().parts = Some(parts);
             cx.begin_branch(self.grant, self.now_unix_ns);
             let result = run_branch(&node, &exchange, &mut cx);
             ending.1 = Some(result);

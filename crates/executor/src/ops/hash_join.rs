@@ -401,8 +401,8 @@ impl<'p> HashJoin<'p> {
             stream.finish()?;
         }
         let bytes: u64 = spilled.build.iter().chain(&spilled.probe).map(Stream::bytes).sum();
-        cx.spilled.hashes += 1;
-        cx.spilled.hash_pages += bytes.div_ceil(8192);
+        cx.keep().spilled.hashes += 1;
+        cx.keep().spilled.hash_pages += bytes.div_ceil(8192);
         Ok(State::Spilled(spilled))
     }
 

@@ -91,7 +91,7 @@ impl<'p> TableScan<'p> {
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         let plan = self.plan;
         let hints = &plan.hints;
-        let bounds = match &cx.parts {
+        let bounds = match cx.parts() {
             Some(parts) => parts.take(),
             None => range_of(plan, cx)?,
         };
@@ -300,7 +300,7 @@ impl<'p> TableScan<'p> {
     /// Goes on with another part of the table, in a branch that shares one. False at the end.
     fn next_part(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
         self.state = State::End;
-        if cx.parts.is_some() {
+        if cx.parts().is_some() {
             self.start(cx)?;
         }
         Ok(!matches!(self.state, State::End))

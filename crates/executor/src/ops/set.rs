@@ -102,8 +102,8 @@ impl<'p> Distinct<'p> {
                     self.later.push((stream, depth + 1));
                 }
             }
-            cx.spilled.hashes += 1;
-            cx.spilled.hash_pages += bytes.div_ceil(8192);
+            cx.keep().spilled.hashes += 1;
+            cx.keep().spilled.hash_pages += bytes.div_ceil(8192);
         }
         self.forget(cx);
         let Some((stream, depth)) = self.later.pop() else { return Ok(false) };

@@ -183,7 +183,7 @@ impl<'p> Sort<'p> {
         let runs = match &mut self.runs {
             Some(runs) => runs,
             None => {
-                cx.spilled.sorts += 1;
+                cx.keep().spilled.sorts += 1;
                 let file = cx.spill_file()?;
                 self.runs.insert(Runs { file, runs: Vec::new(), merge: None })
             }
@@ -198,7 +198,7 @@ impl<'p> Sort<'p> {
             }
         }
         run.finish()?;
-        cx.spilled.sort_pages += run.bytes().div_ceil(8192);
+        cx.keep().spilled.sort_pages += run.bytes().div_ceil(8192);
         if run.len() > 0 {
             runs.runs.push(run);
         }
@@ -225,7 +225,7 @@ impl<'p> Sort<'p> {
                     }
                 }
                 run.finish()?;
-                cx.spilled.sort_pages += run.bytes().div_ceil(8192);
+                cx.keep().spilled.sort_pages += run.bytes().div_ceil(8192);
                 merged.push(run);
             }
             runs.runs = merged;
