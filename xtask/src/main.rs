@@ -7,7 +7,9 @@ mod corpus;
 mod drivers;
 mod faults;
 mod fuzz;
+mod insert_cost;
 mod kill;
+mod pairs;
 mod report;
 mod reporting;
 mod rivals;
@@ -146,16 +148,14 @@ enum Command {
     /// Model checking of the lock-free code.
     Loom,
     /// What the statistics cost: this binary against one without them, in ABBA pairs of short runs.
-    StatsCost {
-        #[arg(long, default_value_t = 20)]
-        pairs: u32,
-        #[arg(long, default_value_t = 3.0)]
-        seconds: f64,
-        #[arg(long, default_value_t = 10)]
-        sessions: u32,
-        /// Fail when the upper 95% bound is above so many percent.
-        #[arg(long)]
-        limit: Option<f64>,
+    StatsCost(pairs::Options),
+    /// CPU nanoseconds per row of an insert, against an earlier commit.
+    InsertCost {
+        /// The commit, as git names it.
+        #[arg(long, default_value = "HEAD~1")]
+        against: String,
+        #[command(flatten)]
+        options: pairs::Options,
     },
     /// The reporting query of the posts (a join with six dimensions, grouped), beside other engines in one run.
     Reporting {
@@ -244,9 +244,8 @@ fn main() {
         Command::Histories { transactions, seed } => histories(transactions, seed),
         Command::Rivals { only } => rivals::run(&only),
         Command::Loom => loom(),
-        Command::StatsCost { pairs, seconds, sessions, limit } => {
-            stats_cost::run(&stats_cost::Options { pairs, seconds, sessions, limit })
-        }
+        Command::StatsCost(options) => stats_cost::run(&options),
+        Command::InsertCost { against, options } => insert_cost::run(&against, &options),
         Command::Reporting { rows, maxdop, memory_mb, beside, rounds, data, program } => {
             reporting::run(&reporting::Options {
                 rows,

@@ -1,29 +1,11 @@
-//! What the statistics cost: this binary against one that records nothing, run in turn.
-//!
-//! Two builds of `millrace`, one with the feature `no-stats`; pairs of short runs of the same experiment, ABBA: every
-//! second pair in the other order, so that a drift of the machine falls on both. The figure is CPU nanoseconds per
-//! row. Of the pairs' relative differences two things are told: the median with the one-sided 95% bound of the sign
-//! test, which asks nothing of how they are spread, and the mean with the bound of Student's t. On a shared machine one
-//! run in five may take half as much again for reasons outside it; the median is what such runs leave in place, so the
-//! limit is on its bound.
+//! What the statistics cost: this binary against one that records nothing.
 
+use crate::pairs::{self, Options, Side};
 use crate::run::{Failure, cargo, target_directory};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-/// How much to run.
-pub struct Options {
-    pub pairs: u32,
-    pub seconds: f64,
-    pub sessions: u32,
-    /// Fail when the upper bound is above so many percent.
-    pub limit: Option<f64>,
-}
+use std::path::Path;
 
 pub fn run(options: &Options) -> Result<(), Failure> {
-    if options.pairs < 2 {
-        return Err(Failure("two pairs at least: one has no spread".to_owned()));
-    }
+    options.check()?;
     let build = |promise: &str, folder: &Path, features: &[&str]| {
         cargo(promise, &["build", "--release", "--quiet", "--package", "millrace"])
             .args(features.iter().copied())
@@ -31,136 +13,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             .run()
             .map(|()| folder.join("release/millrace"))
     };
-    let on = build("the release binary", &target_directory(), &[])?;
-    let without = target_directory().join("no-stats");
-    let off = build("the same without statistics", &without, &["--features", "no-stats"])?;
-    let mut differences = Vec::new();
-    let (mut sum_on, mut sum_off) = (0.0, 0.0);
-    println!("pair   with ns/row   without   difference");
-    for pair in 0..options.pairs {
-        let (a, b) = if pair % 2 == 0 {
-            let a = measure(&on, options)?;
-            (a, measure(&off, options)?)
-        } else {
-            let b = measure(&off, options)?;
-            (measure(&on, options)?, b)
-        };
-        let difference = (a / b - 1.0) * 100.0;
-        println!("{:4}   {a:11.1}   {b:7.1}   {difference:+9.2}%", pair + 1);
-        differences.push(difference);
-        sum_on += a;
-        sum_off += b;
-    }
-    let n = f64::from(options.pairs);
-    let (mean, mean_bound) = mean_and_bound(&differences);
-    println!(
-        "CPU per row with statistics {:.1} ns, without {:.1} ns; difference {mean:+.2}%, 95% upper bound \
-         {mean_bound:+.2}% by Student's t ({} pairs)",
-        sum_on / n,
-        sum_off / n,
-        options.pairs
-    );
-    let (median, bound) = median_and_bound(&mut differences);
-    match bound {
-        Some(bound) => {
-            println!("median {median:+.2}%, 95% upper bound {bound:+.2}% by the sign test")
-        }
-        None => println!("median {median:+.2}%; a bound wants 5 pairs at least"),
-    }
-    match (options.limit, bound) {
-        (Some(limit), Some(bound)) if bound > limit => {
-            Err(Failure(format!("the upper bound {bound:.2}% is above {limit}%")))
-        }
-        (Some(_), None) => Err(Failure("a limit wants 5 pairs at least".to_owned())),
-        _ => Ok(()),
-    }
-}
-
-/// CPU nanoseconds per row of one run.
-fn measure(binary: &Path, options: &Options) -> Result<f64, Failure> {
-    let folder: PathBuf = std::env::temp_dir().join(format!("stats-cost-{}", std::process::id()));
-    let text = |path: &str| folder.join(path).display().to_string();
-    let output = Command::new(binary)
-        .args(["lab", "run", "singleton-insert", "--json"])
-        .args(["--sessions", &options.sessions.to_string()])
-        .args(["--seconds", &options.seconds.to_string()])
-        .args(["--data", &text("data"), "--out", &text("report")])
-        .stderr(Stdio::null())
-        .output()
-        .map_err(|error| Failure(format!("{}: {error}", binary.display())))?;
-    // What is left behind costs space, not figures.
-    let _ = std::fs::remove_dir_all(&folder);
-    let told = String::from_utf8_lossy(&output.stdout);
-    let figure = |line: &str| {
-        let cell: serde_json::Value = serde_json::from_str(line).ok()?;
-        let (cpu_s, rows) = (cell.get("cpu_s")?.as_f64()?, cell.get("rows")?.as_f64()?);
-        (rows > 0.0).then(|| cpu_s * 1e9 / rows)
-    };
-    match told.lines().find_map(figure) {
-        Some(ns) if output.status.success() => Ok(ns),
-        _ => {
-            Err(Failure(format!("{} lab run gave no figures: {}", binary.display(), output.status)))
-        }
-    }
-}
-
-/// The mean, and what it is below with 95% confidence.
-fn mean_and_bound(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (mean, mean + student_95(values.len() - 1) * (variance / n).sqrt())
-}
-
-/// The median, and the order statistic that is above it with 95% confidence: the lowest whose binomial tail (p = 1/2)
-/// is at most 5%. Sorts. Without such a one (fewer than 5 values) there is no bound.
-fn median_and_bound(values: &mut [f64]) -> (f64, Option<f64>) {
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    let median = f64::midpoint(values[(n - 1) / 2], values[n / 2]);
-    // P(at least k of n values are below the median), from k = n downwards.
-    let (mut ways, mut tail, mut bound) = (1.0, 0.0, None);
-    for k in (1..=n).rev() {
-        tail += ways / 2f64.powi(n as i32);
-        if tail > 0.05 {
-            break;
-        }
-        bound = Some(values[k - 1]);
-        ways = ways * k as f64 / (n - k + 1) as f64;
-    }
-    (median, bound)
-}
-
-/// The one-sided 95% quantile of Student's t.
-fn student_95(degrees: usize) -> f64 {
-    const SMALL: [f64; 20] = [
-        6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812, 1.796, 1.782, 1.771,
-        1.761, 1.753, 1.746, 1.740, 1.734, 1.729, 1.725,
-    ];
-    // Beyond the table: the normal quantile with the first term of its expansion, good to 0.002.
-    SMALL.get(degrees.wrapping_sub(1)).copied().unwrap_or(1.645 + 1.52 / degrees.max(1) as f64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_medians_bound_is_the_sign_tests() {
-        let mut values: Vec<f64> = (1..=20).rev().map(f64::from).collect();
-        // P(X >= 15) = 0.0207 and P(X >= 14) = 0.0577 for 20 throws of a coin.
-        assert_eq!(median_and_bound(&mut values), (10.5, Some(15.0)));
-        assert_eq!(median_and_bound(&mut [3.0, 1.0, 2.0, 5.0, 4.0]), (3.0, Some(5.0)));
-        assert_eq!(median_and_bound(&mut [1.0, 2.0, 3.0, 4.0]), (2.5, None));
-    }
-
-    #[test]
-    fn the_bound_is_students() {
-        // Mean 3, standard deviation 1.5811, t(4) = 2.132.
-        let (mean, bound) = mean_and_bound(&[1.0, 2.0, 3.0, 4.0, 5.0]);
-        assert!((mean - 3.0).abs() < 1e-12 && (bound - 4.5075).abs() < 1e-3, "{bound}");
-        assert!(
-            (student_95(21) - 1.721).abs() < 0.004 && (student_95(1_000) - 1.646).abs() < 0.002
-        );
-    }
+    let with = build("the release binary", &target_directory(), &[])?;
+    let folder = target_directory().join("no-stats");
+    let without = build("the same without statistics", &folder, &["--features", "no-stats"])?;
+    let side = |name: &str, binary| Side { name: name.to_owned(), binary };
+    pairs::compare(&[side("with", with), side("without", without)], options)
 }

@@ -1,0 +1,190 @@
+//! Two binaries at the same experiment, in turn: how many CPU nanoseconds per row the one takes more than the other.
+//!
+//! A pair is `rounds` times A B B A, the next one B A A B, so that a drift of the machine falls on both. What disturbs a
+//! run from outside (another guest's use of caches and memory, a stolen CPU) only ever adds to it, so a side's figure
+//! in a pair is the lowest of its runs. Of the pairs' relative differences two things are told: the median with the
+//! one-sided 95% bound of the sign test, which asks nothing of how they are spread, and the mean with the bound of
+//! Student's t. The limit is on the first.
+
+use crate::run::Failure;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// How much to run.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Pairs: the sample of which the bound is told.
+    #[arg(long, default_value_t = 20)]
+    pub pairs: u32,
+    /// How often A B B A in a pair.
+    #[arg(long, default_value_t = 1)]
+    pub rounds: u32,
+    /// Of each run, beside its warm-up.
+    #[arg(long, default_value_t = 2.0)]
+    pub seconds: f64,
+    #[arg(long, default_value_t = 1)]
+    pub sessions: u32,
+    /// Fail when the upper 95% bound is above so many percent.
+    #[arg(long)]
+    pub limit: Option<f64>,
+}
+
+/// A binary, and what it is called in the table.
+pub struct Side {
+    pub name: String,
+    pub binary: PathBuf,
+}
+
+impl Options {
+    /// Asked before anything is built.
+    pub fn check(&self) -> Result<(), Failure> {
+        match (self.pairs, self.rounds) {
+            (0 | 1, _) => Err(Failure("two pairs at least: one has no spread".to_owned())),
+            (_, 0) => Err(Failure("a round at least".to_owned())),
+            (2..=4, _) if self.limit.is_some() => {
+                Err(Failure("a limit wants 5 pairs at least".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Runs the pairs, and prints them and what follows: how much the first takes more than the second.
+pub fn compare(sides: &[Side; 2], options: &Options) -> Result<(), Failure> {
+    let mut differences = Vec::new();
+    let mut sums = [0.0; 2];
+    let [a, b] = sides;
+    println!("pair   {:>14}   {:>14}   difference", a.name, b.name);
+    for pair in 0..options.pairs {
+        let mut lowest = [f64::INFINITY; 2];
+        for round in 0..options.rounds {
+            let order = if (pair + round) % 2 == 0 { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
+            for side in order {
+                let ns = measure(&sides[side].binary, options)?;
+                lowest[side] = lowest[side].min(ns);
+            }
+        }
+        let difference = (lowest[0] / lowest[1] - 1.0) * 100.0;
+        println!(
+            "{:4}   {:11.1} ns   {:11.1} ns   {difference:+9.2}%",
+            pair + 1,
+            lowest[0],
+            lowest[1]
+        );
+        differences.push(difference);
+        sums.iter_mut().zip(lowest).for_each(|(sum, ns)| *sum += ns);
+    }
+    let (mean, mean_bound) = mean_and_bound(&differences);
+    let n = f64::from(options.pairs);
+    println!(
+        "CPU per row {:.1} ns ({}), {:.1} ns ({}); difference {mean:+.2}%, 95% upper bound {mean_bound:+.2}% by \
+         Student's t ({} pairs)",
+        sums[0] / n,
+        a.name,
+        sums[1] / n,
+        b.name,
+        options.pairs
+    );
+    let (median, bound) = median_and_bound(&mut differences);
+    match bound {
+        Some(bound) => {
+            println!("median {median:+.2}%, 95% upper bound {bound:+.2}% by the sign test")
+        }
+        None => println!("median {median:+.2}%; a bound wants 5 pairs at least"),
+    }
+    match (options.limit, bound) {
+        (Some(limit), Some(bound)) if bound > limit => {
+            Err(Failure(format!("the upper bound {bound:.2}% is above {limit}%")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// CPU nanoseconds per row of one run.
+fn measure(binary: &Path, options: &Options) -> Result<f64, Failure> {
+    let folder: PathBuf = std::env::temp_dir().join(format!("pairs-{}", std::process::id()));
+    let text = |path: &str| folder.join(path).display().to_string();
+    let output = Command::new(binary)
+        .args(["lab", "run", "singleton-insert", "--json"])
+        .args(["--sessions", &options.sessions.to_string()])
+        .args(["--seconds", &options.seconds.to_string()])
+        .args(["--data", &text("data"), "--out", &text("report")])
+        .stderr(Stdio::null())
+        .output()
+        .map_err(|error| Failure(format!("{}: {error}", binary.display())))?;
+    // What is left behind costs space, not figures.
+    let _ = std::fs::remove_dir_all(&folder);
+    let told = String::from_utf8_lossy(&output.stdout);
+    let figure = |line: &str| {
+        let cell: serde_json::Value = serde_json::from_str(line).ok()?;
+        let (cpu_s, rows) = (cell.get("cpu_s")?.as_f64()?, cell.get("rows")?.as_f64()?);
+        (rows > 0.0).then(|| cpu_s * 1e9 / rows)
+    };
+    match told.lines().find_map(figure) {
+        Some(ns) if output.status.success() => Ok(ns),
+        _ => {
+            Err(Failure(format!("{} lab run gave no figures: {}", binary.display(), output.status)))
+        }
+    }
+}
+
+/// The mean, and what it is below with 95% confidence.
+fn mean_and_bound(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (mean, mean + student_95(values.len() - 1) * (variance / n).sqrt())
+}
+
+/// The median, and the order statistic that is above it with 95% confidence: the lowest whose binomial tail (p = 1/2)
+/// is at most 5%. Sorts. Without such a one (fewer than 5 values) there is no bound.
+fn median_and_bound(values: &mut [f64]) -> (f64, Option<f64>) {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    let median = f64::midpoint(values[(n - 1) / 2], values[n / 2]);
+    // P(at least k of n values are below the median), from k = n downwards.
+    let (mut ways, mut tail, mut bound) = (1.0, 0.0, None);
+    for k in (1..=n).rev() {
+        tail += ways / 2f64.powi(n as i32);
+        if tail > 0.05 {
+            break;
+        }
+        bound = Some(values[k - 1]);
+        ways = ways * k as f64 / (n - k + 1) as f64;
+    }
+    (median, bound)
+}
+
+/// The one-sided 95% quantile of Student's t.
+fn student_95(degrees: usize) -> f64 {
+    const SMALL: [f64; 20] = [
+        6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812, 1.796, 1.782, 1.771,
+        1.761, 1.753, 1.746, 1.740, 1.734, 1.729, 1.725,
+    ];
+    // Beyond the table: the normal quantile with the first term of its expansion, good to 0.002.
+    SMALL.get(degrees.wrapping_sub(1)).copied().unwrap_or(1.645 + 1.52 / degrees.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_medians_bound_is_the_sign_tests() {
+        let mut values: Vec<f64> = (1..=20).rev().map(f64::from).collect();
+        // P(X >= 15) = 0.0207 and P(X >= 14) = 0.0577 for 20 throws of a coin.
+        assert_eq!(median_and_bound(&mut values), (10.5, Some(15.0)));
+        assert_eq!(median_and_bound(&mut [3.0, 1.0, 2.0, 5.0, 4.0]), (3.0, Some(5.0)));
+        assert_eq!(median_and_bound(&mut [1.0, 2.0, 3.0, 4.0]), (2.5, None));
+    }
+
+    #[test]
+    fn the_bound_is_students() {
+        // Mean 3, standard deviation 1.5811, t(4) = 2.132.
+        let (mean, bound) = mean_and_bound(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert!((mean - 3.0).abs() < 1e-12 && (bound - 4.5075).abs() < 1e-3, "{bound}");
+        assert!(
+            (student_95(21) - 1.721).abs() < 0.004 && (student_95(1_000) - 1.646).abs() < 0.002
+        );
+    }
+}
