@@ -19,7 +19,7 @@ pub struct Options {
     /// How often A B B A in a pair.
     #[arg(long, default_value_t = 1)]
     pub rounds: u32,
-    /// Of each run, beside its warm-up.
+    /// Of each run, after a second of warm-up.
     #[arg(long, default_value_t = 2.0)]
     pub seconds: f64,
     #[arg(long, default_value_t = 1)]
@@ -107,7 +107,7 @@ fn measure(binary: &Path, options: &Options) -> Result<f64, Failure> {
     let output = Command::new(binary)
         .args(["lab", "run", "singleton-insert", "--json"])
         .args(["--sessions", &options.sessions.to_string()])
-        .args(["--seconds", &options.seconds.to_string()])
+        .args(["--warmup", "1", "--seconds", &options.seconds.to_string()])
         .args(["--data", &text("data"), "--out", &text("report")])
         .stderr(Stdio::null())
         .output()

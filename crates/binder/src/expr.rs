@@ -19,7 +19,7 @@ impl Binder<'_> {
         use ast::ExprKind as K;
         let line = e.span.line.max(1);
         match &e.kind {
-            K::Literal(literal) => self.literal(literal, line),
+            K::Literal(literal) => constant(literal, line),
             K::Column(c) => {
                 let found = self.column(c, line)?;
                 Ok(Expr::col(found.id, found.ty, found.nullable))
@@ -234,49 +234,6 @@ impl Binder<'_> {
         Ok((needle, query))
     }
 
-    fn literal(&self, literal: &ast::Literal, line: u32) -> Result<Expr> {
-        Ok(match literal {
-            ast::Literal::Null => Expr::constant(Value::Null, SqlType::Int),
-            ast::Literal::Int(v) => Expr::int(*v),
-            ast::Literal::Decimal(digits) => {
-                let d = parse_decimal(digits).ok_or_else(|| {
-                    BindError::new(
-                        1007,
-                        15,
-                        line,
-                        format!(
-                            "The number '{digits}' is out of the range for numeric representation \
-                             (maximum precision 38)."
-                        ),
-                    )
-                })?;
-                let ty = SqlType::Decimal { precision: d.precision(), scale: d.scale() };
-                Expr::constant(Value::Decimal(d), ty)
-            }
-            ast::Literal::Float(v) => Expr::constant(Value::Float(*v), SqlType::Float),
-            ast::Literal::Money(digits) => {
-                let value = parse_money(digits)
-                    .ok_or_else(|| BindError::of_type(types::TypeError::BadMoney, line))?;
-                Expr::constant(Value::Money(value), SqlType::Money)
-            }
-            ast::Literal::Binary(bytes) => {
-                let len = match bytes.len() {
-                    n if n > 8000 => Len::Max,
-                    n => Len::N(n.max(1) as u16),
-                };
-                Expr::constant(Value::binary(bytes), SqlType::VarBinary(len))
-            }
-            ast::Literal::String { value, national } => {
-                let chars =
-                    if *national { value.encode_utf16().count() } else { value.chars().count() };
-                let limit = if *national { 4000 } else { 8000 };
-                let len = if chars > limit { Len::Max } else { Len::N(chars.max(1) as u16) };
-                let ty = if *national { SqlType::NVarChar(len) } else { SqlType::VarChar(len) };
-                Expr::constant(Value::str(value), ty)
-            }
-        })
-    }
-
     fn system_variable(&self, name: &str, line: u32) -> Result<Expr> {
         use SqlType::*;
         let (var, ty) = match name.to_ascii_uppercase().as_str() {
@@ -484,6 +441,50 @@ pub(crate) fn arith_op(op: ast::BinaryOp) -> Option<ArithOp> {
         ast::BinaryOp::BitOr => ArithOp::BitOr,
         ast::BinaryOp::BitXor => ArithOp::BitXor,
         _ => return None,
+    })
+}
+
+/// A constant with the type that it has by itself. 1007: too many digits.
+pub fn constant(literal: &ast::Literal, line: u32) -> Result<Expr> {
+    Ok(match literal {
+        ast::Literal::Null => Expr::constant(Value::Null, SqlType::Int),
+        ast::Literal::Int(v) => Expr::int(*v),
+        ast::Literal::Decimal(digits) => {
+            let d = parse_decimal(digits).ok_or_else(|| {
+                BindError::new(
+                    1007,
+                    15,
+                    line,
+                    format!(
+                        "The number '{digits}' is out of the range for numeric representation \
+                         (maximum precision 38)."
+                    ),
+                )
+            })?;
+            let ty = SqlType::Decimal { precision: d.precision(), scale: d.scale() };
+            Expr::constant(Value::Decimal(d), ty)
+        }
+        ast::Literal::Float(v) => Expr::constant(Value::Float(*v), SqlType::Float),
+        ast::Literal::Money(digits) => {
+            let value = parse_money(digits)
+                .ok_or_else(|| BindError::of_type(types::TypeError::BadMoney, line))?;
+            Expr::constant(Value::Money(value), SqlType::Money)
+        }
+        ast::Literal::Binary(bytes) => {
+            let len = match bytes.len() {
+                n if n > 8000 => Len::Max,
+                n => Len::N(n.max(1) as u16),
+            };
+            Expr::constant(Value::binary(bytes), SqlType::VarBinary(len))
+        }
+        ast::Literal::String { value, national } => {
+            let chars =
+                if *national { value.encode_utf16().count() } else { value.chars().count() };
+            let limit = if *national { 4000 } else { 8000 };
+            let len = if chars > limit { Len::Max } else { Len::N(chars.max(1) as u16) };
+            let ty = if *national { SqlType::NVarChar(len) } else { SqlType::VarChar(len) };
+            Expr::constant(Value::str(value), ty)
+        }
     })
 }
 

@@ -54,6 +54,7 @@ mod view;
 mod window;
 
 pub use error::BindError;
+pub use expr::constant;
 pub use names::{AliasType, Names, ObjectName, Settings};
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use serialize::OPENJSON;

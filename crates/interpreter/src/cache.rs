@@ -57,8 +57,10 @@ pub(crate) struct TextCache {
     /// What each handle stands for, by handle.
     handles: Vec<(i32, Prepared)>,
     last_handle: i32,
-    /// Hashes of texts seen once, by their low bits.
+    /// Hashes of texts seen once, by some of their bits.
     seen: Vec<u64>,
+    /// The same of texts whose constants are not to be taken for parameters.
+    refused: Vec<u64>,
     clock: u64,
 }
 
@@ -81,6 +83,11 @@ pub(crate) fn hash_text(setting: Setting, declarations: Option<&str>, text: &str
     add(declarations.unwrap_or("\u{1}").as_bytes());
     add(text.as_bytes());
     hash | 1
+}
+
+/// Where a hash is noted.
+fn place(hash: u64) -> usize {
+    (hash >> 8) as usize % KEPT
 }
 
 impl TextCache {
@@ -134,9 +141,9 @@ impl TextCache {
         always: bool,
     ) -> Option<Slot> {
         if !always {
-            self.seen.resize(KEPT, 0);
-            let seen = &mut self.seen[(hash >> 8) as usize % KEPT];
-            if std::mem::replace(seen, hash) != hash || text.len() > TEXT_BYTES_MAX {
+            let was_seen = self.was_seen(hash);
+            self.note_seen(hash);
+            if !was_seen || text.len() > TEXT_BYTES_MAX {
                 return None;
             }
         }
@@ -159,6 +166,28 @@ impl TextCache {
         self.hashes[free] = hash;
         self.slots[free] = Some(compiled);
         Some(Slot(free as u32))
+    }
+
+    /// Was it met, and not long ago?
+    pub fn was_seen(&self, hash: u64) -> bool {
+        self.seen.get(place(hash)) == Some(&hash)
+    }
+
+    /// A text was met.
+    pub fn note_seen(&mut self, hash: u64) {
+        self.seen.resize(KEPT, 0);
+        self.seen[place(hash)] = hash;
+    }
+
+    /// Was it found, not long ago, that its constants are not to be taken for parameters?
+    pub fn was_refused(&self, hash: u64) -> bool {
+        self.refused.get(place(hash)) == Some(&hash)
+    }
+
+    /// The text with parameters is not to be used.
+    pub fn note_refused(&mut self, hash: u64) {
+        self.refused.resize(KEPT, 0);
+        self.refused[place(hash)] = hash;
     }
 
     /// Lets the text go that nobody holds and that was not used for longest, where there are too many.

@@ -20,6 +20,7 @@ use crate::names::SessionNames;
 use crate::plan::CodeState;
 use crate::plan_cache::{Key, SessionPlan, What};
 use crate::rpc::{Rpc, RpcName, RpcParam, RpcValue, well_known};
+use crate::simple::Simple;
 use crate::statement::bind_error;
 use crate::vm::{Halt, Halted, Vm};
 use executor::{Command, Done, SqlError};
@@ -50,10 +51,20 @@ impl Vm<'_> {
     pub fn batch(&mut self, text: &str) -> Result<(), Halt> {
         self.state.activity.forget_statement();
         self.state.activity.begin_input(InputKind::Language, |input| input.push_str(text));
-        let (slot, code, mut learnt) = self.compiled(text, None, false).map_err(throw)?;
-        self.state.activity.plan(code.number());
         let mut frame = self.state.take_frame();
-        frame.extend_from_slice(&code.template);
+        let (slot, code, mut learnt) = match self.at_hand(text) {
+            Some(found) => found,
+            None => match self.parameterised(text) {
+                Some(Simple { slot, code, learnt, values }) => {
+                    frame.extend(values);
+                    (slot, code, learnt)
+                }
+                None => self.compiled(text, None, false).map_err(throw)?,
+            },
+        };
+        self.state.activity.plan(code.number());
+        let given = frame.len();
+        frame.extend_from_slice(&code.template[given..]);
         let tables = self.open_tables(&code);
         let result = self.run(&code, &mut learnt, &mut frame, false);
         self.state.nesting = 0;
@@ -447,6 +458,15 @@ impl Vm<'_> {
     #[inline]
     pub fn setting(&self) -> Setting {
         Setting { database: self.state.database.id, options: self.state.options.meaning() }
+    }
+
+    /// A batch that the session has at hand.
+    #[inline]
+    fn at_hand(&mut self, text: &str) -> Option<(Option<Slot>, Arc<SessionPlan>, CodeState)> {
+        let setting = self.setting();
+        let hash = hash_text(setting, None, text);
+        let (slot, code, learnt) = self.state.texts.find(hash, setting, None, text)?;
+        Some((Some(slot), code, learnt))
     }
 
     /// The compiled form of a text, from the cache where it is there.

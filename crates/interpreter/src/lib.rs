@@ -64,6 +64,7 @@ mod scoped;
 mod sequence;
 mod set;
 mod showplan;
+mod simple;
 mod system_procs;
 pub mod trace_flags;
 mod trigger;

@@ -39,6 +39,12 @@ const IO: u8 = 32;
 const TIME: u8 = 64;
 
 impl Telling {
+    /// Is anything to be told?
+    #[inline]
+    pub(crate) fn any(self) -> bool {
+        self.0 != 0
+    }
+
     /// Sets an option by its name in SET; false when it is none of these.
     pub(crate) fn set(&mut self, name: &str, on: bool) -> bool {
         let bit = match name {

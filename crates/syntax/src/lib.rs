@@ -17,6 +17,7 @@ mod split;
 mod token;
 
 pub use error::SyntaxError;
+pub use parser::simple::Simple;
 pub use split::{BatchText, go_count, is_unfinished, split_batches};
 
 /// What session settings change in the reading of text.
@@ -45,6 +46,11 @@ pub const MAX_DEPTH: usize = 256;
 /// error is the one to trust; at present it is also the only one.
 pub fn parse_batch(text: &str, options: &LexOptions) -> Result<ast::Batch, Vec<SyntaxError>> {
     parser::batch(text, options).map_err(|error| vec![*error])
+}
+
+/// The batch with parameters in place of its constants, where it is one simple statement: see [`Simple`].
+pub fn parameterise(text: &str, options: &LexOptions) -> Option<Simple> {
+    parser::simple::simple(text, options)
 }
 
 /// Reads the declarations of a parameterised text: `@a int, @b nvarchar(40) OUTPUT`. Nothing is no parameter.

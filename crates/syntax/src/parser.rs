@@ -24,6 +24,7 @@ mod scoped;
 mod security;
 mod sequence;
 mod server;
+pub(crate) mod simple;
 mod statement;
 mod statistics;
 mod temporal;

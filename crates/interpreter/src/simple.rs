@@ -1,0 +1,132 @@
+//! Simple parameterisation: batches that differ in their constants alone run one plan.
+//!
+//! ```text
+//! INSERT t VALUES (1, 'a')      ->  INSERT t VALUES (@1, @2)      with @1 int, @2 varchar(8000)
+//! ```
+//!
+//! Promise: what such a batch does, answers and says when it fails is what it would by itself. A text whose best plan
+//! may depend on its constants runs as it stands: besides INSERT only those that look for one row by a whole unique
+//! key go this way, as in SQL Server, whose plan for them is trivial. So does a text that comes again unchanged, which
+//! has a plan of its own from then on.
+
+use crate::cache::{Slot, hash_text};
+use crate::code::Code;
+use crate::plan::{Body, CodeState, plan};
+use crate::plan_cache::{Key, SessionPlan, What};
+use crate::vm::Vm;
+use binder::ir::ExprKind;
+use planner::{Known, Node, Op};
+use std::fmt::Write;
+use std::sync::Arc;
+use syntax::LexOptions;
+use types::{Len, SqlType, Value};
+
+/// A compiled text and the values of its parameters.
+pub(crate) struct Simple {
+    pub slot: Option<Slot>,
+    pub code: Arc<SessionPlan>,
+    pub learnt: CodeState,
+    pub values: Vec<Value>,
+}
+
+impl Vm<'_> {
+    /// The batch as one with parameters; none: it is to be run as it stands.
+    pub fn parameterised(&mut self, text: &str) -> Option<Simple> {
+        let state = &*self.state;
+        let options = &state.options;
+        // Plans that are told are told of the text as it was sent.
+        if options.telling.any() || options.noexec || state.definitions().is_some() {
+            return None;
+        }
+        let setting = self.setting();
+        let hash = hash_text(setting, None, text);
+        if state.texts.was_seen(hash) {
+            return None;
+        }
+        let lex = LexOptions { quoted_identifier: options.quoted_identifier };
+        let simple = syntax::parameterise(text, &lex)?;
+        let mut values = Vec::with_capacity(simple.constants.len());
+        let mut declarations = String::new();
+        for constant in &simple.constants {
+            let constant = binder::constant(constant, 1).ok()?;
+            let ExprKind::Const(value) = constant.kind else { return None };
+            values.push(value);
+            let ty = declared(&values[values.len() - 1], constant.ty)?;
+            let comma = if values.len() > 1 { "," } else { "" };
+            let _ = write!(declarations, "{comma}@{} {ty}", values.len());
+        }
+        let (text, declarations) = (&simple.text[..], Some(&declarations[..]));
+        self.state.texts.note_seen(hash);
+        let hash = hash_text(setting, declarations, text);
+        if let Some((slot, code, learnt)) = self.state.texts.find(hash, setting, declarations, text)
+        {
+            return Some(Simple { slot: Some(slot), code, learnt, values });
+        }
+        if self.state.texts.was_refused(hash) {
+            return None;
+        }
+        let (plans, database) = (self.state.plans.clone(), self.state.database.clone());
+        let what = What::Text { hash, declarations, text };
+        let key = Key { catalog: &database.catalog, setting, what };
+        let code = match plans.find(&key) {
+            Some(code) => code,
+            None => match self.compile_text(text, declarations) {
+                Ok((code, is_common)) if !simple.searches || self.is_trivial(&code) => {
+                    match is_common {
+                        true => plans.keep(&key, code),
+                        false => SessionPlan::alone(code),
+                    }
+                }
+                // A mistake is told of the text as it was sent.
+                _ => {
+                    self.state.texts.note_refused(hash);
+                    return None;
+                }
+            },
+        };
+        let learnt = CodeState::new(&code);
+        learnt.meter.note_use();
+        let slot = self.state.texts.keep(hash, setting, declarations, text, &code, false);
+        Some(Simple { slot, code, learnt, values })
+    }
+
+    /// Whatever the values: the row is looked up by a unique key.
+    fn is_trivial(&self, code: &Code) -> bool {
+        let [statement] = &code.statements[..] else { return false };
+        match plan(&statement.kind, &Known::default(), &self.state.database.engine) {
+            Body::FastPoint(_) => true,
+            Body::Select(select) => is_point(&select.plan.root),
+            Body::Update(update) => is_point(&update.source.root),
+            Body::Delete(delete) => is_point(&delete.source.root),
+            _ => false,
+        }
+    }
+}
+
+fn is_point(node: &Node) -> bool {
+    let scan = match &node.op {
+        Op::Scan(scan) => scan,
+        Op::Project { input, .. } => return is_point(input),
+        _ => return false,
+    };
+    let (columns, unique) = match scan.index {
+        Some(at) => {
+            (scan.table.indexes[at].key_layout.parts().len(), scan.table.indexes[at].unique)
+        }
+        None => (scan.table.key_layout.parts().len(), !scan.table.has_uniquifier()),
+    };
+    unique && columns > 0 && scan.range.as_ref().is_some_and(|range| range.is_point(columns))
+}
+
+/// The type of the parameter that takes a constant's place. None: too long, or characters that varchar may not have.
+fn declared(value: &Value, ty: SqlType) -> Option<SqlType> {
+    Some(match ty {
+        SqlType::VarChar(Len::N(_)) if value.as_str().is_some_and(str::is_ascii) => {
+            SqlType::VarChar(Len::N(8000))
+        }
+        SqlType::NVarChar(Len::N(_)) => SqlType::NVarChar(Len::N(4000)),
+        SqlType::VarBinary(Len::N(_)) => SqlType::VarBinary(Len::N(8000)),
+        SqlType::Int | SqlType::Decimal { .. } | SqlType::Float | SqlType::Money => ty,
+        _ => return None,
+    })
+}
