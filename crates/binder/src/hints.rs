@@ -192,7 +192,8 @@ pub(crate) fn for_planner(hints: &[ast::QueryHint], out: &mut crate::ir::QueryHi
         match hint.name.as_str() {
             "FORCE ORDER" => out.force_order = true,
             "LOOP JOIN" => out.loop_join = true,
-            "HASH JOIN" | "MERGE JOIN" => out.hash_join = true,
+            "HASH JOIN" => out.hash_join = true,
+            "MERGE JOIN" => out.merge_join = true,
             "RECOMPILE" => out.recompile = true,
             "OPTIMIZE FOR UNKNOWN" => out.unknown = true,
             _ => {}
@@ -205,7 +206,8 @@ pub(crate) fn join_method(method: &str, out: &mut crate::ir::QueryHints) {
     out.force_order = true;
     match method.to_ascii_uppercase().as_str() {
         "LOOP" => out.loop_join = true,
-        "HASH" | "MERGE" => out.hash_join = true,
+        "HASH" => out.hash_join = true,
+        "MERGE" => out.merge_join = true,
         _ => {}
     }
 }

@@ -167,6 +167,11 @@ impl SimFs {
         self.shared.state.lock().faults.clear();
     }
 
+    /// Bytes of all files, by their lengths.
+    pub fn total_bytes(&self) -> u64 {
+        self.shared.state.lock().disk.total_bytes()
+    }
+
     /// The disk is full at so many bytes, summed over the lengths of all files.
     pub fn set_capacity(&self, bytes: u64) {
         self.shared.state.lock().capacity_bytes = bytes;

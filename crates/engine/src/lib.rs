@@ -49,6 +49,7 @@ pub use options::{
     DataFile, DbFiles, DbOptions, DelayedDurability, Durability, Isolation, ReadOptions,
     RecoveryModel, RowLock, ScanOptions, TableLock, TxnOptions,
 };
+pub use read::Seen;
 pub use recovering::{RecoveryPhase, RecoveryReport};
 pub use restore::{
     RestoreReport, RestoreRequest, Stopped, check_version, restore_database, restore_log,

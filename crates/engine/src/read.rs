@@ -10,6 +10,20 @@ use std::ops::Bound;
 use std::sync::atomic::Ordering::*;
 use transaction::VersionSeen;
 
+/// How far the commits go that a transaction has seen. See [`Txn::reader`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    must_harden: Lsn,
+    saw: Lsn,
+}
+
+impl Seen {
+    /// What both have seen.
+    pub fn and(self, other: Seen) -> Seen {
+        Seen { must_harden: self.must_harden.max(other.must_harden), saw: self.saw.max(other.saw) }
+    }
+}
+
 impl Txn {
     /// The row under `key` as this statement sees it, into `row` (replaced). False if there is none.
     #[inline]
@@ -306,11 +320,21 @@ impl Txn {
         Some(reader)
     }
 
-    /// A reader has done; a full commit waits for what it has seen too.
+    /// What it has seen of others' commits.
+    pub fn has_seen(&self) -> Seen {
+        Seen { must_harden: self.must_harden, saw: self.context.saw() }
+    }
+
+    /// A full commit waits for what a reader has seen too.
+    pub fn note_seen(&mut self, seen: Seen) {
+        self.must_harden = self.must_harden.max(seen.must_harden);
+        self.context.note_seen(seen.saw);
+    }
+
+    /// A reader has done.
     pub fn take_back(&mut self, mut reader: Txn) {
         debug_assert!(reader.is_reader);
-        self.must_harden = self.must_harden.max(reader.must_harden);
-        self.context.note_seen(reader.context.saw());
+        self.note_seen(reader.has_seen());
         reader.finish();
     }
 

@@ -163,7 +163,7 @@ const ALLOWANCE_BYTES: usize = 64 << 10;
 /// What a statement has written to files for want of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpillFigures {
-    /// Sorts that spilled, and the 8 KiB pages that they wrote (SQL Server's Worktable).
+    /// Sorts and windows that spilled, and the 8 KiB pages that they wrote (SQL Server's Worktable).
     pub sorts: u64,
     pub sort_pages: u64,
     /// Hash joins and aggregates that spilled, and the pages that they wrote (Workfile).

@@ -6,15 +6,20 @@
 
 mod accumulate;
 mod aggregate;
+mod distinct;
 mod elsewhere;
 mod exchange;
 mod fold;
 mod frame;
+mod grouping_sets;
 mod hash;
 mod hash_join;
 mod join;
+mod join_filter;
+mod merge_join;
 mod metered;
 mod recursive;
+mod row_store;
 mod rowset;
 mod scan;
 mod serialize;
@@ -23,10 +28,12 @@ mod simple;
 mod slots;
 mod sort;
 mod window;
+mod window_values;
 
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::message::SqlError;
+use join_filter::JoinFilter;
 use planner::{AggStrategy, Node, Op};
 
 pub(crate) use exchange::Parts;
@@ -40,6 +47,11 @@ pub(crate) trait Operator {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError>;
     /// Starts over.
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError>;
+    /// From now on rows that do not pass the filter may be left out: whoever asks has no use for them. None: all are
+    /// wanted again. Who does not know how does nothing.
+    fn narrow(&mut self, filter: Option<&JoinFilter>) {
+        let _ = filter;
+    }
 }
 
 /// The operator tree of a plan.
@@ -114,6 +126,12 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
                 needed,
             ))
         }
+        Op::MergeJoin { kind, left, right, left_keys, right_keys, residual, many } => {
+            let (kind, many, residual) = (*kind, *many, residual.as_ref());
+            let spec = merge_join::Spec { kind, left_keys, right_keys, residual, many };
+            let widths = (left.types.len(), right.types.len());
+            Box::new(merge_join::MergeJoin::new(&spec, build(left), build(right), widths))
+        }
         Op::Recursive { anchor, step, binds, max } => {
             Box::new(recursive::Recursive::new(build(anchor), build(step), binds, *max, width))
         }
@@ -123,7 +141,7 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
             let source = build_for(input, Some(&needed));
             match (strategy, sets) {
                 (_, Some(sets)) => {
-                    Box::new(aggregate::SetsAggregate::new(source, group, aggs, sets))
+                    Box::new(grouping_sets::SetsAggregate::new(source, group, aggs, sets))
                 }
                 (AggStrategy::Hash, None) => {
                     Box::new(aggregate::HashAggregate::new(source, group, aggs, *weight, *scalar))
@@ -144,7 +162,7 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
             Box::new(simple::Offset::new(build(input), offset, fetch.as_ref()))
         }
         Op::Distinct { input, keys } => {
-            Box::new(set::Distinct::new(build(input), &input.types[..*keys], width))
+            Box::new(distinct::Distinct::new(build(input), &input.types[..*keys], width))
         }
         Op::Window { input, partition, order, funcs } => {
             Box::new(window::Window::new(build(input), partition, order, funcs, width))

@@ -55,6 +55,8 @@ fn pull<'a>(
         batch.shorten(usize::try_from(left).unwrap_or(usize::MAX));
         rows += batch.len() as u64;
         each(&batch, cx)?;
+        // Operators that give what they have in memory, or in files, look at the cancel flag no more.
+        cx.breathe()?;
     }
     Ok(rows)
 }

@@ -1,8 +1,8 @@
 //! What does not fit into memory, in files that nobody needs a moment later.
 //!
 //! A [`SpillSpace`] is a folder of an instance; a file lives as long as the operator that writes it, and whatever is
-//! found in the folder at the start is rubbish. Within a file any number of [`Stream`]s take turns block by block. A
-//! failure to write or read fails the statement and nothing else: 1105 when there is no room, 823 else.
+//! found in the folder at the start is rubbish. Within a file any number of [`Stream`]s and [`Extent`]s take turns block
+//! by block. A failure to write or read fails the statement and nothing else: 1105 when there is no room, 823 else.
 //!
 //! Files are not encrypted and never synced. Knows nothing of rows: a stream is a sequence of entries of bytes.
 
@@ -16,7 +16,7 @@ use stdx::AlignedBuf;
 use telemetry::WaitType;
 
 /// Bytes written and read at a time.
-const BLOCK_BYTES: usize = 64 << 10;
+pub(crate) const BLOCK_BYTES: usize = 64 << 10;
 
 /// The folder of an instance's files.
 pub struct SpillSpace {
@@ -57,6 +57,41 @@ impl SpillFile {
         };
         let file = open().map_err(|e| failed("creating", &path, &e))?;
         Ok(Arc::new(SpillFile { space: space.clone(), file, path, blocks: AtomicU64::new(0) }))
+    }
+}
+
+/// Where bytes lie that were written at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    /// In blocks.
+    first: u64,
+    /// In bytes.
+    len: usize,
+}
+
+impl SpillFile {
+    /// Writes bytes in blocks of their own. Suspends.
+    pub fn write(&self, bytes: &[u8]) -> Result<Extent, SqlError> {
+        let blocks = bytes.len().div_ceil(BLOCK_BYTES).max(1);
+        let first = self.blocks.fetch_add(blocks as u64, Relaxed);
+        let mut padded = AlignedBuf::zeroed(blocks * BLOCK_BYTES);
+        padded[..bytes.len()].copy_from_slice(bytes);
+        self.file
+            .write_all_at(first * BLOCK_BYTES as u64, &padded, false, WaitType::IoCompletion)
+            .map_err(|e| failed("writing", &self.path, &e))?;
+        Ok(Extent { first, len: bytes.len() })
+    }
+
+    /// Reads what was written, in place of what `out` holds. Suspends.
+    pub fn read(&self, at: Extent, out: &mut Vec<u8>) -> Result<(), SqlError> {
+        let blocks = at.len.div_ceil(BLOCK_BYTES).max(1);
+        let mut padded = AlignedBuf::zeroed(blocks * BLOCK_BYTES);
+        self.file
+            .read_exact_at(at.first * BLOCK_BYTES as u64, &mut padded, WaitType::IoCompletion)
+            .map_err(|e| failed("reading", &self.path, &e))?;
+        out.clear();
+        out.extend_from_slice(&padded[..at.len]);
+        Ok(())
     }
 }
 

@@ -25,12 +25,14 @@ pub(crate) fn eval(
     };
     let index = id.0 as usize;
     let correlated = !cx.subplans[index].binds.is_empty();
-    let rows = match cx.keep().subqueries[index].take() {
-        Some(rows) => rows,
+    let (rows, held) = match cx.keep().subqueries[index].take() {
+        Some(rows) => (rows, 0),
         None => run(index, row, limit(kind), cx)?,
     };
     let result = judge(kind, needle, &rows);
-    if !correlated {
+    if correlated {
+        cx.release(held);
+    } else {
         cx.keep().subqueries[index] = Some(rows);
     }
     result
@@ -45,7 +47,13 @@ fn limit(kind: &SubqueryKind) -> usize {
     }
 }
 
-fn run(index: usize, row: &[Value], limit: usize, cx: &mut Cx<'_>) -> Result<Vec<Value>, SqlError> {
+/// The first slots of its rows, and the memory counted for them.
+fn run(
+    index: usize,
+    row: &[Value],
+    limit: usize,
+    cx: &mut Cx<'_>,
+) -> Result<(Vec<Value>, usize), SqlError> {
     let subplans = cx.subplans;
     let subplan = &subplans[index];
     for (param, expr) in &subplan.binds {
@@ -54,16 +62,20 @@ fn run(index: usize, row: &[Value], limit: usize, cx: &mut Cx<'_>) -> Result<Vec
     let mut source = ops::build(&subplan.node);
     let mut batch = crate::Batch::new();
     batch.set_target(limit);
-    let mut firsts = Vec::new();
+    let (mut firsts, mut held) = (Vec::new(), 0);
     while firsts.len() < limit && source.next(cx, &mut batch)? {
         for row in batch.rows() {
             firsts.push(row.first().cloned().unwrap_or_default());
         }
         if limit == usize::MAX {
-            cx.hold(batch.rows().map(|r| row_bytes(&r[..r.len().min(1)])).sum())?;
+            let bytes = batch.rows().map(|r| row_bytes(&r[..r.len().min(1)])).sum();
+            cx.hold(bytes)?;
+            held += bytes;
         }
     }
-    Ok(firsts)
+    // What its operators hold goes back: it may run for every row of a large table.
+    source.rewind(cx)?;
+    Ok((firsts, held))
 }
 
 fn judge(kind: &SubqueryKind, needle: Option<Value>, rows: &[Value]) -> Result<Value, SqlError> {

@@ -75,6 +75,7 @@ impl Lowering {
             }
         });
         let order = key_columns.iter().map(|(o, desc)| (get.columns[*o], *desc)).collect();
+        let rows_read = rows.max(1.0);
         if informed {
             rows = rows_out;
         } else if !in_scan.is_empty() {
@@ -93,6 +94,7 @@ impl Lowering {
             hints: get.hints,
             for_update: locator || get.hints.updlock || get.hints.xlock,
             reverse: false,
+            rows_read,
         };
         let node = Node { op: Op::Scan(Box::new(scan)), types, rows };
         self.filter(Lowered { node, cols, order, fixed }, above)
@@ -187,6 +189,10 @@ impl Lowering {
             // Chosen as if it were larger, for it may grow; it costs what it is.
             let rows = cost::read(total, estimate::width(&get.table, 0..get.table.columns.len()));
             best.rows_out = (total * share).max(1.0);
+            best.rows = match best.found {
+                Some(_) => best.rows.min(total).max(best.rows_out),
+                None => total,
+            };
             best.cost = rows.total();
             best.again = match best.found {
                 Some(_) => cost::seek_again() + cost::pass(best.rows_out),

@@ -15,6 +15,7 @@ const NEXT_ROW: f64 = 0.000_001_1;
 /// An operator's own work for a row.
 const PASS_ROW: f64 = 0.000_000_1;
 const HASH_ROW: f64 = 0.000_001_8;
+const MERGE_ROW: f64 = 0.000_001_8;
 const COMPARE: f64 = 0.000_000_48;
 
 /// Input and output, and processor.
@@ -60,6 +61,11 @@ pub fn pass(rows: f64) -> f64 {
 /// A hash table built and probed.
 pub fn hash(build: f64, probe: f64) -> f64 {
     0.017_65 + build * 2.0 * HASH_ROW + probe * HASH_ROW
+}
+
+/// Two inputs that come in the same order, read side by side.
+pub fn merge(left: f64, right: f64) -> f64 {
+    0.005_607 + (left + right) * MERGE_ROW
 }
 
 /// A sort.

@@ -7,6 +7,7 @@
 //! the SQL Server 2014 Cardinality Estimator" (Sack, 2014) tell them: conjunctions by exponential back-off over the four
 //! most selective predicates, an unknown value by density, an unknown bound 30%, both bounds 9%.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -46,6 +47,8 @@ pub(crate) struct Facts {
     pub maxdop: u32,
     /// Columns that some expression reads, or the result has.
     pub mentioned: HashSet<ColId>,
+    /// Shares of pairs that are equal in two columns, as they were asked for.
+    joins: RefCell<HashMap<(ColId, ColId), Option<f64>>>,
     /// A table's rows are not known.
     blind: bool,
     /// A table has so many rows that the order of joins matters.
@@ -420,6 +423,9 @@ impl Facts {
     pub fn pairs(&self, conditions: &[Expr], left_rows: f64, right_rows: f64) -> f64 {
         let share = |c: &Expr| match &c.kind {
             ExprKind::Compare { op: CompareOp::Eq, left, right } => {
+                if let Some(share) = self.joined(left, right) {
+                    return share;
+                }
                 let sides = [self.distinct(left), self.distinct(right)];
                 match sides {
                     [None, None] => 1.0 / left_rows.max(right_rows).max(1.0),
@@ -431,6 +437,36 @@ impl Facts {
             _ => UNKNOWN,
         };
         back_off(conditions.iter().map(share).collect())
+    }
+
+    /// The share of all pairs that are equal in two tables' columns, by the histograms of both; None where one lacks.
+    fn joined(&self, left: &Expr, right: &Expr) -> Option<f64> {
+        let ids = (as_column(left)?, as_column(right)?);
+        if let Some(known) = self.joins.borrow().get(&ids) {
+            return *known;
+        }
+        let share = self.joined_by_histograms(ids.0, ids.1);
+        self.joins.borrow_mut().insert(ids, share);
+        share
+    }
+
+    fn joined_by_histograms(&self, left: ColId, right: ColId) -> Option<f64> {
+        let of = |id: ColId| {
+            let (table, ordinal) = self.column(id)?;
+            let statistic = table.statistics.of_column(table, *ordinal)?;
+            Some((statistic, rows_of(table)?.max(1.0), table.columns[*ordinal].ty))
+        };
+        let ((a, a_rows, a_type), (b, b_rows, b_type)) = (of(left)?, of(right)?);
+        let usable = |s: &catalog::Statistic| s.rows >= 1.0 && !s.histogram.steps.is_empty();
+        if a_type != b_type || !usable(&a) || !usable(&b) {
+            return None;
+        }
+        let share = a.histogram.joined(&b.histogram) / (a.rows * b.rows);
+        // Rows that came since may have values that no step knows: by different values, as if there were no histogram.
+        let grown = |rows: f64, then: f64| ((rows - then) / rows).max(0.0);
+        let new = grown(a_rows, a.rows).max(grown(b_rows, b.rows));
+        let by_values = 1.0 / a.distinct().max(b.distinct()).max(1.0);
+        Some((share * (1.0 - new) + by_values * new).clamp(1e-12, 1.0))
     }
 
     /// Groups that `keys` make of so many rows.

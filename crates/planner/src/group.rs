@@ -70,6 +70,18 @@ impl Lowering {
                 .collect();
             sorted.len() == free.len() && free.iter().all(|id| sorted.contains(id))
         };
+        // Groups of a stream come in the order of its rows.
+        let order: Vec<(ColId, bool)> = match grouped_order && sets.is_none() {
+            true => {
+                let free = input.order.iter().filter(|(id, _)| !input.fixed.contains(id));
+                free.map_while(|(id, desc)| {
+                    let of = |e: &Expr| e.kind == ExprKind::Col(*id);
+                    group.iter().find(|(_, e)| of(e)).map(|(out, _)| (*out, *desc))
+                })
+                .collect()
+            }
+            false => Vec::new(),
+        };
         let strategy = match sets.is_none() && (group.is_empty() || grouped_order) {
             true => AggStrategy::Stream,
             false => AggStrategy::Hash,
@@ -119,7 +131,8 @@ impl Lowering {
             strategy,
             weight: None,
         };
-        let lowered = plain(Node { op, types, rows }, cols);
+        let mut lowered = plain(Node { op, types, rows }, cols);
+        lowered.order = order;
         self.filter(lowered, above)
     }
 

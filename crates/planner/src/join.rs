@@ -1,8 +1,9 @@
 //! Joins: which side each predicate belongs to, and how the sides meet.
 //!
 //! Nested loops with a seek when the right side is a table whose key the predicates give and few
-//! left rows are expected; a hash join when there is any equality; nested loops over a kept right
-//! side otherwise. Semi and anti joins come from IN and EXISTS.
+//! left rows are expected; a merge join where both sides come in the order of an equality's columns (`merge.rs`), else a
+//! hash join when there is any equality; nested loops over a kept right side otherwise. Semi and anti joins come from IN
+//! and EXISTS.
 
 use binder::ir::*;
 use types::SqlType;
@@ -87,9 +88,9 @@ impl Lowering {
     ) -> Lowered {
         let seek = kind != PhysicalJoin::Full
             && gives_key(&right, &to_right, &conditions)
-            && self.hints.loop_join | !self.hints.hash_join
+            && self.hints.allows_loops()
             && match self.costs(&left, &right, &to_right, &conditions) {
-                _ if self.hints.loop_join && !self.hints.hash_join => true,
+                _ if !self.hints.allows_hash() && !self.hints.allows_merge() => true,
                 Some((seeks, whole)) => seeks <= whole,
                 None => left.node.rows <= SEEK_ROWS,
             };
@@ -119,6 +120,10 @@ impl Lowering {
             let matched = joined_rows(kind, left_rows, pairs * share());
             if kind == PhysicalJoin::Full { matched.max(right.node.rows) } else { matched }
         });
+        let mut conditions = conditions;
+        if let Some(keys) = self.merge_keys(kind, &left, &right, &conditions) {
+            return self.merge_join(kind, left, right, keys, conditions, rows);
+        }
         // The hash table is made of the right side: of the one with fewer rows.
         let free = self.facts.is_large() && !self.hints.force_order;
         if free && kind == PhysicalJoin::Inner && left_rows < right.node.rows {
@@ -128,8 +133,9 @@ impl Lowering {
             }
         }
         let (mut left_keys, mut right_keys, mut residual) = (Vec::new(), Vec::new(), Vec::new());
-        let pairwise = self.hints.loop_join && !self.hints.hash_join && kind != PhysicalJoin::Full;
-        for c in conditions {
+        let only_loops = !self.hints.allows_hash() && !self.hints.allows_merge();
+        let pairwise = only_loops && kind != PhysicalJoin::Full;
+        for c in conditions.drain(..) {
             let equality = equality(&c, &left.cols, &right.cols).filter(|_| !pairwise);
             match equality.and_then(|(l, r)| of_one_form(l, r)) {
                 Some((l, r)) => {
@@ -304,7 +310,7 @@ fn joined_rows(kind: PhysicalJoin, left: f64, matches: f64) -> f64 {
     rows.max(1.0)
 }
 
-fn combine(
+pub(crate) fn combine(
     kind: PhysicalJoin,
     left: Lowered,
     right: Lowered,
@@ -326,8 +332,13 @@ fn combine(
     let rows = estimated.unwrap_or(rows);
     let fixed = if kind == PhysicalJoin::Full { Needed::new() } else { left.fixed };
     let op = op(Box::new(left.node), Box::new(right.node));
-    // Nested loops keep the order of the left side; a hash join may build that side, or part both.
-    let order = if matches!(op, Op::NestedLoops { .. }) { left.order } else { Vec::new() };
+    // A hash join may build the left side, or part both.
+    let keeps_order = match op {
+        Op::NestedLoops { .. } => true,
+        Op::MergeJoin { kind, .. } => kind != PhysicalJoin::Full,
+        _ => false,
+    };
+    let order = if keeps_order { left.order } else { Vec::new() };
     Lowered { node: Node { op, types, rows }, cols, order, fixed }
 }
 
@@ -463,7 +474,7 @@ fn side(pred: &Expr, left: &Needed, right: &Needed) -> Side {
 }
 
 /// `left expression = right expression`, each side reading one input only.
-fn equality(pred: &Expr, left: &[ColId], right: &[ColId]) -> Option<(Expr, Expr)> {
+pub(crate) fn equality(pred: &Expr, left: &[ColId], right: &[ColId]) -> Option<(Expr, Expr)> {
     let ExprKind::Compare { op: CompareOp::Eq, left: a, right: b } = &pred.kind else {
         return None;
     };
@@ -484,7 +495,7 @@ fn equality(pred: &Expr, left: &[ColId], right: &[ColId]) -> Option<(Expr, Expr)
 
 /// Both sides of an equality so that equal values have equal bytes: decimals are brought to one precision and scale.
 /// None where 38 digits do not hold both.
-fn of_one_form(left: Expr, right: Expr) -> Option<(Expr, Expr)> {
+pub(crate) fn of_one_form(left: Expr, right: Expr) -> Option<(Expr, Expr)> {
     let (
         SqlType::Decimal { precision: p1, scale: s1 },
         SqlType::Decimal { precision: p2, scale: s2 },

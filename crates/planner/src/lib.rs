@@ -22,6 +22,7 @@ mod fold;
 mod group;
 mod join;
 mod lower;
+mod merge;
 mod order;
 mod plan;
 mod print;

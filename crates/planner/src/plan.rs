@@ -98,6 +98,20 @@ pub enum Op {
         /// Over left row ++ right row.
         residual: Option<Expr>,
     },
+    /// Reads both sides side by side; both come in the order of their keys. NULL keys never match.
+    MergeJoin {
+        kind: PhysicalJoin,
+        left: Box<Node>,
+        right: Box<Node>,
+        /// Over the left row, in the order in which its rows come.
+        left_keys: Vec<SortKey>,
+        /// Over the right row, pairwise of one type with the left's, and in the same order.
+        right_keys: Vec<Expr>,
+        /// Over left row ++ right row.
+        residual: Option<Expr>,
+        /// Several left rows may have the same keys.
+        many: bool,
+    },
     /// Slots: the group's keys, then the aggregates, then with `sets` their mask. `scalar`: one row even for no input.
     Aggregate {
         input: Box<Node>,
@@ -254,6 +268,7 @@ macro_rules! inputs {
             | Op::Metered { input, .. } => vec![input],
             Op::NestedLoops { left, right, .. }
             | Op::HashJoin { left, right, .. }
+            | Op::MergeJoin { left, right, .. }
             | Op::HashSetOp { left, right, .. } => vec![left, right],
             Op::Concat { inputs } => inputs.$iter().collect(),
         }
@@ -341,6 +356,19 @@ pub struct Scan {
     pub for_update: bool,
     /// Rows arrive in descending key order.
     pub reverse: bool,
+    /// Estimated rows, or entries, that are read for those that it gives.
+    pub rows_read: f64,
+}
+
+impl Scan {
+    /// Bytes that a row, or an entry of the index, takes where it is stored, about.
+    pub(crate) fn stored_bytes(&self) -> f64 {
+        let table = &self.table;
+        match self.index {
+            Some(at) => crate::estimate::width(table, table.indexes[at].stored.iter().copied()),
+            None => crate::estimate::width(table, 0..table.columns.len()),
+        }
+    }
 }
 
 /// A range of the key that the scan goes by, in terms of the columns' order (a descending key column swaps the
@@ -371,7 +399,7 @@ pub enum PhysicalJoin {
     Semi,
     /// Left rows without one.
     Anti,
-    /// Both sides preserved (hash join only).
+    /// Both sides preserved (not by nested loops).
     Full,
 }
 

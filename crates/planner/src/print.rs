@@ -91,6 +91,16 @@ fn node(f: &mut fmt::Formatter<'_>, n: &Node, depth: usize) -> fmt::Result {
             }
             inputs.extend([&**left, &**right]);
         }
+        Op::MergeJoin { kind, left, right, left_keys, right_keys, residual, many } => {
+            write!(f, "MergeJoin {kind:?} [{}] = [{}]", List(left_keys), List(right_keys))?;
+            if *many {
+                f.write_str(" many")?;
+            }
+            if let Some(p) = residual {
+                write!(f, " on {p}")?;
+            }
+            inputs.extend([&**left, &**right]);
+        }
         Op::Aggregate { input, group, aggs, strategy, sets, weight, .. } => {
             write!(f, "Aggregate {strategy:?} [{}]", List(group))?;
             if let Some(sets) = sets {

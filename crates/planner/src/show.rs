@@ -7,7 +7,9 @@
 //!
 //! It shows what the planner decided; it decides nothing.
 
+mod join;
 mod scalar;
+mod scan;
 mod xml;
 
 use crate::cost::{self, Cost};
@@ -438,7 +440,9 @@ impl<'a> Show<'a> {
                 )
             }
             Op::Project { input, exprs } => self.project(input, exprs, executions),
-            Op::NestedLoops { .. } | Op::HashJoin { .. } => self.join(node, executions),
+            Op::NestedLoops { .. } | Op::HashJoin { .. } | Op::MergeJoin { .. } => {
+                self.join(node, executions)
+            }
             Op::Aggregate { .. } => self.aggregation(node, executions),
             Op::Gather { input, .. } => {
                 let (mut input, slots) = self.node(input, executions);
@@ -584,89 +588,6 @@ impl<'a> Show<'a> {
         (step, slots)
     }
 
-    fn join(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
-        match &node.op {
-            Op::NestedLoops { kind, left, right, binds, predicate, spool } => {
-                let (left, mut slots) = self.node(left, executions);
-                let outer: Vec<String> = binds
-                    .iter()
-                    .map(|(p, e)| {
-                        let text = self.scalar(e, &slots);
-                        self.params.insert(p.0, text.clone());
-                        text
-                    })
-                    .collect();
-                let again = executions * left.rows.max(1.0);
-                let (mut right, inner) = self.node(right, if *spool { executions } else { again });
-                if *spool {
-                    let (rows, row_bytes, output) =
-                        (right.rows, right.row_bytes, right.output.clone());
-                    right = step(
-                        "Table Spool",
-                        "Lazy Spool",
-                        Vec::new(),
-                        Cost { io: 0.01, cpu: cost::pass(rows * again) },
-                        vec![right],
-                    );
-                    (right.rows, right.row_bytes, right.output) = (rows, row_bytes, output);
-                    right.executions = again;
-                }
-                if !matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti) {
-                    slots.extend(inner.iter().cloned());
-                }
-                let mut arguments = Vec::new();
-                if !outer.is_empty() {
-                    arguments.push(format!("OUTER REFERENCES:({})", outer.join(", ")));
-                }
-                if let Some(predicate) = predicate {
-                    let both: Vec<String> = match kind {
-                        PhysicalJoin::Semi | PhysicalJoin::Anti => {
-                            slots.iter().chain(&inner).cloned().collect()
-                        }
-                        _ => slots.clone(),
-                    };
-                    arguments.push(format!("WHERE:({})", self.scalar(predicate, &both)));
-                }
-                let logical = match kind {
-                    PhysicalJoin::Inner => "Inner Join",
-                    PhysicalJoin::Left => "Left Outer Join",
-                    PhysicalJoin::Semi => "Left Semi Join",
-                    PhysicalJoin::Anti => "Left Anti Semi Join",
-                    PhysicalJoin::Full => "Full Outer Join",
-                };
-                let cost = Cost::cpu(cost::pairs(left.rows, right.rows));
-                (step("Nested Loops", logical, arguments, cost, vec![left, right]), slots)
-            }
-            Op::HashJoin { kind, left, right, left_keys, right_keys, residual } => {
-                let (left, mut slots) = self.node(left, executions);
-                let (right, build) = self.node(right, executions);
-                let mut arguments = vec![format!(
-                    "HASH:({})=({})",
-                    self.scalars(right_keys, &build),
-                    self.scalars(left_keys, &slots)
-                )];
-                let both: Vec<String> = slots.iter().chain(&build).cloned().collect();
-                if let Some(residual) = residual {
-                    arguments.push(format!("RESIDUAL:({})", self.scalar(residual, &both)));
-                }
-                if !matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti) {
-                    slots = both;
-                }
-                // Seen from the input that is built, which comes first.
-                let logical = match kind {
-                    PhysicalJoin::Inner => "Inner Join",
-                    PhysicalJoin::Left => "Right Outer Join",
-                    PhysicalJoin::Semi => "Right Semi Join",
-                    PhysicalJoin::Anti => "Right Anti Semi Join",
-                    PhysicalJoin::Full => "Full Outer Join",
-                };
-                let cost = Cost::cpu(cost::hash(right.rows, left.rows));
-                (step("Hash Match", logical, arguments, cost, vec![right, left]), slots)
-            }
-            _ => stdx::fatal!("no join"),
-        }
-    }
-
     fn aggregation(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
         let Op::Aggregate { input, group, aggs, strategy, sets, .. } = &node.op else {
             stdx::fatal!("no aggregate");
@@ -782,97 +703,6 @@ impl<'a> Show<'a> {
             index: index_name.map(|name| name.to_string()),
             clustered: index.is_none() && clustered.is_some(),
         }
-    }
-
-    fn scan(&mut self, scan: &'a Scan, node: &Node, executions: f64) -> (Step, Vec<String>) {
-        let table = &*scan.table;
-        let mut slots: Vec<String> =
-            scan.columns.iter().map(|c| self.column(table, &table.columns[*c].name)).collect();
-        if scan.locator {
-            slots.push("[Bmk1000]".to_owned());
-        }
-        let object = self.object(table, scan.index);
-        let is_seek = scan.range.is_some();
-        let (physical, ordered) = match (scan.index.is_some(), object.clustered, is_seek) {
-            (true, _, true) => ("Index Seek", true),
-            (true, _, false) => ("Index Scan", true),
-            (_, true, true) => ("Clustered Index Seek", true),
-            (_, true, false) => ("Clustered Index Scan", scan.reverse),
-            _ => ("Table Scan", false),
-        };
-        let mut arguments = vec![object.text()];
-        if let Some(range) = &scan.range {
-            arguments.push(format!("SEEK:({})", self.range(scan, range)));
-        }
-        let predicate =
-            scan.predicate.as_ref().map(|p| format!("WHERE:({})", self.scalar(p, &slots)));
-        let looks_up = scan.index.is_some() && !scan.covering;
-        if let Some(predicate) = predicate.as_ref().filter(|_| !looks_up) {
-            arguments.push(predicate.clone());
-        }
-        if ordered && let Some(last) = arguments.last_mut() {
-            last.push_str(if scan.reverse { " ORDERED BACKWARD" } else { " ORDERED FORWARD" });
-        }
-        let bytes = f64::from(row_bytes(&node.types));
-        let mut cost = cost::read(node.rows, bytes);
-        if executions > 1.0 {
-            cost.cpu += cost::seek_again() * (executions - 1.0);
-        }
-        let mut found = step(physical, physical, arguments, cost, Vec::new());
-        found.object = Some(object);
-        found.executions = executions;
-        found.rows = node.rows;
-        if !looks_up {
-            return (found, slots);
-        }
-        // Entries, and the row of each.
-        let by_row_id = table.is_heap();
-        let key: Vec<String> = match by_row_id {
-            true => vec!["[Bmk1000]".to_owned()],
-            false => {
-                let key = table.clustered_key().iter();
-                key.map(|(c, _)| self.column(table, &table.columns[*c].name)).collect()
-            }
-        };
-        found.output = key.clone();
-        found.row_bytes = 16;
-        let object = self.object(table, None);
-        let seek: Vec<String> = key.iter().map(|k| format!("{k}={k}")).collect();
-        let mut arguments = vec![object.text(), format!("SEEK:({})", seek.join(" AND "))];
-        arguments.extend(predicate);
-        if let Some(last) = arguments.last_mut() {
-            last.push_str(" LOOKUP ORDERED FORWARD");
-        }
-        let physical = if by_row_id { "RID Lookup" } else { "Clustered Index Seek" };
-        let again = executions * node.rows.max(1.0);
-        let cost = Cost { io: cost::RANDOM_PAGE, cpu: cost::seek_again() * again };
-        let mut lookup = step(physical, physical, arguments, cost, Vec::new());
-        lookup.object = Some(object);
-        lookup.is_lookup = true;
-        (lookup.rows, lookup.executions) = (1.0, again);
-        lookup.row_bytes = row_bytes(&node.types);
-        lookup.output = slots.clone();
-        let outer = vec![format!("OUTER REFERENCES:({})", key.join(", "))];
-        let cost = Cost::cpu(cost::pairs(node.rows, 1.0));
-        (step("Nested Loops", "Inner Join", outer, cost, vec![found, lookup]), slots)
-    }
-
-    fn range(&mut self, scan: &Scan, range: &KeyRange) -> String {
-        let key = crate::access::scan_key(&scan.table, scan.index);
-        let mut parts = Vec::new();
-        for (i, value) in range.prefix.iter().enumerate() {
-            let name = self.column(&scan.table, &scan.table.columns[key[i].0].name);
-            parts.push(format!("{name}={}", self.scalar(value, &[])));
-        }
-        let bounds = [(&range.lower, ">"), (&range.upper, "<")];
-        for (bound, op) in bounds {
-            let Some((value, inclusive)) = bound else { continue };
-            let name =
-                self.column(&scan.table, &scan.table.columns[key[range.prefix.len()].0].name);
-            let equal = if *inclusive { "=" } else { "" };
-            parts.push(format!("{name} {op}{equal} {}", self.scalar(value, &[])));
-        }
-        parts.join(" AND ")
     }
 }
 

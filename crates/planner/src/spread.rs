@@ -129,11 +129,7 @@ fn reads_a_table(node: &Node, joined: bool) -> bool {
 
 /// Whether the slots hold a key of the table, so that no two rows are equal.
 fn names_each_row(node: &Node, keys: &[u32]) -> bool {
-    let Op::Scan(scan) = &node.op else { return false };
-    let has = |column: usize| keys.iter().any(|slot| scan.columns[*slot as usize] == column);
-    let clustered = scan.table.clustered_key();
-    let whole = !clustered.is_empty() && !scan.table.has_uniquifier();
-    whole && clustered.iter().all(|(column, _)| has(*column))
+    matches!(node.op, Op::Scan(_)) && crate::merge::is_unique_by(node, keys)
 }
 
 /// Reads subqueries, whose parameters are bound from the row as it is.
@@ -241,15 +237,7 @@ fn is_pipeline(node: &Node) -> bool {
 
 fn pipeline_cost(node: &Node) -> f64 {
     match &node.op {
-        Op::Scan(scan) => {
-            let layout = match scan.index {
-                Some(at) => &scan.table.indexes[at].layout,
-                None => &scan.table.layout,
-            };
-            // Half of what columns of variable length may have.
-            let bytes = (layout.min_row_bytes() + layout.max_row_bytes()) / 2;
-            crate::cost::read(node.rows, bytes as f64).total()
-        }
+        Op::Scan(scan) => crate::cost::read(scan.rows_read, scan.stored_bytes()).total(),
         _ => {
             node.inputs().into_iter().map(pipeline_cost).sum::<f64>() + crate::cost::pass(node.rows)
         }

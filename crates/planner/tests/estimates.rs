@@ -132,6 +132,42 @@ fn joins_and_groups_go_by_different_values() {
 }
 
 #[test]
+fn joins_go_by_the_histograms_of_both_sides() {
+    let names = fixture();
+    let rows = |sql: &str| plan(&names, sql, &Known::default()).root.rows;
+    // 5,050 rows have one value, 99 values have 50 each: by different values alone it would be a million.
+    let pairs = rows("SELECT x.id FROM big x JOIN big y ON y.g = x.g");
+    assert!((25_000_000.0..27_000_000.0).contains(&pairs), "{pairs}");
+    // Values of 10,000 rows and of 10 have 10 in common, with a row each.
+    let few = rows("SELECT x.id FROM big x JOIN big y ON y.id = x.h");
+    assert!((8_500.0..10_500.0).contains(&few), "{few}");
+}
+
+#[test]
+fn sides_that_come_in_order_are_merged() {
+    let names = fixture();
+    let shown = |sql: &str| plan(&names, sql, &Known::default()).to_string();
+    let merged = shown("SELECT x.s, y.s FROM big x JOIN big y ON y.id = x.id");
+    assert!(merged.contains("MergeJoin Inner [") && !merged.contains("many"), "{merged}");
+    // An equality that is no part of the order is asked of each pair.
+    let merged = shown("SELECT x.s, y.s FROM big x LEFT JOIN big y ON y.h = x.h AND y.id = x.id");
+    assert!(merged.contains("MergeJoin Left") && merged.contains(" on "), "{merged}");
+    // The order goes on upwards.
+    let ordered = shown("SELECT x.s, y.s FROM big x JOIN big y ON y.id = x.id ORDER BY x.id");
+    assert!(ordered.contains("MergeJoin") && !ordered.contains("Sort"), "{ordered}");
+    // Without an order, and where another method is asked for, nothing is merged.
+    for sql in [
+        "SELECT x.s, y.s FROM big x JOIN big y ON y.h = x.h",
+        "SELECT x.s, y.s FROM big x JOIN big y ON y.id = x.id OPTION (HASH JOIN)",
+        "SELECT x.s, y.s FROM big x JOIN big y ON y.id = x.id OPTION (LOOP JOIN)",
+    ] {
+        assert!(!shown(sql).contains("MergeJoin"), "{}", shown(sql));
+    }
+    let sorted = shown("SELECT x.s, y.s FROM big x JOIN big y ON y.h = x.n OPTION (MERGE JOIN)");
+    assert!(sorted.contains("MergeJoin") && sorted.matches("Sort ").count() == 2, "{sorted}");
+}
+
+#[test]
 fn what_is_read_how_depends_on_the_rows() {
     let names = fixture();
     let shown = |sql: &str| plan(&names, sql, &Known::default()).to_string();

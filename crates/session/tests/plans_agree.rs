@@ -80,7 +80,7 @@ fn predicate(dice: &mut Dice) -> String {
 
 fn query(dice: &mut Dice) -> String {
     let join = |dice: &mut Dice| dice.one(&["JOIN", "JOIN", "LEFT JOIN"]).to_string();
-    let from = match dice.below(6) {
+    let from = match dice.below(7) {
         0 => "a".to_string(),
         1 => format!("a {} b ON b.k = a.id", join(dice)),
         2 => format!("a {} b ON b.x = a.x AND b.n = 1", join(dice)),
@@ -89,6 +89,7 @@ fn query(dice: &mut Dice) -> String {
             "b JOIN a ON a.id = b.k JOIN c ON c.x = a.x AND c.z = 5 {} d ON d.z = c.z",
             join(dice)
         ),
+        5 => "a FULL JOIN b ON b.k = a.id AND b.x = a.x".to_string(),
         _ => "d JOIN c ON c.z = d.z JOIN a ON a.x = c.x AND a.y = 4".to_string(),
     };
     let predicates: Vec<String> = (0..1 + dice.below(3)).map(|_| predicate(dice)).collect();
@@ -119,6 +120,8 @@ fn every_plan_gives_the_same_rows() {
             "OPTION (LOOP JOIN)",
             "OPTION (HASH JOIN)",
             "OPTION (FORCE ORDER, HASH JOIN)",
+            "OPTION (MERGE JOIN)",
+            "OPTION (FORCE ORDER, MERGE JOIN)",
             "OPTION (RECOMPILE)",
         ];
         let mut dice = Dice(20261121);

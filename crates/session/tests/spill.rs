@@ -89,6 +89,29 @@ const QUERIES: &[&str] = &[
     "SELECT DISTINCT k, t FROM a",
     "SELECT DISTINCT t, pad FROM a",
     "SELECT k FROM a EXCEPT SELECT k FROM b WHERE id < 100",
+    "SELECT id % 5000, pad FROM a EXCEPT SELECT id, pad FROM a WHERE id < 300",
+    "SELECT id, pad FROM a WHERE id < 300 EXCEPT SELECT id, pad FROM a WHERE id > 100",
+    "SELECT t, pad FROM a INTERSECT SELECT t, pad FROM a WHERE v < 60",
+    "SELECT k FROM a INTERSECT SELECT k FROM b",
+    "SELECT v, id, COUNT(*), SUM(d), GROUPING_ID(v, id) FROM a GROUP BY ROLLUP (v, id)",
+    "SELECT k, t, v, COUNT(*), MIN(id) FROM a GROUP BY GROUPING SETS ((k, t), (t), (v), ())",
+    // Held for one row of x at a time.
+    "SELECT x.n, (SELECT STRING_AGG(CAST(y.n AS varchar(10)), ',') FROM n y WHERE y.n BETWEEN x.n AND x.n + 9) FROM n x",
+    "SELECT id, SUM(v) OVER (PARTITION BY v % 3), LAG(pad, 2, 'none') OVER (PARTITION BY v % 3 ORDER BY id) FROM a",
+    "SELECT id, NTILE(7) OVER (ORDER BY t, id), PERCENT_RANK() OVER (ORDER BY k), CUME_DIST() OVER (ORDER BY v) FROM a",
+    "SELECT id, LEAD(k, 3) IGNORE NULLS OVER (ORDER BY id), LAG(k) IGNORE NULLS OVER (ORDER BY id) FROM a",
+    "SELECT id, FIRST_VALUE(k) IGNORE NULLS OVER (ORDER BY id ROWS BETWEEN 4 PRECEDING AND 1 FOLLOWING), LAST_VALUE(k)
+     IGNORE NULLS OVER (ORDER BY id ROWS BETWEEN 4 PRECEDING AND 1 PRECEDING), LAST_VALUE(t) OVER (ORDER BY v) FROM a
+     WHERE v < 30",
+    "SELECT id, SUM(v) OVER (ORDER BY v), COUNT(k) OVER (ORDER BY id ROWS BETWEEN 5 PRECEDING AND 2 FOLLOWING), MAX(pad)
+     OVER (ORDER BY id ROWS 3 PRECEDING), DENSE_RANK() OVER (ORDER BY v), COUNT(*) OVER () FROM a",
+    "SELECT id, PERCENTILE_CONT(0.3) WITHIN GROUP (ORDER BY k) OVER (PARTITION BY v % 2), PERCENTILE_DISC(0.9) WITHIN GROUP
+     (ORDER BY k DESC) OVER (PARTITION BY v % 2) FROM a",
+    "SELECT a.id, b.id FROM a INNER MERGE JOIN b ON a.k = b.k AND a.v > b.g",
+    "SELECT a.id, b.id, b.pad FROM a LEFT MERGE JOIN b ON a.t = b.t",
+    "SELECT a.id, b.id FROM a FULL MERGE JOIN b ON a.k = b.k AND a.v < 9",
+    "SELECT x.v, y.v, y.pad FROM s x INNER MERGE JOIN s y ON x.k = y.k WHERE x.v < 40",
+    "SELECT x.v, y.v, y.pad FROM (SELECT k, MIN(v) AS v FROM s GROUP BY k) x FULL MERGE JOIN s y ON x.k = y.k AND y.v > 9",
     "= SELECT id, t, pad FROM a ORDER BY t, id DESC",
     "= SELECT id, k, d FROM a ORDER BY k DESC, d, id",
     "= SELECT TOP 3000 id, pad FROM a ORDER BY v, id",
@@ -169,5 +192,226 @@ fn a_spill_is_told_and_its_files_go() {
     use device::FileSystem;
     let left = fs.list(std::path::Path::new("/data/spill")).expect("the folder");
     assert!(left.is_empty(), "{left:?}");
+    instance.shutdown().expect("closes");
+}
+
+/// Statements that write to files, by different operators. The last is parallel.
+const SPILLING: &[&str] = &[
+    "SELECT id, t, pad FROM a ORDER BY t, id DESC OPTION (MAXDOP 1)",
+    "SELECT a.id, b.id, a.pad, b.pad FROM a JOIN b ON a.t = b.t OPTION (MAXDOP 1)",
+    "SELECT id, pad, COUNT(*) FROM a GROUP BY id, pad OPTION (MAXDOP 1)",
+    "SELECT DISTINCT id, pad FROM a OPTION (MAXDOP 1)",
+    "SELECT id, pad FROM a EXCEPT SELECT id, pad FROM b OPTION (MAXDOP 1)",
+    "SELECT id, pad, COUNT(*) FROM a GROUP BY ROLLUP (id, pad) OPTION (MAXDOP 1)",
+    "SELECT id, pad, SUM(v) OVER () FROM a OPTION (MAXDOP 1)",
+    "SELECT x.v, y.v, y.pad FROM s x INNER MERGE JOIN s y ON x.k = y.k WHERE x.v < 40 OPTION (MAXDOP 1)",
+    "SELECT a.id, b.id, a.pad FROM a JOIN b ON a.t = b.t ORDER BY a.pad, b.id
+     OPTION (MAXDOP 2, USE HINT('ENABLE_PARALLEL_PLAN_PREFERENCE'))",
+];
+
+/// Rows whose branches have more to give than the exchange has room for, joined with many each.
+const BRANCHING: &str = "SELECT a.id, x.v FROM a JOIN s x ON x.k = a.v % 1 + 5
+    OPTION (MAXDOP 2, USE HINT('ENABLE_PARALLEL_PLAN_PREFERENCE'))";
+
+/// An instance whose queries have 256 KiB each, with [`TABLES`].
+fn crowded() -> (Arc<Instance>, Arc<SimFs>) {
+    let fs = SimFs::new(1);
+    let mut config = InstanceConfig::new("/data", fs.clone());
+    config.buffer_pool_bytes = 128 << 20;
+    config.query_memory_bytes = 1 << 20;
+    let instance = Instance::open(config).expect("opens");
+    within(&instance, |session| TABLES.iter().for_each(|sql| drop(run(session, sql))));
+    (instance, fs)
+}
+
+fn within<R: Send + 'static>(
+    instance: &Arc<Instance>,
+    body: impl FnOnce(&mut Session) -> R + Send + 'static,
+) -> R {
+    let ran = instance.spawn_session("spill", body);
+    ran.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// No memory is granted, which branches would share too, and no file is left.
+#[track_caller]
+fn assert_all_given_back(instance: &Instance, fs: &SimFs, what: &str) {
+    use device::FileSystem;
+    let figures = instance.workspace().memory.figures();
+    assert_eq!((figures.grantees, figures.granted_bytes), (0, 0), "{what}");
+    let dir = std::path::Path::new("/data/spill");
+    let left = if fs.exists(dir).expect("looked for") {
+        fs.list(dir).expect("listed")
+    } else {
+        Vec::new()
+    };
+    assert!(left.is_empty(), "{what}: {left:?}");
+}
+
+/// Does something at the first row.
+struct AtFirst<F: FnMut()> {
+    rows: u64,
+    act: F,
+    errors: Vec<i32>,
+}
+
+impl<F: FnMut()> ResultSink for AtFirst<F> {
+    fn columns(&mut self, _: &[ColumnMeta]) {}
+
+    fn row(&mut self, _: &[Value]) {
+        self.rows += 1;
+        if self.rows == 1 {
+            (self.act)();
+        }
+    }
+
+    fn done(&mut self, _: Done) {}
+
+    fn message(&mut self, message: &SqlMessage) {
+        if message.is_error() {
+            self.errors.push(message.number);
+        }
+    }
+}
+
+/// What a statement says, with `act` at its first row: whether it went well, rows, error numbers.
+fn watched(session: &mut Session, sql: &str, act: impl FnMut()) -> (bool, u64, Vec<i32>) {
+    let mut sink = AtFirst { rows: 0, act, errors: Vec::new() };
+    let fine = session.execute(sql, &mut sink).is_ok();
+    (fine, sink.rows, sink.errors)
+}
+
+#[test]
+fn a_full_disk_ends_the_statement_and_nothing_else() {
+    let (instance, fs) = crowded();
+    // All of them once: statistics are made, and how many rows there are is known.
+    let whole: Vec<u64> = within(&instance, |session| {
+        run(session, "USE t");
+        SPILLING.iter().map(|sql| run(session, sql).rows.len() as u64).collect()
+    });
+    assert_all_given_back(&instance, &fs, "all went well");
+    // At once, and after some blocks.
+    for room in [0, 300 << 10] {
+        for (&sql, rows) in SPILLING.iter().zip(&whole) {
+            fs.set_capacity(fs.total_bytes() + room);
+            let (fine, _, errors) = within(&instance, move |session| {
+                run(session, "USE t");
+                watched(session, sql, || {})
+            });
+            // Some need no more than there is.
+            let expected = if room > 0 && fine { vec![] } else { vec![1105] };
+            assert_eq!(errors, expected, "{sql}");
+            assert_all_given_back(&instance, &fs, sql);
+            fs.set_capacity(u64::MAX);
+            let again = within(&instance, move |session| {
+                run(session, "USE t");
+                run(session, sql).rows.len() as u64
+            });
+            assert_eq!(again, *rows, "{sql}");
+        }
+    }
+    instance.shutdown().expect("closes");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_823() {
+    let (instance, fs) = crowded();
+    for &sql in &SPILLING[..SPILLING.len() - 1] {
+        within(&instance, move |session| {
+            run(session, "USE t");
+            run(session, sql);
+        });
+        // Pages of tables are all in memory.
+        let fault =
+            device::Fault { op: Some(device::Op::Read), after: 1, times: u64::MAX, errno: 5 };
+        fs.inject(fault);
+        let (_, _, errors) = within(&instance, move |session| {
+            run(session, "USE t");
+            watched(session, sql, || {})
+        });
+        fs.clear_faults();
+        assert_eq!(errors, [823], "{sql}");
+        assert_all_given_back(&instance, &fs, sql);
+    }
+    instance.shutdown().expect("closes");
+}
+
+#[test]
+fn cancel_and_kill_end_branches_and_spills() {
+    let (instance, fs) = crowded();
+    for &sql in SPILLING.iter().chain([&BRANCHING]) {
+        for kill in [false, true] {
+            let other = instance.clone();
+            let (fine, rows, errors, whole) = within(&instance, move |session| {
+                run(session, "USE t");
+                let whole = match sql {
+                    BRANCHING => u64::MAX,
+                    _ => run(session, sql).rows.len() as u64,
+                };
+                let (cancel, spid) = (session.cancel_flag(), session.spid());
+                let stop = || match kill {
+                    true => {
+                        let mut killer = Session::new(&other);
+                        run(&mut killer, &format!("KILL {spid}"));
+                    }
+                    false => cancel.store(true, std::sync::atomic::Ordering::Relaxed),
+                };
+                let (fine, rows, errors) = watched(session, sql, stop);
+                if !kill {
+                    cancel.store(false, std::sync::atomic::Ordering::Relaxed);
+                    assert_eq!(run(session, "SELECT 1").rows, ["1"]);
+                } else {
+                    assert!(session.is_killed());
+                }
+                (fine, rows, errors, whole)
+            });
+            assert!(!fine && rows < whole, "{sql}: {rows} of {whole} rows");
+            assert_eq!(errors, if kill { vec![596] } else { vec![] }, "{sql}");
+            assert_all_given_back(&instance, &fs, sql);
+        }
+    }
+    instance.shutdown().expect("closes");
+}
+
+#[test]
+fn a_sort_is_stopped_while_it_writes() {
+    let (instance, fs) = crowded();
+    let flag = Arc::new(std::sync::OnceLock::new());
+    let told = flag.clone();
+    // Forty million rows: it does not end by itself.
+    let sorting = instance.spawn_session("sorting", move |session| {
+        run(session, "USE t");
+        let _ = told.set(session.cancel_flag());
+        watched(session, "SELECT a.id, b.id FROM a CROSS JOIN b ORDER BY a.pad, b.id", || {})
+    });
+    use device::FileSystem;
+    let dir = std::path::Path::new("/data/spill");
+    while !fs.exists(dir).expect("looked for") || fs.list(dir).expect("listed").is_empty() {
+        std::thread::yield_now();
+    }
+    flag.get().expect("it has begun").store(true, std::sync::atomic::Ordering::Relaxed);
+    let (fine, rows, errors) =
+        sorting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    assert_eq!((fine, rows, errors), (false, 0, vec![]));
+    assert_all_given_back(&instance, &fs, "a sort");
+    instance.shutdown().expect("closes");
+}
+
+#[test]
+fn an_error_in_one_branch_ends_all_with_its_number() {
+    let (instance, fs) = crowded();
+    within(&instance, |session| {
+        run(session, "USE t");
+        for (condition, number) in [
+            ("1 / (a.id - 9000) < 5", 8134),
+            ("CAST(a.id * 1000000 AS int) > 0", 8115),
+            ("CAST(a.pad AS int) = 1", 245),
+        ] {
+            let sql = BRANCHING.replace("OPTION", &format!("WHERE {condition} OPTION"));
+            let (fine, _, errors) = watched(session, &sql, || {});
+            assert_eq!((fine, errors), (false, vec![number]), "{condition}");
+            assert_eq!(run(session, "SELECT COUNT(*) FROM a").rows, ["10000"]);
+        }
+    });
+    assert_all_given_back(&instance, &fs, "an error in a branch");
     instance.shutdown().expect("closes");
 }

@@ -30,12 +30,31 @@ pub struct QueryHints {
     pub force_order: bool,
     /// LOOP JOIN.
     pub loop_join: bool,
-    /// HASH JOIN; MERGE JOIN too, for want of a merge join.
+    /// HASH JOIN.
     pub hash_join: bool,
+    /// MERGE JOIN.
+    pub merge_join: bool,
     /// RECOMPILE: planned for this run alone, by the values that all variables have.
     pub recompile: bool,
     /// OPTIMIZE FOR UNKNOWN: not by the parameters' values.
     pub unknown: bool,
+}
+
+impl QueryHints {
+    /// Whether inner rows may be looked for outer row by outer row: no other method is named, or this one too.
+    pub fn allows_loops(&self) -> bool {
+        self.loop_join || !(self.hash_join || self.merge_join)
+    }
+
+    /// See [`QueryHints::allows_loops`].
+    pub fn allows_hash(&self) -> bool {
+        self.hash_join || !(self.loop_join || self.merge_join)
+    }
+
+    /// See [`QueryHints::allows_loops`].
+    pub fn allows_merge(&self) -> bool {
+        self.merge_join || !(self.loop_join || self.hash_join)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -144,6 +144,87 @@ impl Histogram {
     }
 }
 
+impl Histogram {
+    /// Pairs of a row of this column and one of another that are equal: value by value where either has a step of its
+    /// own, else by the rows and different values of both between such steps, the fewer values among the more.
+    pub fn joined(&self, other: &Histogram) -> f64 {
+        let known = |h: &'_ Histogram| h.steps.iter().position(|s| !s.high.is_null());
+        let (Some(a), Some(b)) = (known(self), known(other)) else { return 0.0 };
+        let (mut a, mut b) = (Walk::new(&self.steps[a..]), Walk::new(&other.steps[b..]));
+        let mut pairs = 0.0;
+        // To the next end of a step of either; beyond the last of one there are no pairs.
+        while let (Some(x), Some(y)) = (a.high(), b.high()) {
+            let to = if order(x, y).is_le() { x } else { y };
+            let ((rows, values), (others, their_values)) = (a.range_to(to), b.range_to(to));
+            let most = values.max(their_values);
+            if most > 0.0 {
+                pairs += rows * others / most.max(1.0);
+            }
+            pairs += a.equal_to(to) * b.equal_to(to);
+            a.pass(to);
+            b.pass(to);
+        }
+        pairs
+    }
+}
+
+/// A walk over the steps of a column, in pieces.
+struct Walk<'s> {
+    steps: &'s [Step],
+    /// Where the step at hand begins, and how much of its range has been walked, from 0 to 1.
+    low: Option<&'s Value>,
+    walked: f64,
+}
+
+impl<'s> Walk<'s> {
+    fn new(steps: &'s [Step]) -> Walk<'s> {
+        Walk { steps, low: None, walked: 0.0 }
+    }
+
+    /// The end of the step at hand.
+    fn high(&self) -> Option<&'s Value> {
+        self.steps.first().map(|s| &s.high)
+    }
+
+    /// How much of the step's range lies below `to`, which is not past its end.
+    fn place(&self, to: &Value) -> f64 {
+        let Some(step) = self.steps.first() else { return 1.0 };
+        match self.low {
+            _ if order(&step.high, to).is_eq() => 1.0,
+            // Below the first step there is nothing.
+            None => 0.0,
+            Some(low) => share(low, &step.high, to).max(self.walked),
+        }
+    }
+
+    /// Rows, and different values, from here up to `to`.
+    fn range_to(&self, to: &Value) -> (f64, f64) {
+        let Some(step) = self.steps.first() else { return (0.0, 0.0) };
+        let part = self.place(to) - self.walked;
+        (step.range_rows * part, step.distinct_range_rows * part)
+    }
+
+    /// Rows with just this value, which is not past the step's end.
+    fn equal_to(&self, value: &Value) -> f64 {
+        match self.steps.first() {
+            Some(step) if order(&step.high, value).is_eq() => step.equal_rows,
+            // A range has one of its values with some chance: as many as lie there, of the places that there are.
+            Some(step) if self.low.is_some() && step.range_rows > 0.0 => step.average_range_rows(),
+            _ => 0.0,
+        }
+    }
+
+    /// Goes on to `to`.
+    fn pass(&mut self, to: &Value) {
+        let Some((step, rest)) = self.steps.split_first() else { return };
+        if order(&step.high, to).is_eq() {
+            (self.steps, self.low, self.walked) = (rest, Some(&step.high), 0.0);
+        } else {
+            self.walked = self.place(to);
+        }
+    }
+}
+
 /// How far `value` lies between two others, from 0 to 1.
 fn share(low: &Value, high: &Value, value: &Value) -> f64 {
     match (number(low), number(high), number(value)) {
@@ -202,6 +283,28 @@ mod tests {
         assert_eq!(h.below(&Value::Int(2), true), 50.0);
         assert_eq!(h.between(Some((&Value::Int(2), true)), None), 30.0);
         assert_eq!(h.rows(), 70.0);
+    }
+
+    #[test]
+    fn pairs_of_two_columns_are_counted_step_by_step() {
+        let of = |values: Vec<i32>| Histogram::of(&ints(values), 1.0, 1.0);
+        // Few values: exactly.
+        let (a, b) = (of(vec![1, 1, 1, 2, 5]), of(vec![1, 1, 3, 5]));
+        assert_eq!((a.joined(&b), b.joined(&a)), (7.0, 7.0));
+        // One value has half of the rows of both sides: 25 million pairs, where values alone would say some 10,000.
+        let skewed = || (0..10_000).map(|i| if i % 2 == 0 { 7 } else { i }).collect::<Vec<_>>();
+        let (a, b) = (of(skewed()), of(skewed()));
+        let pairs = a.joined(&b);
+        assert!((24_900_000.0..26_000_000.0).contains(&pairs), "{pairs}");
+        // What does not overlap has none.
+        let (low, high) = (of((0..5_000).collect()), of((6_000..9_000).collect()));
+        assert!(low.joined(&high) < 1.0);
+        // Half of it overlaps.
+        let (a, b) = (of((0..5_000).collect()), of((2_500..7_500).collect()));
+        let pairs = a.joined(&b);
+        assert!((2_300.0..2_800.0).contains(&pairs), "{pairs}");
+        let nulls = Histogram::of(&vec![Value::Null; 10], 1.0, 1.0);
+        assert_eq!(nulls.joined(&nulls), 0.0);
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! GROUP BY: by hashing, or in a stream whose groups arrive together.
+//! GROUP BY: by hashing, or in a stream whose groups arrive together. GROUPING SETS are next door.
 //!
 //! A row may stand for several equal ones: the slot `weight` then says for how many (see `fold.rs`).
 
 use super::Operator;
 use super::accumulate::{Accumulator, Spec};
-use super::hash::{KeyEncoder, KeyMap};
+use super::hash::{KeyEncoder, TURN_PARTS, turn_part};
 use super::simple::Source;
 use crate::arena::{KeyIndex, hash_of};
 use crate::batch::Batch;
@@ -17,21 +17,21 @@ use binder::ir::Expr;
 use planner::Agg;
 use types::Value;
 
-/// What both forms share.
-struct Grouping<'p> {
-    group: &'p [Expr],
-    aggs: &'p [Agg],
-    specs: Vec<Spec>,
-    encoder: KeyEncoder,
+/// What all forms share.
+pub(super) struct Grouping<'p> {
+    pub group: &'p [Expr],
+    pub aggs: &'p [Agg],
+    pub specs: Vec<Spec>,
+    pub encoder: KeyEncoder,
     /// The slot that says how many rows a row stands for.
     weight: Option<u32>,
 }
 
 /// About what a state takes, in bytes.
-const STATE_BYTES: usize = size_of::<Accumulator>();
+pub(super) const STATE_BYTES: usize = size_of::<Accumulator>();
 
 impl<'p> Grouping<'p> {
-    fn new(group: &'p [Expr], aggs: &'p [Agg]) -> Self {
+    pub fn new(group: &'p [Expr], aggs: &'p [Agg]) -> Self {
         let spec = |agg: &Agg| Spec {
             func: agg.func,
             distinct: agg.distinct,
@@ -61,16 +61,19 @@ impl<'p> Grouping<'p> {
         Ok(())
     }
 
-    fn fresh(&self) -> impl Iterator<Item = Accumulator> {
+    pub fn fresh(&self) -> impl Iterator<Item = Accumulator> {
         self.specs.iter().map(Accumulator::new)
     }
 
-    fn add(
+    /// Takes a row. The memory counted for what is kept of it.
+    #[inline]
+    pub fn add(
         &self,
         accumulators: &mut [Accumulator],
         row: &[Value],
         cx: &mut Cx<'_>,
-    ) -> Result<(), SqlError> {
+    ) -> Result<usize, SqlError> {
+        let mut held = 0;
         let weight = match self.weight {
             Some(slot) => row[slot as usize].as_i64().unwrap_or(1),
             None => 1,
@@ -79,17 +82,17 @@ impl<'p> Grouping<'p> {
             match &agg.arg {
                 Some(arg) if agg.joining.is_some() => {
                     for _ in 0..weight {
-                        self.join(accumulator, agg, arg, row, cx)?;
+                        held += self.join(accumulator, agg, arg, row, cx)?;
                     }
                 }
                 Some(arg) => accumulator.add_times(spec, &*operand(arg, row, cx)?, weight)?,
                 None => accumulator.add_rows(weight),
             }
         }
-        Ok(())
+        Ok(held)
     }
 
-    /// STRING_AGG takes a row.
+    /// STRING_AGG takes a row. The memory counted for it.
     fn join(
         &self,
         accumulator: &mut Accumulator,
@@ -97,11 +100,11 @@ impl<'p> Grouping<'p> {
         arg: &Expr,
         row: &[Value],
         cx: &mut Cx<'_>,
-    ) -> Result<(), SqlError> {
-        let Some(joining) = &agg.joining else { return Ok(()) };
+    ) -> Result<usize, SqlError> {
+        let Some(joining) = &agg.joining else { return Ok(0) };
         let value = eval(arg, row, cx)?;
         if value.is_null() {
-            return Ok(());
+            return Ok(0);
         }
         let mut key = Vec::new();
         if !joining.order.is_empty() {
@@ -112,8 +115,10 @@ impl<'p> Grouping<'p> {
                 encoder.push(i, &value, &mut key);
             }
         }
-        cx.hold(row_bytes(std::slice::from_ref(&value)) + key.len() + 24)?;
-        accumulator.join(&value, &key, || eval(&joining.separator, &[], cx))
+        let bytes = row_bytes(std::slice::from_ref(&value)) + key.len() + 24;
+        cx.hold(bytes)?;
+        accumulator.join(&value, &key, || eval(&joining.separator, &[], cx))?;
+        Ok(bytes)
     }
 
     fn emit(
@@ -148,9 +153,7 @@ pub(super) struct HashAggregate<'p> {
 }
 
 /// Groups of a turn that spills, at least.
-const GROUPS_MIN: usize = 256;
-/// Parts into which the rows of a turn are written.
-const PARTITIONS: usize = 16;
+pub(super) const GROUPS_MIN: usize = 256;
 
 /// Groups and their states.
 #[derive(Default)]
@@ -281,17 +284,18 @@ impl Turn {
                 }
             }
         };
-        grouping.add(&mut table.states[group * aggs..(group + 1) * aggs], row, cx)
+        let states = &mut table.states[group * aggs..(group + 1) * aggs];
+        table.held += grouping.add(states, row, cx)?;
+        Ok(())
     }
 
     #[cold]
     fn put_off(&mut self, hash: u64, row: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
         if self.streams.is_empty() {
             let file = cx.spill_file()?;
-            self.streams.extend((0..PARTITIONS).map(|_| Stream::new(&file)));
+            self.streams.extend((0..TURN_PARTS).map(|_| Stream::new(&file)));
         }
-        // Each turn goes by other bits of the hash.
-        let part = (hash.rotate_left(20 + 5 * self.depth) >> 40) as usize % PARTITIONS;
+        let part = turn_part(hash, self.depth);
         self.bytes.clear();
         rowcode::encode(row, &mut self.bytes);
         self.streams[part].push(&(row.len() as u32).to_le_bytes(), &self.bytes)
@@ -344,136 +348,6 @@ impl Operator for HashAggregate<'_> {
     }
 }
 
-/// GROUPING SETS, ROLLUP and CUBE: every row counts once in each set. Groups come out in the order of the expressions, a
-/// total after what it totals.
-pub(super) struct SetsAggregate<'p> {
-    input: Source<'p>,
-    grouping: Grouping<'p>,
-    /// Bit i: the set groups by expression i.
-    sets: &'p [u64],
-    keys: Vec<Value>,
-    states: Vec<Accumulator>,
-    /// Of each group, its set.
-    set_of: Vec<usize>,
-    /// Groups in the order in which they are given.
-    order: Option<Vec<u32>>,
-    at: usize,
-}
-
-impl<'p> SetsAggregate<'p> {
-    pub fn new(input: Source<'p>, group: &'p [Expr], aggs: &'p [Agg], sets: &'p [u64]) -> Self {
-        SetsAggregate {
-            input,
-            grouping: Grouping::new(group, aggs),
-            sets,
-            keys: Vec::new(),
-            states: Vec::new(),
-            set_of: Vec::new(),
-            order: None,
-            at: 0,
-        }
-    }
-
-    /// The group of a row in a set, as bytes that sort: values, a marker past all values where there is none, the set.
-    fn key(&self, set: usize, values: &[Value], key: &mut Vec<u8>) {
-        key.clear();
-        for (i, value) in values.iter().enumerate() {
-            if self.sets[set] >> i & 1 == 1 {
-                key.push(0);
-                self.grouping.encoder.push(i, value, key);
-            } else {
-                key.push(1);
-            }
-        }
-        key.extend_from_slice(&(set as u32).to_be_bytes());
-    }
-
-    fn open(&mut self, set: usize, values: &[Value]) -> usize {
-        for (i, value) in values.iter().enumerate() {
-            let kept = self.sets[set] >> i & 1 == 1;
-            self.keys.push(if kept { value.clone() } else { Value::Null });
-        }
-        self.states.extend(self.grouping.fresh());
-        self.set_of.push(set);
-        self.set_of.len() - 1
-    }
-
-    fn build(&mut self, cx: &mut Cx<'_>) -> Result<Vec<u32>, SqlError> {
-        let mut index: KeyMap<u32> = KeyMap::default();
-        let mut batch = Batch::new();
-        let mut key = Vec::new();
-        let width = self.grouping.group.len();
-        let aggs = self.grouping.aggs.len();
-        let mut values = vec![Value::Null; width];
-        // The set of nothing is there without rows too.
-        for set in (0..self.sets.len()).filter(|set| self.sets[*set] == 0) {
-            self.key(set, &values, &mut key);
-            let group = self.open(set, &values);
-            index.insert(key.as_slice().into(), group as u32);
-        }
-        while self.input.next(cx, &mut batch)? {
-            for row in batch.rows() {
-                for (value, expr) in values.iter_mut().zip(self.grouping.group) {
-                    *value = eval(expr, row, cx)?;
-                }
-                for set in 0..self.sets.len() {
-                    self.key(set, &values, &mut key);
-                    let group = match index.get(&key[..]) {
-                        Some(group) => *group as usize,
-                        None => {
-                            cx.hold(row_bytes(&values) + 2 * key.len() + 64 * (aggs + 1))?;
-                            let group = self.open(set, &values);
-                            index.insert(key.as_slice().into(), group as u32);
-                            group
-                        }
-                    };
-                    let states = &mut self.states[group * aggs..(group + 1) * aggs];
-                    self.grouping.add(states, row, cx)?;
-                }
-            }
-            cx.breathe()?;
-        }
-        let mut order: Vec<(Box<[u8]>, u32)> = index.into_iter().collect();
-        order.sort_unstable();
-        Ok(order.into_iter().map(|(_, group)| group).collect())
-    }
-}
-
-impl Operator for SetsAggregate<'_> {
-    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
-        let order = match self.order.take() {
-            Some(order) => order,
-            None => self.build(cx)?,
-        };
-        let (width, aggs) = (self.grouping.group.len(), self.grouping.aggs.len());
-        out.start(width + aggs + 1);
-        let all = (1u64 << width) - 1;
-        while self.at < order.len() && !out.is_full() {
-            let group = order[self.at] as usize;
-            let mask = all & !self.sets[self.set_of[group]];
-            out.values_mut().extend_from_slice(&self.keys[group * width..(group + 1) * width]);
-            let states = &self.states[group * aggs..(group + 1) * aggs];
-            for (accumulator, spec) in states.iter().zip(&self.grouping.specs) {
-                out.values_mut().push(accumulator.value(spec)?);
-            }
-            out.values_mut().push(Value::BigInt(mask as i64));
-            out.finish_row();
-            self.at += 1;
-        }
-        self.order = Some(order);
-        Ok(!out.is_empty())
-    }
-
-    fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        self.keys.clear();
-        self.states.clear();
-        self.set_of.clear();
-        self.order = None;
-        self.at = 0;
-        self.input.rewind(cx)
-    }
-}
-
 /// Groups that arrive together: one is held at a time.
 pub(super) struct StreamAggregate<'p> {
     input: Source<'p>,
@@ -485,6 +359,8 @@ pub(super) struct StreamAggregate<'p> {
     key: Vec<u8>,
     keys: Vec<Value>,
     states: Vec<Accumulator>,
+    /// Memory counted for them.
+    held: usize,
     open: bool,
     done: bool,
 }
@@ -506,6 +382,7 @@ impl<'p> StreamAggregate<'p> {
             key: Vec::new(),
             keys: Vec::new(),
             states: Vec::new(),
+            held: 0,
             open: false,
             done: false,
         }
@@ -518,6 +395,7 @@ impl<'p> StreamAggregate<'p> {
             self.keys.push(eval(expr, self.batch.row(self.at), cx)?);
         }
         self.states.clear();
+        cx.release(std::mem::take(&mut self.held));
         self.states.extend(self.grouping.fresh());
         self.open = true;
         Ok(())
@@ -554,7 +432,7 @@ impl Operator for StreamAggregate<'_> {
                     self.open_group(std::mem::take(&mut key), cx)?;
                 }
             }
-            self.grouping.add(&mut self.states, self.batch.row(self.at), cx)?;
+            self.held += self.grouping.add(&mut self.states, self.batch.row(self.at), cx)?;
             self.at += 1;
         }
         Ok(!out.is_empty())
@@ -565,6 +443,8 @@ impl Operator for StreamAggregate<'_> {
         self.at = 0;
         self.open = false;
         self.done = false;
+        self.states.clear();
+        cx.release(std::mem::take(&mut self.held));
         self.input.rewind(cx)
     }
 }

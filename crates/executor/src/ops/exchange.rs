@@ -13,6 +13,7 @@
 //! Waits: a branch with no room for its batch is in CXPACKET, this task without a batch in CXCONSUMER.
 
 use super::Operator;
+use super::join_filter::JoinFilter;
 use super::simple::Source;
 use crate::batch::{BATCH_ROWS, Batch};
 use crate::cx::{Cx, Environment, Lent, cancelled};
@@ -28,8 +29,8 @@ use scheduler::JoinHandle;
 use session_table::PrivateTables;
 use std::collections::VecDeque;
 use std::ops::Bound;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use telemetry::WaitType;
 use types::Value;
 
@@ -49,6 +50,8 @@ pub(super) struct Spec<'p> {
 pub(super) struct Gather<'p> {
     spec: Spec<'p>,
     state: State<'p>,
+    /// See [`Operator::narrow`].
+    filter: Option<JoinFilter>,
 }
 
 enum State<'p> {
@@ -77,6 +80,8 @@ struct Exchange {
     stop: AtomicBool,
     room: usize,
     queue: Mutex<Queue>,
+    /// Rows that do not pass it are not wanted; branches take it up when it is there.
+    filter: OnceLock<JoinFilter>,
 }
 
 #[derive(Default)]
@@ -86,6 +91,8 @@ struct Queue {
     empty: Vec<Batch>,
     running: usize,
     error: Option<SqlError>,
+    /// What branches have seen of others' commits for the batches that they have handed over.
+    seen: Option<engine::Seen>,
     consumer: Option<Waker>,
     producers: Vec<Waker>,
 }
@@ -121,8 +128,9 @@ impl Parts {
 }
 
 impl Exchange {
-    /// Hands a batch over; false when nobody wants it. Waits for room.
-    fn put(&self, batch: &mut Batch) -> bool {
+    /// Hands a batch over, of rows read by a transaction that has seen so much; false when nobody wants it. Waits for
+    /// room.
+    fn put(&self, batch: &mut Batch, seen: Option<engine::Seen>) -> bool {
         loop {
             if self.stop.load(Relaxed) {
                 return false;
@@ -132,6 +140,10 @@ impl Exchange {
                 if queue.full.len() < self.room {
                     let empty = queue.empty.pop().unwrap_or_default();
                     queue.full.push_back(std::mem::replace(batch, empty));
+                    queue.seen = match (queue.seen, seen) {
+                        (Some(a), Some(b)) => Some(a.and(b)),
+                        (a, b) => a.or(b),
+                    };
                     // Whoever used it before may have wanted few rows.
                     batch.set_target(BATCH_ROWS);
                     if let Some(consumer) = queue.consumer.take() {
@@ -166,7 +178,7 @@ impl Exchange {
     }
 
     /// The next batch in place of `used`; false when all branches have ended.
-    fn take(&self, used: &mut Batch, cancel: &AtomicBool) -> Result<bool, SqlError> {
+    fn take(&self, used: &mut Batch, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
         loop {
             {
                 let mut queue = self.queue.lock();
@@ -174,6 +186,10 @@ impl Exchange {
                     return Err(error);
                 }
                 if let Some(batch) = queue.full.pop_front() {
+                    // Whoever gets rows answers for what they show, also when nobody asks for more of them.
+                    if let (Some(txn), Some(seen)) = (cx.txn.as_deref_mut(), queue.seen.take()) {
+                        txn.note_seen(seen);
+                    }
                     queue.empty.push(std::mem::replace(used, batch));
                     queue.producers.drain(..).for_each(|w| w.wake());
                     return Ok(true);
@@ -183,7 +199,7 @@ impl Exchange {
                 }
                 queue.consumer = Some(task::current_waker());
             }
-            if cancel.load(Relaxed) {
+            if cx.cancel.load(Relaxed) {
                 return Err(cancelled());
             }
             task::park(WaitType::CxConsumer, Some(runtime::clock::now_ns() + LOOK_NS));
@@ -235,7 +251,7 @@ impl Drop for Branches {
 
 impl<'p> Gather<'p> {
     pub fn new(spec: Spec<'p>) -> Self {
-        Gather { spec, state: State::Start }
+        Gather { spec, state: State::Start, filter: None }
     }
 
     /// Starts branches, if there are to be any.
@@ -288,7 +304,11 @@ impl<'p> Gather<'p> {
             stop: AtomicBool::new(false),
             room: degree * BATCHES_AHEAD,
             queue: Mutex::new(queue),
+            filter: OnceLock::new(),
         });
+        if let Some(filter) = &self.filter {
+            let _ = exchange.filter.set(filter.clone());
+        }
         let node = Arc::new(spec.input.clone());
         let home = scheduler::current().unwrap_or(0);
         let online: Vec<usize> = (1..=schedulers.count())
@@ -386,8 +406,17 @@ impl Branch {
 fn run_branch(node: &Node, exchange: &Exchange, cx: &mut Cx<'_>) -> Result<(), SqlError> {
     let mut operator = super::build(node);
     let mut batch = Batch::new();
-    while operator.next(cx, &mut batch)? {
-        if !exchange.put(&mut batch) {
+    let mut narrowed = false;
+    loop {
+        if let (false, Some(filter)) = (narrowed, exchange.filter.get()) {
+            operator.narrow(Some(filter));
+            narrowed = true;
+        }
+        if !operator.next(cx, &mut batch)? {
+            break;
+        }
+        let seen = cx.txn.as_deref().map(engine::Txn::has_seen);
+        if !exchange.put(&mut batch, seen) {
             break;
         }
     }
@@ -400,7 +429,11 @@ impl Operator for Gather<'_> {
             cx.breathe()?;
             self.state = match self.start(cx)? {
                 Some(branches) => State::Branches(branches),
-                None => State::Here(super::build(self.spec.input)),
+                None => {
+                    let mut input = super::build(self.spec.input);
+                    input.narrow(self.filter.as_ref());
+                    State::Here(input)
+                }
             };
         }
         match &mut self.state {
@@ -408,7 +441,7 @@ impl Operator for Gather<'_> {
             State::Here(input) => input.next(cx, out),
             State::Branches(branches) => {
                 let target = out.target();
-                let taken = branches.exchange.take(out, cx.cancel);
+                let taken = branches.exchange.take(out, cx);
                 out.set_target(target);
                 if !matches!(taken, Ok(true)) {
                     let ended = branches.end(Some(cx));
@@ -430,6 +463,17 @@ impl Operator for Gather<'_> {
         }
         self.state = State::Start;
         Ok(())
+    }
+
+    fn narrow(&mut self, filter: Option<&JoinFilter>) {
+        self.filter = filter.cloned();
+        match (&mut self.state, filter) {
+            (State::Here(input), filter) => input.narrow(filter),
+            (State::Branches(branches), Some(filter)) => {
+                let _ = branches.exchange.filter.set(filter.clone());
+            }
+            _ => {}
+        }
     }
 }
 

@@ -4,64 +4,90 @@
 //! number of steps a row: what leaves is never subtracted (that would not be exact for floats), see [`Sliding`].
 
 use super::accumulate::{Accumulator, Spec};
+use super::row_store::RowStore;
 use crate::message::SqlError;
 use binder::ir::{FrameBound, WindowFrame};
 use types::Value;
 
-/// For each row of a partition its first and last peer: rows equal in the order.
-pub(super) struct Peers {
-    first: Vec<usize>,
-    last: Vec<usize>,
+/// Where rows equal in the order lie together, by the first of each such group: asked row by row, forward.
+pub(super) struct Peers<'s> {
+    starts: &'s mut RowStore,
+    count: usize,
+    group: usize,
+    first: usize,
+    /// The first row of the next group.
+    next: usize,
 }
 
-impl Peers {
-    /// From the rows' order keys.
-    pub fn of(orders: &[Vec<u8>]) -> Peers {
-        let count = orders.len();
-        let mut first = vec![0; count];
-        let mut last = vec![count.saturating_sub(1); count];
-        for i in 1..count {
-            first[i] = if orders[i] == orders[i - 1] { first[i - 1] } else { i };
-        }
-        for i in (0..count.saturating_sub(1)).rev() {
-            last[i] = if orders[i] == orders[i + 1] { last[i + 1] } else { i };
-        }
-        Peers { first, last }
+impl<'s> Peers<'s> {
+    /// Of a partition of so many rows.
+    pub fn new(starts: &'s mut RowStore, count: usize) -> Result<Peers<'s>, SqlError> {
+        let mut peers = Peers { starts, count, group: 0, first: 0, next: 0 };
+        peers.next = peers.start(1)?;
+        Ok(peers)
     }
 
-    pub fn first(&self, row: usize) -> usize {
-        self.first[row]
+    fn start(&mut self, group: usize) -> Result<usize, SqlError> {
+        if group >= self.starts.len() {
+            return Ok(self.count);
+        }
+        Ok(self.starts.value(group)?.as_i64().unwrap_or(0) as usize)
     }
 
-    pub fn last(&self, row: usize) -> usize {
-        self.last[row]
+    /// A row's first peer and the row after its last. No row before the one asked for last.
+    pub fn of(&mut self, row: usize) -> Result<(usize, usize), SqlError> {
+        while row >= self.next {
+            self.group += 1;
+            self.first = self.next;
+            self.next = self.start(self.group + 1)?;
+        }
+        Ok((self.first, self.next))
+    }
+
+    /// The group of the row asked for last, from 0.
+    pub fn group(&self) -> usize {
+        self.group
     }
 
     /// The frame of a row: its first row and the one after its last; empty when they meet.
-    pub fn frame(&self, frame: WindowFrame, row: usize) -> (usize, usize) {
-        let count = self.first.len();
-        let before = |n: u64| row.saturating_sub(usize::try_from(n).unwrap_or(usize::MAX));
-        let after = |n: u64| row.saturating_add(usize::try_from(n).unwrap_or(usize::MAX));
-        let start = match frame.start {
-            FrameBound::UnboundedPreceding => 0,
-            FrameBound::Preceding(n) => before(n),
-            FrameBound::CurrentRow if frame.range => self.first[row],
-            FrameBound::CurrentRow => row,
-            FrameBound::Following(n) => after(n),
-            FrameBound::UnboundedFollowing => count,
-        };
-        let end = match frame.end {
-            FrameBound::UnboundedPreceding => 0,
-            // n rows before the first there is nothing.
-            FrameBound::Preceding(n) if n > row as u64 => 0,
-            FrameBound::Preceding(n) => before(n) + 1,
-            FrameBound::CurrentRow if frame.range => self.last[row] + 1,
-            FrameBound::CurrentRow => row + 1,
-            FrameBound::Following(n) => after(n).saturating_add(1),
-            FrameBound::UnboundedFollowing => count,
-        };
-        let end = end.min(count);
-        (start.min(end), end)
+    pub fn frame(&mut self, frame: WindowFrame, row: usize) -> Result<(usize, usize), SqlError> {
+        let peers = if frame.range { self.of(row)? } else { (row, row + 1) };
+        Ok(frame_of(frame, row, peers, self.count))
+    }
+}
+
+/// See [`Peers::frame`]; `peers`: the row's first peer and the row after its last.
+fn frame_of(frame: WindowFrame, row: usize, peers: (usize, usize), count: usize) -> (usize, usize) {
+    let before = |n: u64| row.saturating_sub(usize::try_from(n).unwrap_or(usize::MAX));
+    let after = |n: u64| row.saturating_add(usize::try_from(n).unwrap_or(usize::MAX));
+    let start = match frame.start {
+        FrameBound::UnboundedPreceding => 0,
+        FrameBound::Preceding(n) => before(n),
+        FrameBound::CurrentRow => peers.0,
+        FrameBound::Following(n) => after(n),
+        FrameBound::UnboundedFollowing => count,
+    };
+    let end = match frame.end {
+        FrameBound::UnboundedPreceding => 0,
+        // n rows before the first there is nothing.
+        FrameBound::Preceding(n) if n > row as u64 => 0,
+        FrameBound::Preceding(n) => before(n) + 1,
+        FrameBound::CurrentRow => peers.1,
+        FrameBound::Following(n) => after(n).saturating_add(1),
+        FrameBound::UnboundedFollowing => count,
+    };
+    let end = end.min(count);
+    (start.min(end), end)
+}
+
+/// Values by row.
+pub(super) trait Values {
+    fn value(&mut self, row: usize) -> Result<&Value, SqlError>;
+}
+
+impl Values for RowStore {
+    fn value(&mut self, row: usize) -> Result<&Value, SqlError> {
+        RowStore::value(self, row)
     }
 }
 
@@ -86,17 +112,17 @@ impl<'s> Sliding<'s> {
     }
 
     /// The value over rows `start .. end`; neither is less than before. `values` are the arguments, None for COUNT(*).
-    pub fn value(
+    pub fn value<V: Values>(
         &mut self,
         start: usize,
         end: usize,
-        values: Option<&[Value]>,
+        mut values: Option<&mut V>,
     ) -> Result<Value, SqlError> {
         if start >= end {
             return Accumulator::new(self.spec).value(self.spec);
         }
         while self.end < end {
-            self.take(self.end, values)?;
+            self.take(self.end, values.as_deref_mut())?;
         }
         if start >= self.cut {
             self.turn(start, values)?;
@@ -106,9 +132,14 @@ impl<'s> Sliding<'s> {
         whole.value(self.spec)
     }
 
-    fn take(&mut self, row: usize, values: Option<&[Value]>) -> Result<(), SqlError> {
+    /// Memory that it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.tails.capacity() * size_of::<Accumulator>()
+    }
+
+    fn take<V: Values>(&mut self, row: usize, values: Option<&mut V>) -> Result<(), SqlError> {
         match values {
-            Some(values) => self.rest.add(self.spec, &values[row])?,
+            Some(values) => self.rest.add(self.spec, values.value(row)?)?,
             None => self.rest.add_rows(1),
         }
         self.end = row + 1;
@@ -116,12 +147,16 @@ impl<'s> Sliding<'s> {
     }
 
     /// Makes rows `start .. end` the first part.
-    fn turn(&mut self, start: usize, values: Option<&[Value]>) -> Result<(), SqlError> {
+    fn turn<V: Values>(
+        &mut self,
+        start: usize,
+        mut values: Option<&mut V>,
+    ) -> Result<(), SqlError> {
         self.tails.clear();
         let mut tail = Accumulator::new(self.spec);
         for row in (start..self.end).rev() {
-            match values {
-                Some(values) => tail.add(self.spec, &values[row])?,
+            match &mut values {
+                Some(values) => tail.add(self.spec, values.value(row)?)?,
                 None => tail.add_rows(1),
             }
             self.tails.push(tail.clone());
@@ -139,6 +174,14 @@ mod tests {
     use binder::ir::AggFunc;
     use types::SqlType;
 
+    struct Few(Vec<Value>);
+
+    impl Values for Few {
+        fn value(&mut self, row: usize) -> Result<&Value, SqlError> {
+            Ok(&self.0[row])
+        }
+    }
+
     #[test]
     fn sliding_sums_are_those_of_each_stretch() {
         let values: Vec<Value> = (0..50).map(|n| Value::Int(n * 7 % 13)).collect();
@@ -149,7 +192,8 @@ mod tests {
                 for i in 0..values.len() as i64 {
                     let start = (i - before).clamp(0, values.len() as i64) as usize;
                     let end = (i + after + 1).clamp(0, values.len() as i64) as usize;
-                    let got = sliding.value(start.min(end), end, Some(&values)).unwrap();
+                    let mut few = Few(values.clone());
+                    let got = sliding.value(start.min(end), end, Some(&mut few)).unwrap();
                     let mut plain = Accumulator::new(&spec);
                     for value in &values[start.min(end)..end] {
                         plain.add(&spec, value).unwrap();
@@ -162,15 +206,18 @@ mod tests {
 
     #[test]
     fn frames_end_with_the_partition() {
-        let orders: Vec<Vec<u8>> = [1, 1, 2, 3, 3].iter().map(|n| vec![*n]).collect();
-        let peers = Peers::of(&orders);
-        let frame = |range, start, end| WindowFrame { range, start, end };
+        // Of five rows the first two are peers, and the last two.
+        let peers = [(0, 2), (0, 2), (2, 3), (3, 5), (3, 5)];
+        let check = |range, start, end, row: usize, expected| {
+            let own = if range { peers[row] } else { (row, row + 1) };
+            assert_eq!(frame_of(WindowFrame { range, start, end }, row, own, 5), expected);
+        };
         use FrameBound::*;
-        assert_eq!(peers.frame(frame(true, UnboundedPreceding, CurrentRow), 0), (0, 2));
-        assert_eq!(peers.frame(frame(true, CurrentRow, UnboundedFollowing), 4), (3, 5));
-        assert_eq!(peers.frame(frame(false, Preceding(1), Following(1)), 0), (0, 2));
-        assert_eq!(peers.frame(frame(false, Preceding(2), Preceding(1)), 0), (0, 0));
-        assert_eq!(peers.frame(frame(false, Following(1), Following(9)), 4), (5, 5));
-        assert_eq!(peers.frame(frame(false, Following(1), Following(u64::MAX)), 3), (4, 5));
+        check(true, UnboundedPreceding, CurrentRow, 0, (0, 2));
+        check(true, CurrentRow, UnboundedFollowing, 4, (3, 5));
+        check(false, Preceding(1), Following(1), 0, (0, 2));
+        check(false, Preceding(2), Preceding(1), 0, (0, 0));
+        check(false, Following(1), Following(9), 4, (5, 5));
+        check(false, Following(1), Following(u64::MAX), 3, (4, 5));
     }
 }

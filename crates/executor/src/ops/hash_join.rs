@@ -15,8 +15,11 @@
 //! Invariant of the parts: which probe rows have met anybody is known by their number from part to part, so that what
 //! has met nobody is told once, after the last.
 
+mod spilled;
+
 use super::Operator;
 use super::hash::KeyEncoder;
+use super::join_filter::JoinFilter;
 use super::simple::Source;
 use crate::arena::{Address, Arena, KeyIndex, hash_of};
 use crate::batch::Batch;
@@ -24,18 +27,16 @@ use crate::cx::{Cx, row_bytes};
 use crate::eval::{holds, operand};
 use crate::message::SqlError;
 use crate::rowcode;
-use crate::spill::{Reader, SpillFile, Stream};
-use binder::ir::Expr;
+use crate::spill::Stream;
+use binder::ir::{Expr, ExprKind};
 use planner::PhysicalJoin;
-use std::sync::Arc;
+use spilled::{Spilled, key_part, partition_of};
 use types::Value;
 
 /// A left side of no more rows is built, whatever the plan thought.
 const LEFT_ROWS_MAX: usize = 8192;
 /// Nor is it built if its rows take more, in bytes.
 const LEFT_BYTES_MAX: usize = 4 << 20;
-/// Partitions of a join that spills.
-const PARTITIONS: usize = 32;
 
 /// See the file's first lines.
 pub(super) struct HashJoin<'p> {
@@ -109,26 +110,6 @@ struct Probe {
     key: Vec<u8>,
     row: Vec<u8>,
     scratch: Vec<Value>,
-}
-
-/// Both sides in files. The build side is the right one.
-struct Spilled {
-    build: Vec<Stream>,
-    probe: Vec<Stream>,
-    partition: usize,
-    /// The build side of the partition, being read; `None`: to begin.
-    reader: Option<Reader>,
-    /// A row of it that did not fit into the part before.
-    left_over: Option<(Vec<u8>, Vec<u8>)>,
-    last_part: bool,
-    probing: Option<Reader>,
-    /// Of each probe row of the partition: it has met somebody in this or an earlier part.
-    met: Vec<bool>,
-    number: usize,
-    /// FULL: build rows of the part that met nobody are told from here on.
-    unmatched_at: Option<usize>,
-    /// The open probe row.
-    row: Vec<Value>,
 }
 
 impl Table {
@@ -354,6 +335,7 @@ impl<'p> HashJoin<'p> {
                         }
                     }
                 }
+                self.narrow_probe(false);
                 return Ok(State::Probing { by_left: false });
             }
         }
@@ -381,7 +363,10 @@ impl<'p> HashJoin<'p> {
             }
             cx.breathe()?;
         }
-        let Some(mut spilled) = spilled else { return Ok(State::Probing { by_left: true }) };
+        let Some(mut spilled) = spilled else {
+            self.narrow_probe(true);
+            return Ok(State::Probing { by_left: true });
+        };
         // The left side follows, whole: its rows are needed by every part of their partition.
         while let Some(batch) = self.next_left(cx)? {
             for row in batch.rows() {
@@ -404,6 +389,24 @@ impl<'p> HashJoin<'p> {
         cx.keep().spilled.hashes += 1;
         cx.keep().spilled.hash_pages += bytes.div_ceil(8192);
         Ok(State::Spilled(spilled))
+    }
+
+    /// Tells the probing side which rows will meet nobody, where those are not told.
+    fn narrow_probe(&mut self, by_left: bool) {
+        let shape = &self.shape;
+        let keys = match (shape.kind, by_left) {
+            (PhysicalJoin::Inner | PhysicalJoin::Semi, true) => shape.left_keys,
+            (PhysicalJoin::Inner, false) => shape.right_keys,
+            _ => return,
+        };
+        let slot = |key: &Expr| match key.kind {
+            ExprKind::Slot(slot) => Some(slot),
+            _ => None,
+        };
+        let Some(slots) = keys.iter().map(slot).collect() else { return };
+        let Some(filter) = JoinFilter::new(&self.table.keys, slots, &shape.encoder) else { return };
+        let side = if by_left { &mut self.left } else { &mut self.right };
+        side.narrow(Some(&filter));
     }
 
     /// The next rows of the left side, those read ahead first.
@@ -530,184 +533,6 @@ impl Shape<'_> {
     }
 }
 
-/// Which partition a row goes to. The upper bits: the table goes by the lower ones.
-fn partition_of(key: &[u8], known: bool) -> usize {
-    if known { (hash_of(key) >> 40) as usize % PARTITIONS } else { 0 }
-}
-
-/// A key as it stands in a partition; one with a NULL in it is empty, and no other is.
-fn key_part(key: &[u8], known: bool) -> &[u8] {
-    if known { key } else { &[] }
-}
-
-impl Spilled {
-    /// Files for both sides, with what the table has so far.
-    fn begin(table: &mut Table, cx: &mut Cx<'_>) -> Result<Box<Spilled>, SqlError> {
-        let file: Arc<SpillFile> = cx.spill_file()?;
-        let streams = || (0..PARTITIONS).map(|_| Stream::new(&file)).collect::<Vec<_>>();
-        let mut build = streams();
-        // Rows of a key are found by it; those without one are left.
-        let mut keyed = vec![false; table.rows.len()];
-        for number in 0..table.keys.len() as u32 {
-            let key = table.keys.key(number);
-            let mut at = table.heads[number as usize];
-            while at != 0 {
-                let row = table.rows[at as usize - 1];
-                build[partition_of(key, true)].push(key, table.arena.get(row.values))?;
-                keyed[at as usize - 1] = true;
-                at = row.next;
-            }
-        }
-        for (row, _) in table.rows.iter().zip(&keyed).filter(|(_, keyed)| !**keyed) {
-            build[0].push(&[], table.arena.get(row.values))?;
-        }
-        table.clear(cx);
-        Ok(Box::new(Spilled {
-            build,
-            probe: streams(),
-            partition: 0,
-            reader: None,
-            left_over: None,
-            last_part: false,
-            probing: None,
-            met: Vec::new(),
-            number: 0,
-            unmatched_at: None,
-            row: Vec::new(),
-        }))
-    }
-
-    /// Builds the next part of the partition's build side. Each part has a row at least, if there is one.
-    fn build_part(
-        &mut self,
-        shape: &Shape<'_>,
-        table: &mut Table,
-        cx: &mut Cx<'_>,
-    ) -> Result<(), SqlError> {
-        table.clear(cx);
-        let full = shape.kind == PhysicalJoin::Full;
-        let stream = &self.build[self.partition];
-        let reader = self.reader.get_or_insert_with(|| stream.read());
-        if let Some((key, row)) = self.left_over.take() {
-            table.add((!key.is_empty()).then_some(&key[..]), &row, full, true, cx)?;
-        }
-        self.last_part = true;
-        let mut since_breath = 0u32;
-        while let Some((key, row)) = reader.next(stream)? {
-            let must = table.rows.is_empty();
-            if !table.add((!key.is_empty()).then_some(key), row, full, must, cx)? {
-                self.left_over = Some((key.to_vec(), row.to_vec()));
-                self.last_part = false;
-                break;
-            }
-            since_breath += 1;
-            if since_breath.is_multiple_of(1024) {
-                cx.breathe()?;
-            }
-        }
-        self.probing = Some(self.probe[self.partition].read());
-        self.number = 0;
-        Ok(())
-    }
-
-    /// The next joined rows. False at the end of everything.
-    fn next(
-        &mut self,
-        shape: &Shape<'_>,
-        table: &mut Table,
-        probe: &mut Probe,
-        cx: &mut Cx<'_>,
-        out: &mut Batch,
-    ) -> Result<bool, SqlError> {
-        let mut since_breath = 0u32;
-        while !out.is_full() {
-            if let Some(at) = &mut self.unmatched_at {
-                while *at < table.rows.len() && !out.is_full() {
-                    if !table.matched[*at] {
-                        shape.push_right(table.arena.get(table.rows[*at].values), out);
-                    }
-                    *at += 1;
-                }
-                if *at < table.rows.len() {
-                    break;
-                }
-                self.unmatched_at = None;
-                self.end_part();
-                continue;
-            }
-            if self.partition == self.build.len() {
-                return Ok(false);
-            }
-            if self.probing.is_none() {
-                cx.breathe()?;
-                self.build_part(shape, table, cx)?;
-            }
-            if !probe.open {
-                let Some(reader) = &mut self.probing else { continue };
-                let stream = &self.probe[self.partition];
-                match reader.next(stream)? {
-                    Some((key, row)) => {
-                        if self.met.len() <= self.number {
-                            cx.force_hold(1)?;
-                            self.met.push(false);
-                        }
-                        probe.matched = self.met[self.number];
-                        let done = probe.matched
-                            && matches!(shape.kind, PhysicalJoin::Semi | PhysicalJoin::Anti);
-                        probe.candidate = if key.is_empty() || done { 0 } else { table.head(key) };
-                        self.row.clear();
-                        rowcode::decode(row, shape.left_width, &mut self.row);
-                        probe.open = true;
-                        since_breath += 1;
-                        if since_breath.is_multiple_of(1024) {
-                            cx.breathe()?;
-                        }
-                    }
-                    None => match shape.kind {
-                        PhysicalJoin::Full => self.unmatched_at = Some(0),
-                        _ => self.end_part(),
-                    },
-                }
-                continue;
-            }
-            let going = Going {
-                candidate: &mut probe.candidate,
-                matched: &mut probe.matched,
-                scratch: &mut probe.scratch,
-            };
-            let before = self.met[self.number];
-            if !shape.candidates(true, &self.row, table, going, cx, out)? {
-                self.met[self.number] |= probe.matched;
-                break;
-            }
-            let met = before || probe.matched;
-            match shape.kind {
-                PhysicalJoin::Left | PhysicalJoin::Full | PhysicalJoin::Anti
-                    if !met && self.last_part =>
-                {
-                    shape.push_left(&self.row, out);
-                }
-                PhysicalJoin::Semi if met && !before => shape.push_left(&self.row, out),
-                _ => {}
-            }
-            self.met[self.number] = met;
-            self.number += 1;
-            probe.open = false;
-        }
-        Ok(true)
-    }
-
-    /// The part has been probed.
-    fn end_part(&mut self) {
-        self.probing = None;
-        if self.last_part {
-            self.partition += 1;
-            self.reader = None;
-            self.met.clear();
-        }
-    }
-}
-
 impl Operator for HashJoin<'_> {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
         if let State::Start = self.state {
@@ -754,12 +579,17 @@ impl Operator for HashJoin<'_> {
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         self.table.clear(cx);
+        if let State::Spilled(spilled) = &mut self.state {
+            spilled.forget_met(cx);
+        }
         self.state = State::Start;
         self.probe.batch.start(0);
         (self.probe.at, self.probe.open) = (0, false);
         self.ahead.clear();
         self.ahead_at = 0;
         self.left_ended = false;
+        self.left.narrow(None);
+        self.right.narrow(None);
         self.right.rewind(cx)?;
         self.left.rewind(cx)
     }

@@ -1,6 +1,7 @@
 //! An operator with what it does counted: rows, starts, time, pages.
 
 use super::Operator;
+use super::join_filter::JoinFilter;
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::message::SqlError;
@@ -45,6 +46,10 @@ impl Operator for Metered<'_> {
             add(&self.figures.rows, out.len() as u64);
         }
         result
+    }
+
+    fn narrow(&mut self, filter: Option<&JoinFilter>) {
+        self.input.narrow(filter);
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {

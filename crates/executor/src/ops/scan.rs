@@ -4,6 +4,7 @@
 //! state (under SNAPSHOT, in that of the snapshot), then locked, read again and checked again before it is given.
 
 use super::Operator;
+use super::join_filter::{JoinFilter, Narrowing};
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::error::{engine_error, private_error};
@@ -36,10 +37,15 @@ pub(super) struct TableScan<'p> {
     gaps: bool,
     /// Where the columns are in a stored row, if all are.
     shown: Rc<[usize]>,
+    /// What a join above has no use for is left out.
+    narrowing: Option<Box<Narrowing>>,
     /// Buffers.
     key: Vec<u8>,
     row: Vec<u8>,
 }
+
+/// Rows looked at before somebody else may have the processor, where few are given.
+const ROWS_AT_ONCE: u32 = 4096;
 
 enum State {
     Start,
@@ -75,6 +81,7 @@ impl<'p> TableScan<'p> {
             update: options.lock == RowLock::Update,
             options,
             gaps: false,
+            narrowing: None,
             key: Vec::new(),
             row: Vec::new(),
         }
@@ -312,7 +319,14 @@ impl<'p> TableScan<'p> {
         let columns = self.shown.clone();
         while let State::Range(scan) = &mut self.state {
             let Some(txn) = cx.txn.as_deref_mut() else { break };
+            let (narrowing, mut left_out) = (&mut self.narrowing, 0);
             let more = scan.visit(txn, |_, row| {
+                if let Some(narrowing) = narrowing
+                    && !narrowing.passes(|column| layout.value(row, column))
+                {
+                    left_out += 1;
+                    return left_out < ROWS_AT_ONCE;
+                }
                 let values = out.values_mut();
                 values.extend(columns.iter().map(|&column| layout.value(row, column)));
                 out.finish_row();
@@ -447,6 +461,15 @@ impl Operator for TableScan<'_> {
     fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
         self.state = State::Start;
         Ok(())
+    }
+
+    fn narrow(&mut self, filter: Option<&JoinFilter>) {
+        // Large values and locators are no columns of a stored row; such rows come one by one anyway.
+        let plain = self.plan.table.lob.is_none() && !self.plan.locator && !self.looks_up;
+        self.narrowing = filter.filter(|_| plain).map(|filter| {
+            let columns = self.raw_columns(filter.slots());
+            Box::new(Narrowing::new(filter, columns))
+        });
     }
 }
 

@@ -2,11 +2,12 @@
 //! of system views.
 
 use super::Operator;
+use super::join_filter::JoinFilter;
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::eval::{eval, holds};
 use crate::message::SqlError;
-use binder::ir::{Expr, SortKey, SystemView};
+use binder::ir::{Expr, ExprKind, SortKey, SystemView};
 use types::Value;
 
 /// A boxed input.
@@ -155,6 +156,10 @@ impl Operator for Filter<'_> {
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         self.input.rewind(cx)
     }
+
+    fn narrow(&mut self, filter: Option<&JoinFilter>) {
+        self.input.narrow(filter);
+    }
 }
 
 /// Rows computed from rows.
@@ -189,6 +194,17 @@ impl Operator for Project<'_> {
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         self.input.rewind(cx)
+    }
+
+    fn narrow(&mut self, filter: Option<&JoinFilter>) {
+        let Some(filter) = filter else { return self.input.narrow(None) };
+        let below = |slot: &u32| match self.exprs[*slot as usize].kind {
+            ExprKind::Slot(slot) => Some(slot),
+            _ => None,
+        };
+        if let Some(slots) = filter.slots().iter().map(below).collect() {
+            self.input.narrow(Some(&filter.over(slots)));
+        }
     }
 }
 

@@ -115,9 +115,10 @@ fn operator(out: &mut String, step: &Step, node: &mut usize) {
             parts(argument).for_each(|column| reference(out, column));
             out.push_str("</GroupBy>");
         }
-        if argument.starts_with("HASH:(") {
-            let mut sides = argument["HASH:".len()..].split(")=(");
-            for (side, word) in [(sides.next(), "HashKeysBuild"), (sides.next(), "HashKeysProbe")] {
+        for (word, first, second) in KEYS_OF_SIDES {
+            let Some(keys) = argument.strip_prefix(word) else { continue };
+            let mut sides = keys.split(")=(");
+            for (side, word) in [(sides.next(), first), (sides.next(), second)] {
                 let Some(side) = side else { continue };
                 let _ = write!(out, "<{word}>");
                 let columns = side.trim_matches(['(', ')']).split(", ");
@@ -152,8 +153,9 @@ fn predicates(out: &mut String, step: &Step) {
                 "</RangeExpressions></Prefix></SeekKeys></SeekPredicateNew></SeekPredicates>",
             );
         }
+        let residual = if step.physical == "Merge Join" { "Residual" } else { "ProbeResidual" };
         for (word, element) in
-            [("WHERE:(", "Predicate"), ("RESIDUAL:(", "ProbeResidual"), ("SET:(", "SetPredicate")]
+            [("WHERE:(", "Predicate"), ("RESIDUAL:(", residual), ("SET:(", "SetPredicate")]
         {
             if let Some(rest) = text.strip_prefix(word) {
                 let _ = write!(out, "<{element}>");
@@ -168,6 +170,13 @@ fn predicates(out: &mut String, step: &Step) {
         }
     }
 }
+
+/// Arguments that list the keys of two sides, and the elements of either side in the order of the argument.
+const KEYS_OF_SIDES: [(&str, &str, &str); 3] = [
+    ("HASH:", "HashKeysBuild", "HashKeysProbe"),
+    ("MERGE:", "OuterSideJoinColumns", "InnerSideJoinColumns"),
+    ("MANY-TO-MANY MERGE:", "OuterSideJoinColumns", "InnerSideJoinColumns"),
+];
 
 /// Elements that have the list even when it is empty.
 const HAS_DEFINES: &[&str] = &[
@@ -201,7 +210,10 @@ fn element(step: &Step) -> (&'static str, String) {
         "Table Scan" => ("TableScan", " Ordered=\"0\" ForcedIndex=\"0\" NoExpandHint=\"0\"".into()),
         "Nested Loops" => ("NestedLoops", " Optimized=\"0\"".into()),
         "Hash Match" => ("Hash", String::new()),
-        "Merge Join" => ("Merge", String::new()),
+        "Merge Join" => {
+            let many = step.arguments.iter().any(|a| a.starts_with("MANY-TO-MANY"));
+            ("Merge", format!(" ManyToMany=\"{}\"", u8::from(many)))
+        }
         "Parallelism" => ("Parallelism", String::new()),
         "Stream Aggregate" => ("StreamAggregate", String::new()),
         "Sort" if step.logical == "TopN Sort" => ("TopSort", " Distinct=\"0\"".into()),

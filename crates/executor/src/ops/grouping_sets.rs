@@ -1,0 +1,284 @@
+//! GROUPING SETS, ROLLUP and CUBE: every row counts once in each set.
+//!
+//! Promise: groups in memory come out in the order of the expressions, a total after what it totals. When memory is used
+//! up no group is opened any more: rows of those that there are still count, the others are written, with their set, to
+//! parts by the hash of their group; each is then a turn of its own, so the order is one of turns.
+
+use super::Operator;
+use super::accumulate::Accumulator;
+use super::aggregate::{GROUPS_MIN, Grouping, STATE_BYTES};
+use super::hash::{TURN_PARTS, turn_part};
+use super::simple::Source;
+use crate::arena::{KeyIndex, hash_of};
+use crate::batch::Batch;
+use crate::cx::{Cx, row_bytes};
+use crate::eval::eval;
+use crate::message::SqlError;
+use crate::rowcode;
+use crate::spill::Stream;
+use binder::ir::Expr;
+use planner::Agg;
+use types::Value;
+
+/// See the file's first lines.
+pub(super) struct SetsAggregate<'p> {
+    input: Source<'p>,
+    turn: Turn<'p>,
+    /// Groups of the turn in the order in which they are given; none: it has not begun.
+    order: Option<Vec<u32>>,
+    at: usize,
+    /// Parts for later, with their depth; the last is the next.
+    later: Vec<(Stream, u32)>,
+}
+
+/// The groups of one turn.
+struct Turn<'p> {
+    grouping: Grouping<'p>,
+    /// Bit i: the set groups by expression i.
+    sets: &'p [u64],
+    index: KeyIndex,
+    /// Of each group, its values, states and set.
+    keys: Vec<Value>,
+    states: Vec<Accumulator>,
+    set_of: Vec<u32>,
+    /// Memory counted for them.
+    held: usize,
+    /// How often its rows have been put off.
+    depth: u32,
+    /// Where rows of groups without room go.
+    parts: Vec<Stream>,
+    /// Buffers.
+    values: Vec<Value>,
+    key: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+impl Turn<'_> {
+    /// The group of `self.values` in a set as bytes that sort, into `self.key`: values, a marker past all values where
+    /// there is none, the set.
+    fn encode(&mut self, set: usize) {
+        self.key.clear();
+        for (i, value) in self.values.iter().enumerate() {
+            if self.sets[set] >> i & 1 == 1 {
+                self.key.push(0);
+                self.grouping.encoder.push(i, value, &mut self.key);
+            } else {
+                self.key.push(1);
+            }
+        }
+        self.key.extend_from_slice(&(set as u32).to_be_bytes());
+    }
+
+    /// The groups that are there without rows too: those of the set of nothing.
+    fn open_totals(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.values.fill(Value::Null);
+        for set in (0..self.sets.len()).filter(|set| self.sets[*set] == 0) {
+            self.encode(set);
+            let hash = hash_of(&self.key);
+            self.open(set, hash, cx)?;
+        }
+        Ok(())
+    }
+
+    /// A new group for `self.values` and `self.key`; none when there is no room.
+    fn open(&mut self, set: usize, hash: u64, cx: &mut Cx<'_>) -> Result<Option<usize>, SqlError> {
+        let own = row_bytes(&self.values) + STATE_BYTES * self.grouping.aggs.len() + 4;
+        let bytes = own + KeyIndex::entry_bytes(self.key.len());
+        let room = self.parts.is_empty() && cx.try_hold(bytes)?;
+        if !room {
+            if self.index.len() >= GROUPS_MIN {
+                return Ok(None);
+            }
+            cx.force_hold(bytes)?;
+        }
+        self.held += bytes;
+        for (i, value) in self.values.iter().enumerate() {
+            let kept = self.sets[set] >> i & 1 == 1;
+            self.keys.push(if kept { value.clone() } else { Value::Null });
+        }
+        self.states.extend(self.grouping.fresh());
+        self.set_of.push(set as u32);
+        Ok(Some(self.index.add(&self.key, hash) as usize))
+    }
+
+    /// The row's values of the expressions grouped by.
+    fn look_at(&mut self, row: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        for (value, expr) in self.values.iter_mut().zip(self.grouping.group) {
+            *value = eval(expr, row, cx)?;
+        }
+        Ok(())
+    }
+
+    /// Counts a row, whose values are at hand, in a set.
+    fn take(&mut self, set: usize, row: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.encode(set);
+        let hash = hash_of(&self.key);
+        let group = match self.index.find(&self.key, hash) {
+            Some(group) => group as usize,
+            None => match self.open(set, hash, cx)? {
+                Some(group) => group,
+                None => return self.put_off(set, hash, row, cx),
+            },
+        };
+        let aggs = self.grouping.aggs.len();
+        let states = &mut self.states[group * aggs..(group + 1) * aggs];
+        self.held += self.grouping.add(states, row, cx)?;
+        Ok(())
+    }
+
+    #[cold]
+    fn put_off(
+        &mut self,
+        set: usize,
+        hash: u64,
+        row: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        if self.parts.is_empty() {
+            let file = cx.spill_file()?;
+            self.parts.extend((0..TURN_PARTS).map(|_| Stream::new(&file)));
+        }
+        let mut head = [0; 8];
+        head[..4].copy_from_slice(&(set as u32).to_le_bytes());
+        head[4..].copy_from_slice(&(row.len() as u32).to_le_bytes());
+        self.bytes.clear();
+        rowcode::encode(row, &mut self.bytes);
+        self.parts[turn_part(hash, self.depth)].push(&head, &self.bytes)
+    }
+
+    /// Groups a part.
+    fn regroup(&mut self, stream: &Stream, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        let (mut reader, mut row) = (stream.read(), Vec::new());
+        let mut since_breath = 0u32;
+        while let Some((head, bytes)) = reader.next(stream)? {
+            let head = u64::from_le_bytes(head.try_into().unwrap_or_default());
+            let (set, width) = (head as u32 as usize, (head >> 32) as usize);
+            row.clear();
+            rowcode::decode(bytes, width, &mut row);
+            self.look_at(&row, cx)?;
+            self.take(set, &row, cx)?;
+            since_breath += 1;
+            if since_breath.is_multiple_of(1024) {
+                cx.breathe()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All rows have been counted: what was put off is for later, and this is the order of the groups.
+    fn end(
+        &mut self,
+        later: &mut Vec<(Stream, u32)>,
+        cx: &mut Cx<'_>,
+    ) -> Result<Vec<u32>, SqlError> {
+        if !self.parts.is_empty() {
+            let mut bytes = 0;
+            for mut part in std::mem::take(&mut self.parts) {
+                part.finish()?;
+                bytes += part.bytes();
+                if part.len() > 0 {
+                    later.push((part, self.depth + 1));
+                }
+            }
+            cx.keep().spilled.hashes += 1;
+            cx.keep().spilled.hash_pages += bytes.div_ceil(8192);
+        }
+        let mut order: Vec<u32> = (0..self.index.len() as u32).collect();
+        order.sort_unstable_by(|a, b| self.index.key(*a).cmp(self.index.key(*b)));
+        Ok(order)
+    }
+
+    fn clear(&mut self, cx: &mut Cx<'_>) {
+        self.index.clear();
+        self.keys = Vec::new();
+        self.states = Vec::new();
+        self.set_of = Vec::new();
+        self.parts.clear();
+        cx.release(std::mem::take(&mut self.held));
+    }
+
+    /// A group's row: keys, aggregates, and the mask of what it is not grouped by.
+    fn emit(&self, group: usize, out: &mut Batch) -> Result<(), SqlError> {
+        let (width, aggs) = (self.grouping.group.len(), self.grouping.aggs.len());
+        let all = (1u64 << width) - 1;
+        let mask = all & !self.sets[self.set_of[group] as usize];
+        out.values_mut().extend_from_slice(&self.keys[group * width..(group + 1) * width]);
+        let states = &self.states[group * aggs..(group + 1) * aggs];
+        for (accumulator, spec) in states.iter().zip(&self.grouping.specs) {
+            out.values_mut().push(accumulator.value(spec)?);
+        }
+        out.values_mut().push(Value::BigInt(mask as i64));
+        out.finish_row();
+        Ok(())
+    }
+}
+
+impl<'p> SetsAggregate<'p> {
+    pub fn new(input: Source<'p>, group: &'p [Expr], aggs: &'p [Agg], sets: &'p [u64]) -> Self {
+        let turn = Turn {
+            grouping: Grouping::new(group, aggs),
+            sets,
+            index: KeyIndex::default(),
+            keys: Vec::new(),
+            states: Vec::new(),
+            set_of: Vec::new(),
+            held: 0,
+            depth: 0,
+            parts: Vec::new(),
+            values: vec![Value::Null; group.len()],
+            key: Vec::new(),
+            bytes: Vec::new(),
+        };
+        SetsAggregate { input, turn, order: None, at: 0, later: Vec::new() }
+    }
+
+    /// Groups the input.
+    fn build(&mut self, cx: &mut Cx<'_>) -> Result<Vec<u32>, SqlError> {
+        self.turn.open_totals(cx)?;
+        let mut batch = Batch::new();
+        while self.input.next(cx, &mut batch)? {
+            for row in batch.rows() {
+                self.turn.look_at(row, cx)?;
+                for set in 0..self.turn.sets.len() {
+                    self.turn.take(set, row, cx)?;
+                }
+            }
+            cx.breathe()?;
+        }
+        self.turn.end(&mut self.later, cx)
+    }
+}
+
+impl Operator for SetsAggregate<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        let mut order = match self.order.take() {
+            Some(order) => order,
+            None => self.build(cx)?,
+        };
+        out.start(self.turn.grouping.group.len() + self.turn.grouping.aggs.len() + 1);
+        while !out.is_full() {
+            if let Some(group) = order.get(self.at) {
+                self.turn.emit(*group as usize, out)?;
+                self.at += 1;
+                continue;
+            }
+            self.turn.clear(cx);
+            (self.at, order) = (0, Vec::new());
+            let Some((stream, depth)) = self.later.pop() else { break };
+            self.turn.depth = depth;
+            self.turn.regroup(&stream, cx)?;
+            order = self.turn.end(&mut self.later, cx)?;
+        }
+        self.order = Some(order);
+        Ok(!out.is_empty())
+    }
+
+    fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.turn.clear(cx);
+        self.turn.depth = 0;
+        self.later.clear();
+        self.order = None;
+        self.at = 0;
+        self.input.rewind(cx)
+    }
+}

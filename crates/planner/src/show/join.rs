@@ -1,0 +1,130 @@
+//! Joins, shown.
+
+use super::{Show, Step, step};
+use crate::cost::{self, Cost};
+use crate::plan::*;
+
+impl<'a> Show<'a> {
+    pub(super) fn join(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
+        match &node.op {
+            Op::NestedLoops { .. } => self.loops(node, executions),
+            Op::HashJoin { .. } => self.hash_match(node, executions),
+            Op::MergeJoin { .. } => self.merge_join(node, executions),
+            _ => stdx::fatal!("no join"),
+        }
+    }
+
+    fn loops(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
+        let Op::NestedLoops { kind, left, right, binds, predicate, spool } = &node.op else {
+            stdx::fatal!("no nested loops");
+        };
+        let (left, mut slots) = self.node(left, executions);
+        let outer: Vec<String> = binds
+            .iter()
+            .map(|(p, e)| {
+                let text = self.scalar(e, &slots);
+                self.params.insert(p.0, text.clone());
+                text
+            })
+            .collect();
+        let again = executions * left.rows.max(1.0);
+        let (mut right, inner) = self.node(right, if *spool { executions } else { again });
+        if *spool {
+            let (rows, row_bytes, output) = (right.rows, right.row_bytes, right.output.clone());
+            right = step(
+                "Table Spool",
+                "Lazy Spool",
+                Vec::new(),
+                Cost { io: 0.01, cpu: cost::pass(rows * again) },
+                vec![right],
+            );
+            (right.rows, right.row_bytes, right.output) = (rows, row_bytes, output);
+            right.executions = again;
+        }
+        if !matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti) {
+            slots.extend(inner.iter().cloned());
+        }
+        let mut arguments = Vec::new();
+        if !outer.is_empty() {
+            arguments.push(format!("OUTER REFERENCES:({})", outer.join(", ")));
+        }
+        if let Some(predicate) = predicate {
+            let both: Vec<String> = match kind {
+                PhysicalJoin::Semi | PhysicalJoin::Anti => {
+                    slots.iter().chain(&inner).cloned().collect()
+                }
+                _ => slots.clone(),
+            };
+            arguments.push(format!("WHERE:({})", self.scalar(predicate, &both)));
+        }
+        let cost = Cost::cpu(cost::pairs(left.rows, right.rows));
+        (step("Nested Loops", logical(*kind), arguments, cost, vec![left, right]), slots)
+    }
+
+    fn hash_match(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
+        let Op::HashJoin { kind, left, right, left_keys, right_keys, residual } = &node.op else {
+            stdx::fatal!("no hash join");
+        };
+        let (left, mut slots) = self.node(left, executions);
+        let (right, build) = self.node(right, executions);
+        let mut arguments = vec![format!(
+            "HASH:({})=({})",
+            self.scalars(right_keys, &build),
+            self.scalars(left_keys, &slots)
+        )];
+        let both: Vec<String> = slots.iter().chain(&build).cloned().collect();
+        if let Some(residual) = residual {
+            arguments.push(format!("RESIDUAL:({})", self.scalar(residual, &both)));
+        }
+        if !matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti) {
+            slots = both;
+        }
+        // Seen from the input that is built, which comes first.
+        let logical = match kind {
+            PhysicalJoin::Inner => "Inner Join",
+            PhysicalJoin::Left => "Right Outer Join",
+            PhysicalJoin::Semi => "Right Semi Join",
+            PhysicalJoin::Anti => "Right Anti Semi Join",
+            PhysicalJoin::Full => "Full Outer Join",
+        };
+        let cost = Cost::cpu(cost::hash(right.rows, left.rows));
+        (step("Hash Match", logical, arguments, cost, vec![right, left]), slots)
+    }
+
+    fn merge_join(&mut self, node: &'a Node, executions: f64) -> (Step, Vec<String>) {
+        let Op::MergeJoin { kind, left, right, left_keys, right_keys, residual, many } = &node.op
+        else {
+            stdx::fatal!("no merge join");
+        };
+        let right_slots: Option<Vec<u32>> = right_keys.iter().map(crate::merge::as_slot).collect();
+        let right_is_unique =
+            right_slots.is_some_and(|slots| crate::merge::is_unique_by(right, &slots));
+        let (left, mut slots) = self.node(left, executions);
+        let (right, inner) = self.node(right, executions);
+        let left_keys: Vec<String> =
+            left_keys.iter().map(|key| self.scalar(&key.expr, &slots)).collect();
+        let words = if *many && !right_is_unique { "MANY-TO-MANY MERGE" } else { "MERGE" };
+        let keys = format!("({})=({})", left_keys.join(", "), self.scalars(right_keys, &inner));
+        let mut arguments = vec![format!("{words}:{keys}")];
+        let both: Vec<String> = slots.iter().chain(&inner).cloned().collect();
+        if let Some(residual) = residual {
+            arguments.push(format!("RESIDUAL:({})", self.scalar(residual, &both)));
+        }
+        if !matches!(kind, PhysicalJoin::Semi | PhysicalJoin::Anti) {
+            slots = both;
+        }
+        let cost = Cost::cpu(cost::merge(left.rows, right.rows));
+        (step("Merge Join", logical(*kind), arguments, cost, vec![left, right]), slots)
+    }
+}
+
+/// The logical operator of a join that is seen from its left input.
+fn logical(kind: PhysicalJoin) -> &'static str {
+    match kind {
+        PhysicalJoin::Inner => "Inner Join",
+        PhysicalJoin::Left => "Left Outer Join",
+        PhysicalJoin::Semi => "Left Semi Join",
+        PhysicalJoin::Anti => "Left Anti Semi Join",
+        PhysicalJoin::Full => "Full Outer Join",
+    }
+}
