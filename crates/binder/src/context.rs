@@ -194,6 +194,8 @@ pub(crate) struct Binder<'a> {
     pub settings: crate::names::Settings,
     /// Columns that `*` leaves out.
     pub hidden: std::collections::HashSet<ColId>,
+    /// In the predicate of a security policy: no policy is heeded there.
+    pub in_policy: bool,
     /// In a view under FOR SYSTEM_TIME: the time for the versioned tables in it.
     pub moments: Option<crate::versions::Moments>,
 }
@@ -234,6 +236,7 @@ impl<'a> Binder<'a> {
             settings: names.settings(),
             hidden: Default::default(),
             moments: None,
+            in_policy: false,
         }
     }
 

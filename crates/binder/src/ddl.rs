@@ -39,8 +39,22 @@ pub enum Ddl {
         name: ObjectName,
         text: Arc<str>,
     },
+    /// CREATE and ALTER SECURITY POLICY.
+    SecurityPolicy {
+        policy: Box<ast::SecurityPolicy>,
+        /// For each of its changes: the table, and the call of the function; it has been bound.
+        changes: Vec<PolicyChange>,
+    },
     /// Databases, tables, procedures.
     Drop(Box<ast::DropObjects>),
+}
+
+/// What a predicate is to be.
+#[derive(Debug, Clone)]
+pub struct PolicyChange {
+    pub table: Arc<catalog::TableDef>,
+    /// Empty for DROP.
+    pub call: String,
 }
 
 /// CREATE TABLE. Types are resolved, key columns checked, defaults known to bind and to convert.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use catalog::{Event, TableDef};
+use catalog::{Event, Operation, TableDef};
 use syntax::ast;
 use types::{SqlType, Value};
 
@@ -202,7 +202,14 @@ impl Binder<'_> {
             None => None,
         };
         let fires = self.fires(&table, Event::Insert, output.as_ref())?;
-        Ok(Insert { table, hints, source, explicit_identity, output, fires })
+        let block = self.blocks(&table, &[], &[Operation::AfterInsert])?;
+        if let (InsertSource::Exec { .. }, Some(block)) = (&source, &block)
+            && block.reads_tables()
+        {
+            let what = "INSERT ... EXEC into a table whose security policy reads tables";
+            return Err(BindError::unsupported(what, self.line));
+        }
+        Ok(Insert { table, hints, source, explicit_identity, output, fires, block })
     }
 
     /// INSERT TOP (n) ... VALUES: whole rows of the table, of which only the first are inserted.
@@ -477,7 +484,7 @@ impl Binder<'_> {
             let (mut get, scope) = self.get(table, None, target_hints)?;
             get.locator = Some(locator);
             let old = get.columns.clone();
-            (Rel::Get(Box::new(get)), vec![scope], old)
+            (self.filtered(get)?, vec![scope], old)
         } else {
             let source = self.from(from)?;
             let (parts, shown, line) = match target {
@@ -497,7 +504,7 @@ impl Binder<'_> {
                     let Ok((table, _)) = self.target(target) else { return Err(error) };
                     let (get, scope) = self.get(table, None, target_hints)?;
                     let first = get.columns[0];
-                    let (left, right) = (Box::new(Rel::Get(Box::new(get))), Box::new(source.rel));
+                    let (left, right) = (Box::new(self.filtered(get)?), Box::new(source.rel));
                     let rel = Rel::Join { kind: JoinKind::Cross, left, right, on: None };
                     let tables = std::iter::once(scope).chain(source.tables).collect();
                     (first, Source { rel, tables })
@@ -606,7 +613,9 @@ impl Binder<'_> {
         };
         let query = Query { rel, output: Vec::new(), maxdop, hints: self.plan_hints };
         let fires = self.fires(&table, Event::Update, output.as_ref())?;
-        Ok(Update { table, hints, query, locator, old, set, output, fires })
+        let operations = [Operation::BeforeUpdate, Operation::AfterUpdate];
+        let block = self.blocks(&table, &old, &operations)?;
+        Ok(Update { table, hints, query, locator, old, set, output, fires, block })
     }
 
     /// SET of an UPDATE, over the scope that is open: 207, 264, 271, 272, 8102.
@@ -747,7 +756,8 @@ impl Binder<'_> {
         };
         let query = Query { rel, output: Vec::new(), maxdop, hints: self.plan_hints };
         let fires = self.fires(&table, Event::Delete, output.as_ref())?;
-        Ok(Delete { table, hints, query, locator, old, output, fires })
+        let block = self.blocks(&table, &old, &[Operation::BeforeDelete])?;
+        Ok(Delete { table, hints, query, locator, old, output, fires, block })
     }
 }
 

@@ -265,7 +265,7 @@ impl Binder<'_> {
             }
             get.database =
                 self.elsewhere(&wanted).map(Arc::from).filter(|_| !get.table.is_private());
-            return Ok(Source { rel: Rel::Get(Box::new(get)), tables: vec![scope] });
+            return Ok(Source { rel: self.filtered(get)?, tables: vec![scope] });
         }
         if let Some((text, quoted)) = self.names.view(&wanted) {
             return self.view(&text, quoted, name, alias);

@@ -36,6 +36,7 @@ mod merge;
 mod names;
 mod output;
 mod pivot;
+mod policy;
 mod properties;
 mod recursive;
 mod routine;

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use catalog::Event;
+use catalog::{Event, Operation};
 use syntax::ast;
 use types::{Len, SqlType};
 
@@ -45,7 +45,7 @@ impl Binder<'_> {
         let asks = |when| merge.clauses.iter().any(|c| c.when == when);
         let inserts = asks(ast::MergeWhen::NotMatched);
         let alone = asks(ast::MergeWhen::NotMatchedBySource);
-        let target_rel = Rel::Get(Box::new(get));
+        let target_rel = self.filtered(get)?;
         let (kind, left, right) = match (inserts, alone) {
             (true, true) => (JoinKind::Full, source_rel, target_rel),
             (true, false) => (JoinKind::Left, source_rel, target_rel),
@@ -111,6 +111,17 @@ impl Binder<'_> {
         };
         let query = Query { rel, output: Vec::new(), maxdop, hints: self.plan_hints };
         let fires = self.merge_fires(&merge.clauses, &table, output.as_ref())?;
+        let mut operations = Vec::new();
+        for clause in &clauses {
+            operations.extend_from_slice(match &clause.action {
+                MergeAction::Insert(_) => &[Operation::AfterInsert][..],
+                MergeAction::Update(_) => &[Operation::BeforeUpdate, Operation::AfterUpdate],
+                MergeAction::Delete => &[Operation::BeforeDelete],
+            });
+        }
+        operations.sort_unstable();
+        operations.dedup();
+        let block = self.blocks(&table, &old, &operations)?;
         Ok(Merge {
             table,
             hints,
@@ -124,6 +135,7 @@ impl Binder<'_> {
             explicit_identity,
             output,
             fires,
+            block,
         })
     }
 

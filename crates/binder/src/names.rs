@@ -127,6 +127,12 @@ pub trait Names {
         let _ = parent;
         Vec::new()
     }
+    /// The predicates on a table of a database (None: the current one), by its object id, of the security policy that is
+    /// enabled.
+    fn predicates(&self, database: Option<&str>, table: i32) -> Vec<catalog::PredicateDef> {
+        let _ = (database, table);
+        Vec::new()
+    }
     /// The SET options that change what an expression means.
     fn settings(&self) -> Settings {
         Settings::default()

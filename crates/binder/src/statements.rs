@@ -639,6 +639,10 @@ impl<'a> ProgramBinder<'a> {
                 let alter = b.alter_index(alter)?;
                 StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
             }
+            S::SecurityPolicy(policy) => {
+                let changes = b.policy_changes(policy, self.text)?;
+                StmtKind::Ddl(Box::new(Ddl::SecurityPolicy { policy: policy.clone(), changes }))
+            }
             S::Statistics(statement) => StmtKind::Statistics(Arc::new((**statement).clone())),
             S::Security(statement) => StmtKind::Security(Arc::new((**statement).clone())),
             S::ExecuteAs { login, name } => {

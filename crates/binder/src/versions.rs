@@ -139,7 +139,7 @@ impl Binder<'_> {
         if former {
             terms.push(self.compare(CompareOp::Ne, from, to)?);
         }
-        let rel = Rel::Get(Box::new(get));
+        let rel = self.filtered(get)?;
         Ok(terms
             .into_iter()
             .fold(rel, |input, predicate| Rel::Filter { input: Box::new(input), predicate }))

@@ -54,6 +54,8 @@ pub(crate) struct Definitions {
     pub(crate) by_id: BTreeMap<i32, ObjectRef>,
     /// Ids of the triggers that a table or view may have; some may be gone.
     pub(crate) triggers: HashMap<i32, Vec<i32>>,
+    /// Ids of security policies.
+    pub(crate) policies: Vec<i32>,
     pub(crate) filegroups: Vec<FilegroupDef>,
     pub(crate) directory: Arc<security::Directory>,
     pub(crate) configuration: Arc<Configuration>,
@@ -71,6 +73,12 @@ impl Definitions {
                 list.push(id);
             }
         }
+        if let ObjectRef::Procedure(module) = &entry.object
+            && module.policy.is_some()
+            && !self.policies.contains(&id)
+        {
+            self.policies.push(id);
+        }
         self.by_id.insert(id, entry.object.clone());
         if let Some(old) = self.by_name.insert(key, entry)
             && old.object.object_id() != id
@@ -86,6 +94,7 @@ impl Definitions {
         {
             list.retain(|id| *id != object_id);
         }
+        self.policies.retain(|id| *id != object_id);
         let key = name_key(schema, name);
         // The name may belong to a newer object, published first.
         if self.by_name.get(&key).is_some_and(|e| e.object.object_id() == object_id) {

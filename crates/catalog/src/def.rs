@@ -375,6 +375,8 @@ pub enum ModuleKind {
     Synonym,
     /// CREATE TYPE ... FROM. Its name is one of types.
     AliasType,
+    /// Its text is the catalog's own: see [`crate::PolicyDef`].
+    SecurityPolicy,
 }
 
 impl ModuleKind {
@@ -391,6 +393,7 @@ impl ModuleKind {
             ModuleKind::Sequence => 9,
             ModuleKind::Synonym => 10,
             ModuleKind::AliasType => 11,
+            ModuleKind::SecurityPolicy => 12,
         }
     }
 
@@ -407,6 +410,7 @@ impl ModuleKind {
             Sequence,
             Synonym,
             AliasType,
+            SecurityPolicy,
         ];
         all.into_iter().find(|kind| kind.number() == number)
     }
@@ -432,6 +436,7 @@ impl ModuleKind {
             ModuleKind::Trigger => "trigger",
             ModuleKind::Sequence => "sequence object",
             ModuleKind::Synonym => "synonym",
+            ModuleKind::SecurityPolicy => "security policy",
             _ => "function",
         }
     }
@@ -460,6 +465,8 @@ pub struct ProcedureDef {
     pub trigger: Option<TriggerDef>,
     /// Of a sequence.
     pub sequence: Option<SequenceDef>,
+    /// Of a security policy.
+    pub policy: Option<std::sync::Arc<crate::PolicyDef>>,
     /// As in [`TableDef::version`].
     pub version: u64,
     pub created_unix_ns: u64,
@@ -588,6 +595,7 @@ impl ObjectKind {
             ObjectKind::Module(ModuleKind::Trigger) => "TR",
             ObjectKind::Module(ModuleKind::Sequence) => "SO",
             ObjectKind::Module(ModuleKind::Synonym) => "SN",
+            ObjectKind::Module(ModuleKind::SecurityPolicy) => "SP",
         }
     }
 }

@@ -141,6 +141,7 @@ impl Catalog {
                     ObjectRef::Procedure(Arc::new(ProcedureDef {
                         kind,
                         sequence,
+                        policy: crate::procedures::policy_of(kind, &text),
                         object_id,
                         schema,
                         name,

@@ -4,6 +4,7 @@
 
 use crate::catalog::{Catalog, PUBLISH_ROUNDS_MAX, behind};
 use crate::def::*;
+use crate::policy::PolicyDef;
 use crate::scope::{Change, DdlScope, Entry};
 use crate::spec::{ModuleOptions, PutMode};
 use crate::{CatalogError, Txn};
@@ -145,6 +146,7 @@ impl Catalog {
                     kind,
                     trigger: trigger.map(|t| t.enabled(enabled)),
                     sequence: sequence_of(kind, text),
+                    policy: policy_of(kind, text),
                     text: text.into(),
                     quoted_identifier: options.quoted_identifier,
                     ansi_nulls: options.ansi_nulls,
@@ -167,6 +169,7 @@ impl Catalog {
                     ansi_nulls: options.ansi_nulls,
                     trigger,
                     sequence: sequence_of(kind, text),
+                    policy: policy_of(kind, text),
                     version: self.new_version(),
                     created_unix_ns: runtime::clock::unix_ns(),
                 };
@@ -279,6 +282,14 @@ impl Catalog {
             self.tables.modules.delete(txn, &[Value::Int(old.object_id), Value::Int(i as i32)])?;
         }
         Ok(())
+    }
+}
+
+/// Of a security policy its definition, which its text is.
+pub(crate) fn policy_of(kind: ModuleKind, text: &str) -> Option<Arc<PolicyDef>> {
+    match kind {
+        ModuleKind::SecurityPolicy => PolicyDef::of_text(text).map(Arc::new),
+        _ => None,
     }
 }
 

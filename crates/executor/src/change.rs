@@ -5,13 +5,13 @@
 
 use crate::cx::{Cx, row_bytes};
 use crate::error::engine_error;
-use crate::eval::eval;
+use crate::eval::{eval, test};
 use crate::message::{SqlError, SqlMessage};
 use crate::ops::KeyMap;
 use crate::query::{collect, column_meta, for_each_batch};
 use crate::sink::ResultSink;
 use crate::write::{TableWriter, key_columns};
-use binder::ir::{TableHints, UpdateSet};
+use binder::ir::{Expr, TableHints, UpdateSet};
 use catalog::TableDef;
 use engine::{InsertHint, TableLock, Use};
 use planner::{DeletePlan, InsertPlan, InsertSource, Node, Op, OutputPlan, Plan, UpdatePlan};
@@ -30,6 +30,7 @@ pub fn insert<'a>(
         output: Output::new(plan.output.as_ref(), &plan.table, cx)?,
         explicit_identity: plan.explicit_identity,
         table: &plan.table,
+        block: plan.block.as_deref().map_or(&[], |block| &block.after_insert),
         count: 0,
     };
     cx.table = Some(&plan.table);
@@ -81,6 +82,8 @@ struct Inserting<'p> {
     output: Output<'p>,
     explicit_identity: bool,
     table: &'p TableDef,
+    /// Of security policies.
+    block: &'p [Expr],
     count: u64,
 }
 
@@ -101,6 +104,7 @@ impl Inserting<'_> {
             return Ok(());
         }
         self.count += 1;
+        check_after(self.block, &[], self.writer.written(values), self.table, cx)?;
         if cx.changed.is_some() {
             cx.note_changed(Some(self.writer.written(values)), None)?;
         }
@@ -153,6 +157,7 @@ pub fn insert_rows<'a>(
         output: Output::new(plan.output.as_ref(), &plan.table, cx)?,
         explicit_identity: plan.explicit_identity,
         table: &plan.table,
+        block: plan.block.as_deref().map_or(&[], |block| &block.after_insert),
         count: 0,
     };
     cx.table = Some(&plan.table);
@@ -214,6 +219,10 @@ pub fn update<'a>(
     let moves = set.iter().any(|column| keys.contains(column));
     let streams =
         !moves && streams(&plan.source, &plan.table) && !walks_index_over(&plan.source.root, &set);
+    let (before, after) = match &plan.block {
+        Some(block) => (&block.before_update[..], &block.after_update[..]),
+        None => (&[][..], &[][..]),
+    };
     let mut changes = Changes::default();
     let mut count = 0;
     let mut new = Vec::new();
@@ -229,12 +238,14 @@ pub fn update<'a>(
                 cx.note_changed(Some(&new), Some(of_target(&plan.old, row)))?;
                 continue;
             }
+            check_all(before, row, &plan.table, cx)?;
             if !streams {
                 changes.push(locator, &new, row, cx)?;
                 continue;
             }
             if writer.update(locator, &new, cx)? {
                 count += 1;
+                check_after(after, row, writer.written(&new), &plan.table, cx)?;
                 note_update(&plan.old, row, writer.written(&new), cx)?;
                 output.changed(&plan.old, Some(writer.written(&new)), row, cx, sink)?;
             }
@@ -248,6 +259,7 @@ pub fn update<'a>(
         if writer.same_key(&change.new, old, &change.locator, cx)? {
             if writer.update(&change.locator, &change.new, cx)? {
                 count += 1;
+                check_after(after, &change.row, writer.written(&change.new), &plan.table, cx)?;
                 let new = Some(writer.written(&change.new));
                 note_update(&plan.old, &change.row, writer.written(&change.new), cx)?;
                 output.changed(&plan.old, new, &change.row, cx, sink)?;
@@ -260,6 +272,7 @@ pub fn update<'a>(
         let Some(old) = &change.moving else { continue };
         writer.arrive(old, &change.new, &mut hint, cx)?;
         count += 1;
+        check_after(after, &change.row, writer.written(&change.new), &plan.table, cx)?;
         note_update(&plan.old, &change.row, writer.written(&change.new), cx)?;
         output.changed(&plan.old, Some(writer.written(&change.new)), &change.row, cx, sink)?;
     }
@@ -287,6 +300,9 @@ pub fn delete<'a>(
                 cx.note_changed(None, Some(of_target(&plan.old, row)))?;
                 continue;
             }
+            if let Some(block) = &plan.block {
+                check_all(&block.before_delete, row, &plan.table, cx)?;
+            }
             if !streams {
                 changes.push(locator, &[], row, cx)?;
                 continue;
@@ -313,6 +329,46 @@ pub fn delete<'a>(
     writer.finish(cx)?;
     output.finish(cx, sink)?;
     Ok(count)
+}
+
+/// BLOCK predicates of security policies over a row; 33504 where one is not true.
+pub(crate) fn check_all(
+    predicates: &[Expr],
+    row: &[Value],
+    table: &TableDef,
+    cx: &mut Cx<'_>,
+) -> Result<(), SqlError> {
+    for predicate in predicates {
+        if test(predicate, row, cx)? != Some(true) {
+            let text = format!(
+                "The attempted operation failed because the target object '{}.{}.{}' has a block predicate that \
+                 conflicts with this operation. If the operation is performed on a view, the block predicate might be \
+                 enforced on the underlying table. Modify the operation to target only the rows that are allowed by the \
+                 block predicate.",
+                cx.env.database_name(),
+                table.schema,
+                table.name
+            );
+            return Err(SqlError::new(33504, 16, text));
+        }
+    }
+    Ok(())
+}
+
+/// The same over the source's row and, behind it, the row as it has been written.
+#[inline]
+pub(crate) fn check_after(
+    predicates: &[Expr],
+    row: &[Value],
+    new: &[Value],
+    table: &TableDef,
+    cx: &mut Cx<'_>,
+) -> Result<(), SqlError> {
+    if predicates.is_empty() {
+        return Ok(());
+    }
+    let both: Vec<Value> = row.iter().chain(new).cloned().collect();
+    check_all(predicates, &both, table, cx)
 }
 
 /// The target's columns in a row of the source.

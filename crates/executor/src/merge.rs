@@ -3,7 +3,7 @@
 //! Promise: what is to be done is known for every row before any is changed; a target row changes once (8672). Rows go
 //! before others take their places: deletes, updates, inserts.
 
-use crate::change::{Output, assign, note_identity, of_target, writer};
+use crate::change::{Output, assign, check_after, check_all, note_identity, of_target, writer};
 use crate::cx::{Changed, Cx, row_bytes};
 use crate::eval::{eval, holds};
 use crate::message::{SqlError, SqlMessage};
@@ -12,7 +12,7 @@ use crate::query::for_each_batch;
 use crate::sink::ResultSink;
 use binder::ir::{MergeAction, MergeClause, MergeWhen};
 use engine::InsertHint;
-use planner::MergePlan;
+use planner::{BlockPlan, MergePlan};
 use types::Value;
 
 /// What is to be done to target rows, in the order in which it is found.
@@ -72,9 +72,12 @@ pub fn merge<'a>(
         cx.breathe()
     })?;
 
+    let none = BlockPlan::default();
+    let block = plan.block.as_deref().unwrap_or(&none);
     let mut hint = InsertHint::default();
     let mut count = 0;
     for change in &mut work.deletes {
+        check_all(&block.before_delete, &change.row, &plan.table, cx)?;
         if writer.delete(&change.locator, cx)? {
             count += 1;
             if let Some(noted) = &mut noted {
@@ -85,11 +88,14 @@ pub fn merge<'a>(
         }
     }
     for change in &mut work.updates {
+        check_all(&block.before_update, &change.row, &plan.table, cx)?;
         let old = |i: usize| change.row[plan.old[i] as usize].clone();
         if !writer.same_key(&change.new, old, &change.locator, cx)? {
             change.moving = writer.leave(&change.locator, cx)?;
         } else if writer.update(&change.locator, &change.new, cx)? {
             count += 1;
+            let new = writer.written(&change.new);
+            check_after(&block.after_update, &change.row, new, &plan.table, cx)?;
             if let Some(noted) = &mut noted {
                 let (new, old) = (writer.written(&change.new), of_target(&plan.old, &change.row));
                 note(&mut noted.updated, Some(new), Some(old), cx)?;
@@ -102,6 +108,8 @@ pub fn merge<'a>(
         let Some(old) = &change.moving else { continue };
         writer.arrive(old, &change.new, &mut hint, cx)?;
         count += 1;
+        let new = writer.written(&change.new);
+        check_after(&block.after_update, &change.row, new, &plan.table, cx)?;
         if let Some(noted) = &mut noted {
             let (new, old) = (writer.written(&change.new), of_target(&plan.old, &change.row));
             note(&mut noted.updated, Some(new), Some(old), cx)?;
@@ -121,6 +129,7 @@ pub fn merge<'a>(
             continue;
         }
         count += 1;
+        check_after(&block.after_insert, row, writer.written(&values), &plan.table, cx)?;
         if plan.explicit_identity {
             note_identity(&plan.table, &values, cx)?;
         }

@@ -4,12 +4,14 @@ use crate::environment::SessionEnvironment;
 use crate::messages;
 use crate::other::no_object;
 use crate::permission::database_denied;
+use crate::policy::calls;
 use crate::private::is_temporary;
 use crate::vm::Vm;
 use binder::ObjectName;
 use binder::ddl::{AlterTable, CreateProcedure, CreateTable, Ddl};
 use catalog::{
-    Catalog, DdlScope, ModuleKind, ModuleOptions, ObjectRef, PutMode, TableDef, TableSpec, Temporal,
+    Catalog, DdlScope, ModuleKind, ModuleOptions, ObjectRef, PredicateDef, PutMode, TableDef,
+    TableSpec, Temporal,
 };
 use executor::{Cx, Reach, SqlError};
 use planner::Plan;
@@ -73,6 +75,7 @@ impl Vm<'_> {
             Ddl::CreateTrigger(create, text) => self.create_trigger(create, text, frame),
             Ddl::EnableTrigger(enable) => self.enable_triggers(enable, frame),
             Ddl::CreateType { alias, name, text } => self.create_type(*alias, name, text, frame),
+            Ddl::SecurityPolicy { policy, changes } => self.define_policy(policy, changes, frame),
             Ddl::Drop(drop) => self.drop_objects(drop, frame),
         }
     }
@@ -293,6 +296,10 @@ impl Vm<'_> {
         let schema = self.module_schema(kind, mode, name)?;
         self.in_catalog(frame, |catalog, txn, scope| {
             let schema = schema.as_deref();
+            if kind == ModuleKind::InlineFunction && mode != PutMode::Create {
+                let concerns = |p: &PredicateDef| calls(p, schema, &name.name);
+                catalog.check_policies(scope, "ALTER", &name.to_string(), concerns)?;
+            }
             catalog.put_module(txn, scope, kind, mode, schema, &name.name, text, options)?;
             Ok(())
         })
@@ -314,7 +321,12 @@ impl Vm<'_> {
             return Err(cannot_drop(kind.word(), &name.name));
         }
         self.in_catalog(frame, |catalog, txn, scope| {
-            Ok(catalog.drop_module(txn, scope, kind, schema.as_deref(), &name.name)?)
+            let schema = schema.as_deref();
+            if kind == ModuleKind::InlineFunction {
+                let concerns = |p: &PredicateDef| calls(p, schema, &name.name);
+                catalog.check_policies(scope, "DROP FUNCTION", &name.to_string(), concerns)?;
+            }
+            Ok(catalog.drop_module(txn, scope, kind, schema, &name.name)?)
         })
     }
 
@@ -350,6 +362,9 @@ impl Vm<'_> {
                 DropKind::Sequence => self.drop_module(ModuleKind::Sequence, &parts, frame),
                 DropKind::Synonym => self.drop_module(ModuleKind::Synonym, &parts, frame),
                 DropKind::Trigger => self.drop_module(ModuleKind::Trigger, &parts, frame),
+                DropKind::SecurityPolicy => {
+                    self.drop_module(ModuleKind::SecurityPolicy, &parts, frame)
+                }
                 DropKind::Type => self.drop_type(&parts, frame),
                 DropKind::Index => self.drop_index(&parts, frame),
             };
@@ -369,6 +384,10 @@ impl Vm<'_> {
             return Err(cannot_drop("table", &name.name));
         }
         self.in_catalog(frame, |catalog, txn, scope| {
+            if let Some(table) = catalog.table(Some(scope), schema.as_deref(), &name.name) {
+                let concerns = |p: &PredicateDef| p.table == table.object_id;
+                catalog.check_policies(scope, "DROP TABLE", &name.to_string(), concerns)?;
+            }
             Ok(catalog.drop_table(txn, scope, schema.as_deref(), &name.name)?)
         })
     }
@@ -422,7 +441,7 @@ impl Vm<'_> {
                     // With its table's: see `create_trigger`.
                     ModuleKind::Trigger => return Ok(schema),
                     // ALTER of the schema is asked for.
-                    ModuleKind::Sequence | ModuleKind::Synonym => {
+                    ModuleKind::Sequence | ModuleKind::Synonym | ModuleKind::SecurityPolicy => {
                         self.check_schema(schema.as_deref().unwrap_or("dbo"))?;
                         return Ok(schema);
                     }

@@ -91,6 +91,7 @@ impl FastInsert {
         // What a row entails besides itself is the general path's; so is a key that needs a tail.
         let special = hinted || table.is_private() || !table.is_plain() || table.has_uniquifier();
         if plan.fires.is_some()
+            || plan.block.is_some()
             || !subplans.is_empty()
             || plan.output.is_some()
             || special

@@ -30,7 +30,7 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
             Ddl::CreateView(_) => Command::CreateView,
             Ddl::DefineSequence(..) | Ddl::CreateSynonym(_) => Command::Other,
             Ddl::CreateTrigger(..) | Ddl::EnableTrigger(_) => Command::Other,
-            Ddl::CreateFunction(..) => Command::Other,
+            Ddl::CreateFunction(..) | Ddl::SecurityPolicy { .. } => Command::Other,
             Ddl::CreateType { .. } => Command::CreateType,
             Ddl::Drop(drop) => dropped(drop.kind),
         },
@@ -65,9 +65,11 @@ fn dropped(kind: DropKind) -> Command {
         DropKind::Index => Command::DropIndex,
         DropKind::View => Command::DropView,
         DropKind::Type => Command::DropType,
-        DropKind::Function | DropKind::Trigger | DropKind::Sequence | DropKind::Synonym => {
-            Command::Other
-        }
+        DropKind::Function
+        | DropKind::Trigger
+        | DropKind::Sequence
+        | DropKind::Synonym
+        | DropKind::SecurityPolicy => Command::Other,
     }
 }
 

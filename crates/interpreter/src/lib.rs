@@ -57,6 +57,7 @@ mod messages;
 mod other;
 mod parameter;
 mod permission;
+mod policy;
 mod principal_functions;
 mod principals;
 mod private;

@@ -69,6 +69,14 @@ impl Names for SessionNames<'_> {
         self.state.database.catalog.table_by_id(self.state.definitions(), object_id)
     }
 
+    fn predicates(&self, database: Option<&str>, table: i32) -> Vec<catalog::PredicateDef> {
+        if let Some(other) = database {
+            let other = self.host.borrow_mut().database(other);
+            return other.map_or_else(Vec::new, |other| other.catalog.predicates_on(None, table));
+        }
+        self.state.database.catalog.predicates_on(self.state.definitions(), table)
+    }
+
     fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>> {
         self.host.borrow_mut().system_view(name)
     }

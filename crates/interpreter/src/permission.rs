@@ -486,7 +486,9 @@ fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
         if let ExprKind::Func { func: binder::ir::FuncId::NextValue(id), .. } = &e.kind {
             needs.push(Need::Function(Permission::Update, *id));
         }
-        if let ExprKind::Subquery { query, .. } = &e.kind {
+        if let ExprKind::Subquery { query, .. } = &e.kind
+            && !query.hints.policy
+        {
             sources(&query.rel, &mut |source| {
                 needs.push(match source {
                     Source::Table(table, _) => Need::Table(Permission::Select, table),

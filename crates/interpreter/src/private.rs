@@ -174,6 +174,7 @@ impl Vm<'_> {
             ansi_nulls: self.state.options.settings().ansi_nulls,
             trigger: None,
             sequence: None,
+            policy: None,
             version: made as u64,
             created_unix_ns: runtime::clock::unix_ns(),
         }));

@@ -222,9 +222,10 @@ impl Vm<'_> {
         let scope = self.state.transaction.scope();
         let found = self.state.database.catalog.object(scope, schema.as_deref(), &bare);
         let found = found.filter(|f| match f {
-            ObjectRef::Procedure(m) => {
-                !matches!(m.kind, ModuleKind::Sequence | ModuleKind::Synonym)
-            }
+            ObjectRef::Procedure(m) => !matches!(
+                m.kind,
+                ModuleKind::Sequence | ModuleKind::Synonym | ModuleKind::SecurityPolicy
+            ),
             ObjectRef::Table(_) => false,
         });
         let Some(ObjectRef::Procedure(found)) = found else {

@@ -453,6 +453,17 @@ pub struct InsertPlan {
     pub output: Option<OutputPlan>,
     /// Triggers, fired by whoever runs the plan.
     pub fires: Option<Arc<Fires>>,
+    pub block: Option<Box<BlockPlan>>,
+}
+
+/// What security policies ask of changes: predicates that must be true. `before` read the source's row, `after` that row
+/// (of INSERT nothing) and behind it the row as it is to be.
+#[derive(Debug, Clone, Default)]
+pub struct BlockPlan {
+    pub after_insert: Vec<Expr>,
+    pub after_update: Vec<Expr>,
+    pub before_update: Vec<Expr>,
+    pub before_delete: Vec<Expr>,
 }
 
 /// Where an INSERT's rows come from. Rows have one expression per column of the table.
@@ -480,6 +491,7 @@ pub struct UpdatePlan {
     pub set: Vec<UpdateSet>,
     pub output: Option<OutputPlan>,
     pub fires: Option<Arc<Fires>>,
+    pub block: Option<Box<BlockPlan>>,
 }
 
 /// DELETE.
@@ -492,6 +504,7 @@ pub struct DeletePlan {
     pub old: Vec<u32>,
     pub output: Option<OutputPlan>,
     pub fires: Option<Arc<Fires>>,
+    pub block: Option<Box<BlockPlan>>,
 }
 
 /// MERGE: the plan's rows carry the target's locator (or NULL) and old columns, and the source's marker.
@@ -512,6 +525,7 @@ pub struct MergePlan {
     /// The source row that it reads has one more slot: the action's name.
     pub output: Option<OutputPlan>,
     pub fires: Vec<Arc<Fires>>,
+    pub block: Option<Box<BlockPlan>>,
 }
 
 impl MergePlan {

@@ -99,6 +99,7 @@ pub fn plan_insert(insert: &ir::Insert, known: &Known) -> InsertPlan {
     let columns = insert.table.columns.len();
     // OUTPUT of INSERT reads the inserted row alone.
     let output = insert.output.as_ref().map(|o| output_plan(o, columns, &[]));
+    let block = block_plan(&mut lowering, insert.block.as_deref(), &[]);
     let source = match &insert.source {
         ir::InsertSource::Values(rows) => {
             let rows = rows
@@ -129,6 +130,7 @@ pub fn plan_insert(insert: &ir::Insert, known: &Known) -> InsertPlan {
         explicit_identity: insert.explicit_identity,
         output,
         fires: insert.fires.clone(),
+        block,
     }
 }
 
@@ -145,6 +147,7 @@ pub fn plan_update(update: &ir::Update, known: &Known) -> UpdatePlan {
     needed.extend(change_columns(update.locator, &update.old, update.output.as_ref()));
     let (root, cols) = plan(&mut lowering, &update.query, &needed);
     let set = set_over(&mut lowering, &update.set, &cols);
+    let block = block_plan(&mut lowering, update.block.as_deref(), &cols);
     let output = update.output.as_ref().map(|o| output_plan(o, update.old.len(), &cols));
     UpdatePlan {
         table: update.table.clone(),
@@ -155,6 +158,7 @@ pub fn plan_update(update: &ir::Update, known: &Known) -> UpdatePlan {
         set,
         output,
         fires: update.fires.clone(),
+        block,
     }
 }
 
@@ -196,6 +200,7 @@ pub fn plan_merge(merge: &ir::Merge, known: &Known) -> MergePlan {
             },
         })
         .collect();
+    let block = block_plan(&mut lowering, merge.block.as_deref(), &cols);
     let top = merge.top.as_ref().map(|e| over(&mut lowering, e, &[]));
     let (locator, present) = (slot(&cols, merge.locator), slot(&cols, merge.present));
     let old = merge.old.iter().map(|id| slot(&cols, *id)).collect();
@@ -213,6 +218,7 @@ pub fn plan_merge(merge: &ir::Merge, known: &Known) -> MergePlan {
         explicit_identity: merge.explicit_identity,
         output,
         fires: merge.fires.clone(),
+        block,
     }
 }
 
@@ -221,6 +227,7 @@ pub fn plan_delete(delete: &ir::Delete, known: &Known) -> DeletePlan {
     let mut needed = Needed::new();
     needed.extend(change_columns(delete.locator, &delete.old, delete.output.as_ref()));
     let (root, cols) = plan(&mut lowering, &delete.query, &needed);
+    let block = block_plan(&mut lowering, delete.block.as_deref(), &cols);
     let output = delete.output.as_ref().map(|o| output_plan(o, delete.old.len(), &cols));
     DeletePlan {
         table: delete.table.clone(),
@@ -230,7 +237,28 @@ pub fn plan_delete(delete: &ir::Delete, known: &Known) -> DeletePlan {
         source: finish(lowering, root, &delete.query),
         output,
         fires: delete.fires.clone(),
+        block,
     }
+}
+
+/// BLOCK predicates over the slots of `cols`, and of the new row behind them.
+fn block_plan(
+    lowering: &mut Lowering,
+    block: Option<&ir::Block>,
+    cols: &[ColId],
+) -> Option<Box<BlockPlan>> {
+    let block = block?;
+    block.exprs().for_each(|e| lowering.facts.learn_of(e));
+    let both: Vec<ColId> = cols.iter().chain(&block.new).copied().collect();
+    let mut all = |exprs: &[Expr], cols: &[ColId]| -> Vec<Expr> {
+        exprs.iter().map(|e| over(lowering, e, cols)).collect()
+    };
+    Some(Box::new(BlockPlan {
+        after_insert: all(&block.after_insert, &both),
+        after_update: all(&block.after_update, &both),
+        before_update: all(&block.before_update, cols),
+        before_delete: all(&block.before_delete, cols),
+    }))
 }
 
 /// Folds constants and plans the subqueries of an expression that reads no row.

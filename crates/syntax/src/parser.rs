@@ -18,6 +18,7 @@ mod index;
 mod merge;
 mod module;
 mod pivot;
+mod policy;
 mod query;
 mod refused;
 mod scoped;

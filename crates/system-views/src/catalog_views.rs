@@ -8,6 +8,7 @@ pub mod indexes;
 pub mod modules;
 pub mod my_permissions;
 pub mod objects;
+pub mod policies;
 pub mod principals;
 pub mod sequences;
 pub mod server;

@@ -45,6 +45,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::statistics::VIEWS,
     catalog_views::modules::VIEWS,
     catalog_views::objects::VIEWS,
+    catalog_views::policies::VIEWS,
     catalog_views::principals::VIEWS,
     catalog_views::sequences::VIEWS,
     catalog_views::server::VIEWS,

@@ -25,6 +25,7 @@ impl Module {
         ProcedureDef {
             trigger: None,
             sequence: None,
+            policy: None,
             kind: ModuleKind::Procedure,
             object_id: self.id(),
             schema: "sys".into(),

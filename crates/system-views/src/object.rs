@@ -83,6 +83,7 @@ impl Object {
             "TR" => "SQL_TRIGGER",
             "SO" => "SEQUENCE_OBJECT",
             "SN" => "SYNONYM",
+            "SP" => "SECURITY_POLICY",
             "TT" => "TYPE_TABLE",
             _ => "VIEW",
         }
@@ -109,7 +110,12 @@ impl Object {
     /// Its text, for procedures and functions.
     pub fn text(&self) -> Option<&str> {
         match &self.what {
-            What::Procedure(p) if matches!(p.kind, ModuleKind::Sequence | ModuleKind::Synonym) => {
+            What::Procedure(p)
+                if matches!(
+                    p.kind,
+                    ModuleKind::Sequence | ModuleKind::Synonym | ModuleKind::SecurityPolicy
+                ) =>
+            {
                 None
             }
             What::Procedure(procedure) => Some(&procedure.text),

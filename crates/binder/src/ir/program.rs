@@ -13,7 +13,7 @@ use syntax::ast;
 use types::{SqlType, Value};
 
 use super::cursor::CursorStmt;
-use super::expr::{ColId, Expr, VarId};
+use super::expr::{ColId, Expr, ExprKind, VarId};
 use super::query::{OutputColumn, Query, TableHints};
 use crate::ddl::Ddl;
 use crate::names::ObjectName;
@@ -242,6 +242,33 @@ pub struct Insert {
     pub explicit_identity: bool,
     pub output: Option<Output>,
     pub fires: Option<Arc<Fires>>,
+    pub block: Option<Box<Block>>,
+}
+
+/// What the BLOCK predicates of a security policy ask of a change: each must be true.
+#[derive(Debug, Clone, Default)]
+pub struct Block {
+    /// Ids of the columns of the row as it is to be, by ordinal.
+    pub new: Vec<ColId>,
+    /// Over `new`.
+    pub after_insert: Vec<Expr>,
+    pub after_update: Vec<Expr>,
+    /// Over the row as it was.
+    pub before_update: Vec<Expr>,
+    pub before_delete: Vec<Expr>,
+}
+
+impl Block {
+    /// All of them.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let after = self.after_insert.iter().chain(&self.after_update);
+        after.chain(&self.before_update).chain(&self.before_delete)
+    }
+    /// Does some predicate have a query of its own?
+    pub fn reads_tables(&self) -> bool {
+        let mut queries = |e: &Expr| e.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));
+        self.exprs().any(&mut queries)
+    }
 }
 
 /// The triggers that a statement fires, by their object ids in the order of firing. Those that are disabled are not
@@ -280,6 +307,7 @@ pub struct Update {
     pub set: Vec<UpdateSet>,
     pub output: Option<Output>,
     pub fires: Option<Arc<Fires>>,
+    pub block: Option<Box<Block>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -309,6 +337,7 @@ pub struct Delete {
     pub old: Vec<ColId>,
     pub output: Option<Output>,
     pub fires: Option<Arc<Fires>>,
+    pub block: Option<Box<Block>>,
 }
 
 /// `MERGE`: `query` yields pairs of source and target rows, and rows of one side alone as far as a
@@ -335,6 +364,7 @@ pub struct Merge {
     pub output: Option<Output>,
     /// Triggers, by action; AFTER alone.
     pub fires: Vec<Arc<Fires>>,
+    pub block: Option<Box<Block>>,
 }
 
 #[derive(Debug, Clone)]

@@ -88,6 +88,14 @@ impl Catalog {
         if let Some(index) = table.indexes.iter().find(filtered) {
             return Some(index.name.clone());
         }
+        let policies = self.policies(None);
+        let bound = policies.iter().find(|(_, policy)| {
+            let on = |p: &&crate::PredicateDef| p.table == table.object_id;
+            policy.schema_bound && policy.predicates.iter().filter(on).any(|p| names(&p.call))
+        });
+        if let Some((policy, _)) = bound {
+            return Some(policy.name.clone());
+        }
         let key = table.foreign_keys.iter().find(|k| {
             k.columns.contains(&ordinal)
                 || (k.table == table.object_id && k.referenced.contains(&ordinal))

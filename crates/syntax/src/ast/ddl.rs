@@ -585,4 +585,5 @@ pub enum DropKind {
     Trigger,
     Sequence,
     Synonym,
+    SecurityPolicy,
 }

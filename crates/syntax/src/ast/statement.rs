@@ -73,6 +73,8 @@ pub enum StatementKind {
     AlterIndex(Box<AlterIndex>),
     /// Principals, schemas, permissions.
     Security(Box<SecurityStatement>),
+    /// CREATE and ALTER SECURITY POLICY.
+    SecurityPolicy(Box<SecurityPolicy>),
     /// CREATE, UPDATE and DROP STATISTICS.
     Statistics(Box<StatisticsStatement>),
     /// CREATE / ALTER PROCEDURE.

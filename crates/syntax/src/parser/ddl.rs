@@ -39,6 +39,7 @@ impl Parser<'_> {
             _ if self.at_word("COLUMNSTORE") => self.create_index(),
             _ if self.at_word("SEQUENCE") => self.define_sequence(false),
             _ if self.at_word("SYNONYM") => self.create_synonym(),
+            _ if self.at_policy() => self.security_policy(false),
             TokenKind::Key(Kw::Statistics) => self.create_statistics(),
             _ => match self.principal(Kw::Create)? {
                 Some(statement) => Ok(statement),
@@ -133,6 +134,7 @@ impl Parser<'_> {
             }
             TokenKind::Key(Kw::Index) => self.alter_index(),
             _ if self.at_word("SEQUENCE") => self.define_sequence(true),
+            _ if self.at_policy() => self.security_policy(true),
             _ => match self.principal(Kw::Alter)? {
                 Some(statement) => Ok(statement),
                 None => self.unsupported_object("ALTER"),
@@ -153,6 +155,10 @@ impl Parser<'_> {
             _ if self.word_ahead(0, "TYPE") => DropKind::Type,
             _ if self.at_word("SEQUENCE") => DropKind::Sequence,
             _ if self.at_word("SYNONYM") => DropKind::Synonym,
+            _ if self.at_policy() => {
+                self.at += 1;
+                DropKind::SecurityPolicy
+            }
             TokenKind::Key(Kw::Statistics) => return self.drop_statistics(),
             _ => {
                 return match self.principal(Kw::Drop)? {
