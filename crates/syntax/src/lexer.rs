@@ -297,7 +297,10 @@ impl Lexer<'_> {
                 }
                 b'/' if self.byte(1) == b'*' => self.skip_comment()?,
                 // No-break space, byte order mark and their like, as pasted scripts have them.
-                0x80.. if self.char().is_whitespace() || self.char() == '\u{feff}' => {
+                0x80..
+                    if self.char().is_whitespace()
+                        || matches!(self.char(), '\u{200b}' | '\u{feff}') =>
+                {
                     self.at += self.char().len_utf8();
                 }
                 _ => return Ok(()),

@@ -317,6 +317,25 @@ impl Parser<'_> {
                 OptionValue::Off
             }
             TokenKind::Symbol(Sym::LeftParen) => OptionValue::List(self.option_list()?),
+            TokenKind::Word if name == "PARTNER" || name == "WITNESS" || name == "HADR" => {
+                self.note_unsupported(&format!("ALTER DATABASE SET {name}"));
+                self.at += 1;
+                match self.kind() {
+                    TokenKind::Key(Kw::Off | Kw::Full) | TokenKind::Integer => self.at += 1,
+                    TokenKind::Key(Kw::Group) => {
+                        self.at += 1;
+                        self.expect_sym(Sym::Eq)?;
+                        self.lenient_ident()?;
+                    }
+                    _ => {}
+                }
+                OptionValue::None
+            }
+            TokenKind::Word if name == "QUERY_STORE" && self.at_word("CLEAR") => {
+                self.at += 1;
+                self.eat_kw(Kw::All);
+                OptionValue::Word("CLEAR".into())
+            }
             TokenKind::Word => {
                 let mut word = self.any_word()?;
                 // `COMPRESSION_DELAY = 10 MINUTES`, `CURSOR_DEFAULT GLOBAL`, `ALLOW_... = x y`.

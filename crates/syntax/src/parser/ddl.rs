@@ -50,6 +50,10 @@ impl Parser<'_> {
 
     /// `VIEW name (columns) WITH options AS query WITH CHECK OPTION`, to the end of the batch.
     fn create_view(&mut self, mode: CreateMode, start: usize) -> ParseResult<StatementKind> {
+        if start != 0 && self.tokens[1].kind == TokenKind::Key(Kw::Schema) {
+            self.at += 1;
+            return self.skip_statement("CREATE SCHEMA with a view");
+        }
         if start != 0 {
             return Err(
                 self.mistake(111, "'CREATE VIEW' must be the first statement in a query batch.")
@@ -274,6 +278,13 @@ impl Parser<'_> {
             TokenKind::Key(
                 Kw::Constraint | Kw::Primary | Kw::Unique | Kw::Check | Kw::Foreign | Kw::Default,
             ) => {
+                let constraint = self.table_constraint()?;
+                definition.constraints.push(constraint);
+            }
+            TokenKind::Word
+                if self.at_word("CONNECTION")
+                    && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) =>
+            {
                 let constraint = self.table_constraint()?;
                 definition.constraints.push(constraint);
             }
@@ -548,6 +559,10 @@ impl Parser<'_> {
                 if self.at_kw(Kw::Not) && self.kind_ahead(1) == TokenKind::Key(Kw::For) {
                     self.at += 2;
                     self.expect_kw(Kw::Replication)?;
+                }
+                if self.at_kw(Kw::Not) && self.word_ahead(1, "ENFORCED") {
+                    self.note_unsupported("NOT ENFORCED");
+                    self.at += 2;
                 }
                 Ok(ConstraintKind::ForeignKey { columns, table, referenced, on_delete, on_update })
             }

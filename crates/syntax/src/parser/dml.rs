@@ -260,6 +260,18 @@ impl Parser<'_> {
             return Ok(Target::Table { name, hints: Vec::new() });
         }
         let name = self.object_name()?;
+        // `f ()`, `f (1, 'a')`: no list of columns begins so.
+        let called = matches!(
+            self.kind_ahead(1),
+            TokenKind::Symbol(Sym::RightParen | Sym::Minus)
+                | TokenKind::Integer
+                | TokenKind::String
+                | TokenKind::Variable
+        );
+        if self.at_sym(Sym::LeftParen) && called {
+            self.note_unsupported("change of rows through a function");
+            self.skip_parens()?;
+        }
         let hints = self.table_hints()?;
         Ok(Target::Table { name, hints })
     }
@@ -277,6 +289,10 @@ impl Parser<'_> {
             if self.at_sym(Sym::LeftParen) && !self.query_in_parens() {
                 columns = self.ident_list()?;
             }
+        }
+        if into.is_some() && self.at_word("OUTPUT") {
+            self.note_unsupported("OUTPUT ... INTO and a second OUTPUT");
+            self.output()?;
         }
         Ok(Some(Output { items, into, columns }))
     }

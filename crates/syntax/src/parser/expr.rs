@@ -230,7 +230,13 @@ impl Parser<'_> {
         let negated = self.eat_kw(Kw::Not);
         if self.eat_kw(Kw::Like) {
             let pattern = Box::new(self.value()?);
-            let escape = if self.eat_kw(Kw::Escape) { Some(Box::new(self.value()?)) } else { None };
+            let escape = if self.at_escape() {
+                Some(Box::new(self.like_escape()?))
+            } else if self.eat_kw(Kw::Escape) {
+                Some(Box::new(self.value()?))
+            } else {
+                None
+            };
             return Ok(ExprKind::Like { negated, expr, pattern, escape });
         }
         if self.eat_kw(Kw::Between) {
@@ -341,6 +347,13 @@ impl Parser<'_> {
                 ExprKind::SystemVariable(self.token_text(token).to_ascii_uppercase())
             }
             TokenKind::Key(kw) => self.keyword_primary(kw, conditions)?,
+            TokenKind::Word
+                if conditions
+                    && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen)
+                    && self.at_word("MATCH") =>
+            {
+                self.graph_predicate()?
+            }
             _ if self.at_name() => self.named()?,
             // `..t.c` and `.c`: the parts before are left out.
             TokenKind::Symbol(Sym::Dot) if self.name_after_dots() => {
@@ -552,7 +565,12 @@ impl Parser<'_> {
         if self.at_word("WITHIN") && self.kind_ahead(1) == TokenKind::Key(Kw::Group) {
             self.at += 2;
             self.expect_sym(Sym::LeftParen)?;
-            call.within_group = self.order_by()?;
+            if self.at_word("GRAPH") && self.word_ahead(1, "PATH") {
+                self.note_unsupported("WITHIN GROUP (GRAPH PATH)");
+                self.at += 2;
+            } else {
+                call.within_group = self.order_by()?;
+            }
             self.expect_sym(Sym::RightParen)?;
         }
         let nulls = self.at_word("IGNORE") || self.at_word("RESPECT");

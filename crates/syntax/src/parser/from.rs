@@ -179,6 +179,9 @@ impl Parser<'_> {
             self.note_unsupported("TABLESAMPLE");
             self.eat_word("SYSTEM");
             self.skip_parens()?;
+            if self.eat_word("REPEATABLE") {
+                self.skip_parens()?;
+            }
         }
         hints.extend(self.old_style_hints()?);
         hints.extend(self.table_hints()?);
@@ -336,11 +339,12 @@ impl Parser<'_> {
     }
 
     fn hint_arg(&mut self) -> ParseResult<String> {
-        if self.kind() == TokenKind::Integer {
+        let arg = if self.kind() == TokenKind::Integer {
             let token = self.advance();
-            return Ok(self.token_text(token).to_string());
-        }
-        let arg = self.ident()?.value;
+            self.token_text(token).to_string()
+        } else {
+            self.ident()?.value
+        };
         // FORCESEEK (index (columns)).
         if self.at_sym(Sym::LeftParen) {
             self.skip_parens()?;

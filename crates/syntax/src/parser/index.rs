@@ -36,7 +36,7 @@ impl Parser<'_> {
                 options = self.option_list()?;
             } else if self.at_kw(Kw::With) && self.at_old_option(1) {
                 self.at += 1;
-                options.push(self.database_option()?);
+                options.push(self.old_option()?);
                 self.old_options(&mut options)?;
             } else if self.eat_word("FILESTREAM_ON") {
                 self.note_unsupported("FILESTREAM_ON");
@@ -65,11 +65,21 @@ impl Parser<'_> {
             || WORDS.iter().any(|word| self.word_ahead(ahead, word))
     }
 
+    /// One of them; `PAD_INDEX ON g` is the option and a filegroup.
+    fn old_option(&mut self) -> ParseResult<DatabaseOption> {
+        if self.kind_ahead(1) != TokenKind::Key(Kw::On) {
+            return self.database_option();
+        }
+        let start = self.at;
+        let name = self.any_word()?;
+        Ok(DatabaseOption { name, value: OptionValue::None, span: self.span_from(start) })
+    }
+
     /// More of them after a comma.
     fn old_options(&mut self, options: &mut Vec<DatabaseOption>) -> ParseResult<()> {
         while self.at_sym(Sym::Comma) && self.at_old_option(1) {
             self.at += 1;
-            options.push(self.database_option()?);
+            options.push(self.old_option()?);
         }
         Ok(())
     }

@@ -305,13 +305,19 @@ impl Parser<'_> {
     #[inline(never)]
     fn qualified_wildcard(&mut self) -> ParseResult<Option<SelectItem>> {
         let mut ahead = 0;
+        // `..t.*`: the parts before are left out.
+        while ahead < 2 && self.kind_ahead(ahead) == TokenKind::Symbol(Sym::Dot) {
+            ahead += 1;
+        }
+        let omitted = ahead;
         while self.name_ahead(ahead) && self.kind_ahead(ahead + 1) == TokenKind::Symbol(Sym::Dot) {
             ahead += 2;
         }
-        if ahead == 0 || self.kind_ahead(ahead) != TokenKind::Symbol(Sym::Star) || ahead > 6 {
+        if ahead == omitted || self.kind_ahead(ahead) != TokenKind::Symbol(Sym::Star) || ahead > 6 {
             return Ok(None);
         }
         let start = self.at;
+        self.at += omitted;
         let mut parts = Vec::new();
         while !self.at_sym(Sym::Star) {
             parts.push(self.ident()?);

@@ -49,6 +49,15 @@ impl Parser<'_> {
         Ok(self.no_condition())
     }
 
+    /// MATCH (pattern) of graph tables, as a condition.
+    #[cold]
+    pub(super) fn graph_predicate(&mut self) -> ParseResult<ExprKind> {
+        self.note_unsupported("MATCH of graph tables");
+        self.at += 1;
+        self.skip_parens()?;
+        Ok(self.no_condition())
+    }
+
     /// A condition in the place of one that is not kept.
     fn no_condition(&self) -> ExprKind {
         let kind = ExprKind::Literal(Literal::Null);
@@ -101,6 +110,16 @@ impl Parser<'_> {
         };
         self.close_escape()?;
         Ok(kind)
+    }
+
+    /// `{escape '%'}`, after LIKE's pattern.
+    #[cold]
+    pub(super) fn like_escape(&mut self) -> ParseResult<Expr> {
+        self.at += 1;
+        self.expect_kw(Kw::Escape)?;
+        let value = self.nested(1, Self::value)?;
+        self.close_escape()?;
+        Ok(value)
     }
 
     /// `{oj table}`, within FROM.

@@ -215,7 +215,7 @@ impl Parser<'_> {
                     self.at += 1;
                 }
             }
-            if !self.eat_sym(Sym::Comma) {
+            if !self.eat_sym(Sym::Comma) && !self.at_word("OLD_PASSWORD") {
                 break;
             }
         }

@@ -13,7 +13,7 @@ impl Parser<'_> {
             return Ok(StatementKind::AlterServer(AlterServer::ProcessAffinity(affinity)));
         }
         if !self.eat_word("MILLRACE") {
-            if self.kind() != TokenKind::Word {
+            if !matches!(self.kind(), TokenKind::Word | TokenKind::Key(Kw::External)) {
                 return Err(self.unexpected());
             }
             return self.skip_statement("ALTER SERVER CONFIGURATION");

@@ -134,11 +134,13 @@ impl Parser<'_> {
             Kw::Revoke => self.grant(GrantVerb::Revoke),
             Kw::Revert => self.revert(),
             Kw::End if self.word_ahead(1, "CONVERSATION") => {
+                self.at += 2;
                 self.skip_statement("END CONVERSATION")
             }
             Kw::Open | Kw::Close
                 if ["SYMMETRIC", "MASTER", "ALL"].iter().any(|w| self.word_ahead(1, w)) =>
             {
+                self.at += 1;
                 self.skip_statement(if kw == Kw::Open { "OPEN KEY" } else { "CLOSE KEY" })
             }
             Kw::Open => self.cursor_verb(CursorVerb::Open),
@@ -259,7 +261,19 @@ impl Parser<'_> {
             let expr = self.value()?;
             return Ok(StatementKind::SetVariable { variable, op, expr });
         }
-        Ok(StatementKind::SetOption(self.set_option()?))
+        let start = self.at;
+        let option = StatementKind::SetOption(self.set_option()?);
+        if !self.at_sym(Sym::Comma) {
+            return Ok(option);
+        }
+        // `SET DATEFIRST 1, LOCK_TIMEOUT 100`
+        let mut all = vec![Statement { kind: option, span: self.span_from(start) }];
+        while self.eat_sym(Sym::Comma) {
+            let start = self.at;
+            let kind = StatementKind::SetOption(self.set_option()?);
+            all.push(Statement { kind, span: self.span_from(start) });
+        }
+        Ok(StatementKind::Block(all))
     }
 
     fn set_option(&mut self) -> ParseResult<SetOption> {
@@ -453,7 +467,7 @@ impl Parser<'_> {
             let name = self.transaction_name()?;
             if self.at_kw(Kw::With) && self.word_ahead(1, "MARK") {
                 self.at += 2;
-                if self.at_string() {
+                if self.at_string() || self.kind() == TokenKind::Variable {
                     self.at += 1;
                 }
             }
@@ -623,6 +637,10 @@ impl Parser<'_> {
 
     /// After EXEC: `('text')`, or a call.
     pub(super) fn execute_rest(&mut self) -> ParseResult<StatementKind> {
+        if self.at_kw(Kw::OpenDatasource) {
+            self.at += 1;
+            return self.skip_statement("EXECUTE of OPENDATASOURCE");
+        }
         if self.at_sym(Sym::LeftParen) {
             self.at += 1;
             let text = self.value()?;

@@ -115,6 +115,7 @@ impl Parser<'_> {
     /// Steps over the rest of a statement.
     pub(super) fn skip_statement(&mut self, what: &str) -> ParseResult<StatementKind> {
         let mut line = self.tokens[self.at.saturating_sub(1)].span.line;
+        let mut cases = 0usize;
         loop {
             match self.kind() {
                 TokenKind::End | TokenKind::Symbol(Sym::Semicolon) => break,
@@ -123,7 +124,9 @@ impl Parser<'_> {
                     line = self.tokens[self.at - 1].span.line;
                     continue;
                 }
-                TokenKind::Key(Kw::End | Kw::Else) => break,
+                TokenKind::Key(Kw::Case) => cases += 1,
+                TokenKind::Key(Kw::End) if cases > 0 => cases -= 1,
+                TokenKind::Key(Kw::End | Kw::Else) if cases == 0 => break,
                 TokenKind::Key(kw)
                     if self.token().span.line > line
                         && begins_statement(kw)
