@@ -127,10 +127,13 @@ impl StatisticsSwitch {
     }
 }
 
+/// A value, and the one for secondaries.
+type Values = (Option<Box<str>>, Option<Box<str>>);
+
 /// What has been set, by name in capitals: for the database, and for its secondaries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
-    set: BTreeMap<Box<str>, (Option<Box<str>>, Option<Box<str>>)>,
+    set: BTreeMap<Box<str>, Values>,
 }
 
 impl Configuration {
