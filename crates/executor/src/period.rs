@@ -153,6 +153,9 @@ pub(crate) fn verify_period(table: &TableDef, cx: &mut Cx<'_>) -> Result<(), Sql
     })
 }
 
+/// A row's key, and when it begins and ends to be valid.
+type Version = (Vec<u8>, (i32, u64), (i32, u64));
+
 /// Rows of a table that is to be a history (DATA_CONSISTENCY_CHECK): 13541 for one that ends before it begins, 13543 for
 /// one that ends in the future, 13573 for two of one row that are valid at the same time.
 pub(crate) fn verify_history(
@@ -170,7 +173,7 @@ pub(crate) fn verify_history(
         );
         Err(SqlError::new(number, 16, text))
     };
-    let mut versions: Vec<(Vec<u8>, (i32, u64), (i32, u64))> = Vec::new();
+    let mut versions: Vec<Version> = Vec::new();
     each_row(history, cx, |_, row, cx| {
         let row = all_columns(history, row, cx)?;
         let (from, to) = (instant(&row[start]), instant(&row[end]));
@@ -200,7 +203,7 @@ pub(crate) fn verify_history(
         Ok(())
     })?;
     versions.sort_unstable();
-    let overlap = |pair: &[(Vec<u8>, (i32, u64), (i32, u64))]| {
+    let overlap = |pair: &[Version]| {
         let (before, after) = (&pair[0], &pair[1]);
         // A version of no length is valid at no time.
         before.0 == after.0 && after.1 < before.2 && after.1 != after.2
