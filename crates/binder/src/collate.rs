@@ -285,7 +285,7 @@ fn is_fixed(e: &Expr) -> bool {
 }
 
 /// The expression under the rule, once.
-fn wrap(e: Expr, rule: Rule, name: &str) -> Expr {
+pub(crate) fn wrap(e: Expr, rule: Rule, name: &str) -> Expr {
     if matches!(&e.kind, ExprKind::Func { func: FuncId::Collate(r), .. } if *r == rule) {
         return e;
     }

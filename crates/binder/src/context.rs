@@ -23,6 +23,8 @@ pub(crate) struct Frame {
     pub tables: Vec<TableVariable>,
     /// Cursor variables, likewise.
     pub cursors: Vec<String>,
+    /// Of a trigger: the id of its table or view.
+    pub parent: Option<i32>,
     by_name: HashMap<String, VarId>,
 }
 
@@ -31,6 +33,7 @@ impl Frame {
         let mut frame = Frame {
             tables: program.tables.clone(),
             cursors: program.cursors.clone(),
+            parent: program.parent,
             ..Frame::default()
         };
         for var in &program.vars {
@@ -198,6 +201,8 @@ pub(crate) struct Binder<'a> {
     pub in_policy: bool,
     /// In a view under FOR SYSTEM_TIME: the time for the versioned tables in it.
     pub moments: Option<crate::versions::Moments>,
+    /// The rows of the views WITH CHECK OPTION that were bound so far.
+    pub checked: Vec<Rel>,
 }
 
 /// Levels after which a statement is refused (8631), in units of an expression's share of the
@@ -237,6 +242,7 @@ impl<'a> Binder<'a> {
             hidden: Default::default(),
             moments: None,
             in_policy: false,
+            checked: Vec::new(),
         }
     }
 

@@ -8,23 +8,11 @@ use types::{SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
-use crate::from::Source;
 use crate::hints;
 use crate::ir::*;
 use crate::names::ObjectName;
+use crate::target::ChangeSource;
 use crate::updatable::Mapped;
-
-/// The rows that an UPDATE or DELETE changes.
-struct ChangeSource {
-    table: Arc<TableDef>,
-    hints: TableHints,
-    rel: Rel,
-    locator: ColId,
-    old: Vec<ColId>,
-    tables: Vec<ScopeTable>,
-    /// Of a target that is no table: what its columns are in the table.
-    mapped: Option<Mapped>,
-}
 
 impl Binder<'_> {
     /// `database.schema.table`
@@ -86,7 +74,7 @@ impl Binder<'_> {
         }
     }
 
-    fn writable_variable(&self, v: &ast::Variable) -> Result<Arc<TableDef>> {
+    pub fn writable_variable(&self, v: &ast::Variable) -> Result<Arc<TableDef>> {
         let table = self.table_variable(v)?;
         if table.readonly {
             return Err(BindError::new(
@@ -103,14 +91,19 @@ impl Binder<'_> {
     }
 
     pub fn insert(&mut self, insert: &ast::Insert) -> Result<Insert> {
-        let through = self.insert_through(&insert.target, &insert.columns)?;
+        let instead = self.instead_of(&insert.target, Event::Insert)?;
+        let through = match &instead {
+            Some(_) => None,
+            None => self.insert_through(&insert.target, &insert.columns)?,
+        };
         let target_hints = match &insert.target {
             ast::Target::Table { hints, .. } => hints.as_slice(),
             ast::Target::Variable(_) => &[],
         };
-        let (table, through) = match through {
-            Some((table, ordinals)) => (table, Some(ordinals)),
-            None => (self.target(&insert.target)?.0, None),
+        let (table, through, check) = match (through, &instead) {
+            (Some((table, ordinals, check)), _) => (table, Some(ordinals), check),
+            (None, Some(instead)) => (instead.table.clone(), None, None),
+            (None, None) => (self.target(&insert.target)?.0, None, None),
         };
         self.check_history(&table, 13559)?;
         let hints = hints::table_hints(target_hints)?;
@@ -201,7 +194,10 @@ impl Binder<'_> {
             Some(output) => Some(self.output(output, &table, Vec::new(), true, false)?),
             None => None,
         };
-        let fires = self.fires(&table, Event::Insert, output.as_ref())?;
+        let fires = match instead {
+            Some(instead) => Some(self.told(instead.fires, &table, output.as_ref())?),
+            None => self.fires(&table, Event::Insert, output.as_ref())?,
+        };
         let block = self.blocks(&table, &[], &[Operation::AfterInsert])?;
         if let (InsertSource::Exec { .. }, Some(block)) = (&source, &block)
             && block.reads_tables()
@@ -209,7 +205,7 @@ impl Binder<'_> {
             let what = "INSERT ... EXEC into a table whose security policy reads tables";
             return Err(BindError::unsupported(what, self.line));
         }
-        Ok(Insert { table, hints, source, explicit_identity, output, fires, block })
+        Ok(Insert { table, hints, source, explicit_identity, output, fires, block, check })
     }
 
     /// INSERT TOP (n) ... VALUES: whole rows of the table, of which only the first are inserted.
@@ -440,161 +436,20 @@ impl Binder<'_> {
         bound
     }
 
-    /// FROM of an UPDATE or DELETE: the target among it, with its locator.
-    fn change_source(
-        &mut self,
-        target: &ast::Target,
-        from: &[ast::TableRef],
-        filter: Option<&ast::Expr>,
-        current_of: Option<&ast::CursorName>,
-        top: Option<&ast::Top>,
-        set: Option<&[String]>,
-    ) -> Result<ChangeSource> {
-        let target_hints = match target {
-            ast::Target::Table { hints, .. } => hints.as_slice(),
-            ast::Target::Variable(v) => {
-                self.writable_variable(v)?;
-                &[]
-            }
-        };
-        let target_hints_bound = hints::table_hints(target_hints)?;
-        let locator = self.new_col();
-        let mut mapped = None;
-        let through = match target {
-            ast::Target::Table { name, .. } if from.is_empty() => {
-                let cte = name.schema.is_none().then(|| self.find_cte(&name.name.value)).flatten();
-                match cte {
-                    Some(index) => Some(self.cte(index, &name.name)?),
-                    None if self.is_view(name, set.is_some())? => {
-                        Some(self.named(name, None, &[])?)
-                    }
-                    None => None,
-                }
-            }
-            _ => None,
-        };
-        let (mut rel, tables, old) = if let Some(mut source) = through {
-            let scope = source.tables[0].clone();
-            let (old, names) =
-                self.through(&mut source.rel, &scope, set, locator, target_hints_bound)?;
-            mapped = Some(names);
-            (source.rel, source.tables, old)
-        } else if from.is_empty() {
-            let (table, _) = self.target(target)?;
-            let (mut get, scope) = self.get(table, None, target_hints)?;
-            get.locator = Some(locator);
-            let old = get.columns.clone();
-            (self.filtered(get)?, vec![scope], old)
-        } else {
-            let source = self.from(from)?;
-            let (parts, shown, line) = match target {
-                ast::Target::Table { name, .. } => {
-                    let parts = name.schema.iter().cloned().chain([name.name.clone()]).collect();
-                    (parts, name.to_string(), name.span.line.max(1))
-                }
-                ast::Target::Variable(v) => {
-                    let name = ast::Ident { value: v.name.clone(), quoted: false, span: v.span };
-                    (vec![name], v.name.clone(), v.span.line.max(1))
-                }
-            };
-            let (first, source) = match self.find_target(&parts, &shown, line, &source) {
-                Ok(first) => (first, source),
-                // A target that FROM does not name is one more table of it.
-                Err(error) => {
-                    let Ok((table, _)) = self.target(target) else { return Err(error) };
-                    let (get, scope) = self.get(table, None, target_hints)?;
-                    let first = get.columns[0];
-                    let (left, right) = (Box::new(self.filtered(get)?), Box::new(source.rel));
-                    let rel = Rel::Join { kind: JoinKind::Cross, left, right, on: None };
-                    let tables = std::iter::once(scope).chain(source.tables).collect();
-                    (first, Source { rel, tables })
-                }
-            };
-            let mut rel = source.rel;
-            let mut old = None;
-            set_locator(&mut rel, first, locator, target_hints_bound, &mut old);
-            let old = match old {
-                Some(old) => old,
-                // A view, a common table expression or a derived table among FROM's.
-                None => {
-                    let scope = source.tables.iter().find(|t| t.columns[0].id == first).cloned();
-                    let Some(scope) = scope else {
-                        return Err(BindError::invalid_object(&shown, line));
-                    };
-                    let (old, names) =
-                        self.through(&mut rel, &scope, set, locator, target_hints_bound)?;
-                    mapped = Some(names);
-                    old
-                }
-            };
-            (rel, source.tables, old)
-        };
-        self.scopes.push(Scope { tables: tables.clone() });
-        self.selects.push(SelectState::new());
-        let result = (|| {
-            if let Some(filter) = filter {
-                let predicate = self.in_clause(Clause::Where, |b| b.condition(filter))?;
-                let input = Box::new(std::mem::replace(&mut rel, Rel::OneRow));
-                rel = Rel::Filter { input, predicate };
-            }
-            if let Some(cursor) = current_of {
-                let (table, _) = find_get(&rel, locator).expect("the locator was just placed");
-                let predicate = self.current_of(cursor, &table, locator, &old)?;
-                let input = Box::new(std::mem::replace(&mut rel, Rel::OneRow));
-                rel = Rel::Filter { input, predicate };
-            }
-            if let Some(top) = top {
-                let input = std::mem::replace(&mut rel, Rel::OneRow);
-                rel = self.top(input, top, Vec::new())?;
-            }
-            Ok(())
-        })();
-        self.selects.pop();
-        self.scopes.pop();
-        result?;
-        let (table, hints) = find_get(&rel, locator).expect("the locator was just placed");
-        Ok(ChangeSource { table, hints, rel, locator, old, tables, mapped })
-    }
-
-    /// The first column's id of the FROM item that the target names (alias, else table); 208.
-    fn find_target(
-        &self,
-        parts: &[ast::Ident],
-        shown: &str,
-        line: u32,
-        Source { rel, tables }: &Source,
-    ) -> Result<ColId> {
-        let name = parts.last().map_or("", |part| &part.value);
-        let found = tables
-            .iter()
-            .find(|t| answers_to(t, parts))
-            .or_else(|| tables.iter().find(|t| catalog::same_name(&t.name, name)));
-        if let Some(found) = found {
-            return Ok(found.columns[0].id);
-        }
-        // Under an alias the table still answers to its own name, if it is there once.
-        let mut gets = Vec::new();
-        tables_of(rel, &mut gets);
-        gets.retain(|get| catalog::same_name(&get.table.name, name));
-        if let [get] = gets[..] {
-            return Ok(get.columns[0]);
-        }
-        Err(BindError::invalid_object(shown, line))
-    }
-
     pub fn update(&mut self, update: &ast::Update) -> Result<Update> {
         self.push_ctes(&update.with);
         let maxdop = self.query_hints(&update.option)?;
         let names = update.set.iter().filter_map(|s| s.column.as_ref());
         let names: Vec<String> = names.map(|c| c.name.value.clone()).collect();
-        let ChangeSource { table, hints, rel, locator, old, tables, mapped } = self.change_source(
-            &update.target,
-            &update.from,
-            update.filter.as_ref(),
-            update.current_of.as_ref(),
-            update.top.as_ref(),
-            Some(&names),
-        )?;
+        let ChangeSource { table, hints, rel, locator, old, tables, mapped, instead, check } = self
+            .change_source(
+                &update.target,
+                &update.from,
+                update.filter.as_ref(),
+                update.current_of.as_ref(),
+                update.top.as_ref(),
+                Some(&names),
+            )?;
         self.check_history(&table, 13561)?;
         let target_column = old.first().copied();
         self.scopes.push(Scope { tables: tables.clone() });
@@ -612,10 +467,13 @@ impl Binder<'_> {
             None => None,
         };
         let query = Query { rel, output: Vec::new(), maxdop, hints: self.plan_hints };
-        let fires = self.fires(&table, Event::Update, output.as_ref())?;
+        let fires = match instead {
+            Some(instead) => Some(self.told(instead, &table, output.as_ref())?),
+            None => self.fires(&table, Event::Update, output.as_ref())?,
+        };
         let operations = [Operation::BeforeUpdate, Operation::AfterUpdate];
         let block = self.blocks(&table, &old, &operations)?;
-        Ok(Update { table, hints, query, locator, old, set, output, fires, block })
+        Ok(Update { table, hints, query, locator, old, set, output, fires, block, check })
     }
 
     /// SET of an UPDATE, over the scope that is open: 207, 264, 271, 272, 8102.
@@ -734,14 +592,15 @@ impl Binder<'_> {
     pub fn delete(&mut self, delete: &ast::Delete) -> Result<Delete> {
         self.push_ctes(&delete.with);
         let maxdop = self.query_hints(&delete.option)?;
-        let ChangeSource { table, hints, rel, locator, old, tables, .. } = self.change_source(
-            &delete.target,
-            &delete.from,
-            delete.filter.as_ref(),
-            delete.current_of.as_ref(),
-            delete.top.as_ref(),
-            None,
-        )?;
+        let ChangeSource { table, hints, rel, locator, old, tables, instead, .. } = self
+            .change_source(
+                &delete.target,
+                &delete.from,
+                delete.filter.as_ref(),
+                delete.current_of.as_ref(),
+                delete.top.as_ref(),
+                None,
+            )?;
         self.check_history(&table, 13560)?;
         let target_column = old.first().copied();
         let output = match &delete.output {
@@ -755,7 +614,10 @@ impl Binder<'_> {
             None => None,
         };
         let query = Query { rel, output: Vec::new(), maxdop, hints: self.plan_hints };
-        let fires = self.fires(&table, Event::Delete, output.as_ref())?;
+        let fires = match instead {
+            Some(instead) => Some(self.told(instead, &table, output.as_ref())?),
+            None => self.fires(&table, Event::Delete, output.as_ref())?,
+        };
         let block = self.blocks(&table, &old, &[Operation::BeforeDelete])?;
         Ok(Delete { table, hints, query, locator, old, output, fires, block })
     }
@@ -764,55 +626,4 @@ impl Binder<'_> {
 /// FROM's other tables: what OUTPUT may name besides `inserted` and `deleted`.
 fn without_target(tables: &[ScopeTable], target: Option<ColId>) -> Vec<ScopeTable> {
     tables.iter().filter(|t| t.columns.first().map(|c| c.id) != target).cloned().collect()
-}
-
-/// Puts the locator on the reading whose first column is `first`.
-fn set_locator(
-    rel: &mut Rel,
-    first: ColId,
-    locator: ColId,
-    hints: TableHints,
-    old: &mut Option<Vec<ColId>>,
-) {
-    if let Rel::Get(get) = rel
-        && get.columns.first() == Some(&first)
-    {
-        get.locator = Some(locator);
-        if hints != TableHints::default() {
-            get.hints = hints;
-        }
-        *old = Some(get.columns.clone());
-        return;
-    }
-    // Not below groupings and the like: their columns are no longer the table's rows.
-    match rel {
-        Rel::Join { left, right, .. } | Rel::Apply { left, right, .. } => {
-            set_locator(left, first, locator, hints, old);
-            set_locator(right, first, locator, hints, old);
-        }
-        Rel::Filter { input, .. } | Rel::Top { input, .. } | Rel::Sort { input, .. } => {
-            set_locator(input, first, locator, hints, old);
-        }
-        _ => {}
-    }
-}
-
-/// Readings of tables that a change can reach.
-fn tables_of<'r>(rel: &'r Rel, out: &mut Vec<&'r Get>) {
-    match rel {
-        Rel::Get(get) => out.push(get),
-        Rel::Join { .. } | Rel::Apply { .. } | Rel::Filter { .. } | Rel::Top { .. } => {
-            rel.inputs().into_iter().for_each(|input| tables_of(input, out));
-        }
-        _ => {}
-    }
-}
-
-fn find_get(rel: &Rel, locator: ColId) -> Option<(Arc<TableDef>, TableHints)> {
-    if let Rel::Get(get) = rel
-        && get.locator == Some(locator)
-    {
-        return Some((get.table.clone(), get.hints));
-    }
-    rel.inputs().into_iter().find_map(|input| find_get(input, locator))
 }

@@ -267,8 +267,8 @@ impl Binder<'_> {
                 self.elsewhere(&wanted).map(Arc::from).filter(|_| !get.table.is_private());
             return Ok(Source { rel: self.filtered(get)?, tables: vec![scope] });
         }
-        if let Some((text, quoted)) = self.names.view(&wanted) {
-            return self.view(&text, quoted, name, alias);
+        if let Some(view) = self.names.view(&wanted) {
+            return self.view(&view, name, alias);
         }
         match self.names.system_view(&wanted) {
             Some(view) if view.params.is_none() => self.system(view, Vec::new(), name, alias, &[]),

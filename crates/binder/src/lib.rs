@@ -31,6 +31,7 @@ mod from;
 mod functions;
 mod grouping;
 pub mod hints;
+mod instead;
 pub mod ir;
 mod merge;
 mod names;
@@ -47,6 +48,7 @@ mod sequence;
 mod serialize;
 mod sets;
 mod statements;
+mod target;
 mod trigger;
 mod type_names;
 mod updatable;
@@ -59,6 +61,7 @@ pub use expr::constant;
 pub use names::{AliasType, Names, ObjectName, Settings};
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use serialize::OPENJSON;
+pub use trigger::fires_of;
 pub use type_names::alias_of;
 
 use std::sync::Arc;
@@ -113,6 +116,20 @@ pub fn bind_function(
 /// What a trigger's definition says of when it fires.
 pub fn trigger_def(trigger: &ast::CreateTrigger, parent: i32) -> catalog::TriggerDef {
     trigger::trigger_def(trigger, parent)
+}
+
+/// The columns of a view as those of a table that has no rows: what its INSTEAD OF triggers see.
+pub fn view_rows(
+    view: &catalog::ProcedureDef,
+    names: &dyn Names,
+) -> Result<catalog::TableDef, BindError> {
+    instead::view_rows(view, names)
+}
+
+/// Was a view made WITH CHECK OPTION?
+pub fn has_check_option(view: &catalog::ProcedureDef) -> bool {
+    let says = view.text.to_ascii_uppercase().contains("OPTION");
+    says && instead::with_view(view, |create| create.check_option).unwrap_or_default()
 }
 
 /// Binds the body of a trigger of a table or view; `text` is its whole definition. `inserted` and `deleted` are the

@@ -107,8 +107,13 @@ pub trait Names {
         let _ = name;
         None
     }
-    /// The text of a view, from CREATE on, and whether QUOTED_IDENTIFIER was ON for it.
-    fn view(&self, name: &ObjectName) -> Option<(Arc<str>, bool)> {
+    /// A table of the current database by its id.
+    fn table_by_id(&self, id: i32) -> Option<Arc<TableDef>> {
+        let _ = id;
+        None
+    }
+    /// A view.
+    fn view(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
         let _ = name;
         None
     }

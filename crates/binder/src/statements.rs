@@ -94,6 +94,7 @@ impl<'a> ProgramBinder<'a> {
     /// `inserted` or `deleted` of a trigger, in that slot.
     pub fn declare_rows(&mut self, slot: u16, name: &str, table: &catalog::TableDef) -> Result<()> {
         let def = crate::trigger::rows_def(slot, name, table)?;
+        self.frame.parent = Some(table.object_id);
         self.frame.tables.push(TableVariable { def: Arc::new(def), readonly: true });
         Ok(())
     }
@@ -149,6 +150,7 @@ impl<'a> ProgramBinder<'a> {
             catalog_version: self.names.version(),
             aliases: self.aliases.get(),
             settings: self.settings,
+            parent: self.frame.parent,
         })
     }
 

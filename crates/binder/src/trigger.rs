@@ -19,7 +19,7 @@ use crate::statements::ProgramBinder;
 pub(crate) const INSERTED: u16 = 0;
 
 impl Binder<'_> {
-    /// What a change of the table fires; 334 for OUTPUT without INTO.
+    /// What a change of the table fires, itself or by what follows from it; 334 for OUTPUT without INTO.
     pub fn fires(
         &self,
         table: &TableDef,
@@ -29,8 +29,27 @@ impl Binder<'_> {
         if table.is_private() {
             return Ok(None);
         }
-        let fires = fires_of(self.names, table.object_id, event);
-        if fires.is_some() && output.is_some_and(|output| output.into.is_none()) {
+        let fires = match fires_of(self.names, table.object_id, event) {
+            Some(fires) => Some(self.told(fires, table, output)?),
+            None => None,
+        };
+        if !self.followers_fire(table, event) {
+            return Ok(fires);
+        }
+        Ok(Some(match fires {
+            Some(fires) => Arc::new(Fires { follows: true, ..(*fires).clone() }),
+            None => Arc::new(Fires { event, instead: None, after: Vec::new(), follows: true }),
+        }))
+    }
+
+    /// Triggers that a statement fires; 334 for OUTPUT without INTO.
+    pub fn told(
+        &self,
+        fires: Arc<Fires>,
+        table: &TableDef,
+        output: Option<&Output>,
+    ) -> Result<Arc<Fires>> {
+        if output.is_some_and(|output| output.into.is_none()) {
             return Err(self.error(
                 334,
                 format!(
@@ -41,6 +60,33 @@ impl Binder<'_> {
             ));
         }
         Ok(fires)
+    }
+
+    /// Does some table have triggers for what follows, by foreign keys that cascade, from a change of this one?
+    fn followers_fire(&self, table: &TableDef, event: Event) -> bool {
+        if event == Event::Insert || table.referencing.is_empty() {
+            return false;
+        }
+        let mut seen = vec![(table.object_id, event)];
+        let mut next = 0;
+        while let Some((id, event)) = seen.get(next).copied() {
+            next += 1;
+            let Some(parent) = self.names.table_by_id(id) else { continue };
+            for child in parent.referencing.iter().filter_map(|id| self.names.table_by_id(*id)) {
+                for key in child.foreign_keys.iter().filter(|k| k.table == id && !k.disabled) {
+                    let Some(follows) = key.follows(event) else { continue };
+                    let step = (child.object_id, follows);
+                    if seen.contains(&step) {
+                        continue;
+                    }
+                    if fires_of(self.names, child.object_id, follows).is_some() {
+                        return true;
+                    }
+                    seen.push(step);
+                }
+            }
+        }
+        false
     }
 
     /// UPDATE(column) and COLUMNS_UPDATED() in a trigger: 140, 207.
@@ -73,7 +119,7 @@ impl Binder<'_> {
 }
 
 /// The enabled triggers that a statement fires; the first and last by sp_settriggerorder at their places.
-pub(crate) fn fires_of(names: &dyn Names, parent: i32, event: Event) -> Option<Arc<Fires>> {
+pub fn fires_of(names: &dyn Names, parent: i32, event: Event) -> Option<Arc<Fires>> {
     let mut all: Vec<(TriggerDef, i32)> = names
         .triggers(parent)
         .iter()
@@ -86,7 +132,7 @@ pub(crate) fn fires_of(names: &dyn Names, parent: i32, event: Event) -> Option<A
     all.sort_by_key(|(trigger, _)| trigger.order(event));
     let instead = all.iter().find(|(trigger, _)| trigger.is_instead_of()).map(|(_, id)| *id);
     let after = all.iter().filter(|(trigger, _)| !trigger.is_instead_of()).map(|(_, id)| *id);
-    Some(Arc::new(Fires { event, instead, after: after.collect() }))
+    Some(Arc::new(Fires { event, instead, after: after.collect(), follows: false }))
 }
 
 /// What a trigger's definition says of when it fires.

@@ -21,8 +21,8 @@ pub(crate) const LOCATOR: SqlType = SqlType::VarBinary(Len::N(1024));
 /// The columns of a target by their names there: ordinals of the base table, none for those that are derived.
 pub(crate) type Mapped = Vec<(String, Option<usize>)>;
 
-/// What an INSERT through a view writes: the base table, and ordinals for the columns it gives.
-type InsertThrough = (Arc<TableDef>, Vec<Option<usize>>);
+/// What an INSERT through a view writes: the base table, ordinals for the columns it gives, what a row must answer to.
+type InsertThrough = (Arc<TableDef>, Vec<Option<usize>>, Option<Arc<Expr>>);
 
 /// A column of the view by name, and the reading of a base table and the column there that it comes from.
 type Traced<'a> = (Option<&'a str>, Option<(ColId, usize)>);
@@ -105,23 +105,29 @@ impl Binder<'_> {
         )
     }
 
-    /// Does a name mean a view, so that a change of it goes through? WITH CHECK OPTION is refused.
-    pub fn is_view(&self, name: &ast::ObjectName, writes: bool) -> Result<bool> {
+    /// Does a name mean a view, so that a change of it goes through?
+    pub fn is_view(&self, name: &ast::ObjectName) -> bool {
         let wanted = ObjectName::from(name);
-        if self.table(&wanted).is_some() {
-            return Ok(false);
+        self.table(&wanted).is_none() && self.names.view(&wanted).is_some()
+    }
+
+    /// What a view WITH CHECK OPTION, among those that were bound, asks of a row of the reading whose first column is
+    /// `first`, over the slots of the row; none when no such view is in between.
+    pub fn check_option(&self, first: ColId) -> Result<Option<Arc<Expr>>> {
+        let reads = |rel: &&Rel| {
+            let mut gets = Vec::new();
+            reach(rel, &mut gets);
+            gets.iter().any(|(found, _)| *found == first)
+        };
+        // Views come behind those that they read: the last asks for all of it.
+        let Some(rel) = self.checked.iter().rev().find(reads) else { return Ok(None) };
+        let mut filters = Vec::new();
+        if !conditions(rel, first, &mut filters) {
+            let what =
+                "change of rows through a view WITH CHECK OPTION over a join or with a subquery";
+            return Err(BindError::unsupported(what, self.line));
         }
-        let Some((text, quoted_identifier)) = self.names.view(&wanted) else { return Ok(false) };
-        let options = syntax::LexOptions { quoted_identifier };
-        let batch = syntax::parse_batch(&text, &options).ok();
-        let first = batch.as_ref().and_then(|b| b.statements.first()).map(|s| &s.kind);
-        match first {
-            Some(ast::StatementKind::CreateView(view)) if view.check_option && writes => {
-                let what = format!("change of rows through view {name} WITH CHECK OPTION");
-                Err(BindError::unsupported(what, name.span.line.max(1)))
-            }
-            _ => Ok(true),
-        }
+        Ok(filters.into_iter().reduce(Expr::and).map(Arc::new))
     }
 
     /// INSERT into a view; none when the target is no view.
@@ -131,7 +137,7 @@ impl Binder<'_> {
         columns: &[ast::Ident],
     ) -> Result<Option<InsertThrough>> {
         let ast::Target::Table { name, .. } = target else { return Ok(None) };
-        if !self.is_view(name, true)? {
+        if !self.is_view(name) {
             return Ok(None);
         }
         let source = self.named(name, None, &[])?;
@@ -168,7 +174,73 @@ impl Binder<'_> {
             // As for a table: what the engine makes is not given.
             ordinals.retain(|o| o.is_some_and(|o| table.columns[o].is_given()));
         }
-        Ok(Some((table, ordinals)))
+        let check = match reading {
+            Some(first) => self.check_option(first)?,
+            None => None,
+        };
+        Ok(Some((table, ordinals, check)))
+    }
+}
+
+/// Do rows of a base table come through?
+pub(crate) fn is_updatable(rel: &Rel) -> bool {
+    let mut gets = Vec::new();
+    reach(rel, &mut gets);
+    !gets.is_empty()
+}
+
+/// The filters above a reading, over the slots of its row. False: there is more than filters of that row.
+fn conditions(rel: &Rel, first: ColId, out: &mut Vec<Expr>) -> bool {
+    match rel {
+        Rel::Get(get) => get.columns.first() == Some(&first),
+        Rel::Filter { input, predicate } => {
+            let mut own = predicate.clone();
+            let known = over_row(&mut own, input, first) && conditions(input, first, out);
+            out.push(own);
+            known
+        }
+        Rel::Sort { input, .. } | Rel::Project { input, .. } => conditions(input, first, out),
+        _ => false,
+    }
+}
+
+/// Puts an expression over the columns of `rel` over the slots of the reading's row.
+fn over_row(e: &mut Expr, rel: &Rel, first: ColId) -> bool {
+    match &e.kind {
+        ExprKind::Col(id) => match definition(rel, *id, first) {
+            Some(known) => *e = known,
+            None => return false,
+        },
+        ExprKind::Subquery { .. } => return false,
+        _ => {
+            let mut all = true;
+            e.for_each_child_mut(&mut |child| all &= over_row(child, rel, first));
+            return all;
+        }
+    }
+    true
+}
+
+fn definition(rel: &Rel, id: ColId, first: ColId) -> Option<Expr> {
+    match rel {
+        Rel::Get(get) if get.columns.first() == Some(&first) => {
+            let at = get.columns.iter().position(|c| *c == id)?;
+            let column = &get.table.columns[at];
+            let slot = Expr::new(ExprKind::Slot(at as u32), column.ty, column.nullable);
+            let collation = column.collation;
+            let usual = !column.ty.is_character() || collation == types::Collation::default();
+            // Values of a row do not carry their columns' rules.
+            Some(match usual {
+                true => slot,
+                false => crate::collate::wrap(slot, collation.rule(), &collation.name()),
+            })
+        }
+        Rel::Project { input, exprs } => {
+            let mut found = exprs.iter().find(|(out, _)| *out == id)?.1.clone();
+            over_row(&mut found, input, first).then_some(found)
+        }
+        Rel::Filter { input, .. } | Rel::Sort { input, .. } => definition(input, id, first),
+        _ => None,
     }
 }
 

@@ -1,8 +1,9 @@
 //! Views: the text that was kept, bound anew wherever the view is named.
 //!
-//! Promise: a view sees neither the variables nor the columns and common table expressions around its name. It is read
-//! only.
+//! Promise: a view sees neither the variables nor the columns and common table expressions around its name. Changes
+//! through it: [`crate::updatable`], [`crate::instead`].
 
+use catalog::ProcedureDef;
 use syntax::ast;
 
 use crate::context::*;
@@ -14,14 +15,13 @@ impl Binder<'_> {
     /// A view named in FROM, from its text.
     pub fn view(
         &mut self,
-        text: &str,
-        quoted_identifier: bool,
+        definition: &ProcedureDef,
         name: &ast::ObjectName,
         alias: Option<&ast::Ident>,
     ) -> Result<Source> {
         let line = name.span.line.max(1);
-        let options = syntax::LexOptions { quoted_identifier };
-        let batch = syntax::parse_batch(text, &options).ok();
+        let options = syntax::LexOptions { quoted_identifier: definition.quoted_identifier };
+        let batch = syntax::parse_batch(&definition.text, &options).ok();
         let view =
             batch.as_ref().and_then(|batch| match batch.statements.first().map(|s| &s.kind) {
                 Some(ast::StatementKind::CreateView(view)) => Some(view),
@@ -37,6 +37,9 @@ impl Binder<'_> {
         };
         self.count_unfolding(name, line)?;
         let bound = self.view_query(view)?;
+        if view.check_option {
+            self.checked.push(bound.rel.clone());
+        }
         let mut source = self.expose_as(
             bound,
             &alias.unwrap_or(&name.name).value,
@@ -53,7 +56,7 @@ impl Binder<'_> {
         Ok(source)
     }
 
-    fn view_query(&mut self, view: &ast::CreateView) -> Result<Query> {
+    pub fn view_query(&mut self, view: &ast::CreateView) -> Result<Query> {
         let line = view.name.span.line.max(1);
         self.apart(|b| b.deeper(QUERY_DEPTH, |b| b.derived(&view.query, line)))
     }
@@ -89,7 +92,8 @@ impl Binder<'_> {
         ))
     }
 
-    /// CREATE VIEW: the query binds, and every column has a name of its own: 4511, 4506, 8158, 8159, 1033, 4508.
+    /// CREATE VIEW: the query binds, and every column has a name of its own: 4511, 4506, 8158, 8159, 1033, 4508,
+    /// 4510.
     pub fn check_view(&mut self, view: &ast::CreateView) -> Result<()> {
         if !self.frame.vars.is_empty() {
             return Err(self.error(137, "Must declare the scalar variable."));
@@ -117,6 +121,14 @@ impl Binder<'_> {
             ));
         }
         not_of_temporary(&bound, line)?;
+        if view.check_option && !crate::updatable::is_updatable(&bound.rel) {
+            return Err(BindError::new(
+                4510,
+                16,
+                line,
+                "Could not perform CREATE VIEW because WITH CHECK OPTION was specified and the view is not updatable.",
+            ));
+        }
         let name = &view.name.name.value;
         self.expose_as(bound, name, name, &view.columns).map_err(|e| match e.number {
             8156 => BindError::new(

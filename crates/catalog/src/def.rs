@@ -326,6 +326,22 @@ pub struct ForeignKeyDef {
     pub trusted: bool,
 }
 
+impl ForeignKeyDef {
+    /// What is done to the rows that refer to one of which the event is told; none when they only forbid it.
+    pub fn follows(&self, event: Event) -> Option<Event> {
+        let action = match event {
+            Event::Insert => return None,
+            Event::Update => self.on_update,
+            Event::Delete => self.on_delete,
+        };
+        match action {
+            RefAction::NoAction => None,
+            RefAction::Cascade => Some(event),
+            RefAction::SetNull | RefAction::SetDefault => Some(Event::Update),
+        }
+    }
+}
+
 /// A place where higher floors keep what they have made of a definition; empty in every copy.
 #[derive(Default)]
 pub struct Compiled(std::sync::OnceLock<std::sync::Arc<dyn std::any::Any + Send + Sync>>);

@@ -5,7 +5,7 @@
 
 use crate::cx::{Cx, row_bytes};
 use crate::error::engine_error;
-use crate::eval::{eval, test};
+use crate::eval::{eval, holds, test};
 use crate::message::{SqlError, SqlMessage};
 use crate::ops::KeyMap;
 use crate::query::{collect, column_meta, for_each_batch};
@@ -31,6 +31,7 @@ pub fn insert<'a>(
         explicit_identity: plan.explicit_identity,
         table: &plan.table,
         block: plan.block.as_deref().map_or(&[], |block| &block.after_insert),
+        check: plan.check.as_deref(),
         count: 0,
     };
     cx.table = Some(&plan.table);
@@ -84,6 +85,7 @@ struct Inserting<'p> {
     table: &'p TableDef,
     /// Of security policies.
     block: &'p [Expr],
+    check: Option<&'p Expr>,
     count: u64,
 }
 
@@ -105,6 +107,7 @@ impl Inserting<'_> {
         }
         self.count += 1;
         check_after(self.block, &[], self.writer.written(values), self.table, cx)?;
+        qualifies(self.check, self.writer.written(values), cx)?;
         if cx.changed.is_some() {
             cx.note_changed(Some(self.writer.written(values)), None)?;
         }
@@ -122,6 +125,21 @@ impl Inserting<'_> {
         self.output.finish(cx, sink)?;
         Ok(self.count)
     }
+}
+
+/// WITH CHECK OPTION of a view that the change goes through: the row is still one of the view's. 550.
+fn qualifies(check: Option<&Expr>, row: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
+    let Some(check) = check else { return Ok(()) };
+    if holds(check, row, cx)? {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        550,
+        16,
+        "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a \
+         view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under \
+         the CHECK OPTION constraint.",
+    ))
 }
 
 /// Writes rows of a query into a table just made (SELECT INTO): the values as they come.
@@ -158,6 +176,7 @@ pub fn insert_rows<'a>(
         explicit_identity: plan.explicit_identity,
         table: &plan.table,
         block: plan.block.as_deref().map_or(&[], |block| &block.after_insert),
+        check: plan.check.as_deref(),
         count: 0,
     };
     cx.table = Some(&plan.table);
@@ -246,6 +265,7 @@ pub fn update<'a>(
             if writer.update(locator, &new, cx)? {
                 count += 1;
                 check_after(after, row, writer.written(&new), &plan.table, cx)?;
+                qualifies(plan.check.as_deref(), writer.written(&new), cx)?;
                 note_update(&plan.old, row, writer.written(&new), cx)?;
                 output.changed(&plan.old, Some(writer.written(&new)), row, cx, sink)?;
             }
@@ -260,6 +280,7 @@ pub fn update<'a>(
             if writer.update(&change.locator, &change.new, cx)? {
                 count += 1;
                 check_after(after, &change.row, writer.written(&change.new), &plan.table, cx)?;
+                qualifies(plan.check.as_deref(), writer.written(&change.new), cx)?;
                 let new = Some(writer.written(&change.new));
                 note_update(&plan.old, &change.row, writer.written(&change.new), cx)?;
                 output.changed(&plan.old, new, &change.row, cx, sink)?;
@@ -273,6 +294,7 @@ pub fn update<'a>(
         writer.arrive(old, &change.new, &mut hint, cx)?;
         count += 1;
         check_after(after, &change.row, writer.written(&change.new), &plan.table, cx)?;
+        qualifies(plan.check.as_deref(), writer.written(&change.new), cx)?;
         note_update(&plan.old, &change.row, writer.written(&change.new), cx)?;
         output.changed(&plan.old, Some(writer.written(&change.new)), &change.row, cx, sink)?;
     }

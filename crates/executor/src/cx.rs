@@ -109,6 +109,19 @@ pub struct Changed {
     pub deleted: Vec<Vec<Value>>,
     /// The rows are only to be told, not changed: a trigger does something instead.
     pub instead: bool,
+    /// Rows of other tables that follow by a foreign key are noted too.
+    pub follows: bool,
+    /// Those, by table and what was done, in the order of their first rows: of a chain the last table comes first.
+    pub followed: Vec<Followed>,
+}
+
+/// Rows of a table that a foreign key's action has changed.
+pub struct Followed {
+    pub table: Arc<TableDef>,
+    pub event: catalog::Event,
+    /// The columns that an UPDATE has set.
+    pub set: Vec<usize>,
+    pub rows: Changed,
 }
 
 /// The context of one statement.
@@ -295,6 +308,35 @@ impl<'a> Cx<'a> {
         changed.inserted.extend(inserted.map(<[Value]>::to_vec));
         changed.deleted.extend(deleted);
         Ok(changed.instead)
+    }
+
+    /// Notes a row that has followed another, where triggers ask for it.
+    pub(crate) fn note_followed(
+        &mut self,
+        table: &Arc<TableDef>,
+        set: &[usize],
+        old: &[Value],
+        new: Option<&[Value]>,
+    ) -> Result<(), SqlError> {
+        if !self.changed.as_ref().is_some_and(|changed| changed.follows) {
+            return Ok(());
+        }
+        self.hold(row_bytes(old) + new.map_or(0, row_bytes))?;
+        let Some(changed) = &mut self.changed else { return Ok(()) };
+        let event = if new.is_some() { catalog::Event::Update } else { catalog::Event::Delete };
+        let found = changed
+            .followed
+            .iter()
+            .position(|f| f.table.object_id == table.object_id && f.event == event && f.set == set);
+        let at = found.unwrap_or_else(|| {
+            let (table, rows) = (table.clone(), Changed::default());
+            changed.followed.push(Followed { table, event, set: set.to_vec(), rows });
+            changed.followed.len() - 1
+        });
+        let rows = &mut changed.followed[at].rows;
+        rows.deleted.push(old.to_vec());
+        rows.inserted.extend(new.map(<[Value]>::to_vec));
+        Ok(())
     }
 
     /// Is the change only to be told to a trigger?

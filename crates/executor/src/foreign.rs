@@ -234,7 +234,9 @@ impl Child {
                 continue;
             }
             if let (RefAction::Cascade, Fate::Deleted) = (action, fate) {
-                writer.delete(&locator, cx)?;
+                if writer.delete(&locator, cx)? {
+                    cx.note_followed(&self.table, &[], &old, None)?;
+                }
                 continue;
             }
             let mut new = old.clone();
@@ -254,6 +256,8 @@ impl Child {
             // A default must refer to something; what the parent has become does.
             writer.exempt(action != RefAction::SetDefault);
             writer.change(&locator, &old, &new, cx)?;
+            let set = &self.key.columns;
+            cx.note_followed(&self.table, set, &old, Some(writer.written(&new)))?;
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ mod subquery;
 
 pub use batch::Batch;
 pub use change::{delete, insert, insert_query, insert_rows, update};
-pub use cx::{CANCELLED, Changed, Cx, Environment, SpillFigures, cancelled};
+pub use cx::{CANCELLED, Changed, Cx, Environment, Followed, SpillFigures, cancelled};
 pub use error::{doomed, from_catalog, from_engine, private_error};
 pub use eval::{eval, holds, satisfies, test};
 pub use lob::column as stored_column;

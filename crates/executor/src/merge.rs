@@ -47,6 +47,17 @@ pub struct Merged {
     pub deleted: Changed,
 }
 
+impl Merged {
+    /// What was done by an action of that kind.
+    pub fn by(&self, event: catalog::Event) -> &Changed {
+        match event {
+            catalog::Event::Insert => &self.inserted,
+            catalog::Event::Update => &self.updated,
+            catalog::Event::Delete => &self.deleted,
+        }
+    }
+}
+
 /// Runs a MERGE. Returns the rows inserted, updated and deleted; what they were and are is noted where triggers ask.
 pub fn merge<'a>(
     plan: &'a MergePlan,

@@ -92,6 +92,7 @@ impl FastInsert {
         let special = hinted || table.is_private() || !table.is_plain() || table.has_uniquifier();
         if plan.fires.is_some()
             || plan.block.is_some()
+            || plan.check.is_some()
             || !subplans.is_empty()
             || plan.output.is_some()
             || special

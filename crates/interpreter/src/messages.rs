@@ -19,6 +19,7 @@ const MESSAGES: &[(i32, i64, &str)] = &[
         "The database '%s' does not exist. Supply a valid database name. To see available databases, use sys.databases.",
     ),
     (15197, 16, "There is no text for object '%s'."),
+    (15198, 16, "The name supplied (%s) is not a user, role, or aliased login."),
     (
         15225,
         11,
@@ -41,6 +42,8 @@ const MESSAGES: &[(i32, i64, &str)] = &[
         11,
         "Error: The new name '%s' is already in use as a %s name and would cause a duplicate that is not permitted.",
     ),
+    (15409, 11, "'%s' is not a role."),
+    (15412, 11, "'%s' is not a known fixed role."),
     (15472, 0, "The object '%s' does not have any indexes, or you do not have permissions."),
     (
         15477,

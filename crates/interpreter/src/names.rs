@@ -81,14 +81,16 @@ impl Names for SessionNames<'_> {
         self.host.borrow_mut().system_view(name)
     }
 
-    fn view(&self, name: &ObjectName) -> Option<(Arc<str>, bool)> {
+    fn table_by_id(&self, id: i32) -> Option<Arc<TableDef>> {
+        self.state.database.catalog.table_by_id(self.state.transaction.scope(), id)
+    }
+
+    fn view(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
         if !self.is_current(name) {
             return None;
         }
         match self.state.find_object(name.schema.as_deref(), &name.name)? {
-            ObjectRef::Procedure(found) if found.kind == catalog::ModuleKind::View => {
-                Some((Arc::from(&*found.text), found.quoted_identifier))
-            }
+            ObjectRef::Procedure(found) if found.kind == catalog::ModuleKind::View => Some(found),
             _ => None,
         }
     }

@@ -26,7 +26,7 @@ use catalog::{
     Event, ModuleKind, ModuleOptions, ObjectRef, Place, ProcedureDef, PutMode, RefAction, TableDef,
     TriggerDef,
 };
-use executor::{Changed, Cx, ResultSink, SqlError};
+use executor::{Changed, Cx, Followed, ResultSink, SqlError};
 use std::sync::Arc;
 use syntax::LexOptions;
 use syntax::ast::{CreateMode, CreateTrigger, EnableTrigger, StatementKind};
@@ -51,8 +51,13 @@ impl Vm<'_> {
         change: impl FnOnce(&mut Cx<'_>, &mut dyn ResultSink) -> Result<u64, SqlError>,
     ) -> Result<u64, Halted> {
         let running = self.state.triggers.last().map(|t| t.object_id);
-        let instead = fires.instead.filter(|id| running != Some(*id));
-        let mut changed = Changed { instead: instead.is_some(), ..Changed::default() };
+        // A view has no rows of its own: its trigger is the only thing that can be done.
+        let instead = fires.instead.filter(|id| running != Some(*id) || table.is_private());
+        let mut changed = Changed {
+            instead: instead.is_some(),
+            follows: fires.follows && instead.is_none(),
+            ..Changed::default()
+        };
         self.in_one_transaction(|vm| {
             let rows = vm.in_statement(frame, |cx, sink| {
                 let mut cx = cx.reborrow();
@@ -60,16 +65,37 @@ impl Vm<'_> {
                 change(&mut cx, sink)
             })?;
             let updated = updated_bits(fires.event, table.columns.len(), set);
-            let list = match &instead {
-                Some(id) => std::slice::from_ref(id),
-                None => &fires.after[..],
-            };
-            for id in list.iter().filter(|id| running != Some(**id)) {
+            if let Some(id) = instead {
+                vm.state.rowcount = rows as i64;
+                vm.fire(id, table, &changed, updated, guarded)?;
+                return Ok(rows);
+            }
+            vm.fire_for_followed(&changed.followed, guarded)?;
+            for id in fires.after.iter().filter(|id| running != Some(**id)) {
                 vm.state.rowcount = rows as i64;
                 vm.fire(*id, table, &changed, updated.clone(), guarded)?;
             }
             Ok(rows)
         })
+    }
+
+    /// Fires the triggers of the tables whose rows have followed by foreign keys: of a chain the last table's first,
+    /// and all of them before those of the table that the statement names.
+    fn fire_for_followed(&mut self, followed: &[Followed], guarded: bool) -> Result<(), Halted> {
+        let running = self.state.triggers.last().map(|t| t.object_id);
+        for Followed { table, event, set, rows } in followed {
+            let fires = {
+                let names = SessionNames::new(self.state, self.host);
+                binder::fires_of(&names, table.object_id, *event)
+            };
+            let Some(fires) = fires else { continue };
+            let updated = updated_bits(*event, table.columns.len(), set);
+            for id in fires.after.iter().filter(|id| running != Some(**id)) {
+                self.state.rowcount = rows.inserted.len().max(rows.deleted.len()) as i64;
+                self.fire(*id, table, rows, updated.clone(), guarded)?;
+            }
+        }
+        Ok(())
     }
 
     /// A change and what it fires end as one: in the transaction that is open, else in one of their own.
@@ -101,16 +127,17 @@ impl Vm<'_> {
     ) -> Result<u64, Halted> {
         let running = self.state.triggers.last().map(|t| t.object_id);
         let mut merged = executor::Merged::default();
+        let follows = merge.fires.iter().any(|fires| fires.follows);
+        let mut others = Changed { follows, ..Changed::default() };
         self.in_one_transaction(|vm| {
             let rows = vm.in_statement(frame, |cx, sink| {
-                executor::merge(merge, Some(&mut merged), &mut cx.reborrow(), sink)
+                let mut cx = cx.reborrow();
+                cx.changed = Some(&mut others);
+                executor::merge(merge, Some(&mut merged), &mut cx, sink)
             })?;
+            vm.fire_for_followed(&others.followed, guarded)?;
             for fires in &merge.fires {
-                let changed = match fires.event {
-                    Event::Insert => &merged.inserted,
-                    Event::Update => &merged.updated,
-                    Event::Delete => &merged.deleted,
-                };
+                let changed = merged.by(fires.event);
                 let set = merge.set_columns();
                 let updated = updated_bits(fires.event, merge.table.columns.len(), &set);
                 for id in fires.after.iter().filter(|id| running != Some(**id)) {
@@ -306,7 +333,7 @@ impl Vm<'_> {
             }
             ObjectRef::Table(table) => table.clone(),
             ObjectRef::Procedure(view) if view.kind == ModuleKind::View && create.instead_of => {
-                return Err(SqlError::unsupported("CREATE TRIGGER INSTEAD OF on a view"));
+                self.rows_of_view(view, create)?
             }
             ObjectRef::Procedure(_) => return Err(invalid()),
         };
@@ -344,6 +371,26 @@ impl Vm<'_> {
             catalog.put_trigger(txn, scope, mode, &table.schema, name, text, options, def)?;
             Ok(())
         })
+    }
+
+    /// What a trigger of a view sees: its columns. 2112 for a view WITH CHECK OPTION.
+    fn rows_of_view(
+        &mut self,
+        view: &ProcedureDef,
+        create: &CreateTrigger,
+    ) -> Result<Arc<TableDef>, SqlError> {
+        if binder::has_check_option(view) {
+            return Err(SqlError::new(
+                2112,
+                16,
+                format!(
+                    "Cannot create trigger '{}' for view '{}' because the view is defined with CHECK OPTION.",
+                    create.name, create.table
+                ),
+            ));
+        }
+        let names = SessionNames::new(self.state, self.host);
+        Ok(Arc::new(binder::view_rows(view, &names).map_err(bind_error)?))
     }
 
     /// One INSTEAD OF trigger for each kind of statement, and none where a foreign key cascades: 2111, 2113.

@@ -454,6 +454,8 @@ pub struct InsertPlan {
     /// Triggers, fired by whoever runs the plan.
     pub fires: Option<Arc<Fires>>,
     pub block: Option<Box<BlockPlan>>,
+    /// What each new row must answer to (550), over the slots of the row.
+    pub check: Option<Arc<Expr>>,
 }
 
 /// What security policies ask of changes: predicates that must be true. `before` read the source's row, `after` that row
@@ -492,6 +494,8 @@ pub struct UpdatePlan {
     pub output: Option<OutputPlan>,
     pub fires: Option<Arc<Fires>>,
     pub block: Option<Box<BlockPlan>>,
+    /// As [`InsertPlan::check`].
+    pub check: Option<Arc<Expr>>,
 }
 
 /// DELETE.

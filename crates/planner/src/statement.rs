@@ -131,6 +131,7 @@ pub fn plan_insert(insert: &ir::Insert, known: &Known) -> InsertPlan {
         output,
         fires: insert.fires.clone(),
         block,
+        check: insert.check.clone(),
     }
 }
 
@@ -159,6 +160,7 @@ pub fn plan_update(update: &ir::Update, known: &Known) -> UpdatePlan {
         output,
         fires: update.fires.clone(),
         block,
+        check: update.check.clone(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Catalog views: what exists in a database, and the databases of the instance.
 
+pub mod absent;
 pub mod columns;
 pub mod configuration;
 pub mod constraints;

@@ -7,6 +7,7 @@ mod domains;
 mod routines;
 
 use crate::catalog_views::columns::of_object;
+use crate::catalog_views::objects::checks;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object};
@@ -226,6 +227,7 @@ view! {
     TABLE_SCHEMA nvarchar(128) null = &v.object.schema;
     TABLE_NAME sysname = &v.object.name;
     VIEW_DEFINITION nvarchar(4000) null = short_definition(&v.object);
-    CHECK_OPTION varchar(7) null = "NONE";
+    CHECK_OPTION varchar(7) null =
+        if checks(&v.object) { "CASCADE" } else { "NONE" };
     IS_UPDATABLE varchar(2) = "NO";
 }

@@ -37,6 +37,7 @@ use types::Value;
 
 /// The views of every file. A new file of views is listed here.
 static PARTS: &[&[&dyn Declared]] = &[
+    catalog_views::absent::VIEWS,
     catalog_views::columns::VIEWS,
     catalog_views::configuration::VIEWS,
     catalog_views::constraints::VIEWS,

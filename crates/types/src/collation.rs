@@ -136,8 +136,17 @@ fn base_weight(c: char) -> u32 {
                 None => (WEIGHTS[byte as usize] as u32) << 24,
             }
         }
-        None => weight(c),
+        None => weight(plain(c).unwrap_or(c)),
     }
+}
+
+/// The plain letter of one of Latin Extended-A that Unicode composes of it and an accent.
+fn plain(c: char) -> Option<char> {
+    const PLAIN: &[u8; 128] = b"\
+        AaAaAaCcCcCcCcDd..EeEeEeEeEeGgGgGgGgHh..IiIiIiIiI...JjKk.LlLlLl.\
+        ...NnNnNn...OoOoOo..RrRrRrSsSsSsSsTtTt..UuUuUuUuUuUuWwYyYZzZzZz.";
+    let at = (c as u32).checked_sub(0x100)? as usize;
+    PLAIN.get(at).filter(|letter| **letter != b'.').map(|letter| *letter as char)
 }
 
 /// Comparison under a rule; trailing blanks ignored.

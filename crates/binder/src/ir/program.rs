@@ -43,6 +43,8 @@ pub struct Program {
     pub aliases: bool,
     /// SET options from an offset of the text on, in order; the first is for its beginning.
     pub settings: Vec<(u32, crate::names::Settings)>,
+    /// Of a trigger: the id of its table or view.
+    pub parent: Option<i32>,
 }
 
 /// What a function returns.
@@ -243,6 +245,8 @@ pub struct Insert {
     pub output: Option<Output>,
     pub fires: Option<Arc<Fires>>,
     pub block: Option<Box<Block>>,
+    /// WITH CHECK OPTION of a view that the change goes through: over the slots of the new row (550).
+    pub check: Option<Arc<Expr>>,
 }
 
 /// What the BLOCK predicates of a security policy ask of a change: each must be true.
@@ -279,6 +283,8 @@ pub struct Fires {
     /// Runs in place of the change.
     pub instead: Option<i32>,
     pub after: Vec<i32>,
+    /// Tables whose rows follow by a foreign key have triggers.
+    pub follows: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -308,6 +314,8 @@ pub struct Update {
     pub output: Option<Output>,
     pub fires: Option<Arc<Fires>>,
     pub block: Option<Box<Block>>,
+    /// As [`Insert::check`].
+    pub check: Option<Arc<Expr>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

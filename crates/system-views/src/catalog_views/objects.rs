@@ -202,6 +202,14 @@ object_view! {
     is_dropped_ledger_table bit null = false;
 }
 
+/// Is it a view WITH CHECK OPTION?
+pub fn checks(o: &Object) -> bool {
+    match &o.what {
+        What::Procedure(view) => binder::has_check_option(view),
+        _ => false,
+    }
+}
+
 macro_rules! view_view {
     ($view:ident = $full:literal, rows $rows:expr) => {
         object_view! {
@@ -210,7 +218,7 @@ macro_rules! view_view {
             has_replication_filter bit null = false;
             has_opaque_metadata bit = false;
             has_unchecked_assembly_data bit = false;
-            with_check_option bit = false;
+            with_check_option bit = checks(o);
             is_date_correlation_view bit = false;
             is_tracked_by_cdc bit null = false;
             has_snapshot bit null = false;

@@ -9,8 +9,15 @@ use executor::SqlError;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] =
-    &[&CONFIGURATIONS, &LANGUAGES, &SERVERS, &HELP_COLLATIONS, &LINKED_LOGINS, &EXTENDED_LIST];
+pub static VIEWS: &[&dyn Declared] = &[
+    &CONFIGURATIONS,
+    &LANGUAGES,
+    &SERVERS,
+    &HELP_COLLATIONS,
+    &LINKED_LOGINS,
+    &EXTENDED_LIST,
+    &ENDPOINTS,
+];
 
 /// A configuration option: id, name, least, greatest, default, description, advanced.
 pub struct Known(pub i32, pub &'static str, pub i64, pub i64, pub i64, pub &'static str, pub bool);
@@ -134,6 +141,21 @@ view! {
     is_remote_proc_transaction_promotion_enabled bit null = false;
     modify_date datetime = moment(s.1);
     is_rda_server bit = false;
+}
+
+view! {
+    /// The one that all connections come through.
+    ENDPOINTS = "sys.endpoints" of () as e, rows one;
+    name sysname = "TSQL Default TCP";
+    endpoint_id int = 4;
+    principal_id int null = 1;
+    protocol tinyint = 2u8;
+    protocol_desc nvarchar(60) null = "TCP";
+    type tinyint = 2u8;
+    type_desc nvarchar(60) null = "TSQL";
+    state tinyint null = 0u8;
+    state_desc nvarchar(60) null = "STARTED";
+    is_admin_endpoint bit = false;
 }
 
 view! {

@@ -10,7 +10,7 @@ use executor::SqlError;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&TRIGGERS, &TRIGGER_EVENTS];
+pub static VIEWS: &[&dyn Declared] = &[&TRIGGERS, &TRIGGER_EVENTS, &EVENTS];
 
 impl Object {
     /// When it fires; none but triggers do.
@@ -73,6 +73,16 @@ fn events(context: &Context<'_>, args: &[Value]) -> Result<Vec<Fired>, SqlError>
         }
     }
     Ok(all)
+}
+
+view! {
+    EVENTS = "sys.events" of Fired as e, rows events;
+    object_id int = e.object_id;
+    type int = e.number;
+    type_desc nvarchar(60) null = e.word;
+    is_trigger_event bit null = true;
+    event_group_type int null = NULL;
+    event_group_type_desc nvarchar(60) null = NULL;
 }
 
 view! {

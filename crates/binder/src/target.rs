@@ -1,0 +1,261 @@
+//! The target of an UPDATE or DELETE among the sources of its FROM: a table, or a view, common table expression or
+//! derived table that rows of one come through.
+//!
+//! Invariant: exactly one reading has the locator, but where a trigger of a view runs instead: then it is a constant.
+
+use std::sync::Arc;
+
+use catalog::{Event, TableDef};
+use syntax::ast;
+
+use crate::context::*;
+use crate::error::{BindError, Result};
+use crate::from::Source;
+use crate::hints;
+use crate::instead::{Instead, with_locator};
+use crate::ir::*;
+use crate::updatable::Mapped;
+
+/// The rows that an UPDATE or DELETE changes.
+pub(crate) struct ChangeSource {
+    pub table: Arc<TableDef>,
+    pub hints: TableHints,
+    pub rel: Rel,
+    pub locator: ColId,
+    pub old: Vec<ColId>,
+    pub tables: Vec<ScopeTable>,
+    /// Of a target that is no table: what its columns are in the table.
+    pub mapped: Option<Mapped>,
+    /// Of a view: the trigger that runs instead.
+    pub instead: Option<Arc<Fires>>,
+    pub check: Option<Arc<Expr>>,
+}
+
+impl Binder<'_> {
+    /// FROM of an UPDATE or DELETE: the target among it, with its locator.
+    pub fn change_source(
+        &mut self,
+        target: &ast::Target,
+        from: &[ast::TableRef],
+        filter: Option<&ast::Expr>,
+        current_of: Option<&ast::CursorName>,
+        top: Option<&ast::Top>,
+        set: Option<&[String]>,
+    ) -> Result<ChangeSource> {
+        let target_hints = match target {
+            ast::Target::Table { hints, .. } => hints.as_slice(),
+            ast::Target::Variable(v) => {
+                self.writable_variable(v)?;
+                &[]
+            }
+        };
+        let target_hints_bound = hints::table_hints(target_hints)?;
+        let locator = self.new_col();
+        let mut mapped = None;
+        let event = if set.is_some() { Event::Update } else { Event::Delete };
+        let mut instead = if from.is_empty() { self.instead_of(target, event)? } else { None };
+        let through = match target {
+            ast::Target::Table { name, .. } if from.is_empty() => {
+                let cte = name.schema.is_none().then(|| self.find_cte(&name.name.value)).flatten();
+                match cte {
+                    Some(index) => Some(self.cte(index, &name.name)?),
+                    None if self.is_view(name) => Some(self.named(name, None, &[])?),
+                    None => None,
+                }
+            }
+            _ => None,
+        };
+        let (mut rel, tables, old) = if let (Some(_), Some(source)) = (&instead, &through) {
+            let old = source.tables[0].columns.iter().map(|c| c.id).collect();
+            (with_locator(source.rel.clone(), &source.tables, locator), source.tables.clone(), old)
+        } else if let Some(mut source) = through {
+            let scope = source.tables[0].clone();
+            let (old, names) =
+                self.through(&mut source.rel, &scope, set, locator, target_hints_bound)?;
+            mapped = Some(names);
+            (source.rel, source.tables, old)
+        } else if from.is_empty() {
+            let (table, _) = self.target(target)?;
+            let (mut get, scope) = self.get(table, None, target_hints)?;
+            get.locator = Some(locator);
+            let old = get.columns.clone();
+            (self.filtered(get)?, vec![scope], old)
+        } else {
+            let source = self.from(from)?;
+            let (parts, shown, line) = match target {
+                ast::Target::Table { name, .. } => {
+                    let parts = name.schema.iter().cloned().chain([name.name.clone()]).collect();
+                    (parts, name.to_string(), name.span.line.max(1))
+                }
+                ast::Target::Variable(v) => {
+                    let name = ast::Ident { value: v.name.clone(), quoted: false, span: v.span };
+                    (vec![name], v.name.clone(), v.span.line.max(1))
+                }
+            };
+            let (first, source) = match self.find_target(&parts, &shown, line, &source) {
+                Ok(first) => (first, source),
+                // A target that FROM does not name is one more table of it.
+                Err(error) => {
+                    let Ok((table, _)) = self.target(target) else { return Err(error) };
+                    let (get, scope) = self.get(table, None, target_hints)?;
+                    let first = get.columns[0];
+                    let (left, right) = (Box::new(self.filtered(get)?), Box::new(source.rel));
+                    let rel = Rel::Join { kind: JoinKind::Cross, left, right, on: None };
+                    let tables = std::iter::once(scope).chain(source.tables).collect();
+                    (first, Source { rel, tables })
+                }
+            };
+            let mut rel = source.rel;
+            let mut old = None;
+            let exposed = source.tables.iter().find(|t| t.columns[0].id == first);
+            match exposed.and_then(|t| self.view_among(from, &t.name)) {
+                Some(view) => instead = self.instead_of_view(&view, event)?,
+                None => set_locator(&mut rel, first, locator, target_hints_bound, &mut old),
+            }
+            let old = match old {
+                Some(old) => old,
+                None if instead.is_some() => {
+                    rel = with_locator(rel, &source.tables, locator);
+                    let target = source.tables.iter().find(|t| t.columns[0].id == first);
+                    target.map_or_else(Vec::new, |t| t.columns.iter().map(|c| c.id).collect())
+                }
+                // A view, a common table expression or a derived table among FROM's.
+                None => {
+                    let scope = source.tables.iter().find(|t| t.columns[0].id == first).cloned();
+                    let Some(scope) = scope else {
+                        return Err(BindError::invalid_object(&shown, line));
+                    };
+                    let (old, names) =
+                        self.through(&mut rel, &scope, set, locator, target_hints_bound)?;
+                    mapped = Some(names);
+                    old
+                }
+            };
+            (rel, source.tables, old)
+        };
+        self.scopes.push(Scope { tables: tables.clone() });
+        self.selects.push(SelectState::new());
+        let result = (|| {
+            if let Some(filter) = filter {
+                let predicate = self.in_clause(Clause::Where, |b| b.condition(filter))?;
+                let input = Box::new(std::mem::replace(&mut rel, Rel::OneRow));
+                rel = Rel::Filter { input, predicate };
+            }
+            if let Some(cursor) = current_of {
+                if instead.is_some() {
+                    let what = "WHERE CURRENT OF for a view with an INSTEAD OF trigger";
+                    return Err(BindError::unsupported(what, self.line));
+                }
+                let (table, _) = find_get(&rel, locator).expect("the locator was just placed");
+                let predicate = self.current_of(cursor, &table, locator, &old)?;
+                let input = Box::new(std::mem::replace(&mut rel, Rel::OneRow));
+                rel = Rel::Filter { input, predicate };
+            }
+            if let Some(top) = top {
+                let input = std::mem::replace(&mut rel, Rel::OneRow);
+                rel = self.top(input, top, Vec::new())?;
+            }
+            Ok(())
+        })();
+        self.selects.pop();
+        self.scopes.pop();
+        result?;
+        if let Some(Instead { table, fires }) = instead {
+            let (hints, instead) = (target_hints_bound, Some(fires));
+            return Ok(ChangeSource {
+                table,
+                hints,
+                rel,
+                locator,
+                old,
+                tables,
+                mapped,
+                instead,
+                check: None,
+            });
+        }
+        let (table, hints) = find_get(&rel, locator).expect("the locator was just placed");
+        let check = match (set, old.first()) {
+            (Some(_), Some(first)) => self.check_option(*first)?,
+            _ => None,
+        };
+        Ok(ChangeSource { table, hints, rel, locator, old, tables, mapped, instead: None, check })
+    }
+
+    /// The first column's id of the FROM item that the target names (alias, else table); 208.
+    fn find_target(
+        &self,
+        parts: &[ast::Ident],
+        shown: &str,
+        line: u32,
+        Source { rel, tables }: &Source,
+    ) -> Result<ColId> {
+        let name = parts.last().map_or("", |part| &part.value);
+        let found = tables
+            .iter()
+            .find(|t| answers_to(t, parts))
+            .or_else(|| tables.iter().find(|t| catalog::same_name(&t.name, name)));
+        if let Some(found) = found {
+            return Ok(found.columns[0].id);
+        }
+        // Under an alias the table still answers to its own name, if it is there once.
+        let mut gets = Vec::new();
+        tables_of(rel, &mut gets);
+        gets.retain(|get| catalog::same_name(&get.table.name, name));
+        if let [get] = gets[..] {
+            return Ok(get.columns[0]);
+        }
+        Err(BindError::invalid_object(shown, line))
+    }
+}
+
+/// Puts the locator on the reading whose first column is `first`.
+fn set_locator(
+    rel: &mut Rel,
+    first: ColId,
+    locator: ColId,
+    hints: TableHints,
+    old: &mut Option<Vec<ColId>>,
+) {
+    if let Rel::Get(get) = rel
+        && get.columns.first() == Some(&first)
+    {
+        get.locator = Some(locator);
+        if hints != TableHints::default() {
+            get.hints = hints;
+        }
+        *old = Some(get.columns.clone());
+        return;
+    }
+    // Not below groupings and the like: their columns are no longer the table's rows.
+    match rel {
+        Rel::Join { left, right, .. } | Rel::Apply { left, right, .. } => {
+            set_locator(left, first, locator, hints, old);
+            set_locator(right, first, locator, hints, old);
+        }
+        Rel::Filter { input, .. } | Rel::Top { input, .. } | Rel::Sort { input, .. } => {
+            set_locator(input, first, locator, hints, old);
+        }
+        _ => {}
+    }
+}
+
+/// Readings of tables that a change can reach.
+fn tables_of<'r>(rel: &'r Rel, out: &mut Vec<&'r Get>) {
+    match rel {
+        Rel::Get(get) => out.push(get),
+        Rel::Join { .. } | Rel::Apply { .. } | Rel::Filter { .. } | Rel::Top { .. } => {
+            rel.inputs().into_iter().for_each(|input| tables_of(input, out));
+        }
+        _ => {}
+    }
+}
+
+fn find_get(rel: &Rel, locator: ColId) -> Option<(Arc<TableDef>, TableHints)> {
+    if let Rel::Get(get) = rel
+        && get.locator == Some(locator)
+    {
+        return Some((get.table.clone(), get.hints));
+    }
+    rel.inputs().into_iter().find_map(|input| find_get(input, locator))
+}

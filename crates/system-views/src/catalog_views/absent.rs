@@ -1,0 +1,366 @@
+//! What cannot exist here: keys and certificates, assemblies, FileTables, full-text and spatial indexes, partitions,
+//! change tracking. Tools ask for them all the same: views with SQL Server's columns and without rows.
+//!
+//! Columns and types: SQL Server 2022's documentation of each view.
+
+use super::objects::none;
+use crate::declare::{Declared, NULL, view};
+
+/// The views of this file.
+pub static VIEWS: &[&dyn Declared] = &[
+    &CERTIFICATES,
+    &ASYMMETRIC_KEYS,
+    &SYMMETRIC_KEYS,
+    &CREDENTIALS,
+    &ASSEMBLIES,
+    &ASSEMBLY_MODULES,
+    &NUMBERED_PROCEDURES,
+    &NUMBERED_PARAMETERS,
+    &FILETABLES,
+    &FILETABLE_OBJECTS,
+    &HASH_INDEXES,
+    &SPATIAL_INDEXES,
+    &TESSELLATIONS,
+    &FULLTEXT_CATALOGS,
+    &FULLTEXT_COLUMNS,
+    &FULLTEXT_STOPLISTS,
+    &XML_SCHEMAS,
+    &PARTITION_FUNCTIONS,
+    &PARTITION_PARAMETERS,
+    &PARTITION_VALUES,
+    &PARTITION_SCHEMES,
+    &DESTINATIONS,
+    &TRACKED_DATABASES,
+    &TRACKED_TABLES,
+    &PLAN_GUIDES,
+];
+
+/// A view without rows: every column is NULL where one looks.
+macro_rules! absent {
+    ($view:ident = $full:literal; $($column:ident $ty:ident $(($($arg:tt),+))? $($null:ident)?;)*) => {
+        view! {
+            $view = $full of () as x, rows none;
+            $($column $ty $(($($arg),+))? $($null)? = NULL;)*
+        }
+    };
+}
+
+absent! {
+    CERTIFICATES = "sys.certificates";
+    name sysname;
+    certificate_id int;
+    principal_id int null;
+    pvt_key_encryption_type char(2);
+    pvt_key_encryption_type_desc nvarchar(60) null;
+    is_active_for_begin_dialog bit null;
+    issuer_name nvarchar(442) null;
+    cert_serial_number nvarchar(64) null;
+    sid varbinary(85) null;
+    string_sid nvarchar(128) null;
+    subject nvarchar(4000) null;
+    expiry_date datetime null;
+    start_date datetime null;
+    thumbprint varbinary(32);
+    attested_by nvarchar(260) null;
+    pvt_key_last_backup_date datetime null;
+    key_length int null;
+}
+
+absent! {
+    ASYMMETRIC_KEYS = "sys.asymmetric_keys";
+    name sysname;
+    principal_id int null;
+    asymmetric_key_id int;
+    pvt_key_encryption_type char(2);
+    pvt_key_encryption_type_desc nvarchar(60) null;
+    thumbprint varbinary(32);
+    algorithm char(2);
+    algorithm_desc nvarchar(60) null;
+    key_length int null;
+    sid varbinary(85) null;
+    string_sid nvarchar(128) null;
+    public_key varbinary(max);
+    attested_by nvarchar(260) null;
+    provider_type nvarchar(120) null;
+    cryptographic_provider_guid uniqueidentifier null;
+    cryptographic_provider_algid sql_variant null;
+}
+
+absent! {
+    SYMMETRIC_KEYS = "sys.symmetric_keys";
+    name sysname;
+    principal_id int null;
+    symmetric_key_id int;
+    key_length int;
+    key_algorithm char(2);
+    algorithm_desc nvarchar(60) null;
+    create_date datetime;
+    modify_date datetime;
+    key_guid uniqueidentifier null;
+    key_thumbprint sql_variant null;
+    provider_type nvarchar(120) null;
+    cryptographic_provider_guid uniqueidentifier null;
+    cryptographic_provider_algid sql_variant null;
+}
+
+absent! {
+    CREDENTIALS = "sys.credentials";
+    credential_id int;
+    name sysname;
+    credential_identity nvarchar(4000) null;
+    create_date datetime;
+    modify_date datetime;
+    target_type nvarchar(100) null;
+    target_id int null;
+}
+
+absent! {
+    ASSEMBLIES = "sys.assemblies";
+    name sysname;
+    principal_id int null;
+    assembly_id int;
+    clr_name nvarchar(4000) null;
+    permission_set tinyint null;
+    permission_set_desc nvarchar(60) null;
+    is_visible bit;
+    create_date datetime;
+    modify_date datetime;
+    is_user_defined bit null;
+}
+
+absent! {
+    ASSEMBLY_MODULES = "sys.assembly_modules";
+    object_id int;
+    assembly_id int;
+    assembly_class sysname null;
+    assembly_method sysname null;
+    null_on_null_input bit null;
+    execute_as_principal_id int null;
+}
+
+absent! {
+    NUMBERED_PROCEDURES = "sys.numbered_procedures";
+    object_id int;
+    procedure_number smallint null;
+    definition nvarchar(max) null;
+}
+
+absent! {
+    NUMBERED_PARAMETERS = "sys.numbered_procedure_parameters";
+    object_id int;
+    procedure_number smallint null;
+    name sysname null;
+    parameter_id int;
+    system_type_id tinyint;
+    user_type_id int;
+    max_length smallint;
+    precision tinyint;
+    scale tinyint;
+    is_output bit;
+    is_cursor_ref bit;
+}
+
+absent! {
+    FILETABLES = "sys.filetables";
+    object_id int;
+    is_enabled bit;
+    directory_name nvarchar(255) null;
+    filename_collation_id int;
+    filename_collation_name sysname null;
+}
+
+absent! {
+    FILETABLE_OBJECTS = "sys.filetable_system_defined_objects";
+    object_id int;
+    parent_object_id int;
+}
+
+/// The columns of sys.indexes that its kin begin with.
+macro_rules! absent_index {
+    ($view:ident = $full:literal; $($more:tt)*) => {
+        absent! {
+            $view = $full;
+            object_id int;
+            name sysname null;
+            index_id int;
+            type tinyint;
+            type_desc nvarchar(60) null;
+            is_unique bit null;
+            data_space_id int null;
+            ignore_dup_key bit null;
+            is_primary_key bit null;
+            is_unique_constraint bit null;
+            fill_factor tinyint;
+            is_padded bit null;
+            is_disabled bit null;
+            is_hypothetical bit null;
+            allow_row_locks bit null;
+            allow_page_locks bit null;
+            $($more)*
+        }
+    };
+}
+
+absent_index! {
+    HASH_INDEXES = "sys.hash_indexes";
+    has_filter bit;
+    filter_definition nvarchar(max) null;
+    bucket_count int;
+    auto_created bit null;
+}
+
+absent_index! {
+    SPATIAL_INDEXES = "sys.spatial_indexes";
+    spatial_index_type tinyint null;
+    spatial_index_type_desc nvarchar(60) null;
+    tessellation_scheme sysname null;
+    has_filter bit;
+    filter_definition nvarchar(max) null;
+    auto_created bit null;
+}
+
+absent! {
+    TESSELLATIONS = "sys.spatial_index_tessellations";
+    object_id int;
+    index_id int;
+    tessellation_scheme sysname null;
+    bounding_box_xmin float null;
+    bounding_box_ymin float null;
+    bounding_box_xmax float null;
+    bounding_box_ymax float null;
+    level_1_grid smallint null;
+    level_1_grid_desc nvarchar(60) null;
+    level_2_grid smallint null;
+    level_2_grid_desc nvarchar(60) null;
+    level_3_grid smallint null;
+    level_3_grid_desc nvarchar(60) null;
+    level_4_grid smallint null;
+    level_4_grid_desc nvarchar(60) null;
+    cells_per_object int null;
+}
+
+absent! {
+    FULLTEXT_CATALOGS = "sys.fulltext_catalogs";
+    fulltext_catalog_id int;
+    name sysname;
+    path nvarchar(260) null;
+    is_default bit;
+    is_accent_sensitivity_on bit;
+    data_space_id int null;
+    file_id int null;
+    principal_id int null;
+    is_importing bit;
+}
+
+absent! {
+    FULLTEXT_COLUMNS = "sys.fulltext_index_columns";
+    object_id int;
+    column_id int;
+    type_column_id int null;
+    language_id int;
+    statistical_semantics int;
+}
+
+absent! {
+    FULLTEXT_STOPLISTS = "sys.fulltext_stoplists";
+    stoplist_id int;
+    name sysname;
+    create_date datetime;
+    modify_date datetime;
+    principal_id int null;
+}
+
+absent! {
+    XML_SCHEMAS = "sys.xml_schema_collections";
+    xml_collection_id int;
+    schema_id int;
+    principal_id int null;
+    name sysname;
+    create_date datetime;
+    modify_date datetime;
+}
+
+absent! {
+    PARTITION_FUNCTIONS = "sys.partition_functions";
+    name sysname;
+    function_id int;
+    type char(2);
+    type_desc nvarchar(60) null;
+    fanout int;
+    boundary_value_on_right bit;
+    is_system bit;
+    create_date datetime;
+    modify_date datetime;
+}
+
+absent! {
+    PARTITION_PARAMETERS = "sys.partition_parameters";
+    function_id int;
+    parameter_id int;
+    system_type_id tinyint;
+    max_length smallint;
+    precision tinyint;
+    scale tinyint;
+    collation_name sysname null;
+    user_type_id int;
+}
+
+absent! {
+    PARTITION_VALUES = "sys.partition_range_values";
+    function_id int;
+    boundary_id int;
+    parameter_id int;
+    value sql_variant null;
+}
+
+absent! {
+    PARTITION_SCHEMES = "sys.partition_schemes";
+    name sysname;
+    data_space_id int;
+    type char(2);
+    type_desc nvarchar(60) null;
+    is_default bit;
+    is_system bit null;
+    function_id int;
+}
+
+absent! {
+    DESTINATIONS = "sys.destination_data_spaces";
+    partition_scheme_id int;
+    destination_id int;
+    data_space_id int;
+}
+
+absent! {
+    TRACKED_DATABASES = "sys.change_tracking_databases";
+    database_id int;
+    is_auto_cleanup_on bit null;
+    retention_period int null;
+    retention_period_units_desc nvarchar(60) null;
+    retention_period_units tinyint null;
+}
+
+absent! {
+    TRACKED_TABLES = "sys.change_tracking_tables";
+    object_id int;
+    is_track_columns_updated_on bit null;
+    min_valid_version bigint null;
+    begin_version bigint null;
+    cleanup_version bigint null;
+}
+
+absent! {
+    PLAN_GUIDES = "sys.plan_guides";
+    plan_guide_id int;
+    name sysname;
+    create_date datetime;
+    modify_date datetime;
+    is_disabled bit;
+    query_text nvarchar(max) null;
+    scope_type tinyint;
+    scope_type_desc nvarchar(60) null;
+    scope_object_id int null;
+    scope_batch nvarchar(max) null;
+    parameters nvarchar(max) null;
+    hints nvarchar(max) null;
+}
