@@ -1,7 +1,7 @@
 //! Functions that give a property by name: SERVERPROPERTY, DATABASEPROPERTYEX, SQL_VARIANT_PROPERTY and their like.
 //!
-//! Their type is sql_variant in SQL Server. Here a property named by a constant has its base type, as far as it is
-//! known from the documentation; any other is text (docs/compatibility.md).
+//! Their type is sql_variant. A property named by a constant has the base type that the documentation tells; any other
+//! is text.
 
 use types::{Len, SqlType, Value};
 
@@ -22,6 +22,7 @@ impl Binder<'_> {
             "COLLATIONPROPERTY" => (FuncId::CollationProperty, 2),
             "OBJECTPROPERTYEX" => (FuncId::ObjectPropertyEx, 2),
             "SQL_VARIANT_PROPERTY" => return self.variant_property(args, line).map(Some),
+            "FULLTEXTSERVICEPROPERTY" => return self.full_text_property(args, line).map(Some),
             _ => return Ok(None),
         };
         arity(name, args.len(), count, count, line)?;
@@ -38,7 +39,29 @@ impl Binder<'_> {
         };
         let text = call(func, bound, NAME);
         let found = if ty == NAME { text } else { self.coerce(text, ty, CastMode::Implicit)? };
-        Ok(Some(found))
+        if name == "DATABASEPROPERTY" {
+            return Ok(Some(found));
+        }
+        self.coerce(found, SqlType::Variant, CastMode::Implicit).map(Some)
+    }
+
+    /// FULLTEXTSERVICEPROPERTY: the component is not installed.
+    fn full_text_property(&mut self, args: &[Expr], line: u32) -> Result<Expr> {
+        arity("FULLTEXTSERVICEPROPERTY", args.len(), 1, 1, line)?;
+        let Some(property) = constant_text(&args[0]) else {
+            let what = "FULLTEXTSERVICEPROPERTY of a property that is not a constant";
+            return Err(BindError::unsupported(what, line));
+        };
+        let known = matches!(
+            property.trim_end().to_lowercase().as_str(),
+            "isfulltextinstalled"
+                | "loadosresources"
+                | "verifysignature"
+                | "resourceusage"
+                | "connecttimeout"
+                | "datatimeout"
+        );
+        Ok(Expr::constant(if known { Value::Int(0) } else { Value::Null }, INT))
     }
 
     /// What is known of an expression's type before it has a value.
@@ -127,7 +150,8 @@ fn base_type(func: FuncId, property: &str) -> SqlType {
             }
             matches!(property, "codepage" | "comparisonstyle" | "lcid")
         }
-        _ => property != "basetype",
+        _ if property == "basetype" => return SqlType::Char(2),
+        _ => true,
     };
     if number { INT } else { NAME }
 }

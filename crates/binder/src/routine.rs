@@ -256,6 +256,12 @@ pub(crate) fn check_function(
             "CREATE FUNCTION does not allow temporary functions.",
         ));
     }
+    if let ast::FunctionReturns::Scalar { ty, .. } = &create.returns
+        && matches!(ty.name.as_str(), "text" | "ntext" | "image" | "timestamp" | "rowversion")
+    {
+        let text = format!("The {} data type is invalid for return values.", ty.name);
+        return Err(BindError::new(2733, 16, line, text));
+    }
     for p in &create.parameters {
         if p.output {
             return Err(BindError::new(

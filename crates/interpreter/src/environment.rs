@@ -175,14 +175,13 @@ impl Environment for SessionEnvironment<'_> {
                 let all = &self.state.session_context;
                 let found = all.iter().find(|(k, ..)| k.eq_ignore_ascii_case(key));
                 match found {
-                    Some((_, value, _)) => {
-                        let shown = types::format::to_text(value, value.natural_type(), 0)?;
-                        shown.map_or(Value::Null, |text| Value::str(&text))
-                    }
+                    Some((_, value, _)) => as_variant(value.clone())?,
                     None => Value::Null,
                 }
             }
-            ConnectionProperty => connection_property(&self.state.client, text(0).unwrap_or("")),
+            ConnectionProperty => {
+                as_variant(connection_property(&self.state.client, text(0).unwrap_or("")))?
+            }
             CurrentTransactionId => Value::BigInt(0),
             CurrentRequestId => Value::SmallInt(0),
             OriginalDbName => Value::str(&self.state.database.name),
@@ -195,7 +194,9 @@ impl Environment for SessionEnvironment<'_> {
                     Value::str(&crate::format::format_message(pattern, &values))
                 }
             },
-            SessionProperty => session_property(&self.state.options, text(0).unwrap_or("")),
+            SessionProperty => {
+                as_variant(session_property(&self.state.options, text(0).unwrap_or("")))?
+            }
             other => return Err(SqlError::unsupported(format!("{other:?}"))),
         })
     }
@@ -361,6 +362,12 @@ fn identity(value: Option<i64>) -> Value {
     value.and_then(|v| Decimal::new(v as i128, 38, 0).ok()).map_or(Value::Null, Value::Decimal)
 }
 
+/// What a function of type sql_variant gives.
+fn as_variant(value: Value) -> Result<Value, SqlError> {
+    let ty = value.natural_type();
+    Ok(types::Variant::wrap(value, ty)?)
+}
+
 /// CONNECTIONPROPERTY.
 fn connection_property(client: &Client, name: &str) -> Value {
     let remote = client.local_port != 0;
@@ -368,7 +375,7 @@ fn connection_property(client: &Client, name: &str) -> Value {
         "net_transport" => Value::str(&client.transport),
         "protocol_type" => Value::str("TSQL"),
         "auth_scheme" => Value::str("SQL"),
-        "local_tcp_port" if remote => Value::str(&client.local_port.to_string()),
+        "local_tcp_port" if remote => Value::Int(i32::from(client.local_port)),
         "client_net_address" => Value::str(&client.address),
         "physical_net_transport" => Value::str(&client.transport),
         _ => Value::Null,
@@ -387,7 +394,7 @@ fn session_property(options: &SetOptions, name: &str) -> Value {
         "QUOTED_IDENTIFIER" => 256,
         _ => return Value::Null,
     };
-    Value::str(if options.bits() & bit != 0 { "1" } else { "0" })
+    Value::Int(i32::from(options.bits() & bit != 0))
 }
 
 #[cfg(test)]

@@ -95,11 +95,12 @@ pub(crate) fn principal_function(
             }
         }
         IsSrvRoleMember => {
-            let role = text(0).and_then(|name| server.find(name)).filter(|p| p.is_role());
+            let role = text(0).and_then(|name| server.find(name.trim_end()));
+            let role = role.filter(|p| p.is_role());
             let Some(role) = role else { return Value::Null };
             let token = match given(1) {
                 None => access.login_token().clone(),
-                Some(_) => match text(1).and_then(|name| server.find(name)) {
+                Some(_) => match text(1).and_then(|name| server.find(name.trim_end())) {
                     None => return Value::Null,
                     Some(login) => server.token(login.id, server_role::PUBLIC),
                 },

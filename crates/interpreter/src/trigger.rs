@@ -51,8 +51,10 @@ impl Vm<'_> {
         change: impl FnOnce(&mut Cx<'_>, &mut dyn ResultSink) -> Result<u64, SqlError>,
     ) -> Result<u64, Halted> {
         let running = self.state.triggers.last().map(|t| t.object_id);
-        // A view has no rows of its own: its trigger is the only thing that can be done.
-        let instead = fires.instead.filter(|id| running != Some(*id) || table.is_private());
+        // Not again while it runs, whatever has been called since. A view has no rows of its own: its trigger is the only
+        // thing that can be done.
+        let running_at_all = |id: i32| self.state.triggers.iter().any(|t| t.object_id == id);
+        let instead = fires.instead.filter(|id| table.is_private() || !running_at_all(*id));
         let mut changed = Changed {
             instead: instead.is_some(),
             follows: fires.follows && instead.is_none(),

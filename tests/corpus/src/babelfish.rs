@@ -50,7 +50,7 @@ pub fn run(inputs: &Path, list: &Path, out: &Path, most: usize) -> io::Result<()
             .into_iter()
             .map(|(name, text)| {
                 // A connection of its own for each file.
-                lane.renew();
+                lane.log_in();
                 let text = run_file(lane, &name, &text, &mut errors);
                 (name, text)
             })

@@ -80,6 +80,11 @@ impl Lane {
         let _ = self.session.execute(&format!("USE [{database}]"), &mut Deaf);
     }
 
+    /// A new session, in the database that a login begins in.
+    pub fn log_in(&mut self) {
+        self.session = Session::new(&self.instance);
+    }
+
     /// @@TRANCOUNT.
     pub fn trancount(&self) -> u32 {
         self.session.trancount()

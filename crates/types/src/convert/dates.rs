@@ -283,7 +283,7 @@ fn parse(text: &str, style: i32, old: bool) -> Result<Parsed, Bad> {
                 Token::Sign(sign @ ('+' | '-')),
                 Token::Number(h, 1..=2),
                 Token::Sign(':'),
-                Token::Number(m, 2),
+                Token::Number(m, 1..=2),
                 tail @ ..,
             ] if ticks.is_some() && offset.is_none() => {
                 let minutes = *h as i32 * 60 + *m as i32;
