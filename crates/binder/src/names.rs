@@ -107,11 +107,6 @@ pub trait Names {
         let _ = name;
         None
     }
-    /// A table of the current database by its id.
-    fn table_by_id(&self, id: i32) -> Option<Arc<TableDef>> {
-        let _ = id;
-        None
-    }
     /// A view.
     fn view(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
         let _ = name;

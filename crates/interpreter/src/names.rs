@@ -81,10 +81,6 @@ impl Names for SessionNames<'_> {
         self.host.borrow_mut().system_view(name)
     }
 
-    fn table_by_id(&self, id: i32) -> Option<Arc<TableDef>> {
-        self.state.database.catalog.table_by_id(self.state.transaction.scope(), id)
-    }
-
     fn view(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
         if !self.is_current(name) {
             return None;

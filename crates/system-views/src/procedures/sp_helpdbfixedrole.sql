@@ -1,5 +1,6 @@
     @rolename sysname = NULL
 AS
+SET NOCOUNT ON
 DECLARE @fixed TABLE (name sysname, description nvarchar(70))
 INSERT @fixed VALUES ('db_owner', 'DB Owners'), ('db_accessadmin', 'DB Access Administrators'),
     ('db_securityadmin', 'DB Security Administrators'), ('db_ddladmin', 'DB DDL Administrators'),

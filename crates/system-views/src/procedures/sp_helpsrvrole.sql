@@ -1,5 +1,6 @@
     @srvrolename sysname = NULL
 AS
+SET NOCOUNT ON
 DECLARE @fixed TABLE (name sysname, description sysname)
 INSERT @fixed VALUES ('sysadmin', 'System Administrators'), ('securityadmin', 'Security Administrators'),
     ('serveradmin', 'Server Administrators'), ('setupadmin', 'Setup Administrators'),
