@@ -4,7 +4,8 @@
 //! (inserts, updates, deletes, truncations, savepoints, statements taken back, fused commits, delayed and full ones)
 //! while a background task checkpoints; the power goes off at a random operation of the device; each unsynced write
 //! then survives, vanishes or is torn; the database is opened again, in some cases losing power again while it
-//! recovers, or while recovery goes on behind the first reader; and what it holds is compared with the model. Half of the cases go on from there for another round.
+//! recovers, or while recovery goes on behind the first users; and what it holds is compared with the model. Half of the
+//! cases go on from there for another round.
 //!
 //! What must hold:
 //! 1. *lost*: a commit acknowledged in full is there, and so is what such a commit has seen, and what was
@@ -19,6 +20,7 @@
 //!
 //! Every transaction leaves its number in a journal tree, which says after the crash who survived.
 
+mod beside;
 mod case;
 mod copy;
 mod index;
@@ -49,6 +51,9 @@ pub struct Report {
     pub early: u64,
     pub cut: u64,
     pub demanded: u64,
+    /// What users did beside recovery and took back, and how often a loser's row was in their way.
+    pub beside: u64,
+    pub refused: u64,
     /// Seeds of the cases in which something was wrong, and what.
     pub odd: Vec<(u64, String)>,
 }
@@ -75,8 +80,13 @@ impl fmt::Display for Report {
         write!(f, "backups restored {}, with {} of the log, ", self.copies, self.logs)?;
         write!(
             f,
-            "opened before redo {}, power losses then {}, pages redone on demand {}",
-            self.early, self.cut, self.demanded
+            "opened before redo {}, power losses then {}, pages redone on demand {}, statements beside recovery {}, of \
+             which met a loser {}",
+            self.early,
+            self.cut,
+            self.demanded,
+            self.beside + self.refused,
+            self.refused
         )?;
         for (seed, what) in self.odd.iter().take(20) {
             write!(f, "\nodd: seed {seed}: {what}")?;
@@ -113,6 +123,8 @@ pub fn run_watched(cases: u64, seed: u64, watch: impl Fn(u64, u64)) -> Report {
         report.early += found.early;
         report.cut += found.cut;
         report.demanded += found.demanded;
+        report.beside += found.beside;
+        report.refused += found.refused;
         report.resurrected += found.resurrected;
         if let Some(what) = found.odd {
             report.odd.push((seed, what));
@@ -133,6 +145,7 @@ mod tests {
         assert!(report.acknowledged > 300, "{report}");
         assert!(report.copies > 8, "{report}");
         assert!(report.early > 100 && report.cut > 3 && report.demanded > 300, "{report}");
+        assert!(report.beside > 500 && report.refused > 10, "{report}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One case: the template's copy, sessions, power loss, recovery, comparison.
 
+use super::beside;
 use super::copy;
 use super::index;
 use super::model::{Model, State, TABLES, Verdict};
@@ -37,6 +38,9 @@ pub struct Found {
     pub early: u64,
     pub cut: u64,
     pub demanded: u64,
+    /// What users did beside recovery, and how often a loser's row was in their way.
+    pub beside: u64,
+    pub refused: u64,
     pub odd: Option<String>,
 }
 
@@ -328,6 +332,13 @@ fn recover(
     found: &mut Found,
 ) -> Result<(Arc<SimFs>, Arc<Database>), EngineError> {
     let mut fs = fs.clone();
+    let mut users = rng.clone();
+    let mut beside = |db: &Arc<Database>, found: &mut Found| {
+        let worked = beside::work(db, &mut users, PREFILLED + PREFILLED / 2)?;
+        found.beside += worked.done;
+        found.refused += worked.refused;
+        Ok::<(), EngineError>(())
+    };
     let mut again = if rng.one_in(3) { 1 + rng.below(3) } else { 0 };
     loop {
         // While it opens, or afterwards.
@@ -348,7 +359,7 @@ fn recover(
                     }
                     let helpers = Helpers::start(sim, &db, rng.below(3));
                     // What it finds counts once the power stays.
-                    let seen = inspect(&db);
+                    let seen = beside(&db, found).and_then(|()| inspect(&db));
                     helpers.end();
                     if !fs.is_on() {
                         found.cut += 1;
@@ -361,6 +372,9 @@ fn recover(
                     seen?;
                 }
                 fs.power_off_at(None);
+                if db.is_recovering() {
+                    beside(&db, found)?;
+                }
                 return Ok((fs, db));
             }
             Err(e) if fs.is_on() => return Err(e),
@@ -386,7 +400,7 @@ pub fn inspect(db: &Arc<Database>) -> Result<(BTreeSet<u64>, State, Option<Strin
         while let Some((key, row)) = scan.next(txn)? {
             rows.insert(u64::from_be_bytes(key.try_into().expect("8 bytes")), row.to_vec());
         }
-        // Afterwards: who has entered the tree has waited for its losers, which nobody undoes any more.
+        // Afterwards: who has read all of the tree has waited for its losers, which nobody undoes any more.
         tree.verify()?;
         Ok(rows)
     };
