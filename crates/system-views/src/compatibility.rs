@@ -3,12 +3,12 @@
 //! Columns and types: SQL Server's documentation of each compatibility view. They are found without a schema too.
 
 use crate::catalog_views::columns::{Column, of_object};
+use crate::catalog_views::constraints::{self, foreign_keys, key};
 use crate::catalog_views::databases::{File, files_of};
 use crate::catalog_views::indexes::{self, Index};
-use crate::catalog_views::objects::none;
 use crate::context::{COMPATIBILITY_LEVEL, Context, Database};
 use crate::declare::{Declared, NULL, view};
-use crate::object::{self, Object};
+use crate::object::{self, Object, What};
 use crate::types_table::{TYPES, TypeRow, user_types};
 use executor::SqlError;
 use types::{SqlType, Value};
@@ -345,24 +345,77 @@ fn utf16(text: &str) -> Vec<u8> {
 }
 
 view! {
-    SYSFOREIGNKEYS = "sys.sysforeignkeys" of () as f, rows none;
-    constid int = NULL;
-    fkeyid int = NULL;
-    rkeyid int = NULL;
-    fkey smallint null = NULL;
-    rkey smallint null = NULL;
-    keyno smallint null = NULL;
+    SYSFOREIGNKEYS = "sys.sysforeignkeys" of constraints::KeyColumn as f, rows constraints::key_columns;
+    constid int = f.key.object_id;
+    fkeyid int = f.parent;
+    rkeyid int = f.key.table;
+    fkey smallint null = f.at(&f.key.columns) as i16;
+    rkey smallint null = f.at(&f.key.referenced) as i16;
+    keyno smallint null = f.place as i16;
+}
+
+/// The number of a key's column at a place, 0 past its end.
+fn place(columns: Option<&Vec<usize>>, at: usize) -> i16 {
+    columns.and_then(|all| all.get(at)).map_or(0, |ordinal| *ordinal as i16 + 1)
+}
+
+fn referring(object: &Object, at: usize) -> i16 {
+    place(key(object).map(|key| &key.columns), at)
+}
+
+fn referred(object: &Object, at: usize) -> i16 {
+    place(key(object).map(|key| &key.referenced), at)
+}
+
+/// The index that the key refers to.
+fn referred_index(object: &Object) -> i16 {
+    match &object.what {
+        What::ForeignKey(_, _, index) => *index as i16,
+        _ => 0,
+    }
 }
 
 view! {
-    SYSREFERENCES = "sys.sysreferences" of () as r, rows none;
-    constid int = NULL;
-    fkeyid int = NULL;
-    rkeyid int null = NULL;
-    rkeyindid smallint null = NULL;
-    keycnt smallint null = NULL;
+    SYSREFERENCES = "sys.sysreferences" of Object as o, rows foreign_keys;
+    constid int = o.id;
+    fkeyid int = o.parent;
+    rkeyid int null = key(o).map(|key| key.table);
+    rkeyindid smallint null = referred_index(o);
+    keycnt smallint null = key(o).map_or(0, |key| key.columns.len() as i16);
     forkeys varbinary(32) null = NULL;
     refkeys varbinary(32) null = NULL;
-    fkeydbid smallint null = NULL;
-    rkeydbid smallint null = NULL;
+    fkeydbid smallint null = 0i16;
+    rkeydbid smallint null = 0i16;
+    fkey1 smallint null = referring(o, 0);
+    fkey2 smallint null = referring(o, 1);
+    fkey3 smallint null = referring(o, 2);
+    fkey4 smallint null = referring(o, 3);
+    fkey5 smallint null = referring(o, 4);
+    fkey6 smallint null = referring(o, 5);
+    fkey7 smallint null = referring(o, 6);
+    fkey8 smallint null = referring(o, 7);
+    fkey9 smallint null = referring(o, 8);
+    fkey10 smallint null = referring(o, 9);
+    fkey11 smallint null = referring(o, 10);
+    fkey12 smallint null = referring(o, 11);
+    fkey13 smallint null = referring(o, 12);
+    fkey14 smallint null = referring(o, 13);
+    fkey15 smallint null = referring(o, 14);
+    fkey16 smallint null = referring(o, 15);
+    rkey1 smallint null = referred(o, 0);
+    rkey2 smallint null = referred(o, 1);
+    rkey3 smallint null = referred(o, 2);
+    rkey4 smallint null = referred(o, 3);
+    rkey5 smallint null = referred(o, 4);
+    rkey6 smallint null = referred(o, 5);
+    rkey7 smallint null = referred(o, 6);
+    rkey8 smallint null = referred(o, 7);
+    rkey9 smallint null = referred(o, 8);
+    rkey10 smallint null = referred(o, 9);
+    rkey11 smallint null = referred(o, 10);
+    rkey12 smallint null = referred(o, 11);
+    rkey13 smallint null = referred(o, 12);
+    rkey14 smallint null = referred(o, 13);
+    rkey15 smallint null = referred(o, 14);
+    rkey16 smallint null = referred(o, 15);
 }

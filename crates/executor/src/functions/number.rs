@@ -199,6 +199,10 @@ fn is_numeric(value: &Value, ty: SqlType) -> bool {
     if sign.is_some_and(|s| matches!(s, "+" | "-" | "." | "," | "$" | "€" | "£" | "¥" | "¢")) {
         return true;
     }
+    // Blanks convert to 0, and are no number all the same.
+    if value.as_str().is_some_and(|text| text.trim_matches(' ').is_empty()) {
+        return false;
+    }
     convert::cast(value, ty, SqlType::Float, 0).is_ok()
         || convert::cast(value, ty, SqlType::Money, 0).is_ok()
 }

@@ -37,7 +37,7 @@ fn checks(context: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
     Ok(all.into_iter().filter(|o| matches!(o.what, What::Check(..))).collect())
 }
 
-fn foreign_keys(context: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
+pub fn foreign_keys(context: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
     let all = object::user_objects(context);
     Ok(all.into_iter().filter(|o| matches!(o.what, What::ForeignKey(..))).collect())
 }
@@ -61,7 +61,7 @@ fn check(object: &Object) -> Option<&CheckDef> {
     }
 }
 
-fn key(object: &Object) -> Option<&ForeignKeyDef> {
+pub fn key(object: &Object) -> Option<&ForeignKeyDef> {
     match &object.what {
         What::ForeignKey(table, i, _) => Some(&table.foreign_keys[*i]),
         _ => None,
@@ -93,13 +93,13 @@ pub fn key_index(parent: &TableDef, key: &ForeignKeyDef) -> i32 {
 
 /// A column of a foreign key.
 pub struct KeyColumn {
-    key: ForeignKeyDef,
-    parent: i32,
+    pub key: ForeignKeyDef,
+    pub parent: i32,
     /// From 1.
-    place: i32,
+    pub place: i32,
 }
 
-fn key_columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<KeyColumn>, SqlError> {
+pub fn key_columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<KeyColumn>, SqlError> {
     let mut all = Vec::new();
     for object in foreign_keys(context, args)? {
         let Some(key) = key(&object) else { continue };
@@ -114,7 +114,7 @@ fn key_columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<KeyColumn>, 
 }
 
 impl KeyColumn {
-    fn at(&self, columns: &[usize]) -> i32 {
+    pub fn at(&self, columns: &[usize]) -> i32 {
         columns[self.place as usize - 1] as i32 + 1
     }
 }
