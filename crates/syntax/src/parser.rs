@@ -7,6 +7,7 @@
 
 mod backup;
 mod builtin;
+mod call;
 mod cursor;
 mod database;
 mod ddl;
@@ -15,6 +16,7 @@ mod expr;
 mod from;
 mod group;
 mod index;
+mod literal;
 mod merge;
 mod module;
 mod pivot;

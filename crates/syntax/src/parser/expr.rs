@@ -456,205 +456,6 @@ impl Parser<'_> {
         }
     }
 
-    /// A column or a call.
-    #[inline(never)]
-    fn named(&mut self) -> ParseResult<ExprKind> {
-        if self.at_word("NEXT")
-            && self.word_ahead(1, "VALUE")
-            && self.kind_ahead(2) == TokenKind::Key(Kw::For)
-        {
-            return self.next_value();
-        }
-        let plain = self.kind() == TokenKind::Word;
-        if plain && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
-            let token = self.token();
-            let text = self.token_text(token);
-            if text.eq_ignore_ascii_case("CAST") {
-                return self.nested(1, |parser| parser.cast(false));
-            }
-            if text.eq_ignore_ascii_case("TRY_CAST") {
-                return self.nested(1, |parser| parser.cast(true));
-            }
-            if text.eq_ignore_ascii_case("IIF") {
-                return self.nested(1, Self::iif);
-            }
-            if let Some(call) = self.builtin_call()? {
-                return Ok(call);
-            }
-        }
-        let mut name = self.ident()?;
-        let mut qualifier = Vec::new();
-        while self.at_sym(Sym::Dot) {
-            self.at += 1;
-            // More than four parts may be properties of a CLR type; the binder finds nothing so named (4104).
-            qualifier.push(name);
-            // `db..t.c`: the schema is left out.
-            if self.at_sym(Sym::Dot) {
-                qualifier.push(Ident {
-                    value: String::new(),
-                    quoted: false,
-                    span: self.token().span,
-                });
-                self.at += 1;
-            }
-            name = match self.kind() {
-                TokenKind::Key(Kw::IdentityCol | Kw::RowGuidCol) => self.take_ident(),
-                _ => self.ident()?,
-            };
-        }
-        if self.at_static_member() {
-            return self.static_member();
-        }
-        if !self.at_sym(Sym::LeftParen) {
-            return Ok(ExprKind::Column(ColumnRef { qualifier, name }));
-        }
-        let span = qualifier.first().map_or(name.span, |first| first.span.to(name.span));
-        let mut parts = qualifier.into_iter().rev().map(|p| (!p.value.is_empty()).then_some(p));
-        let schema = parts.next().flatten();
-        let database = parts.next().flatten();
-        let server = parts.next().flatten();
-        self.function_call(ObjectName { server, database, schema, name, span })
-    }
-
-    /// `NEXT VALUE FOR sequence [OVER (ORDER BY ...)]`: a call of a function of that name, whose argument is the sequence.
-    #[inline(never)]
-    fn next_value(&mut self) -> ParseResult<ExprKind> {
-        let mut function = self.take_ident();
-        self.at += 2;
-        function.value = "NEXT VALUE FOR".to_string();
-        let start = self.at;
-        let name = self.object_name()?;
-        let qualifier = [name.database, name.schema].into_iter().flatten().collect();
-        let kind = ExprKind::Column(ColumnRef { qualifier, name: name.name });
-        let argument = Expr { kind, span: self.span_from(start) };
-        let over = if self.eat_kw(Kw::Over) { Some(self.nested(1, Self::over)?) } else { None };
-        Ok(ExprKind::Function(Box::new(FunctionCall {
-            name: ObjectName::bare(function),
-            args: vec![argument],
-            star: false,
-            distinct: false,
-            ignore_nulls: false,
-            over,
-            within_group: Vec::new(),
-        })))
-    }
-
-    /// Arguments and OVER, the name having been taken.
-    #[inline(never)]
-    fn function_call(&mut self, name: ObjectName) -> ParseResult<ExprKind> {
-        self.expect_sym(Sym::LeftParen)?;
-        let mut call = FunctionCall {
-            name,
-            args: Vec::new(),
-            star: false,
-            distinct: false,
-            ignore_nulls: false,
-            over: None,
-            within_group: Vec::new(),
-        };
-        if self.eat_sym(Sym::Star) {
-            call.star = true;
-        } else if !self.at_sym(Sym::RightParen) {
-            call.distinct = self.eat_kw(Kw::Distinct);
-            if !call.distinct {
-                self.eat_kw(Kw::All);
-            }
-            call.args = self.nested(1, |parser| parser.comma_list(Self::argument))?;
-        }
-        self.expect_sym(Sym::RightParen)?;
-        if self.at_word("WITHIN") && self.kind_ahead(1) == TokenKind::Key(Kw::Group) {
-            self.at += 2;
-            self.expect_sym(Sym::LeftParen)?;
-            if self.at_word("GRAPH") && self.word_ahead(1, "PATH") {
-                self.note_unsupported("WITHIN GROUP (GRAPH PATH)");
-                self.at += 2;
-            } else {
-                call.within_group = self.order_by()?;
-            }
-            self.expect_sym(Sym::RightParen)?;
-        }
-        let nulls = self.at_word("IGNORE") || self.at_word("RESPECT");
-        if nulls && self.word_ahead(1, "NULLS") && self.kind_ahead(2) == TokenKind::Key(Kw::Over) {
-            call.ignore_nulls = self.at_word("IGNORE");
-            self.at += 2;
-        }
-        if self.eat_kw(Kw::Over) {
-            call.over = Some(self.nested(1, Self::over)?);
-        }
-        Ok(ExprKind::Function(Box::new(call)))
-    }
-
-    /// An argument of a function; DEFAULT comes as a column of that name.
-    pub(super) fn argument(&mut self) -> ParseResult<Expr> {
-        if !self.at_kw(Kw::Default) {
-            return self.value();
-        }
-        let name = self.take_ident();
-        let span = name.span;
-        let kind = ExprKind::Column(ColumnRef { qualifier: Vec::new(), name });
-        Ok(Expr { kind, span })
-    }
-
-    /// `(...)` after OVER or in the WINDOW clause, or a window's name after OVER.
-    #[inline(never)]
-    pub(super) fn over(&mut self) -> ParseResult<Over> {
-        let mut over =
-            Over { window: None, partition_by: Vec::new(), order_by: Vec::new(), frame: None };
-        if self.at_name() {
-            over.window = Some(self.take_ident());
-            return Ok(over);
-        }
-        self.expect_sym(Sym::LeftParen)?;
-        let own = ["PARTITION", "ROWS", "RANGE"].iter().any(|word| self.at_word(word));
-        let alone = matches!(
-            self.kind_ahead(1),
-            TokenKind::Symbol(Sym::RightParen) | TokenKind::Key(Kw::Order)
-        );
-        let goes_on = ["PARTITION", "ROWS", "RANGE"].iter().any(|word| self.word_ahead(1, word));
-        if self.at_name() && (alone || (goes_on && !own)) {
-            over.window = Some(self.take_ident());
-        }
-        if self.eat_word("PARTITION") {
-            self.expect_kw(Kw::By)?;
-            over.partition_by = self.comma_list(Self::value)?;
-        }
-        if self.at_kw(Kw::Order) {
-            over.order_by = self.order_by()?;
-        }
-        if self.at_word("ROWS") || self.at_word("RANGE") {
-            let range = self.any_word()? == "RANGE";
-            let between = self.eat_kw(Kw::Between);
-            let start = self.frame_bound()?;
-            let mut end = None;
-            if between {
-                self.expect_kw(Kw::And)?;
-                end = Some(self.frame_bound()?);
-            }
-            over.frame = Some(Frame { range, start, end });
-        }
-        self.expect_sym(Sym::RightParen)?;
-        Ok(over)
-    }
-
-    fn frame_bound(&mut self) -> ParseResult<FrameBound> {
-        if self.eat_kw(Kw::Current) {
-            self.expect_word("ROW")?;
-            return Ok(FrameBound::CurrentRow);
-        }
-        let rows = if self.eat_word("UNBOUNDED") { None } else { Some(self.number()?) };
-        let preceding = self.at_word("PRECEDING");
-        if !preceding && !self.at_word("FOLLOWING") {
-            return Err(self.unexpected());
-        }
-        self.at += 1;
-        Ok(match (rows, preceding) {
-            (None, true) => FrameBound::UnboundedPreceding,
-            (None, false) => FrameBound::UnboundedFollowing,
-            (Some(rows), true) => FrameBound::Preceding(rows),
-            (Some(rows), false) => FrameBound::Following(rows),
-        })
-    }
-
     #[inline(never)]
     fn case(&mut self) -> ParseResult<ExprKind> {
         self.at += 1;
@@ -676,7 +477,7 @@ impl Parser<'_> {
 
     /// IIF is CASE in short.
     #[inline(never)]
-    fn iif(&mut self) -> ParseResult<ExprKind> {
+    pub(super) fn iif(&mut self) -> ParseResult<ExprKind> {
         self.at += 2;
         let when = self.condition()?;
         self.expect_sym(Sym::Comma)?;
@@ -692,7 +493,7 @@ impl Parser<'_> {
     }
 
     #[inline(never)]
-    fn cast(&mut self, try_: bool) -> ParseResult<ExprKind> {
+    pub(super) fn cast(&mut self, try_: bool) -> ParseResult<ExprKind> {
         let name = self.token();
         self.at += 2;
         let expr = self.value()?;
@@ -736,87 +537,6 @@ impl Parser<'_> {
         let style = if self.eat_sym(Sym::Comma) { Some(self.value()?) } else { None };
         self.expect_sym(Sym::RightParen)?;
         Ok(ExprKind::Cast(Box::new(Cast { expr, ty, style, try_, convert: true, parse: false })))
-    }
-
-    /// A constant without sign.
-    #[inline(never)]
-    pub(super) fn literal(&mut self) -> ParseResult<Literal> {
-        let token = self.token();
-        let text = self.token_text(token);
-        let literal = match token.kind {
-            TokenKind::Integer => {
-                let digits = text.trim_start_matches('0');
-                match digits.parse::<i32>() {
-                    Ok(number) => Literal::Int(number),
-                    Err(_) if digits.is_empty() => Literal::Int(0),
-                    Err(_) => self.decimal(digits)?,
-                }
-            }
-            TokenKind::Decimal => self.decimal(text)?,
-            TokenKind::Float => {
-                let digits = text.trim_end_matches(['e', 'E', '+', '-']);
-                match digits.parse::<f64>() {
-                    Ok(number) if number.is_finite() => Literal::Float(number),
-                    _ => {
-                        return Err(self.mistake(
-                            168,
-                            format!(
-                                "The floating point value '{text}' is out of the range of computer representation (8 bytes)."
-                            ),
-                        ));
-                    }
-                }
-            }
-            TokenKind::Money => {
-                let digits = text.trim_start_matches('$');
-                Literal::Money(if digits.is_empty() { "0".into() } else { digits.into() })
-            }
-            TokenKind::Binary => Literal::Binary(bytes_of_hex(&text[2..])),
-            TokenKind::Key(Kw::Null) => Literal::Null,
-            _ if self.at_string() => Literal::String {
-                value: self.token_value(token),
-                national: token.kind == TokenKind::NationalString,
-            },
-            _ => return Err(self.unexpected()),
-        };
-        self.at += 1;
-        Ok(literal)
-    }
-
-    fn decimal(&self, text: &str) -> ParseResult<Literal> {
-        let significant = text.trim_start_matches('0').bytes().filter(u8::is_ascii_digit).count();
-        if significant > 38 {
-            return Err(self.mistake(
-                1007,
-                format!(
-                    "The number '{text}' is out of the range for numeric representation (maximum precision 38)."
-                ),
-            ));
-        }
-        Ok(Literal::Decimal(text.to_string()))
-    }
-
-    /// A constant, perhaps with a sign, as an expression.
-    pub(super) fn signed_literal(&mut self) -> ParseResult<Expr> {
-        let start = self.at;
-        let sign = match self.kind() {
-            TokenKind::Symbol(Sym::Minus) => Some(UnaryOp::Minus),
-            TokenKind::Symbol(Sym::Plus) => Some(UnaryOp::Plus),
-            _ => None,
-        };
-        if sign.is_some() {
-            self.at += 1;
-        }
-        let inner = self.at;
-        let kind = ExprKind::Literal(self.literal()?);
-        let expr = Expr { kind, span: self.span_from(inner) };
-        Ok(match sign {
-            Some(op) => Expr {
-                kind: ExprKind::Unary { op, expr: Box::new(expr) },
-                span: self.span_from(start),
-            },
-            None => expr,
-        })
     }
 
     /// `(` then SELECT or WITH, perhaps with more parentheses between.
@@ -894,14 +614,4 @@ fn balance(mut operands: Vec<Expr>, op: BinaryOp) -> Expr {
         operands = halved;
     }
     operands.pop().expect("a chain has operands")
-}
-
-/// An odd digit stands alone in the first byte.
-fn bytes_of_hex(digits: &str) -> Vec<u8> {
-    let nibble = |byte: u8| (byte as char).to_digit(16).unwrap_or(0) as u8;
-    let digits = digits.as_bytes();
-    let (head, rest) = digits.split_at(digits.len() % 2);
-    let mut bytes: Vec<u8> = head.iter().map(|digit| nibble(*digit)).collect();
-    bytes.extend(rest.chunks_exact(2).map(|pair| nibble(pair[0]) << 4 | nibble(pair[1])));
-    bytes
 }

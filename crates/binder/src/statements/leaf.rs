@@ -1,0 +1,396 @@
+//! A statement without statements inside, bound: what it asks of the catalog, and what it is then.
+
+use std::sync::Arc;
+
+use syntax::ast::{self, StatementKind as S};
+use types::{Len, SqlType, Value};
+
+use super::ProgramBinder;
+use crate::context::Binder;
+use crate::ddl::{CreateProcedure, Ddl};
+use crate::error::{BindError, Result};
+use crate::expr::constant_int;
+use crate::ir::*;
+use crate::names::ObjectName;
+use crate::routine::Returning;
+use crate::type_names::system_type;
+
+const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
+
+impl ProgramBinder<'_> {
+    pub(super) fn leaf_kind(
+        &self,
+        b: &mut Binder<'_>,
+        statement: &ast::Statement,
+    ) -> Result<StmtKind> {
+        let line = b.line;
+        Ok(match &statement.kind {
+            S::Select(query) => b.select_statement(query)?,
+            S::Insert(insert) => StmtKind::Insert(Box::new(b.insert(insert)?)),
+            S::Update(update) => StmtKind::Update(Box::new(b.update(update)?)),
+            S::Delete(delete) => StmtKind::Delete(Box::new(b.delete(delete)?)),
+            S::Merge(merge) => StmtKind::Merge(Box::new(b.merge(merge)?)),
+            S::Truncate(name) => {
+                let table = b.table(&ObjectName::from(name)).ok_or_else(|| {
+                    BindError::new(
+                        4701,
+                        16,
+                        line,
+                        format!(
+                            "Cannot find the object \"{}\" because it does not exist or you do not \
+                             have permissions.",
+                            name.name
+                        ),
+                    )
+                })?;
+                StmtKind::Truncate { table }
+            }
+            S::CreateDatabase(c) => StmtKind::Ddl(Box::new(Ddl::CreateDatabase(c.clone()))),
+            S::AlterDatabase(a) => StmtKind::Ddl(Box::new(Ddl::AlterDatabase(a.clone()))),
+            S::CreateTable(c) => {
+                let create = b.create_table(c, self.text)?;
+                StmtKind::Ddl(Box::new(Ddl::CreateTable(Box::new(create))))
+            }
+            S::CreateView(view) => {
+                b.check_view(view)?;
+                StmtKind::Ddl(Box::new(Ddl::CreateView(Box::new(CreateProcedure {
+                    mode: put_mode(view.mode),
+                    name: ObjectName::from(&view.name),
+                    options: Vec::new(),
+                    text: Arc::from(self.text),
+                }))))
+            }
+            S::CreateFunction(function) => {
+                crate::routine::check_function(function, self.text, self.names, b)?;
+                StmtKind::Ddl(Box::new(Ddl::CreateFunction(
+                    crate::routine::kind_of(function),
+                    Box::new(CreateProcedure {
+                        mode: put_mode(function.mode),
+                        name: ObjectName::from(&function.name),
+                        options: function.options.clone(),
+                        text: Arc::from(self.text),
+                    }),
+                )))
+            }
+            S::CreateTrigger(trigger) => {
+                StmtKind::Ddl(Box::new(Ddl::CreateTrigger(Arc::new((**trigger).clone()), {
+                    Arc::from(self.text)
+                })))
+            }
+            S::DefineSequence(sequence) => {
+                let ty = match &sequence.ty {
+                    Some(ty) => self.declared_type(ty)?,
+                    None => SqlType::BigInt,
+                };
+                StmtKind::Ddl(Box::new(Ddl::DefineSequence(sequence.clone(), ty)))
+            }
+            S::CreateSynonym(synonym) => {
+                StmtKind::Ddl(Box::new(Ddl::CreateSynonym(synonym.clone())))
+            }
+            S::EnableTrigger(enable) => StmtKind::Ddl(Box::new(Ddl::EnableTrigger(enable.clone()))),
+            S::CreateType(create) => {
+                let name = ObjectName::from(&create.name);
+                let alias = match &create.definition {
+                    ast::TypeDefinition::Table(definition) => {
+                        b.table_type(create, definition, self.text)?;
+                        false
+                    }
+                    ast::TypeDefinition::Alias { base, .. } => {
+                        system_type(base, false)?;
+                        true
+                    }
+                };
+                let text = Arc::from(create.span.text(self.text));
+                StmtKind::Ddl(Box::new(Ddl::CreateType { name, text, alias }))
+            }
+            S::AlterTable(a) => {
+                let alter = b.alter_table(a, self.text)?;
+                StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
+            }
+            S::CreateIndex(create) if crate::define::is_private(&create.table.name.value) => {
+                b.private_index(create)?
+            }
+            S::CreateIndex(create) => {
+                let alter = b.create_index(create, self.text)?;
+                StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
+            }
+            S::AlterIndex(alter) => {
+                let alter = b.alter_index(alter)?;
+                StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
+            }
+            S::SecurityPolicy(policy) => {
+                let changes = b.policy_changes(policy, self.text)?;
+                StmtKind::Ddl(Box::new(Ddl::SecurityPolicy { policy: policy.clone(), changes }))
+            }
+            S::Statistics(statement) => StmtKind::Statistics(Arc::new((**statement).clone())),
+            S::Security(statement) => StmtKind::Security(Arc::new((**statement).clone())),
+            S::ExecuteAs { login, name } => {
+                let name = match name {
+                    None => None,
+                    Some(e) => {
+                        let name = b.expr(e)?;
+                        Some(b.coerce(name, TEXT, CastMode::Implicit)?)
+                    }
+                };
+                StmtKind::ExecuteAs { login: *login, name }
+            }
+            S::Revert => StmtKind::Revert,
+            S::CreateProcedure(procedure) => {
+                // The body is bound for its errors alone; missing objects are no errors yet.
+                crate::bind_procedure(procedure, self.text, self.names)?;
+                StmtKind::Ddl(Box::new(Ddl::CreateProcedure(Box::new(CreateProcedure {
+                    mode: put_mode(procedure.mode),
+                    name: ObjectName::from(&procedure.name),
+                    options: procedure.options.clone(),
+                    text: Arc::from(self.text),
+                }))))
+            }
+            S::Drop(drop) => match drop.kind {
+                ast::DropKind::Index
+                    if drop.names.iter().all(|n| {
+                        n.schema.as_ref().is_some_and(|s| crate::define::is_private(&s.value))
+                    }) =>
+                {
+                    StmtKind::Nothing
+                }
+                _ => StmtKind::Ddl(Box::new(Ddl::Drop(Box::new(drop.clone())))),
+            },
+            S::DeclareCursor(declare) => {
+                let has = |word: &str| declare.definition.options.iter().any(|o| o == word);
+                let local = has("LOCAL") || self.returning.is_some();
+                let definition = b.cursor_definition(&declare.definition)?;
+                let name = declare.name.value.clone();
+                StmtKind::Cursor(Box::new(CursorStmt::Declare { name, local, definition }))
+            }
+            S::SetCursor { variable, definition } => {
+                let variable = b.cursor_variable(variable)?;
+                let definition = b.cursor_definition(definition)?;
+                StmtKind::Cursor(Box::new(CursorStmt::Set { variable, definition }))
+            }
+            S::Cursor { verb, cursor } => {
+                let cursor = b.cursor_ref(cursor)?;
+                StmtKind::Cursor(Box::new(match verb {
+                    ast::CursorVerb::Open => CursorStmt::Open(cursor),
+                    ast::CursorVerb::Close => CursorStmt::Close(cursor),
+                    ast::CursorVerb::Deallocate => CursorStmt::Deallocate(cursor),
+                }))
+            }
+            S::Fetch(fetch) => StmtKind::Cursor(Box::new(b.fetch(fetch)?)),
+            S::SetVariable { variable, expr, .. } if b.frame.cursor(&variable.name).is_some() => {
+                let slot = b.cursor_variable(variable)?;
+                let from = match &expr.kind {
+                    ast::ExprKind::Variable(v) => CursorRef::Variable(b.cursor_variable(v)?),
+                    ast::ExprKind::Column(c) if c.qualifier.is_empty() => {
+                        CursorRef::Name { name: c.name.value.clone(), global: false }
+                    }
+                    _ => return Err(b.error(102, "Incorrect syntax near '='.")),
+                };
+                StmtKind::Cursor(Box::new(CursorStmt::Assign { variable: slot, from }))
+            }
+            S::SetVariable { variable, op, expr } => {
+                StmtKind::SetVars(vec![b.assignment(variable, *op, expr)?])
+            }
+            S::SetOption(option) => StmtKind::Set(self.set_option(b, option)?),
+            S::Return(value) => match value {
+                None => StmtKind::Return(None),
+                Some(e) if self.returning.is_some() => {
+                    let Some(Returning::Scalar(var, ty)) = self.returning else {
+                        return Err(BindError::new(
+                            178,
+                            15,
+                            line,
+                            "A RETURN statement with a return value cannot be used in this context.",
+                        ));
+                    };
+                    let value = b.expr(e)?;
+                    StmtKind::SetVars(vec![(var, b.coerce(value, ty, CastMode::Implicit)?)])
+                }
+                Some(_) if !self.procedure => {
+                    return Err(BindError::new(
+                        178,
+                        15,
+                        line,
+                        "A RETURN statement with a return value cannot be used in this context.",
+                    ));
+                }
+                Some(e) => {
+                    let value = b.expr(e)?;
+                    StmtKind::Return(Some(b.coerce(value, SqlType::Int, CastMode::Implicit)?))
+                }
+            },
+            S::Print(e) => {
+                let value = b.expr(e)?;
+                StmtKind::Print(b.coerce(value, TEXT, CastMode::Implicit)?)
+            }
+            S::Throw(None) => StmtKind::Throw(None),
+            S::Throw(Some(args)) => {
+                let [number, message, state] = args.as_ref();
+                let (number, message, state) = (b.expr(number)?, b.expr(message)?, b.expr(state)?);
+                StmtKind::Throw(Some(Box::new((
+                    b.coerce(number, SqlType::Int, CastMode::Implicit)?,
+                    b.coerce(message, TEXT, CastMode::Implicit)?,
+                    b.coerce(state, SqlType::Int, CastMode::Implicit)?,
+                ))))
+            }
+            S::RaiseError(r) => {
+                let message = b.expr(&r.message)?;
+                let message = if message.ty.is_integer() {
+                    message
+                } else {
+                    b.coerce(message, TEXT, CastMode::Implicit)?
+                };
+                let (severity, state) = (b.expr(&r.severity)?, b.expr(&r.state)?);
+                let has = |word: &str| r.options.iter().any(|o| o == word);
+                StmtKind::RaiseError(Box::new(RaiseError {
+                    message,
+                    severity: b.coerce(severity, SqlType::Int, CastMode::Implicit)?,
+                    state: b.coerce(state, SqlType::Int, CastMode::Implicit)?,
+                    args: r.args.iter().map(|e| b.expr(e)).collect::<Result<Vec<Expr>>>()?,
+                    log: has("LOG"),
+                    nowait: has("NOWAIT"),
+                    seterror: has("SETERROR"),
+                }))
+            }
+            S::WaitFor { delay, value } => {
+                let value = b.expr(value)?;
+                let value = if value.ty.is_character() {
+                    value
+                } else {
+                    b.coerce(value, TEXT, CastMode::Implicit)?
+                };
+                StmtKind::WaitFor(if *delay { WaitFor::Delay(value) } else { WaitFor::Time(value) })
+            }
+            S::BeginTransaction { name } => StmtKind::Begin {
+                name: name.as_ref().map(|n| tran_name(b, n)).transpose()?,
+                mark: false,
+            },
+            S::Commit { delayed_durability, .. } => {
+                StmtKind::Commit { delayed: *delayed_durability }
+            }
+            S::Rollback { name } => {
+                StmtKind::Rollback { name: name.as_ref().map(|n| tran_name(b, n)).transpose()? }
+            }
+            S::SaveTransaction { name } => StmtKind::Save { name: tran_name(b, name)? },
+            S::Execute(exec) => StmtKind::Exec(Box::new(b.exec(exec)?)),
+            S::ExecuteString(e) => {
+                let text = b.expr(e)?;
+                let ty = SqlType::NVarChar(Len::Max);
+                StmtKind::ExecString { text: b.coerce(text, ty, CastMode::Implicit)? }
+            }
+            S::Use(name) => StmtKind::Use { database: name.value.clone() },
+            S::Checkpoint => StmtKind::Checkpoint,
+            S::Reconfigure => StmtKind::Reconfigure,
+            S::AlterServer(alter) => StmtKind::AlterServer(alter.clone()),
+            S::Dbcc(dbcc) => StmtKind::Dbcc {
+                name: dbcc.name.clone(),
+                args: dbcc
+                    .args
+                    .iter()
+                    .map(|arg| {
+                        Ok(match arg {
+                            ast::DbccArg::Word(w) | ast::DbccArg::Text(w) => Value::str(w),
+                            ast::DbccArg::Number(n) => Value::BigInt(*n),
+                            ast::DbccArg::Variable(v) => {
+                                return Err(BindError::unsupported(
+                                    format!("DBCC {} with a variable", dbcc.name),
+                                    v.span.line,
+                                ));
+                            }
+                        })
+                    })
+                    .collect::<Result<Vec<Value>>>()?,
+                options: dbcc.options.clone(),
+            },
+            S::Backup(backup) => StmtKind::Backup(Box::new(Backup {
+                log: backup.log,
+                media: media(b, backup.database.as_ref(), &backup.to, &backup.options)?,
+            })),
+            S::Restore(restore) => StmtKind::Restore(Box::new(Restore {
+                kind: restore.kind,
+                media: media(b, restore.database.as_ref(), &restore.from, &restore.options)?,
+            })),
+            S::Kill(session) => {
+                let session = b.expr(session)?;
+                StmtKind::Kill(b.coerce(session, SqlType::Int, CastMode::Implicit)?)
+            }
+            S::Unsupported { what } => StmtKind::NotSupported { what: what.clone() },
+            // Control flow and declarations are the caller's.
+            S::Declare(_)
+            | S::If { .. }
+            | S::While { .. }
+            | S::Break
+            | S::Continue
+            | S::Block(_)
+            | S::TryCatch { .. }
+            | S::Label(_)
+            | S::Goto(_) => StmtKind::Nothing,
+        })
+    }
+
+    fn set_option(&self, b: &mut Binder<'_>, option: &ast::SetOption) -> Result<SetOption> {
+        Ok(match option {
+            ast::SetOption::Switch { names, on } => {
+                SetOption::Switch { names: names.clone(), on: *on }
+            }
+            ast::SetOption::Value { name, value } => {
+                let value = match (constant_int(value), &value.kind) {
+                    (Some(n), _) => Expr::int(n),
+                    (None, ast::ExprKind::Column(c)) if c.qualifier.is_empty() => {
+                        Expr::constant(Value::str(&c.name.value), TEXT)
+                    }
+                    _ => b.expr(value)?,
+                };
+                SetOption::Value { name: name.clone(), value }
+            }
+            ast::SetOption::Isolation(level) => SetOption::Isolation(match level {
+                ast::IsolationLevel::ReadUncommitted => Isolation::ReadUncommitted,
+                ast::IsolationLevel::ReadCommitted => Isolation::ReadCommitted,
+                ast::IsolationLevel::RepeatableRead => Isolation::RepeatableRead,
+                ast::IsolationLevel::Snapshot => Isolation::Snapshot,
+                ast::IsolationLevel::Serializable => Isolation::Serializable,
+            }),
+            ast::SetOption::IdentityInsert { table, on } => {
+                SetOption::IdentityInsert { table: ObjectName::from(table), on: *on }
+            }
+        })
+    }
+}
+
+fn put_mode(mode: ast::CreateMode) -> catalog::PutMode {
+    match mode {
+        ast::CreateMode::Create => catalog::PutMode::Create,
+        ast::CreateMode::Alter => catalog::PutMode::Alter,
+        ast::CreateMode::CreateOrAlter => catalog::PutMode::CreateOrAlter,
+    }
+}
+
+fn tran_name(b: &Binder<'_>, name: &ast::TransactionName) -> Result<TranName> {
+    Ok(match name {
+        ast::TransactionName::Name(ident) => TranName::Name(ident.value.clone()),
+        ast::TransactionName::Variable(v) => TranName::Var(b.variable(v)?),
+    })
+}
+
+/// What BACKUP and RESTORE name: constants and variables.
+fn media(
+    b: &mut Binder<'_>,
+    database: Option<&ast::Expr>,
+    devices: &[ast::Expr],
+    options: &[ast::MediaOption],
+) -> Result<Media> {
+    let one = |b: &mut Binder<'_>, e: Option<&ast::Expr>| e.map(|e| b.expr(e)).transpose();
+    Ok(Media {
+        database: one(b, database)?,
+        devices: devices.iter().map(|e| b.expr(e)).collect::<Result<_>>()?,
+        options: options
+            .iter()
+            .map(|o| {
+                Ok(MediaOption {
+                    name: o.name.clone(),
+                    value: one(b, o.value.as_ref())?,
+                    to: one(b, o.to.as_ref())?,
+                })
+            })
+            .collect::<Result<_>>()?,
+    })
+}
