@@ -20,6 +20,7 @@ const SEEDS: &[&str] = &[
     include_str!("../tests/trees/expressions.txt"),
     include_str!("../tests/trees/mistakes.txt"),
     include_str!("../tests/trees/queries.txt"),
+    include_str!("../tests/trees/security.txt"),
 ];
 
 const PIECES: &[&str] = &[

@@ -244,6 +244,11 @@ impl<'a> Parser<'a> {
         token
     }
 
+    /// Whatever stands here; 102 at the end.
+    fn any_token(&mut self) -> ParseResult<Token> {
+        if self.at_end() { Err(self.unexpected()) } else { Ok(self.advance()) }
+    }
+
     fn eat_kw(&mut self, kw: Kw) -> bool {
         let found = self.at_kw(kw);
         if found {

@@ -617,7 +617,10 @@ impl Parser<'_> {
                         self.expect_kw(Kw::Null)?;
                         nullable = Some(false);
                     } else if self.at_word("GENERATED") && self.word_ahead(3, "ROW") {
-                        self.at += 5;
+                        self.at += 4;
+                        if !self.eat_word("START") {
+                            self.expect_kw(Kw::End)?;
+                        }
                         generated = true;
                     } else if !self.eat_word("SPARSE")
                         && !self.eat_word("HIDDEN")

@@ -183,7 +183,7 @@ impl Parser<'_> {
                     default_schema = self.schema_or_null()?;
                 } else {
                     self.note_unsupported(&format!("CREATE USER WITH {option}"));
-                    self.at += 1;
+                    self.any_token()?;
                 }
                 if !self.eat_sym(Sym::Comma) {
                     break;
@@ -212,7 +212,7 @@ impl Parser<'_> {
                 "LOGIN" => login = Some(self.ident()?),
                 other => {
                     self.note_unsupported(&format!("ALTER USER WITH {other}"));
-                    self.at += 1;
+                    self.any_token()?;
                 }
             }
             if !self.eat_sym(Sym::Comma) && !self.at_word("OLD_PASSWORD") {
