@@ -297,20 +297,30 @@ fn test(quick: bool) -> Result<(), Failure> {
         kill::run(20, 1)?;
         faults::short()?;
         // An emulated machine is one thread that mostly waits for its disk.
-        std::thread::scope(|scope| {
-            let guest = scope.spawn(|| faults::guest(40, 0));
-            let others = histories(20_000, 1)
-                .and_then(|()| planted_bugs_in_worlds())
-                .and_then(|()| fuzz::run(20));
-            let guest = guest.join();
-            others
-                .and(guest.unwrap_or_else(|_| Err(Failure("the guest's run panicked".to_owned()))))
-        })?;
-        report::run(false, None)?;
-        drivers::run(&drivers::Options::default())?;
+        side_by_side(
+            || faults::guest(40, 0),
+            || histories(20_000, 1).and_then(|()| planted_bugs_in_worlds()),
+        )?;
+        // The drivers wait for what they install, and for each other.
+        side_by_side(
+            || drivers::run(&drivers::Options::default()),
+            || fuzz::run(20).and_then(|()| report::run(false, None)),
+        )?;
     }
     println!("xtask: all checks passed");
     Ok(())
+}
+
+/// Runs both to their ends; the first failure counts.
+fn side_by_side(
+    one: impl FnOnce() -> Result<(), Failure> + Send,
+    other: impl FnOnce() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    std::thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        other.and(one.join().unwrap_or_else(|_| Err(Failure("a check panicked".to_owned()))))
+    })
 }
 
 fn bench() -> Result<(), Failure> {
