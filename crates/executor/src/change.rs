@@ -30,8 +30,11 @@ pub fn insert<'a>(
         output: Output::new(plan.output.as_ref(), &plan.table, cx)?,
         explicit_identity: plan.explicit_identity,
         table: &plan.table,
-        block: plan.block.as_deref().map_or(&[], |block| &block.after_insert),
-        check: plan.check.as_deref(),
+        after: After {
+            block: plan.block.as_deref().map_or(&[], |block| &block.after_insert),
+            check: plan.check.as_deref(),
+            table: &plan.table,
+        },
         count: 0,
     };
     cx.table = Some(&plan.table);
@@ -83,9 +86,7 @@ struct Inserting<'p> {
     output: Output<'p>,
     explicit_identity: bool,
     table: &'p TableDef,
-    /// Of security policies.
-    block: &'p [Expr],
-    check: Option<&'p Expr>,
+    after: After<'p>,
     count: u64,
 }
 
@@ -106,8 +107,7 @@ impl Inserting<'_> {
             return Ok(());
         }
         self.count += 1;
-        check_after(self.block, &[], self.writer.written(values), self.table, cx)?;
-        qualifies(self.check, self.writer.written(values), cx)?;
+        self.after.ask(&[], self.writer.written(values), cx)?;
         if cx.changed.is_some() {
             cx.note_changed(Some(self.writer.written(values)), None)?;
         }
@@ -127,19 +127,32 @@ impl Inserting<'_> {
     }
 }
 
-/// WITH CHECK OPTION of a view that the change goes through: the row is still one of the view's. 550.
-fn qualifies(check: Option<&Expr>, row: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
-    let Some(check) = check else { return Ok(()) };
-    if holds(check, row, cx)? {
-        return Ok(());
+/// What a row is asked when it has been written.
+struct After<'p> {
+    /// BLOCK predicates of security policies: 33504.
+    block: &'p [Expr],
+    /// WITH CHECK OPTION of a view that the change goes through, whose row it must still be: 550.
+    check: Option<&'p Expr>,
+    table: &'p TableDef,
+}
+
+impl After<'_> {
+    /// `row`: the source's; `new`: as it has been written.
+    #[inline]
+    fn ask(&self, row: &[Value], new: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        check_after(self.block, row, new, self.table, cx)?;
+        let Some(check) = self.check else { return Ok(()) };
+        if holds(check, new, cx)? {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            550,
+            16,
+            "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a \
+             view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify \
+             under the CHECK OPTION constraint.",
+        ))
     }
-    Err(SqlError::new(
-        550,
-        16,
-        "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a \
-         view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under \
-         the CHECK OPTION constraint.",
-    ))
 }
 
 /// Writes rows of a query into a table just made (SELECT INTO): the values as they come.
@@ -175,8 +188,11 @@ pub fn insert_rows<'a>(
         output: Output::new(plan.output.as_ref(), &plan.table, cx)?,
         explicit_identity: plan.explicit_identity,
         table: &plan.table,
-        block: plan.block.as_deref().map_or(&[], |block| &block.after_insert),
-        check: plan.check.as_deref(),
+        after: After {
+            block: plan.block.as_deref().map_or(&[], |block| &block.after_insert),
+            check: plan.check.as_deref(),
+            table: &plan.table,
+        },
         count: 0,
     };
     cx.table = Some(&plan.table);
@@ -238,10 +254,11 @@ pub fn update<'a>(
     let moves = set.iter().any(|column| keys.contains(column));
     let streams =
         !moves && streams(&plan.source, &plan.table) && !walks_index_over(&plan.source.root, &set);
-    let (before, after) = match &plan.block {
+    let (before, block) = match &plan.block {
         Some(block) => (&block.before_update[..], &block.after_update[..]),
         None => (&[][..], &[][..]),
     };
+    let after = After { block, check: plan.check.as_deref(), table: &plan.table };
     let mut changes = Changes::default();
     let mut count = 0;
     let mut new = Vec::new();
@@ -264,8 +281,7 @@ pub fn update<'a>(
             }
             if writer.update(locator, &new, cx)? {
                 count += 1;
-                check_after(after, row, writer.written(&new), &plan.table, cx)?;
-                qualifies(plan.check.as_deref(), writer.written(&new), cx)?;
+                after.ask(row, writer.written(&new), cx)?;
                 note_update(&plan.old, row, writer.written(&new), cx)?;
                 output.changed(&plan.old, Some(writer.written(&new)), row, cx, sink)?;
             }
@@ -279,8 +295,7 @@ pub fn update<'a>(
         if writer.same_key(&change.new, old, &change.locator, cx)? {
             if writer.update(&change.locator, &change.new, cx)? {
                 count += 1;
-                check_after(after, &change.row, writer.written(&change.new), &plan.table, cx)?;
-                qualifies(plan.check.as_deref(), writer.written(&change.new), cx)?;
+                after.ask(&change.row, writer.written(&change.new), cx)?;
                 let new = Some(writer.written(&change.new));
                 note_update(&plan.old, &change.row, writer.written(&change.new), cx)?;
                 output.changed(&plan.old, new, &change.row, cx, sink)?;
@@ -293,8 +308,7 @@ pub fn update<'a>(
         let Some(old) = &change.moving else { continue };
         writer.arrive(old, &change.new, &mut hint, cx)?;
         count += 1;
-        check_after(after, &change.row, writer.written(&change.new), &plan.table, cx)?;
-        qualifies(plan.check.as_deref(), writer.written(&change.new), cx)?;
+        after.ask(&change.row, writer.written(&change.new), cx)?;
         note_update(&plan.old, &change.row, writer.written(&change.new), cx)?;
         output.changed(&plan.old, Some(writer.written(&change.new)), &change.row, cx, sink)?;
     }

@@ -382,6 +382,30 @@ impl<'a> Cx<'a> {
         Ok(false)
     }
 
+    /// Counts one more entry of a hash table whose other rows can be put off (`is_putting_off`: some have been); false
+    /// for one that is to be put off. What a turn cannot do without (`must`) is counted whatever is granted.
+    pub(crate) fn hold_entry(
+        &mut self,
+        bytes: usize,
+        is_putting_off: bool,
+        must: bool,
+    ) -> Result<bool, SqlError> {
+        if !is_putting_off && self.try_hold(bytes)? {
+            return Ok(true);
+        }
+        if must {
+            self.force_hold(bytes)?;
+        }
+        Ok(must)
+    }
+
+    /// A hash table has written so many bytes to files.
+    pub(crate) fn note_hash_spill(&mut self, bytes: u64) {
+        let spilled = &mut self.keep().spilled;
+        spilled.hashes += 1;
+        spilled.hash_pages += bytes.div_ceil(8192);
+    }
+
     /// Counts what an operator cannot do without, whatever is granted.
     pub(crate) fn force_hold(&mut self, bytes: usize) -> Result<(), SqlError> {
         if !self.try_hold(bytes)?

@@ -18,6 +18,7 @@ mod join;
 mod join_filter;
 mod merge_join;
 mod metered;
+mod put_off;
 mod recursive;
 mod row_store;
 mod rowset;

@@ -4,7 +4,8 @@
 
 use super::Operator;
 use super::accumulate::{Accumulator, Spec};
-use super::hash::{KeyEncoder, TURN_PARTS, turn_part};
+use super::hash::KeyEncoder;
+use super::put_off::PutOff;
 use super::simple::Source;
 use crate::arena::{KeyIndex, hash_of};
 use crate::batch::Batch;
@@ -206,7 +207,7 @@ impl<'p> HashAggregate<'p> {
             }
             cx.breathe()?;
         }
-        turn.end(&mut self.later, cx)
+        turn.put_off.end(&mut self.later, cx)
     }
 
     /// Groups what the next stream holds.
@@ -214,7 +215,7 @@ impl<'p> HashAggregate<'p> {
         self.table.clear(cx);
         self.at = 0;
         let Some((stream, depth)) = self.later.pop() else { return Ok(false) };
-        let mut turn = Turn { depth, ..Turn::default() };
+        let mut turn = Turn { put_off: PutOff::again(depth), ..Turn::default() };
         let (mut reader, mut row) = (stream.read(), Vec::new());
         let mut since_breath = 0u32;
         while let Some((head, bytes)) = reader.next(&stream)? {
@@ -227,7 +228,7 @@ impl<'p> HashAggregate<'p> {
                 cx.breathe()?;
             }
         }
-        turn.end(&mut self.later, cx)?;
+        turn.put_off.end(&mut self.later, cx)?;
         Ok(true)
     }
 }
@@ -236,11 +237,8 @@ impl<'p> HashAggregate<'p> {
 #[derive(Default)]
 struct Turn {
     key: Vec<u8>,
-    bytes: Vec<u8>,
-    /// How often its rows have been put off.
-    depth: u32,
-    /// Where rows of groups without room go.
-    streams: Vec<Stream>,
+    /// Rows of groups without room.
+    put_off: PutOff,
 }
 
 impl Turn {
@@ -269,13 +267,9 @@ impl Turn {
                     let values = row_bytes(&table.keys[from..]) + STATE_BYTES * aggs;
                     let bytes = values + KeyIndex::entry_bytes(self.key.len());
                     let must = table.groups < GROUPS_MIN;
-                    let room = self.streams.is_empty() && cx.try_hold(bytes)?;
-                    if !room && !must {
+                    if !cx.hold_entry(bytes, !self.put_off.is_empty(), must)? {
                         table.keys.truncate(from);
-                        return self.put_off(hash, row, cx);
-                    }
-                    if !room {
-                        cx.force_hold(bytes)?;
+                        return self.put_off.push(hash, &(row.len() as u32).to_le_bytes(), row, cx);
                     }
                     table.held += bytes;
                     table.states.extend(grouping.fresh());
@@ -286,35 +280,6 @@ impl Turn {
         };
         let states = &mut table.states[group * aggs..(group + 1) * aggs];
         table.held += grouping.add(states, row, cx)?;
-        Ok(())
-    }
-
-    #[cold]
-    fn put_off(&mut self, hash: u64, row: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        if self.streams.is_empty() {
-            let file = cx.spill_file()?;
-            self.streams.extend((0..TURN_PARTS).map(|_| Stream::new(&file)));
-        }
-        let part = turn_part(hash, self.depth);
-        self.bytes.clear();
-        rowcode::encode(row, &mut self.bytes);
-        self.streams[part].push(&(row.len() as u32).to_le_bytes(), &self.bytes)
-    }
-
-    fn end(self, later: &mut Vec<(Stream, u32)>, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        if self.streams.is_empty() {
-            return Ok(());
-        }
-        let mut bytes = 0;
-        for mut stream in self.streams {
-            stream.finish()?;
-            bytes += stream.bytes();
-            if stream.len() > 0 {
-                later.push((stream, self.depth + 1));
-            }
-        }
-        cx.keep().spilled.hashes += 1;
-        cx.keep().spilled.hash_pages += bytes.div_ceil(8192);
         Ok(())
     }
 }

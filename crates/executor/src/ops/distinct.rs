@@ -1,7 +1,8 @@
 //! DISTINCT: rows as keys, NULL equal to NULL.
 
 use super::Operator;
-use super::hash::{KeyEncoder, TURN_PARTS, turn_part};
+use super::hash::KeyEncoder;
+use super::put_off::PutOff;
 use super::simple::Source;
 use crate::arena::{KeyIndex, hash_of};
 use crate::batch::Batch;
@@ -22,12 +23,11 @@ pub(super) struct Distinct<'p> {
     seen: KeyIndex,
     held: usize,
     key: Vec<u8>,
-    row: Vec<u8>,
-    /// Where rows go that cannot be remembered.
-    streams: Vec<Stream>,
+    /// Rows that cannot be remembered.
+    put_off: PutOff,
     later: Vec<(Stream, u32)>,
     /// The stream that is being read.
-    reading: Option<(Stream, Reader, u32)>,
+    reading: Option<(Stream, Reader)>,
     input_ended: bool,
 }
 
@@ -43,8 +43,7 @@ impl<'p> Distinct<'p> {
             seen: KeyIndex::default(),
             held: 0,
             key: Vec::new(),
-            row: Vec::new(),
-            streams: Vec::new(),
+            put_off: PutOff::default(),
             later: Vec::new(),
             reading: None,
             input_ended: false,
@@ -61,51 +60,24 @@ impl<'p> Distinct<'p> {
         }
         let bytes = KeyIndex::entry_bytes(self.key.len());
         let must = self.seen.len() < ROWS_MIN;
-        let room = self.streams.is_empty() && cx.try_hold(bytes)?;
-        if !room && !must {
-            self.put_off(hash, row, cx)?;
+        if !cx.hold_entry(bytes, !self.put_off.is_empty(), must)? {
+            self.put_off.push(hash, &[], row, cx)?;
             return Ok(false);
-        }
-        if !room {
-            cx.force_hold(bytes)?;
         }
         self.held += bytes;
         self.seen.add(&self.key, hash);
         Ok(true)
     }
 
-    #[cold]
-    fn put_off(&mut self, hash: u64, row: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        if self.streams.is_empty() {
-            let file = cx.spill_file()?;
-            self.streams.extend((0..TURN_PARTS).map(|_| Stream::new(&file)));
-        }
-        let depth = self.reading.as_ref().map_or(0, |(_, _, depth)| *depth);
-        let part = turn_part(hash, depth);
-        self.row.clear();
-        rowcode::encode(row, &mut self.row);
-        self.streams[part].push(&[], &self.row)
-    }
-
     /// A turn is over; begins the next. False when there is none.
     fn next_turn(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
-        let depth = self.reading.take().map_or(0, |(_, _, depth)| depth);
-        if !self.streams.is_empty() {
-            let mut bytes = 0;
-            for mut stream in self.streams.drain(..) {
-                stream.finish()?;
-                bytes += stream.bytes();
-                if stream.len() > 0 {
-                    self.later.push((stream, depth + 1));
-                }
-            }
-            cx.keep().spilled.hashes += 1;
-            cx.keep().spilled.hash_pages += bytes.div_ceil(8192);
-        }
+        self.reading = None;
+        self.put_off.end(&mut self.later, cx)?;
         self.forget(cx);
         let Some((stream, depth)) = self.later.pop() else { return Ok(false) };
+        self.put_off = PutOff::again(depth);
         let reader = stream.read();
-        self.reading = Some((stream, reader, depth));
+        self.reading = Some((stream, reader));
         Ok(true)
     }
 
@@ -134,7 +106,7 @@ impl Operator for Distinct<'_> {
         out.start(self.width);
         let mut row = Vec::new();
         while !out.is_full() {
-            let Some((stream, reader, _)) = &mut self.reading else { break };
+            let Some((stream, reader)) = &mut self.reading else { break };
             let more = match reader.next(stream)? {
                 Some((_, bytes)) => {
                     row.clear();
@@ -155,7 +127,7 @@ impl Operator for Distinct<'_> {
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         self.forget(cx);
-        self.streams.clear();
+        self.put_off = PutOff::default();
         self.later.clear();
         self.reading = None;
         self.input_ended = false;

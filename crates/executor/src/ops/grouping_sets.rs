@@ -7,7 +7,7 @@
 use super::Operator;
 use super::accumulate::Accumulator;
 use super::aggregate::{GROUPS_MIN, Grouping, STATE_BYTES};
-use super::hash::{TURN_PARTS, turn_part};
+use super::put_off::PutOff;
 use super::simple::Source;
 use crate::arena::{KeyIndex, hash_of};
 use crate::batch::Batch;
@@ -43,14 +43,11 @@ struct Turn<'p> {
     set_of: Vec<u32>,
     /// Memory counted for them.
     held: usize,
-    /// How often its rows have been put off.
-    depth: u32,
-    /// Where rows of groups without room go.
-    parts: Vec<Stream>,
+    /// Rows of groups without room, with their set.
+    put_off: PutOff,
     /// Buffers.
     values: Vec<Value>,
     key: Vec<u8>,
-    bytes: Vec<u8>,
 }
 
 impl Turn<'_> {
@@ -84,12 +81,9 @@ impl Turn<'_> {
     fn open(&mut self, set: usize, hash: u64, cx: &mut Cx<'_>) -> Result<Option<usize>, SqlError> {
         let own = row_bytes(&self.values) + STATE_BYTES * self.grouping.aggs.len() + 4;
         let bytes = own + KeyIndex::entry_bytes(self.key.len());
-        let room = self.parts.is_empty() && cx.try_hold(bytes)?;
-        if !room {
-            if self.index.len() >= GROUPS_MIN {
-                return Ok(None);
-            }
-            cx.force_hold(bytes)?;
+        let must = self.index.len() < GROUPS_MIN;
+        if !cx.hold_entry(bytes, !self.put_off.is_empty(), must)? {
+            return Ok(None);
         }
         self.held += bytes;
         for (i, value) in self.values.iter().enumerate() {
@@ -117,33 +111,18 @@ impl Turn<'_> {
             Some(group) => group as usize,
             None => match self.open(set, hash, cx)? {
                 Some(group) => group,
-                None => return self.put_off(set, hash, row, cx),
+                None => {
+                    let mut head = [0; 8];
+                    head[..4].copy_from_slice(&(set as u32).to_le_bytes());
+                    head[4..].copy_from_slice(&(row.len() as u32).to_le_bytes());
+                    return self.put_off.push(hash, &head, row, cx);
+                }
             },
         };
         let aggs = self.grouping.aggs.len();
         let states = &mut self.states[group * aggs..(group + 1) * aggs];
         self.held += self.grouping.add(states, row, cx)?;
         Ok(())
-    }
-
-    #[cold]
-    fn put_off(
-        &mut self,
-        set: usize,
-        hash: u64,
-        row: &[Value],
-        cx: &mut Cx<'_>,
-    ) -> Result<(), SqlError> {
-        if self.parts.is_empty() {
-            let file = cx.spill_file()?;
-            self.parts.extend((0..TURN_PARTS).map(|_| Stream::new(&file)));
-        }
-        let mut head = [0; 8];
-        head[..4].copy_from_slice(&(set as u32).to_le_bytes());
-        head[4..].copy_from_slice(&(row.len() as u32).to_le_bytes());
-        self.bytes.clear();
-        rowcode::encode(row, &mut self.bytes);
-        self.parts[turn_part(hash, self.depth)].push(&head, &self.bytes)
     }
 
     /// Groups a part.
@@ -171,18 +150,7 @@ impl Turn<'_> {
         later: &mut Vec<(Stream, u32)>,
         cx: &mut Cx<'_>,
     ) -> Result<Vec<u32>, SqlError> {
-        if !self.parts.is_empty() {
-            let mut bytes = 0;
-            for mut part in std::mem::take(&mut self.parts) {
-                part.finish()?;
-                bytes += part.bytes();
-                if part.len() > 0 {
-                    later.push((part, self.depth + 1));
-                }
-            }
-            cx.keep().spilled.hashes += 1;
-            cx.keep().spilled.hash_pages += bytes.div_ceil(8192);
-        }
+        self.put_off.end(later, cx)?;
         let mut order: Vec<u32> = (0..self.index.len() as u32).collect();
         order.sort_unstable_by(|a, b| self.index.key(*a).cmp(self.index.key(*b)));
         Ok(order)
@@ -193,7 +161,7 @@ impl Turn<'_> {
         self.keys = Vec::new();
         self.states = Vec::new();
         self.set_of = Vec::new();
-        self.parts.clear();
+        self.put_off = PutOff::default();
         cx.release(std::mem::take(&mut self.held));
     }
 
@@ -223,11 +191,9 @@ impl<'p> SetsAggregate<'p> {
             states: Vec::new(),
             set_of: Vec::new(),
             held: 0,
-            depth: 0,
-            parts: Vec::new(),
+            put_off: PutOff::default(),
             values: vec![Value::Null; group.len()],
             key: Vec::new(),
-            bytes: Vec::new(),
         };
         SetsAggregate { input, turn, order: None, at: 0, later: Vec::new() }
     }
@@ -265,7 +231,7 @@ impl Operator for SetsAggregate<'_> {
             self.turn.clear(cx);
             (self.at, order) = (0, Vec::new());
             let Some((stream, depth)) = self.later.pop() else { break };
-            self.turn.depth = depth;
+            self.turn.put_off = PutOff::again(depth);
             self.turn.regroup(&stream, cx)?;
             order = self.turn.end(&mut self.later, cx)?;
         }
@@ -275,7 +241,6 @@ impl Operator for SetsAggregate<'_> {
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         self.turn.clear(cx);
-        self.turn.depth = 0;
         self.later.clear();
         self.order = None;
         self.at = 0;

@@ -45,15 +45,6 @@ impl KeyEncoder {
     }
 }
 
-/// Parts into which an operator that works in turns writes what it puts off, by the hash of its keys.
-pub(super) const TURN_PARTS: usize = 16;
-
-/// The part of a key that has been put off so often before: each turn goes by other bits of the hash.
-#[inline]
-pub(super) fn turn_part(hash: u64, depth: u32) -> usize {
-    (hash.rotate_left(20 + 5 * depth) >> 40) as usize % TURN_PARTS
-}
-
 /// A map from key bytes.
 pub(crate) type KeyMap<T> = HashMap<Box<[u8]>, T, BuildHasherDefault<KeyHasher>>;
 

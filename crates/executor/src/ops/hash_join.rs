@@ -386,8 +386,7 @@ impl<'p> HashJoin<'p> {
             stream.finish()?;
         }
         let bytes: u64 = spilled.build.iter().chain(&spilled.probe).map(Stream::bytes).sum();
-        cx.keep().spilled.hashes += 1;
-        cx.keep().spilled.hash_pages += bytes.div_ceil(8192);
+        cx.note_hash_spill(bytes);
         Ok(State::Spilled(spilled))
     }
 

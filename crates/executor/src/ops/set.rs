@@ -11,7 +11,8 @@
 //! rows at least, so turns end.
 
 use super::Operator;
-use super::hash::{KeyEncoder, TURN_PARTS, turn_part};
+use super::hash::KeyEncoder;
+use super::put_off::{TURN_PARTS, turn_part};
 use super::simple::Source;
 use crate::arena::{KeyIndex, hash_of};
 use crate::batch::Batch;
@@ -73,12 +74,9 @@ impl Turn {
     /// Knows the row in `self.key` from now on; false when there is no room for it.
     fn remember(&mut self, hash: u64, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
         let bytes = KeyIndex::entry_bytes(self.key.len()) + 1;
-        let room = self.parts.is_none() && cx.try_hold(bytes)?;
-        if !room {
-            if self.known.len() >= ROWS_MIN {
-                return Ok(false);
-            }
-            cx.force_hold(bytes)?;
+        let must = self.known.len() < ROWS_MIN;
+        if !cx.hold_entry(bytes, self.parts.is_some(), must)? {
+            return Ok(false);
         }
         self.held += bytes;
         self.known.add(&self.key, hash);
@@ -154,8 +152,7 @@ impl Turn {
                 later.push(Later { right, left, depth: self.depth + 1 });
             }
         }
-        cx.keep().spilled.hashes += 1;
-        cx.keep().spilled.hash_pages += bytes.div_ceil(8192);
+        cx.note_hash_spill(bytes);
         Ok(())
     }
 
