@@ -294,6 +294,21 @@ pub struct FunctionCall {
     pub within_group: Vec<OrderItem>,
 }
 
+impl FunctionCall {
+    /// A call and nothing besides.
+    pub fn new(name: ObjectName, args: Vec<Expr>) -> FunctionCall {
+        FunctionCall {
+            name,
+            args,
+            star: false,
+            distinct: false,
+            ignore_nulls: false,
+            over: None,
+            within_group: Vec::new(),
+        }
+    }
+}
+
 /// `OVER (PARTITION BY ... ORDER BY ... ROWS ...)`, `OVER w`, `OVER (w ...)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Over {

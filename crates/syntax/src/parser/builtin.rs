@@ -243,15 +243,7 @@ impl Parser<'_> {
 }
 
 fn call(name: Ident, args: Vec<Expr>) -> ExprKind {
-    ExprKind::Function(Box::new(FunctionCall {
-        name: ObjectName::bare(name),
-        args,
-        star: false,
-        distinct: false,
-        ignore_nulls: false,
-        over: None,
-        within_group: Vec::new(),
-    }))
+    ExprKind::Function(Box::new(FunctionCall::new(ObjectName::bare(name), args)))
 }
 
 /// `a << b` is LEFT_SHIFT(a, b).

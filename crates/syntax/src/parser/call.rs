@@ -75,30 +75,15 @@ impl Parser<'_> {
         let kind = ExprKind::Column(ColumnRef { qualifier, name: name.name });
         let argument = Expr { kind, span: self.span_from(start) };
         let over = if self.eat_kw(Kw::Over) { Some(self.nested(1, Self::over)?) } else { None };
-        Ok(ExprKind::Function(Box::new(FunctionCall {
-            name: ObjectName::bare(function),
-            args: vec![argument],
-            star: false,
-            distinct: false,
-            ignore_nulls: false,
-            over,
-            within_group: Vec::new(),
-        })))
+        let call = FunctionCall::new(ObjectName::bare(function), vec![argument]);
+        Ok(ExprKind::Function(Box::new(FunctionCall { over, ..call })))
     }
 
     /// Arguments and OVER, the name having been taken.
     #[inline(never)]
     pub(super) fn function_call(&mut self, name: ObjectName) -> ParseResult<ExprKind> {
         self.expect_sym(Sym::LeftParen)?;
-        let mut call = FunctionCall {
-            name,
-            args: Vec::new(),
-            star: false,
-            distinct: false,
-            ignore_nulls: false,
-            over: None,
-            within_group: Vec::new(),
-        };
+        let mut call = FunctionCall::new(name, Vec::new());
         if self.eat_sym(Sym::Star) {
             call.star = true;
         } else if !self.at_sym(Sym::RightParen) {

@@ -438,15 +438,7 @@ impl Parser<'_> {
             | Kw::SystemUser
             | Kw::User => {
                 let name = ObjectName::bare(self.take_ident());
-                Ok(ExprKind::Function(Box::new(FunctionCall {
-                    name,
-                    args: Vec::new(),
-                    star: false,
-                    distinct: false,
-                    ignore_nulls: false,
-                    over: None,
-                    within_group: Vec::new(),
-                })))
+                Ok(ExprKind::Function(Box::new(FunctionCall::new(name, Vec::new()))))
             }
             Kw::IdentityCol | Kw::RowGuidCol => {
                 let name = self.take_ident();

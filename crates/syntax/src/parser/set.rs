@@ -1,0 +1,195 @@
+//! SET: of variables and of the session's options.
+
+use super::*;
+
+impl Parser<'_> {
+    pub(super) fn set(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        if matches!(self.kind(), TokenKind::Variable | TokenKind::SystemVariable) {
+            let variable = self.variable()?;
+            if self.at_sym(Sym::Dot) || self.at_static_member() {
+                if self.at_static_member() {
+                    self.static_member()?;
+                }
+                self.methods()?;
+                if !self.at_sym(Sym::Eq) {
+                    let span = variable.span;
+                    let kind = ExprKind::Variable(variable.clone());
+                    let expr = Expr { kind, span };
+                    return Ok(StatementKind::SetVariable { variable, op: AssignOp::Set, expr });
+                }
+            }
+            let Some(op) = self.assign_op() else { return Err(self.unexpected()) };
+            if self.at_kw(Kw::Cursor) {
+                let definition = Box::new(self.cursor_definition(Vec::new())?);
+                return Ok(StatementKind::SetCursor { variable, definition });
+            }
+            let expr = self.value()?;
+            return Ok(StatementKind::SetVariable { variable, op, expr });
+        }
+        let start = self.at;
+        let option = StatementKind::SetOption(self.set_option()?);
+        if !self.at_sym(Sym::Comma) {
+            return Ok(option);
+        }
+        // `SET DATEFIRST 1, LOCK_TIMEOUT 100`
+        let mut all = vec![Statement { kind: option, span: self.span_from(start) }];
+        while self.eat_sym(Sym::Comma) {
+            let start = self.at;
+            let kind = StatementKind::SetOption(self.set_option()?);
+            all.push(Statement { kind, span: self.span_from(start) });
+        }
+        Ok(StatementKind::Block(all))
+    }
+
+    fn set_option(&mut self) -> ParseResult<SetOption> {
+        if self.eat_kw(Kw::Transaction) {
+            return self.isolation();
+        }
+        if self.eat_kw(Kw::IdentityInsert) {
+            let table = self.object_name()?;
+            return Ok(SetOption::IdentityInsert { table, on: self.on_off()? });
+        }
+        if self.eat_kw(Kw::Statistics) {
+            let names =
+                self.comma_list(|parser| Ok(format!("STATISTICS {}", parser.any_word()?)))?;
+            return Ok(SetOption::Switch { names, on: self.on_off()? });
+        }
+        const WITH_VALUE: &[&str] = &[
+            "LOCK_TIMEOUT",
+            "ROWCOUNT",
+            "TEXTSIZE",
+            "DATEFIRST",
+            "DATEFORMAT",
+            "LANGUAGE",
+            "DEADLOCK_PRIORITY",
+            "CONTEXT_INFO",
+            "QUERY_GOVERNOR_COST_LIMIT",
+        ];
+        const SWITCHES: &[&str] = &[
+            "ANSI_DEFAULTS",
+            "ANSI_NULL_DFLT_OFF",
+            "ANSI_NULL_DFLT_ON",
+            "ANSI_NULLS",
+            "ANSI_PADDING",
+            "ANSI_WARNINGS",
+            "ARITHABORT",
+            "ARITHIGNORE",
+            "CONCAT_NULL_YIELDS_NULL",
+            "CURSOR_CLOSE_ON_COMMIT",
+            "DISABLE_DEF_CNST_CHK",
+            "FMTONLY",
+            "FORCEPLAN",
+            "IMPLICIT_TRANSACTIONS",
+            "NO_BROWSETABLE",
+            "NOCOUNT",
+            "NOEXEC",
+            "NUMERIC_ROUNDABORT",
+            "PARSEONLY",
+            "QUOTED_IDENTIFIER",
+            "REMOTE_PROC_TRANSACTIONS",
+            "SHOWPLAN_ALL",
+            "SHOWPLAN_TEXT",
+            "SHOWPLAN_XML",
+            "XACT_ABORT",
+        ];
+        if self.eat_kw(Kw::Offsets) {
+            self.note_unsupported("SET OFFSETS");
+            let names = self.comma_list(Self::any_word)?;
+            return Ok(SetOption::Switch { names, on: self.on_off()? });
+        }
+        if self.eat_kw(Kw::Errlvl) {
+            self.note_unsupported("SET ERRLVL");
+            return Ok(SetOption::Value { name: "ERRLVL".into(), value: self.set_value()? });
+        }
+        if self.at_word("FIPS_FLAGGER") {
+            self.note_unsupported("SET FIPS_FLAGGER");
+            self.at += 1;
+            if self.at_kw(Kw::Off) {
+                return Ok(SetOption::Switch { names: Vec::new(), on: self.on_off()? });
+            }
+            return Ok(SetOption::Value { name: "FIPS_FLAGGER".into(), value: self.set_value()? });
+        }
+        if self.kind() != TokenKind::Word
+            && !matches!(self.kind(), TokenKind::Key(Kw::Rowcount | Kw::TextSize))
+        {
+            return Err(self.unexpected());
+        }
+        let here = self.token();
+        let name = self.any_word()?;
+        if WITH_VALUE.contains(&name.as_str()) {
+            return Ok(SetOption::Value { name, value: self.set_value()? });
+        }
+        let mut names = vec![name];
+        while self.eat_sym(Sym::Comma) {
+            names.push(self.any_word()?);
+        }
+        if let Some(unknown) = names.iter().find(|name| !SWITCHES.contains(&name.as_str())) {
+            let written = self.token_text(here);
+            return Err(SyntaxError::new(
+                195,
+                here.span.line,
+                written,
+                format!(
+                    "'{}' is not a recognized SET option.",
+                    if names.len() == 1 { written } else { unknown }
+                ),
+            ));
+        }
+        let on = self.on_off()?;
+        if names.iter().any(|name| name == "QUOTED_IDENTIFIER" || name == "ANSI_DEFAULTS") {
+            // Takes effect while the batch is read, as in SQL Server.
+            self.quoted_identifier = on;
+        }
+        Ok(SetOption::Switch { names, on })
+    }
+
+    /// A constant, a variable, or a word as a text.
+    pub(super) fn set_value(&mut self) -> ParseResult<Expr> {
+        let start = self.at;
+        match self.kind() {
+            TokenKind::Variable => {
+                let variable = self.variable()?;
+                Ok(Expr { kind: ExprKind::Variable(variable), span: self.span_from(start) })
+            }
+            _ if self.at_name() => {
+                let value = self.take_ident().value;
+                let kind = ExprKind::Literal(Literal::String { value, national: false });
+                Ok(Expr { kind, span: self.span_from(start) })
+            }
+            _ => self.signed_literal(),
+        }
+    }
+
+    pub(super) fn on_off(&mut self) -> ParseResult<bool> {
+        if self.eat_kw(Kw::On) {
+            return Ok(true);
+        }
+        self.expect_kw(Kw::Off)?;
+        Ok(false)
+    }
+
+    fn isolation(&mut self) -> ParseResult<SetOption> {
+        self.expect_word("ISOLATION")?;
+        self.expect_word("LEVEL")?;
+        let level = if self.eat_kw(Kw::Read) {
+            if self.eat_word("UNCOMMITTED") {
+                IsolationLevel::ReadUncommitted
+            } else {
+                self.expect_word("COMMITTED")?;
+                IsolationLevel::ReadCommitted
+            }
+        } else if self.eat_word("REPEATABLE") {
+            self.expect_kw(Kw::Read)?;
+            IsolationLevel::RepeatableRead
+        } else if self.eat_word("SNAPSHOT") {
+            IsolationLevel::Snapshot
+        } else {
+            self.expect_word("SERIALIZABLE")?;
+            IsolationLevel::Serializable
+        };
+        Ok(SetOption::Isolation(level))
+    }
+
+    // ---- Control flow
+}
