@@ -109,33 +109,19 @@ impl Binder<'_> {
     ) -> Result<Rel> {
         let column = |at: usize| Expr::col(get.columns[at], get.table.columns[at].ty, false);
         let (from, to) = (column(start), column(end));
-        let mut terms = match moments {
-            Moments::All => Vec::new(),
-            Moments::AsOf(at) => {
-                vec![
-                    self.compare(CompareOp::Le, from.clone(), at.clone())?,
-                    self.compare(CompareOp::Gt, to.clone(), at.clone())?,
-                ]
-            }
-            Moments::FromTo(a, b) => {
-                vec![
-                    self.compare(CompareOp::Lt, from.clone(), b.clone())?,
-                    self.compare(CompareOp::Gt, to.clone(), a.clone())?,
-                ]
-            }
-            Moments::Between(a, b) => {
-                vec![
-                    self.compare(CompareOp::Le, from.clone(), b.clone())?,
-                    self.compare(CompareOp::Gt, to.clone(), a.clone())?,
-                ]
-            }
-            Moments::ContainedIn(a, b) => {
-                vec![
-                    self.compare(CompareOp::Ge, from.clone(), a.clone())?,
-                    self.compare(CompareOp::Le, to.clone(), b.clone())?,
-                ]
-            }
+        use CompareOp::{Ge, Gt, Le, Lt};
+        // How the begin of a version, and how its end, compares with which moment.
+        let bounds = match moments {
+            Moments::All => None,
+            Moments::AsOf(at) => Some([(Le, at), (Gt, at)]),
+            Moments::FromTo(a, b) => Some([(Lt, b), (Gt, a)]),
+            Moments::Between(a, b) => Some([(Le, b), (Gt, a)]),
+            Moments::ContainedIn(a, b) => Some([(Ge, a), (Le, b)]),
         };
+        let mut terms = Vec::new();
+        for (edge, (op, moment)) in [&from, &to].into_iter().zip(bounds.into_iter().flatten()) {
+            terms.push(self.compare(op, edge.clone(), moment.clone())?);
+        }
         if former {
             terms.push(self.compare(CompareOp::Ne, from, to)?);
         }

@@ -216,8 +216,7 @@ impl Catalog {
         }
         self.renew_indexes(txn, table)?;
         self.tables.identities.delete(txn, &old)?;
-        let (number, _) = self.filegroup(Some(&table.filegroup))?;
-        self.put_table_rows(txn, table, number)
+        self.put_table(txn, table)
     }
 
     /// A changed copy of a locked table, under a new version, with its object row counted up.
@@ -343,6 +342,12 @@ impl Catalog {
             row[4] = old[4].clone();
         }
         self.tables.objects.put(txn, &row)
+    }
+
+    /// The row of a table that has one.
+    pub(crate) fn put_table(&self, txn: &mut Txn, table: &TableDef) -> Result<(), CatalogError> {
+        let (number, _) = self.filegroup(Some(&table.filegroup))?;
+        self.put_table_rows(txn, table, number)
     }
 
     pub(crate) fn put_table_rows(

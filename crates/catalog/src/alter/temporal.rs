@@ -254,8 +254,7 @@ impl Catalog {
                 );
             }
             table.temporal = Temporal::Versioned { history, retention: spec.retention };
-            let (number, _) = self.filegroup(Some(&table.filegroup))?;
-            return self.put_table_rows(txn, table, number);
+            return self.put_table(txn, table);
         }
         if table.period().is_none() {
             return refused(
@@ -312,8 +311,7 @@ impl Catalog {
             }
         };
         table.temporal = Temporal::Versioned { history, retention: spec.retention };
-        let (number, _) = self.filegroup(Some(&table.filegroup))?;
-        self.put_table_rows(txn, table, number)
+        self.put_table(txn, table)
     }
 
     /// SYSTEM_VERSIONING = OFF; 13591.
@@ -338,8 +336,7 @@ impl Catalog {
             })?;
         }
         table.temporal = Temporal::No;
-        let (number, _) = self.filegroup(Some(&table.filegroup))?;
-        self.put_table_rows(txn, table, number)
+        self.put_table(txn, table)
     }
 
     /// Whether a table may be the history of another. 13512 to 13534, 13574, 13580.
