@@ -52,14 +52,16 @@ impl Vm<'_> {
         self.state.activity.forget_statement();
         self.state.activity.begin_input(InputKind::Language, |input| input.push_str(text));
         let mut frame = self.state.take_frame();
-        let (slot, code, mut learnt) = match self.at_hand(text) {
-            Some(found) => found,
-            None => match self.parameterised(text) {
+        let setting = self.setting();
+        let hash = hash_text(setting, None, text);
+        let (slot, code, mut learnt) = match self.state.texts.find(hash, setting, None, text) {
+            Some((slot, code, learnt)) => (Some(slot), code, learnt),
+            None => match self.parameterised(text, hash) {
                 Some(Simple { slot, code, learnt, values }) => {
                     frame.extend(values);
                     (slot, code, learnt)
                 }
-                None => self.compiled(text, None, false).map_err(throw)?,
+                None => self.compiled_anew(hash, text, None, false).map_err(throw)?,
             },
         };
         self.state.activity.plan(code.number());
@@ -460,15 +462,6 @@ impl Vm<'_> {
         Setting { database: self.state.database.id, options: self.state.options.meaning() }
     }
 
-    /// A batch that the session has at hand.
-    #[inline]
-    fn at_hand(&mut self, text: &str) -> Option<(Option<Slot>, Arc<SessionPlan>, CodeState)> {
-        let setting = self.setting();
-        let hash = hash_text(setting, None, text);
-        let (slot, code, learnt) = self.state.texts.find(hash, setting, None, text)?;
-        Some((Some(slot), code, learnt))
-    }
-
     /// The compiled form of a text, from the cache where it is there.
     pub fn compiled(
         &mut self,
@@ -482,6 +475,18 @@ impl Vm<'_> {
         {
             return Ok((Some(slot), code, learnt));
         }
+        self.compiled_anew(hash, text, declarations, always)
+    }
+
+    /// The same of a text that the session has not at hand.
+    fn compiled_anew(
+        &mut self,
+        hash: u64,
+        text: &str,
+        declarations: Option<&str>,
+        always: bool,
+    ) -> Result<(Option<Slot>, Arc<SessionPlan>, CodeState), SqlError> {
+        let setting = self.setting();
         let reading = self.compile_reading();
         let code = self.shared_text(hash, text, declarations)?;
         self.tell_compile_time(reading);

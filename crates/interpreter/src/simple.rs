@@ -11,11 +11,10 @@
 
 use crate::cache::{Slot, hash_text};
 use crate::code::Code;
-use crate::plan::{Body, CodeState, plan};
+use crate::plan::CodeState;
 use crate::plan_cache::{Key, SessionPlan, What};
 use crate::vm::Vm;
 use binder::ir::ExprKind;
-use planner::{Known, Node, Op};
 use std::fmt::Write;
 use std::sync::Arc;
 use syntax::LexOptions;
@@ -30,8 +29,8 @@ pub(crate) struct Simple {
 }
 
 impl Vm<'_> {
-    /// The batch as one with parameters; none: it is to be run as it stands.
-    pub fn parameterised(&mut self, text: &str) -> Option<Simple> {
+    /// The batch as one with parameters; none: it is to be run as it stands. `hash`: its own.
+    pub fn parameterised(&mut self, text: &str, hash: u64) -> Option<Simple> {
         let state = &*self.state;
         let options = &state.options;
         // Plans that are told are told of the text as it was sent.
@@ -39,7 +38,6 @@ impl Vm<'_> {
             return None;
         }
         let setting = self.setting();
-        let hash = hash_text(setting, None, text);
         if state.texts.was_seen(hash) {
             return None;
         }
@@ -71,12 +69,11 @@ impl Vm<'_> {
         let code = match plans.find(&key) {
             Some(code) => code,
             None => match self.compile_text(text, declarations) {
-                Ok((code, is_common)) if !simple.searches || self.is_trivial(&code) => {
-                    match is_common {
-                        true => plans.keep(&key, code),
-                        false => SessionPlan::alone(code),
-                    }
-                }
+                Ok((code, is_common)) if !simple.searches || has_one_plan(&code) => match is_common
+                {
+                    true => plans.keep(&key, code),
+                    false => SessionPlan::alone(code),
+                },
                 // A mistake is told of the text as it was sent.
                 _ => {
                     self.state.texts.note_refused(hash);
@@ -89,33 +86,10 @@ impl Vm<'_> {
         let slot = self.state.texts.keep(hash, setting, declarations, text, &code, false);
         Some(Simple { slot, code, learnt, values })
     }
-
-    /// Whatever the values: the row is looked up by a unique key.
-    fn is_trivial(&self, code: &Code) -> bool {
-        let [statement] = &code.statements[..] else { return false };
-        match plan(&statement.kind, &Known::default(), &self.state.database.engine) {
-            Body::FastPoint(_) => true,
-            Body::Select(select) => is_point(&select.plan.root),
-            Body::Update(update) => is_point(&update.source.root),
-            Body::Delete(delete) => is_point(&delete.source.root),
-            _ => false,
-        }
-    }
 }
 
-fn is_point(node: &Node) -> bool {
-    let scan = match &node.op {
-        Op::Scan(scan) => scan,
-        Op::Project { input, .. } => return is_point(input),
-        _ => return false,
-    };
-    let (columns, unique) = match scan.index {
-        Some(at) => {
-            (scan.table.indexes[at].key_layout.parts().len(), scan.table.indexes[at].unique)
-        }
-        None => (scan.table.key_layout.parts().len(), !scan.table.has_uniquifier()),
-    };
-    unique && columns > 0 && scan.range.as_ref().is_some_and(|range| range.is_point(columns))
+fn has_one_plan(code: &Code) -> bool {
+    matches!(&code.statements[..], [statement] if planner::has_one_plan(&statement.kind))
 }
 
 /// The type of the parameter that takes a constant's place. None: too long, or characters that varchar may not have.

@@ -76,6 +76,17 @@ impl Lowering {
         joined
     }
 
+    /// Conditions that are asked of each pair of rows; none where there are none.
+    pub fn over_both(
+        &mut self,
+        conditions: Vec<Expr>,
+        left: &Lowered,
+        right: &Lowered,
+    ) -> Option<Expr> {
+        let both: Vec<ColId> = left.cols.iter().chain(&right.cols).copied().collect();
+        all_of(conditions).map(|p| self.expr(p, &both))
+    }
+
     /// Joins a planned left side with a right one.
     pub fn meet(
         &mut self,
@@ -145,8 +156,7 @@ impl Lowering {
                 None => residual.push(c),
             }
         }
-        let both: Vec<ColId> = left.cols.iter().chain(&right.cols).copied().collect();
-        let residual = all_of(residual).map(|p| self.expr(p, &both));
+        let residual = self.over_both(residual, &left, &right);
         if left_keys.is_empty() && kind != PhysicalJoin::Full {
             return combine(kind, left, right, rows, |left, right| Op::NestedLoops {
                 kind,

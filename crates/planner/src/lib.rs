@@ -37,4 +37,4 @@ pub use plan::*;
 pub use statement::{
     plan_delete, plan_expr, plan_insert, plan_merge, plan_query, plan_select, plan_update,
 };
-pub use wishes::{Wish, query_wishes, wishes};
+pub use wishes::{Wish, has_one_plan, query_wishes, wishes};

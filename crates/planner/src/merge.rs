@@ -7,7 +7,6 @@
 use binder::ir::*;
 
 use crate::cost;
-use crate::fold::all_of;
 use crate::join::{combine, equality, of_one_form};
 use crate::lower::*;
 use crate::plan::*;
@@ -108,8 +107,7 @@ impl Lowering {
             .filter(|(at, _)| !keys.iter().any(|k| k.condition == *at))
             .map(|(_, c)| c)
             .collect();
-        let both: Vec<ColId> = left.cols.iter().chain(&right.cols).copied().collect();
-        let residual = all_of(rest).map(|p| self.expr(p, &both));
+        let residual = self.over_both(rest, &left, &right);
         let slots: Option<Vec<u32>> = left_keys.iter().map(|k| as_slot(&k.expr)).collect();
         let many = !slots.is_some_and(|slots| is_unique_by(&left.node, &slots));
         combine(kind, left, right, rows, |left, right| Op::MergeJoin {

@@ -323,19 +323,21 @@ impl<'a> Show<'a> {
         (step, slots)
     }
 
+    /// What is bound to parameters of an inner side, which from here on are shown as that.
+    fn bound(&mut self, binds: &'a [(binder::ir::ParamId, Expr)], slots: &[String]) -> Vec<String> {
+        let one = |(param, expr): &'a (binder::ir::ParamId, Expr)| {
+            let text = self.scalar(expr, slots);
+            self.params.insert(param.0, text.clone());
+            text
+        };
+        binds.iter().map(one).collect()
+    }
+
     /// The nested loops that evaluate what the expressions of a step asked for.
     fn with_subqueries(&mut self, mut step: Step) -> Step {
         for (id, slots) in std::mem::take(&mut self.asked) {
             let Some(sub) = self.subplans.get(id as usize) else { continue };
-            let outer: Vec<String> = sub
-                .binds
-                .iter()
-                .map(|(p, e)| {
-                    let text = self.scalar(e, &slots);
-                    self.params.insert(p.0, text.clone());
-                    text
-                })
-                .collect();
+            let outer = self.bound(&sub.binds, &slots);
             let executions = if outer.is_empty() { 1.0 } else { step.rows.max(1.0) };
             let inner = self.node(&sub.node, executions).0;
             let arguments = match outer.is_empty() {

@@ -44,7 +44,20 @@ pub fn wishes(kind: &StmtKind) -> Vec<Wish> {
     }
 }
 
-/// The same of a query by itself.
+/// Whether a search has one sensible plan, whatever the values in it: a row by its unique key.
+pub fn has_one_plan(kind: &StmtKind) -> bool {
+    match kind {
+        StmtKind::Select(select) => is_trivial(&select.query.rel),
+        StmtKind::Update(update) => {
+            let values: Vec<&Expr> = update.set.iter().map(ir::UpdateSet::value).collect();
+            !values.into_iter().any(has_subquery) && is_trivial(&update.query.rel)
+        }
+        StmtKind::Delete(delete) => is_trivial(&delete.query.rel),
+        _ => false,
+    }
+}
+
+/// The same as [`wishes`], of a query by itself.
 pub fn query_wishes(query: &Query) -> Vec<Wish> {
     of_query(query, &[])
 }

@@ -19,14 +19,7 @@ impl<'a> Show<'a> {
             stdx::fatal!("no nested loops");
         };
         let (left, mut slots) = self.node(left, executions);
-        let outer: Vec<String> = binds
-            .iter()
-            .map(|(p, e)| {
-                let text = self.scalar(e, &slots);
-                self.params.insert(p.0, text.clone());
-                text
-            })
-            .collect();
+        let outer = self.bound(binds, &slots);
         let again = executions * left.rows.max(1.0);
         let (mut right, inner) = self.node(right, if *spool { executions } else { again });
         if *spool {
