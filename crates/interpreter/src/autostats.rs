@@ -2,6 +2,7 @@
 //!
 //! Source: SQL Server's documentation of sp_autostats. What it says of the database are ALTER DATABASE's switches.
 
+use crate::arguments;
 use crate::exec::Argument;
 use crate::messages;
 use crate::vm::Vm;
@@ -13,19 +14,11 @@ use types::{Len, SqlType, Value};
 impl Vm<'_> {
     /// sp_autostats @tblname [, @flagc [, @indname]]. 15009, 15323, 15600.
     pub(crate) fn autostats(&mut self, args: &[Argument]) -> Result<(), SqlError> {
-        let given = |i: usize, name: &str| {
-            let named = args
-                .iter()
-                .find(|a| a.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name)));
-            let found = named.or_else(|| args.get(i).filter(|a| a.name.is_none()));
-            found.and_then(|a| a.value.as_ref()).and_then(Value::as_str).map(str::to_owned)
-        };
-        let Some(table) = given(0, "@tblname") else {
-            let text = "Procedure or function 'sp_autostats' expects parameter '@tblname', which was not supplied.";
-            return Err(SqlError::new(201, 16, text).with_state(4));
-        };
-        let (flag, index) = (given(1, "@flagc"), given(2, "@indname"));
-        let mut parts = crate::environment::name_parts(&table).into_iter().rev();
+        let table = arguments::needed("sp_autostats", args, 0, "@tblname");
+        let table = table.map_err(|e| e.with_state(4))?;
+        let flag = arguments::text(args, 1, "@flagc").map(str::to_owned);
+        let index = arguments::text(args, 2, "@indname").map(str::to_owned);
+        let mut parts = crate::environment::name_parts(table).into_iter().rev();
         let bare = parts.next().unwrap_or_default();
         let schema = parts.next().filter(|s| !s.is_empty());
         let found = self.state.find_object(schema.as_deref(), &bare);
@@ -35,7 +28,7 @@ impl Vm<'_> {
             {
                 def
             }
-            _ => return Err(messages::error(15009, &[&table, &self.state.database.name])),
+            _ => return Err(messages::error(15009, &[table, &self.state.database.name])),
         };
         let mut specs = crate::statistics::known(&def);
         if let Some(index) = &index {

@@ -3,6 +3,7 @@
 //! Promises: a name may be cut short as long as it names one option (15124 else); an advanced option is there only
 //! while 'show advanced options' is in use (15123); a new value is in use after RECONFIGURE.
 
+use crate::arguments;
 use crate::exec::Argument;
 use crate::host::ConfigurationOption;
 use crate::vm::Vm;
@@ -14,29 +15,22 @@ const SHOW_ADVANCED: &str = "show advanced options";
 
 impl Vm<'_> {
     pub(crate) fn configure(&mut self, args: &[Argument]) -> Result<(), SqlError> {
-        let given = |i: usize, name: &str| {
-            let named = args
-                .iter()
-                .find(|a| a.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name)));
-            let found = named.or_else(|| args.get(i).filter(|a| a.name.is_none()));
-            found.and_then(|a| a.value.clone()).filter(|value| !value.is_null())
-        };
         let all = self.host.configuration();
         let advanced = all.iter().any(|option| option.name == SHOW_ADVANCED && option.in_use == 1);
         let shown: Vec<ConfigurationOption> =
             all.into_iter().filter(|option| advanced || !option.is_advanced).collect();
-        let Some(name) = given(0, "@configname") else {
+        let Some(name) = arguments::value(args, 0, "@configname") else {
             self.tell_options(&shown);
             return Ok(());
         };
         let name = name.as_str().unwrap_or_default().to_lowercase();
         let option = find(&shown, &name)?;
-        let Some(value) = given(1, "@configvalue") else {
+        let Some(value) = arguments::value(args, 1, "@configvalue") else {
             self.tell_options(&[option]);
             return Ok(());
         };
         self.check_server(Permission::AlterSettings)?;
-        let number = types::convert::cast(&value, value.natural_type(), SqlType::BigInt, 0)?;
+        let number = types::convert::cast(value, value.natural_type(), SqlType::BigInt, 0)?;
         let number = number.as_i64().unwrap_or(0);
         self.host.configure(option.name, number)?;
         let text = format!(

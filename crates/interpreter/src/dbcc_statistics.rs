@@ -73,10 +73,7 @@ impl Vm<'_> {
                 false => Err(bad_parameter(1)),
             };
         };
-        let same = |handle: &[u8]| {
-            let written: String = handle.iter().map(|byte| format!("{byte:02x}")).collect();
-            written.eq_ignore_ascii_case(digits)
-        };
+        let same = |handle: &[u8]| crate::handles::is_written(handle, digits);
         match plans.throw_out(|plan| same(&plan.handle()) || same(plan.sql_handle())) {
             0 => Err(bad_parameter(1)),
             _ => Ok(()),

@@ -106,12 +106,7 @@ impl Vm<'_> {
         frame: &mut [Value],
         body: impl FnOnce(&Catalog, &mut engine::Txn, &mut DdlScope) -> Result<R, SqlError>,
     ) -> Result<R, SqlError> {
-        self.in_definition(frame, |catalog, cx, scope| {
-            let Some(txn) = cx.txn.as_deref_mut() else {
-                stdx::fatal!("a definition without a transaction");
-            };
-            body(catalog, txn, scope)
-        })
+        self.in_definition(frame, |catalog, cx, scope| body(catalog, writer(cx), scope))
     }
 
     /// The same for changes that touch rows too.
@@ -179,10 +174,7 @@ impl Vm<'_> {
             }
             let start = catalog::AlterTable::StartVersioning(versioning.clone());
             return self.in_definition(frame, |catalog, cx, scope| {
-                let Some(txn) = cx.txn.as_deref_mut() else {
-                    stdx::fatal!("a definition without a transaction");
-                };
-                let made = catalog.create_table(txn, scope, &spec)?;
+                let made = catalog.create_table(writer(cx), scope, &spec)?;
                 change_table(catalog, cx, scope, Some(&made.schema), &made.name, &start)
             });
         }
@@ -639,6 +631,14 @@ impl Vm<'_> {
     }
 }
 
+/// The transaction that a definition is made in.
+fn writer<'c>(cx: &'c mut Cx<'_>) -> &'c mut engine::Txn {
+    match cx.txn.as_deref_mut() {
+        Some(txn) => txn,
+        None => stdx::fatal!("a definition without a transaction"),
+    }
+}
+
 /// One change of a table's definition, and of its history's where the table is versioned, with what it asks of the rows.
 fn change_table(
     catalog: &Catalog,
@@ -648,10 +648,7 @@ fn change_table(
     name: &str,
     change: &catalog::AlterTable,
 ) -> Result<(), SqlError> {
-    let Some(txn) = cx.txn.as_deref_mut() else {
-        stdx::fatal!("a definition without a transaction");
-    };
-    let altered = catalog.alter_table(txn, scope, schema, name, change)?;
+    let altered = catalog.alter_table(writer(cx), scope, schema, name, change)?;
     let history = |table: &TableDef| match table.temporal {
         Temporal::Versioned { history, .. } => catalog.table_by_id(Some(scope), history),
         _ => None,
@@ -664,10 +661,7 @@ fn change_table(
     let (Some(former), Some(change)) = (former, Catalog::change_of_history(change)) else {
         return Ok(());
     };
-    let Some(txn) = cx.txn.as_deref_mut() else {
-        stdx::fatal!("a definition without a transaction");
-    };
-    let altered = catalog.alter_history(txn, scope, &former, &change)?;
+    let altered = catalog.alter_history(writer(cx), scope, &former, &change)?;
     executor::carry_out(&altered, &[], cx)
 }
 

@@ -679,14 +679,7 @@ pub(crate) fn not_supplied(code: &Code, parameter: &str) -> SqlError {
         );
     }
     let procedure = code.name.as_deref().unwrap_or("");
-    SqlError::new(
-        201,
-        16,
-        format!(
-            "Procedure or function '{procedure}' expects parameter '{parameter}', which was not supplied."
-        ),
-    )
-    .with_state(4)
+    crate::arguments::missing(procedure, parameter).with_state(4)
 }
 
 /// A name in up to three parts.

@@ -37,6 +37,7 @@ mod handles;
 mod plan_cache;
 
 mod applock;
+mod arguments;
 mod autostats;
 mod backup;
 mod cache;

@@ -101,15 +101,7 @@ impl Vm<'_> {
         };
         let needed = |at: usize, names: &[&str]| {
             given(at, names).map(ident).ok_or_else(|| {
-                SqlError::new(
-                    201,
-                    16,
-                    format!(
-                        "Procedure or function '{procedure}' expects parameter '@{}', which was not supplied.",
-                        names[0]
-                    ),
-                )
-                .with_state(4)
+                crate::arguments::missing(procedure, &format!("@{}", names[0])).with_state(4)
             })
         };
         let statement = match procedure {

@@ -3,6 +3,7 @@
 //!
 //! Sources: SQL Server's documentation of the statement.
 
+use crate::handles::is_written;
 use crate::vm::Vm;
 use catalog::{SCOPED_OPTIONS, ScopedKind, ScopedOption};
 use executor::SqlError;
@@ -40,9 +41,7 @@ impl Vm<'_> {
                 };
                 let digits = handle.get(2..).unwrap_or("");
                 let gone = plans.throw_out(|plan| {
-                    let bytes = plan.handle();
-                    let written: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-                    plan.database_id() == database && written.eq_ignore_ascii_case(digits)
+                    plan.database_id() == database && is_written(&plan.handle(), digits)
                 });
                 if gone > 0 {
                     return Ok(());

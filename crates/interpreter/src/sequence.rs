@@ -1,5 +1,6 @@
 //! Sequences and synonyms: their definitions, and sp_sequence_get_range.
 
+use crate::arguments;
 use crate::code::Code;
 use crate::exec::Argument;
 use crate::vm::Vm;
@@ -80,25 +81,10 @@ impl Vm<'_> {
         code: &Code,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        let place = |i: usize, name: &str| {
-            let named = args
-                .iter()
-                .find(|a| a.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name)));
-            named.or_else(|| args.get(i).filter(|a| a.name.is_none()))
-        };
-        let missing = |name: &str| {
-            SqlError::new(
-                201,
-                16,
-                format!(
-                    "Procedure or function 'sp_sequence_get_range' expects parameter '{name}', which was not supplied."
-                ),
-            )
-        };
-        let text = place(0, "@sequence_name").and_then(|a| a.value.as_ref());
-        let text = text.and_then(Value::as_str).ok_or_else(|| missing("@sequence_name"))?;
-        let size = place(1, "@range_size").and_then(|a| a.value.as_ref()).and_then(Value::as_i64);
-        let size = size.ok_or_else(|| missing("@range_size"))?;
+        const PROCEDURE: &str = "sp_sequence_get_range";
+        let text = arguments::needed(PROCEDURE, args, 0, "@sequence_name")?;
+        let size = arguments::value(args, 1, "@range_size").and_then(Value::as_i64);
+        let size = size.ok_or_else(|| arguments::missing(PROCEDURE, "@range_size"))?;
         let mut parts = crate::environment::name_parts(text).into_iter().rev();
         let bare = parts.next().unwrap_or_default();
         let schema = parts.next().filter(|s| !s.is_empty());
@@ -139,7 +125,7 @@ impl Vm<'_> {
             (7, "@sequence_max_value", def.maximum),
         ];
         for (i, name, number) in outputs {
-            if let Some(var) = place(i, name).and_then(|a| a.output) {
+            if let Some(var) = arguments::given(args, i, name).and_then(|a| a.output) {
                 let value = number_as(number, ty)?;
                 let to = code.vars[var as usize];
                 frame[var as usize] = convert::cast(&value, ty, to, 0)?;

@@ -1,5 +1,6 @@
 //! System procedures that are built in.
 
+use crate::arguments;
 use crate::code::Code;
 use crate::exec::Argument;
 use crate::vm::{Halted, Vm};
@@ -91,66 +92,36 @@ impl Vm<'_> {
                 Ok(Some(0))
             }
             "sp_settriggerorder" => {
-                let text = |i: usize, name: &str| {
-                    let named = args
-                        .iter()
-                        .find(|a| a.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name)));
-                    let found = named.or_else(|| args.get(i).filter(|a| a.name.is_none()));
-                    found.and_then(|a| a.value.as_ref()).and_then(Value::as_str).unwrap_or("")
-                };
+                let text =
+                    |i: usize, name: &str| arguments::text(args, i, name).unwrap_or_default();
                 let (name, order) = (text(0, "@triggername"), text(1, "@order"));
                 self.set_trigger_order(name, order, text(2, "@stmttype"), frame)?;
                 Ok(Some(0))
             }
             "sp_rename" => {
-                let place = |name: &str, i: usize| {
-                    let named = args
-                        .iter()
-                        .find(|a| a.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name)));
-                    let found = named.or_else(|| args.get(i).filter(|a| a.name.is_none()));
-                    found.and_then(|a| a.value.as_ref()).and_then(Value::as_str)
-                };
-                let kind = place("@objtype", 2);
-                match (place("@objname", 0), place("@newname", 1)) {
+                let kind = arguments::text(args, 2, "@objtype");
+                let name = arguments::text(args, 0, "@objname");
+                match (name, arguments::text(args, 1, "@newname")) {
                     (Some(name), Some(new)) if !new.is_empty() => {
                         self.rename(name, new, kind, frame)?;
                         Ok(Some(0))
                     }
                     (name, _) => {
                         let missing = if name.is_none() { "@objname" } else { "@newname" };
-                        Err(SqlError::new(
-                            201,
-                            16,
-                            format!(
-                                "Procedure or function 'sp_rename' expects parameter                                  '{missing}', which was not supplied."
-                            ),
-                        )
-                        .into())
+                        Err(arguments::missing("sp_rename", missing).into())
                     }
                 }
             }
             "sp_detach_db" => {
                 self.check_server(Permission::AlterAnyDatabase)?;
-                let named = args
-                    .iter()
-                    .find(|a| a.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case("@dbname")));
-                let found = named.or_else(|| args.first().filter(|a| a.name.is_none()));
-                let wanted = found.and_then(|a| a.value.as_ref()).and_then(Value::as_str);
-                let Some(wanted) = wanted.map(str::to_owned) else {
-                    return Err(SqlError::new(
-                        201,
-                        16,
-                        "Procedure or function 'sp_detach_db' expects parameter '@dbname', which was not supplied.",
-                    )
-                    .into());
-                };
+                let wanted = arguments::needed("sp_detach_db", args, 0, "@dbname")?;
                 if wanted.eq_ignore_ascii_case(&self.state.database.name) {
                     let text = format!(
                         "Cannot detach the database '{wanted}' because it is currently in use."
                     );
                     return Err(SqlError::new(3703, 16, text).into());
                 }
-                self.host.detach_database(&wanted)?;
+                self.host.detach_database(wanted)?;
                 Ok(Some(0))
             }
             "sp_updatestats" => {

@@ -50,7 +50,6 @@ impl Vm<'_> {
         guarded: bool,
         change: impl FnOnce(&mut Cx<'_>, &mut dyn ResultSink) -> Result<u64, SqlError>,
     ) -> Result<u64, Halted> {
-        let running = self.state.triggers.last().map(|t| t.object_id);
         // Not again while it runs, whatever has been called since. A view has no rows of its own: its trigger is the only
         // thing that can be done.
         let running_at_all = |id: i32| self.state.triggers.iter().any(|t| t.object_id == id);
@@ -66,17 +65,14 @@ impl Vm<'_> {
                 cx.changed = Some(&mut changed);
                 change(&mut cx, sink)
             })?;
-            let updated = updated_bits(fires.event, table.columns.len(), set);
             if let Some(id) = instead {
+                let updated = updated_bits(fires.event, table.columns.len(), set);
                 vm.state.rowcount = rows as i64;
                 vm.fire(id, table, &changed, updated, guarded)?;
                 return Ok(rows);
             }
             vm.fire_for_followed(&changed.followed, guarded)?;
-            for id in fires.after.iter().filter(|id| running != Some(**id)) {
-                vm.state.rowcount = rows as i64;
-                vm.fire(*id, table, &changed, updated.clone(), guarded)?;
-            }
+            vm.fire_after(fires, table, set, &changed, rows, guarded)?;
             Ok(rows)
         })
     }
@@ -84,18 +80,33 @@ impl Vm<'_> {
     /// Fires the triggers of the tables whose rows have followed by foreign keys: of a chain the last table's first,
     /// and all of them before those of the table that the statement names.
     fn fire_for_followed(&mut self, followed: &[Followed], guarded: bool) -> Result<(), Halted> {
-        let running = self.state.triggers.last().map(|t| t.object_id);
         for Followed { table, event, set, rows } in followed {
             let fires = {
                 let names = SessionNames::new(self.state, self.host);
                 binder::fires_of(&names, table.object_id, *event)
             };
             let Some(fires) = fires else { continue };
-            let updated = updated_bits(*event, table.columns.len(), set);
-            for id in fires.after.iter().filter(|id| running != Some(**id)) {
-                self.state.rowcount = rows.inserted.len().max(rows.deleted.len()) as i64;
-                self.fire(*id, table, rows, updated.clone(), guarded)?;
-            }
+            let count = rows.inserted.len().max(rows.deleted.len()) as u64;
+            self.fire_after(&fires, table, set, rows, count, guarded)?;
+        }
+        Ok(())
+    }
+
+    /// Fires what runs after a change of `count` rows, but for the trigger that makes the change.
+    fn fire_after(
+        &mut self,
+        fires: &Fires,
+        table: &Arc<TableDef>,
+        set: &[usize],
+        changed: &Changed,
+        count: u64,
+        guarded: bool,
+    ) -> Result<(), Halted> {
+        let running = self.state.triggers.last().map(|t| t.object_id);
+        let updated = updated_bits(fires.event, table.columns.len(), set);
+        for id in fires.after.iter().filter(|id| running != Some(**id)) {
+            self.state.rowcount = count as i64;
+            self.fire(*id, table, changed, updated.clone(), guarded)?;
         }
         Ok(())
     }
@@ -127,7 +138,6 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<u64, Halted> {
-        let running = self.state.triggers.last().map(|t| t.object_id);
         let mut merged = executor::Merged::default();
         let follows = merge.fires.iter().any(|fires| fires.follows);
         let mut others = Changed { follows, ..Changed::default() };
@@ -138,14 +148,10 @@ impl Vm<'_> {
                 executor::merge(merge, Some(&mut merged), &mut cx, sink)
             })?;
             vm.fire_for_followed(&others.followed, guarded)?;
+            let set = merge.set_columns();
             for fires in &merge.fires {
                 let changed = merged.by(fires.event);
-                let set = merge.set_columns();
-                let updated = updated_bits(fires.event, merge.table.columns.len(), &set);
-                for id in fires.after.iter().filter(|id| running != Some(**id)) {
-                    vm.state.rowcount = rows as i64;
-                    vm.fire(*id, &merge.table, changed, updated.clone(), guarded)?;
-                }
+                vm.fire_after(fires, &merge.table, &set, changed, rows, guarded)?;
             }
             Ok(rows)
         })
@@ -290,15 +296,6 @@ impl Vm<'_> {
 
     // ---- Definitions
 
-    /// A history table has no triggers, and a versioned one none that run in place of its changes.
-    fn refuses_trigger(&self, table: &TableDef, instead_of: bool) -> bool {
-        match table.temporal {
-            catalog::Temporal::No => false,
-            catalog::Temporal::Versioned { .. } => instead_of,
-            catalog::Temporal::History { .. } => true,
-        }
-    }
-
     /// CREATE, ALTER, CREATE OR ALTER TRIGGER: 8197, 2103, 2111, 2113, 13569.
     pub fn create_trigger(
         &mut self,
@@ -326,7 +323,7 @@ impl Vm<'_> {
             return Err(invalid());
         }
         let table = match &found {
-            ObjectRef::Table(table) if self.refuses_trigger(table, create.instead_of) => {
+            ObjectRef::Table(table) if refuses_trigger(table, create.instead_of) => {
                 let text = format!(
                     "Cannot create a trigger on a system-versioned temporal table '{}'.",
                     self.state.database.catalog.shown(table)
@@ -557,6 +554,15 @@ fn bad_order() -> SqlError {
         15,
         "An invalid parameter or option was specified for procedure 'sys.sp_settriggerorder'.",
     )
+}
+
+/// A history table has no triggers, and a versioned one none that run in place of its changes.
+fn refuses_trigger(table: &TableDef, instead_of: bool) -> bool {
+    match table.temporal {
+        catalog::Temporal::No => false,
+        catalog::Temporal::Versioned { .. } => instead_of,
+        catalog::Temporal::History { .. } => true,
+    }
 }
 
 fn updated_bits(event: Event, columns: usize, set: &[usize]) -> Vec<u8> {

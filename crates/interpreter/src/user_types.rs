@@ -4,6 +4,7 @@
 //! declared with it. Sources: SQL documentation of CREATE TYPE, DROP TYPE, sp_addtype, sp_droptype; the messages are
 //! those of sys.messages.
 
+use crate::arguments;
 use crate::exec::Argument;
 use crate::vm::Vm;
 use binder::ObjectName;
@@ -111,9 +112,9 @@ impl Vm<'_> {
         args: &[Argument],
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        let name = needed("sp_addtype", args, 0, "@typename")?;
-        let base = needed("sp_addtype", args, 1, "@phystype")?;
-        let nulls = given(args, 2, "@nulltype").map(|n| n.trim().to_uppercase());
+        let name = arguments::needed("sp_addtype", args, 0, "@typename")?;
+        let base = arguments::needed("sp_addtype", args, 1, "@phystype")?;
+        let nulls = arguments::text(args, 2, "@nulltype").map(|n| n.trim().to_uppercase());
         let nulls = match nulls.as_deref() {
             None | Some("") | Some("NULL") => "NULL",
             Some("NOT NULL" | "NONULL") => "NOT NULL",
@@ -135,7 +136,7 @@ impl Vm<'_> {
             _ => false,
         });
         if !known {
-            return Err(no_type(&base));
+            return Err(no_type(base));
         }
         let name = ObjectName { database: None, schema: None, name: name.trim().into() };
         self.create_type(true, &name, &text, frame)
@@ -147,11 +148,11 @@ impl Vm<'_> {
         args: &[Argument],
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        let name = needed("sp_droptype", args, 0, "@typename")?;
-        let mut parts = crate::environment::name_parts(&name).into_iter().rev();
+        let name = arguments::needed("sp_droptype", args, 0, "@typename")?;
+        let mut parts = crate::environment::name_parts(name).into_iter().rev();
         let bare = parts.next().unwrap_or_default();
         let wanted = ObjectName { database: None, schema: parts.next(), name: bare };
-        let Some(found) = self.type_named(&wanted) else { return Err(no_type(&name)) };
+        let Some(found) = self.type_named(&wanted) else { return Err(no_type(name)) };
         if self.user_of_type(&found).is_some() {
             return Err(SqlError::new(15180, 16, "Cannot drop. The data type is being used."));
         }
@@ -162,25 +163,6 @@ impl Vm<'_> {
 fn no_type(name: &str) -> SqlError {
     let text = format!("The data type '{name}' does not exist or you do not have permission.");
     SqlError::new(15036, 16, text)
-}
-
-fn given(args: &[Argument], i: usize, name: &str) -> Option<String> {
-    let named =
-        args.iter().find(|a| a.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name)));
-    let found = named.or_else(|| args.get(i).filter(|a| a.name.is_none()));
-    found.and_then(|a| a.value.as_ref()).and_then(Value::as_str).map(str::to_owned)
-}
-
-fn needed(procedure: &str, args: &[Argument], i: usize, name: &str) -> Result<String, SqlError> {
-    given(args, i, name).ok_or_else(|| {
-        SqlError::new(
-            201,
-            16,
-            format!(
-                "Procedure or function '{procedure}' expects parameter '{name}', which was not supplied."
-            ),
-        )
-    })
 }
 
 fn parsed(text: &str, quoted_identifier: bool) -> Option<StatementKind> {
