@@ -51,13 +51,14 @@ impl Own {
         let bootstrap = folder.write("bootstrap.sql", &scripts, account.as_ref())?;
         let cluster = folder.join("cluster");
         let mut make = vec![OsString::from("--no-defaults"), "--bootstrap".into()];
-        make.push(datadir(&cluster));
-        std::fs::create_dir(&cluster)
-            .map_err(|error| RivalError::plain(format!("{}: {error}", cluster.display())))?;
-        if let Some(a) = &account {
-            std::os::unix::fs::chown(&cluster, Some(a.uid), Some(a.gid))
-                .map_err(|error| RivalError::plain(format!("{}: {error}", cluster.display())))?;
+        make.push(named("--datadir=", &cluster));
+        // Its temporary files go there too: not everywhere may each account write in /tmp.
+        let temporary = folder.join("temporary");
+        for path in [&cluster, &temporary] {
+            make_folder(path, account.as_ref())
+                .map_err(|error| RivalError::plain(format!("{}: {error}", path.display())))?;
         }
+        make.push(named("--tmpdir=", &temporary));
         launch
             .run(&program, &make, Some(&bootstrap))
             .map_err(|error| error.during("making MariaDB's folder"))?;
@@ -70,10 +71,12 @@ impl Own {
              GRANT ALL ON *.* TO {USER}@'127.0.0.1' WITH GRANT OPTION;\n"
         );
         let init = folder.write("accounts.sql", &accounts, account.as_ref())?;
-        let mut serve: Vec<OsString> = vec!["--no-defaults".into(), datadir(&cluster)];
-        let mut init_file = OsString::from("--init-file=");
-        init_file.push(&init);
-        serve.push(init_file);
+        let mut serve: Vec<OsString> = vec![
+            "--no-defaults".into(),
+            named("--datadir=", &cluster),
+            named("--tmpdir=", &temporary),
+            named("--init-file=", &init),
+        ];
         serve.extend(
             configuration(start, &folder, port, options.get("waits").is_some())
                 .into_iter()
@@ -102,10 +105,19 @@ impl Own {
     }
 }
 
-fn datadir(path: &Path) -> OsString {
-    let mut word = OsString::from("--datadir=");
+/// An option with a path, which need not be UTF-8.
+fn named(option: &str, path: &Path) -> OsString {
+    let mut word = OsString::from(option);
     word.push(path);
     word
+}
+
+fn make_folder(path: &Path, owner: Option<&Account>) -> std::io::Result<()> {
+    std::fs::create_dir(path)?;
+    match owner {
+        Some(a) => std::os::unix::fs::chown(path, Some(a.uid), Some(a.gid)),
+        None => Ok(()),
+    }
 }
 
 /// The options that a MariaDB of the lab's own takes.
