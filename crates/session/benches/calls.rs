@@ -2,8 +2,8 @@
 //!
 //! One session, in memory, delayed durability. A line per kind of request: a prepared insert of one row and a prepared
 //! point read by handle, the same by text (sp_executesql), a batch whose text comes again, an INSERT whose text comes again
-//! or is new each time (the difference is its compilation), and a text that only other sessions have met. Run as a test
-//! (`cargo test --bench`) it does a few turns only.
+//! or is new each time (the difference is its compilation), a text that only other sessions have met, and a procedure of
+//! 4,000 lines. Run as a test (`cargo test --bench`) it does a few turns only.
 
 use device::SimFs;
 use executor::{ColumnMeta, Done, ResultSink, SqlMessage};
@@ -164,4 +164,57 @@ fn run(session: &mut Session, instance: &Arc<Instance>, turns: i32) {
     let ns = elapsed_ns as f64 / f64::from(sessions);
     println!("{:<44} {ns:>8.0} ns a call", "insert, sp_executesql, first of a session");
     assert_eq!(sink.error, None);
+    long_procedure(session);
+}
+
+/// Making a procedure of 4,000 lines, which reads and checks it, and its first call, which binds, plans and compiles all
+/// of it and returns at once.
+fn long_procedure(session: &mut Session) {
+    const BLOCK: &str = "
+IF @id > 0
+BEGIN
+    SELECT f.id, f.a, v.name
+    FROM fixed AS f
+    JOIN varied AS v ON v.id = f.id
+    WHERE f.a > @a AND v.name LIKE N'a%'
+    ORDER BY f.id
+    UPDATE fixed
+    SET a = a + 1, filler = LEFT(filler, 10)
+    WHERE id = @id
+    INSERT varied (id, name)
+    SELECT id + @k, CONVERT(nvarchar(40), a)
+    FROM fixed
+    WHERE id BETWEEN @id AND @id + 10
+    DELETE varied
+    WHERE id = @id AND name IS NULL
+    SET @k = @k + 1
+END";
+    let mut sink = Deaf::default();
+    let (mut making, mut calling) = (Vec::new(), Vec::new());
+    for turn in 0..9 {
+        let mut text = format!(
+            "CREATE PROCEDURE long_{turn} @id int, @a bigint AS\nDECLARE @k int = {turn}\n\
+             IF @id < 0 RETURN"
+        );
+        while text.lines().count() < 4_000 {
+            text.push_str(BLOCK);
+        }
+        let begin = Instant::now();
+        let _ = session.execute(&text, &mut sink);
+        making.push(begin.elapsed());
+        let begin = Instant::now();
+        let _ = session.execute(&format!("EXEC long_{turn} -1, 1"), &mut sink);
+        calling.push(begin.elapsed());
+        assert_eq!(sink.error, None);
+    }
+    for (name, mut times) in
+        [("a procedure of 4,000 lines, made", making), ("the same, its first call", calling)]
+    {
+        times.sort();
+        println!(
+            "{name:<44} {:>8.1} ms, the median of {}",
+            times[4].as_secs_f64() * 1e3,
+            times.len()
+        );
+    }
 }
