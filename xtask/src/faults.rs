@@ -62,6 +62,13 @@ fn lacking() -> Vec<String> {
     if !std::path::Path::new("/dev/loop-control").exists() {
         lacks.push("/dev/loop-control".to_owned());
     }
+    let kinds = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    // A kernel that has it as a module loads it when it is asked for.
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let modules = std::path::Path::new("/lib/modules").join(release.trim()).join("kernel/fs/ext4");
+    if !kinds.split_whitespace().any(|kind| kind == "ext4") && !modules.is_dir() {
+        lacks.push("a kernel with ext4, to replay the states' journals".to_owned());
+    }
     for (program, package) in [
         ("qemu-system-x86_64", "qemu-system-x86"),
         ("mke2fs", "e2fsprogs"),

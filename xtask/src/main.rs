@@ -95,7 +95,7 @@ enum Command {
     Guest {
         #[arg(long, default_value_t = 100)]
         states: u64,
-        /// 500 states come from one recording: a range begins best at a multiple of it.
+        /// 1,000 states come from one recording: a range begins best at a multiple of it.
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },

@@ -158,13 +158,13 @@ fn ways(asked: Asked) -> &'static [Failing] {
 
 /// A server with its tables and some rows, ended in order.
 pub fn prepare(mount: &Mount, recipe: &Recipe) -> Result<(Medium, Ledger), String> {
-    let ledger = prepare_at(recipe)?;
+    let ledger = prepare_at(recipe, Ledger::default())?;
     Ok((mount.snapshot(), ledger))
 }
 
 /// The same wherever the recipe's folder is.
-pub fn prepare_at(recipe: &Recipe) -> Result<Ledger, String> {
-    let mut ledger = Ledger::default().with_tour();
+pub fn prepare_at(recipe: &Recipe, ledger: Ledger) -> Result<Ledger, String> {
+    let mut ledger = ledger.with_tour();
     let mut server = recipe.start().map_err(|error| error.to_string())?;
     if !matches!(server.wait_ready(PATIENCE, || false), Start::Ready) {
         return Err(format!("no server on an empty disk\n{}", server.last_words()));

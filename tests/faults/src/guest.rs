@@ -7,46 +7,50 @@
 //!
 //! 1. *All states.* dm-log-writes under the file system writes down every write and flush of a load, and a mark when a
 //!    session was answered. From that log come the states in which a loss of power may have left the disk
-//!    ([`states`]); each is mounted here, the server opens it, and what had been acknowledged must be there.
+//!    ([`states`]); each is mounted on the host, the server opens it there, and what had been acknowledged must be there
+//!    ([`examine`]). Some states are made wrong on purpose, and must be found out.
 //! 2. *The disk forgets* (dm-flakey, drop_writes): from a moment on, writes vanish.
 //! 3. *The power goes*: QEMU is killed under load, and the guest boots again.
 //! 4. *The disk refuses* (dm-flakey, error_writes): a second of errors, a second without, and so on. The errors meet the
 //!    file system's own writes, too: ext4 may lose metadata that it had committed, and says so; then the data are not
 //!    asked for.
 //!
-//! After each the mounting kernel replays ext4's journal, as after a crash.
+//! After each the mounting kernel replays ext4's journal, as after a crash. Recordings take the load's mixes ([`Mix`]) in
+//! turn.
 
 pub mod agent;
 mod device_mapper;
+mod examine;
+mod host;
 mod initramfs;
 mod machine;
 mod states;
 mod write_log;
 
-use crate::disk_errors::{PATIENCE, look_again, prepare_at};
-use crate::ledger::{Known, Ledger, Load, Progress, Tally, Witness};
+use crate::disk_errors::{PATIENCE, prepare_at};
+use crate::ledger::{Known, Ledger, Load, Mix, Progress, Tally, Witness};
 use crate::server::{Recipe, binary};
+use examine::Recording;
+use host::Mounted;
 use initramfs::{Kernel, output};
 use machine::{Machine, Parts};
 use parking_lot::Mutex;
-use states::{Image, Maker, Plan};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 use stdx::{Prng, mix64};
 use write_log::{Entry, WriteLog};
 
 /// So many states come from one recording.
-pub const STATES_PER_RECORDING: u64 = 500;
+pub const STATES_PER_RECORDING: u64 = 1_000;
+/// And so many planted ones.
+const PLANTED: usize = 6;
 const DISK_MEGABYTES: u64 = 768;
 const LOG_GIGABYTES: u64 = 16;
 /// The load whose writes are logged, at least; it also has one of everything that makes and removes files.
 const RECORDED: Duration = Duration::from_secs(6);
-/// States are looked at side by side.
-const LOOKERS: usize = 2;
 
 /// What to run, and where.
 pub struct Options {
@@ -72,6 +76,11 @@ struct Tried {
     distinct: HashSet<(u64, u64)>,
     undecided: u64,
     torn: u64,
+    pages: u64,
+    planted: u64,
+    caught: u64,
+    examined_seconds: f64,
+    examined_cpu_seconds: f64,
     dropped: u64,
     refused: u64,
     went_on: u64,
@@ -91,8 +100,13 @@ struct Run<'a> {
 /// Runs the recordings; `Ok(false)` when something was odd.
 pub fn run(options: &Options) -> Result<bool, String> {
     let start = Instant::now();
-    keep_mounts_to_oneself()?;
-    let folder = options.folder.join(format!("guest-{}", std::process::id()));
+    host::keep_mounts_to_oneself()?;
+    host::sweep(&options.folder);
+    println!(
+        "guest: states are mounted on this host ({}), by loop devices over memory",
+        host::kernel()
+    );
+    let folder = host::own_folder(&options.folder);
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let kernel = Kernel::get(&options.kernel)?;
     let initramfs = folder.join("initramfs");
@@ -113,6 +127,11 @@ pub fn run(options: &Options) -> Result<bool, String> {
     }
     let _ = std::fs::remove_dir_all(&run.folder);
     done?;
+    if run.tried.planted == 0 {
+        return Err(
+            "no durable write could be left out, so nothing says that one is missed".to_owned()
+        );
+    }
     Ok(run.tally.odd() == 0)
 }
 
@@ -121,7 +140,8 @@ impl Run<'_> {
         let t = &self.tried;
         println!(
             "guest: seeds {} to {}: recordings {} (writes {}, durable at once {}, flushes {}, marks {}), states {} of which distinct {} \
-             (writes of no certain fate {}, torn {}), disks that forgot {}, disks that refused {} (server went on {}, file system lost {}), losses of power {}; \
+             (writes of no certain fate {}, torn {}; {:.2} s and {:.2} s of CPU each, {} pages written), durable writes left out on \
+             purpose {} and found {}, disks that forgot {}, disks that refused {} (server went on {}, file system lost {}), losses of power {}; \
              {}; in {:.1} s",
             if from == to { from } else { self.options.seed },
             to - 1,
@@ -134,6 +154,11 @@ impl Run<'_> {
             t.distinct.len(),
             t.undecided,
             t.torn,
+            t.examined_seconds / t.states.max(1) as f64,
+            t.examined_cpu_seconds / t.states.max(1) as f64,
+            t.pages / t.states.max(1),
+            t.planted,
+            t.caught,
             t.dropped,
             t.refused,
             t.went_on,
@@ -148,9 +173,11 @@ impl Run<'_> {
         let mut random = Prng::new(mix64(recording ^ 0x6e57));
         let disk = self.folder.join("disk");
         let log = self.folder.join("log");
-        let mut ledger = new_disk(&disk, &self.folder.join("mnt"))?;
-        let base = Image::read(&disk).map_err(|error| error.to_string())?;
-        sparse(&log, LOG_GIGABYTES << 30)?;
+        let base = self.folder.join("base");
+        let ledger = Ledger::of(Mix::of(recording)).with_quick_logins();
+        let mut ledger = new_disk(&disk, &self.folder.join("mnt"), ledger)?;
+        host::copy_sparse(&disk, &base).map_err(|error| format!("{}: {error}", base.display()))?;
+        host::sparse(&log, LOG_GIGABYTES << 30)?;
         let mut machine = Machine::boot(&self.parts, &disk, &log)?;
         begin(&mut machine, "log")?;
         ledger.remember(&machine.marker());
@@ -178,7 +205,9 @@ impl Run<'_> {
             self.power(recording, machine, (&disk, &log), &mut ledger, &mut random)?;
         // Last: the file system may not survive it.
         self.refuses(recording, &mut machine, &mut ledger, &mut random)?;
-        self.states(recording, (base, &writes), &recorded, which)
+        let (log, folder) = (&writes, &self.folder.clone());
+        let states = Recording { number: recording, base: &base, log, recorded: &recorded, folder };
+        self.states(&states, which)
     }
 
     fn count(&mut self, log: &WriteLog) {
@@ -328,83 +357,49 @@ impl Run<'_> {
         }
     }
 
-    /// Makes the states of a log, and has the server open each.
+    /// Has the server open each state of a range, and some that are wrong on purpose.
     fn states(
         &mut self,
-        recording: u64,
-        (base, log): (Image, &WriteLog),
-        recorded: &Ledger,
+        recording: &Recording,
         which: std::ops::Range<usize>,
     ) -> Result<(), String> {
-        let plans = states::plan(log, STATES_PER_RECORDING as usize, recording);
-        let mut plans: Vec<Plan> = plans.into_iter().take(which.end).skip(which.start).collect();
-        Maker::order(&mut plans);
-        let scratch = fast_folder(&self.folder);
-        let (give, take) = sync_channel::<(PathBuf, String, Ledger)>(0);
-        let take = Mutex::new(take);
-        let results = Mutex::new(Vec::new());
-        let (keep, folder) = (&self.options.folder, &self.folder);
-        let mut made = Ok(());
-        std::thread::scope(|scope| {
-            for looker in 0..LOOKERS {
-                let (take, results) = (&take, &results);
-                let point = folder.join(format!("look-{looker}"));
-                scope.spawn(move || {
-                    loop {
-                        let Ok((file, name, mut ledger)) = ({ take.lock().recv() }) else { return };
-                        let mut tally = Tally::default();
-                        let looked = look_at(&file, &point, &mut ledger, &mut tally);
-                        if let Err(error) = looked {
-                            tally.other(format!("cannot be looked at: {error}"));
-                        }
-                        if tally.odd() > 0 {
-                            tally.details.push(name.clone());
-                            let kept = keep
-                                .join(format!("odd-guest-{recording}-{name}").replace(' ', "-"));
-                            if std::fs::copy(&file, &kept).is_ok() {
-                                tally.details.push(format!("the disk: {}", kept.display()));
-                            }
-                        }
-                        let _ = std::fs::remove_file(&file);
-                        results.lock().push(tally);
-                    }
-                });
+        let number = recording.number;
+        let plans = examine::plans(recording.log, (STATES_PER_RECORDING, PLANTED), number, which);
+        let (start, cpu) = (Instant::now(), host::cpu_seconds());
+        let seen = recording.examine(plans)?;
+        self.tried.examined_seconds += start.elapsed().as_secs_f64();
+        self.tried.examined_cpu_seconds += host::cpu_seconds() - cpu;
+        let (planted, caught, missed) = examine::judge(&seen);
+        self.tried.planted += planted;
+        self.tried.caught += caught;
+        missed.into_iter().for_each(|what| self.odd(number, what));
+        let mut odd = Vec::new();
+        for one in seen {
+            if self.options.verbose {
+                println!(
+                    "guest: state {:?}: {} writes, {} torn; {}",
+                    one.plan, one.writes, one.torn, one.tally
+                );
             }
-            let mut maker = Maker::new(log, base);
-            for (i, plan) in plans.iter().enumerate() {
-                let file = scratch.join(format!("millrace-guest-{}-{i}", std::process::id()));
-                match maker.make(plan, &file) {
-                    Ok(state) => {
-                        self.tried.states += 1;
-                        self.tried.distinct.insert((recording, state.hash));
-                        self.tried.undecided += state.writes as u64;
-                        self.tried.torn += state.torn as u64;
-                        if self.options.verbose {
-                            println!(
-                                "guest: state {plan:?}: {} writes, {} torn",
-                                state.writes, state.torn
-                            );
-                        }
-                        let ledger = recorded.as_of(&state.known);
-                        let _ = give.send((file, format!("{plan:?}"), ledger));
-                    }
-                    Err(error) => {
-                        made = Err(format!("a state cannot be made: {error}"));
-                        let _ = std::fs::remove_file(&file);
-                        break;
-                    }
-                }
+            if one.plan.planted().is_some() {
+                continue;
             }
-            drop(give);
-        });
-        for tally in results.into_inner() {
+            self.tried.states += 1;
+            self.tried.distinct.insert((number, one.hash));
+            self.tried.undecided += one.writes as u64;
+            self.tried.torn += one.torn as u64;
+            self.tried.pages += one.pages as u64;
             let before = self.tally.odd();
-            self.tally.add(tally);
+            self.tally.add(one.tally);
             if self.tally.odd() > before {
-                self.tell(recording, "in a state of the disk", before);
+                self.tell(number, &format!("in a state of the disk, {:?}", one.plan), before);
+                odd.push(one.plan);
             }
         }
-        made
+        for kept in recording.keep(odd, &self.options.folder)? {
+            println!("guest: an odd state's disk: {}", kept.display());
+        }
+        Ok(())
     }
 }
 
@@ -452,73 +447,14 @@ impl Witness for Table {
 }
 
 /// A disk with ext4, and a server's folder on it with tables and some rows.
-fn new_disk(disk: &Path, point: &Path) -> Result<Ledger, String> {
-    sparse(disk, DISK_MEGABYTES << 20)?;
+fn new_disk(disk: &Path, point: &Path, ledger: Ledger) -> Result<Ledger, String> {
+    let file = host::sparse(disk, DISK_MEGABYTES << 20)?;
     output(
         Command::new("mke2fs").args(["-q", "-t", "ext4", "-F"]).args(["-E", "nodiscard"]).arg(disk),
     )?;
-    let mounted = Mounted::new(disk, point)?;
-    let recipe = Recipe { binary: binary(), data: mounted.0.join("data") };
-    prepare_at(&recipe)
-}
-
-/// What a state's disk shows to a server that opens it here.
-fn look_at(
-    file: &Path,
-    point: &Path,
-    ledger: &mut Ledger,
-    tally: &mut Tally,
-) -> Result<(), String> {
-    let mounted = Mounted::new(file, point)?;
-    let recipe = Recipe { binary: binary(), data: mounted.0.join("data") };
-    look_again(&recipe, ledger, tally)
-}
-
-/// A disk's file, mounted here.
-struct Mounted(PathBuf);
-
-impl Mounted {
-    fn new(file: &Path, point: &Path) -> Result<Mounted, String> {
-        std::fs::create_dir_all(point).map_err(|error| format!("{}: {error}", point.display()))?;
-        output(Command::new("mount").args(["-t", "ext4", "-o", "loop"]).arg(file).arg(point))?;
-        Ok(Mounted(point.to_owned()))
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        if let Err(error) = output(Command::new("umount").arg(&self.0)) {
-            eprintln!("guest: {error}");
-        }
-    }
-}
-
-/// What is mounted from here on is gone with this process, however it ends.
-fn keep_mounts_to_oneself() -> Result<(), String> {
-    let flags = libc::MS_REC | libc::MS_PRIVATE;
-    // SAFETY: plain system calls; the only pointer that is not null is a string that lives.
-    let done = unsafe {
-        libc::unshare(libc::CLONE_NEWNS) == 0
-            && libc::mount(
-                std::ptr::null(),
-                c"/".as_ptr(),
-                std::ptr::null(),
-                flags,
-                std::ptr::null(),
-            ) == 0
-    };
-    if done { Ok(()) } else { Err(format!("mounts: {}", std::io::Error::last_os_error())) }
-}
-
-fn sparse(path: &Path, len: u64) -> Result<(), String> {
-    let said = |error: std::io::Error| format!("{}: {error}", path.display());
-    std::fs::File::create(path).map_err(said)?.set_len(len).map_err(said)
-}
-
-/// Memory, where there is room for the states' disks.
-fn fast_folder(otherwise: &Path) -> PathBuf {
-    let shm = Path::new("/dev/shm");
-    let room = output(Command::new("df").args(["--output=avail", "-m"]).arg(shm));
-    let megabytes = room.ok().and_then(|text| text.lines().last()?.trim().parse::<u64>().ok());
-    if megabytes.is_some_and(|m| m > 4 * DISK_MEGABYTES) { shm.into() } else { otherwise.into() }
+    let mounted = Mounted::new(&file, point)?;
+    let recipe = Recipe { binary: binary(), data: mounted.path().join("data") };
+    let prepared = prepare_at(&recipe, ledger);
+    mounted.unmount()?;
+    prepared
 }

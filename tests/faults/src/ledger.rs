@@ -14,7 +14,7 @@ mod names;
 pub use account::Account;
 pub use names::Names;
 
-use crate::server::{Desk, Door};
+use crate::server::{Desk, Door, QUICK_HASH};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -117,6 +117,31 @@ pub trait Witness: Send + Sync {
     fn told(&self, session: u32, progress: Progress) -> Result<(), String>;
 }
 
+/// What a load has most of; sessions, tables and what must hold are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mix {
+    #[default]
+    Everything,
+    /// Short rows, and a checkpoint every other statement of the session that makes and drops.
+    Checkpoints,
+    /// Values that have pages of their own.
+    LargeValues,
+    /// All sessions but one commit with delayed durability.
+    Delayed,
+}
+
+impl Mix {
+    /// In turn.
+    pub fn of(number: u64) -> Mix {
+        [Mix::Everything, Mix::Checkpoints, Mix::LargeValues, Mix::Delayed][(number % 4) as usize]
+    }
+
+    /// The first session that commits with delayed durability.
+    fn first_delayed(self) -> u32 {
+        if self == Mix::Delayed { 2 } else { SESSIONS }
+    }
+}
+
 /// The number under which the session that makes and drops tells its progress.
 pub const NAMES: u32 = 0;
 
@@ -125,16 +150,15 @@ pub const NAMES: u32 = 0;
 pub struct Ledger {
     accounts: Vec<Account>,
     names: Names,
+    quick_logins: bool,
 }
 
+/// The last of them commits with delayed durability, and more of them in one mix.
 const SESSIONS: u32 = 5;
-/// The last of them commits with delayed durability.
-const DELAYED: u32 = SESSIONS;
 
 impl Default for Ledger {
     fn default() -> Ledger {
-        let accounts = (1..=SESSIONS).map(|id| Account::new(id, id == DELAYED)).collect();
-        Ledger { accounts, names: Names::default() }
+        Ledger::of(Mix::Everything)
     }
 }
 
@@ -150,9 +174,20 @@ const SET_UP: &[&str] = &[
 ];
 
 impl Ledger {
+    pub fn of(mix: Mix) -> Ledger {
+        let accounts = (1..=SESSIONS).map(|id| Account::new(id, id >= mix.first_delayed(), mix));
+        Ledger { accounts: accounts.collect(), names: Names::of(mix), quick_logins: false }
+    }
+
     /// From now on each load begins with one of everything that makes, grows, renames and removes files.
     pub fn with_tour(mut self) -> Ledger {
         self.names.tour = true;
+        self
+    }
+
+    /// The server's password will cost no time when it is asked for.
+    pub fn with_quick_logins(mut self) -> Ledger {
+        self.quick_logins = true;
         self
     }
 
@@ -174,12 +209,19 @@ impl Ledger {
         let begun = Known { progress: Progress::default(), sent_max: 1 };
         let of = |session: u32| known.get(&session).copied().unwrap_or(begun);
         let accounts = self.accounts.iter().map(|account| account.as_of(of(account.id())));
-        Ledger { accounts: accounts.collect(), names: self.names.as_of(of(NAMES)) }
+        Ledger {
+            accounts: accounts.collect(),
+            names: self.names.as_of(of(NAMES)),
+            quick_logins: self.quick_logins,
+        }
     }
 
     /// Makes the tables on an empty server.
     pub fn set_up(&self, desk: &mut Desk) -> Result<(), String> {
-        for batch in SET_UP {
+        let quick = self
+            .quick_logins
+            .then(|| format!("ALTER LOGIN sa WITH PASSWORD = {QUICK_HASH} HASHED"));
+        for batch in SET_UP.iter().copied().chain(quick.as_deref()) {
             desk.run(batch).map_err(|error| format!("{batch}: {error}"))?;
         }
         for account in &self.accounts {
@@ -190,7 +232,7 @@ impl Ledger {
 
     /// Begins the load: one thread a session. It ends when each has met an error, or been told to stop.
     pub fn start(self, door: Door, random: &mut Prng) -> Load {
-        let Ledger { accounts, names } = self;
+        let Ledger { accounts, names, quick_logins } = self;
         let shared = Arc::new(Signals {
             stop: AtomicBool::new(false),
             alive: AtomicUsize::new(accounts.len() + 1),
@@ -218,7 +260,7 @@ impl Ledger {
             with.end("the session that makes and drops", ended);
             names
         });
-        Load { threads, churn, shared }
+        Load { threads, churn, shared, quick_logins }
     }
 
     /// Holds what a server has against what it must have, and takes that as the truth from here on.
@@ -298,6 +340,7 @@ pub struct Load {
     threads: Vec<JoinHandle<Account>>,
     churn: JoinHandle<Names>,
     shared: Arc<Signals>,
+    quick_logins: bool,
 }
 
 impl Load {
@@ -326,7 +369,8 @@ impl Load {
         let accounts =
             self.threads.into_iter().map(|t| t.join().expect("a session does not panic"));
         let accounts = accounts.collect();
-        Ledger { accounts, names: self.churn.join().expect("the session does not panic") }
+        let names = self.churn.join().expect("the session does not panic");
+        Ledger { accounts, names, quick_logins: self.quick_logins }
     }
 }
 

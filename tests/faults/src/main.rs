@@ -69,7 +69,7 @@ enum Command {
     Guest {
         #[arg(long, default_value_t = 100)]
         states: u64,
-        /// The first state; 500 come from one recording, and a range begins best at a multiple of it.
+        /// The first state; 1,000 come from one recording, and a range begins best at a multiple of it.
         #[arg(long, default_value_t = 0)]
         seed: u64,
         #[arg(long)]

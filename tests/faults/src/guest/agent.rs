@@ -15,6 +15,7 @@
 //! passed on.
 
 use super::device_mapper::Mapper;
+use super::host;
 use crate::server::{PORT_IN_GUEST, Recipe, Server, Start};
 use parking_lot::Mutex;
 use std::ffi::CString;
@@ -213,16 +214,7 @@ fn pass_on(one: &TcpStream, other: &TcpStream) {
 }
 
 fn mount(what: &str, place: &str, kind: &str) -> io::Result<()> {
-    std::fs::create_dir_all(place)?;
-    let [source, target, kind] = [what, place, kind].map(|s| CString::new(s).expect("no zero"));
-    // SAFETY: a plain system call with strings that live.
-    let done = unsafe {
-        libc::mount(source.as_ptr(), target.as_ptr(), kind.as_ptr(), 0, std::ptr::null())
-    };
-    match done {
-        0 => Ok(()),
-        _ => Err(io::Error::other(format!("mount at {place}: {}", io::Error::last_os_error()))),
-    }
+    host::mount(Path::new(what), Path::new(place), kind, c"")
 }
 
 fn load(module: &Path) -> io::Result<()> {

@@ -3,9 +3,13 @@
 //! A state is one of two kinds. *Replayed*: all entries up to the end of a flush or of a write with FUA. *Chosen*: all
 //! up to a flush, every write with FUA from there to the next, and of the others any choice, each whole or in any
 //! choice of its sectors. What the driver knew at that moment is in the marks before it.
+//!
+//! A *planted* state is one that no loss of power leaves: a write that was durable before an answer is left out. It
+//! tries whoever looks at the states: see [`planted`].
 
+use super::host;
 use super::write_log::{Entry, SECTOR, WriteLog};
-use crate::ledger::{Known, Progress};
+use crate::ledger::{Known, NAMES, Progress};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -14,9 +18,10 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use stdx::{Prng, mix64};
 
-const CHUNK: usize = 64 << 10;
+/// What a disk is told in.
+pub const CHUNK: usize = 64 << 10;
 
-/// A disk in memory.
+/// A disk in memory, in whole chunks.
 pub struct Image {
     bytes: Vec<u8>,
     /// Chunks that are not all zeros, or once were not.
@@ -27,10 +32,28 @@ pub struct Image {
 
 impl Image {
     pub fn read(path: &Path) -> io::Result<Image> {
-        let bytes = std::fs::read(path)?;
-        let used = bytes.chunks(CHUNK).map(|chunk| chunk.iter().any(|b| *b != 0)).collect();
+        let file = File::open(path)?;
+        let len = file.metadata()?.len() as usize;
+        let mut used = host::filled(&file, len)?;
+        // Zeros that are not touched take no memory.
+        let mut bytes = vec![0; len.next_multiple_of(CHUNK)];
+        for (i, used) in used.iter_mut().enumerate().filter(|(_, used)| **used) {
+            let at = i * CHUNK;
+            let chunk = &mut bytes[at..len.min(at + CHUNK)];
+            file.read_exact_at(chunk, at as u64)?;
+            *used = *chunk != [0; CHUNK][..chunk.len()];
+        }
         // The hash tells images of one run apart, so it may begin anywhere.
         Ok(Image { bytes, used, hash: 0 })
+    }
+
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// All chunks in order; `None` is one of zeros.
+    pub fn chunks(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        self.bytes.chunks(CHUNK).zip(&self.used).map(|(chunk, used)| used.then_some(chunk))
     }
 
     /// Writes whole sectors; returns what was there.
@@ -49,11 +72,13 @@ impl Image {
     }
 
     /// As a sparse file.
-    fn save(&self, path: &Path) -> io::Result<()> {
+    pub fn save(&self, path: &Path) -> io::Result<()> {
         let file = File::create(path)?;
         file.set_len(self.bytes.len() as u64)?;
-        for (i, chunk) in self.bytes.chunks(CHUNK).enumerate().filter(|(i, _)| self.used[*i]) {
-            file.write_all_at(chunk, (i * CHUNK) as u64)?;
+        for (i, chunk) in self.chunks().enumerate() {
+            if let Some(chunk) = chunk {
+                file.write_all_at(chunk, (i * CHUNK) as u64)?;
+            }
         }
         Ok(())
     }
@@ -72,6 +97,27 @@ pub struct Plan {
     /// Everything before this entry is there: the first after a flush.
     epoch: usize,
     kind: Kind,
+    planted: Option<Planted>,
+}
+
+/// A fault of which the state is made.
+#[derive(Clone, Copy, Debug)]
+struct Planted {
+    /// This durable write is left out.
+    entry: usize,
+    /// It was the only one that an answer can have waited for.
+    certain: bool,
+}
+
+impl Plan {
+    fn of(epoch: usize, kind: Kind) -> Plan {
+        Plan { epoch, kind, planted: None }
+    }
+
+    /// Of a planted state: whether its loss is certain to show.
+    pub fn planted(&self) -> Option<bool> {
+        self.planted.map(|planted| planted.certain)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -91,14 +137,14 @@ pub fn plan(log: &WriteLog, count: usize, seed: u64) -> Vec<Plan> {
     for (i, entry) in log.entries.iter().enumerate() {
         match entry {
             Entry::Flush => {
-                replayed.push(Plan { epoch, kind: Kind::Replayed(i + 1) });
+                replayed.push(Plan::of(epoch, Kind::Replayed(i + 1)));
                 if loose {
                     epochs.push((epoch, i));
                 }
                 (epoch, loose) = (i + 1, false);
             }
             Entry::Write { fua: true, .. } => {
-                replayed.push(Plan { epoch, kind: Kind::Replayed(i + 1) });
+                replayed.push(Plan::of(epoch, Kind::Replayed(i + 1)));
             }
             Entry::Write { .. } => loose = true,
             Entry::Mark(..) => {}
@@ -113,7 +159,7 @@ pub fn plan(log: &WriteLog, count: usize, seed: u64) -> Vec<Plan> {
     let rest = if epochs.is_empty() { 0 } else { count - plans.len() };
     for i in 0..rest {
         let (epoch, end) = epochs[i % epochs.len()];
-        plans.push(Plan { epoch, kind: Kind::Chosen(end, random.next_u64()) });
+        plans.push(Plan::of(epoch, Kind::Chosen(end, random.next_u64())));
     }
     shuffle(&mut plans, &mut random);
     plans
@@ -125,7 +171,53 @@ fn shuffle<T>(items: &mut [T], random: &mut Prng) {
     }
 }
 
-/// Makes states, each file saved before the next is begun.
+/// So many planted states of a log, at most: all up to a mark by which a session was told that one more of its
+/// transactions is sure, but for one durable write since its mark before. It sent that transaction in between, and log
+/// blocks are written once: with one write in between the transaction is lost for certain, with several perhaps.
+pub fn planted(log: &WriteLog, count: usize, seed: u64) -> Vec<Plan> {
+    /// What came since a session's last mark.
+    #[derive(Default)]
+    struct Since {
+        sure: usize,
+        /// Durable writes, each with the epoch that it is of.
+        durable: Vec<(usize, usize)>,
+        others: bool,
+    }
+    let mut sessions: BTreeMap<u32, Since> = BTreeMap::new();
+    let (mut certain, mut perhaps) = (Vec::new(), Vec::new());
+    let mut epoch = 0;
+    for (i, entry) in log.entries.iter().enumerate() {
+        match entry {
+            Entry::Write { fua: true, .. } => {
+                sessions.values_mut().for_each(|since| since.durable.push((i, epoch)));
+            }
+            Entry::Write { .. } => sessions.values_mut().for_each(|since| since.others = true),
+            Entry::Flush => {
+                sessions.values_mut().for_each(|since| since.others = true);
+                epoch = i + 1;
+            }
+            Entry::Mark(session, progress) if *session != NAMES => {
+                let next = Since { sure: progress.sure, ..Since::default() };
+                let Some(since) = sessions.insert(*session, next) else { continue };
+                let Some(&(entry, epoch)) = since.durable.last() else { continue };
+                if progress.sure != since.sure + 1 {
+                    continue;
+                }
+                let only = since.durable.len() == 1 && !since.others;
+                let planted = Some(Planted { entry, certain: only });
+                let plan = Plan { planted, ..Plan::of(epoch, Kind::Replayed(i + 1)) };
+                if only { certain.push(plan) } else { perhaps.push(plan) }
+            }
+            Entry::Mark(..) => {}
+        }
+    }
+    let mut random = Prng::new(mix64(seed ^ 0xb06));
+    shuffle(&mut certain, &mut random);
+    shuffle(&mut perhaps, &mut random);
+    certain.into_iter().chain(perhaps).take(count).collect()
+}
+
+/// Makes states, each shown before the next is begun.
 pub struct Maker<'a> {
     log: &'a WriteLog,
     image: Image,
@@ -139,6 +231,7 @@ pub struct Maker<'a> {
 pub struct Made {
     pub hash: u64,
     pub known: BTreeMap<u32, Known>,
+    /// Since the last flush.
     pub writes: usize,
     pub torn: usize,
 }
@@ -153,8 +246,16 @@ impl<'a> Maker<'a> {
         plans.sort_by_key(|plan| plan.epoch);
     }
 
-    /// Saves a state. Plans come in [`Maker::order`].
-    pub fn make(&mut self, plan: &Plan, to: &Path) -> io::Result<Made> {
+    pub fn disk_bytes(&self) -> usize {
+        self.image.len()
+    }
+
+    /// Makes a state, and shows it. Plans come in [`Maker::order`].
+    pub fn make(
+        &mut self,
+        plan: &Plan,
+        show: impl FnOnce(&Image) -> io::Result<()>,
+    ) -> io::Result<Made> {
         assert!(plan.epoch >= self.applied, "plans come in order");
         while self.applied < plan.epoch {
             match &self.log.entries[self.applied] {
@@ -175,8 +276,10 @@ impl<'a> Maker<'a> {
         let mut known = self.known.clone();
         let mut undo = Vec::new();
         let mut torn = 0;
-        for entry in &self.log.entries[range] {
+        let left_out = plan.planted.map(|planted| planted.entry);
+        for (i, entry) in range.clone().zip(&self.log.entries[range]) {
             match entry {
+                _ if left_out == Some(i) => {}
                 Entry::Mark(session, progress) => {
                     known.insert(*session, *progress);
                 }
@@ -204,7 +307,7 @@ impl<'a> Maker<'a> {
             }
         }
         let hash = self.image.hash;
-        self.image.save(to)?;
+        show(&self.image)?;
         let writes = undo.len();
         for (sector, old) in undo.into_iter().rev() {
             self.image.write(sector, &old)?;

@@ -1,6 +1,6 @@
 //! One session's rows: what it did, what was promised, what may be found.
 
-use super::{Known, Progress, Row, State, Tally, Witness};
+use super::{Known, Mix, Progress, Row, State, Tally, Witness};
 use crate::server::Desk;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,6 +46,7 @@ impl Transaction {
 pub struct Account {
     id: u32,
     delayed: bool,
+    mix: Mix,
     base: State,
     after: Vec<Transaction>,
     sure: usize,
@@ -65,10 +66,10 @@ struct History {
 }
 
 impl Account {
-    pub fn new(id: u32, delayed: bool) -> Account {
+    pub fn new(id: u32, delayed: bool, mix: Mix) -> Account {
         let (base, after) = (State::default(), Vec::new());
         let (sure, answered, next, acknowledged) = (0, 0, 1, 0);
-        Account { id, delayed, base, after, sure, answered, next, acknowledged, history: None }
+        Account { id, delayed, mix, base, after, sure, answered, next, acknowledged, history: None }
     }
 
     /// From here on all that is sent is kept, and each answer told.
@@ -88,7 +89,7 @@ impl Account {
         let sure = known.progress.sure;
         history.sent[..sure].iter().for_each(|transaction| transaction.apply(&mut base));
         let after = history.sent[sure..known.sent_max.min(history.sent.len())].to_vec();
-        let mut account = Account::new(self.id, self.delayed);
+        let mut account = Account::new(self.id, self.delayed, self.mix);
         (account.base, account.after, account.next) = (base, after, self.next);
         account.answered = known.progress.answered - sure;
         account
@@ -161,7 +162,7 @@ impl Account {
     fn invent(&self, number: u64, random: &mut Prng) -> (Transaction, String) {
         let id = self.id;
         let now = self.now();
-        let row = any_row(random);
+        let row = any_row(self.mix, random);
         let mut actions = vec![Action::Put(number, row)];
         let value = |row: Row| {
             let letter = char::from(row.letter);
@@ -175,7 +176,7 @@ impl Account {
         let old: Vec<u64> = now.rows.keys().copied().collect();
         if !old.is_empty() && random.one_in(2) {
             let which = old[random.below(old.len() as u64) as usize];
-            let row = any_row(random);
+            let row = any_row(self.mix, random);
             let (filler, letter) = value(row);
             actions.push(Action::Put(which, row));
             batch += &format!(
@@ -258,8 +259,13 @@ impl Account {
 }
 
 /// Mostly short; sometimes one that needs pages of its own.
-fn any_row(random: &mut Prng) -> Row {
-    let len = match random.below(12) {
+fn any_row(mix: Mix, random: &mut Prng) -> Row {
+    let kind = match mix {
+        Mix::Everything | Mix::Delayed => random.below(12),
+        Mix::Checkpoints => 4,
+        Mix::LargeValues => random.below(3),
+    };
+    let len = match kind {
         0 => 9_000 + random.below(30_000),
         1..=3 => 500 + random.below(3_000),
         _ => 1 + random.below(200),

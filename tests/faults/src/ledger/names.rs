@@ -1,6 +1,6 @@
 //! The session that makes and drops tables and databases, checkpoints and backs up: files come, grow and go.
 
-use super::{Known, NAMES, Progress, Tally, Witness, words};
+use super::{Known, Mix, NAMES, Progress, Tally, Witness, words};
 use crate::server::{Desk, Door};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,6 +27,7 @@ pub struct Names {
     acknowledged: u64,
     /// Begin with one of each.
     pub tour: bool,
+    mix: Mix,
     history: Option<History>,
 }
 
@@ -39,6 +40,10 @@ struct History {
 }
 
 impl Names {
+    pub fn of(mix: Mix) -> Names {
+        Names { mix, ..Names::default() }
+    }
+
     /// From here on all changes are kept, and each answer told.
     pub fn remember(&mut self, witness: Arc<dyn Witness>) {
         let (origin, sent) = (self.sure.clone(), Vec::new());
@@ -57,8 +62,7 @@ impl Names {
         history.sent[..answered].iter().for_each(|change| apply(&mut sure, change));
         let sent = known.sent_max.clamp(answered, history.sent.len());
         let unanswered = history.sent[answered..sent].to_vec();
-        let (next, acknowledged) = (self.next, 0);
-        Names { sure, unanswered, next, acknowledged, tour: false, history: None }
+        Names { sure, unanswered, next: self.next, mix: self.mix, ..Names::default() }
     }
 
     /// Runs statements until told to stop or an error is told.
@@ -78,7 +82,8 @@ impl Names {
         while !stop.load(Ordering::Acquire) {
             let count = |prefix: char| self.sure.iter().filter(|n| n.starts_with(prefix)).count();
             let (tables, databases) = (count('T'), count('D'));
-            match random.below(16) {
+            let most = if self.mix == Mix::Checkpoints { 26 } else { 16 };
+            match random.below(most) {
                 0..=4 if tables < TABLES_MAX => {
                     let name = self.new_name('T');
                     let batch = format!(

@@ -44,7 +44,7 @@ fn a_state_lacks_only_what_no_flush_and_no_fua_kept() {
     let file = std::env::temp_dir().join(format!("state-{}", std::process::id()));
     let (mut distinct, mut halves) = (std::collections::BTreeSet::new(), 0);
     for plan in &plans {
-        let made = maker.make(plan, &file).unwrap();
+        let made = maker.make(plan, |image| image.save(&file)).unwrap();
         let bytes = std::fs::read(&file).unwrap();
         let sector = |i: usize| bytes[i * SECTOR];
         assert_eq!(sector(5), 0, "what met no flush is in no state: the log has no end after it");
@@ -65,4 +65,34 @@ fn a_state_lacks_only_what_no_flush_and_no_fua_kept() {
     assert!(halves > 0, "some are torn");
     let hashes: std::collections::BTreeSet<u64> = distinct.iter().map(|d| d.0).collect();
     assert_eq!(hashes.len(), distinct.len(), "one hash for one state");
+}
+
+/// A session's marks, with one durable write between them, then with two.
+#[test]
+fn a_planted_state_lacks_one_durable_write_that_was_promised() {
+    let write = |sector: u64| ([sector, 1, 2, 0], Vec::new(), vec![sector as u8; SECTOR]);
+    let mark = |sure: usize| {
+        let text = format!("1:{sure}:{sure}").into_bytes();
+        ([0, 0, 8, text.len() as u64], text, Vec::new())
+    };
+    let entries = [mark(1), write(1), mark(2), write(2), write(3), mark(3), write(4), mark(3)];
+    let log = test_log("planted", &entries);
+    let mut plans = planted(&log, 10, 1);
+    assert_eq!(plans.len(), 2, "a mark that promises nothing new is none");
+    assert_eq!(plans[0].planted(), Some(true));
+    assert_eq!(plans[1].planted(), Some(false));
+    Maker::order(&mut plans);
+    let mut maker = Maker::new(&log, image("planted"));
+    let mut sectors = Vec::new();
+    for plan in &plans {
+        let show = |image: &Image| {
+            sectors.push([1, 2, 3, 4].map(|i| image.bytes[i * SECTOR]));
+            Ok(())
+        };
+        let made = maker.make(plan, show).unwrap();
+        let sure = made.known[&1].progress.sure;
+        assert_eq!(sure, if plan.planted() == Some(true) { 2 } else { 3 });
+    }
+    sectors.sort_unstable();
+    assert_eq!(sectors, [[0, 0, 0, 0], [1, 2, 0, 0]]);
 }

@@ -13,7 +13,7 @@ fn state(numbers: &[u64], counter: u64) -> State {
 
 /// Transactions 1 to 4, of which one was promised and three were answered.
 fn account() -> Account {
-    let mut account = Account::new(1, true);
+    let mut account = Account::new(1, true, Mix::Everything);
     account.after = (1..=4).map(put).collect();
     (account.sure, account.answered) = (1, 3);
     account
