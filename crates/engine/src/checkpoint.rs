@@ -14,6 +14,7 @@ use runtime::{clock, task};
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use storage::FileHeader;
 use telemetry::WaitType;
+use transaction::{Bug, planted};
 
 /// Pages per pass: what the double-write area takes.
 const PASS_PAGES: usize = usize::MAX;
@@ -57,7 +58,10 @@ impl Database {
         // Nothing above this record counts below.
         let mark = self.shared.log_checkpoint()?;
         // Recovery first: what it forgets meanwhile, the pool has.
-        let pending = self.oldest_to_redo();
+        let pending = match planted(Bug::EagerCheckpoint) {
+            true => Lsn::MAX,
+            false => self.oldest_to_redo(),
+        };
         let redo_from = self.pool.min_rec_lsn(mark).min(pending);
         let scan_from = self.oldest_needed(mark).min(redo_from);
         log.flush()?;

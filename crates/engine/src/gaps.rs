@@ -23,14 +23,13 @@
 //!
 //! Nobody waits while holding a latch: a leaf only says that it must be asked for.
 
-use crate::seeded::{Bug, planted};
 use crate::{EngineError, InsertHint, RowImage, Tree, Txn};
 use lock_manager::{END_OF_TABLE, Gained, KeyMode, RowKey};
 use mvcc::{Stamp, XidStatus};
 use std::ops::Bound;
 use std::sync::atomic::Ordering::*;
 use storage::StorageError;
-use transaction::key_hash;
+use transaction::{Bug, key_hash, planted};
 
 /// The name of a key's lock.
 #[inline]

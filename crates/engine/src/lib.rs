@@ -29,8 +29,6 @@ mod recovering;
 mod restore;
 mod sample;
 mod scan;
-#[cfg_attr(not(feature = "seeded-bugs"), allow(dead_code, reason = "nothing can be planted"))]
-mod seeded;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -55,8 +53,6 @@ pub use restore::{
     RestoreReport, RestoreRequest, Stopped, check_version, restore_database, restore_log,
 };
 pub use scan::Scan;
-#[cfg(feature = "seeded-bugs")]
-pub use seeded::{Bug, plant};
 pub use status::{Activity, LockRow, TransactionInfo, WaitRow, log_deadlocks};
 pub use tree::{SYSTEM_TREES, Tree};
 pub use txn::{Savepoint, Txn};
@@ -74,6 +70,8 @@ pub use storage::{
     FilegroupId, LeafHint as InsertHint, RandomLeaf, RowImage, Run, TreeId, TreeReport,
     set_grow_together,
 };
+#[cfg(feature = "seeded-bugs")]
+pub use transaction::{Bug, plant};
 
 /// The filegroup of the catalog, and the default.
 pub const PRIMARY: FilegroupId = 1;

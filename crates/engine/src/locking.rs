@@ -11,10 +11,10 @@
 //! Scans down the tree lock the gap above their range first; each gap is then shut before what lies below is read.
 
 use crate::gaps::{Newest, end_of, name_of};
-use crate::seeded::{Bug, planted};
 use crate::{EngineError, Isolation, ReadOptions, RowLock, Scan, ScanOptions, Tree, Txn};
 use lock_manager::{Gained, KeyMode, RowKey, TableMode};
 use std::ops::Bound;
+use transaction::{Bug, planted};
 
 /// Key locks in one table after which a lock on the whole table is tried (SQL Server's figures).
 const ESCALATE_AT: usize = 5000;

@@ -1,6 +1,6 @@
 //! Making, opening and closing a database.
 //!
-//! Opening: lock; boot record; torn pages repaired; log's end found; log analysed. With little to redo, pages are then
+//! Opening: lock; boot record; torn pages repaired; log analysed, which finds its end. With little to redo, pages are then
 //! brought up to date, losers undone, drops carried out and a checkpoint taken before anybody gets the database; with
 //! more, all of that goes on behind its users (`recovering.rs`). The new epoch of transaction ids begins after analysis,
 //! which has seen the last one. A crash at any point starts over.
@@ -164,7 +164,13 @@ impl Database {
             });
         }
         boot.history.log_uuid = log_uuid;
-        let (log, mut reader) = Log::open(&*fs, &boot.log, log_config(&options), boot.scan_from)?;
+        // The log is read once: what it says and where it ends come of the same pass.
+        let config = log_config(&options);
+        let mut search = Log::search(&*fs, &boot.log, &config, boot.scan_from)?;
+        let from = search.reader().position();
+        let mut pass = recovery::Pass::new(from, boot.redo_from, options.redo_list_bytes);
+        let mut full = pass.run(search.reader())?;
+        let (log, mut reader) = search.open(&config)?;
         let store = make_store(&log, doublewrite, &options)?;
         for file in &boot.data {
             let (_, opened) =
@@ -173,9 +179,11 @@ impl Database {
         }
         let mut unread = Vec::new();
         let tasks = options.recovery_tasks;
-        let mut drain = |pending| drain(&log, &store, pending, &mut unread);
-        let (analysis, pending) =
-            recovery::analyse(&mut reader, boot.redo_from, options.redo_list_bytes, &mut drain)?;
+        while let Some(pending) = full {
+            drain(&log, &store, pending, &mut unread)?;
+            full = pass.run(&mut reader)?;
+        }
+        let (analysis, pending) = pass.finish();
         drop(reader);
         let redo = Redo::new(log.clone(), pending, tasks);
         store.pool().set_redo(Some(redo.clone()));

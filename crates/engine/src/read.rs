@@ -2,13 +2,12 @@
 
 use crate::gaps::{Newest, name_of};
 use crate::locking::{Reads, Walk};
-use crate::seeded::{Bug, planted};
 use crate::{EngineError, Lsn, ReadOptions, Scan, ScanOptions, Tree, Txn};
 use lock_manager::{KeyMode, TableMode};
 use mvcc::{Stamp, Visibility, XidStatus, visible};
 use std::ops::Bound;
 use std::sync::atomic::Ordering::*;
-use transaction::VersionSeen;
+use transaction::{Bug, VersionSeen, planted};
 
 /// How far the commits go that a transaction has seen. See [`Txn::reader`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

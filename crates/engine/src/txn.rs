@@ -13,7 +13,6 @@
 //! waits for the tail of the newest snapshot by which it saw a row that was not durable yet.
 
 use crate::commit_timer::CommitTimer;
-use crate::seeded::{Bug, planted};
 use crate::status::Status;
 use crate::tree::{PendingDrop, Reshape};
 use crate::{Database, Durability, EngineError, Isolation, Lsn, TxnOptions};
@@ -21,7 +20,7 @@ use lock_manager::{Held, Owner};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use telemetry::{Counter, counters};
-use transaction::{Shared, SnapshotCell, TxnContext, undo_to};
+use transaction::{Bug, Shared, SnapshotCell, TxnContext, planted, undo_to};
 
 /// A place to roll back to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -31,6 +31,18 @@ pub(crate) struct Blocks {
     ahead: Ahead,
     /// No block from here on is asked for.
     end: u64,
+    /// While the log's end is being looked for.
+    frontier: Option<Frontier>,
+}
+
+/// How far the log is known to go on.
+struct Frontier {
+    /// Every block below continues the log.
+    next: u64,
+    /// Of the block before `next`; `None` before the first.
+    incarnation: Option<u32>,
+    /// The first block that does not, once it was met.
+    end: Option<u64>,
 }
 
 impl Blocks {
@@ -53,15 +65,74 @@ impl Blocks {
             current: None,
             ahead: Ahead::default(),
             end,
+            frontier: None,
         }
     }
 
+    /// The same over a log whose end nobody knows yet, but that it is at or below block `end`: whoever reads blocks in
+    /// order, from `from` on, finds it (see [`Blocks::continues`]).
+    pub(crate) fn searching(mut self, from: u64) -> Blocks {
+        self.frontier = Some(Frontier { next: from, incarnation: None, end: None });
+        self
+    }
+
+    /// The log ends at `end` at the latest.
+    pub(crate) fn limit(&mut self, end: u64) {
+        self.end = self.end.min(end);
+    }
+
+    /// The end is known.
     pub(crate) fn set_end(&mut self, end: u64) {
-        self.end = end;
+        (self.end, self.frontier) = (end, None);
     }
 
     pub(crate) fn end(&self) -> u64 {
-        self.end
+        self.frontier.as_ref().and_then(|frontier| frontier.end).unwrap_or(self.end)
+    }
+
+    /// Whether `block` is one of the log. Where the end is not known yet, that is: whether this block and all before it
+    /// are good, and of the incarnation of the one before or the first of a later one. Suspends.
+    pub(crate) fn continues(&mut self, block: u64) -> Result<bool, LogError> {
+        if block >= self.end() {
+            return Ok(false);
+        }
+        while let Some(frontier) = &self.frontier
+            && frontier.next <= block
+        {
+            let (next, before) = (frontier.next, frontier.incarnation);
+            // Behind the last one that may be: not read.
+            let header = if next < self.end { self.header(next)? } else { None };
+            let header = header.filter(|header| match before {
+                None => true,
+                Some(before) => {
+                    header.incarnation == before || (header.incarnation > before && header.fresh)
+                }
+            });
+            let Some(frontier) = &mut self.frontier else { break };
+            match header {
+                Some(header) => {
+                    (frontier.next, frontier.incarnation) = (next + 1, Some(header.incarnation));
+                }
+                None => {
+                    frontier.end = Some(next);
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The number of the first block that does not continue the log. Suspends.
+    pub(crate) fn find_end(&mut self) -> Result<u64, LogError> {
+        while let Some(frontier) = &self.frontier
+            && frontier.end.is_none()
+        {
+            let next = frontier.next;
+            if !self.continues(next)? {
+                break;
+            }
+        }
+        Ok(self.end())
     }
 
     pub(crate) fn map(&self) -> &Vlfs {

@@ -62,6 +62,8 @@ pub use error::LogError;
 pub use log::{Appended, Harden, Log, LogStats, VlfInfo, WriteTiming, WriterPlace};
 pub use lsn::{BLOCK_BYTES, HEADER_BYTES, Lsn, PAYLOAD_BYTES};
 #[cfg(not(loom))]
+pub use open::LogSearch;
+#[cfg(not(loom))]
 pub use reader::{LogReader, LogRecord};
 
 /// Bytes in front of a record's payload: length and tag.

@@ -7,7 +7,7 @@ use crate::core::Core;
 use crate::lsn::{BLOCK_BYTES, PAYLOAD_BYTES};
 use crate::vlf::VlfHeader;
 use crate::{
-    FlushQueueKind, Lease, LogConfig, LogError, LogReader, Lsn, RECORD_BYTES_MAX,
+    FlushQueueKind, Lease, LogConfig, LogError, LogReader, LogSearch, Lsn, RECORD_BYTES_MAX,
     RECORD_HEADER_BYTES, Reserve, Writer, open, record_bytes,
 };
 use device::{File, FileSystem};
@@ -126,11 +126,21 @@ impl Log {
         cfg: LogConfig,
         from: Lsn,
     ) -> Result<(Arc<Log>, LogReader), LogError> {
-        let (core, reader) = open::open(fs, path, &cfg, from)?;
-        Ok((Log::start(core), reader))
+        Log::search(fs, path, &cfg, from)?.open(&cfg)
     }
 
-    fn start(core: Arc<Core>) -> Arc<Log> {
+    /// The same in two steps, for who wants to read the log while its end is being looked for: it is read once then.
+    /// Of `cfg` only how the file is read matters here. Suspends.
+    pub fn search(
+        fs: &dyn FileSystem,
+        path: &Path,
+        cfg: &LogConfig,
+        from: Lsn,
+    ) -> Result<LogSearch, LogError> {
+        LogSearch::begin(fs, path, cfg.direct, from)
+    }
+
+    pub(crate) fn start(core: Arc<Core>) -> Arc<Log> {
         if core.writer() == Writer::Dedicated {
             core.start_dedicated();
         }

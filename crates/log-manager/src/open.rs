@@ -1,4 +1,5 @@
-//! Making a log file, and opening one: finding its end, and refusing what must not be believed.
+//! Making a log file, and opening one: finding its end, and refusing what must not be believed. Whoever reads records
+//! finds the end by the way ([`LogSearch`]), so a log is read once while its database opens.
 //!
 //! A block continues the log if it is good (see [`crate::blocks`]) and of the same incarnation as the one before, or
 //! the first of a later incarnation. The first block that does not ends the log. That is what a power failure leaves,
@@ -26,7 +27,9 @@ use crate::reservation::Reservation;
 use crate::ring::Ring;
 use crate::vlf::{FileHeader, VLFS_AT, VlfHeader, Vlfs};
 use crate::waiters::Waiters;
-use crate::{FlushQueueKind, LogConfig, LogError, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, Reserve};
+use crate::{
+    FlushQueueKind, Log, LogConfig, LogError, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, Reserve,
+};
 use device::{File, FileSystem, OpenOptions};
 use parking_lot::{Mutex, RwLock};
 use runtime::spin::SpinLock;
@@ -113,51 +116,81 @@ pub(crate) fn create(
     start_core(file, &header, Vlfs::new(vlf_bytes, headers), cfg, start.block())
 }
 
-/// Opens the file; see the top.
-pub(crate) fn open(
-    fs: &dyn FileSystem,
-    path: &Path,
-    cfg: &LogConfig,
+/// A log whose end is being looked for. Reading on and finding the end are one pass: a reader's `None` is the end. So
+/// recovery looks at each record while it is at hand, and the log is read once.
+///
+/// Changes nothing until [`LogSearch::open`], which also tells whether what was read may be believed: see the file.
+pub struct LogSearch {
+    file: Arc<dyn File>,
+    header: FileHeader,
+    damaged: Vec<u64>,
     from: Lsn,
-) -> Result<(Arc<Core>, LogReader), LogError> {
-    let mut options = OpenOptions::existing();
-    options.direct = cfg.direct;
-    let file = fs.open(path, options).map_err(io("opening the log file"))?;
-    let mut header = read_file_header(&file)?;
-    let (mut map, damaged) = read_vlf_headers(&file, &header)?;
-    let mut blocks =
-        Blocks::new(file.clone(), map.clone(), header.salt, SCAN_BYTES, map.end_block());
-    let from = if from.is_none() { blocks.first_lsn() } else { from };
-    if from < blocks.first_lsn() || from.block() > map.end_block() {
-        return Err(LogError::NoRecord { at: from });
-    }
-    let mut end = find_end(&mut blocks, from.block())?;
-    if from > Lsn::of_block(end) {
-        return Err(blocks.corrupt(end, "the log ends before it should begin"));
-    }
-    if header.clean {
-        if end < header.end.block() {
-            return Err(blocks.corrupt(end, "the log was closed in order and is now cut short"));
+    reader: LogReader,
+}
+
+impl LogSearch {
+    pub(crate) fn begin(
+        fs: &dyn FileSystem,
+        path: &Path,
+        direct: bool,
+        from: Lsn,
+    ) -> Result<LogSearch, LogError> {
+        let mut options = OpenOptions::existing();
+        options.direct = direct;
+        let file = fs.open(path, options).map_err(io("opening the log file"))?;
+        let header = read_file_header(&file)?;
+        let (map, damaged) = read_vlf_headers(&file, &header)?;
+        let last = map.end_block();
+        let blocks = Blocks::new(file.clone(), map, header.salt, SCAN_BYTES, last);
+        let from = if from.is_none() { blocks.first_lsn() } else { from };
+        if from < blocks.first_lsn() || from.block() > last {
+            return Err(LogError::NoRecord { at: from });
         }
-        end = header.end.block();
-    } else {
-        refuse_lost_blocks(&mut blocks, &file, &damaged, end)?;
+        let mut blocks = blocks.searching(from.block());
+        if header.clean {
+            blocks.limit(header.end.block());
+        }
+        Ok(LogSearch { file, header, damaged, from, reader: LogReader::new(blocks, from) })
     }
-    // What was read may not be on the disk yet, if only the process died.
-    file.sync(WaitType::IoCompletion).map_err(io("syncing the log"))?;
-    header.incarnation += 1;
-    header.clean = false;
-    header.end = Lsn::NONE;
-    write_both_headers(&file, &mut header)?;
-    settle_end(&file, &mut map, &header, end)?;
-    blocks.set_end(end);
-    let core = start_core(file, &header, map, cfg, end + 1)?;
-    // Recovery needs room to undo and to checkpoint, however full the log was.
-    let vlf = core.vlfs.lock().blocks_each() * PAYLOAD_BYTES as u64;
-    if core.vlfs.lock().capacity_end().0 < Lsn::of_block(end).0 + vlf {
-        core.grow(true)?;
+
+    /// Reads from where the search began, to the end.
+    pub fn reader(&mut self) -> &mut LogReader {
+        &mut self.reader
     }
-    Ok((core, LogReader::new(blocks, from)))
+
+    /// Finds the end, if the reader has not, refuses what must not be believed, and makes the log go on behind it; the
+    /// reader as well. Suspends.
+    pub fn open(self, cfg: &LogConfig) -> Result<(Arc<Log>, LogReader), LogError> {
+        let LogSearch { file, mut header, damaged, from, mut reader } = self;
+        let blocks = reader.blocks_mut();
+        let end = blocks.find_end()?;
+        if from > Lsn::of_block(end) {
+            return Err(blocks.corrupt(end, "the log ends before it should begin"));
+        }
+        if header.clean {
+            if end < header.end.block() {
+                return Err(blocks.corrupt(end, "the log was closed in order and is now cut short"));
+            }
+        } else {
+            refuse_lost_blocks(blocks, &file, &damaged, end)?;
+        }
+        let mut map = blocks.map().clone();
+        // What was read may not be on the disk yet, if only the process died.
+        file.sync(WaitType::IoCompletion).map_err(io("syncing the log"))?;
+        header.incarnation += 1;
+        header.clean = false;
+        header.end = Lsn::NONE;
+        write_both_headers(&file, &mut header)?;
+        settle_end(&file, &mut map, &header, end)?;
+        blocks.set_end(end);
+        let core = start_core(file, &header, map, cfg, end + 1)?;
+        // Recovery needs room to undo and to checkpoint, however full the log was.
+        let vlf = core.vlfs.lock().blocks_each() * PAYLOAD_BYTES as u64;
+        if core.vlfs.lock().capacity_end().0 < Lsn::of_block(end).0 + vlf {
+            core.grow(true)?;
+        }
+        Ok((Log::start(core), reader))
+    }
 }
 
 pub(crate) fn read_file_header(file: &Arc<dyn File>) -> Result<FileHeader, LogError> {
@@ -210,26 +243,6 @@ pub(crate) fn read_vlf_headers(
         return Err(LogError::Corrupt { block: stray.first_block, offset: 0, what });
     }
     Ok((map, damaged))
-}
-
-/// The number of the first block at or behind `from` that does not continue the log.
-fn find_end(blocks: &mut Blocks, from: u64) -> Result<u64, LogError> {
-    let mut incarnation = None;
-    let mut next = from;
-    while let Some(header) = blocks.header(next)? {
-        let continues = match incarnation {
-            None => true,
-            Some(current) => {
-                header.incarnation == current || (header.incarnation > current && header.fresh)
-            }
-        };
-        if !continues {
-            break;
-        }
-        incarnation = Some(header.incarnation);
-        next += 1;
-    }
-    Ok(next)
 }
 
 /// Fails if any block behind `end` knows that the log was durable beyond it.

@@ -37,6 +37,10 @@ impl LogReader {
         LogReader { blocks, position, joined: Vec::new() }
     }
 
+    pub(crate) fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.blocks
+    }
+
     /// The blocks under it.
     pub(crate) fn into_blocks(self) -> Blocks {
         self.blocks
@@ -52,7 +56,7 @@ impl LogReader {
         Ok(Some(LogRecord { start, end: self.position, payload }))
     }
 
-    /// One past the last byte that may be read.
+    /// One past the last byte that may be read; while the log's end is being looked for, as far as is known.
     pub fn end(&self) -> Lsn {
         Lsn::of_block(self.blocks.end())
     }
@@ -79,7 +83,7 @@ impl LogReader {
         loop {
             let at = self.position;
             let block = at.block();
-            if block >= self.blocks.end() {
+            if !self.blocks.continues(block)? {
                 return Ok(None);
             }
             let Some(header) = self.blocks.header(block)? else {
@@ -127,7 +131,7 @@ impl LogReader {
         self.joined.extend_from_slice(&head[..n]);
         let mut next = block + 1;
         loop {
-            if next >= self.blocks.end() {
+            if !self.blocks.continues(next)? {
                 self.position = self.end();
                 return Ok(false);
             }

@@ -4,19 +4,25 @@
 //! The pass begins at or below the first record of every transaction that was unfinished at the last checkpoint, so
 //! no table of transactions need be saved: they all show themselves.
 
-use crate::pending::Pending;
+use crate::pending::{PageHasher, Pending};
 use log_manager::{LogError, LogReader, Lsn};
 use mvcc::Xid;
 use std::collections::HashMap;
 use std::fmt;
 use storage::{PageOp, StorageError};
-use transaction::{Envelope, Kind};
+use transaction::{Bug, Envelope, Kind, planted};
+
+/// Lists kept for transactions to come.
+const SPARE: usize = 1024;
+
+/// Transactions, by their ids.
+pub type XidMap<V> = HashMap<Xid, V, std::hash::BuildHasherDefault<PageHasher>>;
 
 /// What the log said.
 #[derive(Debug, Default)]
 pub struct Analysis {
     /// Unfinished transactions.
-    pub losers: HashMap<Xid, Loser>,
+    pub losers: XidMap<Loser>,
     /// Trees whose drop is committed and not yet carried out.
     pub drops: Vec<u64>,
     /// Records read, and those that a page may lack.
@@ -76,76 +82,113 @@ impl From<StorageError> for RecoveryError {
     }
 }
 
-/// Reads `reader` to its end. Records that end at or below `redo_from` are on their pages already. The list of what
-/// pages lack takes about `list_bytes` at most: whenever it is full, `drain` gets it, and is to see to it that no page
-/// lacks any of it, before the pass goes on. Suspends.
-pub fn analyse(
-    reader: &mut LogReader,
+/// Analysis on its way.
+///
+/// Records that end at or below `redo_from` are on their pages already. The list of what pages lack takes about
+/// `list_bytes` at most.
+pub struct Pass {
+    found: Analysis,
+    pending: Pending,
     redo_from: Lsn,
     list_bytes: u64,
-    drain: &mut dyn FnMut(Pending) -> Result<(), RecoveryError>,
-) -> Result<(Analysis, Pending), RecoveryError> {
-    let mut found = Analysis::default();
-    let mut pending = Pending::from(redo_from.max(reader.position()));
-    while let Some(record) = reader.next_record()? {
-        let bad = || RecoveryError::BadRecord { at: record.start };
-        let envelope = Envelope::decode(record.payload).ok_or_else(bad)?;
-        found.records += 1;
-        if envelope.kind.has_xid() {
-            found.epoch = found.epoch.max(transaction::epoch_of(envelope.xid));
-        }
-        found.note(&envelope, record.start);
-        if matches!(envelope.kind, Kind::System | Kind::Compensation | Kind::Fused | Kind::Op) {
-            match PageOp::decode(envelope.body) {
-                Some(op) => {
-                    found.note_op(&envelope, &op);
-                    if record.end > redo_from {
-                        found.ops += 1;
-                        pending.note(&op, record.start, record.end);
-                    }
-                }
-                // A compensation of something that was no op of storage.
-                None if envelope.kind == Kind::Compensation && envelope.body.len() <= 8 => {}
-                None => return Err(bad()),
-            }
-        }
-        if found.records.is_multiple_of(64) {
-            runtime::task::maybe_yield();
-        }
-        if pending.bytes() > list_bytes || pending.is_full() {
-            let from = record.end;
-            drain(std::mem::replace(&mut pending, Pending::from(from)))?;
+    /// Lists of trees of losers that are none, for the next ones.
+    spare: Vec<Vec<u64>>,
+}
+
+impl Pass {
+    /// Over the log from `scan_from` on.
+    pub fn new(scan_from: Lsn, redo_from: Lsn, list_bytes: u64) -> Pass {
+        Pass {
+            found: Analysis::default(),
+            pending: Pending::from(redo_from.max(scan_from)),
+            redo_from,
+            list_bytes,
+            spare: Vec::new(),
         }
     }
-    Ok((found, pending))
+
+    /// Reads on, to the end of `reader` or until the list is full: then that is handed out, and whoever gets it sees to
+    /// it that no page lacks any of it, before he calls again. Suspends.
+    pub fn run(&mut self, reader: &mut LogReader) -> Result<Option<Pending>, RecoveryError> {
+        let Pass { found, pending, redo_from, list_bytes, spare } = self;
+        while let Some(record) = reader.next_record()? {
+            let bad = || RecoveryError::BadRecord { at: record.start };
+            let envelope = Envelope::decode(record.payload).ok_or_else(bad)?;
+            found.records += 1;
+            if envelope.kind.has_xid() {
+                found.epoch = found.epoch.max(transaction::epoch_of(envelope.xid));
+            }
+            found.note(&envelope, record.start, spare);
+            if matches!(envelope.kind, Kind::System | Kind::Compensation | Kind::Fused | Kind::Op) {
+                match PageOp::decode(envelope.body) {
+                    Some(op) => {
+                        found.note_op(&envelope, &op);
+                        if record.end > *redo_from {
+                            found.ops += 1;
+                            pending.note(&op, record.start, record.end);
+                        }
+                    }
+                    // A compensation of something that was no op of storage.
+                    None if envelope.kind == Kind::Compensation && envelope.body.len() <= 8 => {}
+                    None => return Err(bad()),
+                }
+            }
+            if found.records.is_multiple_of(64) {
+                runtime::task::maybe_yield();
+            }
+            if pending.bytes() > *list_bytes || pending.is_full() {
+                let from = record.end;
+                return Ok(Some(std::mem::replace(pending, Pending::from(from))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the log said, and the last list: the reader's end was reached.
+    pub fn finish(self) -> (Analysis, Pending) {
+        (self.found, self.pending)
+    }
 }
 
 impl Analysis {
-    fn loser(&mut self, xid: Xid, at: Lsn) -> &mut Loser {
+    fn loser(&mut self, xid: Xid, at: Lsn, spare: &mut Vec<Vec<u64>>) -> &mut Loser {
         let loser = self.losers.entry(xid).or_insert_with(|| Loser {
             first: at,
             last: at,
-            trees: Vec::new(),
+            trees: spare.pop().unwrap_or_default(),
             shapes: false,
         });
         loser.last = at;
         loser
     }
 
-    fn note(&mut self, record: &Envelope<'_>, start: Lsn) {
+    fn won(&mut self, xid: Xid, spare: &mut Vec<Vec<u64>>) {
+        if let Some(Loser { mut trees, .. }) = self.losers.remove(&xid)
+            && spare.len() < SPARE
+        {
+            trees.clear();
+            spare.push(trees);
+        }
+    }
+
+    fn note(&mut self, record: &Envelope<'_>, start: Lsn, spare: &mut Vec<Vec<u64>>) {
         match record.kind {
             Kind::System | Kind::Checkpoint => {}
             Kind::Fused => self.commits += 1,
             Kind::Op => {
-                self.loser(record.xid, start);
+                self.loser(record.xid, start, spare);
             }
-            Kind::TreeCreated => self.loser(record.xid, start).shapes = true,
+            Kind::TreeCreated => self.loser(record.xid, start, spare).shapes = true,
             Kind::TreeDropped => {
-                self.loser(record.xid, start).shapes = true;
+                self.loser(record.xid, start, spare).shapes = true;
                 self.dropping.extend(record.tree().map(|t| (record.xid, t)));
             }
             Kind::Compensation => {
-                self.loser(record.xid, start);
+                let known = self.losers.get(&record.xid).map(|loser| loser.last);
+                let loser = self.loser(record.xid, start, spare);
+                if let (Some(last), true) = (known, planted(Bug::UndoTwice)) {
+                    loser.last = last;
+                }
                 // A body of 8 bytes takes the drop of that tree back.
                 if let (8, Some(tree)) = (record.body.len(), record.tree()) {
                     self.dropping.retain(|&(x, t)| x != record.xid || t != tree);
@@ -153,7 +196,7 @@ impl Analysis {
             }
             Kind::Commit => {
                 self.commits += 1;
-                self.losers.remove(&record.xid);
+                self.won(record.xid, spare);
                 let drops = &mut self.drops;
                 self.dropping.retain(|&(x, t)| {
                     if x == record.xid {
@@ -163,7 +206,7 @@ impl Analysis {
                 });
             }
             Kind::Abort => {
-                self.losers.remove(&record.xid);
+                self.won(record.xid, spare);
                 self.dropping.retain(|&(x, _)| x != record.xid);
             }
             Kind::DropPending => {

@@ -1,6 +1,6 @@
 //! Analysis, redo, undo: from what the log says to pages that hold exactly what was committed.
 //!
-//! Three phases, of which only the first keeps anybody waiting. [`analyse`] reads the log once and notes which
+//! Three phases, of which only the first keeps anybody waiting. [`Pass`] reads the log once and notes which
 //! transactions were unfinished and, for each page, which records it may lack. Then the database may open: a page is
 //! brought up to date when the buffer pool reads it in ([`Redo`] as `buffer_pool::PageRedo`), or by background tasks
 //! that take the rest batch by batch ([`Redo::step`]). [`Undo`] takes back one unfinished transaction.
@@ -23,7 +23,7 @@ mod undo;
 #[cfg(test)]
 mod tests;
 
-pub use analysis::{Analysis, Loser, RecoveryError, analyse};
+pub use analysis::{Analysis, Loser, Pass, RecoveryError, XidMap};
 pub use pending::Pending;
 pub use redo::{Damaged, Progress, Redo, Step};
 pub use undo::Undo;

@@ -15,7 +15,7 @@ const PAGE_COST: u64 = 120;
 /// And a record: vectors grow by doubling.
 const RECORD_COST: u64 = 6;
 
-/// Numbers of pages, mixed.
+/// Numbers of pages (or of transactions), mixed.
 #[derive(Default)]
 pub struct PageHasher(u64);
 

@@ -55,23 +55,23 @@ pub struct Envelope<'a> {
 }
 
 impl Kind {
+    #[inline]
     fn of(byte: u8) -> Option<Kind> {
         use Kind::*;
-        [
-            System,
-            Fused,
-            Op,
-            Compensation,
-            Commit,
-            Abort,
-            TreeCreated,
-            TreeDropped,
-            DropDone,
-            DropPending,
-            Checkpoint,
-        ]
-        .into_iter()
-        .find(|k| *k as u8 == byte)
+        Some(match byte {
+            1 => System,
+            2 => Fused,
+            3 => Op,
+            4 => Compensation,
+            5 => Commit,
+            6 => Abort,
+            7 => TreeCreated,
+            8 => TreeDropped,
+            9 => DropDone,
+            10 => DropPending,
+            11 => Checkpoint,
+            _ => return None,
+        })
     }
 
     /// Whether the envelope has an xid and a back link.

@@ -11,6 +11,7 @@
 mod context;
 mod envelope;
 mod hash;
+mod seeded;
 mod shared;
 mod snapshots;
 mod undo;
@@ -24,6 +25,9 @@ mod tests;
 pub use context::{FusedInsert, Guarded, TxnContext};
 pub use envelope::{Envelope, Kind, SYSTEM_ENVELOPE_BYTES, TXN_ENVELOPE_BYTES};
 pub use hash::key_hash;
+#[cfg(feature = "seeded-bugs")]
+pub use seeded::plant;
+pub use seeded::{Bug, planted};
 pub use shared::{LogOfStore, Shared};
 pub use snapshots::{InUse, SnapshotCell, Snapshots};
 pub use undo::{Trees, undo_some, undo_to};

@@ -1,5 +1,6 @@
-//! Bugs that can be planted, so that the checkers of histories and of worlds can show that they would catch them. Only with
-//! the feature `seeded-bugs`; without it nothing here costs anything or can be switched on.
+//! Bugs that can be planted, so that the checkers of histories, of worlds and of crash cases can show that they would catch
+//! them. Only with the feature `seeded-bugs`; without it nothing here costs anything or can be switched on. They stand at
+//! the lowest crate that has one.
 
 /// A bug to plant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +19,16 @@ pub enum Bug {
     NoGaps,
     /// A full commit does not wait for the disk.
     EarlyAcknowledge,
+    /// Recovery leaves the oldest change of an unfinished transaction where it is.
+    HalfUndo,
+    /// Who undoes a loser further than a crash let the last one, undoes what was undone before once more.
+    UndoTwice,
+    /// Redo passes over what took other changes back.
+    NoCompensations,
+    /// Redo of a page that is asked for leaves out its newest change.
+    ShortRedo,
+    /// A checkpoint while recovery goes on takes no notice of what is still to be redone.
+    EagerCheckpoint,
 }
 
 #[cfg(feature = "seeded-bugs")]
@@ -29,8 +40,9 @@ pub fn plant(bug: Bug) {
     PLANTED.store(bug as u8, std::sync::atomic::Ordering::SeqCst);
 }
 
+/// Whether `bug` is planted.
 #[inline(always)]
-pub(crate) fn planted(bug: Bug) -> bool {
+pub fn planted(bug: Bug) -> bool {
     #[cfg(feature = "seeded-bugs")]
     return PLANTED.load(std::sync::atomic::Ordering::Relaxed) == bug as u8;
     #[cfg(not(feature = "seeded-bugs"))]
