@@ -58,6 +58,7 @@ pub(crate) fn check(statement: &ast::Statement) -> Result<()> {
         S::Update(_) => "UPDATE",
         S::Delete(_) => "DELETE",
         S::Truncate(_) => "TRUNCATE TABLE",
+        S::BulkInsert(_) => "BULK INSERT",
         S::TryCatch { .. } => "BEGIN TRY",
         S::Print(_) => "PRINT",
         S::RaiseError(_) => "RAISERROR",

@@ -171,6 +171,7 @@ impl Catalog {
             AlterTable::EnableConstraints { names, enable, verify } => {
                 self.enable(txn, table, names, *enable, *verify, empty, work)
             }
+            AlterTable::DistrustConstraints => self.distrust(txn, table),
             AlterTable::AlterColumn { name, ty, nullable, alias, collation } => {
                 self.alter_column(txn, table, name, *ty, *nullable, *alias, *collation, work)
             }

@@ -141,7 +141,8 @@ pub fn redefine_private(
         AlterTable::AddForeignKey(_)
         | AlterTable::AddIndex(_)
         | AlterTable::RebuildIndex { .. }
-        | AlterTable::EnableConstraints { .. } => {}
+        | AlterTable::EnableConstraints { .. }
+        | AlterTable::DistrustConstraints => {}
         AlterTable::RenameColumn { .. }
         | AlterTable::Rename { .. }
         | AlterTable::RenameIndex { .. }

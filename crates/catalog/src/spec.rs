@@ -193,6 +193,8 @@ pub enum AlterTable {
         enable: bool,
         verify: bool,
     },
+    /// Rows have come that nobody has looked at: constraints that are enabled are no longer trusted.
+    DistrustConstraints,
     /// sp_rename of a column: 207 when there is none, 2705 when the name is taken.
     RenameColumn {
         from: Box<str>,

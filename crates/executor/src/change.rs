@@ -183,8 +183,34 @@ pub fn insert_rows<'a>(
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
+    let mut rows = rows.iter();
+    let mut next = |from: &mut Vec<Value>, _: &mut dyn ResultSink| {
+        let Some(row) = rows.next() else { return Ok(false) };
+        from.clear();
+        from.extend_from_slice(row);
+        Ok(true)
+    };
+    insert_stream(plan, row, &mut next, true, hint, cx, sink)
+}
+
+/// Fills in a row, or says that there are no more.
+pub type NextRow<'n> =
+    dyn FnMut(&mut Vec<Value>, &mut dyn ResultSink) -> Result<bool, SqlError> + 'n;
+
+/// The same for rows that come one by one (BULK INSERT): `next` gives them. Not
+/// `checked`: CHECK constraints and foreign keys of the table are passed over.
+pub fn insert_stream<'a>(
+    plan: &'a InsertPlan,
+    row: &[binder::ir::Expr],
+    next: &mut NextRow<'_>,
+    checked: bool,
+    hint: &mut InsertHint,
+    cx: &mut Cx<'a>,
+    sink: &mut dyn ResultSink,
+) -> Result<u64, SqlError> {
+    let writer = writer(&plan.table, &plan.hints, "INSERT", cx)?;
     let mut inserting = Inserting {
-        writer: writer(&plan.table, &plan.hints, "INSERT", cx)?,
+        writer: if checked { writer } else { writer.unchecked() },
         output: Output::new(plan.output.as_ref(), &plan.table, cx)?,
         explicit_identity: plan.explicit_identity,
         table: &plan.table,
@@ -197,12 +223,18 @@ pub fn insert_rows<'a>(
     };
     cx.table = Some(&plan.table);
     let mut values = Vec::with_capacity(plan.table.columns.len());
-    for from in rows {
+    let mut from = Vec::new();
+    let mut count = 0u64;
+    while next(&mut from, sink)? {
         values.clear();
         for expr in row {
-            values.push(eval(expr, from, cx)?);
+            values.push(eval(expr, &from, cx)?);
         }
         inserting.row(&values, hint, cx, sink)?;
+        count += 1;
+        if count.is_multiple_of(64) {
+            cx.breathe()?;
+        }
     }
     inserting.finish(cx, sink)
 }

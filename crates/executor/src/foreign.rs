@@ -86,6 +86,11 @@ impl ForeignKeys {
         Ok(all)
     }
 
+    /// What rows of the table refer to is no longer looked for.
+    pub fn forget_own(&mut self) {
+        self.own.clear();
+    }
+
     /// Columns of the table that they are about.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         let own = self.own.iter().flat_map(|o| o.key.columns.iter().copied());

@@ -41,7 +41,7 @@ mod serialize;
 mod subquery;
 
 pub use batch::Batch;
-pub use change::{delete, insert, insert_query, insert_rows, update};
+pub use change::{NextRow, delete, insert, insert_query, insert_rows, insert_stream, update};
 pub use cx::{CANCELLED, Changed, Cx, Environment, Followed, SpillFigures, cancelled};
 pub use error::{doomed, from_catalog, from_engine, private_error};
 pub use eval::{eval, holds, satisfies, test};

@@ -284,7 +284,7 @@ pub(crate) fn command_name(number: u8) -> &'static str {
 pub(crate) fn command_number(kind: &StmtKind, source: Option<&StatementKind>) -> u8 {
     match kind {
         StmtKind::Select(_) => 1,
-        StmtKind::Insert(_) => 2,
+        StmtKind::Insert(_) | StmtKind::BulkInsert(_) => 2,
         StmtKind::Update(_) => 3,
         StmtKind::Delete(_) => 4,
         StmtKind::Merge(_) => 24,

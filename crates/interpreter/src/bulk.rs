@@ -211,7 +211,7 @@ impl Drop for BulkLoad<'_> {
     }
 }
 
-fn find_table(state: &SessionState, name: &binder::ObjectName) -> Option<Arc<TableDef>> {
+pub(crate) fn find_table(state: &SessionState, name: &binder::ObjectName) -> Option<Arc<TableDef>> {
     if crate::private::is_temporary(&name.name) {
         return state.transaction.private.find(&name.name).cloned();
     }

@@ -212,7 +212,7 @@ impl Vm<'_> {
     }
 
     /// Changes a table's definition step by step, with what each asks of the rows.
-    fn apply_changes(
+    pub(crate) fn apply_changes(
         &mut self,
         schema: Option<&str>,
         name: &str,

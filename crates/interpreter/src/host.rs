@@ -88,6 +88,16 @@ pub trait Host {
         let _ = (kind, order, tell);
         Err(SqlError::unsupported("RESTORE without a server"))
     }
+    /// A file that a statement names, to read; a path without a folder is in the data folder.
+    fn open_file(&mut self, path: &str) -> std::io::Result<Arc<dyn device::File>> {
+        let _ = path;
+        Err(std::io::ErrorKind::NotFound.into())
+    }
+    /// A file that was not there before, to write.
+    fn create_file(&mut self, path: &str) -> std::io::Result<Arc<dyn device::File>> {
+        let _ = path;
+        Err(std::io::ErrorKind::PermissionDenied.into())
+    }
     /// sp_detach_db: takes a database off the list and leaves its files. Suspends.
     fn detach_database(&mut self, name: &str) -> Result<(), SqlError> {
         let _ = name;

@@ -14,6 +14,7 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
         StmtKind::Update(_) => Command::Update,
         StmtKind::Delete(_) => Command::Delete,
         StmtKind::Merge(_) => Command::Merge,
+        StmtKind::BulkInsert(_) => Command::BulkInsert,
         StmtKind::Begin { .. } => Command::BeginTransaction,
         StmtKind::Commit { .. } => Command::Commit,
         StmtKind::Rollback { .. } => Command::Rollback,

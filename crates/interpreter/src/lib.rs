@@ -12,6 +12,7 @@
 mod activity;
 mod batch;
 mod bulk;
+mod bulk_insert;
 mod host;
 mod request;
 mod result_sets;

@@ -149,6 +149,7 @@ impl Vm<'_> {
             StmtKind::Dbcc { name, args, options } => {
                 self.dbcc(name, args, options, line)?;
             }
+            StmtKind::BulkInsert(bulk) => self.bulk_insert(bulk, line, frame, guarded)?,
             StmtKind::Backup(backup) => self.backup(backup, line, frame)?,
             StmtKind::Restore(restore) => self.restore(restore, line, frame)?,
             StmtKind::Checkpoint => {

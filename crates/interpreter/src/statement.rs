@@ -626,6 +626,7 @@ impl Vm<'_> {
                     // These leave the counters to what they ran or raised.
                     StmtKind::Exec(_)
                     | StmtKind::ExecString { .. }
+                    | StmtKind::BulkInsert(_)
                     | StmtKind::RaiseError(_)
                     | StmtKind::Cursor(_) => Outcome::Settled,
                     other => Outcome::Nothing(command_of(other)),
@@ -696,7 +697,9 @@ fn writes(body: &Body) -> bool {
         | Body::Delete(_)
         | Body::Merge(_) => true,
         Body::Select(select) => matches!(select.target, SelectTarget::Into { .. }),
-        Body::Other(kind) => matches!(kind, StmtKind::Ddl(_) | StmtKind::Truncate { .. }),
+        Body::Other(kind) => {
+            matches!(kind, StmtKind::Ddl(_) | StmtKind::Truncate { .. } | StmtKind::BulkInsert(_))
+        }
         Body::FastPoint(_) | Body::SetVars(_) => false,
     }
 }

@@ -293,6 +293,7 @@ impl Vm<'_> {
                         | StmtKind::Update(_)
                         | StmtKind::Delete(_)
                         | StmtKind::Merge(_)
+                        | StmtKind::BulkInsert(_)
                 );
                 bound
                     || statement.source.as_deref().is_some_and(|source| {

@@ -2,12 +2,13 @@
 
 use crate::create;
 use crate::facts::InstanceFacts;
-use crate::instance::{CloseRefused, Instance, options_of};
+use crate::instance::{CloseRefused, Instance, absolute, options_of};
 use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
 use catalog::{
     CatalogError, DatabaseDef, DatabaseState, FilegroupDef, ProcedureDef, StatisticsSwitch,
 };
+use device::{File, OpenOptions};
 use engine::{Database, DelayedDurability, EngineError, RecoveryModel};
 use executor::{SqlError, SqlMessage};
 use interpreter::{ConfigurationOption, Host, MediaOrder, MediaRows, OpenDatabase, SessionState};
@@ -265,6 +266,21 @@ impl Host for InstanceHost {
         instance.plans.throw_out(|plan| i32::from(plan.database_id()) == def.database_id);
         create::remove_files(&instance.config, &def);
         Ok(())
+    }
+
+    fn open_file(&mut self, path: &str) -> std::io::Result<Arc<dyn File>> {
+        let config = &self.instance.config;
+        let path = absolute(&config.data_dir, path);
+        // Not every file system says so of a name that is not there.
+        if !config.fs.exists(&path)? {
+            return Err(std::io::ErrorKind::NotFound.into());
+        }
+        config.fs.open(&path, OpenOptions::read_only())
+    }
+
+    fn create_file(&mut self, path: &str) -> std::io::Result<Arc<dyn File>> {
+        let config = &self.instance.config;
+        config.fs.open(&absolute(&config.data_dir, path), OpenOptions::create_new())
     }
 
     fn configuration(&self) -> Vec<ConfigurationOption> {

@@ -3,16 +3,19 @@
 //! A file runs in order on an instance of its own (in memory), in a fresh database named `t`. A case
 //! is a batch, a line `----`, and the answer; the next case begins with `====`. A batch that begins
 //! with `-- session NAME` runs on that session, any other on the first one; `-- reopen` alone closes
-//! the instance and opens it again. `UPDATE_EXPECT=1 cargo test -p session --test golden` rewrites
+//! the instance and opens it again; one that begins with `-- file NAME` writes the rest of itself into
+//! a file of the data folder (`\n`, `\r`, `\t`, `\0`, `\\` and `\xHH` are bytes, the ends of its lines
+//! nothing), `-- show NAME` answers what is in one. `UPDATE_EXPECT=1 cargo test -p session --test golden` rewrites
 //! the answers; read the difference before you keep it.
 
-use device::SimFs;
+use device::{FileSystem, OpenOptions, SimFs};
 use executor::{ColumnMeta, Done, ResultSink, SqlMessage};
 use session::{Instance, InstanceConfig, Session};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use telemetry::WaitType;
 use types::{SqlType, Value, format};
 
 /// Answers as text: a line of names, lines of values, the count; messages as a client sees them.
@@ -96,9 +99,55 @@ fn config(fs: &Arc<SimFs>) -> InstanceConfig {
     config
 }
 
+/// `NAME` and, from the next line on, what the file is to hold.
+fn write_file(fs: &SimFs, rest: &str) {
+    let (name, text) = rest.split_once('\n').unwrap_or((rest, ""));
+    let mut bytes = Vec::new();
+    let mut chars = text.chars().filter(|c| *c != '\n');
+    while let Some(c) = chars.next() {
+        match (c, c == '\\') {
+            (_, true) => bytes.push(match chars.next().expect("an escape") {
+                'n' => b'\n',
+                'r' => b'\r',
+                't' => b'\t',
+                '0' => 0,
+                '\\' => b'\\',
+                'x' => {
+                    let digits: String = chars.by_ref().take(2).collect();
+                    u8::from_str_radix(&digits, 16).expect("two digits")
+                }
+                other => panic!("there is no escape \\{other}"),
+            }),
+            (c, false) => bytes.extend_from_slice(c.to_string().as_bytes()),
+        }
+    }
+    let file = fs.open(&Path::new("/data").join(name), OpenOptions::create()).expect("a file");
+    file.set_len(0).expect("an empty file");
+    if !bytes.is_empty() {
+        file.write_all_at(0, &bytes, false, WaitType::IoCompletion).expect("a written file");
+    }
+}
+
+/// What is in a file, with control characters shown.
+fn show_file(fs: &SimFs, name: &str) -> String {
+    let Ok(file) = fs.open(&Path::new("/data").join(name), OpenOptions::read_only()) else {
+        return "(there is none)".to_owned();
+    };
+    let mut bytes = vec![0; file.len().expect("a length") as usize];
+    if !bytes.is_empty() {
+        file.read_exact_at(0, &mut bytes, WaitType::IoCompletion).expect("a readable file");
+    }
+    String::from_utf8_lossy(&bytes).escape_debug().to_string().replace("\\n", "\\n\n")
+}
+
 /// Runs `batches` until one asks for a reopening; returns the answers.
-fn answers(instance: &Arc<Instance>, batches: Vec<String>, database: bool) -> Vec<String> {
-    let sessions = instance.clone();
+fn answers(
+    instance: &Arc<Instance>,
+    fs: &Arc<SimFs>,
+    batches: Vec<String>,
+    database: bool,
+) -> Vec<String> {
+    let (sessions, fs) = (instance.clone(), fs.clone());
     let run = instance.spawn_session("golden", move |first| {
         let mut others: BTreeMap<String, Session> = BTreeMap::new();
         let fresh = if database { "CREATE DATABASE t" } else { "" };
@@ -118,6 +167,15 @@ fn answers(instance: &Arc<Instance>, batches: Vec<String>, database: bool) -> Ve
                     session
                 }),
             };
+            if let Some(rest) = batch.strip_prefix("-- file ") {
+                write_file(&fs, rest);
+                answers.push(String::new());
+                continue;
+            }
+            if let Some(name) = batch.strip_prefix("-- show ") {
+                answers.push(show_file(&fs, name));
+                continue;
+            }
             let mut answer = Answer::default();
             let blame = Blame(&batch);
             let done = session.execute(&batch, &mut answer);
@@ -150,7 +208,7 @@ fn run_file(path: &Path) -> Vec<(Case, String)> {
             part.push(case);
         }
         let batches = part.iter().map(|case| case.batch.clone()).collect();
-        let found = answers(&instance, batches, fresh);
+        let found = answers(&instance, &fs, batches, fresh);
         fresh = false;
         done.extend(part.into_iter().zip(found));
         if let Some(case) = reopen {

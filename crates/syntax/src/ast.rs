@@ -6,6 +6,7 @@
 //!
 //! Depth is bounded by the parser ([`crate::MAX_DEPTH`]), so recursive walks need no guard.
 
+mod bulk;
 mod cursor;
 mod ddl;
 mod expr;
@@ -17,6 +18,7 @@ mod sequence;
 mod statement;
 mod statistics;
 
+pub use bulk::*;
 pub use cursor::*;
 pub use ddl::*;
 pub use expr::*;

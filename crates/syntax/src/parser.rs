@@ -7,6 +7,7 @@
 
 mod backup;
 mod builtin;
+mod bulk;
 mod call;
 mod cursor;
 mod database;

@@ -191,6 +191,8 @@ pub enum StmtKind {
         args: Vec<Value>,
         options: Vec<String>,
     },
+    /// As written: its table is looked up each time it runs.
+    BulkInsert(Arc<ast::BulkInsert>),
     Backup(Box<Backup>),
     Restore(Box<Restore>),
     Checkpoint,

@@ -301,6 +301,7 @@ impl ProgramBinder<'_> {
                     .collect::<Result<Vec<Value>>>()?,
                 options: dbcc.options.clone(),
             },
+            S::BulkInsert(bulk) => StmtKind::BulkInsert(Arc::new((**bulk).clone())),
             S::Backup(backup) => StmtKind::Backup(Box::new(Backup {
                 log: backup.log,
                 media: media(b, backup.database.as_ref(), &backup.to, &backup.options)?,

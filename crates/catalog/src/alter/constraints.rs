@@ -57,6 +57,20 @@ impl Catalog {
         Ok(())
     }
 
+    pub(super) fn distrust(&self, txn: &mut Txn, table: &mut TableDef) -> Result<(), CatalogError> {
+        for i in 0..table.checks.len() {
+            if std::mem::take(&mut table.checks[i].trusted) {
+                self.put_check(txn, table.object_id, &table.checks[i])?;
+            }
+        }
+        for i in 0..table.foreign_keys.len() {
+            if std::mem::take(&mut table.foreign_keys[i].trusted) {
+                self.put_foreign_key(txn, table.object_id, &table.foreign_keys[i])?;
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn rename_constraint(
         &self,
         txn: &mut Txn,

@@ -205,6 +205,8 @@ pub enum StatementKind {
     Checkpoint,
     /// DBCC name [(args)] [WITH options].
     Dbcc(Dbcc),
+    /// BULK INSERT.
+    BulkInsert(Box<BulkInsert>),
     /// BACKUP LOG | DATABASE.
     Backup(Backup),
     /// RESTORE, in its forms.
@@ -299,17 +301,6 @@ impl AssignOp {
             AssignOp::BitXor => BinaryOp::BitXor,
         })
     }
-}
-
-/// INSERT BULK.
-#[derive(Clone, Debug, PartialEq)]
-pub struct InsertBulk {
-    /// The table.
-    pub table: ObjectName,
-    /// Columns whose values follow, with the types they come in; none: all of the table's.
-    pub columns: Vec<(Ident, TypeName)>,
-    /// KEEP_NULLS, TABLOCK ...: upper case; their values are of no consequence.
-    pub options: Vec<String>,
 }
 
 /// What INSERT, UPDATE and DELETE change: a table (or an alias of FROM) or a table variable.

@@ -36,49 +36,6 @@ impl Parser<'_> {
         })))
     }
 
-    /// INSERT BULK: what a client sends before its rows.
-    pub(super) fn insert_bulk(&mut self) -> ParseResult<InsertBulk> {
-        self.expect_kw(Kw::Insert)?;
-        self.expect_kw(Kw::Bulk)?;
-        let table = self.object_name()?;
-        let mut columns = Vec::new();
-        if self.eat_sym(Sym::LeftParen) {
-            columns = self.comma_list(|parser| {
-                let name = parser.ident()?;
-                let ty = parser.type_name()?;
-                if parser.eat_kw(Kw::Collate) {
-                    parser.any_word()?;
-                }
-                if parser.eat_kw(Kw::Not) {
-                    parser.expect_kw(Kw::Null)?;
-                } else {
-                    parser.eat_kw(Kw::Null);
-                }
-                Ok((name, ty))
-            })?;
-            self.expect_sym(Sym::RightParen)?;
-        }
-        let mut options = Vec::new();
-        if self.eat_kw(Kw::With) {
-            self.expect_sym(Sym::LeftParen)?;
-            options = self.comma_list(|parser| {
-                let name = parser.any_word()?;
-                if parser.eat_sym(Sym::Eq) {
-                    parser.advance();
-                } else if parser.eat_sym(Sym::LeftParen) {
-                    // ORDER (column [ASC | DESC], ...): rows need not come in any order here.
-                    while !parser.at_end() && !parser.at_sym(Sym::RightParen) {
-                        parser.advance();
-                    }
-                    parser.expect_sym(Sym::RightParen)?;
-                }
-                Ok(name)
-            })?;
-            self.expect_sym(Sym::RightParen)?;
-        }
-        Ok(InsertBulk { table, columns, options })
-    }
-
     /// A column may carry its table's name: `(t.c1, t.c2)`.
     fn insert_columns(&mut self) -> ParseResult<Vec<Ident>> {
         self.expect_sym(Sym::LeftParen)?;

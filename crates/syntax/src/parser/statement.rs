@@ -111,6 +111,7 @@ impl Parser<'_> {
             }
             Kw::Dbcc => self.dbcc(),
             Kw::Backup => self.backup(),
+            Kw::Bulk => self.bulk_insert(),
             Kw::Restore => self.restore(),
             Kw::Kill => {
                 self.at += 1;

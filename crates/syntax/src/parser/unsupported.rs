@@ -11,8 +11,7 @@ impl Parser<'_> {
     pub(super) fn unsupported_statement(&mut self, kw: Kw) -> ParseResult<StatementKind> {
         let known = matches!(
             kw,
-            Kw::Bulk
-                | Kw::Shutdown
+            Kw::Shutdown
                 | Kw::SetUser
                 | Kw::ReadText
                 | Kw::WriteText
@@ -24,11 +23,7 @@ impl Parser<'_> {
         if !known {
             return Err(self.unexpected());
         }
-        let mut what = self.any_word()?;
-        if kw == Kw::Bulk {
-            what.push_str(" INSERT");
-            self.expect_kw(Kw::Insert)?;
-        }
+        let what = self.any_word()?;
         self.skip_statement(&what)
     }
 
