@@ -48,9 +48,10 @@ impl Binder<'_> {
         }
         tables.append(&mut others);
         self.scopes.push(Scope { tables });
-        let columns = self.output_columns(output);
+        let columns = self.output_columns(&output.items);
+        let also = self.output_columns(&output.also);
         self.scopes.pop();
-        let columns = columns?;
+        let (columns, also) = (columns?, also?);
         let into = match &output.into {
             None => None,
             Some(target) => {
@@ -71,12 +72,12 @@ impl Binder<'_> {
                 Some((table, row))
             }
         };
-        Ok(Output { inserted: inserted_ids, deleted: deleted_ids, columns, into })
+        Ok(Output { inserted: inserted_ids, deleted: deleted_ids, columns, into, also })
     }
 
-    fn output_columns(&mut self, output: &ast::Output) -> Result<Vec<(OutputColumn, Expr)>> {
+    fn output_columns(&mut self, items: &[ast::SelectItem]) -> Result<Vec<(OutputColumn, Expr)>> {
         let mut columns = Vec::new();
-        for item in &output.items {
+        for item in items {
             match item {
                 ast::SelectItem::Wildcard { qualifier, span } => {
                     let parts: Vec<ast::Ident> = qualifier.iter().map(|q| q.name.clone()).collect();

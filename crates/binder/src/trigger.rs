@@ -49,7 +49,7 @@ impl Binder<'_> {
         table: &TableDef,
         output: Option<&Output>,
     ) -> Result<Arc<Fires>> {
-        if output.is_some_and(|output| output.into.is_none()) {
+        if output.is_some_and(|output| output.told().is_some()) {
             return Err(self.error(
                 334,
                 format!(

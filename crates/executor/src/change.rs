@@ -569,29 +569,31 @@ impl<'p> Output<'p> {
         for (_, expr) in &plan.columns {
             values.push(eval(expr, &row, cx)?);
         }
-        match (&plan.into, &mut self.into) {
-            (Some((table, exprs)), Some(writer)) => {
-                let mut stored = Vec::with_capacity(exprs.len());
-                // An IDENTITY column among them is this table's, not that of the statement.
-                let mut cx = cx.reborrow();
-                cx.table = Some(table);
-                for expr in exprs {
-                    stored.push(eval(expr, &values, &mut cx)?);
-                }
-                writer.insert(&stored, &mut self.hint, &mut cx)?;
-                Ok(())
+        if let (Some((table, exprs)), Some(writer)) = (&plan.into, &mut self.into) {
+            let mut stored = Vec::with_capacity(exprs.len());
+            // An IDENTITY column among them is this table's, not that of the statement.
+            let mut cx = cx.reborrow();
+            cx.table = Some(table);
+            for expr in exprs {
+                stored.push(eval(expr, &values, &mut cx)?);
             }
-            _ => {
-                self.begin(sink);
-                sink.row(&values);
-                Ok(())
+            writer.insert(&stored, &mut self.hint, &mut cx)?;
+            if plan.also.is_empty() {
+                return Ok(());
+            }
+            values.clear();
+            for (_, expr) in &plan.also {
+                values.push(eval(expr, &row, &mut cx)?);
             }
         }
+        self.begin(sink);
+        sink.row(&values);
+        Ok(())
     }
 
     fn begin(&mut self, sink: &mut dyn ResultSink) {
-        if let (Some(plan), false) = (self.plan, self.begun) {
-            let columns: Vec<_> = plan.columns.iter().map(|(column, _)| column.clone()).collect();
+        if let (Some(told), false) = (self.plan.and_then(OutputPlan::told), self.begun) {
+            let columns: Vec<_> = told.iter().map(|(column, _)| column.clone()).collect();
             sink.columns(&column_meta(&columns));
             self.begun = true;
         }
@@ -602,9 +604,7 @@ impl<'p> Output<'p> {
         if let Some(writer) = &mut self.into {
             writer.finish(cx)?;
         }
-        if self.plan.is_some_and(|plan| plan.into.is_none()) {
-            self.begin(sink);
-        }
+        self.begin(sink);
         Ok(())
     }
 }

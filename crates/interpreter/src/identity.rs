@@ -31,6 +31,8 @@ pub struct Identity {
     stamp: u32,
     /// What `access` was made from.
     seen: Option<Seen>,
+    /// The schema whose CREATE is under way: names without one mean its objects first.
+    schema: Option<Box<str>>,
 }
 
 /// Versions of the server's directory and the catalog, the database's id, and which uncommitted definitions.
@@ -55,6 +57,7 @@ impl Identity {
             limited: login != SA_ID,
             stamp: u32::from(login != SA_ID),
             seen: None,
+            schema: None,
         }
     }
 
@@ -186,12 +189,20 @@ impl SessionState {
 
     /// The schema of names without one: the user's default. `None`: dbo.
     pub(crate) fn default_schema(&self) -> Option<&str> {
+        if let Some(schema) = &self.identity.schema {
+            return Some(schema);
+        }
         if !self.identity.limited {
             return None;
         }
         let access = &self.identity.access;
         let user = access.database().principals.get(&access.user())?;
         user.default.as_deref().filter(|schema| *schema != "dbo")
+    }
+
+    /// From now on names without a schema are of this one; the one before it.
+    pub(crate) fn enter_schema(&mut self, schema: Option<Box<str>>) -> Option<Box<str>> {
+        std::mem::replace(&mut self.identity.schema, schema)
     }
 
     /// EXECUTE AS; 15517, 15406.

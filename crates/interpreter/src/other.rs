@@ -133,7 +133,7 @@ impl Vm<'_> {
                 self.sink.message(&SqlMessage::info(5701, line, text));
             }
             StmtKind::Ddl(ddl) => self.define(ddl, frame)?,
-            StmtKind::Security(statement) => self.security(statement, frame)?,
+            StmtKind::Security(statement) => self.security(statement, frame, guarded)?,
             StmtKind::Statistics(statement) => self.statistics_statement(statement)?,
             StmtKind::ExecuteAs { login, name } => match name {
                 // The caller is who it is already, outside a module with EXECUTE AS.

@@ -456,7 +456,7 @@ fn of_output<'a>(
 ) {
     let Some(output) = output else { return };
     needs.push(Need::Table(Permission::Select, table));
-    output.columns.iter().for_each(|(_, expr)| of_expr(expr, needs));
+    output.exprs().for_each(|expr| of_expr(expr, needs));
     if let Some((into, _)) = &output.into {
         needs.push(Need::Table(Permission::Insert, into));
     }

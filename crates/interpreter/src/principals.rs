@@ -52,7 +52,12 @@ fn now() -> u64 {
 
 impl Vm<'_> {
     /// Runs a statement about principals, schemas or permissions.
-    pub fn security(&mut self, statement: &S, frame: &mut [Value]) -> Result<(), SqlError> {
+    pub fn security(
+        &mut self,
+        statement: &S,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<(), SqlError> {
         let state = &mut *self.state;
         state.refresh_identity(&*self.host);
         match statement {
@@ -74,7 +79,12 @@ impl Vm<'_> {
             S::DropRole { server, name, if_exists } => {
                 self.drop_role(*server, name, *if_exists, frame)
             }
-            S::CreateSchema { name, owner } => self.create_schema(name, owner.as_ref(), frame),
+            S::CreateSchema { name, owner, elements } if elements.is_empty() => {
+                self.create_schema(name, owner.as_ref(), frame)
+            }
+            S::CreateSchema { name, owner, elements } => {
+                self.create_schema_with(name, owner.as_ref(), elements, frame, guarded)
+            }
             S::DropSchema { name, if_exists } => self.drop_schema(name, *if_exists, frame),
             S::AlterAuthorization { on, to } => self.alter_authorization(on, to.as_ref(), frame),
             S::Grant(grant) => self.grant(grant, frame),
@@ -161,7 +171,7 @@ impl Vm<'_> {
                 return Ok(());
             }
         };
-        self.security(&statement, frame)
+        self.security(&statement, frame, false)
     }
 
     /// Changes the server's directory.

@@ -306,8 +306,8 @@ impl Vm<'_> {
             StmtKind::Merge(merge) => &merge.output,
             _ => return Ok(None),
         };
-        let told = output.as_ref().filter(|output| output.into.is_none());
-        Ok(told.map(|output| output.columns.iter().map(|(column, _)| column.clone()).collect()))
+        let told = output.as_ref().and_then(binder::ir::Output::told);
+        Ok(told.map(|told| told.iter().map(|(column, _)| column.clone()).collect()))
     }
 
     /// 544 unless IDENTITY_INSERT is ON for the table.

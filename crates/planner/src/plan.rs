@@ -558,6 +558,18 @@ pub struct OutputPlan {
     pub columns: Vec<(OutputColumn, Expr)>,
     /// OUTPUT INTO: one expression per column of that table, reading the row of `columns`.
     pub into: Option<(Arc<TableDef>, Vec<Expr>)>,
+    /// What the client gets beside INTO.
+    pub also: Vec<(OutputColumn, Expr)>,
+}
+
+impl OutputPlan {
+    /// What the client gets, if it gets anything.
+    pub fn told(&self) -> Option<&[(OutputColumn, Expr)]> {
+        match &self.into {
+            None => Some(&self.columns),
+            Some(_) => (!self.also.is_empty()).then_some(&self.also[..]),
+        }
+    }
 }
 
 /// An expression by itself (SET, IF, PRINT ...), with the plans of its subqueries.

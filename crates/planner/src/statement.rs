@@ -277,7 +277,7 @@ fn change_columns(locator: ColId, old: &[ColId], output: Option<&ir::Output>) ->
     ids.push(locator);
     if let Some(output) = output {
         let mut read = Vec::new();
-        for (_, e) in &output.columns {
+        for e in output.exprs() {
             e.columns(&mut read);
         }
         read.retain(|id| !output.inserted.contains(id) && !output.deleted.contains(id));
@@ -293,14 +293,16 @@ fn output_plan(output: &ir::Output, columns: usize, source: &[ColId]) -> OutputP
     cols.extend(&output.deleted);
     cols.extend(source);
     let mut lowering = Lowering::default();
-    let out =
-        output.columns.iter().map(|(c, e)| (c.clone(), over(&mut lowering, e, &cols))).collect();
+    let mut planned = |columns: &[(ir::OutputColumn, Expr)]| {
+        columns.iter().map(|(c, e)| (c.clone(), over(&mut lowering, e, &cols))).collect()
+    };
+    let (out, also) = (planned(&output.columns), planned(&output.also));
     let into = output.into.as_ref().map(|(table, row)| {
         let ids: Vec<ColId> = output.columns.iter().map(|(c, _)| c.id).collect();
         let row = row.iter().map(|e| over(&mut lowering, e, &ids)).collect();
         (table.clone(), row)
     });
-    OutputPlan { columns: out, into }
+    OutputPlan { columns: out, into, also }
 }
 
 fn slot(cols: &[ColId], id: ColId) -> u32 {

@@ -25,6 +25,7 @@ mod pivot;
 mod policy;
 mod query;
 mod refused;
+mod schema;
 mod scoped;
 mod security;
 mod sequence;

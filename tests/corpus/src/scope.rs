@@ -88,6 +88,7 @@ const OUTSIDE: &[&str] = &[
     "FILESTREAM",
     "FILESTREAM_ON",
     "FOR PATH of a graph table",
+    "CONNECTION constraints of edge tables",
     "graph tables and FILETABLE",
     "LEDGER",
     // Azure and Synapse.
@@ -98,6 +99,9 @@ const OUTSIDE: &[&str] = &[
     "option FILTER_PREDICATE",
     "option REMOTE_DATA_ARCHIVE",
     "options of Azure Synapse",
+    // GENERATED ALWAYS AS SUSER_SID and SUSER_SNAME: no document of SQL Server knows what they would hold, and no
+    // version has them.
+    "columns GENERATED ALWAYS",
 ];
 
 /// Whether a statement refused under this name is of another service than the engine.

@@ -435,6 +435,23 @@ pub struct Output {
     pub columns: Vec<(OutputColumn, Expr)>,
     /// OUTPUT ... INTO table: one expression per column of that table, over `columns`' ids.
     pub into: Option<(Arc<TableDef>, Vec<Expr>)>,
+    /// A second OUTPUT beside INTO.
+    pub also: Vec<(OutputColumn, Expr)>,
+}
+
+impl Output {
+    /// What the client gets.
+    pub fn told(&self) -> Option<&[(OutputColumn, Expr)]> {
+        match &self.into {
+            None => Some(&self.columns),
+            Some(_) => (!self.also.is_empty()).then_some(&self.also[..]),
+        }
+    }
+
+    /// All that it shows or keeps.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.columns.iter().chain(&self.also).map(|(_, e)| e)
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -2,11 +2,16 @@
 
 use super::{cannot, check_principal_name, fixed, unknown};
 use crate::permission::{database_denied, object_target};
-use crate::vm::Vm;
+use crate::plan::CodeState;
+use crate::plan_cache::SessionPlan;
+use crate::vm::{Halt, Vm};
 use executor::SqlError;
 use security::{Permission, SchemaDef, Securable, Target, database_role};
 use syntax::ast::Ident;
 use types::Value;
+
+/// No T-SQL can name it.
+const SAVEPOINT: &str = "\u{1}CREATE SCHEMA";
 
 impl Vm<'_> {
     pub(super) fn create_schema(
@@ -48,6 +53,66 @@ impl Vm<'_> {
             directory.schemas.insert(id, SchemaDef { id, name, owner });
             Ok(())
         })
+    }
+
+    /// CREATE SCHEMA with what is in it: all of it, or nothing (2759).
+    pub(super) fn create_schema_with(
+        &mut self,
+        name: &Ident,
+        owner: Option<&Ident>,
+        elements: &[String],
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<(), SqlError> {
+        let state = &mut *self.state;
+        let own = state.transaction.count == 0;
+        if own {
+            state.transaction.begin(None, &state.options);
+        } else {
+            state.transaction.save(SAVEPOINT.to_owned(), &state.database, &state.options)?;
+        }
+        let created = self.create_schema(name, owner, frame).and_then(|()| {
+            self.state.refresh_identity(&*self.host);
+            let before = self.state.enter_schema(Some(name.value.as_str().into()));
+            let made = elements.iter().try_for_each(|text| self.schema_element(text));
+            self.state.enter_schema(before);
+            made.map_err(|cause| {
+                if !guarded {
+                    self.tell_error(&cause);
+                }
+                SqlError::new(2759, 16, "CREATE SCHEMA failed due to previous errors.")
+            })
+        });
+        let state = &mut *self.state;
+        let result = match (&created, own) {
+            (Ok(()), true) => state.transaction.commit(&state.database, None),
+            (Ok(()), false) => {
+                state.transaction.forget_savepoint(SAVEPOINT);
+                Ok(())
+            }
+            (Err(_), true) => state.transaction.rollback_all(),
+            (Err(_), false) if state.transaction.doomed => Ok(()),
+            (Err(_), false) => {
+                let undone = state.transaction.rollback(Some(SAVEPOINT));
+                state.transaction.forget_savepoint(SAVEPOINT);
+                undone
+            }
+        };
+        self.state.refresh_identity(&*self.host);
+        created.and(result)
+    }
+
+    /// One statement of a CREATE SCHEMA.
+    fn schema_element(&mut self, text: &str) -> Result<(), SqlError> {
+        let (code, _) = self.compile_text(text, None)?;
+        let code = SessionPlan::alone(code);
+        let mut learnt = CodeState::new(&code);
+        let mut frame = code.template.clone();
+        match self.run(&code, &mut learnt, &mut frame, true) {
+            Ok(_) => Ok(()),
+            Err(Halt::Throw(cause)) => Err(*cause),
+            Err(Halt::Batch) => Err(executor::doomed()),
+        }
     }
 
     pub(super) fn drop_schema(

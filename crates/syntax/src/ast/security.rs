@@ -88,6 +88,8 @@ pub enum SecurityStatement {
         name: Ident,
         /// Its owner.
         owner: Option<Ident>,
+        /// CREATE TABLE, CREATE VIEW, GRANT, DENY and REVOKE that belong to it, each a text with its own lines.
+        elements: Vec<String>,
     },
     /// DROP SCHEMA name.
     DropSchema {

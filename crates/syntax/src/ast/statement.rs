@@ -491,6 +491,8 @@ pub struct Output {
     pub into: Option<Target>,
     /// Columns of INTO.
     pub columns: Vec<Ident>,
+    /// A second OUTPUT behind one with INTO: what the client gets.
+    pub also: Vec<SelectItem>,
 }
 
 /// One variable of DECLARE.

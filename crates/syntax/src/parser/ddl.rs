@@ -50,10 +50,6 @@ impl Parser<'_> {
 
     /// `VIEW name (columns) WITH options AS query WITH CHECK OPTION`, to the end of the batch.
     fn create_view(&mut self, mode: CreateMode, start: usize) -> ParseResult<StatementKind> {
-        if start != 0 && self.tokens[1].kind == TokenKind::Key(Kw::Schema) {
-            self.at += 1;
-            return self.skip_statement("CREATE SCHEMA with a view");
-        }
         if start != 0 {
             return Err(
                 self.mistake(111, "'CREATE VIEW' must be the first statement in a query batch.")

@@ -233,7 +233,7 @@ impl Parser<'_> {
         Ok(Target::Table { name, hints })
     }
 
-    /// `OUTPUT items [INTO target [(columns)]]`, or nothing.
+    /// `OUTPUT items [INTO target [(columns)] [OUTPUT items]]`, or nothing.
     pub(super) fn output(&mut self) -> ParseResult<Option<Output>> {
         if !self.eat_word("OUTPUT") {
             return Ok(None);
@@ -247,10 +247,10 @@ impl Parser<'_> {
                 columns = self.ident_list()?;
             }
         }
-        if into.is_some() && self.at_word("OUTPUT") {
-            self.note_unsupported("OUTPUT ... INTO and a second OUTPUT");
-            self.output()?;
+        let mut also = Vec::new();
+        if into.is_some() && self.eat_word("OUTPUT") {
+            also = self.comma_list(Self::select_item)?;
         }
-        Ok(Some(Output { items, into, columns }))
+        Ok(Some(Output { items, into, columns, also }))
     }
 }

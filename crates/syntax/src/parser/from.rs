@@ -54,6 +54,8 @@ impl Parser<'_> {
                 return Err(self.too_deep());
             }
             left = self.join(left, kind, hint)?;
+            // Behind the condition of a join stands what turns all of it.
+            left = self.turned(left, &mut joins)?;
         }
         Ok(left)
     }
@@ -120,11 +122,15 @@ impl Parser<'_> {
     }
 
     fn table_primary(&mut self) -> ParseResult<TableRef> {
-        let mut table = self.table_item()?;
-        let mut turns = 0;
+        let table = self.table_item()?;
+        self.turned(table, &mut 0)
+    }
+
+    /// A table source with the PIVOT and UNPIVOT behind it; `levels` of the tree count with them.
+    fn turned(&mut self, mut table: TableRef, levels: &mut usize) -> ParseResult<TableRef> {
         while self.at_kw(Kw::Pivot) || self.at_kw(Kw::Unpivot) {
-            turns += 1;
-            if turns + self.depth > JOINS_MAX {
+            *levels += 1;
+            if *levels + self.depth > JOINS_MAX {
                 return Err(self.too_deep());
             }
             table = if self.at_kw(Kw::Pivot) { self.pivot(table)? } else { self.unpivot(table)? };

@@ -253,11 +253,13 @@ impl Parser<'_> {
         self.at += 1;
         if self.eat_kw(Kw::Authorization) {
             let owner = self.ident()?;
-            return Ok(SecurityStatement::CreateSchema { name: owner.clone(), owner: Some(owner) });
+            let (name, elements) = (owner.clone(), self.schema_elements(&owner)?);
+            return Ok(SecurityStatement::CreateSchema { name, owner: Some(owner), elements });
         }
         let name = self.ident()?;
         let owner = if self.eat_kw(Kw::Authorization) { Some(self.ident()?) } else { None };
-        Ok(SecurityStatement::CreateSchema { name, owner })
+        let elements = self.schema_elements(&name)?;
+        Ok(SecurityStatement::CreateSchema { name, owner, elements })
     }
 
     fn alter_authorization(&mut self) -> ParseResult<SecurityStatement> {
