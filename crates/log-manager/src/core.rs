@@ -202,19 +202,22 @@ impl Core {
                 return Ok(());
             }
             let now = clock::now_ns();
-            if give_up_ns == 0 {
+            let in_ring = self.stream.granted() + bytes <= self.stream.limit();
+            if !in_ring {
+                // The device is behind, which is no full log: whoever rolls back could not do without the room, and a
+                // device that fails ends the wait by itself.
+                give_up_ns = u64::MAX;
+            } else if give_up_ns == 0 || give_up_ns == u64::MAX {
                 let brief = self.modes.known_full.load(Relaxed);
                 let wait_ns = self.fixed.full_wait_ns;
                 give_up_ns = now + if brief { wait_ns / 50 } else { wait_ns };
             }
-            let in_ring = self.stream.granted() + bytes <= self.stream.limit();
             if in_ring && self.grow(false)? {
                 continue;
             }
             if now >= give_up_ns {
                 self.modes.known_full.store(true, Relaxed);
-                let reason = if in_ring { *self.reuse_wait.lock() } else { "LOG_BUFFER" };
-                return Err(LogError::LogFull { reason });
+                return Err(LogError::LogFull { reason: *self.reuse_wait.lock() });
             }
             if in_ring && !hook_called {
                 hook_called = true;
