@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use types::collation::{Collation, Rule};
+use types::collation::{CodePage, Collation, Rule};
 use types::{SqlType, Value};
 
 use crate::context::Binder;
@@ -103,6 +103,9 @@ impl Binder<'_> {
         let usual_name = Collation::default().name();
         let name = if shown { usual_name.as_str() } else { name };
         let Some(rule) = Rule::of_name(name) else { return Err(unknown(name, "", line)) };
+        if !input.ty.is_unicode() && rule.code_page() == CodePage::Absent {
+            return Err(unicode_only(name, line));
+        }
         // What is usual anyway changes nothing, so that an index may still be used.
         let usual = rule == Rule::CiAs && self.collated.is_empty() && self.label(&input).is_none();
         if input.is_null_constant() || usual && name.eq_ignore_ascii_case(&usual_name) {
@@ -127,10 +130,36 @@ impl Binder<'_> {
             return Ok(Collation::default());
         }
         match Collation::of_name(name) {
-            // varchar is kept in code page 1252.
-            Some(found) if !found.is_utf8() || ty.is_unicode() => Ok(found),
-            _ => Err(unknown(name, " of a column", line)),
+            Some(found) if found.page() == CodePage::Absent && !ty.is_unicode() => {
+                Err(unicode_only(&found.name(), line))
+            }
+            Some(found) => Ok(found),
+            None => Err(unknown(name, " of a column", line)),
         }
+    }
+
+    /// A value for a column, of its type. What goes into varchar in another code page than the database's is converted
+    /// there, also from varchar.
+    pub(crate) fn store(
+        &self,
+        value: Expr,
+        ty: SqlType,
+        collation: Collation,
+        ordinal: usize,
+    ) -> Result<Expr> {
+        let apart = ty.is_character()
+            && !ty.is_unicode()
+            && collation.page() != CodePage::Cp1252
+            && value.ty.is_character()
+            && !value.is_null_constant();
+        let value = match apart {
+            true => {
+                let wide = SqlType::NVarChar(types::Len::Max);
+                Expr { ty: wide, ..wrap(value, collation.rule(), &collation.name()) }
+            }
+            false => value,
+        };
+        self.coerce(value, ty, CastMode::Store { column: ordinal as u16 })
     }
 
     /// Two texts that meet in `operation` ("equal to"), under one rule; 468.
@@ -300,6 +329,14 @@ fn wrong_type(ty: SqlType, line: u32) -> BindError {
     BindError::new(447, 16, line, text)
 }
 
+fn unicode_only(name: &str, line: u32) -> BindError {
+    let text = format!(
+        "Collation '{name}' is supported on Unicode data types only and cannot be applied to char, varchar or text \
+         data types."
+    );
+    BindError::new(459, 16, line, text)
+}
+
 /// A collation that is not there: refused by name if SQL Server has it.
 fn unknown(name: &str, place: &str, line: u32) -> BindError {
     match looks_like_collation(name) {
@@ -308,14 +345,10 @@ fn unknown(name: &str, place: &str, line: u32) -> BindError {
     }
 }
 
-/// A collation of another language: known to SQL Server, not here.
+/// A collation of SQL Server's own that is not here: in code page 437 or 850, or of EBCDIC. All of Windows are.
 fn looks_like_collation(name: &str) -> bool {
+    const ABSENT: [&str; 6] =
+        ["_CP437_", "_CP850_", "SQL_EBCDIC", "SQL_ALTDICTION", "SQL_MIXDICTION", "SQL_1XCOMPAT"];
     let upper = name.to_ascii_uppercase();
-    ["_BIN", "_BIN2", "_CI_AS", "_CS_AS", "_CI_AI", "_CS_AI"].iter().any(|end| {
-        let found = upper.find(end);
-        found.is_some_and(|at| {
-            let rest = &upper[at + end.len()..];
-            at > 0 && (rest.is_empty() || rest.starts_with('_') || rest == "2")
-        })
-    })
+    upper.starts_with("SQL_") && ABSENT.iter().any(|part| upper.contains(part))
 }

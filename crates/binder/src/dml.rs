@@ -363,7 +363,7 @@ impl Binder<'_> {
                 }
                 None => self.default_value(table, ordinal)?,
             };
-            row.push(self.coerce(value, column.ty, CastMode::Store { column: ordinal as u16 })?);
+            row.push(self.store(value, column.ty, column.collation, ordinal)?);
         }
         Ok(row)
     }
@@ -566,9 +566,9 @@ impl Binder<'_> {
             }
             out.push(match (var, ordinal) {
                 (None, Some(ordinal)) => {
-                    let ty = table.columns[ordinal].ty;
-                    let mode = CastMode::Store { column: ordinal as u16 };
-                    UpdateSet::Column { ordinal, value: self.coerce(value, ty, mode)? }
+                    let column = &table.columns[ordinal];
+                    let value = self.store(value, column.ty, column.collation, ordinal)?;
+                    UpdateSet::Column { ordinal, value }
                 }
                 (Some(var), None) => {
                     let ty = self.frame.ty(var);
@@ -576,8 +576,7 @@ impl Binder<'_> {
                 }
                 (Some(var), Some(ordinal)) => {
                     let ty = table.columns[ordinal].ty;
-                    let mode = CastMode::Store { column: ordinal as u16 };
-                    let value = self.coerce(value, ty, mode)?;
+                    let value = self.store(value, ty, table.columns[ordinal].collation, ordinal)?;
                     // The executor converts the column's new value to the variable's type.
                     types::convert::check_implicit(ty, self.frame.ty(var))
                         .map_err(|e| BindError::of_type(e, line))?;

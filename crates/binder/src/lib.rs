@@ -165,8 +165,8 @@ pub fn bind_default(
     let frame = context::Frame::default();
     let mut binder = context::Binder::new(names, &frame, 1);
     let value = binder.default_value(table, ordinal)?;
-    let mode = ir::CastMode::Store { column: ordinal as u16 };
-    binder.coerce(value, table.columns[ordinal].ty, mode)
+    let column = &table.columns[ordinal];
+    binder.store(value, column.ty, column.collation, ordinal)
 }
 
 /// Binds `source`, a statement of `program` ([`Stmt::source`]), against the catalog of now. The

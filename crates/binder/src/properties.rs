@@ -32,12 +32,17 @@ impl Binder<'_> {
             bound.push(self.coerce(arg.clone(), ty, CastMode::Implicit)?);
         }
         let property = args.last().and_then(constant_text).map(|p| p.trim().to_lowercase());
-        let ty = match property {
+        let ty = match &property {
             _ if name == "DATABASEPROPERTY" => INT,
-            Some(property) => base_type(func, &property),
+            Some(property) => base_type(func, property),
             None => NAME,
         };
         let text = call(func, bound, NAME);
+        if matches!((func, &property), (FuncId::CollationProperty, Some(p)) if p == "tdscollation")
+        {
+            let bytes = crate::coerce::cast(text, SqlType::Binary(5), CastMode::Explicit, Some(1));
+            return self.coerce(bytes, SqlType::Variant, CastMode::Implicit).map(Some);
+        }
         let found = if ty == NAME { text } else { self.coerce(text, ty, CastMode::Implicit)? };
         if name == "DATABASEPROPERTY" {
             return Ok(Some(found));

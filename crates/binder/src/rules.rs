@@ -51,8 +51,7 @@ fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
         if let Some(computed) = &column.computed {
             let parsed = parsed(&computed.text, syntax::parse_expression)?;
             let value = binder.over_row(&table.name, &columns, |b| b.expr(&parsed))?;
-            let mode = CastMode::Store { column: ordinal as u16 };
-            let value = binder.coerce(value, column.ty, mode)?;
+            let value = binder.store(value, column.ty, column.collation, ordinal)?;
             rules.computed.push((ordinal, over_slots(value)));
         }
     }
@@ -78,8 +77,8 @@ fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
     for key in table.foreign_keys.iter().filter(sets) {
         for ordinal in &key.columns {
             let value = binder.default_value(table, *ordinal)?;
-            let mode = CastMode::Store { column: *ordinal as u16 };
-            let value = binder.coerce(value, table.columns[*ordinal].ty, mode)?;
+            let column = &table.columns[*ordinal];
+            let value = binder.store(value, column.ty, column.collation, *ordinal)?;
             rules.defaults.push((*ordinal, value));
         }
     }

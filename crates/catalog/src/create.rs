@@ -415,7 +415,7 @@ impl Catalog {
             column.alias.into(),
             match column.collation == types::Collation::default() {
                 true => Value::Null,
-                false => Value::Int(column.collation.number().into()),
+                false => Value::Int(column.collation.number() as i32),
             },
         ];
         self.tables.columns.put(txn, &row)

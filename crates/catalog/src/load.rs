@@ -281,17 +281,7 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
         (Some(seed), Some(increment)) => Some(Identity { seed, increment }),
         _ => None,
     };
-    let absent = match cells.opt_bytes()? {
-        None => Value::Null,
-        Some(bytes) => {
-            let one = RowLayout::new(&[RowColumn {
-                ty,
-                nullable: true,
-                rule: types::collation::Rule::CiAs,
-            }]);
-            one.decode_column(&bytes, 0).ok_or_else(|| corrupt("an absent value is empty"))?
-        }
-    };
+    let absent = cells.opt_bytes()?;
     let computed = cells.opt_text()?;
     let flags = cells.opt_int()?.unwrap_or(0);
     let computed = computed.map(|text| ComputedDef { text, persisted: flags & 1 != 0 });
@@ -310,14 +300,19 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
     let alias = cells.opt_int()?.map(|id| id as i32);
     let collation = match cells.opt_int()? {
         None => types::Collation::default(),
-        Some(number) => u16::try_from(number)
-            .ok()
-            .and_then(types::Collation::of_number)
-            .ok_or_else(|| corrupt("a column of unknown collation"))?,
+        Some(number) => {
+            u32::try_from(number).ok().and_then(types::Collation::of_number).ok_or_else(|| {
+                corrupt("a column of a collation whose order this build does not have")
+            })?
+        }
     };
     let absent = match absent {
-        Value::Str(text) => Value::Str(text.with_rule(collation.rule())),
-        other => other,
+        None => Value::Null,
+        Some(bytes) => {
+            let rule = collation.rule();
+            let one = RowLayout::new(&[RowColumn { ty, nullable: true, rule }]);
+            one.decode_column(&bytes, 0).ok_or_else(|| corrupt("an absent value is empty"))?
+        }
     };
     Ok(ColumnDef {
         name,

@@ -93,8 +93,17 @@ fn rewrite(altered: &Altered, columns: &[Option<usize>], cx: &mut Cx<'_>) -> Res
         for (column, source) in new.columns.iter().zip(columns) {
             values.push(match source {
                 None => column.absent.clone(),
-                Some(i) if old.columns[*i].ty == column.ty => before[*i].clone(),
-                Some(i) => convert::assign(&before[*i], old.columns[*i].ty, column.ty)?,
+                // Into another code page even text of the same type is converted.
+                Some(i)
+                    if old.columns[*i].ty == column.ty
+                        && old.columns[*i].collation.page() == column.collation.page() =>
+                {
+                    before[*i].clone()
+                }
+                Some(i) => {
+                    let value = column.collation.mark(before[*i].clone());
+                    convert::assign(&value, old.columns[*i].ty, column.ty)?
+                }
             });
         }
         writer.insert(&values, &mut hint, cx).map_err(|e| duplicate(e, new))?;

@@ -35,7 +35,7 @@ pub(crate) fn encode_value(value: &Value, out: &mut Vec<u8>) {
         Value::Float(v) => put(8, v.to_bits().to_le_bytes(), out),
         Value::Real(v) => put(9, v.to_bits().to_le_bytes(), out),
         Value::Str(text) => {
-            out.extend_from_slice(&[10, text.rule() as u8]);
+            put(10, text.rule().bits().to_le_bytes(), out);
             put_bytes(text.as_bytes(), out);
         }
         Value::Binary(bytes) => {
@@ -135,7 +135,7 @@ pub(crate) fn decode_value(bytes: &mut &[u8]) -> Value {
         8 => Value::Float(f64::from_bits(u64::from_le_bytes(take(bytes)))),
         9 => Value::Real(f32::from_bits(u32::from_le_bytes(take(bytes)))),
         10 => {
-            let rule = types::collation::Rule::from_bits(take::<1>(bytes)[0]);
+            let rule = types::collation::Rule::from_bits(u16::from_le_bytes(take(bytes)));
             match std::str::from_utf8(take_bytes(bytes)) {
                 Ok(text) => Value::Str(Text::new(text).with_rule(rule)),
                 Err(_) => stdx::fatal!("a text of a hash table or sort is not UTF-8"),

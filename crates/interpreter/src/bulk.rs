@@ -130,8 +130,11 @@ impl<'s> BulkLoad<'s> {
             let slot = &mut self.frame[i];
             *slot = match (value, column.ty) {
                 (Value::Null, _) => Value::Null,
-                (Value::Int(_), SqlType::Int) | (Value::BigInt(_), SqlType::BigInt) => value.clone(),
+                (Value::Int(_), SqlType::Int) | (Value::BigInt(_), SqlType::BigInt) => {
+                    value.clone()
+                }
                 (value, ty) => {
+                    let value = &column.collation.mark(value.clone());
                     convert::assign(value, value.natural_type(), ty).map_err(|error| {
                         if is_too_long(value, ty) {
                             return SqlError::new(

@@ -2,13 +2,13 @@
 //!
 //! A collation is five bytes (2.2.5.1.2): 20 bits of locale, flags (bit 26: UTF-8) and version, then a sort id for
 //! the old SQL collations. This server's own is SQL_Latin1_General_CP1_CI_AS. varchar that clients send is read in
-//! code page 1252 or UTF-8; text that is ASCII is read whatever its collation; other code pages are refused rather
-//! than guessed.
+//! the code page of its collation; text that is ASCII is read whatever its collation; pages that are not here are
+//! refused rather than guessed.
 
 use crate::ProtocolError;
 use crate::reader::Result;
 use std::borrow::Cow;
-use types::collation::{from_cp1252, to_cp1252};
+use types::collation::{CodePage, from_cp1252, to_cp1252};
 
 /// A collation as it travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,12 @@ impl Collation {
             return Ok(String::from_utf8_lossy(bytes));
         }
         if !self.is_cp1252() {
-            return Err(ProtocolError::CodePage { locale: self.locale() });
+            return match types::Collation::page_of_wire(self.locale(), self.0[4]) {
+                None | Some(CodePage::Absent) => {
+                    Err(ProtocolError::CodePage { locale: self.locale() })
+                }
+                Some(page) => Ok(Cow::Owned(page.decode(bytes))),
+            };
         }
         Ok(Cow::Owned(bytes.iter().map(|&b| from_cp1252(b)).collect()))
     }

@@ -6,6 +6,7 @@ use crate::charset::{Collation, put_cp1252};
 use crate::reader::put_utf16;
 use crate::type_info::{MAX_LENGTH, decimal_bytes, time_bytes};
 use std::fmt;
+use types::collation::CodePage;
 use types::convert::cast;
 use types::{DateTime, DateTime2, Len, SqlType, Value, Variant};
 
@@ -72,6 +73,24 @@ pub(crate) fn fixed(out: &mut Vec<u8>, ty: SqlType, v: &Value) -> Result<(), Enc
         }
     }
     Ok(())
+}
+
+/// Appends one value of a column whose varchar is in that code page.
+#[cold]
+pub(crate) fn paged(
+    out: &mut Vec<u8>,
+    ty: SqlType,
+    page: CodePage,
+    v: &Value,
+) -> Result<(), EncodeError> {
+    let Value::Str(text) = v else { return value(out, ty, v) };
+    let put = |out: &mut Vec<u8>| page.encode_into(text, out);
+    let done = match ty {
+        SqlType::VarChar(Len::Max) => chunk(out, put),
+        SqlType::VarChar(_) | SqlType::Char(_) => short(out, put),
+        _ => return value(out, ty, v),
+    };
+    done.ok_or(EncodeError { ty, value: v.natural_type() })
 }
 
 /// A value of a neighbouring type: converted as an assignment would.

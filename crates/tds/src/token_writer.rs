@@ -23,6 +23,7 @@ use crate::reader::{put_b_varchar, put_us_varchar};
 use crate::token::{Column, Done, DoneKind, DoneStatus, EnvChange, Message, ReturnValue, byte};
 use crate::type_info;
 use crate::version::Version;
+use types::collation::CodePage;
 use types::convert::cast;
 use types::{Len, SqlType, Value};
 
@@ -39,6 +40,8 @@ struct Sent {
     ty: SqlType,
     /// In the fixed-length form, which has no NULL.
     fixed: bool,
+    /// Of varchar.
+    page: CodePage,
 }
 
 /// Writes the server's answers. One per connection; see the module for its invariants.
@@ -282,9 +285,11 @@ impl TokenWriter {
         self.has_substitutes = false;
         for column in columns {
             let sent = self.sent_type(column.ty);
-            self.has_substitutes |= sent != column.ty;
+            let page = column.collation.page();
+            self.has_substitutes |= sent != column.ty || page != CodePage::Cp1252;
             let fixed = if column.nullable { None } else { type_info::fixed(sent) };
-            self.columns.push(Sent { declared: column.ty, ty: sent, fixed: fixed.is_some() });
+            let fixed_form = fixed.is_some();
+            self.columns.push(Sent { declared: column.ty, ty: sent, fixed: fixed_form, page });
             if announce {
                 self.out.extend_from_slice(&0u32.to_le_bytes());
                 self.out.extend_from_slice(&column.flags().to_le_bytes());
@@ -350,7 +355,7 @@ impl TokenWriter {
         } else {
             self.out.push(byte::ROW);
         }
-        for (value, &Sent { declared, ty: sent, fixed }) in row.iter().zip(&self.columns) {
+        for (value, &Sent { declared, ty: sent, fixed, page }) in row.iter().zip(&self.columns) {
             if compact && value.is_null() {
                 continue;
             }
@@ -358,6 +363,8 @@ impl TokenWriter {
                 encode::fixed(&mut self.out, sent, value)?;
             } else if self.has_substitutes && declared != sent {
                 encode::value(&mut self.out, sent, &as_text(value, declared, sent)?)?;
+            } else if self.has_substitutes && page != CodePage::Cp1252 {
+                encode::paged(&mut self.out, sent, page, value)?;
             } else {
                 encode::value(&mut self.out, sent, value)?;
             }

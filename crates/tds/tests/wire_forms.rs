@@ -132,10 +132,11 @@ fn chunks() {
 fn collations() {
     // German, UTF-8: Latin1_General_100_CI_AS_SC_UTF8 is 0904 D0 24 00.
     check("A7 0A00 0904D02400 0200 C3A9", SqlType::VarChar(Len::N(10)), Value::str("é"));
-    // Cyrillic_General_CI_AS: ASCII is the same everywhere, the rest is not guessed.
+    // Cyrillic_General_CI_AS, SQL_Latin1_General_CP1253_CI_AS.
     check("A7 0A00 1904D00000 0100 41", SqlType::VarChar(Len::N(10)), Value::str("A"));
-    refused("A7 0A00 1904D00000 0100 E9", 40510);
-    // SQL_Latin1_General_CP437 has another code page, by its sort id.
+    check("A7 0A00 1904D00000 0100 E9", SqlType::VarChar(Len::N(10)), Value::str("й"));
+    check("A7 0A00 0904D00072 0100 E9", SqlType::VarChar(Len::N(10)), Value::str("ι"));
+    // SQL_Latin1_General_CP437 has another code page, by its sort id: what is not ASCII is not guessed.
     refused("A7 0A00 0904D0001E 0100 E9", 40510);
     // French_CI_AS is in 1252.
     check("A7 0A00 0C04D00000 0100 E9", SqlType::VarChar(Len::N(10)), Value::str("é"));

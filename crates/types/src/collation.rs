@@ -5,45 +5,120 @@
 //! ignored; the blank is the lightest character, so that ignoring them agrees with padding.
 //! Characters outside code page 1252 come last, by their lower-case code point. (SQL Server orders
 //! nvarchar by Windows rules, where hyphens weigh little; here both follow this table.)
+//! Collations of other languages are in `language`.
 
+mod families;
+mod language;
 mod names;
+mod pages;
 
+pub use language::Language;
 pub use names::Collation;
+pub use pages::CodePage;
 use std::cmp::Ordering;
 
-/// How texts are compared. The collation of databases and columns is [`Rule::CiAs`]; COLLATE in an expression chooses
+/// How texts are compared. The collation of databases is [`Rule::CiAs`]; columns and COLLATE in an expression choose
 /// another, which then goes along with the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[repr(u8)]
 pub enum Rule {
     /// Case does not count, accents do.
     #[default]
-    CiAs = 0,
+    CiAs,
     /// Case counts after all else; small letters come first.
-    CsAs = 1,
+    CsAs,
     /// Neither case nor accents count.
-    CiAi = 2,
+    CiAi,
     /// Case counts, accents do not.
-    CsAi = 3,
+    CsAi,
     /// BIN, BIN2: by code points.
-    Bin = 4,
+    Bin,
+    /// As a language has it, or in a code page of its own.
+    Of(Language),
 }
 
 impl Rule {
+    /// Above all numbers of rules without a language.
+    const LANGUAGES: u16 = 0x8000;
+
+    /// Below 8 for all but those of languages.
     #[inline]
-    pub fn from_bits(bits: u8) -> Rule {
+    pub fn bits(self) -> u16 {
+        match self {
+            Rule::CiAs => 0,
+            Rule::CsAs => 1,
+            Rule::CiAi => 2,
+            Rule::CsAi => 3,
+            Rule::Bin => 4,
+            Rule::Of(language) => Rule::LANGUAGES | language.bits(),
+        }
+    }
+
+    #[inline]
+    pub fn from_bits(bits: u16) -> Rule {
         match bits {
+            0 => Rule::CiAs,
             1 => Rule::CsAs,
             2 => Rule::CiAi,
             3 => Rule::CsAi,
             4 => Rule::Bin,
+            _ if bits & Rule::LANGUAGES != 0 => Rule::Of(Language::of_bits(bits)),
             _ => Rule::CiAs,
         }
     }
 
-    /// The rule of a collation by its name: `Latin1_General_100_CS_AS_SC_UTF8`, `SQL_Latin1_General_CP1_CI_AS`.
-    /// `None` for names of other languages and for what is no collation at all.
+    /// How varchar keeps its characters.
+    #[inline]
+    pub fn code_page(self) -> CodePage {
+        match self {
+            Rule::Of(language) => language.code_page(),
+            _ => CodePage::Cp1252,
+        }
+    }
+
+    /// The text in capital letters.
+    pub fn upper(self, text: &str) -> String {
+        match self {
+            Rule::Of(language) if language.has_dotless_i() => {
+                text.replace('i', "\u{130}").to_uppercase()
+            }
+            _ => text.to_uppercase(),
+        }
+    }
+
+    /// The text in small letters.
+    pub fn lower(self, text: &str) -> String {
+        match self {
+            Rule::Of(language) if language.has_dotless_i() => {
+                text.replace('I', "\u{131}").replace('\u{130}', "i").to_lowercase()
+            }
+            _ => text.to_lowercase(),
+        }
+    }
+
+    /// The rule by which [`Rule::weight`] tells characters apart, unless a language does.
+    fn table(self) -> Option<Rule> {
+        match self {
+            Rule::Of(language) => language.table(),
+            rule => Some(rule),
+        }
+    }
+
+    /// Are two characters the same?
+    pub fn same(self, a: char, b: char) -> bool {
+        a == b
+            || match (self.table(), self) {
+                (Some(rule), _) => rule.weight(a) == rule.weight(b),
+                (None, Rule::Of(language)) => by_character(language, a, b).is_eq(),
+                (None, _) => false,
+            }
+    }
+
+    /// The rule of a collation by its name: `Latin1_General_100_CS_AS_SC_UTF8`, `French_CI_AI`.
+    /// `None` for what is no collation, or is not here.
     pub fn of_name(name: &str) -> Option<Rule> {
+        if let Some(found) = Collation::of_name(name) {
+            return Some(found.rule());
+        }
         const LOCALES: [&str; 4] = [
             "SQL_LATIN1_GENERAL_CP1_",
             "SQL_LATIN1_GENERAL_CP850_",
@@ -73,14 +148,27 @@ impl Rule {
         self.max(other)
     }
 
-    /// What a character weighs under the rule; case is in the lowest bit where it counts.
+    /// What a character weighs under the rule; case is in the lowest bit where it counts. In a language's order it is
+    /// but the code point: [`Rule::same`] and [`Rule::within`] know more.
     pub fn weight(self, c: char) -> u32 {
-        match self {
+        match self.table().unwrap_or(Rule::Bin) {
             Rule::CiAs => weight(c),
             Rule::CsAs => weight(c) | case_of(c),
             Rule::CiAi => base_weight(c),
             Rule::CsAi => base_weight(c) | case_of(c),
-            Rule::Bin => c as u32,
+            Rule::Bin | Rule::Of(_) => c as u32,
+        }
+    }
+
+    /// Is a character, by its weight, from `low` to `high`?
+    pub(crate) fn within(self, low: u32, weight: u32, high: u32) -> bool {
+        let of = |weight: u32| char::from_u32(weight).unwrap_or(char::REPLACEMENT_CHARACTER);
+        match self {
+            Rule::Of(language) if language.table().is_none() => {
+                let order = |a, b| a == b || by_character(language, of(a), of(b)).is_le();
+                order(low, weight) && order(weight, high)
+            }
+            _ => low <= weight && weight <= high,
         }
     }
 
@@ -89,6 +177,10 @@ impl Rule {
         let text = trim_blanks(text);
         match self {
             Rule::CiAs => sort_key_into(text, out),
+            Rule::Of(language) => match language.table() {
+                Some(rule) => rule.sort_key_into(text, out),
+                None => language.sort_key_into(text, out),
+            },
             Rule::Bin => {
                 for b in text.bytes() {
                     out.push(b);
@@ -119,6 +211,12 @@ impl Rule {
             }
         }
     }
+}
+
+/// The order of two characters by themselves.
+fn by_character(language: Language, a: char, b: char) -> Ordering {
+    let mut buffers = ([0; 4], [0; 4]);
+    language.compare(a.encode_utf8(&mut buffers.0), b.encode_utf8(&mut buffers.1))
 }
 
 /// 1 for a capital letter.
@@ -157,6 +255,10 @@ pub fn compare_by(rule: Rule, a: &str, b: &str) -> Ordering {
     match rule {
         Rule::CsAs => by(Rule::CiAs).then_with(by_case),
         Rule::CsAi => by(Rule::CiAi).then_with(by_case),
+        Rule::Of(language) => match language.table() {
+            Some(rule) => compare_by(rule, a, b),
+            None => language.compare(a, b),
+        },
         rule => by(rule),
     }
 }

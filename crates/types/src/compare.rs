@@ -118,6 +118,11 @@ pub fn hash_value<H: Hasher>(value: &Value, state: &mut H) {
         // -0 equals 0.
         Value::Float(f) => state.write_u64((f + 0.0).to_bits()),
         Value::Real(f) => state.write_u32((f + 0.0).to_bits()),
+        Value::Str(s) if matches!(s.rule(), Rule::Of(_)) => {
+            let mut key = Vec::new();
+            s.rule().sort_key_into(s, &mut key);
+            state.write(&key);
+        }
         Value::Str(s) => {
             let rule = s.rule();
             collation::trim_blanks(s).chars().for_each(|c| state.write_u32(rule.weight(c)));
@@ -258,7 +263,7 @@ impl Pattern {
                     p += 1;
                     continue;
                 }
-                Some(token) => t < text.len() && token.takes(text[t]),
+                Some(token) => t < text.len() && token.takes(self.rule, text[t]),
                 None => {
                     if text[t..].iter().all(|w| *w == self.rule.weight(' ')) {
                         return true;
@@ -284,12 +289,12 @@ impl Pattern {
 }
 
 impl Token {
-    fn takes(&self, w: u32) -> bool {
+    fn takes(&self, rule: Rule, w: u32) -> bool {
         match self {
             Token::Any | Token::One => true,
-            Token::Char(c) => *c == w,
+            Token::Char(c) => *c == w || matches!(rule, Rule::Of(_)) && rule.within(*c, w, *c),
             Token::Set { negated, ranges } => {
-                ranges.iter().any(|(low, high)| *low <= w && w <= *high) != *negated
+                ranges.iter().any(|(low, high)| rule.within(*low, w, *high)) != *negated
             }
         }
     }

@@ -11,7 +11,7 @@
 mod dates;
 mod numbers;
 
-use crate::collation::{self, to_cp1252};
+use crate::collation::{self, CodePage};
 use crate::datetime::DateTime2;
 use crate::{Bytes, Decimal, Len, SqlType, Text, TypeError, Value, format};
 pub use dates::{DateOrder, is_plain_date};
@@ -301,10 +301,9 @@ fn fit_text(
     strict: bool,
 ) -> Result<Text, TypeError> {
     let mut text = text;
-    if !to.is_unicode() && !text.is_ascii() && text.chars().any(|c| to_cp1252(c).is_none()) {
-        text = Cow::Owned(
-            text.chars().map(|c| if to_cp1252(c).is_some() { c } else { '?' }).collect(),
-        );
+    let page = value.rule().code_page();
+    if !to.is_unicode() && !text.is_ascii() && text.chars().any(|c| !page.holds(c)) {
+        text = Cow::Owned(text.chars().map(|c| if page.holds(c) { c } else { '?' }).collect());
     }
     let len = |text: &str| {
         if text.is_ascii() {
@@ -312,7 +311,7 @@ fn fit_text(
         } else if to.is_unicode() {
             collation::utf16_len(text)
         } else {
-            text.chars().count()
+            text.chars().map(|c| page.bytes_of(c)).sum()
         }
     };
     let mut count = len(&text);
@@ -338,7 +337,7 @@ fn fit_text(
             // Dates are cut.
             _ => {}
         }
-        let cut = cut_to(&text, limit, to.is_unicode());
+        let cut = cut_to(&text, limit, (!to.is_unicode()).then_some(page));
         if strict && !text[cut.len()..].bytes().all(|b| b == b' ') {
             return Err(TypeError::Truncated { value: cut.into() });
         }
@@ -355,11 +354,11 @@ fn fit_text(
     Ok(Text::new(&text).with_rule(rule))
 }
 
-/// The longest prefix of at most `limit` characters (UTF-16 units when `wide`).
-fn cut_to(text: &str, limit: usize, wide: bool) -> &str {
+/// The longest prefix of at most `limit` bytes in that page, or UTF-16 units.
+fn cut_to(text: &str, limit: usize, page: Option<CodePage>) -> &str {
     let mut used = 0;
     for (at, c) in text.char_indices() {
-        used += if wide { c.len_utf16() } else { 1 };
+        used += page.map_or_else(|| c.len_utf16(), |page| page.bytes_of(c));
         if used > limit {
             return &text[..at];
         }
@@ -386,7 +385,11 @@ fn to_binary(
                 1 | 2 => hex_bytes(text, style)
                     .ok_or(TypeError::ConvertError { from: from.message_name(), to: to.name() })?,
                 _ if from.is_unicode() => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
-                _ => text.chars().map(|c| to_cp1252(c).unwrap_or(b'?')).collect(),
+                _ => {
+                    let mut bytes = Vec::new();
+                    text.rule().code_page().encode_into(text, &mut bytes);
+                    bytes
+                }
             };
             (bytes, false)
         }

@@ -18,7 +18,7 @@
 //! A row that does not hold what its header says is a broken invariant (pages carry checksums):
 //! reading it panics at the bounds check.
 
-use crate::collation::{Rule, from_cp1252, to_cp1252};
+use crate::collation::{CodePage, Rule, from_cp1252, to_cp1252};
 use crate::decimal::POW10;
 use crate::{Bytes, DateTime, DateTime2, DateTimeOffset, Decimal, Len, SqlType, Text};
 use crate::{TypeError, Value, Variant};
@@ -183,12 +183,12 @@ impl RowLayout {
             match self.places[i] {
                 Place::Fixed { offset, len } => {
                     let at = start + offset as usize;
-                    put_fixed(column.ty, value, &mut out[at..at + len as usize]);
+                    put_fixed(column.ty, column.rule, value, &mut out[at..at + len as usize]);
                 }
                 Place::Variable(index) => {
                     let external = externals.get(i).copied().flatten();
                     match external {
-                        None => put_variable(column.ty, value, out),
+                        None => put_variable(column.ty, column.rule, value, out),
                         Some(external) => out.extend_from_slice(&external.to_bytes()),
                     }
                     if out.len() - start > ROW_BYTES_MAX {
@@ -276,7 +276,7 @@ impl RowLayout {
         if self.is_null(row, i) {
             return Some(Value::Null);
         }
-        Some(ruled(get_value(self.columns[i].ty, self.raw(row, i)), self.columns[i].rule))
+        Some(column_value(&self.columns[i], self.raw(row, i)))
     }
 
     /// Appends to `out` what tells apart the rows by these columns: their stored bytes. Two rows of this layout give
@@ -318,12 +318,12 @@ impl RowLayout {
 
     /// Appends the stored form of a value of column `i`, which is of variable length.
     pub fn encode_variable(&self, i: usize, value: &Value, out: &mut Vec<u8>) {
-        put_variable(self.columns[i].ty, value, out);
+        put_variable(self.columns[i].ty, self.columns[i].rule, value, out);
     }
 
     /// The value of column `i` from its stored form.
     pub fn decode_variable(&self, i: usize, stored: &[u8]) -> Value {
-        ruled(get_value(self.columns[i].ty, stored), self.columns[i].rule)
+        column_value(&self.columns[i], stored)
     }
 
     /// Can a row of this layout be larger than a row may be, so that columns of it must lie outside?
@@ -331,8 +331,8 @@ impl RowLayout {
         self.min_row_bytes() + self.variable_bytes() > ROW_BYTES_MAX
     }
 
-    /// Stored bytes of a column that the row has: little-endian numbers, code page 1252 or UTF-16
-    /// text. Empty for a NULL variable column, zeros for a NULL fixed one.
+    /// Stored bytes of a column that the row has: little-endian numbers, text in the collation's code page
+    /// or UTF-16. Empty for a NULL variable column, zeros for a NULL fixed one.
     #[inline]
     pub fn raw<'r>(&self, row: &'r [u8], i: usize) -> &'r [u8] {
         match self.places[i] {
@@ -422,7 +422,8 @@ impl RowLayout {
         let Place::Fixed { offset, len } = self.places[i] else {
             return false;
         };
-        put_fixed(self.columns[i].ty, value, &mut row[offset as usize..(offset + len) as usize]);
+        let cell = &mut row[offset as usize..(offset + len) as usize];
+        put_fixed(self.columns[i].ty, self.columns[i].rule, value, cell);
         let bitmap = self.fixed_end + i / 8;
         let bit = 1u8 << (i % 8);
         if value.is_null() {
@@ -496,7 +497,7 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
 }
 
 /// Writes a value of type `ty` into its fixed cell; NULL is zeros.
-fn put_fixed(ty: SqlType, value: &Value, cell: &mut [u8]) {
+fn put_fixed(ty: SqlType, rule: Rule, value: &Value, cell: &mut [u8]) {
     match (ty, value) {
         (_, Value::Null) => cell.fill(0),
         (SqlType::Bit, Value::Bit(v)) => cell[0] = *v as u8,
@@ -517,7 +518,7 @@ fn put_fixed(ty: SqlType, value: &Value, cell: &mut [u8]) {
         (SqlType::Float, Value::Float(v)) => cell.copy_from_slice(&v.to_bits().to_le_bytes()),
         (SqlType::Real, Value::Real(v)) => cell.copy_from_slice(&v.to_bits().to_le_bytes()),
         (SqlType::Char(_), Value::Str(text)) => {
-            let used = put_cp1252(text, cell);
+            let used = put_text(text, rule, cell);
             cell[used..].fill(b' ');
         }
         (SqlType::NChar(_), Value::Str(text)) => {
@@ -558,10 +559,17 @@ fn put_datetime2(d: DateTime2, cell: &mut [u8]) {
     cell[5..8].copy_from_slice(&d.days.to_le_bytes()[..3]);
 }
 
-fn put_cp1252(text: &str, cell: &mut [u8]) -> usize {
+fn put_text(text: &str, rule: Rule, cell: &mut [u8]) -> usize {
     if text.is_ascii() {
         let used = text.len().min(cell.len());
         cell[..used].copy_from_slice(&text.as_bytes()[..used]);
+        return used;
+    }
+    if rule.code_page() != CodePage::Cp1252 {
+        let mut bytes = Vec::new();
+        rule.code_page().encode_into(text, &mut bytes);
+        let used = bytes.len().min(cell.len());
+        cell[..used].copy_from_slice(&bytes[..used]);
         return used;
     }
     let mut used = 0;
@@ -572,12 +580,14 @@ fn put_cp1252(text: &str, cell: &mut [u8]) -> usize {
     used
 }
 
-fn put_variable(ty: SqlType, value: &Value, out: &mut Vec<u8>) {
+fn put_variable(ty: SqlType, rule: Rule, value: &Value, out: &mut Vec<u8>) {
     match (ty, value) {
         (_, Value::Null) => {}
         (SqlType::VarChar(_), Value::Str(text)) => {
             if text.is_ascii() {
                 out.extend_from_slice(text.as_bytes());
+            } else if rule.code_page() != CodePage::Cp1252 {
+                rule.code_page().encode_into(text, out);
             } else {
                 out.extend(text.chars().map(|c| to_cp1252(c).unwrap_or(b'?')));
             }
@@ -591,11 +601,20 @@ fn put_variable(ty: SqlType, value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// The value under the rule of its column.
+/// The value of a column in stored bytes, under the column's rule.
 #[inline]
-fn ruled(value: Value, rule: Rule) -> Value {
+fn column_value(column: &RowColumn, cell: &[u8]) -> Value {
+    if column.rule == Rule::CiAs {
+        return get_value(column.ty, cell);
+    }
+    let page = column.rule.code_page();
+    let apart = page != CodePage::Cp1252 && column.ty.is_character() && !column.ty.is_unicode();
+    let value = match apart && !cell.is_ascii() {
+        true => Value::Str(page.decode(cell).into()),
+        false => get_value(column.ty, cell),
+    };
     match value {
-        Value::Str(text) if rule != Rule::CiAs => Value::Str(text.with_rule(rule)),
+        Value::Str(text) => Value::Str(text.with_rule(column.rule)),
         other => other,
     }
 }
@@ -662,9 +681,9 @@ fn put_variant(variant: &Variant, out: &mut Vec<u8>) {
         Some(n) => {
             let start = out.len();
             out.resize(start + n, 0);
-            put_fixed(variant.ty(), variant.value(), &mut out[start..]);
+            put_fixed(variant.ty(), Rule::CiAs, variant.value(), &mut out[start..]);
         }
-        None => put_variable(variant.ty(), variant.value(), out),
+        None => put_variable(variant.ty(), Rule::CiAs, variant.value(), out),
     }
 }
 

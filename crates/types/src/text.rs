@@ -25,7 +25,7 @@ enum Repr {
         data: [u8; INLINE_MAX],
     },
     Shared {
-        mark: u8,
+        mark: u16,
         bytes: Arc<[u8]>,
     },
 }
@@ -51,19 +51,24 @@ impl Bytes {
         }
     }
 
-    /// A number below 8 that goes along with the bytes and is no part of them: a text's collation.
+    /// A number that goes along with the bytes and is no part of them: a text's collation.
     #[inline]
-    fn mark(&self) -> u8 {
+    fn mark(&self) -> u16 {
         match &self.0 {
-            Repr::Inline { len, .. } => *len >> LEN_BITS,
+            Repr::Inline { len, .. } => u16::from(*len >> LEN_BITS),
             Repr::Shared { mark, .. } => *mark,
         }
     }
 
-    fn set_mark(&mut self, new: u8) {
-        debug_assert!(new < 8);
+    /// There is room for a number below 8 beside short bytes; with a greater one they are shared.
+    fn set_mark(&mut self, new: u16) {
         match &mut self.0 {
-            Repr::Inline { len, .. } => *len = *len & ((1 << LEN_BITS) - 1) | new << LEN_BITS,
+            Repr::Inline { len, .. } if new < 8 => {
+                *len = *len & ((1 << LEN_BITS) - 1) | (new as u8) << LEN_BITS;
+            }
+            Repr::Inline { .. } => {
+                self.0 = Repr::Shared { mark: new, bytes: Arc::from(self.as_slice()) };
+            }
             Repr::Shared { mark, .. } => *mark = new,
         }
     }
@@ -135,7 +140,7 @@ impl Text {
 
     /// The same text under another rule.
     pub fn with_rule(mut self, rule: Rule) -> Text {
-        self.0.set_mark(rule as u8);
+        self.0.set_mark(rule.bits());
         self
     }
 

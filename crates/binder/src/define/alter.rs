@@ -48,7 +48,7 @@ impl Binder<'_> {
                     let value = match &column.default {
                         Some((_, text)) if column.nullable == Some(false) => {
                             let value = self.default_text(text)?;
-                            Some(self.coerce(value, column.ty, CastMode::Store { column: 0 })?)
+                            Some(self.store(value, column.ty, column.collation, 0)?)
                         }
                         _ => None,
                     };

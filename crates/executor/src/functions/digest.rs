@@ -63,7 +63,11 @@ fn bytes_of(value: &Value, ty: SqlType) -> Vec<u8> {
         Value::Str(text) if ty.is_unicode() => {
             text.encode_utf16().flat_map(u16::to_le_bytes).collect()
         }
-        Value::Str(text) => text.chars().map(|c| collation::to_cp1252(c).unwrap_or(b'?')).collect(),
+        Value::Str(text) => {
+            let mut bytes = Vec::new();
+            text.rule().code_page().encode_into(text, &mut bytes);
+            bytes
+        }
         other => match convert::cast(other, ty, SqlType::VarBinary(types::Len::Max), 0) {
             Ok(Value::Binary(bytes)) => bytes.to_vec(),
             _ => Vec::new(),

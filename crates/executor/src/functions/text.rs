@@ -65,8 +65,8 @@ pub(super) fn call(
                 _ => Value::str(&take(s, (from - 1) as usize, count)),
             }
         }
-        Upper => Value::str(&s.to_uppercase()),
-        Lower => Value::str(&s.to_lowercase()),
+        Upper => Value::str(&v[0].rule().upper(s)),
+        Lower => Value::str(&v[0].rule().lower(s)),
         LTrim if v.len() > 1 => {
             Value::str(s.trim_start_matches(&t(1).chars().collect::<Vec<_>>()[..]))
         }
@@ -117,14 +117,22 @@ pub(super) fn call(
             Value::str(&format!("{head}{}{tail}", t(3)))
         }
         Char => match u8::try_from(n(0)) {
-            Ok(byte) => Value::str(&char::from(byte).to_string()),
+            Ok(byte) => Value::str(&types::collation::from_cp1252(byte).to_string()),
             Err(_) => Value::Null,
         },
         NChar => match u32::try_from(n(0)).ok().and_then(char::from_u32) {
             Some(c) => Value::str(&c.to_string()),
             None => Value::Null,
         },
-        Ascii | Unicode => match s.chars().next() {
+        Ascii => match take(s, 0, 1) {
+            first if first.is_empty() => Value::Null,
+            first => {
+                let mut bytes = Vec::new();
+                v[0].rule().code_page().encode_into(&first, &mut bytes);
+                Value::Int(i32::from(bytes[0]))
+            }
+        },
+        Unicode => match s.chars().next() {
             Some(c) => Value::Int(c as i32),
             None => Value::Null,
         },
@@ -192,7 +200,10 @@ fn data_length(value: &Value, ty: SqlType) -> usize {
     match value {
         Value::Variant(held) => data_length(held.value(), held.ty()),
         Value::Str(text) if ty.is_unicode() => text.encode_utf16().count() * 2,
-        Value::Str(text) => text.chars().count(),
+        Value::Str(text) => {
+            let page = text.rule().code_page();
+            text.chars().map(|c| page.bytes_of(c)).sum()
+        }
         Value::Binary(bytes) => bytes.len(),
         _ => match ty {
             SqlType::Bit | SqlType::TinyInt => 1,
@@ -228,7 +239,7 @@ fn rule_of(v: &[Value]) -> Rule {
 }
 
 fn same(rule: Rule, a: char, b: char) -> bool {
-    a == b || rule.weight(a) == rule.weight(b)
+    rule.same(a, b)
 }
 
 /// Positions of `what` in `s`, by characters.

@@ -185,6 +185,10 @@ pub fn collation_property(args: Args<'_>) -> Value {
         "lcid" => shown(found.locale().into()),
         "comparisonstyle" => shown(found.comparison_style().into()),
         "version" => shown(found.version().into()),
+        "tdscollation" => {
+            let wire = found.to_wire().map(|byte| format!("{byte:02X}"));
+            Value::str(&format!("0x{}", wire.concat()))
+        }
         _ => Value::Null,
     }
 }

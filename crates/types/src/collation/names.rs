@@ -1,114 +1,181 @@
 //! Collations by name: what a name says, and what it is on the wire.
 //!
-//! There are the collations of Latin1_General (Windows, version 80 and 100) and SQL_Latin1_General_CP1. Each compares by
-//! a [`Rule`]; kana, width and supplementary characters make no difference here, for one table of weights serves all.
+//! There are all Windows collations of SQL Server 2022, and of its own older ones those whose code page is here.
+//! Latin1_General and SQL_Latin1_General_CP1 share one table of weights, in which kana, width and supplementary
+//! characters make no difference; the others, `families`, have the order of their language.
 //! Source of names and numbers: SQL documentation, "Windows collation names", "COLLATIONPROPERTY", "fn_helpcollations";
 //! of the wire form: MS-TDS 2.2.5.1.2.
 
-use super::Rule;
+use super::families::{FAMILIES, Family, Kind, Title};
+use super::language::{self, Language};
+use super::{CodePage, Rule};
+use crate::Value;
 
 /// A collation. The default is SQL_Latin1_General_CP1_CI_AS.
+///
+/// From the lowest bit: two for the three collations of the one table of weights, or 3; the flags below; for 3 nine
+/// bits with the place in [`FAMILIES`], VSS, and eight with the version of the order's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Collation(u16);
+pub struct Collation(u32);
 
-const FAMILY: u16 = 3;
-const SQL_CP1: u16 = 0;
-const LATIN1: u16 = 1;
-const LATIN1_100: u16 = 2;
-const CS: u16 = 1 << 2;
-const AI: u16 = 1 << 3;
-const KS: u16 = 1 << 4;
-const WS: u16 = 1 << 5;
-const SC: u16 = 1 << 6;
-const UTF8: u16 = 1 << 7;
-const BIN: u16 = 1 << 8;
-const BIN2: u16 = 1 << 9;
+const FAMILY: u32 = 3;
+const SQL_CP1: u32 = 0;
+const LATIN1: u32 = 1;
+const LATIN1_100: u32 = 2;
+const OTHER: u32 = 3;
+const CS: u32 = 1 << 2;
+const AI: u32 = 1 << 3;
+const KS: u32 = 1 << 4;
+const WS: u32 = 1 << 5;
+const SC: u32 = 1 << 6;
+const UTF8: u32 = 1 << 7;
+const BIN: u32 = 1 << 8;
+const BIN2: u32 = 1 << 9;
+const PLACE_AT: u32 = 10;
+const PLACES: u32 = (1 << 9) - 1;
+const VSS: u32 = 1 << 19;
+const DATA_AT: u32 = 20;
+const USED: u32 = (1 << 28) - 1;
 
-const PREFIXES: [(&str, u16); 3] = [
-    ("SQL_Latin1_General_CP1_", SQL_CP1),
-    ("Latin1_General_100_", LATIN1_100),
-    ("Latin1_General_", LATIN1),
+const PREFIXES: [(&str, u32); 3] = [
+    ("SQL_Latin1_General_CP1", SQL_CP1),
+    ("Latin1_General_100", LATIN1_100),
+    ("Latin1_General", LATIN1),
 ];
+
+/// The bits of what begins with each of them.
+fn beginnings() -> impl Iterator<Item = (&'static str, u32)> {
+    let others = FAMILIES.iter().enumerate().map(|(place, family)| {
+        let bits = OTHER | (place as u32) << PLACE_AT | language::DATA << DATA_AT;
+        (family.name, bits)
+    });
+    PREFIXES.into_iter().chain(others)
+}
 
 impl Collation {
     /// By its name, any case; `None` for those that are not here.
     pub fn of_name(name: &str) -> Option<Collation> {
-        let (rest, family) = PREFIXES.iter().find_map(|(prefix, family)| {
+        beginnings().find_map(|(prefix, bits)| {
             let head = name.get(..prefix.len())?;
-            head.eq_ignore_ascii_case(prefix).then(|| (&name[prefix.len()..], *family))
-        })?;
-        let found = rest.split('_').try_fold(family, |bits, part| {
-            let bit = match part.to_ascii_uppercase().as_str() {
-                "CI" | "AS" => 0,
-                "CS" => CS,
-                "AI" => AI,
-                "KS" => KS,
-                "WS" => WS,
-                "SC" => SC,
-                "UTF8" => UTF8,
-                "BIN" => BIN,
-                "BIN2" => BIN2,
-                _ => return None,
-            };
-            Some(bits | bit)
-        })?;
-        // The parts must stand in their order, once: the name made of them is the name.
-        let found = Collation(found);
-        (found.is_known() && found.name().eq_ignore_ascii_case(name)).then_some(found)
+            let rest = name[prefix.len()..].strip_prefix('_')?;
+            if !head.eq_ignore_ascii_case(prefix) {
+                return None;
+            }
+            let found = rest.split('_').try_fold(bits, |bits, part| {
+                let bit = match part.to_ascii_uppercase().as_str() {
+                    "CI" | "AS" => 0,
+                    "CS" => CS,
+                    "AI" => AI,
+                    "KS" => KS,
+                    "WS" => WS,
+                    "SC" => SC,
+                    "VSS" => VSS,
+                    "UTF8" => UTF8,
+                    "BIN" => BIN,
+                    "BIN2" => BIN2,
+                    _ => return None,
+                };
+                Some(bits | bit)
+            })?;
+            // The parts must stand in their order, once: the name made of them is the name.
+            let found = Collation(found);
+            (found.is_known() && found.name().eq_ignore_ascii_case(name)).then_some(found)
+        })
     }
 
-    fn has(self, bits: u16) -> bool {
+    fn has(self, bits: u32) -> bool {
         self.0 & bits != 0
+    }
+
+    /// `None` for those of the one table of weights.
+    fn family(self) -> Option<&'static Family> {
+        match self.0 & FAMILY {
+            OTHER => FAMILIES.get(self.place() as usize),
+            _ => None,
+        }
+    }
+
+    fn place(self) -> u32 {
+        self.0 >> PLACE_AT & PLACES
     }
 
     fn is_known(self) -> bool {
         let binary = self.has(BIN | BIN2);
-        let only = |bits: u16| self.0 & !(FAMILY | bits) == 0;
+        let flags = self.0 & (CS | AI | KS | WS | SC | UTF8 | BIN | BIN2 | VSS);
+        let only = |bits: u32| flags & !bits == 0;
+        let rest = self.0 & !(FAMILY | flags);
+        if let Some(family) = self.family() {
+            let data = self.0 >> DATA_AT;
+            if data != language::DATA || self.0 & !USED != 0 {
+                return false;
+            }
+            return match family.kind {
+                Kind::Sql(cs, ci, ai) => match flags {
+                    CS => cs != 0,
+                    AI => ai != 0,
+                    flags => flags == 0 && ci != 0,
+                },
+                _ if binary => only(BIN) || only(BIN2),
+                Kind::V80 => only(CS | AI | KS | WS),
+                Kind::V140 => only(CS | AI | KS | WS | VSS | UTF8),
+                Kind::V90 | Kind::V100 => {
+                    only(CS | AI | KS | WS | SC | UTF8) && (!self.has(UTF8) || self.has(SC))
+                }
+            };
+        }
+        if rest != 0 || self.has(VSS) {
+            return false;
+        }
         match self.0 & FAMILY {
             // CI_AS, CS_AS, CI_AI.
             SQL_CP1 => only(CS) || only(AI),
             LATIN1 if binary => only(BIN) || only(BIN2),
             LATIN1 => only(CS | AI | KS | WS),
-            LATIN1_100 if binary => only(BIN) || only(BIN2) || self.0 & !FAMILY == BIN2 | UTF8,
-            _ => only(CS | AI | KS | WS | SC | UTF8) && (!self.has(UTF8) || self.has(SC)),
+            LATIN1_100 if binary => only(BIN) || only(BIN2) || flags == BIN2 | UTF8,
+            LATIN1_100 => only(CS | AI | KS | WS | SC | UTF8) && (!self.has(UTF8) || self.has(SC)),
+            _ => false,
         }
     }
 
     /// All of them, by name.
     pub fn all() -> Vec<Collation> {
-        let mut all: Vec<Collation> = (0..1 << 10)
-            .map(Collation)
-            .filter(|c| c.0 & FAMILY != FAMILY && c.is_known())
+        let flags = (0..1u32 << 8).flat_map(|flags| [flags << 2, flags << 2 | VSS]);
+        let mut all: Vec<Collation> = beginnings()
+            .flat_map(|(_, bits)| flags.clone().map(move |flags| Collation(bits | flags)))
+            .filter(|c| c.is_known())
             .collect();
-        all.sort_by_key(|c| c.name());
+        all.sort_by_cached_key(|c| c.name());
         all
     }
 
     /// As it is kept: a number that stays what it is.
-    pub fn number(self) -> u16 {
+    pub fn number(self) -> u32 {
         self.0
     }
 
-    /// The collation of a number that [`Collation::number`] gave.
-    pub fn of_number(number: u16) -> Option<Collation> {
+    /// The collation of a number that [`Collation::number`] gave. `None` also for one whose order has changed since.
+    pub fn of_number(number: u32) -> Option<Collation> {
         let found = Collation(number);
-        (number < 1 << 10 && number & FAMILY != FAMILY && found.is_known()).then_some(found)
+        found.is_known().then_some(found)
     }
 
     /// Its name as SQL Server writes it.
     pub fn name(self) -> String {
-        let family = self.0 & FAMILY;
-        let prefix = PREFIXES.iter().find(|(_, f)| *f == family).map_or("", |(prefix, _)| prefix);
-        let mut name = prefix.to_owned();
+        let bits = self.0 & FAMILY;
+        let mut name = match self.family() {
+            Some(family) => family.name,
+            None => PREFIXES.iter().find(|(_, f)| *f == bits).map_or("", |(prefix, _)| prefix),
+        }
+        .to_owned();
         match (self.has(BIN), self.has(BIN2)) {
-            (true, _) => name.push_str("BIN"),
-            (_, true) => name.push_str("BIN2"),
+            (true, _) => name.push_str("_BIN"),
+            (_, true) => name.push_str("_BIN2"),
             _ => {
-                name.push_str(if self.has(CS) { "CS_" } else { "CI_" });
+                name.push_str(if self.has(CS) { "_CS_" } else { "_CI_" });
                 name.push_str(if self.has(AI) { "AI" } else { "AS" });
             }
         }
-        for (bit, part) in [(KS, "_KS"), (WS, "_WS"), (SC, "_SC"), (UTF8, "_UTF8")] {
+        for (bit, part) in [(KS, "_KS"), (WS, "_WS"), (VSS, "_VSS"), (SC, "_SC"), (UTF8, "_UTF8")] {
             if self.has(bit) {
                 name.push_str(part);
             }
@@ -118,11 +185,13 @@ impl Collation {
 
     /// What fn_helpcollations says of it.
     pub fn description(self) -> String {
-        let mut text = match self.0 & FAMILY {
-            LATIN1_100 => "Latin1-General-100",
-            _ => "Latin1-General",
-        }
-        .to_owned();
+        let family = self.family();
+        let mut text = match (family, self.0 & FAMILY) {
+            (Some(Family { title: Title::As(title), .. }), _) => (*title).to_owned(),
+            (Some(family), _) => family.name.replace('_', "-"),
+            (None, LATIN1_100) => "Latin1-General-100".to_owned(),
+            _ => "Latin1-General".to_owned(),
+        };
         if self.has(BIN) {
             return text + ", binary sort";
         }
@@ -140,16 +209,22 @@ impl Collation {
         text.push_str(&word(!self.has(AI), "accent"));
         text.push_str(&word(self.has(KS), "kanatype"));
         text.push_str(&word(self.has(WS), "width"));
-        if self.has(SC) {
+        let newest = family.is_some_and(|family| family.kind == Kind::V140);
+        if self.has(SC) || newest {
             text.push_str(", supplementary characters");
+        }
+        if newest {
+            let on = if self.has(VSS) { "sensitive" } else { "insensitive" };
+            text.push_str(&format!(", variation selector {on}"));
         }
         if self.has(UTF8) {
             text.push_str(", UTF8");
         }
-        if self.0 & FAMILY == SQL_CP1 {
+        if self.sort_id() != 0 {
             text.push_str(&format!(
-                " for Unicode Data, SQL Server Sort Order {} on Code Page 1252 for non-Unicode Data",
-                self.sort_id()
+                " for Unicode Data, SQL Server Sort Order {} on Code Page {} for non-Unicode Data",
+                self.sort_id(),
+                self.code_page()
             ));
         }
         text
@@ -157,7 +232,13 @@ impl Collation {
 
     /// How texts compare under it.
     pub fn rule(self) -> Rule {
-        match (self.has(BIN | BIN2), self.has(CS), self.has(AI)) {
+        let binary = self.has(BIN | BIN2);
+        if self.0 & FAMILY == OTHER || self.has(UTF8) {
+            let place = self.family().map_or(language::LATIN1, |_| self.place() as u16);
+            let flags = [CS, AI, KS, WS, BIN | BIN2, UTF8].map(|bit| self.has(bit));
+            return Rule::Of(Language::new(place, flags));
+        }
+        match (binary, self.has(CS), self.has(AI)) {
             (true, ..) => Rule::Bin,
             (_, false, false) => Rule::CiAs,
             (_, true, false) => Rule::CsAs,
@@ -166,24 +247,59 @@ impl Collation {
         }
     }
 
+    /// A value that goes by it from now on, if it is a text.
+    pub fn mark(self, value: Value) -> Value {
+        match value {
+            Value::Str(text) if text.rule() != self.rule() => {
+                Value::Str(text.with_rule(self.rule()))
+            }
+            other => other,
+        }
+    }
+
     /// Does varchar hold UTF-8?
     pub fn is_utf8(self) -> bool {
         self.has(UTF8)
     }
 
+    /// How varchar is kept; [`CodePage::Absent`] where there can be none.
+    pub fn page(self) -> CodePage {
+        match self.family() {
+            _ if self.is_utf8() => CodePage::Utf8,
+            Some(family) => family.page,
+            None => CodePage::Cp1252,
+        }
+    }
+
     /// The code page of varchar.
     pub fn code_page(self) -> i32 {
-        if self.is_utf8() { 65_001 } else { 1252 }
+        self.page().number()
+    }
+
+    /// The page of a collation on the wire, by its locale or its sort id. `None` where neither is known.
+    pub fn page_of_wire(locale: u32, sort_id: u8) -> Option<CodePage> {
+        let of = |family: &&Family| match family.kind {
+            Kind::Sql(cs, ci, ai) => sort_id != 0 && [cs, ci, ai].contains(&sort_id),
+            _ => sort_id == 0 && family.locale == locale,
+        };
+        FAMILIES.iter().find(of).map(|family| family.page)
     }
 
     /// COLLATIONPROPERTY's LCID.
     pub fn locale(self) -> i32 {
-        1033
+        self.family().map_or(1033, |family| family.locale as i32)
     }
 
-    /// COLLATIONPROPERTY's Version: 0 up to SQL Server 2000, 2 from 2008.
+    /// COLLATIONPROPERTY's Version: 0 up to SQL Server 2000, 1 from 2005, 2 from 2008, 3 from 2017.
     pub fn version(self) -> u8 {
-        if self.0 & FAMILY == LATIN1_100 { 2 } else { 0 }
+        match self.family().map(|family| family.kind) {
+            Some(Kind::V80 | Kind::Sql(..)) => 0,
+            Some(Kind::V90) => 1,
+            Some(Kind::V100) => 2,
+            Some(Kind::V140) => 3,
+            None if self.0 & FAMILY == LATIN1_100 => 2,
+            None => 0,
+        }
     }
 
     /// COLLATIONPROPERTY's ComparisonStyle: what is ignored (1 case, 2 accents, 0x10000 kana, 0x20000 width).
@@ -201,10 +317,15 @@ impl Collation {
     }
 
     fn sort_id(self) -> u8 {
-        match self.0 & FAMILY {
-            SQL_CP1 if self.has(CS) => 51,
-            SQL_CP1 if self.has(AI) => 54,
-            SQL_CP1 => 52,
+        match (self.family().map(|family| family.kind), self.0 & FAMILY) {
+            (Some(Kind::Sql(cs, ci, ai)), _) => match (self.has(CS), self.has(AI)) {
+                (true, _) => cs,
+                (_, true) => ai,
+                _ => ci,
+            },
+            (None, SQL_CP1) if self.has(CS) => 51,
+            (None, SQL_CP1) if self.has(AI) => 54,
+            (None, SQL_CP1) => 52,
             _ => 0,
         }
     }
@@ -237,10 +358,17 @@ mod tests {
     #[test]
     fn names_are_read_back() {
         let all = Collation::all();
-        assert!(all.len() > 60 && all.len() < 120, "{}", all.len());
+        // SQL Server 2019 and 2022 have 5,508, 77 of them SQL Server's own.
+        let (own, windows): (Vec<_>, Vec<_>) =
+            all.iter().copied().partition(|c: &Collation| c.sort_id() != 0);
+        assert_eq!((windows.len(), own.len()), (5508 - 77, 45));
         for c in all {
             assert_eq!(Collation::of_name(&c.name().to_lowercase()), Some(c), "{}", c.name());
             assert_eq!(Collation::of_number(c.number()), Some(c));
+        }
+        for none in ["French_SC_CI_AS", "French_CI_AS_SC", "Chinese_PRC_Stroke", "Mongolian_CI_AS"]
+        {
+            assert_eq!(Collation::of_name(none), None, "{none}");
         }
         for none in ["Latin1_General_AS_CI", "Latin1_General_CI", "SQL_Latin1_General_CP1_BIN", "x"]
         {
@@ -255,5 +383,30 @@ mod tests {
         assert_eq!(wire("Latin1_General_CI_AS"), Some([0x09, 0x04, 0xD0, 0x00, 0x00]));
         assert_eq!(wire("Latin1_General_BIN2"), Some([0x09, 0x04, 0x00, 0x02, 0x00]));
         assert_eq!(wire("Latin1_General_100_CI_AS_SC_UTF8"), Some([0x09, 0x04, 0xD0, 0x24, 0x00]));
+    }
+    #[test]
+    fn numbers_that_are_kept_stay() {
+        let number = |name: &str| Collation::of_name(name).map(Collation::number);
+        assert_eq!(number("Latin1_General_100_CS_AS_SC_UTF8"), Some(198));
+        assert_eq!(number("Albanian_CI_AS"), Some(0x10_0003));
+        assert_eq!(number("SQL_Icelandic_Pref_CP1_CI_AS"), Some(0x10_0003 | 150 << 10));
+        // Of an order that was once.
+        assert_eq!(Collation::of_number(0x20_0003), None);
+        assert_eq!(Collation::of_number(3), None);
+    }
+
+    #[test]
+    fn languages_have_their_code_pages() {
+        let shown = |name: &str| {
+            Collation::of_name(name)
+                .map(|c| (c.code_page(), c.locale(), c.version(), c.to_wire()[4]))
+        };
+        assert_eq!(shown("Japanese_XJIS_140_CI_AS_VSS"), Some((932, 1041, 3, 0)));
+        assert_eq!(shown("Chinese_PRC_Stroke_CI_AS"), Some((936, 0x2_0804, 0, 0)));
+        assert_eq!(shown("Indic_General_100_CI_AS_SC_UTF8"), Some((65_001, 1081, 2, 0)));
+        assert_eq!(shown("Indic_General_100_CI_AS"), Some((0, 1081, 2, 0)));
+        assert_eq!(shown("SQL_Ukrainian_CP1251_CI_AS"), Some((1251, 1058, 0, 108)));
+        assert_eq!(Collation::page_of_wire(0x0419, 0), Some(CodePage::Cp1251));
+        assert_eq!(Collation::page_of_wire(0x0409, 124), Some(CodePage::Cp1253));
     }
 }
