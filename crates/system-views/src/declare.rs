@@ -86,6 +86,13 @@ impl<T: 'static> Declared for View<T> {
     }
 }
 
+/// The value as one of that type in a sql_variant; NULL where there is no such.
+pub fn variant(value: impl Cell, ty: types::SqlType) -> Value {
+    let value = value.cell();
+    let made = types::convert::cast(&value, value.natural_type(), ty, 0);
+    made.and_then(|value| types::Variant::wrap(value, ty)).unwrap_or(NULL)
+}
+
 /// What a column's expression may yield.
 pub trait Cell {
     /// The same as a value.
@@ -275,9 +282,9 @@ macro_rules! sql_type {
     (uniqueidentifier) => {
         types::SqlType::UniqueIdentifier
     };
-    // sql_variant: its value as text (docs/compatibility.md).
+    // Its values are of `variant`.
     (sql_variant) => {
-        types::SqlType::NVarChar(types::Len::N(4000))
+        types::SqlType::Variant
     };
 }
 

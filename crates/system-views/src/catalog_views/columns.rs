@@ -4,7 +4,7 @@
 
 use super::objects::none;
 use crate::context::{COLLATION, Context};
-use crate::declare::{Declared, NULL, view};
+use crate::declare::{Declared, NULL, variant, view};
 use crate::object::{self, Object, What, default_id};
 use crate::types_table::{ColumnType, TYPES, TypeRow, column_type, user_types};
 use catalog::{Identity, Marks, PeriodEdge};
@@ -187,9 +187,9 @@ column_view! { SYSTEM_COLUMNS = "sys.system_columns" as c, rows system; }
 
 column_view! {
     IDENTITY_COLUMNS = "sys.identity_columns" as c, rows with_identity;
-    seed_value sql_variant null = c.identity.map(|i| i.seed.to_string());
-    increment_value sql_variant null = c.identity.map(|i| i.increment.to_string());
-    last_value sql_variant null = c.last_identity.map(|v| v.to_string());
+    seed_value sql_variant null = c.identity.map(|i| variant(i.seed, c.sql_type));
+    increment_value sql_variant null = c.identity.map(|i| variant(i.increment, c.sql_type));
+    last_value sql_variant null = c.last_identity.map(|v| variant(v, c.sql_type));
     is_not_for_replication bit null = c.marks.not_for_replication;
 }
 

@@ -3,10 +3,13 @@
 //! Columns and types: SQL Server 2022's documentation of sys.database_scoped_configurations.
 
 use crate::context::Context;
-use crate::declare::{Declared, view};
+use crate::declare::{Declared, variant, view};
 use catalog::{SCOPED_OPTIONS, ScopedOption};
 use executor::SqlError;
-use types::Value;
+use types::{Len, SqlType, Value};
+
+/// The type of what a value of an option is.
+const TEXT: SqlType = SqlType::NVarChar(Len::N(256));
 
 /// The views of this file.
 pub static VIEWS: &[&dyn Declared] = &[&DATABASE_SCOPED_CONFIGURATIONS];
@@ -32,7 +35,7 @@ view! {
     DATABASE_SCOPED_CONFIGURATIONS = "sys.database_scoped_configurations" of Scoped as s, rows scoped;
     configuration_id int = s.option.id;
     name nvarchar(60) = s.option.name;
-    value sql_variant null = s.value.clone();
-    value_for_secondary sql_variant null = s.secondary.clone();
+    value sql_variant null = variant(&s.value, TEXT);
+    value_for_secondary sql_variant null = s.secondary.as_ref().map(|value| variant(value, TEXT));
     is_value_default bit = s.value == s.option.default;
 }

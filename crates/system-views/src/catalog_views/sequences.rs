@@ -4,7 +4,7 @@
 
 use super::objects::object_view;
 use crate::context::Context;
-use crate::declare::Declared;
+use crate::declare::{Declared, variant};
 use crate::object::{self, Object, What};
 use crate::types_table::{ColumnType, column_type};
 use catalog::{ModuleKind, ProcedureDef, SequenceDef};
@@ -54,6 +54,11 @@ impl Sequence {
     pub fn schema(&self) -> &str {
         &self.object.schema
     }
+    /// One of its numbers, as sql_variant.
+    pub fn number(&self, number: i128) -> Value {
+        let ty = self.def.sql_type().unwrap_or(SqlType::BigInt);
+        variant(number.to_string(), ty)
+    }
 }
 
 /// All sequences.
@@ -88,10 +93,10 @@ crate::declare::view! {
     is_ms_shipped bit = false;
     is_published bit = false;
     is_schema_published bit = false;
-    start_value sql_variant = s.def.original.to_string();
-    increment sql_variant = s.def.increment.to_string();
-    minimum_value sql_variant = s.def.minimum.to_string();
-    maximum_value sql_variant = s.def.maximum.to_string();
+    start_value sql_variant = s.number(s.def.original);
+    increment sql_variant = s.number(s.def.increment);
+    minimum_value sql_variant = s.number(s.def.minimum);
+    maximum_value sql_variant = s.number(s.def.maximum);
     is_cycling bit null = s.def.cycle;
     is_cached bit null = s.def.cache != Some(0);
     cache_size int null = s.def.cache.filter(|n| *n > 0).map(|n| n as i32);
@@ -99,7 +104,7 @@ crate::declare::view! {
     user_type_id int = s.ty.user;
     precision tinyint = s.ty.precision;
     scale tinyint null = s.ty.scale;
-    current_value sql_variant = s.last.unwrap_or(s.def.start).to_string();
+    current_value sql_variant = s.number(s.last.unwrap_or(s.def.start));
     is_exhausted bit = s.is_exhausted;
-    last_used_value sql_variant null = s.last.map(|n| n.to_string());
+    last_used_value sql_variant null = s.last.map(|n| s.number(n));
 }

@@ -4,9 +4,9 @@
 
 use super::objects::none;
 use crate::context::{Context, moment};
-use crate::declare::{Declared, NULL, view};
+use crate::declare::{Declared, NULL, variant, view};
 use executor::SqlError;
-use types::Value;
+use types::{SqlType, Value};
 
 /// The views of this file.
 pub static VIEWS: &[&dyn Declared] = &[
@@ -76,10 +76,10 @@ view! {
     CONFIGURATIONS = "sys.configurations" of Setting as s, rows settings;
     configuration_id int = s.known.0;
     name nvarchar(35) = s.known.1;
-    value sql_variant null = s.value.to_string();
-    minimum sql_variant null = s.known.2.to_string();
-    maximum sql_variant null = s.known.3.to_string();
-    value_in_use sql_variant null = s.in_use.to_string();
+    value sql_variant null = variant(s.value, SqlType::Int);
+    minimum sql_variant null = variant(s.known.2, SqlType::Int);
+    maximum sql_variant null = variant(s.known.3, SqlType::Int);
+    value_in_use sql_variant null = variant(s.in_use, SqlType::Int);
     description nvarchar(255) = s.known.5;
     is_dynamic bit = true;
     is_advanced bit = s.known.6;

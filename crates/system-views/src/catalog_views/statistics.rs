@@ -193,10 +193,9 @@ pub struct NumberedStep {
 }
 
 impl NumberedStep {
-    /// sql_variant is text here.
+    /// NULL also for what no sql_variant may hold.
     fn high(&self) -> Value {
-        let text = types::format::to_text(&self.step.high, self.ty, 0).ok().flatten();
-        text.map_or(NULL, |text| Value::str(&text))
+        types::Variant::wrap(self.step.high.clone(), self.ty).unwrap_or(NULL)
     }
 }
 

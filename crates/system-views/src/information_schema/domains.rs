@@ -39,10 +39,10 @@ view! {
     NUMERIC_PRECISION tinyint = s.standard.precision.unwrap_or(0);
     NUMERIC_PRECISION_RADIX smallint null = s.standard.radix;
     NUMERIC_SCALE int null = s.standard.scale;
-    START_VALUE sql_variant = s.sequence.def.original.to_string();
-    MINIMUM_VALUE sql_variant = s.sequence.def.minimum.to_string();
-    MAXIMUM_VALUE sql_variant = s.sequence.def.maximum.to_string();
-    INCREMENT sql_variant = s.sequence.def.increment.to_string();
+    START_VALUE sql_variant = s.sequence.number(s.sequence.def.original);
+    MINIMUM_VALUE sql_variant = s.sequence.number(s.sequence.def.minimum);
+    MAXIMUM_VALUE sql_variant = s.sequence.number(s.sequence.def.maximum);
+    INCREMENT sql_variant = s.sequence.number(s.sequence.def.increment);
     CYCLE_OPTION bit null = s.sequence.def.cycle;
     DECLARED_DATA_TYPE sysname null = NULL;
     DECLARED_NUMERIC_PRECISION tinyint null = NULL;
