@@ -71,9 +71,14 @@ impl Binder<'_> {
 
     /// The same for a row whose values do not carry their columns' rules; ids are ordinals.
     pub(crate) fn note_row(&mut self, table: &catalog::TableDef) {
-        for (i, c) in table.columns.iter().enumerate() {
-            if c.collation != Collation::default() && c.ty.is_character() {
-                let label = Label { bare: true, ..Label::implicit(c.collation) };
+        self.note_values(table.columns.iter().map(|c| (c.ty, c.collation)));
+    }
+
+    /// The same for columns that are being defined.
+    pub(crate) fn note_values(&mut self, columns: impl Iterator<Item = (SqlType, Collation)>) {
+        for (i, (ty, collation)) in columns.enumerate() {
+            if collation != Collation::default() && ty.is_character() {
+                let label = Label { bare: true, ..Label::implicit(collation) };
                 self.collated.insert(ColId(i as u32), label);
             }
         }

@@ -351,7 +351,14 @@ impl Binder<'_> {
         for (at, expr) in std::mem::take(&mut parts.computed) {
             let columns = row_columns(known, &parts.columns);
             let columns: Vec<_> = columns.iter().map(|(n, t, null)| (&**n, *t, *null)).collect();
-            let bound = self.over_row(table, &columns, |b| b.expr(&expr))?;
+            let others = std::mem::take(&mut self.collated);
+            let old = known.iter().flat_map(|t| &t.columns).map(|c| (c.ty, c.collation));
+            self.note_values(old.chain(parts.columns.iter().map(|c| (c.ty, c.collation))));
+            let bound = self.over_row(table, &columns, |b| b.expr(&expr));
+            let collation = bound.as_ref().map(|bound| self.collation_of(bound));
+            self.collated = others;
+            let collation = collation.unwrap_or_default();
+            let bound = bound?;
             let mut read = Vec::new();
             bound.columns(&mut read);
             let is_computed = |id: usize| match id.checked_sub(before) {
@@ -387,7 +394,7 @@ impl Binder<'_> {
             }
             let column = &mut parts.columns[at];
             column.ty = bound.ty;
-            column.collation = self.collation_of(&bound);
+            column.collation = collation;
             if column.nullable.is_none() {
                 column.nullable = Some(bound.nullable);
             }

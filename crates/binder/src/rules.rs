@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use catalog::{ProcedureDef, RefAction, TableDef};
 use syntax::ast;
-use types::SqlType;
+use types::{Collation, SqlType};
 
 use crate::context::{Binder, Frame, Scope, ScopeColumn, ScopeTable};
 use crate::error::{BindError, Result};
@@ -52,6 +52,13 @@ fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
             let parsed = parsed(&computed.text, syntax::parse_expression)?;
             let value = binder.over_row(&table.name, &columns, |b| b.expr(&parsed))?;
             let value = binder.store(value, column.ty, column.collation, ordinal)?;
+            // Whoever reads the column takes it that its texts go by its collation.
+            let value = match column.ty.is_character() && column.collation != Collation::default() {
+                true => {
+                    crate::collate::wrap(value, column.collation.rule(), &column.collation.name())
+                }
+                false => value,
+            };
             rules.computed.push((ordinal, over_slots(value)));
         }
     }
