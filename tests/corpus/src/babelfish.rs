@@ -4,6 +4,9 @@
 //! The form is that of `CompareResults.java` and `batch_run.java` in babelfish_extensions (test/JDBC): the batch, GO,
 //! then each result set, row count above zero and error. Values look as mssql-jdbc's `getString` shows them.
 
+mod apart;
+mod compare;
+
 use crate::embedded::{self, Lane};
 use crate::groups::{Groups, without_particulars};
 use crate::script;
@@ -15,12 +18,20 @@ use std::path::Path;
 use types::{SqlType, Value, format};
 
 /// Runs the inputs that `list` names (one a line, without extension), on one engine, `-prepare` before `-verify` before
-/// `-cleanup`, which run also when only another of the three is named; an output file for each goes to `out`.
-pub fn run(inputs: &Path, list: &Path, out: &Path, most: usize) -> io::Result<()> {
+/// `-cleanup`, which run also when only another of the three is named; an output file for each goes to `out`. With the
+/// folder of expected files the named ones are compared.
+pub fn run(
+    inputs: &Path,
+    list: &Path,
+    out: &Path,
+    expected: Option<&Path>,
+    most: usize,
+) -> io::Result<()> {
     let files = script::find(inputs, &["sql"], &[])?;
     let named = fs::read_to_string(list)?;
     let mut scripts = Vec::new();
-    let mut names: Vec<String> = named.split_whitespace().map(str::to_owned).collect();
+    let listed: Vec<String> = named.split_whitespace().map(str::to_owned).collect();
+    let mut names = listed.clone();
     // What a named file needs before it, and what tidies up behind it, runs too.
     for name in names.clone() {
         for phase in ["-prepare", "-cleanup"] {
@@ -38,11 +49,6 @@ pub fn run(inputs: &Path, list: &Path, out: &Path, most: usize) -> io::Result<()
             None => println!("{name}: no such input"),
         }
     }
-    let phase = |name: &str| match name {
-        _ if name.ends_with("cleanup") => 2,
-        _ if name.ends_with("prepare") => 0,
-        _ => 1,
-    };
     scripts.sort_by_key(|(name, _)| (base(name), phase(name)));
     let (texts, errors) = embedded::with_lane(move |lane| {
         let mut errors = Groups::default();
@@ -63,7 +69,19 @@ pub fn run(inputs: &Path, list: &Path, out: &Path, most: usize) -> io::Result<()
     }
     errors.print("errors (those that were expected too)", most);
     println!("{} files written to {}", texts.len(), out.display());
-    Ok(())
+    match expected {
+        Some(expected) => compare::compare(&names, &listed, out, expected),
+        None => Ok(()),
+    }
+}
+
+/// The place of a file among those of its name.
+fn phase(name: &str) -> u8 {
+    match name {
+        _ if name.ends_with("cleanup") => 2,
+        _ if name.ends_with("prepare") => 0,
+        _ => 1,
+    }
 }
 
 /// The name without its phase.

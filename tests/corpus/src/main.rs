@@ -68,6 +68,9 @@ enum Command {
         list: PathBuf,
         /// Where the outputs go.
         out: PathBuf,
+        /// The folder `test/JDBC/expected`: outputs are compared with it.
+        #[arg(long)]
+        expected: Option<PathBuf>,
         #[arg(long, default_value_t = 30)]
         top: usize,
     },
@@ -114,8 +117,8 @@ fn command(command: Command) -> io::Result<bool> {
             let options = slt::Options { exclude, every, verbose, most: top };
             slt::run(&dir, &options)?.share() >= least
         }
-        Command::Babelfish { inputs, list, out, top } => {
-            babelfish::run(&inputs, &list, &out, top)?;
+        Command::Babelfish { inputs, list, out, expected, top } => {
+            babelfish::run(&inputs, &list, &out, expected.as_deref(), top)?;
             true
         }
         Command::Generate { seed, statements, verbose, top } => {
