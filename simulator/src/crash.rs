@@ -25,6 +25,7 @@ mod case;
 mod copy;
 mod index;
 mod model;
+pub mod planted;
 mod session;
 
 use std::collections::HashSet;

@@ -12,4 +12,6 @@
 
 pub mod bitflip;
 pub mod crash;
+#[cfg(feature = "seeded-bugs")]
+mod planted;
 pub mod world;

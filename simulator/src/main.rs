@@ -1,5 +1,5 @@
 //! `simulator crash|bitflip --cases N --seed S [--trace]`, `simulator world --seeds FROM..TO`: prints what was tried and
-//! found; fails if anything was odd.
+//! found; fails if anything was odd. `crash --bugs` and `world --bugs` plant bugs, and fail if one is not found.
 
 #![forbid(unsafe_code)]
 
@@ -22,7 +22,8 @@ fn main() -> ExitCode {
         (args.first().map(String::as_str), cases, seed)
     else {
         eprintln!(
-            "usage: simulator crash|bitflip [--cases N] [--seed S] [--trace], or simulator world --help"
+            "usage: simulator crash|bitflip [--cases N] [--seed S] [--trace], simulator crash --bugs [--seed S], or \
+             simulator world --help"
         );
         return ExitCode::from(2);
     };
@@ -30,6 +31,11 @@ fn main() -> ExitCode {
         let report = simulator::bitflip::run(cases, seed);
         println!("{report}");
         return if report.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    let planted = args.iter().any(|a| a == "--planted");
+    if planted || args.iter().any(|a| a == "--bugs") {
+        let one = if planted { number("--planted", 0).map(|n| n as usize) } else { None };
+        return simulator::crash::planted::main(one, seed);
     }
     let trace = args.iter().any(|a| a == "--trace");
     let report = simulator::crash::run_watched(cases, seed, |done, seed| {

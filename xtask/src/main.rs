@@ -46,6 +46,9 @@ enum Command {
         cases: u64,
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// Plant bugs in recovery, each of which must be caught.
+        #[arg(long, conflicts_with = "cases")]
+        bugs: bool,
     },
     /// The whole server, wire to device, on one thread from one seed: loss of power, failing disks, a network that
     /// breaks, a clock that jumps. A seed that is odd is told with the command that shows it again.
@@ -222,7 +225,8 @@ fn main() {
         Command::Tidy => tidy::check(),
         Command::Test { quick } => test(quick),
         Command::Bench => bench(),
-        Command::Crash { cases, seed } => crash(cases, seed),
+        Command::Crash { seed, bugs: true, .. } => planted_bugs_in_recovery(seed),
+        Command::Crash { cases, seed, bugs: false } => crash(cases, seed),
         Command::Simulate { arguments } => simulate(&arguments),
         Command::Bitflip { cases, seed } => bitflip(cases, seed),
         Command::RecoveryTime { megabytes } => recovery_time(megabytes),
@@ -379,6 +383,13 @@ fn simulate(arguments: &[String]) -> Result<(), Failure> {
 fn planted_bugs_in_worlds() -> Result<(), Failure> {
     cargo("planted bugs are caught by every workload", &["run", "--quiet", "--package"])
         .args(["simulator", "--features", "seeded-bugs", "--", "world", "--bugs"])
+        .run()
+}
+
+fn planted_bugs_in_recovery(seed: u64) -> Result<(), Failure> {
+    cargo("planted bugs are caught by crash cases", &["run", "--quiet", "--package"])
+        .args(["simulator", "--features", "seeded-bugs", "--", "crash", "--bugs", "--seed"])
+        .arg(seed.to_string())
         .run()
 }
 

@@ -8,20 +8,17 @@ use crate::{Loser, RecoveryError};
 use log_manager::{Lease, LogReader, Lsn};
 use mvcc::Xid;
 use std::sync::Arc;
-use transaction::{Bug, Kind, Shared, Trees, TxnContext, planted, undo_some};
+use transaction::{Kind, Shared, Trees, TxnContext, undo_some};
 
 /// The undo of one loser, begun or not.
 pub struct Undo {
     context: TxnContext,
     walk: Option<LogReader>,
-    /// Down to which record; [`Lsn::NONE`]: all of it.
-    to: Lsn,
 }
 
 impl Undo {
     pub fn new(shared: &Arc<Shared>, xid: Xid, loser: &Loser) -> Undo {
-        let to = if planted(Bug::HalfUndo) { loser.first } else { Lsn::NONE };
-        Undo { context: TxnContext::of_loser(shared.clone(), xid, loser.last), walk: None, to }
+        Undo { context: TxnContext::of_loser(shared.clone(), xid, loser.last), walk: None }
     }
 
     /// Undoes at most `records` more; whether nothing of the loser is left. Suspends. After an error, or after the end,
@@ -32,7 +29,7 @@ impl Undo {
         trees: &impl Trees,
         records: u64,
     ) -> Result<bool, RecoveryError> {
-        let all = undo_some(shared, &mut self.context, self.to, trees, &mut self.walk, records)?;
+        let all = undo_some(shared, &mut self.context, Lsn::NONE, trees, &mut self.walk, records)?;
         if all {
             self.context.log_note(Kind::Abort, &[], Lease::Rollback)?;
         }

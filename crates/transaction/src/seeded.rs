@@ -19,8 +19,8 @@ pub enum Bug {
     NoGaps,
     /// A full commit does not wait for the disk.
     EarlyAcknowledge,
-    /// Recovery leaves the oldest change of an unfinished transaction where it is.
-    HalfUndo,
+    /// Taking an update back restores whose the row is, and leaves what it says.
+    StampsOnly,
     /// Who undoes a loser further than a crash let the last one, undoes what was undone before once more.
     UndoTwice,
     /// Redo passes over what took other changes back.

@@ -5,9 +5,10 @@
 //! where it was, and nothing is undone twice.
 
 use crate::envelope::{Envelope, Kind};
+use crate::seeded::{Bug, planted};
 use crate::{Shared, TxnContext};
 use log_manager::{Lease, LogError, LogReader, Lsn};
-use storage::{PageOp, StorageError, Tree, TreeId};
+use storage::{PageOp, StorageError, Tree, TreeId, UndoAction};
 
 /// How the walk finds trees.
 pub trait Trees {
@@ -68,9 +69,14 @@ fn undo_one(
 ) -> Result<(), StorageError> {
     match record.kind {
         Kind::Op => {
-            let Some(undo) = PageOp::decode(record.body).and_then(|op| op.undo()) else {
+            let Some(mut undo) = PageOp::decode(record.body).and_then(|op| op.undo()) else {
                 stdx::fatal!("an op of transaction {} cannot be undone", record.xid);
             };
+            if let (UndoAction::Restore { stamp, .. }, true) =
+                (undo.action, planted(Bug::StampsOnly))
+            {
+                undo.action = UndoAction::Restamp { stamp };
+            }
             trees.tree(undo.tree).apply_undo(context, &undo)
         }
         Kind::TreeCreated => {

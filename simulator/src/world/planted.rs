@@ -1,6 +1,4 @@
 //! `simulator world --bugs`: bugs that are planted, to show that each workload's check would find one like them.
-//!
-//! A bug is planted for the whole process, so each has a process of its own; as many run at a time as there are CPUs.
 
 use std::process::ExitCode;
 
@@ -22,8 +20,7 @@ pub(super) fn main(planted: Option<usize>, from: u64) -> ExitCode {
 mod imp {
     use crate::world::{Faults, Options, Template, run};
     use engine::Bug;
-    use std::process::{Command, ExitCode, Stdio};
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+    use std::process::ExitCode;
     use workloads::Level;
 
     /// Worlds in which a bug has time to show.
@@ -69,39 +66,7 @@ mod imp {
     }
 
     pub(super) fn all(from: u64) -> ExitCode {
-        let program = match std::env::current_exe() {
-            Ok(program) => program,
-            Err(error) => {
-                eprintln!("simulator: {error}");
-                return ExitCode::FAILURE;
-            }
-        };
-        let (next, missed) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let side_by_side = std::thread::available_parallelism().map_or(1, usize::from);
-        std::thread::scope(|scope| {
-            for _ in 0..side_by_side.min(PLANTED.len()) {
-                scope.spawn(|| {
-                    loop {
-                        let number = next.fetch_add(1, Relaxed);
-                        if number >= PLANTED.len() {
-                            return;
-                        }
-                        let mut command = Command::new(&program);
-                        command.args(["world", "--planted", &number.to_string()]);
-                        command.args(["--seeds", &from.to_string()]);
-                        // What a caught bug makes the server say is of no interest.
-                        let output = command.stderr(Stdio::null()).output();
-                        let said = output.as_ref().map(|o| String::from_utf8_lossy(&o.stdout));
-                        print!("{}", said.unwrap_or_default());
-                        if !output.is_ok_and(|output| output.status.success()) {
-                            let (bug, workload, ..) = PLANTED[number];
-                            println!("simulator: {bug:?} in {workload}: not shown");
-                            missed.store(true, Relaxed);
-                        }
-                    }
-                });
-            }
-        });
-        if missed.into_inner() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+        let names = PLANTED.map(|(bug, workload, ..)| format!("{bug:?} in {workload}"));
+        crate::planted::all("world", &["--seeds".to_owned(), from.to_string()], &names)
     }
 }
