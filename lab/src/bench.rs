@@ -109,6 +109,11 @@ impl Bench<'_> {
         &self.run.machine
     }
 
+    /// The cells so far.
+    pub fn cells(&self) -> &[Cell] {
+        &self.run.cells
+    }
+
     /// Takes a cell into the document and shows it.
     pub fn push(&mut self, cell: Cell) {
         self.progress.end(&cell);

@@ -4,9 +4,10 @@
 //! read and closed after they are last read, within a tick's work of each other.
 
 use crate::audit::{self, Looks, Sources};
+use crate::checked::Verdict;
 use crate::document::{
-    Cell, Histogram, LatencyMoment, Mark, MarkKind, Moment, Profile, Series, Spin, SpinCpu, Tick,
-    Warmup,
+    Cell, Figure, Histogram, LatencyMoment, Mark, MarkKind, Moment, Profile, Series, Spin, SpinCpu,
+    Tick, Warmup,
 };
 use crate::error::LabError;
 use crate::host::Host;
@@ -48,6 +49,10 @@ pub(crate) fn cell(
         watch.unmeasured.push("the CPU of another process is not sampled".to_owned());
     }
     let watched = watch.run(&mut *load, progress);
+    let verdict = match watched {
+        Ok(_) => load.verdict(progress),
+        Err(_) => Ok(None),
+    };
     let found = load.finish(progress);
     // What went wrong first is what is told; a session's own error comes out of `finish`.
     let (watch, figures) = match (watched, &found) {
@@ -55,11 +60,38 @@ pub(crate) fn cell(
         (Err(LabError::NoWindow), Err(_)) => return Err(found.err().unwrap_or(LabError::NoWindow)),
         (Err(error), _) => return Err(error),
     };
+    let verdict = verdict?;
     let rows_verified = found?;
     let mut cell = watch.into_cell(workload, figures);
     cell.target = target.name().to_owned();
     cell.rows_verified = rows_verified;
+    if let Some(verdict) = verdict {
+        tell(&mut cell, &verdict);
+    }
     Ok(cell)
+}
+
+/// What a load that checks itself has found.
+fn tell(cell: &mut Cell, verdict: &Verdict) {
+    let mut figure = |name: String, value: u64, what: &str| {
+        let (value, unit, what) = (value as f64, "transactions".to_owned(), what.to_owned());
+        cell.figures.insert(name, Figure { value, unit, what });
+    };
+    let checked = cell.rows_verified;
+    figure("checked".to_owned(), checked, "committed in the whole run, and found as they must be");
+    figure("rolled back".to_owned(), verdict.rolled_back, "by their own wish, audits included");
+    for (number, times) in &verdict.refused {
+        let what = "refused by the server with this error, the whole run";
+        figure(format!("error {number}"), *times, what);
+    }
+    let wrong = Figure {
+        value: verdict.wrong.len() as f64,
+        unit: "findings".to_owned(),
+        what: "what a correct server never shows".to_owned(),
+    };
+    cell.figures.insert("wrong".to_owned(), wrong);
+    let marks = verdict.wrong.iter().map(|text| Mark { kind: MarkKind::Wrong, text: text.clone() });
+    cell.marks.extend(marks);
 }
 
 struct Window {
@@ -392,7 +424,7 @@ impl<'a> Watch<'a> {
             rows,
             rows_verified: 0,
             rows_per_s: per_s(rows),
-            commits_per_s: if workload.kind == Kind::Insert { per_s(commits) } else { 0.0 },
+            commits_per_s: if workload.kind == Kind::PointRead { 0.0 } else { per_s(commits) },
             p10_us: f.latency.quantile_us(0.10),
             p50_us: f.latency.quantile_us(0.50),
             p99_us: f.latency.quantile_us(0.99),

@@ -1,5 +1,6 @@
 //! The engine in this process: a fresh instance in a fresh folder for each cell.
 
+use crate::checked::{InProcess, Referee, Verdict};
 use crate::document::{DeviceFlush, Histogram, TargetDescription};
 use crate::error::LabError;
 use crate::load::{self, Shared, Work};
@@ -74,7 +75,8 @@ impl Target for Embedded {
         settings: &Settings,
         progress: &mut dyn Progress,
     ) -> Result<Box<dyn Load>, LabError> {
-        if workload.mode == Mode::Roundtrip || workload.kind != Kind::Insert {
+        let by_itself = matches!(workload.kind, Kind::Checked(_));
+        if !by_itself && (workload.mode == Mode::Roundtrip || workload.kind != Kind::Insert) {
             return Err(LabError::Options(
                 "a round trip needs a server: start `millrace serve` and give its address as \
                  --target mssql://HOST:PORT"
@@ -98,6 +100,10 @@ impl Target for Embedded {
             switches,
             device_flush: None,
             before: Sample::default(),
+            referee: match workload.kind {
+                Kind::Checked(checked) => Some(Referee::new(checked)),
+                _ => None,
+            },
             is_shut: false,
             _folder: folder,
         };
@@ -198,6 +204,8 @@ struct EmbeddedLoad {
     device_flush: Option<DeviceFlush>,
     /// At the window's beginning.
     before: Sample,
+    /// Of a load that checks itself.
+    referee: Option<Arc<Referee>>,
     is_shut: bool,
     /// Dropped last: the instance's files are in it.
     _folder: Folder,
@@ -208,18 +216,24 @@ impl EmbeddedLoad {
         let shape = Shape::of(workload);
         let delayed = workload.durability == Durability::Delayed;
         let presized = workload.rows.is_none();
+        let kind = workload.kind;
+        let own = self.referee.as_ref().map(|referee| referee.set_up());
         self.on_session(move |session| {
             for batch in script::create_database(delayed, presized) {
                 load::execute(session, &batch)?;
             }
             load::execute(session, &format!("USE {};", script::DATABASE))?;
+            if let (Kind::Checked(checked), Some(own)) = (kind, own) {
+                let batches = checked.options(script::DATABASE).into_iter().chain(own);
+                return batches.into_iter().try_for_each(|batch| load::execute(session, &batch));
+            }
             script::create_objects(shape).iter().try_for_each(|batch| load::execute(session, batch))
         })
     }
 
     fn line_up(&mut self, workload: &Workload) {
         for index in 0..workload.sessions {
-            let work = Work { index, workload: workload.clone() };
+            let work = Work { index, workload: workload.clone(), referee: self.referee.clone() };
             self.handles.push(load::spawn(&self.instance, &self.shared, work));
         }
         while self.shared.ready.load(Relaxed) < workload.sessions
@@ -327,8 +341,23 @@ impl Load for EmbeddedLoad {
         })
     }
 
+    fn verdict(&mut self, progress: &mut dyn Progress) -> Result<Option<Verdict>, LabError> {
+        let Some(referee) = self.referee.clone() else { return Ok(None) };
+        self.stop()?;
+        progress.step("checking what is there");
+        let judge = move |session: &mut session::Session| {
+            load::execute(session, &format!("USE {};", script::DATABASE))?;
+            referee.judge(&mut InProcess(session))
+        };
+        self.on_session(judge).map(Some)
+    }
+
     fn finish(mut self: Box<Self>, progress: &mut dyn Progress) -> Result<u64, LabError> {
         self.stop()?;
+        if self.referee.is_some() {
+            self.shut()?;
+            return Ok(self.shared.rows());
+        }
         progress.step("counting the rows");
         let acknowledged = self.shared.rows();
         let found = self.on_session(|session| {

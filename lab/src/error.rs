@@ -22,6 +22,8 @@ pub enum LabError {
     Sql { number: i32, text: String, batch: String },
     /// The table does not hold what was acknowledged.
     Lost { acknowledged: u64, found: u64 },
+    /// A load that checks itself has found what a correct server never shows.
+    Wrong(Vec<String>),
     /// A session panicked.
     Panicked(String),
     /// The server cannot be reached, or the connection broke.
@@ -46,6 +48,7 @@ impl fmt::Display for LabError {
                 f,
                 "the run is void: {acknowledged} rows were acknowledged, the table holds {found}"
             ),
+            LabError::Wrong(what) => write!(f, "the run is void: {}", what.join("; ")),
             LabError::Panicked(what) => write!(f, "a session panicked: {what}"),
             LabError::Connection(what) => write!(f, "{what}"),
         }

@@ -1,6 +1,7 @@
 //! An experiment: a name, a paragraph, the post's own figures, and a plan of cells.
 
 use crate::bench::Bench;
+use crate::checked::{SelfChecking, Which};
 use crate::document::{Cell, Published};
 use crate::error::LabError;
 use crate::workload::Settings;
@@ -13,6 +14,10 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &crate::log_writer_placement::LogWriterPlacement,
     &crate::log_device::LogDevice,
     &crate::point_read::PointRead,
+    &SelfChecking(Which::Bank),
+    &SelfChecking(Which::Queue),
+    &SelfChecking(Which::ListAppend),
+    &SelfChecking(Which::Ledger),
 ];
 
 /// The experiment of that name.

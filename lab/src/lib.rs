@@ -10,6 +10,7 @@
 
 pub mod audit;
 pub mod bench;
+pub mod checked;
 mod commit_batch;
 pub mod document;
 mod drive;

@@ -3,6 +3,7 @@
 //! A call takes about [`CALL_NS`], so that stopping is prompt, figures are fine-grained, and the cost
 //! of the call itself (parse, bind, compile) vanishes beside its rows.
 
+use crate::checked::{InProcess, Referee};
 use crate::error::LabError;
 use crate::script;
 use crate::workload::Workload;
@@ -59,6 +60,8 @@ impl Shared {
 pub(crate) struct Work {
     pub index: usize,
     pub workload: Workload,
+    /// Of a load that checks itself.
+    pub referee: Option<Arc<Referee>>,
 }
 
 /// Starts the session's task.
@@ -85,6 +88,13 @@ fn run(session: &mut Session, shared: &Shared, work: &Work) -> Result<(), LabErr
     shared.ready.fetch_add(1, Relaxed);
     while !shared.start.load(Relaxed) && !shared.stop.load(Relaxed) {
         task::sleep_ns(LINE_NS, WaitType::SleepTask);
+    }
+    if let Some(referee) = &work.referee {
+        let goes_on = || !shared.stop.load(Relaxed);
+        return referee.work(work.index, &mut InProcess(session), goes_on, |_| {
+            shared.rows[work.index].fetch_add(1, Relaxed);
+            shared.commits[work.index].fetch_add(1, Relaxed);
+        });
     }
     // Begins small, so that the first calls of many durable sessions are short too.
     let mut chunk = commit_every * 8_u64.div_ceil(commit_every);

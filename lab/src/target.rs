@@ -7,6 +7,7 @@
 //! warm-up, window, ticks and the cell itself are the driver's ([`crate::Bench`]), the same for all targets.
 
 use crate::Progress;
+use crate::checked::Verdict;
 use crate::document::{
     DeviceFlush, Figure, Histogram, Latch, Spin, TargetDescription, Wait, WritePhase,
 };
@@ -78,6 +79,13 @@ pub trait Load {
 
     /// Everything since [`Load::open_window`].
     fn close_window(&mut self) -> Result<Figures, LabError>;
+
+    /// Of a load that checks itself: stops the sessions and asks what is there. After the window, before
+    /// [`Load::finish`].
+    fn verdict(&mut self, progress: &mut dyn Progress) -> Result<Option<Verdict>, LabError> {
+        let _ = progress;
+        Ok(None)
+    }
 
     /// Stops the sessions, checks that the rows acknowledged are there ([`LabError::Lost`]), removes the database.
     /// Returns rows found.

@@ -1,5 +1,6 @@
 //! What is run: the settings of a run, each of which may be a list, and the workloads that are their product.
 
+use crate::checked::Checked;
 use crate::error::LabError;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,6 +12,8 @@ pub enum Kind {
     Insert,
     /// Reads one row of [`READ_ROWS`] by its key, at random.
     PointRead,
+    /// Transactions of a load that checks itself. The mode means nothing to it.
+    Checked(Checked),
 }
 
 /// Rows that point reads choose from.

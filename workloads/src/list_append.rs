@@ -22,8 +22,13 @@ pub struct ListAppend {
     lists: i64,
     level: Level,
     next: AtomicI64,
+    /// Lists that are used at a time; all of them, if there are no more.
+    at_a_time: i64,
     done: Mutex<Vec<Done>>,
 }
+
+/// Appends after which one list gives way to another.
+const STAY: i64 = 40;
 
 struct Done {
     worker: usize,
@@ -36,7 +41,21 @@ struct Done {
 
 impl ListAppend {
     pub fn new(lists: i64, level: Level) -> ListAppend {
-        ListAppend { lists, level, next: AtomicI64::new(1), done: Mutex::default() }
+        ListAppend::moving(lists, lists, level)
+    }
+
+    /// The same for long runs, in which a list would become too long for its row: `at_a_time` of the lists are in use,
+    /// and they move on with the appends, to the first again after the last.
+    pub fn moving(lists: i64, at_a_time: i64, level: Level) -> ListAppend {
+        ListAppend { lists, level, next: AtomicI64::new(1), at_a_time, done: Mutex::default() }
+    }
+
+    fn pick(&self, rng: &mut Prng) -> i64 {
+        let from = match self.at_a_time < self.lists {
+            true => self.next.load(Relaxed) / STAY,
+            false => 0,
+        };
+        (from + rng.below(self.at_a_time as u64) as i64) % self.lists
     }
 
     /// The steps of a transaction, up to its end.
@@ -48,7 +67,7 @@ impl ListAppend {
             return refused(sql, &answer);
         }
         for _ in 0..1 + rng.below(4) {
-            let list = rng.below(self.lists as u64) as i64;
+            let list = self.pick(rng);
             if rng.one_in(2) {
                 let answer = sql.run(&format!("SELECT v FROM lists WHERE k = {list}"))?;
                 let Some(elements) = answer.errors.is_empty().then(|| elements(&answer)).flatten()
@@ -101,10 +120,10 @@ impl Workload for ListAppend {
 
     fn set_up(&self) -> Vec<String> {
         let rows: Vec<String> = (0..self.lists).map(|k| format!("({k}, '')")).collect();
-        vec![
-            "CREATE TABLE lists (k bigint PRIMARY KEY, v varchar(7000) NOT NULL)".to_owned(),
-            format!("INSERT lists VALUES {}", rows.join(", ")),
-        ]
+        let table = "CREATE TABLE lists (k bigint PRIMARY KEY, v varchar(7000) NOT NULL)";
+        // A VALUES takes a thousand rows.
+        let inserts = rows.chunks(1000).map(|r| format!("INSERT lists VALUES {}", r.join(", ")));
+        std::iter::once(table.to_owned()).chain(inserts).collect()
     }
 
     fn step(&self, worker: usize, rng: &mut Prng, sql: &mut dyn Sql) -> Result<Ended, Lost> {

@@ -71,9 +71,9 @@ function cellTitle(view, cell, index) {
 
 const MARK_NAMES = {
   "cut-short": "cut short", drifted: "drifted", "not-steady": "not steady", steal: "CPU stolen",
-  audit: "audit", client: "client short of CPU", unmeasured: "not measured",
+  audit: "audit", client: "client short of CPU", unmeasured: "not measured", wrong: "wrong",
 };
-const BAD_MARKS = ["cut-short", "audit"];
+const BAD_MARKS = ["cut-short", "audit", "wrong"];
 
 function markTags(marks) {
   return (marks || []).map((mark) => el("span.tag" + (BAD_MARKS.includes(mark.kind) ? ".bad" : ""), { title: mark.text }, MARK_NAMES[mark.kind] || mark.kind));

@@ -197,6 +197,8 @@ pub enum MarkKind {
     Audit,
     /// The load's own client was short of CPU: it may be what was measured.
     Client,
+    /// What the load checks itself for was found: the figures are of a server that is wrong.
+    Wrong,
     /// Something could not be measured here, and why.
     #[default]
     Unmeasured,

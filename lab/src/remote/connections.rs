@@ -3,6 +3,7 @@
 //! A round trip is one send and one receive, and the waiting between them is one sleep in epoll for all connections of
 //! a scheduler. These schedulers do not spin: they share the CPUs with the server.
 
+use crate::checked::{OverTheWire, Referee};
 use crate::error::LabError;
 use crate::load::executor_sink::Errors;
 use crate::script;
@@ -37,6 +38,7 @@ pub(super) struct Job {
     pub work: Kind,
     pub mode: Mode,
     pub commit_every: u64,
+    pub referee: Option<Arc<Referee>>,
 }
 
 struct Shared {
@@ -161,10 +163,28 @@ fn client(wire: Waiting, job: &Job, index: usize, shared: &Shared) -> Outcome {
     while !shared.start.load(Relaxed) && !shared.stop.load(Relaxed) {
         task::sleep_ns(LINE_NS, WaitType::SleepTask);
     }
+    if let Some(referee) = &job.referee {
+        return transactions(&mut connection, referee, index, shared);
+    }
     match job.mode {
         Mode::Roundtrip => round_trips(&mut connection, job, index, shared),
         Mode::Procedure => calls(&mut connection, job, index, shared),
     }
+}
+
+/// Those of a load that checks itself; a latency is that of a whole committed one.
+fn transactions(
+    connection: &mut Connection<Waiting>,
+    referee: &Referee,
+    index: usize,
+    shared: &Shared,
+) -> Outcome {
+    let mut sql = OverTheWire::new(connection);
+    let goes_on = || !shared.stop.load(Relaxed);
+    referee.work(index, &mut sql, goes_on, |took_ns| {
+        shared.rows[index].fetch_add(1, Relaxed);
+        shared.latency[index].lock().saturating_record(took_ns.max(1));
+    })
 }
 
 fn round_trips(
@@ -176,6 +196,7 @@ fn round_trips(
     let (text, first) = match job.work {
         Kind::Insert => ("INSERT INTO dbo.big_table (c1) VALUES (@key)", index as u64 * RANGE + 1),
         Kind::PointRead => ("SELECT c6 FROM dbo.big_table WHERE c1 = @key", 0),
+        Kind::Checked(_) => return Err(LabError::Options("it has no statement".to_owned())),
     };
     let mut errors = Errors::default();
     let prepared = connection.prepare(text, "@key bigint", &mut errors)?;
@@ -193,7 +214,7 @@ fn round_trips(
     while !shared.stop.load(Relaxed) {
         let key = match job.work {
             Kind::Insert => first + done,
-            Kind::PointRead => 1 + chance.below(READ_ROWS),
+            _ => 1 + chance.below(READ_ROWS),
         };
         call.parameters[1].value = RpcValue::Scalar(Value::BigInt(key as i64));
         connection.call(&call, &mut errors)?;

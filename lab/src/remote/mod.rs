@@ -10,6 +10,7 @@ mod connections;
 mod statistics;
 
 use crate::Progress;
+use crate::checked::{OverTheWire, Referee, Verdict};
 use crate::document::{Histogram, TargetDescription};
 use crate::error::LabError;
 use crate::load::executor_sink::Errors;
@@ -19,6 +20,7 @@ use crate::workload::{Durability, Kind, Mode, READ_ROWS, Settings, Workload};
 use client::{Address, Connection};
 use connections::{Clients, Job};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// `--target mssql://...`; the password of an address without one is asked of the function.
@@ -125,14 +127,28 @@ impl Target for Remote {
             workload: workload.clone(),
             clients: None,
             before: Sample::default(),
+            referee: None,
         };
-        set_up(workload, &mut load.desk, &load.database, progress)?;
+        match workload.kind {
+            Kind::Checked(checked) => {
+                let referee = Referee::new(checked);
+                let database = &load.database;
+                set_durability(workload, &mut load.desk, database)?;
+                let batches = checked.options(database).into_iter().chain(referee.set_up());
+                for batch in batches {
+                    load.desk.execute(&batch)?;
+                }
+                load.referee = Some(referee);
+            }
+            _ => set_up(workload, &mut load.desk, &load.database, progress)?,
+        }
         progress.step("connecting the sessions");
         let job = Job {
             address: Address { database: Some(load.database.clone()), ..self.address.clone() },
             work: workload.kind,
             mode: workload.mode,
             commit_every: workload.commit_every,
+            referee: load.referee.clone(),
         };
         load.clients = Some(Clients::start(&job, workload.sessions)?);
         Ok(Box::new(load))
@@ -148,12 +164,7 @@ fn unreachable(address: &Address, error: LabError) -> LabError {
     ))
 }
 
-fn set_up(
-    workload: &Workload,
-    desk: &mut Desk,
-    database: &str,
-    progress: &mut dyn Progress,
-) -> Result<(), LabError> {
+fn set_durability(workload: &Workload, desk: &mut Desk, database: &str) -> Result<(), LabError> {
     let durability = match workload.durability {
         Durability::Delayed => "FORCED",
         Durability::Full => "DISABLED",
@@ -161,6 +172,16 @@ fn set_up(
     desk.execute(&format!("ALTER DATABASE {database} SET RECOVERY SIMPLE;"))?;
     desk.execute(&format!("ALTER DATABASE {database} SET DELAYED_DURABILITY = {durability};"))?;
     desk.execute(&format!("USE {database};"))?;
+    Ok(())
+}
+
+fn set_up(
+    workload: &Workload,
+    desk: &mut Desk,
+    database: &str,
+    progress: &mut dyn Progress,
+) -> Result<(), LabError> {
+    set_durability(workload, desk, database)?;
     desk.execute(&script::create_table(""))?;
     desk.execute(&script::procedure(Shape::of(workload)))?;
     if workload.kind == Kind::PointRead {
@@ -191,6 +212,8 @@ struct RemoteLoad {
     /// `None` before they are connected, and after they were stopped.
     clients: Option<Clients>,
     before: Sample,
+    /// Of a load that checks itself.
+    referee: Option<Arc<Referee>>,
 }
 
 impl RemoteLoad {
@@ -226,8 +249,12 @@ impl Load for RemoteLoad {
 
     fn done(&self) -> Done {
         let rows = self.rows();
-        let inserts = self.workload.kind == Kind::Insert;
-        Done { rows, commits: if inserts { self.workload.commits(rows) } else { 0 } }
+        let commits = match self.workload.kind {
+            Kind::Insert => self.workload.commits(rows),
+            Kind::PointRead => 0,
+            Kind::Checked(_) => rows,
+        };
+        Done { rows, commits }
     }
 
     fn has_ended(&self) -> bool {
@@ -267,12 +294,19 @@ impl Load for RemoteLoad {
         })
     }
 
+    fn verdict(&mut self, progress: &mut dyn Progress) -> Result<Option<Verdict>, LabError> {
+        let Some(referee) = self.referee.clone() else { return Ok(None) };
+        self.clients.as_mut().map_or(Ok(()), Clients::stop)?;
+        progress.step("checking what is there");
+        referee.judge(&mut OverTheWire::new(&mut self.desk.connection)).map(Some)
+    }
+
     fn finish(mut self: Box<Self>, progress: &mut dyn Progress) -> Result<u64, LabError> {
         let stopped = self.clients.as_mut().map_or(Ok(()), Clients::stop);
         let acknowledged = self.rows();
         self.clients = None;
         let counted = stopped.and_then(|()| match self.workload.kind {
-            Kind::PointRead => Ok(acknowledged),
+            Kind::PointRead | Kind::Checked(_) => Ok(acknowledged),
             Kind::Insert => {
                 progress.step("counting the rows");
                 let found = self.desk.execute(script::COUNT)?.unwrap_or(0);

@@ -92,6 +92,46 @@ fn the_writer_is_placed_where_the_machine_allows() {
 }
 
 #[test]
+fn loads_that_check_themselves_tell_what_they_checked() {
+    for (name, levels) in [("bank", 1), ("queue", 0), ("list-append", 2), ("ledger", 0)] {
+        let experiment: &dyn Experiment = experiment::find(name).expect("it is there");
+        let small = settings(name);
+        let own = ["snapshot".to_owned(), "serializable".to_owned()];
+        let own = own.into_iter().take(levels).collect::<Vec<_>>();
+        let settings = Settings {
+            data: small.data.clone(),
+            sessions: vec![4],
+            seconds: 0.3,
+            warmup_seconds: Some(0.05),
+            buffer_pool_bytes: small.buffer_pool_bytes,
+            own: if levels == 0 { [].into() } else { [("level".to_owned(), own)].into() },
+            ..experiment.defaults()
+        };
+        let mut targets: Vec<Box<dyn Target>> = vec![Box::new(Embedded::default())];
+        let going = AtomicBool::new(false);
+        let ended =
+            crate::run(experiment, &settings, &mut targets, "", &going, &mut Quiet::default());
+        if let Some(error) = ended.error {
+            panic!("{name}: {error}");
+        }
+        assert_eq!(ended.run.cells.len(), levels.max(1));
+        for cell in &ended.run.cells {
+            let figure = |name: &str| cell.figures[name].value;
+            assert_eq!((figure("wrong"), figure("checked")), (0.0, cell.rows_verified as f64));
+            assert!(cell.rows > 0 && cell.rows_verified >= cell.rows, "{name}");
+            assert_eq!(cell.settings.contains_key("level"), levels > 0);
+        }
+    }
+    let bank = experiment::find("bank").expect("it is there");
+    let own = [("level".to_owned(), vec!["read-committed".to_owned()])].into();
+    let unsafe_level = Settings { own, ..bank.defaults() };
+    let mut targets: Vec<Box<dyn Target>> = vec![Box::new(Embedded::default())];
+    let going = AtomicBool::new(false);
+    let ended = crate::run(bank, &unsafe_level, &mut targets, "", &going, &mut Quiet::default());
+    assert!(matches!(ended.error, Some(crate::LabError::Options(_))));
+}
+
+#[test]
 fn the_log_device_is_a_document_too() {
     let own = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
     let run = run("log-device", |s| Settings {
