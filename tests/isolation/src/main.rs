@@ -3,9 +3,13 @@
 
 use clap::Parser;
 use isolation::history::run::{Shape, generate};
-use isolation::history::{check, forbidden};
+use isolation::history::{Anomaly, check, forbidden};
 use isolation::{Level, Stage};
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 #[derive(Parser)]
 #[command(
@@ -19,6 +23,9 @@ struct Arguments {
     /// The first seed; each history has its own, counting up.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Histories made side by side.
+    #[arg(long, default_value_t = 8)]
+    jobs: usize,
     /// Plant bugs (needs the feature seeded-bugs).
     #[arg(long)]
     bugs: bool,
@@ -36,34 +43,70 @@ fn main() -> ExitCode {
     if arguments.bugs {
         return bugs(arguments.seed);
     }
-    let stage = Stage::new();
     let rounds = arguments.transactions.div_ceil(SESSIONS * PER_SESSION * Level::ALL.len()).max(1);
+    let seeds = arguments.seed..arguments.seed + rounds as u64;
+    let sums = side_by_side(seeds.clone(), arguments.jobs.max(1));
     let mut bad = false;
-    for level in Level::ALL {
-        let (mut total, mut committed, mut allowed) = (0, 0, Vec::new());
-        for seed in (arguments.seed..).take(rounds) {
-            let history = generate(&stage, shape(level, seed));
-            total += history.len();
-            committed += history.iter().filter(|t| t.committed).count();
-            for anomaly in check(&history) {
-                if forbidden(level).contains(&anomaly) {
-                    bad = true;
-                    println!("histories: {level:?}, seed {seed}: {anomaly:?} in {history:#?}");
-                } else if !allowed.contains(&anomaly) {
-                    allowed.push(anomaly);
-                }
-            }
-        }
-        allowed.sort();
+    for (level, sum) in Level::ALL.into_iter().zip(sums) {
+        bad |= sum.bad;
         println!(
-            "histories: {level:?}: {total} transactions, {committed} committed, seeds {}..{}, forbidden anomalies {}; \
-             seen of those it allows: {allowed:?}",
-            arguments.seed,
-            arguments.seed + rounds as u64 - 1,
-            if bad { "FOUND" } else { "0" },
+            "histories: {level:?}: {} transactions, {} committed, seeds {}..{}, forbidden anomalies {}; seen of those it \
+             allows: {:?}",
+            sum.total,
+            sum.committed,
+            seeds.start,
+            seeds.end - 1,
+            if sum.bad { "FOUND" } else { "0" },
+            sum.allowed,
         );
     }
     if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// What the histories of a level have shown.
+#[derive(Clone, Default)]
+struct Sum {
+    total: usize,
+    committed: usize,
+    allowed: BTreeSet<Anomaly>,
+    bad: bool,
+}
+
+/// Histories of all levels and seeds, so many at a time: each has an instance to itself, and its sessions spend most of
+/// their time waiting for each other. The sums are in the order of the levels.
+fn side_by_side(seeds: Range<u64>, jobs: usize) -> Vec<Sum> {
+    let sums = Mutex::new(vec![Sum::default(); Level::ALL.len()]);
+    let next = AtomicU64::new(0);
+    let all = (seeds.end - seeds.start) * Level::ALL.len() as u64;
+    std::thread::scope(|s| {
+        for _ in 0..jobs.min(all as usize) {
+            s.spawn(|| {
+                let stage = Stage::new();
+                loop {
+                    let n = next.fetch_add(1, Relaxed);
+                    if n >= all {
+                        return;
+                    }
+                    let at = (n % Level::ALL.len() as u64) as usize;
+                    let (level, seed) = (Level::ALL[at], seeds.start + n / Level::ALL.len() as u64);
+                    let history = generate(&stage, shape(level, seed));
+                    let found = check(&history);
+                    let (wrong, allowed): (Vec<Anomaly>, Vec<Anomaly>) =
+                        found.into_iter().partition(|a| forbidden(level).contains(a));
+                    for anomaly in &wrong {
+                        println!("histories: {level:?}, seed {seed}: {anomaly:?} in {history:#?}");
+                    }
+                    let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
+                    let sum = &mut sums[at];
+                    sum.total += history.len();
+                    sum.committed += history.iter().filter(|t| t.committed).count();
+                    sum.allowed.extend(allowed);
+                    sum.bad |= !wrong.is_empty();
+                }
+            });
+        }
+    });
+    sums.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(not(feature = "seeded-bugs"))]
