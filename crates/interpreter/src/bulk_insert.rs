@@ -30,6 +30,9 @@ use syntax::ast::BulkInsert;
 use types::{SqlType, Value};
 
 impl Vm<'_> {
+    // Not a part of every statement's stack: procedures nest.
+    #[cold]
+    #[inline(never)]
     pub fn bulk_insert(
         &mut self,
         bulk: &BulkInsert,

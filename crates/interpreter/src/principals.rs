@@ -52,6 +52,8 @@ fn now() -> u64 {
 
 impl Vm<'_> {
     /// Runs a statement about principals, schemas or permissions.
+    #[cold]
+    #[inline(never)]
     pub fn security(
         &mut self,
         statement: &S,

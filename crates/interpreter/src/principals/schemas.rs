@@ -56,6 +56,8 @@ impl Vm<'_> {
     }
 
     /// CREATE SCHEMA with what is in it: all of it, or nothing (2759).
+    #[cold]
+    #[inline(never)]
     pub(super) fn create_schema_with(
         &mut self,
         name: &Ident,
