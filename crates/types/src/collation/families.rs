@@ -2,7 +2,9 @@
 //!
 //! Promise: a family's place in [`FAMILIES`] is part of what databases keep; new ones go to the end. Sources: SQL
 //! documentation, "Windows collation name", "Collation Settings in Setup" (locales, code pages), "COLLATIONPROPERTY";
-//! locale ids and versions also from SqlClient's list. Those without a code page are for nchar, nvarchar and UTF-8 only.
+//! locale ids and versions also from SqlClient's list. What these do not say (some sorts' locale ids, that Maltese_100
+//! and Maori_100 have no code page, whose scripts come after the Latin one) was not held against a server. Those without a
+//! code page are for nchar, nvarchar and UTF-8 only.
 
 use super::pages::CodePage::{self, *};
 
