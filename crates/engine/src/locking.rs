@@ -84,6 +84,7 @@ impl Txn {
     pub(crate) fn lock_name(&mut self, key: RowKey, mode: KeyMode) -> Result<Gained, EngineError> {
         let timeout = self.timeout_ns();
         self.held.cost = self.context.log_bytes();
+        self.shared.log.give_back();
         let gained = self.shared.locks.lock_key(&mut self.held, key, mode, timeout);
         gained.map_err(|e| self.doom(e.into()))
     }

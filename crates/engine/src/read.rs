@@ -258,6 +258,7 @@ impl Txn {
         };
         if !covered {
             let timeout = self.timeout_ns();
+            self.shared.log.give_back();
             let locks = &self.shared.locks;
             let locked = locks.lock_table(&mut self.held, number, mode, brief, timeout);
             locked.map_err(|e| self.doom(e.into()))?;

@@ -220,6 +220,7 @@ impl Txn {
         let Some(holder) = shared.xids.owner(xid) else { return self.db.check() };
         let timeout = self.timeout_ns();
         self.held.cost = self.context.log_bytes();
+        shared.log.give_back();
         let unfinished = || shared.xids.is_unfinished(xid);
         let waited =
             shared.locks.wait_for_end(&mut self.held, xid.0, holder, mode, timeout, unfinished);

@@ -248,6 +248,24 @@ impl Core {
             || self.stream.lease(slot, bytes, ceiling)
     }
 
+    /// What a slot has leased and does not need goes back, but for the usual portion: a slot that is idle, or whose task
+    /// waits for a lock, would keep it from those that the lock's owner may be among.
+    #[inline]
+    pub(crate) fn give_back(&self) {
+        let slot = task::slot();
+        // All slots together may keep this without filling the smallest ring.
+        if self.stream.leased(slot) > 2 * self.fixed.lease_bytes {
+            self.give_back_of(slot);
+        }
+    }
+
+    #[cold]
+    fn give_back_of(&self, slot: usize) {
+        if self.stream.give_back(slot, self.fixed.lease_bytes) {
+            self.wake_for_space();
+        }
+    }
+
     fn want_space(&self) {
         self.space_waiters.lock().push(task::current_waker());
         self.space_wanted.store(true, SeqCst);
@@ -291,10 +309,14 @@ impl Core {
     pub(crate) fn space_came(&self) {
         self.modes.known_full.store(false, Relaxed);
         self.refresh_file_limits();
+        self.wake_for_space();
+        self.signal.raise();
+    }
+
+    fn wake_for_space(&self) {
         let mut woken = Vec::new();
         self.take_space_waiters(&mut woken);
         woken.iter().for_each(task::Waker::wake);
-        self.signal.raise();
     }
 
     /// Makes the file longer by a VLF; `beyond` the set maximum if need be. False if it may not or cannot.

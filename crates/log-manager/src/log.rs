@@ -155,6 +155,13 @@ impl Log {
         self.core.ensure_lease(bytes, kind)
     }
 
+    /// To be called where a slot may stay for long without appending: at the end of a transaction, before a wait for a
+    /// lock. What the slot has leased beyond the usual goes back, so none of [`Log::ensure_lease`] holds any more.
+    #[inline]
+    pub fn give_back(&self) {
+        self.core.give_back();
+    }
+
     /// Appends one record made of `parts` in order. Never suspends. The space must have been leased
     /// ([`Log::ensure_lease`]) by the same slot, without suspending since; the process stops if it was not.
     #[inline]
@@ -313,6 +320,7 @@ impl Log {
     pub fn maintain(&self) -> Result<(), LogError> {
         let core = &self.core;
         core.check()?;
+        core.give_back();
         let (end, vlf) = {
             let vlfs = core.vlfs.lock();
             (vlfs.capacity_end().0, vlfs.blocks_each() * PAYLOAD_BYTES as u64)

@@ -22,7 +22,9 @@
 //!    latest record, which the tail has passed. If it finds anything later, that is a Release store made after A's copy (IDLE, or the next announcement): the copy is visible.
 //! 3. A ring's byte is overwritten only by a reservation below the limit. The limit is stored (Release) after the
 //!    byte was read for the last time; some thread loaded it (Acquire) to lease up to there, and reserved from that
-//!    lease before or at our own `fetch_add`, which therefore happens after the reading.
+//!    lease before or at our own `fetch_add`, which therefore happens after the reading. Leases that are given back
+//!    change nothing: of the leases that something was reserved from by now, the one taken last found all of them, it
+//!    included, within the limit that it had loaded.
 //!
 //! The announcement is the slot's own count and not the tail: reading the tail just before the `fetch_add` moves its
 //! cache line twice between cores that append by turns, once to be read and once to be owned. The price is that, for
@@ -144,6 +146,17 @@ impl<P: Protocol> Reservation<P> {
         }
         let own = &self.lanes[slot].own;
         own.leased.store(own.leased.load(Relaxed) + bytes, Relaxed);
+        true
+    }
+
+    /// Gives back what the lease of `slot`, the caller's, has above `keep`; says whether that was anything.
+    pub(crate) fn give_back(&self, slot: usize, keep: u64) -> bool {
+        let own = &self.lanes[slot].own;
+        let Some(surplus) = own.leased.load(Relaxed).checked_sub(keep).filter(|n| *n > 0) else {
+            return false;
+        };
+        own.leased.store(keep, Relaxed);
+        self.granted.fetch_sub(surplus, AcqRel);
         true
     }
 

@@ -644,3 +644,29 @@ fn copied_blocks_make_the_same_log() {
         assert!(LogRestorer::open(&**fs, copy).is_err(), "it is in use");
     });
 }
+
+/// Threads that leased much, used none of it and wait for something else do not keep the buffer from the others.
+#[test]
+fn what_is_leased_in_vain_goes_back() {
+    const THREADS: usize = 40;
+    let fs = SimFs::new(11);
+    fs.create_dir_all(Path::new("/db")).unwrap();
+    let config = LogConfig { vlf_bytes: 1 << 20, ..small() };
+    let log = Log::create(&*fs, path(), config, Lsn::NONE).unwrap();
+    let (told, heard) = std::sync::mpsc::channel();
+    let all_leased = Arc::new(std::sync::Barrier::new(THREADS));
+    for _ in 0..THREADS {
+        let (log, told, all_leased) = (log.clone(), told.clone(), all_leased.clone());
+        std::thread::spawn(move || {
+            log.ensure_lease(RECORD_BYTES_MAX, Lease::Normal).unwrap();
+            log.give_back();
+            all_leased.wait();
+            put(&log, &[7; 100]);
+            told.send(()).unwrap();
+        });
+    }
+    for _ in 0..THREADS {
+        let waited = heard.recv_timeout(std::time::Duration::from_secs(60));
+        assert!(waited.is_ok(), "leases of idle threads fill the buffer");
+    }
+}

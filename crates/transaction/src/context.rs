@@ -148,6 +148,7 @@ impl TxnContext {
         let at = self.shared.log.append(&[&envelope]);
         self.shared.xids.committed(self.xid, at.start);
         self.shared.locks.ended(self.xid.0);
+        self.shared.log.give_back();
         Ok(at)
     }
 
@@ -162,6 +163,7 @@ impl TxnContext {
     pub fn publish_abort(&mut self) {
         self.shared.xids.aborted(self.xid, self.shared.log.tail());
         self.shared.locks.ended(self.xid.0);
+        self.shared.log.give_back();
     }
 
     /// From here on ops are compensations after which undoing goes on at `next`.

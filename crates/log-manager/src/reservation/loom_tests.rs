@@ -153,6 +153,49 @@ fn loom_shipped_seals_a_block_among_appends() {
     println!("lanes, sealing: {states} interleavings");
 }
 
+/// Leases of two where there is room, of which one record is appended and the rest goes back, over a ring of two.
+#[test]
+fn loom_shipped_leases_go_back() {
+    let states = StdArc::new(StdAtomicU64::new(0));
+    let counted = states.clone();
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(PREEMPTIONS);
+    model.check(move || {
+        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let world = loom::sync::Arc::new(World::<Shipped> {
+            stream: Reservation::new(2, START, START + 2),
+            ring: (0..2).map(|_| UnsafeCell::new(0)).collect(),
+        });
+        let workers: Vec<_> = (0..2)
+            .map(|slot| {
+                let world = world.clone();
+                thread::spawn(move || {
+                    for _ in slot..2 {
+                        if world.stream.lease(slot, 2, u64::MAX) {
+                            world.stream.append(slot, 1, |at| {
+                                // SAFETY: checked by loom.
+                                world.cell(at).with_mut(|p| unsafe { *p = at });
+                            });
+                            assert!(world.stream.give_back(slot, 0));
+                        } else {
+                            world.work(slot, 1);
+                        }
+                    }
+                })
+            })
+            .collect();
+        let taken = world.take(START, 2, true);
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        let end = world.take(taken, 1, false);
+        assert_eq!(end, world.stream.tail());
+        assert_eq!(world.stream.granted(), end, "a lease was lost or made up");
+    });
+    let states = states.load(std::sync::atomic::Ordering::Relaxed);
+    println!("lanes, giving back: {states} interleavings");
+}
+
 macro_rules! seeded {
     ($test:ident, $bug:ident, $world:expr, { $($choice:tt)* }) => {
         struct $bug;
