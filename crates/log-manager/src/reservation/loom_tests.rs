@@ -35,11 +35,16 @@ impl<P: Protocol> World<P> {
             if !self.stream.lease(slot, 1, u64::MAX) {
                 return;
             }
-            self.stream.append(slot, 1, |at| {
-                // SAFETY: checked by loom.
-                self.cell(at).with_mut(|p| unsafe { *p = at });
-            });
+            self.append(slot);
         }
+    }
+
+    /// Appends a record of what is leased.
+    fn append(&self, slot: usize) {
+        self.stream.append(slot, 1, |at| {
+            // SAFETY: checked by loom.
+            self.cell(at).with_mut(|p| unsafe { *p = at });
+        });
     }
 
     /// Takes what is complete, `looks` times; frees it if `reuse`. Returns how far it got.
@@ -62,8 +67,12 @@ impl<P: Protocol> World<P> {
     }
 }
 
-/// Runs the model; returns the number of interleavings looked at.
-fn check<P: Protocol + 'static>(ring: u64, records: [usize; 2], looks: usize, reuse: bool) -> u64 {
+/// Looks at every interleaving of `main`, which gets a world of its own each time; returns how many there were.
+fn explore<P: Protocol + 'static>(
+    slots: usize,
+    ring: u64,
+    main: impl Fn(loom::sync::Arc<World<P>>) + Send + Sync + 'static,
+) -> u64 {
     let states = StdArc::new(StdAtomicU64::new(0));
     let counted = states.clone();
     let mut model = loom::model::Builder::new();
@@ -71,26 +80,42 @@ fn check<P: Protocol + 'static>(ring: u64, records: [usize; 2], looks: usize, re
     model.max_branches = 10_000;
     model.check(move || {
         counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let world = loom::sync::Arc::new(World::<P> {
-            stream: Reservation::new(2, START, START + ring),
+        main(loom::sync::Arc::new(World::<P> {
+            stream: Reservation::new(slots, START, START + ring),
             ring: (0..ring).map(|_| UnsafeCell::new(0)).collect(),
-        });
-        let workers: Vec<_> = (0..2)
-            .map(|slot| {
-                let world = world.clone();
-                let records = records[slot];
-                thread::spawn(move || world.work(slot, records))
-            })
-            .collect();
-        let taken = world.take(START, looks, reuse);
-        for worker in workers {
-            worker.join().unwrap();
-        }
-        // With nobody left, everything is complete.
-        let end = world.take(taken, 1, false);
-        assert_eq!(end, world.stream.tail(), "a lane stayed announced");
+        }));
     });
     states.load(std::sync::atomic::Ordering::Relaxed)
+}
+
+/// Two threads, of slots 0 and 1, that do `work` while `main` goes on; afterwards nobody is left, and everything is
+/// complete from where `main` got to.
+fn beside<P: Protocol + 'static>(
+    world: &loom::sync::Arc<World<P>>,
+    work: impl Fn(&World<P>, usize) + Clone + Send + 'static,
+    main: impl FnOnce() -> u64,
+) -> u64 {
+    let workers: Vec<_> = (0..2)
+        .map(|slot| {
+            let (world, work) = (world.clone(), work.clone());
+            thread::spawn(move || work(&world, slot))
+        })
+        .collect();
+    let taken = main();
+    for worker in workers {
+        worker.join().unwrap();
+    }
+    let end = world.take(taken, 1, false);
+    assert_eq!(end, world.stream.tail(), "a lane stayed announced");
+    end
+}
+
+/// Runs the model; returns the number of interleavings looked at.
+fn check<P: Protocol + 'static>(ring: u64, records: [usize; 2], looks: usize, reuse: bool) -> u64 {
+    explore::<P>(2, ring, move |world| {
+        let work = move |world: &World<P>, slot: usize| world.work(slot, records[slot]);
+        beside(&world, work, || world.take(START, looks, reuse));
+    })
 }
 
 #[track_caller]
@@ -120,79 +145,41 @@ fn loom_shipped_never_overwrites_what_is_being_read() {
 
 #[test]
 fn loom_shipped_seals_a_block_among_appends() {
-    let states = StdArc::new(StdAtomicU64::new(0));
-    let counted = states.clone();
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(PREEMPTIONS);
-    model.check(move || {
-        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let world = loom::sync::Arc::new(World::<Shipped> {
-            stream: Reservation::new(3, START, START + 8),
-            ring: (0..8).map(|_| UnsafeCell::new(0)).collect(),
-        });
-        let workers: Vec<_> = (0..2)
-            .map(|slot| {
-                let world = world.clone();
-                thread::spawn(move || world.work(slot, 1))
-            })
-            .collect();
-        let tail = world.stream.complete().tail;
-        world.stream.seal(2, tail, tail + 1, || {
-            // SAFETY: checked by loom.
-            world.cell(tail).with_mut(|p| unsafe { *p = tail });
-        });
-        let taken = world.take(START, 1, false);
-        for worker in workers {
-            worker.join().unwrap();
-        }
-        let end = world.take(taken, 1, false);
-        assert_eq!(end, world.stream.tail());
+    let states = explore::<Shipped>(3, 8, |world| {
+        let end = beside(
+            &world,
+            |world, slot| world.work(slot, 1),
+            || {
+                let tail = world.stream.complete().tail;
+                world.stream.seal(2, tail, tail + 1, || {
+                    // SAFETY: checked by loom.
+                    world.cell(tail).with_mut(|p| unsafe { *p = tail });
+                });
+                world.take(START, 1, false)
+            },
+        );
         assert_eq!(world.stream.granted(), end, "a lease was lost or made up");
     });
-    let states = states.load(std::sync::atomic::Ordering::Relaxed);
     println!("lanes, sealing: {states} interleavings");
 }
 
 /// Leases of two where there is room, of which one record is appended and the rest goes back, over a ring of two.
 #[test]
 fn loom_shipped_leases_go_back() {
-    let states = StdArc::new(StdAtomicU64::new(0));
-    let counted = states.clone();
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(PREEMPTIONS);
-    model.check(move || {
-        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let world = loom::sync::Arc::new(World::<Shipped> {
-            stream: Reservation::new(2, START, START + 2),
-            ring: (0..2).map(|_| UnsafeCell::new(0)).collect(),
-        });
-        let workers: Vec<_> = (0..2)
-            .map(|slot| {
-                let world = world.clone();
-                thread::spawn(move || {
-                    for _ in slot..2 {
-                        if world.stream.lease(slot, 2, u64::MAX) {
-                            world.stream.append(slot, 1, |at| {
-                                // SAFETY: checked by loom.
-                                world.cell(at).with_mut(|p| unsafe { *p = at });
-                            });
-                            assert!(world.stream.give_back(slot, 0));
-                        } else {
-                            world.work(slot, 1);
-                        }
-                    }
-                })
-            })
-            .collect();
-        let taken = world.take(START, 2, true);
-        for worker in workers {
-            worker.join().unwrap();
-        }
-        let end = world.take(taken, 1, false);
-        assert_eq!(end, world.stream.tail());
+    let states = explore::<Shipped>(2, 2, |world| {
+        let work = |world: &World<Shipped>, slot: usize| {
+            for _ in slot..2 {
+                if world.stream.lease(slot, 2, u64::MAX) {
+                    world.append(slot);
+                    assert!(world.stream.give_back(slot, 0));
+                } else {
+                    world.work(slot, 1);
+                }
+            }
+        };
+        let end = beside(&world, work, || world.take(START, 2, true));
         assert_eq!(world.stream.granted(), end, "a lease was lost or made up");
     });
-    let states = states.load(std::sync::atomic::Ordering::Relaxed);
     println!("lanes, giving back: {states} interleavings");
 }
 
