@@ -69,15 +69,10 @@ pub fn terminator(text: &str, wide: bool) -> Option<Vec<u8>> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let bytes = match digits {
         Some(digits) if !digits.is_empty() => {
-            if !digits.len().is_multiple_of(2) || !digits.is_ascii() {
-                return None;
-            }
-            let pair = |i: usize| u8::from_str_radix(&digits[i..i + 2], 16).ok();
-            return (0..digits.len()).step_by(2).map(pair).collect::<Option<Vec<u8>>>().map(|b| {
-                match wide {
-                    true => b.iter().flat_map(|b| [*b, 0]).collect(),
-                    false => b,
-                }
+            let bytes = types::convert::from_hex(digits)?;
+            return Some(match wide {
+                true => bytes.iter().flat_map(|b| [*b, 0]).collect(),
+                false => bytes,
             });
         }
         _ => unescape(text),

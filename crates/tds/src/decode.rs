@@ -8,8 +8,7 @@ use crate::charset::Collation;
 use crate::reader::{Reader, Result, utf16};
 use crate::type_info::{Form, MAX_LENGTH, TypeInfo, token};
 use std::borrow::Cow;
-use types::datetime::{DAYS_MAX, TICKS_PER_DAY};
-use types::{DateTime, DateTime2, DateTimeOffset, Decimal, Len, SqlType, Value, Variant};
+use types::{Decimal, Len, SqlType, Value, Variant};
 
 const CHUNKS_NULL: u64 = u64::MAX;
 const CHUNKS_UNKNOWN: u64 = u64::MAX - 1;
@@ -165,30 +164,8 @@ fn variant(r: &mut Reader<'_>) -> Result<(SqlType, Value)> {
 fn value(ty: SqlType, collation: Collation, bytes: &[u8]) -> Result<Value> {
     let bad = || ProtocolError::BadValue { ty: ty.message_name() };
     Ok(match ty {
-        SqlType::Bit => Value::Bit(integer(bytes).ok_or_else(bad)? != 0),
-        SqlType::TinyInt => narrow(bytes, Value::TinyInt).ok_or_else(bad)?,
-        SqlType::SmallInt => narrow(bytes, Value::SmallInt).ok_or_else(bad)?,
-        SqlType::Int => narrow(bytes, Value::Int).ok_or_else(bad)?,
-        SqlType::BigInt => narrow(bytes, Value::BigInt).ok_or_else(bad)?,
         SqlType::Decimal { precision, scale } => {
             Value::Decimal(decimal(bytes, precision, scale).ok_or_else(bad)?)
-        }
-        SqlType::Money | SqlType::SmallMoney => match *bytes {
-            [a, b, c, d] => Value::Money(i64::from(i32::from_le_bytes([a, b, c, d]))),
-            [a, b, c, d, e, f, g, h] => {
-                let high = i64::from(i32::from_le_bytes([a, b, c, d]));
-                let low = i64::from(u32::from_le_bytes([e, f, g, h]));
-                Value::Money(high << 32 | low)
-            }
-            _ => return Err(bad()),
-        },
-        SqlType::Float | SqlType::Real => {
-            let float = float(bytes).ok_or_else(bad)?;
-            match (ty, bytes.len()) {
-                (SqlType::Float, _) => Value::Float(float),
-                (_, 4) => Value::Real(float as f32),
-                _ => return Err(bad()),
-            }
         }
         SqlType::Char(_) | SqlType::VarChar(_) => Value::str(&collation.text(bytes)?),
         SqlType::NChar(_) | SqlType::NVarChar(_) => {
@@ -197,49 +174,9 @@ fn value(ty: SqlType, collation: Collation, bytes: &[u8]) -> Result<Value> {
             }
             Value::str(&utf16(bytes))
         }
-        SqlType::Binary(_) | SqlType::VarBinary(_) => Value::binary(bytes),
-        SqlType::Date => Value::Date(date(bytes).ok_or_else(bad)?),
-        SqlType::Time(scale) => Value::Time(time(bytes, scale).ok_or_else(bad)?),
-        SqlType::DateTime | SqlType::SmallDateTime => {
-            Value::DateTime(datetime(bytes).ok_or_else(bad)?)
-        }
-        SqlType::DateTime2(scale) => Value::DateTime2(datetime2(bytes, scale).ok_or_else(bad)?),
-        SqlType::DateTimeOffset(scale) => {
-            let (at, offset) = bytes.split_last_chunk::<2>().ok_or_else(bad)?;
-            let utc = datetime2(at, scale).ok_or_else(bad)?;
-            let offset_minutes = i16::from_le_bytes(*offset);
-            if !(-840..=840).contains(&offset_minutes) {
-                return Err(bad());
-            }
-            Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes })
-        }
-        SqlType::UniqueIdentifier => Value::Guid(bytes.try_into().map_err(|_| bad())?),
-        // Its bytes are read by `variant`.
-        SqlType::Variant => return Err(bad()),
+        // The bytes of sql_variant are read by `variant`.
+        ty => types::wire::value(ty, bytes).ok_or_else(bad)?,
     })
-}
-
-/// An integer of 1 (unsigned), 2, 4 or 8 bytes.
-fn integer(bytes: &[u8]) -> Option<i64> {
-    Some(match *bytes {
-        [a] => i64::from(a),
-        [a, b] => i64::from(i16::from_le_bytes([a, b])),
-        [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
-        _ => i64::from_le_bytes(bytes.try_into().ok()?),
-    })
-}
-
-fn narrow<T: TryFrom<i64>>(bytes: &[u8], make: fn(T) -> Value) -> Option<Value> {
-    T::try_from(integer(bytes)?).ok().map(make)
-}
-
-/// A finite number of 4 or 8 bytes.
-fn float(bytes: &[u8]) -> Option<f64> {
-    let v = match *bytes {
-        [a, b, c, d] => f64::from(f32::from_le_bytes([a, b, c, d])),
-        _ => f64::from_le_bytes(bytes.try_into().ok()?),
-    };
-    v.is_finite().then_some(v)
 }
 
 /// A sign (1: positive) and up to 16 bytes of magnitude.
@@ -252,50 +189,4 @@ fn decimal(bytes: &[u8], precision: u8, scale: u8) -> Option<Decimal> {
     wide[..magnitude.len()].copy_from_slice(magnitude);
     let units = i128::try_from(u128::from_le_bytes(wide)).ok()?;
     Decimal::new(if *sign == 1 { units } else { -units }, precision, scale).ok()
-}
-
-/// Up to 8 bytes, unsigned.
-fn unsigned(bytes: &[u8]) -> Option<u64> {
-    let mut wide = [0; 8];
-    wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
-    Some(u64::from_le_bytes(wide))
-}
-
-fn date(bytes: &[u8]) -> Option<i32> {
-    let days = if bytes.len() == 3 { unsigned(bytes)? as i32 } else { return None };
-    (days <= DAYS_MAX).then_some(days)
-}
-
-fn time(bytes: &[u8], scale: u8) -> Option<u64> {
-    if !(3..=5).contains(&bytes.len()) {
-        return None;
-    }
-    let ticks = unsigned(bytes)?.checked_mul(10u64.pow(7 - u32::from(scale)))?;
-    (ticks < TICKS_PER_DAY).then_some(ticks)
-}
-
-fn datetime2(bytes: &[u8], scale: u8) -> Option<DateTime2> {
-    let (of_day, days) = bytes.split_last_chunk::<3>()?;
-    Some(DateTime2 { days: date(days)?, ticks: time(of_day, scale)? })
-}
-
-/// Days since 1900 and 1/300 s, or days and minutes.
-fn datetime(bytes: &[u8]) -> Option<DateTime> {
-    match *bytes {
-        [a, b, c, d] => {
-            let (days, minutes) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
-            let ticks = u32::from(minutes) * DateTime::TICKS_PER_MINUTE;
-            (minutes < 1440).then_some(DateTime { days: i32::from(days), ticks })
-        }
-        [a, b, c, d, e, f, g, h] => {
-            let days = i32::from_le_bytes([a, b, c, d]);
-            let ticks = u32::from_le_bytes([e, f, g, h]);
-            let at = DateTime { days, ticks };
-            if ticks >= DateTime::TICKS_PER_DAY {
-                return None;
-            }
-            DateTime::from_total_ticks(at.total_ticks())
-        }
-        _ => None,
-    }
 }

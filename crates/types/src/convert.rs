@@ -466,10 +466,17 @@ fn hex_bytes(text: &str, style: i32) -> Option<Vec<u8>> {
         (2, None) => text,
         _ => return None,
     };
-    if hex.len() % 2 != 0 || !hex.is_ascii() {
+    from_hex(hex)
+}
+
+/// The bytes of an even number of hexadecimal digits.
+pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
+    let digit = |c: u8| char::from(c).to_digit(16).map(|d| d as u8);
+    let (pairs, odd) = digits.as_bytes().as_chunks::<2>();
+    if !odd.is_empty() {
         return None;
     }
-    (0..hex.len() / 2).map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).ok()).collect()
+    pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }
 
 fn to_guid(value: &Value, from: SqlType) -> Result<Value, TypeError> {

@@ -4,7 +4,7 @@
 //! comparison under the collation SQL_Latin1_General_CP1_CI_AS ([`compare`]), arithmetic
 //! ([`arith`]), conversions ([`convert`]), calendar functions ([`datetime`]), the text a value
 //! becomes ([`format`]), and two byte formats: rows ([`RowLayout`]) and memcmp-comparable keys
-//! ([`key`]). Every failure is a [`TypeError`] with SQL Server's number and text.
+//! ([`key`]), and it reads the bytes of clients' values ([`wire`]). Every failure is a [`TypeError`] with SQL Server's number and text.
 //!
 //! It knows nothing of tables, pages, transactions, sessions or SQL text.
 #![forbid(unsafe_code)]
@@ -25,6 +25,7 @@ mod sql_type;
 mod text;
 mod value;
 pub mod variant;
+pub mod wire;
 
 pub use arith::ArithOp;
 pub use collation::Collation;

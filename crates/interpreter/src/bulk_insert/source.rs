@@ -314,7 +314,7 @@ fn fit(value: Value, ty: SqlType, storage: Storage, style: i32) -> Result<Value,
                 };
             }
             SqlType::Binary(_) | SqlType::VarBinary(_) => {
-                let bytes = Value::binary(&from_hex(text).ok_or(Misfit::Type)?);
+                let bytes = Value::binary(&convert::from_hex(text).ok_or(Misfit::Type)?);
                 let from = SqlType::VarBinary(Len::Max);
                 return convert::assign(&bytes, from, ty).map_err(|_| Misfit::Truncation);
             }
@@ -335,12 +335,4 @@ fn fit(value: Value, ty: SqlType, storage: Storage, style: i32) -> Result<Value,
         | TypeError::OverflowString { .. } => Misfit::Overflow,
         _ => Misfit::Type,
     })
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return None;
-    }
-    let pair = |i: usize| u8::from_str_radix(&text[i..i + 2], 16).ok();
-    (0..text.len()).step_by(2).map(pair).collect()
 }
