@@ -19,6 +19,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use syntax::LexOptions;
+use syntax::ast::bracketed;
 use types::{Len, SqlType, Value, convert};
 
 /// No T-SQL can name it.
@@ -232,18 +233,17 @@ fn statement(
     columns: &[usize],
     keep_nulls: bool,
 ) -> (String, String) {
-    let quoted = |name: &str| format!("[{}]", name.replace(']', "]]"));
     let mut target = String::new();
     if let Some(schema) = &name.schema {
-        target = quoted(&schema.value) + ".";
+        target = bracketed(&schema.value) + ".";
     }
-    target += &quoted(&name.name.value);
+    target += &bracketed(&name.name.value);
     let (mut names, mut values, mut declarations) = (String::new(), String::new(), String::new());
     for (i, column) in columns.iter().enumerate() {
         let column = &table.columns[*column];
         let comma = if i > 0 { ", " } else { "" };
         // Writing to a String does not fail.
-        let _ = write!(names, "{comma}{}", quoted(&column.name));
+        let _ = write!(names, "{comma}{}", bracketed(&column.name));
         let _ = write!(declarations, "{comma}@p{i} {}", column.ty);
         let _ = match &column.default {
             Some(default) if !keep_nulls => {

@@ -15,18 +15,15 @@ mod source;
 
 use crate::bulk::find_table;
 use crate::names::SessionNames;
-use crate::other::no_object;
 use crate::statement::bind_error;
 use crate::vm::{Halted, Vm};
 use binder::ObjectName;
 use binder::ir::{Expr, ExprKind, Insert, OutputColumn, StmtKind};
-use catalog::TableDef;
 use executor::{Command, Reach, SqlError, SqlMessage};
 use planner::{InsertPlan, InsertSource};
 use security::Permission;
 use source::{Column, Source};
-use std::sync::Arc;
-use syntax::ast::BulkInsert;
+use syntax::ast::{BulkInsert, bracketed};
 use types::{SqlType, Value};
 
 impl Vm<'_> {
@@ -126,7 +123,7 @@ impl Vm<'_> {
 
     /// The columns that fields belong to, in order: those of `SELECT *`.
     fn bulk_columns(&mut self, bulk: &BulkInsert) -> Result<Vec<Column>, SqlError> {
-        let text = format!("SELECT * FROM {}", target(bulk));
+        let text = format!("SELECT * FROM {}", bulk.table.to_text());
         let (code, _) = self.compile_text(&text, None)?;
         let StmtKind::Select(select) = self.bound(&code, 0)? else {
             return Err(SqlError::unsupported("BULK INSERT into this"));
@@ -163,9 +160,10 @@ impl Vm<'_> {
         if !bulk.has("CHECK_CONSTRAINTS") {
             self.distrust(bulk, frame)?;
         }
-        let names: Vec<String> = listed.iter().map(|c| quoted(&source.columns[*c].name)).collect();
+        let names: Vec<String> =
+            listed.iter().map(|c| bracketed(&source.columns[*c].name)).collect();
         let hint = if bulk.has("TABLOCK") { " WITH (TABLOCK)" } else { "" };
-        let text = format!("INSERT {}{hint} ({}) EXEC [-]", target(bulk), names.join(", "));
+        let text = format!("INSERT {}{hint} ({}) EXEC [-]", bulk.table.to_text(), names.join(", "));
         let (code, _) = self.compile_text(&text, None)?;
         let bound = self.bound(&code, 0)?;
         if self.state.identity.is_limited() {
@@ -259,17 +257,6 @@ impl Vm<'_> {
         let silent = !bulk.has("FIRE_TRIGGERS") && insert.fires.is_some();
         if keeps || unchecked || silent { self.check_alter(table) } else { Ok(()) }
     }
-
-    fn check_alter(&self, table: &Arc<TableDef>) -> Result<(), SqlError> {
-        let access = self.state.identity.access();
-        if table.is_private()
-            || !self.state.identity.is_limited()
-            || access.allows(Permission::Alter, self.table_target(table))
-        {
-            return Ok(());
-        }
-        Err(no_object(&table.name))
-    }
 }
 
 /// What is not here, and what makes no sense.
@@ -310,25 +297,4 @@ fn refuse(bulk: &BulkInsert) -> Result<(), SqlError> {
         ));
     }
     Ok(())
-}
-
-/// The target's name as it is written in T-SQL.
-fn target(bulk: &BulkInsert) -> String {
-    let name = &bulk.table;
-    let mut text = String::new();
-    if let Some(database) = &name.database {
-        text += &quoted(&database.value);
-        text.push('.');
-    }
-    if let Some(schema) = &name.schema {
-        text += &quoted(&schema.value);
-    }
-    if name.database.is_some() || name.schema.is_some() {
-        text.push('.');
-    }
-    text + &quoted(&name.name.value)
-}
-
-fn quoted(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
 }

@@ -574,11 +574,7 @@ impl Vm<'_> {
         if table.is_private() {
             return self.truncate_private(table);
         }
-        if self.state.identity.is_limited()
-            && !self.state.identity.access().allows(Permission::Alter, self.table_target(table))
-        {
-            return Err(no_object(&table.name));
-        }
+        self.check_alter(table)?;
         self.in_catalog(frame, |catalog, txn, scope| {
             Ok(catalog.truncate_table(txn, scope, Some(&table.schema), &table.name)?)
         })

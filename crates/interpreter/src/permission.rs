@@ -5,6 +5,7 @@
 //! (ownership chaining); data definition and text made at run time are asked for always.
 
 use crate::code::{Code, RunsAs};
+use crate::other::no_object;
 use crate::vm::Vm;
 use binder::ir::{Expr, ExprKind, InsertSource, Rel, Select, StmtKind, SystemView};
 use catalog::{ObjectRef, ProcedureDef, TableDef};
@@ -88,6 +89,18 @@ impl Vm<'_> {
         let object = self.state.database.catalog.object_by_id(procedure_id)?;
         let target = object_target(self.state.identity.access(), &object);
         self.state.identity.access().owner(target)
+    }
+
+    /// ALTER of a table; of one that is the session's own anybody has it.
+    pub fn check_alter(&self, table: &TableDef) -> Result<(), SqlError> {
+        let access = self.state.identity.access();
+        if table.is_private()
+            || !self.state.identity.is_limited()
+            || access.allows(Permission::Alter, self.table_target(table))
+        {
+            return Ok(());
+        }
+        Err(no_object(&table.name))
     }
 
     pub fn table_target(&self, table: &TableDef) -> Target {

@@ -57,19 +57,7 @@ impl Vm<'_> {
         synonym: &CreateSynonym,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        let base = &synonym.base;
-        let parts = [&base.server, &base.database, &base.schema];
-        let mut text = String::new();
-        for part in parts {
-            match part {
-                Some(part) => {
-                    text.push_str(&format!("[{}].", part.value.replace(']', "]]")));
-                }
-                None if !text.is_empty() => text.push('.'),
-                None => {}
-            }
-        }
-        text.push_str(&format!("[{}]", base.name.value.replace(']', "]]")));
+        let text = synonym.base.to_text();
         let name = ObjectName::from(&synonym.name);
         self.create_module(ModuleKind::Synonym, PutMode::Create, &name, &text, frame)
     }

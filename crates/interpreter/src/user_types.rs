@@ -123,8 +123,8 @@ impl Vm<'_> {
                 return Err(SqlError::new(15600, 15, text));
             }
         };
-        let quoted = name.trim().replace(']', "]]");
-        let text = format!("CREATE TYPE [{quoted}] FROM {} {nulls}", base.trim());
+        let quoted = ast::bracketed(name.trim());
+        let text = format!("CREATE TYPE {quoted} FROM {} {nulls}", base.trim());
         let known = parsed(&text, true).is_some_and(|kind| match kind {
             StatementKind::CreateType(create) => match create.definition {
                 ast::TypeDefinition::Alias { base, .. } => {

@@ -565,10 +565,7 @@ pub struct OutputPlan {
 impl OutputPlan {
     /// What the client gets, if it gets anything.
     pub fn told(&self) -> Option<&[(OutputColumn, Expr)]> {
-        match &self.into {
-            None => Some(&self.columns),
-            Some(_) => (!self.also.is_empty()).then_some(&self.also[..]),
-        }
+        binder::ir::told(&self.columns, self.into.is_some(), &self.also)
     }
 }
 

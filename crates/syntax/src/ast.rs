@@ -126,7 +126,25 @@ pub struct ObjectName {
     pub span: Span,
 }
 
+/// A name in brackets, as it can stand in a text.
+pub fn bracketed(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
+}
+
 impl ObjectName {
+    /// Every part that is given in brackets, with the dots of those between them that are not.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        for part in [&self.server, &self.database, &self.schema] {
+            match part {
+                Some(part) => text += &(bracketed(&part.value) + "."),
+                None if !text.is_empty() => text.push('.'),
+                None => {}
+            }
+        }
+        text + &bracketed(&self.name.value)
+    }
+
     /// A name of one part.
     pub fn bare(name: Ident) -> ObjectName {
         let span = name.span;

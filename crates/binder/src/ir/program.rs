@@ -426,6 +426,15 @@ impl UpdateSet {
     }
 }
 
+/// What of an OUTPUT the client gets: the `columns`, or, where these go `into` a table, what stands in a second one
+/// beside it, if there is any.
+pub fn told<'o, T>(columns: &'o [T], into: bool, also: &'o [T]) -> Option<&'o [T]> {
+    match into {
+        false => Some(columns),
+        true => (!also.is_empty()).then_some(also),
+    }
+}
+
 /// An OUTPUT clause. The expressions read `inserted` and `deleted` through the ids given here (by
 /// ordinal of the target's columns), and the query's other columns.
 #[derive(Debug, Clone)]
@@ -442,10 +451,7 @@ pub struct Output {
 impl Output {
     /// What the client gets.
     pub fn told(&self) -> Option<&[(OutputColumn, Expr)]> {
-        match &self.into {
-            None => Some(&self.columns),
-            Some(_) => (!self.also.is_empty()).then_some(&self.also[..]),
-        }
+        told(&self.columns, self.into.is_some(), &self.also)
     }
 
     /// All that it shows or keeps.

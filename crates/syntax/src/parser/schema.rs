@@ -21,7 +21,7 @@ impl Parser<'_> {
             }
             ranges.push(start..self.at);
         }
-        let quoted = format!("[{}].", schema.value.replace(']', "]]"));
+        let quoted = bracketed(&schema.value) + ".";
         let mut elements = Vec::with_capacity(ranges.len());
         for range in ranges {
             let is_view = self.tokens[range.start + 1].kind == TokenKind::Key(Kw::View);
