@@ -1,299 +1,247 @@
-//! INSERT BULK: a client announces columns, then sends rows.
+//! Bulk loads: rows that come from elsewhere, a file of the server (BULK INSERT) or a client (INSERT BULK).
 //!
-//! Promises: rows go through the same insert as an INSERT of values, plan and fast path included; all of them stand or
-//! fall together, in a transaction of their own or under a savepoint of the session's; a load that is dropped before
-//! [`BulkLoad::finish`] leaves nothing.
+//! ```text
+//! file.rs    file -> bulk_file::Rows -> Source: fields as values of columns -\
+//! client.rs  what was announced + values as they came --------------------------> Loading: the INSERT of both
+//! ```
 //!
-//! A NULL for a column with a DEFAULT becomes the default unless KEEP_NULLS is asked for; values for the identity
-//! column, where the client sends it, are kept.
+//! Promises: the target is what an `INSERT target (columns) EXEC ...` would take, so views, defaults, policies and
+//! permissions are INSERT's own; the rows of a batch are one statement and stand or fall together; triggers fire once
+//! for all of them, and only by FIRE_TRIGGERS; without CHECK_CONSTRAINTS, CHECK constraints and foreign keys are passed
+//! over and not trusted from then on; a NULL for a column with a DEFAULT becomes the default unless nulls are kept.
 
-use crate::call::first_mistake;
-use crate::host::Host;
-use crate::plan::CodeState;
-use crate::plan_cache::SessionPlan;
+mod client;
+mod fields;
+mod file;
+mod rejects;
+mod source;
+
+pub use client::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};
+
+use crate::names::SessionNames;
 use crate::state::SessionState;
-use crate::vm::{Halt, Vm};
-use catalog::TableDef;
-use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
-use std::fmt::Write;
+use crate::statement::bind_error;
+use crate::vm::{Halted, Vm};
+use binder::ObjectName;
+use binder::ir::{Expr, ExprKind, OutputColumn, StmtKind};
+use catalog::{ObjectRef, TableDef};
+use engine::InsertHint;
+use executor::{ResultSink, SqlError};
+use planner::{InsertPlan, InsertSource};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use syntax::LexOptions;
 use syntax::ast::bracketed;
-use types::{Len, SqlType, Value, convert};
+use types::{Collation, SqlType, Value};
 
-/// No T-SQL can name it.
-const SAVEPOINT: &str = "\u{1}INSERT BULK";
-
-/// Whether a batch is an INSERT BULK: it announces rows and is given to [`BulkLoad`] instead of being run.
-pub fn is_insert_bulk(batch: &str) -> bool {
-    let mut words = batch.split_whitespace();
-    words.next().is_some_and(|w| w.eq_ignore_ascii_case("insert"))
-        && words.next().is_some_and(|w| w.eq_ignore_ascii_case("bulk"))
+/// A column of the target, as `SELECT *` has it.
+struct Column {
+    name: Box<str>,
+    ty: SqlType,
+    collation: Collation,
+    nullable: bool,
+    is_identity: bool,
+    /// Computed, or a rowversion: no value can be given.
+    is_made: bool,
 }
 
-/// A bulk load under way. It holds its session.
-pub struct BulkLoad<'s> {
-    state: &'s mut SessionState,
-    host: &'s mut dyn Host,
-    table: Arc<TableDef>,
-    /// The table's column of each value of a row.
-    columns: Vec<usize>,
-    code: Arc<SessionPlan>,
-    learnt: CodeState,
-    frame: Vec<Value>,
-    rows: u64,
-    /// The transaction was begun for it.
-    own: bool,
-    /// What SET IDENTITY_INSERT was.
-    identity_insert: Option<i32>,
-    finished: bool,
+/// What a load is told to do other than an INSERT.
+struct Rules<'a> {
+    /// As errors name the statement.
+    statement: &'static str,
+    /// The target.
+    table: &'a syntax::ast::ObjectName,
+    /// NULL is NULL, where there is a default too.
+    keeps_nulls: bool,
+    checks_constraints: bool,
+    fires_triggers: bool,
+    locks_table: bool,
 }
 
-impl<'s> BulkLoad<'s> {
-    /// Begins a load. 208 without the table, 207 without a column, 4818-like for none at all. Suspends.
-    pub fn begin(
-        state: &'s mut SessionState,
-        host: &'s mut dyn Host,
-        insert: &str,
-    ) -> Result<BulkLoad<'s>, SqlError> {
-        // INSERT is asked for when the statement is planned.
-        state.follow_identity(host);
-        let options = LexOptions { quoted_identifier: true };
-        let bulk = syntax::parse_insert_bulk(insert, &options).map_err(first_mistake)?;
-        let name = binder::ObjectName::from(&bulk.table);
-        let table = find_table(state, &name)
-            .ok_or_else(|| SqlError::new(208, 16, format!("Invalid object name '{name}'.")))?;
-        let mut columns = Vec::with_capacity(bulk.columns.len());
-        for (column, _) in &bulk.columns {
-            let found =
-                table.columns.iter().position(|c| catalog::same_name(&c.name, &column.value));
-            columns.push(found.ok_or_else(|| {
-                SqlError::new(207, 16, format!("Invalid column name '{}'.", column.value))
-            })?);
+/// A load that has been planned.
+struct Loading {
+    plan: InsertPlan,
+    checked: bool,
+    hint: InsertHint,
+    /// For each column that takes values: NULL becomes something else.
+    has_default: Vec<bool>,
+}
+
+impl Loading {
+    /// Inserts what `next` gives, until it has no more: a statement. Suspends.
+    fn insert(
+        &mut self,
+        vm: &mut Vm<'_>,
+        next: &mut executor::NextRow<'_>,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<u64, Halted> {
+        let Loading { plan, checked, hint, .. } = self;
+        let InsertSource::Exec { row, .. } = &plan.source else {
+            stdx::fatal!("rows from elsewhere are inserted as those of a procedure");
+        };
+        let stream = |cx: &mut executor::Cx<'_>, sink: &mut dyn ResultSink| {
+            executor::insert_stream(plan, row, next, *checked, hint, &mut cx.reborrow(), sink)
+        };
+        let count = match plan.fires.clone() {
+            Some(fires) => vm.with_triggers(&fires, &plan.table, &[], frame, guarded, stream),
+            None => vm.in_statement(frame, stream).map_err(Halted::from),
+        };
+        match count {
+            Err(Halted::Error(error)) if error.stale => {
+                let text = "Bulk insert failed due to a schema change of the target table.";
+                Err(SqlError::new(4892, 16, text).into())
+            }
+            other => other,
         }
+    }
+}
+
+impl Vm<'_> {
+    /// The columns of a target; 208.
+    fn bulk_columns(&mut self, rules: &Rules<'_>) -> Result<Vec<Column>, SqlError> {
+        let text = format!("SELECT * FROM {}", rules.table.to_text());
+        let (code, _) = self.compile_text(&text, None)?;
+        let StmtKind::Select(select) = self.bound(&code, 0)? else {
+            return Err(SqlError::unsupported(format!("{} into this", rules.statement)));
+        };
+        let table = find_table(self.state, &ObjectName::from(rules.table));
+        let column = |column: &OutputColumn| {
+            let name = column.name.as_deref().unwrap_or_default();
+            let def = table.as_ref().and_then(|t| t.column(name).map(|i| &t.columns[i]));
+            Column {
+                name: name.into(),
+                ty: column.ty,
+                collation: column.collation,
+                nullable: column.nullable,
+                is_identity: def.map_or(column.identity, |c| c.identity.is_some()),
+                is_made: def.is_some_and(catalog::ColumnDef::is_made),
+            }
+        };
+        Ok(select.query.output.iter().map(column).collect())
+    }
+
+    /// Plans a load that is to run now: constraints that it passes over are not trusted from here on.
+    fn open_bulk(
+        &mut self,
+        rules: &Rules<'_>,
+        columns: &[&Column],
+        frame: &mut [Value],
+    ) -> Result<Loading, SqlError> {
+        if !columns.is_empty() && !rules.checks_constraints {
+            self.distrust(rules, frame)?;
+        }
+        self.plan_bulk(rules, columns, frame)
+    }
+
+    /// Plans the INSERT of these columns. Changes nothing.
+    fn plan_bulk(
+        &mut self,
+        rules: &Rules<'_>,
+        columns: &[&Column],
+        frame: &mut [Value],
+    ) -> Result<Loading, SqlError> {
+        let into = rules.statement;
         if columns.is_empty() {
-            columns = (0..table.columns.len()).collect();
+            let text = format!("{into} without a column that takes a value");
+            return Err(SqlError::unsupported(text));
         }
-        let keep_nulls = bulk.options.iter().any(|o| o == "KEEP_NULLS");
-        let (text, declarations) = statement(&bulk.table, &table, &columns, keep_nulls);
-        let identity_insert = state.identity_insert;
-        if table.identity().is_some_and(|i| columns.contains(&i)) {
-            state.identity_insert = Some(table.object_id);
+        let names: Vec<String> = columns.iter().map(|c| bracketed(&c.name)).collect();
+        let hint = if rules.locks_table { " WITH (TABLOCK)" } else { "" };
+        let target = rules.table.to_text();
+        let text = format!("INSERT {target}{hint} ({}) EXEC [-]", names.join(", "));
+        let (code, _) = self.compile_text(&text, None)?;
+        let bound = self.bound(&code, 0)?;
+        if self.state.identity.is_limited() {
+            self.check_statement(&bound, &code)?;
         }
-        let code = compile(state, host, &text, &declarations);
-        let code = match code {
-            Ok(code) => code,
-            Err(error) => {
-                state.identity_insert = identity_insert;
-                return Err(error);
+        let StmtKind::Insert(mut insert) = bound else {
+            stdx::fatal!("an INSERT is bound as one");
+        };
+        let has_constraints =
+            !insert.table.checks.is_empty() || !insert.table.foreign_keys.is_empty();
+        let unchecked = has_constraints && !rules.checks_constraints;
+        let silent = insert.fires.is_some() && !rules.fires_triggers;
+        if unchecked || silent || columns.iter().any(|c| c.is_identity) {
+            self.check_alter(&insert.table)?;
+        }
+        if !rules.fires_triggers {
+            let stands_in = |fires: &binder::ir::Fires| fires.instead.is_some();
+            if insert.table.is_private() && insert.fires.as_deref().is_some_and(stands_in) {
+                return Err(SqlError::unsupported(format!(
+                    "{into} without FIRE_TRIGGERS into a view with an INSTEAD OF trigger"
+                )));
             }
-        };
-        let own = state.transaction.count == 0;
-        let begun = if own {
-            state.transaction.begin(None, &state.options);
-            Ok(())
-        } else {
-            state.transaction.save(SAVEPOINT.to_owned(), &state.database, &state.options)
-        };
-        if let Err(error) = begun {
-            state.identity_insert = identity_insert;
-            return Err(error);
+            insert.fires = None;
         }
-        Ok(BulkLoad {
-            learnt: CodeState::new(&code),
-            frame: code.template.clone(),
-            state,
-            host,
-            table,
-            columns,
-            code,
-            rows: 0,
-            own,
-            identity_insert,
-            finished: false,
-        })
+        let known = self.known(&StmtKind::Insert(insert.clone()), &code, frame);
+        let plan = planner::plan_insert(&insert, &known);
+        let mut loading = Loading {
+            plan,
+            checked: rules.checks_constraints,
+            hint: InsertHint::default(),
+            has_default: vec![false; columns.len()],
+        };
+        if !rules.keeps_nulls {
+            self.put_defaults(&mut loading)?;
+        }
+        Ok(loading)
     }
 
-    /// Inserts one row: values as they came, one for each column announced. After an error only dropping is left.
-    /// Suspends.
-    pub fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
-        if row.len() != self.columns.len() {
-            return Err(SqlError::new(
-                4804,
-                16,
-                "While reading current row from host, a premature end-of-message was encountered.",
-            ));
-        }
-        self.rows += 1;
-        for (i, value) in row.iter().enumerate() {
-            let column = &self.table.columns[self.columns[i]];
-            let slot = &mut self.frame[i];
-            *slot = match (value, column.ty) {
-                (Value::Null, _) => Value::Null,
-                (Value::Int(_), SqlType::Int) | (Value::BigInt(_), SqlType::BigInt) => {
-                    value.clone()
-                }
-                (value, ty) => {
-                    let value = &column.collation.mark(value.clone());
-                    convert::assign(value, value.natural_type(), ty).map_err(|error| {
-                        if is_too_long(value, ty) {
-                            return SqlError::new(
-                                4815,
-                                16,
-                                format!(
-                                    "Received an invalid column length from the bcp client for colid {}.",
-                                    i + 1
-                                ),
-                            );
-                        }
-                        SqlError::new(
-                            4864,
-                            16,
-                            format!(
-                                "Bulk load data conversion error (type mismatch or invalid character for the specified \
-                                 codepage) for row {}, column {} ({}). {error}",
-                                self.rows,
-                                i + 1,
-                                column.name
-                            ),
-                        )
-                    })?
-                }
-            };
-        }
-        if self.rows.is_multiple_of(64) {
-            runtime::task::maybe_yield();
-            if self.state.cancel.load(Ordering::Relaxed) {
-                return Err(executor::cancelled());
+    /// A NULL that comes becomes the default of its column.
+    fn put_defaults(&mut self, loading: &mut Loading) -> Result<(), SqlError> {
+        let table = loading.plan.table.clone();
+        let InsertSource::Exec { row, .. } = &mut loading.plan.source else { return Ok(()) };
+        for (ordinal, expr) in row.iter_mut().enumerate() {
+            if table.columns[ordinal].default.is_none() {
+                continue;
             }
+            let slots = 0..loading.has_default.len() as u32;
+            let reads =
+                |slot: &u32| expr.any(&mut |e| matches!(e.kind, ExprKind::Slot(s) if s == *slot));
+            let Some(slot) = slots.into_iter().find(reads) else { continue };
+            loading.has_default[slot as usize] = true;
+            let names = SessionNames::new(self.state, self.host);
+            let default = binder::bind_default(&table, ordinal, &names).map_err(bind_error)?;
+            let ty = expr.ty;
+            let value = std::mem::replace(expr, Expr::constant(Value::Null, ty));
+            let given = Box::new(Expr::new(ExprKind::Slot(slot), ty, true));
+            let kind = ExprKind::IsNull { input: given, negated: false };
+            let is_null = Expr::new(kind, SqlType::Bit, false);
+            let branches = vec![(is_null, default)];
+            let kind = ExprKind::Case { branches, otherwise: Some(Box::new(value)) };
+            *expr = Expr::new(kind, ty, true);
         }
-        let cancel = self.state.cancel.clone();
-        let mut sink = Deaf;
-        let mut vm =
-            Vm { state: self.state, host: self.host, sink: &mut sink, cancel, failed: false };
-        match vm.run(&self.code, &mut self.learnt, &mut self.frame, true) {
-            Ok(_) => Ok(()),
-            Err(Halt::Throw(error)) => Err(*error),
-            Err(Halt::Batch) => Err(executor::doomed()),
-        }
+        Ok(())
     }
 
-    /// Ends the load; the number of rows. What was begun for it is committed. Suspends.
-    pub fn finish(mut self) -> Result<u64, SqlError> {
-        self.finished = true;
-        self.state.identity_insert = self.identity_insert;
-        let state = &mut *self.state;
-        if self.own {
-            if let Err(error) = state.transaction.commit(&state.database, None) {
-                let _ = state.transaction.rollback_all();
-                return Err(error);
-            }
-        } else {
-            state.transaction.forget_savepoint(SAVEPOINT);
+    fn distrust(&mut self, rules: &Rules<'_>, frame: &mut [Value]) -> Result<(), SqlError> {
+        let Some(table) = find_table(self.state, &ObjectName::from(rules.table)) else {
+            return Ok(());
+        };
+        let checks = table.checks.iter().any(|c| c.trusted);
+        let trusted = checks || table.foreign_keys.iter().any(|k| k.trusted);
+        if table.is_private() || !trusted {
+            return Ok(());
         }
-        state.rowcount = self.rows as i64;
-        state.error = 0;
-        Ok(self.rows)
+        self.check_alter(&table)?;
+        self.apply_changes(
+            Some(&table.schema),
+            &table.name,
+            &[catalog::AlterTable::DistrustConstraints],
+            frame,
+        )
     }
 }
 
-impl Drop for BulkLoad<'_> {
-    fn drop(&mut self) {
-        if self.finished || std::thread::panicking() {
-            return;
-        }
-        self.state.identity_insert = self.identity_insert;
-        self.state.cancel.store(false, Ordering::Relaxed);
-        let transaction = &mut self.state.transaction;
-        if self.own || transaction.doomed || transaction.rollback(Some(SAVEPOINT)).is_err() {
-            // A rollback that fails leaves a transaction that nobody can commit: the engine remembers.
-            let _ = transaction.rollback_all();
-        } else {
-            transaction.forget_savepoint(SAVEPOINT);
-        }
-    }
-}
-
-pub(crate) fn find_table(state: &SessionState, name: &binder::ObjectName) -> Option<Arc<TableDef>> {
+/// The table of this name, or the one that its synonym means.
+fn find_table(state: &SessionState, name: &ObjectName) -> Option<Arc<TableDef>> {
     if crate::private::is_temporary(&name.name) {
         return state.transaction.private.find(&name.name).cloned();
     }
     let current =
         name.database.as_ref().is_none_or(|d| d.eq_ignore_ascii_case(&state.database.name));
-    let scope = state.transaction.scope();
-    let catalog = &state.database.catalog;
-    current.then(|| catalog.table(scope, name.schema.as_deref(), &name.name)).flatten()
-}
-
-/// The INSERT that takes one row from parameters, and their declarations.
-fn statement(
-    name: &syntax::ast::ObjectName,
-    table: &TableDef,
-    columns: &[usize],
-    keep_nulls: bool,
-) -> (String, String) {
-    let mut target = String::new();
-    if let Some(schema) = &name.schema {
-        target = bracketed(&schema.value) + ".";
+    let found = current.then(|| state.find_object(name.schema.as_deref(), &name.name)).flatten();
+    match found {
+        Some(ObjectRef::Table(table)) => Some(table),
+        _ => None,
     }
-    target += &bracketed(&name.name.value);
-    let (mut names, mut values, mut declarations) = (String::new(), String::new(), String::new());
-    for (i, column) in columns.iter().enumerate() {
-        let column = &table.columns[*column];
-        let comma = if i > 0 { ", " } else { "" };
-        // Writing to a String does not fail.
-        let _ = write!(names, "{comma}{}", bracketed(&column.name));
-        let _ = write!(declarations, "{comma}@p{i} {}", column.ty);
-        let _ = match &column.default {
-            Some(default) if !keep_nulls => {
-                write!(
-                    values,
-                    "{comma}CASE WHEN @p{i} IS NULL THEN {} ELSE @p{i} END",
-                    default.text
-                )
-            }
-            _ => write!(values, "{comma}@p{i}"),
-        };
-    }
-    (format!("INSERT {target} ({names}) VALUES ({values})"), declarations)
-}
-
-fn compile(
-    state: &mut SessionState,
-    host: &mut dyn Host,
-    text: &str,
-    declarations: &str,
-) -> Result<Arc<SessionPlan>, SqlError> {
-    let cancel = state.cancel.clone();
-    let mut sink = Deaf;
-    let mut vm = Vm { state, host, sink: &mut sink, cancel, failed: false };
-    vm.compile_text(text, Some(declarations)).map(|(code, _)| SessionPlan::alone(code))
-}
-
-/// Longer than the column can hold.
-fn is_too_long(value: &Value, ty: SqlType) -> bool {
-    match (value, ty) {
-        (
-            Value::Str(text),
-            SqlType::VarChar(Len::N(n))
-            | SqlType::NVarChar(Len::N(n))
-            | SqlType::Char(n)
-            | SqlType::NChar(n),
-        ) => text.encode_utf16().count() > n as usize,
-        (Value::Binary(bytes), SqlType::VarBinary(Len::N(n)) | SqlType::Binary(n)) => {
-            bytes.len() > n as usize
-        }
-        _ => false,
-    }
-}
-
-/// Rows are counted by the load itself, and errors thrown.
-struct Deaf;
-
-impl ResultSink for Deaf {
-    fn columns(&mut self, _: &[ColumnMeta]) {}
-    fn row(&mut self, _: &[Value]) {}
-    fn done(&mut self, _: Done) {}
-    fn message(&mut self, _: &SqlMessage) {}
 }

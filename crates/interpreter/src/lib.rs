@@ -12,7 +12,6 @@
 mod activity;
 mod batch;
 mod bulk;
-mod bulk_insert;
 mod host;
 mod request;
 mod result_sets;
@@ -79,7 +78,7 @@ mod names;
 pub use activity::{Activity, INPUT_BYTES_MAX, Input, InputKind, Published};
 pub use backup::{MediaOrder, MediaRows};
 pub use batch::{execute_batch, execute_call, execute_transaction};
-pub use bulk::{BulkLoad, is_insert_bulk};
+pub use bulk::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};
 pub use environment::name_parts;
 pub use figures::{Spread, StatementFigures};
 pub use global::{drop_global_tables, drop_stale_global_tables};

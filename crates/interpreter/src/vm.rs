@@ -236,13 +236,7 @@ impl Vm<'_> {
         if error.procedure.is_none() {
             error.procedure = code.name.clone();
         }
-        if error.number == 1205 {
-            error.text = format!(
-                "Transaction (Process ID {}) was deadlocked on lock resources with another process and has been \
-                 chosen as the deadlock victim. Rerun the transaction.",
-                self.state.spid
-            );
-        }
+        self.name_victim(&mut error);
         error.terminated_notice &= self.changes_rows(code, pc);
         self.state.error = error.number;
         self.state.rowcount = 0;
@@ -278,6 +272,26 @@ impl Vm<'_> {
             }
             _ => After::Halt(Halt::Batch),
         }
+    }
+
+    /// A deadlock's victim is told its number.
+    fn name_victim(&self, error: &mut SqlError) {
+        if error.number == 1205 {
+            error.text = format!(
+                "Transaction (Process ID {}) was deadlocked on lock resources with another process and has been \
+                 chosen as the deadlock victim. Rerun the transaction.",
+                self.state.spid
+            );
+        }
+    }
+
+    /// What an error ends that comes from a request without a program; it is not told yet.
+    pub fn ended_by(&mut self, error: SqlError) -> Halt {
+        let mut error = error.at_line(1);
+        self.name_victim(&mut error);
+        self.state.rowcount = 0;
+        self.settle_transaction(&error, false);
+        Halt::Throw(Box::new(error))
     }
 
     /// Whether the failing statement was changing rows.

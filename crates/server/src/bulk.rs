@@ -6,24 +6,19 @@
 
 use crate::connection::{Connection, Packet};
 use crate::sink::Answer;
-use executor::{Command, Done, ResultSink, SqlError};
+use executor::{SqlError, cancelled};
 use session::Session;
 use tds::bulk::{BulkReader, BulkStep};
+use types::Value;
 
 /// Bytes that one row may have on the wire: SQL Server's limit of a value.
 const ROW_BYTES: usize = 1 << 30;
 
-/// Why a load ends early.
+/// Why there is no next row.
 enum Trouble {
     Sql(SqlError),
     /// Stopped, given up, or the connection is over: nothing is told.
     Silent,
-}
-
-impl From<SqlError> for Trouble {
-    fn from(error: SqlError) -> Trouble {
-        Trouble::Sql(error)
-    }
 }
 
 /// Answers `INSERT BULK`; what to load into, if it can be.
@@ -32,17 +27,7 @@ pub(crate) fn announce(
     insert: String,
     answer: &mut Answer<'_>,
 ) -> Option<String> {
-    let result = session.bulk(&insert).map(drop);
-    match result {
-        Ok(()) => {
-            answer.done(Done::new(Command::BulkInsert, None));
-            Some(insert)
-        }
-        Err(error) => {
-            refuse(answer, &error);
-            None
-        }
-    }
+    session.announce_bulk(&insert, answer).is_ok().then_some(insert)
 }
 
 /// Loads the message that begins with this packet; whether the connection cannot go on. Suspends.
@@ -56,8 +41,22 @@ pub(crate) fn load(
 ) -> bool {
     let mut reader = BulkReader::new(ROW_BYTES);
     reader.push(first, last);
-    let mut ended = last;
-    let result = insert_all(session, insert, &mut reader, &mut ended, connection);
+    let (mut ended, mut given_up) = (last, false);
+    let mut rows = |row: &mut Vec<Value>| {
+        let next = next_row(&mut reader, row, &mut ended, connection);
+        next.map_err(|trouble| match trouble {
+            Trouble::Sql(error) => error,
+            Trouble::Silent => {
+                given_up = true;
+                cancelled()
+            }
+        })
+    };
+    // What went wrong is in the answer.
+    let _ = session.load_bulk(insert, &mut rows, answer);
+    if given_up {
+        answer.fail();
+    }
     // The rest belongs to nobody.
     while !ended {
         match connection.next_bulk(|_, last| ended = last) {
@@ -66,30 +65,23 @@ pub(crate) fn load(
             Packet::Over => return true,
         }
     }
-    match result {
-        Ok(rows) => answer.done(Done::new(Command::BulkInsert, Some(rows))),
-        Err(Trouble::Sql(error)) => refuse(answer, &error),
-        Err(Trouble::Silent) => answer.fail(),
-    }
     false
 }
 
-fn insert_all(
-    session: &mut Session,
-    insert: &str,
+/// The next row of the message; false at its end.
+fn next_row(
     reader: &mut BulkReader,
+    row: &mut Vec<Value>,
     ended: &mut bool,
     connection: &Connection,
-) -> Result<u64, Trouble> {
-    let mut bulk = session.bulk(insert)?;
-    let mut row = Vec::new();
+) -> Result<bool, Trouble> {
     loop {
         let step = reader
-            .next_row(&mut row)
-            .map_err(|error| SqlError::new(error.number(), 16, error.to_string()))?;
+            .next_row(row)
+            .map_err(|error| Trouble::Sql(SqlError::new(error.number(), 16, error.to_string())))?;
         match step {
-            BulkStep::Row => bulk.row(&row)?,
-            BulkStep::End => return Ok(bulk.finish()?),
+            BulkStep::Row => return Ok(true),
+            BulkStep::End => return Ok(false),
             BulkStep::NeedMore => {
                 let packet = connection.next_bulk(|data, last| {
                     reader.push(data, last);
@@ -97,17 +89,13 @@ fn insert_all(
                 });
                 match packet {
                     Packet::Bulk => {}
-                    Packet::Stopped | Packet::Over => {
-                        *ended = matches!(packet, Packet::Stopped);
+                    Packet::Stopped => {
+                        *ended = true;
                         return Err(Trouble::Silent);
                     }
+                    Packet::Over => return Err(Trouble::Silent),
                 }
             }
         }
     }
-}
-
-fn refuse(answer: &mut Answer<'_>, error: &SqlError) {
-    answer.message(&error.to_message());
-    answer.fail();
 }

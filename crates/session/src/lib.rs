@@ -37,7 +37,7 @@ pub use executor::{
 };
 pub use instance::Instance;
 pub use interpreter::{
-    BeginNext, BulkLoad, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest,
+    BeginNext, BulkRows, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest,
     is_insert_bulk,
 };
 pub use login::Login;

@@ -6,9 +6,9 @@
 use crate::Instance;
 use crate::host::InstanceHost;
 use crate::registry::{self, Registered};
-use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlError, SqlMessage};
+use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlMessage};
 use interpreter::{
-    BulkLoad, Client, Identity, OpenDatabase, Rpc, SessionState, TransactionRequest,
+    BulkRows, Client, Identity, OpenDatabase, Rpc, SessionState, TransactionRequest,
 };
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -102,6 +102,23 @@ impl Session {
         self.run(sink, |state, host, sink| {
             interpreter::execute_transaction(state, host, request, sink)
         })
+    }
+
+    /// Answers an `INSERT BULK`: whether its rows may come. As [`Session::execute`] otherwise.
+    #[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
+    pub fn announce_bulk(&mut self, insert: &str, sink: &mut dyn ResultSink) -> Result<(), ()> {
+        self.run(sink, |state, host, sink| interpreter::announce_bulk(state, host, insert, sink))
+    }
+
+    /// Loads the rows that an `INSERT BULK` announced, in one statement. As [`Session::execute`] otherwise.
+    #[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
+    pub fn load_bulk(
+        &mut self,
+        insert: &str,
+        rows: &mut BulkRows<'_>,
+        sink: &mut dyn ResultSink,
+    ) -> Result<(), ()> {
+        self.run(sink, |state, host, sink| interpreter::load_bulk(state, host, insert, rows, sink))
     }
 
     /// Makes the session as it was after its login, for the next user of a pooled connection: an open transaction is
@@ -200,12 +217,6 @@ impl Session {
     /// Whether KILL has asked for the end of this session: an idle one is to be dropped.
     pub fn is_killed(&self) -> bool {
         self.registered.is_killed()
-    }
-
-    /// Begins a bulk load: `insert` is the `INSERT BULK` that the client sent. Rows follow by [`BulkLoad::row`]; without
-    /// [`BulkLoad::finish`] nothing stays. Suspends.
-    pub fn bulk(&mut self, insert: &str) -> Result<BulkLoad<'_>, SqlError> {
-        BulkLoad::begin(&mut self.state, &mut self.host, insert)
     }
 
     /// Whether an error has ended it: every further batch is refused (596).

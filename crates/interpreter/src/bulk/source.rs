@@ -1,5 +1,6 @@
 //! The file of a BULK INSERT as rows of values, and what is told of rows that are none.
 
+use super::Column;
 use super::fields::{code_page, csv, delimited, described, file_error, native, window};
 use super::rejects::Rejects;
 use crate::vm::Vm;
@@ -12,19 +13,12 @@ use types::{Len, SqlType, TypeError, Value, convert};
 /// Rows that may be bad, unless MAXERRORS says otherwise.
 const ERRORS_MAX: u64 = 10;
 
-/// A column of the target that a field may belong to.
-pub(super) struct Column {
-    pub name: Box<str>,
-    pub ty: SqlType,
-    pub nullable: bool,
-    /// Takes values; else fields are read and left.
-    pub is_wanted: bool,
-    /// NULL becomes something else.
-    pub has_default: bool,
-}
-
 pub(super) struct Source {
     pub columns: Vec<Column>,
+    /// Columns that take values; else their fields are read and left.
+    wanted: Vec<bool>,
+    /// Columns where NULL becomes something else.
+    has_default: Vec<bool>,
     /// Rows of which an error was told.
     pub told: u64,
     pub last_told: i32,
@@ -96,7 +90,11 @@ impl Source {
             Some(path) => Some(Rejects::create(vm.host, path)?),
             None => None,
         };
+        let keeps_identity = bulk.has("KEEPIDENTITY");
+        let wanted = |c: &Column| !c.is_made && (keeps_identity || !c.is_identity);
         Ok(Source {
+            wanted: columns.iter().map(wanted).collect(),
+            has_default: vec![false; columns.len()],
             columns,
             told: 0,
             last_told: 0,
@@ -120,8 +118,14 @@ impl Source {
 
     /// The columns that are inserted, by their place among all, in the order of their fields.
     pub fn listed(&self) -> Vec<usize> {
-        let wanted = |column: &usize| self.columns[*column].is_wanted;
-        self.of_field.iter().flatten().copied().filter(wanted).collect()
+        self.of_field.iter().flatten().copied().filter(|c| self.wanted[*c]).collect()
+    }
+
+    /// Which of [`Source::listed`] have a default that a NULL becomes.
+    pub fn note_defaults(&mut self, has_default: &[bool]) {
+        for (column, has_default) in self.listed().into_iter().zip(has_default) {
+            self.has_default[column] = *has_default;
+        }
     }
 
     pub fn begin_batch(&mut self, rows: u64) {
@@ -172,10 +176,8 @@ impl Source {
     fn values(&self, values: &mut Vec<Value>) -> Result<(), SqlError> {
         values.clear();
         for (i, field) in self.rows.fields().iter().enumerate() {
-            let Some(column) = self.of_field[i].map(|c| &self.columns[c]).filter(|c| c.is_wanted)
-            else {
-                continue;
-            };
+            let Some(at) = self.of_field[i].filter(|c| self.wanted[*c]) else { continue };
+            let column = &self.columns[at];
             let value = match (self.row.field(i), field.prefix) {
                 (None, _) => Ok(Value::Null),
                 (Some(bytes), 0) => field.storage.value(bytes, self.page),
@@ -184,7 +186,7 @@ impl Source {
             let value = value.map_err(|_| Misfit::Type);
             let value = value.and_then(|v| fit(v, column.ty, field.storage, self.style));
             let value = value.map_err(|misfit| misfit.error(self.rows.number(), i + 1, column))?;
-            if value.is_null() && !column.nullable && !column.has_default {
+            if value.is_null() && !column.nullable && !self.has_default[at] {
                 let text = format!(
                     "The bulk load failed. Unexpected NULL value in data file row {}, column {}. The destination \
                      column ({}) is defined as NOT NULL.",

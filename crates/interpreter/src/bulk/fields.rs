@@ -1,6 +1,6 @@
 //! The fields of a data file, by the options of BULK INSERT or by a format file, and the files themselves.
 
-use super::source::Column;
+use super::Column;
 use crate::host::Host;
 use bulk_file::{
     CodePage, Csv, Field, FormatError, Storage, Window, native_prefix, read_format, terminator,
