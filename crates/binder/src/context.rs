@@ -174,6 +174,8 @@ pub(crate) struct Binder<'a> {
     pub touched: Cell<bool>,
     pub maxdop: u32,
     pub plan_hints: crate::ir::QueryHints,
+    /// Of the module whose text is bound: see [`Binder::meant`].
+    pub schema: Option<std::sync::Arc<str>>,
     /// In the query of an inline function: its parameters, by their names in lower case, and nothing else.
     pub params: Option<Vec<(String, Expr)>>,
     /// In the body of a function: nothing with side effects is called.
@@ -228,6 +230,7 @@ impl<'a> Binder<'a> {
             touched: Cell::new(false),
             maxdop: 0,
             plan_hints: Default::default(),
+            schema: None,
             params: None,
             in_function: false,
             maxrecursion: MAXRECURSION,
@@ -275,6 +278,24 @@ impl<'a> Binder<'a> {
 
     pub fn error(&self, number: i32, text: impl Into<String>) -> BindError {
         BindError::new(number, if number < 200 { 15 } else { 16 }, self.line, text)
+    }
+
+    /// What a name in a query or a change of rows means: without a schema, in a module, an object of the module's schema,
+    /// else one of dbo, whoever runs it. ("CREATE PROCEDURE (Transact-SQL)", best practices.) DDL, EXECUTE of a text and
+    /// what is in no module go by the user's default schema.
+    pub fn meant(&self, name: impl Into<ObjectName>) -> ObjectName {
+        let written = name.into();
+        let Some(schema) = &self.schema else { return written };
+        if written.schema.is_some()
+            || written.database.is_some()
+            || crate::define::is_private(&written.name)
+        {
+            return written;
+        }
+        self.touched.set(true);
+        let of = |schema: &str| ObjectName { schema: Some(schema.to_owned()), ..written.clone() };
+        let found = [of(schema), of("dbo")].into_iter().find(|name| self.names.has_object(name));
+        found.unwrap_or(written)
     }
 
     pub fn table(&self, name: &ObjectName) -> Option<std::sync::Arc<catalog::TableDef>> {

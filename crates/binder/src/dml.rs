@@ -10,7 +10,6 @@ use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::hints;
 use crate::ir::*;
-use crate::names::ObjectName;
 use crate::target::ChangeSource;
 use crate::updatable::Mapped;
 
@@ -41,7 +40,7 @@ impl Binder<'_> {
 
     /// The table that a statement changes; 208.
     fn target_table(&self, name: &ast::ObjectName) -> Result<Arc<TableDef>> {
-        let wanted = ObjectName::from(name);
+        let wanted = self.meant(name);
         let line = name.span.line.max(1);
         if name.schema.is_none() && self.frame.table(&name.name.value).is_some() {
             return Err(BindError::new(

@@ -208,7 +208,7 @@ impl Binder<'_> {
         hints: &[ast::TableHint],
         time: &ast::SystemTime,
     ) -> Result<Source> {
-        let wanted = ObjectName::from(name);
+        let wanted = self.meant(name);
         let is_cte = name.schema.is_none() && self.find_cte(&name.name.value).is_some();
         let versioned = match self.table(&wanted) {
             Some(table) => matches!(table.temporal, catalog::Temporal::Versioned { .. }),
@@ -239,7 +239,7 @@ impl Binder<'_> {
         alias: Option<&ast::Ident>,
         hints: &[ast::TableHint],
     ) -> Result<Source> {
-        let wanted = ObjectName::from(name);
+        let wanted = self.meant(name);
         // `inserted` and `deleted` of a trigger; the names of other such tables begin with `@`.
         if name.schema.is_none()
             && self.params.is_none()
@@ -374,7 +374,7 @@ impl Binder<'_> {
             return Ok(source);
         }
         self.touched.set(true);
-        let routine = self.names.function(&ObjectName::from(name));
+        let routine = self.names.function(&self.meant(name));
         if let Some(routine) = routine.filter(|r| r.kind != catalog::ModuleKind::ScalarFunction) {
             return self.table_routine(&routine, name, args, alias, columns);
         }

@@ -15,7 +15,7 @@ use types::Value;
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::ir::*;
-use crate::names::{Names, ObjectName};
+use crate::names::Names;
 use crate::updatable::LOCATOR;
 
 /// A view as the target of a change, and what runs instead.
@@ -68,7 +68,7 @@ impl Binder<'_> {
     }
 
     fn named_view(&self, name: &ast::ObjectName) -> Option<Arc<ProcedureDef>> {
-        let wanted = ObjectName::from(name);
+        let wanted = self.meant(name);
         if name.schema.is_none() && self.frame.table(&name.name.value).is_some() {
             return None;
         }
@@ -84,7 +84,8 @@ pub(crate) fn view_rows(view: &ProcedureDef, names: &dyn Names) -> Result<TableD
     let frame = Frame::default();
     let mut binder = Binder::new(names, &frame, 1);
     let bound = with_view(view, |create| {
-        let bound = binder.view_query(create)?;
+        let bound =
+            binder.in_schema(Some(view.schema.as_ref().into()), |b| b.view_query(create))?;
         binder.expose_as(bound, &view.name, &view.name, &create.columns)
     });
     let source = bound.unwrap_or_else(|| {

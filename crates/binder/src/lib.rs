@@ -93,24 +93,26 @@ pub fn bind_parameterised(
     binder.program(params, &batch.statements)
 }
 
-/// Binds the body of a procedure; `text` is its whole definition.
+/// Binds the body of a procedure; `text` is its whole definition, `schema` where names without one are looked for first.
 pub fn bind_procedure(
     procedure: &ast::CreateProcedure,
     text: &str,
+    schema: Option<&str>,
     names: &dyn Names,
 ) -> Result<Program, BindError> {
-    let mut binder = ProgramBinder::new(names, text, true);
+    let mut binder = ProgramBinder::new(names, text, true).of_module(schema);
     let params = binder.parameters(&procedure.parameters)?;
     binder.program(params, &procedure.body)
 }
 
-/// Binds the body of a function with statements (not of an inline one); `text` is its whole definition.
+/// Binds the body of a function with statements (not of an inline one); as [`bind_procedure`] otherwise.
 pub fn bind_function(
     function: &ast::CreateFunction,
     text: &str,
+    schema: Option<&str>,
     names: &dyn Names,
 ) -> Result<Program, BindError> {
-    routine::bind_function(function, text, names)
+    routine::bind_function(function, text, schema, names)
 }
 
 /// What a trigger's definition says of when it fires.
@@ -132,15 +134,16 @@ pub fn has_check_option(view: &catalog::ProcedureDef) -> bool {
     says && instead::with_view(view, |create| create.check_option).unwrap_or_default()
 }
 
-/// Binds the body of a trigger of a table or view; `text` is its whole definition. `inserted` and `deleted` are the
-/// tables in slots 0 and 1.
+/// Binds the body of a trigger of a table or view. `inserted` and `deleted` are the tables in slots 0 and 1. As
+/// [`bind_procedure`] otherwise.
 pub fn bind_trigger(
     trigger: &ast::CreateTrigger,
     text: &str,
     table: &catalog::TableDef,
+    schema: Option<&str>,
     names: &dyn Names,
 ) -> Result<Program, BindError> {
-    trigger::bind_trigger(trigger, text, table, names)
+    trigger::bind_trigger(trigger, text, table, schema, names)
 }
 
 /// Binds a table type from the text that [`ddl::Ddl::CreateType`] kept.

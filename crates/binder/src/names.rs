@@ -122,6 +122,13 @@ pub trait Names {
         let _ = name;
         None
     }
+    /// Whether a name is that of a table, view, function or sequence.
+    fn has_object(&self, name: &ObjectName) -> bool {
+        self.table(name).is_some()
+            || self.view(name).is_some()
+            || self.function(name).is_some()
+            || self.sequence(name).is_some()
+    }
     /// The triggers of a table or view, in the order in which they were made.
     fn triggers(&self, parent: i32) -> Vec<Arc<catalog::ProcedureDef>> {
         let _ = parent;

@@ -14,7 +14,7 @@ use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::from::Source;
 use crate::ir::*;
-use crate::names::{Names, ObjectName};
+use crate::names::Names;
 use crate::statements::ProgramBinder;
 use crate::view::{not_of_temporary, unnamed};
 
@@ -34,7 +34,7 @@ impl Binder<'_> {
     /// A call of a scalar function by a name with a schema; 4121.
     pub fn user_function(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Option<Expr>> {
         self.touched.set(true);
-        let name = ObjectName::from(&f.name);
+        let name = self.meant(&f.name);
         let Some(def) = self.names.function(&name).filter(|d| d.kind == ModuleKind::ScalarFunction)
         else {
             return Ok(None);
@@ -114,7 +114,7 @@ impl Binder<'_> {
                 return Err(BindError::invalid_object(name, line));
             }
             ast::FunctionReturns::Inline(query) => {
-                let (rel, bound) = self.unfold(&create, query, args, line)?;
+                let (rel, bound) = self.unfold(def, &create, query, args, line)?;
                 let exposed = &alias.unwrap_or(&name.name).value;
                 let mut source = self.expose_as(bound, exposed, &name.name.value, columns)?;
                 source.rel = match rel {
@@ -157,6 +157,7 @@ impl Binder<'_> {
     /// An inline function's query over its arguments; those that are not simple come as a row of their own.
     fn unfold(
         &mut self,
+        def: &ProcedureDef,
         create: &ast::CreateFunction,
         query: &ast::Query,
         args: Vec<Expr>,
@@ -180,7 +181,9 @@ impl Binder<'_> {
             };
             params.push((param.name.name.to_lowercase(), value));
         }
-        let bound = self.inside(params, |b| b.deeper(QUERY_DEPTH, |b| b.derived(query, line)))?;
+        let schema = Some(def.schema.as_ref().into());
+        let query = |b: &mut Self| b.deeper(QUERY_DEPTH, |b| b.derived(query, line));
+        let bound = self.inside(params, |b| b.in_schema(schema, query))?;
         let left = (!computed.is_empty())
             .then(|| Rel::Project { input: Box::new(Rel::OneRow), exprs: computed });
         Ok((left, bound))
@@ -215,7 +218,9 @@ impl Binder<'_> {
             params.push((key, value));
         }
         let name = &create.name.name.value;
-        let bound = self.inside(params, |b| b.deeper(QUERY_DEPTH, |b| b.derived(query, line)))?;
+        let schema = create.name.schema.as_ref().map(|schema| schema.value.as_str().into());
+        let query = |b: &mut Self| b.deeper(QUERY_DEPTH, |b| b.derived(query, line));
+        let bound = self.inside(params, |b| b.in_schema(schema, query))?;
         if let Some(n) = unnamed(&bound) {
             return Err(BindError::new(
                 4514,
@@ -274,7 +279,10 @@ pub(crate) fn check_function(
     }
     match &create.returns {
         ast::FunctionReturns::Inline(query) => b.check_inline(create, query),
-        _ => bind_function(create, text, names).map(|_| ()),
+        _ => {
+            let schema = create.name.schema.as_ref().map(|schema| schema.value.as_str());
+            bind_function(create, text, schema, names).map(|_| ())
+        }
     }
 }
 
@@ -282,9 +290,10 @@ pub(crate) fn check_function(
 pub(crate) fn bind_function(
     create: &ast::CreateFunction,
     text: &str,
+    schema: Option<&str>,
     names: &dyn Names,
 ) -> Result<Program> {
-    let mut binder = ProgramBinder::new(names, text, false);
+    let mut binder = ProgramBinder::new(names, text, false).of_module(schema);
     let params = binder.parameters(&create.parameters)?;
     let line = create.name.span.line.max(1);
     let (returning, body) = match &create.returns {

@@ -19,7 +19,7 @@ impl Binder<'_> {
         let mut parts = c.qualifier.iter().rev();
         let schema = parts.next().map(|p| p.value.clone());
         let database = parts.next().map(|p| p.value.clone());
-        let name = ObjectName { database, schema, name: c.name.value.clone() };
+        let name = self.meant(ObjectName { database, schema, name: c.name.value.clone() });
         if self.in_function || self.params.is_some() || self.selects.len() > 1 {
             return Err(BindError::new(
                 11719,

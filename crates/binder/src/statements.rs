@@ -41,6 +41,8 @@ pub(crate) struct ProgramBinder<'a> {
     pub(crate) returning: Option<Returning>,
     /// An alias type was named: the frame holds for the catalog's version only.
     aliases: std::cell::Cell<bool>,
+    /// See [`Program::schema`].
+    schema: Option<Arc<str>>,
     /// See [`Program::settings`].
     settings: Vec<(u32, Settings)>,
     /// Offset of the statement being bound.
@@ -62,9 +64,16 @@ impl<'a> ProgramBinder<'a> {
             eager: false,
             returning: None,
             aliases: std::cell::Cell::new(false),
+            schema: None,
             settings: vec![(0, names.settings())],
             at: 0,
         }
+    }
+
+    /// For the body of a module of that schema.
+    pub fn of_module(mut self, schema: Option<&str>) -> ProgramBinder<'a> {
+        self.schema = schema.map(Arc::from);
+        self
     }
 
     /// Binds expressions of a statement over the frame.
@@ -75,6 +84,7 @@ impl<'a> ProgramBinder<'a> {
         let mut binder = Binder::new(self.names, frame, line);
         binder.in_function = self.returning.is_some();
         binder.settings = self.current_settings();
+        binder.schema = self.schema.clone();
         binder
     }
 
@@ -117,6 +127,7 @@ impl<'a> ProgramBinder<'a> {
         binder.frame = Frame::of(program);
         binder.eager = true;
         binder.settings = program.settings.clone();
+        binder.schema = program.schema.clone();
         binder.returning = program.result.map(|result| match result {
             ProgramResult::Scalar { var, .. } => Returning::Scalar(var, binder.frame.ty(var)),
             ProgramResult::Table(slot) => Returning::Table(slot),
@@ -148,6 +159,7 @@ impl<'a> ProgramBinder<'a> {
             catalog_version: self.names.version(),
             aliases: self.aliases.get(),
             settings: self.settings,
+            schema: self.schema,
             parent: self.frame.parent,
         })
     }

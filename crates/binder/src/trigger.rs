@@ -155,9 +155,10 @@ pub(crate) fn bind_trigger(
     create: &ast::CreateTrigger,
     text: &str,
     table: &TableDef,
+    schema: Option<&str>,
     names: &dyn Names,
 ) -> Result<Program> {
-    let mut binder = ProgramBinder::new(names, text, false);
+    let mut binder = ProgramBinder::new(names, text, false).of_module(schema);
     for (slot, name) in (INSERTED..).zip(["inserted", "deleted"]) {
         binder.declare_rows(slot, name, table)?;
     }

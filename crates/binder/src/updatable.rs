@@ -13,7 +13,6 @@ use types::{Len, SqlType};
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::ir::*;
-use crate::names::ObjectName;
 
 /// The type of a locator.
 pub(crate) const LOCATOR: SqlType = SqlType::VarBinary(Len::N(1024));
@@ -107,7 +106,7 @@ impl Binder<'_> {
 
     /// Does a name mean a view, so that a change of it goes through?
     pub fn is_view(&self, name: &ast::ObjectName) -> bool {
-        let wanted = ObjectName::from(name);
+        let wanted = self.meant(name);
         self.table(&wanted).is_none() && self.names.view(&wanted).is_some()
     }
 

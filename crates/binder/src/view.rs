@@ -3,6 +3,8 @@
 //! Promise: a view sees neither the variables nor the columns and common table expressions around its name. Changes
 //! through it: [`crate::updatable`], [`crate::instead`].
 
+use std::sync::Arc;
+
 use catalog::ProcedureDef;
 use syntax::ast;
 
@@ -36,7 +38,8 @@ impl Binder<'_> {
             ));
         };
         self.count_unfolding(name, line)?;
-        let bound = self.view_query(view)?;
+        let schema = Some(definition.schema.as_ref().into());
+        let bound = self.in_schema(schema, |b| b.view_query(view))?;
         if view.check_option {
             self.checked.push(bound.rel.clone());
         }
@@ -75,6 +78,18 @@ impl Binder<'_> {
         result
     }
 
+    /// Binds what is in a module of that schema.
+    pub fn in_schema<T>(
+        &mut self,
+        schema: Option<Arc<str>>,
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let around = std::mem::replace(&mut self.schema, schema);
+        let result = f(self);
+        self.schema = around;
+        result
+    }
+
     /// Counts a module that is unfolded, `name`; one that unfolds itself never ends: 4429.
     pub fn count_unfolding(&mut self, name: impl std::fmt::Display, line: u32) -> Result<()> {
         self.unfolded += 1;
@@ -107,7 +122,8 @@ impl Binder<'_> {
                 format!("\"{}\": Temporary views are not allowed.", view.name.name.value),
             ));
         }
-        let bound = self.view_query(view)?;
+        let schema = view.name.schema.as_ref().map(|schema| schema.value.as_str().into());
+        let bound = self.in_schema(schema, |b| b.view_query(view))?;
         if view.columns.is_empty()
             && let Some(n) = unnamed(&bound)
         {

@@ -307,7 +307,7 @@ impl Vm<'_> {
     /// Calls a procedure by name, the catalog's or a built-in one, with the parameters from `first` on.
     fn remote_procedure(&mut self, name: &str, params: &[RpcParam], first: usize) -> Called {
         let name = object_name(name);
-        if let Some(definition) = self.find_procedure(&name) {
+        if let Some(definition) = self.find_procedure(None, &name) {
             if self.state.identity.is_limited() {
                 self.check_execute(&definition, 0).map_err(throw)?;
             }

@@ -146,6 +146,7 @@ impl Code {
             catalog_version: 0,
             aliases: false,
             settings: Vec::new(),
+            schema: None,
             parent: None,
         };
         crate::compile::compile(Arc::new(program), None, 0)

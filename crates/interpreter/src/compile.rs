@@ -390,6 +390,7 @@ mod tests {
             catalog_version: 0,
             aliases: false,
             settings: Vec::new(),
+            schema: None,
             parent: None,
         })
     }

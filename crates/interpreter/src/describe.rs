@@ -124,14 +124,16 @@ impl Vm<'_> {
                     exec.result_sets.iter().flatten().next().cloned()
                 }
                 StmtKind::Exec(exec) if depth < 8 => match &exec.procedure {
-                    ProcRef::Name(name) => match self.find_procedure(name) {
-                        Some(definition) => {
-                            let (called, learnt) = self.procedure(&definition)?;
-                            self.keep_learnt(&definition, learnt);
-                            self.first_result(&called, depth + 1)?
+                    ProcRef::Name(name) => {
+                        match self.find_procedure(code.program.schema.as_deref(), name) {
+                            Some(definition) => {
+                                let (called, learnt) = self.procedure(&definition)?;
+                                self.keep_learnt(&definition, learnt);
+                                self.first_result(&called, depth + 1)?
+                            }
+                            None => None,
                         }
-                        None => None,
-                    },
+                    }
                     ProcRef::Var(_) | ProcRef::Text(_) => None,
                 },
                 _ => self.columns_of(code, index)?,
@@ -431,7 +433,10 @@ impl Vm<'_> {
             }
             StmtKind::Exec(exec) => {
                 let ProcRef::Name(name) = &exec.procedure else { return Ok(()) };
-                let Some(definition) = self.find_procedure(name) else { return Ok(()) };
+                let Some(definition) = self.find_procedure(code.program.schema.as_deref(), name)
+                else {
+                    return Ok(());
+                };
                 let (called, learnt) = self.procedure(&definition)?;
                 self.keep_learnt(&definition, learnt);
                 for (i, arg) in exec.args.iter().enumerate() {

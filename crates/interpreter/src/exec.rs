@@ -180,7 +180,7 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<i32, Halted> {
-        let Some(definition) = self.find_procedure(name) else {
+        let Some(definition) = self.find_procedure(caller.program.schema.as_deref(), name) else {
             return Err(no_procedure(&name.to_string()).into());
         };
         if self.state.identity.is_limited() {
@@ -233,8 +233,13 @@ impl Vm<'_> {
         Ok(())
     }
 
-    /// The catalog's procedure of that name.
-    pub fn find_procedure(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
+    /// The catalog's procedure of that name. A name without a schema is looked for in the schema of the module that
+    /// calls it, `schema`, or in the user's default one where none does, and then in dbo. ("EXECUTE (Transact-SQL)".)
+    pub fn find_procedure(
+        &self,
+        schema: Option<&str>,
+        name: &ObjectName,
+    ) -> Option<Arc<ProcedureDef>> {
         if name.name.starts_with('#') {
             let mut own = self.state.own_procedures.iter();
             return own.find(|p| catalog::same_name(&p.name, &name.name)).cloned();
@@ -243,13 +248,16 @@ impl Vm<'_> {
             .database
             .as_ref()
             .is_none_or(|d| d.eq_ignore_ascii_case(&self.state.database.name));
-        let found = match self.state.find_object(name.schema.as_deref(), &name.name) {
-            Some(ObjectRef::Procedure(module))
-                if current && module.kind == ModuleKind::Procedure =>
-            {
+        let find = |schema: Option<&str>| match self.state.find_object(schema, &name.name) {
+            Some(ObjectRef::Procedure(module)) if module.kind == ModuleKind::Procedure => {
                 Some(module)
             }
             _ => None,
+        };
+        let found = match (name.schema.as_deref(), schema) {
+            _ if !current => None,
+            (None, Some(schema)) => find(Some(schema)).or_else(|| find(Some("dbo"))),
+            (written, _) => find(written),
         };
         found.or_else(|| self.host.system_procedure(name))
     }
@@ -331,15 +339,16 @@ impl Vm<'_> {
             errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
         })?;
         let names = SessionNames::new(self.state, self.host).of_module(definition.ansi_nulls);
+        let schema = Some(&*definition.schema);
         let runs_as;
         let program = match batch.statements.first().map(|s| &s.kind) {
             Some(StatementKind::CreateProcedure(create)) => {
                 runs_as = RunsAs::of(&create.options);
-                binder::bind_procedure(create, text, &names)
+                binder::bind_procedure(create, text, schema, &names)
             }
             Some(StatementKind::CreateFunction(create)) => {
                 runs_as = RunsAs::of(&create.options);
-                binder::bind_function(create, text, &names)
+                binder::bind_function(create, text, schema, &names)
             }
             _ => {
                 return Err(SqlError::new(102, 15, format!("The text of '{name}' is no module.")));

@@ -132,7 +132,9 @@ impl Vm<'_> {
             let step = step_of(&kind, &self.state.database.name, &variables(code));
             let called = match &kind {
                 StmtKind::Exec(exec) => match &exec.procedure {
-                    ProcRef::Name(name) => self.find_procedure(name),
+                    ProcRef::Name(name) => {
+                        self.find_procedure(code.program.schema.as_deref(), name)
+                    }
                     ProcRef::Var(_) | ProcRef::Text(_) => None,
                 },
                 _ => None,

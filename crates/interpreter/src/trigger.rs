@@ -274,7 +274,8 @@ impl Vm<'_> {
         };
         let names = SessionNames::new(self.state, self.host).of_module(definition.ansi_nulls);
         let program =
-            binder::bind_trigger(create, &definition.text, table, &names).map_err(bind_error)?;
+            binder::bind_trigger(create, &definition.text, table, Some(&definition.schema), &names);
+        let program = program.map_err(bind_error)?;
         let name = Some(definition.name.to_string());
         let mut code = compile(Arc::new(program), name, definition.object_id);
         code.runs_as = RunsAs::of(&create.options);
@@ -354,7 +355,8 @@ impl Vm<'_> {
         self.check_instead_of(create, &table)?;
         let names = SessionNames::new(self.state, self.host);
         let def = {
-            binder::bind_trigger(create, text, &table, &names).map_err(bind_error)?;
+            let schema = Some(&*table.schema);
+            binder::bind_trigger(create, text, &table, schema, &names).map_err(bind_error)?;
             binder::trigger_def(create, table.object_id)
         };
         let mode = match create.mode {

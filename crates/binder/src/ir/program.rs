@@ -43,6 +43,8 @@ pub struct Program {
     pub aliases: bool,
     /// SET options from an offset of the text on, in order; the first is for its beginning.
     pub settings: Vec<(u32, crate::names::Settings)>,
+    /// Of a module: where names without a schema are looked for first.
+    pub schema: Option<Arc<str>>,
     /// Of a trigger: the id of its table or view.
     pub parent: Option<i32>,
 }

@@ -137,7 +137,8 @@ impl ProgramBinder<'_> {
             S::Revert => StmtKind::Revert,
             S::CreateProcedure(procedure) => {
                 // The body is bound for its errors alone; missing objects are no errors yet.
-                crate::bind_procedure(procedure, self.text, self.names)?;
+                let schema = procedure.name.schema.as_ref().map(|schema| schema.value.as_str());
+                crate::bind_procedure(procedure, self.text, schema, self.names)?;
                 StmtKind::Ddl(Box::new(Ddl::CreateProcedure(Box::new(CreateProcedure {
                     mode: put_mode(procedure.mode),
                     name: ObjectName::from(&procedure.name),
