@@ -3,6 +3,9 @@
 //! Tables are checked one after the other, each under a shared lock (as WITH TABLOCK in SQL Server): readers go on,
 //! writers of that table wait. Everything that is found is told; 8989 sums up.
 
+mod indexes;
+mod rows;
+
 use crate::backup::no_database;
 use crate::host::OpenDatabase;
 use crate::vm::Vm;
@@ -10,14 +13,12 @@ use binder::ir::FuncId;
 use catalog::{Catalog, ObjectRef, TableDef};
 use engine::{Finding, TableLock, Tree, TreeReport};
 use executor::{ColumnMeta, Command, SqlError, SqlMessage};
+use indexes::IndexCheck;
+use rows::{LargeValues, check_row};
 use security::Permission;
-use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashSet;
 use std::sync::Arc;
 use types::{SqlType, Value};
-
-/// Bytes of a key in a tree of large values: number, chunk.
-const LOB_KEY_BYTES: usize = 12;
 
 /// What was found so far.
 #[derive(Default)]
@@ -306,48 +307,32 @@ impl Vm<'_> {
         }
         let tail = open.engine.log().tail();
         let mut findings = Vec::new();
-        let mut named: Vec<(u64, u64)> = Vec::new();
-        let mut keys = Fingerprint::default();
+        let mut named = LargeValues::default();
+        let mut indexes: Vec<IndexCheck<'_>> =
+            table.secondary().map(|index| IndexCheck::new(table, index, physical)).collect();
         let report = rows.check(
             tail,
             &mut |key, row| {
-                keys.add(key);
-                match physical {
-                    true => None,
-                    false => check_row(table, key, row, &mut named),
+                if !physical && let Some(what) = check_row(table, key, row, &mut named) {
+                    return Some(what);
                 }
+                for index in &mut indexes {
+                    index.add_row(table, key, row);
+                }
+                None
             },
             &mut |f| findings.push(f),
         );
         if let Some(lob) = table.lob {
             let tree = open.engine.tree(lob);
-            check_lobs(&tree, tail, &named, &mut findings);
-        }
-        for index in table.secondary() {
-            let tree = open.engine.tree(index.tree);
-            let mut locators = Fingerprint::default();
-            tree.check(
-                tail,
-                &mut |_, entry| {
-                    if let Err(what) = index.layout.check(entry) {
-                        return Some(format!("an entry of index '{}': {what}", index.name));
-                    }
-                    locators.add(index.layout.raw(entry, 0));
-                    None
-                },
-                &mut |f| findings.push(f),
-            );
-            if index.filter.is_none() && locators != keys {
-                findings.push(Finding {
-                    number: 8951,
-                    allocation: false,
-                    page: None,
-                    what: format!(
-                        "index '{}' has {} entries for {} rows, or entries of other rows",
-                        index.name, locators.count, keys.count
-                    ),
-                });
+            named.check(&tree, tail, physical, &mut findings);
+            for index in &mut indexes {
+                index.add_rows_put_off(table, &tree, &mut txn).map_err(failed)?;
             }
+        }
+        for index in indexes {
+            let tree = open.engine.tree(index.index.tree);
+            index.check(&tree, tail, &mut findings);
         }
         txn.rollback().map_err(failed)?;
         for finding in &findings {
@@ -369,90 +354,9 @@ impl Vm<'_> {
     }
 }
 
-/// Which keys there are, in whatever order they come: two sets with one fingerprint are the same but by a chance of 1
-/// in 2^64.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Fingerprint {
-    count: u64,
-    sum: u64,
-}
-
-impl Fingerprint {
-    fn add(&mut self, key: &[u8]) {
-        let mut hasher = DefaultHasher::new();
-        key.hash(&mut hasher);
-        self.count += 1;
-        self.sum = self.sum.wrapping_add(hasher.finish());
-    }
-}
-
 /// The trees of a table, and what each holds.
 fn trees_of(table: &TableDef) -> Vec<(engine::TreeId, &'static str)> {
     let lob = table.lob.map(|lob| (lob, "large values"));
     let indexes = table.indexes.iter().filter(|i| !i.clustered).map(|i| (i.tree, "index"));
     std::iter::once((table.tree, "rows")).chain(lob).chain(indexes).collect()
-}
-
-/// What is wrong with a row: its layout, or that its key is not its columns'. Notes the large values that it names.
-fn check_row(
-    table: &TableDef,
-    key: &[u8],
-    row: &[u8],
-    named: &mut Vec<(u64, u64)>,
-) -> Option<String> {
-    if let Err(what) = table.layout.check(row) {
-        return Some(format!("a row is not laid out as its table: {what}"));
-    }
-    for i in 0..table.columns.len() {
-        if let Some(external) = table.layout.external(row, i) {
-            named.push((external.id, external.len));
-        }
-    }
-    let clustered = table.clustered_key();
-    if clustered.is_empty() {
-        return (key.len() != 8).then(|| "a row of a heap has no row id".to_owned());
-    }
-    let columns = clustered.iter();
-    let uniquifier = if table.has_uniquifier() { 8 } else { 0 };
-    let values: Option<Vec<Value>> =
-        columns.map(|(i, _)| table.layout.decode_column(row, *i)).collect();
-    let encoded = values.map(|values| table.key_layout.encode(&values));
-    match encoded {
-        Some(Ok(own)) if key.starts_with(&own) && key.len() == own.len() + uniquifier => None,
-        _ => Some("a row lies under a key that is not its own".to_owned()),
-    }
-}
-
-/// Every large value that a row names is there, whole, in order.
-fn check_lobs(tree: &Tree, tail: engine::Lsn, named: &[(u64, u64)], findings: &mut Vec<Finding>) {
-    // By number: bytes so far, and the next chunk; a gap makes it short.
-    let mut there: HashMap<u64, (u64, u32)> = HashMap::new();
-    let mut chunk = |key: &[u8], part: &[u8]| {
-        if key.len() != LOB_KEY_BYTES {
-            return Some("a piece of a large value has no number".to_owned());
-        }
-        let number = u64::from_be_bytes(key[..8].try_into().unwrap_or_default());
-        let n = u32::from_be_bytes(key[8..].try_into().unwrap_or_default());
-        let (bytes, next) = there.entry(number).or_default();
-        if n != *next {
-            return Some(format!("a piece of large value {number} is missing"));
-        }
-        *bytes += part.len() as u64;
-        *next += 1;
-        None
-    };
-    tree.check(tail, &mut chunk, &mut |f| findings.push(f));
-    for (number, len) in named {
-        let have = there.get(number).map_or(0, |(bytes, _)| *bytes);
-        if have != *len {
-            findings.push(Finding {
-                number: 8929,
-                allocation: false,
-                page: None,
-                what: format!(
-                    "a row names large value {number} of {len} bytes, of which {have} are there"
-                ),
-            });
-        }
-    }
 }
