@@ -643,6 +643,8 @@ fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
         "FILE_IDEX" => (F::FileId, 1, &[NAME], INT),
         "FILE_NAME" => (F::FileName, 1, &[INT], NAME),
         "FILEGROUP_ID" => (F::FilegroupId, 1, &[NAME], INT),
+        "FILEPROPERTY" => (F::FileProperty, 2, &[NAME, NAME], INT),
+        "FILEGROUPPROPERTY" => (F::FilegroupProperty, 2, &[NAME, NAME], INT),
         "FILEGROUP_NAME" => (F::FilegroupName, 1, &[INT], NAME),
         "HOST_NAME" => (F::HostName, 0, &[], NAME),
         "APP_NAME" | "PROGRAM_NAME" => (F::AppName, 0, &[], NAME),

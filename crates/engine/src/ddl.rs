@@ -8,6 +8,7 @@ use crate::txn::State;
 use crate::{Database, EngineError, FilegroupId, Lsn, Tree, TreeId, Txn};
 use lock_manager::TableMode;
 use log_manager::Lease;
+use storage::StorageError;
 use telemetry::WaitType;
 use transaction::Kind;
 
@@ -26,7 +27,12 @@ impl Txn {
         self.context
             .ensure_xid()
             .map_err(|_| EngineError::LogFull { reason: "ACTIVE_TRANSACTION" })?;
-        let id = self.db.store.create_tree(filegroup)?.id();
+        let made = self.db.store.create_tree(filegroup);
+        let made = made.map_err(|e| match e {
+            StorageError::FilegroupFull => EngineError::FilegroupFull { filegroup },
+            e => e.into(),
+        });
+        let id = made?.id();
         // A crash between the two records leaves an empty tree that nobody knows: one extent.
         if let Err(e) =
             self.context.log_note(Kind::TreeCreated, &id.0.0.to_le_bytes(), Lease::Normal)

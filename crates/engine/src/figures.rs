@@ -1,6 +1,6 @@
 //! What a database tells of its files, pages and log, for the statistics views.
 
-use crate::{Database, Lsn, RecoveryModel};
+use crate::{Database, EngineError, FileSpace, Lsn, RecoveryModel};
 use buffer_pool::PoolStats;
 use device::FileStats;
 use log_manager::{LogStats, VlfInfo, Writer, WriterPlace};
@@ -54,6 +54,11 @@ impl Database {
             stats: file.stats(),
         });
         figures.collect()
+    }
+
+    /// How full a data file is; none for the log, and what is no file of it. Suspends.
+    pub fn file_space(&self, file_id: u16) -> Result<Option<FileSpace>, EngineError> {
+        Ok(self.store.file_space(file_id)?)
     }
 
     /// Of its buffer pool. Cheap.

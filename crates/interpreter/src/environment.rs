@@ -159,10 +159,9 @@ impl Environment for SessionEnvironment<'_> {
             ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition | ObjectProperty
             | ObjectPropertyEx | ColName | ColLength | ColumnProperty | IndexCol | StatsDate
             | IndexProperty | IdentCurrent | IdentSeed | IdentIncr | TypeId | TypeName
-            | TypeProperty | DbId | DbName | FileId | FileName | FilegroupId | FilegroupName
-            | DatabasePropertyEx | ServerProperty | CollationProperty => {
-                self.host.metadata(func, args, self.state)?
-            }
+            | TypeProperty | DbId | DbName | FileId | FileName | FileProperty | FilegroupId
+            | FilegroupName | FilegroupProperty | DatabasePropertyEx | ServerProperty
+            | CollationProperty => self.host.metadata(func, args, self.state)?,
             SchemaName | SchemaId | SUserSName | SUserName | SUserId | SUserSid | OriginalLogin
             | UserName | UserId | IsMember | IsRoleMember | IsSrvRoleMember | HasPermsByName
             | HasDbAccess => principal_function(self.state, self.host, func, args),

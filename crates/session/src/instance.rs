@@ -531,6 +531,9 @@ impl Running {
     }
 }
 
+/// The size of a log's virtual files is a multiple of this, the least that they may have.
+const LOG_UNIT_BYTES: u64 = 64 << 10;
+
 fn master_options() -> DbOptions {
     DbOptions {
         log: LogConfig {
@@ -573,7 +576,7 @@ pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) ->
         def.options.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, v)| &**v)
     };
     DbOptions {
-        log: config.log.clone(),
+        log: log_of(config, &def.log),
         buffer_pool_bytes: config.buffer_pool_bytes,
         checkpoint_log_bytes: config.checkpoint_log_bytes,
         delayed_durability: match said("delayed_durability") {
@@ -591,6 +594,23 @@ pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) ->
         recovery_tasks: crate::recovering::tasks(config),
         ..DbOptions::default()
     }
+}
+
+/// The log of a database, as long as its definition has it. A log with a MAXSIZE has at least four virtual log files
+/// below that, so that space comes back while some of it is in use.
+fn log_of(config: &InstanceConfig, def: &catalog::FileDef) -> LogConfig {
+    let mut log = config.log.clone();
+    if let Some(max) = def.max_bytes {
+        // One unit is for the file's headers.
+        let units = (max / LOG_UNIT_BYTES).saturating_sub(1) / 4;
+        log.vlf_bytes = (units.max(1) * LOG_UNIT_BYTES).min(log.vlf_bytes);
+        log.max_bytes = Some(max);
+    }
+    if def.size_bytes > 0 || def.max_bytes.is_some() {
+        let bytes = def.size_bytes.min(def.max_bytes.unwrap_or(u64::MAX));
+        log.initial_vlfs = (bytes / log.vlf_bytes).clamp(2, 1 << 16) as u32;
+    }
+    log
 }
 
 /// Relative paths are below the data folder.

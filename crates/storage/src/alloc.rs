@@ -21,7 +21,7 @@ use crate::slotted::{OWNER, SLOTS};
 use crate::store::{DataFile, Store};
 use crate::{FilegroupId, PageOp, StorageError, TreeId};
 use buffer_pool::{
-    DamageKind, PAGE_BYTES, PageBuf, PageId, PageWords, PageWordsMut, PoolError, header,
+    DamageKind, FileId, PAGE_BYTES, PageBuf, PageId, PageWords, PageWordsMut, PoolError, header,
 };
 use device::File;
 use runtime::spin::SpinLock;
@@ -44,9 +44,21 @@ pub(crate) const MAP: u8 = 1;
 const SYSTEM: u64 = 1;
 /// A file grows by a tenth, at least by this.
 const GROW_BYTES: u64 = 64 << 20;
+/// Extents of a filegroup that are kept for the roots of new trees: TRUNCATE TABLE makes some, and must be able to when
+/// everything else is full.
+const KEPT_EXTENTS: u32 = 4;
 /// Extents that `grow_ahead` keeps free.
 const AHEAD_EXTENTS: u32 = (32 << 20) / EXTENT_BYTES as u32;
 const LOG_BYTES: usize = 256;
+
+/// How full a data file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileSpace {
+    /// Pages of whole extents.
+    pub pages: u64,
+    /// Of them, in extents that nobody has.
+    pub free_pages: u64,
+}
 
 /// See [`set_grow_together`].
 static GROW_TOGETHER: AtomicBool = AtomicBool::new(false);
@@ -67,12 +79,17 @@ pub(crate) struct Space {
     free: u32,
     /// Where the next search begins, in words of `bits`.
     cursor: usize,
+    /// See [`next_in_proportion`].
+    credit: i64,
 }
 
 impl Space {
     pub(crate) fn unknown() -> SpinLock<Space> {
-        let unknown = Space { loaded: false, extents: 0, bits: Vec::new(), free: 0, cursor: 0 };
-        SpinLock::new(SpinClass::Alloc, unknown)
+        SpinLock::new(SpinClass::Alloc, Space::of(false, 0))
+    }
+
+    fn of(loaded: bool, extents: u32) -> Space {
+        Space { loaded, extents, bits: Vec::new(), free: 0, cursor: 0, credit: 0 }
     }
 
     fn set_free(&mut self, extent: u32) {
@@ -100,6 +117,29 @@ impl Space {
         }
         None
     }
+}
+
+/// Of files that together have more than `kept` free extents the one whose turn it is: in the long run each gets extents in proportion to what is free in
+/// it, so that all are full at the same time (proportional fill). A smooth weighted round robin: each turn adds to every
+/// file's credit what is free in it, and the file with most pays for all.
+fn next_in_proportion(files: &[Arc<DataFile>], kept: u32) -> Option<&Arc<DataFile>> {
+    let mut total = 0;
+    let mut richest: Option<(i64, &Arc<DataFile>)> = None;
+    for file in files {
+        let mut space = file.space.lock();
+        if space.free == 0 {
+            space.credit = 0;
+            continue;
+        }
+        total += i64::from(space.free);
+        space.credit += i64::from(space.free);
+        if richest.is_none_or(|(credit, _)| space.credit > credit) {
+            richest = Some((space.credit, file));
+        }
+    }
+    let (_, file) = richest.filter(|_| total > i64::from(kept))?;
+    file.space.lock().credit -= total;
+    Some(file)
 }
 
 /// The map page of an extent, and the extent's word there.
@@ -142,7 +182,7 @@ pub(crate) fn grow_file(
 impl Store {
     /// Gives `owner` an extent; returns its first page.
     fn allocate_extent(&self, owner: TreeId, fg: FilegroupId) -> Result<PageId, StorageError> {
-        let (file, extent) = self.take_extent(fg)?;
+        let (file, extent) = self.take_extent(fg, KEPT_EXTENTS)?;
         match self.record_extent(&file, extent, owner) {
             Ok(()) => {
                 counters::add(Counter::PagesAllocated, u64::from(EXTENT_PAGES));
@@ -157,7 +197,7 @@ impl Store {
 
     /// Allocates the first extent of a new tree, whose root is the extent's first page.
     pub(crate) fn allocate_root(&self, fg: FilegroupId) -> Result<PageId, StorageError> {
-        let (file, extent) = self.take_extent(fg)?;
+        let (file, extent) = self.take_extent(fg, 0)?;
         let root = PageId::new(file.id, extent * EXTENT_PAGES);
         if let Err(e) = self.record_extent(&file, extent, TreeId(root)) {
             file.space.lock().set_free(extent);
@@ -166,8 +206,13 @@ impl Store {
         Ok(root)
     }
 
-    /// Takes a free extent out of the bitmaps: of the filegroup's file with most free space (proportional fill).
-    fn take_extent(&self, fg: FilegroupId) -> Result<(Arc<DataFile>, u32), StorageError> {
+    /// Takes a free extent out of the bitmaps: of the file of the filegroup whose turn it is, unless
+    /// no more than `kept` are left.
+    fn take_extent(
+        &self,
+        fg: FilegroupId,
+        kept: u32,
+    ) -> Result<(Arc<DataFile>, u32), StorageError> {
         loop {
             let files = self.files_of(fg);
             for file in &files {
@@ -175,12 +220,15 @@ impl Store {
                     self.load_space(file)?;
                 }
             }
-            let emptiest = files.iter().max_by_key(|f| f.space.lock().free);
-            let Some(file) = emptiest else { return Err(StorageError::FilegroupFull) };
-            if let Some(extent) = file.space.lock().take() {
-                return Ok((file.clone(), extent));
+            match next_in_proportion(&files, kept) {
+                // Else others have taken it meanwhile.
+                Some(file) => {
+                    if let Some(extent) = file.space.lock().take() {
+                        return Ok((file.clone(), extent));
+                    }
+                }
+                None => self.grow(&files, kept)?,
             }
-            self.grow(&files)?;
         }
     }
 
@@ -216,7 +264,7 @@ impl Store {
         }
         let len = file.file.len().map_err(StorageError::File)?;
         let extents = (len / EXTENT_BYTES) as u32;
-        let mut found = Space { loaded: true, extents, bits: Vec::new(), free: 0, cursor: 0 };
+        let mut found = Space::of(true, extents);
         let mut copy = PageBuf::boxed();
         for first in (0..extents).step_by(MAP_EXTENTS as usize) {
             let (map, _) = map_of(file.id, first);
@@ -250,9 +298,9 @@ impl Store {
     }
 
     /// Grows the smallest of the files that may grow, or all of them.
-    fn grow(&self, files: &[Arc<DataFile>]) -> Result<(), StorageError> {
+    fn grow(&self, files: &[Arc<DataFile>], kept: u32) -> Result<(), StorageError> {
         let _turn = self.growing.lock(WaitType::PreemptiveOsFileOps);
-        if files.iter().any(|f| f.space.lock().free > 0) {
+        if files.iter().map(|f| f.space.lock().free).sum::<u32>() > kept {
             return Ok(());
         }
         self.grow_locked(files)
@@ -303,6 +351,18 @@ impl Store {
         }
         space.extents = extents;
         Ok(())
+    }
+
+    /// Pages of a data file, and those of them in extents that nobody has; none for what is no data file. May read the
+    /// file's maps. Suspends.
+    pub fn file_space(&self, id: FileId) -> Result<Option<FileSpace>, StorageError> {
+        let Some(file) = self.all_files().into_iter().find(|f| f.id == id) else { return Ok(None) };
+        if !file.space.lock().loaded {
+            self.load_space(&file)?;
+        }
+        let space = file.space.lock();
+        let pages = |extents: u32| u64::from(extents) * u64::from(EXTENT_PAGES);
+        Ok(Some(FileSpace { pages: pages(space.extents), free_pages: pages(space.free) }))
     }
 
     /// Grows files that are in use and nearly full before anyone has to wait for it. One step of a background task;

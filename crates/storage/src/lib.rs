@@ -29,7 +29,7 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
-pub use alloc::set_grow_together;
+pub use alloc::{FileSpace, set_grow_together};
 pub use boot::{BOOT_DATA_BYTES, FileHeader, header_copies, read_header, write_header};
 pub use copy::{EXTENT, StoreFile, UsedExtent};
 pub use error::StorageError;

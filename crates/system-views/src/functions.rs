@@ -44,6 +44,8 @@ pub fn call(
         F::DbName => server::db_name(&context, args),
         F::FileId => server::file_id(&context, args),
         F::FileName => server::file_name(&context, args),
+        F::FileProperty => server::file_property(&context, args),
+        F::FilegroupProperty => server::filegroup_property(&context, args),
         F::FilegroupId => server::filegroup_id(&context, args),
         F::FilegroupName => server::filegroup_name(&context, args),
         F::DatabasePropertyEx => server::database_property(&context, args),

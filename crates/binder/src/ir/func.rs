@@ -269,6 +269,10 @@ pub enum FuncId {
     FileId,
     /// (int id) -> nvarchar(128)
     FileName,
+    /// (nvarchar name, nvarchar property) -> int
+    FileProperty,
+    /// The same of a filegroup.
+    FilegroupProperty,
     /// (nvarchar name) -> int
     FilegroupId,
     /// (int id) -> nvarchar(128)

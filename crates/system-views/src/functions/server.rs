@@ -1,13 +1,15 @@
 //! Databases, files and the instance itself.
 //!
-//! Source of the properties' names: SQL Server's documentation of SERVERPROPERTY, DATABASEPROPERTYEX and
-//! COLLATIONPROPERTY.
+//! Source of the properties' names: SQL Server's documentation of SERVERPROPERTY, DATABASEPROPERTYEX, FILEPROPERTY,
+//! FILEGROUPPROPERTY and COLLATIONPROPERTY.
 
 use super::{Args, shown};
 use crate::catalog_views::databases::files_of;
 use crate::context::{COLLATION, Context, PRODUCT_VERSION, TEMPDB};
 use catalog::same_name;
 use types::Value;
+
+const PAGE_BYTES: u64 = 8192;
 
 /// DB_ID([name]).
 pub fn db_id(context: &Context<'_>, args: Args<'_>) -> Value {
@@ -50,6 +52,43 @@ pub fn file_name(context: &Context<'_>, args: Args<'_>) -> Value {
     let files = files_of(&context.database_entry());
     let found = args.number(0).and_then(|id| files.into_iter().find(|f| f.id as i64 == id));
     found.map_or(Value::Null, |f| Value::str(&f.name))
+}
+
+/// FILEPROPERTY(name, property).
+pub fn file_property(context: &Context<'_>, args: Args<'_>) -> Value {
+    let (Some(name), Some(property)) = (args.text(0), args.text(1)) else { return Value::Null };
+    let files = files_of(&context.database_entry());
+    let Some(file) = files.into_iter().find(|f| same_name(&f.name, name.trim_end())) else {
+        return Value::Null;
+    };
+    let engine = &context.database.engine;
+    let is_log = file.filegroup == 0;
+    let value = match property.trim().to_ascii_lowercase().as_str() {
+        "isreadonly" => 0,
+        "isprimaryfile" => i32::from(file.id == 1),
+        "islogfile" => i32::from(is_log),
+        "spaceused" if is_log => (engine.stats().log_used_bytes / PAGE_BYTES) as i32,
+        "spaceused" => match engine.file_space(file.id as u16) {
+            Ok(Some(space)) => (space.pages - space.free_pages) as i32,
+            _ => return Value::Null,
+        },
+        _ => return Value::Null,
+    };
+    Value::Int(value)
+}
+
+/// FILEGROUPPROPERTY(name, property).
+pub fn filegroup_property(context: &Context<'_>, args: Args<'_>) -> Value {
+    let (Some(name), Some(property)) = (args.text(0), args.text(1)) else { return Value::Null };
+    let groups = context.database.catalog.filegroups();
+    let found = groups.iter().enumerate().find(|(_, g)| same_name(&g.name, name.trim_end()));
+    let Some((place, group)) = found else { return Value::Null };
+    match property.trim().to_ascii_lowercase().as_str() {
+        "isreadonly" => Value::Int(0),
+        "isuserdefinedfg" => Value::Int(i32::from(place > 0)),
+        "isdefault" => Value::Int(i32::from(group.is_default)),
+        _ => Value::Null,
+    }
 }
 
 /// FILEGROUP_ID(name).

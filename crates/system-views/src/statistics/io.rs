@@ -1,20 +1,22 @@
 //! Files: what was read and written, how long it took, what is on its way.
 //!
-//! Columns and types: SQL Server's documentation of sys.dm_io_virtual_file_stats and sys.dm_io_pending_io_requests;
+//! Columns and types: SQL Server's documentation of sys.dm_io_virtual_file_stats, sys.dm_io_pending_io_requests and
+//! sys.dm_db_file_space_usage;
 //! each queued stall stands behind its stall (reference/dmv.md). Figures begin when a database is opened; DBCC SQLPERF
 //! does not clear them, as in SQL Server. A write is counted when it is over, a sync never.
 
 use super::snapshot::{Address, Scheduler, Snapshot, io_number};
+use crate::catalog_views::databases::files_of;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
-use engine::{FileFigures, IoOp, PendingIo};
+use engine::{FileFigures, FileSpace, IoOp, PendingIo};
 use executor::SqlError;
 use runtime::clock;
 use std::path::PathBuf;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&FILES, &PENDING];
+pub static VIEWS: &[&dyn Declared] = &[&FILES, &PENDING, &SPACE];
 
 /// A file of a database.
 pub struct File {
@@ -105,4 +107,40 @@ view! {
     io_handle varbinary(8) null = Address::File(p.database, p.file).value();
     io_offset bigint = p.io.offset as i64;
     io_handle_path nvarchar(256) null = p.path.display().to_string().chars().take(256).collect::<String>();
+}
+
+/// How full a data file is.
+pub struct Space {
+    database_id: i16,
+    file: i16,
+    filegroup: i16,
+    space: FileSpace,
+}
+
+fn space(context: &Context<'_>, _: &[Value]) -> Result<Vec<Space>, SqlError> {
+    let engine = &context.database.engine;
+    let mut all = Vec::new();
+    for file in files_of(&context.database_entry()) {
+        let space = engine.file_space(file.id as u16);
+        let space = space.map_err(|e| executor::from_engine(e, None, &context.database.name))?;
+        let (database_id, file, filegroup) =
+            (context.database.id as i16, file.id as i16, file.filegroup as i16);
+        all.extend(space.map(|space| Space { database_id, file, filegroup, space }));
+    }
+    Ok(all)
+}
+
+view! {
+    SPACE = "sys.dm_db_file_space_usage" of Space as s, rows space;
+    database_id smallint null = s.database_id;
+    file_id smallint null = s.file;
+    filegroup_id smallint null = s.filegroup;
+    total_page_count bigint null = s.space.pages as i64;
+    allocated_extent_page_count bigint null = (s.space.pages - s.space.free_pages) as i64;
+    unallocated_extent_page_count bigint null = s.space.free_pages as i64;
+    version_store_reserved_page_count bigint null = 0i64;
+    user_object_reserved_page_count bigint null = (s.space.pages - s.space.free_pages) as i64;
+    internal_object_reserved_page_count bigint null = 0i64;
+    mixed_extent_page_count bigint null = 0i64;
+    modified_extent_page_count bigint null = NULL;
 }

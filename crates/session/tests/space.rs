@@ -1,0 +1,172 @@
+//! Space in the log and in filegroups, as T-SQL meets it: 9002 and what it is told of, shrinking, proportional fill, 1105.
+
+use device::SimFs;
+use executor::{Collected, ResultSink};
+use session::{Instance, InstanceConfig, Session};
+use types::Value;
+
+fn with_session(body: impl FnOnce(&mut Session) + Send + 'static) {
+    let fs = SimFs::new(1);
+    let mut config = InstanceConfig::new("/data", fs);
+    config.buffer_pool_bytes = 32 << 20;
+    config.log.ring_bytes = 1 << 20;
+    config.log.vlf_bytes = 1 << 20;
+    config.log.initial_vlfs = 4;
+    config.log.full_wait_ms = 50;
+    let instance = Instance::open(config).expect("opens");
+    let ran = instance.spawn_session("test", body);
+    if let Err(panic) = ran.join() {
+        std::panic::resume_unwind(panic);
+    }
+    instance.shutdown().expect("closes");
+}
+
+fn run(session: &mut Session, batch: &str) -> Collected {
+    let mut said = Collected::default();
+    let _ = session.execute(batch, &mut said as &mut dyn ResultSink);
+    said
+}
+
+/// A batch without errors.
+fn ran(session: &mut Session, batch: &str) -> Collected {
+    let said = run(session, batch);
+    assert_eq!(said.errors(), [] as [i32; 0], "{batch}: {:?}", said.messages);
+    said
+}
+
+/// The one value that a query gives, as a number.
+fn number(session: &mut Session, query: &str) -> i64 {
+    let said = ran(session, query);
+    let value = &said.sets[0].rows[0][0];
+    value.as_i64().unwrap_or_else(|| panic!("{query}: {value:?}"))
+}
+
+fn text(session: &mut Session, query: &str) -> String {
+    let said = ran(session, query);
+    match &said.sets[0].rows[0][0] {
+        Value::Str(text) => text.to_string(),
+        other => panic!("{query}: {other:?}"),
+    }
+}
+
+const WHY: &str = "SELECT log_reuse_wait_desc FROM sys.databases WHERE name = 'd'";
+const VLFS: &str = "SELECT COUNT(*) FROM sys.dm_db_log_info(DB_ID('d'))";
+const LOG_BYTES: &str = "SELECT total_log_size_in_bytes FROM sys.dm_db_log_space_usage";
+const FILL: &str = "
+    DECLARE @i int = 0
+    WHILE @i < 4000 BEGIN INSERT t VALUES (REPLICATE('x', 4000)) SET @i += 1 END";
+
+const DATABASE: &str = "
+    CREATE DATABASE d ON (NAME = d, FILENAME = 'd.mdf')
+    LOG ON (NAME = d_log, FILENAME = 'd.ldf', SIZE = 4MB, MAXSIZE = 8MB)";
+
+#[test]
+fn a_full_log_tells_what_holds_it() {
+    with_session(|s| {
+        ran(s, DATABASE);
+        ran(s, "USE d CREATE TABLE t (v varchar(4000))");
+        // One transaction that is larger than the log may become.
+        let said = run(s, &format!("BEGIN TRAN {FILL} COMMIT"));
+        assert_eq!(said.errors(), [9002], "{:?}", said.messages);
+        let told = &said.messages.iter().find(|m| m.number == 9002).expect("told").text;
+        assert_eq!(
+            told,
+            "The transaction log for database 'd' is full due to 'ACTIVE_TRANSACTION'."
+        );
+        assert_eq!(s.trancount(), 0);
+        assert_eq!(number(s, "SELECT COUNT(*) FROM t"), 0);
+        assert!(number(s, LOG_BYTES) <= 8 << 20);
+        // Many small ones go round and round.
+        ran(s, FILL);
+        assert_eq!(number(s, "SELECT COUNT(*) FROM t"), 4000);
+        assert!(number(s, LOG_BYTES) <= 8 << 20);
+        // Under FULL nothing is used again before it is backed up.
+        ran(s, "ALTER DATABASE d SET RECOVERY FULL BACKUP DATABASE d TO DISK = 'd.bak'");
+        let said = run(s, FILL);
+        assert_eq!(said.errors(), [9002], "{:?}", said.messages);
+        let told = &said.messages.iter().find(|m| m.number == 9002).expect("told").text;
+        assert_eq!(told, "The transaction log for database 'd' is full due to 'LOG_BACKUP'.");
+        assert_eq!(text(s, WHY), "LOG_BACKUP");
+        let before = number(s, "SELECT COUNT(*) FROM t");
+        assert!(before > 4000);
+        assert_eq!(run(s, "INSERT t VALUES ('one more')").errors(), [9002]);
+        ran(s, "BACKUP LOG d TO DISK = 'd.bak' CHECKPOINT");
+        ran(s, "INSERT t VALUES ('one more')");
+        assert_eq!(number(s, "SELECT COUNT(*) FROM t"), before + 1);
+        ran(s, "DBCC CHECKDB WITH NO_INFOMSGS");
+    });
+}
+
+#[test]
+fn a_log_that_has_grown_shrinks() {
+    with_session(|s| {
+        ran(s, "CREATE DATABASE d");
+        ran(s, "USE d CREATE TABLE t (v varchar(4000))");
+        let (vlfs, bytes) = (number(s, VLFS), number(s, LOG_BYTES));
+        ran(s, &format!("BEGIN TRAN {FILL} COMMIT"));
+        let (grown_vlfs, grown) = (number(s, VLFS), number(s, LOG_BYTES));
+        assert!(grown > bytes + (8 << 20), "{bytes} {grown}");
+        assert!(grown_vlfs > vlfs + 8, "{vlfs} {grown_vlfs}");
+        // The active part goes round to the beginning, and what is behind it can go.
+        for _ in 0..40 {
+            ran(s, "CHECKPOINT DBCC SHRINKFILE(2, 4)");
+            if number(s, LOG_BYTES) <= 5 << 20 {
+                break;
+            }
+            ran(s, "DELETE TOP (10) t WAITFOR DELAY '00:00:00.010'");
+            ran(s, FILL.replace("4000 BEGIN", "100 BEGIN").as_str());
+        }
+        let (shrunk_vlfs, shrunk) = (number(s, VLFS), number(s, LOG_BYTES));
+        assert!(shrunk <= 5 << 20, "{grown} {shrunk}");
+        assert!(shrunk_vlfs < grown_vlfs);
+        let said = ran(s, "DBCC LOGINFO");
+        assert_eq!(said.sets[0].rows.len() as i64, number(s, VLFS));
+        // And grows again.
+        ran(s, FILL);
+        ran(s, "DBCC CHECKDB WITH NO_INFOMSGS");
+    });
+}
+
+#[test]
+fn files_of_a_filegroup_fill_in_proportion_to_what_is_free() {
+    with_session(|s| {
+        ran(
+            s,
+            "CREATE DATABASE d ON PRIMARY (NAME = d, FILENAME = 'd.mdf'),
+             FILEGROUP rows (NAME = small, FILENAME = 'small.ndf', SIZE = 8MB, MAXSIZE = 8MB),
+                            (NAME = large, FILENAME = 'large.ndf', SIZE = 24MB, MAXSIZE = 24MB)
+             LOG ON (NAME = d_log, FILENAME = 'd.ldf')",
+        );
+        ran(s, "USE d CREATE TABLE t (v varchar(4000)) ON rows");
+        let used = |s: &mut Session, file: &str| {
+            number(s, &format!("SELECT CAST(FILEPROPERTY('{file}', 'SpaceUsed') AS bigint)"))
+        };
+        ran(s, FILL.replace("4000 BEGIN", "2000 BEGIN").as_str());
+        // 2,000 rows of half a page are some 8 MB: a quarter of them in the small file.
+        let (small, large) = (used(s, "small"), used(s, "large"));
+        let ratio = large as f64 / small as f64;
+        assert!((2.0..4.5).contains(&ratio), "{small} and {large} pages");
+        // Both are full at the same time, and not before.
+        let said = run(s, FILL.replace("4000 BEGIN", "20000 BEGIN").as_str());
+        assert_eq!(said.errors(), [1105], "{:?}", said.messages);
+        let (small, large) = (used(s, "small"), used(s, "large"));
+        assert!(small > 1024 - 64 && large > 3 * 1024 - 128, "{small} and {large} pages");
+        // What is full can be emptied; its pages are free when nobody can see them any more.
+        ran(s, "TRUNCATE TABLE t INSERT t VALUES ('there is room again')");
+        for _ in 0..1000 {
+            if used(s, "large") < 1000 {
+                break;
+            }
+            ran(s, "WAITFOR DELAY '00:00:00.010'");
+        }
+        ran(s, FILL.replace("4000 BEGIN", "2000 BEGIN").as_str());
+        let usage = "SELECT COUNT(*) FROM sys.dm_db_file_space_usage
+            WHERE total_page_count = allocated_extent_page_count + unallocated_extent_page_count
+            AND allocated_extent_page_count = FILEPROPERTY(FILE_NAME(file_id), 'SpaceUsed')";
+        assert_eq!(number(s, usage), 3);
+        let log = "SELECT FILEPROPERTY('d_log', 'IsLogFile') + FILEPROPERTY('d', 'IsPrimaryFile')
+            + FILEGROUPPROPERTY('rows', 'IsUserDefinedFG') + FILEGROUPPROPERTY('PRIMARY', 'IsDefault')";
+        assert_eq!(number(s, log), 4);
+        ran(s, "DBCC CHECKDB WITH NO_INFOMSGS");
+    });
+}
