@@ -302,6 +302,8 @@ const LIST: &[Row] = &[
             ("FILE_NAME", "FILE_NAME(1)"),
             ("FILEGROUP_ID", "FILEGROUP_ID('PRIMARY')"),
             ("FILEGROUP_NAME", "FILEGROUP_NAME(1)"),
+            ("FILEGROUPPROPERTY", "FILEGROUPPROPERTY('PRIMARY', 'IsDefault')"),
+            ("FILEPROPERTY", "FILEPROPERTY('a', 'SpaceUsed')"),
             ("INDEX_COL", "INDEX_COL('t', 1, 1)"),
             ("INDEXPROPERTY", "INDEXPROPERTY(1, 'a', 'IsUnique')"),
             ("OBJECT_DEFINITION", "OBJECT_DEFINITION(1)"),
@@ -327,8 +329,6 @@ const LIST: &[Row] = &[
         Refused,
         &[
             ("ASSEMBLYPROPERTY", "ASSEMBLYPROPERTY('a', 'CultureInfo')"),
-            ("FILEGROUPPROPERTY", "FILEGROUPPROPERTY('PRIMARY', 'IsDefault')"),
-            ("FILEPROPERTY", "FILEPROPERTY('a', 'SpaceUsed')"),
             ("FILEPROPERTYEX", "FILEPROPERTYEX('a', 'BlobTier')"),
             ("FULLTEXTCATALOGPROPERTY", "FULLTEXTCATALOGPROPERTY('a', 'ItemCount')"),
             ("INDEXKEY_PROPERTY", "INDEXKEY_PROPERTY(1, 1, 1, 'ColumnId')"),
