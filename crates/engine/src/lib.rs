@@ -22,6 +22,7 @@ mod gaps;
 mod lob;
 mod locking;
 mod losers;
+mod modify;
 mod open;
 mod options;
 mod read;

@@ -68,7 +68,6 @@ pub(crate) struct Fixed {
     pub(crate) write_blocks_max: u64,
     pub(crate) delayed_ns: u64,
     pub(crate) delayed_blocks: u64,
-    pub(crate) max_bytes: u64,
     pub(crate) full_wait_ns: u64,
 }
 
@@ -138,6 +137,8 @@ pub(crate) struct Core {
     /// No VLF for the next block: the file must grow whatever the settings say.
     pub(crate) stuck: AtomicBool,
     pub(crate) growths: AtomicU64,
+    /// The file does not become longer than this, but for rollbacks.
+    pub(crate) max_bytes: AtomicU64,
     pub(crate) why_poisoned: OnceLock<String>,
     pub(crate) hook: Mutex<Option<Arc<Hook>>>,
     /// As last written.
@@ -344,7 +345,7 @@ impl Core {
             let vlfs = self.vlfs.lock();
             (VLFS_AT + vlfs.headers.len() as u64 * vlfs.vlf_bytes, vlfs.vlf_bytes)
         };
-        if !beyond && from + bytes > self.fixed.max_bytes {
+        if !beyond && from + bytes > self.max_bytes.load(Relaxed) {
             return false;
         }
         // A failure here loses nothing: the stream does not reach so far.

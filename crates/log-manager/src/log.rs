@@ -376,6 +376,25 @@ impl Log {
         vlfs.offset_of(vlfs.headers.len())
     }
 
+    /// Changes how long the file may become (none: as long as the disk has room), and says so to whoever waits for
+    /// space. What is there already stays.
+    pub fn set_max_bytes(&self, max_bytes: Option<u64>) {
+        self.core.max_bytes.store(max_bytes.unwrap_or(u64::MAX), Relaxed);
+        self.core.space_came();
+    }
+
+    /// Makes the file at least so long, by whole virtual log files. False if it may not become so long, or the disk is
+    /// full. Suspends.
+    pub fn grow_to(&self, bytes: u64) -> Result<bool, LogError> {
+        while self.size_bytes() < bytes {
+            self.core.check()?;
+            if !self.core.grow(false)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Bytes of the log buffer.
     pub fn ring_bytes(&self) -> u64 {
         self.core.ring.bytes()

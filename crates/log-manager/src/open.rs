@@ -352,7 +352,6 @@ fn start_core(
         // Together with the glance that notices new bytes (a third of this), the delay that was asked for.
         delayed_ns: cfg.delayed_ms.max(1) * 1_000_000 * 3 / 4,
         delayed_blocks: (cfg.delayed_bytes / BLOCK_BYTES as u64).max(1),
-        max_bytes: cfg.max_bytes.unwrap_or(u64::MAX),
         full_wait_ns: cfg.full_wait_ms * 1_000_000,
     };
     let modes = Modes {
@@ -400,6 +399,7 @@ fn start_core(
         growing: AtomicBool::new(false),
         stuck: AtomicBool::new(false),
         growths: AtomicU64::new(0),
+        max_bytes: AtomicU64::new(cfg.max_bytes.unwrap_or(u64::MAX)),
         why_poisoned: OnceLock::new(),
         hook: Mutex::new(None),
         header: Mutex::new(*header),

@@ -190,22 +190,31 @@ fn file(
         _ => format!("{name}.ndf"),
     });
     let size_bytes = spec.size_bytes.unwrap_or(DATA_BYTES);
-    let mut max_bytes = match spec.max_size {
-        None | Some(MaxSize::Unlimited) => None,
-        Some(MaxSize::Bytes(n)) => Some(n),
-    };
+    let max_bytes = max_bytes_of(spec, size_bytes);
     if max_bytes.is_some_and(|max| max < size_bytes) {
-        return Err(SqlError::new(
-            1842,
-            16,
-            "The file size, max size cannot be greater than 2147483647 in units of a page size, \
-             and the max size cannot be smaller than the size.",
-        ));
-    }
-    if matches!(spec.growth, Some(FileGrowth::Bytes(0) | FileGrowth::Percent(0))) {
-        max_bytes = Some(size_bytes);
+        return Err(max_size_error());
     }
     Ok(FileDef { file_id, name: name.into(), path: path.into(), size_bytes, max_bytes })
+}
+
+/// How far a file of that size may grow: to its MAXSIZE, and not at all by FILEGROWTH = 0.
+pub(crate) fn max_bytes_of(spec: &FileSpec, size_bytes: u64) -> Option<u64> {
+    match (spec.max_size, spec.growth) {
+        (Some(MaxSize::Bytes(max)), _) if max < size_bytes => Some(max),
+        (_, Some(FileGrowth::Bytes(0) | FileGrowth::Percent(0))) => Some(size_bytes),
+        (Some(MaxSize::Bytes(max)), _) => Some(max),
+        (None | Some(MaxSize::Unlimited), _) => None,
+    }
+}
+
+/// 1842.
+pub(crate) fn max_size_error() -> SqlError {
+    SqlError::new(
+        1842,
+        16,
+        "The file size, max size cannot be greater than 2147483647 in units of a page size, and the max size cannot be \
+         smaller than the size.",
+    )
 }
 
 /// A name becomes part of a path: it may not lead out of the folder.

@@ -228,6 +228,9 @@ impl Host for InstanceHost {
                 self.apply_filegroups(&open, &def)?;
                 self.store(def)
             }
+            AlterDatabaseAction::ModifyFile(spec) => {
+                self.store(crate::modify_file::modify(&open, def, spec)?)
+            }
             AlterDatabaseAction::Collate(name) => create::check_collation(&name.value),
             _ => Err(SqlError::unsupported("ALTER DATABASE with this clause")),
         }

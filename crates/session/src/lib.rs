@@ -22,6 +22,7 @@ mod instance;
 mod login;
 mod logins;
 mod media;
+mod modify_file;
 mod recovering;
 mod registry;
 mod restore;

@@ -90,6 +90,16 @@ fn a_full_log_tells_what_holds_it() {
         let before = number(s, "SELECT COUNT(*) FROM t");
         assert!(before > 4000);
         assert_eq!(run(s, "INSERT t VALUES ('one more')").errors(), [9002]);
+        // More room helps as well, and is kept.
+        ran(s, "ALTER DATABASE d MODIFY FILE (NAME = d_log, MAXSIZE = 12MB)");
+        ran(s, "INSERT t VALUES ('one more')");
+        let max = "SELECT max_size FROM sys.database_files WHERE name = 'd_log'";
+        assert_eq!(number(s, max), 12 * 128);
+        let before = before + 1;
+        let said = run(s, FILL);
+        assert_eq!(said.errors(), [9002], "{:?}", said.messages);
+        assert!(number(s, LOG_BYTES) > 8 << 20);
+        let before = before.max(number(s, "SELECT COUNT(*) FROM t"));
         ran(s, "BACKUP LOG d TO DISK = 'd.bak' CHECKPOINT");
         ran(s, "INSERT t VALUES ('one more')");
         assert_eq!(number(s, "SELECT COUNT(*) FROM t"), before + 1);
@@ -151,6 +161,23 @@ fn files_of_a_filegroup_fill_in_proportion_to_what_is_free() {
         assert_eq!(said.errors(), [1105], "{:?}", said.messages);
         let (small, large) = (used(s, "small"), used(s, "large"));
         assert!(small > 1024 - 64 && large > 3 * 1024 - 128, "{small} and {large} pages");
+        // Or be given more.
+        for (clause, error) in [
+            ("NAME = nowhere, SIZE = 9MB", Some(5041)),
+            ("NAME = small, SIZE = 8MB", Some(5039)),
+            ("NAME = small, SIZE = 9MB", Some(1842)),
+            ("NAME = small, MAXSIZE = 4MB", Some(1842)),
+            ("NAME = small, NEWNAME = large", Some(1828)),
+            ("NAME = small, FILENAME = 'elsewhere.ndf'", Some(40510)),
+            ("NAME = small, SIZE = 9MB, MAXSIZE = 10MB, NEWNAME = little", None),
+        ] {
+            let said = run(s, &format!("ALTER DATABASE d MODIFY FILE ({clause})"));
+            assert_eq!(said.errors(), Vec::from_iter(error), "{clause}: {:?}", said.messages);
+        }
+        ran(s, "INSERT t VALUES (REPLICATE('x', 4000))");
+        assert_eq!(used(s, "little") / 8 * 8, used(s, "little"));
+        let files = "SELECT COUNT(*) FROM sys.database_files WHERE name = 'little' AND max_size = 1280 AND size >= 1152";
+        assert_eq!(number(s, files), 1);
         // What is full can be emptied; its pages are free when nobody can see them any more.
         ran(s, "TRUNCATE TABLE t INSERT t VALUES ('there is room again')");
         for _ in 0..1000 {

@@ -179,6 +179,13 @@ pub(crate) fn grow_file(
     Ok(())
 }
 
+impl DataFile {
+    /// A length, but no more than it may have, in whole extents.
+    fn at_most(&self, bytes: u64) -> u64 {
+        bytes.min(self.max_bytes.load(Acquire)).min(self.most_bytes) / EXTENT_BYTES * EXTENT_BYTES
+    }
+}
+
 impl Store {
     /// Gives `owner` an extent; returns its first page.
     fn allocate_extent(&self, owner: TreeId, fg: FilegroupId) -> Result<PageId, StorageError> {
@@ -311,8 +318,7 @@ impl Store {
         for file in files {
             let len = file.file.len().map_err(StorageError::File)?;
             let step = (len / 10).max(GROW_BYTES.min(len.max(1 << 20)));
-            let to = (len + step).min(file.max_bytes.unwrap_or(u64::MAX)).min(file.most_bytes);
-            let to = to / EXTENT_BYTES * EXTENT_BYTES;
+            let to = file.at_most(len + step);
             if to > len {
                 growing.push((len, to, file));
             }
@@ -351,6 +357,18 @@ impl Store {
         }
         space.extents = extents;
         Ok(())
+    }
+
+    /// Makes a data file at least so long, by whole extents; less where it may not become so long. Suspends.
+    pub fn grow_file_to(&self, id: FileId, bytes: u64) -> Result<(), StorageError> {
+        let Some(file) = self.all_files().into_iter().find(|f| f.id == id) else { return Ok(()) };
+        if !file.space.lock().loaded {
+            self.load_space(&file)?;
+        }
+        let _turn = self.growing.lock(WaitType::PreemptiveOsFileOps);
+        let len = file.file.len().map_err(StorageError::File)?;
+        let to = file.at_most(stdx::round_up(bytes, EXTENT_BYTES));
+        if to > len { self.grow_to(&file, to) } else { Ok(()) }
     }
 
     /// Pages of a data file, and those of them in extents that nobody has; none for what is no data file. May read the

@@ -27,7 +27,8 @@ pub(crate) struct DataFile {
     pub(crate) id: FileId,
     pub(crate) filegroup: FilegroupId,
     pub(crate) file: Arc<dyn File>,
-    pub(crate) max_bytes: Option<u64>,
+    /// How far it may grow.
+    pub(crate) max_bytes: AtomicU64,
     /// What the page words can address.
     pub(crate) most_bytes: u64,
     pub(crate) space: SpinLock<alloc::Space>,
@@ -103,9 +104,17 @@ impl Store {
         self.pool.register_file(file_id, file.clone(), FILE_PAGES_MAX)?;
         let most_bytes = u64::from(FILE_PAGES_MAX) * PAGE_BYTES as u64;
         let space = alloc::Space::unknown();
+        let max_bytes = AtomicU64::new(max_bytes.unwrap_or(u64::MAX));
         let file = DataFile { id: file_id, filegroup, file, max_bytes, most_bytes, space };
         self.files.write().push(Arc::new(file));
         Ok(())
+    }
+
+    /// Changes how far a data file may grow. What is there already stays.
+    pub fn set_max_bytes(&self, file_id: FileId, max_bytes: Option<u64>) {
+        for file in self.files.read().iter().filter(|f| f.id == file_id) {
+            file.max_bytes.store(max_bytes.unwrap_or(u64::MAX), Release);
+        }
     }
 
     /// Forgets a data file and its pages in memory. Nobody may be using it.

@@ -1,0 +1,70 @@
+//! ALTER DATABASE MODIFY FILE: SIZE, MAXSIZE, FILEGROWTH = 0, NEWNAME.
+//!
+//! Promise: what is refused changes nothing; a file that could not become as long as was asked is as long as it could.
+
+use crate::create::{max_bytes_of, max_size_error};
+use crate::host::{catalog_error, engine_error};
+use catalog::{DatabaseDef, FileDef, same_name};
+use executor::SqlError;
+use interpreter::OpenDatabase;
+use syntax::ast::{FileGrowth, FileSpec};
+
+/// Changes the file of an open database; its definition then, which the caller keeps. 5041, 5039, 1842, 1828. Suspends.
+pub(crate) fn modify(
+    open: &OpenDatabase,
+    mut def: DatabaseDef,
+    spec: &FileSpec,
+) -> Result<DatabaseDef, SqlError> {
+    if spec.filename.is_some() {
+        return Err(SqlError::unsupported("ALTER DATABASE MODIFY FILE with FILENAME"));
+    }
+    let name = spec.name.as_deref().unwrap_or_default();
+    let taken = |new: &str| {
+        let mut all = files_of(&def);
+        all.any(|f| same_name(&f.name, new) && !same_name(&f.name, name))
+    };
+    if let Some(new) = spec.new_name.as_deref().filter(|new| taken(new)) {
+        let text =
+            format!("The logical file name \"{new}\" is already in use. Choose a different name.");
+        return Err(SqlError::new(1828, 16, text));
+    }
+    let data = def.filegroups.iter_mut().flat_map(|g| &mut g.files);
+    let Some(file) = data.chain([&mut def.log]).find(|f| same_name(&f.name, name)) else {
+        let text = format!("MODIFY FILE failed. File '{name}' does not exist.");
+        return Err(SqlError::new(5041, 16, text));
+    };
+    let id = file.file_id;
+    let figures = open.engine.file_figures();
+    let now = figures.iter().find(|f| f.file_id == id).map_or(0, |f| f.size_bytes);
+    if spec.size_bytes.is_some_and(|size| size <= now) {
+        let text = "MODIFY FILE failed. Specified size is less than or equal to current size.";
+        return Err(SqlError::new(5039, 16, text));
+    }
+    let size = spec.size_bytes.unwrap_or(now);
+    let grows = !matches!(spec.growth, None | Some(FileGrowth::Bytes(0) | FileGrowth::Percent(0)));
+    let max = match (spec.max_size, spec.growth) {
+        (None, None) => file.max_bytes,
+        // It may grow again, where it could not by an earlier FILEGROWTH = 0.
+        (None, Some(_)) if grows => file.max_bytes.filter(|max| *max > now),
+        _ => max_bytes_of(spec, size),
+    };
+    if max.is_some_and(|max| max < size) {
+        return Err(max_size_error());
+    }
+    if max != file.max_bytes {
+        open.engine.set_max_bytes(id, max).map_err(engine_error)?;
+        file.max_bytes = max;
+    }
+    if size > now {
+        file.size_bytes = open.engine.grow_file(id, size).map_err(engine_error)?;
+    }
+    if let Some(new) = &spec.new_name {
+        file.name = new.as_str().into();
+    }
+    open.catalog.set_filegroups(&def.filegroups).map_err(catalog_error)?;
+    Ok(def)
+}
+
+fn files_of(def: &DatabaseDef) -> impl Iterator<Item = &FileDef> {
+    def.filegroups.iter().flat_map(|g| &g.files).chain([&def.log])
+}
