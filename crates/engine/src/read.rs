@@ -262,7 +262,8 @@ impl Txn {
             let locks = &self.shared.locks;
             let locked = locks.lock_table(&mut self.held, number, mode, brief, timeout);
             locked.map_err(|e| self.doom(e.into()))?;
-            if mode == TableMode::SchemaModification && self.db.is_recovering() {
+            // Who has the whole table to itself waits for those who change rows of it, and losers are still at it.
+            if is_whole(mode) && self.db.is_recovering() {
                 self.await_losers_of(tree)?;
             }
         }
@@ -426,4 +427,10 @@ impl Txn {
             _ => Ok(false),
         }
     }
+}
+
+/// A lock of the table itself, in the way of whoever changes a row.
+fn is_whole(mode: TableMode) -> bool {
+    use TableMode::{IntentExclusive, IntentShared, SchemaStability};
+    !matches!(mode, SchemaStability | IntentShared | IntentExclusive)
 }

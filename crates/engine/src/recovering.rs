@@ -8,8 +8,8 @@
 //! whoever needs them at once:
 //! - *redo*: a page that lacks records is brought up to date when it is read in (`recovery::Redo`);
 //! - *undo*: a loser's stamp is on each row that it has changed, and counts as that of an unfinished transaction: whoever
-//!   meets it waits, and undoes some of the loser if nobody else is at it. All other rows are anybody's. Who wants to
-//!   change a tree's schema waits for all its losers;
+//!   meets it waits, and undoes some of the loser if nobody else is at it. All other rows are anybody's. Who locks a
+//!   whole tree, or changes its schema, waits for all its losers;
 //! - *a checkpoint*, so that none of it need be done again.
 //!
 //! Invariants:

@@ -162,7 +162,7 @@ fn a_losers_rows_are_waited_for() {
         }
         Ok(seen == 100)
     };
-    let asks: [(&str, Asks); 8] = [
+    let asks: [(&str, Asks); 10] = [
         ("reads an updated row", |txn, tree| {
             let mut found = Vec::new();
             Ok(txn.get(tree, &key(3), &mut found)? && found == row(3, 0))
@@ -178,6 +178,10 @@ fn a_losers_rows_are_waited_for() {
         ("inserts what the loser has inserted", |txn, tree| {
             put(txn, tree, 500, b"mine").map(|()| true)
         }),
+        ("locks the tree to read it", |txn, tree| {
+            txn.lock_table(tree, TableLock::Shared).map(|()| true)
+        }),
+        ("locks the tree", |txn, tree| txn.lock_table(tree, TableLock::Exclusive).map(|()| true)),
         ("drops the tree", |txn, tree| txn.drop_tree(tree).map(|()| true)),
     ];
     let (left, _, second) = left_behind(8);
