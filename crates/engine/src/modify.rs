@@ -23,12 +23,14 @@ impl Database {
         Ok(())
     }
 
-    /// Makes a file at least so long; its length then, which is less where it may not become so long. 1105 for a data
-    /// file when the disk is full. Suspends.
+    /// Makes a file at least so long, or as long as it may become; its length then. [`EngineError::FilegroupFull`] when
+    /// the disk is full. Suspends.
     pub fn grow_file(&self, file_id: u16, bytes: u64) -> Result<u64, EngineError> {
         self.check()?;
         if file_id == LOG_FILE_ID {
-            self.shared.log.grow_to(bytes)?;
+            if !self.shared.log.grow_to(bytes)? {
+                return Err(EngineError::FilegroupFull { filegroup: 0 });
+            }
         } else {
             self.store.grow_file_to(file_id, bytes)?;
         }

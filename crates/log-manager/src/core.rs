@@ -340,14 +340,23 @@ impl Core {
         Ok(grown)
     }
 
+    /// Where one more VLF would be, and its length.
+    fn next_vlf(&self) -> (u64, u64) {
+        let vlfs = self.vlfs.lock();
+        (VLFS_AT + vlfs.headers.len() as u64 * vlfs.vlf_bytes, vlfs.vlf_bytes)
+    }
+
+    /// Whether one more VLF is within the set maximum.
+    pub(crate) fn may_grow(&self) -> bool {
+        let (from, bytes) = self.next_vlf();
+        from + bytes <= self.max_bytes.load(Relaxed)
+    }
+
     fn grow_alone(&self, beyond: bool) -> bool {
-        let (from, bytes) = {
-            let vlfs = self.vlfs.lock();
-            (VLFS_AT + vlfs.headers.len() as u64 * vlfs.vlf_bytes, vlfs.vlf_bytes)
-        };
-        if !beyond && from + bytes > self.max_bytes.load(Relaxed) {
+        if !beyond && !self.may_grow() {
             return false;
         }
+        let (from, bytes) = self.next_vlf();
         // A failure here loses nothing: the stream does not reach so far.
         if self.file.allocate(from, bytes).is_err() {
             return false;

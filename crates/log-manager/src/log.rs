@@ -383,13 +383,13 @@ impl Log {
         self.core.space_came();
     }
 
-    /// Makes the file at least so long, by whole virtual log files. False if it may not become so long, or the disk is
+    /// Makes the file at least so long, by whole virtual log files, or as long as it may become. False if the disk is
     /// full. Suspends.
     pub fn grow_to(&self, bytes: u64) -> Result<bool, LogError> {
         while self.size_bytes() < bytes {
             self.core.check()?;
             if !self.core.grow(false)? {
-                return Ok(false);
+                return Ok(!self.core.may_grow());
             }
         }
         Ok(true)

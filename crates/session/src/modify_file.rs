@@ -1,15 +1,17 @@
 //! ALTER DATABASE MODIFY FILE: SIZE, MAXSIZE, FILEGROWTH = 0, NEWNAME.
 //!
-//! Promise: what is refused changes nothing; a file that could not become as long as was asked is as long as it could.
+//! Promise: what is refused changes nothing, but that a file for which the disk had no room may be longer than it was.
 
 use crate::create::{max_bytes_of, max_size_error};
 use crate::host::{catalog_error, engine_error};
 use catalog::{DatabaseDef, FileDef, same_name};
+use engine::EngineError;
 use executor::SqlError;
 use interpreter::OpenDatabase;
 use syntax::ast::{FileGrowth, FileSpec};
 
-/// Changes the file of an open database; its definition then, which the caller keeps. 5041, 5039, 1842, 1828. Suspends.
+/// Changes the file of an open database; its definition then, which the caller keeps. 5041, 5039, 5149, 1842,
+/// 1828. Suspends.
 pub(crate) fn modify(
     open: &OpenDatabase,
     mut def: DatabaseDef,
@@ -53,16 +55,34 @@ pub(crate) fn modify(
     }
     if max != file.max_bytes {
         open.engine.set_max_bytes(id, max).map_err(engine_error)?;
-        file.max_bytes = max;
     }
     if size > now {
-        file.size_bytes = open.engine.grow_file(id, size).map_err(engine_error)?;
+        match open.engine.grow_file(id, size) {
+            Ok(bytes) => file.size_bytes = bytes,
+            Err(error) => {
+                open.engine.set_max_bytes(id, file.max_bytes).map_err(engine_error)?;
+                return Err(match error {
+                    EngineError::FilegroupFull { .. } => no_room(&file.path),
+                    other => engine_error(other),
+                });
+            }
+        }
     }
+    file.max_bytes = max;
     if let Some(new) = &spec.new_name {
         file.name = new.as_str().into();
     }
     open.catalog.set_filegroups(&def.filegroups).map_err(catalog_error)?;
     Ok(def)
+}
+
+/// 5149.
+fn no_room(path: &str) -> SqlError {
+    let text = format!(
+        "MODIFY FILE encountered operating system error 112(There is not enough space on the disk.) while attempting to \
+         expand the physical file '{path}'."
+    );
+    SqlError::new(5149, 16, text)
 }
 
 fn files_of(def: &DatabaseDef) -> impl Iterator<Item = &FileDef> {

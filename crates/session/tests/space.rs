@@ -95,6 +95,9 @@ fn a_full_log_tells_what_holds_it() {
         ran(s, "INSERT t VALUES ('one more')");
         let max = "SELECT max_size FROM sys.database_files WHERE name = 'd_log'";
         assert_eq!(number(s, max), 12 * 128);
+        // All that its virtual log files leave room for.
+        ran(s, "ALTER DATABASE d MODIFY FILE (NAME = d_log, SIZE = 12MB)");
+        assert!(number(s, LOG_BYTES) > 10 << 20);
         let before = before + 1;
         let said = run(s, FILL);
         assert_eq!(said.errors(), [9002], "{:?}", said.messages);

@@ -119,10 +119,13 @@ impl Space {
     }
 }
 
-/// Of files that together have more than `kept` free extents the one whose turn it is: in the long run each gets extents in proportion to what is free in
-/// it, so that all are full at the same time (proportional fill). A smooth weighted round robin: each turn adds to every
-/// file's credit what is free in it, and the file with most pays for all.
+/// Of files that together have more than `kept` free extents the one whose turn it is: in the long run each gets extents
+/// in proportion to what is free in it, so that all are full at the same time (proportional fill). A smooth weighted round
+/// robin: each turn adds to every file's credit what is free in it, and the file with most pays for all.
 fn next_in_proportion(files: &[Arc<DataFile>], kept: u32) -> Option<&Arc<DataFile>> {
+    if files.iter().map(|f| f.space.lock().free).sum::<u32>() <= kept {
+        return None;
+    }
     let mut total = 0;
     let mut richest: Option<(i64, &Arc<DataFile>)> = None;
     for file in files {
@@ -137,7 +140,7 @@ fn next_in_proportion(files: &[Arc<DataFile>], kept: u32) -> Option<&Arc<DataFil
             richest = Some((space.credit, file));
         }
     }
-    let (_, file) = richest.filter(|_| total > i64::from(kept))?;
+    let (_, file) = richest?;
     file.space.lock().credit -= total;
     Some(file)
 }
