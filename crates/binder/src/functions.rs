@@ -3,8 +3,10 @@
 //! The table is a match, one arm per name. Arities are checked first (174, 189), then arguments are
 //! converted to what [`FuncId`] documents, then the result's type follows.
 
+mod dates;
 mod forms;
 mod refused;
+mod table;
 
 use syntax::ast;
 use types::{DatePart, Len, SqlType, Value};
@@ -16,6 +18,7 @@ use crate::ir::*;
 
 pub(crate) use forms::{is_json, is_typed_xml};
 pub(crate) use refused::is_refused_variable;
+pub(crate) use table::aggregate_func;
 
 const NAME: SqlType = SqlType::NVarChar(Len::N(128));
 const SID: SqlType = SqlType::VarBinary(Len::N(85));
@@ -191,80 +194,6 @@ impl Binder<'_> {
         f.args.iter().map(|e| self.expr(e)).collect()
     }
 
-    /// A date-like argument: text and numbers become datetime.
-    pub(crate) fn temporal(&self, e: Expr) -> Result<Expr> {
-        if e.ty.is_temporal() {
-            return Ok(e);
-        }
-        let ty = if e.ty.is_character() { SqlType::DateTime2(7) } else { SqlType::DateTime };
-        self.coerce(e, ty, CastMode::Implicit)
-    }
-
-    fn date_function(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
-        let wanted = if matches!(name, "DATEPART" | "DATENAME") { 2 } else { 3 };
-        arity(name, f.args.len(), wanted, wanted, line)?;
-        let word = match &f.args[0].kind {
-            ast::ExprKind::Column(c) if c.qualifier.is_empty() => c.name.value.as_str(),
-            _ => {
-                return Err(BindError::new(
-                    1023,
-                    15,
-                    line,
-                    format!("Invalid parameter 1 specified for {}.", name.to_lowercase()),
-                ));
-            }
-        };
-        let part = DatePart::parse(word).ok_or_else(|| {
-            BindError::new(
-                155,
-                15,
-                line,
-                format!("'{word}' is not a recognized {} option.", name.to_lowercase()),
-            )
-        })?;
-        if name == "DATEADD" {
-            let number = self.expr(&f.args[1])?;
-            // Fractions are cut, as SQL Server does; the rest must fit int.
-            let number = self.coerce(number, INT, CastMode::Implicit)?;
-            let date = self.expr(&f.args[2])?;
-            let date = if date.ty.is_temporal() {
-                date
-            } else {
-                self.coerce(date, SqlType::DateTime, CastMode::Implicit)?
-            };
-            let ty = date.ty;
-            return Ok(call(FuncId::DateAdd(part), vec![number, date], ty));
-        }
-        let first = self.expr(&f.args[1])?;
-        let first = self.temporal(first)?;
-        if wanted == 2 {
-            return Ok(if name == "DATEPART" {
-                call(FuncId::DatePart(part), vec![first], INT)
-            } else {
-                call(FuncId::DateName(part), vec![first], SqlType::NVarChar(Len::N(30)))
-            });
-        }
-        let second = self.expr(&f.args[2])?;
-        let second = self.temporal(second)?;
-        let (func, ty) = match name {
-            "DATEDIFF" => (FuncId::DateDiff(part), INT),
-            _ => (FuncId::DateDiffBig(part), BIGINT),
-        };
-        let (first, second) = if first.ty == second.ty {
-            (first, second)
-        } else {
-            // A date and a time have no type in common: each counts from its own beginning.
-            let Ok(common) = SqlType::common_type(first.ty, second.ty) else {
-                return Ok(call(func, vec![first, second], ty));
-            };
-            (
-                self.coerce(first, common, CastMode::Implicit)?,
-                self.coerce(second, common, CastMode::Implicit)?,
-            )
-        };
-        Ok(call(func, vec![first, second], ty))
-    }
-
     fn scalar(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
         use FuncId as F;
         if self.in_function && matches!(name, "NEWID" | "NEWSEQUENTIALID" | "RAND") {
@@ -281,7 +210,7 @@ impl Binder<'_> {
             return Ok(found);
         }
         // Fixed signatures first: arity, argument types, result.
-        if let Some((func, min, params, ty)) = fixed(name) {
+        if let Some((func, min, params, ty)) = table::fixed(name) {
             check(min, params.len())?;
             let mut out = Vec::with_capacity(n);
             for (arg, to) in args.into_iter().zip(params) {
@@ -581,126 +510,6 @@ impl Binder<'_> {
         };
         self.coerce(e, to, CastMode::Implicit)
     }
-}
-
-/// Functions whose signature is fixed: least number of arguments, their types, the result.
-fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
-    use FuncId as F;
-    const DT2: SqlType = SqlType::DateTime2(7);
-    const MESSAGE: SqlType = SqlType::NVarChar(Len::N(4000));
-    Some(match name {
-        "GETDATE" | "CURRENT_TIMESTAMP" => (F::GetDate, 0, &[], SqlType::DateTime),
-        "GETUTCDATE" => (F::GetUtcDate, 0, &[], SqlType::DateTime),
-        "SYSDATETIME" => (F::SysDateTime, 0, &[], DT2),
-        "SYSUTCDATETIME" => (F::SysUtcDateTime, 0, &[], DT2),
-        "SYSDATETIMEOFFSET" => (F::SysDateTimeOffset, 0, &[], SqlType::DateTimeOffset(7)),
-        "DATEFROMPARTS" => (F::DateFromParts, 3, &[INT, INT, INT], SqlType::Date),
-        "CRYPT_GEN_RANDOM" => (F::CryptGenRandom, 1, &[INT], SqlType::VarBinary(Len::N(8000))),
-        "TRIGGER_NESTLEVEL" => (F::TriggerNestLevel, 0, &[INT, TEXT, TEXT], INT),
-        "NEWID" => (F::NewId, 0, &[], SqlType::UniqueIdentifier),
-        "NEWSEQUENTIALID" => (F::NewSequentialId, 0, &[], SqlType::UniqueIdentifier),
-        "SQUARE" => (F::Square, 1, &[FLOAT], FLOAT),
-        "SQRT" => (F::Sqrt, 1, &[FLOAT], FLOAT),
-        "EXP" => (F::Exp, 1, &[FLOAT], FLOAT),
-        "LOG" => (F::Log, 1, &[FLOAT, FLOAT], FLOAT),
-        "LOG10" => (F::Log10, 1, &[FLOAT], FLOAT),
-        "PI" => (F::Pi, 0, &[], FLOAT),
-        "CURRENT_TIMEZONE" => (F::CurrentTimezone, 0, &[], SqlType::VarChar(Len::N(64))),
-        "CURRENT_TIMEZONE_ID" => (F::CurrentTimezoneId, 0, &[], SqlType::VarChar(Len::N(64))),
-        "CURRENT_REQUEST_ID" => (F::CurrentRequestId, 0, &[], SqlType::SmallInt),
-        "ORIGINAL_DB_NAME" => (F::OriginalDbName, 0, &[], NAME),
-        "SIN" => (F::Sin, 1, &[FLOAT], FLOAT),
-        "COS" => (F::Cos, 1, &[FLOAT], FLOAT),
-        "TAN" => (F::Tan, 1, &[FLOAT], FLOAT),
-        "COT" => (F::Cot, 1, &[FLOAT], FLOAT),
-        "ASIN" => (F::Asin, 1, &[FLOAT], FLOAT),
-        "ACOS" => (F::Acos, 1, &[FLOAT], FLOAT),
-        "ATAN" => (F::Atan, 1, &[FLOAT], FLOAT),
-        "ATN2" => (F::Atn2, 2, &[FLOAT, FLOAT], FLOAT),
-        "CHAR" => (F::Char, 1, &[INT], SqlType::Char(1)),
-        "NCHAR" => (F::NChar, 1, &[INT], SqlType::NChar(1)),
-        "SOUNDEX" => (F::Soundex, 1, &[TEXT], SqlType::VarChar(Len::N(5))),
-        "OBJECT_ID" => (F::ObjectId, 1, &[TEXT, NAME], INT),
-        "OBJECT_NAME" => (F::ObjectName, 1, &[INT, INT], NAME),
-        "OBJECT_SCHEMA_NAME" => (F::ObjectSchemaName, 1, &[INT, INT], NAME),
-        "DB_ID" => (F::DbId, 0, &[NAME], SqlType::SmallInt),
-        "DB_NAME" => (F::DbName, 0, &[INT], NAME),
-        "SCHEMA_NAME" => (F::SchemaName, 0, &[INT], NAME),
-        "SCHEMA_ID" => (F::SchemaId, 0, &[NAME], INT),
-        "TYPE_ID" => (F::TypeId, 1, &[TEXT], INT),
-        "TYPE_NAME" => (F::TypeName, 1, &[INT], NAME),
-        "COL_NAME" => (F::ColName, 2, &[INT, INT], NAME),
-        "COL_LENGTH" => (F::ColLength, 2, &[TEXT, NAME], SqlType::SmallInt),
-        "IDENT_CURRENT" => (F::IdentCurrent, 1, &[TEXT], NUMERIC38),
-        "IDENT_SEED" => (F::IdentSeed, 1, &[TEXT], NUMERIC38),
-        "IDENT_INCR" => (F::IdentIncr, 1, &[TEXT], NUMERIC38),
-        "OBJECT_DEFINITION" => (F::ObjectDefinition, 1, &[INT], SqlType::NVarChar(Len::Max)),
-        "STATS_DATE" => (F::StatsDate, 2, &[INT, INT], SqlType::DateTime),
-        "INDEX_COL" => (F::IndexCol, 3, &[TEXT, INT, INT], NAME),
-        "INDEXPROPERTY" => (F::IndexProperty, 3, &[INT, NAME, NAME], INT),
-        "TYPEPROPERTY" => (F::TypeProperty, 2, &[TEXT, NAME], INT),
-        "FILE_ID" => (F::FileId, 1, &[NAME], SqlType::SmallInt),
-        "FILE_IDEX" => (F::FileId, 1, &[NAME], INT),
-        "FILE_NAME" => (F::FileName, 1, &[INT], NAME),
-        "FILEGROUP_ID" => (F::FilegroupId, 1, &[NAME], INT),
-        "FILEPROPERTY" => (F::FileProperty, 2, &[NAME, NAME], INT),
-        "FILEGROUPPROPERTY" => (F::FilegroupProperty, 2, &[NAME, NAME], INT),
-        "FILEGROUP_NAME" => (F::FilegroupName, 1, &[INT], NAME),
-        "HOST_NAME" => (F::HostName, 0, &[], NAME),
-        "APP_NAME" | "PROGRAM_NAME" => (F::AppName, 0, &[], NAME),
-        "HOST_ID" => (F::HostId, 0, &[], SqlType::Char(10)),
-        "CONTEXT_INFO" => (F::ContextInfo, 0, &[], SqlType::VarBinary(Len::N(128))),
-        "SESSION_CONTEXT" => (F::SessionContext, 1, &[NAME], SqlType::Variant),
-        "CONNECTIONPROPERTY" => (F::ConnectionProperty, 1, &[NAME], SqlType::Variant),
-        "SCOPE_IDENTITY" => (F::ScopeIdentity, 0, &[], NUMERIC38),
-        "ERROR_NUMBER" => (F::ErrorNumber, 0, &[], INT),
-        "ERROR_MESSAGE" => (F::ErrorMessage, 0, &[], MESSAGE),
-        "ERROR_LINE" => (F::ErrorLine, 0, &[], INT),
-        "ERROR_SEVERITY" => (F::ErrorSeverity, 0, &[], INT),
-        "ERROR_STATE" => (F::ErrorState, 0, &[], INT),
-        "ERROR_PROCEDURE" => (F::ErrorProcedure, 0, &[], NAME),
-        "XACT_STATE" => (F::XactState, 0, &[], SqlType::SmallInt),
-        "APPLOCK_MODE" => (F::AppLockMode, 3, &[NAME, TEXT, NAME], NAME),
-        "APPLOCK_TEST" => (F::AppLockTest, 4, &[NAME, TEXT, NAME, NAME], SqlType::SmallInt),
-        "OBJECTPROPERTY" => (F::ObjectProperty, 2, &[INT, NAME], INT),
-        "COLUMNPROPERTY" => (F::ColumnProperty, 3, &[INT, NAME, NAME], INT),
-        "SESSIONPROPERTY" => (F::SessionProperty, 1, &[NAME], SqlType::Variant),
-        "CURRENT_TRANSACTION_ID" => (F::CurrentTransactionId, 0, &[], BIGINT),
-        "HAS_DBACCESS" => (F::HasDbAccess, 1, &[NAME], INT),
-        "IS_SRVROLEMEMBER" => (F::IsSrvRoleMember, 1, &[NAME, NAME], INT),
-        "IS_MEMBER" => (F::IsMember, 1, &[NAME], INT),
-        "ROWCOUNT_BIG" => (F::RowCountBig, 0, &[], BIGINT),
-        "PARSENAME" => (F::ParseName, 2, &[TEXT, INT], NAME),
-        "USER_ID" | "DATABASE_PRINCIPAL_ID" => (F::UserId, 0, &[NAME], INT),
-        "USER_NAME" => (F::UserName, 0, &[INT], NAME),
-        "SUSER_SNAME" => (F::SUserSName, 0, &[SID], NAME),
-        "SUSER_NAME" => (F::SUserName, 0, &[INT], NAME),
-        "SUSER_ID" => (F::SUserId, 0, &[NAME], INT),
-        "SUSER_SID" => (F::SUserSid, 0, &[NAME, INT], SID),
-        "ORIGINAL_LOGIN" => (F::OriginalLogin, 0, &[], NAME),
-        "IS_ROLEMEMBER" => (F::IsRoleMember, 1, &[NAME, NAME], INT),
-        "HAS_PERMS_BY_NAME" => (F::HasPermsByName, 3, &[TEXT, NAME, NAME, NAME, NAME], INT),
-        _ => return None,
-    })
-}
-
-/// The aggregate of that name.
-pub(crate) fn aggregate_func(name: &str) -> Option<AggFunc> {
-    Some(match name {
-        "COUNT" => AggFunc::Count,
-        "COUNT_BIG" | "APPROX_COUNT_DISTINCT" => AggFunc::CountBig,
-        "CHECKSUM_AGG" => AggFunc::ChecksumAgg,
-        "SUM" => AggFunc::Sum,
-        "AVG" => AggFunc::Avg,
-        "MIN" => AggFunc::Min,
-        "MAX" => AggFunc::Max,
-        "STDEV" => AggFunc::StDev,
-        "STDEVP" => AggFunc::StDevP,
-        "VAR" => AggFunc::Var,
-        "VARP" => AggFunc::VarP,
-        "STRING_AGG" => AggFunc::StringAgg,
-        _ => return None,
-    })
 }
 
 /// The value of a whole-number constant, seen through conversions.
