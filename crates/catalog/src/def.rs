@@ -684,6 +684,18 @@ pub struct DatabaseDef {
     pub created_unix_ns: u64,
 }
 
+impl DatabaseDef {
+    /// The data files, by filegroup.
+    pub fn data_files(&self) -> impl Iterator<Item = &FileDef> {
+        self.filegroups.iter().flat_map(|g| &g.files)
+    }
+
+    /// All files, the log last.
+    pub fn files(&self) -> impl Iterator<Item = &FileDef> {
+        self.data_files().chain([&self.log])
+    }
+}
+
 /// Are two identifiers the same under the database's (case-insensitive) collation?
 pub fn same_name(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b) || (!(a.is_ascii() && b.is_ascii()) && fold(a) == fold(b))

@@ -63,7 +63,8 @@ pub use buffer_pool::{PageId, PoolStats};
 pub use device::{FileStats, Op as IoOp, PendingIo};
 pub use lock_manager::{Deadlock, KeyMode, LockResource, Owner};
 pub use log_manager::{
-    FlushQueueKind, Log, LogConfig, LogStats, Lsn, Reserve, VlfInfo, Writer, WriterPlace,
+    FlushQueueKind, Log, LogConfig, LogStats, Lsn, Reserve, VLF_BYTES_MIN, VlfInfo, Writer,
+    WriterPlace,
 };
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.

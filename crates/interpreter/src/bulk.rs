@@ -232,6 +232,18 @@ impl Vm<'_> {
     }
 }
 
+/// A value that is none of its column: 4864.
+const TYPE_MISMATCH: &str = "type mismatch or invalid character for the specified codepage";
+
+/// 4863, 4864, 4867: why a value cannot be its column's.
+fn unfit(number: i32, why: &str, row: u64, place: usize, column: &Column) -> SqlError {
+    let text = format!(
+        "Bulk load data conversion error ({why}) for row {row}, column {place} ({}).",
+        column.name
+    );
+    SqlError::new(number, 16, text)
+}
+
 /// The table of this name, or the one that its synonym means.
 fn find_table(state: &SessionState, name: &ObjectName) -> Option<Arc<TableDef>> {
     if crate::private::is_temporary(&name.name) {

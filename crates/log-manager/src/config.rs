@@ -73,6 +73,21 @@ pub struct LogConfig {
     pub direct: bool,
 }
 
+/// The least that a virtual log file may have, in bytes.
+pub const VLF_BYTES_MIN: u64 = 64 << 10;
+
+impl LogConfig {
+    /// The log of a small database: a buffer of 1 MiB, virtual log files of 1 MiB, four at first.
+    pub fn small() -> LogConfig {
+        LogConfig {
+            ring_bytes: 1 << 20,
+            vlf_bytes: 1 << 20,
+            initial_vlfs: 4,
+            ..LogConfig::default()
+        }
+    }
+}
+
 impl Default for LogConfig {
     fn default() -> Self {
         LogConfig {

@@ -53,7 +53,7 @@ mod waiters;
 mod writer;
 
 #[cfg(not(loom))]
-pub use config::{FlushQueueKind, Lease, LogConfig, Reserve, Writer};
+pub use config::{FlushQueueKind, Lease, LogConfig, Reserve, VLF_BYTES_MIN, Writer};
 #[cfg(not(loom))]
 pub use copy::{BlockReader, LogBlock, LogRestorer, log_uuid};
 #[cfg(not(loom))]

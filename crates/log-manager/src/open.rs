@@ -29,6 +29,7 @@ use crate::vlf::{FileHeader, VLFS_AT, VlfHeader, Vlfs};
 use crate::waiters::Waiters;
 use crate::{
     FlushQueueKind, Log, LogConfig, LogError, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, Reserve,
+    VLF_BYTES_MIN,
 };
 use device::{File, FileSystem, OpenOptions};
 use parking_lot::{Mutex, RwLock};
@@ -42,7 +43,6 @@ use telemetry::{SpinClass, WaitType};
 
 /// Bytes of one read while the log is scanned.
 const SCAN_BYTES: usize = 1 << 20;
-const VLF_BYTES_MIN: u64 = 64 * 1024;
 const RING_BYTES_MIN: usize = 1 << 20;
 
 fn io(what: &'static str) -> impl Fn(std::io::Error) -> LogError {

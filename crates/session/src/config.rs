@@ -48,6 +48,15 @@ impl InstanceConfig {
             checkpoint_log_bytes: 1 << 30,
         }
     }
+
+    /// A small one, for trials and tests: pools of 16 MiB, small logs.
+    pub fn small(data_dir: impl Into<PathBuf>, fs: Arc<dyn FileSystem>) -> InstanceConfig {
+        InstanceConfig {
+            buffer_pool_bytes: 16 << 20,
+            log: LogConfig::small(),
+            ..InstanceConfig::new(data_dir, fs)
+        }
+    }
 }
 
 /// Why an instance does not open. Nothing is left running.

@@ -87,9 +87,8 @@ pub(crate) fn define(statement: &CreateDatabase) -> Result<DatabaseDef, SqlError
 
 /// One more file of a database (ALTER DATABASE ADD FILE).
 pub(crate) fn one_more_file(def: &DatabaseDef, spec: &FileSpec) -> Result<FileDef, SqlError> {
-    let all = || def.filegroups.iter().flat_map(|g| &g.files);
-    let id = all().map(|f| f.file_id).max().unwrap_or(1).max(2) + 1;
-    let mut logical = all().map(|f| f.name.to_lowercase()).collect();
+    let id = def.data_files().map(|f| f.file_id).max().unwrap_or(1).max(2) + 1;
+    let mut logical = def.data_files().map(|f| f.name.to_lowercase()).collect();
     file(&def.name, spec, id, &mut logical)
 }
 
@@ -178,11 +177,7 @@ fn file(
         (None, n) => format!("{database}_{n}"),
     };
     if !logical.insert(name.to_lowercase()) {
-        return Err(SqlError::new(
-            1828,
-            16,
-            format!("The logical file name \"{name}\" is already in use. Choose a different name."),
-        ));
+        return Err(name_in_use(&name));
     }
     let path = spec.filename.clone().unwrap_or_else(|| match file_id {
         1 => format!("{name}.mdf"),
@@ -205,6 +200,13 @@ pub(crate) fn max_bytes_of(spec: &FileSpec, size_bytes: u64) -> Option<u64> {
         (Some(MaxSize::Bytes(max)), _) => Some(max),
         (None | Some(MaxSize::Unlimited), _) => None,
     }
+}
+
+/// 1828.
+pub(crate) fn name_in_use(name: &str) -> SqlError {
+    let text =
+        format!("The logical file name \"{name}\" is already in use. Choose a different name.");
+    SqlError::new(1828, 16, text)
 }
 
 /// 1842.

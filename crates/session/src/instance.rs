@@ -16,6 +16,7 @@ use catalog::{Catalog, DatabaseDef, DatabaseState, ServerCatalog};
 use device::{LockGuard, OpenOptions};
 use engine::{
     Database, DbFiles, DbOptions, DelayedDurability, EngineError, LogConfig, RecoveryModel,
+    VLF_BYTES_MIN,
 };
 use executor::{MemoryPool, SpillSpace, SqlError, Workspace};
 use interpreter::{OpenDatabase, PlanCache};
@@ -531,17 +532,9 @@ impl Running {
     }
 }
 
-/// The size of a log's virtual files is a multiple of this, the least that they may have.
-const LOG_UNIT_BYTES: u64 = 64 << 10;
-
 fn master_options() -> DbOptions {
     DbOptions {
-        log: LogConfig {
-            ring_bytes: 1 << 20,
-            vlf_bytes: 1 << 20,
-            initial_vlfs: 4,
-            ..LogConfig::default()
-        },
+        log: LogConfig::small(),
         buffer_pool_bytes: MASTER_POOL_BYTES,
         checkpoint_log_bytes: 1 << 20,
         ..DbOptions::default()
@@ -601,9 +594,9 @@ pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) ->
 fn log_of(config: &InstanceConfig, def: &catalog::FileDef) -> LogConfig {
     let mut log = config.log.clone();
     if let Some(max) = def.max_bytes {
-        // One unit is for the file's headers.
-        let units = (max / LOG_UNIT_BYTES).saturating_sub(1) / 4;
-        log.vlf_bytes = (units.max(1) * LOG_UNIT_BYTES).min(log.vlf_bytes);
+        // In units of the least that they may have; one is for the file's headers.
+        let units = (max / VLF_BYTES_MIN).saturating_sub(1) / 4;
+        log.vlf_bytes = (units.max(1) * VLF_BYTES_MIN).min(log.vlf_bytes);
         log.max_bytes = Some(max);
     }
     if def.size_bytes > 0 || def.max_bytes.is_some() {

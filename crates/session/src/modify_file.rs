@@ -2,9 +2,9 @@
 //!
 //! Promise: what is refused changes nothing, but that a file for which the disk had no room may be longer than it was.
 
-use crate::create::{max_bytes_of, max_size_error};
+use crate::create::{max_bytes_of, max_size_error, name_in_use};
 use crate::host::{catalog_error, engine_error};
-use catalog::{DatabaseDef, FileDef, same_name};
+use catalog::{DatabaseDef, same_name};
 use engine::EngineError;
 use executor::SqlError;
 use interpreter::OpenDatabase;
@@ -21,14 +21,10 @@ pub(crate) fn modify(
         return Err(SqlError::unsupported("ALTER DATABASE MODIFY FILE with FILENAME"));
     }
     let name = spec.name.as_deref().unwrap_or_default();
-    let taken = |new: &str| {
-        let mut all = files_of(&def);
-        all.any(|f| same_name(&f.name, new) && !same_name(&f.name, name))
-    };
+    let taken =
+        |new: &str| def.files().any(|f| same_name(&f.name, new) && !same_name(&f.name, name));
     if let Some(new) = spec.new_name.as_deref().filter(|new| taken(new)) {
-        let text =
-            format!("The logical file name \"{new}\" is already in use. Choose a different name.");
-        return Err(SqlError::new(1828, 16, text));
+        return Err(name_in_use(new));
     }
     let data = def.filegroups.iter_mut().flat_map(|g| &mut g.files);
     let Some(file) = data.chain([&mut def.log]).find(|f| same_name(&f.name, name)) else {
@@ -83,8 +79,4 @@ fn no_room(path: &str) -> SqlError {
          expand the physical file '{path}'."
     );
     SqlError::new(5149, 16, text)
-}
-
-fn files_of(def: &DatabaseDef) -> impl Iterator<Item = &FileDef> {
-    def.filegroups.iter().flat_map(|g| &g.files).chain([&def.log])
 }

@@ -245,7 +245,7 @@ impl Job<'_> {
         let Some(end) = set.info().end.clone() else { return Err(unknown(&def.name)) };
         let config = &self.instance.config;
         let places = self.places(Some(def), &header, &end)?;
-        let known = |id: u16| id == 2 || files_of(def).any(|f| f.file_id == id);
+        let known = |id: u16| id == 2 || def.data_files().any(|f| f.file_id == id);
         let new: BTreeMap<u16, PathBuf> =
             places.iter().filter(|(id, _)| !known(**id)).map(|(i, p)| (*i, p.clone())).collect();
         self.check_places(Some(def), &new, false)?;
@@ -299,8 +299,7 @@ impl Job<'_> {
         for file in all() {
             let moved = moves.iter().find(|(name, _)| file.logical_name.eq_ignore_ascii_case(name));
             let kept = existing.and_then(|def| {
-                let own = files_of(def).chain([&def.log]);
-                own.into_iter().find(|f| f.name.eq_ignore_ascii_case(&file.logical_name))
+                def.files().find(|f| f.name.eq_ignore_ascii_case(&file.logical_name))
             });
             let path = match (moved, kept) {
                 (Some((_, to)), _) => absolute(data_dir, to),
@@ -335,8 +334,7 @@ impl Job<'_> {
             }
             seen.push(path);
             let belongs = |def: &DatabaseDef| {
-                let mut own = files_of(def).chain([&def.log]);
-                own.any(|f| absolute(&config.data_dir, &f.path) == **path)
+                def.files().any(|f| absolute(&config.data_dir, &f.path) == **path)
             };
             let others = self.instance.server.databases();
             let other = others
@@ -453,11 +451,6 @@ impl Job<'_> {
             created_unix_ns: header.created_unix_ns,
         }
     }
-}
-
-/// The data files of a database.
-pub(crate) fn files_of(def: &DatabaseDef) -> impl Iterator<Item = &FileDef> {
-    def.filegroups.iter().flat_map(|g| &g.files)
 }
 
 /// A path as the list keeps it: relative where it lies in the data folder.

@@ -549,11 +549,7 @@ fn table(found: &[(&str, &str, bool)]) -> String {
 #[test]
 fn every_builtin_runs_or_is_refused_by_name() {
     let fs = SimFs::new(1);
-    let mut config = InstanceConfig::new("/data", fs);
-    config.buffer_pool_bytes = 16 << 20;
-    config.log.ring_bytes = 1 << 20;
-    config.log.vlf_bytes = 1 << 20;
-    config.log.initial_vlfs = 4;
+    let config = InstanceConfig::small("/data", fs);
     let instance = Instance::open(config).expect("opens");
     let run = instance.spawn_session("builtins", answers);
     let (found, wrong) = match run.join() {

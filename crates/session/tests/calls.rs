@@ -73,11 +73,7 @@ impl ResultSink for Said {
 /// Runs `body` on a session in a fresh database.
 fn with_session(body: impl FnOnce(&mut Session, &Arc<Instance>) + Send + 'static) {
     let fs = SimFs::new(1);
-    let mut config = InstanceConfig::new("/data", fs);
-    config.buffer_pool_bytes = 16 << 20;
-    config.log.ring_bytes = 1 << 20;
-    config.log.vlf_bytes = 1 << 20;
-    config.log.initial_vlfs = 4;
+    let config = InstanceConfig::small("/data", fs);
     let instance = Instance::open(config).expect("opens");
     let inner = instance.clone();
     let ran = instance.spawn_session("test", move |session| {

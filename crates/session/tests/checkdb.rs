@@ -10,10 +10,7 @@ use telemetry::WaitType;
 
 fn start() -> (Arc<SimFs>, Arc<Instance>) {
     let fs = SimFs::new(3);
-    let mut config = InstanceConfig::new("/data", fs.clone());
-    config.buffer_pool_bytes = 16 << 20;
-    config.log.ring_bytes = 1 << 20;
-    config.log.vlf_bytes = 1 << 20;
+    let config = InstanceConfig::small("/data", fs.clone());
     (fs, Instance::open(config).expect("opens"))
 }
 
@@ -135,8 +132,7 @@ fn a_page_that_is_older_than_the_rest_is_found() {
         let file = world.open(Path::new(FILE), OpenOptions::existing()).unwrap();
         file.write_all_at((page * PAGE) as u64, old, true, WaitType::IoCompletion).unwrap();
         drop(file);
-        let mut config = InstanceConfig::new("/data", world.clone());
-        config.buffer_pool_bytes = 16 << 20;
+        let config = InstanceConfig::small("/data", world.clone());
         let instance = Instance::open(config).expect("opens");
         let said = run(&instance, &["DBCC CHECKDB('shop') WITH NO_INFOMSGS"]);
         assert!(!said.errors().is_empty(), "page {page} of yesterday was not found");

@@ -91,12 +91,7 @@ fn cases(path: &Path) -> Vec<Case> {
 }
 
 fn config(fs: &Arc<SimFs>) -> InstanceConfig {
-    let mut config = InstanceConfig::new("/data", fs.clone());
-    config.buffer_pool_bytes = 16 << 20;
-    config.log.ring_bytes = 1 << 20;
-    config.log.vlf_bytes = 1 << 20;
-    config.log.initial_vlfs = 4;
-    config
+    InstanceConfig::small("/data", fs.clone())
 }
 
 /// `NAME` and, from the next line on, what the file is to hold.

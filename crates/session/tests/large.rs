@@ -6,11 +6,8 @@ use session::{Instance, InstanceConfig};
 use std::sync::Arc;
 
 fn config(fs: &Arc<SimFs>) -> InstanceConfig {
-    let mut config = InstanceConfig::new("/data", fs.clone());
+    let mut config = InstanceConfig::small("/data", fs.clone());
     config.buffer_pool_bytes = 2 << 20;
-    config.log.ring_bytes = 1 << 20;
-    config.log.vlf_bytes = 1 << 20;
-    config.log.initial_vlfs = 4;
     config
 }
 

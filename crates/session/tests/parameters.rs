@@ -10,11 +10,7 @@ const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
 
 fn with_session(test: impl FnOnce(&mut Session) + Send + 'static) {
     let fs = SimFs::new(1);
-    let mut config = InstanceConfig::new("/data", fs.clone());
-    config.buffer_pool_bytes = 16 << 20;
-    config.log.ring_bytes = 1 << 20;
-    config.log.vlf_bytes = 1 << 20;
-    config.log.initial_vlfs = 4;
+    let config = InstanceConfig::small("/data", fs.clone());
     let instance = Instance::open(config).expect("opens");
     let ran = instance.spawn_session("test", move |session| {
         run(session, "CREATE DATABASE d");

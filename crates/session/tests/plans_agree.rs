@@ -104,11 +104,7 @@ fn query(dice: &mut Dice) -> String {
 #[test]
 fn every_plan_gives_the_same_rows() {
     let fs = SimFs::new(7);
-    let mut config = InstanceConfig::new("/data", fs);
-    config.buffer_pool_bytes = 16 << 20;
-    config.log.ring_bytes = 1 << 20;
-    config.log.vlf_bytes = 1 << 20;
-    config.log.initial_vlfs = 4;
+    let config = InstanceConfig::small("/data", fs);
     let instance = Instance::open(config).expect("a fresh instance");
     let run = instance.spawn_session("plans", move |session| {
         run(session, "CREATE DATABASE t");

@@ -7,11 +7,8 @@ use types::Value;
 
 fn with_session(body: impl FnOnce(&mut Session) + Send + 'static) {
     let fs = SimFs::new(1);
-    let mut config = InstanceConfig::new("/data", fs);
+    let mut config = InstanceConfig::small("/data", fs);
     config.buffer_pool_bytes = 32 << 20;
-    config.log.ring_bytes = 1 << 20;
-    config.log.vlf_bytes = 1 << 20;
-    config.log.initial_vlfs = 4;
     config.log.full_wait_ms = 50;
     let instance = Instance::open(config).expect("opens");
     let ran = instance.spawn_session("test", body);

@@ -14,11 +14,7 @@ use types::Value;
 const PATIENCE_NS: u64 = 60_000_000_000;
 
 fn open() -> Arc<Instance> {
-    let mut config = InstanceConfig::new("/data", SimFs::new(1));
-    config.buffer_pool_bytes = 16 << 20;
-    config.log.ring_bytes = 1 << 20;
-    config.log.vlf_bytes = 1 << 20;
-    config.log.initial_vlfs = 4;
+    let config = InstanceConfig::small("/data", SimFs::new(1));
     Instance::open(config).expect("an instance")
 }
 

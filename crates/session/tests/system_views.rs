@@ -11,11 +11,7 @@ use types::{SqlType, Value};
 /// Runs batches on a fresh instance with a database `t`; the answers, and errors as text.
 fn run(batches: &[&str]) -> Vec<Collected> {
     let fs = SimFs::new(1);
-    let mut config = InstanceConfig::new("/data", fs);
-    config.buffer_pool_bytes = 16 << 20;
-    config.log.ring_bytes = 1 << 20;
-    config.log.vlf_bytes = 1 << 20;
-    config.log.initial_vlfs = 4;
+    let config = InstanceConfig::small("/data", fs);
     let instance = Instance::open(config).expect("an instance");
     let batches: Vec<String> = batches.iter().map(|b| b.to_string()).collect();
     let answers = instance.spawn_session("views", move |session| {

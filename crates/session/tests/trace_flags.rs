@@ -18,10 +18,8 @@ fn run(session: &mut Session, batch: &str) -> Vec<String> {
 
 #[test]
 fn flags_from_the_start_and_by_dbcc() {
-    let mut config = InstanceConfig::new("/data", SimFs::new(1));
+    let mut config = InstanceConfig::small("/data", SimFs::new(1));
     config.buffer_pool_bytes = 8 << 20;
-    config.log.ring_bytes = 1 << 20;
-    config.log.vlf_bytes = 1 << 20;
     config.trace_flags = [834, 2330].into();
     let instance = Instance::open(config).expect("open");
     let (mut a, mut b) = (Session::new(&instance), Session::new(&instance));

@@ -216,8 +216,8 @@ impl Store {
         Ok(root)
     }
 
-    /// Takes a free extent out of the bitmaps: of the file of the filegroup whose turn it is, unless
-    /// no more than `kept` are left.
+    /// Takes a free extent out of the bitmaps: of the file of the filegroup whose turn it is, unless no more
+    /// than `kept` are left.
     fn take_extent(
         &self,
         fg: FilegroupId,
@@ -226,9 +226,7 @@ impl Store {
         loop {
             let files = self.files_of(fg);
             for file in &files {
-                if !file.space.lock().loaded {
-                    self.load_space(file)?;
-                }
+                self.know_space(file)?;
             }
             match next_in_proportion(&files, kept) {
                 // Else others have taken it meanwhile.
@@ -362,12 +360,22 @@ impl Store {
         Ok(())
     }
 
+    /// A data file whose maps have been read.
+    fn mapped_file(&self, id: FileId) -> Result<Option<Arc<DataFile>>, StorageError> {
+        let file = self.all_files().into_iter().find(|f| f.id == id);
+        file.as_ref().map_or(Ok(()), |file| self.know_space(file))?;
+        Ok(file)
+    }
+
+    /// Sees to it that the file's maps have been read.
+    fn know_space(&self, file: &DataFile) -> Result<(), StorageError> {
+        let known = file.space.lock().loaded;
+        if known { Ok(()) } else { self.load_space(file) }
+    }
+
     /// Makes a data file at least so long, by whole extents; less where it may not become so long. Suspends.
     pub fn grow_file_to(&self, id: FileId, bytes: u64) -> Result<(), StorageError> {
-        let Some(file) = self.all_files().into_iter().find(|f| f.id == id) else { return Ok(()) };
-        if !file.space.lock().loaded {
-            self.load_space(&file)?;
-        }
+        let Some(file) = self.mapped_file(id)? else { return Ok(()) };
         let _turn = self.growing.lock(WaitType::PreemptiveOsFileOps);
         let len = file.file.len().map_err(StorageError::File)?;
         let to = file.at_most(stdx::round_up(bytes, EXTENT_BYTES));
@@ -377,10 +385,7 @@ impl Store {
     /// Pages of a data file, and those of them in extents that nobody has; none for what is no data file. May read the
     /// file's maps. Suspends.
     pub fn file_space(&self, id: FileId) -> Result<Option<FileSpace>, StorageError> {
-        let Some(file) = self.all_files().into_iter().find(|f| f.id == id) else { return Ok(None) };
-        if !file.space.lock().loaded {
-            self.load_space(&file)?;
-        }
+        let Some(file) = self.mapped_file(id)? else { return Ok(None) };
         let space = file.space.lock();
         let pages = |extents: u32| u64::from(extents) * u64::from(EXTENT_PAGES);
         Ok(Some(FileSpace { pages: pages(space.extents), free_pages: pages(space.free) }))

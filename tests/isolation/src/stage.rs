@@ -169,12 +169,8 @@ pub struct Stage {
 impl Stage {
     /// A fresh one.
     pub fn new() -> Stage {
-        let mut config = InstanceConfig::new("/data", SimFs::new(1));
+        let mut config = InstanceConfig::small("/data", SimFs::new(1));
         config.cpus = vec![0];
-        config.buffer_pool_bytes = 16 << 20;
-        config.log.ring_bytes = 1 << 20;
-        config.log.vlf_bytes = 1 << 20;
-        config.log.initial_vlfs = 4;
         let instance = Instance::open(config).expect("an instance in memory");
         let director = Mutex::new(Session::new(&instance));
         let stage = Stage { instance, director };

@@ -4,7 +4,7 @@
 //! its own or in the session's; what is told of it (its end, errors, what triggers say) goes to the sink, as for any
 //! request. Values for the identity column, where the client sends it, are kept.
 
-use super::{Column, Loading, Rules};
+use super::{Column, Loading, Rules, TYPE_MISMATCH, unfit};
 use crate::activity::InputKind;
 use crate::call::first_mistake;
 use crate::host::Host;
@@ -168,15 +168,11 @@ impl Misfit {
                 16,
                 format!("Received an invalid column length from the bcp client for colid {place}."),
             ),
-            Misfit::Type(why) => SqlError::new(
-                4864,
-                16,
-                format!(
-                    "Bulk load data conversion error (type mismatch or invalid character for the specified codepage) \
-                     for row {row}, column {place} ({}). {why}",
-                    column.name
-                ),
-            ),
+            Misfit::Type(why) => {
+                let mut error = unfit(4864, TYPE_MISMATCH, row, place, column);
+                error.text = format!("{} {why}", error.text);
+                error
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The file of a BULK INSERT as rows of values, and what is told of rows that are none.
 
-use super::Column;
 use super::fields::{code_page, csv, delimited, described, file_error, native, window};
 use super::rejects::Rejects;
+use super::{Column, TYPE_MISMATCH, unfit};
 use crate::vm::Vm;
 use bulk_file::{CodePage, ReadError, Row, Rows, Step, Storage};
 use executor::{Reach, ResultSink, SqlError, SqlMessage};
@@ -290,14 +290,10 @@ impl Misfit {
     fn error(self, row: u64, field: usize, column: &Column) -> SqlError {
         let (number, what) = match self {
             Misfit::Truncation => (4863, "truncation"),
-            Misfit::Type => (4864, "type mismatch or invalid character for the specified codepage"),
+            Misfit::Type => (4864, TYPE_MISMATCH),
             Misfit::Overflow => (4867, "overflow"),
         };
-        let text = format!(
-            "Bulk load data conversion error ({what}) for row {row}, column {field} ({}).",
-            column.name
-        );
-        SqlError::new(number, 16, text)
+        unfit(number, what, row, field, column)
     }
 }
 

@@ -245,10 +245,11 @@ pub struct File {
 }
 
 /// Bytes of a page.
-const PAGE: u64 = 8192;
+pub const PAGE: u64 = 8192;
 
 impl File {
-    fn is_log(&self) -> bool {
+    /// Whether it is the log.
+    pub fn is_log(&self) -> bool {
         self.filegroup == 0
     }
 

@@ -4,12 +4,10 @@
 //! FILEGROUPPROPERTY and COLLATIONPROPERTY.
 
 use super::{Args, shown};
-use crate::catalog_views::databases::files_of;
+use crate::catalog_views::databases::{PAGE, files_of};
 use crate::context::{COLLATION, Context, PRODUCT_VERSION, TEMPDB};
 use catalog::same_name;
 use types::Value;
-
-const PAGE_BYTES: u64 = 8192;
 
 /// DB_ID([name]).
 pub fn db_id(context: &Context<'_>, args: Args<'_>) -> Value {
@@ -62,12 +60,11 @@ pub fn file_property(context: &Context<'_>, args: Args<'_>) -> Value {
         return Value::Null;
     };
     let engine = &context.database.engine;
-    let is_log = file.filegroup == 0;
     let value = match property.trim().to_ascii_lowercase().as_str() {
         "isreadonly" => 0,
         "isprimaryfile" => i32::from(file.id == 1),
-        "islogfile" => i32::from(is_log),
-        "spaceused" if is_log => (engine.stats().log_used_bytes / PAGE_BYTES) as i32,
+        "islogfile" => i32::from(file.is_log()),
+        "spaceused" if file.is_log() => (engine.stats().log_used_bytes / PAGE) as i32,
         "spaceused" => match engine.file_space(file.id as u16) {
             Ok(Some(space)) => (space.pages - space.free_pages) as i32,
             _ => return Value::Null,
