@@ -1,5 +1,5 @@
-//! The fault harnesses of `tests/faults`: power cuts, requests and system calls that fail, and a guest of QEMU whose
-//! disk forgets, under the real binary.
+//! The harnesses of `tests/faults`: power cuts, requests and system calls that fail, a guest of QEMU whose disk
+//! forgets, and a long life, each of the real binary.
 
 use crate::run::{Failure, Step, cargo, target_directory};
 
@@ -82,6 +82,7 @@ fn lacking() -> Vec<String> {
     lacks
 }
 
+const SOAK: &str = "one long life under load";
 const GUEST: &str = "a guest whose disk forgets, refuses and loses power";
 const CUTS: &str = "power cuts on a file system that forgets";
 const REQUESTS: &str = "every kind of request to the file system fails once";
@@ -105,6 +106,15 @@ pub fn faults(all: bool, seed: u64) -> Result<(), Failure> {
         harness(promise).args([command, "--seed", &seed]).args(all.then_some("--all")).run()?;
     }
     Ok(())
+}
+
+/// One process lives long under load.
+pub fn soak(minutes: u64, seed: u64) -> Result<(), Failure> {
+    release_binary()?;
+    build().run()?;
+    harness(SOAK)
+        .args(["soak", "--minutes", &minutes.to_string(), "--seed", &seed.to_string()])
+        .run()
 }
 
 fn release_binary() -> Result<(), Failure> {

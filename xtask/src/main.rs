@@ -102,6 +102,13 @@ enum Command {
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
+    /// One process of the real binary under load for long: what is lost, what is left over, what grows.
+    Soak {
+        #[arg(long, default_value_t = 120)]
+        minutes: u64,
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
     /// Real clients against `millrace serve`: pymssql, python-tds, pyodbc, mssql-python, tedious, go-mssqldb,
     /// mssql-jdbc, tiberius.
     Drivers {
@@ -234,6 +241,7 @@ fn main() {
         Command::Powercut { cases, seed } => faults::powercut(cases, seed),
         Command::Faults { all, seed } => faults::faults(all, seed),
         Command::Guest { states, seed } => faults::guest(states, seed),
+        Command::Soak { minutes, seed } => faults::soak(minutes, seed),
         Command::Drivers { only, scenario, server, certificate, dev, build_only } => {
             drivers::run(&drivers::Options {
                 only,

@@ -1,7 +1,7 @@
-//! `cargo xtask powercut` and `faults` come here.
+//! `cargo xtask powercut`, `faults`, `guest` and `soak` come here.
 
 use clap::{Parser, Subcommand};
-use faults::{disk_errors, guest, powercut, server, syscalls, trace};
+use faults::{disk_errors, guest, powercut, server, soak, syscalls, trace};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -77,6 +77,18 @@ enum Command {
         #[arg(long)]
         verbose: bool,
     },
+    /// One long life under load: what grows that should not.
+    Soak {
+        #[arg(long, default_value_t = 120)]
+        minutes: u64,
+        /// Of load, before each look at what is there.
+        #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
+        round_seconds: u64,
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        #[arg(long)]
+        folder: Option<PathBuf>,
+    },
     /// Runs a program of which some calls fail; `syscalls` uses it.
     #[command(hide = true)]
     Trace {
@@ -120,6 +132,10 @@ fn main() -> ExitCode {
             let folder = folder.unwrap_or_else(powercut::default_folder);
             let kernel = server::target().join("guest");
             guest::run(&guest::Options { seed, states, folder, kernel, verbose })
+        }
+        Command::Soak { minutes, round_seconds, seed, folder } => {
+            let folder = folder.unwrap_or_else(powercut::default_folder);
+            soak::run(&soak::Options { seed, minutes, round_seconds, folder })
         }
         Command::Trace { report, fault, command } => match traced(&report, fault, &command) {
             Ok(status) => std::process::exit(status),

@@ -322,7 +322,24 @@ pub fn keep_mounts_to_oneself() -> Result<(), String> {
         libc::unshare(libc::CLONE_NEWNS) == 0
             && libc::mount(none, root, none, flags, none.cast()) == 0
     };
-    if done { Ok(()) } else { Err(format!("mounts: {}", io::Error::last_os_error())) }
+    if !done {
+        return Err(format!("mounts: {}", io::Error::last_os_error()));
+    }
+    // A file system of another process goes only when nobody has it mounted: ours are copies of its mounts.
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    for place in mounts.lines().filter_map(fuse_mount) {
+        let place = CString::new(place).expect("no zero");
+        // SAFETY: a plain system call with a string that lives.
+        unsafe { libc::umount2(place.as_ptr(), libc::MNT_DETACH) };
+    }
+    Ok(())
+}
+
+/// The place of a line of proc_mounts(5), if it is a file system in user space.
+fn fuse_mount(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace().skip(1);
+    let place = words.next()?;
+    words.next()?.starts_with("fuse").then_some(place)
 }
 
 /// The kernel whose ext4 replays the states' journals.

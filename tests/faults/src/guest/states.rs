@@ -21,6 +21,10 @@ use stdx::{Prng, mix64};
 /// What a disk is told in.
 pub const CHUNK: usize = 64 << 10;
 
+/// The sectors of ext4's superblock. Its checksum is asked for before the journal is replayed, so that ext4 does not mount
+/// when half of it was written (EBADMSG): a disk that tears it takes every file, whoever wrote them.
+const SUPERBLOCK: Range<u64> = 2..4;
+
 /// A disk in memory, in whole chunks.
 pub struct Image {
     bytes: Vec<u8>,
@@ -291,9 +295,13 @@ impl<'a> Maker<'a> {
                             // Some of its sectors.
                             3 => {
                                 torn += 1;
-                                for (i, piece) in data.chunks(SECTOR).enumerate() {
-                                    if random.one_in(2) {
-                                        let sector = sector + i as u64;
+                                let mut survives = false;
+                                for (sector, piece) in (*sector..).zip(data.chunks(SECTOR)) {
+                                    // The file system's own head is whole: see SUPERBLOCK.
+                                    if sector != SUPERBLOCK.end - 1 {
+                                        survives = random.one_in(2);
+                                    }
+                                    if survives {
                                         undo.push((sector, self.image.write(sector, piece)?));
                                     }
                                 }
