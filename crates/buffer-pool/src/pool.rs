@@ -22,7 +22,7 @@ use crate::{
     PoolError, Redone, header,
 };
 use device::File;
-use log_manager::Harden;
+use log_manager::{Harden, Lsn};
 use parking_lot::Mutex;
 use runtime::spin::Backoff;
 use runtime::{clock, task};
@@ -395,6 +395,20 @@ impl BufferPool {
     /// Whether the page is in memory.
     pub fn is_resident(&self, page: PageId) -> bool {
         self.word(page).is_ok_and(|w| word::frame(w.load(Acquire)).is_some())
+    }
+
+    /// The page LSN of a page in memory, if its file must have the page just so; `None` when it is not in memory, or not
+    /// written since it was changed.
+    pub fn written_lsn(&self, page: PageId) -> Option<Lsn> {
+        let word = self.word(page).ok()?;
+        let seen = word.load(Acquire);
+        if !word::is_quiet(seen) {
+            return None;
+        }
+        let look = self.look(page, word, seen);
+        let lsn = Lsn(look.u64_at(header::LSN));
+        // One that was to be created, and then was not, has none.
+        (!look.meta.is_dirty() && look.validate() && lsn != Lsn::NONE).then_some(lsn)
     }
 
     fn take_frame(&self) -> Result<u32, PoolError> {

@@ -133,6 +133,11 @@ impl Catalog {
         Ok(Arc::new(catalog))
     }
 
+    /// What the system tables of a database hold that belongs to nothing: each is damage. An error: they make no sense.
+    pub fn check(db: &Arc<Database>) -> Result<Vec<String>, CatalogError> {
+        Catalog::empty(db).load()
+    }
+
     fn empty(db: &Arc<Database>) -> Catalog {
         Catalog {
             db: db.clone(),

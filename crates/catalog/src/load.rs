@@ -11,7 +11,7 @@ use crate::scope::Entry;
 use crate::statistics::TableStatistics;
 use crate::system::{Cells, corrupt};
 use engine::TxnOptions;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use types::{KeyLayout, KeyPart, RowColumn, RowLayout, SqlType, Value};
@@ -19,8 +19,8 @@ use types::{KeyLayout, KeyPart, RowColumn, RowLayout, SqlType, Value};
 pub(crate) const KIND_TABLE: u8 = 1;
 
 impl Catalog {
-    /// Reads everything.
-    pub(crate) fn load(&self) -> Result<(), CatalogError> {
+    /// Reads everything; says what of it belongs to nothing.
+    pub(crate) fn load(&self) -> Result<Vec<String>, CatalogError> {
         let mut txn = self.db.begin(TxnOptions::default());
         txn.begin_statement();
         let t = &self.tables;
@@ -64,6 +64,10 @@ impl Catalog {
                         .get(number as usize - 1)
                         .map_or_else(|| "PRIMARY".into(), |g| g.name.clone());
                     let columns = columns.remove(&object_id).unwrap_or_default();
+                    let ordinals = columns.iter().map(|row| row.get(1).and_then(Value::as_i64));
+                    if !ordinals.eq((0..columns.len() as i64).map(Some)) {
+                        return Err(corrupt("a table's columns are not all there"));
+                    }
                     let columns = columns.into_iter().map(column).collect::<Result<_, _>>()?;
                     let key = keys.remove(&object_id).and_then(|mut rows| rows.pop());
                     let mut table = TableDef {
@@ -111,6 +115,7 @@ impl Catalog {
                             }
                         }
                     }
+                    check_ordinals(&table)?;
                     lay_out(&mut table);
                     let known = statistics.remove(&object_id).unwrap_or_default();
                     table.statistics = TableStatistics::loaded(&table, known);
@@ -156,6 +161,31 @@ impl Catalog {
             };
             entries.push(Entry { object, modified });
         }
+        let names = t.names.scan(&mut txn, &[])?;
+        let named: HashSet<i64> =
+            names.iter().filter_map(|row| row.get(2).and_then(Value::as_i64)).collect();
+        let left = [
+            ("columns", columns),
+            ("keys", keys),
+            ("tables", tables),
+            ("indexes", indexes),
+            ("constraints", constraints),
+            ("modules", modules),
+        ];
+        let mut alone = Vec::new();
+        for (what, rows) in left {
+            let mut ids: Vec<i32> = rows.into_keys().collect();
+            ids.sort_unstable();
+            let of =
+                |id| format!("system table '{what}' has rows of object {id}, which is not there");
+            alone.extend(ids.into_iter().map(of));
+        }
+        for entry in &entries {
+            let id = entry.object.object_id();
+            if !named.contains(&i64::from(id)) {
+                alone.push(format!("object {id} has no row in system table 'names'"));
+            }
+        }
         let histories: HashMap<i32, i32> =
             versioned.iter().map(|(table, (history, _))| (*history, *table)).collect();
         for entry in &mut entries {
@@ -198,7 +228,20 @@ impl Catalog {
             }
         }
         self.next_object_id.store(highest + 1, Ordering::Relaxed);
-        Ok(())
+        Ok(alone)
+    }
+}
+
+/// Whether the columns are all there that keys and indexes name.
+fn check_ordinals(table: &TableDef) -> Result<(), CatalogError> {
+    let key = table.primary_key.iter().flat_map(|key| &key.columns);
+    let parts = table.indexes.iter().flat_map(|index| &index.columns);
+    let included = table.indexes.iter().flat_map(|index| &index.include);
+    let mut named = key.chain(parts).map(|(ordinal, _)| ordinal).chain(included);
+    match named.any(|ordinal| *ordinal >= table.columns.len()) {
+        true => Err(corrupt("an index of a column that is not there")),
+        false if table.columns.is_empty() => Err(corrupt("a table without columns")),
+        false => Ok(()),
     }
 }
 

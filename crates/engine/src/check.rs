@@ -5,7 +5,7 @@
 //! checked as it is in memory; who calls keeps others from changing it.
 
 use crate::{Database, EngineError, Lsn, SYSTEM_TREES, Tree};
-use buffer_pool::{DamageKind, PAGE_BYTES, PageBuf, PageId, PoolError, check_page};
+use buffer_pool::{DamageKind, PAGE_BYTES, PageBuf, PageId, PoolError, check_page, header};
 use runtime::task;
 use std::collections::HashSet;
 use stdx::AlignedBuf;
@@ -99,6 +99,13 @@ impl Database {
                 return;
             }
         };
+        match self.store.lost_extents(file) {
+            Ok(lost) => lost.iter().for_each(|extent| {
+                let what = "the file ends before this page, which is in use";
+                find(Finding::of_page(823, extent.first, what));
+            }),
+            Err(e) => find(Finding::of(e.into(), "")),
+        }
         let mut bytes = AlignedBuf::zeroed(EXTENT_BYTES);
         for extent in &extents {
             counts.extents += 1;
@@ -121,7 +128,9 @@ impl Database {
         }
         let root = PageId(extent.owner);
         let owned = self.store.owner_of(root);
-        if matches!(owned, Ok(Some(owner)) if owner.0 == root) {
+        // A root is the first page of its extent.
+        let may_be_root = root.page_no().is_multiple_of(EXTENT);
+        if may_be_root && matches!(owned, Ok(Some(owner)) if owner.0 == root) {
             counts.unnamed_extents += 1;
             return;
         }
@@ -164,37 +173,54 @@ impl Database {
             }
             let from = i as usize * PAGE_BYTES;
             page.bytes_mut().copy_from_slice(&bytes[from..from + PAGE_BYTES]);
-            if page.is_zero() {
+            if page.is_zero() && self.pool.written_lsn(id).is_none() {
                 continue;
             }
             counts.pages += 1;
             if let Err(error) = self.look_again(file, id, &mut page) {
-                find(Finding::of_page(8939, id, error.to_string()));
+                find(Finding::of_page(8939, id, error));
             }
         }
     }
 
     /// Whether a page is what it must be; one that is not is read again, as it may just be being written.
-    fn look_again(
-        &self,
-        file: &StoreFile,
-        id: PageId,
-        page: &mut PageBuf,
-    ) -> Result<(), PoolError> {
+    fn look_again(&self, file: &StoreFile, id: PageId, page: &mut PageBuf) -> Result<(), String> {
         let at = u64::from(id.page_no()) * PAGE_BYTES as u64;
         for look in 0.. {
-            match check_page(id, page) {
-                Ok(()) | Err(PoolError::Checksum { kind: DamageKind::NeverWritten, .. }) => break,
-                Err(error) if look == LOOKS => return Err(error),
+            match self.judge_page(id, page) {
+                Ok(()) => break,
+                Err(what) if look == LOOKS => return Err(what),
                 Err(_) => {
                     task::sleep_ns(1_000_000, WaitType::IoCompletion);
                     let read =
                         file.file.read_exact_at(at, page.bytes_mut(), WaitType::IoCompletion);
-                    read.map_err(|error| PoolError::Io { page: id, action: "read", error })?;
+                    let io = |error| PoolError::Io { page: id, action: "read", error }.to_string();
+                    read.map_err(io)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// A page as its file has it: whole, and what memory has if that was written. So a write that the device has lost is
+    /// found as long as memory still has the page.
+    fn judge_page(&self, id: PageId, page: &PageBuf) -> Result<(), String> {
+        match check_page(id, page) {
+            Ok(()) => {}
+            Err(PoolError::Checksum { kind: DamageKind::NeverWritten, .. })
+                if self.pool.written_lsn(id).is_none() =>
+            {
+                return Ok(());
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+        let on_disk = Lsn(page.words()[header::LSN]);
+        match self.pool.written_lsn(id) {
+            Some(lsn) if lsn != on_disk => Err(format!(
+                "the file has the page as of {on_disk}, though it was written as of {lsn}"
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// The log from where recovery would begin.

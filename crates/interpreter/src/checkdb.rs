@@ -255,13 +255,12 @@ impl Vm<'_> {
                 self.tell_found(found, finding, &format!("system table {n}"), line);
             }
         }
-        if let Err(error) = Catalog::open(&open.engine) {
-            let finding = Finding {
-                number: 8992,
-                allocation: false,
-                page: None,
-                what: format!("the catalog cannot be read: {error}"),
-            };
+        let wrong = match Catalog::check(&open.engine) {
+            Ok(wrong) => wrong,
+            Err(error) => vec![format!("the catalog cannot be read: {error}")],
+        };
+        for what in wrong {
+            let finding = Finding { number: 8992, allocation: false, page: None, what };
             self.tell_found(found, &finding, &format!("database '{}'", open.name), line);
         }
     }

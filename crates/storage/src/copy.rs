@@ -83,6 +83,26 @@ impl Store {
         Ok(used)
     }
 
+    /// The extents that a map page gives to a tree though the file ends before them: it has been cut short. Suspends.
+    pub fn lost_extents(&self, file: &StoreFile) -> Result<Vec<UsedExtent>, StorageError> {
+        let len = file.file.len().map_err(StorageError::File)?;
+        let extents = (len / (u64::from(EXTENT_PAGES) * PAGE_BYTES as u64)) as u32;
+        // Of whole intervals beyond the end the map pages are gone too.
+        if extents % MAP_EXTENTS <= 1 {
+            return Ok(Vec::new());
+        }
+        let mut copy = PageBuf::boxed();
+        self.pool().copy_page(map_of(file.id, extents).0, &mut copy)?;
+        // Longer by now.
+        let grown = file.file.len().map_err(StorageError::File)? > len;
+        let beyond = extents..extents.next_multiple_of(MAP_EXTENTS);
+        let used = beyond.map(|extent| UsedExtent {
+            first: PageId::new(file.id, extent * EXTENT_PAGES),
+            owner: copy.word(map_of(file.id, extent).1),
+        });
+        Ok(used.filter(|extent| extent.owner != 0 && !grown).collect())
+    }
+
     /// Extends a data file that is being restored to `len` bytes. Suspends.
     pub fn extend_file(
         file: &(dyn File + 'static),
