@@ -15,6 +15,8 @@ pub enum Ddl {
     AlterDatabase(Box<ast::AlterDatabase>),
     CreateTable(Box<CreateTable>),
     AlterTable(Box<AlterTable>),
+    /// ALTER INDEX REORGANIZE: changes pages, and no definition.
+    Reorganize(Reorganize),
     CreateProcedure(Box<CreateProcedure>),
     /// CREATE UNIQUE INDEX on a temporary table: one more constraint of it.
     PrivateUnique {
@@ -74,6 +76,16 @@ pub struct AlterTable {
     /// For ADD of columns: the value that rows already there get, by position in
     /// `changes[0]`'s columns; evaluate it into `ColumnSpec::absent`.
     pub absent: Vec<Option<Expr>>,
+}
+
+/// ALTER INDEX REORGANIZE.
+#[derive(Debug, Clone)]
+pub struct Reorganize {
+    pub table: ObjectName,
+    /// None: ALL.
+    pub index: Option<Box<str>>,
+    /// LOB_COMPACTION.
+    pub large_values: bool,
 }
 
 /// CREATE, ALTER, CREATE OR ALTER PROCEDURE. The body has been checked; the text is what is kept.

@@ -60,6 +60,7 @@ impl Vm<'_> {
             }
             Ddl::CreateTable(create) => self.create_table(create, frame),
             Ddl::AlterTable(alter) => self.alter_table(alter, frame),
+            Ddl::Reorganize(reorganize) => self.reorganize(reorganize, frame),
             Ddl::CreateProcedure(create) => self.create_procedure(create, frame),
             Ddl::PrivateUnique { table, key } => self.private_unique(table, key),
             Ddl::CreateView(create) => {

@@ -26,6 +26,7 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
             Ddl::AlterDatabase(_) => Command::AlterDatabase,
             Ddl::CreateTable(_) => Command::CreateTable,
             Ddl::AlterTable(_) => Command::AlterTable,
+            Ddl::Reorganize(_) => Command::AlterIndex,
             Ddl::CreateProcedure(_) => Command::CreateProcedure,
             Ddl::PrivateUnique { .. } => Command::CreateIndex,
             Ddl::CreateView(_) => Command::CreateView,

@@ -62,6 +62,7 @@ mod policy;
 mod principal_functions;
 mod principals;
 mod private;
+mod reorganize;
 mod scoped;
 mod sequence;
 mod set;

@@ -197,3 +197,62 @@ fn files_of_a_filegroup_fill_in_proportion_to_what_is_free() {
         ran(s, "DBCC CHECKDB WITH NO_INFOMSGS");
     });
 }
+
+/// Rows and pages of a table, as DBCC CHECKTABLE has them.
+fn rows_and_pages(session: &mut Session, table: &str) -> (i64, i64) {
+    let said = ran(session, &format!("DBCC CHECKTABLE('{table}')"));
+    let told = said.messages.iter().find(|m| m.number == 2593).expect("told").text.clone();
+    let mut numbers = told.split_whitespace().filter_map(|word| word.parse().ok());
+    (numbers.next().expect("rows"), numbers.next().expect("pages"))
+}
+
+#[test]
+fn reorganize_gives_back_what_deleted_rows_have_left() {
+    with_session(|s| {
+        ran(s, "CREATE DATABASE d");
+        ran(
+            s,
+            "USE d
+             CREATE TABLE t (id int PRIMARY KEY, k int, v char(200) NOT NULL DEFAULT 'v', long varchar(max))
+             CREATE INDEX ix ON t (k) INCLUDE (v) WITH (FILLFACTOR = 50)
+             CREATE TABLE h (v char(300))",
+        );
+        ran(
+            s,
+            "DECLARE @i int = 0
+             WHILE @i < 4000 BEGIN INSERT t (id, k) VALUES (@i, @i % 37) INSERT h VALUES ('h') SET @i += 1 END
+             UPDATE t SET long = REPLICATE(CAST('l' AS varchar(max)), 9000) WHERE id < 400
+             DELETE t WHERE id % 4 <> 0 DELETE TOP (3000) h",
+        );
+        let (rows, before) = rows_and_pages(s, "t");
+        assert_eq!(rows, 1000);
+        let free = "SELECT SUM(unallocated_extent_page_count) FROM sys.dm_db_file_space_usage";
+        let free_before = number(s, free);
+        // A transaction that is rolled back keeps it.
+        ran(
+            s,
+            "BEGIN TRAN ALTER INDEX ALL ON t REORGANIZE ROLLBACK ALTER INDEX ALL ON h REORGANIZE",
+        );
+        let (rows, after) = rows_and_pages(s, "t");
+        assert!(rows == 1000 && after * 3 < before, "{before} pages, now {after}");
+        assert_eq!(rows_and_pages(s, "h").0, 1000);
+        assert!(rows_and_pages(s, "h").1 < 50, "{:?}", rows_and_pages(s, "h"));
+        assert!(number(s, free) > free_before, "{free_before} pages were free");
+        assert_eq!(number(s, "SELECT SUM(id) FROM t WITH (INDEX(1))"), 4 * 999 * 1000 / 2);
+        assert_eq!(
+            number(s, "SELECT SUM(k) FROM t WITH (INDEX(ix))"),
+            number(s, "SELECT SUM(k) FROM t WITH (INDEX(1))")
+        );
+        assert_eq!(number(s, "SELECT SUM(LEN(long)) FROM t"), 900_000);
+        ran(s, "DBCC CHECKDB WITH NO_INFOMSGS");
+        // Once more changes nothing, and the tables go on.
+        ran(s, "ALTER INDEX ALL ON t REORGANIZE WITH (LOB_COMPACTION = OFF)");
+        assert_eq!(rows_and_pages(s, "t"), (rows, after));
+        ran(
+            s,
+            "INSERT t (id, k) SELECT id + 1, k FROM t ALTER INDEX ix ON t REORGANIZE PARTITION = ALL",
+        );
+        assert_eq!(rows_and_pages(s, "t").0, 2000);
+        ran(s, "DBCC CHECKDB WITH NO_INFOMSGS");
+    });
+}

@@ -76,6 +76,8 @@ pub(crate) struct Space {
     extents: u32,
     /// A bit per extent, set when free.
     bits: Vec<u64>,
+    /// A bit per extent, set when it was given away since the file was opened.
+    given: Vec<u64>,
     free: u32,
     /// Where the next search begins, in words of `bits`.
     cursor: usize,
@@ -89,7 +91,8 @@ impl Space {
     }
 
     fn of(loaded: bool, extents: u32) -> Space {
-        Space { loaded, extents, bits: Vec::new(), free: 0, cursor: 0, credit: 0 }
+        let (bits, given) = (Vec::new(), Vec::new());
+        Space { loaded, extents, bits, given, free: 0, cursor: 0, credit: 0 }
     }
 
     fn set_free(&mut self, extent: u32) {
@@ -111,6 +114,10 @@ impl Space {
                 let b = word.trailing_zeros();
                 *word &= *word - 1;
                 self.free -= 1;
+                if self.given.len() <= self.cursor {
+                    self.given.resize(self.bits.len(), 0);
+                }
+                self.given[self.cursor] |= 1 << b;
                 return Some(self.cursor as u32 * 64 + b);
             }
             self.cursor += 1;
@@ -438,6 +445,44 @@ impl Store {
         Ok(())
     }
 
+    /// Frees one extent of a tree, none of whose pages is in use, now or by anybody who goes by the map.
+    pub(crate) fn free_extent(&self, first: PageId, owner: TreeId) -> Result<(), StorageError> {
+        let extent = first.page_no() / EXTENT_PAGES;
+        let (map, word) = map_of(first.file(), extent);
+        let file = self.mapped_file(first.file())?;
+        let no_file = StorageError::Corrupt { page: first, what: "a page of no file" };
+        let file = file.ok_or(no_file)?;
+        self.next_epoch();
+        loop {
+            let look = self.pool().optimistic(map)?;
+            self.log.ensure(LOG_BYTES)?;
+            let Some(mut w) = look.try_exclusive() else { continue };
+            if w.word(word) != owner.0.0 {
+                w.unlock_unchanged();
+                let what = "the allocation map names another owner";
+                return Err(StorageError::Corrupt { page: map, what });
+            }
+            let nobody = TreeId(PageId::NONE);
+            let logged = self.log.log(&PageOp::AllocExtent { map, extent, owner: nobody });
+            apply_alloc(&mut w, extent, nobody);
+            w.set_lsn(logged.start, logged.end);
+            break;
+        }
+        counters::add(Counter::PagesDeallocated, u64::from(EXTENT_PAGES));
+        file.space.lock().set_free(extent);
+        Ok(())
+    }
+
+    /// Whether an extent has been its owner's since before the file was opened.
+    pub(crate) fn is_old_extent(&self, first: PageId) -> Result<bool, StorageError> {
+        let extent = first.page_no() / EXTENT_PAGES;
+        let file = self.mapped_file(first.file())?;
+        Ok(file.is_some_and(|file| {
+            let given = &file.space.lock().given;
+            given.get(extent as usize / 64).is_none_or(|w| w & 1 << (extent % 64) == 0)
+        }))
+    }
+
     fn free_in_map(&self, map: PageId, owner: TreeId) -> Result<Vec<u32>, StorageError> {
         loop {
             let look = self.pool().optimistic(map)?;
@@ -554,6 +599,22 @@ impl PageSource {
             self.fill(PageId(first.0 + 1), EXTENT_PAGES - 1);
             return Ok(first);
         }
+    }
+
+    /// Takes out the extents of which every page is spare; their first pages.
+    pub(crate) fn take_whole_extents(&self) -> Vec<PageId> {
+        let mut pages = std::mem::take(&mut *self.spares.lock());
+        pages.sort_unstable();
+        let extent = |p: &PageId| (p.file(), p.page_no() / EXTENT_PAGES);
+        let (mut whole, mut rest) = (Vec::new(), Vec::new());
+        for pages in pages.chunk_by(|a, b| extent(a) == extent(b)) {
+            match pages.len() == EXTENT_PAGES as usize {
+                true => whole.push(pages[0]),
+                false => rest.extend_from_slice(pages),
+            }
+        }
+        self.spares.lock().append(&mut rest);
+        whole
     }
 
     /// Takes a page back that was not used.

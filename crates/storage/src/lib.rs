@@ -9,6 +9,7 @@
 
 mod alloc;
 mod boot;
+mod compact;
 mod copy;
 mod error;
 mod leaf;
@@ -31,6 +32,7 @@ mod tests;
 
 pub use alloc::{FileSpace, set_grow_together};
 pub use boot::{BOOT_DATA_BYTES, FileHeader, header_copies, read_header, write_header};
+pub use compact::{Compacted, Compaction};
 pub use copy::{EXTENT, StoreFile, UsedExtent};
 pub use error::StorageError;
 pub use log::{Logged, OnExisting, OnWrite, SystemLog, TxnLog};

@@ -78,3 +78,19 @@ pub(crate) fn add_child(w: &mut impl PageWordsMut, separator: &[u8], child: Page
         }
     }
 }
+
+/// Takes the child of `old` out, and if `separator` is not empty puts `child` in at it, which is known to fit. Repeating
+/// it changes nothing.
+pub(crate) fn replace_child(
+    w: &mut impl PageWordsMut,
+    old: &[u8],
+    separator: &[u8],
+    child: PageId,
+) {
+    if let Ok(i) = slotted::search(w, old) {
+        slotted::remove_at(w, i);
+    }
+    if !separator.is_empty() {
+        add_child(w, separator, child);
+    }
+}

@@ -108,9 +108,21 @@ pub enum PageOp<'a> {
         separator: &'a [u8],
         image: &'a [u8],
     },
+    /// Entries have moved from `right` to `left` (see `compact.rs`): both are their images now. Below `parent`, `right`
+    /// begins at `separator` and no longer at `old_separator`; or both that and its image are empty: it has left.
+    Compact {
+        tree: TreeId,
+        parent: PageId,
+        left: PageId,
+        right: PageId,
+        old_separator: &'a [u8],
+        separator: &'a [u8],
+        left_image: &'a [u8],
+        right_image: &'a [u8],
+    },
     /// The root's content moves to `child` (`image`), and the root becomes an inner node above it.
     RootSplit { tree: TreeId, child: PageId, image: &'a [u8] },
-    /// Extent number `extent` of map page `map` belongs to `owner`.
+    /// Extent number `extent` of map page `map` belongs to `owner`; to nobody, if that is page 0.
     AllocExtent { map: PageId, extent: u32, owner: TreeId },
     /// The extents of map page `map` that belong to `owner` are free.
     FreeExtents { map: PageId, owner: TreeId },
@@ -232,6 +244,22 @@ impl<'a> PageOp<'a> {
                 header.start(12, 0, 0, map, owner.0, 0);
                 header.parts([&[], &[], &[], &[]])
             }
+            PageOp::Compact {
+                tree,
+                parent,
+                left,
+                right,
+                old_separator,
+                separator,
+                left_image,
+                right_image,
+            } => {
+                let more = separator.len() as u32 | (right_image.len() as u32) << 16;
+                header.start(13, old_separator.len(), left_image.len(), left, tree.0, more);
+                header.u64(parent.0);
+                header.u64(right.0);
+                header.parts([old_separator, separator, left_image, right_image])
+            }
         }
     }
 
@@ -301,6 +329,24 @@ impl<'a> PageOp<'a> {
             10 => PageOp::RootSplit { tree, child: page, image: r.take(row_len)? },
             11 => PageOp::AllocExtent { map: page, extent: aux, owner: tree },
             12 => PageOp::FreeExtents { map: page, owner: tree },
+            13 => {
+                let parent = PageId(r.u64()?);
+                let right = PageId(r.u64()?);
+                let old_separator = r.take(key_len)?;
+                let separator = r.take(usize::from(aux as u16))?;
+                let left_image = r.take(row_len)?;
+                let right_image = r.take((aux >> 16) as usize)?;
+                PageOp::Compact {
+                    tree,
+                    parent,
+                    left: page,
+                    right,
+                    old_separator,
+                    separator,
+                    left_image,
+                    right_image,
+                }
+            }
             _ => return None,
         })
     }
@@ -317,6 +363,7 @@ impl<'a> PageOp<'a> {
             | PageOp::Purge { tree, .. }
             | PageOp::FormatRoot { tree }
             | PageOp::Split { tree, .. }
+            | PageOp::Compact { tree, .. }
             | PageOp::RootSplit { tree, .. } => tree,
             PageOp::AllocExtent { owner, .. } | PageOp::FreeExtents { owner, .. } => owner,
         }

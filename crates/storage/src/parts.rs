@@ -27,7 +27,7 @@ impl Tree {
         };
         let mut found: Vec<Vec<u8>> = Vec::new();
         let mut parent = LeafCopy::new();
-        while self.copy_parent(Target::Key(&at), &mut parent)? {
+        while self.copy_parent(1, Target::Key(&at), &mut parent)? {
             let page = parent.page();
             for i in (0..parent.len()).step_by(LEAVES) {
                 let (_, key, _) = slotted::entry(page, i);
@@ -49,21 +49,27 @@ impl Tree {
         Ok(found)
     }
 
-    /// Copies the parent of the leaf of `target`; false when the root is that leaf.
-    fn copy_parent(&self, target: Target<'_>, copy: &mut LeafCopy) -> Result<bool, StorageError> {
+    /// Copies the inner page of level `wanted` (1: the leaf's parent) on the way to `target`; false when the root is
+    /// below that.
+    pub(crate) fn copy_parent(
+        &self,
+        wanted: u8,
+        target: Target<'_>,
+        copy: &mut LeafCopy,
+    ) -> Result<bool, StorageError> {
         let pool = self.store.pool();
         'again: loop {
             let mut page = self.id().0;
             for _ in 0..crate::tree::LEVELS_MAX {
                 let look = pool.optimistic(page)?;
                 let (kind, level) = slotted::kind_of(&look);
-                if kind != INNER {
+                if kind != INNER || level < wanted {
                     if !look.validate() {
                         continue 'again;
                     }
                     return Ok(false);
                 }
-                if level == 1 {
+                if level == wanted {
                     if copy.take(look, false) {
                         return Ok(true);
                     }

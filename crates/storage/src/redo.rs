@@ -6,6 +6,7 @@
 //! which there are).
 
 use crate::alloc;
+use crate::compact::free_page;
 use crate::leaf::{self, purge_slots, room_for_known};
 use crate::node;
 use crate::slotted::{self, Space, entry_bytes};
@@ -44,6 +45,9 @@ impl PageOp<'_> {
             PageOp::FormatRoot { tree } => [made(tree.0), None, None],
             PageOp::Split { parent, left, right, .. } => {
                 [made(right), changed(left), changed(parent)]
+            }
+            PageOp::Compact { parent, left, right, .. } => {
+                [made(left), made(right), changed(parent)]
             }
             PageOp::RootSplit { tree, child, .. } => [made(child), made(tree.0), None],
             PageOp::AllocExtent { map, .. } | PageOp::FreeExtents { map, .. } => {
@@ -111,6 +115,28 @@ impl PageOp<'_> {
                 } else {
                     debug_assert_eq!(page, parent);
                     node::add_child(w, separator, right);
+                }
+            }
+            PageOp::Compact {
+                tree,
+                parent,
+                left,
+                right,
+                old_separator,
+                separator,
+                left_image,
+                right_image,
+            } => {
+                let whole = |image| slotted::page_of_image(image).ok_or("replay: no page image");
+                if page == left {
+                    replace(w, &whole(left_image)?);
+                } else if page == right && right_image.is_empty() {
+                    replace(w, &free_page(right, tree.0));
+                } else if page == right {
+                    replace(w, &whole(right_image)?);
+                } else {
+                    debug_assert_eq!(page, parent);
+                    node::replace_child(w, old_separator, separator, right);
                 }
             }
             PageOp::RootSplit { child, image, .. } => {

@@ -1,7 +1,7 @@
 //! Walking a tree a copied leaf at a time.
 //!
-//! Invariants: a scan sees each leaf as it was at one moment; between leaves it goes by fences, so splits behind its
-//! back neither skip nor repeat a key. It holds no latch while its caller thinks.
+//! Invariants: a scan sees each leaf as it was at one moment; between leaves it goes by fences, so splits and compaction
+//! behind its back neither skip nor repeat a key. It holds no latch while its caller thinks.
 
 use crate::node::Target;
 use crate::slotted::{self, LEAF};
@@ -165,6 +165,8 @@ impl Scan {
 
     /// Copies the next leaf and finds its part of the range; `false` at the end.
     fn next_leaf(&mut self) -> Result<bool, StorageError> {
+        // Where the last leaf ended, when the next one may have begun before it.
+        let mut ended = None;
         match (self.state, self.reverse) {
             (State::Ended, _) => return Ok(false),
             (State::Unread, false) => {
@@ -198,6 +200,7 @@ impl Scan {
                 }
                 if !self.follow_right(&fence)? {
                     self.tree.copy_leaf(Target::Key(&fence), self.latched, &mut self.leaf)?;
+                    ended = Some(fence);
                 }
             }
             (State::Reading, true) => {
@@ -212,12 +215,13 @@ impl Scan {
                 let fence = fence.to_vec();
                 self.reverse_ahead(&fence)?;
                 self.tree.copy_leaf(Target::Below(&fence), self.latched, &mut self.leaf)?;
-                // The leaf may have been split since: it ends at the fence all the same, or the descent is redone.
-                if slotted::upper_fence(&self.leaf.page) != Some(&fence) {
+                // The leaf may have been split since, and still ends at the fence; or it has got what was behind that.
+                if slotted::upper_fence(&self.leaf.page).is_some_and(|upper| upper < &fence[..]) {
                     let page = self.leaf.page.word(buffer_pool::header::PAGE_ID);
                     let what = "siblings' fences do not meet";
                     return Err(StorageError::Corrupt { page: buffer_pool::PageId(page), what });
                 }
+                ended = Some(fence);
             }
         }
         self.state = State::Reading;
@@ -243,6 +247,12 @@ impl Scan {
             Bound::Included(k) | Bound::Excluded(k) if !slotted::above_lower(page, k) => 0,
             _ => slots,
         };
+        if let Some(fence) = ended.filter(|fence| inside(fence)) {
+            match self.reverse {
+                false => self.from = self.from.max(at(&fence, false)),
+                true => self.to = self.to.min(at(&fence, false)),
+            }
+        }
         Ok(true)
     }
 

@@ -40,6 +40,8 @@ pub(crate) const KEY_MAX: usize = 1024;
 pub(crate) const LEAF: u8 = 2;
 /// A page of children.
 pub(crate) const INNER: u8 = 3;
+/// A page that has left its tree (`compact.rs`). 4 is a file's header.
+pub(crate) const FREE: u8 = 5;
 /// Not the slot of any last insert.
 const NO_SLOT: u16 = u16::MAX;
 

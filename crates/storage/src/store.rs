@@ -39,6 +39,8 @@ pub(crate) struct TreeShared {
     pub(crate) id: TreeId,
     pub(crate) filegroup: FilegroupId,
     pages: PageSource,
+    /// Whose turn it is to compact the tree; whether its free pages have been looked for (see `compact.rs`).
+    pub(crate) compacting: TaskMutex<bool>,
 }
 
 impl TreeShared {
@@ -48,6 +50,11 @@ impl TreeShared {
 
     pub(crate) fn give_page(&self, page: PageId) {
         self.pages.give(page);
+    }
+
+    /// Takes the extents of which every page is spare; their first pages.
+    pub(crate) fn take_spare_extents(&self) -> Vec<PageId> {
+        self.pages.take_whole_extents()
     }
 }
 
@@ -167,10 +174,16 @@ impl Store {
     /// Opens a tree that exists. Reads nothing.
     pub fn tree(self: &Arc<Self>, id: TreeId, filegroup: FilegroupId) -> Tree {
         let mut trees = self.trees.lock();
-        let shared = trees
-            .entry(id)
-            .or_insert_with(|| Arc::new(TreeShared { id, filegroup, pages: PageSource::new() }));
+        let shared = trees.entry(id).or_insert_with(|| {
+            let (pages, compacting) = (PageSource::new(), TaskMutex::new(false));
+            Arc::new(TreeShared { id, filegroup, pages, compacting })
+        });
         Tree { store: self.clone(), shared: shared.clone() }
+    }
+
+    /// Pages are about to change owners: remembered leaves are not to be used.
+    pub(crate) fn next_epoch(&self) {
+        self.epoch.fetch_add(1, AcqRel);
     }
 
     pub(crate) fn forget_tree(&self, id: TreeId) {

@@ -1,5 +1,6 @@
 //! Trees on a simulated disk, with a log in memory that can be replayed.
 
+mod compact;
 mod kit;
 mod model;
 mod pages;

@@ -259,6 +259,7 @@ impl Session {
             }
             1 | 2 => self.scan(txn, work),
             3 if self.rng.one_in(4) => self.truncate(txn, work),
+            4 if self.rng.one_in(3) => self.reorganize(txn),
             _ => self.change(txn, work),
         }
     }
@@ -294,6 +295,23 @@ impl Session {
         let fresh = txn.truncate_tree(&entries)?;
         txn.update(&tables, &name, &RowImage::new(&fresh.0.0.to_le_bytes()))?;
         self.add(work, Effect::Clear { table });
+        Ok(Next::Go)
+    }
+
+    /// Changes pages and no row: nothing that the model need know.
+    fn reorganize(&mut self, txn: &mut Txn) -> Result<Next, EngineError> {
+        let table = self.rng.below(TABLES as u64);
+        let tables = self.db.tree(self.db.system_tree(TABLES_TREE));
+        let percent = [50, 90, 100][self.rng.below(3) as usize];
+        for name in [key(table), key(index::INDEX + table)] {
+            let mut row = Vec::new();
+            txn.begin_statement();
+            let found = txn.get(&tables, &name, &mut row);
+            let done = found
+                .and_then(|_| txn.compact(&self.db.tree(TreeId(PageId(writer(&row)))), percent));
+            txn.end_statement();
+            done?;
+        }
         Ok(Next::Go)
     }
 

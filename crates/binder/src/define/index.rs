@@ -83,10 +83,33 @@ impl Binder<'_> {
             }
             ast::AlterIndexAction::Set(with) => options(with)?,
             ast::AlterIndexAction::Disable => changes.push(Change::DisableIndex { name }),
-            // Trees keep themselves in order.
-            ast::AlterIndexAction::Reorganize => {}
+            // No change of a definition: see `reorganize`.
+            ast::AlterIndexAction::Reorganize(_) => {}
         }
         Ok(ddl::AlterTable { name: ObjectName::from(&alter.table), changes, absent: Vec::new() })
+    }
+
+    /// ALTER INDEX REORGANIZE, if it is one: 1088, 155.
+    pub fn reorganize(&mut self, alter: &ast::AlterIndex) -> Result<Option<ddl::Reorganize>> {
+        let ast::AlterIndexAction::Reorganize(with) = &alter.action else { return Ok(None) };
+        self.indexed_table(&alter.table)?;
+        let mut large_values = true;
+        for option in with {
+            let on = matches!(option.value, ast::OptionValue::On | ast::OptionValue::None);
+            match option.name.as_str() {
+                "LOB_COMPACTION" => large_values = on,
+                // Of columnstore indexes.
+                "COMPRESS_ALL_ROW_GROUPS" => {}
+                name => {
+                    let text =
+                        format!("'{name}' is not a recognized ALTER INDEX REORGANIZE option.");
+                    return Err(BindError::new(155, 15, alter.table.span.line.max(1), text));
+                }
+            }
+        }
+        let index = alter.index.as_ref().map(|n| n.value.as_str().into());
+        let table = ObjectName::from(&alter.table);
+        Ok(Some(ddl::Reorganize { table, index, large_values }))
     }
 
     /// An index in a table's definition: the unique ones of private tables are constraints, their others have no effect.

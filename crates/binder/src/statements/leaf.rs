@@ -114,10 +114,13 @@ impl ProgramBinder<'_> {
                 let alter = b.create_index(create, self.text)?;
                 StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
             }
-            S::AlterIndex(alter) => {
-                let alter = b.alter_index(alter)?;
-                StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
-            }
+            S::AlterIndex(alter) => match b.reorganize(alter)? {
+                Some(reorganize) => StmtKind::Ddl(Box::new(Ddl::Reorganize(reorganize))),
+                None => {
+                    let alter = b.alter_index(alter)?;
+                    StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
+                }
+            },
             S::SecurityPolicy(policy) => {
                 let changes = b.policy_changes(policy, self.text)?;
                 StmtKind::Ddl(Box::new(Ddl::SecurityPolicy { policy: policy.clone(), changes }))

@@ -146,3 +146,63 @@ fn a_corrupt_log_is_refused() {
     let e = reopen(&fs, small_options()).err().expect("it must not open");
     assert_eq!(e.number(), 9004, "{e}");
 }
+
+/// Power goes at some write of what a compaction has changed, or of its log; a transaction in the tree is unfinished.
+#[test]
+fn a_tree_that_was_being_compacted_is_whole_after_power_loss() {
+    let mut leaves = std::collections::BTreeSet::new();
+    // So that the log of a compaction takes many writes.
+    let mut options = small_options();
+    options.log.write_bytes_max = 16 << 10;
+    for seed in 0..24 {
+        let mut fs = SimFs::new(seed);
+        let mut db = create(&fs, options.clone());
+        let id = make_tree(&db).id();
+        let tree = db.tree(id);
+        for n in 0..900 {
+            put_commit(&db, &tree, n, &[n as u8; 200]).unwrap();
+        }
+        let mut txn = db.begin(TxnOptions::default());
+        for n in (0..900).filter(|n| n % 4 != 0) {
+            assert!(txn.delete(&tree, &key(n)).unwrap());
+        }
+        txn.commit(Durability::Full).unwrap();
+        if seed % 2 == 0 {
+            db.checkpoint().unwrap();
+        }
+        let before = tree.verify().unwrap().leaves;
+        let mut unfinished = db.begin(TxnOptions::default());
+        unfinished.update(&tree, &key(400), &RowImage::new(&[1; 900])).unwrap();
+        unfinished.delete(&tree, &key(404)).unwrap();
+        put(&mut unfinished, &tree, 401, &[2; 300]).unwrap();
+        // It never ends.
+        std::mem::forget(unfinished);
+        drop(tree);
+        let rows: Vec<u64> = (0..900).filter(|n| n % 4 == 0).collect();
+        for round in 0..2 {
+            let tree = db.tree(id);
+            fs.power_off_at(Some(fs.ops() + 1 + seed * (2 - round)));
+            let mut txn = db.begin(TxnOptions::default());
+            // As far as the power lasts.
+            let _ = txn.compact(&tree, 100).and_then(|_| db.checkpoint());
+            drop((txn, tree));
+            fs = fs.crash(seed);
+            db = reopen(&fs, options.clone()).expect("recovery");
+            let tree = db.tree(id);
+            let found = all_rows(&db, &tree);
+            assert!(found.iter().map(|(n, _)| *n).eq(rows.iter().copied()), "seed {seed}");
+            assert!(found.iter().all(|(n, row)| *row == [*n as u8; 200]), "seed {seed}");
+            leaves.insert(tree.verify().unwrap().leaves);
+        }
+        // It goes on, and the pages that left are used again.
+        let tree = db.tree(id);
+        let mut txn = db.begin(TxnOptions::default());
+        txn.compact(&tree, 100).unwrap();
+        assert!(tree.verify().unwrap().leaves < before / 2, "seed {seed}");
+        for n in 1000..1900 {
+            put_commit(&db, &tree, n, &[3; 200]).unwrap();
+        }
+        assert_eq!(tree.verify().unwrap().rows, rows.len() as u64 + 900, "seed {seed}");
+    }
+    assert!(leaves.len() > 2, "some were cut short: {leaves:?}");
+}

@@ -222,3 +222,21 @@ pub fn rows(tree: &Tree) -> Rows {
     }
     out
 }
+
+/// Compacts the whole tree, as the engine does.
+pub fn compact(tree: &Tree, txn: &mut Txn, percent: u8) -> Compacted {
+    let go_on = &mut || false;
+    let mut turn = tree.compaction().expect("nobody else compacts it");
+    turn.adopt_free_pages(go_on).unwrap();
+    loop {
+        let mut from = Some(Vec::new());
+        while let Some(at) = from {
+            from = turn.leaves(txn, &at, percent, go_on).unwrap();
+        }
+        if turn.inner(go_on).unwrap() == 0 {
+            break;
+        }
+    }
+    turn.free_spare_extents().unwrap();
+    turn.done
+}

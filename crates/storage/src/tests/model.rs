@@ -96,6 +96,9 @@ fn run(seed: u64, shape: u64, frames: usize, steps: u64) {
                 }
             }
         }
+        if step % 1_994 == 0 {
+            compact(&tree, &mut txn, [50, 80, 100][rng.below(3) as usize]);
+        }
         if step % 997 == 0 {
             verify(&tree).unwrap();
             agree(&tree, &model);

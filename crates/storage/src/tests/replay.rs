@@ -39,6 +39,9 @@ fn work(kit: &Kit, seed: u64, writes: bool) -> (TreeId, Rows, Lsn) {
                 tree.mark_ghost(&mut txn, &key(n)).unwrap();
             }
         }
+        if i % 700 == 600 {
+            compact(&tree, &mut txn, 90);
+        }
         if writes && i % 500 == 499 {
             let tail = kit.log.tail();
             kit.store.pool().checkpoint_pass(tail, 60 + rng.below(400) as usize).unwrap();
@@ -140,6 +143,16 @@ fn ops_survive_their_encoding() {
             keep: 12,
             separator: key,
             image: b"image",
+        },
+        PageOp::Compact {
+            tree,
+            parent: page,
+            left: tree.0,
+            right: buffer_pool::PageId::new(2, 100),
+            old_separator: key,
+            separator: b"longer key",
+            left_image: b"left",
+            right_image: b"the right one",
         },
         PageOp::RootSplit { tree, child: page, image: b"image" },
         PageOp::AllocExtent { map: page, extent: 9, owner: tree },

@@ -2,6 +2,7 @@
 
 use super::kit::*;
 use crate::*;
+use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use std::thread;
 use stdx::Prng;
@@ -43,6 +44,21 @@ fn run(frames: usize, keys: impl Fn(usize, u64, &mut Prng) -> u64 + Sync, steps:
             })
             .collect();
         let (kit, tree, stop) = (&kit, &tree, &stop);
+        s.spawn(move || {
+            let mut txn = kit.txn();
+            let mut percent = 40;
+            while !stop.load(Relaxed) {
+                // Fuller each time, so that there is always something to do.
+                compact(tree, &mut txn, percent);
+                percent = if percent < 100 { percent + 10 } else { 40 };
+                let mut last: Option<Vec<u8>> = None;
+                let mut scan = tree.scan(Bound::Unbounded, Bound::Unbounded, true);
+                while let Some((_, key, _)) = scan.next().unwrap() {
+                    assert!(last.is_none_or(|last| *last > *key), "a scan descends");
+                    last = Some(key.to_vec());
+                }
+            }
+        });
         s.spawn(move || {
             while !stop.load(Relaxed) {
                 let found = rows(tree);

@@ -428,8 +428,8 @@ pub struct AlterIndex {
 pub enum AlterIndexAction {
     /// REBUILD [PARTITION = ALL] [WITH (...)].
     Rebuild(Vec<DatabaseOption>),
-    /// REORGANIZE.
-    Reorganize,
+    /// REORGANIZE [PARTITION = ALL] [WITH (...)].
+    Reorganize(Vec<DatabaseOption>),
     /// DISABLE.
     Disable,
     /// SET (...).

@@ -162,10 +162,8 @@ impl Parser<'_> {
             AlterIndexAction::Rebuild(options)
         } else if self.eat_word("REORGANIZE") {
             self.all_partitions()?;
-            if self.eat_kw(Kw::With) {
-                self.option_list()?;
-            }
-            AlterIndexAction::Reorganize
+            let options = if self.eat_kw(Kw::With) { self.option_list()? } else { Vec::new() };
+            AlterIndexAction::Reorganize(options)
         } else if self.eat_word("DISABLE") {
             AlterIndexAction::Disable
         } else if self.eat_kw(Kw::Set) {

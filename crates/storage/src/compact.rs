@@ -1,0 +1,542 @@
+//! Compacting a tree while it is used: entries slide left into pages that have room, and pages that end up empty leave.
+//!
+//! One step concerns two neighbours below one parent. It is one redo-only record with the images of both pages (of one,
+//! when the right page leaves) and the separators, made under the latches of the three pages, as a split is. Between
+//! steps nothing is held: others read and write the tree, and whoever runs the steps may stop after any.
+//!
+//! Why nobody is led astray: whoever descends checks the parent again once it has seen the child; whoever goes from leaf
+//! to leaf goes by fences (`scan.rs`), and so notices that a leaf ends elsewhere by now; a remembered leaf
+//! ([`crate::LeafHint`]) is asked for its kind, its owner and its fences. Old versions and locks go by key.
+//!
+//! A page that has left holds nothing but its owner's name ([`FREE`]), and goes to the tree's spare pages, from which
+//! splits are served. Spare pages are known in memory only: `adopt_free_pages` finds them again. An extent of which
+//! every page is spare leaves the tree.
+//!
+//! Invariants: pages below different parents are not compacted with each other; the first child of a parent stays; the
+//! root never leaves. Latches: parent, left, right, each only in the state that was seen.
+
+use crate::alloc::EXTENT_PAGES;
+use crate::node::{self, Target};
+use crate::scan::LeafCopy;
+use crate::slotted::{self, FREE, HEADER_BYTES, INNER, Identity, LEAF, Space, entry_bytes, pad8};
+use crate::tree::LEVELS_MAX;
+use crate::{PageOp, StorageError, Tree, TxnLog};
+use buffer_pool::{PAGE_BYTES, PageBuf, PageId, PageRead, PageWords, PageWrite, TaskGuard, header};
+use mvcc::Stamp;
+use runtime::task;
+
+/// Log bytes of a step: two images, two separators, headers.
+const STEP_LOG_BYTES: usize = 20 * 1024;
+/// Neighbours that are looked at to save one of them: moving everything along a table to save a single page costs more
+/// log than the page is worth.
+const WINDOW: usize = 8;
+/// How full inner pages are made: the next split below needs room in them.
+const INNER_PERCENT: usize = 85;
+/// How often a step is tried while others change its pages.
+const TRIES: usize = 16;
+
+/// What compacting has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Compacted {
+    /// Pages that have left the tree.
+    pub pages: u64,
+    /// Steps that moved entries and emptied no page.
+    pub moves: u64,
+}
+
+/// How a step went.
+enum Step {
+    /// The right page's entries are in the left one; it has left. Bytes of the left page's entries.
+    Merged(usize),
+    /// Some are; bytes of both pages' entries, and where the right one begins now.
+    Moved { left: usize, right: usize, separator: Vec<u8> },
+    /// There is nothing to do, or others are in the way.
+    Nothing,
+}
+
+/// A page below a parent.
+struct Child {
+    lower: Vec<u8>,
+    /// Bytes of its entries, slots included.
+    bytes: usize,
+}
+
+/// Pages below one parent.
+struct Family {
+    children: Vec<Child>,
+    /// Bytes of an entry, in the mean.
+    entry: usize,
+    /// Where the next parent begins.
+    next: Option<Vec<u8>>,
+}
+
+/// The right to compact a tree: one at a time has it.
+pub struct Compaction<'t> {
+    tree: &'t Tree,
+    /// Whether the tree's free pages are known (see [`Compaction::adopt_free_pages`]).
+    adopted: TaskGuard<'t, bool>,
+    /// What it has done so far.
+    pub done: Compacted,
+}
+
+impl Tree {
+    /// Begins to compact the tree; `None`: somebody else is at it.
+    pub fn compaction(&self) -> Option<Compaction<'_>> {
+        let adopted = self.shared.compacting.try_lock()?;
+        Some(Compaction { tree: self, adopted, done: Compacted::default() })
+    }
+}
+
+impl Compaction<'_> {
+    /// Compacts the leaves below one parent, that of the leaf to which `from` belongs, up to `percent` of a page, after
+    /// ghosts that nobody needs are gone; where the next parent begins, or `None`: that was the last. `stop` is
+    /// asked between steps. Suspends.
+    pub fn leaves<L: TxnLog>(
+        &mut self,
+        log: &mut L,
+        from: &[u8],
+        percent: u8,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Vec<u8>>, StorageError> {
+        let tree = self.tree;
+        let mut purge = |key: &[u8]| tree.purge(log, key);
+        self.level(0, from, usize::from(percent.clamp(1, 100)), &mut purge, stop)
+    }
+
+    /// Merges inner pages that fit together; how many have left. Suspends.
+    pub fn inner(&mut self, stop: &mut dyn FnMut() -> bool) -> Result<u64, StorageError> {
+        let before = self.done.pages;
+        for level in 1..LEVELS_MAX as u8 {
+            if self.root_level()? <= level {
+                break;
+            }
+            let mut at = Some(Vec::new());
+            while let (Some(from), false) = (&at, stop()) {
+                at = self.level(level, from, INNER_PERCENT, &mut |_| Ok(0), stop)?;
+            }
+        }
+        Ok(self.done.pages - before)
+    }
+
+    fn root_level(&self) -> Result<u8, StorageError> {
+        loop {
+            let look = self.tree.store.pool().optimistic(self.tree.id().0)?;
+            let level = slotted::kind_of(&look).1;
+            if look.validate() {
+                return Ok(level);
+            }
+        }
+    }
+
+    fn level(
+        &mut self,
+        level: u8,
+        from: &[u8],
+        percent: usize,
+        purge: Purge<'_>,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Vec<u8>>, StorageError> {
+        let Some(family) = self.family(level, from, purge)? else { return Ok(None) };
+        let Family { mut children, entry, next } = family;
+        let most = (PAGE_BYTES - HEADER_BYTES) * percent / 100;
+        let mut left = 0;
+        while left + 1 < children.len() {
+            let Some(window) = worth_it(&children[left..], most, entry) else {
+                left += 1;
+                continue;
+            };
+            // Until the window has one page less.
+            let last = left + window;
+            while left < last {
+                if stop() {
+                    return Ok(next);
+                }
+                match self.step(level, &children[left + 1].lower, most, window > 1)? {
+                    Step::Merged(bytes) => {
+                        self.done.pages += 1;
+                        children[left].bytes = bytes;
+                        children.remove(left + 1);
+                        break;
+                    }
+                    Step::Moved { left: of_left, right, separator } => {
+                        self.done.moves += 1;
+                        children[left].bytes = of_left;
+                        left += 1;
+                        children[left] = Child { lower: separator, bytes: right };
+                    }
+                    Step::Nothing => left += 1,
+                }
+                task::maybe_yield();
+            }
+        }
+        Ok(next)
+    }
+
+    /// The children, of `level`, of the parent of the one to which `from` belongs; `None`: there is no such level below
+    /// the root.
+    fn family(
+        &self,
+        level: u8,
+        from: &[u8],
+        purge: Purge<'_>,
+    ) -> Result<Option<Family>, StorageError> {
+        let pool = self.tree.store.pool();
+        let mut parent = LeafCopy::new();
+        if !self.tree.copy_parent(level + 1, Target::Key(from), &mut parent)? {
+            return Ok(None);
+        }
+        let mut children = Vec::with_capacity(parent.len());
+        let (mut bytes, mut slots) = (0, 0);
+        let mut page = PageBuf::boxed();
+        for i in 0..parent.len() {
+            let (child, lower, _) = slotted::entry(parent.page(), i);
+            pool.copy_page(PageId(child), &mut page)?;
+            // One that is something else by now is passed over by its step.
+            if level == 0 && has_ghosts(&page) && purge(lower)? > 0 {
+                pool.copy_page(PageId(child), &mut page)?;
+            }
+            let own = entries(&page);
+            bytes += own;
+            slots += Space::of(&*page).slots;
+            children.push(Child { lower: lower.to_vec(), bytes: own });
+            task::maybe_yield();
+        }
+        let next = slotted::upper_fence(parent.page()).map(<[u8]>::to_vec);
+        Ok(Some(Family { children, entry: bytes / slots.max(1), next }))
+    }
+
+    /// Moves entries from the page of `level` that begins at `separator` to its left neighbour: all, or with `slide`
+    /// as many as there is room for.
+    fn step(
+        &self,
+        level: u8,
+        separator: &[u8],
+        most: usize,
+        slide: bool,
+    ) -> Result<Step, StorageError> {
+        let tree = self.tree;
+        let pool = tree.store.pool();
+        for _ in 0..TRIES {
+            let Some((parent, at)) = self.parent_at(level, separator)? else {
+                return Ok(Step::Nothing);
+            };
+            let child = |slot| PageId(slotted::entry_head(&parent, slot));
+            let pages = at.checked_sub(1).map(|left| (child(left), child(at)));
+            if !parent.validate() {
+                continue;
+            }
+            let Some((left, right)) = pages else { return Ok(Step::Nothing) };
+            let (left, right) = (pool.optimistic(left)?, pool.optimistic(right)?);
+            tree.store.log.ensure(STEP_LOG_BYTES)?;
+            let wish = Wish { level, separator, most, slide };
+            if let Some(step) = self.step_at(parent, left, right, wish)? {
+                if let Step::Merged(_) = step {
+                    tree.shared.give_page(right.id());
+                }
+                return Ok(step);
+            }
+            task::maybe_yield();
+        }
+        Ok(Step::Nothing)
+    }
+
+    /// The parent of the page of `level` that begins at `separator`, and its slot there; a look that may prove wrong.
+    fn parent_at(
+        &self,
+        level: u8,
+        separator: &[u8],
+    ) -> Result<Option<(PageRead<'_>, usize)>, StorageError> {
+        let root = self.tree.id().0;
+        'again: loop {
+            let mut page = root;
+            for _ in 0..LEVELS_MAX {
+                let look = self.tree.store.pool().optimistic(page)?;
+                let (kind, own_level) = slotted::kind_of(&look);
+                let found = slotted::search(&look, separator);
+                let child = node::child_for(&look, Target::Key(separator));
+                let owner = look.word(slotted::OWNER);
+                if !look.validate() {
+                    task::maybe_yield();
+                    continue 'again;
+                }
+                if kind != INNER || owner != root.0 || own_level <= level {
+                    return Ok(None);
+                }
+                if own_level == level + 1 {
+                    return Ok(found.ok().map(|slot| (look, slot)));
+                }
+                match child {
+                    Some(child) => page = child,
+                    None => return Ok(None),
+                }
+            }
+            return Ok(None);
+        }
+    }
+
+    /// `None`: others came between.
+    fn step_at(
+        &self,
+        parent: PageRead<'_>,
+        left: PageRead<'_>,
+        right: PageRead<'_>,
+        wish: Wish<'_>,
+    ) -> Result<Option<Step>, StorageError> {
+        let Some(mut parent) = parent.try_exclusive() else { return Ok(None) };
+        let Some(mut left) = left.try_exclusive() else {
+            parent.unlock_unchanged();
+            return Ok(None);
+        };
+        let Some(mut right) = right.try_exclusive() else {
+            left.unlock_unchanged();
+            parent.unlock_unchanged();
+            return Ok(None);
+        };
+        let (mut old_left, mut old_right) = (PageBuf::boxed(), PageBuf::boxed());
+        left.copy_to(&mut old_left);
+        right.copy_to(&mut old_right);
+        let plan = match self.neighbours(&old_left, &old_right, wish) {
+            Ok(()) => Ok(plan(&old_left, &old_right, &parent, wish)),
+            Err(e) => Err(e),
+        };
+        let (new_left, moved) = match plan {
+            Ok(Some(plan)) => plan,
+            other => {
+                right.unlock_unchanged();
+                left.unlock_unchanged();
+                parent.unlock_unchanged();
+                return other.map(|_| Some(Step::Nothing));
+            }
+        };
+        let (right_image, separator) = match &moved {
+            Some((page, separator)) => (slotted::image_of(page), &separator[..]),
+            None => (Vec::new(), &[][..]),
+        };
+        let root = self.tree.id();
+        let op = PageOp::Compact {
+            tree: root,
+            parent: parent.id(),
+            left: left.id(),
+            right: right.id(),
+            old_separator: wish.separator,
+            separator,
+            left_image: &slotted::image_of(&new_left),
+            right_image: &right_image,
+        };
+        let logged = self.tree.store.log.log(&op);
+        let put = |w: &mut PageWrite<'_>, page: &PageBuf| {
+            w.copy_from(page);
+            w.set_lsn(logged.start, logged.end);
+        };
+        put(&mut left, &new_left);
+        match &moved {
+            Some((page, _)) => put(&mut right, page),
+            None => {
+                let left_tree = free_page(right.id(), root.0);
+                put(&mut right, &left_tree);
+            }
+        }
+        node::replace_child(&mut parent, wish.separator, separator, right.id());
+        parent.set_lsn(logged.start, logged.end);
+        let of_left = entries(&new_left);
+        Ok(Some(match moved {
+            Some((page, separator)) => {
+                Step::Moved { left: of_left, right: entries(&page), separator }
+            }
+            None => Step::Merged(of_left),
+        }))
+    }
+
+    /// Two pages that meet at a separator, below a parent that was latched before they were looked at.
+    fn neighbours(
+        &self,
+        left: &PageBuf,
+        right: &PageBuf,
+        wish: Wish<'_>,
+    ) -> Result<(), StorageError> {
+        let kind = if wish.level == 0 { LEAF } else { INNER };
+        for p in [left, right] {
+            let sound = slotted::kind_of(p) == (kind, wish.level)
+                && p.word(slotted::OWNER) == self.tree.id().0.0
+                && slotted::check(p).is_ok();
+            if !sound {
+                let page = PageId(p.word(header::PAGE_ID));
+                return Err(StorageError::Corrupt { page, what: "not a page of the tree" });
+            }
+        }
+        let meet = slotted::upper_fence(left) == Some(wish.separator)
+            && slotted::lower_fence(right) == wish.separator;
+        if !meet {
+            let page = PageId(left.word(header::PAGE_ID));
+            return Err(StorageError::Corrupt { page, what: "siblings' fences do not meet" });
+        }
+        Ok(())
+    }
+
+    /// Gives the extents of which every page is spare back to the filegroup; how many. Suspends.
+    pub fn free_spare_extents(&self) -> Result<u64, StorageError> {
+        let tree = self.tree;
+        let mut spare = tree.shared.take_spare_extents();
+        let mut freed = 0;
+        while let Some(first) = spare.pop() {
+            if let Err(e) = tree.store.free_extent(first, tree.id()) {
+                spare.push(first);
+                for first in spare {
+                    let pages = (0..EXTENT_PAGES).map(|i| PageId(first.0 + u64::from(i)));
+                    pages.for_each(|page| tree.shared.give_page(page));
+                }
+                return Err(e);
+            }
+            freed += 1;
+            task::maybe_yield();
+        }
+        Ok(freed)
+    }
+
+    /// Finds the pages that had left the tree when it was opened, once: they are spare again. Extents that came to the
+    /// tree since are passed over, as somebody may be about to use their pages. Suspends.
+    pub fn adopt_free_pages(&mut self, stop: &mut dyn FnMut() -> bool) -> Result<(), StorageError> {
+        let (store, root) = (&self.tree.store, self.tree.id().0);
+        if *self.adopted {
+            return Ok(());
+        }
+        let mut found = Vec::new();
+        let mut page = PageBuf::boxed();
+        for file in store.store_files() {
+            for extent in store.used_extents(&file)? {
+                if extent.owner != root.0 || !store.is_old_extent(extent.first)? {
+                    continue;
+                }
+                if stop() {
+                    return Ok(());
+                }
+                for i in 0..EXTENT_PAGES {
+                    let id = PageId(extent.first.0 + u64::from(i));
+                    // Pages that were never written, or cannot be read, are no concern of this.
+                    if store.pool().copy_page(id, &mut page).is_ok() && is_free(&page, id, root) {
+                        found.push(id);
+                    }
+                }
+                task::maybe_yield();
+            }
+        }
+        *self.adopted = true;
+        found.into_iter().for_each(|page| self.tree.shared.give_page(page));
+        Ok(())
+    }
+}
+
+/// Takes dead ghosts off the leaf of a key; how many.
+type Purge<'a> = &'a mut dyn FnMut(&[u8]) -> Result<usize, StorageError>;
+
+/// What a step is to do: see [`Compaction::step`].
+#[derive(Clone, Copy)]
+struct Wish<'a> {
+    level: u8,
+    separator: &'a [u8],
+    most: usize,
+    slide: bool,
+}
+
+/// How many pages behind the first one have to be packed with it to need one less, if it is so few that it is worth it.
+fn worth_it(children: &[Child], most: usize, entry: usize) -> Option<usize> {
+    let mut bytes = children[0].bytes;
+    for (n, child) in children.iter().enumerate().take(WINDOW).skip(1) {
+        bytes += child.bytes;
+        // Pages in a row are not filled to the last byte.
+        let lost = if n == 1 { 0 } else { entry.min(most) };
+        if bytes <= (most - lost) * n {
+            return Some(n);
+        }
+    }
+    None
+}
+
+fn has_ghosts(p: &PageBuf) -> bool {
+    let slots = Space::of(p).slots.min(PAGE_BYTES / 8);
+    (0..slots).any(|i| Stamp(slotted::entry_head(p, i)).is_ghost())
+}
+
+/// Bytes of a page's entries, slots included.
+fn entries(p: &PageBuf) -> usize {
+    (0..Space::of(p).slots.min(PAGE_BYTES / 8)).map(|i| slotted::slot(p, i).bytes + 8).sum()
+}
+
+/// A left page, and the right page with its separator if one stays.
+type Plan = (Box<PageBuf>, Option<(Box<PageBuf>, Vec<u8>)>);
+
+/// What the two pages become; `None`: they stay as they are.
+fn plan(left: &PageBuf, right: &PageBuf, parent: &PageWrite<'_>, wish: Wish<'_>) -> Option<Plan> {
+    let (kind, level) = slotted::kind_of(left);
+    let identity = |p: &PageBuf| Identity {
+        page: PageId(p.word(header::PAGE_ID)),
+        owner: PageId(p.word(slotted::OWNER)),
+        kind,
+        level,
+    };
+    let (lower, upper) = (slotted::lower_fence(left), slotted::upper_fence(right));
+    let (slots, more) = (Space::of(left).slots, Space::of(right).slots);
+    let room = |upper: &[u8], last: &[u8]| {
+        let fences = pad8(lower.len()) + pad8(upper.len());
+        // A leaf keeps room for a later upper fence (`leaf.rs`), which is at most a byte longer than its last key.
+        let spare = if kind == LEAF { pad8(last.len() + 1) } else { 0 };
+        wish.most.min(PAGE_BYTES - HEADER_BYTES - fences - spare)
+    };
+    let mut bytes = entries(left);
+    let all_fit = more == 0 || {
+        let last = slotted::entry(right, more - 1).1;
+        bytes + entries(right) <= room(upper.unwrap_or(&[]), last)
+    };
+    if all_fit {
+        let mut new = boxed(slotted::shell(identity(left), lower, upper, slotted::right_of(right)));
+        slotted::copy_entries(left, 0..slots, &mut new);
+        slotted::copy_entries(right, 0..more, &mut new);
+        return Some((new, None));
+    }
+    if kind != LEAF || !wish.slide {
+        return None;
+    }
+    let mut taken = 0;
+    while taken + 1 < more {
+        let (last, first) = (slotted::entry(right, taken).1, slotted::entry(right, taken + 1).1);
+        let size = slotted::slot(right, taken).bytes + 8;
+        if bytes + size > room(slotted::separator(last, first), last) {
+            break;
+        }
+        bytes += size;
+        taken += 1;
+    }
+    let (last, first) = (taken.checked_sub(1)?, taken);
+    let separator =
+        slotted::separator(slotted::entry(right, last).1, slotted::entry(right, first).1);
+    // The parent gives up the old one for it.
+    let space = Space::of(parent);
+    let had = entry_bytes(wish.separator.len(), 0);
+    if space.gap() + space.dead + had < entry_bytes(separator.len(), 0) {
+        return None;
+    }
+    let right_id = identity(right);
+    let mut new = boxed(slotted::shell(identity(left), lower, Some(separator), right_id.page));
+    slotted::copy_entries(left, 0..slots, &mut new);
+    slotted::copy_entries(right, 0..taken, &mut new);
+    let mut rest = boxed(slotted::shell(right_id, separator, upper, slotted::right_of(right)));
+    slotted::copy_entries(right, taken..more, &mut rest);
+    Some((new, Some((rest, separator.to_vec()))))
+}
+
+fn boxed(page: PageBuf) -> Box<PageBuf> {
+    let mut out = PageBuf::boxed();
+    out.words_mut().copy_from_slice(page.words());
+    out
+}
+
+/// A page that has left its tree.
+pub(crate) fn free_page(page: PageId, owner: PageId) -> PageBuf {
+    slotted::shell(Identity { page, owner, kind: FREE, level: 0 }, &[], None, PageId::NONE)
+}
+
+fn is_free(p: &PageBuf, page: PageId, owner: PageId) -> bool {
+    slotted::kind_of(p).0 == FREE
+        && p.word(header::PAGE_ID) == page.0
+        && p.word(slotted::OWNER) == owner.0
+}
