@@ -170,7 +170,7 @@ impl Database {
         self.shared.snapshots.advance(&self.shared.log);
         self.collect_versions();
         self.carry_out_drops();
-        let mut busy = false;
+        let mut busy = self.clean_ghosts();
         match self.recovery_step() {
             Ok(more) => busy |= more,
             Err(e) => self.fail_recovery(&e),

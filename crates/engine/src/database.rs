@@ -79,6 +79,7 @@ pub struct Database {
     pub(crate) backup_needs: AtomicU64,
     /// When old versions are looked through again, on the monotonic clock.
     pub(crate) collect_after_ns: AtomicU64,
+    pub(crate) cleaning: Mutex<crate::ghosts::Cleaning>,
     pub(crate) drops: Mutex<Vec<PendingDrop>>,
     trees: Mutex<Trees>,
     orphans: Mutex<Vec<Orphan>>,
@@ -130,6 +131,7 @@ impl Database {
             backing_up: TaskMutex::new(()),
             backup_needs: AtomicU64::new(u64::MAX),
             collect_after_ns: AtomicU64::new(0),
+            cleaning: Mutex::default(),
             drops: Mutex::default(),
             trees: Mutex::default(),
             orphans: Mutex::default(),

@@ -20,6 +20,7 @@ mod ddl;
 mod error;
 mod figures;
 mod gaps;
+mod ghosts;
 mod lob;
 mod locking;
 mod losers;

@@ -52,6 +52,8 @@ pub(crate) struct TreeInner {
     pub(crate) shared_uses: CachePadded<Uses>,
     /// Where the next range of row ids begins; 0 until the largest one in use has been looked up.
     row_ids: AtomicU64,
+    /// Leaves that have left since the pages above were last looked at: see `ghosts.rs`.
+    pub(crate) emptied: AtomicU64,
 }
 
 impl Tree {
@@ -65,6 +67,7 @@ impl Tree {
                 slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
                 shared_uses: CachePadded::default(),
                 row_ids: AtomicU64::new(0),
+                emptied: AtomicU64::new(0),
             }),
         }
     }

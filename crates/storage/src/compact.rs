@@ -24,6 +24,7 @@ use crate::{PageOp, StorageError, Tree, TxnLog};
 use buffer_pool::{PAGE_BYTES, PageBuf, PageId, PageRead, PageWords, PageWrite, TaskGuard, header};
 use mvcc::Stamp;
 use runtime::task;
+use std::collections::HashSet;
 
 /// Log bytes of a step: two images, two separators, headers.
 const STEP_LOG_BYTES: usize = 20 * 1024;
@@ -70,11 +71,19 @@ struct Family {
     next: Option<Vec<u8>>,
 }
 
+/// What is known of a tree's free pages since it was opened.
+#[derive(Default)]
+pub(crate) struct Adopted {
+    /// All are: see [`Compaction::adopt_free_pages`].
+    all: bool,
+    /// Until then: those that have left since, in extents that were the tree's before.
+    since: HashSet<PageId>,
+}
+
 /// The right to compact a tree: one at a time has it.
 pub struct Compaction<'t> {
     tree: &'t Tree,
-    /// Whether the tree's free pages are known (see [`Compaction::adopt_free_pages`]).
-    adopted: TaskGuard<'t, bool>,
+    adopted: TaskGuard<'t, Adopted>,
     /// What it has done so far.
     pub done: Compacted,
 }
@@ -116,6 +125,15 @@ impl Compaction<'_> {
             }
         }
         Ok(self.done.pages - before)
+    }
+
+    /// Takes the leaf that begins at `lower` out of the tree if it is empty and not its parent's first; whether it has
+    /// left. Suspends.
+    pub fn empty_leaf(&mut self, lower: &[u8]) -> Result<bool, StorageError> {
+        let merged = self.step(0, lower, 0, false)?;
+        let left = matches!(merged, Step::Merged(_));
+        self.done.pages += u64::from(left);
+        Ok(left)
     }
 
     fn root_level(&self) -> Result<u8, StorageError> {
@@ -208,7 +226,7 @@ impl Compaction<'_> {
     /// Moves entries from the page of `level` that begins at `separator` to its left neighbour: all, or with `slide`
     /// as many as there is room for.
     fn step(
-        &self,
+        &mut self,
         level: u8,
         separator: &[u8],
         most: usize,
@@ -231,6 +249,9 @@ impl Compaction<'_> {
             let wish = Wish { level, separator, most, slide };
             if let Some(step) = self.step_at(parent, left, right, wish)? {
                 if let Step::Merged(_) = step {
+                    if !self.adopted.all && tree.store.is_old_extent(right.id())? {
+                        self.adopted.since.insert(right.id());
+                    }
                     tree.shared.give_page(right.id());
                 }
                 return Ok(step);
@@ -374,7 +395,7 @@ impl Compaction<'_> {
     }
 
     /// Gives the extents of which every page is spare back to the filegroup; how many. Suspends.
-    pub fn free_spare_extents(&self) -> Result<u64, StorageError> {
+    pub fn free_spare_extents(&mut self) -> Result<u64, StorageError> {
         let tree = self.tree;
         let mut spare = tree.shared.take_spare_extents();
         let mut freed = 0;
@@ -387,6 +408,9 @@ impl Compaction<'_> {
                 }
                 return Err(e);
             }
+            for i in 0..EXTENT_PAGES {
+                self.adopted.since.remove(&PageId(first.0 + u64::from(i)));
+            }
             freed += 1;
             task::maybe_yield();
         }
@@ -397,7 +421,7 @@ impl Compaction<'_> {
     /// tree since are passed over, as somebody may be about to use their pages. Suspends.
     pub fn adopt_free_pages(&mut self, stop: &mut dyn FnMut() -> bool) -> Result<(), StorageError> {
         let (store, root) = (&self.tree.store, self.tree.id().0);
-        if *self.adopted {
+        if self.adopted.all {
             return Ok(());
         }
         let mut found = Vec::new();
@@ -420,7 +444,9 @@ impl Compaction<'_> {
                 task::maybe_yield();
             }
         }
-        *self.adopted = true;
+        self.adopted.all = true;
+        let since = std::mem::take(&mut self.adopted.since);
+        found.retain(|page| !since.contains(page));
         found.into_iter().for_each(|page| self.tree.shared.give_page(page));
         Ok(())
     }
@@ -476,16 +502,20 @@ fn plan(left: &PageBuf, right: &PageBuf, parent: &PageWrite<'_>, wish: Wish<'_>)
     };
     let (lower, upper) = (slotted::lower_fence(left), slotted::upper_fence(right));
     let (slots, more) = (Space::of(left).slots, Space::of(right).slots);
-    let room = |upper: &[u8], last: &[u8]| {
+    let whole = |upper: &[u8], last: &[u8]| {
         let fences = pad8(lower.len()) + pad8(upper.len());
         // A leaf keeps room for a later upper fence (`leaf.rs`), which is at most a byte longer than its last key.
         let spare = if kind == LEAF { pad8(last.len() + 1) } else { 0 };
-        wish.most.min(PAGE_BYTES - HEADER_BYTES - fences - spare)
+        PAGE_BYTES - HEADER_BYTES - fences - spare
     };
+    let room = |upper: &[u8], last: &[u8]| wish.most.min(whole(upper, last));
     let mut bytes = entries(left);
-    let all_fit = more == 0 || {
-        let last = slotted::entry(right, more - 1).1;
-        bytes + entries(right) <= room(upper.unwrap_or(&[]), last)
+    let (end, upper_end) = (|p, slots: usize| slotted::entry(p, slots - 1).1, upper.unwrap_or(&[]));
+    let all_fit = match (slots, more) {
+        // What is empty leaves however full the left one is, if that has room for the other's upper fence.
+        (0, 0) => true,
+        (_, 0) => bytes <= whole(upper_end, end(left, slots)),
+        _ => bytes + entries(right) <= room(upper_end, end(right, more)),
     };
     if all_fit {
         let mut new = boxed(slotted::shell(identity(left), lower, upper, slotted::right_of(right)));

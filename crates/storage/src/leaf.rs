@@ -251,6 +251,9 @@ impl<L: TxnLog> LeafContext<'_, L> {
             UndoAction::Restore { stamp, row } => put(w, i, stamp, row),
         }
         w.set_lsn(logged.start, logged.end);
+        if Space::of(w).slots == 0 {
+            self.log.emptied(tree, key);
+        }
         Ok(Change::Done(true))
     }
 }

@@ -24,6 +24,7 @@ mod scan;
 mod slotted;
 mod split;
 mod store;
+mod sweep;
 mod tree;
 mod verify;
 
@@ -42,5 +43,6 @@ pub use row::{RowImage, Run};
 pub use sample::RandomLeaf;
 pub use scan::{LeafCopy, Scan};
 pub use store::{FilegroupId, Store};
+pub use sweep::Swept;
 pub use tree::{LeafHint, Tree, TreeId};
 pub use verify::{EachRow, TreeReport, check_tree, verify};

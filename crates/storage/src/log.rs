@@ -72,6 +72,11 @@ pub trait TxnLog {
         let _ = (ghost, tree, key);
         false
     }
+
+    /// Taking a row back has left the leaf of `key` without any. The page is latched: never suspends.
+    fn emptied(&self, tree: TreeId, key: &[u8]) {
+        let _ = (tree, key);
+    }
 }
 
 /// Records that belong to no transaction: splits, allocation, purges. Redo-only.

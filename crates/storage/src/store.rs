@@ -5,6 +5,7 @@
 
 use crate::alloc::{self, PageSource};
 use crate::boot::{FileHeader, write_header};
+use crate::compact::Adopted;
 use crate::slotted::{self, Identity, LEAF};
 use crate::{PageOp, StorageError, SystemLog, Tree, TreeId};
 use buffer_pool::{BufferPool, FileId, PAGE_BYTES, PageId, TaskMutex};
@@ -40,7 +41,7 @@ pub(crate) struct TreeShared {
     pub(crate) filegroup: FilegroupId,
     pages: PageSource,
     /// Whose turn it is to compact the tree; whether its free pages have been looked for (see `compact.rs`).
-    pub(crate) compacting: TaskMutex<bool>,
+    pub(crate) compacting: TaskMutex<Adopted>,
 }
 
 impl TreeShared {
@@ -175,7 +176,7 @@ impl Store {
     pub fn tree(self: &Arc<Self>, id: TreeId, filegroup: FilegroupId) -> Tree {
         let mut trees = self.trees.lock();
         let shared = trees.entry(id).or_insert_with(|| {
-            let (pages, compacting) = (PageSource::new(), TaskMutex::new(false));
+            let (pages, compacting) = (PageSource::new(), TaskMutex::new(Adopted::default()));
             Arc::new(TreeShared { id, filegroup, pages, compacting })
         });
         Tree { store: self.clone(), shared: shared.clone() }

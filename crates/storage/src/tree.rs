@@ -178,19 +178,9 @@ impl Tree {
         Ok(())
     }
 
-    /// Takes dead ghosts off the leaf of `key`; how many. For a background sweeper.
-    pub fn purge<L: TxnLog>(&self, log: &mut L, key: &[u8]) -> Result<usize, StorageError> {
-        let mut purged = 0;
-        self.change(log, key, key.len(), 0, |cx, w| {
-            purged = cx.purge(w);
-            Ok(Change::Done(purged > 0))
-        })?;
-        Ok(purged)
-    }
-
     /// Descends, latches the leaf of `key`, lets `f` change it; splits when `f` finds it full. `log_bytes`: of the
     /// record; `row_bytes`: of the row that may need room.
-    fn change<L: TxnLog>(
+    pub(crate) fn change<L: TxnLog>(
         &self,
         log: &mut L,
         key: &[u8],
@@ -358,7 +348,7 @@ impl Tree {
 }
 
 /// How `change` left things.
-struct Left {
+pub(crate) struct Left {
     page: PageId,
     word: u64,
     changed: bool,

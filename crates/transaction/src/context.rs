@@ -181,16 +181,19 @@ impl Drop for TxnContext {
 /// Keeps the before-image of what `op` overwrites, and says what must be added to the new stamp.
 #[inline]
 fn keep_version(shared: &Shared, op: &PageOp<'_>, own: Xid, by: Stamp) -> Stamp {
-    let (tree, key, old, row) = match *op {
-        PageOp::Update { tree, key, old_stamp, old_row, .. } => (tree, key, old_stamp, old_row),
-        PageOp::Ghost { tree, key, old_stamp, row, .. } => (tree, key, old_stamp, row),
+    let (tree, key, old, row, replaced_by) = match *op {
+        PageOp::Update { tree, key, old_stamp, old_row, .. } => (tree, key, old_stamp, old_row, by),
+        PageOp::Ghost { tree, key, old_stamp, row, .. } => (tree, key, old_stamp, row, by.ghost()),
         _ => return by,
     };
     if old.xid().is_some_and(|x| x == own) {
         // Nobody but us has ever seen the row that goes.
+        if replaced_by.is_ghost() {
+            shared.ghosts.note(tree.0.0, key);
+        }
         return if old.has_older() { by.with_older() } else { by };
     }
-    shared.versions.push(tree.0.0, key, key_hash(tree.0.0, key), old, row, by);
+    shared.versions.push(tree.0.0, key, key_hash(tree.0.0, key), old, row, replaced_by);
     by.with_older()
 }
 
@@ -248,6 +251,35 @@ impl TxnLog for TxnContext {
 
     fn purgeable(&self, ghost: Stamp, tree: TreeId, key: &mut dyn FnMut() -> Vec<u8>) -> bool {
         purgeable(&self.shared, ghost, tree, key)
+    }
+
+    fn emptied(&self, tree: TreeId, key: &[u8]) {
+        self.shared.ghosts.note(tree.0.0, key);
+    }
+}
+
+/// Housekeeping's side of a change: it takes ghosts away, and touches no row.
+pub struct Sweeper<'a>(pub &'a Shared);
+
+impl TxnLog for Sweeper<'_> {
+    fn ensure(&mut self, bytes: usize) -> Result<(), StorageError> {
+        Ok(self.0.lease(bytes + SYSTEM_ENVELOPE_BYTES, Lease::Rollback)?)
+    }
+
+    fn log(&mut self, _op: &PageOp<'_>) -> Logged {
+        stdx::fatal!("housekeeping changes a row")
+    }
+
+    fn conflict(&mut self, _existing: Stamp) -> OnExisting {
+        OnExisting::Duplicate
+    }
+
+    fn before_write(&mut self, _existing: Stamp) -> OnWrite {
+        OnWrite::Gone
+    }
+
+    fn purgeable(&self, ghost: Stamp, tree: TreeId, key: &mut dyn FnMut() -> Vec<u8>) -> bool {
+        purgeable(self.0, ghost, tree, key)
     }
 }
 

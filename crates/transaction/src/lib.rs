@@ -10,6 +10,7 @@
 
 mod context;
 mod envelope;
+mod ghosts;
 mod hash;
 mod seeded;
 mod shared;
@@ -22,8 +23,9 @@ mod xids;
 #[cfg(test)]
 mod tests;
 
-pub use context::{FusedInsert, Guarded, TxnContext};
+pub use context::{FusedInsert, Guarded, Sweeper, TxnContext};
 pub use envelope::{Envelope, Kind, SYSTEM_ENVELOPE_BYTES, TXN_ENVELOPE_BYTES};
+pub use ghosts::{Ghosts, Place};
 pub use hash::key_hash;
 #[cfg(feature = "seeded-bugs")]
 pub use seeded::plant;

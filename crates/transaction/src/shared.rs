@@ -1,7 +1,7 @@
 //! What all transactions of a database share, and the log as storage's housekeeping sees it.
 
 use crate::envelope::{self, Kind};
-use crate::{Snapshots, VersionStore, XidTable};
+use crate::{Ghosts, Snapshots, VersionStore, XidTable};
 use lock_manager::LockManager;
 use log_manager::{Lease, Log, LogError, Lsn, record_bytes};
 use runtime::clock;
@@ -16,6 +16,7 @@ pub struct Shared {
     pub xids: XidTable,
     pub snapshots: Snapshots,
     pub versions: VersionStore,
+    pub ghosts: Ghosts,
     pub locks: LockManager,
     /// Readers read as of the durable LSN: no commit that they see can be lost.
     pub read_durable: AtomicBool,
@@ -28,6 +29,7 @@ impl Shared {
             xids: XidTable::new(epoch, ring_len),
             snapshots: Snapshots::default(),
             versions: VersionStore::default(),
+            ghosts: Ghosts::default(),
             locks: LockManager::new(),
             read_durable: AtomicBool::new(false),
         }
@@ -43,7 +45,7 @@ impl Shared {
     pub fn collect(&self) -> u64 {
         let in_use = self.snapshots.advance(&self.log);
         let horizon = in_use.horizon;
-        let gone = self.versions.collect(&in_use, &self.xids);
+        let gone = self.versions.collect(&in_use, &self.xids, &self.ghosts);
         self.xids.trim(horizon);
         gone
     }

@@ -72,7 +72,7 @@ fn states_are_told_until_everybody_is_past_them() {
 
 #[test]
 fn the_version_that_a_snapshot_sees_is_found() {
-    let store = VersionStore::default();
+    let (store, ghosts) = (VersionStore::default(), Ghosts::default());
     let xids = XidTable::new(1, 8);
     let writer = xids.begin(Owner(1), Lsn(400), Lsn::NONE).unwrap();
     let (tree, key) = (8, &b"k"[..]);
@@ -91,14 +91,21 @@ fn the_version_that_a_snapshot_sees_is_found() {
     assert_eq!(read(88), (true, b"first".to_vec()));
     assert!(!read(80).0, "not there yet");
     let all = InUse::for_test(168, &[]);
-    assert_eq!(store.collect(&all, &xids), 1, "only the first is seen by nobody");
+    assert_eq!(store.collect(&all, &xids, &ghosts), 1, "only the first is seen by nobody");
     assert_eq!(store.count(), 2);
     assert_eq!(read(300), (true, b"third".to_vec()));
-    assert_eq!(store.collect(&InUse::for_test(1000, &[]), &xids), 1, "one may come back");
+    assert_eq!(store.collect(&InUse::for_test(1000, &[]), &xids, &ghosts), 1, "one may come back");
     xids.committed(writer, Lsn(800));
-    assert_eq!(store.collect(&InUse::for_test(1000, &[]), &xids), 1);
+    assert_eq!(store.collect(&InUse::for_test(1000, &[]), &xids, &ghosts), 1);
     assert_eq!(store.count(), 0);
     assert!(!store.has(tree, key));
+    assert!(ghosts.take().is_empty(), "what replaced the last one is no ghost");
+    // Deleted: when the row that it was goes, its ghost may.
+    store.push(tree, key, hash, at(800), b"fourth", at(1600).ghost());
+    assert_eq!(store.collect(&InUse::for_test(1600, &[]), &xids, &ghosts), 0);
+    assert!(ghosts.take().is_empty());
+    assert_eq!(store.collect(&InUse::for_test(2000, &[]), &xids, &ghosts), 1);
+    assert_eq!(ghosts.take(), [(tree, Box::from(key))]);
 }
 
 /// A row changed a thousand times under one old reader keeps the version that the reader sees.
@@ -116,7 +123,7 @@ fn a_long_reader_keeps_only_what_it_reads() {
     let left = |ranges: &[(u64, u64)], from_now: u64| {
         let store = VersionStore::default();
         fill(&store);
-        store.collect(&InUse::for_test(from_now, ranges), &xids);
+        store.collect(&InUse::for_test(from_now, ranges), &xids, &Ghosts::default());
         let mut left: Vec<u64> = Vec::new();
         for n in 1..=1001u64 {
             let mut row = Vec::new();

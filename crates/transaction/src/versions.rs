@@ -6,7 +6,7 @@
 //! that meets the new row finds the old one here. After a rollback the version that came back in place stays here too
 //! (until the horizon has passed the rollback), for readers that had seen the row in between.
 
-use crate::{InUse, XidTable};
+use crate::{Ghosts, InUse, XidTable};
 use log_manager::Lsn;
 use mvcc::{Stamp, Visibility, Xid, XidStatus, visible};
 use parking_lot::Mutex;
@@ -18,7 +18,7 @@ const SHARDS: usize = 64;
 
 struct Version {
     stamp: Stamp,
-    /// Who replaced it: an active stamp, or a committed one.
+    /// Who replaced it: an active stamp, or a committed one; a ghost's, if it was deleted.
     by: Stamp,
     row: Box<[u8]>,
 }
@@ -123,8 +123,9 @@ impl VersionStore {
         shard.get(&hash).is_some_and(|c| c.iter().any(|c| c.tree == tree && *c.key == *key))
     }
 
-    /// Drops what no snapshot needs. Returns how many versions went.
-    pub fn collect(&self, in_use: &InUse, xids: &XidTable) -> u64 {
+    /// Drops what no snapshot needs; how many versions went. The keys of deleted rows of which nothing is left here go
+    /// to `ghosts`.
+    pub fn collect(&self, in_use: &InUse, xids: &XidTable, ghosts: &Ghosts) -> u64 {
         if self.count.load(Relaxed) == 0 {
             return 0;
         }
@@ -148,23 +149,29 @@ impl VersionStore {
             in_use.needs(since, until)
         };
         let (mut gone, mut gone_bytes) = (0, 0);
+        let mut places = Vec::new();
         for shard in &self.shards {
             runtime::task::maybe_yield();
             let mut shard = shard.lock();
             shard.retain(|_, chains| {
                 chains.retain_mut(|chain| {
                     let before = chain.versions.len();
+                    let deleted = chain.versions.first().is_some_and(|v| v.by.is_ghost());
                     chain.versions.retain(|version| {
                         let stays = needed(version);
                         gone_bytes += if stays { 0 } else { version.bytes() };
                         stays
                     });
                     gone += (before - chain.versions.len()) as u64;
+                    if chain.versions.is_empty() && deleted {
+                        places.push((chain.tree, std::mem::take(&mut chain.key)));
+                    }
                     !chain.versions.is_empty()
                 });
                 !chains.is_empty()
             });
         }
+        ghosts.put(places);
         self.count.fetch_sub(gone, Relaxed);
         self.bytes.fetch_sub(gone_bytes, Relaxed);
         telemetry::counters::add(telemetry::Counter::VersionsRemoved, gone);

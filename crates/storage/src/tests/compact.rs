@@ -170,3 +170,87 @@ fn a_compaction_that_is_stopped_leaves_a_whole_tree_and_can_go_on() {
     assert!(verify(&tree).unwrap().leaves < left);
     assert_eq!(rows(&tree), expect);
 }
+
+/// Pages that leave before the free ones are looked for are not taken for free ones of before.
+#[test]
+fn pages_that_left_since_are_not_found_twice() {
+    let kit = kit(2_048);
+    let tree = sparse(&kit, |n| n % 2 == 0);
+    compact(&tree, &mut purging(&kit), 100);
+    let id = tree.id();
+    kit.store.pool().flush_all().unwrap();
+    drop(tree);
+    let Kit { fs, log, store } = kit;
+    drop(store);
+    let kit = open(fs, log, 2_048);
+    let tree = kit.store.tree(id, 1);
+    let mut txn = purging(&kit);
+    // Leaf by leaf, as ghost clean-up does it.
+    let mut at = Some(Vec::new());
+    let mut left = 0;
+    for n in (0..ROWS / 2).filter(|n| n % 2 == 0) {
+        assert!(tree.mark_ghost(&mut txn, &key(n)).unwrap());
+    }
+    while let Some(from) = at {
+        let swept = tree.sweep(&mut txn, &from).unwrap();
+        let leaves = swept.is_empty && !swept.lower.is_empty();
+        left += u64::from(leaves && tree.compaction().unwrap().empty_leaf(&swept.lower).unwrap());
+        at = swept.upper;
+    }
+    assert!(left > 20, "{left}");
+    let expect = rows(&tree);
+    compact(&tree, &mut txn, 100);
+    // Every spare page is taken, and none twice.
+    let mut hint = LeafHint::default();
+    for n in ROWS..3 * ROWS {
+        tree.insert(&mut txn, &key(n), &RowImage::new(&row(n, 1, 200)), &mut hint).unwrap();
+    }
+    verify(&tree).unwrap();
+    assert_eq!(rows(&tree)[..expect.len()], expect);
+    assert_eq!(rows(&tree).len() as u64, expect.len() as u64 + 2 * ROWS);
+}
+
+/// An empty leaf leaves only where its neighbour has room for its upper fence.
+#[test]
+fn a_full_leaf_does_not_take_a_long_fence() {
+    let kit = kit(2_048);
+    let tree = kit.store.create_tree(1).unwrap();
+    let mut txn = purging(&kit);
+    // Keys that differ in their last bytes alone, so that the fences between them are long.
+    let long = |n: u64| [&[9; 900][..], &key(n)].concat();
+    let mut hint = LeafHint::default();
+    for n in 0..60 {
+        let row = super::kit::row(n, 1, 4_000);
+        tree.insert(&mut txn, &long(n), &RowImage::new(&row), &mut hint).unwrap();
+    }
+    // Below them, leaves of short keys; the last of them is filled.
+    let mut hint = LeafHint::default();
+    let (mut n, mut first, mut capacity, mut lower) = (0, 0, u64::MAX, Vec::new());
+    while n - first < capacity {
+        let row = super::kit::row(n, 2, 72);
+        tree.insert(&mut txn, &key(n), &RowImage::new(&row), &mut hint).unwrap();
+        let leaf = tree.sweep(&mut txn, &key(n)).unwrap();
+        if leaf.lower != lower {
+            capacity = if first == 0 { u64::MAX } else { n - first };
+            (first, lower) = (n, leaf.lower);
+        }
+        n += 1;
+    }
+    let full = tree.sweep(&mut txn, &key(n - 1)).unwrap();
+    assert!(full.upper.is_some_and(|upper| upper.len() < 16));
+    assert!(tree.mark_ghost(&mut txn, &long(0)).unwrap());
+    let empty = tree.sweep(&mut txn, &long(0)).unwrap();
+    assert!(empty.is_empty && empty.upper.as_ref().is_some_and(|upper| upper.len() > 900));
+    assert!(!tree.compaction().unwrap().empty_leaf(&empty.lower).unwrap());
+    // Elsewhere there is room; only a parent's first leaf stays.
+    let mut left = 0;
+    for n in 20..30 {
+        assert!(tree.mark_ghost(&mut txn, &long(n)).unwrap());
+        let empty = tree.sweep(&mut txn, &long(n)).unwrap();
+        assert!(empty.is_empty);
+        left += u64::from(tree.compaction().unwrap().empty_leaf(&empty.lower).unwrap());
+    }
+    assert!(left >= 5, "{left}");
+    verify(&tree).unwrap();
+    assert_eq!(rows(&tree).len() as u64, n + 49);
+}

@@ -1,0 +1,188 @@
+//! Ghost clean-up: rows that are deleted and that nobody needs leave their pages, and pages of which nothing is left
+//! leave their tree.
+//!
+//! Without it a table whose rows come at one end and go at the other would grow for ever: nobody else comes to where its
+//! rows were. Where to look is told by [`transaction::Ghosts`]. A leaf that still has ghosts then (a transaction is not over,
+//! a snapshot is old) is looked at again a while later.
+//!
+//! Invariants: a tree is cleaned under the same short lock as an insert takes, so nobody drops it meanwhile; what is
+//! cleaned belongs to no transaction and is redo-only. It takes at most a part of the time ([`SHARE`]).
+
+use crate::tree::GONE;
+use crate::{Database, EngineError, Tree};
+use buffer_pool::PageId;
+use runtime::{clock, task};
+use std::sync::atomic::Ordering::*;
+use storage::{StorageError, TreeId};
+use transaction::{Place, Sweeper};
+
+/// Of the time that it took, so many times as much passes until the next turn.
+const SHARE: u64 = 4;
+/// A turn ends after so long; the rest has to wait for the next.
+const TURN_NS: u64 = 20_000_000;
+/// When a leaf that could not be cleaned is looked at again.
+const AGAIN_NS: u64 = 500_000_000;
+/// Leaves leave a tree one by one; after so many the inner pages above them are looked at.
+const LEAVES_PER_LOOK: u64 = 64;
+
+/// What cleaning remembers from turn to turn.
+#[derive(Default)]
+pub(crate) struct Cleaning {
+    /// Not before then.
+    after_ns: u64,
+    /// What is left of the last turn.
+    left: Vec<Place>,
+    /// What could not be cleaned, and when it is looked at again.
+    later: Vec<Place>,
+    later_ns: u64,
+}
+
+/// How a tree's turn went.
+#[derive(Default)]
+struct Turn {
+    /// The first so many places are done with.
+    done: usize,
+    /// One key of each leaf that has ghosts left.
+    later: Vec<Place>,
+}
+
+impl Database {
+    /// Cleans where ghosts may go, for a while. Whether there is more to do. Suspends.
+    pub(crate) fn clean_ghosts(&self) -> bool {
+        let begun = clock::now_ns();
+        let mut cleaning = self.cleaning.lock();
+        if begun < cleaning.after_ns || self.is_recovering() {
+            return false;
+        }
+        let mut places = std::mem::take(&mut cleaning.left);
+        if begun >= cleaning.later_ns && !cleaning.later.is_empty() {
+            places.append(&mut cleaning.later);
+        }
+        drop(cleaning);
+        places.append(&mut self.shared.ghosts.take());
+        places.sort_unstable();
+        places.dedup();
+        if places.is_empty() {
+            return false;
+        }
+        let until = begun + TURN_NS;
+        let (mut at, mut later) = (0, Vec::new());
+        while at < places.len() && clock::now_ns() < until {
+            let tree = places[at].0;
+            let len = places[at..].iter().take_while(|place| place.0 == tree).count();
+            let mine = &places[at..at + len];
+            match self.clean_tree(tree, mine, until) {
+                Ok(mut turn) => {
+                    at += turn.done;
+                    later.append(&mut turn.later);
+                }
+                Err(error) => {
+                    if self.store.owner_of(PageId(tree)).is_ok_and(|o| o == Some(tree_id(tree))) {
+                        self.note_error(&format!("cleaning ghosts: {error}"));
+                    }
+                    at += len;
+                }
+            }
+        }
+        let left = places.split_off(at);
+        let busy = !left.is_empty();
+        let now = clock::now_ns();
+        let mut cleaning = self.cleaning.lock();
+        cleaning.left = left;
+        if !later.is_empty() {
+            cleaning.later.append(&mut later);
+            cleaning.later_ns = now + AGAIN_NS;
+        }
+        cleaning.after_ns = now + SHARE * (now - begun);
+        busy
+    }
+
+    /// Whether all that is known of is cleaned.
+    #[cfg(test)]
+    pub(crate) fn is_clean(&self) -> bool {
+        let cleaning = self.cleaning.lock();
+        let more = self.shared.ghosts.take();
+        let is_clean = more.is_empty() && cleaning.left.is_empty() && cleaning.later.is_empty();
+        self.shared.ghosts.put(more);
+        is_clean
+    }
+
+    /// Some of a tree's places, all of them if time allows.
+    fn clean_tree(&self, number: u64, places: &[Place], until: u64) -> Result<Turn, EngineError> {
+        if !self.shared.locks.try_enter_table(number) {
+            return Ok(Turn { done: places.len(), later: places.to_vec() });
+        }
+        let cleaned = self.clean_entered(number, places, until);
+        self.shared.locks.leave_table(number);
+        cleaned
+    }
+
+    fn clean_entered(
+        &self,
+        number: u64,
+        places: &[Place],
+        until: u64,
+    ) -> Result<Turn, EngineError> {
+        let id = tree_id(number);
+        let mut turn = Turn { done: places.len(), later: Vec::new() };
+        if self.store.owner_of(id.0)? != Some(id) {
+            return Ok(turn);
+        }
+        let tree = self.tree(id);
+        if tree.inner.shape.load(Acquire) == GONE {
+            return Ok(turn);
+        }
+        let mut emptied = 0;
+        let mut done_below: Option<Vec<u8>> = None;
+        for (i, place) in places.iter().enumerate() {
+            if done_below.as_ref().is_some_and(|upper| *place.1 < upper[..]) {
+                continue;
+            }
+            if i > 0 && clock::now_ns() >= until {
+                turn.done = i;
+                break;
+            }
+            task::maybe_yield();
+            let swept = tree.inner.tree.sweep(&mut Sweeper(&self.shared), &place.1)?;
+            if swept.ghosts > 0 {
+                turn.later.push(place.clone());
+            }
+            if swept.is_empty && !swept.lower.is_empty() && leave(&tree, &swept.lower)? {
+                emptied += 1;
+            }
+            match swept.upper {
+                Some(upper) => done_below = Some(upper),
+                None => break,
+            }
+        }
+        if emptied > 0 {
+            tidy(&tree, emptied)?;
+        }
+        Ok(turn)
+    }
+}
+
+fn tree_id(number: u64) -> TreeId {
+    TreeId(PageId(number))
+}
+
+/// Takes an empty leaf out of the tree, if nobody is compacting it anyway.
+fn leave(tree: &Tree, lower: &[u8]) -> Result<bool, StorageError> {
+    match tree.inner.tree.compaction() {
+        Some(mut turn) => turn.empty_leaf(lower),
+        None => Ok(false),
+    }
+}
+
+/// Sees to the pages above leaves that have left, and to extents of which nothing is left.
+fn tidy(tree: &Tree, emptied: u64) -> Result<(), StorageError> {
+    let inner = &tree.inner;
+    let all = inner.emptied.fetch_add(emptied, Relaxed) + emptied;
+    let Some(mut turn) = inner.tree.compaction() else { return Ok(()) };
+    if all >= LEAVES_PER_LOOK {
+        inner.emptied.store(0, Relaxed);
+        turn.inner(&mut || false)?;
+    }
+    turn.free_spare_extents()?;
+    Ok(())
+}
