@@ -201,6 +201,8 @@ pub(crate) struct Binder<'a> {
     pub hidden: std::collections::HashSet<ColId>,
     /// In the predicate of a security policy: no policy is heeded there.
     pub in_policy: bool,
+    /// In the query of a view or inline function, or in such a predicate.
+    pub in_module: bool,
     /// In a view under FOR SYSTEM_TIME: the time for the versioned tables in it.
     pub moments: Option<crate::versions::Moments>,
     /// The rows of the views WITH CHECK OPTION that were bound so far.
@@ -245,6 +247,7 @@ impl<'a> Binder<'a> {
             hidden: Default::default(),
             moments: None,
             in_policy: false,
+            in_module: false,
             checked: Vec::new(),
         }
     }

@@ -114,6 +114,7 @@ impl Binder<'_> {
                 self.join(*kind, left, right, on)
             }
             ast::TableRef::Pivot { .. } | ast::TableRef::Unpivot { .. } => self.turned(item),
+            ast::TableRef::Sampled { table, sample } => self.sampled(table, sample),
         }
     }
 
@@ -326,7 +327,7 @@ impl Binder<'_> {
                 })
                 .collect(),
         };
-        Ok((Get { table, database: None, columns, locator: None, hints }, scope))
+        Ok((Get { table, database: None, columns, locator: None, hints, sample: None }, scope))
     }
 
     pub fn system(

@@ -43,6 +43,7 @@ mod recursive;
 mod routine;
 mod rowsets;
 mod rules;
+mod sample;
 mod select;
 mod sequence;
 mod serialize;

@@ -266,9 +266,9 @@ pub(crate) fn names_in(body: &ast::QueryBody, name: &str) -> bool {
             ast::TableRef::Named { name: n, .. } => n.is_bare(name),
             ast::TableRef::Join { left, right, .. } => in_ref(left, name) || in_ref(right, name),
             ast::TableRef::Derived { query, .. } => names_in(&query.body, name),
-            ast::TableRef::Pivot { input, .. } | ast::TableRef::Unpivot { input, .. } => {
-                in_ref(input, name)
-            }
+            ast::TableRef::Pivot { input, .. }
+            | ast::TableRef::Unpivot { input, .. }
+            | ast::TableRef::Sampled { table: input, .. } => in_ref(input, name),
             _ => false,
         }
     }

@@ -70,7 +70,9 @@ impl Binder<'_> {
         let ctes = std::mem::take(&mut self.ctes);
         let selects = std::mem::take(&mut self.selects);
         let recursion = self.recursion.take();
+        let in_module = std::mem::replace(&mut self.in_module, true);
         let result = f(self);
+        self.in_module = in_module;
         self.recursion = recursion;
         self.scopes = scopes;
         self.ctes = ctes;

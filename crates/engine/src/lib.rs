@@ -71,8 +71,8 @@ pub use log_manager::{
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.
 pub use storage::{
-    Compacted, FileSpace, FilegroupId, LeafHint as InsertHint, RandomLeaf, RowImage, Run, TreeId,
-    TreeReport, set_grow_together,
+    Compacted, FileSpace, FilegroupId, LeafHint as InsertHint, PageSample, RandomLeaf, RowImage,
+    Run, TreeId, TreeReport, set_grow_together,
 };
 #[cfg(feature = "seeded-bugs")]
 pub use transaction::{Bug, plant};

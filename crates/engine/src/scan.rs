@@ -89,6 +89,11 @@ impl Scan {
         }
     }
 
+    /// Gives the rows of some pages alone.
+    pub fn sample(&mut self, sample: storage::PageSample) {
+        self.inner.sample(sample);
+    }
+
     fn next_seen(&mut self, txn: &mut Txn) -> Result<bool, EngineError> {
         let dirty = self.reads == Reads::Dirty;
         loop {

@@ -15,15 +15,16 @@ use crate::plan::*;
 impl Lowering {
     /// Reads a table under predicates.
     pub fn get(&mut self, get: Get, preds: Vec<Expr>, needed: &Needed) -> Lowered {
-        let seeks = seeks_of_list(&get, &preds).filter(|alternatives| {
-            if !self.facts.is_informed() {
-                return true;
-            }
-            let each = |preds: &Vec<Expr>| self.choose(&get, preds.clone(), needed, None).cost;
-            let wanted = self.wanted.as_ref();
-            alternatives.iter().map(each).sum::<f64>()
-                <= self.choose(&get, preds.clone(), needed, wanted).cost
-        });
+        let seeks =
+            seeks_of_list(&get, &preds).filter(|_| get.sample.is_none()).filter(|alternatives| {
+                if !self.facts.is_informed() {
+                    return true;
+                }
+                let each = |preds: &Vec<Expr>| self.choose(&get, preds.clone(), needed, None).cost;
+                let wanted = self.wanted.as_ref();
+                alternatives.iter().map(each).sum::<f64>()
+                    <= self.choose(&get, preds.clone(), needed, wanted).cost
+            });
         match seeks {
             Some(alternatives) => self.seeks(&get, alternatives, needed),
             None => self.read(get, preds, needed),
@@ -92,6 +93,7 @@ impl Lowering {
             range,
             predicate,
             hints: get.hints,
+            sample: get.sample,
             for_update: locator || get.hints.updlock || get.hints.xlock,
             reverse: false,
             rows_read,
@@ -147,6 +149,9 @@ impl Lowering {
         needed: &Needed,
         wanted: Option<&Wanted>,
     ) -> Access {
+        if let Some(sample) = get.sample {
+            return self.sampled(get, preds, sample);
+        }
         let forced = get.hints.index;
         let total = rows_of(&get.table).filter(|_| self.facts.is_informed());
         let share = total.map_or(1.0, |_| self.facts.all_of_table(&preds, &get.columns));
@@ -207,6 +212,34 @@ impl Lowering {
             let (cost, again) = (rows, rows);
             Access { index: None, found, rest, covering: false, rows, rows_out, cost, again }
         })
+    }
+
+    /// Rows of some of the table's own pages: all pages are gone through, for nobody knows which hold what a key names.
+    fn sampled(&self, get: &Get, preds: Vec<Expr>, sample: Sample) -> Access {
+        let known = rows_of(&get.table).filter(|_| self.facts.is_informed());
+        let total = known.unwrap_or(TABLE_ROWS);
+        let rows = match sample.size {
+            SampleSize::Percent(percent) => total * percent / 100.0,
+            SampleSize::Rows(rows) => total.min(rows as f64),
+        };
+        let rows = rows.max(1.0);
+        let share = known.map_or(1.0, |_| self.facts.all_of_table(&preds, &get.columns));
+        let read = cost::read(total, estimate::width(&get.table, 0..get.table.columns.len()));
+        let (cost, again) = match known {
+            Some(_) => (read.total() + cost::pass(rows), read.cpu + cost::pass(rows)),
+            None => (total, total),
+        };
+        let rows_out = (rows * share).max(1.0);
+        Access {
+            index: None,
+            found: None,
+            rest: preds,
+            covering: false,
+            rows,
+            rows_out,
+            cost,
+            again,
+        }
     }
 
     /// The cost of a way to a table of `total` rows, of which `share` remain.

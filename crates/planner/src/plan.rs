@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use binder::ObjectName;
 use binder::ir::{
-    AggFunc, Expr, Fires, Joining, MergeAction, MergeClause, OutputColumn, ParamId, SerializeSpec,
-    SetOp, SortKey, SystemView, TableFunc, TableHints, UpdateSet, VarId, WindowFrame, WindowFunc,
+    AggFunc, Expr, Fires, Joining, MergeAction, MergeClause, OutputColumn, ParamId, Sample,
+    SerializeSpec, SetOp, SortKey, SystemView, TableFunc, TableHints, UpdateSet, VarId,
+    WindowFrame, WindowFunc,
 };
 use catalog::TableDef;
 use types::SqlType;
@@ -352,6 +353,8 @@ pub struct Scan {
     /// promise all).
     pub predicate: Option<Expr>,
     pub hints: TableHints,
+    /// TABLESAMPLE: by neither a range nor an index.
+    pub sample: Option<Sample>,
     /// Rows are about to be changed: read the newest committed version under a U or X row lock.
     pub for_update: bool,
     /// Rows arrive in descending key order.

@@ -233,6 +233,9 @@ fn scan(f: &mut fmt::Formatter<'_>, s: &Scan) -> fmt::Result {
         write!(f, "{}{}", if i > 0 { ", " } else { "" }, s.table.columns[*ordinal].name)?;
     }
     f.write_str(")")?;
+    if let Some(sample) = &s.sample {
+        write!(f, " sample {:?}", sample.size)?;
+    }
     if let Some(range) = &s.range {
         let mut text = String::new();
         let key = crate::access::scan_key(&s.table, s.index);

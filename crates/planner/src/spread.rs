@@ -223,6 +223,7 @@ fn is_pipeline(node: &Node) -> bool {
                 && !scan.locator
                 && !scan.reverse
                 && scan.database.is_none()
+                && scan.sample.is_none()
                 && !scan.table.is_private()
                 && (scan.index.is_none() || scan.covering)
                 && scan.range.as_ref().is_none_or(|r| r.prefix.is_empty())

@@ -100,10 +100,11 @@ fn is_trivial(rel: &Rel) -> bool {
 }
 
 fn names_a_row(get: &Get, preds: &[Expr]) -> bool {
-    ways(get, preds).into_iter().any(|index| {
-        let (found, key, unique) = given(get, index, preds);
-        unique && key > 0 && found == key
-    })
+    get.sample.is_none()
+        && ways(get, preds).into_iter().any(|index| {
+            let (found, key, unique) = given(get, index, preds);
+            unique && key > 0 && found == key
+        })
 }
 
 fn of_parts(rels: &[&Rel], exprs: &[&Expr]) -> Vec<Wish> {

@@ -40,7 +40,7 @@ pub use log::{Logged, OnExisting, OnWrite, SystemLog, TxnLog};
 pub use op::{LogRow, OP_PARTS, OpHeader, PageOp, Undo, UndoAction};
 pub use redo::{OP_PAGES, Touched};
 pub use row::{RowImage, Run};
-pub use sample::RandomLeaf;
+pub use sample::{PageSample, RandomLeaf};
 pub use scan::{LeafCopy, Scan};
 pub use store::{FilegroupId, Store};
 pub use sweep::Swept;

@@ -1,4 +1,4 @@
-//! Leaves at random: what statistics are made of.
+//! Leaves at random: what statistics are made of, and what TABLESAMPLE reads.
 //!
 //! A walk goes down from the root and takes any child of each inner page, all with one chance. The product of the
 //! numbers of children on its way is the inverse of the chance of the leaf it ends at, so its mean over many walks is the
@@ -13,6 +13,40 @@ use crate::{StorageError, Tree};
 use buffer_pool::{PageId, PageWords};
 use runtime::task;
 use telemetry::{Counter, counters};
+
+/// Which leaves a scan reads: each with the same chance, by its page number and a seed alone.
+///
+/// Invariant: the same seed chooses the same pages, as long as the tree has the same ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageSample {
+    seed: u64,
+    /// Of [`PageSample::ALL`].
+    chance: u64,
+}
+
+impl PageSample {
+    /// The chance that takes every page.
+    pub const ALL: u64 = 1 << 63;
+
+    /// Pages with a chance of `chance` out of [`PageSample::ALL`].
+    pub fn new(seed: u64, chance: u64) -> PageSample {
+        PageSample { seed, chance }
+    }
+
+    /// Whether the page of that number is read.
+    pub fn takes(self, page: u64) -> bool {
+        let mixed = mix(mix(self.seed) ^ page.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        mixed >> 1 < self.chance
+    }
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): each bit of the input turns half of the output's.
+fn mix(mut x: u64) -> u64 {
+    x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
 
 /// A leaf that a walk has ended at.
 pub struct RandomLeaf {
@@ -80,5 +114,34 @@ impl Tree {
             }
             task::maybe_yield();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_taken_by_their_chance() {
+        let taken = |seed, chance| {
+            let sample = PageSample::new(seed, chance);
+            (0..10_000).filter(|page| sample.takes(*page)).count()
+        };
+        for seed in 0..20 {
+            assert_eq!(taken(seed, 0), 0);
+            assert_eq!(taken(seed, PageSample::ALL), 10_000);
+            // A binomial's deviation is 30 pages here: seven of them.
+            assert!(taken(seed, PageSample::ALL / 10).abs_diff(1_000) < 210);
+        }
+    }
+
+    #[test]
+    fn another_seed_takes_other_pages() {
+        let pages = |seed| {
+            let sample = PageSample::new(seed, PageSample::ALL / 2);
+            (0..200).filter(|page| sample.takes(*page)).collect::<Vec<u64>>()
+        };
+        assert_eq!(pages(7), pages(7));
+        assert_ne!(pages(7), pages(8));
     }
 }

@@ -4,6 +4,7 @@
 //! behind its back neither skip nor repeat a key. It holds no latch while its caller thinks.
 
 use crate::node::Target;
+use crate::sample::PageSample;
 use crate::slotted::{self, LEAF};
 use crate::{StorageError, Tree};
 use buffer_pool::{PageBuf, PageId, PageRead, PageWords, header};
@@ -77,6 +78,8 @@ pub struct Scan {
     state: State,
     /// Leaves that the next read-ahead asks for; doubled each time.
     ahead: usize,
+    /// Leaves that are read; none: all.
+    sample: Option<PageSample>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -103,6 +106,7 @@ impl Scan {
             to: 0,
             state: State::Unread,
             ahead: 4,
+            sample: None,
         }
     }
 
@@ -110,6 +114,11 @@ impl Scan {
     /// before, and the copy has everything that was changed before.
     pub fn latch_leaves(&mut self) {
         self.latched = true;
+    }
+
+    /// Gives the rows of these leaves alone.
+    pub fn sample(&mut self, sample: PageSample) {
+        self.sample = Some(sample);
     }
 
     /// How many leaves have been copied.
@@ -227,6 +236,13 @@ impl Scan {
         self.state = State::Reading;
         self.leaves += 1;
         let page = &*self.leaf.page;
+        if let Some(sample) = self.sample
+            && !sample.takes(page.word(header::PAGE_ID))
+        {
+            (self.from, self.to) = (0, 0);
+            runtime::task::maybe_yield();
+            return Ok(true);
+        }
         let slots = slotted::Space::of(page).slots;
         let at = |key: &[u8], after: bool| match slotted::search(page, key) {
             Ok(i) => i + usize::from(after),

@@ -195,6 +195,24 @@ pub struct Get {
     /// The row's storage key as varbinary, asked for by UPDATE and DELETE.
     pub locator: Option<ColId>,
     pub hints: TableHints,
+    /// TABLESAMPLE: only rows of some pages are read.
+    pub sample: Option<Sample>,
+}
+
+/// TABLESAMPLE.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    pub size: SampleSize,
+    /// REPEATABLE; without it each execution has its own.
+    pub seed: Option<i64>,
+}
+
+/// How much of a table a sample has, about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SampleSize {
+    /// From 0 to 100.
+    Percent(f64),
+    Rows(i64),
 }
 
 /// Of one statement, so the columns' ids tell two of them apart.

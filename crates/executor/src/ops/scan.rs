@@ -10,9 +10,9 @@ use crate::cx::Cx;
 use crate::error::{engine_error, private_error};
 use crate::eval::{eval, holds};
 use crate::message::SqlError;
-use binder::ir::TableHints;
+use binder::ir::{Sample, SampleSize, TableHints};
 use catalog::TableDef;
-use engine::{Isolation, ReadOptions, RowLock, ScanOptions, TableLock, Use};
+use engine::{Isolation, PageSample, ReadOptions, RowLock, ScanOptions, TableLock, Use};
 use planner::{KeyRange, Scan};
 use session_table::TableError;
 use std::ops::Bound;
@@ -39,6 +39,8 @@ pub(super) struct TableScan<'p> {
     shown: Rc<[usize]>,
     /// What a join above has no use for is left out.
     narrowing: Option<Box<Narrowing>>,
+    /// Of a sample without REPEATABLE: every reading of the statement takes the same pages.
+    seed: Option<u64>,
     /// Buffers.
     key: Vec<u8>,
     row: Vec<u8>,
@@ -59,7 +61,13 @@ enum State {
 struct Private {
     lower: Bound<Vec<u8>>,
     upper: Bound<Vec<u8>>,
+    sample: Option<PageSample>,
+    /// Rows met so far, of a sample.
+    met: u64,
 }
+
+/// Rows of a table in memory that TABLESAMPLE takes or leaves together, as if they were on one page.
+const PRIVATE_PAGE_ROWS: u64 = 64;
 
 impl<'p> TableScan<'p> {
     pub fn new(plan: &'p Scan) -> Self {
@@ -82,6 +90,7 @@ impl<'p> TableScan<'p> {
             options,
             gaps: false,
             narrowing: None,
+            seed: None,
             key: Vec::new(),
             row: Vec::new(),
         }
@@ -107,7 +116,8 @@ impl<'p> TableScan<'p> {
             return Ok(());
         };
         if plan.table.is_private() {
-            self.state = State::Private(Private { lower, upper });
+            let sample = plan.sample.as_ref().map(|sample| self.page_sample(sample, cx));
+            self.state = State::Private(Private { lower, upper, sample, met: 0 });
             return Ok(());
         }
         let Some(txn) = cx.txn.as_deref_mut() else {
@@ -171,12 +181,33 @@ impl<'p> TableScan<'p> {
             return Ok(());
         }
         let options = ScanOptions { read: self.options, reverse: plan.reverse };
+        let sample = plan.sample.as_ref().map(|sample| self.page_sample(sample, cx));
         let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
-        let scan = txn
+        let mut scan = txn
             .scan(&tree, as_slice(&lower), as_slice(&upper), options)
             .map_err(|e| engine_error(e, Some(&plan.table), cx))?;
+        if let Some(sample) = sample {
+            scan.sample(sample);
+        }
         self.state = State::Range(Box::new(scan));
         Ok(())
+    }
+
+    /// The pages that TABLESAMPLE takes.
+    #[cold]
+    fn page_sample(&mut self, sample: &Sample, cx: &mut Cx<'_>) -> PageSample {
+        let seed = match sample.seed {
+            Some(seed) => seed as u64,
+            None => *self.seed.get_or_insert_with(runtime::random::next_u64),
+        };
+        let share = match sample.size {
+            SampleSize::Percent(percent) => percent / 100.0,
+            SampleSize::Rows(wanted) => match rows_of(&self.plan.table, self.tree.as_ref(), cx) {
+                Some(rows) if rows > 0.0 => (wanted as f64 / rows).min(1.0),
+                _ => 1.0,
+            },
+        };
+        PageSample::new(seed, (share * PageSample::ALL as f64) as u64)
     }
 
     /// Reads the row of a key into `row`; one about to be changed is locked.
@@ -575,6 +606,20 @@ impl Private {
             let next = if plan.reverse { rows.next_back() } else { rows.next() };
             let Some((key, row)) = next else { return Ok(false) };
             last = Some(key.clone());
+            if let Some(sample) = self.sample {
+                let place = match plan.reverse {
+                    true => (table.len() as u64).saturating_sub(1 + self.met),
+                    false => self.met,
+                };
+                let page = place / PRIVATE_PAGE_ROWS;
+                self.met += 1;
+                if self.met.is_multiple_of(1024) {
+                    cx.breathe()?;
+                }
+                if !sample.takes(page) {
+                    continue;
+                }
+            }
             for &column in &plan.columns {
                 out.values_mut().push(row[column].clone());
             }
@@ -631,6 +676,17 @@ fn emit(
 /// The engine's handle to a table's rows.
 pub(crate) fn engine_tree(db: &std::sync::Arc<engine::Database>, table: &TableDef) -> engine::Tree {
     db.tree_of(table.tree, table.shape)
+}
+
+/// Rows of a table, about; `None` where nobody has looked yet.
+fn rows_of(table: &TableDef, tree: Option<&engine::Tree>, cx: &mut Cx<'_>) -> Option<f64> {
+    match tree {
+        Some(tree) => {
+            let known = table.statistics.rows(table.tree, tree.net_rows());
+            known.or_else(|| table.statistics.rows_latest())
+        }
+        None => cx.env.private().get(table.place).map(|table| table.len() as f64),
+    }
 }
 
 /// The range of keys that a scan reads; `None` when no row can match.

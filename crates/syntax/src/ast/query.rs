@@ -297,6 +297,13 @@ pub enum TableRef {
         /// AS.
         alias: Ident,
     },
+    /// A source with TABLESAMPLE behind it.
+    Sampled {
+        /// What is sampled.
+        table: Box<TableRef>,
+        /// How.
+        sample: Box<TableSample>,
+    },
     /// Two sources joined.
     Join {
         /// Which join.
@@ -310,6 +317,19 @@ pub enum TableRef {
         /// ON; absent for CROSS JOIN and the APPLYs.
         on: Option<Expr>,
     },
+}
+
+/// `TABLESAMPLE [SYSTEM] (n [PERCENT | ROWS]) [REPEATABLE (seed)]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableSample {
+    /// How much, in per cent or rows.
+    pub size: Expr,
+    /// ROWS.
+    pub rows: bool,
+    /// REPEATABLE.
+    pub seed: Option<Expr>,
+    /// Where.
+    pub span: Span,
 }
 
 /// Joins.

@@ -175,23 +175,48 @@ impl Parser<'_> {
                 if name.is_bare("OPENJSON") { self.openjson_schema()? } else { Vec::new() };
             let alias = self.alias()?;
             let columns = self.alias_columns(alias.is_some())?;
-            return Ok(TableRef::Function { name, args, schema, alias, columns });
+            return self.sampled(TableRef::Function { name, args, schema, alias, columns });
         }
         let mut hints = self.old_style_hints()?;
         let time = self.system_time()?;
         let alias = self.alias()?;
-        if self.at_kw(Kw::TableSample) {
-            self.at += 1;
-            self.note_unsupported("TABLESAMPLE");
-            self.eat_word("SYSTEM");
-            self.skip_parens()?;
-            if self.eat_word("REPEATABLE") {
-                self.skip_parens()?;
-            }
-        }
+        let sample = self.table_sample()?;
         hints.extend(self.old_style_hints()?);
         hints.extend(self.table_hints()?);
-        Ok(TableRef::Named { name, alias, hints, time })
+        let table = TableRef::Named { name, alias, hints, time };
+        Ok(match sample {
+            Some(sample) => TableRef::Sampled { table: Box::new(table), sample },
+            None => table,
+        })
+    }
+
+    /// What no sample can be taken of, as the binder says.
+    fn sampled(&mut self, table: TableRef) -> ParseResult<TableRef> {
+        Ok(match self.table_sample()? {
+            Some(sample) => TableRef::Sampled { table: Box::new(table), sample },
+            None => table,
+        })
+    }
+
+    /// `TABLESAMPLE [SYSTEM] (n [PERCENT | ROWS]) [REPEATABLE (seed)]`, or nothing.
+    fn table_sample(&mut self) -> ParseResult<Option<Box<TableSample>>> {
+        let start = self.at;
+        if !self.eat_kw(Kw::TableSample) {
+            return Ok(None);
+        }
+        self.eat_word("SYSTEM");
+        self.expect_sym(Sym::LeftParen)?;
+        let size = self.value()?;
+        let rows = !self.eat_kw(Kw::Percent) && self.eat_word("ROWS");
+        self.expect_sym(Sym::RightParen)?;
+        let mut seed = None;
+        if self.eat_word("REPEATABLE") {
+            self.expect_sym(Sym::LeftParen)?;
+            seed = Some(self.value()?);
+            self.expect_sym(Sym::RightParen)?;
+        }
+        let span = self.span_from(start);
+        Ok(Some(Box::new(TableSample { size, rows, seed, span })))
     }
 
     /// `(query) AS t`, `(VALUES ...) AS t (a)`, or joins in parentheses.
@@ -203,7 +228,7 @@ impl Parser<'_> {
             self.eat_kw(Kw::As);
             let alias = self.ident()?;
             let columns = self.alias_columns(true)?;
-            return Ok(TableRef::Derived { query, alias, columns });
+            return self.sampled(TableRef::Derived { query, alias, columns });
         }
         if let TokenKind::Key(Kw::Insert | Kw::Update | Kw::Delete | Kw::Merge) = self.kind_ahead(1)
         {
