@@ -300,6 +300,13 @@ impl Binder<'_> {
                     return Err(BindError::new(8196, 16, line, text));
                 }
             }
+            let mask = match &column.mask {
+                None => None,
+                Some(text) => {
+                    let mask = catalog::mask_of(text, &column.name.value, ty);
+                    Some(mask.map_err(|e| BindError::of_catalog(e, line))?)
+                }
+            };
             let made_not_null = identity.is_some()
                 || rowversion
                 || (generated.is_some() && column.nullable != Some(true));
@@ -327,6 +334,7 @@ impl Binder<'_> {
                 collation,
                 generated,
                 marks,
+                mask,
                 ..ColumnSpec::new(&column.name.value, ty)
             });
             for constraint in &column.constraints {

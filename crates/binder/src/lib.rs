@@ -33,6 +33,7 @@ mod grouping;
 pub mod hints;
 mod instead;
 pub mod ir;
+pub mod masking;
 mod merge;
 mod names;
 mod output;

@@ -6,6 +6,8 @@ mod indexes;
 mod marks;
 mod temporal;
 
+pub(crate) use columns::mentions;
+
 pub(crate) use temporal::check_period;
 
 use crate::catalog::Catalog;
@@ -121,6 +123,9 @@ impl Catalog {
             AlterTable::MarkColumn { name, mark, on } => {
                 self.mark_column(txn, table, name, *mark, *on)
             }
+            AlterTable::MaskColumn { name, function } => {
+                self.mask_column(txn, table, name, function.as_deref())
+            }
             AlterTable::AddColumns(columns) => {
                 let before = table.columns.len();
                 columns.iter().try_for_each(|c| self.add_one(txn, table, c, empty))?;
@@ -172,7 +177,10 @@ impl Catalog {
                 self.enable(txn, table, names, *enable, *verify, empty, work)
             }
             AlterTable::DistrustConstraints => self.distrust(txn, table),
-            AlterTable::AlterColumn { name, ty, nullable, alias, collation } => {
+            AlterTable::AlterColumn { name, ty, nullable, alias, collation, mask } => {
+                if let Some(ordinal) = table.column(name) {
+                    table.columns[ordinal].mask = mask.clone();
+                }
                 self.alter_column(txn, table, name, *ty, *nullable, *alias, *collation, work)
             }
             AlterTable::DropColumn { name, if_exists } => {

@@ -417,6 +417,7 @@ impl Catalog {
                 true => Value::Null,
                 false => Value::Int(column.collation.number() as i32),
             },
+            text_or_null(column.mask.as_ref().map(|mask| mask.text())),
         ];
         self.tables.columns.put(txn, &row)
     }
@@ -512,6 +513,7 @@ pub(crate) fn add_column(
         collation: spec.collation,
         generated: spec.generated,
         marks: spec.marks,
+        mask: spec.mask.clone(),
     });
     Ok(())
 }

@@ -184,6 +184,8 @@ pub struct ColumnDef {
     /// The column is an end of the table's period.
     pub generated: Option<PeriodEdge>,
     pub marks: Marks,
+    /// How it is shown to who lacks UNMASK.
+    pub mask: Option<Arc<types::Mask>>,
 }
 
 impl ColumnDef {

@@ -18,6 +18,7 @@ mod error;
 mod identity;
 mod index;
 mod load;
+mod mask;
 mod policy;
 mod principals;
 mod private;
@@ -41,6 +42,7 @@ pub use def::{
     TableDef, Temporal, TriggerDef, is_global_name, same_name,
 };
 pub use error::CatalogError;
+pub use mask::mask_of;
 pub use policy::{Operation, PolicyDef, PredicateDef, PredicateKind};
 pub use private::{define_private, private_with_unique, redefine_private};
 pub use scope::DdlScope;

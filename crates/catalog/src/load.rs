@@ -349,6 +349,9 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
             })?
         }
     };
+    let mask = cells.opt_text()?;
+    let mask = mask.map(|text| crate::mask_of(&text, &name, ty)).transpose();
+    let mask = mask.map_err(|_| corrupt("a column of an unknown masking function"))?;
     let absent = match absent {
         None => Value::Null,
         Some(bytes) => {
@@ -370,6 +373,7 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
         collation,
         generated,
         marks,
+        mask,
     })
 }
 

@@ -37,6 +37,9 @@ const DISABLED: i32 = 8;
 const CHECK_POLICY: i32 = 16;
 const CHECK_EXPIRATION: i32 = 32;
 
+/// Added to a column's number in the place of a permission's: UNMASK of that column. A table has 1,024 at most.
+const UNMASK_OF_COLUMN: i32 = 1_000;
+
 impl Scope {
     fn value(self) -> Value {
         Value::TinyInt(self as u8)
@@ -112,9 +115,18 @@ pub(crate) fn load(
         let (class, major) = (cells.int()? as u8, cells.int()? as i32);
         let (grantee, permission) = (cells.int()? as i32, cells.int()? as i16);
         let (state, grantor) = (cells.int()?, cells.int()? as i32);
-        let securable = Securable::from_class(class, major).ok_or_else(|| corrupt("a class"))?;
-        let permission =
-            Permission::from_number(permission).ok_or_else(|| corrupt("a permission"))?;
+        let mut securable =
+            Securable::from_class(class, major).ok_or_else(|| corrupt("a class"))?;
+        let permission = match i32::from(permission) - UNMASK_OF_COLUMN {
+            column @ 1.. => {
+                securable = Securable::Column(major, column);
+                Permission::Unmask
+            }
+            _ => {
+                let known = Permission::from_number(permission);
+                known.ok_or_else(|| corrupt("a permission"))?
+            }
+        };
         let key = GrantKey { securable, grantee, permission };
         let state = match state {
             0 => {
@@ -254,7 +266,10 @@ fn grant_row(scope: Scope, grant: &GrantKey, value: Option<&GrantValue>) -> [Val
         Value::TinyInt(grant.securable.class(scope == Scope::Server).number()),
         Value::Int(grant.securable.major_id()),
         Value::Int(grant.grantee),
-        Value::SmallInt(grant.permission.number()),
+        Value::SmallInt(match grant.securable {
+            Securable::Column(_, column) => (UNMASK_OF_COLUMN + column) as i16,
+            _ => grant.permission.number(),
+        }),
         Value::TinyInt(state),
         Value::Int(value.map_or(0, |value| value.grantor)),
     ]
@@ -331,12 +346,51 @@ impl Catalog {
         scope: &mut DdlScope,
         object_id: i32,
     ) -> Result<(), CatalogError> {
-        let gone = Securable::Object(object_id);
-        if !self.directory(Some(scope)).grants.keys().any(|key| key.securable == gone) {
+        let gone = |securable: Securable| match securable {
+            Securable::Object(id) | Securable::Column(id, _) => id == object_id,
+            _ => false,
+        };
+        if !self.directory(Some(scope)).grants.keys().any(|key| gone(key.securable)) {
             return Ok(());
         }
         self.change_directory(txn, scope, |directory| -> Result<(), CatalogError> {
-            directory.grants.retain(|key, _| key.securable != gone);
+            directory.grants.retain(|key, _| !gone(key.securable));
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// What was granted or denied on a column goes with it, and those behind it have lower numbers. Suspends.
+    pub(crate) fn forget_grants_of_column(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        object_id: i32,
+        gone: i32,
+    ) -> Result<(), CatalogError> {
+        let concerned = |key: &GrantKey| match key.securable {
+            Securable::Column(id, column) => id == object_id && column >= gone,
+            _ => false,
+        };
+        if !self.directory(Some(scope)).grants.keys().any(concerned) {
+            return Ok(());
+        }
+        self.change_directory(txn, scope, |directory| -> Result<(), CatalogError> {
+            let moved: Vec<(GrantKey, GrantValue)> = directory
+                .grants
+                .iter()
+                .filter(|(k, _)| concerned(k))
+                .map(|(k, v)| (*k, *v))
+                .collect();
+            directory.grants.retain(|key, _| !concerned(key));
+            for (key, value) in moved {
+                if let Securable::Column(id, column) = key.securable
+                    && column > gone
+                {
+                    let securable = Securable::Column(id, column - 1);
+                    directory.grants.insert(GrantKey { securable, ..key }, value);
+                }
+            }
             Ok(())
         })?;
         Ok(())

@@ -163,7 +163,10 @@ pub fn redefine_private(
             );
             return Err(CatalogError::refused(13568, text));
         }
-        AlterTable::AddPeriod { .. } | AlterTable::DropPeriod | AlterTable::MarkColumn { .. } => {
+        AlterTable::AddPeriod { .. }
+        | AlterTable::DropPeriod
+        | AlterTable::MarkColumn { .. }
+        | AlterTable::MaskColumn { .. } => {
             return Err(CatalogError::NotSupported {
                 what: "ALTER TABLE PERIOD or ALTER COLUMN ADD and DROP of a temporary table".into(),
             });

@@ -1,6 +1,7 @@
 //! What data definition asks for: names as written, nothing looked up yet.
 
 use crate::def::{Identity, Marks, PeriodEdge, RefAction, Retention};
+use std::sync::Arc;
 use types::SqlType;
 
 /// CREATE TABLE.
@@ -53,6 +54,8 @@ pub struct ColumnSpec {
     pub collation: types::Collation,
     pub generated: Option<PeriodEdge>,
     pub marks: Marks,
+    /// MASKED WITH (FUNCTION = ...).
+    pub mask: Option<Arc<types::Mask>>,
 }
 
 impl ColumnSpec {
@@ -71,6 +74,7 @@ impl ColumnSpec {
             collation: types::Collation::default(),
             generated: None,
             marks: Marks::default(),
+            mask: None,
         }
     }
 }
@@ -182,6 +186,8 @@ pub enum AlterTable {
         alias: Option<i32>,
         /// See [`ColumnSpec::collation`].
         collation: types::Collation,
+        /// See [`ColumnSpec::mask`]; one that is not said again goes.
+        mask: Option<Arc<types::Mask>>,
     },
     DropColumn {
         name: Box<str>,
@@ -218,6 +224,11 @@ pub enum AlterTable {
     StartVersioning(VersioningSpec),
     /// SET (SYSTEM_VERSIONING = OFF); both tables go on as ordinary ones.
     StopVersioning,
+    /// ALTER COLUMN ... ADD MASKED; DROP MASKED without a function.
+    MaskColumn {
+        name: Box<str>,
+        function: Option<Box<str>>,
+    },
     /// ALTER COLUMN ... ADD and DROP of what is no type.
     MarkColumn {
         name: Box<str>,

@@ -5,7 +5,7 @@
 //! |---|---|---|---|
 //! | 0 | names | schema, name | object_id |
 //! | 1 | objects | object_id | schema, name, kind, created_unix_ns, modified |
-//! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted, 2 rowversion, 4 row start, 8 row end, 16 hidden, 32 rowguidcol, 64 sparse, 128 not for replication), alias type, collation |
+//! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted, 2 rowversion, 4 row start, 8 row end, 16 hidden, 32 rowguidcol, 64 sparse, 128 not for replication), alias type, collation, masking function |
 //! | 3 | keys | object_id | name, clustered, columns |
 //! | 4 | tables | object_id | tree, filegroup, tree of large values, history table, retention, its unit |
 //! | 5 | modules | object_id, part | quoted_identifier, ansi_nulls, text |
@@ -18,7 +18,7 @@
 //! | 12 | database files (master) | database_id, file_id | filegroup (0: log), name, path, size_bytes, max_bytes |
 //! | 13 | principals | scope, what, id | name, kind, sid, owner, default, flags, password hash, created_unix_ns, modified_unix_ns |
 //! | 14 | members | scope, role, member | there |
-//! | 15 | permissions | scope, class, major_id, grantee, permission | state, grantor |
+//! | 15 | permissions | scope, class, major_id, grantee, permission (1000 + n: UNMASK of column n) | state, grantor |
 //! | 16 | indexes | object_id, index_id | name, constraint_id, kind, flags, fill factor, tree, filegroup, columns, include, filter |
 //! | 17 | constraints | object_id, constraint_id | name, kind (1 check, 2 foreign key), flags, columns, table, its columns, on delete, on update, text |
 //! | 18 | configuration | name | value, value for secondaries |
@@ -189,7 +189,7 @@ impl SystemTables {
                 2,
                 &[
                     Int, SmallInt, NAME, TinyInt, Int, TinyInt, TinyInt, Bit, NAME, TEXT, BigInt,
-                    BigInt, bytes, TEXT, TinyInt, Int, Int,
+                    BigInt, bytes, TEXT, TinyInt, Int, Int, TEXT,
                 ],
             ),
             keys: SystemTable::new(db, 3, 1, &[Int, NAME, Bit, bytes]),

@@ -85,6 +85,10 @@ pub(crate) fn call(
         | Reverse | Replace | Replicate | Space | Str | CharIndex | PatIndex | Stuff | Char
         | NChar | Ascii | Unicode | Concat | ConcatWs | QuoteName | Soundex | Difference
         | Translate | ParseName => text::call(func, v, args, ty),
+        FuncId::Mask(function) => {
+            let next = runtime::random::next_u64;
+            Ok(types::mask::masked(function, &v[0], &v[1..], ty, next))
+        }
         FuncId::User(id) => cx.env.scalar_function(id, v, cx.txn.as_deref_mut()),
         FuncId::AppLockMode | FuncId::AppLockTest => match cx.txn.as_deref_mut() {
             Some(txn) => Ok(crate::applock::function(func, v, txn)),

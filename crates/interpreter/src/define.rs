@@ -209,6 +209,15 @@ impl Vm<'_> {
         {
             return Err(no_object(&name.to_string()));
         }
+        let masks = |c: &catalog::AlterTable| matches!(c, catalog::AlterTable::MaskColumn { .. });
+        let may_mask = || {
+            let access = self.state.identity.access();
+            access.allows(Permission::AlterAnyMask, Target::Database)
+        };
+        if changes.iter().any(masks) && self.state.identity.is_limited() && !may_mask() {
+            let text = "User does not have permission to perform this action.";
+            return Err(SqlError::new(15247, 16, text).with_state(5));
+        }
         self.apply_changes(schema.as_deref(), &name.name, &changes, frame)
     }
 

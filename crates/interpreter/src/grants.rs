@@ -4,7 +4,7 @@ use crate::permission::object_target;
 use crate::principals::cannot;
 use crate::vm::Vm;
 use binder::ObjectName;
-use catalog::Directory;
+use catalog::{Directory, ObjectRef};
 use executor::SqlError;
 use security::{
     Class, GrantKey, GrantState, GrantValue, Permission, SA_ID, Securable, Target, database_role,
@@ -52,13 +52,20 @@ impl Vm<'_> {
             permissions.extend(self.all_of(target)?);
         }
         let class = target.securable().0.class(target.securable().1);
-        if permissions.iter().any(|p| !p.applies_to(class)) {
+        let targets = self.granted_columns(target, &grant.columns)?;
+        let masks = permissions.contains(&Permission::Unmask);
+        if permissions.iter().any(|p| !p.applies_to(class))
+            || (masks && !self.may_be_masked(target))
+        {
             return Err(SqlError::new(
                 4606,
                 16,
                 format!(
                     "Granted or revoked privilege {} is not compatible with object.",
-                    permissions.iter().find(|p| !p.applies_to(class)).map_or("", |p| p.name())
+                    permissions
+                        .iter()
+                        .find(|p| !p.applies_to(class))
+                        .map_or("UNMASK", |p| p.name())
                 ),
             ));
         }
@@ -85,11 +92,13 @@ impl Vm<'_> {
             false => access.user(),
         };
         let owner = access.owner(target);
-        let securable = target.securable().0;
         let change = |directory: &mut Directory| {
             for name in &grant.principals {
                 let grantee = grantee(directory, name, server, grantor, owner)?;
-                for permission in &permissions {
+                for (target, permission) in
+                    targets.iter().flat_map(|t| permissions.iter().map(move |p| (t, p)))
+                {
+                    let securable = target.securable().0;
                     let key = GrantKey { securable, grantee, permission: *permission };
                     apply(directory, grant, key, grantor)?;
                 }
@@ -97,6 +106,34 @@ impl Vm<'_> {
             Ok(())
         };
         if server { self.change_server(change) } else { self.change_database(frame, change) }
+    }
+
+    /// An object's columns by their names, or what is named itself; 207.
+    fn granted_columns(&self, target: Target, columns: &[Ident]) -> Result<Vec<Target>, SqlError> {
+        let Target::Object { id, schema, .. } = target else { return Ok(vec![target]) };
+        if columns.is_empty() {
+            return Ok(vec![target]);
+        }
+        let found = self.state.database.catalog.object_in(self.state.definitions(), id);
+        let ordinal = |name: &str| match &found {
+            Some(ObjectRef::Table(table)) => table.column(name),
+            _ => None,
+        };
+        let column = |name: &Ident| match ordinal(&name.value) {
+            Some(ordinal) => Ok(Target::Column { id, schema, column: ordinal as i32 + 1 }),
+            None => {
+                let text = format!("Invalid column name '{}'.", name.value);
+                Err(SqlError::new(207, 16, text))
+            }
+        };
+        columns.iter().map(column).collect()
+    }
+
+    /// Of objects only tables have UNMASK.
+    fn may_be_masked(&self, target: Target) -> bool {
+        let Target::Object { id, .. } = target else { return true };
+        let found = self.state.database.catalog.object_in(self.state.definitions(), id);
+        matches!(found, Some(ObjectRef::Table(_)))
     }
 
     /// What ALL stands for: as in SQL Server, the permissions of SQL-92. 4623 where there are none.
@@ -287,7 +324,7 @@ fn word(class: Class) -> &'static str {
         Class::Login => "login",
         Class::Database => "database",
         Class::Schema => "schema",
-        Class::Object => "object",
+        Class::Object | Class::Column => "object",
         Class::User => "user",
     }
 }

@@ -54,6 +54,7 @@ mod function;
 mod global;
 mod grants;
 mod languages;
+mod masking;
 mod messages;
 mod other;
 mod parameter;

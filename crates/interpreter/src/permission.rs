@@ -44,7 +44,10 @@ impl Vm<'_> {
         if code.returns.is_empty() || !self.state.identity.is_limited() {
             return Ok(());
         }
-        code.returns.iter().try_for_each(|expr| self.check_expr(expr, code))
+        code.returns.iter().try_for_each(|expr| {
+            self.check_expr(expr, code)?;
+            self.check_unmasked(expr)
+        })
     }
 
     fn check_needs(&mut self, needs: &[Need<'_>], code: &Code) -> Result<(), SqlError> {

@@ -160,6 +160,7 @@ impl Vm<'_> {
         };
         if self.state.identity.is_limited() {
             self.check_statement(&kind, code)?;
+            return Ok(self.masked(&kind).unwrap_or(kind));
         }
         Ok(kind)
     }

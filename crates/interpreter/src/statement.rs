@@ -431,9 +431,9 @@ impl Vm<'_> {
             self.state.follow_identity(&*self.host);
             version = self.names_version();
         }
-        let bound;
+        let (bound, masked);
         let mut private = None;
-        let kind = match &statement.source {
+        let mut kind = match &statement.source {
             // What the batch was compiled with may be stale by now, or never was bound.
             Some(source) => {
                 let names = SessionNames::new(self.state, self.host);
@@ -446,6 +446,8 @@ impl Vm<'_> {
         };
         if self.state.identity.is_limited() {
             self.check_statement(kind, code)?;
+            masked = self.masked(kind);
+            kind = masked.as_ref().unwrap_or(kind);
         }
         let mut watch = self.prepare_statistics(kind);
         watch.once = recompiles(kind);

@@ -29,6 +29,12 @@ pub enum Target {
         schema: i32,
         owner: Option<i32>,
     },
+    /// A table's column by its number, from 1.
+    Column {
+        id: i32,
+        schema: i32,
+        column: i32,
+    },
     /// A user or a role of the database.
     Principal(i32),
 }
@@ -59,6 +65,7 @@ impl Target {
             Target::Database => Class::Database,
             Target::Schema(_) => Class::Schema,
             Target::Object { .. } => Class::Object,
+            Target::Column { .. } => Class::Column,
             Target::Principal(_) => Class::User,
         }
     }
@@ -71,12 +78,14 @@ impl Target {
             Target::Database => (Securable::Database, false),
             Target::Schema(id) => (Securable::Schema(id), false),
             Target::Object { id, .. } => (Securable::Object(id), false),
+            Target::Column { id, column, .. } => (Securable::Column(id, column), false),
             Target::Principal(id) => (Securable::Principal(id), false),
         }
     }
 
     fn parent(self) -> Target {
         match self {
+            Target::Column { id, schema, .. } => Target::Object { id, schema, owner: None },
             Target::Object { schema, .. } => Target::Schema(schema),
             Target::Schema(_) | Target::Principal(_) => Target::Database,
             Target::Server | Target::Login(_) | Target::Database => Target::Server,
@@ -139,7 +148,7 @@ impl Access {
         let schema = |id: i32| self.database.schemas.get(&id).map(|schema| schema.owner);
         match target {
             Target::Object { schema: id, owner, .. } => owner.or_else(|| schema(id)),
-            Target::Schema(id) => schema(id),
+            Target::Schema(id) | Target::Column { schema: id, .. } => schema(id),
             Target::Principal(id) => self.database.principals.get(&id).map(|p| p.owner),
             Target::Login(id) => self.server.principals.get(&id).map(|p| p.owner),
             Target::Database => Some(database_role::DBO),

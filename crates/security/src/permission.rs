@@ -12,6 +12,7 @@ pub enum Class {
     Database,
     Schema,
     Object,
+    Column,
     User,
 }
 
@@ -22,7 +23,7 @@ impl Class {
             Class::Server => 100,
             Class::Login => 101,
             Class::Database => 0,
-            Class::Object => 1,
+            Class::Object | Class::Column => 1,
             Class::Schema => 3,
             Class::User => 4,
         }
@@ -34,7 +35,7 @@ impl Class {
             Class::Server => "SERVER",
             Class::Login => "SERVER_PRINCIPAL",
             Class::Database => "DATABASE",
-            Class::Object => "OBJECT_OR_COLUMN",
+            Class::Object | Class::Column => "OBJECT_OR_COLUMN",
             Class::Schema => "SCHEMA",
             Class::User => "DATABASE_PRINCIPAL",
         }
@@ -48,6 +49,8 @@ pub enum Securable {
     Database,
     Schema(i32),
     Object(i32),
+    /// A table's column by its number, from 1.
+    Column(i32, i32),
     /// A login in the server's directory, a user or role in a database's.
     Principal(i32),
 }
@@ -58,6 +61,15 @@ impl Securable {
         match self {
             Securable::Server | Securable::Database => 0,
             Securable::Schema(id) | Securable::Object(id) | Securable::Principal(id) => id,
+            Securable::Column(id, _) => id,
+        }
+    }
+
+    /// `minor_id`.
+    pub fn minor_id(self) -> i32 {
+        match self {
+            Securable::Column(_, column) => column,
+            _ => 0,
         }
     }
 
@@ -68,12 +80,13 @@ impl Securable {
             Securable::Database => Class::Database,
             Securable::Schema(_) => Class::Schema,
             Securable::Object(_) => Class::Object,
+            Securable::Column(..) => Class::Column,
             Securable::Principal(_) if server => Class::Login,
             Securable::Principal(_) => Class::User,
         }
     }
 
-    /// From the columns of a stored permission.
+    /// From the columns of a stored permission; a column's is told by its permission.
     pub fn from_class(class: u8, major_id: i32) -> Option<Securable> {
         Some(match class {
             100 => Securable::Server,
@@ -134,6 +147,8 @@ permissions! {
     BackupLog = 33, "BACKUP LOG", "BALO",
     Checkpoint = 34, "CHECKPOINT", "CP",
     ShowPlan = 35, "SHOWPLAN", "SPLN",
+    Unmask = 36, "UNMASK", "UMSK",
+    AlterAnyMask = 37, "ALTER ANY MASK", "AAMK",
     ConnectSql = 50, "CONNECT SQL", "COSQ",
     ControlServer = 51, "CONTROL SERVER", "CL",
     ViewServerState = 52, "VIEW SERVER STATE", "VWSS",
@@ -170,6 +185,7 @@ const ON_OBJECT: &[Permission] = &[
     References,
     Execute,
     ViewChangeTracking,
+    Unmask,
 ];
 const ON_PRINCIPAL: &[Permission] = &[Control, Alter, TakeOwnership, Impersonate, ViewDefinition];
 
@@ -189,6 +205,7 @@ impl Permission {
         match class {
             Class::Object => ON_OBJECT.contains(&self),
             Class::Schema => ON_OBJECT.contains(&self),
+            Class::Column => self == Unmask,
             Class::User | Class::Login => ON_PRINCIPAL.contains(&self),
             Class::Server => self.number() >= ConnectSql.number(),
             Class::Database => {
@@ -206,6 +223,7 @@ impl Permission {
             (Class::Server, CreateAnyDatabase) => Some(AlterAnyDatabase),
             (Class::Server, ViewServerState) => Some(AlterServerState),
             (Class::Server, _) => Some(ControlServer),
+            (Class::Column, _) => None,
             (_, Control) => None,
             (Class::Database, CreateSchema) => Some(AlterAnySchema),
             (Class::Database, CreateRole) => Some(AlterAnyRole),
@@ -222,6 +240,7 @@ impl Permission {
     pub fn parent_covering(self, class: Class) -> Option<(Class, Permission)> {
         match class {
             Class::Server => None,
+            Class::Column => Some((Class::Object, self)),
             Class::Object => Some((Class::Schema, self)),
             Class::Schema => Some((
                 Class::Database,
@@ -279,6 +298,7 @@ mod tests {
             Class::Database,
             Class::Schema,
             Class::Object,
+            Class::Column,
             Class::User,
         ];
         for class in classes {
@@ -308,7 +328,8 @@ mod tests {
 
     #[test]
     fn parents_cover_with_something_they_have() {
-        for class in [Class::Login, Class::Database, Class::Schema, Class::Object, Class::User] {
+        use Class::*;
+        for class in [Login, Database, Schema, Object, Column, User] {
             for permission in Permission::ALL.iter().filter(|p| p.applies_to(class)) {
                 let (parent, covering) = permission.parent_covering(class).unwrap();
                 assert!(covering.applies_to(parent), "{permission:?} of {class:?}: {covering:?}");

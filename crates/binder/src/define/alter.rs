@@ -124,15 +124,21 @@ impl Binder<'_> {
                 let name = name.value.as_str().into();
                 changes.push(Change::MarkColumn { name, mark, on: *on });
             }
+            ast::AlterTableAction::MaskColumn { name, function } => {
+                let function = function.as_deref().map(Into::into);
+                changes.push(Change::MaskColumn { name: name.value.as_str().into(), function });
+            }
             ast::AlterTableAction::DropPeriod => changes.push(Change::DropPeriod),
-            ast::AlterTableAction::AlterColumn { name, ty, nullable, collation, .. } => {
+            ast::AlterTableAction::AlterColumn { name, ty, nullable, collation, mask, .. } => {
                 let (ty, alias) = self.column_type(ty, 1)?;
                 let line = name.span.line.max(1);
                 let collation = self.column_collation(collation.as_ref(), ty, line)?;
+                let mask = mask.as_ref().map(|text| catalog::mask_of(text, &name.value, ty));
+                let mask = mask.transpose().map_err(|e| BindError::of_catalog(e, line))?;
                 let name = name.value.as_str().into();
                 let nullable = nullable.or(alias.map(|a| a.nullable));
                 let alias = alias.map(|a| a.id);
-                changes.push(Change::AlterColumn { name, ty, nullable, alias, collation });
+                changes.push(Change::AlterColumn { name, ty, nullable, alias, collation, mask });
             }
             ast::AlterTableAction::CheckConstraint { enable, verify, names } => {
                 changes.push(Change::EnableConstraints {

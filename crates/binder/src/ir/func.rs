@@ -4,7 +4,7 @@
 //! COALESCE, NULLIF, IIF and CHOOSE do not appear: they are rewritten to CASE. CAST and CONVERT are
 //! [`super::ExprKind::Cast`].
 
-pub use types::DatePart;
+pub use types::{DatePart, MaskFunction};
 
 /// A scalar function. "str" below is any (n)char, (n)varchar; where two strings take part both have
 /// been brought to one of varchar or nvarchar.
@@ -12,6 +12,9 @@ pub use types::DatePart;
 pub enum FuncId {
     /// A user's scalar function, by its object id; arguments have the types of its parameters.
     User(i32),
+    /// (any, the function's arguments) -> the first's type: what is shown to who lacks UNMASK. Only
+    /// [`crate::masking`] makes it.
+    Mask(MaskFunction),
     /// () -> the next number of a sequence, by its object id
     NextValue(i32),
     /// (int ordinal) -> int: 1 when the statement that fired the trigger names the column

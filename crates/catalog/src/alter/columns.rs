@@ -106,7 +106,7 @@ impl Catalog {
     pub(super) fn drop_column(
         &self,
         txn: &mut Txn,
-        scope: &DdlScope,
+        scope: &mut DdlScope,
         table: &mut TableDef,
         name: &str,
         if_exists: bool,
@@ -146,6 +146,7 @@ impl Catalog {
         }
         let columns = (0..table.columns.len()).filter(|i| *i != gone).map(Some).collect();
         table.columns.remove(gone);
+        self.forget_grants_of_column(txn, scope, table.object_id, gone as i32 + 1)?;
         let id = Value::Int(table.object_id);
         for (ordinal, column) in table.columns.iter().enumerate().skip(gone) {
             self.put_column(txn, table.object_id, ordinal, column)?;
@@ -258,7 +259,7 @@ fn same_kind_wider(old: types::SqlType, new: types::SqlType) -> bool {
 }
 
 /// Does a text of T-SQL use a name? Looked for as a whole word, in brackets or not.
-fn mentions(text: &str, name: &str) -> bool {
+pub(crate) fn mentions(text: &str, name: &str) -> bool {
     let text = text.to_lowercase();
     let name = name.to_lowercase();
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '#' | '$');

@@ -157,9 +157,8 @@ impl Catalog {
             AlterTable::AlterColumn { .. }
             | AlterTable::DropColumn { .. }
             | AlterTable::RenameColumn { .. } => Some(change.clone()),
-            AlterTable::MarkColumn { mark: Mark::Sparse | Mark::Hidden, .. } => {
-                Some(change.clone())
-            }
+            AlterTable::MarkColumn { mark: Mark::Sparse | Mark::Hidden, .. }
+            | AlterTable::MaskColumn { .. } => Some(change.clone()),
             _ => None,
         }
     }
@@ -483,6 +482,7 @@ fn history_spec(table: &TableDef, versioning: &VersioningSpec) -> TableSpec {
         alias: c.alias,
         collation: c.collation,
         marks: Marks { rowguidcol: false, not_for_replication: false, ..c.marks },
+        mask: c.mask.clone(),
         ..ColumnSpec::new(&c.name, c.ty)
     };
     let mut spec = TableSpec {

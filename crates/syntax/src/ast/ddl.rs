@@ -239,6 +239,8 @@ pub struct ColumnDefinition {
     pub not_for_replication: bool,
     /// GENERATED ALWAYS AS ROW START or END.
     pub generated: Option<RowEdge>,
+    /// MASKED WITH (FUNCTION = 'text').
+    pub mask: Option<String>,
     /// Constraints written with the column; their column list is this column alone.
     pub constraints: Vec<TableConstraint>,
     /// Inline indexes of this column.
@@ -467,6 +469,8 @@ pub enum AlterTableAction {
         nullable: Option<bool>,
         /// GENERATED ALWAYS stands there too (13589).
         generated: bool,
+        /// MASKED WITH (FUNCTION = 'text').
+        mask: Option<String>,
     },
     /// ALTER COLUMN name ADD or DROP of a mark.
     MarkColumn {
@@ -476,6 +480,13 @@ pub enum AlterTableAction {
         mark: ColumnMark,
         /// ADD, otherwise DROP.
         on: bool,
+    },
+    /// ALTER COLUMN name ADD MASKED WITH (FUNCTION = 'text'); DROP MASKED.
+    MaskColumn {
+        /// The column.
+        name: Ident,
+        /// ADD: its function.
+        function: Option<String>,
     },
     /// DROP PERIOD FOR SYSTEM_TIME.
     DropPeriod,

@@ -171,6 +171,8 @@ pub struct Grant {
     pub permissions: Vec<String>,
     /// ON; None: on the database, or on the server for the server's permissions.
     pub on: Option<SecurableName>,
+    /// Columns of the object, of UNMASK alone; empty: all of it.
+    pub columns: Vec<Ident>,
     /// TO or FROM.
     pub principals: Vec<Ident>,
     /// WITH GRANT OPTION; for REVOKE, GRANT OPTION FOR.

@@ -318,6 +318,7 @@ impl Parser<'_> {
             hidden: false,
             not_for_replication: false,
             generated: None,
+            mask: None,
             constraints: Vec::new(),
             indexes: Vec::new(),
             span: Span::default(),
@@ -344,6 +345,10 @@ impl Parser<'_> {
         let TokenKind::Key(kw) = self.kind() else {
             if self.eat_word("SPARSE") {
                 column.sparse = true;
+                return Ok(true);
+            }
+            if self.at_word("MASKED") && column.computed.is_none() {
+                column.mask = Some(self.mask()?);
                 return Ok(true);
             }
             return Ok(self.temporal_attribute(column)? || self.refused_column_attribute()?);
@@ -604,6 +609,7 @@ impl Parser<'_> {
                 }
                 let ty = self.type_name()?;
                 let (mut collation, mut nullable, mut generated) = (None, None, false);
+                let mut mask = None;
                 loop {
                     if self.eat_kw(Kw::Collate) {
                         collation = Some(self.ident()?);
@@ -618,6 +624,8 @@ impl Parser<'_> {
                             self.expect_kw(Kw::End)?;
                         }
                         generated = true;
+                    } else if self.at_word("MASKED") {
+                        mask = Some(self.mask()?);
                     } else if !self.eat_word("SPARSE")
                         && !self.eat_word("HIDDEN")
                         && !self.refused_column_attribute()?
@@ -627,7 +635,7 @@ impl Parser<'_> {
                 }
                 self.online_option()?;
                 let name = column;
-                AlterTableAction::AlterColumn { name, ty, collation, nullable, generated }
+                AlterTableAction::AlterColumn { name, ty, collation, nullable, generated, mask }
             }
             TokenKind::Key(Kw::Drop) => {
                 self.at += 1;

@@ -317,12 +317,6 @@ impl Parser<'_> {
         } else if self.at_word("FILESTREAM") {
             self.note_unsupported("FILESTREAM");
             self.at += 1;
-        } else if self.at_word("MASKED") {
-            self.note_unsupported("MASKED columns");
-            self.at += 1;
-            if self.eat_kw(Kw::With) {
-                self.skip_parens()?;
-            }
         } else if self.at_word("ENCRYPTED") {
             self.note_unsupported("ENCRYPTED columns");
             self.at += 1;

@@ -311,6 +311,7 @@ impl Parser<'_> {
             verb,
             permissions: Vec::new(),
             on: None,
+            columns: Vec::new(),
             principals: Vec::new(),
             grant_option: false,
             cascade: false,
@@ -324,13 +325,18 @@ impl Parser<'_> {
             self.expect_kw(Kw::For)?;
             grant.grant_option = true;
         }
-        grant.permissions = self.comma_list(Self::permission)?;
+        for (permission, columns) in self.comma_list(Self::permission)? {
+            grant.permissions.push(permission);
+            grant.columns.extend(columns);
+        }
         if self.eat_kw(Kw::On) {
             grant.on = Some(self.securable()?);
             if self.at_sym(Sym::LeftParen) {
-                self.note_unsupported("permissions on columns");
-                self.skip_parens()?;
+                grant.columns.extend(self.ident_list()?);
             }
+        }
+        if !grant.columns.is_empty() && grant.permissions.iter().any(|p| p != "UNMASK") {
+            self.note_unsupported("permissions on columns");
         }
         if !(verb == GrantVerb::Revoke && self.eat_kw(Kw::From)) {
             self.expect_kw(Kw::To)?;
@@ -349,8 +355,8 @@ impl Parser<'_> {
         Ok(security(SecurityStatement::Grant(Box::new(grant))))
     }
 
-    /// One permission: words up to ON, TO, FROM or a comma.
-    fn permission(&mut self) -> ParseResult<String> {
+    /// One permission: words up to ON, TO, FROM or a comma; and the columns behind it.
+    fn permission(&mut self) -> ParseResult<(String, Vec<Ident>)> {
         if matches!(self.kind(), TokenKind::Key(Kw::On | Kw::To | Kw::From)) {
             return Err(self.unexpected());
         }
@@ -361,16 +367,14 @@ impl Parser<'_> {
         ) {
             words = format!("{words} {}", self.any_word()?);
         }
-        if self.at_sym(Sym::LeftParen) {
-            self.note_unsupported("permissions on columns");
-            self.skip_parens()?;
-        }
-        Ok(match words.as_str() {
+        let columns = if self.at_sym(Sym::LeftParen) { self.ident_list()? } else { Vec::new() };
+        let permission = match words.as_str() {
             "ALL PRIVILEGES" => "ALL".to_owned(),
             "EXEC" => "EXECUTE".to_owned(),
             "CREATE PROC" => "CREATE PROCEDURE".to_owned(),
             _ => words,
-        })
+        };
+        Ok((permission, columns))
     }
 
     /// EXECUTE AS USER = 'name' | LOGIN = 'name' | CALLER, after AS.

@@ -116,15 +116,25 @@ impl Parser<'_> {
             ColumnMark::Sparse
         } else if self.eat_word("HIDDEN") {
             ColumnMark::Hidden
+        } else if on {
+            let function = Some(self.mask()?);
+            return Ok(AlterTableAction::MaskColumn { name, function });
         } else {
             self.expect_word("MASKED")?;
-            self.note_unsupported("MASKED columns");
-            if on {
-                self.expect_kw(Kw::With)?;
-                self.skip_parens()?;
-            }
-            ColumnMark::Hidden
+            return Ok(AlterTableAction::MaskColumn { name, function: None });
         };
         Ok(AlterTableAction::MarkColumn { name, mark, on })
+    }
+
+    /// `MASKED WITH (FUNCTION = 'text')`.
+    pub(super) fn mask(&mut self) -> ParseResult<String> {
+        self.expect_word("MASKED")?;
+        self.expect_kw(Kw::With)?;
+        self.expect_sym(Sym::LeftParen)?;
+        self.expect_kw(Kw::Function)?;
+        self.expect_sym(Sym::Eq)?;
+        let function = self.string()?;
+        self.expect_sym(Sym::RightParen)?;
+        Ok(function)
     }
 }

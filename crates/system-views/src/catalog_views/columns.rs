@@ -2,13 +2,13 @@
 //!
 //! Columns and types: SQL Server 2022's documentation of each view.
 
-use super::objects::none;
 use crate::context::{COLLATION, Context};
 use crate::declare::{Declared, NULL, variant, view};
 use crate::object::{self, Object, What, default_id};
 use crate::types_table::{ColumnType, TYPES, TypeRow, column_type, user_types};
 use catalog::{Identity, Marks, PeriodEdge};
 use executor::SqlError;
+use std::sync::Arc;
 use types::{SqlType, Value};
 
 /// The views of this file.
@@ -43,6 +43,7 @@ pub struct Column {
     pub computed: Option<(String, bool)>,
     pub generated: Option<PeriodEdge>,
     pub marks: Marks,
+    pub mask: Option<Arc<types::Mask>>,
 }
 
 impl Column {
@@ -83,6 +84,7 @@ pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
                 default_id: c.default.as_ref().map_or(0, |_| default_id(table, i)),
                 generated: c.generated,
                 marks: c.marks,
+                mask: c.mask.clone(),
             };
             table.columns.iter().enumerate().map(column).collect()
         }
@@ -103,6 +105,7 @@ pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
                 default_id: 0,
                 generated: None,
                 marks: Marks::default(),
+                mask: None,
             })
             .collect(),
         _ => Vec::new(),
@@ -129,6 +132,10 @@ fn with_identity(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, S
 
 fn computed(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlError> {
     Ok(user(context, args)?.into_iter().filter(|c| c.computed.is_some()).collect())
+}
+
+fn masked(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlError> {
+    Ok(user(context, args)?.into_iter().filter(|c| c.mask.is_some()).collect())
 }
 
 /// A view whose columns begin with those of sys.columns.
@@ -169,7 +176,7 @@ macro_rules! column_view {
             column_encryption_key_id int null = NULL;
             column_encryption_key_database_name sysname null = NULL;
             is_hidden bit = $c.marks.hidden;
-            is_masked bit = false;
+            is_masked bit = $c.mask.is_some();
             graph_type int null = NULL;
             graph_type_desc nvarchar(60) null = NULL;
             is_data_deletion_filter_column bit null = false;
@@ -201,8 +208,8 @@ column_view! {
 }
 
 column_view! {
-    MASKED_COLUMNS = "sys.masked_columns" as c, rows none;
-    masking_function nvarchar(4000) null = NULL;
+    MASKED_COLUMNS = "sys.masked_columns" as c, rows masked;
+    masking_function nvarchar(4000) null = c.mask.as_ref().map(|mask| mask.text().to_owned());
 }
 
 fn type_rows(context: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError> {

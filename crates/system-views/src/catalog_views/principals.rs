@@ -233,7 +233,7 @@ macro_rules! permissions_view {
             class tinyint = class(g).number();
             class_desc nvarchar(60) null = class(g).description();
             major_id int = major(g.key.securable);
-            minor_id int = 0;
+            minor_id int = g.key.securable.minor_id();
             grantee_principal_id int = g.key.grantee;
             grantor_principal_id int = grantor(g);
             type char(4) = format!("{:<4}", g.key.permission.code());

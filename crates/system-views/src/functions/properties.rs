@@ -212,6 +212,7 @@ pub fn of_column(context: &Context<'_>, args: Args<'_>) -> Value {
             "isrowguidcol" => i32::from(column.marks.rowguidcol),
             "issparse" => i32::from(column.marks.sparse),
             "ishidden" => i32::from(column.marks.hidden),
+            "ismasked" => i32::from(column.mask.is_some()),
             "generatedalwaystype" => i32::from(column.generated_always().0),
             "iscursortype"
             | "isfulltextindexed"
