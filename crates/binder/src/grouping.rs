@@ -100,18 +100,7 @@ impl Binder<'_> {
     pub fn groups(&mut self, items: &[ast::GroupItem]) -> Result<Groups> {
         let mut group = Vec::new();
         let plain = items.iter().all(|item| matches!(item, ast::GroupItem::Expr(_)));
-        let mut sets = vec![0u64];
-        for item in items {
-            let own = self.group_sets(item, &mut group)?;
-            let mut product = Vec::with_capacity(sets.len() * own.len());
-            for a in &sets {
-                product.extend(own.iter().map(|b| a | b));
-            }
-            if product.len() > SETS_MAX {
-                return Err(self.too_many_sets());
-            }
-            sets = product;
-        }
+        let sets = self.product(items, &mut group)?;
         let all = group.len() <= 63 && sets == [(1u64 << group.len()) - 1];
         if plain || all {
             return Ok(Groups { group, sets: None });
@@ -126,6 +115,27 @@ impl Binder<'_> {
             ));
         }
         Ok(Groups { group, sets: Some(GroupingSets { sets, mask: self.new_col() }) })
+    }
+
+    /// The sets of several items together: each of one with each of the others.
+    fn product(
+        &mut self,
+        items: &[ast::GroupItem],
+        group: &mut Vec<(ColId, Expr)>,
+    ) -> Result<Vec<u64>> {
+        let mut sets = vec![0u64];
+        for item in items {
+            let own = self.group_sets(item, group)?;
+            let mut product = Vec::with_capacity(sets.len() * own.len());
+            for a in &sets {
+                product.extend(own.iter().map(|b| a | b));
+            }
+            if product.len() > SETS_MAX {
+                return Err(self.too_many_sets());
+            }
+            sets = product;
+        }
+        Ok(sets)
     }
 
     fn too_many_sets(&self) -> BindError {
@@ -147,6 +157,7 @@ impl Binder<'_> {
                 }
                 vec![set]
             }
+            ast::GroupItem::Product(items) => self.product(items, group)?,
             ast::GroupItem::Rollup(items) => {
                 let parts = self.group_parts(items, group)?;
                 let mut sets: Vec<u64> = (0..=parts.len())

@@ -172,11 +172,21 @@ impl Binder<'_> {
         mut rel: Rel,
         from_columns: &HashSet<ColId>,
     ) -> Result<(Query, Assigned)> {
+        let mut kept = None;
         if let Some(filter) = &select.filter {
             let predicate = self.in_clause(Clause::Where, |b| b.condition(filter))?;
-            rel = Rel::Filter { input: Box::new(rel), predicate };
+            if select.group_all {
+                let column = self.new_col();
+                rel = self.marked(rel, predicate, column);
+                kept = Some(column);
+            } else {
+                rel = Rel::Filter { input: Box::new(rel), predicate };
+            }
         }
         let Groups { group, sets } = self.groups(&select.group_by)?;
+        if select.group_all && sets.is_some() {
+            return Err(BindError::unsupported("GROUP BY ALL with grouping sets", self.line));
+        }
         let state = self.selects.last_mut().expect("pushed by select");
         state.groups = group.iter().map(|(_, e)| e.clone()).collect();
         state.mask = sets.as_ref().map(|s| s.mask);
@@ -202,7 +212,10 @@ impl Binder<'_> {
         let mut keys = self.in_clause(Clause::OrderBy, |b| b.order_keys(order_by, &items))?;
 
         let state = self.selects.last_mut().expect("pushed by select");
-        let aggs = std::mem::take(&mut state.aggs);
+        let mut aggs = std::mem::take(&mut state.aggs);
+        if let Some(kept) = kept {
+            aggs.iter_mut().for_each(|agg| of_marked(agg, kept));
+        }
         let mut windows = std::mem::take(&mut state.windows);
         let grouped = !select.group_by.is_empty() || !aggs.is_empty() || having.is_some();
         if grouped {
@@ -308,6 +321,18 @@ impl Binder<'_> {
         }
         rel = self.order_and_top(rel, &sort, Vec::new(), select, query)?;
         Ok((Query { rel, output, maxdop: 0, hints: Default::default() }, Assigned::No))
+    }
+
+    /// The rows of FROM with one column more, which is 1 where WHERE holds.
+    fn marked(&mut self, input: Rel, predicate: Expr, column: ColId) -> Rel {
+        let scope = self.scopes.last().map_or(&[][..], |scope| &scope.tables);
+        let columns = scope.iter().flat_map(|table| &table.columns);
+        let mut exprs: Vec<(ColId, Expr)> =
+            columns.map(|c| (c.id, Expr::col(c.id, c.ty, c.nullable))).collect();
+        let branches = vec![(predicate, Expr::int(1))];
+        let mark = Expr::new(ExprKind::Case { branches, otherwise: None }, SqlType::Int, true);
+        exprs.push((column, mark));
+        Rel::Project { input: Box::new(input), exprs }
     }
 
     /// Puts an expression into a projection, or finds it there; its id.
@@ -566,4 +591,13 @@ fn is_constant(e: &ast::Expr) -> bool {
         ast::ExprKind::Binary { left, right, .. } => is_constant(left) && is_constant(right),
         _ => false,
     }
+}
+
+/// GROUP BY ALL: an aggregate sees only the rows of its group that WHERE holds of.
+fn of_marked(agg: &mut Aggregate, kept: ColId) {
+    let arg = agg.arg.take().unwrap_or_else(|| Expr::int(1));
+    let ty = arg.ty;
+    let is_kept = Expr::compare(CompareOp::Eq, Expr::col(kept, SqlType::Int, true), Expr::int(1));
+    let kind = ExprKind::Case { branches: vec![(is_kept, arg)], otherwise: None };
+    agg.arg = Some(Expr::new(kind, ty, true));
 }

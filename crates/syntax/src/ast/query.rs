@@ -133,6 +133,8 @@ pub struct Select {
     pub filter: Option<Expr>,
     /// GROUP BY: what is grouped is each combination of the items' sets.
     pub group_by: Vec<GroupItem>,
+    /// GROUP BY ALL: groups of which WHERE leaves no row are there too.
+    pub group_all: bool,
     /// HAVING.
     pub having: Option<Expr>,
     /// WINDOW name AS (...).
@@ -148,6 +150,8 @@ pub enum GroupItem {
     Expr(Expr),
     /// `(a, b)`, `()`: inside GROUPING SETS, ROLLUP and CUBE, and `()` also by itself.
     Composite(Vec<Expr>),
+    /// `(a, ROLLUP (b, c))`, `((a, b), c)` inside GROUPING SETS: the items' sets multiply.
+    Product(Vec<GroupItem>),
     /// ROLLUP (a, (b, c)), or GROUP BY ... WITH ROLLUP.
     Rollup(Vec<GroupItem>),
     /// CUBE (a, (b, c)), or GROUP BY ... WITH CUBE.

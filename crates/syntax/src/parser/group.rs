@@ -49,12 +49,13 @@ impl Parser<'_> {
         if inside && self.opens(0) {
             let start = self.at;
             self.at += 1;
-            let list = self.comma_list(Self::value)?;
+            let items =
+                self.nested(2, |parser| parser.comma_list(|parser| parser.group_item(true)))?;
             self.expect_sym(Sym::RightParen)?;
             // `(a + b) * c` begins like a list.
             let ends = self.at_sym(Sym::Comma) || self.at_sym(Sym::RightParen);
-            if list.len() > 1 || ends {
-                return Ok(GroupItem::Composite(list));
+            if items.len() > 1 || ends {
+                return Ok(together(items));
             }
             self.at = start;
         }
@@ -90,4 +91,17 @@ impl Parser<'_> {
         let over = self.nested(1, Self::over)?;
         Ok(NamedWindow { name, over })
     }
+}
+
+/// Items in parentheses: a list of expressions, unless some is more than one.
+fn together(items: Vec<GroupItem>) -> GroupItem {
+    let plain = items.iter().all(|item| matches!(item, GroupItem::Expr(_)));
+    if !plain {
+        return GroupItem::Product(items);
+    }
+    let exprs = items.into_iter().filter_map(|item| match item {
+        GroupItem::Expr(expr) => Some(expr),
+        _ => None,
+    });
+    GroupItem::Composite(exprs.collect())
 }

@@ -189,6 +189,7 @@ impl Parser<'_> {
             from: Vec::new(),
             filter: None,
             group_by: Vec::new(),
+            group_all: false,
             having: None,
             windows: Vec::new(),
             span: Span::default(),
@@ -202,9 +203,7 @@ impl Parser<'_> {
         select.filter = self.where_clause()?;
         if self.eat_kw(Kw::Group) {
             self.expect_kw(Kw::By)?;
-            if self.eat_kw(Kw::All) {
-                self.note_unsupported("GROUP BY ALL");
-            }
+            select.group_all = self.eat_kw(Kw::All);
             select.group_by = self.group_by()?;
         }
         if self.eat_kw(Kw::Having) {
