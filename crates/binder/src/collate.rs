@@ -60,12 +60,17 @@ impl Binder<'_> {
     /// Keeps in mind the collations of a table's columns, in order.
     pub(crate) fn note_columns(&mut self, table: &catalog::TableDef, ids: &[ColId]) {
         for (c, id) in table.columns.iter().zip(ids) {
-            if c.collation != Collation::default() && c.ty.is_character() {
-                self.collated.insert(*id, Label::implicit(c.collation));
-            }
+            self.note_column(c, *id);
         }
         if let (Some(first), Some(last)) = (ids.first(), ids.last()) {
             self.base_columns.push((first.0, last.0));
+        }
+    }
+
+    /// The same for one of them.
+    pub(crate) fn note_column(&mut self, column: &catalog::ColumnDef, id: ColId) {
+        if column.collation != Collation::default() && column.ty.is_character() {
+            self.collated.insert(id, Label::implicit(column.collation));
         }
     }
 

@@ -204,7 +204,18 @@ impl Binder<'_> {
             let what = "INSERT ... EXEC into a table whose security policy reads tables";
             return Err(BindError::unsupported(what, self.line));
         }
-        Ok(Insert { table, hints, source, explicit_identity, output, fires, block, check })
+        let tracking_context = self.tracking_context(insert.tracking_context.as_deref())?;
+        Ok(Insert {
+            table,
+            tracking_context,
+            hints,
+            source,
+            explicit_identity,
+            output,
+            fires,
+            block,
+            check,
+        })
     }
 
     /// INSERT TOP (n) ... VALUES: whole rows of the table, of which only the first are inserted.
@@ -472,7 +483,20 @@ impl Binder<'_> {
         };
         let operations = [Operation::BeforeUpdate, Operation::AfterUpdate];
         let block = self.blocks(&table, &old, &operations)?;
-        Ok(Update { table, hints, query, locator, old, set, output, fires, block, check })
+        let tracking_context = self.tracking_context(update.tracking_context.as_deref())?;
+        Ok(Update {
+            table,
+            tracking_context,
+            hints,
+            query,
+            locator,
+            old,
+            set,
+            output,
+            fires,
+            block,
+            check,
+        })
     }
 
     /// SET of an UPDATE, over the scope that is open: 207, 264, 271, 272, 8102.
@@ -617,7 +641,8 @@ impl Binder<'_> {
             None => self.fires(&table, Event::Delete, output.as_ref())?,
         };
         let block = self.blocks(&table, &old, &[Operation::BeforeDelete])?;
-        Ok(Delete { table, hints, query, locator, old, output, fires, block })
+        let tracking_context = self.tracking_context(delete.tracking_context.as_deref())?;
+        Ok(Delete { table, tracking_context, hints, query, locator, old, output, fires, block })
     }
 }
 

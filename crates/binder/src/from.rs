@@ -113,6 +113,7 @@ impl Binder<'_> {
                 }
                 self.join(*kind, left, right, on)
             }
+            ast::TableRef::Changes(changes) => self.change_table(changes),
             ast::TableRef::Pivot { .. } | ast::TableRef::Unpivot { .. } => self.turned(item),
             ast::TableRef::Sampled { table, sample } => self.sampled(table, sample),
         }

@@ -51,6 +51,7 @@ mod serialize;
 mod sets;
 mod statements;
 mod target;
+mod tracking;
 mod trigger;
 mod type_names;
 mod updatable;

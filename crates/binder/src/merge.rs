@@ -122,8 +122,10 @@ impl Binder<'_> {
         operations.sort_unstable();
         operations.dedup();
         let block = self.blocks(&table, &old, &operations)?;
+        let tracking_context = self.tracking_context(merge.tracking_context.as_deref())?;
         Ok(Merge {
             table,
+            tracking_context,
             hints,
             query,
             locator,

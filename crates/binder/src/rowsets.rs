@@ -35,7 +35,7 @@ impl Binder<'_> {
         let bound = args.iter().map(|e| self.expr(e)).collect::<Result<Vec<Expr>>>()?;
         let (args, columns) = match func {
             TableFunc::StringSplit => self.string_split(bound, line)?,
-            TableFunc::GenerateSeries => self.generate_series(bound, line)?,
+            _ => self.generate_series(bound, line)?,
         };
         if !renamed.is_empty() && renamed.len() != columns.len() {
             let (number, word) =

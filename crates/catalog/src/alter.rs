@@ -5,10 +5,12 @@ mod constraints;
 mod indexes;
 mod marks;
 mod temporal;
+mod tracking;
 
 pub(crate) use columns::mentions;
 
 pub(crate) use temporal::check_period;
+pub(crate) use tracking::not_enabled;
 
 use crate::catalog::Catalog;
 use crate::def::*;
@@ -87,6 +89,7 @@ impl Catalog {
         if !on_behalf {
             self.check_versioning(&old, change)?;
         }
+        self.check_tracking(&old, change)?;
         let empty = self.is_empty(txn, &old)?;
         let mut work = Vec::new();
         // Foreign keys define other tables too, so the scope is needed inside.
@@ -120,6 +123,8 @@ impl Catalog {
                 self.start_versioning(txn, scope, table, spec, work)
             }
             AlterTable::StopVersioning => self.stop_versioning(txn, scope, table),
+            AlterTable::StartTracking { columns } => self.start_tracking(txn, table, *columns),
+            AlterTable::StopTracking => self.stop_tracking(txn, table),
             AlterTable::MarkColumn { name, mark, on } => {
                 self.mark_column(txn, table, name, *mark, *on)
             }
@@ -184,6 +189,7 @@ impl Catalog {
                 self.alter_column(txn, table, name, *ty, *nullable, *alias, *collation, work)
             }
             AlterTable::DropColumn { name, if_exists } => {
+                self.renumber_tracked(table);
                 self.drop_column(txn, scope, table, name, *if_exists, work)
             }
             AlterTable::RenameColumn { from, to } => self.rename_column(txn, table, from, to),

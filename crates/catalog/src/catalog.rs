@@ -156,6 +156,11 @@ impl Catalog {
         let _ = self.name.set(name.into());
     }
 
+    /// The database's name, as far as it is known.
+    pub(crate) fn database_name(&self) -> &str {
+        self.name.get().map_or("", |name| name)
+    }
+
     /// `database.schema.table`, as far as the database's name is known.
     pub fn shown(&self, table: &TableDef) -> String {
         match self.name.get() {

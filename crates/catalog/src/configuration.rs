@@ -3,8 +3,8 @@
 //! Kept in system table 18 of the database itself, so it goes along when the database is detached, backed up and
 //! restored: `name | value, value for secondaries`; a value that is NULL was never set (of a secondary: PRIMARY).
 //!
-//! Promises: only names of [`SCOPED_OPTIONS`] and of [`StatisticsSwitch`] are kept; a change is durable when it
-//! returns, and is no part of the session's transaction; plans made before it are stale after it.
+//! Promises: only names of [`SCOPED_OPTIONS`], of [`StatisticsSwitch`] and that of change tracking (`tracking.rs`) are
+//! kept; a change is durable when it returns, and is no part of the session's transaction; plans made before it are stale after it.
 //!
 //! Sources: SQL Server's documentation of ALTER DATABASE SCOPED CONFIGURATION and sys.database_scoped_configurations.
 
@@ -154,6 +154,11 @@ impl Configuration {
         option.and_then(|option| self.value(option).parse().ok()).unwrap_or(0)
     }
 
+    /// As it was set, under any name.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.set.get(name).and_then(|(value, _)| value.as_deref())
+    }
+
     /// Whether a switch of the statistics is on.
     pub fn statistics(&self, switch: StatisticsSwitch) -> bool {
         match self.set.get(switch.name()).and_then(|(value, _)| value.as_deref()) {
@@ -187,6 +192,12 @@ impl Catalog {
             row[1 + usize::from(secondary)] = text_or_null(value);
             table.put(txn, &row)
         })?;
+        self.publish_configured(name, secondary, value);
+        Ok(())
+    }
+
+    /// What has been committed is known from now on.
+    pub(crate) fn publish_configured(&self, name: &str, secondary: bool, value: Option<&str>) {
         let mut defs = self.defs.write();
         let mut configuration = (*defs.configuration).clone();
         let set = configuration.set.entry(name.into()).or_default();
@@ -194,7 +205,6 @@ impl Catalog {
         defs.configuration = std::sync::Arc::new(configuration);
         drop(defs);
         self.publish();
-        Ok(())
     }
 
     pub(crate) fn load_configuration(

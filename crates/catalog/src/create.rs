@@ -54,6 +54,7 @@ impl Catalog {
             foreign_keys: Vec::new(),
             referencing: Vec::new(),
             temporal: Temporal::No,
+            tracking: None,
             shape: 0,
             statistics: Default::default(),
             compiled: Compiled::default(),
@@ -132,6 +133,7 @@ impl Catalog {
         if let Some(lob) = table.lob {
             txn.drop_tree(&self.db.tree(lob))?;
         }
+        self.drop_tracking(txn, &table)?;
         let mut rest = (*table).clone();
         while let Some(index) = rest.indexes.last() {
             let id = index.index_id;
@@ -198,6 +200,7 @@ impl Catalog {
             return Err(CatalogError::TruncateReferenced { table: table.name.clone() });
         }
         self.change_table(txn, scope, &table, modified, |catalog, txn, table| {
+            catalog.renew_tracking(txn, table)?;
             catalog.renew_tree(txn, table)
         })?;
         Ok(())
@@ -371,6 +374,12 @@ impl Catalog {
             },
             retention.map(|r| r.number).into(),
             retention.map(|r| r.unit).into(),
+            table.tracking.map(|t| t.changes.0.0 as i64).into(),
+            table.tracking.map(|t| t.by_key.0.0 as i64).into(),
+            table.tracking.map(|t| t.commits.0.0 as i64).into(),
+            table.tracking.map(|t| t.columns).into(),
+            table.tracking.map(|t| t.begin_version as i64).into(),
+            table.tracking.map(|t| t.numbering).into(),
         ];
         self.tables.tables.put(txn, &row)
     }

@@ -33,6 +33,8 @@ pub struct TableDef {
     pub referencing: Vec<i32>,
     /// Whether its rows' former versions are kept, or it is where they are kept.
     pub temporal: Temporal,
+    /// Which rows have been changed since when is kept.
+    pub tracking: Option<crate::tracking::Tracking>,
     /// The shape of `tree` under this definition: see [`engine::Tree`].
     pub shape: u64,
     /// What is known of its rows; all definitions of the table share it.
@@ -85,6 +87,7 @@ impl TableDef {
             && self.checks.is_empty()
             && self.foreign_keys.is_empty()
             && self.referencing.is_empty()
+            && self.tracking.is_none()
             && !self.columns.iter().any(|c| c.is_made())
     }
     /// Is there no clustered key, so that rows lie under a hidden row id?

@@ -29,6 +29,7 @@ mod server;
 mod spec;
 mod statistics;
 mod system;
+mod tracking;
 
 pub use alter::{Altered, Work};
 pub use catalog::Catalog;
@@ -55,6 +56,8 @@ pub use spec::{
 pub use statistics::{
     Extent, Histogram, STEPS_MAX, Statistic, StatisticSpec, Step, TableStatistics,
 };
+
+pub use tracking::{DatabaseTracking, Tracking, TrackingSpec};
 
 /// Principals as this crate stores them.
 pub use security::Directory;

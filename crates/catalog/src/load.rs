@@ -10,6 +10,7 @@ use crate::principals::{self, Scope};
 use crate::scope::Entry;
 use crate::statistics::TableStatistics;
 use crate::system::{Cells, corrupt};
+use crate::tracking::Tracking;
 use engine::TxnOptions;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -51,15 +52,27 @@ impl Catalog {
                     cells.int()?;
                     let (tree, number) = (tree_id(cells.int()?), cells.int()?);
                     let lob = cells.opt_int()?.map(tree_id);
-                    if let Some(history) = cells.opt_int()? {
-                        let retention = match (cells.opt_int()?, cells.opt_int()?) {
-                            (Some(n), Some(unit)) => {
-                                Some(Retention { number: n as i32, unit: unit as i32 })
-                            }
-                            _ => None,
-                        };
+                    let history = cells.opt_int()?;
+                    let retention = match (cells.opt_int()?, cells.opt_int()?) {
+                        (Some(n), Some(unit)) => {
+                            Some(Retention { number: n as i32, unit: unit as i32 })
+                        }
+                        _ => None,
+                    };
+                    if let Some(history) = history {
                         versioned.insert(object_id, (history as i32, retention));
                     }
+                    let tracking = match cells.opt_int()? {
+                        None => None,
+                        Some(changes) => Some(Tracking {
+                            changes: tree_id(changes),
+                            by_key: tree_id(cells.int()?),
+                            commits: tree_id(cells.int()?),
+                            columns: cells.flag()?,
+                            begin_version: cells.int()? as u64,
+                            numbering: cells.int()? as i32,
+                        }),
+                    };
                     let filegroup = filegroups
                         .get(number as usize - 1)
                         .map_or_else(|| "PRIMARY".into(), |g| g.name.clone());
@@ -85,6 +98,7 @@ impl Catalog {
                         foreign_keys: Vec::new(),
                         referencing: Vec::new(),
                         temporal: Temporal::No,
+                        tracking,
                         shape: 0,
                         statistics: Default::default(),
                         compiled: Compiled::default(),

@@ -4,7 +4,7 @@
 //! always clustered (there is nothing else to order by), and UNIQUE constraints are allowed.
 
 use crate::CatalogError;
-use crate::alter::check_period;
+use crate::alter::{check_period, not_enabled};
 use crate::constraint::generated;
 use crate::create::{add_column, check_row_size, default_name, define_key};
 use crate::def::{CheckDef, Compiled, DefaultDef, Place, TableDef, Temporal, same_name};
@@ -49,6 +49,7 @@ pub fn define_private(
         foreign_keys: Vec::new(),
         referencing: Vec::new(),
         temporal: Temporal::No,
+        tracking: None,
         shape: 0,
         statistics: Default::default(),
         compiled: Compiled::default(),
@@ -162,6 +163,13 @@ pub fn redefine_private(
                 table.name
             );
             return Err(CatalogError::refused(13568, text));
+        }
+        AlterTable::StartTracking { .. } => {
+            return Err(CatalogError::refused(1718, not_enabled("tempdb", &table.name)));
+        }
+        AlterTable::StopTracking => {
+            let text = format!("Change tracking is not enabled on table '{}'.", table.name);
+            return Err(CatalogError::refused(4998, text));
         }
         AlterTable::AddPeriod { .. }
         | AlterTable::DropPeriod

@@ -229,6 +229,12 @@ pub enum AlterTable {
         name: Box<str>,
         function: Option<Box<str>>,
     },
+    /// ENABLE CHANGE_TRACKING, with TRACK_COLUMNS_UPDATED.
+    StartTracking {
+        columns: bool,
+    },
+    /// DISABLE CHANGE_TRACKING.
+    StopTracking,
     /// ALTER COLUMN ... ADD and DROP of what is no type.
     MarkColumn {
         name: Box<str>,

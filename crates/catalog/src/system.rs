@@ -7,7 +7,7 @@
 //! | 1 | objects | object_id | schema, name, kind, created_unix_ns, modified |
 //! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted, 2 rowversion, 4 row start, 8 row end, 16 hidden, 32 rowguidcol, 64 sparse, 128 not for replication), alias type, collation, masking function |
 //! | 3 | keys | object_id | name, clustered, columns |
-//! | 4 | tables | object_id | tree, filegroup, tree of large values, history table, retention, its unit |
+//! | 4 | tables | object_id | tree, filegroup, tree of large values, history table, retention, its unit, tree of changes, of changes by key, of the database's versions, whether columns are tracked, version at which that began, numbering of the columns |
 //! | 5 | modules | object_id, part | quoted_identifier, ansi_nulls, text |
 //! | 6 | filegroups | number | name, is_default |
 //! | 7 | files | file_id | filegroup, name, path, size_bytes, max_bytes |
@@ -21,7 +21,7 @@
 //! | 15 | permissions | scope, class, major_id, grantee, permission (1000 + n: UNMASK of column n) | state, grantor |
 //! | 16 | indexes | object_id, index_id | name, constraint_id, kind, flags, fill factor, tree, filegroup, columns, include, filter |
 //! | 17 | constraints | object_id, constraint_id | name, kind (1 check, 2 foreign key), flags, columns, table, its columns, on delete, on update, text |
-//! | 18 | configuration | name | value, value for secondaries |
+//! | 18 | configuration | name | value, value for secondaries (CHANGE_TRACKING: see `tracking.rs`) |
 //! | 19 | statistics | object_id, stats_id, part | name, flags (1 auto created, 2 user created, 4 no recompute), bytes |
 //!
 //! `scope` is 0 for the database's own principals, 1 for the server's (in `master`); see `principals.rs`.
@@ -193,7 +193,15 @@ impl SystemTables {
                 ],
             ),
             keys: SystemTable::new(db, 3, 1, &[Int, NAME, Bit, bytes]),
-            tables: SystemTable::new(db, 4, 1, &[Int, BigInt, Int, BigInt, Int, Int, Int]),
+            tables: SystemTable::new(
+                db,
+                4,
+                1,
+                &[
+                    Int, BigInt, Int, BigInt, Int, Int, Int, BigInt, BigInt, BigInt, Bit, BigInt,
+                    Int,
+                ],
+            ),
             modules: SystemTable::new(db, 5, 2, &[Int, Int, Bit, Bit, TEXT, Int, Int]),
             filegroups: SystemTable::new(db, 6, 1, &[Int, NAME, Bit]),
             files: SystemTable::new(db, 7, 1, &[Int, Int, NAME, TEXT, BigInt, BigInt]),

@@ -89,6 +89,9 @@ pub struct Database {
     pub(crate) sessions: Sessions,
     owners: AtomicU64,
     stamps: AtomicU64,
+    /// The version of the last commit that change tracking has counted; 0 until it has been looked up. Guarded by the
+    /// lock in `tracking.rs`.
+    pub(crate) tracked_version: AtomicU64,
     failed: AtomicBool,
     why_failed: Mutex<String>,
     pub(crate) figures: Figures,
@@ -137,6 +140,7 @@ impl Database {
             orphans: Mutex::default(),
             owners: AtomicU64::new(1),
             stamps: AtomicU64::new(0),
+            tracked_version: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             why_failed: Mutex::default(),
             figures: Figures::default(),

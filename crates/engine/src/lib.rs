@@ -35,6 +35,7 @@ mod scan;
 mod status;
 #[cfg(test)]
 mod tests;
+mod tracking;
 mod tree;
 mod txn;
 mod usage;
@@ -57,6 +58,7 @@ pub use restore::{
 };
 pub use scan::Scan;
 pub use status::{Activity, LockRow, TransactionInfo, WaitRow, log_deadlocks};
+pub use tracking::TrackedCommit;
 pub use tree::{SYSTEM_TREES, Tree};
 pub use txn::{Savepoint, Txn};
 pub use usage::{UsageFigures, UsageForm, Use, set_usage_form, usage_form};

@@ -14,6 +14,7 @@
 
 use crate::commit_timer::CommitTimer;
 use crate::status::Status;
+use crate::tracking::Tracked;
 use crate::tree::{PendingDrop, Reshape};
 use crate::{Database, Durability, EngineError, Isolation, Lsn, TxnOptions};
 use lock_manager::{Held, Owner};
@@ -72,6 +73,8 @@ pub struct Txn {
     pub(crate) is_reader: bool,
     /// What others may know of it.
     pub(crate) status: Arc<Status>,
+    /// It has changed tracked rows.
+    pub(crate) tracked: Option<Box<Tracked>>,
 }
 
 impl Txn {
@@ -84,6 +87,7 @@ impl Txn {
             reshapes: Vec::new(),
             no_wait: false,
             is_reader: false,
+            tracked: None,
             status,
             state: State::Idle,
             options,
@@ -247,6 +251,12 @@ impl Txn {
             return Ok(Lsn::NONE);
         }
         let timed = CommitTimer::start(durability);
+        if let Some(tracked) = self.tracked.take()
+            && let Err(e) = self.write_version(&tracked)
+        {
+            let _ = self.rollback();
+            return Err(e);
+        }
         if !self.drops.is_empty() {
             let first = self.shared.xids.oldest_first_lsn(self.shared.log.tail());
             self.db.drops.lock().extend(self.drops.iter().map(|(t, _)| PendingDrop {
@@ -303,6 +313,7 @@ impl Txn {
         }
         self.drops.clear();
         self.reshapes.clear();
+        self.tracked = None;
         self.finish();
         counters::add(Counter::Rollbacks, 1);
         result

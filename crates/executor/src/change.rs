@@ -25,6 +25,7 @@ pub fn insert<'a>(
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
+    note_context(plan.tracking_context.as_deref(), cx)?;
     let mut inserting = Inserting {
         writer: writer(&plan.table, &plan.hints, "INSERT", cx)?,
         output: Output::new(plan.output.as_ref(), &plan.table, cx)?,
@@ -208,6 +209,7 @@ pub fn insert_stream<'a>(
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
+    note_context(plan.tracking_context.as_deref(), cx)?;
     let writer = writer(&plan.table, &plan.hints, "INSERT", cx)?;
     let mut inserting = Inserting {
         writer: if checked { writer } else { writer.unchecked() },
@@ -275,6 +277,7 @@ pub fn update<'a>(
         UpdateSet::Var { .. } => None,
     });
     let mut set: Vec<usize> = columns.collect();
+    note_context(plan.tracking_context.as_deref(), cx)?;
     let writer = writer(&plan.table, &plan.hints, "UPDATE", cx)?;
     let mut writer = writer.changing(set.clone());
     // Computed columns follow those that they are computed from.
@@ -355,6 +358,7 @@ pub fn delete<'a>(
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
+    note_context(plan.tracking_context.as_deref(), cx)?;
     let mut writer = writer(&plan.table, &plan.hints, "DELETE", cx)?;
     let mut output = Output::new(plan.output.as_ref(), &plan.table, cx)?;
     let streams = streams(&plan.source, &plan.table);
@@ -607,6 +611,19 @@ impl<'p> Output<'p> {
         self.begin(sink);
         Ok(())
     }
+}
+
+/// WITH CHANGE_TRACKING_CONTEXT: what is written from now on is noted with it.
+#[inline]
+pub(crate) fn note_context(context: Option<&Expr>, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+    if let Some(context) = context {
+        let value = eval(context, &[], cx)?;
+        cx.keep().tracking_context = match value {
+            Value::Binary(bytes) => Some(bytes.to_vec()),
+            _ => None,
+        };
+    }
+    Ok(())
 }
 
 pub(crate) fn writer(

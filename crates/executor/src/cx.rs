@@ -74,6 +74,10 @@ pub trait Environment {
         let _ = object_id;
         None
     }
+    /// Change tracking of the current database, where it is on or has been.
+    fn tracking(&self) -> Option<catalog::DatabaseTracking> {
+        None
+    }
     /// A transaction in another database, begun, for reading a table there; an error that asks for a new plan when the
     /// table is no longer what the plan knows. 911, 208.
     fn elsewhere(&mut self, database: &str, table: &TableDef) -> Result<engine::Txn, SqlError> {
@@ -164,6 +168,8 @@ pub(crate) struct Keeping {
     pub parts: Option<Arc<Parts>>,
     /// What it has written to files.
     pub spilled: SpillFigures,
+    /// WITH CHANGE_TRACKING_CONTEXT.
+    pub tracking_context: Option<Vec<u8>>,
     /// What sorts and hash tables of this statement hold.
     grant: Option<Arc<Grant>>,
 }

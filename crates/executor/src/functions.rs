@@ -90,6 +90,13 @@ pub(crate) fn call(
             Ok(types::mask::masked(function, &v[0], &v[1..], ty, next))
         }
         FuncId::User(id) => cx.env.scalar_function(id, v, cx.txn.as_deref_mut()),
+        ChangeTrackingIsColumnInMask => crate::tracking::is_in_mask(&v[0], &v[1]),
+        ChangeTrackingCurrentVersion | ChangeTrackingMinValidVersion => {
+            match cx.txn.as_deref_mut().filter(|txn| txn.is_active()) {
+                Some(txn) => crate::tracking::function(func, v, cx.env, txn),
+                None => cx.env.session_function(func, v),
+            }
+        }
         FuncId::AppLockMode | FuncId::AppLockTest => match cx.txn.as_deref_mut() {
             Some(txn) => Ok(crate::applock::function(func, v, txn)),
             None => cx.env.session_function(func, v),

@@ -26,6 +26,7 @@ mod merge;
 mod period;
 mod query;
 mod rebuild;
+mod tracking;
 mod upkeep;
 mod write;
 
@@ -55,6 +56,7 @@ pub use query::{
 pub use rebuild::carry_out;
 pub use sink::{Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink};
 pub use spill::SpillSpace;
+pub use tracking::{Cleaned, clean_commits, function as tracking_function, min_valid_version};
 pub use workspace::Workspace;
 pub use write::{
     RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, null_error, run_image,

@@ -3,7 +3,9 @@
 //! Promise: what is to be done is known for every row before any is changed; a target row changes once (8672). Rows go
 //! before others take their places: deletes, updates, inserts.
 
-use crate::change::{Output, assign, check_after, check_all, note_identity, of_target, writer};
+use crate::change::{
+    Output, assign, check_after, check_all, note_context, note_identity, of_target, writer,
+};
 use crate::cx::{Changed, Cx, row_bytes};
 use crate::eval::{eval, holds};
 use crate::message::{SqlError, SqlMessage};
@@ -66,6 +68,7 @@ pub fn merge<'a>(
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
     let set = plan.set_columns();
+    note_context(plan.tracking_context.as_deref(), cx)?;
     let mut writer = writer(&plan.table, &plan.hints, "MERGE", cx)?.changing(set);
     let mut output = Output::new(plan.output.as_ref(), &plan.table, cx)?;
     let mut work = Work::default();

@@ -11,6 +11,7 @@ use crate::foreign::{ForeignKeys, conflict};
 use crate::index::{Entry, IndexWriter, entry, has_entry};
 use crate::message::SqlError;
 use crate::period::Period;
+use crate::tracking::Tracker;
 use binder::TableRules;
 use catalog::TableDef;
 use std::sync::Arc;
@@ -43,6 +44,8 @@ pub(crate) struct Upkeep {
     unchecked: bool,
     /// Of a table with one.
     period: Option<Box<Period>>,
+    /// Of a table whose changes are tracked.
+    tracker: Option<Box<Tracker>>,
     old_entry: Entry,
     new_entry: Entry,
 }
@@ -58,6 +61,12 @@ impl Upkeep {
             && period.keep_history(table, cx)?
         {
             upkeep.needed = (0..table.columns.len()).collect();
+        }
+        if let Some(tracker) = Tracker::of(table, cx) {
+            upkeep.needed.extend(tracker.needed());
+            upkeep.needed.sort_unstable();
+            upkeep.needed.dedup();
+            upkeep.tracker = Some(Box::new(tracker));
         }
         Ok(upkeep)
     }
@@ -107,6 +116,7 @@ impl Upkeep {
             moving: false,
             unchecked: false,
             period: Period::of(table, cx).map(Box::new),
+            tracker: None,
             old_entry: Entry::default(),
             new_entry: Entry::default(),
         })
@@ -118,6 +128,9 @@ impl Upkeep {
             let index = &table.indexes[writer.at];
             let set = |i: usize| columns.contains(&i) || table.columns[i].is_made();
             *defer = index.unique && index.columns.iter().any(|(i, _)| set(*i));
+        }
+        if let Some(tracker) = &mut self.tracker {
+            tracker.changing(table, columns);
         }
     }
 
@@ -204,6 +217,23 @@ impl Upkeep {
         match &mut self.period {
             Some(period) => period.keep_version(table, old, cx),
             None => Ok(()),
+        }
+    }
+
+    /// A row has come (`old` is none), has gone (`new` is none) or has changed: noted where changes are tracked.
+    pub fn track(
+        &mut self,
+        table: &TableDef,
+        old: Option<&[Value]>,
+        new: Option<&[Value]>,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let Some(tracker) = &mut self.tracker else { return Ok(()) };
+        match (old, new) {
+            (Some(old), Some(new)) => tracker.updated(table, old, new, cx),
+            (Some(old), None) => tracker.deleted(table, old, cx),
+            (None, Some(new)) => tracker.inserted(table, new, cx),
+            (None, None) => Ok(()),
         }
     }
 
@@ -301,6 +331,9 @@ impl Upkeep {
         }
         if let Some(period) = &mut self.period {
             period.finish(cx)?;
+        }
+        if let Some(tracker) = &mut self.tracker {
+            tracker.finish(table, cx)?;
         }
         // What is done to the rows by now does not matter: SQL Server names the statement.
         let verb = self.verb.unwrap_or("UPDATE");

@@ -199,6 +199,8 @@ impl TableWriter {
                     (Err(e), ..) => return Err(e),
                 }
             }
+            // One that has moved is told as gone from its old place.
+            upkeep.track(&self.table, None, Some(values), cx)?;
             upkeep.foreign.written(&self.table, old, values, verb, cx)?;
             if let Some(old) = old {
                 upkeep.foreign.left(old, Fate::Changed(values), verb, cx)?;
@@ -292,6 +294,7 @@ impl TableWriter {
             }
             upkeep.change(&self.table, &old, values, locator, cx)?;
             upkeep.keep_version(&self.table, &old, cx)?;
+            upkeep.track(&self.table, Some(&old), Some(values), cx)?;
             upkeep.foreign.written(&self.table, Some(&old), values, verb, cx)?;
             upkeep.foreign.left(&old, Fate::Changed(values), verb, cx)?;
             Ok(true)
@@ -362,6 +365,7 @@ impl TableWriter {
         }
         upkeep.remove(&self.table, &old, locator, cx)?;
         upkeep.keep_version(&self.table, &old, cx)?;
+        upkeep.track(&self.table, Some(&old), None, cx)?;
         Ok(Some(old))
     }
 

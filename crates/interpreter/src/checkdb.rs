@@ -216,6 +216,7 @@ impl Vm<'_> {
                 known.extend(trees_of(&table).into_iter().map(|(tree, _)| tree.0.0));
             }
         }
+        known.extend(open.catalog.configuration().tracking().map(|t| t.commits.0.0));
         let mut findings = Vec::new();
         let counts = open.engine.check_files(&known, &mut |finding| findings.push(finding));
         for finding in &findings {
@@ -333,6 +334,10 @@ impl Vm<'_> {
             let tree = open.engine.tree(index.index.tree);
             index.check(&tree, tail, &mut findings);
         }
+        for changes in table.tracking.iter().flat_map(|t| [t.changes, t.by_key]) {
+            let tree = open.engine.tree(changes);
+            tree.check(tail, &mut |_, _| None, &mut |f| findings.push(f));
+        }
         txn.rollback().map_err(failed)?;
         for finding in &findings {
             self.tell_found(found, finding, &of, line);
@@ -357,5 +362,7 @@ impl Vm<'_> {
 fn trees_of(table: &TableDef) -> Vec<(engine::TreeId, &'static str)> {
     let lob = table.lob.map(|lob| (lob, "large values"));
     let indexes = table.indexes.iter().filter(|i| !i.clustered).map(|i| (i.tree, "index"));
-    std::iter::once((table.tree, "rows")).chain(lob).chain(indexes).collect()
+    let tracking = table.tracking.iter();
+    let changes = tracking.flat_map(|t| [(t.changes, "changes"), (t.by_key, "changes")]);
+    std::iter::once((table.tree, "rows")).chain(lob).chain(indexes).chain(changes).collect()
 }

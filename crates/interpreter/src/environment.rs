@@ -99,6 +99,9 @@ impl Environment for SessionEnvironment<'_> {
                 state.transaction.give(txn);
                 answer
             }
+            ChangeTrackingCurrentVersion | ChangeTrackingMinValidVersion => {
+                self.tracked_versions(func, args)?
+            }
             NextValue(id) => {
                 let state = &*self.state;
                 let catalog = &state.database.catalog;
@@ -202,6 +205,10 @@ impl Environment for SessionEnvironment<'_> {
 
     fn table(&mut self, object_id: i32) -> Option<std::sync::Arc<TableDef>> {
         self.state.database.catalog.table_by_id(self.state.definitions(), object_id)
+    }
+
+    fn tracking(&self) -> Option<catalog::DatabaseTracking> {
+        self.state.database.catalog.configuration().tracking()
     }
 
     fn elsewhere(&mut self, database: &str, table: &TableDef) -> Result<engine::Txn, SqlError> {
@@ -332,6 +339,30 @@ impl Environment for SessionEnvironment<'_> {
 
     fn date_first(&self) -> u8 {
         self.state.options.datefirst
+    }
+}
+
+impl SessionEnvironment<'_> {
+    /// The functions of change tracking outside of a statement: in the session's transaction, if there is one.
+    fn tracked_versions(&mut self, func: FuncId, args: &[Value]) -> Result<Value, SqlError> {
+        let state = &mut *self.state;
+        let mut txn = state.transaction.take(&state.database, &state.options);
+        let own = !txn.is_active();
+        if own {
+            txn.begin();
+        }
+        txn.begin_statement();
+        let answer = executor::tracking_function(func, args, self, &mut txn);
+        txn.end_statement();
+        let ended = match own {
+            // It has read, and must not be told of before it is safe.
+            true => txn.commit(engine::Durability::Full).map(drop),
+            false => Ok(()),
+        };
+        let name = self.state.database.name.clone();
+        self.state.transaction.give(txn);
+        ended.map_err(|e| executor::from_engine(e, None, &name))?;
+        answer
     }
 }
 

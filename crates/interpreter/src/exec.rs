@@ -43,7 +43,7 @@ pub(crate) struct Argument {
 
 /// A syntax error as the client sees it.
 pub(crate) fn syntax_error(error: &syntax::SyntaxError) -> SqlError {
-    let mut converted = SqlError::new(error.number, 15, error.message.clone());
+    let mut converted = SqlError::new(error.number, error.severity(), error.message.clone());
     converted.line = error.line;
     converted
 }

@@ -71,6 +71,7 @@ mod showplan;
 mod simple;
 mod system_procs;
 pub mod trace_flags;
+mod tracking;
 mod trigger;
 mod user_types;
 
@@ -93,3 +94,4 @@ pub use rpc::{
 };
 pub use showplan::Telling;
 pub use state::{Client, SessionState, SetOptions};
+pub use tracking::{clean_tracked, clean_tracked_before};

@@ -7,7 +7,7 @@
 use crate::code::{Code, RunsAs};
 use crate::other::no_object;
 use crate::vm::Vm;
-use binder::ir::{Expr, ExprKind, InsertSource, Rel, Select, StmtKind, SystemView};
+use binder::ir::{Expr, ExprKind, InsertSource, Rel, Select, StmtKind, SystemView, TableFunc};
 use catalog::{ObjectRef, ProcedureDef, TableDef};
 use executor::SqlError;
 use security::{Access, Permission, Target, database_role};
@@ -16,6 +16,8 @@ use std::sync::Arc;
 /// What is to be allowed.
 enum Need<'a> {
     Table(Permission, &'a TableDef),
+    /// The changes of a table, by its id: what it is asked for beside SELECT.
+    Changes(i32),
     View(&'a SystemView),
     /// A user-defined function, by its id.
     Function(Permission, i32),
@@ -63,6 +65,20 @@ impl Vm<'_> {
                     let common = own || catalog::is_global_name(&table.name);
                     if !common && !chained && !access.allows(*permission, target) {
                         return Err(self.denied(*permission, &table.name, &table.schema));
+                    }
+                }
+                Need::Changes(id) => {
+                    let scope = self.state.transaction.scope();
+                    let Some(table) = self.state.database.catalog.table_by_id(scope, *id) else {
+                        continue;
+                    };
+                    let target = self.table_target(&table);
+                    let access = self.state.identity.access();
+                    let chained = chain.is_some() && chain == access.owner(target);
+                    for permission in [Permission::Select, Permission::ViewChangeTracking] {
+                        if !chained && !access.allows(permission, target) {
+                            return Err(self.denied(permission, &table.name, &table.schema));
+                        }
                     }
                 }
                 Need::View(view) => self.check_view(view)?,
@@ -453,6 +469,7 @@ fn of_target<'a>(
         }
         Source::Table(..) => {}
         Source::View(view) => needs.push(of_view(view)),
+        Source::Changes(id) => needs.push(Need::Changes(id)),
     });
     let mut read = Vec::new();
     deciding(rel, &mut |expr| expr.columns(&mut read));
@@ -483,6 +500,7 @@ fn of_rel<'a>(rel: &'a Rel, needs: &mut Vec<Need<'a>>) {
         needs.push(match source {
             Source::Table(table, _) => Need::Table(Permission::Select, table),
             Source::View(view) => of_view(view),
+            Source::Changes(id) => Need::Changes(id),
         });
     });
     rel.walk_exprs(&mut |expr| of_expr(expr, needs));
@@ -511,6 +529,7 @@ fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
                 needs.push(match source {
                     Source::Table(table, _) => Need::Table(Permission::Select, table),
                     Source::View(view) => of_view(view),
+                    Source::Changes(id) => Need::Changes(id),
                 });
             });
         }
@@ -521,6 +540,7 @@ fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
 enum Source<'a> {
     Table(&'a Arc<TableDef>, Option<binder::ir::ColId>),
     View(&'a SystemView),
+    Changes(i32),
 }
 
 fn sources<'a>(rel: &'a Rel, f: &mut dyn FnMut(Source<'a>)) {
@@ -529,6 +549,9 @@ fn sources<'a>(rel: &'a Rel, f: &mut dyn FnMut(Source<'a>)) {
         Rel::Get(get) if get.database.is_some() => {}
         Rel::Get(get) => f(Source::Table(&get.table, get.locator)),
         Rel::System { view, .. } => f(Source::View(view)),
+        Rel::Function { func: TableFunc::Changes(id) | TableFunc::RowVersion(id), .. } => {
+            f(Source::Changes(*id));
+        }
         _ => rel.inputs().into_iter().for_each(|input| sources(input, f)),
     }
 }

@@ -33,6 +33,10 @@ impl Vm<'_> {
                     .map_err(|e| executor::from_engine(e, None, &database.name))?;
                 Ok(Some(0))
             }
+            "sp_flush_ct_internal_table_on_demand" => {
+                self.flush_tracked(args, 1)?;
+                Ok(Some(0))
+            }
             "sp_getapplock" => Ok(Some(self.get_applock(args)?)),
             "sp_releaseapplock" => Ok(Some(self.release_applock(args)?)),
             "sp_executesql" => Ok(Some(self.execute_sql(args, code, frame, guarded)?)),

@@ -450,6 +450,8 @@ pub enum SelectTarget {
 #[derive(Debug, Clone)]
 pub struct InsertPlan {
     pub table: Arc<TableDef>,
+    /// WITH CHANGE_TRACKING_CONTEXT.
+    pub tracking_context: Option<Box<Expr>>,
     pub hints: TableHints,
     pub source: InsertSource,
     pub explicit_identity: bool,
@@ -486,6 +488,8 @@ pub enum InsertSource {
 #[derive(Debug, Clone)]
 pub struct UpdatePlan {
     pub table: Arc<TableDef>,
+    /// WITH CHANGE_TRACKING_CONTEXT.
+    pub tracking_context: Option<Box<Expr>>,
     pub hints: TableHints,
     pub source: Plan,
     /// Slot of the storage key.
@@ -505,6 +509,8 @@ pub struct UpdatePlan {
 #[derive(Debug, Clone)]
 pub struct DeletePlan {
     pub table: Arc<TableDef>,
+    /// WITH CHANGE_TRACKING_CONTEXT.
+    pub tracking_context: Option<Box<Expr>>,
     pub hints: TableHints,
     pub source: Plan,
     pub locator: u32,
@@ -518,6 +524,8 @@ pub struct DeletePlan {
 #[derive(Debug, Clone)]
 pub struct MergePlan {
     pub table: Arc<TableDef>,
+    /// WITH CHANGE_TRACKING_CONTEXT.
+    pub tracking_context: Option<Box<Expr>>,
     pub hints: TableHints,
     pub source: Plan,
     pub locator: u32,

@@ -125,6 +125,7 @@ pub fn plan_insert(insert: &ir::Insert, known: &Known) -> InsertPlan {
     };
     InsertPlan {
         table: insert.table.clone(),
+        tracking_context: insert.tracking_context.clone(),
         hints: insert.hints,
         source,
         explicit_identity: insert.explicit_identity,
@@ -152,6 +153,7 @@ pub fn plan_update(update: &ir::Update, known: &Known) -> UpdatePlan {
     let output = update.output.as_ref().map(|o| output_plan(o, update.old.len(), &cols));
     UpdatePlan {
         table: update.table.clone(),
+        tracking_context: update.tracking_context.clone(),
         hints: update.hints,
         locator: slot(&cols, update.locator),
         old: update.old.iter().map(|id| slot(&cols, *id)).collect(),
@@ -210,6 +212,7 @@ pub fn plan_merge(merge: &ir::Merge, known: &Known) -> MergePlan {
     let output = merge.output.as_ref().map(|o| output_plan(o, merge.old.len(), &cols));
     MergePlan {
         table: merge.table.clone(),
+        tracking_context: merge.tracking_context.clone(),
         hints: merge.hints,
         source: finish(lowering, root, &merge.query),
         locator,
@@ -233,6 +236,7 @@ pub fn plan_delete(delete: &ir::Delete, known: &Known) -> DeletePlan {
     let output = delete.output.as_ref().map(|o| output_plan(o, delete.old.len(), &cols));
     DeletePlan {
         table: delete.table.clone(),
+        tracking_context: delete.tracking_context.clone(),
         hints: delete.hints,
         locator: slot(&cols, delete.locator),
         old: delete.old.iter().map(|id| slot(&cols, *id)).collect(),

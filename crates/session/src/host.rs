@@ -165,6 +165,14 @@ impl Host for InstanceHost {
         let open = open
             .ok_or_else(|| instance.why_closed(name).unwrap_or_else(|| unknown_database(name)))?;
         if open.id == 1 {
+            if let AlterDatabaseAction::ChangeTracking(_) = action {
+                let text = format!(
+                    "Database '{}' is a system database. Change tracking settings cannot be modified for system \
+                     databases.",
+                    open.name
+                );
+                return Err(SqlError::new(5090, 16, text));
+            }
             return Err(SqlError::unsupported("ALTER DATABASE master"));
         }
         let mut def = self.def(name)?;
@@ -230,6 +238,10 @@ impl Host for InstanceHost {
             }
             AlterDatabaseAction::ModifyFile(spec) => {
                 self.store(crate::modify_file::modify(&open, def, spec)?)
+            }
+            AlterDatabaseAction::ChangeTracking(tracking) => {
+                let spec = crate::tracking::spec(tracking);
+                open.catalog.set_tracking(&open.name, &spec).map_err(catalog_error)
             }
             AlterDatabaseAction::Collate(name) => create::check_collation(&name.value),
             _ => Err(SqlError::unsupported("ALTER DATABASE with this clause")),

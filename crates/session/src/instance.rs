@@ -12,6 +12,7 @@ use crate::registry::Registered;
 use crate::session::Session;
 use crate::switches::Switches;
 use crate::system_sessions::SystemSessions;
+use crate::tracking::Cleanup;
 use catalog::{Catalog, DatabaseDef, DatabaseState, ServerCatalog};
 use device::{LockGuard, OpenOptions};
 use engine::{
@@ -125,6 +126,7 @@ impl Trouble {
 struct Running {
     open: Arc<OpenDatabase>,
     stop: Arc<AtomicBool>,
+    cleanup: Cleanup,
     background: Vec<JoinHandle<()>>,
     /// While its recovery goes on. These hold the engine alone.
     recovery: Vec<JoinHandle<()>>,
@@ -519,12 +521,17 @@ impl Running {
             theirs.engine.run_lazy_writer(&until);
         });
         let recovery = crate::recovering::start(&open, schedulers, system, &stop);
-        let background = vec![background, lazy];
-        Running { open, stop, background, recovery, system: system.clone() }
+        let cleanup = Cleanup::default();
+        let (theirs, until) = (open.clone(), cleanup.clone());
+        let name = format!("change tracking of {}", open.name);
+        let cleaner = schedulers.spawn(&name, None, move || until.run(&theirs));
+        let background = vec![background, lazy, cleaner];
+        Running { open, stop, cleanup, background, recovery, system: system.clone() }
     }
 
     fn end(mut self) {
         self.stop.store(true, Ordering::Release);
+        self.cleanup.stop();
         for task in self.background.drain(..).chain(self.recovery.drain(..)) {
             let _ = task.join();
         }

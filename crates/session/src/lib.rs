@@ -30,6 +30,7 @@ mod session;
 pub mod switches;
 mod system_sessions;
 mod trace_flags;
+mod tracking;
 
 pub use config::{InstanceConfig, OpenError};
 pub use executor::{

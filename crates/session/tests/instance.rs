@@ -7,6 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use types::Value;
 
+#[path = "instance/tracking.rs"]
+mod tracking;
+
 fn config(fs: &Arc<SimFs>) -> InstanceConfig {
     InstanceConfig::small("/data", fs.clone())
 }

@@ -17,6 +17,7 @@ mod security;
 mod sequence;
 mod statement;
 mod statistics;
+mod tracking;
 
 pub use bulk::*;
 pub use cursor::*;
@@ -29,6 +30,7 @@ pub use security::*;
 pub use sequence::*;
 pub use statement::*;
 pub use statistics::*;
+pub use tracking::*;
 
 use std::fmt;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A batch that cannot be read. Severity is 15, state 1.
+/// A batch that cannot be read. State is 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// 102, 156, 105, 113, 191, ...
@@ -19,6 +19,11 @@ pub struct SyntaxError {
 pub(crate) type ParseResult<T> = Result<T, Box<SyntaxError>>;
 
 impl SyntaxError {
+    /// 15, but for what SQL Server tells of change tracking.
+    pub fn severity(&self) -> u8 {
+        if matches!(self.number, 22101..=22116) { 16 } else { 15 }
+    }
+
     #[cold]
     pub(crate) fn new(
         number: i32,
@@ -32,7 +37,12 @@ impl SyntaxError {
 
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Msg {}, Level 15, State 1, Line {}\n{}", self.number, self.line, self.message)
+        let level = self.severity();
+        write!(
+            f,
+            "Msg {}, Level {level}, State 1, Line {}\n{}",
+            self.number, self.line, self.message
+        )
     }
 }
 

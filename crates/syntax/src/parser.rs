@@ -35,6 +35,7 @@ pub(crate) mod simple;
 mod statement;
 mod statistics;
 mod temporal;
+mod tracking;
 mod unsupported;
 
 /// What a nested query and a nested statement count for, in levels.

@@ -14,4 +14,5 @@ pub mod principals;
 pub mod sequences;
 pub mod server;
 pub mod statistics;
+pub mod tracking;
 pub mod triggers;

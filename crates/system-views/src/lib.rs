@@ -51,6 +51,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::sequences::VIEWS,
     catalog_views::server::VIEWS,
     catalog_views::my_permissions::VIEWS,
+    catalog_views::tracking::VIEWS,
     catalog_views::triggers::VIEWS,
     compatibility::VIEWS,
     odbc::VIEWS,

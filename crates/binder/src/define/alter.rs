@@ -147,6 +147,10 @@ impl Binder<'_> {
                     verify: *verify && *enable,
                 });
             }
+            ast::AlterTableAction::EnableTracking { columns } => {
+                changes.push(Change::StartTracking { columns: *columns });
+            }
+            ast::AlterTableAction::DisableTracking => changes.push(Change::StopTracking),
             ast::AlterTableAction::Rebuild => changes.push(Change::RebuildIndex { name: None }),
             ast::AlterTableAction::Set(options) => match self.versioning(options)? {
                 Some(Versioning::On(spec)) => changes.push(Change::StartVersioning(spec)),

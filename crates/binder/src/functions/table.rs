@@ -28,6 +28,14 @@ pub(super) fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], Sq
         "PI" => (F::Pi, 0, &[], FLOAT),
         "CURRENT_TIMEZONE" => (F::CurrentTimezone, 0, &[], SqlType::VarChar(Len::N(64))),
         "CURRENT_TIMEZONE_ID" => (F::CurrentTimezoneId, 0, &[], SqlType::VarChar(Len::N(64))),
+        "CHANGE_TRACKING_CURRENT_VERSION" => (F::ChangeTrackingCurrentVersion, 0, &[], BIGINT),
+        "CHANGE_TRACKING_MIN_VALID_VERSION" => {
+            (F::ChangeTrackingMinValidVersion, 1, &[INT], BIGINT)
+        }
+        "CHANGE_TRACKING_IS_COLUMN_IN_MASK" => {
+            const MASK: SqlType = SqlType::VarBinary(Len::N(4100));
+            (F::ChangeTrackingIsColumnInMask, 2, &[INT, MASK], SqlType::Bit)
+        }
         "CURRENT_REQUEST_ID" => (F::CurrentRequestId, 0, &[], SqlType::SmallInt),
         "ORIGINAL_DB_NAME" => (F::OriginalDbName, 0, &[], NAME),
         "SIN" => (F::Sin, 1, &[FLOAT], FLOAT),

@@ -324,6 +324,12 @@ pub enum FuncId {
     AppLockMode,
     /// (nvarchar principal, nvarchar resource, nvarchar mode, nvarchar owner) -> smallint
     AppLockTest,
+    /// () -> bigint
+    ChangeTrackingCurrentVersion,
+    /// (int object) -> bigint
+    ChangeTrackingMinValidVersion,
+    /// (int column, varbinary mask) -> bit
+    ChangeTrackingIsColumnInMask,
     /// (nvarchar property) -> nvarchar(128) (SQL Server: sql_variant)
     ServerProperty,
     /// (nvarchar database, nvarchar property) -> nvarchar(128)

@@ -242,6 +242,8 @@ pub enum SelectTarget {
 #[derive(Debug, Clone)]
 pub struct Insert {
     pub table: Arc<TableDef>,
+    /// WITH CHANGE_TRACKING_CONTEXT; reads no row.
+    pub tracking_context: Option<Box<Expr>>,
     pub hints: TableHints,
     pub source: InsertSource,
     /// The statement names the identity column: allowed under SET IDENTITY_INSERT only (544).
@@ -308,6 +310,8 @@ pub enum InsertSource {
 #[derive(Debug, Clone)]
 pub struct Update {
     pub table: Arc<TableDef>,
+    /// WITH CHANGE_TRACKING_CONTEXT; reads no row.
+    pub tracking_context: Option<Box<Expr>>,
     pub hints: TableHints,
     pub query: Query,
     pub locator: ColId,
@@ -343,6 +347,8 @@ pub enum UpdateSet {
 #[derive(Debug, Clone)]
 pub struct Delete {
     pub table: Arc<TableDef>,
+    /// WITH CHANGE_TRACKING_CONTEXT; reads no row.
+    pub tracking_context: Option<Box<Expr>>,
     pub hints: TableHints,
     pub query: Query,
     pub locator: ColId,
@@ -357,6 +363,8 @@ pub struct Delete {
 #[derive(Debug, Clone)]
 pub struct Merge {
     pub table: Arc<TableDef>,
+    /// WITH CHANGE_TRACKING_CONTEXT; reads no row.
+    pub tracking_context: Option<Box<Expr>>,
     pub hints: TableHints,
     pub query: Query,
     /// NULL: no target row.

@@ -272,6 +272,10 @@ pub enum TableFunc {
     StringSplit,
     /// GENERATE_SERIES(start, stop, step).
     GenerateSeries,
+    /// CHANGETABLE(CHANGES ...) of the table of that object id: the version after which they are asked for.
+    Changes(i32),
+    /// CHANGETABLE(VERSION ...): the values of the primary key, in its order.
+    RowVersion(i32),
 }
 
 /// GROUPING SETS, ROLLUP, CUBE.

@@ -1,10 +1,11 @@
-//! Rows of table-valued functions: STRING_SPLIT, GENERATE_SERIES.
+//! Rows of table-valued functions: STRING_SPLIT, GENERATE_SERIES, and CHANGETABLE's, which `tracking` finds.
 
 use super::Operator;
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::eval::eval;
 use crate::message::SqlError;
+use crate::tracking;
 use binder::ir::{Expr, TableFunc};
 use types::arith::{self, ArithOp};
 use types::{SqlType, Value, compare};
@@ -19,6 +20,8 @@ pub(super) struct Function<'p> {
 enum State {
     Fresh,
     Done,
+    /// Known from the start.
+    Rows(std::vec::IntoIter<Vec<Value>>),
     /// The text, where its next piece begins, and that piece's number.
     Pieces {
         text: String,
@@ -45,6 +48,12 @@ impl<'p> Function<'p> {
             args.push(eval(arg, &[], cx)?);
         }
         match self.func {
+            TableFunc::Changes(id) => {
+                Ok(State::Rows(tracking::changes(id, &args[0], cx)?.into_iter()))
+            }
+            TableFunc::RowVersion(id) => {
+                Ok(State::Rows(tracking::row_version(id, args, cx)?.into_iter()))
+            }
             TableFunc::StringSplit => {
                 let mut separator = args[1].as_str().unwrap_or_default().chars();
                 let (Some(first), None) = (separator.next(), separator.next()) else {
@@ -120,6 +129,10 @@ impl Operator for Function<'_> {
             let mut over = false;
             match &mut self.state {
                 State::Fresh | State::Done => break,
+                State::Rows(rows) => {
+                    let Some(row) = rows.next() else { break };
+                    out.values_mut().extend(row);
+                }
                 State::Pieces { text, separator, at, number } => {
                     let rest = &text[*at..];
                     let piece = match rest.find(|c| same(c, *separator)) {

@@ -1,6 +1,8 @@
 //! Definitions: databases, tables, procedures, and their changes.
 
-use super::{Expr, Ident, Literal, ObjectName, Query, Span, Statement, TypeName, Variable};
+use super::{
+    ChangeTracking, Expr, Ident, Literal, ObjectName, Query, Span, Statement, TypeName, Variable,
+};
 
 /// CREATE DATABASE.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,6 +118,8 @@ pub enum AlterDatabaseAction {
     Rename(Ident),
     /// COLLATE name.
     Collate(Ident),
+    /// SET CHANGE_TRACKING.
+    ChangeTracking(ChangeTracking),
     /// SCOPED CONFIGURATION, of the current database.
     Scoped {
         /// FOR SECONDARY.
@@ -505,6 +509,13 @@ pub enum AlterTableAction {
     },
     /// REBUILD.
     Rebuild,
+    /// ENABLE CHANGE_TRACKING.
+    EnableTracking {
+        /// TRACK_COLUMNS_UPDATED = ON.
+        columns: bool,
+    },
+    /// DISABLE CHANGE_TRACKING.
+    DisableTracking,
 }
 
 /// What ALTER COLUMN ADD and DROP is about.

@@ -1,8 +1,8 @@
 //! Queries: SELECT and what may stand in its clauses.
 
 use super::{
-    AssignOp, ColumnRef, Expr, FunctionCall, Ident, Literal, ObjectName, Over, Span, TypeName,
-    Variable,
+    AssignOp, ChangeTable, ColumnRef, Expr, FunctionCall, Ident, Literal, ObjectName, Over, Span,
+    TypeName, Variable,
 };
 
 /// A query: `[WITH ctes] body [ORDER BY ...] [OFFSET ... FETCH ...] [OPTION (...)]`.
@@ -308,6 +308,8 @@ pub enum TableRef {
         /// How.
         sample: Box<TableSample>,
     },
+    /// CHANGETABLE.
+    Changes(Box<ChangeTable>),
     /// Two sources joined.
     Join {
         /// Which join.

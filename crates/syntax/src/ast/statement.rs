@@ -322,6 +322,8 @@ pub enum Target {
 pub struct Insert {
     /// WITH before INSERT.
     pub with: Vec<Cte>,
+    /// WITH CHANGE_TRACKING_CONTEXT: a constant or a variable.
+    pub tracking_context: Option<Box<Expr>>,
     /// TOP (n).
     pub top: Option<Top>,
     /// Where to.
@@ -365,6 +367,8 @@ pub enum InsertValue {
 pub struct Update {
     /// WITH before UPDATE.
     pub with: Vec<Cte>,
+    /// WITH CHANGE_TRACKING_CONTEXT: a constant or a variable.
+    pub tracking_context: Option<Box<Expr>>,
     /// TOP (n).
     pub top: Option<Top>,
     /// What is changed.
@@ -403,6 +407,8 @@ pub struct SetItem {
 pub struct Delete {
     /// WITH before DELETE.
     pub with: Vec<Cte>,
+    /// WITH CHANGE_TRACKING_CONTEXT: a constant or a variable.
+    pub tracking_context: Option<Box<Expr>>,
     /// TOP (n).
     pub top: Option<Top>,
     /// What is deleted from.
@@ -424,6 +430,8 @@ pub struct Delete {
 pub struct Merge {
     /// WITH before MERGE.
     pub with: Vec<Cte>,
+    /// WITH CHANGE_TRACKING_CONTEXT: a constant or a variable.
+    pub tracking_context: Option<Box<Expr>>,
     /// TOP (n).
     pub top: Option<Top>,
     /// What is changed.

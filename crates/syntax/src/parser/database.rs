@@ -187,7 +187,16 @@ impl Parser<'_> {
         let action = match self.kind() {
             TokenKind::Key(Kw::Set) => {
                 self.at += 1;
+                if self.at_word("CHANGE_TRACKING") {
+                    let action = self.change_tracking()?;
+                    self.termination()?;
+                    let alter = AlterDatabase { name, action };
+                    return Ok(StatementKind::AlterDatabase(Box::new(alter)));
+                }
                 let options = self.comma_list(Self::database_option)?;
+                if options.iter().any(|option| option.name == "CHANGE_TRACKING") {
+                    return Err(self.tracking_combined());
+                }
                 self.termination()?;
                 AlterDatabaseAction::Set(options)
             }

@@ -673,6 +673,11 @@ impl Parser<'_> {
                     table: name,
                 })));
             }
+            _ if (self.at_word("ENABLE") || self.at_word("DISABLE"))
+                && self.word_ahead(1, "CHANGE_TRACKING") =>
+            {
+                self.table_tracking()?
+            }
             _ if self.at_word("REBUILD") => {
                 self.at += 1;
                 self.all_partitions()?;

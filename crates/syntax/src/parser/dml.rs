@@ -27,6 +27,7 @@ impl Parser<'_> {
         };
         Ok(StatementKind::Insert(Box::new(Insert {
             with,
+            tracking_context: None,
             top,
             target,
             columns,
@@ -115,6 +116,7 @@ impl Parser<'_> {
         let option = self.option_clause()?;
         Ok(StatementKind::Update(Box::new(Update {
             with,
+            tracking_context: None,
             top,
             target,
             set,
@@ -183,6 +185,7 @@ impl Parser<'_> {
         let option = self.option_clause()?;
         Ok(StatementKind::Delete(Box::new(Delete {
             with,
+            tracking_context: None,
             top,
             target,
             output,

@@ -152,6 +152,9 @@ impl Parser<'_> {
             }
             return Ok(TableRef::Variable { name, alias });
         }
+        if self.at_change_table() {
+            return self.change_table();
+        }
         if self.at_foreign_rows() {
             return self.foreign_rows();
         }
@@ -255,7 +258,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    fn alias_columns(&mut self, named: bool) -> ParseResult<Vec<Ident>> {
+    pub(super) fn alias_columns(&mut self, named: bool) -> ParseResult<Vec<Ident>> {
         if named && self.at_sym(Sym::LeftParen) && !self.at_old_style_hint() {
             self.ident_list()
         } else {

@@ -35,6 +35,7 @@ impl Parser<'_> {
         }
         Ok(StatementKind::Merge(Box::new(Merge {
             with,
+            tracking_context: None,
             top,
             target,
             alias,

@@ -60,16 +60,20 @@ impl Parser<'_> {
         if !self.eat_kw(Kw::With) {
             return Ok(Vec::new());
         }
-        for word in ["XMLNAMESPACES", "CHANGE_TRACKING_CONTEXT"] {
-            if self.at_word(word) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
-                self.note_unsupported(&format!("WITH {word}"));
-                self.at += 1;
-                self.skip_parens()?;
-                if !self.eat_sym(Sym::Comma) {
-                    return Ok(Vec::new());
-                }
+        let called = self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen);
+        if self.at_word("XMLNAMESPACES") && called {
+            self.note_unsupported("WITH XMLNAMESPACES");
+            self.at += 1;
+            self.skip_parens()?;
+            if !self.eat_sym(Sym::Comma) {
+                return Ok(Vec::new());
             }
         }
+        self.ctes()
+    }
+
+    /// `a AS (...), b (x) AS (...)`
+    pub(super) fn ctes(&mut self) -> ParseResult<Vec<Cte>> {
         self.comma_list(|parser| {
             let name = parser.ident()?;
             let columns =

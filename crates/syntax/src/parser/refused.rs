@@ -184,8 +184,8 @@ impl Parser<'_> {
 
     // ---- FROM
 
-    /// OPENROWSET, OPENQUERY, OPENXML, OPENDATASOURCE, CONTAINSTABLE, FREETEXTTABLE, CHANGETABLE, PREDICT, and what
-    /// they return columns WITH.
+    /// OPENROWSET, OPENQUERY, OPENXML, OPENDATASOURCE, CONTAINSTABLE, FREETEXTTABLE, PREDICT, and what they
+    /// return columns WITH.
     #[cold]
     pub(super) fn foreign_rows(&mut self) -> ParseResult<TableRef> {
         let name = self.take_ident();
@@ -235,7 +235,6 @@ impl Parser<'_> {
             ) => true,
             TokenKind::Word => {
                 const WORDS: &[&str] = &[
-                    "CHANGETABLE",
                     "PREDICT",
                     "SEMANTICKEYPHRASETABLE",
                     "SEMANTICSIMILARITYTABLE",

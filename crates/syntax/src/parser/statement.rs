@@ -196,6 +196,9 @@ impl Parser<'_> {
     }
 
     fn statement_with_ctes(&mut self) -> ParseResult<StatementKind> {
+        if self.at_tracking_context() {
+            return self.statement_in_context();
+        }
         let with = self.with_clause()?;
         match self.kind() {
             TokenKind::Key(Kw::Insert) => self.insert(with),

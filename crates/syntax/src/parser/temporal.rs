@@ -37,7 +37,7 @@ impl Parser<'_> {
     }
 
     /// A constant or a variable.
-    fn moment(&mut self) -> ParseResult<Expr> {
+    pub(super) fn moment(&mut self) -> ParseResult<Expr> {
         let start = self.at;
         let kind = match self.kind() {
             TokenKind::Variable => ExprKind::Variable(self.variable()?),
