@@ -241,7 +241,9 @@ impl Host for InstanceHost {
             }
             AlterDatabaseAction::ChangeTracking(tracking) => {
                 let spec = crate::tracking::spec(tracking);
-                open.catalog.set_tracking(&open.name, &spec).map_err(catalog_error)
+                open.catalog.set_tracking(&open.name, &spec).map_err(catalog_error)?;
+                instance.track_changes(&open.name);
+                Ok(())
             }
             AlterDatabaseAction::Collate(name) => create::check_collation(&name.value),
             _ => Err(SqlError::unsupported("ALTER DATABASE with this clause")),

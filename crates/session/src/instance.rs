@@ -126,7 +126,8 @@ impl Trouble {
 struct Running {
     open: Arc<OpenDatabase>,
     stop: Arc<AtomicBool>,
-    cleanup: Cleanup,
+    /// There where changes are tracked, or have been since the database was opened.
+    cleanup: Option<Cleanup>,
     background: Vec<JoinHandle<()>>,
     /// While its recovery goes on. These hold the engine alone.
     recovery: Vec<JoinHandle<()>>,
@@ -399,6 +400,13 @@ impl Instance {
         self.tell_switches(&open);
     }
 
+    /// Change tracking has been switched on in a database.
+    pub(crate) fn track_changes(&self, name: &str) {
+        if let Some(running) = self.databases.write().get_mut(&fold(name)) {
+            running.clean_up(&self.schedulers);
+        }
+    }
+
     /// Takes a database out of service and closes it. `Err` gives it back when sessions still use it. Suspends.
     pub(crate) fn close_database(&self, name: &str) -> Result<(), CloseRefused> {
         let key = fold(name);
@@ -521,17 +529,30 @@ impl Running {
             theirs.engine.run_lazy_writer(&until);
         });
         let recovery = crate::recovering::start(&open, schedulers, system, &stop);
+        let background = vec![background, lazy];
+        let (cleanup, system) = (None, system.clone());
+        let mut running = Running { open, stop, cleanup, background, recovery, system };
+        running.clean_up(schedulers);
+        running
+    }
+
+    /// Starts the task that cleans up after change tracking, where it is wanted and not there.
+    fn clean_up(&mut self, schedulers: &Arc<Schedulers>) {
+        if self.cleanup.is_some() || self.open.catalog.configuration().tracking().is_none() {
+            return;
+        }
         let cleanup = Cleanup::default();
-        let (theirs, until) = (open.clone(), cleanup.clone());
-        let name = format!("change tracking of {}", open.name);
-        let cleaner = schedulers.spawn(&name, None, move || until.run(&theirs));
-        let background = vec![background, lazy, cleaner];
-        Running { open, stop, cleanup, background, recovery, system: system.clone() }
+        let (theirs, until) = (self.open.clone(), cleanup.clone());
+        let name = format!("change tracking of {}", self.open.name);
+        self.background.push(schedulers.spawn(&name, None, move || until.run(&theirs)));
+        self.cleanup = Some(cleanup);
     }
 
     fn end(mut self) {
         self.stop.store(true, Ordering::Release);
-        self.cleanup.stop();
+        if let Some(cleanup) = &self.cleanup {
+            cleanup.stop();
+        }
         for task in self.background.drain(..).chain(self.recovery.drain(..)) {
             let _ = task.join();
         }
