@@ -99,7 +99,8 @@ impl Tree {
         row: &RowImage<'_>,
         hint: &mut LeafHint,
     ) -> Result<(), StorageError> {
-        if !hint.page.is_none() {
+        // A key that is too long is refused by `change`.
+        if !hint.page.is_none() && key.len() <= KEY_MAX {
             log.ensure(key.len() + row.bytes.len() + LOG_SLACK)?;
             if let Some(mut w) = self.hinted(hint)
                 && leaf::insert_fast(&mut w, self.id(), log, key, row).is_some()
