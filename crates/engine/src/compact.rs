@@ -1,8 +1,8 @@
 //! ALTER INDEX REORGANIZE: a tree is compacted while others use it.
 //!
 //! Promise: it takes an intent lock on the table and no other (so it keeps out of the way of who has the whole table,
-//! DBCC CHECKDB among them), never waits for a row, changes no row, and may stop after any step. What it has done stays, whatever becomes of the transaction: each step is a record of its own that belongs to
-//! none.
+//! DBCC CHECKDB among them), never waits for a row, changes no row, and may stop after any step. What it has done stays,
+//! whatever becomes of the transaction: each step is a record of its own that belongs to none.
 
 use crate::{EngineError, Tree, Txn};
 use lock_manager::TableMode;
