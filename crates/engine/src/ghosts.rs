@@ -12,9 +12,17 @@ use crate::tree::GONE;
 use crate::{Database, EngineError, Tree};
 use buffer_pool::PageId;
 use runtime::{clock, task};
-use std::sync::atomic::Ordering::*;
+use std::sync::atomic::{AtomicBool, Ordering::*};
 use storage::{StorageError, TreeId};
 use transaction::{Place, Sweeper};
+
+static OFF: AtomicBool = AtomicBool::new(false);
+
+/// Whether ghosts are cleaned up (trace flag 661 turns it off), in every database of the process. What is found meanwhile
+/// is remembered.
+pub fn set_ghost_cleanup(on: bool) {
+    OFF.store(!on, Relaxed);
+}
 
 /// Of the time that it took, so many times as much passes until the next turn.
 const SHARE: u64 = 4;
@@ -51,7 +59,7 @@ impl Database {
     pub(crate) fn clean_ghosts(&self) -> bool {
         let begun = clock::now_ns();
         let mut cleaning = self.cleaning.lock();
-        if begun < cleaning.after_ns || self.is_recovering() {
+        if begun < cleaning.after_ns || OFF.load(Relaxed) || self.is_recovering() {
             return false;
         }
         let mut places = std::mem::take(&mut cleaning.left);

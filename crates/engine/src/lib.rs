@@ -46,6 +46,7 @@ pub use check::{CheckCounts, Finding, RowCheck};
 pub use database::{Database, DatabaseStats};
 pub use error::EngineError;
 pub use figures::{FileFigures, LOG_FILE_ID, LogFigures};
+pub use ghosts::set_ghost_cleanup;
 pub use lob::{LOB_BYTES_MAX, LOB_CHUNK_BYTES};
 pub use options::{
     DataFile, DbFiles, DbOptions, DelayedDurability, Durability, Isolation, ReadOptions,

@@ -26,6 +26,7 @@ pub enum Effect {
 /// What a flag does in this server.
 pub fn effect(flag: i32) -> Effect {
     match flag {
+        661 => Effect::Global("deleted rows and empty pages are not cleaned up"),
         834 => Effect::AtStart(
             "the memory of buffer pools is taken in full at the start, in huge pages where the machine has them",
         ),

@@ -5,6 +5,7 @@
 
 use crate::Instance;
 
+const NO_GHOST_CLEANUP: i32 = 661;
 /// Buffer pools take their memory at the start.
 const LARGE_PAGES: i32 = 834;
 const GROW_TOGETHER: i32 = 1117;
@@ -30,6 +31,7 @@ impl Instance {
             return;
         }
         match flag {
+            NO_GHOST_CLEANUP => engine::set_ghost_cleanup(!on),
             GROW_TOGETHER => engine::set_grow_together(on),
             NO_INDEX_STATISTICS => {
                 // The switch tells the same; a flag turned off leaves the default.

@@ -266,5 +266,8 @@ fn rows_and_keys_that_do_not_fit() {
     let e = tree.insert(&mut txn, &[1; 1_025], &RowImage::new(&small), &mut hint).unwrap_err();
     assert!(matches!(e, StorageError::RowTooLarge { .. }), "{e}");
     tree.insert(&mut txn, &[1; 1_024], &RowImage::new(&small), &mut hint).unwrap();
+    // The leaf is remembered now, and the key no shorter for it.
+    let e = tree.insert(&mut txn, &[2; 1_025], &RowImage::new(&small), &mut hint).unwrap_err();
+    assert!(matches!(e, StorageError::RowTooLarge { .. }), "{e}");
     assert_eq!(verify(&tree).unwrap().rows, 7);
 }
