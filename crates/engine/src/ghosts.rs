@@ -6,7 +6,8 @@
 //! a snapshot is old) is looked at again a while later.
 //!
 //! Invariants: a tree is cleaned under the same short lock as an insert takes, so nobody drops it meanwhile; what is
-//! cleaned belongs to no transaction and is redo-only. It takes at most a part of the time ([`SHARE`]).
+//! cleaned belongs to no transaction and is redo-only. It takes a part of the time ([`SHARE`]), and goes on at a certain
+//! rate however little of a processor the server gets ([`PLACES_LEAST`], [`PAUSE_MOST_NS`]): what is not cleaned costs more.
 
 use crate::tree::GONE;
 use crate::{Database, EngineError, Tree};
@@ -26,19 +27,26 @@ pub fn set_ghost_cleanup(on: bool) {
 
 /// Of the time that it took, so many times as much passes until the next turn.
 const SHARE: u64 = 4;
-/// A turn ends after so long; the rest has to wait for the next.
+/// But no longer.
+const PAUSE_MOST_NS: u64 = 50_000_000;
+/// A turn ends after so long, and so many places; the rest has to wait for the next.
 const TURN_NS: u64 = 20_000_000;
+const PLACES_LEAST: usize = 256;
+/// Places that are put in order together.
+const BATCH: usize = 8192;
 /// When a leaf that could not be cleaned is looked at again.
 const AGAIN_NS: u64 = 500_000_000;
-/// Leaves leave a tree one by one; after so many the inner pages above them are looked at.
+/// Leaves leave a tree one by one; after so many the inner pages above them are looked at, all of them.
 const LEAVES_PER_LOOK: u64 = 64;
+/// Or after as many as take as long to clean as looking has taken the last time, at so much a leaf.
+const LEAF_NS: u64 = 20_000;
 
 /// What cleaning remembers from turn to turn.
 #[derive(Default)]
 pub(crate) struct Cleaning {
     /// Not before then.
     after_ns: u64,
-    /// What is left of the last turn.
+    /// What is left of the last batch.
     left: Vec<Place>,
     /// What could not be cleaned, and when it is looked at again.
     later: Vec<Place>,
@@ -63,19 +71,19 @@ impl Database {
             return false;
         }
         let mut places = std::mem::take(&mut cleaning.left);
-        if begun >= cleaning.later_ns && !cleaning.later.is_empty() {
-            places.append(&mut cleaning.later);
+        if begun >= cleaning.later_ns {
+            self.shared.ghosts.put(cleaning.later.drain(..));
         }
         drop(cleaning);
-        places.append(&mut self.shared.ghosts.take());
-        places.sort_unstable();
-        places.dedup();
+        if places.is_empty() {
+            places = self.shared.ghosts.take(BATCH);
+        }
         if places.is_empty() {
             return false;
         }
         let until = begun + TURN_NS;
         let (mut at, mut later) = (0, Vec::new());
-        while at < places.len() && clock::now_ns() < until {
+        while at < places.len() && (at < PLACES_LEAST || clock::now_ns() < until) {
             let tree = places[at].0;
             let len = places[at..].iter().take_while(|place| place.0 == tree).count();
             let mine = &places[at..at + len];
@@ -93,15 +101,15 @@ impl Database {
             }
         }
         let left = places.split_off(at);
-        let busy = !left.is_empty();
+        let busy = !left.is_empty() || !self.shared.ghosts.is_empty();
         let now = clock::now_ns();
         let mut cleaning = self.cleaning.lock();
         cleaning.left = left;
-        if !later.is_empty() {
-            cleaning.later.append(&mut later);
+        if cleaning.later.is_empty() {
             cleaning.later_ns = now + AGAIN_NS;
         }
-        cleaning.after_ns = now + SHARE * (now - begun);
+        cleaning.later.append(&mut later);
+        cleaning.after_ns = now + (SHARE * (now - begun)).min(PAUSE_MOST_NS);
         busy
     }
 
@@ -109,10 +117,7 @@ impl Database {
     #[cfg(test)]
     pub(crate) fn is_clean(&self) -> bool {
         let cleaning = self.cleaning.lock();
-        let more = self.shared.ghosts.take();
-        let is_clean = more.is_empty() && cleaning.left.is_empty() && cleaning.later.is_empty();
-        self.shared.ghosts.put(more);
-        is_clean
+        self.shared.ghosts.is_empty() && cleaning.left.is_empty() && cleaning.later.is_empty()
     }
 
     /// Some of a tree's places, all of them if time allows.
@@ -146,7 +151,7 @@ impl Database {
             if done_below.as_ref().is_some_and(|upper| *place.1 < upper[..]) {
                 continue;
             }
-            if i > 0 && clock::now_ns() >= until {
+            if i >= PLACES_LEAST && clock::now_ns() >= until {
                 turn.done = i;
                 break;
             }
@@ -187,9 +192,11 @@ fn tidy(tree: &Tree, emptied: u64) -> Result<(), StorageError> {
     let inner = &tree.inner;
     let all = inner.emptied.fetch_add(emptied, Relaxed) + emptied;
     let Some(mut turn) = inner.tree.compaction() else { return Ok(()) };
-    if all >= LEAVES_PER_LOOK {
+    if all >= inner.look_after.load(Relaxed).max(LEAVES_PER_LOOK) {
         inner.emptied.store(0, Relaxed);
+        let begun = clock::now_ns();
         turn.inner(&mut || false)?;
+        inner.look_after.store((clock::now_ns() - begun) / LEAF_NS, Relaxed);
     }
     turn.free_spare_extents()?;
     Ok(())

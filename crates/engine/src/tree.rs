@@ -54,6 +54,8 @@ pub(crate) struct TreeInner {
     row_ids: AtomicU64,
     /// Leaves that have left since the pages above were last looked at: see `ghosts.rs`.
     pub(crate) emptied: AtomicU64,
+    /// After how many that is done again.
+    pub(crate) look_after: AtomicU64,
 }
 
 impl Tree {
@@ -68,6 +70,7 @@ impl Tree {
                 shared_uses: CachePadded::default(),
                 row_ids: AtomicU64::new(0),
                 emptied: AtomicU64::new(0),
+                look_after: AtomicU64::new(0),
             }),
         }
     }

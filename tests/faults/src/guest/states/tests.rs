@@ -3,11 +3,15 @@
 use super::*;
 use crate::guest::write_log::test_log;
 
-/// Sector 1 by a plain write, a flush; sector 2 with FUA and its mark, sectors 3 and 4 plain, a flush; sector 5 plain.
+/// Of a disk, behind what the file system keeps for itself.
+const FIRST: usize = 8;
+
+/// Sector 1 by a plain write, a flush; sector 2 with FUA and its mark, sectors 3 and 4 plain, a flush; sector 5 plain. All
+/// counted from [`FIRST`].
 fn log(name: &str) -> WriteLog {
     let write = |sector: u64, sectors: u64, fua: bool| {
         (
-            [sector, sectors, if fua { 2 } else { 0 }, 0],
+            [FIRST as u64 + sector, sectors, if fua { 2 } else { 0 }, 0],
             Vec::new(),
             vec![sector as u8; 512 * sectors as usize],
         )
@@ -46,7 +50,7 @@ fn a_state_lacks_only_what_no_flush_and_no_fua_kept() {
     for plan in &plans {
         let made = maker.make(plan, |image| image.save(&file)).unwrap();
         let bytes = std::fs::read(&file).unwrap();
-        let sector = |i: usize| bytes[i * SECTOR];
+        let sector = |i: usize| bytes[(FIRST + i) * SECTOR];
         assert_eq!(sector(5), 0, "what met no flush is in no state: the log has no end after it");
         let told = made.known.get(&1).map(|known| known.progress.sure);
         if plan.epoch > 1 || matches!(plan.kind, Kind::Replayed(end) if end > 2) {
@@ -65,6 +69,26 @@ fn a_state_lacks_only_what_no_flush_and_no_fua_kept() {
     assert!(halves > 0, "some are torn");
     let hashes: std::collections::BTreeSet<u64> = distinct.iter().map(|d| d.0).collect();
     assert_eq!(hashes.len(), distinct.len(), "one hash for one state");
+}
+
+#[test]
+fn the_file_systems_own_head_is_whole_or_not_there() {
+    let flush = || ([0, 0, 1, 0], Vec::new(), Vec::new());
+    let entries = [flush(), ([1, 4, 0, 0], Vec::new(), vec![7; 4 * SECTOR]), flush()];
+    let log = test_log("head", &entries);
+    let mut plans = plan(&log, 200, 1);
+    Maker::order(&mut plans);
+    let mut maker = Maker::new(&log, image("head"));
+    let mut seen = std::collections::BTreeSet::new();
+    for plan in &plans {
+        let show = |image: &Image| {
+            seen.insert([1, 2, 3, 4].map(|i| image.bytes[i * SECTOR]));
+            Ok(())
+        };
+        maker.make(plan, show).unwrap();
+    }
+    assert!(seen.iter().all(|[_, a, b, _]| a == b), "{seen:?}");
+    assert!(seen.len() > 4, "torn elsewhere: {seen:?}");
 }
 
 /// A session's marks, with one durable write between them, then with two.
