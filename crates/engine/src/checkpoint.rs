@@ -128,16 +128,16 @@ impl Database {
         Ok(())
     }
 
-    /// The log is full, and the caller waits for room: a checkpoint may make some. Suspends. Does nothing when one is
-    /// under way, perhaps by this very task.
-    pub(crate) fn make_log_room(&self) {
+    /// The log is full, and the caller waits for room: a checkpoint may make some. Suspends. False when one is under way,
+    /// perhaps by this very task: what it began before the log was full makes less room.
+    pub(crate) fn make_log_room(&self) -> bool {
         // Its records keep the log: until it is done no checkpoint frees any.
         self.recover_for_room();
-        if let Some(_one) = self.checkpointing.try_lock()
-            && let Err(e) = self.checkpoint_locked()
-        {
+        let Some(_one) = self.checkpointing.try_lock() else { return false };
+        if let Err(e) = self.checkpoint_locked() {
             self.note_error(&format!("a checkpoint for a full log failed: {e}"));
         }
+        true
     }
 
     /// Changes the boot record and writes it durably. Suspends.

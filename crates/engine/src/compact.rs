@@ -20,6 +20,8 @@ impl Txn {
     /// [`EngineError::Cancelled`].
     pub fn compact(&mut self, tree: &Tree, percent: u8) -> Result<Compacted, EngineError> {
         self.enter_for(tree, TableMode::IntentExclusive, true)?;
+        // What was deleted a moment ago may have nobody who needs it.
+        self.shared.collect_versions();
         let cancel = self.held.cancel.clone();
         let mut stop = || cancel.as_ref().is_some_and(|cancel| cancel.load(Relaxed));
         let mut turn = loop {

@@ -158,9 +158,7 @@ impl Database {
         }));
         let weak = Arc::downgrade(&db);
         db.shared.log.set_log_full_hook(Box::new(move || {
-            if let Some(db) = weak.upgrade() {
-                db.make_log_room();
-            }
+            weak.upgrade().is_none_or(|db| db.make_log_room())
         }));
         db
     }

@@ -104,7 +104,7 @@ pub(crate) struct Outlook {
     pub(crate) outstanding: AtomicUsize,
 }
 
-pub(crate) type Hook = Box<dyn Fn() + Send + Sync>;
+pub(crate) type Hook = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// See the top of the file.
 pub(crate) struct Core {
@@ -221,11 +221,8 @@ impl Core {
                 return Err(LogError::LogFull { reason: *self.reuse_wait.lock() });
             }
             if in_ring && !hook_called {
-                hook_called = true;
                 let hook = self.hook.lock().clone();
-                if let Some(hook) = hook {
-                    hook();
-                }
+                hook_called = hook.is_none_or(|hook| hook());
             }
             self.want_space();
             self.signal.raise();

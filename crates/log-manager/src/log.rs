@@ -335,8 +335,9 @@ impl Log {
         Ok(())
     }
 
-    /// Called, without a lock held, when the file is full and cannot grow: should get a checkpoint going and return.
-    pub fn set_log_full_hook(&self, hook: Box<dyn Fn() + Send + Sync>) {
+    /// Called, without a lock held, when the file is full and cannot grow: should get a checkpoint going and return. False:
+    /// it could not, and is called again.
+    pub fn set_log_full_hook(&self, hook: Box<dyn Fn() -> bool + Send + Sync>) {
         *self.core.hook.lock() = Some(Arc::new(hook));
     }
 

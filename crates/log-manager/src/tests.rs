@@ -321,7 +321,10 @@ fn a_full_log_refuses_work_but_not_rollbacks_and_recovers_by_truncation() {
         let log = Log::create(&**fs, path(), cfg, Lsn::NONE).unwrap();
         let called = Arc::new(AtomicUsize::new(0));
         let count = called.clone();
-        log.set_log_full_hook(Box::new(move || _ = count.fetch_add(1, Relaxed)));
+        log.set_log_full_hook(Box::new(move || {
+            count.fetch_add(1, Relaxed);
+            true
+        }));
         let bytes = content(1, 1000);
         let start = log.tail();
         let full = loop {

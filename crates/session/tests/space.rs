@@ -86,7 +86,8 @@ fn a_full_log_tells_what_holds_it() {
         assert_eq!(text(s, WHY), "LOG_BACKUP");
         let before = number(s, "SELECT COUNT(*) FROM t");
         assert!(before > 4000);
-        assert_eq!(run(s, "INSERT t VALUES ('one more')").errors(), [9002]);
+        // A short row might still find room.
+        assert_eq!(run(s, "INSERT t VALUES (REPLICATE('x', 4000))").errors(), [9002]);
         // More room helps as well, and is kept.
         ran(s, "ALTER DATABASE d MODIFY FILE (NAME = d_log, MAXSIZE = 12MB)");
         ran(s, "INSERT t VALUES ('one more')");

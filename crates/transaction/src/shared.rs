@@ -43,11 +43,15 @@ impl Shared {
 
     /// Collects old versions and forgotten states. One step of background work.
     pub fn collect(&self) -> u64 {
-        let in_use = self.snapshots.advance(&self.log);
-        let horizon = in_use.horizon;
-        let gone = self.versions.collect(&in_use, &self.xids, &self.ghosts);
+        let (gone, horizon) = self.collect_versions();
         self.xids.trim(horizon);
         gone
+    }
+
+    /// Collects old versions alone; how many, and the horizon. Anybody may, at any time.
+    pub fn collect_versions(&self) -> (u64, Lsn) {
+        let in_use = self.snapshots.advance(&self.log);
+        (self.versions.collect(&in_use, &self.xids, &self.ghosts), in_use.horizon)
     }
 }
 

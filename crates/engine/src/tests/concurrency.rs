@@ -57,7 +57,7 @@ fn many_may_ask_for_a_checkpoint_or_for_log_room() {
             s.spawn(move || {
                 for n in 0..200 {
                     put_commit(db, tree, t * 1_000 + n, &[t as u8; 100]).unwrap();
-                    if n % 2 == 0 { db.make_log_room() } else { db.checkpoint().unwrap() }
+                    if n % 2 == 0 { _ = db.make_log_room() } else { db.checkpoint().unwrap() }
                 }
             });
         }
