@@ -31,10 +31,7 @@
 //! that whoever has waited for its lock can tell whether the cache is behind (see `catalog.rs`).
 
 use crate::CatalogError;
-use engine::{
-    Database, EngineError, InsertHint, Isolation, ReadOptions, RowImage, RowLock, ScanOptions,
-    Tree, Txn,
-};
+use engine::{Database, EngineError, InsertHint, ReadOptions, RowImage, ScanOptions, Tree, Txn};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::{KeyLayout, KeyPart, Len, RowColumn, RowLayout, SqlType, Value};
@@ -136,12 +133,7 @@ impl SystemTable {
         let bounded = types::key::prefix_successor(&mut high);
         let upper = if bounded { Bound::Excluded(&high[..]) } else { Bound::Unbounded };
         // Whatever the session's level: definitions are guarded by schema locks.
-        let read = ReadOptions {
-            isolation: Some(Isolation::ReadCommitted),
-            lock: RowLock::Versions,
-            ..ReadOptions::default()
-        };
-        let options = ScanOptions { read, reverse: false };
+        let options = ScanOptions { read: ReadOptions::versions(), reverse: false };
         let mut scan = txn.scan(&self.tree, Bound::Included(&low), upper, options)?;
         let mut rows = Vec::new();
         while let Some((_, row)) = scan.next(txn)? {

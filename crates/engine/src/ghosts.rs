@@ -14,7 +14,7 @@ use crate::{Database, EngineError, Tree};
 use buffer_pool::PageId;
 use runtime::{clock, task};
 use std::sync::atomic::{AtomicBool, Ordering::*};
-use storage::{StorageError, TreeId};
+use storage::{Compaction, StorageError, TreeId};
 use transaction::{Place, Sweeper};
 
 static OFF: AtomicBool = AtomicBool::new(false);
@@ -54,7 +54,6 @@ pub(crate) struct Cleaning {
 }
 
 /// How a tree's turn went.
-#[derive(Default)]
 struct Turn {
     /// The first so many places are done with.
     done: usize,
@@ -145,6 +144,8 @@ impl Database {
         if tree.inner.shape.load(Acquire) == GONE {
             return Ok(turn);
         }
+        // Without it the one who has it sees to empty leaves.
+        let mut compaction = tree.inner.tree.compaction();
         let mut emptied = 0;
         let mut done_below: Option<Vec<u8>> = None;
         for (i, place) in places.iter().enumerate() {
@@ -160,16 +161,19 @@ impl Database {
             if swept.ghosts > 0 {
                 turn.later.push(place.clone());
             }
-            if swept.is_empty && !swept.lower.is_empty() && leave(&tree, &swept.lower)? {
-                emptied += 1;
+            if let Some(compaction) = &mut compaction
+                && swept.is_empty
+                && !swept.lower.is_empty()
+            {
+                emptied += u64::from(compaction.empty_leaf(&swept.lower)?);
             }
             match swept.upper {
                 Some(upper) => done_below = Some(upper),
                 None => break,
             }
         }
-        if emptied > 0 {
-            tidy(&tree, emptied)?;
+        if let Some(compaction) = compaction.filter(|_| emptied > 0) {
+            tidy(&tree, compaction, emptied)?;
         }
         Ok(turn)
     }
@@ -179,19 +183,10 @@ fn tree_id(number: u64) -> TreeId {
     TreeId(PageId(number))
 }
 
-/// Takes an empty leaf out of the tree, if nobody is compacting it anyway.
-fn leave(tree: &Tree, lower: &[u8]) -> Result<bool, StorageError> {
-    match tree.inner.tree.compaction() {
-        Some(mut turn) => turn.empty_leaf(lower),
-        None => Ok(false),
-    }
-}
-
 /// Sees to the pages above leaves that have left, and to extents of which nothing is left.
-fn tidy(tree: &Tree, emptied: u64) -> Result<(), StorageError> {
+fn tidy(tree: &Tree, mut turn: Compaction<'_>, emptied: u64) -> Result<(), StorageError> {
     let inner = &tree.inner;
     let all = inner.emptied.fetch_add(emptied, Relaxed) + emptied;
-    let Some(mut turn) = inner.tree.compaction() else { return Ok(()) };
     if all >= inner.look_after.load(Relaxed).max(LEAVES_PER_LOOK) {
         inner.emptied.store(0, Relaxed);
         let begun = clock::now_ns();

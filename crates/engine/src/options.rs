@@ -192,6 +192,15 @@ impl ReadOptions {
     pub fn nolock() -> ReadOptions {
         ReadOptions { isolation: Some(Isolation::ReadUncommitted), ..ReadOptions::default() }
     }
+
+    /// What is committed as of the statement or the transaction, whatever the session's level.
+    pub fn versions() -> ReadOptions {
+        ReadOptions {
+            isolation: Some(Isolation::ReadCommitted),
+            lock: RowLock::Versions,
+            ..ReadOptions::default()
+        }
+    }
 }
 
 /// Options of a transaction.

@@ -19,10 +19,7 @@
 //! one that a transaction takes, and its holder waits for nobody, so it is in no deadlock.
 
 use crate::gaps::name_of;
-use crate::{
-    EngineError, InsertHint, Isolation, ReadOptions, RowImage, RowLock, ScanOptions, Tree, TreeId,
-    Txn,
-};
+use crate::{EngineError, InsertHint, ReadOptions, RowImage, ScanOptions, Tree, TreeId, Txn};
 use lock_manager::KeyMode;
 use std::ops::Bound;
 use std::sync::atomic::Ordering::*;
@@ -59,15 +56,6 @@ fn word(bytes: &[u8], at: usize) -> u64 {
         word.copy_from_slice(found);
     }
     u64::from_le_bytes(word)
-}
-
-/// By versions at every level: what is committed, as of the statement or the transaction.
-fn by_versions() -> ReadOptions {
-    ReadOptions {
-        isolation: Some(Isolation::ReadCommitted),
-        lock: RowLock::Versions,
-        ..ReadOptions::default()
-    }
 }
 
 impl Txn {
@@ -134,7 +122,7 @@ impl Txn {
     /// The version of the last commit that this transaction sees; 0 before the first.
     pub fn tracked_version(&mut self, commits: &Tree) -> Result<u64, EngineError> {
         let (from, to) = (Bound::Included(&[BY_VERSION][..]), Bound::Excluded(&[BY_ID][..]));
-        let options = ScanOptions { read: by_versions(), reverse: true };
+        let options = ScanOptions { read: ReadOptions::versions(), reverse: true };
         let mut scan = self.scan(commits, from, to, options)?;
         Ok(scan.next(self)?.map_or(0, |(key, _)| version_of(key)))
     }
@@ -150,7 +138,7 @@ impl Txn {
     ) -> Result<Vec<TrackedCommit>, EngineError> {
         let from = key(BY_VERSION, after);
         let (from, to) = (Bound::Excluded(&from[..]), Bound::Excluded(&[BY_ID][..]));
-        let options = ScanOptions { read: by_versions(), reverse: false };
+        let options = ScanOptions { read: ReadOptions::versions(), reverse: false };
         let mut scan = self.scan(commits, from, to, options)?;
         let mut found = Vec::new();
         while found.len() < most
@@ -176,14 +164,14 @@ impl Txn {
         id: u64,
     ) -> Result<Option<u64>, EngineError> {
         let mut row = Vec::new();
-        let found = self.get_with(commits, &key(BY_ID, id), by_versions(), &mut row)?;
+        let found = self.get_with(commits, &key(BY_ID, id), ReadOptions::versions(), &mut row)?;
         Ok(found.then(|| word(&row, 0)))
     }
 
     /// The version up to which changes have been cleaned up.
     pub fn cleaned_version(&mut self, commits: &Tree) -> Result<u64, EngineError> {
         let mut row = Vec::new();
-        let found = self.get_with(commits, &[CLEANED], by_versions(), &mut row)?;
+        let found = self.get_with(commits, &[CLEANED], ReadOptions::versions(), &mut row)?;
         Ok(if found { word(&row, 0) } else { 0 })
     }
 

@@ -39,7 +39,7 @@ use planner::{AggStrategy, Node, Op};
 
 pub(crate) use exchange::Parts;
 pub(crate) use hash::{KeyHasher, KeyMap};
-pub(crate) use scan::engine_tree;
+pub(crate) use scan::{as_slice, engine_tree, past};
 pub(crate) use simple::row_count;
 
 /// A running operator.

@@ -25,8 +25,10 @@ mod write;
 
 use crate::cx::Cx;
 use crate::message::SqlError;
+use crate::ops::{as_slice, past};
 use catalog::TableDef;
-use engine::{Isolation, ReadOptions, RowLock};
+use engine::{EngineError, ReadOptions, Scan, ScanOptions, Tree, Txn};
+use std::ops::Bound;
 use types::{KeyLayout, KeyPart, RowColumn, RowLayout};
 
 pub use clean::{Cleaned, clean_commits};
@@ -70,13 +72,16 @@ impl TrackedKey {
     }
 }
 
-/// As of the statement or the transaction, at every level.
-fn by_versions() -> ReadOptions {
-    ReadOptions {
-        isolation: Some(Isolation::ReadCommitted),
-        lock: RowLock::Versions,
-        ..ReadOptions::default()
-    }
+/// The rows whose keys begin with `prefix`: of one moment, at every level.
+fn scan_prefix(
+    txn: &mut Txn,
+    tree: &Tree,
+    prefix: &[u8],
+    reverse: bool,
+) -> Result<Scan, EngineError> {
+    let end = past(prefix.to_vec());
+    let options = ScanOptions { read: ReadOptions::versions(), reverse };
+    txn.scan(tree, Bound::Included(prefix), as_slice(&end), options)
 }
 
 fn txn<'t>(cx: &'t mut Cx<'_>) -> Result<&'t mut engine::Txn, SqlError> {

@@ -12,6 +12,7 @@ use crate::tree::LEVELS_MAX;
 use crate::{StorageError, Tree};
 use buffer_pool::{PageId, PageWords};
 use runtime::task;
+use stdx::mix64;
 use telemetry::{Counter, counters};
 
 /// Which leaves a scan reads: each with the same chance, by its page number and a seed alone.
@@ -35,17 +36,9 @@ impl PageSample {
 
     /// Whether the page of that number is read.
     pub fn takes(self, page: u64) -> bool {
-        let mixed = mix(mix(self.seed) ^ page.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mixed = mix64(mix64(self.seed) ^ page.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         mixed >> 1 < self.chance
     }
-}
-
-/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): each bit of the input turns half of the output's.
-fn mix(mut x: u64) -> u64 {
-    x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
 }
 
 /// A leaf that a walk has ended at.

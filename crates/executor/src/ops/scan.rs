@@ -778,11 +778,11 @@ fn edge(
 }
 
 /// The bound above every key that starts with `key`.
-fn past(mut key: Vec<u8>) -> Bound<Vec<u8>> {
+pub(crate) fn past(mut key: Vec<u8>) -> Bound<Vec<u8>> {
     if key::prefix_successor(&mut key) { Bound::Excluded(key) } else { Bound::Unbounded }
 }
 
-pub(super) fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
+pub(crate) fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
     match bound {
         Bound::Included(key) => Bound::Included(key),
         Bound::Excluded(key) => Bound::Excluded(key),

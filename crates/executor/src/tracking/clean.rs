@@ -8,12 +8,12 @@
 //! Promise: nobody is waited for. What is cleaned belongs to transactions that are over, and lies under keys that nobody
 //! writes again; where somebody alters or checks a table meanwhile, the rest is left to the next time.
 
+use super::scan_prefix;
 use crate::ops::engine_tree;
 use catalog::{TableDef, Tracking};
 use engine::{
-    Database, Durability, EngineError, ScanOptions, TrackedCommit, Tree, TreeId, Txn, TxnOptions,
+    Database, Durability, EngineError, ReadOptions, TrackedCommit, Tree, TreeId, Txn, TxnOptions,
 };
-use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -93,7 +93,7 @@ fn clean_some(
     let mut trackings = Vec::new();
     for table in tables() {
         let Some(tracking) = table.tracking else { continue };
-        txn.enter_for_read(&engine_tree(&db, &table), super::by_versions())?;
+        txn.enter_for_read(&engine_tree(&db, &table), ReadOptions::versions())?;
         trackings.push(tracking);
     }
     let mut rows = 0;
@@ -118,9 +118,7 @@ fn clean_commit(
 ) -> Result<usize, EngineError> {
     let db = txn.database().clone();
     let (changes, by_key) = (db.tree(tracking.changes), db.tree(tracking.by_key));
-    let read = ScanOptions { read: super::by_versions(), reverse: false };
-    let (from, to) = (commit.id.to_be_bytes(), (commit.id + 1).to_be_bytes());
-    let mut scan = txn.scan(&changes, Bound::Included(&from), Bound::Excluded(&to), read)?;
+    let mut scan = scan_prefix(txn, &changes, &commit.id.to_be_bytes(), false)?;
     let mut keys = Vec::new();
     while keys.len() < most
         && let Some((key, _)) = scan.next(txn)?
@@ -128,14 +126,8 @@ fn clean_commit(
         keys.push(key.to_vec());
     }
     for key in &keys {
-        let mut end = key[8..].to_vec();
-        let upper = match types::key::prefix_successor(&mut end) {
-            true => Bound::Excluded(&end[..]),
-            false => Bound::Unbounded,
-        };
         // The oldest stand last.
-        let read = ScanOptions { read: super::by_versions(), reverse: true };
-        let mut scan = txn.scan(&by_key, Bound::Included(&key[8..]), upper, read)?;
+        let mut scan = scan_prefix(txn, &by_key, &key[8..], true)?;
         let mut gone = Vec::new();
         while let Some((entry, row)) = scan.next(txn)? {
             if row.get(..8) != Some(&commit.id.to_le_bytes()[..]) {

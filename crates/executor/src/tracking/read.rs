@@ -4,14 +4,13 @@
 //! the primary key. Own changes that are not committed are not told.
 
 use super::record::Change;
-use super::{TrackedKey, by_versions, txn};
+use super::{TrackedKey, scan_prefix, txn};
 use crate::cx::{Cx, row_bytes};
 use crate::error::engine_error;
 use crate::message::SqlError;
 use catalog::{IndexKind, TableDef, Tracking};
-use engine::ScanOptions;
+use engine::ReadOptions;
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::Arc;
 use types::Value;
 
@@ -35,17 +34,9 @@ fn tracked(object_id: i32, cx: &mut Cx<'_>) -> Result<(Arc<TableDef>, Tracking),
         return Err(error);
     };
     let tree = crate::ops::engine_tree(txn(cx)?.database(), &table);
-    let entered = txn(cx)?.enter_for_read(&tree, by_versions());
+    let entered = txn(cx)?.enter_for_read(&tree, ReadOptions::versions());
     entered.map_err(|e| engine_error(e, Some(&table), cx))?;
     Ok((table, tracking))
-}
-
-fn prefix_end(prefix: &[u8]) -> Bound<Vec<u8>> {
-    let mut end = prefix.to_vec();
-    match types::key::prefix_successor(&mut end) {
-        true => Bound::Excluded(end),
-        false => Bound::Unbounded,
-    }
 }
 
 /// CHANGES: the columns are those of SQL Server, in its order.
@@ -68,14 +59,7 @@ pub(crate) fn changes(
     let mut rows: BTreeMap<Vec<u8>, Net> = BTreeMap::new();
     for commit in &found {
         cx.breathe()?;
-        let prefix = commit.id.to_be_bytes();
-        let end = prefix_end(&prefix);
-        let end = match &end {
-            Bound::Excluded(end) => Bound::Excluded(&end[..]),
-            _ => Bound::Unbounded,
-        };
-        let options = ScanOptions { read: by_versions(), reverse: false };
-        let scan = txn(cx)?.scan(&tree, Bound::Included(&prefix), end, options);
+        let scan = scan_prefix(txn(cx)?, &tree, &commit.id.to_be_bytes(), false);
         let mut scan = scan.map_err(|e| failed(e, cx))?;
         loop {
             let next = scan.next(txn(cx)?);
@@ -135,13 +119,7 @@ pub(crate) fn row_version(
     let key = TrackedKey::of(&table);
     let mut prefix = Vec::new();
     key.key.encode_into(&values, &mut prefix)?;
-    let end = prefix_end(&prefix);
-    let end = match &end {
-        Bound::Excluded(end) => Bound::Excluded(&end[..]),
-        _ => Bound::Unbounded,
-    };
-    let options = ScanOptions { read: by_versions(), reverse: false };
-    let scan = txn(cx)?.scan(&tree, Bound::Included(&prefix), end, options);
+    let scan = scan_prefix(txn(cx)?, &tree, &prefix, false);
     let mut scan = scan.map_err(|e| failed(e, cx))?;
     let (mut version, mut context) = (Value::Null, Value::Null);
     // The newest first; own changes have no version yet.
@@ -179,6 +157,6 @@ fn is_there(table: &TableDef, values: &[Value], cx: &mut Cx<'_>) -> Result<bool,
     };
     let key = layout.encode(values)?;
     let mut row = Vec::new();
-    let found = txn(cx)?.get_with(&tree, &key, by_versions(), &mut row);
+    let found = txn(cx)?.get_with(&tree, &key, ReadOptions::versions(), &mut row);
     found.map_err(|e| engine_error(e, Some(table), cx))
 }
