@@ -27,6 +27,18 @@ fn purging(kit: &Kit) -> Txn {
     txn
 }
 
+/// The store closed and opened again, and the tree in it.
+fn restart(kit: Kit, tree: Tree) -> (Kit, Tree) {
+    let id = tree.id();
+    kit.store.pool().flush_all().unwrap();
+    drop(tree);
+    let Kit { fs, log, store } = kit;
+    drop(store);
+    let kit = open(fs, log, 2_048);
+    let tree = kit.store.tree(id, 1);
+    (kit, tree)
+}
+
 #[test]
 fn half_empty_pages_become_full_ones_and_full_ones_stay() {
     let kit = kit(2_048);
@@ -119,14 +131,9 @@ fn pages_that_left_a_tree_are_found_after_a_restart() {
     // Every second leaf's worth of rows: no extent becomes free as a whole.
     let tree = sparse(&kit, |n| n % 2 == 0);
     compact(&tree, &mut purging(&kit), 100);
-    let (id, expect) = (tree.id(), rows(&tree));
+    let expect = rows(&tree);
     let free = kit.store.file_space(1).unwrap().unwrap().free_pages;
-    kit.store.pool().flush_all().unwrap();
-    drop(tree);
-    let Kit { fs, log, store } = kit;
-    drop(store);
-    let kit = open(fs, log, 2_048);
-    let tree = kit.store.tree(id, 1);
+    let (kit, tree) = restart(kit, tree);
     assert_eq!(rows(&tree), expect);
     compact(&tree, &mut purging(&kit), 100);
     // Room for as many rows as have left, without a new extent.
@@ -177,13 +184,7 @@ fn pages_that_left_since_are_not_found_twice() {
     let kit = kit(2_048);
     let tree = sparse(&kit, |n| n % 2 == 0);
     compact(&tree, &mut purging(&kit), 100);
-    let id = tree.id();
-    kit.store.pool().flush_all().unwrap();
-    drop(tree);
-    let Kit { fs, log, store } = kit;
-    drop(store);
-    let kit = open(fs, log, 2_048);
-    let tree = kit.store.tree(id, 1);
+    let (kit, tree) = restart(kit, tree);
     let mut txn = purging(&kit);
     // Leaf by leaf, as ghost clean-up does it.
     let mut at = Some(Vec::new());
