@@ -3,7 +3,7 @@
 //! Promise: whatever a page holds, the check ends, and says what is wrong instead of stopping the process; below a page
 //! that is wrong it does not look, beside it it does.
 
-use crate::slotted::{self, INNER, LEAF, Space};
+use crate::slotted::{self, FREE, INNER, LEAF, Space};
 use crate::{StorageError, Tree};
 use buffer_pool::{PageBuf, PageId, PageWords, header};
 use mvcc::Stamp;
@@ -92,6 +92,9 @@ impl Walk<'_> {
         }
         if self.tree.store.owner_of(page)? != Some(self.tree.id()) {
             return wrong("the allocation map names another owner");
+        }
+        if kind == FREE {
+            return wrong("it has left the tree, and its parent still names it");
         }
         let levels = own_level <= LEVELS_MAX && level.is_none_or(|l| l == own_level);
         if !levels || (own_level == 0) != (kind == LEAF) {

@@ -72,6 +72,8 @@ struct Run<'a> {
     random: Prng,
     tally: Tally,
     visits: u64,
+    /// Of the tally's details, so many say when they were found.
+    dated: usize,
 }
 
 /// Runs the rounds; `Ok(false)` when something was odd.
@@ -90,6 +92,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
         random: Prng::new(options.seed),
         tally: Tally::default(),
         visits: 0,
+        dated: 0,
     };
     let samples = run.long_life()?;
     run.second_life()?;
@@ -142,6 +145,7 @@ impl Run<'_> {
                 mebibytes(sample.disk)
             );
             if self.tally.odd() > 0 {
+                self.date(&format!("round {}", samples.len()));
                 break;
             }
         }
@@ -153,7 +157,15 @@ impl Run<'_> {
             }
         }
         look_again(&self.recipe, &mut self.ledger, &mut self.tally)?;
+        self.date("started after an end in order");
         Ok(samples)
+    }
+
+    /// What was found since is told with `when`.
+    fn date(&mut self, when: &str) {
+        let new = self.tally.details.iter_mut().skip(self.dated);
+        new.for_each(|detail| *detail = format!("{when}: {detail}"));
+        self.dated = self.tally.details.len();
     }
 
     /// A round of load under which the process is killed, and what that leaves.
@@ -172,7 +184,9 @@ impl Run<'_> {
             let _ = visits.join().expect("a visitor does not panic");
         });
         self.ledger = load.join();
-        look_again(&self.recipe, &mut self.ledger, &mut self.tally)
+        look_again(&self.recipe, &mut self.ledger, &mut self.tally)?;
+        self.date("started after a kill");
+        Ok(())
     }
 
     fn start(&self) -> Result<Server, String> {
