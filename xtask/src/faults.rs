@@ -26,7 +26,7 @@ pub fn short() -> Result<(), Failure> {
 }
 
 /// The server in a guest of QEMU. Where what it needs lacks, a line says so; in CI that is a failure.
-pub fn guest(states: u64, seed: u64) -> Result<(), Failure> {
+pub fn guest(states: u64, seed: u64, per_recording: Option<u64>) -> Result<(), Failure> {
     let lacks = lacking();
     if !lacks.is_empty() {
         let lacks = format!("the guest needs {}", lacks.join(", "));
@@ -38,8 +38,10 @@ pub fn guest(states: u64, seed: u64) -> Result<(), Failure> {
     }
     release_binary()?;
     build().run()?;
+    let each = per_recording.map(|each| format!("--per-recording={each}"));
     harness(GUEST)
         .args(["guest", "--states", &states.to_string(), "--seed", &seed.to_string()])
+        .args(each.as_deref())
         .run()
 }
 

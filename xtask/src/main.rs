@@ -98,9 +98,12 @@ enum Command {
     Guest {
         #[arg(long, default_value_t = 100)]
         states: u64,
-        /// 1,000 states come from one recording: a range begins best at a multiple of it.
+        /// A range begins best where a recording does.
         #[arg(long, default_value_t = 0)]
         seed: u64,
+        /// So many states come from one recording (1,000 if nothing is said): state N from recording N divided by this.
+        #[arg(long)]
+        per_recording: Option<u64>,
     },
     /// One process of the real binary under load for long: what is lost, what is left over, what grows.
     Soak {
@@ -240,7 +243,9 @@ fn main() {
         Command::Kill { cycles, seed } => kill::run(cycles, seed),
         Command::Powercut { cases, seed } => faults::powercut(cases, seed),
         Command::Faults { all, seed } => faults::faults(all, seed),
-        Command::Guest { states, seed } => faults::guest(states, seed),
+        Command::Guest { states, seed, per_recording } => {
+            faults::guest(states, seed, per_recording)
+        }
         Command::Soak { minutes, seed } => faults::soak(minutes, seed),
         Command::Drivers { only, scenario, server, certificate, dev, build_only } => {
             drivers::run(&drivers::Options {
@@ -309,7 +314,7 @@ fn test(quick: bool) -> Result<(), Failure> {
         kill::run(20, 1)?;
         faults::short()?;
         // An emulated machine is one thread that mostly waits for its disk.
-        side_by_side(|| faults::guest(40, 0), || histories(20_000, 1))?;
+        side_by_side(|| faults::guest(40, 0, None), || histories(20_000, 1))?;
         // The drivers wait for what they install, and for each other.
         side_by_side(
             || drivers::run(&drivers::Options::default()),

@@ -43,7 +43,7 @@ use std::time::{Duration, Instant};
 use stdx::{Prng, mix64};
 use write_log::{Entry, WriteLog};
 
-/// So many states come from one recording.
+/// So many states come from one recording, if nothing else is asked for.
 pub const STATES_PER_RECORDING: u64 = 1_000;
 /// And so many planted ones.
 const PLANTED: usize = 6;
@@ -54,9 +54,11 @@ const RECORDED: Duration = Duration::from_secs(6);
 
 /// What to run, and where.
 pub struct Options {
-    /// The first state; a multiple of [`STATES_PER_RECORDING`] begins a recording.
+    /// The first state; a multiple of `per_recording` begins a recording.
     pub seed: u64,
     pub states: u64,
+    /// Not 0.
+    pub per_recording: u64,
     /// Scratch, and what is odd.
     pub folder: PathBuf,
     /// The kernel, kept from run to run.
@@ -118,9 +120,10 @@ pub fn run(options: &Options) -> Result<bool, String> {
     let end = options.seed + options.states;
     let mut state = options.seed;
     while state < end && done.is_ok() {
-        let recording = state / STATES_PER_RECORDING;
-        let last = end.min((recording + 1) * STATES_PER_RECORDING);
-        let first = recording * STATES_PER_RECORDING;
+        let each = options.per_recording;
+        let recording = state / each;
+        let last = end.min((recording + 1) * each);
+        let first = recording * each;
         done = run.record(recording, (state - first) as usize..(last - first) as usize);
         run.print(state, last, start.elapsed());
         state = last;
@@ -348,9 +351,13 @@ impl Run<'_> {
 
     fn tell(&mut self, recording: u64, what: &str, before: u64) {
         println!(
-            "guest: recording {recording}: {} odd (cargo xtask guest --seed {} --states 1) {what}",
+            "guest: recording {recording}: {} odd (cargo xtask guest --seed {} --states 1{}) {what}",
             self.tally.odd() - before,
-            recording * STATES_PER_RECORDING
+            recording * self.options.per_recording,
+            match self.options.per_recording {
+                STATES_PER_RECORDING => String::new(),
+                each => format!(" --per-recording {each}"),
+            }
         );
         for detail in self.tally.details.drain(..).take(20) {
             println!("  {detail}");
@@ -364,7 +371,8 @@ impl Run<'_> {
         which: std::ops::Range<usize>,
     ) -> Result<(), String> {
         let number = recording.number;
-        let plans = examine::plans(recording.log, (STATES_PER_RECORDING, PLANTED), number, which);
+        let plans =
+            examine::plans(recording.log, (self.options.per_recording, PLANTED), number, which);
         let (start, cpu) = (Instant::now(), host::cpu_seconds());
         let seen = recording.examine(plans)?;
         self.tried.examined_seconds += start.elapsed().as_secs_f64();

@@ -69,9 +69,12 @@ enum Command {
     Guest {
         #[arg(long, default_value_t = 100)]
         states: u64,
-        /// The first state; 1,000 come from one recording, and a range begins best at a multiple of it.
+        /// The first state; a range begins best where a recording does.
         #[arg(long, default_value_t = 0)]
         seed: u64,
+        /// So many states come from one recording: state N from recording N divided by this.
+        #[arg(long, default_value_t = guest::STATES_PER_RECORDING, value_parser = clap::value_parser!(u64).range(1..))]
+        per_recording: u64,
         #[arg(long)]
         folder: Option<PathBuf>,
         #[arg(long)]
@@ -128,10 +131,11 @@ fn main() -> ExitCode {
                 syscalls::Options { seed, all, alone, from, cases, seconds, folder, verbose };
             syscalls::run(&options)
         }
-        Command::Guest { states, seed, folder, verbose } => {
+        Command::Guest { states, seed, per_recording, folder, verbose } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);
             let kernel = server::target().join("guest");
-            guest::run(&guest::Options { seed, states, folder, kernel, verbose })
+            let options = guest::Options { seed, states, per_recording, folder, kernel, verbose };
+            guest::run(&options)
         }
         Command::Soak { minutes, round_seconds, seed, folder } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);
