@@ -78,6 +78,7 @@ pub(crate) fn put_commit(
         &RowImage::new(row),
         &mut InsertHint::default(),
         Durability::Delayed,
+        None,
     )
 }
 

@@ -114,8 +114,17 @@ impl Tree {
     /// A statement uses the tree. Once for each statement (for each reading of it, where a statement reads it twice).
     #[inline]
     pub fn note_use(&self, what: Use) {
+        self.note_use_at(what, None);
+    }
+
+    /// As [`Tree::note_use`], with the clock as the statement has read it, if it has.
+    #[inline]
+    pub fn note_use_at(&self, what: Use, unix_ns: Option<u64>) {
         match FORM.load(Relaxed) {
-            0 => self.inner.slots[slot()].uses.note(what, clock::coarse_unix_ns()),
+            0 => {
+                let now = unix_ns.unwrap_or_else(clock::coarse_unix_ns);
+                self.inner.slots[slot()].uses.note(what, now);
+            }
             1 => self.note_shared(what),
             _ => {}
         }

@@ -44,7 +44,9 @@ impl Txn {
     }
 
     /// Begin, insert and commit in one log record. The transaction must be idle, or active without having written
-    /// anything; it is idle afterwards, also after an error.
+    /// anything; it is idle afterwards, also after an error. `unix_ns`: the clock as the caller has read it for the row
+    /// itself, without suspending since; unless the insert has to wait, it is the time of the commit, which restoring to
+    /// a point in time goes by, and is not read again.
     pub fn insert_commit(
         &mut self,
         tree: &Tree,
@@ -52,6 +54,7 @@ impl Txn {
         row: &RowImage<'_>,
         hint: &mut InsertHint,
         durability: Durability,
+        unix_ns: Option<u64>,
     ) -> Result<Lsn, EngineError> {
         if self.has_written() || self.state == State::Doomed {
             stdx::fatal!("insert_commit in a transaction that has written or is doomed");
@@ -65,7 +68,7 @@ impl Txn {
             return self.insert_then_commit(tree, key, row, hint, durability);
         }
         let central = self.shared.xids.enter_central();
-        let mut fused = FusedInsert::new(&self.shared, &tree.inner.guards);
+        let mut fused = FusedInsert::new(&self.shared, &tree.inner.guards, unix_ns);
         let inserted = if tree.is_current() {
             tree.inner.tree.insert(&mut fused, key, row, hint).map_err(Some)
         } else {

@@ -287,6 +287,12 @@ impl<'a> Cx<'a> {
         self.now_unix_ns
     }
 
+    /// That time, if it was read.
+    #[inline]
+    pub fn read_unix_ns(&self) -> Option<u64> {
+        (self.now_unix_ns > 0).then_some(self.now_unix_ns)
+    }
+
     /// RAND() of this statement.
     pub(crate) fn rand(&mut self) -> f64 {
         *self

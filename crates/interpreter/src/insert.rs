@@ -22,6 +22,8 @@ pub(crate) struct FastInsert {
     tree: engine::Tree,
     rows: Vec<RowTemplate>,
     key: KeyRecipe,
+    /// Making a row never suspends: a clock that was read for it still tells the time when it is done.
+    prompt: bool,
     hint: InsertHint,
     /// The key of the row in hand.
     key_bytes: Vec<u8>,
@@ -117,7 +119,9 @@ impl FastInsert {
             }
             _ => KeyRecipe::Layout,
         };
+        let prompt = key != KeyRecipe::RowId && templates.iter().all(RowTemplate::is_prompt);
         Some(FastInsert {
+            prompt,
             table: table.clone(),
             tree: db.tree_of(table.tree, table.shape),
             rows: templates,
@@ -157,7 +161,8 @@ impl FastInsert {
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
         self.prepare(0, cx)?;
-        self.tree.note_use(Use::Update);
+        let unix_ns = cx.read_unix_ns().filter(|_| self.prompt);
+        self.tree.note_use_at(Use::Update, unix_ns);
         let template = &self.rows[0];
         match txn.insert_commit(
             &self.tree,
@@ -165,6 +170,7 @@ impl FastInsert {
             &template.image(),
             &mut self.hint,
             durability,
+            unix_ns,
         ) {
             Ok(_) => Ok(()),
             Err(e) => Err(self.explain(e, 0, cx)),
@@ -295,6 +301,12 @@ impl RowTemplate {
         self.key_values.clear();
         self.key_values.extend(keys.iter().map(|k| values[*k].clone()));
         Ok(())
+    }
+
+    /// Its values are constants, variables' and the time.
+    fn is_prompt(&self) -> bool {
+        let plain = |p: &Patch| !matches!(p.source, Source::Expr(_));
+        self.general.is_none() && self.patches.iter().all(plain)
     }
 
     #[inline]

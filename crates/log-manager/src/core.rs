@@ -181,12 +181,14 @@ impl Core {
     }
 
     #[inline(always)]
-    pub(crate) fn ensure_lease(&self, bytes: usize, kind: Lease) -> Result<(), LogError> {
+    pub(crate) fn is_leased(&self, bytes: usize) -> bool {
         let leased = self.stream.leased(task::slot());
-        if leased >= bytes as u64 && !self.modes.obstructed.load(Relaxed) {
-            return Ok(());
-        }
-        self.lease_slowly(bytes as u64, kind)
+        leased >= bytes as u64 && !self.modes.obstructed.load(Relaxed)
+    }
+
+    #[inline(always)]
+    pub(crate) fn ensure_lease(&self, bytes: usize, kind: Lease) -> Result<(), LogError> {
+        if self.is_leased(bytes) { Ok(()) } else { self.lease_slowly(bytes as u64, kind) }
     }
 
     #[cold]

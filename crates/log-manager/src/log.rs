@@ -155,6 +155,12 @@ impl Log {
         self.core.ensure_lease(bytes, kind)
     }
 
+    /// Whether [`Log::ensure_lease`] has nothing to do for records of `bytes` in all, and so does not suspend.
+    #[inline]
+    pub fn is_leased(&self, bytes: usize) -> bool {
+        self.core.is_leased(bytes)
+    }
+
     /// To be called where a slot may stay for long without appending: at the end of a transaction, before a wait for a
     /// lock. What the slot has leased beyond the usual goes back, so none of [`Log::ensure_lease`] holds any more.
     #[inline]

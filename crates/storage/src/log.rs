@@ -49,6 +49,10 @@ pub trait TxnLog {
     /// Covers records through either door: a leaf found full may be purged through [`SystemLog`] under the same latch.
     fn ensure(&mut self, bytes: usize) -> Result<(), StorageError>;
 
+    /// The change cannot be made at once: from here on it may suspend before it is logged.
+    #[inline]
+    fn delayed(&mut self) {}
+
     /// Logs `op` in an envelope of the transaction's own and says what to stamp. The page is latched: never suspends.
     /// Ops that overwrite carry the old stamp and old row, for the version store.
     fn log(&mut self, op: &PageOp<'_>) -> Logged;

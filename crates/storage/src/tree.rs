@@ -141,6 +141,7 @@ impl Tree {
         row: &RowImage<'_>,
         hint: &mut LeafHint,
     ) -> Result<(), StorageError> {
+        log.delayed();
         let bytes = key.len() + row.bytes.len();
         *hint = LeafHint::default();
         let epoch = self.store.epoch();

@@ -355,15 +355,18 @@ fn purgeable(
 pub struct FusedInsert<'a> {
     shared: &'a Shared,
     guards: &'a AtomicU32,
+    /// The time of the commit, if it was read just before and nothing has waited since.
+    unix_ns: Option<u64>,
     at: Option<Appended>,
     saw: Lsn,
 }
 
 impl<'a> FusedInsert<'a> {
-    /// `guards`: as for [`Guarded`].
+    /// `guards`: as for [`Guarded`]. `unix_ns`: a reading of the clock ([`runtime::clock::unix_ns`]) that the caller has
+    /// made, without suspending since; it becomes the time of the commit if the insert need not suspend either.
     #[inline]
-    pub fn new(shared: &'a Shared, guards: &'a AtomicU32) -> FusedInsert<'a> {
-        FusedInsert { shared, guards, at: None, saw: Lsn::NONE }
+    pub fn new(shared: &'a Shared, guards: &'a AtomicU32, unix_ns: Option<u64>) -> FusedInsert<'a> {
+        FusedInsert { shared, guards, unix_ns, at: None, saw: Lsn::NONE }
     }
 
     /// Where it was logged; its start is the commit number.
@@ -381,13 +384,24 @@ impl<'a> FusedInsert<'a> {
 impl TxnLog for FusedInsert<'_> {
     #[inline]
     fn ensure(&mut self, bytes: usize) -> Result<(), StorageError> {
-        debug_assert!(record_bytes(bytes + SYSTEM_ENVELOPE_BYTES) <= log_manager::RECORD_BYTES_MAX);
-        Ok(self.shared.lease(bytes + SYSTEM_ENVELOPE_BYTES, Lease::Normal)?)
+        let bytes = record_bytes(bytes + SYSTEM_ENVELOPE_BYTES);
+        debug_assert!(bytes <= log_manager::RECORD_BYTES_MAX);
+        if self.shared.log.is_leased(bytes) {
+            return Ok(());
+        }
+        self.delayed();
+        Ok(self.shared.log.ensure_lease(bytes, Lease::Normal)?)
+    }
+
+    #[inline]
+    fn delayed(&mut self) {
+        self.unix_ns = None;
     }
 
     #[inline]
     fn log(&mut self, op: &PageOp<'_>) -> Logged {
-        let envelope = envelope::short(Kind::Fused, wall_us());
+        let wall_us = self.unix_ns.map_or_else(wall_us, |ns| ns / 1000);
+        let envelope = envelope::short(Kind::Fused, wall_us);
         let mut header = OpHeader::new();
         let [a, b, c, d, e] = op.encode(&mut header);
         let at = self.shared.log.append(&[&envelope, a, b, c, d, e]);

@@ -143,6 +143,7 @@ impl Session {
             &RowImage::new(&row),
             &mut InsertHint::default(),
             asked,
+            None,
         ) {
             Ok(csn) => {
                 self.acknowledge(&work, self.is_full(asked), csn);

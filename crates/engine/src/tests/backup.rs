@@ -426,6 +426,34 @@ fn power_lost_while_restoring_leaves_no_half() {
     assert!(seen.iter().all(|n| *n > 0), "{seen:?}");
 }
 
+#[test]
+fn a_singleton_is_restored_by_the_clock_that_it_was_given_unless_it_had_to_wait() {
+    let fs = SimFs::new(33);
+    let db = create(&fs, full_model());
+    let tree = make_tree(&db);
+    full(&db);
+    const HOUR_US: u64 = 3_600_000_000;
+    let now = moment();
+    let (soon, given) = (now + HOUR_US, Some((now + 2 * HOUR_US) * 1000));
+    let mut txn = db.txn(TxnOptions::default());
+    let mut hint = InsertHint::default();
+    // The first one has no leaf remembered and so may have to read: its time is read again.
+    for n in 1..=2 {
+        let row = RowImage::new(b"row");
+        txn.insert_commit(&tree, &key(n), &row, &mut hint, Durability::Delayed, given).unwrap();
+    }
+    drop(txn);
+    log(&db);
+    for (stop_at, rows) in [(None, 2), (Some(now), 0), (Some(soon), 1)] {
+        restore(&fs, 1, None).unwrap();
+        restore(&fs, 2, stop_at).unwrap();
+        let copy = recover(&fs).unwrap();
+        assert_eq!(copy_rows(&copy, tree.id()), rows, "up to {stop_at:?}");
+        drop(copy);
+        remove_copy(&fs);
+    }
+}
+
 /// As an older build would have left it: without the system tables that came later.
 fn make_older(db: &Database, trees: usize) {
     db.change_boot(|boot| boot.system_trees.truncate(trees)).unwrap();

@@ -244,7 +244,7 @@ fn a_table_lock_waits_for_writers_and_keeps_them_out() {
                 let mut n = t << 32;
                 while stop.load(Acquire) == 0 {
                     let image = RowImage::new(b"row");
-                    txn.insert_commit(tree, &key(n), &image, &mut hint, Durability::Delayed)
+                    txn.insert_commit(tree, &key(n), &image, &mut hint, Durability::Delayed, None)
                         .unwrap();
                     inserted.fetch_add(1, Relaxed);
                     n += 1;

@@ -11,7 +11,7 @@ fn transactions_are_counted_by_database_also_after_their_sessions_end() {
     let mut hint = InsertHint::default();
     for n in 0..10 {
         let row = RowImage::new(b"row");
-        txn.insert_commit(&tree, &key(n), &row, &mut hint, Durability::Delayed).unwrap();
+        txn.insert_commit(&tree, &key(n), &row, &mut hint, Durability::Delayed, None).unwrap();
     }
     txn.begin();
     put(&mut txn, &tree, 100, b"row").unwrap();

@@ -46,8 +46,15 @@ fn a_table_larger_than_the_pool_works() {
     let mut hint = InsertHint::default();
     for n in 0..20_000u64 {
         let row = [n as u8; 300];
-        txn.insert_commit(&tree, &key(n), &RowImage::new(&row), &mut hint, Durability::Delayed)
-            .unwrap();
+        txn.insert_commit(
+            &tree,
+            &key(n),
+            &RowImage::new(&row),
+            &mut hint,
+            Durability::Delayed,
+            None,
+        )
+        .unwrap();
     }
     assert_eq!(all_rows(&db, &tree).len(), 20_000);
     for n in (0..20_000).step_by(777) {
@@ -71,8 +78,15 @@ fn checkpoints_let_the_log_be_reused() {
     let mut hint = InsertHint::default();
     for n in 0..40_000u64 {
         let row = [n as u8; 200];
-        txn.insert_commit(&tree, &key(n), &RowImage::new(&row), &mut hint, Durability::Delayed)
-            .unwrap();
+        txn.insert_commit(
+            &tree,
+            &key(n),
+            &RowImage::new(&row),
+            &mut hint,
+            Durability::Delayed,
+            None,
+        )
+        .unwrap();
     }
     let stats = db.stats();
     assert!(stats.log_size_bytes <= 2 << 20 && stats.checkpoints > 2, "{stats:?}");
