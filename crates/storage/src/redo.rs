@@ -136,6 +136,8 @@ impl PageOp<'_> {
                     replace(w, &whole(right_image)?);
                 } else {
                     debug_assert_eq!(page, parent);
+                    slotted::search(w, old_separator)
+                        .map_err(|_| "replay: a page that left its parent is not there")?;
                     node::replace_child(w, old_separator, separator, right);
                 }
             }

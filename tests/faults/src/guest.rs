@@ -208,6 +208,8 @@ impl Run<'_> {
             self.power(recording, machine, (&disk, &log), &mut ledger, &mut random)?;
         // Last: the file system may not survive it.
         self.refuses(recording, &mut machine, &mut ledger, &mut random)?;
+        // An emulated machine takes a good part of a processor, whatever it does.
+        machine.kill();
         let (log, folder) = (&writes, &self.folder.clone());
         let states = Recording { number: recording, base: &base, log, recorded: &recorded, folder };
         self.states(&states, which)
