@@ -164,7 +164,7 @@ enum Command {
     StatsCost(pairs::Options),
     /// CPU nanoseconds per row of an insert, against an earlier commit.
     InsertCost {
-        /// The commit, as git names it.
+        /// The commit, as git names it; or a release binary of one.
         #[arg(long, default_value = "HEAD~1")]
         against: String,
         #[command(flatten)]
