@@ -1,4 +1,4 @@
-//! Extents of 8 pages: who owns which, and how files grow.
+//! Extents of 8 pages: who owns which. How files grow is in `growth`, what trees have left of theirs in `page_source`.
 //!
 //! ```text
 //! file:      pages 0, 1 header copies | page 2 map page | pages 3..8 unused | extents of trees ...
@@ -17,18 +17,23 @@
 //! 3. Pages left over in a slot's extent when the database closes stay unused until the tree is dropped (at most 7
 //!    per slot and tree).
 
-use crate::slotted::{OWNER, SLOTS};
+mod growth;
+mod page_source;
+
+pub(crate) use growth::grow_file;
+pub use growth::set_grow_together;
+pub(crate) use page_source::PageSource;
+
+use crate::slotted::SLOTS;
 use crate::store::{DataFile, Store};
 use crate::{FilegroupId, PageOp, StorageError, TreeId};
 use buffer_pool::{
     DamageKind, FileId, PAGE_BYTES, PageBuf, PageId, PageWords, PageWordsMut, PoolError, header,
 };
-use device::File;
+use growth::write_map;
 use runtime::spin::SpinLock;
-use runtime::task::{self, MAX_SLOTS};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
-use std::sync::{Arc, OnceLock};
-use stdx::CachePadded;
+use runtime::task;
+use std::sync::Arc;
 use telemetry::counters::{self, Counter};
 use telemetry::{SpinClass, WaitType};
 
@@ -42,13 +47,9 @@ const MAP_PAGE: u32 = 2;
 /// Type byte of a map page.
 pub(crate) const MAP: u8 = 1;
 const SYSTEM: u64 = 1;
-/// A file grows by a tenth, at least by this.
-const GROW_BYTES: u64 = 64 << 20;
 /// Extents of a filegroup that are kept for the roots of new trees: TRUNCATE TABLE makes some, and must be able to when
 /// everything else is full.
 const KEPT_EXTENTS: u32 = 4;
-/// Extents that `grow_ahead` keeps free.
-const AHEAD_EXTENTS: u32 = (32 << 20) / EXTENT_BYTES as u32;
 const LOG_BYTES: usize = 256;
 
 /// How full a data file is.
@@ -58,15 +59,6 @@ pub struct FileSpace {
     pub pages: u64,
     /// Of them, in extents that nobody has.
     pub free_pages: u64,
-}
-
-/// See [`set_grow_together`].
-static GROW_TOGETHER: AtomicBool = AtomicBool::new(false);
-
-/// Whether all files of a filegroup grow when one must (trace flag 1117), for every store of the process. Else the
-/// smallest grows.
-pub fn set_grow_together(on: bool) {
-    GROW_TOGETHER.store(on, Relaxed);
 }
 
 /// The free extents of one file, as far as memory knows.
@@ -162,38 +154,6 @@ pub(crate) fn map_of(file: u16, extent: u32) -> (PageId, usize) {
 /// The extent of word `word` of a map page.
 fn extent_of(map: PageId, word: usize) -> u32 {
     map.page_no() / EXTENT_PAGES + (word - SLOTS) as u32
-}
-
-/// Extends a data file to `len` bytes, writing the map pages of new intervals first.
-pub(crate) fn grow_file(
-    file: &(dyn File + 'static),
-    id: u16,
-    len: u64,
-) -> Result<(), StorageError> {
-    let mut at = file.len().map_err(StorageError::File)?;
-    let interval_bytes = u64::from(MAP_EXTENTS) * EXTENT_BYTES;
-    while at < len {
-        let interval = at / interval_bytes;
-        let begin = interval * interval_bytes;
-        if at < begin + EXTENT_BYTES {
-            file.reserve(at, begin + EXTENT_BYTES - at).map_err(StorageError::File)?;
-            at = begin + EXTENT_BYTES;
-            write_map(file, map_of(id, interval as u32 * MAP_EXTENTS).0)?;
-        }
-        let end = len.min(begin + interval_bytes);
-        if end > at {
-            file.reserve(at, end - at).map_err(StorageError::File)?;
-            at = end;
-        }
-    }
-    Ok(())
-}
-
-impl DataFile {
-    /// A length, but no more than it may have, in whole extents.
-    fn at_most(&self, bytes: u64) -> u64 {
-        bytes.min(self.max_bytes.load(Acquire)).min(self.most_bytes) / EXTENT_BYTES * EXTENT_BYTES
-    }
 }
 
 impl Store {
@@ -312,61 +272,6 @@ impl Store {
         Ok(())
     }
 
-    /// Grows the smallest of the files that may grow, or all of them.
-    fn grow(&self, files: &[Arc<DataFile>], kept: u32) -> Result<(), StorageError> {
-        let _turn = self.growing.lock(WaitType::PreemptiveOsFileOps);
-        if files.iter().map(|f| f.space.lock().free).sum::<u32>() > kept {
-            return Ok(());
-        }
-        self.grow_locked(files)
-    }
-
-    fn grow_locked(&self, files: &[Arc<DataFile>]) -> Result<(), StorageError> {
-        let mut growing: Vec<(u64, u64, &Arc<DataFile>)> = Vec::new();
-        for file in files {
-            let len = file.file.len().map_err(StorageError::File)?;
-            let step = (len / 10).max(GROW_BYTES.min(len.max(1 << 20)));
-            let to = file.at_most(len + step);
-            if to > len {
-                growing.push((len, to, file));
-            }
-        }
-        growing.sort_by_key(|(len, ..)| *len);
-        let mut growing = growing.into_iter();
-        let (_, to, file) = growing.next().ok_or(StorageError::FilegroupFull)?;
-        self.grow_to(file, to)?;
-        if GROW_TOGETHER.load(Relaxed) {
-            for (_, to, file) in growing {
-                // What was asked for is there; the others may find the disk full.
-                match self.grow_to(file, to) {
-                    Ok(()) | Err(StorageError::FilegroupFull) => {}
-                    Err(e) => return Err(e),
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn grow_to(&self, file: &DataFile, to: u64) -> Result<(), StorageError> {
-        if let Err(e) = grow_file(&*file.file, file.id, to) {
-            return Err(match e {
-                StorageError::File(e) if e.kind() == std::io::ErrorKind::StorageFull => {
-                    StorageError::FilegroupFull
-                }
-                e => e,
-            });
-        }
-        let mut space = file.space.lock();
-        let extents = (to / EXTENT_BYTES) as u32;
-        for e in space.extents..extents {
-            if e % MAP_EXTENTS != 0 {
-                space.set_free(e);
-            }
-        }
-        space.extents = extents;
-        Ok(())
-    }
-
     /// A data file whose maps have been read.
     fn mapped_file(&self, id: FileId) -> Result<Option<Arc<DataFile>>, StorageError> {
         let file = self.all_files().into_iter().find(|f| f.id == id);
@@ -380,15 +285,6 @@ impl Store {
         if known { Ok(()) } else { self.load_space(file) }
     }
 
-    /// Makes a data file at least so long, by whole extents; less where it may not become so long. Suspends.
-    pub fn grow_file_to(&self, id: FileId, bytes: u64) -> Result<(), StorageError> {
-        let Some(file) = self.mapped_file(id)? else { return Ok(()) };
-        let _turn = self.growing.lock(WaitType::PreemptiveOsFileOps);
-        let len = file.file.len().map_err(StorageError::File)?;
-        let to = file.at_most(stdx::round_up(bytes, EXTENT_BYTES));
-        if to > len { self.grow_to(&file, to) } else { Ok(()) }
-    }
-
     /// Pages of a data file, and those of them in extents that nobody has; none for what is no data file. May read the
     /// file's maps. Suspends.
     pub fn file_space(&self, id: FileId) -> Result<Option<FileSpace>, StorageError> {
@@ -396,33 +292,6 @@ impl Store {
         let space = file.space.lock();
         let pages = |extents: u32| u64::from(extents) * u64::from(EXTENT_PAGES);
         Ok(Some(FileSpace { pages: pages(space.extents), free_pages: pages(space.free) }))
-    }
-
-    /// Grows files that are in use and nearly full before anyone has to wait for it. One step of a background task;
-    /// whether it did anything.
-    pub fn grow_ahead(&self) -> Result<bool, StorageError> {
-        let all = self.all_files();
-        for file in &all {
-            let group: Vec<_> =
-                all.iter().filter(|f| f.filegroup == file.filegroup).cloned().collect();
-            let (mut free, mut extents, mut loaded) = (0, 0, true);
-            for f in &group {
-                let s = f.space.lock();
-                free += s.free;
-                extents += s.extents;
-                loaded &= s.loaded;
-            }
-            // Small files are left alone: an idle database does not grow.
-            if loaded && free < AHEAD_EXTENTS && extents > 4 * AHEAD_EXTENTS {
-                let _turn = self.growing.lock(WaitType::PreemptiveOsFileOps);
-                return match self.grow_locked(&group) {
-                    Ok(()) => Ok(true),
-                    Err(StorageError::FilegroupFull) => Ok(false),
-                    Err(e) => Err(e),
-                };
-            }
-        }
-        Ok(false)
     }
 
     /// Frees all extents of a tree. The caller sees to it that nobody uses the tree any more. Repeating it is harmless.
@@ -518,19 +387,6 @@ impl Store {
     }
 }
 
-/// Writes an empty map page, durably and past the pool: nothing of it is in memory yet.
-fn write_map(file: &(dyn File + 'static), map: PageId) -> Result<(), StorageError> {
-    let mut p = PageBuf::boxed();
-    p.set_word(header::KIND, u64::from(MAP) << 32);
-    p.set_word(header::PAGE_ID, map.0);
-    p.set_word(OWNER, SYSTEM);
-    p.set_word(SLOTS, SYSTEM);
-    p.seal();
-    let offset = u64::from(map.page_no()) * PAGE_BYTES as u64;
-    file.write_all_at(offset, p.bytes(), true, WaitType::PreemptiveOsFileOps)
-        .map_err(StorageError::File)
-}
-
 /// The change of a logged allocation.
 pub(crate) fn apply_alloc(w: &mut impl PageWordsMut, extent: u32, owner: TreeId) {
     w.set_word(SLOTS + (extent % MAP_EXTENTS) as usize, owner.0.0);
@@ -542,83 +398,5 @@ pub(crate) fn apply_free(w: &mut impl PageWordsMut, owner: TreeId) {
         if w.word(i) == owner.0.0 {
             w.set_word(i, 0);
         }
-    }
-}
-
-/// Where a tree's next pages come from.
-pub(crate) struct PageSource {
-    /// Per slot: pages left << 48 | page id of the next.
-    cursors: OnceLock<Box<[CachePadded<AtomicU64>]>>,
-    /// Pages taken and not used after all.
-    spares: SpinLock<Vec<PageId>>,
-}
-
-impl PageSource {
-    pub(crate) fn new() -> PageSource {
-        PageSource { cursors: OnceLock::new(), spares: SpinLock::new(SpinClass::Alloc, Vec::new()) }
-    }
-
-    fn cursor(&self) -> &AtomicU64 {
-        let make = || (0..MAX_SLOTS).map(|_| CachePadded::new(AtomicU64::new(0))).collect();
-        &self.cursors.get_or_init(make)[task::slot()]
-    }
-
-    /// Puts `pages` pages from `first` on into the caller's slot.
-    pub(crate) fn fill(&self, first: PageId, pages: u32) {
-        let full = u64::from(pages) << 48 | first.0;
-        let cursor = self.cursor();
-        let now = cursor.load(Relaxed);
-        if now >> 48 != 0 || cursor.compare_exchange(now, full, AcqRel, Relaxed).is_err() {
-            // Another task of this slot came first.
-            let rest = (0..u64::from(pages)).map(|i| PageId(first.0 + i));
-            self.spares.lock().extend(rest);
-        }
-    }
-
-    /// A page for the caller's slot. May log and suspend.
-    pub(crate) fn take(
-        &self,
-        store: &Store,
-        owner: TreeId,
-        fg: FilegroupId,
-    ) -> Result<PageId, StorageError> {
-        loop {
-            let cursor = self.cursor();
-            let now = cursor.load(Relaxed);
-            if now >> 48 != 0 {
-                let next = now - (1 << 48) + 1;
-                if cursor.compare_exchange(now, next, AcqRel, Relaxed).is_ok() {
-                    return Ok(PageId(now & ((1 << 48) - 1)));
-                }
-                continue;
-            }
-            if let Some(page) = self.spares.lock().pop() {
-                return Ok(page);
-            }
-            let first = store.allocate_extent(owner, fg)?;
-            self.fill(PageId(first.0 + 1), EXTENT_PAGES - 1);
-            return Ok(first);
-        }
-    }
-
-    /// Takes out the extents of which every page is spare; their first pages.
-    pub(crate) fn take_whole_extents(&self) -> Vec<PageId> {
-        let mut pages = std::mem::take(&mut *self.spares.lock());
-        pages.sort_unstable();
-        let extent = |p: &PageId| (p.file(), p.page_no() / EXTENT_PAGES);
-        let (mut whole, mut rest) = (Vec::new(), Vec::new());
-        for pages in pages.chunk_by(|a, b| extent(a) == extent(b)) {
-            match pages.len() == EXTENT_PAGES as usize {
-                true => whole.push(pages[0]),
-                false => rest.extend_from_slice(pages),
-            }
-        }
-        self.spares.lock().append(&mut rest);
-        whole
-    }
-
-    /// Takes a page back that was not used.
-    pub(crate) fn give(&self, page: PageId) {
-        self.spares.lock().push(page);
     }
 }
