@@ -1,6 +1,7 @@
 //! Ghost clean-up: what is deleted gives its pages back, when nobody needs it any more and not before.
 
 use super::*;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use std::time::{Duration, Instant};
 
 const ROUNDS: u64 = 40;
@@ -165,4 +166,57 @@ fn power_lost_while_pages_leave_a_tree_loses_no_row() {
         assert_eq!(all_rows(&after, &tree), expect);
         tree.verify().expect("a whole tree");
     }
+}
+
+/// CHECKDB locks the table, and so must meet a tree at rest: writers, cleaning and evictions go on between.
+#[test]
+fn a_check_under_a_table_lock_finds_a_tree_at_rest() {
+    const LOOKS: u64 = 40;
+    let db = create(&SimFs::new(2), DbOptions { buffer_pool_bytes: 1 << 20, ..small_options() });
+    let tree = make_tree(&db);
+    let done = AtomicBool::new(false);
+    let commits = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for worker in 0..2u64 {
+            let (db, tree, done, commits) = (&db, &tree, &done, &commits);
+            scope.spawn(move || {
+                let mut rng = stdx::Prng::new(worker);
+                // Rows of a worker's own range come at one end and go in heaps at the other.
+                let (mut first, mut next) = (worker << 32, worker << 32);
+                while !done.load(Acquire) {
+                    let more = next + 20 + rng.below(200);
+                    insert(db, tree, next..more);
+                    next = more;
+                    if next - first > 600 {
+                        let gone = first + rng.below(next - first);
+                        delete(db, tree, first..gone);
+                        first = gone;
+                    }
+                    commits.fetch_add(1, AcqRel);
+                }
+            });
+        }
+        scope.spawn(|| {
+            while !done.load(Acquire) {
+                db.background_step();
+                std::thread::yield_now();
+            }
+        });
+        let mut txn = db.txn(TxnOptions::default());
+        for look in 0..LOOKS {
+            let before = commits.load(Acquire);
+            while commits.load(Acquire) < before + 4 {
+                std::thread::yield_now();
+            }
+            txn.begin();
+            txn.lock_table(&tree, TableLock::Shared).unwrap();
+            let mut found = Vec::new();
+            let tail = db.log().tail();
+            let report = tree.check(tail, &mut |_, _| None, &mut |finding| found.push(finding));
+            let again = tree.check(tail, &mut |_, _| None, &mut |finding| found.push(finding));
+            assert!(found.is_empty() && report == again, "look {look}: {found:?}");
+            txn.rollback().unwrap();
+        }
+        done.store(true, Release);
+    });
 }
