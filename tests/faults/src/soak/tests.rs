@@ -23,3 +23,9 @@ fn a_descriptor_a_round_is_too_many() {
     let all = (0..9).map(|round| Sample { descriptors: 20 + round, ..Sample::default() });
     assert_eq!(growth(&all.collect::<Vec<_>>()).len(), 1);
 }
+
+#[test]
+fn a_database_that_comes_and_goes_is_no_growth() {
+    let two_levels = [428, 284, 284, 444, 284, 284, 444, 444, 284, 444, 444, 284];
+    assert_eq!(growth(&samples(two_levels.into_iter())), Vec::<String>::new());
+}
