@@ -2,6 +2,7 @@
 //! What ALTER TABLE makes of the parts is in `alter.rs`, indexes are in `index.rs`.
 
 mod alter;
+mod columnstore;
 mod index;
 mod temporal;
 
@@ -35,6 +36,8 @@ struct Parts {
     /// The primary key said CLUSTERED or NONCLUSTERED.
     primary_said: bool,
     defaults: Vec<DefaultFor>,
+    /// Of a memory-optimized table type, which may have HASH indexes.
+    in_memory: bool,
 }
 
 /// `DEFAULT text FOR column`.
@@ -102,14 +105,23 @@ impl Binder<'_> {
         Ok(ddl::CreateTable { name, spec })
     }
 
-    /// The definition of a table variable or a table type.
+    /// The definition of a table variable.
     pub fn table_spec(
         &mut self,
         definition: &ast::TableDefinition,
         text: &str,
         name: &str,
     ) -> Result<TableSpec> {
-        let mut parts = Parts::default();
+        self.variable_spec(definition, text, name, Parts::default())
+    }
+
+    fn variable_spec(
+        &mut self,
+        definition: &ast::TableDefinition,
+        text: &str,
+        name: &str,
+        mut parts: Parts,
+    ) -> Result<TableSpec> {
         if !definition.periods.is_empty() {
             let text = "Creating table variables containing PERIOD is not allowed.";
             return Err(self.error(13572, text));
@@ -128,16 +140,36 @@ impl Binder<'_> {
         })
     }
 
-    /// CREATE TYPE ... AS TABLE: what variables of the type are. The definition must be one that a table can have.
+    /// CREATE TYPE ... AS TABLE: what variables of the type are. The definition must be one that a table can have. A
+    /// memory-optimized one must have an index (41327) and may have HASH indexes: its variables are in memory, as all are.
     pub fn table_type(
         &mut self,
         create: &ast::CreateType,
         definition: &ast::TableDefinition,
         text: &str,
     ) -> Result<TableSpec> {
-        // Named like a variable, for what it may contain is what a variable may.
-        let spec = self.table_spec(definition, text, "@type")?;
         let line = create.name.span.line.max(1);
+        for option in &create.options {
+            if option.name != "MEMORY_OPTIMIZED" {
+                let text = format!("'{}' is not a recognized CREATE TYPE option.", option.name);
+                return Err(BindError::new(155, 15, option.span.line, text));
+            }
+        }
+        let in_memory = crate::type_names::asks_for_memory(create);
+        // Named like a variable, for what it may contain is what a variable may.
+        let parts = Parts { in_memory, ..Parts::default() };
+        let spec = self.variable_spec(definition, text, "@type", parts)?;
+        if in_memory {
+            let columns = || definition.columns.iter();
+            let inline = columns().any(|c| !c.indexes.is_empty()) || !definition.indexes.is_empty();
+            if !inline && spec.primary_key.is_none() && spec.unique.is_empty() {
+                let name = &create.name.name.value;
+                let text = format!(
+                    "The memory optimized table '{name}' must have at least one index or a primary key."
+                );
+                return Err(BindError::new(41327, 16, line, text).with_state(7));
+            }
+        }
         catalog::define_private(&spec, catalog::Place::Variable(0), -1, 1)
             .map_err(|e| BindError::of_catalog(e, line))?;
         Ok(spec)
@@ -159,7 +191,7 @@ impl Binder<'_> {
         }
         let another = parts.unique.iter().any(|k| k.clustered)
             || parts.indexes.iter().any(|(i, _)| i.clustered)
-            || known.is_some_and(|t| !t.clustered_key().is_empty());
+            || known.is_some_and(|t| t.has_clustered());
         if let Some(key) = &mut parts.primary_key
             && !parts.primary_said
         {
@@ -519,13 +551,14 @@ impl Binder<'_> {
         let name: Option<Box<str>> = constraint.name.as_ref().map(|n| n.value.as_str().into());
         let line = constraint.span.line.max(1);
         match &constraint.kind {
-            ast::ConstraintKind::Key { hash: true, .. } => {
+            ast::ConstraintKind::Key { hash: true, .. } if !parts.in_memory => {
                 return Err(BindError::unsupported("HASH index", line));
             }
-            ast::ConstraintKind::Key {
-                primary, clustered, columns, filegroup, options, ..
-            } => {
-                let options = index_options(options, line)?;
+            ast::ConstraintKind::Key { primary, clustered, columns, filegroup, options, hash } => {
+                let options = index_options(options, *hash, line)?;
+                if parts.in_memory && !hash && clustered.unwrap_or(*primary) {
+                    return Err(index::clustered_in_memory(line));
+                }
                 if options.ignore_dup_key && !is_private(table) {
                     let what = "PRIMARY KEY or UNIQUE constraint WITH (IGNORE_DUP_KEY = ON)";
                     return Err(BindError::unsupported(what, line));

@@ -65,7 +65,7 @@ pub use names::{AliasType, Names, ObjectName, Settings};
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use serialize::OPENJSON;
 pub use trigger::fires_of;
-pub use type_names::alias_of;
+pub use type_names::{alias_of, is_memory_optimized};
 
 use std::sync::Arc;
 

@@ -59,6 +59,27 @@ pub fn alias_of(def: &ProcedureDef) -> Option<AliasType> {
     Some(AliasType { id: def.object_id, ty, nullable: nullable.unwrap_or(true) })
 }
 
+/// Was a table type's definition WITH (MEMORY_OPTIMIZED = ON)?
+pub fn is_memory_optimized(def: &ProcedureDef) -> bool {
+    let options = syntax::LexOptions { quoted_identifier: def.quoted_identifier };
+    // Nothing is read of the others.
+    def.kind == catalog::ModuleKind::TableType
+        && def.text.to_ascii_uppercase().contains("MEMORY_OPTIMIZED")
+        && syntax::parse_batch(&def.text, &options).is_ok_and(|batch| {
+            batch.statements.first().is_some_and(|statement| match &statement.kind {
+                ast::StatementKind::CreateType(create) => asks_for_memory(create),
+                _ => false,
+            })
+        })
+}
+
+pub(crate) fn asks_for_memory(create: &ast::CreateType) -> bool {
+    let on = |o: &ast::DatabaseOption| {
+        o.name == "MEMORY_OPTIMIZED" && matches!(o.value, ast::OptionValue::On)
+    };
+    create.options.iter().any(on)
+}
+
 fn not_found(name: &str, line: u32) -> BindError {
     BindError::new(
         2715,

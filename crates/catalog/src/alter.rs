@@ -151,7 +151,7 @@ impl Catalog {
             }
             AlterTable::AddIndex(spec) => {
                 if spec.drop_existing {
-                    self.drop_index(txn, table, &spec.name, work)?;
+                    self.drop_existing(txn, table, spec, work)?;
                 }
                 let id = self.add_index(txn, table, spec, IndexKind::Index)?;
                 self.filled(txn, table, id, work)
@@ -162,6 +162,14 @@ impl Catalog {
             AlterTable::SetIgnoreDupKey { name, on } => {
                 let i = position(table, name)?;
                 table.indexes[i].ignore_dup_key = *on;
+                self.put_index(txn, table.object_id, &table.indexes[i])
+            }
+            AlterTable::SetColumnstore { name, archive, delay_minutes } => {
+                let i = position(table, name)?;
+                if let Some(columnstore) = &mut table.indexes[i].columnstore {
+                    columnstore.archive = archive.unwrap_or(columnstore.archive);
+                    columnstore.delay_minutes = delay_minutes.unwrap_or(columnstore.delay_minutes);
+                }
                 self.put_index(txn, table.object_id, &table.indexes[i])
             }
             AlterTable::AddCheck(check) => {
@@ -220,7 +228,8 @@ impl Catalog {
         }
     }
 
-    /// An index has come: its entries, or every row when it is the clustered one.
+    /// An index has come: its entries, or every row when it is the clustered one; a clustered columnstore index is the
+    /// heap that was there.
     fn filled(
         &self,
         txn: &mut Txn,
@@ -230,6 +239,9 @@ impl Catalog {
     ) -> Result<(), CatalogError> {
         if index_id != 1 {
             work.push(Work::Fill { index_id });
+            return Ok(());
+        }
+        if table.clustered_index().is_some_and(|index| index.columnstore.is_some()) {
             return Ok(());
         }
         self.move_rows(txn, table, work)

@@ -65,13 +65,13 @@ impl TableDef {
             _ => &[],
         }
     }
-    /// The clustered index that is no primary key.
+    /// The clustered index that is no primary key; a columnstore one has no key, and the table is a heap.
     pub fn clustered_index(&self) -> Option<&IndexDef> {
         self.indexes.iter().find(|index| index.clustered)
     }
     /// Do several rows share a clustered key, so that a row id follows it in the storage key?
     pub fn has_uniquifier(&self) -> bool {
-        self.clustered_index().is_some_and(|index| !index.unique)
+        self.clustered_index().is_some_and(|index| !index.unique && index.columnstore.is_none())
     }
     /// An index by name, any case.
     pub fn index(&self, name: &str) -> Option<&IndexDef> {
@@ -89,6 +89,15 @@ impl TableDef {
             && self.referencing.is_empty()
             && self.tracking.is_none()
             && !self.columns.iter().any(|c| c.is_made())
+    }
+    /// Is there a clustered index of any kind, so that another cannot come?
+    pub fn has_clustered(&self) -> bool {
+        self.primary_key.as_ref().is_some_and(|key| key.clustered)
+            || self.clustered_index().is_some()
+    }
+    /// Is there a key by which rows can be sought?
+    pub fn is_seekable(&self) -> bool {
+        !self.is_heap() || self.indexes.iter().any(|index| !index.columns.is_empty())
     }
     /// Is there no clustered key, so that rows lie under a hidden row id?
     pub fn is_heap(&self) -> bool {
@@ -255,9 +264,11 @@ pub struct IndexDef {
     pub kind: IndexKind,
     pub unique: bool,
     pub clustered: bool,
-    /// (ordinal, descending).
+    /// (ordinal, descending); of a columnstore index none, so that its entries lie under the locator alone.
     pub columns: Vec<(usize, bool)>,
+    /// Those that a nonclustered columnstore index is over, too.
     pub include: Vec<usize>,
+    pub columnstore: Option<Columnstore>,
     /// The condition of a filtered index, as T-SQL text.
     pub filter: Option<Box<str>>,
     /// Not kept up: its tree is empty.
@@ -272,6 +283,17 @@ pub struct IndexDef {
     pub stored: Vec<usize>,
     /// Of the entries.
     pub layout: RowLayout,
+}
+
+/// What a columnstore index is asked for. It is a tree of rows like any other; a clustered one is a heap's own tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columnstore {
+    /// DATA_COMPRESSION = COLUMNSTORE_ARCHIVE.
+    pub archive: bool,
+    /// COMPRESSION_DELAY, in minutes.
+    pub delay_minutes: u16,
+    /// ORDER: ordinals.
+    pub order: Vec<usize>,
 }
 
 impl IndexDef {

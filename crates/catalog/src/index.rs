@@ -42,7 +42,11 @@ impl Catalog {
             let (name, table) = (spec.name.clone(), shown(table));
             return Err(CatalogError::IndexExists { name, table });
         }
-        if spec.clustered && !table.clustered_key().is_empty() {
+        let columnstore = match &spec.columnstore {
+            Some(columnstore) => Some(crate::columnstore::check(table, spec, columnstore)?),
+            None => None,
+        };
+        if spec.clustered && table.has_clustered() {
             let key = table.primary_key.as_ref().filter(|k| k.clustered).map(|k| &k.name);
             let key = key.or(table.clustered_index().map(|i| &i.name));
             return Err(CatalogError::ClusteredExists {
@@ -80,6 +84,7 @@ impl Catalog {
             clustered: spec.clustered,
             columns,
             include,
+            columnstore,
             filter: spec.filter.clone(),
             disabled: false,
             ignore_dup_key: spec.ignore_dup_key,
@@ -113,14 +118,10 @@ impl Catalog {
         let spec = IndexSpec {
             name: name.into(),
             columns: key.columns.clone(),
-            include: Vec::new(),
             unique: true,
             clustered: key.clustered,
-            filter: None,
             filegroup: key.filegroup.clone(),
-            fill_factor: 0,
-            ignore_dup_key: false,
-            drop_existing: false,
+            ..IndexSpec::default()
         };
         self.add_index(txn, table, &spec, kind)
     }
@@ -189,6 +190,7 @@ impl Catalog {
             Value::binary(&pack_key(&index.columns)),
             Value::binary(&pack_ordinals(&index.include)),
             text_or_null(index.filter.as_deref()),
+            index.columnstore.as_ref().map_or(Value::Null, crate::columnstore::pack),
         ];
         self.tables.indexes.put(txn, &row)
     }
@@ -217,6 +219,9 @@ pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
     let filegroup = cells.text()?;
     let columns = unpack_key(&cells.opt_bytes()?.unwrap_or_default());
     let include = unpack_ordinals(&cells.opt_bytes()?.unwrap_or_default());
+    let filter = cells.opt_text()?;
+    let columnstore = cells.opt_bytes()?;
+    let columnstore = columnstore.map(|bytes| crate::columnstore::unpack(&bytes)).transpose()?;
     Ok(IndexDef {
         index_id,
         constraint_id,
@@ -226,7 +231,8 @@ pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
         clustered: flags & CLUSTERED != 0,
         columns,
         include,
-        filter: cells.opt_text()?,
+        columnstore,
+        filter,
         disabled: flags & DISABLED != 0,
         ignore_dup_key: flags & IGNORE_DUP_KEY != 0,
         fill_factor,

@@ -10,6 +10,7 @@
 
 mod alter;
 mod catalog;
+mod columnstore;
 mod configuration;
 mod constraint;
 mod create;
@@ -37,10 +38,10 @@ pub use configuration::{
     Configuration, SCOPED_OPTIONS, ScopedKind, ScopedOption, StatisticsSwitch,
 };
 pub use def::{
-    CheckDef, ColumnDef, Compiled, ComputedDef, DatabaseDef, DatabaseState, DefaultDef, Event,
-    FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef, Marks, ModuleKind,
-    ObjectKind, ObjectRef, PeriodEdge, Place, ProcedureDef, RefAction, Retention, SequenceDef,
-    TableDef, Temporal, TriggerDef, is_global_name, same_name,
+    CheckDef, ColumnDef, Columnstore, Compiled, ComputedDef, DatabaseDef, DatabaseState,
+    DefaultDef, Event, FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef,
+    Marks, ModuleKind, ObjectKind, ObjectRef, PeriodEdge, Place, ProcedureDef, RefAction,
+    Retention, SequenceDef, TableDef, Temporal, TriggerDef, is_global_name, same_name,
 };
 pub use error::CatalogError;
 pub use mask::mask_of;
@@ -49,8 +50,8 @@ pub use private::{define_private, private_with_unique, redefine_private};
 pub use scope::DdlScope;
 pub use server::ServerCatalog;
 pub use spec::{
-    AlterTable, CheckSpec, ColumnSpec, ForeignKeySpec, IndexSpec, KeySpec, Mark, ModuleOptions,
-    PutMode, TableSpec, VersioningSpec,
+    AlterTable, CheckSpec, ColumnSpec, ColumnstoreSpec, ForeignKeySpec, IndexSpec, KeySpec, Mark,
+    ModuleOptions, PutMode, TableSpec, VersioningSpec,
 };
 
 pub use statistics::{

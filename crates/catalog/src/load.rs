@@ -251,7 +251,9 @@ fn check_ordinals(table: &TableDef) -> Result<(), CatalogError> {
     let key = table.primary_key.iter().flat_map(|key| &key.columns);
     let parts = table.indexes.iter().flat_map(|index| &index.columns);
     let included = table.indexes.iter().flat_map(|index| &index.include);
-    let mut named = key.chain(parts).map(|(ordinal, _)| ordinal).chain(included);
+    let ordered = table.indexes.iter().filter_map(|index| index.columnstore.as_ref());
+    let ordered = ordered.flat_map(|columnstore| &columnstore.order);
+    let mut named = key.chain(parts).map(|(ordinal, _)| ordinal).chain(included).chain(ordered);
     match named.any(|ordinal| *ordinal >= table.columns.len()) {
         true => Err(corrupt("an index of a column that is not there")),
         false if table.columns.is_empty() => Err(corrupt("a table without columns")),

@@ -181,7 +181,8 @@ pub fn redefine_private(
         }
         AlterTable::DropIndex { .. }
         | AlterTable::DisableIndex { .. }
-        | AlterTable::SetIgnoreDupKey { .. } => {
+        | AlterTable::SetIgnoreDupKey { .. }
+        | AlterTable::SetColumnstore { .. } => {
             return Err(CatalogError::NotSupported {
                 what: "ALTER or DROP INDEX on a temporary table".into(),
             });

@@ -91,12 +91,14 @@ pub struct KeySpec {
 }
 
 /// An index to create.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct IndexSpec {
     pub name: Box<str>,
     /// (column name, descending).
     pub columns: Vec<(Box<str>, bool)>,
+    /// Those of a columnstore index, too, which has no key.
     pub include: Vec<Box<str>>,
+    pub columnstore: Option<ColumnstoreSpec>,
     pub unique: bool,
     pub clustered: bool,
     /// The condition's text, known to bind.
@@ -104,8 +106,17 @@ pub struct IndexSpec {
     pub filegroup: Option<Box<str>>,
     pub fill_factor: u8,
     pub ignore_dup_key: bool,
-    /// Takes the place of the index of that name; 7999-like 3701 when there is none.
+    /// Takes the place of the index of that name; 7999 when there is none.
     pub drop_existing: bool,
+}
+
+/// What makes an index a columnstore index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnstoreSpec {
+    pub archive: bool,
+    pub delay_minutes: u16,
+    /// ORDER.
+    pub order: Vec<Box<str>>,
 }
 
 /// A CHECK to create; its text is known to bind.
@@ -167,6 +178,12 @@ pub enum AlterTable {
     SetIgnoreDupKey {
         name: Box<str>,
         on: bool,
+    },
+    /// ALTER INDEX ... SET and REBUILD of a columnstore index: what is not said stays.
+    SetColumnstore {
+        name: Box<str>,
+        archive: Option<bool>,
+        delay_minutes: Option<u16>,
     },
     RenameIndex {
         from: Box<str>,

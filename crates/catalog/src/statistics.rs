@@ -223,10 +223,10 @@ impl TableDef {
         Some(columns)
     }
 
-    /// What indexes give statistics to: id and name, by id.
+    /// What indexes give statistics to: id and name, by id. A columnstore index has no key to tell of.
     pub fn statistic_indexes(&self) -> Vec<(i32, Box<str>)> {
-        let mut all: Vec<(i32, Box<str>)> =
-            self.indexes.iter().map(|i| (i.index_id, i.name.clone())).collect();
+        let keyed = self.indexes.iter().filter(|i| i.columnstore.is_none());
+        let mut all: Vec<(i32, Box<str>)> = keyed.map(|i| (i.index_id, i.name.clone())).collect();
         if let Some(key) = self.primary_key.as_ref().filter(|key| key.clustered) {
             all.push((1, key.name.clone()));
         }

@@ -297,7 +297,7 @@ impl Lowering {
         access.cost = rows.total() + lookups + cost::pass(met) + sort;
         access.again = cost::seek_again() + rows.cpu + lookups + cost::pass(met) + sort;
         // To seek at all is what FORCESEEK asks for.
-        let seekable = !table.is_heap() || !table.indexes.is_empty();
+        let seekable = table.is_seekable();
         if get.hints.forceseek && access.found.is_none() && seekable {
             access.cost += 1e12;
         }
@@ -383,7 +383,7 @@ impl Estimate {
             Some(at) => get.table.indexes[at].unique,
             None => !get.table.has_uniquifier(),
         };
-        let seekable = !get.table.is_heap() || !get.table.indexes.is_empty();
+        let seekable = get.table.is_seekable();
         let Some(found) = found else {
             return Estimate { rows: TABLE_ROWS, shown: TABLE_ROWS, seekable };
         };

@@ -319,7 +319,7 @@ view! {
     index_name sysname null = d.index.name.as_deref();
     index_description varchar(210) null =
         format!("{} located on {}", d.index.described(), d.group);
-    index_keys nvarchar(2078) null = d.keys();
+    index_keys nvarchar(2078) null = Some(d.keys()).filter(|keys| !keys.is_empty());
 }
 
 /// A foreign key in words, as sp_helpconstraint shows it.

@@ -26,6 +26,7 @@ pub struct TypeRow {
     pub user_defined: bool,
     /// Of a table type: its object id.
     pub table: Option<i32>,
+    pub memory_optimized: bool,
 }
 
 fn row(name: &'static str, id: u8, max_length: i16, precision: u8, scale: u8) -> TypeRow {
@@ -42,6 +43,7 @@ fn row(name: &'static str, id: u8, max_length: i16, precision: u8, scale: u8) ->
         schema_id: crate::object::SYS,
         user_defined: false,
         table: None,
+        memory_optimized: false,
     }
 }
 
@@ -126,7 +128,12 @@ fn of_module(context: &Context<'_>, module: &Arc<ProcedureDef>) -> Option<TypeRo
         ..row("", 243, -1, 0, 0)
     };
     if module.kind == ModuleKind::TableType {
-        return Some(TypeRow { table: Some(module.object_id), nullable: false, ..named });
+        return Some(TypeRow {
+            table: Some(module.object_id),
+            nullable: false,
+            memory_optimized: binder::is_memory_optimized(module),
+            ..named
+        });
     }
     let alias = binder::alias_of(module)?;
     let base = column_type(alias.ty);

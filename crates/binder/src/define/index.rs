@@ -1,5 +1,6 @@
 //! CREATE INDEX, ALTER INDEX and indexes inside a table's definition.
 
+use super::columnstore::{self, Statement};
 use super::{Parts, in_parentheses_always, is_private, row_columns};
 use crate::context::Binder;
 use crate::ddl;
@@ -12,10 +13,13 @@ use syntax::ast;
 impl Binder<'_> {
     /// CREATE INDEX on a temporary table: a unique one is a constraint, any other has no effect, for rows in memory are
     /// found by the primary key or by looking at all of them. 1088.
-    pub fn private_index(&mut self, create: &ast::CreateIndex) -> Result<StmtKind> {
+    pub fn private_index(&mut self, create: &ast::CreateIndex, text: &str) -> Result<StmtKind> {
         let name = ObjectName::from(&create.table);
         self.indexed_table(&create.table)?;
         let index = &create.index;
+        if index.columnstore {
+            columnstore::spec(index, text)?;
+        }
         if !index.unique {
             return Ok(StmtKind::Nothing);
         }
@@ -61,14 +65,25 @@ impl Binder<'_> {
         Ok(ddl::AlterTable { name: ObjectName::from(&create.table), changes, absent: Vec::new() })
     }
 
-    /// ALTER INDEX: 1088, 155.
+    /// ALTER INDEX: 1088, 155; 10638 and 10680, for a rebuild that may be resumed is done at once.
     pub fn alter_index(&mut self, alter: &ast::AlterIndex) -> Result<ddl::AlterTable> {
-        self.indexed_table(&alter.table)?;
+        let table = self.indexed_table(&alter.table)?;
         let line = alter.table.span.line.max(1);
         let name: Option<Box<str>> = alter.index.as_ref().map(|n| n.value.as_str().into());
         let mut changes = Vec::new();
-        let mut options = |options: &[ast::DatabaseOption]| -> Result<()> {
-            let found = index_options(options, line)?;
+        let of_columns = is_columnstore(&table, name.as_deref());
+        let mut options = |options: &[ast::DatabaseOption], statement| -> Result<()> {
+            if let (true, Some(name)) = (of_columns, &name) {
+                let found = columnstore::options(options, name, line, statement)?;
+                if found.archive.is_some() || found.delay_minutes.is_some() {
+                    let (archive, delay_minutes) = (found.archive, found.delay_minutes);
+                    let name = name.clone();
+                    changes.push(Change::SetColumnstore { name, archive, delay_minutes });
+                }
+                return Ok(());
+            }
+            columnstore::only_columnstore(options, line, statement)?;
+            let found = index_options(options, false, line)?;
             let said = options.iter().any(|o| o.name == "IGNORE_DUP_KEY");
             if let (true, Some(name)) = (said, &name) {
                 let on = found.ignore_dup_key;
@@ -78,11 +93,31 @@ impl Binder<'_> {
         };
         match &alter.action {
             ast::AlterIndexAction::Rebuild(with) => {
-                options(with)?;
+                options(with, Statement::Rebuild)?;
                 changes.push(Change::RebuildIndex { name });
             }
-            ast::AlterIndexAction::Set(with) => options(with)?,
+            ast::AlterIndexAction::Set(with) => options(with, Statement::Set)?,
             ast::AlterIndexAction::Disable => changes.push(Change::DisableIndex { name }),
+            ast::AlterIndexAction::Resumable(what) => {
+                let of = &table.name;
+                return Err(match &name {
+                    None => {
+                        let text = format!(
+                            "ALTER INDEX ALL '{what}' failed. There is no pending resumable index operation on '{of}'."
+                        );
+                        BindError::new(10680, 11, line, text)
+                    }
+                    Some(name) => {
+                        named_index(&table, name, line)?;
+                        let text = format!(
+                            "ALTER INDEX '{what}' failed. There is no pending resumable index operation for the index \
+                             '{name}' on '{of}'."
+                        );
+                        let state = if *what == "RESUME" { 1 } else { 2 };
+                        BindError::new(10638, 16, line, text).with_state(state)
+                    }
+                });
+            }
             // No change of a definition: see `reorganize`.
             ast::AlterIndexAction::Reorganize(_) => {}
         }
@@ -92,14 +127,21 @@ impl Binder<'_> {
     /// ALTER INDEX REORGANIZE, if it is one: 1088, 155.
     pub fn reorganize(&mut self, alter: &ast::AlterIndex) -> Result<Option<ddl::Reorganize>> {
         let ast::AlterIndexAction::Reorganize(with) = &alter.action else { return Ok(None) };
-        self.indexed_table(&alter.table)?;
+        let table = self.indexed_table(&alter.table)?;
         let mut large_values = true;
         for option in with {
             let on = matches!(option.value, ast::OptionValue::On | ast::OptionValue::None);
             match option.name.as_str() {
                 "LOB_COMPACTION" => large_values = on,
-                // Of columnstore indexes.
-                "COMPRESS_ALL_ROW_GROUPS" => {}
+                // There are no row groups: rows are rows at once.
+                "COMPRESS_ALL_ROW_GROUPS" => {
+                    let name = alter.index.as_ref().map(|n| n.value.as_str());
+                    if name.is_some() && !is_columnstore(&table, name) {
+                        let text = "ALTER INDEX REORGANIZE statement option COMPRESS_ALL_ROW_GROUPS can only be used with \
+                                    clustered columnstore indexes.";
+                        return Err(BindError::new(35375, 16, alter.table.span.line.max(1), text));
+                    }
+                }
                 name => {
                     let text =
                         format!("'{name}' is not a recognized ALTER INDEX REORGANIZE option.");
@@ -120,16 +162,49 @@ impl Binder<'_> {
         table: &str,
         parts: &mut Parts,
     ) -> Result<()> {
-        if index.hash {
+        if index.columnstore && table.starts_with('@') {
+            let text = "The statement failed because columnstore indexes are not allowed on table types and table \
+                        variables. Remove the column store index specification from the table type or table variable \
+                        declaration.";
+            return Err(BindError::new(35310, 15, index.span.line.max(1), text));
+        }
+        if parts.in_memory && index.clustered == Some(true) {
+            return Err(clustered_in_memory(index.span.line.max(1)));
+        }
+        if index.hash && !parts.in_memory {
             return Err(BindError::unsupported("HASH index", index.span.line.max(1)));
         }
         if !is_private(table) {
             parts.indexes.push((index_spec(index, text)?, index.filter.clone()));
+        } else if index.columnstore {
+            columnstore::spec(index, text)?;
         } else if index.unique && index.filter.is_none() {
             parts.unique.push(unique_key(index));
         }
         Ok(())
     }
+}
+
+/// 12317.
+pub(super) fn clustered_in_memory(line: u32) -> BindError {
+    let text = "Clustered indexes, which are the default for primary keys, are not supported with memory optimized tables. \
+                Specify a NONCLUSTERED index instead.";
+    BindError::new(12317, 16, line, text).with_state(68)
+}
+
+/// 2727: the table has no index of that name.
+fn named_index(table: &TableDef, name: &str, line: u32) -> Result<()> {
+    let own = table.primary_key.as_ref().is_some_and(|k| catalog::same_name(&k.name, name));
+    if own || table.index(name).is_some() {
+        return Ok(());
+    }
+    let error = catalog::CatalogError::NoSuchIndex { name: name.into() };
+    Err(BindError::of_catalog(error, line))
+}
+
+/// Is an index of that name a columnstore index?
+fn is_columnstore(table: &TableDef, name: Option<&str>) -> bool {
+    name.and_then(|name| table.index(name)).is_some_and(|index| index.columnstore.is_some())
 }
 
 /// WITH options of an index that mean something here.
@@ -140,8 +215,12 @@ pub(super) struct IndexOptions {
     pub drop_existing: bool,
 }
 
-/// Reads the options of an index; 155 for one that SQL Server does not have.
-pub(super) fn index_options(options: &[ast::DatabaseOption], line: u32) -> Result<IndexOptions> {
+/// Reads the options of an index, BUCKET_COUNT of a HASH index among them; 155 for one that SQL Server does not have.
+pub(super) fn index_options(
+    options: &[ast::DatabaseOption],
+    hash: bool,
+    line: u32,
+) -> Result<IndexOptions> {
     const ACCEPTED: &[&str] = &[
         "ALLOW_PAGE_LOCKS",
         "ALLOW_ROW_LOCKS",
@@ -179,6 +258,7 @@ pub(super) fn index_options(options: &[ast::DatabaseOption], line: u32) -> Resul
             }
             "IGNORE_DUP_KEY" => out.ignore_dup_key = on,
             "DROP_EXISTING" => out.drop_existing = on,
+            "BUCKET_COUNT" if hash => {}
             name if ACCEPTED.contains(&name) => {}
             name => {
                 return Err(BindError::new(
@@ -195,7 +275,10 @@ pub(super) fn index_options(options: &[ast::DatabaseOption], line: u32) -> Resul
 
 fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
     let line = index.span.line.max(1);
-    let options = index_options(&index.options, line)?;
+    if index.columnstore {
+        return columnstore::spec(index, text);
+    }
+    let options = index_options(&index.options, index.hash, line)?;
     if options.ignore_dup_key && !index.unique {
         return Err(BindError::new(
             1916,
@@ -231,6 +314,7 @@ fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
         fill_factor: options.fill_factor,
         ignore_dup_key: options.ignore_dup_key,
         drop_existing: options.drop_existing,
+        columnstore: None,
     })
 }
 

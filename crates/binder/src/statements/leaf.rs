@@ -108,7 +108,7 @@ impl ProgramBinder<'_> {
                 StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
             }
             S::CreateIndex(create) if crate::define::is_private(&create.table.name.value) => {
-                b.private_index(create)?
+                b.private_index(create, self.text)?
             }
             S::CreateIndex(create) => {
                 let alter = b.create_index(create, self.text)?;

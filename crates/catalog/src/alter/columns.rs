@@ -121,8 +121,11 @@ impl Catalog {
             return Err(CatalogError::NoColumn { action: ACTION, column, table });
         };
         let of_key = |k: &&KeyDef| k.columns.iter().any(|(i, _)| *i == gone);
-        let of_index =
-            |i: &&IndexDef| i.columns.iter().any(|(k, _)| *k == gone) || i.include.contains(&gone);
+        let of_index = |i: &&IndexDef| {
+            i.columns.iter().any(|(k, _)| *k == gone)
+                || i.include.contains(&gone)
+                || i.columnstore.as_ref().is_some_and(|c| c.order.contains(&gone))
+        };
         let children = self.references_to(Some(scope), table);
         let refers = children
             .iter()
@@ -162,6 +165,7 @@ impl Catalog {
         for index in &mut table.indexes {
             index.columns.iter_mut().for_each(|(i, _)| move_down(i));
             index.include.iter_mut().for_each(move_down);
+            index.columnstore.iter_mut().flat_map(|c| &mut c.order).for_each(move_down);
         }
         for i in 0..table.checks.len() {
             table.checks[i].column.iter_mut().for_each(move_down);

@@ -3,6 +3,8 @@
 use super::{Work, position};
 use crate::catalog::Catalog;
 use crate::def::*;
+use crate::index::shown;
+use crate::spec::IndexSpec;
 use crate::{CatalogError, Txn};
 
 impl Catalog {
@@ -30,11 +32,38 @@ impl Catalog {
             return Err(CatalogError::ConstraintIndex { name: shown(), kind });
         }
         let id = index.index_id;
-        self.remove_index(txn, table, id)?;
-        if id == 1 {
+        let gone = self.remove_index(txn, table, id)?;
+        // Without a clustered columnstore index the table is the heap that it was.
+        if id == 1 && gone.columnstore.is_none() {
             self.move_rows(txn, table, work)?;
         }
         Ok(())
+    }
+
+    /// The index whose place another takes, DROP_EXISTING: 1925, 7999.
+    pub(super) fn drop_existing(
+        &self,
+        txn: &mut Txn,
+        table: &mut TableDef,
+        spec: &IndexSpec,
+        work: &mut Vec<Work>,
+    ) -> Result<(), CatalogError> {
+        let own_key = |k: &KeyDef| k.clustered && same_name(&k.name, &spec.name);
+        if table.index(&spec.name).is_none() && !table.primary_key.as_ref().is_some_and(own_key) {
+            let text = format!(
+                "Could not find any index named '{}' for table '{}'.",
+                spec.name,
+                shown(table)
+            );
+            return Err(CatalogError::refused(7999, text));
+        }
+        if !spec.clustered && table.index(&spec.name).is_some_and(|index| index.clustered) {
+            let text = "Cannot convert a clustered index to a nonclustered index by using the DROP_EXISTING option. To \
+                        change the index type from clustered to nonclustered, delete the clustered index, and then \
+                        create a nonclustered index by using two separate statements.";
+            return Err(CatalogError::refused(1925, text));
+        }
+        self.drop_index(txn, table, &spec.name, work)
     }
 
     pub(super) fn rebuild(

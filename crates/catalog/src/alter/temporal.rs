@@ -496,14 +496,8 @@ fn history_spec(table: &TableDef, versioning: &VersioningSpec) -> TableSpec {
         spec.indexes.push(IndexSpec {
             name: format!("ix_{name}").into(),
             columns: vec![key(end), key(start)],
-            include: Vec::new(),
-            unique: false,
             clustered: true,
-            filter: None,
-            filegroup: None,
-            fill_factor: 0,
-            ignore_dup_key: false,
-            drop_existing: false,
+            ..IndexSpec::default()
         });
     }
     spec.name = name;

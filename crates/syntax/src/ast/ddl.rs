@@ -355,8 +355,12 @@ pub struct IndexDefinition {
     pub clustered: Option<bool>,
     /// HASH.
     pub hash: bool,
+    /// COLUMNSTORE: then `columns` are those it is over (none when it is clustered), and there is no INCLUDE.
+    pub columnstore: bool,
     /// Key columns.
     pub columns: Vec<IndexColumn>,
+    /// ORDER of a columnstore index.
+    pub order: Vec<Ident>,
     /// INCLUDE.
     pub include: Vec<Ident>,
     /// WHERE.
@@ -391,6 +395,8 @@ pub struct CreateType {
     pub name: ObjectName,
     /// What it stands for.
     pub definition: TypeDefinition,
+    /// WITH (...) of a table type: MEMORY_OPTIMIZED.
+    pub options: Vec<DatabaseOption>,
     /// The whole statement.
     pub span: Span,
 }
@@ -440,6 +446,8 @@ pub enum AlterIndexAction {
     Disable,
     /// SET (...).
     Set(Vec<DatabaseOption>),
+    /// RESUME [WITH (...)], PAUSE or ABORT, which it says.
+    Resumable(&'static str),
 }
 
 /// ALTER TABLE.

@@ -100,7 +100,9 @@ impl Parser<'_> {
             };
             let definition = TypeDefinition::Alias { base, nullable };
             let span = self.tokens[start].span.to(self.tokens[self.at - 1].span);
-            return Ok(StatementKind::CreateType(Box::new(CreateType { name, definition, span })));
+            let options = Vec::new();
+            let create = CreateType { name, definition, options, span };
+            return Ok(StatementKind::CreateType(Box::new(create)));
         }
         if self.at_word("EXTERNAL") {
             return self.skip_statement("CREATE TYPE EXTERNAL NAME");
@@ -108,13 +110,13 @@ impl Parser<'_> {
         self.expect_kw(Kw::As)?;
         self.expect_kw(Kw::Table)?;
         let definition = TypeDefinition::Table(self.table_definition()?);
+        let mut options = Vec::new();
         if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
-            self.note_unsupported("CREATE TYPE WITH (MEMORY_OPTIMIZED)");
             self.at += 1;
-            self.option_list()?;
+            options = self.option_list()?;
         }
         let span = self.tokens[start].span.to(self.tokens[self.at - 1].span);
-        Ok(StatementKind::CreateType(Box::new(CreateType { name, definition, span })))
+        Ok(StatementKind::CreateType(Box::new(CreateType { name, definition, options, span })))
     }
 
     pub(super) fn alter(&mut self) -> ParseResult<StatementKind> {

@@ -91,14 +91,13 @@ impl Parser<'_> {
         let name = self.ident()?;
         let unique = self.eat_kw(Kw::Unique);
         let clustered = self.clustered();
-        let columnstore = self.eat_word("COLUMNSTORE");
-        if columnstore {
-            self.note_unsupported("COLUMNSTORE indexes");
+        if self.at_word("COLUMNSTORE") {
+            self.at_columnstore(unique)?;
+            return self.columnstore(start, name, clustered == Some(true));
         }
         let hash = self.eat_word("HASH");
         let mut columns = Vec::new();
-        if columnstore && !self.at_sym(Sym::LeftParen) {
-        } else if self.at_sym(Sym::LeftParen) {
+        if self.at_sym(Sym::LeftParen) {
             columns = self.index_columns()?;
         } else if let Some(name) = column {
             columns.push(IndexColumn { name, descending: false });
@@ -125,7 +124,9 @@ impl Parser<'_> {
             unique,
             clustered,
             hash,
+            columnstore: false,
             columns,
+            order: Vec::new(),
             include,
             filter,
             options,
@@ -134,23 +135,109 @@ impl Parser<'_> {
         })
     }
 
+    /// The word COLUMNSTORE stands here: 35301.
+    fn at_columnstore(&mut self, unique: bool) -> ParseResult<()> {
+        if unique {
+            return Err(self.mistake(
+                35301,
+                "The statement failed because a columnstore index cannot be unique. Create the columnstore index \
+                 without the UNIQUE keyword or create a unique index without the COLUMNSTORE keyword.",
+            ));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// `[(columns)] [ORDER (columns)] [WHERE ...] ...`, after a columnstore index's name and table: 35302, 35311, 35335,
+    /// 35336, 35342.
+    fn columnstore(
+        &mut self,
+        start: usize,
+        name: Ident,
+        clustered: bool,
+    ) -> ParseResult<IndexDefinition> {
+        let mut columns = Vec::new();
+        match (clustered, self.at_sym(Sym::LeftParen)) {
+            (true, true) => {
+                return Err(self.mistake(
+                    35335,
+                    "The statement failed because specifying a key list is not allowed when creating a clustered \
+                     columnstore index. Create the clustered columnstore index without specifying a key list.",
+                ));
+            }
+            (false, true) => {
+                self.at += 1;
+                columns = self.comma_list(|parser| {
+                    let name = parser.ident()?;
+                    if parser.at_kw(Kw::Asc) || parser.at_kw(Kw::Desc) {
+                        return Err(parser.mistake(
+                            35302,
+                            "The statement failed because specifying sort order (ASC or DESC) is not allowed when \
+                             creating a columnstore index. Create the columnstore index without specifying a sort \
+                             order.",
+                        ));
+                    }
+                    Ok(IndexColumn { name, descending: false })
+                })?;
+                self.expect_sym(Sym::RightParen)?;
+            }
+            (false, false) => {
+                return Err(self.mistake(
+                    35336,
+                    "The statement failed because specifying key list is missing when creating an index. Create the \
+                     index with specifying key list .",
+                ));
+            }
+            (true, false) => {}
+        }
+        if self.at_word("INCLUDE") {
+            return Err(self.mistake(
+                35311,
+                "The statement failed because a columnstore index cannot have included columns.   Create the \
+                 columnstore index on the desired columns without specifying any included columns.",
+            ));
+        }
+        let mut order = Vec::new();
+        if self.at_kw(Kw::Order) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
+            if !clustered {
+                return Err(self.mistake(
+                    35342,
+                    "The statement failed because specifying ORDER is not a valid option for non-clustered columnstore \
+                     index creation. Consider creating an non-clustered columnstore index without specifying ORDER, or \
+                     create a clustered columnstore index.",
+                ));
+            }
+            self.at += 1;
+            order = self.ident_list()?;
+        }
+        let clustered = Some(clustered);
+        let mut index = self.index_rest(start, name, false, clustered, false, columns)?;
+        (index.columnstore, index.order) = (true, order);
+        Ok(index)
+    }
+
     pub(super) fn create_index(&mut self) -> ParseResult<StatementKind> {
         let start = self.at - 1;
         let unique = self.eat_kw(Kw::Unique);
         let clustered = self.clustered();
-        if self.at_word("COLUMNSTORE") {
-            return self.skip_statement("CREATE COLUMNSTORE INDEX");
+        let columnstore = self.at_word("COLUMNSTORE");
+        if columnstore {
+            self.at_columnstore(unique)?;
         }
         self.expect_kw(Kw::Index)?;
         let name = self.ident()?;
         self.expect_kw(Kw::On)?;
         let table = self.object_name()?;
+        if columnstore {
+            let index = self.columnstore(start, name, clustered == Some(true))?;
+            return Ok(StatementKind::CreateIndex(Box::new(CreateIndex { table, index })));
+        }
         let columns = self.index_columns()?;
         let index = self.index_rest(start, name, unique, clustered, false, columns)?;
         Ok(StatementKind::CreateIndex(Box::new(CreateIndex { table, index })))
     }
 
-    /// `ALTER INDEX name | ALL ON table REBUILD | REORGANIZE | DISABLE | SET (...)`
+    /// `ALTER INDEX name | ALL ON table REBUILD | REORGANIZE | DISABLE | SET (...) | RESUME | PAUSE | ABORT`
     pub(super) fn alter_index(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
         let index = if self.eat_kw(Kw::All) { None } else { Some(self.ident()?) };
@@ -168,6 +255,15 @@ impl Parser<'_> {
             AlterIndexAction::Disable
         } else if self.eat_kw(Kw::Set) {
             AlterIndexAction::Set(self.option_list()?)
+        } else if self.eat_word("RESUME") {
+            if self.eat_kw(Kw::With) {
+                self.option_list()?;
+            }
+            AlterIndexAction::Resumable("RESUME")
+        } else if self.eat_word("PAUSE") {
+            AlterIndexAction::Resumable("PAUSE")
+        } else if self.eat_word("ABORT") {
+            AlterIndexAction::Resumable("ABORT")
         } else {
             return self.skip_statement("ALTER INDEX");
         };

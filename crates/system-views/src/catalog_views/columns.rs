@@ -249,7 +249,7 @@ type_view! { TYPES_VIEW = "sys.types" as t, rows type_rows; }
 type_view! {
     TABLE_TYPES = "sys.table_types" as t, rows table_types;
     type_table_object_id int = t.table;
-    is_memory_optimized bit null = false;
+    is_memory_optimized bit null = t.memory_optimized;
 }
 
 fn assembly_types(_: &Context<'_>, _: &[Value]) -> Result<Vec<TypeRow>, SqlError> {

@@ -97,9 +97,39 @@ impl Index {
         self.def.as_ref()?.filter.as_deref()
     }
 
+    /// What makes it a columnstore index.
+    pub fn columnstore(&self) -> Option<&catalog::Columnstore> {
+        self.def.as_ref()?.columnstore.as_ref()
+    }
+
+    /// `data_compression` and its name: what the index is asked for. Rows are never compressed.
+    fn compression(&self) -> (u8, &'static str) {
+        match self.columnstore() {
+            None => (0, "NONE"),
+            Some(c) if c.archive => (4, "COLUMNSTORE_ARCHIVE"),
+            Some(_) => (3, "COLUMNSTORE"),
+        }
+    }
+
+    /// Ordinals of the columns that are in it and are no key: of a clustered columnstore index all.
+    fn included(&self) -> Vec<usize> {
+        match &self.def {
+            Some(def) if def.clustered && def.columnstore.is_some() => {
+                (0..self.table.columns.len()).collect()
+            }
+            Some(def) => def.include.clone(),
+            None => Vec::new(),
+        }
+    }
+
     /// `clustered, unique, primary key`, as sp_helpindex says it.
     pub fn described(&self) -> String {
-        let mut words = vec![if self.id == 1 { "clustered" } else { "nonclustered" }];
+        let mut words = vec![match (self.id, self.columnstore()) {
+            (1, None) => "clustered",
+            (_, None) => "nonclustered",
+            (1, _) => "clustered columnstore",
+            _ => "nonclustered columnstore",
+        }];
         if self.flag(|d| d.ignore_dup_key) {
             words.push("ignore duplicate keys");
         }
@@ -136,11 +166,16 @@ view! {
     object_id int = i.table.object_id;
     name sysname null = i.name.as_deref();
     index_id int = i.id;
-    type tinyint = i.id.min(2) as u8;
-    type_desc nvarchar(60) null = match i.id {
-        0 => "HEAP",
-        1 => "CLUSTERED",
-        _ => "NONCLUSTERED",
+    type tinyint = match i.columnstore() {
+        Some(_) => if i.id == 1 { 5 } else { 6 },
+        None => i.id.min(2) as u8,
+    };
+    type_desc nvarchar(60) null = match (i.id, i.columnstore()) {
+        (0, _) => "HEAP",
+        (1, None) => "CLUSTERED",
+        (_, None) => "NONCLUSTERED",
+        (1, _) => "CLUSTERED COLUMNSTORE",
+        _ => "NONCLUSTERED COLUMNSTORE",
     };
     is_unique bit null = i.unique;
     data_space_id int = i.data_space_id;
@@ -156,7 +191,7 @@ view! {
     allow_page_locks bit null = true;
     has_filter bit null = i.filter().is_some();
     filter_definition nvarchar(max) null = i.filter();
-    compression_delay int null = NULL;
+    compression_delay int null = i.columnstore().map(|c| i32::from(c.delay_minutes));
     suppress_dup_key_messages bit null = false;
     auto_created bit null = false;
     optimize_for_sequential_key bit null = false;
@@ -172,12 +207,14 @@ pub struct IndexColumn {
     pub column_id: i32,
     pub descending: bool,
     pub included: bool,
+    /// Its place in ORDER of a columnstore index, from 1; else 0.
+    pub order: u8,
 }
 
 fn index_columns(context: &Context<'_>, _: &[Value]) -> Result<Vec<IndexColumn>, SqlError> {
     let of = |index: Index| {
         let keys = index.keys.iter().map(|(ordinal, descending)| (*ordinal, *descending, false));
-        let include = index.def.iter().flat_map(|d| d.include.iter().map(|o| (*o, false, true)));
+        let include = index.included().into_iter().map(|ordinal| (ordinal, false, true));
         let columns = keys.chain(include).zip(1..);
         let column = |((ordinal, descending, included), place)| IndexColumn {
             object_id: index.table.object_id,
@@ -186,6 +223,10 @@ fn index_columns(context: &Context<'_>, _: &[Value]) -> Result<Vec<IndexColumn>,
             column_id: ordinal as i32 + 1,
             descending,
             included,
+            order: index
+                .columnstore()
+                .and_then(|c| c.order.iter().position(|o| *o == ordinal))
+                .map_or(0, |at| at as u8 + 1),
         };
         columns.map(column).collect::<Vec<_>>()
     };
@@ -202,7 +243,7 @@ view! {
     partition_ordinal tinyint = 0u8;
     is_descending_key bit null = i.descending;
     is_included_column bit null = i.included;
-    column_store_order_ordinal tinyint = 0u8;
+    column_store_order_ordinal tinyint = i.order;
 }
 
 view! {
@@ -214,8 +255,8 @@ view! {
     hobt_id bigint = i.tree;
     rows bigint null = i.rows;
     filestream_filegroup_id smallint = 0i16;
-    data_compression tinyint = 0u8;
-    data_compression_desc nvarchar(60) null = "NONE";
+    data_compression tinyint = i.compression().0;
+    data_compression_desc nvarchar(60) null = i.compression().1;
     xml_compression bit null = false;
     xml_compression_desc varchar(3) null = "OFF";
 }

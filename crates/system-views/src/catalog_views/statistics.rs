@@ -37,7 +37,7 @@ impl Known {
 fn known(context: &Context<'_>) -> Vec<Known> {
     let mut found: Vec<Known> = all(context)
         .into_iter()
-        .filter(|index| index.id > 0)
+        .filter(|index| index.id > 0 && index.columnstore().is_none())
         .map(|index: Index| Known {
             id: index.id,
             name: index.name.clone().unwrap_or_default(),

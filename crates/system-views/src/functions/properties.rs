@@ -81,7 +81,7 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "ownerid" => Some(1),
         "schemaid" => Some(object.schema_id as i64),
         "tablehasprimarykey" => of_table(&keyed),
-        "tablehasclustindex" => of_table(&|t| !t.is_heap()),
+        "tablehasclustindex" => of_table(&|t| t.has_clustered()),
         "tablehasindex" => of_table(&|t| !t.is_heap() || !t.indexes.is_empty()),
         "isindexed" => of_table(&|t| !t.is_heap() || !t.indexes.is_empty()),
         "tablehasnonclustindex" => of_table(&|t| t.indexes.iter().any(|i| !i.clustered)),
@@ -247,6 +247,7 @@ pub fn of_index(context: &Context<'_>, args: Args<'_>) -> Value {
             "isunique" => i32::from(index.unique),
             "indexfillfactor" => def.map_or(0, |d| i32::from(d.fill_factor)),
             "isdisabled" => def.map_or(0, |d| i32::from(d.disabled)),
+            "iscolumnstore" => i32::from(index.columnstore().is_some()),
             "indexdepth"
             | "isautostatistics"
             | "isfulltextkey"
@@ -255,7 +256,6 @@ pub fn of_index(context: &Context<'_>, args: Args<'_>) -> Value {
             | "ispagelockdisallowed"
             | "isrowlockdisallowed"
             | "isstatistics"
-            | "iscolumnstore"
             | "isoptimizedforsequentialkey" => 0,
             _ => return None,
         })
