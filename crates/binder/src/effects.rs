@@ -78,7 +78,7 @@ pub(crate) fn check(statement: &ast::Statement) -> Result<()> {
         S::Use(_) => "USE DATABASE",
         S::Checkpoint => "CHECKPOINT",
         S::Dbcc(_) => "DBCC",
-        S::Kill(_) => "KILL",
+        S::Kill { .. } => "KILL",
         _ => "ALTER",
     };
     Err(side_effect(what, line))

@@ -300,7 +300,7 @@ pub(crate) fn command_number(kind: &StmtKind, source: Option<&StatementKind>) ->
         StmtKind::Truncate { .. } => 14,
         StmtKind::Backup(_) => 15,
         StmtKind::Checkpoint => 16,
-        StmtKind::Kill(_) => 17,
+        StmtKind::Kill { .. } => 17,
         StmtKind::Print(_) => 18,
         StmtKind::RaiseError(_) => 19,
         StmtKind::Ddl(_) => 20,

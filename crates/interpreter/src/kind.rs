@@ -37,7 +37,9 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
             Ddl::Drop(drop) => dropped(drop.kind),
         },
         StmtKind::Security(statement) => match &**statement {
-            SecurityStatement::CreateLogin { .. } => Command::CreateLogin,
+            SecurityStatement::CreateLogin { .. } | SecurityStatement::CreateLoginFrom { .. } => {
+                Command::CreateLogin
+            }
             SecurityStatement::AlterLogin { .. } => Command::AlterLogin,
             SecurityStatement::DropLogin { .. } => Command::DropLogin,
             SecurityStatement::CreateUser { .. } => Command::CreateUser,

@@ -101,12 +101,18 @@ impl Vm<'_> {
             }
             StmtKind::WaitFor(wait) => self.wait_for(wait, frame)?,
             StmtKind::Set(option) => self.set(option, line, frame)?,
-            StmtKind::Kill(session) => {
+            StmtKind::Kill { session, status_only } => {
                 if !self.may_on_server(Permission::AlterAnyConnection) {
                     let text = "User does not have permission to use the KILL statement.";
                     return Err(SqlError::new(6102, 14, text).into());
                 }
                 let spid = self.whole(session, frame)?;
+                if *status_only {
+                    let spid = spid.clamp(0, u16::MAX as i64) as u16;
+                    let report = self.host.rollback_report(spid)?;
+                    self.sink.message(&SqlMessage::info(0, line, report));
+                    return Ok(());
+                }
                 if spid == self.state.spid as i64 {
                     return Err(SqlError::new(
                         6104,

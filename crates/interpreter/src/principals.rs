@@ -15,7 +15,7 @@ use catalog::Directory;
 use executor::SqlError;
 use security::{Permission, Target};
 use syntax::ast::{
-    AlterRoleAction, Ident, LoginOptions, Secret, SecurityStatement as S, Span, UserLogin,
+    AlterRoleAction, Ident, LoginOptions, Secret, SecurityStatement as S, Span, UserLogin, Voucher,
 };
 use types::Value;
 
@@ -46,6 +46,19 @@ fn unknown(kind: &str, name: &str) -> SqlError {
     cannot(&format!("find the {kind}"), name)
 }
 
+/// Nobody vouches for anybody here: there are no accounts of Windows, no certificates and no keys. 15401, 15151.
+fn no_voucher(name: &str, from: &Voucher) -> SqlError {
+    match from {
+        Voucher::Windows => {
+            let text =
+                format!("Windows NT user or group '{name}' not found. Check the name again.");
+            SqlError::new(15401, 16, text)
+        }
+        Voucher::Certificate(certificate) => unknown("certificate", &certificate.value),
+        Voucher::AsymmetricKey(key) => unknown("asymmetric key", &key.value),
+    }
+}
+
 fn now() -> u64 {
     runtime::clock::unix_ns()
 }
@@ -64,6 +77,7 @@ impl Vm<'_> {
         state.refresh_identity(&*self.host);
         match statement {
             S::CreateLogin { name, options } => self.create_login(name, options),
+            S::CreateLoginFrom { name, from } => self.create_login_from(name, from),
             S::AlterLogin { name, enable, options } => self.alter_login(name, *enable, options),
             S::DropLogin { name, if_exists } => self.drop_login(name, *if_exists),
             S::CreateUser { name, login, default_schema } => {

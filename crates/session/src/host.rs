@@ -355,6 +355,24 @@ impl Host for InstanceHost {
         system_views::rows(view, args, &InstanceFacts(&self.instance), session)
     }
 
+    fn rollback_report(&mut self, spid: u16) -> Result<String, SqlError> {
+        // How much is left is not known, as in SQL Server's own report when it begins.
+        match self.instance.is_killed(spid) {
+            Some(true) => Ok(format!(
+                "SPID {spid}: transaction rollback in progress. Estimated rollback completion: 0%. Estimated time left: 0 \
+                 seconds."
+            )),
+            Some(false) => Err(SqlError::new(
+                6120,
+                16,
+                format!(
+                    "Status report cannot be obtained. Rollback operation for Process ID {spid} is not in progress."
+                ),
+            )),
+            None => Err(no_process(spid)),
+        }
+    }
+
     fn kill(&mut self, spid: u16) -> Result<(), SqlError> {
         if self.instance.kill_session(spid) {
             return Ok(());
@@ -363,7 +381,7 @@ impl Host for InstanceHost {
         if all.iter().any(|s| s.id == i32::from(spid) && s.system.is_some()) {
             return Err(SqlError::new(6107, 16, "Only user processes can be killed."));
         }
-        Err(SqlError::new(6106, 16, format!("Process ID {spid} is not an active process ID.")))
+        Err(no_process(spid))
     }
 
     fn system_procedure(&self, name: &ObjectName) -> Option<Arc<ProcedureDef>> {
@@ -472,4 +490,9 @@ fn unknown_database(name: &str) -> SqlError {
              or the database is not in a state that allows access checks."
         ),
     )
+}
+
+/// 6106.
+fn no_process(spid: u16) -> SqlError {
+    SqlError::new(6106, 16, format!("Process ID {spid} is not an active process ID."))
 }

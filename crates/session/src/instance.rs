@@ -459,6 +459,11 @@ impl Instance {
         })
     }
 
+    /// Whether a session has been killed and is not gone yet; `None` when there is none.
+    pub(crate) fn is_killed(&self, spid: u16) -> Option<bool> {
+        self.sessions.lock().get(&spid).map(|registered| registered.is_killed())
+    }
+
     /// Takes a session off the list.
     pub(crate) fn leave_session(&self, spid: u16) {
         self.sessions.lock().remove(&spid);

@@ -216,6 +216,18 @@ impl Lexer<'_> {
             self.word_rest();
             return TokenKind::Word;
         }
+        // Blanks may stand between the sign of the currency and the digits.
+        let mut blanks = 0;
+        while matches!(self.byte(blanks), b' ' | b'\t') {
+            blanks += 1;
+        }
+        let is_number = |lexer: &Self, at: usize| {
+            let dot = lexer.byte(at) == b'.';
+            lexer.byte(at + usize::from(dot)).is_ascii_digit()
+        };
+        if blanks > 0 && is_number(self, blanks) {
+            self.at += blanks;
+        }
         let sign = usize::from(matches!(self.byte(0), b'+' | b'-'));
         if self.byte(sign).is_ascii_digit() || self.byte(sign) == b'.' {
             self.at += sign;

@@ -198,8 +198,11 @@ pub enum StmtKind {
     Backup(Box<Backup>),
     Restore(Box<Restore>),
     Checkpoint,
-    /// KILL spid.
-    Kill(Expr),
+    /// KILL spid [WITH STATUSONLY].
+    Kill {
+        session: Expr,
+        status_only: bool,
+    },
     /// RECONFIGURE [WITH OVERRIDE]
     Reconfigure,
     /// ALTER SERVER CONFIGURATION SET.

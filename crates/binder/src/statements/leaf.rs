@@ -314,9 +314,10 @@ impl ProgramBinder<'_> {
                 kind: restore.kind,
                 media: media(b, restore.database.as_ref(), &restore.from, &restore.options)?,
             })),
-            S::Kill(session) => {
+            S::Kill { session, status_only } => {
                 let session = b.expr(session)?;
-                StmtKind::Kill(b.coerce(session, SqlType::Int, CastMode::Implicit)?)
+                let session = b.coerce(session, SqlType::Int, CastMode::Implicit)?;
+                StmtKind::Kill { session, status_only: *status_only }
             }
             S::Unsupported { what } => StmtKind::NotSupported { what: what.clone() },
             // Control flow and declarations are the caller's.

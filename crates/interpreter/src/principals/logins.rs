@@ -2,14 +2,14 @@
 //!
 //! Invariant: a password is hashed before the directory is changed, and its text is kept nowhere.
 
-use super::{cannot, check_principal_name, now, server_principal_exists, special};
+use super::{cannot, check_principal_name, no_voucher, now, server_principal_exists, special};
 use crate::vm::Vm;
 use executor::SqlError;
 use security::{
     GrantKey, GrantState, GrantValue, LoginFacts, Password, PasswordHash, Permission, Principal,
     PrincipalKind, SA_ID, Securable, Target, database_role, server_role,
 };
-use syntax::ast::{Ident, LoginOptions, Secret};
+use syntax::ast::{Ident, LoginOptions, Secret, Voucher};
 
 impl Vm<'_> {
     /// The hash that the options ask for, after the policy. 15116 to 15118, 15021.
@@ -55,6 +55,16 @@ impl Vm<'_> {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// CREATE LOGIN FROM: 15247, 15401, 15151.
+    pub(super) fn create_login_from(
+        &mut self,
+        name: &Ident,
+        from: &Voucher,
+    ) -> Result<(), SqlError> {
+        self.check_server(Permission::AlterAnyLogin)?;
+        Err(no_voucher(&name.value, from))
     }
 
     pub(super) fn create_login(

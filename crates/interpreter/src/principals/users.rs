@@ -30,6 +30,7 @@ impl Vm<'_> {
             UserLogin::Same => Some(&name.value),
             UserLogin::Login(login) => Some(&login.value),
             UserLogin::Without => None,
+            UserLogin::Key(key) => return Err(super::no_voucher(&name.value, key)),
         };
         // A user without a login has a sid that no login will have.
         let mut sid = [0; 16];

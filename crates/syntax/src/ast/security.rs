@@ -12,6 +12,13 @@ pub enum SecurityStatement {
         /// What WITH says.
         options: LoginOptions,
     },
+    /// CREATE LOGIN name FROM WINDOWS | CERTIFICATE | ASYMMETRIC KEY.
+    CreateLoginFrom {
+        /// Login.
+        name: Ident,
+        /// Who vouches for it.
+        from: Voucher,
+    },
     /// ALTER LOGIN name ENABLE | DISABLE | WITH ...
     AlterLogin {
         /// Login.
@@ -118,6 +125,19 @@ pub enum UserLogin {
     Login(Ident),
     /// WITHOUT LOGIN.
     Without,
+    /// FOR | FROM CERTIFICATE | ASYMMETRIC KEY.
+    Key(Voucher),
+}
+
+/// What stands for a login or a user in the place of a password.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Voucher {
+    /// WINDOWS: an account of the operating system's, of the login's name.
+    Windows,
+    /// CERTIFICATE.
+    Certificate(Ident),
+    /// ASYMMETRIC KEY.
+    AsymmetricKey(Ident),
 }
 
 /// What happens to a role.

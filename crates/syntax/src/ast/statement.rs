@@ -211,8 +211,13 @@ pub enum StatementKind {
     Backup(Backup),
     /// RESTORE, in its forms.
     Restore(Restore),
-    /// KILL session.
-    Kill(Expr),
+    /// KILL session [WITH STATUSONLY].
+    Kill {
+        /// The number of a session.
+        session: Expr,
+        /// How far the rollback is that an earlier KILL has begun.
+        status_only: bool,
+    },
     /// RECONFIGURE [WITH OVERRIDE].
     Reconfigure,
     /// ALTER SERVER CONFIGURATION SET.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ast::{
     AlterRoleAction, Grant, GrantVerb, LoginOptions, Secret, SecurableName, SecurityStatement,
-    UserLogin,
+    UserLogin, Voucher,
 };
 
 fn security(statement: SecurityStatement) -> StatementKind {
@@ -58,13 +58,34 @@ impl Parser<'_> {
         let name = self.ident()?;
         if self.at_kw(Kw::From) {
             self.at += 1;
-            self.note_unsupported("CREATE LOGIN FROM WINDOWS, a certificate or a key");
+            if let Some(from) = self.voucher(true)? {
+                return Ok(SecurityStatement::CreateLoginFrom { name, from });
+            }
+            self.note_unsupported("CREATE LOGIN FROM EXTERNAL PROVIDER");
             self.skip_statement("")?;
             return Ok(SecurityStatement::CreateLogin { name, options: LoginOptions::default() });
         }
         self.expect_kw(Kw::With)?;
         let options = self.login_options()?;
         Ok(SecurityStatement::CreateLogin { name, options })
+    }
+
+    /// `WINDOWS [WITH ...]` (of logins), `CERTIFICATE name`, `ASYMMETRIC KEY name`; None where it is something else.
+    fn voucher(&mut self, login: bool) -> ParseResult<Option<Voucher>> {
+        if login && self.eat_word("WINDOWS") {
+            if self.eat_kw(Kw::With) {
+                self.login_options()?;
+            }
+            return Ok(Some(Voucher::Windows));
+        }
+        if self.eat_word("CERTIFICATE") {
+            return Ok(Some(Voucher::Certificate(self.ident()?)));
+        }
+        if self.at_word("ASYMMETRIC") && self.kind_ahead(1) == TokenKind::Key(Kw::Key) {
+            self.at += 2;
+            return Ok(Some(Voucher::AsymmetricKey(self.ident()?)));
+        }
+        Ok(None)
     }
 
     fn alter_login(&mut self) -> ParseResult<SecurityStatement> {
@@ -167,10 +188,10 @@ impl Parser<'_> {
         } else if self.eat_kw(Kw::For) || self.eat_kw(Kw::From) {
             if self.eat_word("LOGIN") {
                 login = UserLogin::Login(self.ident()?);
+            } else if let Some(key) = self.voucher(false)? {
+                login = UserLogin::Key(key);
             } else {
-                self.note_unsupported(
-                    "CREATE USER for a certificate, a key or an external provider",
-                );
+                self.note_unsupported("CREATE USER for an external provider");
                 self.skip_statement("")?;
             }
         }

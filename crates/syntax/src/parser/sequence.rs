@@ -3,7 +3,7 @@
 use super::*;
 
 impl Parser<'_> {
-    /// `SEQUENCE name [AS type] options`; SEQUENCE has not been taken.
+    /// `SEQUENCE name options`, AS type among them; SEQUENCE has not been taken.
     pub(super) fn define_sequence(&mut self, alter: bool) -> ParseResult<StatementKind> {
         self.at += 1;
         let name = self.object_name()?;
@@ -19,11 +19,10 @@ impl Parser<'_> {
             cycle: None,
             cache: None,
         };
-        if !alter && self.eat_kw(Kw::As) {
-            sequence.ty = Some(self.type_name()?);
-        }
         loop {
-            if !alter && self.eat_word("START") {
+            if !alter && sequence.ty.is_none() && self.eat_kw(Kw::As) {
+                sequence.ty = Some(self.type_name()?);
+            } else if !alter && self.eat_word("START") {
                 self.expect_kw(Kw::With)?;
                 sequence.start = Some(self.whole_number()?);
             } else if alter && self.eat_word("RESTART") {

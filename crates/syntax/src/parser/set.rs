@@ -103,12 +103,8 @@ impl Parser<'_> {
             return Ok(SetOption::Value { name: "ERRLVL".into(), value: self.set_value()? });
         }
         if self.at_word("FIPS_FLAGGER") {
-            self.note_unsupported("SET FIPS_FLAGGER");
             self.at += 1;
-            if self.at_kw(Kw::Off) {
-                return Ok(SetOption::Switch { names: Vec::new(), on: self.on_off()? });
-            }
-            return Ok(SetOption::Value { name: "FIPS_FLAGGER".into(), value: self.set_value()? });
+            return self.fips_flagger();
         }
         if self.kind() != TokenKind::Word
             && !matches!(self.kind(), TokenKind::Key(Kw::Rowcount | Kw::TextSize))
@@ -142,6 +138,32 @@ impl Parser<'_> {
             self.quoted_identifier = on;
         }
         Ok(SetOption::Switch { names, on })
+    }
+
+    /// `OFF`, or a level as a word or a text: 'ENTRY', 'INTERMEDIATE', 'FULL'.
+    #[cold]
+    fn fips_flagger(&mut self) -> ParseResult<SetOption> {
+        let (start, name) = (self.at, "FIPS_FLAGGER".into());
+        if self.eat_kw(Kw::Off) {
+            let kind = ExprKind::Literal(Literal::String { value: "OFF".into(), national: false });
+            return Ok(SetOption::Value {
+                name,
+                value: Expr { kind, span: self.span_from(start) },
+            });
+        }
+        let full = self.at_kw(Kw::Full);
+        let value = match full {
+            true => self.any_word()?,
+            false if self.at_string() => self.string()?,
+            false => self.any_word()?,
+        };
+        if !["ENTRY", "INTERMEDIATE", "FULL"].iter().any(|level| value.eq_ignore_ascii_case(level))
+        {
+            self.at = start;
+            return Err(self.unexpected());
+        }
+        let kind = ExprKind::Literal(Literal::String { value, national: false });
+        Ok(SetOption::Value { name, value: Expr { kind, span: self.span_from(start) } })
     }
 
     /// A constant, a variable, or a word as a text.

@@ -119,8 +119,8 @@ impl Parser<'_> {
                     return self.skip_statement("KILL of other than sessions");
                 }
                 let session = self.value()?;
-                self.kill_tail()?;
-                Ok(StatementKind::Kill(session))
+                let status_only = self.kill_tail()?;
+                Ok(StatementKind::Kill { session, status_only })
             }
             Kw::Reconfigure => {
                 self.at += 1;
