@@ -47,6 +47,10 @@ pub enum Ddl {
         /// For each of its changes: the table, and the call of the function; it has been bound.
         changes: Vec<PolicyChange>,
     },
+    /// CREATE, ALTER and DROP of partition functions and schemes.
+    Partition(Box<PartitionDdl>),
+    /// ALTER TABLE ... SWITCH.
+    Switch(Box<Switch>),
     /// Databases, tables, procedures.
     Drop(Box<ast::DropObjects>),
 }
@@ -57,6 +61,47 @@ pub struct PolicyChange {
     pub table: Arc<catalog::TableDef>,
     /// Empty for DROP.
     pub call: String,
+}
+
+/// A change of partition functions and schemes.
+#[derive(Debug, Clone)]
+pub enum PartitionDdl {
+    CreateFunction {
+        name: Box<str>,
+        ty: types::SqlType,
+        collation: types::Collation,
+        right: bool,
+        /// As they are written; each is brought to the type when the statement runs.
+        values: Vec<Expr>,
+    },
+    /// SPLIT, or MERGE RANGE.
+    AlterFunction {
+        name: Box<str>,
+        merge: bool,
+        /// The boundary, as it is written.
+        value: Expr,
+    },
+    CreateScheme {
+        name: Box<str>,
+        function: Box<str>,
+        all: bool,
+        filegroups: Vec<Box<str>>,
+    },
+    NextUsed {
+        scheme: Box<str>,
+        filegroup: Option<Box<str>>,
+    },
+    DropFunction(Box<str>),
+    DropScheme(Box<str>),
+}
+
+/// ALTER TABLE ... SWITCH: rows of one table, or of a partition of it, go to another.
+#[derive(Debug, Clone)]
+pub struct Switch {
+    pub source: ObjectName,
+    pub partition: Option<Expr>,
+    pub target: ObjectName,
+    pub target_partition: Option<Expr>,
 }
 
 /// CREATE TABLE. Types are resolved, key columns checked, defaults known to bind and to convert.
@@ -86,6 +131,10 @@ pub struct Reorganize {
     pub index: Option<Box<str>>,
     /// LOB_COMPACTION.
     pub large_values: bool,
+    /// PARTITION = number, which must be one.
+    pub partition: Option<Expr>,
+    /// The statement said REBUILD.
+    pub rebuild: bool,
 }
 
 /// CREATE, ALTER, CREATE OR ALTER PROCEDURE. The body has been checked; the text is what is kept.

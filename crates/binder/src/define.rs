@@ -40,6 +40,14 @@ struct Parts {
     in_memory: bool,
 }
 
+/// Where something is to lie, in the catalog's terms.
+fn space(on: &ast::DataSpace) -> catalog::SpaceSpec {
+    catalog::SpaceSpec {
+        name: on.name.value.as_str().into(),
+        columns: on.columns.iter().map(|c| c.value.as_str().into()).collect(),
+    }
+}
+
 /// `DEFAULT text FOR column`.
 struct DefaultFor {
     name: Option<Box<str>>,
@@ -83,12 +91,7 @@ impl Binder<'_> {
             );
             return Err(self.error(13568, text));
         }
-        let filegroup = create
-            .filegroup
-            .as_ref()
-            .map(|f| f.value.as_str())
-            .or(parts.primary_key.as_ref().and_then(|k| k.filegroup.as_deref()))
-            .map(Into::into);
+        let filegroup = create.filegroup.as_ref().map(space);
         let spec = TableSpec {
             // Empty: the user's default schema.
             schema: name.schema.as_deref().unwrap_or("").into(),
@@ -570,7 +573,7 @@ impl Binder<'_> {
                         .map(|c| (c.name.value.as_str().into(), c.descending))
                         .collect(),
                     clustered: clustered.unwrap_or(*primary) || is_private(table),
-                    filegroup: filegroup.as_ref().map(|f| f.value.as_str().into()),
+                    filegroup: filegroup.as_ref().map(space),
                 };
                 if !primary {
                     parts.unique.push(key);

@@ -63,6 +63,9 @@ impl Binder<'_> {
 
     #[inline(never)]
     fn qualified_function(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Expr> {
+        if f.name.schema.as_ref().is_some_and(|s| s.is("$PARTITION")) {
+            return self.partition_number(f, line);
+        }
         if let Some(found) = self.user_function(f, line)? {
             return Ok(found);
         }

@@ -37,6 +37,7 @@ pub mod masking;
 mod merge;
 mod names;
 mod output;
+mod partition;
 mod pivot;
 mod policy;
 mod properties;

@@ -122,6 +122,11 @@ pub trait Names {
         let _ = name;
         None
     }
+    /// A partition function.
+    fn partition_function(&self, name: &str) -> Option<Arc<catalog::ProcedureDef>> {
+        let _ = name;
+        None
+    }
     /// Whether a name is that of a table, view, function or sequence.
     fn has_object(&self, name: &ObjectName) -> bool {
         self.table(name).is_some()

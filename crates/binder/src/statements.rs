@@ -536,6 +536,7 @@ impl<'a> ProgramBinder<'a> {
         match &statement.kind {
             S::Use(_) => self.database_moved = true,
             S::CreateTable(_)
+            | S::Partition(_)
             | S::CreateType(_)
             | S::CreateView(_)
             | S::DefineSequence(_)

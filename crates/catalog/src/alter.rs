@@ -144,16 +144,16 @@ impl Catalog {
             AlterTable::AddDefault { name, column, text } => {
                 self.add_default(txn, table, name.as_deref(), column, text)
             }
-            AlterTable::AddPrimaryKey(key) => self.add_key(txn, table, key, work),
+            AlterTable::AddPrimaryKey(key) => self.add_key(txn, scope, table, key, work),
             AlterTable::AddUnique(key) => {
-                let id = self.add_unique(txn, table, key)?;
+                let id = self.add_unique(txn, scope, table, key)?;
                 self.filled(txn, table, id, work)
             }
             AlterTable::AddIndex(spec) => {
                 if spec.drop_existing {
                     self.drop_existing(txn, table, spec, work)?;
                 }
-                let id = self.add_index(txn, table, spec, IndexKind::Index)?;
+                let id = self.add_index(txn, scope, table, spec, IndexKind::Index)?;
                 self.filled(txn, table, id, work)
             }
             AlterTable::DropIndex { name } => self.drop_index(txn, table, name, work),

@@ -37,8 +37,16 @@ impl Catalog {
             })?),
             None => None,
         };
-        let filegroup = spec.primary_key.as_ref().and_then(|k| k.filegroup.as_deref());
-        let (number, filegroup) = self.filegroup(filegroup.or(spec.filegroup.as_deref()))?;
+        // Rows lie where the clustered key is said to.
+        let keys = spec.primary_key.iter().chain(&spec.unique).filter(|k| k.clustered);
+        let indexes = spec.indexes.iter().filter(|i| i.clustered).map(|i| &i.filegroup);
+        let space = keys.map(|k| &k.filegroup).chain(indexes).find_map(|space| space.as_ref());
+        let space = space.or(spec.filegroup.as_ref());
+        let (number, filegroup, partitioned) =
+            self.data_space(txn, scope, space, &columns, &spec.name)?;
+        if let Some(key) = primary_key.as_ref().filter(|k| k.clustered) {
+            crate::partition::check_key(&columns, partitioned, &key.columns, &key.name)?;
+        }
         let mut table = TableDef {
             object_id,
             schema,
@@ -55,6 +63,7 @@ impl Catalog {
             referencing: Vec::new(),
             temporal: Temporal::No,
             tracking: None,
+            partitioned,
             shape: 0,
             statistics: Default::default(),
             compiled: Compiled::default(),
@@ -72,6 +81,7 @@ impl Catalog {
         make_lob_tree(txn, &mut table, number)?;
         self.put_object(txn, &table.schema, &table.name, KIND_TABLE, object_id, 1, true)?;
         self.put_table_rows(txn, &table, number)?;
+        self.put_partitioned(txn, object_id, 0, partitioned)?;
         for (ordinal, column) in table.columns.iter().enumerate() {
             self.put_column(txn, object_id, ordinal, column)?;
             if let Some(default) = &column.default {
@@ -82,14 +92,14 @@ impl Catalog {
             self.put_key(txn, &table, &key)?;
             if let (false, Some(spec)) = (key.clustered, &spec.primary_key) {
                 let kind = IndexKind::PrimaryKey;
-                self.add_key_index(txn, &mut table, spec, &key.name, kind)?;
+                self.add_key_index(txn, scope, &mut table, spec, &key.name, kind)?;
             }
         }
         for key in &spec.unique {
-            self.add_unique(txn, &mut table, key)?;
+            self.add_unique(txn, scope, &mut table, key)?;
         }
         for index in &spec.indexes {
-            self.add_index(txn, &mut table, index, IndexKind::Index)?;
+            self.add_index(txn, scope, &mut table, index, IndexKind::Index)?;
         }
         for check in &spec.checks {
             self.add_check(txn, &mut table, check, true)?;
@@ -163,6 +173,7 @@ impl Catalog {
             t.columns.delete(txn, &[id.clone(), Value::SmallInt(ordinal as i16)])?;
         }
         t.keys.delete(txn, std::slice::from_ref(&id))?;
+        self.put_partitioned(txn, table.object_id, 0, None)?;
         t.tables.delete(txn, std::slice::from_ref(&id))?;
         t.identities.delete(txn, &[id.clone(), Value::BigInt(table.tree.0.0 as i64)])?;
         t.objects.delete(txn, &[id])?;
@@ -183,6 +194,41 @@ impl Catalog {
         schema: Option<&str>,
         name: &str,
     ) -> Result<(), CatalogError> {
+        let (table, modified) = self.locked_to_truncate(txn, scope, schema, name)?;
+        self.change_table(txn, scope, &table, modified, |catalog, txn, table| {
+            catalog.renew_tracking(txn, table)?;
+            catalog.renew_tree(txn, table)
+        })?;
+        Ok(())
+    }
+
+    /// TRUNCATE TABLE of some partitions: the table, under its Sch-M lock, whose rows the caller deletes. What 4701
+    /// refuses is refused here too. Suspends.
+    pub fn truncate_partitions(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<Arc<TableDef>, CatalogError> {
+        let (table, modified) = self.locked_to_truncate(txn, scope, schema, name)?;
+        if table.tracking.is_none() {
+            return Ok(table);
+        }
+        self.change_table(txn, scope, &table, modified, |catalog, txn, table| {
+            catalog.renew_tracking(txn, table)?;
+            catalog.put_table(txn, table)
+        })
+    }
+
+    /// The table to truncate: 4701, 13545, 4712.
+    fn locked_to_truncate(
+        &self,
+        txn: &mut Txn,
+        scope: &DdlScope,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<(Arc<TableDef>, i64), CatalogError> {
         let Some((table, modified)) = self.lock_table(txn, scope, schema, name)? else {
             return Err(CatalogError::CannotTruncate { name: name.into() });
         };
@@ -199,11 +245,7 @@ impl Catalog {
         if !self.references_to(Some(scope), &table).is_empty() {
             return Err(CatalogError::TruncateReferenced { table: table.name.clone() });
         }
-        self.change_table(txn, scope, &table, modified, |catalog, txn, table| {
-            catalog.renew_tracking(txn, table)?;
-            catalog.renew_tree(txn, table)
-        })?;
-        Ok(())
+        Ok((table, modified))
     }
 
     /// Gives the table an empty tree in place of the one it has.

@@ -35,6 +35,8 @@ pub struct TableDef {
     pub temporal: Temporal,
     /// Which rows have been changed since when is kept.
     pub tracking: Option<crate::tracking::Tracking>,
+    /// How its rows are divided.
+    pub partitioned: Option<crate::Partitioned>,
     /// The shape of `tree` under this definition: see [`engine::Tree`].
     pub shape: u64,
     /// What is known of its rows; all definitions of the table share it.
@@ -111,6 +113,16 @@ impl TableDef {
     pub fn period(&self) -> Option<(usize, usize)> {
         let of = |edge| self.columns.iter().position(|c| c.generated == Some(edge));
         Some((of(PeriodEdge::Start)?, of(PeriodEdge::End)?))
+    }
+    /// How an index is partitioned: a clustered one as the table's rows are.
+    pub fn partitioned_index(&self, index: &IndexDef) -> Option<crate::Partitioned> {
+        if index.clustered { self.partitioned } else { index.partitioned }
+    }
+    /// The scheme that divides the table or an index of it by that column.
+    pub fn partitioned_by(&self, column: usize) -> Option<i32> {
+        let indexes = self.indexes.iter().filter_map(|i| i.partitioned);
+        let mut all = self.partitioned.into_iter().chain(indexes);
+        all.find(|p| p.column == column).map(|p| p.scheme)
     }
     /// Ordinal of the identity column.
     pub fn identity(&self) -> Option<usize> {
@@ -276,6 +288,8 @@ pub struct IndexDef {
     pub ignore_dup_key: bool,
     pub fill_factor: u8,
     pub filegroup: Box<str>,
+    /// How its entries are divided; of a clustered one its table says it.
+    pub partitioned: Option<crate::Partitioned>,
     pub tree: TreeId,
     /// Of the key columns.
     pub key_layout: KeyLayout,
@@ -420,6 +434,10 @@ pub enum ModuleKind {
     AliasType,
     /// Its text is the catalog's own: see [`crate::PolicyDef`].
     SecurityPolicy,
+    /// See [`crate::PartitionFunctionDef`]. It has no schema, and its name is no object's.
+    PartitionFunction,
+    /// See [`crate::PartitionSchemeDef`]; likewise.
+    PartitionScheme,
 }
 
 impl ModuleKind {
@@ -437,6 +455,8 @@ impl ModuleKind {
             ModuleKind::Synonym => 10,
             ModuleKind::AliasType => 11,
             ModuleKind::SecurityPolicy => 12,
+            ModuleKind::PartitionFunction => 20,
+            ModuleKind::PartitionScheme => 21,
         }
     }
 
@@ -454,6 +474,8 @@ impl ModuleKind {
             Synonym,
             AliasType,
             SecurityPolicy,
+            PartitionFunction,
+            PartitionScheme,
         ];
         all.into_iter().find(|kind| kind.number() == number)
     }
@@ -470,6 +492,12 @@ impl ModuleKind {
         matches!(self, ScalarFunction | InlineFunction | TableFunction)
     }
 
+    /// Is it listed among the objects? Types and partitionings are apart.
+    pub fn is_object(self) -> bool {
+        use ModuleKind::*;
+        !matches!(self, AliasType | PartitionFunction | PartitionScheme)
+    }
+
     /// In messages.
     pub fn word(self) -> &'static str {
         match self {
@@ -480,14 +508,18 @@ impl ModuleKind {
             ModuleKind::Sequence => "sequence object",
             ModuleKind::Synonym => "synonym",
             ModuleKind::SecurityPolicy => "security policy",
+            ModuleKind::PartitionFunction => "partition function",
+            ModuleKind::PartitionScheme => "partition scheme",
             _ => "function",
         }
     }
 
-    /// `name` as the key of look-ups: types are apart from objects.
+    /// `name` as the key of look-ups: types are apart from objects, and so are partition functions and schemes.
     pub(crate) fn key(self, name: &str) -> String {
         match self {
             ModuleKind::TableType | ModuleKind::AliasType => format!("\u{1}{name}"),
+            ModuleKind::PartitionFunction => format!("\u{2}{name}"),
+            ModuleKind::PartitionScheme => format!("\u{3}{name}"),
             _ => name.to_owned(),
         }
     }
@@ -510,6 +542,8 @@ pub struct ProcedureDef {
     pub sequence: Option<SequenceDef>,
     /// Of a security policy.
     pub policy: Option<std::sync::Arc<crate::PolicyDef>>,
+    /// Of a partition function or scheme.
+    pub partitioning: Option<std::sync::Arc<crate::Partitioning>>,
     /// As in [`TableDef::version`].
     pub version: u64,
     pub created_unix_ns: u64,
@@ -639,6 +673,9 @@ impl ObjectKind {
             ObjectKind::Module(ModuleKind::Sequence) => "SO",
             ObjectKind::Module(ModuleKind::Synonym) => "SN",
             ObjectKind::Module(ModuleKind::SecurityPolicy) => "SP",
+            // No objects either.
+            ObjectKind::Module(ModuleKind::PartitionFunction) => "PF",
+            ObjectKind::Module(ModuleKind::PartitionScheme) => "PS",
         }
     }
 }

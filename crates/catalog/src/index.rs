@@ -9,6 +9,7 @@ use crate::create::find_columns;
 use crate::def::*;
 use crate::identity::tree_id;
 use crate::load::pack_key;
+use crate::scope::DdlScope;
 use crate::spec::{IndexSpec, KeySpec};
 use crate::system::{Cells, corrupt, text_or_null};
 use crate::{CatalogError, Txn};
@@ -29,6 +30,7 @@ impl Catalog {
     pub(crate) fn add_index(
         &self,
         txn: &mut Txn,
+        scope: &mut DdlScope,
         table: &mut TableDef,
         spec: &IndexSpec,
         kind: IndexKind,
@@ -71,8 +73,17 @@ impl Catalog {
             }
             include.push(i);
         }
-        let place = spec.filegroup.as_deref().unwrap_or(&table.filegroup);
-        let (number, filegroup) = self.filegroup(Some(place))?;
+        let (number, filegroup, partitioned) = match &spec.filegroup {
+            Some(space) => self.data_space(txn, scope, Some(space), &table.columns, &table.name)?,
+            // With its table.
+            None => {
+                let (number, filegroup) = self.filegroup(Some(&table.filegroup))?;
+                (number, filegroup, table.partitioned)
+            }
+        };
+        if spec.unique {
+            crate::partition::check_key(&table.columns, partitioned, &columns, &spec.name)?;
+        }
         let highest = table.indexes.iter().map(|i| i.index_id).max().unwrap_or(1);
         let constraint_id = if kind == IndexKind::Index { 0 } else { self.new_object_id() };
         let index = IndexDef {
@@ -90,6 +101,7 @@ impl Catalog {
             ignore_dup_key: spec.ignore_dup_key,
             fill_factor: spec.fill_factor,
             filegroup,
+            partitioned: partitioned.filter(|_| !spec.clustered),
             tree: if spec.clustered { table.tree } else { txn.create_tree(number)? },
             key_layout: KeyLayout::default(),
             stored: Vec::new(),
@@ -101,6 +113,11 @@ impl Catalog {
         }
         self.put_index(txn, table.object_id, &index)?;
         let id = index.index_id;
+        if spec.clustered {
+            self.divide_rows(txn, table, partitioned)?;
+        } else {
+            self.put_partitioned(txn, table.object_id, id, partitioned)?;
+        }
         table.indexes.push(index);
         table.indexes.sort_by_key(|i| i.index_id);
         Ok(id)
@@ -110,6 +127,7 @@ impl Catalog {
     pub(crate) fn add_key_index(
         &self,
         txn: &mut Txn,
+        scope: &mut DdlScope,
         table: &mut TableDef,
         key: &KeySpec,
         name: &str,
@@ -123,7 +141,7 @@ impl Catalog {
             filegroup: key.filegroup.clone(),
             ..IndexSpec::default()
         };
-        self.add_index(txn, table, &spec, kind)
+        self.add_index(txn, scope, table, &spec, kind)
     }
 
     /// Takes an index out of a locked table's definition. The tree of a clustered one stays: it is the table's.
@@ -143,6 +161,9 @@ impl Catalog {
         }
         let key = [Value::Int(table.object_id), Value::Int(index.index_id)];
         self.tables.indexes.delete(txn, &key)?;
+        if !index.clustered {
+            self.put_partitioned(txn, table.object_id, index.index_id, None)?;
+        }
         Ok(index)
     }
 
@@ -237,6 +258,7 @@ pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
         ignore_dup_key: flags & IGNORE_DUP_KEY != 0,
         fill_factor,
         filegroup,
+        partitioned: None,
         tree,
         key_layout: KeyLayout::default(),
         stored: Vec::new(),

@@ -20,6 +20,7 @@ mod identity;
 mod index;
 mod load;
 mod mask;
+mod partition;
 mod policy;
 mod principals;
 mod private;
@@ -45,13 +46,14 @@ pub use def::{
 };
 pub use error::CatalogError;
 pub use mask::mask_of;
+pub use partition::{PartitionFunctionDef, PartitionSchemeDef, Partitioned, Partitioning};
 pub use policy::{Operation, PolicyDef, PredicateDef, PredicateKind};
 pub use private::{define_private, private_with_unique, redefine_private};
 pub use scope::DdlScope;
 pub use server::ServerCatalog;
 pub use spec::{
     AlterTable, CheckSpec, ColumnSpec, ColumnstoreSpec, ForeignKeySpec, IndexSpec, KeySpec, Mark,
-    ModuleOptions, PutMode, TableSpec, VersioningSpec,
+    ModuleOptions, PutMode, SpaceSpec, TableSpec, VersioningSpec,
 };
 
 pub use statistics::{

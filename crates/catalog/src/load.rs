@@ -32,6 +32,7 @@ impl Catalog {
         let mut tables = by_object(t.tables.scan(&mut txn, &[])?)?;
         let mut indexes = by_object(t.indexes.scan(&mut txn, &[])?)?;
         let mut constraints = by_object(t.constraints.scan(&mut txn, &[])?)?;
+        let mut partitioned = by_object(t.partitioned.scan(&mut txn, &[])?)?;
         let mut modules = by_object(t.modules.scan(&mut txn, &[])?)?;
         let mut statistics = self.load_statistics(&mut txn)?;
         // Also those of tables that were never committed: no other table gets their ids.
@@ -99,6 +100,7 @@ impl Catalog {
                         referencing: Vec::new(),
                         temporal: Temporal::No,
                         tracking,
+                        partitioned: None,
                         shape: 0,
                         statistics: Default::default(),
                         compiled: Compiled::default(),
@@ -128,6 +130,9 @@ impl Catalog {
                                 table.foreign_keys.push(key);
                             }
                         }
+                    }
+                    for row in partitioned.remove(&object_id).unwrap_or_default() {
+                        crate::partition::divide(&mut table, row)?;
                     }
                     check_ordinals(&table)?;
                     lay_out(&mut table);
@@ -161,6 +166,7 @@ impl Catalog {
                         kind,
                         sequence,
                         policy: crate::procedures::policy_of(kind, &text),
+                        partitioning: crate::partition::of_text(kind, &text)?,
                         object_id,
                         schema,
                         name,
@@ -185,6 +191,7 @@ impl Catalog {
             ("indexes", indexes),
             ("constraints", constraints),
             ("modules", modules),
+            ("partitioned", partitioned),
         ];
         let mut alone = Vec::new();
         for (what, rows) in left {

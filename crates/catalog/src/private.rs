@@ -50,6 +50,7 @@ pub fn define_private(
         referencing: Vec::new(),
         temporal: Temporal::No,
         tracking: None,
+        partitioned: None,
         shape: 0,
         statistics: Default::default(),
         compiled: Compiled::default(),
@@ -59,6 +60,10 @@ pub fn define_private(
         version,
         created_unix_ns: runtime::clock::unix_ns(),
     };
+    let keys = spec.primary_key.iter().chain(&spec.unique).filter_map(|k| k.filegroup.as_ref());
+    if let Some(space) = spec.filegroup.iter().chain(keys).find(|s| !s.columns.is_empty()) {
+        return Err(crate::partition::no_scheme(&space.name));
+    }
     for key in &spec.unique {
         add_unique(&mut table, key)?;
     }

@@ -147,6 +147,7 @@ impl Catalog {
                     trigger: trigger.map(|t| t.enabled(enabled)),
                     sequence: sequence_of(kind, text),
                     policy: policy_of(kind, text),
+                    partitioning: crate::partition::of_text(kind, text)?,
                     text: text.into(),
                     quoted_identifier: options.quoted_identifier,
                     ansi_nulls: options.ansi_nulls,
@@ -170,6 +171,7 @@ impl Catalog {
                     trigger,
                     sequence: sequence_of(kind, text),
                     policy: policy_of(kind, text),
+                    partitioning: crate::partition::of_text(kind, text)?,
                     version: self.new_version(),
                     created_unix_ns: runtime::clock::unix_ns(),
                 };
@@ -251,7 +253,7 @@ impl Catalog {
     }
 
     /// As [`Catalog::lock_table`], by the object's row.
-    fn lock_module(
+    pub(crate) fn lock_module(
         &self,
         txn: &mut Txn,
         scope: &DdlScope,

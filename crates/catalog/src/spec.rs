@@ -17,9 +17,24 @@ pub struct TableSpec {
     pub checks: Vec<CheckSpec>,
     pub foreign_keys: Vec<ForeignKeySpec>,
     /// `None`: the default filegroup.
-    pub filegroup: Option<Box<str>>,
+    pub filegroup: Option<SpaceSpec>,
     /// SYSTEM_VERSIONING = ON.
     pub versioning: Option<VersioningSpec>,
+}
+
+/// Where a table or an index is to lie: a filegroup, or a partition scheme and its column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpaceSpec {
+    pub name: Box<str>,
+    /// One for a scheme; none for a filegroup.
+    pub columns: Vec<Box<str>>,
+}
+
+impl From<&str> for SpaceSpec {
+    /// A filegroup.
+    fn from(name: &str) -> SpaceSpec {
+        SpaceSpec { name: name.into(), columns: Vec::new() }
+    }
 }
 
 /// SYSTEM_VERSIONING = ON (...).
@@ -87,7 +102,7 @@ pub struct KeySpec {
     /// (column name, descending).
     pub columns: Vec<(Box<str>, bool)>,
     pub clustered: bool,
-    pub filegroup: Option<Box<str>>,
+    pub filegroup: Option<SpaceSpec>,
 }
 
 /// An index to create.
@@ -103,7 +118,7 @@ pub struct IndexSpec {
     pub clustered: bool,
     /// The condition's text, known to bind.
     pub filter: Option<Box<str>>,
-    pub filegroup: Option<Box<str>>,
+    pub filegroup: Option<SpaceSpec>,
     pub fill_factor: u8,
     pub ignore_dup_key: bool,
     /// Takes the place of the index of that name; 7999 when there is none.

@@ -23,6 +23,7 @@
 //! | 17 | constraints | object_id, constraint_id | name, kind (1 check, 2 foreign key), flags, columns, table, its columns, on delete, on update, text |
 //! | 18 | configuration | name | value, value for secondaries (CHANGE_TRACKING: see `tracking.rs`) |
 //! | 19 | statistics | object_id, stats_id, part | name, flags (1 auto created, 2 user created, 4 no recompute), bytes |
+//! | 20 | partitioned | object_id, index_id (0: the table's rows) | scheme, ordinal of the column |
 //!
 //! `scope` is 0 for the database's own principals, 1 for the server's (in `master`); see `principals.rs`.
 //!
@@ -165,6 +166,7 @@ pub(crate) struct SystemTables {
     pub(crate) constraints: SystemTable,
     pub(crate) configuration: SystemTable,
     pub(crate) statistics: SystemTable,
+    pub(crate) partitioned: SystemTable,
     pub(crate) security: SecurityTables,
 }
 
@@ -214,6 +216,7 @@ impl SystemTables {
                 &[Int, Int, NAME, TinyInt, TinyInt, bytes, Int, bytes, TinyInt, TinyInt, TEXT],
             ),
             configuration: SystemTable::new(db, 18, 1, &[NAME, TEXT, TEXT]),
+            partitioned: SystemTable::new(db, 20, 2, &[Int, Int, Int, Int]),
             statistics: SystemTable::new(db, 19, 3, &[Int, Int, Int, NAME, TinyInt, bytes]),
             security: SecurityTables::new(db),
         }

@@ -23,6 +23,7 @@ mod foreign;
 mod index;
 mod lob;
 mod merge;
+mod partition;
 mod period;
 mod query;
 mod rebuild;
@@ -50,6 +51,9 @@ pub use lob::column as stored_column;
 pub use memory::{GrantRow, MemoryPool, PoolFigures};
 pub use merge::{Merged, merge};
 pub use message::{Reach, SqlError, SqlMessage};
+pub use partition::{
+    PartitionRows, count_partitions, delete_rows, is_empty as has_no_rows, move_rows,
+};
 pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,
 };

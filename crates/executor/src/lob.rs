@@ -10,7 +10,7 @@ use crate::cx::Cx;
 use crate::error::engine_error;
 use crate::message::SqlError;
 use catalog::TableDef;
-use engine::{LOB_BYTES_MAX, Tree};
+use engine::{EngineError, LOB_BYTES_MAX, Tree, Txn};
 use types::row::ROW_BYTES_MAX;
 use types::{External, TypeError, Value};
 
@@ -38,22 +38,44 @@ fn fetch(
     external: External,
     cx: &mut Cx<'_>,
 ) -> Result<Value, SqlError> {
-    let (Some(lob), Some(txn)) = (table.lob, cx.txn.as_deref_mut()) else {
+    let Some(txn) = cx.txn.as_deref_mut() else {
         stdx::fatal!("a large value of {} is read without a transaction", table.name);
+    };
+    let value = read(table, i, external, txn).map_err(|e| engine_error(e, Some(table), cx))?;
+    value.ok_or_else(|| {
+        SqlError::new(601, 12, "Could not continue scan with NOLOCK due to data movement.")
+    })
+}
+
+/// The same outside of a statement; none: the value has gone while its row was read.
+pub(crate) fn column_in(
+    table: &TableDef,
+    row: &[u8],
+    i: usize,
+    txn: &mut Txn,
+) -> Result<Option<Value>, EngineError> {
+    if table.lob.is_some()
+        && let Some(external) = table.layout.external(row, i)
+    {
+        return read(table, i, external, txn);
+    }
+    let value = table.layout.decode_column(row, i);
+    Ok(Some(value.unwrap_or_else(|| table.columns[i].absent.clone())))
+}
+
+fn read(
+    table: &TableDef,
+    i: usize,
+    external: External,
+    txn: &mut Txn,
+) -> Result<Option<Value>, EngineError> {
+    let Some(lob) = table.lob else {
+        stdx::fatal!("table {} has no tree of large values", table.name);
     };
     let tree = txn.database().tree(lob);
     let mut bytes = Vec::new();
-    let whole = txn
-        .read_lob(&tree, external.id, external.len, &mut bytes)
-        .map_err(|e| engine_error(e, Some(table), cx))?;
-    if !whole {
-        return Err(SqlError::new(
-            601,
-            12,
-            "Could not continue scan with NOLOCK due to data movement.",
-        ));
-    }
-    Ok(table.layout.decode_variable(i, &bytes))
+    let whole = txn.read_lob(&tree, external.id, external.len, &mut bytes)?;
+    Ok(whole.then(|| table.layout.decode_variable(i, &bytes)))
 }
 
 /// The references in a row, by column; empty when there is none.

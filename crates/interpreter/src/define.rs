@@ -77,6 +77,8 @@ impl Vm<'_> {
             Ddl::EnableTrigger(enable) => self.enable_triggers(enable, frame),
             Ddl::CreateType { alias, name, text } => self.create_type(*alias, name, text, frame),
             Ddl::SecurityPolicy { policy, changes } => self.define_policy(policy, changes, frame),
+            Ddl::Partition(change) => self.define_partitioning(change, frame),
+            Ddl::Switch(switch) => self.switch_partition(switch, frame),
             Ddl::Drop(drop) => self.drop_objects(drop, frame),
         }
     }
@@ -443,7 +445,11 @@ impl Vm<'_> {
                     // With its table's: see `create_trigger`.
                     ModuleKind::Trigger => return Ok(schema),
                     // ALTER of the schema is asked for.
-                    ModuleKind::Sequence | ModuleKind::Synonym | ModuleKind::SecurityPolicy => {
+                    ModuleKind::Sequence
+                    | ModuleKind::Synonym
+                    | ModuleKind::SecurityPolicy
+                    | ModuleKind::PartitionFunction
+                    | ModuleKind::PartitionScheme => {
                         self.check_schema(schema.as_deref().unwrap_or("dbo"))?;
                         return Ok(schema);
                     }
@@ -638,7 +644,7 @@ impl Vm<'_> {
 }
 
 /// The transaction that a definition is made in.
-fn writer<'c>(cx: &'c mut Cx<'_>) -> &'c mut engine::Txn {
+pub(crate) fn writer<'c>(cx: &'c mut Cx<'_>) -> &'c mut engine::Txn {
     match cx.txn.as_deref_mut() {
         Some(txn) => txn,
         None => stdx::fatal!("a definition without a transaction"),

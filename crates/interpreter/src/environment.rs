@@ -157,6 +157,17 @@ impl Environment for SessionEnvironment<'_> {
                     }
                 }
             }
+            PartitionNumber(function) => {
+                let scope = self.state.definitions();
+                let found = self.state.database.catalog.object_in(scope, function);
+                let value = args.first().unwrap_or(&Value::Null);
+                match &found {
+                    Some(catalog::ObjectRef::Procedure(module)) => module
+                        .partition_function()
+                        .map_or(Value::Null, |f| Value::Int(f.partition_of(value) as i32)),
+                    _ => Value::Null,
+                }
+            }
             ScopeIdentity => identity(self.state.scope_identity),
             RowCountBig => Value::BigInt(self.state.rowcount),
             ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition | ObjectProperty

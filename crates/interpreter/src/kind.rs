@@ -32,7 +32,10 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
             Ddl::CreateView(_) => Command::CreateView,
             Ddl::DefineSequence(..) | Ddl::CreateSynonym(_) => Command::Other,
             Ddl::CreateTrigger(..) | Ddl::EnableTrigger(_) => Command::Other,
-            Ddl::CreateFunction(..) | Ddl::SecurityPolicy { .. } => Command::Other,
+            Ddl::Switch(_) => Command::AlterTable,
+            Ddl::CreateFunction(..) | Ddl::SecurityPolicy { .. } | Ddl::Partition(_) => {
+                Command::Other
+            }
             Ddl::CreateType { .. } => Command::CreateType,
             Ddl::Drop(drop) => dropped(drop.kind),
         },

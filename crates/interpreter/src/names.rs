@@ -133,6 +133,11 @@ impl Names for SessionNames<'_> {
         binder::alias_of(&found)
     }
 
+    fn partition_function(&self, name: &str) -> Option<Arc<catalog::ProcedureDef>> {
+        let kind = catalog::ModuleKind::PartitionFunction;
+        self.state.database.catalog.module(self.state.transaction.scope(), None, name, kind)
+    }
+
     fn settings(&self) -> binder::Settings {
         self.settings
     }

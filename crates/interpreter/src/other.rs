@@ -151,7 +151,12 @@ impl Vm<'_> {
                 }
             },
             StmtKind::Revert => self.state.revert(&*self.host),
-            StmtKind::Truncate { table } => self.truncate(table, frame)?,
+            StmtKind::Truncate { table, partitions } if partitions.is_empty() => {
+                self.truncate(table, frame)?;
+            }
+            StmtKind::Truncate { table, partitions } => {
+                self.truncate_partitions(table, partitions, frame)?;
+            }
             StmtKind::Dbcc { name, args, options } => {
                 self.dbcc(name, args, options, line)?;
             }

@@ -175,6 +175,7 @@ impl Vm<'_> {
             trigger: None,
             sequence: None,
             policy: None,
+            partitioning: None,
             version: made as u64,
             created_unix_ns: runtime::clock::unix_ns(),
         }));

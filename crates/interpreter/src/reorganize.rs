@@ -31,6 +31,10 @@ impl Vm<'_> {
             _ => None,
         };
         let table = table.ok_or_else(|| no_object(&name.to_string()))?;
+        if let Some(number) = &what.partition {
+            let number = self.partition_number(number, frame)?;
+            self.check_partition(&table, what, number)?;
+        }
         let trees = trees_of(&table, what)?;
         let open = self.state.database.clone();
         self.in_catalog(frame, |_, txn, _| {

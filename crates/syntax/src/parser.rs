@@ -21,6 +21,7 @@ mod index;
 mod literal;
 mod merge;
 mod module;
+mod partition;
 mod pivot;
 mod policy;
 mod query;

@@ -9,6 +9,7 @@ pub mod indexes;
 pub mod modules;
 pub mod my_permissions;
 pub mod objects;
+pub mod partitions;
 pub mod policies;
 pub mod principals;
 pub mod sequences;

@@ -3,7 +3,7 @@
 //! Promise: a session sees its own uncommitted definitions in its database, and only committed ones elsewhere.
 
 use crate::facts::{ListenerFacts, SessionFacts};
-use catalog::{DatabaseDef, DdlScope, ModuleKind, ObjectRef, TableDef, same_name};
+use catalog::{DatabaseDef, DdlScope, ObjectRef, TableDef, same_name};
 use interpreter::{OpenDatabase, SessionState};
 use std::sync::Arc;
 use types::datetime::{DateTime, datetime_from_unix_ns};
@@ -138,8 +138,7 @@ impl<'a> Context<'a> {
 
     fn all_objects(&self) -> Vec<ObjectRef> {
         let mut all = self.database.catalog.objects_in(self.scope());
-        // Alias types are types, and no objects.
-        all.retain(|o| !matches!(o, ObjectRef::Procedure(p) if p.kind == ModuleKind::AliasType));
+        all.retain(|o| !matches!(o, ObjectRef::Procedure(p) if !p.kind.is_object()));
         all
     }
 

@@ -46,6 +46,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::statistics::VIEWS,
     catalog_views::modules::VIEWS,
     catalog_views::objects::VIEWS,
+    catalog_views::partitions::VIEWS,
     catalog_views::policies::VIEWS,
     catalog_views::principals::VIEWS,
     catalog_views::sequences::VIEWS,

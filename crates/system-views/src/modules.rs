@@ -26,6 +26,7 @@ impl Module {
             trigger: None,
             sequence: None,
             policy: None,
+            partitioning: None,
             kind: ModuleKind::Procedure,
             object_id: self.id(),
             schema: "sys".into(),

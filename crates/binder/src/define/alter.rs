@@ -151,7 +151,9 @@ impl Binder<'_> {
                 changes.push(Change::StartTracking { columns: *columns });
             }
             ast::AlterTableAction::DisableTracking => changes.push(Change::StopTracking),
-            ast::AlterTableAction::Rebuild => changes.push(Change::RebuildIndex { name: None }),
+            ast::AlterTableAction::Rebuild(_) => {
+                changes.push(Change::RebuildIndex { name: None });
+            }
             ast::AlterTableAction::Set(options) => match self.versioning(options)? {
                 Some(Versioning::On(spec)) => changes.push(Change::StartVersioning(spec)),
                 Some(Versioning::Off) => changes.push(Change::StopVersioning),

@@ -126,7 +126,26 @@ impl Binder<'_> {
 
     /// ALTER INDEX REORGANIZE, if it is one: 1088, 155.
     pub fn reorganize(&mut self, alter: &ast::AlterIndex) -> Result<Option<ddl::Reorganize>> {
-        let ast::AlterIndexAction::Reorganize(with) = &alter.action else { return Ok(None) };
+        let partition = self.partition(alter.partition.as_ref())?;
+        let with = match &alter.action {
+            ast::AlterIndexAction::Reorganize(with) => with,
+            // The rows of a partition lie among the others: all are brought together, and nobody is kept out.
+            ast::AlterIndexAction::Rebuild(with) if partition.is_some() => {
+                self.indexed_table(&alter.table)?;
+                index_options(with, alter.table.span.line.max(1))?;
+                let index = alter.index.as_ref().map(|n| n.value.as_str().into());
+                let (table, large_values) = (ObjectName::from(&alter.table), true);
+                let rebuild = true;
+                return Ok(Some(ddl::Reorganize {
+                    table,
+                    index,
+                    large_values,
+                    partition,
+                    rebuild,
+                }));
+            }
+            _ => return Ok(None),
+        };
         let table = self.indexed_table(&alter.table)?;
         let mut large_values = true;
         for option in with {
@@ -151,7 +170,7 @@ impl Binder<'_> {
         }
         let index = alter.index.as_ref().map(|n| n.value.as_str().into());
         let table = ObjectName::from(&alter.table);
-        Ok(Some(ddl::Reorganize { table, index, large_values }))
+        Ok(Some(ddl::Reorganize { table, index, large_values, partition, rebuild: false }))
     }
 
     /// An index in a table's definition: the unique ones of private tables are constraints, their others have no effect.
@@ -310,7 +329,7 @@ fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
         unique: index.unique,
         clustered: index.clustered == Some(true),
         filter: filter.map(|f| in_parentheses_always(f.span.text(text)).into()),
-        filegroup: index.filegroup.as_ref().map(|f| f.value.as_str().into()),
+        filegroup: index.filegroup.as_ref().map(super::space),
         fill_factor: options.fill_factor,
         ignore_dup_key: options.ignore_dup_key,
         drop_existing: options.drop_existing,

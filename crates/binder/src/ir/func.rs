@@ -17,6 +17,8 @@ pub enum FuncId {
     Mask(MaskFunction),
     /// () -> the next number of a sequence, by its object id
     NextValue(i32),
+    /// (the function's type) -> int: the partition that a value belongs to under a partition function, by its object id
+    PartitionNumber(i32),
     /// (int ordinal) -> int: 1 when the statement that fired the trigger names the column
     UpdatedColumn,
     /// () -> varbinary(128): the same of all columns, a bit each

@@ -158,6 +158,8 @@ pub enum StmtKind {
     Merge(Box<Merge>),
     Truncate {
         table: Arc<TableDef>,
+        /// WITH (PARTITIONS (1, 3 TO 5)); empty: all of it.
+        partitions: Vec<(Expr, Option<Expr>)>,
     },
 
     /// DECLARE CURSOR, OPEN, FETCH ...

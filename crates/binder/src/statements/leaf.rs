@@ -30,7 +30,8 @@ impl ProgramBinder<'_> {
             S::Update(update) => StmtKind::Update(Box::new(b.update(update)?)),
             S::Delete(delete) => StmtKind::Delete(Box::new(b.delete(delete)?)),
             S::Merge(merge) => StmtKind::Merge(Box::new(b.merge(merge)?)),
-            S::Truncate(name) => {
+            S::Truncate(truncate) => {
+                let name = &truncate.table;
                 let table = b.table(&ObjectName::from(name)).ok_or_else(|| {
                     BindError::new(
                         4701,
@@ -43,7 +44,8 @@ impl ProgramBinder<'_> {
                         ),
                     )
                 })?;
-                StmtKind::Truncate { table }
+                let partitions = b.partition_spans(&truncate.partitions)?;
+                StmtKind::Truncate { table, partitions }
             }
             S::CreateDatabase(c) => StmtKind::Ddl(Box::new(Ddl::CreateDatabase(c.clone()))),
             S::AlterDatabase(a) => StmtKind::Ddl(Box::new(Ddl::AlterDatabase(a.clone()))),
@@ -103,6 +105,14 @@ impl ProgramBinder<'_> {
                 let text = Arc::from(create.span.text(self.text));
                 StmtKind::Ddl(Box::new(Ddl::CreateType { name, text, alias }))
             }
+            S::AlterTable(a) if matches!(a.action, ast::AlterTableAction::Rebuild(Some(_))) => {
+                let reorganize = b.rebuild_partition(a)?;
+                StmtKind::Ddl(Box::new(Ddl::Reorganize(reorganize)))
+            }
+            S::Switch(switch) => {
+                let switch = b.switch(switch)?;
+                StmtKind::Ddl(Box::new(Ddl::Switch(Box::new(switch))))
+            }
             S::AlterTable(a) => {
                 let alter = b.alter_table(a, self.text)?;
                 StmtKind::Ddl(Box::new(Ddl::AlterTable(Box::new(alter))))
@@ -124,6 +134,10 @@ impl ProgramBinder<'_> {
             S::SecurityPolicy(policy) => {
                 let changes = b.policy_changes(policy, self.text)?;
                 StmtKind::Ddl(Box::new(Ddl::SecurityPolicy { policy: policy.clone(), changes }))
+            }
+            S::Partition(statement) => {
+                let bound = b.partition_statement(statement)?;
+                StmtKind::Ddl(Box::new(Ddl::Partition(Box::new(bound))))
             }
             S::Statistics(statement) => StmtKind::Statistics(Arc::new((**statement).clone())),
             S::Security(statement) => StmtKind::Security(Arc::new((**statement).clone())),

@@ -48,6 +48,11 @@ impl Catalog {
             (&column.default, grows || (column.ty == ty && column.collation == collation))
         {
             Some(default.name.clone())
+        } else if let Some(scheme) = table
+            .partitioned_by(ordinal)
+            .filter(|_| column.ty != ty || column.collation != collation)
+        {
+            Some(self.scheme_shown(scheme))
         } else {
             self.dependent(table, ordinal, !grows)
         };
@@ -135,6 +140,7 @@ impl Catalog {
         let user = user
             .or_else(|| table.primary_key.as_ref().filter(of_key).map(|k| k.name.clone()))
             .or_else(|| table.indexes.iter().find(of_index).map(|i| i.name.clone()))
+            .or_else(|| table.partitioned_by(gone).map(|scheme| self.scheme_shown(scheme)))
             .or_else(|| self.dependent(table, gone, true))
             .or(refers);
         if let Some(object) = user {
@@ -167,6 +173,7 @@ impl Catalog {
             index.include.iter_mut().for_each(move_down);
             index.columnstore.iter_mut().flat_map(|c| &mut c.order).for_each(move_down);
         }
+        self.divide_after(txn, table, gone)?;
         for i in 0..table.checks.len() {
             table.checks[i].column.iter_mut().for_each(move_down);
             self.put_check(txn, table.object_id, &table.checks[i])?;

@@ -116,6 +116,7 @@ impl Catalog {
     pub(crate) fn add_unique(
         &self,
         txn: &mut Txn,
+        scope: &mut DdlScope,
         table: &mut TableDef,
         key: &KeySpec,
     ) -> Result<i32, CatalogError> {
@@ -125,7 +126,7 @@ impl Catalog {
             let hash = (unlike as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             format!("UQ__{first}__{hash:016X}").into()
         });
-        self.add_key_index(txn, table, key, &name, IndexKind::Unique)
+        self.add_key_index(txn, scope, table, key, &name, IndexKind::Unique)
     }
 
     pub(super) fn add_default(
@@ -154,6 +155,7 @@ impl Catalog {
     pub(super) fn add_key(
         &self,
         txn: &mut Txn,
+        scope: &mut DdlScope,
         table: &mut TableDef,
         spec: &KeySpec,
         work: &mut Vec<Work>,
@@ -176,12 +178,21 @@ impl Catalog {
         })?;
         self.put_key(txn, table, &key)?;
         let clustered = key.clustered;
+        if clustered {
+            let mut partitioned = table.partitioned;
+            if let Some(space) = &spec.filegroup {
+                let (columns, name) = (&table.columns, &table.name);
+                partitioned = self.data_space(txn, scope, Some(space), columns, name)?.2;
+            }
+            crate::partition::check_key(&table.columns, partitioned, &key.columns, &key.name)?;
+            self.divide_rows(txn, table, partitioned)?;
+        }
         let name = key.name.clone();
         table.primary_key = Some(key);
         // A heap's tree has keys of another shape, ghosts among them: a clustered key moves the rows, if there are none too.
         let index_id = match clustered {
             true => 1,
-            false => self.add_key_index(txn, table, spec, &name, IndexKind::PrimaryKey)?,
+            false => self.add_key_index(txn, scope, table, spec, &name, IndexKind::PrimaryKey)?,
         };
         self.filled(txn, table, index_id, work)
     }

@@ -488,7 +488,7 @@ fn history_spec(table: &TableDef, versioning: &VersioningSpec) -> TableSpec {
     let mut spec = TableSpec {
         schema,
         columns: table.columns.iter().map(column).collect(),
-        filegroup: Some(table.filegroup.clone()),
+        filegroup: Some((&*table.filegroup).into()),
         ..TableSpec::default()
     };
     if let Some((start, end)) = table.period() {

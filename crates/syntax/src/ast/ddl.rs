@@ -1,7 +1,8 @@
 //! Definitions: databases, tables, procedures, and their changes.
 
 use super::{
-    ChangeTracking, Expr, Ident, Literal, ObjectName, Query, Span, Statement, TypeName, Variable,
+    ChangeTracking, DataSpace, Expr, Ident, Literal, ObjectName, Query, Span, Statement, TypeName,
+    Variable,
 };
 
 /// CREATE DATABASE.
@@ -191,8 +192,8 @@ pub struct CreateTable {
     pub name: ObjectName,
     /// Columns, constraints, indexes.
     pub definition: TableDefinition,
-    /// ON filegroup.
-    pub filegroup: Option<Ident>,
+    /// ON filegroup, or ON scheme (column).
+    pub filegroup: Option<DataSpace>,
     /// TEXTIMAGE_ON filegroup.
     pub textimage: Option<Ident>,
     /// WITH (...) options, e.g. MEMORY_OPTIMIZED, DATA_COMPRESSION.
@@ -305,8 +306,8 @@ pub enum ConstraintKind {
         columns: Vec<IndexColumn>,
         /// WITH (...).
         options: Vec<DatabaseOption>,
-        /// ON filegroup.
-        filegroup: Option<Ident>,
+        /// ON filegroup, or ON scheme (column).
+        filegroup: Option<DataSpace>,
     },
     /// CHECK (condition).
     Check {
@@ -367,8 +368,8 @@ pub struct IndexDefinition {
     pub filter: Option<Expr>,
     /// WITH (...).
     pub options: Vec<DatabaseOption>,
-    /// ON filegroup.
-    pub filegroup: Option<Ident>,
+    /// ON filegroup, or ON scheme (column).
+    pub filegroup: Option<DataSpace>,
     /// Where.
     pub span: Span,
 }
@@ -433,6 +434,8 @@ pub struct AlterIndex {
     pub table: ObjectName,
     /// What to do.
     pub action: AlterIndexAction,
+    /// REBUILD and REORGANIZE PARTITION = number.
+    pub partition: Option<Expr>,
 }
 
 /// Actions of ALTER INDEX.
@@ -515,8 +518,8 @@ pub enum AlterTableAction {
         /// Names.
         names: Vec<Ident>,
     },
-    /// REBUILD.
-    Rebuild,
+    /// REBUILD [PARTITION = ALL | number].
+    Rebuild(Option<Expr>),
     /// ENABLE CHANGE_TRACKING.
     EnableTracking {
         /// TRACK_COLUMNS_UPDATED = ON.

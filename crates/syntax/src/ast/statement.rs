@@ -53,7 +53,7 @@ pub enum StatementKind {
     /// MERGE.
     Merge(Box<Merge>),
     /// TRUNCATE TABLE.
-    Truncate(ObjectName),
+    Truncate(Box<Truncate>),
 
     /// CREATE DATABASE.
     CreateDatabase(Box<CreateDatabase>),
@@ -67,6 +67,8 @@ pub enum StatementKind {
     CreateType(Box<CreateType>),
     /// ALTER TABLE.
     AlterTable(Box<AlterTable>),
+    /// ALTER TABLE ... SWITCH.
+    Switch(Box<Switch>),
     /// CREATE INDEX.
     CreateIndex(Box<CreateIndex>),
     /// ALTER INDEX.
@@ -75,6 +77,8 @@ pub enum StatementKind {
     Security(Box<SecurityStatement>),
     /// CREATE and ALTER SECURITY POLICY.
     SecurityPolicy(Box<SecurityPolicy>),
+    /// CREATE, ALTER and DROP of partition functions and schemes.
+    Partition(Box<PartitionStatement>),
     /// CREATE, UPDATE and DROP STATISTICS.
     Statistics(Box<StatisticsStatement>),
     /// CREATE / ALTER PROCEDURE.

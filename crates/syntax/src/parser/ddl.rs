@@ -40,6 +40,7 @@ impl Parser<'_> {
             _ if self.at_word("SEQUENCE") => self.define_sequence(false),
             _ if self.at_word("SYNONYM") => self.create_synonym(),
             _ if self.at_policy() => self.security_policy(false),
+            _ if self.at_partition_object() => self.partition_object(Kw::Create),
             TokenKind::Key(Kw::Statistics) => self.create_statistics(),
             _ => match self.principal(Kw::Create)? {
                 Some(statement) => Ok(statement),
@@ -137,6 +138,7 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Index) => self.alter_index(),
             _ if self.at_word("SEQUENCE") => self.define_sequence(true),
             _ if self.at_policy() => self.security_policy(true),
+            _ if self.at_partition_object() => self.partition_object(Kw::Alter),
             _ => match self.principal(Kw::Alter)? {
                 Some(statement) => Ok(statement),
                 None => self.unsupported_object("ALTER"),
@@ -162,6 +164,7 @@ impl Parser<'_> {
                 DropKind::SecurityPolicy
             }
             TokenKind::Key(Kw::Statistics) => return self.drop_statistics(),
+            _ if self.at_partition_object() => return self.partition_object(Kw::Drop),
             _ => {
                 return match self.principal(Kw::Drop)? {
                     Some(statement) => Ok(statement),
@@ -229,9 +232,9 @@ impl Parser<'_> {
             CreateTable { name, definition, filegroup: None, textimage: None, options: Vec::new() };
         loop {
             if self.eat_kw(Kw::On) {
-                table.filegroup = Some(self.filegroup()?);
+                table.filegroup = Some(self.data_space()?);
             } else if self.eat_word("TEXTIMAGE_ON") {
-                table.textimage = Some(self.filegroup()?);
+                table.textimage = Some(self.lenient_ident()?);
             } else if self.at_kw(Kw::With)
                 && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen)
             {
@@ -241,16 +244,6 @@ impl Parser<'_> {
                 return Ok(StatementKind::CreateTable(Box::new(table)));
             }
         }
-    }
-
-    /// A filegroup's name; a partition scheme's column in parentheses is refused.
-    pub(super) fn filegroup(&mut self) -> ParseResult<Ident> {
-        let name = self.lenient_ident()?;
-        if self.at_sym(Sym::LeftParen) {
-            self.note_unsupported("CREATE TABLE ON a partition scheme");
-            self.skip_parens()?;
-        }
-        Ok(name)
     }
 
     /// `(columns, constraints, indexes)`
@@ -680,14 +673,15 @@ impl Parser<'_> {
             {
                 self.table_tracking()?
             }
+            _ if self.at_word("SWITCH") => return self.switch(name),
             _ if self.at_word("REBUILD") => {
                 self.at += 1;
-                self.all_partitions()?;
+                let partition = self.one_partition()?;
                 if self.at_kw(Kw::With) {
                     self.at += 1;
                     self.skip_parens()?;
                 }
-                AlterTableAction::Rebuild
+                AlterTableAction::Rebuild(partition)
             }
             TokenKind::Key(_) | TokenKind::Word => {
                 let what = format!("ALTER TABLE {}", self.any_word()?);

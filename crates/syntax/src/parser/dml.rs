@@ -200,12 +200,16 @@ impl Parser<'_> {
         self.expect_kw(Kw::Truncate)?;
         self.expect_kw(Kw::Table)?;
         let table = self.object_name()?;
+        let mut partitions = Vec::new();
         if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
-            self.note_unsupported("TRUNCATE TABLE WITH (PARTITIONS)");
-            self.at += 1;
-            self.skip_parens()?;
+            self.at += 2;
+            self.expect_word("PARTITIONS")?;
+            self.expect_sym(Sym::LeftParen)?;
+            partitions = self.comma_list(Self::partition_span)?;
+            self.expect_sym(Sym::RightParen)?;
+            self.expect_sym(Sym::RightParen)?;
         }
-        Ok(StatementKind::Truncate(table))
+        Ok(StatementKind::Truncate(Box::new(Truncate { table, partitions })))
     }
 
     pub(super) fn target(&mut self) -> ParseResult<Target> {

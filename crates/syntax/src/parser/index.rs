@@ -28,7 +28,7 @@ impl Parser<'_> {
     }
 
     /// `WITH (...)`, `WITH FILLFACTOR = n`, `ON filegroup`, in any order.
-    pub(super) fn index_tail(&mut self) -> ParseResult<(Vec<DatabaseOption>, Option<Ident>)> {
+    pub(super) fn index_tail(&mut self) -> ParseResult<(Vec<DatabaseOption>, Option<DataSpace>)> {
         let (mut options, mut filegroup) = (Vec::new(), None);
         loop {
             if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
@@ -45,7 +45,7 @@ impl Parser<'_> {
                 && !matches!(self.kind_ahead(1), TokenKind::Key(Kw::Delete | Kw::Update))
             {
                 self.at += 1;
-                filegroup = Some(self.filegroup()?);
+                filegroup = Some(self.data_space()?);
             } else {
                 return Ok((options, filegroup));
             }
@@ -243,12 +243,13 @@ impl Parser<'_> {
         let index = if self.eat_kw(Kw::All) { None } else { Some(self.ident()?) };
         self.expect_kw(Kw::On)?;
         let table = self.object_name()?;
+        let mut partition = None;
         let action = if self.eat_word("REBUILD") {
-            self.all_partitions()?;
+            partition = self.one_partition()?;
             let options = if self.eat_kw(Kw::With) { self.option_list()? } else { Vec::new() };
             AlterIndexAction::Rebuild(options)
         } else if self.eat_word("REORGANIZE") {
-            self.all_partitions()?;
+            partition = self.one_partition()?;
             let options = if self.eat_kw(Kw::With) { self.option_list()? } else { Vec::new() };
             AlterIndexAction::Reorganize(options)
         } else if self.eat_word("DISABLE") {
@@ -267,17 +268,6 @@ impl Parser<'_> {
         } else {
             return self.skip_statement("ALTER INDEX");
         };
-        Ok(StatementKind::AlterIndex(Box::new(AlterIndex { index, table, action })))
-    }
-
-    /// `PARTITION = ALL`: there is one.
-    pub(super) fn all_partitions(&mut self) -> ParseResult<()> {
-        if self.eat_word("PARTITION") {
-            self.expect_sym(Sym::Eq)?;
-            if !self.eat_kw(Kw::All) {
-                self.value()?;
-            }
-        }
-        Ok(())
+        Ok(StatementKind::AlterIndex(Box::new(AlterIndex { index, table, action, partition })))
     }
 }

@@ -51,7 +51,6 @@ impl Parser<'_> {
             "MASTER",
             "MATERIALIZED",
             "MESSAGE",
-            "PARTITION",
             "PRIMARY",
             "QUEUE",
             "REMOTE",
@@ -82,7 +81,7 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         let mut what = format!("{verb} {object}");
-        if matches!(object.as_str(), "SERVER" | "RESOURCE" | "EXTERNAL" | "PARTITION")
+        if matches!(object.as_str(), "SERVER" | "RESOURCE" | "EXTERNAL")
             && matches!(self.kind(), TokenKind::Word | TokenKind::Key(_))
         {
             what = format!("{what} {}", self.any_word()?);

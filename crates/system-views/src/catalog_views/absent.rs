@@ -1,4 +1,4 @@
-//! What cannot exist here: keys and certificates, assemblies, FileTables, full-text and spatial indexes, partitions.
+//! What cannot exist here: keys and certificates, assemblies, FileTables, full-text and spatial indexes.
 //! Tools ask for them all the same: views with SQL Server's columns and without rows.
 //!
 //! Columns and types of certificates, asymmetric keys and FileTables were compared with SQL Server's documentation; those
@@ -26,11 +26,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &FULLTEXT_COLUMNS,
     &FULLTEXT_STOPLISTS,
     &XML_SCHEMAS,
-    &PARTITION_FUNCTIONS,
-    &PARTITION_PARAMETERS,
-    &PARTITION_VALUES,
-    &PARTITION_SCHEMES,
-    &DESTINATIONS,
     &PLAN_GUIDES,
 ];
 
@@ -277,57 +272,6 @@ absent! {
     name sysname;
     create_date datetime;
     modify_date datetime;
-}
-
-absent! {
-    PARTITION_FUNCTIONS = "sys.partition_functions";
-    name sysname;
-    function_id int;
-    type char(2);
-    type_desc nvarchar(60) null;
-    fanout int;
-    boundary_value_on_right bit;
-    is_system bit;
-    create_date datetime;
-    modify_date datetime;
-}
-
-absent! {
-    PARTITION_PARAMETERS = "sys.partition_parameters";
-    function_id int;
-    parameter_id int;
-    system_type_id tinyint;
-    max_length smallint;
-    precision tinyint;
-    scale tinyint;
-    collation_name sysname null;
-    user_type_id int;
-}
-
-absent! {
-    PARTITION_VALUES = "sys.partition_range_values";
-    function_id int;
-    boundary_id int;
-    parameter_id int;
-    value sql_variant null;
-}
-
-absent! {
-    PARTITION_SCHEMES = "sys.partition_schemes";
-    name sysname;
-    data_space_id int;
-    type char(2);
-    type_desc nvarchar(60) null;
-    is_default bit;
-    is_system bit null;
-    function_id int;
-}
-
-absent! {
-    DESTINATIONS = "sys.destination_data_spaces";
-    partition_scheme_id int;
-    destination_id int;
-    data_space_id int;
 }
 
 absent! {

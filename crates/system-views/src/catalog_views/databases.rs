@@ -11,8 +11,7 @@ use types::Value;
 use types::datetime::DateTime;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] =
-    &[&DATABASES, &FILEGROUPS, &DATA_SPACES, &DATABASE_FILES, &MASTER_FILES];
+pub static VIEWS: &[&dyn Declared] = &[&DATABASES, &FILEGROUPS, &DATABASE_FILES, &MASTER_FILES];
 
 fn databases(context: &Context<'_>, _: &[Value]) -> Result<Vec<Database>, SqlError> {
     Ok(context.server.databases())
@@ -219,8 +218,6 @@ macro_rules! group_view {
         }
     };
 }
-
-group_view! { DATA_SPACES = "sys.data_spaces" as g; }
 
 group_view! {
     FILEGROUPS = "sys.filegroups" as g;

@@ -1,20 +1,19 @@
-//! Indexes: their columns, partitions and pages.
+//! Indexes and their columns; their partitions are in `partitions.rs`.
 //!
 //! Columns and types: SQL Server 2022's documentation of each view. A table has the clustered index 1 or, as a heap, the
-//! nameless index 0, and its other indexes from 2 on. Each has one partition, whose id is the number of its tree.
+//! nameless index 0, and its other indexes from 2 on.
 
 use super::objects::none;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object;
-use catalog::{IndexDef, IndexKind, TableDef};
+use catalog::{IndexDef, IndexKind, Partitioned, TableDef};
 use executor::SqlError;
 use std::sync::Arc;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] =
-    &[&INDEXES, &INDEX_COLUMNS, &PARTITIONS, &ALLOCATION_UNITS, &XML_INDEXES, &FULLTEXT_INDEXES];
+pub static VIEWS: &[&dyn Declared] = &[&INDEXES, &INDEX_COLUMNS, &XML_INDEXES, &FULLTEXT_INDEXES];
 
 /// An index of a table; of a heap, the heap itself.
 #[derive(Clone)]
@@ -33,8 +32,9 @@ pub struct Index {
     pub def: Option<IndexDef>,
     /// The number of its tree.
     pub tree: i64,
-    /// The number of its filegroup.
+    /// The number of its filegroup, or the id of its partition scheme.
     pub data_space_id: i32,
+    pub partitioned: Option<Partitioned>,
     /// Rows, about.
     pub rows: i64,
 }
@@ -48,7 +48,10 @@ pub fn all(context: &Context<'_>) -> Vec<Index> {
 /// The indexes of a table.
 pub fn of_table(context: &Context<'_>, table: &Arc<TableDef>) -> Vec<Index> {
     let groups = context.database.catalog.filegroups();
-    let place = |filegroup: &str| {
+    let place = |filegroup: &str, partitioned: Option<Partitioned>| {
+        if let Some(partitioned) = partitioned {
+            return partitioned.scheme;
+        }
         let found = groups.iter().position(|g| catalog::same_name(&g.name, filegroup));
         found.map_or(1, |i| i as i32 + 1)
     };
@@ -66,7 +69,8 @@ pub fn of_table(context: &Context<'_>, table: &Arc<TableDef>) -> Vec<Index> {
             keys: key.map(|k| k.columns.clone()).unwrap_or_default(),
             def: None,
             tree: table.tree.0.0 as i64,
-            data_space_id: place(&table.filegroup),
+            data_space_id: place(&table.filegroup, table.partitioned),
+            partitioned: table.partitioned,
             rows,
         });
     }
@@ -80,7 +84,8 @@ pub fn of_table(context: &Context<'_>, table: &Arc<TableDef>) -> Vec<Index> {
             unique: index.unique,
             keys: index.columns.clone(),
             tree: index.tree.0.0 as i64,
-            data_space_id: place(&index.filegroup),
+            data_space_id: place(&index.filegroup, table.partitioned_index(index)),
+            partitioned: table.partitioned_index(index),
             rows: if index.disabled { 0 } else { rows },
             def: Some(index.clone()),
         });
@@ -103,7 +108,7 @@ impl Index {
     }
 
     /// `data_compression` and its name: what the index is asked for. Rows are never compressed.
-    fn compression(&self) -> (u8, &'static str) {
+    pub fn compression(&self) -> (u8, &'static str) {
         match self.columnstore() {
             None => (0, "NONE"),
             Some(c) if c.archive => (4, "COLUMNSTORE_ARCHIVE"),
@@ -209,14 +214,27 @@ pub struct IndexColumn {
     pub included: bool,
     /// Its place in ORDER of a columnstore index, from 1; else 0.
     pub order: u8,
+    /// It divides the index.
+    pub partitioning: bool,
+    /// It is there for that alone.
+    pub implicit: bool,
 }
 
 fn index_columns(context: &Context<'_>, _: &[Value]) -> Result<Vec<IndexColumn>, SqlError> {
     let of = |index: Index| {
         let keys = index.keys.iter().map(|(ordinal, descending)| (*ordinal, *descending, false));
         let include = index.included().into_iter().map(|ordinal| (ordinal, false, true));
-        let columns = keys.chain(include).zip(1..);
+        let mut columns: Vec<_> = keys.chain(include).collect();
+        let named = columns.len();
+        let divided = index.partitioned.map(|p| p.column);
+        if let Some(ordinal) = divided
+            && !columns.iter().any(|(named, ..)| *named == ordinal)
+        {
+            columns.push((ordinal, false, false));
+        }
         let column = |((ordinal, descending, included), place)| IndexColumn {
+            partitioning: divided == Some(ordinal),
+            implicit: place as usize > named,
             object_id: index.table.object_id,
             index_id: index.id,
             place,
@@ -228,7 +246,7 @@ fn index_columns(context: &Context<'_>, _: &[Value]) -> Result<Vec<IndexColumn>,
                 .and_then(|c| c.order.iter().position(|o| *o == ordinal))
                 .map_or(0, |at| at as u8 + 1),
         };
-        columns.map(column).collect::<Vec<_>>()
+        columns.into_iter().zip(1..).map(column).collect::<Vec<_>>()
     };
     Ok(all(context).into_iter().flat_map(of).collect())
 }
@@ -239,45 +257,19 @@ view! {
     index_id int = i.index_id;
     index_column_id int = i.place;
     column_id int = i.column_id;
-    key_ordinal tinyint = if i.included { 0 } else { i.place as u8 };
-    partition_ordinal tinyint = 0u8;
+    key_ordinal tinyint = if i.included || i.implicit { 0 } else { i.place as u8 };
+    partition_ordinal tinyint = u8::from(i.partitioning);
     is_descending_key bit null = i.descending;
     is_included_column bit null = i.included;
     column_store_order_ordinal tinyint = i.order;
 }
 
-view! {
-    PARTITIONS = "sys.partitions" of Index as i, rows rows;
-    partition_id bigint = i.tree;
-    object_id int = i.table.object_id;
-    index_id int = i.id;
-    partition_number int = 1;
-    hobt_id bigint = i.tree;
-    rows bigint null = i.rows;
-    filestream_filegroup_id smallint = 0i16;
-    data_compression tinyint = i.compression().0;
-    data_compression_desc nvarchar(60) null = i.compression().1;
-    xml_compression bit null = false;
-    xml_compression_desc varchar(3) null = "OFF";
-}
-
-view! {
-    ALLOCATION_UNITS = "sys.allocation_units" of Index as i, rows rows;
-    allocation_unit_id bigint = i.tree;
-    type tinyint = 1u8;
-    type_desc nvarchar(60) null = "IN_ROW_DATA";
-    container_id bigint = i.tree;
-    data_space_id int null = i.data_space_id;
-    total_pages bigint = i.pages();
-    used_pages bigint = i.pages();
-    data_pages bigint = i.pages();
-}
-
 impl Index {
     /// Pages that the rows take at the declared width of their fixed columns: an estimate, for no count is kept.
-    fn pages(&self) -> i64 {
+    pub fn pages(&self, rows: Option<i64>) -> i64 {
+        let rows = rows.unwrap_or(0);
         let width = self.table.columns.iter().map(|c| row_bytes(c.ty)).sum::<i64>() + 16;
-        (self.rows * width).div_euclid(8060) + i64::from(self.rows > 0)
+        (rows * width).div_euclid(8060) + i64::from(rows > 0)
     }
 }
 

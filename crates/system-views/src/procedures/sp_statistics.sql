@@ -14,10 +14,14 @@ SELECT CAST(DB_NAME() AS sysname) AS TABLE_QUALIFIER, CAST(SCHEMA_NAME(o.schema_
     o.name AS TABLE_NAME, CAST(s.NON_UNIQUE AS smallint) AS NON_UNIQUE, CAST(s.INDEX_QUALIFIER AS sysname) AS INDEX_QUALIFIER,
     CAST(s.INDEX_NAME AS sysname) AS INDEX_NAME, CAST(s.TYPE AS smallint) AS TYPE, CAST(s.SEQ_IN_INDEX AS smallint) AS SEQ_IN_INDEX,
     CAST(s.COLUMN_NAME AS sysname) AS COLUMN_NAME, CAST(s.COLLATION AS char(1)) AS COLLATION,
-    CAST(p.rows AS int) AS CARDINALITY, CAST(a.data_pages AS int) AS PAGES, CAST(NULL AS varchar(128)) AS FILTER_CONDITION
+    CAST(p.rows AS int) AS CARDINALITY, CAST(p.data_pages AS int) AS PAGES, CAST(NULL AS varchar(128)) AS FILTER_CONDITION
 FROM sys.objects AS o
-    JOIN sys.partitions AS p ON p.object_id = o.object_id AND p.index_id <= 1
-    JOIN sys.allocation_units AS a ON a.container_id = p.hobt_id
+    JOIN (
+        SELECT p.object_id, SUM(p.rows) AS rows, SUM(a.data_pages) AS data_pages
+        FROM sys.partitions AS p JOIN sys.allocation_units AS a ON a.container_id = p.hobt_id
+        WHERE p.index_id <= 1
+        GROUP BY p.object_id
+    ) AS p ON p.object_id = o.object_id
     JOIN (
         SELECT object_id, NULL AS NON_UNIQUE, NULL AS INDEX_QUALIFIER, NULL AS INDEX_NAME, 0 AS TYPE, NULL AS SEQ_IN_INDEX,
             NULL AS COLUMN_NAME, NULL AS COLLATION

@@ -1,0 +1,179 @@
+//! Rows of the partitions of a table.
+//!
+//! Partitions are logical (`catalog::PartitionFunctionDef`): which rows one has is found by looking at all of the table.
+//!
+//! Promise: rows come and go with their index entries and large values, in the caller's transaction, under Sch-M locks
+//! that it has taken; no trigger fires, and no constraint is looked at but unique keys.
+
+use crate::cx::Cx;
+use crate::error::engine_error;
+use crate::lob;
+use crate::message::SqlError;
+use crate::ops::engine_tree;
+use crate::rebuild::all_columns;
+use crate::write::TableWriter;
+use catalog::{PartitionFunctionDef, TableDef};
+use engine::{Database, EngineError, InsertHint, ReadOptions, ScanOptions, TxnOptions};
+use std::ops::Bound;
+use std::sync::Arc;
+use types::Value;
+
+/// Rows that are looked at before those among them that are meant are changed.
+const AT_ONCE: usize = 256;
+
+/// Some of a table's rows: those whose column falls into certain partitions.
+#[derive(Clone, Copy)]
+pub struct PartitionRows<'f> {
+    pub function: &'f PartitionFunctionDef,
+    /// Ordinal of the column.
+    pub column: usize,
+    /// Which partitions are meant, from 1: `partitions[n - 1]`.
+    pub partitions: &'f [bool],
+}
+
+impl PartitionRows<'_> {
+    fn has(&self, value: &Value) -> bool {
+        let number = self.function.partition_of(value);
+        self.partitions.get(number - 1).copied().unwrap_or(false)
+    }
+}
+
+/// How many rows each partition has now, committed or not; `None` while somebody else, or the asker, alters the table.
+pub fn count_partitions(
+    db: &Arc<Database>,
+    table: &TableDef,
+    column: usize,
+    function: &PartitionFunctionDef,
+) -> Option<Vec<i64>> {
+    let mut counts = vec![0; function.fanout()];
+    let mut txn = db.begin(TxnOptions { lock_timeout_ms: Some(0), ..TxnOptions::default() });
+    txn.begin_statement();
+    let counted = (|| -> Result<(), EngineError> {
+        let options = ScanOptions { read: ReadOptions::nolock(), reverse: false };
+        let tree = engine_tree(db, table);
+        let mut scan = txn.scan(&tree, Bound::Unbounded, Bound::Unbounded, options)?;
+        while let Some((_, row)) = scan.next(&mut txn)? {
+            // A large value that is gone belongs to a row that is going.
+            if let Some(value) = lob::column_in(table, row, column, &mut txn)? {
+                counts[function.partition_of(&value) - 1] += 1;
+            }
+        }
+        Ok(())
+    })();
+    txn.end_statement();
+    let ended = txn.rollback();
+    (counted.is_ok() && ended.is_ok()).then_some(counts)
+}
+
+/// Whether there is no such row; of all of them for `None`.
+pub fn is_empty(
+    table: &TableDef,
+    rows: Option<PartitionRows<'_>>,
+    cx: &mut Cx<'_>,
+) -> Result<bool, SqlError> {
+    let mut found = false;
+    each_batch(table, rows, 1, cx, |_, _| {
+        found = true;
+        Ok(false)
+    })?;
+    Ok(!found)
+}
+
+/// Deletes those rows.
+pub fn delete_rows(
+    table: &Arc<TableDef>,
+    rows: PartitionRows<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<u64, SqlError> {
+    let mut writer = TableWriter::for_move(table, cx)?;
+    let mut deleted = 0;
+    each_batch(table, Some(rows), AT_ONCE, cx, |batch, cx| {
+        for (key, _) in batch {
+            deleted += u64::from(writer.delete(key, cx)?);
+        }
+        Ok(true)
+    })?;
+    writer.finish(cx)?;
+    Ok(deleted)
+}
+
+/// Moves those rows of one table, or all of them, into another that has the same columns. `fits` is asked of each row's
+/// values before it goes.
+pub fn move_rows(
+    source: &Arc<TableDef>,
+    rows: Option<PartitionRows<'_>>,
+    target: &Arc<TableDef>,
+    fits: &dyn Fn(&[Value]) -> Result<(), SqlError>,
+    cx: &mut Cx<'_>,
+) -> Result<u64, SqlError> {
+    let mut from = TableWriter::for_move(source, cx)?;
+    let mut to = TableWriter::for_move(target, cx)?;
+    let mut hint = InsertHint::default();
+    let mut moved = 0;
+    let at_once = if source.lob.is_some() { 16 } else { AT_ONCE };
+    each_batch(source, rows, at_once, cx, |batch, cx| {
+        for (key, row) in batch {
+            let values = all_columns(source, row, cx)?;
+            fits(&values)?;
+            to.insert(&values, &mut hint, cx)?;
+            from.delete(key, cx)?;
+            moved += 1;
+        }
+        Ok(true)
+    })?;
+    to.finish(cx)?;
+    from.finish(cx)?;
+    Ok(moved)
+}
+
+type Batch = [(Vec<u8>, Vec<u8>)];
+
+/// Hands the rows that are meant to `each`, keys and rows, a batch at a time, while no scan is open; until it says no.
+fn each_batch(
+    table: &TableDef,
+    rows: Option<PartitionRows<'_>>,
+    at_once: usize,
+    cx: &mut Cx<'_>,
+    mut each: impl FnMut(&Batch, &mut Cx<'_>) -> Result<bool, SqlError>,
+) -> Result<(), SqlError> {
+    let mut after: Option<Vec<u8>> = None;
+    let mut seen = 0u32;
+    loop {
+        let mut batch = Vec::with_capacity(at_once);
+        let Some(txn) = cx.txn.as_deref_mut() else {
+            stdx::fatal!("rows of a partition are looked for without a transaction");
+        };
+        let tree = engine_tree(txn.database(), table);
+        let options = ScanOptions { read: ReadOptions::nolock(), reverse: false };
+        let lower = after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+        let scan = txn.scan(&tree, lower, Bound::Unbounded, options);
+        let mut scan = scan.map_err(|e| engine_error(e, Some(table), cx))?;
+        let ended = loop {
+            let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
+            let next = scan.next(txn).map_err(|e| engine_error(e, Some(table), cx))?;
+            let Some((key, row)) = next else { break true };
+            let meant = match rows {
+                None => true,
+                Some(rows) => rows.has(&lob::column(table, row, rows.column, cx)?),
+            };
+            if meant {
+                batch.push((key.to_vec(), row.to_vec()));
+            }
+            seen += 1;
+            if seen.is_multiple_of(64) {
+                cx.breathe()?;
+            }
+            if batch.len() == at_once {
+                break false;
+            }
+        };
+        drop(scan);
+        if !batch.is_empty() && !each(&batch, cx)? {
+            return Ok(());
+        }
+        match batch.pop() {
+            Some((key, _)) if !ended => after = Some(key),
+            _ => return Ok(()),
+        }
+    }
+}
