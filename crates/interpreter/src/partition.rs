@@ -52,10 +52,11 @@ impl Vm<'_> {
                     None => Value::Null,
                 };
                 self.in_catalog(frame, |catalog, txn, scope| {
-                    Ok(match merge {
+                    match merge {
                         true => catalog.merge_partitions(txn, scope, name, &value)?,
                         false => catalog.split_partition(txn, scope, name, &value)?,
-                    })
+                    }
+                    Ok(())
                 })?;
             }
             PartitionDdl::CreateScheme { name, function, all, filegroups } => {

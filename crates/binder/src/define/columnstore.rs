@@ -49,7 +49,7 @@ pub(super) fn spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec
         }),
         clustered,
         filter: filter.map(|f| in_parentheses_always(f.span.text(text)).into()),
-        filegroup: index.filegroup.as_ref().map(|f| f.value.as_str().into()),
+        filegroup: index.filegroup.as_ref().map(super::space),
         drop_existing: found.drop_existing,
         ..IndexSpec::default()
     })

@@ -132,7 +132,7 @@ impl Binder<'_> {
             // The rows of a partition lie among the others: all are brought together, and nobody is kept out.
             ast::AlterIndexAction::Rebuild(with) if partition.is_some() => {
                 self.indexed_table(&alter.table)?;
-                index_options(with, alter.table.span.line.max(1))?;
+                index_options(with, false, alter.table.span.line.max(1))?;
                 let index = alter.index.as_ref().map(|n| n.value.as_str().into());
                 let (table, large_values) = (ObjectName::from(&alter.table), true);
                 let rebuild = true;
