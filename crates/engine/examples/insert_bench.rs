@@ -47,7 +47,8 @@ fn main() {
             row[..8].copy_from_slice(&key);
             let image =
                 RowImage { bytes: &row, run: Some(Run { offset: 40, len: 60, byte: b' ' }) };
-            txn.insert_commit(&tree, &key, &image, &mut hint, Durability::Delayed).expect("insert");
+            txn.insert_commit(&tree, &key, &image, &mut hint, Durability::Delayed, None)
+                .expect("insert");
         }
     };
     std::thread::scope(|s| {

@@ -100,7 +100,7 @@ fn image(row: &[u8; ROW]) -> RowImage<'_> {
 }
 
 fn put(txn: &mut engine::Txn, tree: &Tree, hint: &mut InsertHint, n: u64) {
-    txn.insert_commit(tree, &key(n), &image(&row(n, 0)), hint, Durability::Delayed)
+    txn.insert_commit(tree, &key(n), &image(&row(n, 0)), hint, Durability::Delayed, None)
         .expect("insert");
 }
 
