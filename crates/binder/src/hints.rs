@@ -58,8 +58,7 @@ fn index_id(hint: &ast::TableHint, table: &catalog::TableDef) -> Result<Option<u
         Ok(n) if n <= 1 => Some(n),
         Ok(n) => table.indexes.iter().find(|i| i.index_id == n).map(|i| i.index_id),
         Err(_) => {
-            let own = |k: &&catalog::KeyDef| k.clustered && catalog::same_name(&k.name, first);
-            let key = table.primary_key.as_ref().filter(own).map(|_| 1);
+            let key = table.is_clustered_key(first).then_some(1);
             key.or(table.index(first).map(|i| i.index_id))
         }
     };

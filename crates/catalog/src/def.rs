@@ -94,8 +94,16 @@ impl TableDef {
     }
     /// Is there a clustered index of any kind, so that another cannot come?
     pub fn has_clustered(&self) -> bool {
-        self.primary_key.as_ref().is_some_and(|key| key.clustered)
-            || self.clustered_index().is_some()
+        self.clustered_name().is_some()
+    }
+    /// What the clustered index is called: the primary key, or an index, a columnstore one too.
+    pub fn clustered_name(&self) -> Option<&str> {
+        let key = self.primary_key.as_ref().filter(|key| key.clustered).map(|key| &*key.name);
+        key.or_else(|| self.clustered_index().map(|index| &*index.name))
+    }
+    /// Is that the name of a primary key that is clustered?
+    pub fn is_clustered_key(&self, name: &str) -> bool {
+        self.primary_key.as_ref().is_some_and(|key| key.clustered && same_name(&key.name, name))
     }
     /// Is there a key by which rows can be sought?
     pub fn is_seekable(&self) -> bool {

@@ -35,12 +35,7 @@ impl Catalog {
         spec: &IndexSpec,
         kind: IndexKind,
     ) -> Result<i32, CatalogError> {
-        if table.indexes.iter().any(|i| same_name(&i.name, &spec.name))
-            || table
-                .primary_key
-                .as_ref()
-                .is_some_and(|k| k.clustered && same_name(&k.name, &spec.name))
-        {
+        if table.index(&spec.name).is_some() || table.is_clustered_key(&spec.name) {
             let (name, table) = (spec.name.clone(), shown(table));
             return Err(CatalogError::IndexExists { name, table });
         }
@@ -48,13 +43,11 @@ impl Catalog {
             Some(columnstore) => Some(crate::columnstore::check(table, spec, columnstore)?),
             None => None,
         };
-        if spec.clustered && table.has_clustered() {
-            let key = table.primary_key.as_ref().filter(|k| k.clustered).map(|k| &k.name);
-            let key = key.or(table.clustered_index().map(|i| &i.name));
-            return Err(CatalogError::ClusteredExists {
-                table: shown(table),
-                index: key.cloned().unwrap_or_default(),
-            });
+        if spec.clustered
+            && let Some(index) = table.clustered_name()
+        {
+            let (table, index) = (shown(table), index.into());
+            return Err(CatalogError::ClusteredExists { table, index });
         }
         if spec.columns.len() > KEY_COLUMNS_MAX {
             return Err(CatalogError::TooManyKeyColumns {

@@ -46,7 +46,9 @@ pub use def::{
 };
 pub use error::CatalogError;
 pub use mask::mask_of;
-pub use partition::{PartitionFunctionDef, PartitionSchemeDef, Partitioned, Partitioning};
+pub use partition::{
+    PARTITIONS_MAX, PartitionFunctionDef, PartitionSchemeDef, Partitioned, Partitioning,
+};
 pub use policy::{Operation, PolicyDef, PredicateDef, PredicateKind};
 pub use private::{define_private, private_with_unique, redefine_private};
 pub use scope::DdlScope;

@@ -27,10 +27,10 @@ use crate::{Catalog, CatalogError};
 use std::cmp::Ordering;
 use std::fmt::Write;
 use std::sync::Arc;
-use types::{Collation, RowColumn, RowLayout, SqlType, Value};
+use types::{Collation, RowColumn, RowLayout, SqlType, Value, convert};
 
 /// Partitions that a function may have (7719).
-pub(crate) const PARTITIONS_MAX: usize = 15_000;
+pub const PARTITIONS_MAX: usize = 15_000;
 
 /// What a module of these kinds is.
 #[derive(Clone, Debug, PartialEq)]
@@ -169,7 +169,7 @@ impl PartitionFunctionDef {
         for line in lines {
             let value = match line {
                 "-" => Value::Null,
-                _ => layout.decode_column(&of_hex(line)?, 0)?,
+                _ => layout.decode_column(&convert::from_hex(line)?, 0)?,
             };
             function.boundaries.push(collation.mark(value));
         }
@@ -266,16 +266,6 @@ pub(crate) fn of_text(
     };
     let found = found.ok_or_else(|| corrupt("a partition function or scheme makes no sense"))?;
     Ok(Some(Arc::new(found)))
-}
-
-fn of_hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes();
-    let digit = |d: &u8| (*d as char).to_digit(16);
-    let pair = |pair: &[u8]| match pair {
-        [high, low] => Some((digit(high)? * 16 + digit(low)?) as u8),
-        _ => None,
-    };
-    digits.chunks(2).map(pair).collect()
 }
 
 /// 7719.

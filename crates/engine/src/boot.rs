@@ -18,9 +18,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// 2: a clustered index may be a columnstore one, a heap's, which builds before this would take for one with a key. The
-/// record's form is that of 1.
-const VERSION: u32 = 2;
+const VERSION: u32 = 1;
 /// What databases of this build say of themselves: it grows with the record's form and with the number of system trees.
 /// Older ones are brought up to it when they are opened; newer ones are refused.
 pub(crate) const DATABASE_VERSION: u32 = version_of(VERSION, SYSTEM_TREES);
@@ -137,7 +135,7 @@ pub(crate) fn newer_version(bytes: &[u8]) -> Option<u32> {
     let form = u32::from_le_bytes(bytes.first_chunk().copied()?);
     // Of another form only the form itself can be read; 100 and up is not this record at all.
     let trees = match form {
-        1..=VERSION => Reader(bytes.get(8 + 4 * 8..)?).number()?,
+        VERSION => Reader(bytes.get(8 + 4 * 8..)?).number()?,
         _ => 0,
     };
     let newer =
@@ -193,8 +191,7 @@ impl Reader<'_> {
 
 fn parse(bytes: &[u8], folder: &Path) -> Option<Boot> {
     let (head, rest) = bytes.split_at_checked(8)?;
-    let form = u32::from_le_bytes(head.first_chunk().copied()?);
-    if !(1..=VERSION).contains(&form) {
+    if head[..4] != VERSION.to_le_bytes() {
         return None;
     }
     let mut r = Reader(rest);

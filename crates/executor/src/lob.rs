@@ -25,10 +25,15 @@ pub fn column(table: &TableDef, row: &[u8], i: usize, cx: &mut Cx<'_>) -> Result
     {
         return fetch(table, i, external, cx);
     }
-    Ok(match table.layout.decode_column(row, i) {
+    Ok(in_row(table, row, i))
+}
+
+#[inline]
+fn in_row(table: &TableDef, row: &[u8], i: usize) -> Value {
+    match table.layout.decode_column(row, i) {
         Some(value) => value,
         None => table.columns[i].absent.clone(),
-    })
+    }
 }
 
 #[cold]
@@ -59,8 +64,7 @@ pub(crate) fn column_in(
     {
         return read(table, i, external, txn);
     }
-    let value = table.layout.decode_column(row, i);
-    Ok(Some(value.unwrap_or_else(|| table.columns[i].absent.clone())))
+    Ok(Some(in_row(table, row, i)))
 }
 
 fn read(

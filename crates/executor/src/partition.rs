@@ -6,11 +6,10 @@
 //! that it has taken; no trigger fires, and no constraint is looked at but unique keys.
 
 use crate::cx::Cx;
-use crate::error::engine_error;
 use crate::lob;
 use crate::message::SqlError;
 use crate::ops::engine_tree;
-use crate::rebuild::all_columns;
+use crate::rebuild::{all_columns, each_row_after};
 use crate::write::TableWriter;
 use catalog::{PartitionFunctionDef, TableDef};
 use engine::{Database, EngineError, InsertHint, ReadOptions, ScanOptions, TxnOptions};
@@ -65,18 +64,26 @@ pub fn count_partitions(
     (counted.is_ok() && ended.is_ok()).then_some(counts)
 }
 
+/// Whether a row is one of those; any is one of `None`.
+fn is_meant(
+    table: &TableDef,
+    rows: Option<PartitionRows<'_>>,
+    row: &[u8],
+    cx: &mut Cx<'_>,
+) -> Result<bool, SqlError> {
+    match rows {
+        None => Ok(true),
+        Some(rows) => Ok(rows.has(&lob::column(table, row, rows.column, cx)?)),
+    }
+}
+
 /// Whether there is no such row; of all of them for `None`.
 pub fn is_empty(
     table: &TableDef,
     rows: Option<PartitionRows<'_>>,
     cx: &mut Cx<'_>,
 ) -> Result<bool, SqlError> {
-    let mut found = false;
-    each_batch(table, rows, 1, cx, |_, _| {
-        found = true;
-        Ok(false)
-    })?;
-    Ok(!found)
+    each_row_after(table, None, cx, |_, row, cx| Ok(!is_meant(table, rows, row, cx)?))
 }
 
 /// Deletes those rows.
@@ -91,7 +98,7 @@ pub fn delete_rows(
         for (key, _) in batch {
             deleted += u64::from(writer.delete(key, cx)?);
         }
-        Ok(true)
+        Ok(())
     })?;
     writer.finish(cx)?;
     Ok(deleted)
@@ -119,7 +126,7 @@ pub fn move_rows(
             from.delete(key, cx)?;
             moved += 1;
         }
-        Ok(true)
+        Ok(())
     })?;
     to.finish(cx)?;
     from.finish(cx)?;
@@ -128,49 +135,24 @@ pub fn move_rows(
 
 type Batch = [(Vec<u8>, Vec<u8>)];
 
-/// Hands the rows that are meant to `each`, keys and rows, a batch at a time, while no scan is open; until it says no.
+/// Hands the rows that are meant to `each`, keys and rows, a batch at a time, while no scan is open.
 fn each_batch(
     table: &TableDef,
     rows: Option<PartitionRows<'_>>,
     at_once: usize,
     cx: &mut Cx<'_>,
-    mut each: impl FnMut(&Batch, &mut Cx<'_>) -> Result<bool, SqlError>,
+    mut each: impl FnMut(&Batch, &mut Cx<'_>) -> Result<(), SqlError>,
 ) -> Result<(), SqlError> {
     let mut after: Option<Vec<u8>> = None;
-    let mut seen = 0u32;
     loop {
         let mut batch = Vec::with_capacity(at_once);
-        let Some(txn) = cx.txn.as_deref_mut() else {
-            stdx::fatal!("rows of a partition are looked for without a transaction");
-        };
-        let tree = engine_tree(txn.database(), table);
-        let options = ScanOptions { read: ReadOptions::nolock(), reverse: false };
-        let lower = after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-        let scan = txn.scan(&tree, lower, Bound::Unbounded, options);
-        let mut scan = scan.map_err(|e| engine_error(e, Some(table), cx))?;
-        let ended = loop {
-            let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
-            let next = scan.next(txn).map_err(|e| engine_error(e, Some(table), cx))?;
-            let Some((key, row)) = next else { break true };
-            let meant = match rows {
-                None => true,
-                Some(rows) => rows.has(&lob::column(table, row, rows.column, cx)?),
-            };
-            if meant {
+        let ended = each_row_after(table, after.as_deref(), cx, |key, row, cx| {
+            if is_meant(table, rows, row, cx)? {
                 batch.push((key.to_vec(), row.to_vec()));
             }
-            seen += 1;
-            if seen.is_multiple_of(64) {
-                cx.breathe()?;
-            }
-            if batch.len() == at_once {
-                break false;
-            }
-        };
-        drop(scan);
-        if !batch.is_empty() && !each(&batch, cx)? {
-            return Ok(());
-        }
+            Ok(batch.len() < at_once)
+        })?;
+        each(&batch, cx)?;
         match batch.pop() {
             Some((key, _)) if !ended => after = Some(key),
             _ => return Ok(()),

@@ -209,10 +209,15 @@ pub trait Host {
     }
     /// KILL WITH STATUSONLY: 6106 when there is no such session, 6120 when it has not been killed.
     fn rollback_report(&mut self, spid: u16) -> Result<String, SqlError> {
-        Err(SqlError::new(6106, 16, format!("Process ID {spid} is not an active process ID.")))
+        Err(no_process(spid))
     }
     /// KILL; 6106 when there is no such session.
     fn kill(&mut self, spid: u16) -> Result<(), SqlError> {
-        Err(SqlError::new(6106, 16, format!("Process ID {spid} is not an active process ID.")))
+        Err(no_process(spid))
     }
+}
+
+/// 6106: there is no such session.
+pub fn no_process(spid: u16) -> SqlError {
+    SqlError::new(6106, 16, format!("Process ID {spid} is not an active process ID."))
 }

@@ -88,7 +88,7 @@ pub use environment::name_parts;
 pub use figures::{Spread, StatementFigures};
 pub use global::{drop_global_tables, drop_stale_global_tables};
 pub use handles::{plan_handle, sql_handle};
-pub use host::{ConfigurationOption, Host, OpenDatabase};
+pub use host::{ConfigurationOption, Host, OpenDatabase, no_process};
 pub use identity::Identity;
 pub use plan_cache::{CachedPlan, PlanCache, PlanKind, PlanStatement};
 pub use rpc::{

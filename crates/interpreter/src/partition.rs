@@ -6,15 +6,13 @@ use crate::vm::Vm;
 use binder::ddl::{PartitionDdl, Reorganize};
 use binder::ir::Expr;
 use catalog::{
-    Catalog, DdlScope, ModuleKind, PartitionFunctionDef, Partitioned, ProcedureDef, TableDef,
+    Catalog, DdlScope, ModuleKind, PARTITIONS_MAX, PartitionFunctionDef, Partitioned, ProcedureDef,
+    TableDef,
 };
 use executor::{PartitionRows, SqlError, SqlMessage};
 use security::Permission;
 use std::sync::Arc;
 use types::{SqlType, TypeError, Value, convert};
-
-/// Partitions that any function may have.
-const PARTITIONS_MAX: i64 = 15_000;
 
 impl Vm<'_> {
     /// Each of the statements; what they refuse is in the catalog.
@@ -174,13 +172,9 @@ impl Vm<'_> {
         what: &Reorganize,
         number: i64,
     ) -> Result<(), SqlError> {
-        let clustered = |name: &str| {
-            let key = table.primary_key.as_ref().filter(|k| k.clustered);
-            key.is_some_and(|k| catalog::same_name(&k.name, name))
-        };
         let (kind, name, partitioned) = match &what.index {
             None => ("table", &table.name, table.partitioned),
-            Some(name) if clustered(name) => ("index", name, table.partitioned),
+            Some(name) if table.is_clustered_key(name) => ("index", name, table.partitioned),
             Some(name) => match table.index(name) {
                 // It is missed when its tree is looked for.
                 None => return Ok(()),
@@ -236,22 +230,27 @@ impl Divided {
         self.partitioned.column
     }
 
+    fn function(&self) -> &PartitionFunctionDef {
+        match self.function.partition_function() {
+            Some(function) => function,
+            None => {
+                stdx::fatal!("{} divides a table and is no partition function", self.function.name)
+            }
+        }
+    }
+
     pub fn fanout(&self) -> usize {
-        self.function.partition_function().map_or(1, PartitionFunctionDef::fanout)
+        self.function().fanout()
     }
 
     /// The partition that a row belongs to.
     pub fn partition_of(&self, row: &[Value]) -> usize {
-        let function = self.function.partition_function();
-        function.map_or(1, |f| f.partition_of(&row[self.partitioned.column]))
+        self.function().partition_of(&row[self.column()])
     }
 
     /// The rows of the partitions that are marked.
     pub fn rows<'d>(&'d self, partitions: &'d [bool]) -> PartitionRows<'d> {
-        let Some(function) = self.function.partition_function() else {
-            stdx::fatal!("{} divides a table and is no partition function", self.function.name);
-        };
-        PartitionRows { function, column: self.partitioned.column, partitions }
+        PartitionRows { function: self.function(), column: self.column(), partitions }
     }
 
     /// The partitions that a statement lists: 7722, 7728, 7711.
@@ -290,10 +289,7 @@ impl Divided {
     ) -> Result<(), SqlError> {
         for index in table.secondary() {
             let other = index.partitioned.map(|p| Divided::of(catalog, scope, p)).transpose()?;
-            let same = other.as_ref().is_some_and(|other| {
-                other.function.partition_function() == self.function.partition_function()
-            });
-            if !same {
+            if other.is_none_or(|other| other.function() != self.function()) {
                 return Err(SqlError::new(
                     3756,
                     16,
@@ -323,8 +319,8 @@ impl Divided {
 /// A number that some function might have; 7722.
 pub(crate) fn in_range(number: i64, kind: &str, name: &str) -> Result<usize, SqlError> {
     match usize::try_from(number) {
-        Ok(found) if (1..=PARTITIONS_MAX).contains(&number) => Ok(found),
-        _ => Err(out_of_range(number, kind, name, PARTITIONS_MAX as usize)),
+        Ok(found) if (1..=PARTITIONS_MAX).contains(&found) => Ok(found),
+        _ => Err(out_of_range(number, kind, name, PARTITIONS_MAX)),
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::other::no_object;
 use crate::vm::Vm;
 use binder::ddl::Reorganize;
-use catalog::{CatalogError, IndexDef, ObjectRef, TableDef, same_name};
+use catalog::{CatalogError, IndexDef, ObjectRef, TableDef};
 use engine::TreeId;
 use executor::SqlError;
 use types::Value;
@@ -61,7 +61,7 @@ fn trees_of(table: &TableDef, what: &Reorganize) -> Result<Vec<(TreeId, u8)>, Sq
         let others = table.indexes.iter().filter(|index| !index.clustered && !index.disabled);
         return Ok(rows().chain(others.map(|index| (index.tree, percent(index)))).collect());
     };
-    if table.primary_key.as_ref().is_some_and(|key| key.clustered && same_name(&key.name, name)) {
+    if table.is_clustered_key(name) {
         return Ok(rows().collect());
     }
     match table.index(name) {

@@ -290,10 +290,6 @@ impl Pair<'_> {
                 .with_state(4));
             }
         }
-        let clustered = |table: &TableDef| {
-            let key = table.primary_key.as_ref().filter(|k| k.clustered).map(|k| &k.name);
-            key.or(table.clustered_index().map(|i| &i.name)).cloned()
-        };
         let one = |with: &str, index: &str, without: &str, state: u8| {
             let text = format!(
                 "The table '{with}' has clustered index '{index}' while the table '{without}' does not have clustered \
@@ -308,14 +304,14 @@ impl Pair<'_> {
             );
             failed(4947, text)
         };
-        match (clustered(self.source), clustered(self.target)) {
-            (Some(index), None) => return Err(one(&source, &index, &target, 1)),
-            (None, Some(index)) => return Err(one(&target, &index, &source, 2)),
+        match (self.source.clustered_name(), self.target.clustered_name()) {
+            (Some(index), None) => return Err(one(&source, index, &target, 1)),
+            (None, Some(index)) => return Err(one(&target, index, &source, 2)),
             (Some(_), Some(index)) => {
                 let same = self.source.clustered_key() == self.target.clustered_key()
                     && self.source.has_uniquifier() == self.target.has_uniquifier();
                 if !same {
-                    return Err(missing(&index));
+                    return Err(missing(index));
                 }
             }
             (None, None) => {}

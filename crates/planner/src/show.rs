@@ -689,11 +689,9 @@ impl<'a> Show<'a> {
     }
 
     fn object(&self, table: &TableDef, index: Option<usize>) -> Object {
-        let clustered = table.primary_key.as_ref().filter(|key| key.clustered).map(|key| &key.name);
-        let clustered = clustered.or_else(|| table.clustered_index().map(|index| &index.name));
         let index_name = match index {
-            Some(at) => Some(&table.indexes[at].name),
-            None => clustered,
+            Some(at) => Some(&*table.indexes[at].name),
+            None => table.clustered_name(),
         };
         Object {
             database: match table.is_private() {
@@ -703,7 +701,7 @@ impl<'a> Show<'a> {
             schema: table.schema.to_string(),
             table: table.name.to_string(),
             index: index_name.map(|name| name.to_string()),
-            clustered: index.is_none() && clustered.is_some(),
+            clustered: index.is_none() && index_name.is_some(),
         }
     }
 }

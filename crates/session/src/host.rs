@@ -11,7 +11,9 @@ use catalog::{
 use device::{File, OpenOptions};
 use engine::{Database, DelayedDurability, EngineError, RecoveryModel};
 use executor::{SqlError, SqlMessage};
-use interpreter::{ConfigurationOption, Host, MediaOrder, MediaRows, OpenDatabase, SessionState};
+use interpreter::{
+    ConfigurationOption, Host, MediaOrder, MediaRows, OpenDatabase, SessionState, no_process,
+};
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
 use syntax::ast::{
@@ -490,9 +492,4 @@ fn unknown_database(name: &str) -> SqlError {
              or the database is not in a state that allows access checks."
         ),
     )
-}
-
-/// 6106.
-fn no_process(spid: u16) -> SqlError {
-    SqlError::new(6106, 16, format!("Process ID {spid} is not an active process ID."))
 }

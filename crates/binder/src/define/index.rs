@@ -124,53 +124,26 @@ impl Binder<'_> {
         Ok(ddl::AlterTable { name: ObjectName::from(&alter.table), changes, absent: Vec::new() })
     }
 
-    /// ALTER INDEX REORGANIZE, if it is one: 1088, 155.
+    /// ALTER INDEX REORGANIZE, or REBUILD of a partition, if it is one: 1088, 155.
     pub fn reorganize(&mut self, alter: &ast::AlterIndex) -> Result<Option<ddl::Reorganize>> {
         let partition = self.partition(alter.partition.as_ref())?;
-        let with = match &alter.action {
-            ast::AlterIndexAction::Reorganize(with) => with,
+        let (with, rebuild) = match &alter.action {
+            ast::AlterIndexAction::Reorganize(with) => (with, false),
             // The rows of a partition lie among the others: all are brought together, and nobody is kept out.
-            ast::AlterIndexAction::Rebuild(with) if partition.is_some() => {
-                self.indexed_table(&alter.table)?;
-                index_options(with, false, alter.table.span.line.max(1))?;
-                let index = alter.index.as_ref().map(|n| n.value.as_str().into());
-                let (table, large_values) = (ObjectName::from(&alter.table), true);
-                let rebuild = true;
-                return Ok(Some(ddl::Reorganize {
-                    table,
-                    index,
-                    large_values,
-                    partition,
-                    rebuild,
-                }));
-            }
+            ast::AlterIndexAction::Rebuild(with) if partition.is_some() => (with, true),
             _ => return Ok(None),
         };
         let table = self.indexed_table(&alter.table)?;
-        let mut large_values = true;
-        for option in with {
-            let on = matches!(option.value, ast::OptionValue::On | ast::OptionValue::None);
-            match option.name.as_str() {
-                "LOB_COMPACTION" => large_values = on,
-                // There are no row groups: rows are rows at once.
-                "COMPRESS_ALL_ROW_GROUPS" => {
-                    let name = alter.index.as_ref().map(|n| n.value.as_str());
-                    if name.is_some() && !is_columnstore(&table, name) {
-                        let text = "ALTER INDEX REORGANIZE statement option COMPRESS_ALL_ROW_GROUPS can only be used with \
-                                    clustered columnstore indexes.";
-                        return Err(BindError::new(35375, 16, alter.table.span.line.max(1), text));
-                    }
-                }
-                name => {
-                    let text =
-                        format!("'{name}' is not a recognized ALTER INDEX REORGANIZE option.");
-                    return Err(BindError::new(155, 15, alter.table.span.line.max(1), text));
-                }
+        let line = alter.table.span.line.max(1);
+        let name = alter.index.as_ref().map(|n| n.value.as_str());
+        let large_values = match rebuild {
+            true => index_options(with, false, line).map(|_| true)?,
+            false => {
+                reorganize_options(with, name.is_none_or(|_| is_columnstore(&table, name)), line)?
             }
-        }
-        let index = alter.index.as_ref().map(|n| n.value.as_str().into());
-        let table = ObjectName::from(&alter.table);
-        Ok(Some(ddl::Reorganize { table, index, large_values, partition, rebuild: false }))
+        };
+        let (table, index) = (ObjectName::from(&alter.table), name.map(Into::into));
+        Ok(Some(ddl::Reorganize { table, index, large_values, partition, rebuild }))
     }
 
     /// An index in a table's definition: the unique ones of private tables are constraints, their others have no effect.
@@ -202,6 +175,33 @@ impl Binder<'_> {
         }
         Ok(())
     }
+}
+
+/// Options of REORGANIZE: LOB_COMPACTION. `row_groups`: the index may be one that SQL Server gives row groups. 155, 35375.
+fn reorganize_options(
+    options: &[ast::DatabaseOption],
+    row_groups: bool,
+    line: u32,
+) -> Result<bool> {
+    let mut large_values = true;
+    for option in options {
+        let on = matches!(option.value, ast::OptionValue::On | ast::OptionValue::None);
+        match option.name.as_str() {
+            "LOB_COMPACTION" => large_values = on,
+            // There are no row groups: rows are rows at once.
+            "COMPRESS_ALL_ROW_GROUPS" if row_groups => {}
+            "COMPRESS_ALL_ROW_GROUPS" => {
+                let text = "ALTER INDEX REORGANIZE statement option COMPRESS_ALL_ROW_GROUPS can only be used with \
+                            clustered columnstore indexes.";
+                return Err(BindError::new(35375, 16, line, text));
+            }
+            name => {
+                let text = format!("'{name}' is not a recognized ALTER INDEX REORGANIZE option.");
+                return Err(BindError::new(155, 15, line, text));
+            }
+        }
+    }
+    Ok(large_values)
 }
 
 /// 12317.

@@ -48,8 +48,7 @@ impl Catalog {
         spec: &IndexSpec,
         work: &mut Vec<Work>,
     ) -> Result<(), CatalogError> {
-        let own_key = |k: &KeyDef| k.clustered && same_name(&k.name, &spec.name);
-        if table.index(&spec.name).is_none() && !table.primary_key.as_ref().is_some_and(own_key) {
+        if table.index(&spec.name).is_none() && !table.is_clustered_key(&spec.name) {
             let text = format!(
                 "Could not find any index named '{}' for table '{}'.",
                 spec.name,
@@ -73,12 +72,9 @@ impl Catalog {
         name: Option<&str>,
         work: &mut Vec<Work>,
     ) -> Result<(), CatalogError> {
-        let clustered = |table: &TableDef, name: &str| {
-            table.primary_key.as_ref().is_some_and(|k| k.clustered && same_name(&k.name, name))
-        };
         let all = match name {
             None => true,
-            Some(name) if clustered(table, name) => false,
+            Some(name) if table.is_clustered_key(name) => false,
             Some(name) => {
                 let i = position(table, name)?;
                 let index = &mut table.indexes[i];

@@ -28,7 +28,6 @@ impl Catalog {
         function: PartitionFunctionDef,
     ) -> Result<(), CatalogError> {
         self.put_partitioning(txn, scope, PutMode::Create, name, &Partitioning::Function(function))
-            .map_err(|e| named(e, name))
     }
 
     /// ALTER PARTITION FUNCTION ... SPLIT RANGE: 15151, 7721, 7719, 7710. Suspends.
@@ -61,7 +60,7 @@ impl Catalog {
         function.boundaries.insert(at, function.collation.mark(value.clone()));
         for module in self.schemes_of(scope, module.object_id) {
             let name = &module.name;
-            let mut scheme = self.locked_scheme(txn, scope, "alter", name)?;
+            let (_, mut scheme) = self.locked_scheme(txn, scope, "alter", name)?;
             let Some(next) = scheme.next_used.take() else {
                 return Err(CatalogError::refused(7710, no_next_used(name)));
             };
@@ -92,7 +91,7 @@ impl Catalog {
         let place = at + usize::from(function.right);
         function.boundaries.remove(at);
         for module in self.schemes_of(scope, module.object_id) {
-            let mut scheme = self.locked_scheme(txn, scope, "alter", &module.name)?;
+            let (_, mut scheme) = self.locked_scheme(txn, scope, "alter", &module.name)?;
             scheme.filegroups.remove(place);
             self.replace(txn, scope, &module.name, &Partitioning::Scheme(scheme))?;
         }
@@ -144,8 +143,7 @@ impl Catalog {
         numbers.truncate(fanout);
         let scheme =
             PartitionSchemeDef { function: module.object_id, filegroups: numbers, next_used };
-        self.put_partitioning(txn, scope, PutMode::Create, name, &Partitioning::Scheme(scheme))
-            .map_err(|e| named(e, name))?;
+        self.put_partitioning(txn, scope, PutMode::Create, name, &Partitioning::Scheme(scheme))?;
         self.use_partitioning(txn, scope, module, modified)?;
         let mut notices = Vec::new();
         if let Some(next) = next_used {
@@ -175,7 +173,7 @@ impl Catalog {
         name: &str,
         filegroup: Option<&str>,
     ) -> Result<Vec<Notice>, CatalogError> {
-        let mut scheme = self.locked_scheme(txn, scope, "alter", name)?;
+        let (_, mut scheme) = self.locked_scheme(txn, scope, "alter", name)?;
         let next = filegroup.map(|name| self.filegroup_named(name)).transpose()?;
         if next.is_none() && scheme.next_used.is_none() {
             return Ok(vec![(7710, no_next_used(name))]);
@@ -212,12 +210,10 @@ impl Catalog {
         scope: &mut DdlScope,
         name: &str,
     ) -> Result<(), CatalogError> {
-        self.locked_scheme(txn, scope, "drop", name)?;
-        let found = self.module(Some(scope), Some("dbo"), name, SCHEME);
-        let id = found.map_or(0, |module| module.object_id);
+        let (module, _) = self.locked_scheme(txn, scope, "drop", name)?;
         let divided = |object: &ObjectRef| match object {
             ObjectRef::Table(t) => {
-                let own = |p: Option<Partitioned>| p.is_some_and(|p| p.scheme == id);
+                let own = |p: Option<Partitioned>| p.is_some_and(|p| p.scheme == module.object_id);
                 own(t.partitioned) || t.indexes.iter().any(|i| own(i.partitioned))
             }
             ObjectRef::Procedure(_) => false,
@@ -276,9 +272,12 @@ impl Catalog {
         scope: &DdlScope,
         verb: &str,
         name: &str,
-    ) -> Result<PartitionSchemeDef, CatalogError> {
+    ) -> Result<(Arc<ProcedureDef>, PartitionSchemeDef), CatalogError> {
         let found = self.lock_module(txn, scope, SCHEME, Some("dbo"), name)?;
-        let found = found.and_then(|(module, _)| module.partition_scheme().cloned());
+        let found = found.and_then(|(module, _)| {
+            let scheme = module.partition_scheme()?.clone();
+            Some((module, scheme))
+        });
         found.ok_or_else(|| missing(verb, "scheme", name))
     }
 
@@ -305,8 +304,13 @@ impl Catalog {
             Partitioning::Scheme(_) => SCHEME,
         };
         let text = definition.to_text()?;
-        self.put_module(txn, scope, kind, mode, Some("dbo"), name, &text, OPTIONS)?;
-        Ok(())
+        match self.put_module(txn, scope, kind, mode, Some("dbo"), name, &text, OPTIONS) {
+            // As it was written: these have no schema.
+            Err(CatalogError::AlreadyExists { .. }) => {
+                Err(CatalogError::AlreadyExists { name: name.into() })
+            }
+            other => other.map(|_| ()),
+        }
     }
 
     /// The number of a filegroup; 208, as SQL Server says it here.
@@ -317,18 +321,11 @@ impl Catalog {
         }
     }
 
-    fn filegroup_shown(&self, number: u16) -> Box<str> {
+    /// The name of a filegroup.
+    pub(super) fn filegroup_shown(&self, number: u16) -> Box<str> {
         let groups = self.filegroups();
         let found = groups.get(usize::from(number).wrapping_sub(1));
         found.map_or_else(|| "PRIMARY".into(), |g| g.name.clone())
-    }
-}
-
-/// A name that is taken, as it was written.
-fn named(error: CatalogError, name: &str) -> CatalogError {
-    match error {
-        CatalogError::AlreadyExists { .. } => CatalogError::AlreadyExists { name: name.into() },
-        other => other,
     }
 }
 

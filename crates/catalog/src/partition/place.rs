@@ -59,10 +59,7 @@ impl Catalog {
         let first = scheme.filegroups.first().copied().unwrap_or(engine::PRIMARY);
         let partitioned = Partitioned { scheme: module.object_id, column: ordinal };
         self.use_partitioning(txn, scope, module, modified)?;
-        let groups = self.filegroups();
-        let group = groups.get(usize::from(first).wrapping_sub(1));
-        let group = group.map_or_else(|| "PRIMARY".into(), |g| g.name.clone());
-        Ok((first, group, Some(partitioned)))
+        Ok((first, self.filegroup_shown(first), Some(partitioned)))
     }
 
     /// A table under its Sch-M lock, for the rest of the transaction; `None`: there is none (any more). Suspends.

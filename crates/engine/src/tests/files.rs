@@ -36,33 +36,31 @@ fn a_closed_database_opens_with_everything() {
     create(&fs, small_options());
 }
 
+/// So many rows of `bytes` bytes, each committed by itself.
+fn append(db: &Arc<Database>, tree: &Tree, rows: u64, bytes: usize) {
+    let mut txn = db.txn(TxnOptions::default());
+    let mut hint = InsertHint::default();
+    for n in 0..rows {
+        let row = vec![n as u8; bytes];
+        let row = RowImage::new(&row);
+        txn.insert_commit(tree, &key(n), &row, &mut hint, Durability::Delayed, None).unwrap();
+    }
+}
+
 #[test]
 fn a_table_larger_than_the_pool_works() {
     let fs = SimFs::new(4);
     let options = DbOptions { buffer_pool_bytes: 1 << 20, ..small_options() };
     let db = create(&fs, options.clone());
     let tree = make_tree(&db);
-    let mut txn = db.txn(TxnOptions::default());
-    let mut hint = InsertHint::default();
-    for n in 0..20_000u64 {
-        let row = [n as u8; 300];
-        txn.insert_commit(
-            &tree,
-            &key(n),
-            &RowImage::new(&row),
-            &mut hint,
-            Durability::Delayed,
-            None,
-        )
-        .unwrap();
-    }
+    append(&db, &tree, 20_000, 300);
     assert_eq!(all_rows(&db, &tree).len(), 20_000);
     for n in (0..20_000).step_by(777) {
         assert_eq!(read_now(&db, &tree, n), Some(vec![n as u8; 300]));
     }
     let id = tree.id();
     db.close().unwrap();
-    drop((db, tree, txn));
+    drop((db, tree));
     let db = reopen(&fs, options).unwrap();
     assert_eq!(all_rows(&db, &db.tree(id)).len(), 20_000);
 }
@@ -74,23 +72,9 @@ fn checkpoints_let_the_log_be_reused() {
     options.log.max_bytes = Some(2 << 20);
     let db = create(&fs, options);
     let tree = make_tree(&db);
-    let mut txn = db.txn(TxnOptions::default());
-    let mut hint = InsertHint::default();
-    for n in 0..40_000u64 {
-        let row = [n as u8; 200];
-        txn.insert_commit(
-            &tree,
-            &key(n),
-            &RowImage::new(&row),
-            &mut hint,
-            Durability::Delayed,
-            None,
-        )
-        .unwrap();
-    }
+    append(&db, &tree, 40_000, 200);
     let stats = db.stats();
     assert!(stats.log_size_bytes <= 2 << 20 && stats.checkpoints > 2, "{stats:?}");
-    drop(txn);
     assert_eq!(all_rows(&db, &tree).len(), 40_000);
 }
 

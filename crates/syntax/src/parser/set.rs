@@ -143,27 +143,16 @@ impl Parser<'_> {
     /// `OFF`, or a level as a word or a text: 'ENTRY', 'INTERMEDIATE', 'FULL'.
     #[cold]
     fn fips_flagger(&mut self) -> ParseResult<SetOption> {
-        let (start, name) = (self.at, "FIPS_FLAGGER".into());
-        if self.eat_kw(Kw::Off) {
-            let kind = ExprKind::Literal(Literal::String { value: "OFF".into(), national: false });
-            return Ok(SetOption::Value {
-                name,
-                value: Expr { kind, span: self.span_from(start) },
-            });
-        }
-        let full = self.at_kw(Kw::Full);
-        let value = match full {
-            true => self.any_word()?,
-            false if self.at_string() => self.string()?,
-            false => self.any_word()?,
-        };
-        if !["ENTRY", "INTERMEDIATE", "FULL"].iter().any(|level| value.eq_ignore_ascii_case(level))
-        {
+        let (start, off) = (self.at, self.at_kw(Kw::Off));
+        let value = if self.at_string() { self.string()? } else { self.any_word()? };
+        let is_level = |level: &&str| value.eq_ignore_ascii_case(level);
+        if !off && !["ENTRY", "INTERMEDIATE", "FULL"].iter().any(is_level) {
             self.at = start;
             return Err(self.unexpected());
         }
         let kind = ExprKind::Literal(Literal::String { value, national: false });
-        Ok(SetOption::Value { name, value: Expr { kind, span: self.span_from(start) } })
+        let value = Expr { kind, span: self.span_from(start) };
+        Ok(SetOption::Value { name: "FIPS_FLAGGER".into(), value })
     }
 
     /// A constant, a variable, or a word as a text.

@@ -61,20 +61,37 @@ view! {
     is_system bit null = false;
 }
 
-/// A partition function and its definition.
-pub struct Function {
+/// A partition function or scheme, and what it is.
+pub struct Partitioner<D> {
     module: Arc<ProcedureDef>,
-    def: PartitionFunctionDef,
+    def: D,
+}
+
+type Function = Partitioner<PartitionFunctionDef>;
+type Scheme = Partitioner<PartitionSchemeDef>;
+
+/// All of a kind.
+fn partitioners<D: Clone>(
+    context: &Context<'_>,
+    kind: ModuleKind,
+    def: fn(&ProcedureDef) -> Option<&D>,
+) -> Vec<Partitioner<D>> {
+    let all = context.database.catalog.partitionings(context.scope(), kind);
+    let one = |module: Arc<ProcedureDef>| {
+        let def = def(&module)?.clone();
+        Some(Partitioner { module, def })
+    };
+    all.into_iter().filter_map(one).collect()
 }
 
 fn functions(context: &Context<'_>, _: &[Value]) -> Result<Vec<Function>, SqlError> {
-    let catalog = &context.database.catalog;
-    let all = catalog.partitionings(context.scope(), ModuleKind::PartitionFunction);
-    let function = |module: Arc<ProcedureDef>| {
-        let def = module.partition_function()?.clone();
-        Some(Function { module, def })
-    };
-    Ok(all.into_iter().filter_map(function).collect())
+    let def = ProcedureDef::partition_function;
+    Ok(partitioners(context, ModuleKind::PartitionFunction, def))
+}
+
+fn schemes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Scheme>, SqlError> {
+    let def = ProcedureDef::partition_scheme;
+    Ok(partitioners(context, ModuleKind::PartitionScheme, def))
 }
 
 view! {
@@ -111,7 +128,7 @@ pub struct Boundary {
 
 fn boundaries(context: &Context<'_>, args: &[Value]) -> Result<Vec<Boundary>, SqlError> {
     let mut all = Vec::new();
-    for Function { module, def } in functions(context, args)? {
+    for Partitioner { module, def } in functions(context, args)? {
         let function = module.object_id;
         for (value, place) in def.boundaries.iter().zip(1..) {
             let value = types::Variant::wrap(value.clone(), def.ty).unwrap_or(NULL);
@@ -127,22 +144,6 @@ view! {
     boundary_id int = b.place;
     parameter_id int = 1;
     value sql_variant null = b.value.clone();
-}
-
-/// A partition scheme and its definition.
-pub struct Scheme {
-    module: Arc<ProcedureDef>,
-    def: PartitionSchemeDef,
-}
-
-fn schemes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Scheme>, SqlError> {
-    let catalog = &context.database.catalog;
-    let all = catalog.partitionings(context.scope(), ModuleKind::PartitionScheme);
-    let scheme = |module: Arc<ProcedureDef>| {
-        let def = module.partition_scheme()?.clone();
-        Some(Scheme { module, def })
-    };
-    Ok(all.into_iter().filter_map(scheme).collect())
 }
 
 view! {
@@ -165,7 +166,7 @@ pub struct Destination {
 
 fn destinations(context: &Context<'_>, args: &[Value]) -> Result<Vec<Destination>, SqlError> {
     let mut all = Vec::new();
-    for Scheme { module, def } in schemes(context, args)? {
+    for Partitioner { module, def } in schemes(context, args)? {
         let groups = def.filegroups.iter().copied().chain(def.next_used);
         all.extend(groups.zip(1..).map(|(group, place)| Destination {
             scheme: module.object_id,
