@@ -22,7 +22,7 @@ enum Command {
         /// Leave out files with this in their path (may be given several times).
         #[arg(long)]
         exclude: Vec<String>,
-        /// Tell every failure.
+        /// Tell every failure and everything that is refused.
         #[arg(long)]
         verbose: bool,
         /// So many causes.

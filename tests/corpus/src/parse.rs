@@ -77,6 +77,9 @@ pub fn run(root: &Path, exclude: &[String], verbose: bool, most: usize) -> io::R
                         if scope::is_outside(&what) {
                             elsewhere.add(&what, at);
                         } else {
+                            if verbose {
+                                println!("{}: refused: {what}", at());
+                            }
                             refusals.add(&what, at);
                             outcome = Outcome::Refused;
                         }

@@ -6,7 +6,7 @@
 //! Azure) is counted apart.
 
 /// Of the names under which the parser refuses, those of other services. A name matches with all its words in their order,
-/// from its first or after CREATE, ALTER, DROP, ADD, OPEN, CLOSE.
+/// from its first or after CREATE, ALTER, DROP, ADD, OPEN, CLOSE, BACKUP, RESTORE, DUMP, LOAD.
 const OUTSIDE: &[&str] = &[
     // Messaging.
     "BROKER",
@@ -25,6 +25,7 @@ const OUTSIDE: &[&str] = &[
     "SEND ON",
     "SERVICE",
     "WAITFOR",
+    "KILL QUERY NOTIFICATION SUBSCRIPTION",
     // Full-text and semantic search.
     "CONTAINS",
     "CONTAINSTABLE",
@@ -41,6 +42,9 @@ const OUTSIDE: &[&str] = &[
     "SERVER AUDIT",
     "DATABASE AUDIT",
     "AVAILABILITY",
+    "DATABASE SET HADR",
+    "DATABASE SET PARTNER",
+    "DATABASE SET WITNESS",
     "RESOURCE",
     "WORKLOAD",
     "SERVER CONFIGURATION",
@@ -53,6 +57,8 @@ const OUTSIDE: &[&str] = &[
     "TYPE EXTERNAL NAME",
     "methods of xml and CLR types",
     "XML",
+    "PRIMARY XML",
+    "INDEX of a selective XML index",
     "WITH XMLNAMESPACES",
     "xml of a schema collection",
     "OPENXML",
@@ -61,6 +67,7 @@ const OUTSIDE: &[&str] = &[
     // Data elsewhere.
     "EXTERNAL",
     "EXECUTE AT",
+    "EXECUTE of OPENDATASOURCE",
     "OPENDATASOURCE",
     "OPENQUERY",
     "OPENROWSET",
@@ -82,19 +89,22 @@ const OUTSIDE: &[&str] = &[
     "SENSITIVITY",
     "SIGNATURE",
     "SYMMETRIC",
-    "BACKUP CERTIFICATE",
-    "BACKUP KEY",
     // Graphs, files as rows, ledgers.
     "FILESTREAM",
     "FILESTREAM_ON",
     "FOR PATH of a graph table",
     "CONNECTION constraints of edge tables",
     "graph tables and FILETABLE",
+    "MATCH of graph tables",
+    "TABLE DISABLE FILETABLE_NAMESPACE",
+    "TABLE ENABLE FILETABLE_NAMESPACE",
     "LEDGER",
     // Azure and Synapse.
     "FEDERATION",
     "NOT ENFORCED",
     "MATERIALIZED",
+    "TABLE MERGE",
+    "TABLE SPLIT",
     "option DISTRIBUTION",
     "option FILTER_PREDICATE",
     "option REMOTE_DATA_ARCHIVE",
@@ -106,8 +116,19 @@ const OUTSIDE: &[&str] = &[
 
 /// Whether a statement refused under this name is of another service than the engine.
 pub fn is_outside(what: &str) -> bool {
-    const VERBS: &[&str] =
-        &["CREATE OR ALTER ", "CREATE ", "ALTER ", "DROP ", "ADD ", "OPEN ", "CLOSE "];
+    const VERBS: &[&str] = &[
+        "CREATE OR ALTER ",
+        "CREATE ",
+        "ALTER ",
+        "DROP ",
+        "ADD ",
+        "OPEN ",
+        "CLOSE ",
+        "BACKUP ",
+        "RESTORE ",
+        "DUMP ",
+        "LOAD ",
+    ];
     let rest = VERBS.iter().find_map(|verb| what.strip_prefix(verb)).unwrap_or(what);
     OUTSIDE.iter().any(|name| {
         [what, rest].iter().any(|text| {
@@ -122,13 +143,28 @@ mod tests {
 
     #[test]
     fn services_are_outside_and_tables_are_not() {
-        for what in ["CREATE EVENT", "DROP FULLTEXT", "RECEIVE", "CREATE SERVER AUDIT", "CONTAINS"]
-        {
+        for what in [
+            "CREATE EVENT",
+            "DROP FULLTEXT",
+            "RECEIVE",
+            "CREATE SERVER AUDIT",
+            "CONTAINS",
+            "BACKUP SERVICE MASTER KEY",
+            "RESTORE MASTER KEY",
+            "DUMP CERTIFICATE",
+            "ALTER TABLE SPLIT",
+        ] {
             assert!(is_outside(what), "{what}");
         }
-        for what in
-            ["CREATE STATISTICS", "GENERATED ALWAYS (temporal and ledger tables)", "BULK INSERT"]
-        {
+        for what in [
+            "CREATE STATISTICS",
+            "GENERATED ALWAYS (temporal and ledger tables)",
+            "BULK INSERT",
+            "BACKUP DATABASE FILE",
+            "RESTORE",
+            "ALTER TABLE ALTER INDEX",
+            "KILL STATS JOB",
+        ] {
             assert!(!is_outside(what), "{what}");
         }
     }

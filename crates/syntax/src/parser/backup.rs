@@ -8,7 +8,7 @@ impl Parser<'_> {
         let log = self.eat_word("LOG");
         if !log {
             if !self.at_kw(Kw::Database) {
-                return self.skip_statement("BACKUP");
+                return self.key_copy("BACKUP");
             }
             self.at += 1;
         }
@@ -43,7 +43,7 @@ impl Parser<'_> {
         } else if self.at_word("LABELONLY") {
             RestoreKind::LabelOnly
         } else {
-            return self.skip_statement("RESTORE");
+            return self.key_copy("RESTORE");
         };
         self.at += 1;
         let mut database = None;
@@ -64,6 +64,27 @@ impl Parser<'_> {
         }
         let options = self.media_options()?;
         Ok(StatementKind::Restore(Restore { kind, database, from, options }))
+    }
+
+    /// `CERTIFICATE c TO FILE ...`, `[SERVICE] MASTER KEY TO FILE ...`, `SYMMETRIC KEY k FROM FILE ...`: a copy of a key. Of
+    /// anything else that `verb` may begin the name is the verb's alone.
+    pub(super) fn key_copy(&mut self, verb: &str) -> ParseResult<StatementKind> {
+        const KEYS: &[(&str, Option<&str>)] = &[
+            ("CERTIFICATE", None),
+            ("SERVICE", Some("MASTER")),
+            ("MASTER", Some("KEY")),
+            ("SYMMETRIC", Some("KEY")),
+            ("ASYMMETRIC", Some("KEY")),
+        ];
+        let found = KEYS.iter().find(|(first, second)| {
+            self.at_word(first) && second.is_none_or(|second| self.word_ahead(1, second))
+        });
+        match found {
+            None => self.skip_statement(verb),
+            Some(("SERVICE", _)) => self.skip_statement(&format!("{verb} SERVICE MASTER KEY")),
+            Some((word, None)) => self.skip_statement(&format!("{verb} {word}")),
+            Some((word, Some(_))) => self.skip_statement(&format!("{verb} {word} KEY")),
+        }
     }
 
     /// A database's name as a text, or a variable that holds it.

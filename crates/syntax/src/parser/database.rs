@@ -179,9 +179,11 @@ impl Parser<'_> {
         {
             return self.scoped_configuration();
         }
-        if self.at_word("AUDIT") || encryption {
-            let what = format!("ALTER DATABASE {}", self.any_word()?);
-            return self.skip_statement(&what);
+        if encryption {
+            return self.skip_statement("ALTER DATABASE ENCRYPTION KEY");
+        }
+        if self.at_word("AUDIT") {
+            return self.skip_statement("ALTER DATABASE AUDIT");
         }
         let name = if self.eat_kw(Kw::Current) { None } else { Some(self.ident()?) };
         let action = match self.kind() {

@@ -684,7 +684,10 @@ impl Parser<'_> {
                 AlterTableAction::Rebuild(partition)
             }
             TokenKind::Key(_) | TokenKind::Word => {
-                let what = format!("ALTER TABLE {}", self.any_word()?);
+                let mut what = format!("ALTER TABLE {}", self.any_word()?);
+                if self.at_word("FILETABLE_NAMESPACE") {
+                    what += " FILETABLE_NAMESPACE";
+                }
                 return self.skip_statement(&what);
             }
             _ => return Err(self.unexpected()),

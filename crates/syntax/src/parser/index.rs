@@ -266,7 +266,13 @@ impl Parser<'_> {
         } else if self.eat_word("ABORT") {
             AlterIndexAction::Resumable("ABORT")
         } else {
-            return self.skip_statement("ALTER INDEX");
+            // `[WITH XMLNAMESPACES (...)] FOR (ADD path = '...', REMOVE path)`
+            let paths = self.at_kw(Kw::For)
+                || (self.at_kw(Kw::With) && self.word_ahead(1, "XMLNAMESPACES"));
+            return match paths {
+                true => self.skip_statement("ALTER INDEX of a selective XML index"),
+                false => Err(self.unexpected()),
+            };
         };
         Ok(StatementKind::AlterIndex(Box::new(AlterIndex { index, table, action, partition })))
     }

@@ -276,15 +276,20 @@ impl Parser<'_> {
             && self.kind_ahead(ahead + 1) == TokenKind::Symbol(Sym::LeftParen)
     }
 
-    /// `c.WRITE (expression, offset, length)` among what UPDATE sets.
+    /// `c.WRITE (expression, offset, length)`, or a mutator of a type of the CLR or of xml, among what UPDATE sets.
     #[cold]
     pub(super) fn column_method(&mut self) -> ParseResult<SetItem> {
         let start = self.at;
-        self.note_unsupported("UPDATE SET column.method()");
         let name = self.take_ident();
+        let mut write = false;
         while !self.at_sym(Sym::LeftParen) {
+            write = self.at_word("WRITE");
             self.at += 1;
         }
+        self.note_unsupported(match write {
+            true => "UPDATE SET column.WRITE()",
+            false => "methods of xml and CLR types",
+        });
         self.skip_parens()?;
         let span = self.span_from(start);
         let column = Some(ColumnRef { qualifier: Vec::new(), name });

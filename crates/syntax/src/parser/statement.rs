@@ -115,8 +115,11 @@ impl Parser<'_> {
             Kw::Restore => self.restore(),
             Kw::Kill => {
                 self.at += 1;
-                if self.at_word("QUERY") || self.at_word("STATS") {
-                    return self.skip_statement("KILL of other than sessions");
+                if self.at_word("QUERY") {
+                    return self.skip_statement("KILL QUERY NOTIFICATION SUBSCRIPTION");
+                }
+                if self.at_word("STATS") {
+                    return self.skip_statement("KILL STATS JOB");
                 }
                 let session = self.value()?;
                 let status_only = self.kill_tail()?;

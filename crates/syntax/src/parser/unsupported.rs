@@ -24,7 +24,10 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         let what = self.any_word()?;
-        self.skip_statement(&what)
+        match kw {
+            Kw::Dump | Kw::Load => self.key_copy(&what),
+            _ => self.skip_statement(&what),
+        }
     }
 
     /// CREATE, ALTER or DROP (`verb`) of something that is not kept here.
@@ -81,7 +84,7 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         let mut what = format!("{verb} {object}");
-        if matches!(object.as_str(), "SERVER" | "RESOURCE" | "EXTERNAL")
+        if matches!(object.as_str(), "SERVER" | "RESOURCE" | "EXTERNAL" | "PRIMARY")
             && matches!(self.kind(), TokenKind::Word | TokenKind::Key(_))
         {
             what = format!("{what} {}", self.any_word()?);
