@@ -79,6 +79,13 @@ pub(crate) fn check(statement: &ast::Statement) -> Result<()> {
         S::Checkpoint => "CHECKPOINT",
         S::Dbcc(_) => "DBCC",
         S::Kill { .. } => "KILL",
+        S::Rare(rare) => match &**rare {
+            ast::RareStatement::LineNumber(_) => return Ok(()),
+            ast::RareStatement::InsertBulk(_) => "INSERT",
+            ast::RareStatement::BeginDistributed => "BEGIN TRANSACTION",
+            ast::RareStatement::SetUser { .. } => "SETUSER",
+            ast::RareStatement::Shutdown { .. } => "SHUTDOWN",
+        },
         _ => "ALTER",
     };
     Err(side_effect(what, line))

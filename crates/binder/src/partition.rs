@@ -52,6 +52,10 @@ impl Binder<'_> {
                     );
                     BindError::new(15151, 16, name.span.line.max(1), text)
                 })?;
+                let Some(value) = value else {
+                    let text = "Partition range value is missing.";
+                    return Err(BindError::new(7714, 16, name.span.line.max(1), text));
+                };
                 let value = self.boundary(value, ty, 1)?;
                 PartitionDdl::AlterFunction { name: text(name), merge: *merge, value }
             }

@@ -6,6 +6,7 @@
 //! it would be bound in the wrong database. Everything else is an error of the whole batch.
 
 mod leaf;
+mod rare;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -140,6 +141,9 @@ impl<'a> ProgramBinder<'a> {
         params: Vec<ProcParam>,
         statements: &[ast::Statement],
     ) -> Result<Program> {
+        if statements.len() > 1 {
+            rare::check_bulk_alone(statements)?;
+        }
         for statement in statements {
             self.collect_labels(statement)?;
         }
@@ -546,7 +550,8 @@ impl<'a> ProgramBinder<'a> {
             | S::AlterIndex(_)
             | S::Security(_)
             | S::ExecuteAs { .. }
-            | S::Revert
+            | S::Revert { .. }
+            | S::Rare(_)
             | S::Drop(_)
             | S::Execute(_)
             | S::ExecuteString(_) => self.names_moved = true,

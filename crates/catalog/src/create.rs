@@ -291,7 +291,7 @@ impl Catalog {
             new.shape = table.shape + 1;
             txn.reshape(&self.db.tree(table.tree), new.shape);
         }
-        if new.name != table.name {
+        if new.name != table.name || new.schema != table.schema {
             scope.changes.push(Change::Rename {
                 schema: table.schema.clone(),
                 name: table.name.clone(),

@@ -32,6 +32,7 @@ mod spec;
 mod statistics;
 mod system;
 mod tracking;
+mod transfer;
 
 pub use alter::{Altered, Work};
 pub use catalog::Catalog;

@@ -186,6 +186,12 @@ impl TableStatistics {
         self.note_latest(rows);
     }
 
+    /// The same where somebody says what the table is to be taken for: plans are made anew.
+    pub fn tell_rows(&self, tree: TreeId, rows: f64, counted: i64) {
+        self.note_rows(tree, rows, counted);
+        self.version.fetch_add(1, Relaxed);
+    }
+
     /// Puts a statistic in the place of the one with its id.
     pub fn put(&self, statistic: Statistic) {
         let all = &mut self.known.write().statistics;

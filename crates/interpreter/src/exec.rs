@@ -390,7 +390,7 @@ impl Vm<'_> {
         let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
         let options = self.state.options.clone();
         let scope_identity = self.state.scope_identity.take();
-        let acting = self.state.identity.depth();
+        let acting = self.state.identity.enter_module();
         let allowed = match self.act_as_module(code) {
             Ok(()) => self.check_returns(code),
             refused => refused,

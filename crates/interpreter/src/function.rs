@@ -151,7 +151,7 @@ impl Vm<'_> {
         let tables = self.open_tables(&code);
         let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
         let (rowcount, error) = (self.state.rowcount, self.state.error);
-        let acting = self.state.identity.depth();
+        let acting = self.state.identity.enter_module();
         let result = match self.act_as_module(&code) {
             Ok(()) => self.run(&code, &mut learnt, &mut frame, true),
             Err(error) => Err(crate::vm::Halt::Throw(Box::new(error))),

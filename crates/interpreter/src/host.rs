@@ -211,6 +211,18 @@ pub trait Host {
     fn rollback_report(&mut self, spid: u16) -> Result<String, SqlError> {
         Err(no_process(spid))
     }
+    /// SHUTDOWN: asks whoever runs the server to end it. Unless `no_wait` what other sessions than `spid` run is waited
+    /// for first: `waits` is told once how many there are, `is_cancelled` gives the waiting up. Suspends.
+    fn shutdown(
+        &mut self,
+        no_wait: bool,
+        spid: u16,
+        waits: &mut dyn FnMut(usize),
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), SqlError> {
+        let _ = (no_wait, spid, waits, is_cancelled);
+        Err(SqlError::unsupported("SHUTDOWN without a server"))
+    }
     /// KILL; 6106 when there is no such session.
     fn kill(&mut self, spid: u16) -> Result<(), SqlError> {
         Err(no_process(spid))

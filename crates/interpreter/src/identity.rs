@@ -6,9 +6,10 @@
 
 use crate::host::{Host, OpenDatabase};
 use crate::state::SessionState;
-use executor::SqlError;
+use executor::{Reach, SqlError};
 use security::{Access, SA_ID, Target, database_role};
 use std::sync::Arc;
+use types::Value;
 
 /// Whom a context acts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,13 +20,46 @@ enum Context {
     User(i32),
 }
 
+/// What ends a context beside the end of the procedure or text that began it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// REVERT.
+    Revert,
+    /// Nothing: WITH NO REVERT.
+    Never,
+    /// REVERT WITH COOKIE, of these bytes.
+    Cookie(Box<[u8]>),
+    /// Nothing: it is a module's that runs as a user.
+    Module,
+    /// REVERT, or SETUSER without a name unless it was WITH NORESET.
+    SetUser { no_reset: bool },
+}
+
+/// An EXECUTE AS.
+#[derive(Debug, Clone)]
+struct Acting {
+    context: Context,
+    end: End,
+    /// Where it began: a REVERT elsewhere is 15199.
+    database: u16,
+}
+
+/// How many EXECUTE AS are in force, and how many of them are from outside the module that runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Depth {
+    contexts: usize,
+    outer: usize,
+}
+
 /// See the file's first lines.
 #[derive(Debug, Clone)]
 pub struct Identity {
     /// The login that signed in: ORIGINAL_LOGIN().
     original: i32,
     /// EXECUTE AS, innermost last.
-    contexts: Vec<Context>,
+    contexts: Vec<Acting>,
+    /// So many of them are from outside the module that runs: REVERT in it ends none of those.
+    outer: usize,
     access: Arc<Access>,
     limited: bool,
     stamp: u32,
@@ -52,6 +86,7 @@ impl Identity {
         Identity {
             original: login,
             contexts: Vec::new(),
+            outer: 0,
             access: Arc::new(nobody),
             // Until it is known better.
             limited: login != SA_ID,
@@ -84,12 +119,21 @@ impl Identity {
     }
 
     fn current(&self) -> Context {
-        self.contexts.last().copied().unwrap_or(Context::Login(self.original))
+        self.contexts.last().map_or(Context::Login(self.original), |acting| acting.context)
     }
 
-    /// How many EXECUTE AS are in force.
-    pub(crate) fn depth(&self) -> usize {
-        self.contexts.len()
+    /// What [`SessionState::revert_to`] comes back to.
+    #[inline]
+    pub(crate) fn depth(&self) -> Depth {
+        Depth { contexts: self.contexts.len(), outer: self.outer }
+    }
+
+    /// A module begins; likewise.
+    #[inline]
+    pub(crate) fn enter_module(&mut self) -> Depth {
+        let depth = self.depth();
+        self.outer = depth.contexts;
+        depth
     }
 }
 
@@ -211,14 +255,46 @@ impl SessionState {
         host: &dyn Host,
         login: bool,
         name: &str,
+        end: End,
     ) -> Result<(), SqlError> {
         // Whatever the transaction has just granted counts.
         self.refresh_identity(host);
         let id = self.may_act_as(login, name)?;
-        let context = if login { Context::Login(id) } else { Context::User(id) };
-        self.identity.contexts.push(context);
-        self.refresh_identity(host);
+        self.act(host, if login { Context::Login(id) } else { Context::User(id) }, end);
         Ok(())
+    }
+
+    fn act(&mut self, host: &dyn Host, context: Context, end: End) {
+        let database = self.database.id;
+        self.identity.contexts.push(Acting { context, end, database });
+        self.refresh_identity(host);
+    }
+
+    /// SETUSER 'name'; 15157.
+    pub(crate) fn set_user(
+        &mut self,
+        host: &dyn Host,
+        name: &str,
+        no_reset: bool,
+    ) -> Result<(), SqlError> {
+        self.execute_as(host, false, name, End::SetUser { no_reset }).map_err(|_| {
+            let text = format!(
+                "Setuser failed because of one of the following reasons: the database principal '{name}' does not exist, \
+                 its corresponding server principal does not have server access, this type of database principal \
+                 cannot be impersonated, or you do not have permission."
+            );
+            SqlError::new(15157, 16, text)
+        })
+    }
+
+    /// SETUSER: back to who it was before the last ones, as far as they were SETUSER themselves and without NORESET.
+    pub(crate) fn end_set_user(&mut self, host: &dyn Host) {
+        let Identity { contexts, outer, .. } = &mut self.identity;
+        let ends = |a: &Acting| a.end == End::SetUser { no_reset: false };
+        while contexts.len() > *outer && contexts.last().is_some_and(ends) {
+            contexts.pop();
+        }
+        self.refresh_identity(host);
     }
 
     /// The id of a principal that may be impersonated; 15517, 15406.
@@ -240,22 +316,59 @@ impl SessionState {
 
     /// A module that runs as a user of the database begins.
     pub(crate) fn act_as_user(&mut self, host: &dyn Host, user: i32) {
-        self.identity.contexts.push(Context::User(user));
-        self.refresh_identity(host);
+        self.act(host, Context::User(user), End::Module);
     }
 
-    /// REVERT; nothing to revert is no error.
-    pub(crate) fn revert(&mut self, host: &dyn Host) {
-        if self.identity.contexts.pop().is_some() {
-            self.refresh_identity(host);
+    /// REVERT [WITH COOKIE]; nothing to revert is no error. 15199, 15196, 15591, each the end of the batch.
+    pub(crate) fn revert(
+        &mut self,
+        host: &dyn Host,
+        cookie: Option<&Value>,
+    ) -> Result<(), SqlError> {
+        let refused =
+            |number: i32, text: &str| Err(SqlError::new(number, 16, text).with_reach(Reach::Scope));
+        let Identity { contexts, outer, .. } = &self.identity;
+        let Some(last) = contexts.last() else { return Ok(()) };
+        if contexts.len() <= *outer || last.end == End::Module {
+            // It is the caller's, or the module's own.
+            return Ok(());
         }
+        if last.database != self.database.id {
+            return refused(
+                15199,
+                "The current security context cannot be reverted. Please switch to the original database where 'Execute \
+                 As' was called and try it again.",
+            );
+        }
+        let fits = match (&last.end, cookie) {
+            (End::Never, _) => {
+                return refused(
+                    15196,
+                    "The current security context is non-revertible. The \"Revert\" statement failed.",
+                );
+            }
+            (End::Cookie(wanted), Some(Value::Binary(given))) => **wanted == **given,
+            (End::Cookie(_), _) => false,
+            (_, given) => given.is_none(),
+        };
+        if !fits {
+            return refused(
+                15591,
+                "The current security context cannot be reverted using this statement. A cookie may or may not be needed \
+                 with 'Revert' statement depending on how the context was set with 'Execute As' statement.",
+            );
+        }
+        self.identity.contexts.pop();
+        self.refresh_identity(host);
+        Ok(())
     }
 
-    /// Takes back every EXECUTE AS beyond the first so many: a procedure or text has ended.
+    /// Takes back every EXECUTE AS that has come since: a procedure or text has ended.
     #[inline]
-    pub(crate) fn revert_to(&mut self, host: &dyn Host, depth: usize) {
-        if self.identity.contexts.len() > depth {
-            self.identity.contexts.truncate(depth);
+    pub(crate) fn revert_to(&mut self, host: &dyn Host, depth: Depth) {
+        self.identity.outer = depth.outer;
+        if self.identity.contexts.len() > depth.contexts {
+            self.identity.contexts.truncate(depth.contexts);
             self.refresh_identity(host);
         }
     }
@@ -263,6 +376,7 @@ impl SessionState {
     /// Takes back every EXECUTE AS: the connection begins anew.
     pub(crate) fn revert_all(&mut self) {
         self.identity.contexts.clear();
+        self.identity.outer = 0;
         self.identity.seen = None;
         // Until the next request knows better.
         self.identity.limited = self.identity.original != SA_ID;

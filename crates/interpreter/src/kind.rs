@@ -52,6 +52,7 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
             SecurityStatement::AlterRole { .. } => Command::AlterRole,
             SecurityStatement::DropRole { .. } => Command::DropRole,
             SecurityStatement::CreateSchema { .. } => Command::CreateSchema,
+            SecurityStatement::AlterSchema { .. } => Command::Other,
             SecurityStatement::DropSchema { .. } => Command::DropSchema,
             SecurityStatement::AlterAuthorization { .. } => Command::AlterAuthorization,
             SecurityStatement::Grant(grant) => match grant.verb {

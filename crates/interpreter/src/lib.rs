@@ -64,6 +64,7 @@ mod policy;
 mod principal_functions;
 mod principals;
 mod private;
+mod rare;
 mod reorganize;
 mod scoped;
 mod sequence;

@@ -101,28 +101,8 @@ impl Vm<'_> {
             }
             StmtKind::WaitFor(wait) => self.wait_for(wait, frame)?,
             StmtKind::Set(option) => self.set(option, line, frame)?,
-            StmtKind::Kill { session, status_only } => {
-                if !self.may_on_server(Permission::AlterAnyConnection) {
-                    let text = "User does not have permission to use the KILL statement.";
-                    return Err(SqlError::new(6102, 14, text).into());
-                }
-                let spid = self.whole(session, frame)?;
-                if *status_only {
-                    let spid = spid.clamp(0, u16::MAX as i64) as u16;
-                    let report = self.host.rollback_report(spid)?;
-                    self.sink.message(&SqlMessage::info(0, line, report));
-                    return Ok(());
-                }
-                if spid == self.state.spid as i64 {
-                    return Err(SqlError::new(
-                        6104,
-                        16,
-                        "Cannot use KILL to kill your own process.",
-                    )
-                    .into());
-                }
-                self.host.kill(spid.clamp(0, u16::MAX as i64) as u16)?;
-            }
+            StmtKind::Kill { target, with } => self.kill(target, *with, line, frame)?,
+            StmtKind::Rare(rare) => self.rare(rare, line, frame)?,
             StmtKind::Use { database } => {
                 let Some(found) = self.host.database(database) else {
                     return Err(no_database(self.host, database).into());
@@ -141,16 +121,16 @@ impl Vm<'_> {
             StmtKind::Ddl(ddl) => self.define(ddl, frame)?,
             StmtKind::Security(statement) => self.security(statement, frame, guarded)?,
             StmtKind::Statistics(statement) => self.statistics_statement(statement)?,
-            StmtKind::ExecuteAs { login, name } => match name {
-                // The caller is who it is already, outside a module with EXECUTE AS.
-                None => {}
-                Some(name) => {
-                    let name = self.value(name, frame)?;
-                    let name = name.as_str().unwrap_or("").to_owned();
-                    self.state.execute_as(&*self.host, *login, &name)?;
-                }
-            },
-            StmtKind::Revert => self.state.revert(&*self.host),
+            // The caller is who it is already, outside a module with EXECUTE AS.
+            StmtKind::ExecuteAs { name: None, .. } => {}
+            StmtKind::ExecuteAs { login, name: Some(name), end } => {
+                let name = self.value(name, frame)?;
+                self.execute_as(*login, name.as_str().unwrap_or(""), *end, code, frame)?;
+            }
+            StmtKind::Revert { cookie } => {
+                let cookie = cookie.map(|var| frame[var.0 as usize].clone());
+                self.state.revert(&*self.host, cookie.as_ref())?;
+            }
             StmtKind::Truncate { table, partitions } if partitions.is_empty() => {
                 self.truncate(table, frame)?;
             }
@@ -199,7 +179,7 @@ impl Vm<'_> {
         self.evaluate(&plan, frame)
     }
 
-    fn whole(&mut self, expr: &Expr, frame: &mut [Value]) -> Result<i64, SqlError> {
+    pub(crate) fn whole(&mut self, expr: &Expr, frame: &mut [Value]) -> Result<i64, SqlError> {
         let value = self.value(expr, frame)?;
         let value = convert::cast(&value, expr.ty, SqlType::BigInt, 0)?;
         Ok(value.as_i64().unwrap_or(0))

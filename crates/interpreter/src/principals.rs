@@ -15,7 +15,8 @@ use catalog::Directory;
 use executor::SqlError;
 use security::{Permission, Target};
 use syntax::ast::{
-    AlterRoleAction, Ident, LoginOptions, Secret, SecurityStatement as S, Span, UserLogin, Voucher,
+    AlterRoleAction, Ident, LoginOptions, Secret, SecurityStatement as S, Span, UserLogin,
+    UserOptions, Voucher,
 };
 use types::Value;
 
@@ -46,9 +47,17 @@ fn unknown(kind: &str, name: &str) -> SqlError {
     cannot(&format!("find the {kind}"), name)
 }
 
-/// Nobody vouches for anybody here: there are no accounts of Windows, no certificates and no keys. 15401, 15151.
-fn no_voucher(name: &str, from: &Voucher) -> SqlError {
+/// Nobody vouches for anybody here: there are no accounts of Windows, no certificates and no keys, and Microsoft Entra ID
+/// is not asked. 15401, 15151; 37525 for `what`, LOGIN or USER.
+fn no_voucher(what: &str, name: &str, from: &Voucher) -> SqlError {
     match from {
+        Voucher::ExternalProvider => {
+            let text = format!(
+                "Command 'CREATE {what} FROM EXTERNAL PROVIDER' is not supported as Azure Active Directory is not configured \
+                 for this instance."
+            );
+            SqlError::new(37525, 16, text)
+        }
         Voucher::Windows => {
             let text =
                 format!("Windows NT user or group '{name}' not found. Check the name again.");
@@ -80,12 +89,8 @@ impl Vm<'_> {
             S::CreateLoginFrom { name, from } => self.create_login_from(name, from),
             S::AlterLogin { name, enable, options } => self.alter_login(name, *enable, options),
             S::DropLogin { name, if_exists } => self.drop_login(name, *if_exists),
-            S::CreateUser { name, login, default_schema } => {
-                self.create_user(name, login, default_schema.as_ref(), frame)
-            }
-            S::AlterUser { name, new_name, default_schema, login } => {
-                self.alter_user(name, [new_name, default_schema, login], frame)
-            }
+            S::CreateUser { name, login, options } => self.create_user(name, login, options, frame),
+            S::AlterUser { name, options } => self.alter_user(name, options, frame),
             S::DropUser { name, if_exists } => self.drop_user(name, *if_exists, frame),
             S::CreateRole { server, name, owner } => {
                 self.create_role(*server, name, owner.as_ref(), frame)
@@ -101,6 +106,7 @@ impl Vm<'_> {
             S::CreateSchema { name, owner, elements } => {
                 self.create_schema_with(name, owner.as_ref(), elements, frame, guarded)
             }
+            S::AlterSchema { name, on } => self.alter_schema(name, on, frame),
             S::DropSchema { name, if_exists } => self.drop_schema(name, *if_exists, frame),
             S::AlterAuthorization { on, to } => self.alter_authorization(on, to.as_ref(), frame),
             S::Grant(grant) => self.grant(grant, frame),
@@ -163,7 +169,11 @@ impl Vm<'_> {
             "sp_grantdbaccess" | "sp_adduser" => {
                 let login = needed(0, &["loginame"])?;
                 let name = given(1, &["name_in_db"]).map_or_else(|| login.clone(), ident);
-                S::CreateUser { name, login: UserLogin::Login(login), default_schema: None }
+                S::CreateUser {
+                    name,
+                    login: UserLogin::Login(login),
+                    options: UserOptions::default(),
+                }
             }
             "sp_revokedbaccess" | "sp_dropuser" => {
                 S::DropUser { name: needed(0, &["name_in_db"])?, if_exists: false }

@@ -4,6 +4,8 @@
 //! Promise: what cannot be known costs a query nothing but a worse plan: no error of making statistics reaches it.
 //! ALTER DATABASE SET AUTO_CREATE_STATISTICS, AUTO_UPDATE_STATISTICS and AUTO_UPDATE_STATISTICS_ASYNC are followed.
 //!
+//! UPDATE STATISTICS WITH ROWCOUNT holds until rows are counted again, at the next opening of the database at the latest.
+//!
 //! Sources: SQL Server's documentation of these statements, of DBCC SHOW_STATISTICS and of "Statistics" (when they are
 //! made and made anew); numbers and texts of errors are those of sys.messages.
 
@@ -211,6 +213,14 @@ impl Vm<'_> {
                 let Some(spec) = found else { return Err(no_statistics(&name.value)) };
                 specs.push(spec.clone());
             }
+        }
+        if options.rows.is_some() || options.pages.is_some() {
+            // Nothing is read. Pages cost nothing here beside their rows.
+            if let Some(rows) = options.rows {
+                let counted = self.state.database.engine.tree(def.tree).net_rows();
+                def.statistics.tell_rows(def.tree, rows as f64, counted);
+            }
+            return Ok(());
         }
         specs.iter_mut().for_each(|spec| spec.no_recompute = options.no_recompute);
         if specs.is_empty() {

@@ -185,7 +185,7 @@ impl Vm<'_> {
         let options = self.state.options.clone();
         self.state.options.xact_abort = true;
         let scope_identity = self.state.scope_identity.take();
-        let acting = self.state.identity.depth();
+        let acting = self.state.identity.enter_module();
         let filled = filled.and_then(|()| self.act_as_module(&code));
         let result = match filled {
             Ok(()) => self.run(&code, &mut learnt, &mut frame, guarded).map_err(Halted::from),

@@ -88,6 +88,7 @@ fn serve(args: Args, began: Instant) -> Result<(), String> {
     let memory_mb = config.buffer_pool_bytes >> 20;
     let instance = Instance::open(config).map_err(|error| error.to_string())?;
     info!(data = %args.data.display(), memory_mb, descriptors, "opened");
+    instance.on_shutdown(Box::new(signals::terminate));
     let served = listen(&args, &instance).map(|server| {
         info!(milliseconds = began.elapsed().as_millis() as u64, "ready");
         notify("READY=1");

@@ -41,6 +41,15 @@ pub fn hold() -> io::Result<()> {
     }
 }
 
+/// Asks the process itself to end, as SIGTERM from outside does: [`wait`] returns, on whichever thread waits.
+pub fn terminate() {
+    // SAFETY: both calls take and return plain numbers; the signal is held back in every thread, so no default action
+    // runs.
+    unsafe {
+        libc::kill(libc::getpid(), libc::SIGTERM);
+    }
+}
+
 /// Blocks the calling thread until one comes. After [`hold`].
 pub fn wait() -> Signal {
     let set = watched();

@@ -277,6 +277,15 @@ impl Login {
             refuse(writer, failure.number(), 14, &failure.client_text(&login.user));
             return Err(());
         }
+        if shared.instance.refuses_login(&login.user) {
+            let text = format!(
+                "Login failed for user '{}'. Only administrators may connect at this time.",
+                login.user
+            );
+            info!(connection = id, %peer, user = %login.user, "login refused: the server is ending");
+            refuse(writer, 18451, 14, &text);
+            return Err(());
+        }
         let encrypted = connection.with_state(|state| state.io.is_encrypted());
         let local = connection.stream.local();
         let facts = ConnectionFacts {

@@ -19,6 +19,14 @@ use syntax::ast::CreateDatabase;
 pub(crate) fn attach(instance: &Arc<Instance>, statement: &CreateDatabase) -> Result<(), SqlError> {
     let name = &statement.name.value;
     check_name(name)?;
+    // A log that is there is not built anew: the database is the same with it.
+    let known = |option: &str| matches!(option, "ATTACH" | "ATTACH_REBUILD_LOG");
+    if let Some(option) = statement.options.iter().find(|o| !known(&o.name)) {
+        return Err(SqlError::unsupported(format!(
+            "CREATE DATABASE FOR ATTACH WITH {}",
+            option.name
+        )));
+    }
     let config = &instance.config;
     let _passage = instance.databases_gate.enter();
     if instance.server.database(name).is_ok() {

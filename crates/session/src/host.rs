@@ -135,7 +135,8 @@ impl Host for InstanceHost {
     }
 
     fn create_database(&mut self, statement: &CreateDatabase) -> Result<(), SqlError> {
-        if statement.options.iter().any(|o| o.name == "ATTACH") {
+        let attaches = |o: &DatabaseOption| matches!(&*o.name, "ATTACH" | "ATTACH_REBUILD_LOG");
+        if statement.options.iter().any(attaches) {
             return crate::attach::attach(&self.instance, statement);
         }
         let def = create::define(statement)?;
@@ -373,6 +374,16 @@ impl Host for InstanceHost {
             )),
             None => Err(no_process(spid)),
         }
+    }
+
+    fn shutdown(
+        &mut self,
+        no_wait: bool,
+        spid: u16,
+        waits: &mut dyn FnMut(usize),
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), SqlError> {
+        self.instance.end_server(no_wait, spid, waits, is_cancelled)
     }
 
     fn kill(&mut self, spid: u16) -> Result<(), SqlError> {

@@ -6,6 +6,7 @@
 
 use crate::config::{InstanceConfig, OpenError};
 use crate::configuration::Configuration;
+use crate::ending::Ending;
 use crate::gate::Gate;
 use crate::logins::Logins;
 use crate::registry::Registered;
@@ -63,6 +64,8 @@ pub struct Instance {
     pub(crate) listeners: Mutex<Vec<ListenerFacts>>,
     /// The sessions of the databases' own tasks.
     system: Arc<SystemSessions>,
+    /// SHUTDOWN.
+    pub(crate) ending: Ending,
     _lock: LockGuard,
 }
 
@@ -190,6 +193,7 @@ impl Instance {
                     settings: Mutex::default(),
                     trace_flags: Mutex::new(BTreeSet::new()),
                     listeners: Mutex::default(),
+                    ending: Ending::default(),
                     system,
                     _lock: lock,
                 });

@@ -14,6 +14,7 @@ mod backup;
 mod config;
 mod configuration;
 mod create;
+mod ending;
 mod facts;
 mod gate;
 mod host;

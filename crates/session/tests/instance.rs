@@ -5,6 +5,7 @@ use executor::{Collected, ColumnMeta, Done, ResultSink, SqlMessage};
 use session::{Instance, InstanceConfig, OpenError, Session};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use types::Value;
 
 #[path = "instance/tracking.rs"]
@@ -208,5 +209,79 @@ fn sa_gets_its_password_once_and_keeps_it() {
     assert!(instance.security().sa_password_was_set());
     assert_eq!(verify(&instance, "Later-pass-2"), Err(security::LoginFailure::WrongPassword));
     assert_eq!(verify(&instance, "First-pass-1"), Ok(1));
+    instance.shutdown().expect("closes");
+}
+
+/// Tells what `Collected` does, and stops a request when it hears that one is waited for.
+struct Impatient {
+    said: Collected,
+    stops: Arc<AtomicBool>,
+}
+
+impl ResultSink for Impatient {
+    fn columns(&mut self, columns: &[ColumnMeta]) {
+        self.said.columns(columns);
+    }
+
+    fn row(&mut self, row: &[Value]) {
+        self.said.row(row);
+    }
+
+    fn done(&mut self, done: Done) {
+        self.said.done(done);
+    }
+
+    fn message(&mut self, message: &SqlMessage) {
+        if message.number == 6001 {
+            self.stops.store(true, Relaxed);
+        }
+        self.said.message(message);
+    }
+}
+
+#[test]
+fn shutdown_asks_whoever_serves_and_waits_for_what_runs() {
+    let fs = SimFs::new(1);
+    let instance = Instance::open(config(&fs)).expect("opens");
+    assert_eq!(run(&instance, &["SHUTDOWN"]).errors(), [40510]);
+    let asked = Arc::new(AtomicU32::new(0));
+    let theirs = asked.clone();
+    instance.on_shutdown(Box::new(move || {
+        theirs.fetch_add(1, Relaxed);
+    }));
+    assert_eq!(run(&instance, &["BEGIN TRANSACTION SHUTDOWN"]).errors(), [6007]);
+    assert_eq!(run(&instance, &["EXEC ('SHUTDOWN')"]).errors(), [6007]);
+    assert!(!instance.is_ending() && asked.load(Relaxed) == 0);
+    // Whoever asks waits for what runs.
+    let (tell, told) = std::sync::mpsc::channel();
+    let working = instance.spawn_session("busy", move |session| {
+        tell.send((session.spid(), session.cancel_flag())).expect("somebody who hears");
+        let mut said = Collected::default();
+        let _ = session.execute("WAITFOR DELAY '23:00'", &mut said);
+    });
+    let (spid, stops) = told.recv().expect("who is busy");
+    let runs = || instance.sessions().iter().any(|s| s.id == i32::from(spid) && s.running);
+    while !runs() {
+        std::thread::yield_now();
+    }
+    let asking = instance.spawn_session("asks", move |session| {
+        let mut sink = Impatient { said: Collected::default(), stops };
+        let _ = session.execute("SHUTDOWN", &mut sink);
+        sink.said
+    });
+    let said = asking.join().expect("a session");
+    let texts: Vec<&str> = said.messages.iter().map(|m| m.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        [
+            "SHUTDOWN is waiting for 1 process(es) to complete.",
+            "Server shut down by request from login sa."
+        ]
+    );
+    working.join().expect("a session");
+    assert_eq!(asked.load(Relaxed), 1);
+    assert!(instance.is_ending() && instance.refuses_login("nobody"));
+    assert!(!instance.refuses_login("sa"));
+    assert_eq!(run(&instance, &["SHUTDOWN WITH NOWAIT"]).errors(), [6005]);
     instance.shutdown().expect("closes");
 }

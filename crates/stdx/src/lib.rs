@@ -27,6 +27,26 @@ pub fn die(what: std::fmt::Arguments<'_>, file: &str, line: u32) -> ! {
     std::process::abort();
 }
 
+/// The signs of currencies that SQL Server takes before an amount ("money and smallmoney (Transact-SQL)").
+pub const fn is_currency_sign(c: char) -> bool {
+    matches!(
+        c,
+        '$' | '\u{a2}'..='\u{a5}'
+            | '\u{9f2}'
+            | '\u{9f3}'
+            | '\u{e3f}'
+            | '\u{17db}'
+            | '\u{20a0}'..='\u{20b1}'
+            | '\u{fdfc}'
+            | '\u{fe69}'
+            | '\u{ff04}'
+            | '\u{ffe0}'
+            | '\u{ffe1}'
+            | '\u{ffe5}'
+            | '\u{ffe6}'
+    )
+}
+
 /// `n` rounded up to a multiple of `to`, which is a power of two.
 #[inline]
 pub const fn round_up(n: u64, to: u64) -> u64 {

@@ -19,9 +19,9 @@ pub struct SyntaxError {
 pub(crate) type ParseResult<T> = Result<T, Box<SyntaxError>>;
 
 impl SyntaxError {
-    /// 15, but for what SQL Server tells of change tracking.
+    /// 15, but for what SQL Server tells of change tracking and of INSERT BULK.
     pub fn severity(&self) -> u8 {
-        if matches!(self.number, 22101..=22116) { 16 } else { 15 }
+        if matches!(self.number, 428 | 22101..=22116) { 16 } else { 15 }
     }
 
     #[cold]
@@ -52,3 +52,6 @@ impl std::error::Error for SyntaxError {}
 pub(crate) const EMPTY_NAME: &str = "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other \
      statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid \
      name.";
+
+/// 428.
+pub(crate) const BULK_ALONE: &str = "Insert bulk cannot be used in a multi-statement batch.";

@@ -100,7 +100,7 @@ impl Lexer<'_> {
             }
             b'0'..=b'9' => Ok(self.number()),
             b'.' if self.byte(1).is_ascii_digit() => Ok(self.number()),
-            b'$' => Ok(self.dollar()),
+            b'$' => Ok(self.money(1)),
             _ if is_word_start(first) || (first >= 0x80 && self.char().is_alphabetic()) => {
                 let start = self.at;
                 self.word_rest();
@@ -108,8 +108,20 @@ impl Lexer<'_> {
                 let word = &self.text[start..self.at];
                 Ok(keyword(word).map_or(TokenKind::Word, TokenKind::Key))
             }
+            0x80.. if self.at_amount() => Ok(self.money(self.char().len_utf8())),
             _ => Ok(self.symbol()),
         }
+    }
+
+    /// The sign of another currency than $ stands here, before an amount.
+    #[cold]
+    fn at_amount(&self) -> bool {
+        if !stdx::is_currency_sign(self.char()) {
+            return false;
+        }
+        let rest = self.text[self.at + self.char().len_utf8()..].trim_start_matches([' ', '\t']);
+        let rest = rest.strip_prefix(['+', '-']).unwrap_or(rest);
+        rest.strip_prefix('.').unwrap_or(rest).starts_with(|c: char| c.is_ascii_digit())
     }
 
     fn char(&self) -> char {
@@ -209,9 +221,9 @@ impl Lexer<'_> {
         kind
     }
 
-    /// `$1.25` is money, `$` alone is zero money, `$identity` a word.
-    fn dollar(&mut self) -> TokenKind {
-        self.at += 1;
+    /// `$1.25` is money, `$` alone is zero money, `$identity` a word. The sign has `sign_bytes` bytes.
+    fn money(&mut self, sign_bytes: usize) -> TokenKind {
+        self.at += sign_bytes;
         if is_word_start(self.byte(0)) {
             self.word_rest();
             return TokenKind::Word;

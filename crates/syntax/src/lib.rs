@@ -61,7 +61,7 @@ pub fn parse_parameters(
     parser::parameters(text, options).map_err(|error| vec![*error])
 }
 
-/// Reads `INSERT BULK table (column type, ...) [WITH (option, ...)]`.
+/// Reads a batch that is `INSERT BULK table (column type, ...) [WITH (option, ...)]`; 428 where there is more in it.
 pub fn parse_insert_bulk(
     text: &str,
     options: &LexOptions,

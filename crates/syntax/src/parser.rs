@@ -19,12 +19,14 @@ mod from;
 mod group;
 mod index;
 mod literal;
+mod login;
 mod merge;
 mod module;
 mod partition;
 mod pivot;
 mod policy;
 mod query;
+mod rare;
 mod refused;
 mod schema;
 mod scoped;
@@ -65,12 +67,17 @@ pub(crate) fn parameters(text: &str, options: &LexOptions) -> ParseResult<Vec<Pa
     if parser.at_end() { Ok(parameters) } else { Err(parser.unexpected()) }
 }
 
-/// Reads an INSERT BULK and nothing after it.
+/// The INSERT BULK that a batch is; 428 where it is more than that.
 pub(crate) fn insert_bulk(text: &str, options: &LexOptions) -> ParseResult<InsertBulk> {
-    let mut parser = Parser::new(text, options)?;
-    let bulk = parser.insert_bulk()?;
-    while parser.eat_sym(Sym::Semicolon) {}
-    if parser.at_end() { Ok(bulk) } else { Err(parser.unexpected()) }
+    let mut statements = batch(text, options)?.statements;
+    let line = statements.first().map_or(1, |first| first.span.line);
+    if let (Some(Statement { kind: StatementKind::Rare(rare), .. }), true) =
+        (statements.pop(), statements.is_empty())
+        && let RareStatement::InsertBulk(bulk) = *rare
+    {
+        return Ok(bulk);
+    }
+    Err(SyntaxError::new(428, line, "", crate::error::BULK_ALONE))
 }
 
 /// Variables used and not declared. `p @name = value` names a procedure's parameter, not a variable.
@@ -248,11 +255,6 @@ impl<'a> Parser<'a> {
             self.at += 1;
         }
         token
-    }
-
-    /// Whatever stands here; 102 at the end.
-    fn any_token(&mut self) -> ParseResult<Token> {
-        if self.at_end() { Err(self.unexpected()) } else { Ok(self.advance()) }
     }
 
     fn eat_kw(&mut self, kw: Kw) -> bool {

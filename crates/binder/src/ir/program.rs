@@ -187,8 +187,14 @@ pub enum StmtKind {
     ExecuteAs {
         login: bool,
         name: Option<Expr>,
+        end: ExecuteAsEnd,
     },
-    Revert,
+    /// `cookie`: WITH COOKIE = @v.
+    Revert {
+        cookie: Option<VarId>,
+    },
+    /// What is seldom met.
+    Rare(Box<Rare>),
     /// DBCC name (arguments) WITH options; arguments as values, words as strings.
     Dbcc {
         name: String,
@@ -200,10 +206,10 @@ pub enum StmtKind {
     Backup(Box<Backup>),
     Restore(Box<Restore>),
     Checkpoint,
-    /// KILL spid [WITH STATUSONLY].
+    /// KILL: of a session by its number, of a distributed transaction by a text.
     Kill {
-        session: Expr,
-        status_only: bool,
+        target: Expr,
+        with: ast::KillWith,
     },
     /// RECONFIGURE [WITH OVERRIDE]
     Reconfigure,
@@ -217,6 +223,34 @@ pub enum StmtKind {
     /// bind `source` when reached.
     Deferred,
     /// Nothing to do: a DECLARE without initialiser, a lone semicolon.
+    Nothing,
+}
+
+/// What ends an EXECUTE AS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExecuteAsEnd {
+    Revert,
+    /// WITH NO REVERT.
+    NoRevert,
+    /// WITH COOKIE INTO @v, a varbinary.
+    Cookie(VarId),
+}
+
+/// Statements that are seldom met.
+#[derive(Debug, Clone)]
+pub enum Rare {
+    /// INSERT BULK in a batch that no rows follow (4022).
+    InsertBulk,
+    BeginDistributed,
+    /// A text; none: back to who it was.
+    SetUser {
+        name: Option<Expr>,
+        no_reset: bool,
+    },
+    Shutdown {
+        no_wait: bool,
+    },
+    /// LINENO: the parser has done it.
     Nothing,
 }
 

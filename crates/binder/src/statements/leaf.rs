@@ -15,7 +15,7 @@ use crate::names::ObjectName;
 use crate::routine::Returning;
 use crate::type_names::system_type;
 
-const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
+pub(super) const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
 
 impl ProgramBinder<'_> {
     pub(super) fn leaf_kind(
@@ -141,7 +141,7 @@ impl ProgramBinder<'_> {
             }
             S::Statistics(statement) => StmtKind::Statistics(Arc::new((**statement).clone())),
             S::Security(statement) => StmtKind::Security(Arc::new((**statement).clone())),
-            S::ExecuteAs { login, name } => {
+            S::ExecuteAs { login, name, end } => {
                 let name = match name {
                     None => None,
                     Some(e) => {
@@ -149,9 +149,24 @@ impl ProgramBinder<'_> {
                         Some(b.coerce(name, TEXT, CastMode::Implicit)?)
                     }
                 };
-                StmtKind::ExecuteAs { login: *login, name }
+                let end = match end {
+                    ast::ExecuteAsEnd::Revert => ExecuteAsEnd::Revert,
+                    ast::ExecuteAsEnd::NoRevert => ExecuteAsEnd::NoRevert,
+                    ast::ExecuteAsEnd::Cookie(v) => {
+                        ExecuteAsEnd::Cookie(super::rare::cookie(b, v, "Execute As")?)
+                    }
+                };
+                StmtKind::ExecuteAs { login: *login, name, end }
             }
-            S::Revert => StmtKind::Revert,
+            S::Revert { cookie } => {
+                let cookie = match cookie.as_ref().map(|e| &e.kind) {
+                    None => None,
+                    Some(ast::ExprKind::Variable(v)) => Some(super::rare::cookie(b, v, "Revert")?),
+                    Some(_) => return Err(super::rare::no_cookie("Revert", line)),
+                };
+                StmtKind::Revert { cookie }
+            }
+            S::Rare(rare) => StmtKind::Rare(Box::new(super::rare::bind(b, rare)?)),
             S::CreateProcedure(procedure) => {
                 // The body is bound for its errors alone; missing objects are no errors yet.
                 let schema = procedure.name.schema.as_ref().map(|schema| schema.value.as_str());
@@ -328,11 +343,7 @@ impl ProgramBinder<'_> {
                 kind: restore.kind,
                 media: media(b, restore.database.as_ref(), &restore.from, &restore.options)?,
             })),
-            S::Kill { session, status_only } => {
-                let session = b.expr(session)?;
-                let session = b.coerce(session, SqlType::Int, CastMode::Implicit)?;
-                StmtKind::Kill { session, status_only: *status_only }
-            }
+            S::Kill { target, with } => StmtKind::Kill { target: b.expr(target)?, with: *with },
             S::Unsupported { what } => StmtKind::NotSupported { what: what.clone() },
             // Control flow and declarations are the caller's.
             S::Declare(_)

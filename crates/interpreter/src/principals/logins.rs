@@ -2,7 +2,10 @@
 //!
 //! Invariant: a password is hashed before the directory is changed, and its text is kept nowhere.
 
-use super::{cannot, check_principal_name, no_voucher, now, server_principal_exists, special};
+use super::{
+    cannot, check_principal_name, no_voucher, now, server_principal_exists, special, unknown,
+};
+use crate::languages;
 use crate::vm::Vm;
 use executor::SqlError;
 use security::{
@@ -57,14 +60,14 @@ impl Vm<'_> {
         }
     }
 
-    /// CREATE LOGIN FROM: 15247, 15401, 15151.
+    /// CREATE LOGIN FROM: 15247, 15401, 15151, 37525.
     pub(super) fn create_login_from(
         &mut self,
         name: &Ident,
         from: &Voucher,
     ) -> Result<(), SqlError> {
         self.check_server(Permission::AlterAnyLogin)?;
-        Err(no_voucher(&name.value, from))
+        Err(no_voucher("LOGIN", &name.value, from))
     }
 
     pub(super) fn create_login(
@@ -81,6 +84,7 @@ impl Vm<'_> {
             return Err(server_principal_exists(&name.value));
         }
         self.check_default_database(options)?;
+        check_options(options, policy, expiration)?;
         let Some(hash) = self.login_hash(&name.value, options, policy)? else {
             return Err(SqlError::new(102, 15, "Incorrect syntax near 'WITH'.".to_owned()));
         };
@@ -154,6 +158,9 @@ impl Vm<'_> {
                 && options.default_database.is_none()
                 && options.check_policy.is_none()
                 && options.check_expiration.is_none()
+                && options.default_language.is_none()
+                && options.credential.is_none()
+                && !options.must_change
                 && options.hash.is_none()
                 && options.password.is_some();
             let (true, true, Some(old)) = (own, only_password, &options.old_password) else {
@@ -171,6 +178,7 @@ impl Vm<'_> {
         let expiration = options.check_expiration.unwrap_or(facts.check_expiration && policy);
         check_expiration(policy, expiration)?;
         self.check_default_database(options)?;
+        check_options(options, policy, expiration)?;
         let hash = self.login_hash(&name.value, options, policy)?;
         let id = found.id;
         if let Some(new) = &options.new_name {
@@ -261,6 +269,30 @@ fn check_expiration(policy: bool, expiration: bool) -> Result<(), SqlError> {
         ));
     }
     Ok(())
+}
+
+/// What there is none of here: credentials (15151), languages by that name (15033), passwords that must be changed
+/// (15128, 15195).
+fn check_options(options: &LoginOptions, policy: bool, expiration: bool) -> Result<(), SqlError> {
+    if let Some(credential) = &options.credential {
+        return Err(unknown("credential", &credential.value));
+    }
+    if options.must_change && !(policy && expiration) {
+        let text = "The CHECK_POLICY and CHECK_EXPIRATION options cannot be turned OFF when MUST_CHANGE is ON.";
+        return Err(SqlError::new(15128, 16, text));
+    }
+    if options.must_change {
+        let text = "The MUST_CHANGE option is not supported by this version of Microsoft Windows.";
+        return Err(SqlError::new(15195, 16, text));
+    }
+    match options.default_language.as_ref().map(|l| (languages::find(&l.value), l)) {
+        None | Some((Some(0), _)) => Ok(()),
+        Some((Some(_), _)) => Err(SqlError::unsupported("DEFAULT_LANGUAGE other than us_english")),
+        Some((None, language)) => {
+            let text = format!("'{}' is not a valid official language name.", language.value);
+            Err(SqlError::new(15033, 16, text))
+        }
+    }
 }
 
 fn password(secret: &Secret) -> Password {

@@ -10,32 +10,58 @@ use security::{
     GrantKey, GrantState, GrantValue, Permission, Principal, PrincipalKind, Securable, Target,
     database_role,
 };
-use syntax::ast::{Ident, UserLogin};
+use syntax::ast::{Ident, UserLogin, UserOptions};
 use types::Value;
+
+/// No database is a contained one: `number` for a password, 33236 for a language.
+fn check_contained(options: &UserOptions, number: i32, text: &str) -> Result<(), SqlError> {
+    if options.password {
+        return Err(SqlError::new(number, 16, text));
+    }
+    if options.default_language {
+        let text = "The default language parameter can only be provided for users in a contained database.";
+        return Err(SqlError::new(33236, 16, text));
+    }
+    Ok(())
+}
 
 impl Vm<'_> {
     pub(super) fn create_user(
         &mut self,
         name: &Ident,
         login: &UserLogin,
-        default_schema: Option<&Ident>,
+        options: &UserOptions,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
         if !self.allows(Permission::AlterAnyUser, Target::Database) {
             return Err(no_permission());
+        }
+        check_contained(
+            options,
+            33233,
+            "You can only create a user with a password in a contained database.",
+        )?;
+        if let UserLogin::Key(key) = login {
+            return Err(super::no_voucher("USER", &name.value, key));
+        }
+        if options.sid.is_some() && *login != UserLogin::Without {
+            let text = "When providing a sid, the user must be a user without login or a user with password.";
+            return Err(SqlError::new(33242, 16, text));
         }
         check_principal_name(&name.value)?;
         let server = self.host.server_directory();
         let login_name = match login {
             UserLogin::Same => Some(&name.value),
             UserLogin::Login(login) => Some(&login.value),
-            UserLogin::Without => None,
-            UserLogin::Key(key) => return Err(super::no_voucher(&name.value, key)),
+            UserLogin::Without | UserLogin::Key(_) => None,
         };
         // A user without a login has a sid that no login will have.
         let mut sid = [0; 16];
         runtime::random::fill(&mut sid);
-        let mut sid: Box<[u8]> = sid.into();
+        let mut sid: Box<[u8]> = match &options.sid {
+            Some(sid) => sid.as_slice().into(),
+            None => sid.into(),
+        };
         if let Some(login_name) = login_name {
             let found = server.find(login_name).filter(|p| p.login.is_some());
             sid = found.and_then(|login| login.sid.clone()).ok_or_else(|| {
@@ -46,7 +72,7 @@ impl Vm<'_> {
                 )
             })?;
         }
-        let schema = default_schema.map_or("dbo", |schema| &schema.value);
+        let schema = options.default_schema.as_ref().map_or("dbo", |schema| &schema.value);
         self.change_database(frame, |directory| {
             if directory.find(&name.value).is_some() {
                 return Err(database_principal_exists(&name.value));
@@ -77,14 +103,20 @@ impl Vm<'_> {
     pub(super) fn alter_user(
         &mut self,
         name: &Ident,
-        [new_name, default_schema, login]: [&Option<Ident>; 3],
+        options: &UserOptions,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
+        let UserOptions { new_name, default_schema, login, .. } = options;
         let refused = || cannot("alter the user", &name.value);
         let id = self.user_to_change(&name.value, true).ok_or_else(refused)?;
         if id < database_role::FIRST {
             return Err(fixed("alter the user", &name.value));
         }
+        check_contained(
+            options,
+            33234,
+            "The parameter PASSWORD cannot be provided for users that cannot authenticate in a database.",
+        )?;
         let sid = match login {
             None => None,
             Some(login) => {

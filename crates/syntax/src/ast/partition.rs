@@ -24,8 +24,8 @@ pub enum PartitionStatement {
         name: Ident,
         /// MERGE, otherwise SPLIT.
         merge: bool,
-        /// The boundary.
-        value: Expr,
+        /// The boundary, where it says one.
+        value: Option<Expr>,
     },
     /// CREATE PARTITION SCHEME.
     CreateScheme {

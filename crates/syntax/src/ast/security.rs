@@ -12,14 +12,14 @@ pub enum SecurityStatement {
         /// What WITH says.
         options: LoginOptions,
     },
-    /// CREATE LOGIN name FROM WINDOWS | CERTIFICATE | ASYMMETRIC KEY.
+    /// CREATE LOGIN name FROM WINDOWS | CERTIFICATE | ASYMMETRIC KEY | EXTERNAL PROVIDER.
     CreateLoginFrom {
         /// Login.
         name: Ident,
         /// Who vouches for it.
         from: Voucher,
     },
-    /// ALTER LOGIN name ENABLE | DISABLE | WITH ...
+    /// ALTER LOGIN name ENABLE | DISABLE | WITH ... | ADD CREDENTIAL c | DROP CREDENTIAL c
     AlterLogin {
         /// Login.
         name: Ident,
@@ -41,19 +41,15 @@ pub enum SecurityStatement {
         name: Ident,
         /// Its login.
         login: UserLogin,
-        /// Its default schema.
-        default_schema: Option<Ident>,
+        /// What WITH says.
+        options: UserOptions,
     },
     /// ALTER USER name WITH NAME = | DEFAULT_SCHEMA = | LOGIN =.
     AlterUser {
         /// User.
         name: Ident,
-        /// NAME.
-        new_name: Option<Ident>,
-        /// DEFAULT_SCHEMA.
-        default_schema: Option<Ident>,
-        /// LOGIN.
-        login: Option<Ident>,
+        /// What WITH says.
+        options: UserOptions,
     },
     /// DROP USER name.
     DropUser {
@@ -98,6 +94,13 @@ pub enum SecurityStatement {
         /// CREATE TABLE, CREATE VIEW, GRANT, DENY and REVOKE that belong to it, each a text with its own lines.
         elements: Vec<String>,
     },
+    /// ALTER SCHEMA name TRANSFER class::name.
+    AlterSchema {
+        /// Schema.
+        name: Ident,
+        /// What comes into it.
+        on: SecurableName,
+    },
     /// DROP SCHEMA name.
     DropSchema {
         /// Schema.
@@ -125,8 +128,25 @@ pub enum UserLogin {
     Login(Ident),
     /// WITHOUT LOGIN.
     Without,
-    /// FOR | FROM CERTIFICATE | ASYMMETRIC KEY.
+    /// FOR | FROM CERTIFICATE | ASYMMETRIC KEY | EXTERNAL PROVIDER.
     Key(Voucher),
+}
+
+/// WITH of CREATE and ALTER USER.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct UserOptions {
+    /// NAME =, of ALTER USER.
+    pub new_name: Option<Ident>,
+    /// DEFAULT_SCHEMA =; NULL is dbo.
+    pub default_schema: Option<Ident>,
+    /// LOGIN =, of ALTER USER.
+    pub login: Option<Ident>,
+    /// SID =, of CREATE USER.
+    pub sid: Option<Vec<u8>>,
+    /// PASSWORD =: of contained databases.
+    pub password: bool,
+    /// DEFAULT_LANGUAGE =: likewise.
+    pub default_language: bool,
 }
 
 /// What stands for a login or a user in the place of a password.
@@ -138,6 +158,8 @@ pub enum Voucher {
     Certificate(Ident),
     /// ASYMMETRIC KEY.
     AsymmetricKey(Ident),
+    /// EXTERNAL PROVIDER: Microsoft Entra ID.
+    ExternalProvider,
 }
 
 /// What happens to a role.
@@ -156,8 +178,10 @@ pub enum AlterRoleAction {
 pub struct LoginOptions {
     /// PASSWORD = 'text'.
     pub password: Option<Secret>,
-    /// PASSWORD = 0x... HASHED.
+    /// PASSWORD = 0x... HASHED; without bytes where it is a text that is HASHED, or bytes that are not.
     pub hash: Option<Vec<u8>>,
+    /// MUST_CHANGE.
+    pub must_change: bool,
     /// OLD_PASSWORD = 'text'.
     pub old_password: Option<Secret>,
     /// NAME =, of ALTER LOGIN.
@@ -166,6 +190,10 @@ pub struct LoginOptions {
     pub sid: Option<Vec<u8>>,
     /// DEFAULT_DATABASE =.
     pub default_database: Option<Ident>,
+    /// DEFAULT_LANGUAGE =.
+    pub default_language: Option<Ident>,
+    /// CREDENTIAL =, or that of ADD and DROP.
+    pub credential: Option<Ident>,
     /// CHECK_POLICY =.
     pub check_policy: Option<bool>,
     /// CHECK_EXPIRATION =.

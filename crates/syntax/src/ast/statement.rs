@@ -215,12 +215,12 @@ pub enum StatementKind {
     Backup(Backup),
     /// RESTORE, in its forms.
     Restore(Restore),
-    /// KILL session [WITH STATUSONLY].
+    /// KILL session | 'transaction' [WITH ...].
     Kill {
-        /// The number of a session.
-        session: Expr,
-        /// How far the rollback is that an earlier KILL has begun.
-        status_only: bool,
+        /// The number of a session, or the id of a distributed transaction as a text.
+        target: Expr,
+        /// WITH.
+        with: KillWith,
     },
     /// RECONFIGURE [WITH OVERRIDE].
     Reconfigure,
@@ -232,9 +232,16 @@ pub enum StatementKind {
         login: bool,
         /// Text or variable; None: CALLER.
         name: Option<Expr>,
+        /// WITH.
+        end: ExecuteAsEnd,
     },
-    /// REVERT.
-    Revert,
+    /// REVERT [WITH COOKIE = @v].
+    Revert {
+        /// A variable; anything else is 15533.
+        cookie: Option<Expr>,
+    },
+    /// What is seldom met.
+    Rare(Box<RareStatement>),
     /// A statement of SQL Server that is read but not carried out (error 40510).
     Unsupported {
         /// As the message names it: `GRANT`, `CREATE VIEW`.

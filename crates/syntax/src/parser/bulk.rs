@@ -126,6 +126,7 @@ impl Parser<'_> {
     }
 
     /// INSERT BULK: what a client sends before its rows.
+    #[cold]
     pub(super) fn insert_bulk(&mut self) -> ParseResult<InsertBulk> {
         self.expect_kw(Kw::Insert)?;
         self.expect_kw(Kw::Bulk)?;
@@ -134,6 +135,13 @@ impl Parser<'_> {
         if self.eat_sym(Sym::LeftParen) {
             columns = self.comma_list(|parser| {
                 let name = parser.ident()?;
+                // A column without a type is one of timestamp.
+                let ends = matches!(parser.kind(), TokenKind::Symbol(Sym::Comma | Sym::RightParen));
+                if name.is("timestamp") && ends {
+                    let span = name.span;
+                    let (args, schema) = (Vec::new(), None);
+                    return Ok((name, TypeName { name: "timestamp".into(), schema, args, span }));
+                }
                 let ty = parser.type_name()?;
                 if parser.eat_kw(Kw::Collate) {
                     parser.any_word()?;
@@ -150,21 +158,38 @@ impl Parser<'_> {
         let mut options = Vec::new();
         if self.eat_kw(Kw::With) {
             self.expect_sym(Sym::LeftParen)?;
-            options = self.comma_list(|parser| {
-                let name = parser.any_word()?;
-                if parser.eat_sym(Sym::Eq) {
-                    parser.advance();
-                } else if parser.eat_sym(Sym::LeftParen) {
-                    // ORDER (column [ASC | DESC], ...): rows need not come in any order here.
-                    while !parser.at_end() && !parser.at_sym(Sym::RightParen) {
-                        parser.advance();
-                    }
-                    parser.expect_sym(Sym::RightParen)?;
-                }
-                Ok(name)
-            })?;
+            options = self.comma_list(Self::insert_bulk_option)?;
             self.expect_sym(Sym::RightParen)?;
         }
         Ok(InsertBulk { table, columns, options })
+    }
+
+    /// Numbers say how many rows may come, and ORDER in which order: nothing here depends on either.
+    fn insert_bulk_option(&mut self) -> ParseResult<String> {
+        const OPTIONS: &[(&str, Takes)] = &[
+            ("ALLOW_ENCRYPTED_VALUE_MODIFICATIONS", Takes::Nothing),
+            ("CHECK_CONSTRAINTS", Takes::Nothing),
+            ("FIRE_TRIGGERS", Takes::Nothing),
+            ("KEEPNULLS", Takes::Nothing),
+            ("KEEP_NULLS", Takes::Nothing),
+            ("KILOBYTES_PER_BATCH", Takes::Number),
+            ("NO_TRIGGERS", Takes::Nothing),
+            ("ROWS_PER_BATCH", Takes::Number),
+            ("TABLOCK", Takes::Nothing),
+        ];
+        let start = self.at;
+        let name = self.any_word()?;
+        if name == "ORDER" {
+            self.index_columns()?;
+        } else if let Some((_, takes)) = OPTIONS.iter().find(|(known, _)| *known == name) {
+            if matches!(takes, Takes::Number) {
+                self.expect_sym(Sym::Eq)?;
+                self.bulk_value(*takes)?;
+            }
+        } else {
+            self.at = start;
+            return Err(self.unexpected());
+        }
+        Ok(if name == "KEEPNULLS" { "KEEP_NULLS".into() } else { name })
     }
 }

@@ -42,12 +42,15 @@ impl Parser<'_> {
                     let name = "ATTACH".to_string();
                     let (value, span) = (OptionValue::None, self.token().span);
                     database.options.push(DatabaseOption { name, value, span });
-                    if self.at_kw(Kw::With) {
-                        return self.skip_statement("CREATE DATABASE FOR ATTACH WITH");
-                    }
+                }
+                TokenKind::Key(Kw::For) if self.word_ahead(1, "ATTACH_REBUILD_LOG") => {
+                    self.at += 2;
+                    let name = "ATTACH_REBUILD_LOG".to_string();
+                    let (value, span) = (OptionValue::None, self.token().span);
+                    database.options.push(DatabaseOption { name, value, span });
                 }
                 TokenKind::Key(Kw::For) => {
-                    return self.skip_statement("CREATE DATABASE FOR ATTACH_REBUILD_LOG");
+                    return self.skip_statement("CREATE DATABASE FOR ATTACH_FORCE_REBUILD_LOG");
                 }
                 _ if self.at_word("LOG") => {
                     self.at += 1;

@@ -7,10 +7,11 @@ const ROWS_MAX: usize = 1000;
 
 impl Parser<'_> {
     pub(super) fn insert(&mut self, with: Vec<Cte>) -> ParseResult<StatementKind> {
-        self.expect_kw(Kw::Insert)?;
-        if self.at_kw(Kw::Bulk) {
-            return self.skip_statement("INSERT BULK");
+        if self.kind_ahead(1) == TokenKind::Key(Kw::Bulk) {
+            let bulk = RareStatement::InsertBulk(self.insert_bulk()?);
+            return Ok(StatementKind::Rare(Box::new(bulk)));
         }
+        self.expect_kw(Kw::Insert)?;
         let top = self.top()?;
         self.eat_kw(Kw::Into);
         let target = self.target()?;

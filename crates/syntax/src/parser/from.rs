@@ -287,7 +287,15 @@ impl Parser<'_> {
     }
 
     fn old_style_hints(&mut self) -> ParseResult<Vec<TableHint>> {
-        if self.at_old_style_hint() { self.hint_list() } else { Ok(Vec::new()) }
+        // Alone among the hints it may stand without parentheses ("Deprecated Database Engine features").
+        let mut hints = match self.at_kw(Kw::Holdlock) {
+            true => vec![self.table_hint()?],
+            false => Vec::new(),
+        };
+        if self.at_old_style_hint() {
+            hints.extend(self.hint_list()?);
+        }
+        Ok(hints)
     }
 
     /// `WITH (hint [,] hint)` or `WITH hint`, or nothing: WITH may also begin the next statement.

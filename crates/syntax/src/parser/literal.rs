@@ -33,7 +33,8 @@ impl Parser<'_> {
                 }
             }
             TokenKind::Money => {
-                let digits = text.trim_start_matches(['$', ' ', '\t']);
+                let digits = text.trim_start_matches(stdx::is_currency_sign);
+                let digits = digits.trim_start_matches([' ', '\t']);
                 Literal::Money(if digits.is_empty() { "0".into() } else { digits.into() })
             }
             TokenKind::Binary => Literal::Binary(bytes_of_hex(&text[2..])),

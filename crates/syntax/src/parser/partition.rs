@@ -69,7 +69,7 @@ impl Parser<'_> {
         Ok(PartitionStatement::CreateFunction { name, types, collation, right, values })
     }
 
-    /// `() SPLIT RANGE (value)`, `() MERGE RANGE (value)`
+    /// `() SPLIT [RANGE (value)]`, `() MERGE [RANGE (value)]`; without a value it is 7714 when it runs.
     fn partition_range(&mut self, name: Ident) -> ParseResult<PartitionStatement> {
         self.expect_sym(Sym::LeftParen)?;
         self.expect_sym(Sym::RightParen)?;
@@ -77,13 +77,14 @@ impl Parser<'_> {
         if !merge {
             self.expect_word("SPLIT")?;
         }
-        self.expect_word("RANGE")?;
-        self.expect_sym(Sym::LeftParen)?;
-        if self.at_sym(Sym::RightParen) {
-            return Err(self.mistake(7714, "Partition range value is missing."));
+        let mut value = None;
+        if self.eat_word("RANGE") {
+            self.expect_sym(Sym::LeftParen)?;
+            if !self.at_sym(Sym::RightParen) {
+                value = Some(self.value()?);
+            }
+            self.expect_sym(Sym::RightParen)?;
         }
-        let value = self.value()?;
-        self.expect_sym(Sym::RightParen)?;
         Ok(PartitionStatement::AlterFunction { name, merge, value })
     }
 

@@ -172,22 +172,6 @@ impl Parser<'_> {
         Err(self.unexpected())
     }
 
-    /// What may follow KILL of a session: true for `WITH STATUSONLY`; `WITH COMMIT | ROLLBACK` are of distributed
-    /// transactions.
-    pub(super) fn kill_tail(&mut self) -> ParseResult<bool> {
-        if !self.at_kw(Kw::With) {
-            return Ok(false);
-        }
-        let status_only = self.word_ahead(1, "STATUSONLY");
-        if status_only {
-            self.at += 2;
-        } else if self.word_ahead(1, "COMMIT") || self.word_ahead(1, "ROLLBACK") {
-            self.note_unsupported("KILL WITH COMMIT or ROLLBACK");
-            self.at += 2;
-        }
-        Ok(status_only)
-    }
-
     // ---- FROM
 
     /// OPENROWSET, OPENQUERY, OPENXML, OPENDATASOURCE, CONTAINSTABLE, FREETEXTTABLE, PREDICT, and what they

@@ -1,11 +1,6 @@
-//! Principals and permissions: logins, users, roles, schemas, GRANT, DENY, REVOKE, EXECUTE AS, REVERT.
+//! Principals and permissions: roles, schemas, GRANT, DENY, REVOKE, EXECUTE AS, REVERT.
 
 use super::*;
-use crate::ast::{
-    AlterRoleAction, Grant, GrantVerb, LoginOptions, Secret, SecurableName, SecurityStatement,
-    UserLogin, Voucher,
-};
-
 fn security(statement: SecurityStatement) -> StatementKind {
     StatementKind::Security(Box::new(statement))
 }
@@ -17,6 +12,7 @@ impl Parser<'_> {
             (Kw::Create, TokenKind::Key(Kw::User)) => self.create_user()?,
             (Kw::Alter, TokenKind::Key(Kw::User)) => self.alter_user()?,
             (Kw::Create, TokenKind::Key(Kw::Schema)) => self.create_schema()?,
+            (Kw::Alter, TokenKind::Key(Kw::Schema)) => self.alter_schema()?,
             (Kw::Alter, TokenKind::Key(Kw::Authorization)) => self.alter_authorization()?,
             (Kw::Drop, TokenKind::Key(Kw::User)) => {
                 let (name, if_exists) = self.dropped(1)?;
@@ -51,196 +47,6 @@ impl Parser<'_> {
         self.at += words;
         let if_exists = self.if_exists()?;
         Ok((self.principal_name()?, if_exists))
-    }
-
-    fn create_login(&mut self) -> ParseResult<SecurityStatement> {
-        self.at += 1;
-        let name = self.ident()?;
-        if self.at_kw(Kw::From) {
-            self.at += 1;
-            if let Some(from) = self.voucher(true)? {
-                return Ok(SecurityStatement::CreateLoginFrom { name, from });
-            }
-            self.note_unsupported("CREATE LOGIN FROM EXTERNAL PROVIDER");
-            self.skip_statement("")?;
-            return Ok(SecurityStatement::CreateLogin { name, options: LoginOptions::default() });
-        }
-        self.expect_kw(Kw::With)?;
-        let options = self.login_options()?;
-        Ok(SecurityStatement::CreateLogin { name, options })
-    }
-
-    /// `WINDOWS [WITH ...]` (of logins), `CERTIFICATE name`, `ASYMMETRIC KEY name`; None where it is something else.
-    fn voucher(&mut self, login: bool) -> ParseResult<Option<Voucher>> {
-        if login && self.eat_word("WINDOWS") {
-            if self.eat_kw(Kw::With) {
-                self.login_options()?;
-            }
-            return Ok(Some(Voucher::Windows));
-        }
-        if self.eat_word("CERTIFICATE") {
-            return Ok(Some(Voucher::Certificate(self.ident()?)));
-        }
-        if self.at_word("ASYMMETRIC") && self.kind_ahead(1) == TokenKind::Key(Kw::Key) {
-            self.at += 2;
-            return Ok(Some(Voucher::AsymmetricKey(self.ident()?)));
-        }
-        Ok(None)
-    }
-
-    fn alter_login(&mut self) -> ParseResult<SecurityStatement> {
-        self.at += 1;
-        let name = self.ident()?;
-        let mut options = LoginOptions::default();
-        let mut enable = None;
-        if self.eat_word("ENABLE") {
-            enable = Some(true);
-        } else if self.eat_word("DISABLE") {
-            enable = Some(false);
-        } else if self.eat_kw(Kw::With) {
-            options = self.login_options()?;
-        } else {
-            self.note_unsupported("ALTER LOGIN with a credential");
-            self.skip_statement("")?;
-        }
-        Ok(SecurityStatement::AlterLogin { name, enable, options })
-    }
-
-    fn login_options(&mut self) -> ParseResult<LoginOptions> {
-        let mut options = LoginOptions::default();
-        loop {
-            let option = self.any_word()?;
-            self.expect_sym(Sym::Eq)?;
-            match option.as_str() {
-                "PASSWORD" => {
-                    if self.kind() == TokenKind::Binary {
-                        options.hash = Some(self.bytes()?);
-                    } else {
-                        options.password = Some(self.secret()?);
-                    }
-                    self.password_words(options.hash.is_some())?;
-                }
-                "OLD_PASSWORD" => options.old_password = Some(self.secret()?),
-                "NAME" => options.new_name = Some(self.ident()?),
-                "SID" => options.sid = Some(self.bytes()?),
-                "DEFAULT_DATABASE" => options.default_database = Some(self.ident()?),
-                "DEFAULT_LANGUAGE" => {
-                    let language = self.ident()?;
-                    if !language.is("us_english") && !language.is("english") {
-                        self.note_unsupported("DEFAULT_LANGUAGE other than us_english");
-                    }
-                }
-                "CHECK_POLICY" => options.check_policy = Some(self.on_off()?),
-                "CHECK_EXPIRATION" => options.check_expiration = Some(self.on_off()?),
-                other => {
-                    self.note_unsupported(&format!("{other} of a login"));
-                    self.lenient_ident()?;
-                }
-            }
-            if !self.eat_sym(Sym::Comma) && !self.at_word("OLD_PASSWORD") {
-                return Ok(options);
-            }
-        }
-    }
-
-    /// What may follow a password: HASHED, MUST_CHANGE, UNLOCK.
-    fn password_words(&mut self, hashed: bool) -> ParseResult<()> {
-        let mut said = false;
-        loop {
-            if self.eat_word("HASHED") {
-                said = true;
-            } else if self.eat_word("MUST_CHANGE") {
-                self.note_unsupported("MUST_CHANGE");
-            } else if !self.eat_word("UNLOCK") {
-                break;
-            }
-        }
-        // A text with HASHED, bytes without: neither can be meant.
-        if said == hashed { Ok(()) } else { Err(self.unexpected()) }
-    }
-
-    fn secret(&mut self) -> ParseResult<Secret> {
-        Ok(Secret(zeroize::Zeroizing::new(self.string()?)))
-    }
-
-    /// `0x...`
-    fn bytes(&mut self) -> ParseResult<Vec<u8>> {
-        if self.kind() != TokenKind::Binary {
-            return Err(self.unexpected());
-        }
-        let token = self.advance();
-        let digits = self.token_text(token).get(2..).unwrap_or("").as_bytes();
-        let digit = |d: u8| char::from(d).to_digit(16).unwrap_or(0) as u8;
-        // An odd number of digits has a zero before it.
-        let (first, rest) = digits.split_at(digits.len() % 2);
-        let pairs = rest.chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1]));
-        Ok(first.iter().map(|d| digit(*d)).chain(pairs).collect())
-    }
-
-    fn create_user(&mut self) -> ParseResult<SecurityStatement> {
-        self.at += 1;
-        let name = self.ident()?;
-        let mut login = UserLogin::Same;
-        if self.at_word("WITHOUT") {
-            self.at += 1;
-            self.expect_word("LOGIN")?;
-            login = UserLogin::Without;
-        } else if self.eat_kw(Kw::For) || self.eat_kw(Kw::From) {
-            if self.eat_word("LOGIN") {
-                login = UserLogin::Login(self.ident()?);
-            } else if let Some(key) = self.voucher(false)? {
-                login = UserLogin::Key(key);
-            } else {
-                self.note_unsupported("CREATE USER for an external provider");
-                self.skip_statement("")?;
-            }
-        }
-        let mut default_schema = None;
-        if self.eat_kw(Kw::With) {
-            loop {
-                let option = self.any_word()?;
-                self.expect_sym(Sym::Eq)?;
-                if option == "DEFAULT_SCHEMA" {
-                    default_schema = self.schema_or_null()?;
-                } else {
-                    self.note_unsupported(&format!("CREATE USER WITH {option}"));
-                    self.any_token()?;
-                }
-                if !self.eat_sym(Sym::Comma) {
-                    break;
-                }
-            }
-        }
-        Ok(SecurityStatement::CreateUser { name, login, default_schema })
-    }
-
-    /// What DEFAULT_SCHEMA is to be; NULL is dbo.
-    fn schema_or_null(&mut self) -> ParseResult<Option<Ident>> {
-        if self.eat_kw(Kw::Null) { Ok(None) } else { self.ident().map(Some) }
-    }
-
-    fn alter_user(&mut self) -> ParseResult<SecurityStatement> {
-        self.at += 1;
-        let name = self.ident()?;
-        self.expect_kw(Kw::With)?;
-        let (mut new_name, mut default_schema, mut login) = (None, None, None);
-        loop {
-            let option = self.any_word()?;
-            self.expect_sym(Sym::Eq)?;
-            match option.as_str() {
-                "NAME" => new_name = Some(self.ident()?),
-                "DEFAULT_SCHEMA" => default_schema = Some(self.lenient_ident()?),
-                "LOGIN" => login = Some(self.ident()?),
-                other => {
-                    self.note_unsupported(&format!("ALTER USER WITH {other}"));
-                    self.any_token()?;
-                }
-            }
-            if !self.eat_sym(Sym::Comma) && !self.at_word("OLD_PASSWORD") {
-                break;
-            }
-        }
-        Ok(SecurityStatement::AlterUser { name, new_name, default_schema, login })
     }
 
     fn role(&mut self, verb: Kw, server: bool) -> ParseResult<SecurityStatement> {
@@ -281,6 +87,14 @@ impl Parser<'_> {
         let owner = if self.eat_kw(Kw::Authorization) { Some(self.ident()?) } else { None };
         let elements = self.schema_elements(&name)?;
         Ok(SecurityStatement::CreateSchema { name, owner, elements })
+    }
+
+    /// `name TRANSFER [class::]name`
+    fn alter_schema(&mut self) -> ParseResult<SecurityStatement> {
+        self.at += 1;
+        let name = self.ident()?;
+        self.expect_word("TRANSFER")?;
+        Ok(SecurityStatement::AlterSchema { name, on: self.securable()? })
     }
 
     fn alter_authorization(&mut self) -> ParseResult<SecurityStatement> {
@@ -410,20 +224,28 @@ impl Parser<'_> {
         } else {
             return Err(self.unexpected());
         };
-        if self.eat_kw(Kw::With) {
-            self.note_unsupported("EXECUTE AS WITH NO REVERT or COOKIE");
-            self.skip_statement("")?;
+        let mut end = ExecuteAsEnd::Revert;
+        if name.is_some() && self.at_kw(Kw::With) && self.word_ahead(1, "NO") {
+            self.at += 2;
+            self.expect_kw(Kw::Revert)?;
+            end = ExecuteAsEnd::NoRevert;
+        } else if name.is_some() && self.at_kw(Kw::With) && self.word_ahead(1, "COOKIE") {
+            self.at += 2;
+            self.expect_kw(Kw::Into)?;
+            end = ExecuteAsEnd::Cookie(self.variable()?);
         }
-        Ok(StatementKind::ExecuteAs { login, name })
+        Ok(StatementKind::ExecuteAs { login, name, end })
     }
 
-    /// REVERT.
+    /// `REVERT [WITH COOKIE = @v]`
     pub(super) fn revert(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
-        if self.eat_kw(Kw::With) {
-            self.note_unsupported("REVERT WITH COOKIE");
-            self.skip_statement("")?;
+        let mut cookie = None;
+        if self.at_kw(Kw::With) && self.word_ahead(1, "COOKIE") {
+            self.at += 2;
+            self.expect_sym(Sym::Eq)?;
+            cookie = Some(self.set_value()?);
         }
-        Ok(StatementKind::Revert)
+        Ok(StatementKind::Revert { cookie })
     }
 }

@@ -94,12 +94,9 @@ impl Parser<'_> {
             "XACT_ABORT",
         ];
         if self.eat_kw(Kw::Offsets) {
-            self.note_unsupported("SET OFFSETS");
-            let names = self.comma_list(Self::any_word)?;
-            return Ok(SetOption::Switch { names, on: self.on_off()? });
+            return self.offsets();
         }
         if self.eat_kw(Kw::Errlvl) {
-            self.note_unsupported("SET ERRLVL");
             return Ok(SetOption::Value { name: "ERRLVL".into(), value: self.set_value()? });
         }
         if self.at_word("FIPS_FLAGGER") {
@@ -138,6 +135,27 @@ impl Parser<'_> {
             self.quoted_identifier = on;
         }
         Ok(SetOption::Switch { names, on })
+    }
+
+    /// `SELECT, FROM ... ON | OFF`: where these words stand is told to programs of DB-Library alone.
+    #[cold]
+    fn offsets(&mut self) -> ParseResult<SetOption> {
+        const WORDS: &[&str] = &[
+            "COMPUTE",
+            "EXECUTE",
+            "FROM",
+            "ORDER",
+            "PARAM",
+            "PROCEDURE",
+            "SELECT",
+            "STATEMENT",
+            "TABLE",
+        ];
+        self.comma_list(|parser| {
+            let known = WORDS.iter().any(|word| parser.eat_word(word));
+            if known { Ok(()) } else { Err(parser.unexpected()) }
+        })?;
+        Ok(SetOption::Switch { names: vec!["OFFSETS".into()], on: self.on_off()? })
     }
 
     /// `OFF`, or a level as a word or a text: 'ENTRY', 'INTERMEDIATE', 'FULL'.

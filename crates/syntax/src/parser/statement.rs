@@ -113,18 +113,7 @@ impl Parser<'_> {
             Kw::Backup => self.backup(),
             Kw::Bulk => self.bulk_insert(),
             Kw::Restore => self.restore(),
-            Kw::Kill => {
-                self.at += 1;
-                if self.at_word("QUERY") {
-                    return self.skip_statement("KILL QUERY NOTIFICATION SUBSCRIPTION");
-                }
-                if self.at_word("STATS") {
-                    return self.skip_statement("KILL STATS JOB");
-                }
-                let session = self.value()?;
-                let status_only = self.kill_tail()?;
-                Ok(StatementKind::Kill { session, status_only })
-            }
+            Kw::Kill => self.kill(),
             Kw::Reconfigure => {
                 self.at += 1;
                 if self.eat_kw(Kw::With) {
@@ -195,7 +184,25 @@ impl Parser<'_> {
 
     #[inline(never)]
     fn select_statement(&mut self) -> ParseResult<StatementKind> {
-        Ok(StatementKind::Select(Box::new(self.query()?)))
+        let query = self.query()?;
+        self.selected(query)
+    }
+
+    /// A query that is a statement: FOR READ ONLY and FOR UPDATE are of cursors (1003).
+    fn selected(&self, query: Query) -> ParseResult<StatementKind> {
+        if self.at_kw(Kw::For) {
+            let clause = match self.kind_ahead(1) {
+                TokenKind::Key(Kw::Update) => Some("FOR UPDATE"),
+                TokenKind::Key(Kw::Read) if self.word_ahead(2, "ONLY") => Some("FOR READ ONLY"),
+                _ => None,
+            };
+            if let Some(clause) = clause {
+                let line = self.token().span.line;
+                let text = format!("Line {line}: {clause} clause allowed only for DECLARE CURSOR.");
+                return Err(self.mistake(1003, text));
+            }
+        }
+        Ok(StatementKind::Select(Box::new(query)))
     }
 
     fn statement_with_ctes(&mut self) -> ParseResult<StatementKind> {
@@ -208,7 +215,10 @@ impl Parser<'_> {
             TokenKind::Key(Kw::Update) => self.update(with),
             TokenKind::Key(Kw::Delete) => self.delete(with),
             TokenKind::Key(Kw::Merge) => self.merge(with),
-            _ => Ok(StatementKind::Select(Box::new(self.query_after_with(with)?))),
+            _ => {
+                let query = self.query_after_with(with)?;
+                self.selected(query)
+            }
         }
     }
 
@@ -291,7 +301,7 @@ impl Parser<'_> {
             return Ok(StatementKind::BeginTransaction { name });
         }
         if self.at_kw(Kw::Distributed) {
-            return self.skip_statement("BEGIN DISTRIBUTED TRANSACTION");
+            return self.begin_distributed();
         }
         if self.at_word("DIALOG") || self.at_word("CONVERSATION") {
             let what = format!("BEGIN {}", self.any_word()?);
@@ -425,7 +435,7 @@ impl Parser<'_> {
         }
     }
 
-    fn transaction_name(&mut self) -> ParseResult<Option<TransactionName>> {
+    pub(super) fn transaction_name(&mut self) -> ParseResult<Option<TransactionName>> {
         if self.kind() == TokenKind::Variable {
             return Ok(Some(TransactionName::Variable(self.variable()?)));
         }

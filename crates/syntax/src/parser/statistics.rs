@@ -11,7 +11,7 @@ impl Parser<'_> {
         let table = self.object_name()?;
         let columns = self.ident_list()?;
         let filtered = self.where_clause()?.is_some();
-        let options = self.statistics_options()?;
+        let options = self.statistics_options(false)?;
         let create = StatisticsStatement::Create { name, table, columns, filtered, options };
         Ok(StatementKind::Statistics(Box::new(create)))
     }
@@ -27,7 +27,7 @@ impl Parser<'_> {
         } else {
             Vec::new()
         };
-        let options = self.statistics_options()?;
+        let options = self.statistics_options(true)?;
         let update = StatisticsStatement::Update { table, names, options };
         Ok(StatementKind::Statistics(Box::new(update)))
     }
@@ -39,7 +39,7 @@ impl Parser<'_> {
         Ok(StatementKind::Statistics(Box::new(StatisticsStatement::Drop(names))))
     }
 
-    fn statistics_options(&mut self) -> ParseResult<StatisticsOptions> {
+    fn statistics_options(&mut self, update: bool) -> ParseResult<StatisticsOptions> {
         let mut options = StatisticsOptions::default();
         if !self.eat_kw(Kw::With) {
             return Ok(options);
@@ -76,10 +76,18 @@ impl Parser<'_> {
                     self.advance();
                 }
                 // Of scripts that carry statistics from one database to another; no document says what is in them.
-                option @ ("STATS_STREAM" | "ROWCOUNT" | "PAGECOUNT") => {
-                    self.note_unsupported(&format!("STATISTICS WITH {option}"));
+                "STATS_STREAM" => {
+                    self.note_unsupported("STATISTICS WITH STATS_STREAM");
                     self.expect_sym(Sym::Eq)?;
                     self.literal()?;
+                }
+                option @ ("ROWCOUNT" | "PAGECOUNT") if update => {
+                    self.expect_sym(Sym::Eq)?;
+                    let number = Some(self.number()?);
+                    match option {
+                        "ROWCOUNT" => options.rows = number,
+                        _ => options.pages = number,
+                    }
                 }
                 _ => {
                     self.at = here;

@@ -9,17 +9,14 @@ use super::*;
 impl Parser<'_> {
     /// A statement that begins with `kw`, which no other function knows.
     pub(super) fn unsupported_statement(&mut self, kw: Kw) -> ParseResult<StatementKind> {
-        let known = matches!(
-            kw,
-            Kw::Shutdown
-                | Kw::SetUser
-                | Kw::ReadText
-                | Kw::WriteText
-                | Kw::UpdateText
-                | Kw::Load
-                | Kw::Dump
-                | Kw::Lineno
-        );
+        match kw {
+            Kw::Shutdown => return self.shutdown(),
+            Kw::SetUser => return self.set_user(),
+            Kw::Lineno => return self.line_number(),
+            _ => {}
+        }
+        let known =
+            matches!(kw, Kw::ReadText | Kw::WriteText | Kw::UpdateText | Kw::Load | Kw::Dump);
         if !known {
             return Err(self.unexpected());
         }
@@ -60,7 +57,6 @@ impl Parser<'_> {
             "RESOURCE",
             "ROUTE",
             "RULE",
-            "SCHEMA",
             "SEARCH",
             "SECURITY",
             "SELECTIVE",

@@ -1,0 +1,55 @@
+//! Statements that are seldom met, bound.
+
+use syntax::ast::{self, RareStatement};
+use types::SqlType;
+
+use super::leaf::TEXT;
+use crate::context::Binder;
+use crate::error::{BindError, Result};
+use crate::ir::*;
+
+pub(super) fn bind(b: &mut Binder<'_>, rare: &RareStatement) -> Result<Rare> {
+    Ok(match rare {
+        RareStatement::InsertBulk(_) => Rare::InsertBulk,
+        RareStatement::BeginDistributed => Rare::BeginDistributed,
+        RareStatement::LineNumber(_) => Rare::Nothing,
+        RareStatement::SetUser { name, no_reset } => {
+            let name = match name {
+                None => None,
+                Some(name) => {
+                    let name = b.expr(name)?;
+                    Some(b.coerce(name, TEXT, CastMode::Implicit)?)
+                }
+            };
+            Rare::SetUser { name, no_reset: *no_reset }
+        }
+        RareStatement::Shutdown { no_wait } => Rare::Shutdown { no_wait: *no_wait },
+    })
+}
+
+/// The variable of a cookie: a varbinary; 15533.
+pub(super) fn cookie(b: &Binder<'_>, v: &ast::Variable, statement: &str) -> Result<VarId> {
+    let var = b.variable(v)?;
+    match b.frame.ty(var) {
+        SqlType::VarBinary(_) => Ok(var),
+        _ => Err(no_cookie(statement, b.line)),
+    }
+}
+
+/// 15533.
+pub(super) fn no_cookie(statement: &str, line: u32) -> BindError {
+    let text = format!("Invalid data type is supplied in the '{statement}' statement.");
+    BindError::new(15533, 16, line, text).with_state(2)
+}
+
+/// An INSERT BULK is a batch of its own: rows follow it. 428.
+pub(super) fn check_bulk_alone(statements: &[ast::Statement]) -> Result<()> {
+    let bulk = statements.iter().find(|s| match &s.kind {
+        ast::StatementKind::Rare(rare) => matches!(**rare, RareStatement::InsertBulk(_)),
+        _ => false,
+    });
+    bulk.map_or(Ok(()), |bulk| {
+        let text = "Insert bulk cannot be used in a multi-statement batch.";
+        Err(BindError::new(428, 16, bulk.span.line.max(1), text))
+    })
+}

@@ -1,0 +1,92 @@
+//! Statements that are seldom met: KILL, SETUSER, SHUTDOWN, LINENO, BEGIN DISTRIBUTED TRANSACTION.
+
+use super::*;
+
+fn rare(statement: RareStatement) -> StatementKind {
+    StatementKind::Rare(Box::new(statement))
+}
+
+impl Parser<'_> {
+    /// `KILL number | 'unit of work' [WITH STATUSONLY | COMMIT | ROLLBACK]`
+    #[cold]
+    pub(super) fn kill(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        if self.at_word("QUERY") {
+            return self.skip_statement("KILL QUERY NOTIFICATION SUBSCRIPTION");
+        }
+        if self.at_word("STATS") && self.word_ahead(1, "JOB") {
+            return self.skip_statement("KILL STATS JOB");
+        }
+        // Of no other value can a session's number or a transaction's id be told.
+        let number = match self.kind() {
+            TokenKind::Symbol(Sym::Minus) => self.kind_ahead(1) == TokenKind::Integer,
+            kind => kind == TokenKind::Integer,
+        };
+        if !number && !self.at_string() {
+            return Err(self.unexpected());
+        }
+        let target = self.signed_literal()?;
+        let mut with = KillWith::Nothing;
+        if self.at_kw(Kw::With) {
+            self.at += 1;
+            with = match self.any_word()?.as_str() {
+                "STATUSONLY" => KillWith::StatusOnly,
+                "COMMIT" | "ROLLBACK" => KillWith::Outcome,
+                _ => {
+                    self.at -= 1;
+                    return Err(self.unexpected());
+                }
+            };
+        }
+        Ok(StatementKind::Kill { target, with })
+    }
+
+    /// `DISTRIBUTED TRAN[SACTION] [name]`, after BEGIN.
+    #[cold]
+    pub(super) fn begin_distributed(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        if !self.eat_kw(Kw::Tran) {
+            self.expect_kw(Kw::Transaction)?;
+        }
+        self.transaction_name()?;
+        Ok(rare(RareStatement::BeginDistributed))
+    }
+
+    /// `SETUSER ['name' | @v [WITH NORESET]]`
+    pub(super) fn set_user(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let (mut name, mut no_reset) = (None, false);
+        if self.at_string() || self.kind() == TokenKind::Variable {
+            name = Some(self.set_value()?);
+            if self.at_kw(Kw::With) && self.word_ahead(1, "NORESET") {
+                self.at += 2;
+                no_reset = true;
+            }
+        }
+        Ok(rare(RareStatement::SetUser { name, no_reset }))
+    }
+
+    /// `SHUTDOWN [WITH NOWAIT]`
+    pub(super) fn shutdown(&mut self) -> ParseResult<StatementKind> {
+        self.at += 1;
+        let no_wait = self.at_kw(Kw::With) && self.word_ahead(1, "NOWAIT");
+        self.at += 2 * usize::from(no_wait);
+        Ok(rare(RareStatement::Shutdown { no_wait }))
+    }
+
+    /// `LINENO number`: its own line gets that number, and those after it count on, up to the next LINENO.
+    pub(super) fn line_number(&mut self) -> ParseResult<StatementKind> {
+        let was = i64::from(self.token().span.line);
+        self.at += 1;
+        let token = self.token();
+        let number = u32::try_from(self.number()?).map_err(|_| self.near(102, token))?;
+        let shift = i64::from(number) - was;
+        let rest = self.tokens[self.at..].iter_mut();
+        // The next one counts from where it stands in the text, so every token is shifted once.
+        for token in rest.take_while(|token| token.kind != TokenKind::Key(Kw::Lineno)) {
+            let line = i64::from(token.span.line) + shift;
+            token.span.line = u32::try_from(line).unwrap_or(u32::MAX);
+        }
+        Ok(rare(RareStatement::LineNumber(number)))
+    }
+}
