@@ -214,6 +214,11 @@ impl Vm<'_> {
                 specs.push(spec.clone());
             }
         }
+        if options.on_partitions {
+            // None are kept by partition.
+            let text = "UPDATE STATISTICS ON PARTITIONS syntax is not supported for non-incremental statistics.";
+            return Err(SqlError::new(9111, 16, text));
+        }
         if options.rows.is_some() || options.pages.is_some() {
             // Nothing is read. Pages cost nothing here beside their rows.
             if let Some(rows) = options.rows {

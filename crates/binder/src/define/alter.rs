@@ -128,6 +128,14 @@ impl Binder<'_> {
                 let function = function.as_deref().map(Into::into);
                 changes.push(Change::MaskColumn { name: name.value.as_str().into(), function });
             }
+            ast::AlterTableAction::InMemoryIndex(verb) => {
+                let text = format!(
+                    "The operation 'ALTER TABLE {verb} INDEX' is supported only with memory optimized tables."
+                );
+                let state = if *verb == "DROP" { 2 } else { 1 };
+                let line = alter.name.span.line.max(1);
+                return Err(BindError::new(10785, 16, line, text).with_state(state));
+            }
             ast::AlterTableAction::DropPeriod => changes.push(Change::DropPeriod),
             ast::AlterTableAction::AlterColumn { name, ty, nullable, collation, mask, .. } => {
                 let (ty, alias) = self.column_type(ty, 1)?;

@@ -503,6 +503,8 @@ pub enum AlterTableAction {
         /// ADD: its function.
         function: Option<String>,
     },
+    /// ALTER INDEX or DROP INDEX of a memory-optimised table, by its verb: of any other they are 10785.
+    InMemoryIndex(&'static str),
     /// DROP PERIOD FOR SYSTEM_TIME.
     DropPeriod,
     /// DROP COLUMN / CONSTRAINT.

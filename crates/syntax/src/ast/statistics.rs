@@ -56,6 +56,8 @@ pub struct StatisticsOptions {
     pub columns_only: bool,
     /// INDEX: those of indexes.
     pub index_only: bool,
+    /// RESAMPLE ON PARTITIONS (...).
+    pub on_partitions: bool,
     /// ROWCOUNT =: the table is to be taken for one of so many rows.
     pub rows: Option<u64>,
     /// PAGECOUNT =: and of so many pages.

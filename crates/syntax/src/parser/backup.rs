@@ -43,7 +43,10 @@ impl Parser<'_> {
         } else if self.at_word("LABELONLY") {
             RestoreKind::LabelOnly
         } else {
-            return self.key_copy("RESTORE");
+            return match self.at_word("REWINDONLY") {
+                true => self.skip_statement("RESTORE REWINDONLY"),
+                false => self.key_copy("RESTORE"),
+            };
         };
         self.at += 1;
         let mut database = None;
@@ -66,9 +69,8 @@ impl Parser<'_> {
         Ok(StatementKind::Restore(Restore { kind, database, from, options }))
     }
 
-    /// `CERTIFICATE c TO FILE ...`, `[SERVICE] MASTER KEY TO FILE ...`, `SYMMETRIC KEY k FROM FILE ...`: a copy of a key. Of
-    /// anything else that `verb` may begin the name is the verb's alone.
-    pub(super) fn key_copy(&mut self, verb: &str) -> ParseResult<StatementKind> {
+    /// `CERTIFICATE c TO FILE ...`, `[SERVICE] MASTER KEY TO FILE ...`, `SYMMETRIC KEY k FROM FILE ...`: a copy of a key.
+    fn key_copy(&mut self, verb: &str) -> ParseResult<StatementKind> {
         const KEYS: &[(&str, Option<&str>)] = &[
             ("CERTIFICATE", None),
             ("SERVICE", Some("MASTER")),
@@ -80,7 +82,7 @@ impl Parser<'_> {
             self.at_word(first) && second.is_none_or(|second| self.word_ahead(1, second))
         });
         match found {
-            None => self.skip_statement(verb),
+            None => Err(self.unexpected()),
             Some(("SERVICE", _)) => self.skip_statement(&format!("{verb} SERVICE MASTER KEY")),
             Some((word, None)) => self.skip_statement(&format!("{verb} {word}")),
             Some((word, Some(_))) => self.skip_statement(&format!("{verb} {word} KEY")),

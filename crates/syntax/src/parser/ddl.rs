@@ -592,8 +592,16 @@ impl Parser<'_> {
             }
             TokenKind::Key(Kw::Alter) => {
                 self.at += 1;
-                if self.at_kw(Kw::Index) {
-                    return self.skip_statement("ALTER TABLE ALTER INDEX");
+                if self.eat_kw(Kw::Index) {
+                    self.ident()?;
+                    self.expect_word("REBUILD")?;
+                    if !self.eat_kw(Kw::Nonclustered) {
+                        self.eat_word("HASH");
+                    }
+                    self.expect_kw(Kw::With)?;
+                    self.option_list()?;
+                    let action = AlterTableAction::InMemoryIndex("ALTER");
+                    return Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })));
                 }
                 self.expect_kw(Kw::Column)?;
                 let column = self.ident()?;
@@ -640,8 +648,10 @@ impl Parser<'_> {
                     let action = AlterTableAction::DropPeriod;
                     return Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })));
                 }
-                if self.at_kw(Kw::Index) {
-                    return self.skip_statement("ALTER TABLE DROP INDEX");
+                if self.eat_kw(Kw::Index) {
+                    self.comma_list(Self::ident)?;
+                    let action = AlterTableAction::InMemoryIndex("DROP");
+                    return Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })));
                 }
                 AlterTableAction::Drop(self.alter_table_drops()?)
             }

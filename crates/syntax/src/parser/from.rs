@@ -228,6 +228,7 @@ impl Parser<'_> {
         let values = self.kind_ahead(1) == TokenKind::Key(Kw::Values);
         if values || self.query_in_parens() {
             let query = self.subquery()?;
+            self.graph_path();
             self.eat_kw(Kw::As);
             let alias = self.ident()?;
             let columns = self.alias_columns(true)?;

@@ -317,10 +317,13 @@ impl Parser<'_> {
             self.expect_kw(Kw::With)?;
             self.skip_parens()?;
         } else if self.at_word("COLUMN_SET") {
-            self.note_unsupported("COLUMN_SET");
+            // Only of type xml, which there is none of (2715).
+            if !self.token_value(self.tokens[self.at - 1]).eq_ignore_ascii_case("xml") {
+                return Err(self.unexpected());
+            }
             self.at += 1;
             self.expect_kw(Kw::For)?;
-            self.any_word()?;
+            self.expect_word("ALL_SPARSE_COLUMNS")?;
         } else {
             return Ok(false);
         }

@@ -62,8 +62,10 @@ impl Parser<'_> {
                 "RESAMPLE" => {
                     if self.eat_kw(Kw::On) {
                         self.expect_word("PARTITIONS")?;
-                        self.note_unsupported("statistics of partitions");
-                        self.skip_parens()?;
+                        self.expect_sym(Sym::LeftParen)?;
+                        self.comma_list(Self::partition_span)?;
+                        self.expect_sym(Sym::RightParen)?;
+                        options.on_partitions = true;
                     }
                 }
                 "NORECOMPUTE" => options.no_recompute = true,

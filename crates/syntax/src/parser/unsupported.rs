@@ -15,16 +15,12 @@ impl Parser<'_> {
             Kw::Lineno => return self.line_number(),
             _ => {}
         }
-        let known =
-            matches!(kw, Kw::ReadText | Kw::WriteText | Kw::UpdateText | Kw::Load | Kw::Dump);
-        if !known {
+        // DUMP and LOAD went with SQL Server 2008.
+        if !matches!(kw, Kw::ReadText | Kw::WriteText | Kw::UpdateText) {
             return Err(self.unexpected());
         }
         let what = self.any_word()?;
-        match kw {
-            Kw::Dump | Kw::Load => self.key_copy(&what),
-            _ => self.skip_statement(&what),
-        }
+        self.skip_statement(&what)
     }
 
     /// CREATE, ALTER or DROP (`verb`) of something that is not kept here.
