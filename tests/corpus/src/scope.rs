@@ -96,6 +96,7 @@ const OUTSIDE: &[&str] = &[
     "CONNECTION constraints of edge tables",
     "graph tables and FILETABLE",
     "MATCH of graph tables",
+    "WITHIN GROUP (GRAPH PATH)",
     "TABLE DISABLE FILETABLE_NAMESPACE",
     "TABLE ENABLE FILETABLE_NAMESPACE",
     "LEDGER",
