@@ -401,7 +401,8 @@ impl Vm<'_> {
         let tables = self.open_tables(code);
         let scope_identity = self.state.scope_identity.take();
         let acting = self.state.identity.depth();
-        let result = match self.fill_tables(code, params, first) {
+        let filled = self.fill_tables(code, params, first);
+        let result = match filled.and_then(|()| self.act_as_module(code)) {
             Ok(()) => self.run(code, learnt, frame, false),
             Err(error) => Err(throw(error)),
         };

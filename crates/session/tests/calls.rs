@@ -312,6 +312,19 @@ fn procedures_by_name() {
 }
 
 #[test]
+fn a_procedure_called_from_outside_acts_as_it_says() {
+    with_session(|s, _| {
+        batch(s, "CREATE USER mere WITHOUT LOGIN");
+        batch(s, "CREATE PROCEDURE who WITH EXECUTE AS OWNER AS SELECT USER_NAME() AS name");
+        batch(s, "GRANT EXECUTE ON who TO mere");
+        batch(s, "EXECUTE AS USER = 'mere'");
+        let said = call(s, name("who"), Vec::new());
+        assert!(said.starts_with("| name\n  dbo\n"), "{said}");
+        assert!(batch(s, "SELECT USER_NAME() AS name").contains("mere"), "it acts on");
+    });
+}
+
+#[test]
 fn a_number_comes_back_as_the_client_declared_it() {
     with_session(|s, _| {
         batch(
