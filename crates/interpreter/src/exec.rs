@@ -57,7 +57,7 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<(), Halted> {
-        if self.state.functions > 0 {
+        if self.state.functions > 0 && !self.is_scalar_function(&exec.procedure) {
             return Err(SqlError::new(
                 557,
                 16,
@@ -137,6 +137,12 @@ impl Vm<'_> {
             frame[var.0 as usize] = convert::cast(&Value::Int(status), SqlType::Int, ty, 0)?;
         }
         self.check_trancount(trancount)
+    }
+
+    fn is_scalar_function(&self, procedure: &ProcRef) -> bool {
+        let ProcRef::Name(name) = procedure else { return false };
+        let found = self.state.find_object(name.schema.as_deref(), &name.name);
+        matches!(found, Some(ObjectRef::Procedure(p)) if p.kind == ModuleKind::ScalarFunction)
     }
 
     fn argument(&mut self, arg: &ExecArg, frame: &mut [Value]) -> Result<Argument, SqlError> {

@@ -106,6 +106,9 @@ impl Vm<'_> {
         if definition.kind != ModuleKind::ScalarFunction {
             return Ok(None);
         }
+        if self.state.nesting >= NESTING_MAX {
+            return Err(too_deep());
+        }
         if self.state.identity.is_limited() {
             self.check_execute(&definition, 0)?;
         }
