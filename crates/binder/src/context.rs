@@ -65,7 +65,7 @@ impl Frame {
             self.by_name.insert(name.to_lowercase(), old);
             return None;
         }
-        self.vars.push(VarDef { name: name.to_string(), ty });
+        self.vars.push(VarDef { name: name.to_string(), ty, not_null: false });
         Some(id)
     }
 

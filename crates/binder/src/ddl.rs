@@ -144,6 +144,8 @@ pub struct CreateProcedure {
     pub name: ObjectName,
     /// WITH options, as in the syntax tree; of a view none.
     pub options: Vec<String>,
+    /// Of a body that is an ATOMIC block: its LANGUAGE.
+    pub language: Option<Box<str>>,
     /// The whole batch.
     pub text: Arc<str>,
 }

@@ -7,8 +7,9 @@ use syntax::ast::{self, StatementKind as S};
 
 use crate::error::{BindError, Result};
 
-/// A statement of a function's body, with those inside it.
-pub(crate) fn check(statement: &ast::Statement) -> Result<()> {
+/// A statement of a function's body, with those inside it. A natively compiled one may handle errors.
+pub(crate) fn check(statement: &ast::Statement, native: bool) -> Result<()> {
+    let check = |s: &ast::Statement| check(s, native);
     let line = statement.span.line.max(1);
     let what = match &statement.kind {
         S::If { then, otherwise, .. } => {
@@ -17,6 +18,10 @@ pub(crate) fn check(statement: &ast::Statement) -> Result<()> {
         }
         S::While { body, .. } => return check(body),
         S::Block(list) => return list.iter().try_for_each(check),
+        S::TryCatch { body, handler } if native => {
+            return body.iter().chain(handler).try_for_each(check);
+        }
+        S::Throw(_) if native => return Ok(()),
         S::Declare(_)
         | S::SetVariable { .. }
         | S::Break

@@ -36,6 +36,7 @@ pub mod ir;
 pub mod masking;
 mod merge;
 mod names;
+mod native;
 mod output;
 mod partition;
 mod pivot;
@@ -63,6 +64,7 @@ mod window;
 pub use error::BindError;
 pub use expr::constant;
 pub use names::{AliasType, Names, ObjectName, Settings};
+pub use native::has_option;
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use serialize::OPENJSON;
 pub use trigger::fires_of;
@@ -104,9 +106,11 @@ pub fn bind_procedure(
     schema: Option<&str>,
     names: &dyn Names,
 ) -> Result<Program, BindError> {
-    let mut binder = ProgramBinder::new(names, text, true).of_module(schema);
+    let line = procedure.name.span.line.max(1);
+    let (body, atomic) = native::block(&procedure.options, &procedure.body, line)?;
+    let mut binder = ProgramBinder::new(names, text, true).of_module(schema).atomic(atomic);
     let params = binder.parameters(&procedure.parameters)?;
-    binder.program(params, &procedure.body)
+    binder.program(params, body)
 }
 
 /// Binds the body of a function with statements (not of an inline one); as [`bind_procedure`] otherwise.

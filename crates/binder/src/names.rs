@@ -117,6 +117,16 @@ pub trait Names {
         let _ = name;
         None
     }
+    /// A procedure.
+    fn procedure(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
+        let _ = name;
+        None
+    }
+    /// Whether the table type of that name is memory-optimised; None where there is no such type.
+    fn has_memory_optimized_type(&self, name: &ObjectName) -> Option<bool> {
+        let _ = name;
+        None
+    }
     /// A sequence.
     fn sequence(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
         let _ = name;

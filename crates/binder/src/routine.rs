@@ -14,7 +14,7 @@ use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::from::Source;
 use crate::ir::*;
-use crate::names::Names;
+use crate::names::{Names, ObjectName};
 use crate::statements::ProgramBinder;
 use crate::view::{not_of_temporary, unnamed};
 
@@ -213,7 +213,21 @@ impl Binder<'_> {
                     p.name.span.line.max(1),
                 ));
             }
-            let ty = self.declared_type(&p.ty)?;
+            if p.not_null {
+                return Err(crate::native::not_null_outside(p.name.span.line.max(1)));
+            }
+            let ty = self.declared_type(&p.ty).map_err(|e| {
+                let (schema, name) = (p.ty.schema.as_ref(), p.ty.name.clone());
+                let schema = schema.map(|s| s.value.clone());
+                let written = ObjectName { database: None, schema, name };
+                match self.names.has_memory_optimized_type(&written) {
+                    Some(_) => {
+                        let what = "a table-valued parameter of an inline function";
+                        BindError::unsupported(what, e.line)
+                    }
+                    None => e,
+                }
+            })?;
             let value = Expr::col(self.new_col(), ty, true);
             params.push((key, value));
         }
@@ -253,6 +267,7 @@ pub(crate) fn check_function(
     b: &mut Binder<'_>,
 ) -> Result<()> {
     let line = create.name.span.line.max(1);
+    crate::native::check_function(create, names)?;
     if crate::define::is_private(&create.name.name.value) {
         return Err(BindError::new(
             1062,
@@ -293,18 +308,20 @@ pub(crate) fn bind_function(
     schema: Option<&str>,
     names: &dyn Names,
 ) -> Result<Program> {
-    let mut binder = ProgramBinder::new(names, text, false).of_module(schema);
-    let params = binder.parameters(&create.parameters)?;
     let line = create.name.span.line.max(1);
-    let (returning, body) = match &create.returns {
-        ast::FunctionReturns::Scalar { ty, body } => {
+    let (body, atomic) = crate::native::block(&create.options, create.returns.statements(), line)?;
+    let native = atomic.is_some();
+    let mut binder = ProgramBinder::new(names, text, false).of_module(schema).atomic(atomic);
+    let params = binder.parameters(&create.parameters)?;
+    let returning = match &create.returns {
+        ast::FunctionReturns::Scalar { ty, .. } => {
             let ty = binder.declared_type(ty)?;
             let var = binder.declare_scalar(RESULT, ty, line)?;
-            (Returning::Scalar(var, ty), body)
+            Returning::Scalar(var, ty)
         }
-        ast::FunctionReturns::Table { variable, definition, body } => {
+        ast::FunctionReturns::Table { variable, definition, .. } => {
             let slot = binder.declare_returned(variable, definition)?;
-            (Returning::Table(slot), body)
+            Returning::Table(slot)
         }
         ast::FunctionReturns::Inline(_) => {
             return Err(BindError::new(102, 15, line, "An inline function has no statements."));
@@ -318,7 +335,7 @@ pub(crate) fn bind_function(
             "The last statement included within a function must be a return statement.",
         ));
     }
-    body.iter().try_for_each(crate::effects::check)?;
+    body.iter().try_for_each(|s| crate::effects::check(s, native))?;
     binder.returning = Some(returning);
     let mut program = binder.program(params, body)?;
     if let Some(ProgramResult::Scalar { strict, .. }) = &mut program.result {

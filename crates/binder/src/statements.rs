@@ -48,6 +48,8 @@ pub(crate) struct ProgramBinder<'a> {
     settings: Vec<(u32, Settings)>,
     /// Offset of the statement being bound.
     at: u32,
+    /// See [`Program::atomic`].
+    atomic: Option<Atomic>,
 }
 
 impl<'a> ProgramBinder<'a> {
@@ -68,7 +70,17 @@ impl<'a> ProgramBinder<'a> {
             schema: None,
             settings: vec![(0, names.settings())],
             at: 0,
+            atomic: None,
         }
+    }
+
+    /// For the block of a natively compiled module, whose SET options are always the same.
+    pub fn atomic(mut self, atomic: Option<Atomic>) -> ProgramBinder<'a> {
+        if atomic.is_some() {
+            self.settings = vec![(0, Settings::default())];
+        }
+        self.atomic = atomic;
+        self
     }
 
     /// For the body of a module of that schema.
@@ -129,6 +141,7 @@ impl<'a> ProgramBinder<'a> {
         binder.eager = true;
         binder.settings = program.settings.clone();
         binder.schema = program.schema.clone();
+        binder.atomic = program.atomic.clone();
         binder.returning = program.result.map(|result| match result {
             ProgramResult::Scalar { var, .. } => Returning::Scalar(var, binder.frame.ty(var)),
             ProgramResult::Table(slot) => Returning::Table(slot),
@@ -165,6 +178,7 @@ impl<'a> ProgramBinder<'a> {
             settings: self.settings,
             schema: self.schema,
             parent: self.frame.parent,
+            atomic: self.atomic,
         })
     }
 
@@ -172,6 +186,9 @@ impl<'a> ProgramBinder<'a> {
         let mut out = Vec::with_capacity(parameters.len());
         for p in parameters {
             let line = p.name.span.line.max(1);
+            if p.not_null && self.atomic.is_none() {
+                return Err(crate::native::not_null_outside(line));
+            }
             if let Some(spec) = self.table_type(&p.ty) {
                 if !p.readonly {
                     return Err(BindError::new(
@@ -187,7 +204,8 @@ impl<'a> ProgramBinder<'a> {
                 }
                 let slot = self.declare_table(&p.name.name, spec, true, line)?;
                 // Its place among the variables stays empty.
-                self.frame.vars.push(VarDef { name: p.name.name.clone(), ty: SqlType::Int });
+                let name = p.name.name.clone();
+                self.frame.vars.push(VarDef { name, ty: SqlType::Int, not_null: false });
                 out.push(ProcParam {
                     name: p.name.name.clone(),
                     ty: SqlType::Int,
@@ -213,6 +231,7 @@ impl<'a> ProgramBinder<'a> {
             if self.frame.declare(&p.name.name, ty).is_none() {
                 return Err(already_declared(&p.name.name, line));
             }
+            self.forbid_null(p.not_null);
             let default = match &p.default {
                 None => None,
                 Some(e) => Some(self.constant_default(e, ty, line)?),
@@ -221,6 +240,13 @@ impl<'a> ProgramBinder<'a> {
             out.push(ProcParam { name, ty, default, output: p.output, table: None });
         }
         Ok(out)
+    }
+
+    /// Of the variable declared last: NOT NULL.
+    fn forbid_null(&mut self, not_null: bool) {
+        if let Some(var) = self.frame.vars.last_mut() {
+            var.not_null = not_null;
+        }
     }
 
     /// The type of a variable or parameter; 2715.
@@ -384,6 +410,7 @@ impl<'a> ProgramBinder<'a> {
             S::Break => plain(StmtKind::Break),
             S::Continue => plain(StmtKind::Continue),
             S::Block(list) => plain(StmtKind::Block(self.list(list)?)),
+            S::Atomic(_) => return Err(crate::native::misplaced(line)),
             S::TryCatch { body, handler } => {
                 let body = self.list(body)?;
                 plain(StmtKind::TryCatch { body, handler: self.list(handler)? })
@@ -451,7 +478,12 @@ impl<'a> ProgramBinder<'a> {
                     self.frame.cursors.push(name.clone());
                     continue;
                 }
-                ast::DeclarationKind::Scalar { ty, init } => (ty, init),
+                ast::DeclarationKind::Scalar { ty, not_null, init } => {
+                    if *not_null && self.atomic.is_none() {
+                        return Err(crate::native::not_null_outside(d_line));
+                    }
+                    (ty, init)
+                }
             };
             if init.is_none()
                 && let Some(spec) = self.table_type(ty)
@@ -464,6 +496,8 @@ impl<'a> ProgramBinder<'a> {
                 // Bound again: the frame knows the variable already.
             } else if self.frame.declare(&d.name.name, ty).is_none() {
                 return Err(already_declared(&d.name.name, d_line));
+            } else {
+                self.forbid_null(d.kind.is_not_null());
             }
             let Some(init) = init else { continue };
             inits = true;

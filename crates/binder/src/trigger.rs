@@ -158,11 +158,13 @@ pub(crate) fn bind_trigger(
     schema: Option<&str>,
     names: &dyn Names,
 ) -> Result<Program> {
-    let mut binder = ProgramBinder::new(names, text, false).of_module(schema);
+    let line = create.name.span.line.max(1);
+    let (body, atomic) = crate::native::block(&create.options, &create.body, line)?;
+    let mut binder = ProgramBinder::new(names, text, false).of_module(schema).atomic(atomic);
     for (slot, name) in (INSERTED..).zip(["inserted", "deleted"]) {
         binder.declare_rows(slot, name, table)?;
     }
-    binder.program(Vec::new(), &create.body)
+    binder.program(Vec::new(), body)
 }
 
 /// `inserted` or `deleted`: columns of the table without anything that makes or checks values.

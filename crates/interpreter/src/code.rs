@@ -7,6 +7,7 @@
 //! Invariants: every register is below `template.len()`; every target is at most `ops.len()`; statements' spans are
 //! sorted, do not overlap and cover every instruction that can fail.
 
+use crate::atomic::Atomic;
 use binder::ir::{self, CompareOp};
 use catalog::TableDef;
 use planner::ExprPlan;
@@ -57,6 +58,8 @@ pub(crate) enum Op {
     Return { status: Option<Reg> },
     /// The end of a CATCH block: its error is no longer current.
     EndCatch,
+    /// 515 where `d`, a variable declared NOT NULL, is NULL: it is what it was before, which is in `saved`.
+    NotNull { d: Reg, saved: Reg },
 }
 
 /// The instructions of one statement.
@@ -106,6 +109,8 @@ pub(crate) struct Code {
     pub declarations: Option<Box<str>>,
     /// USE is among the statements.
     pub changes_database: bool,
+    /// Of a natively compiled module: how its block runs.
+    pub atomic: Option<Box<Atomic>>,
 }
 
 /// EXECUTE AS as a clause of a module.
@@ -148,6 +153,7 @@ impl Code {
             settings: Vec::new(),
             schema: None,
             parent: None,
+            atomic: None,
         };
         crate::compile::compile(Arc::new(program), None, 0)
     }

@@ -3,6 +3,7 @@
 //! Promise: scalar int and bigint arithmetic and comparison become instructions of their own, everything else an
 //! expression tree behind one instruction. Statements over tables stay whole and are planned at their first run.
 
+use crate::atomic::Atomic;
 use crate::code::{Code, Handler, Op, Pc, Reg, Span};
 use binder::ir::{
     ArithOp, CastMode, CompareOp, Condition, Expr, ExprKind, LabelId, Program, Stmt, StmtKind,
@@ -25,6 +26,7 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
         labels: vec![None; program.labels.len()],
         gotos: Vec::new(),
         loops: Vec::new(),
+        not_null: not_null_vars(&program),
     };
     compiler.block(&program.body);
     compiler.ops.push(Op::Return { status: None });
@@ -45,6 +47,7 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
         statements: compiler.statements,
         conditions: compiler.conditions,
         returns: compiler.returns,
+        atomic: program.atomic.as_ref().map(|atomic| Box::new(Atomic::of(atomic))),
         vars: program.vars.iter().map(|v| v.ty).collect(),
         params: program.params.clone(),
         tables: program.tables.iter().map(|t| t.def.clone()).collect(),
@@ -70,6 +73,13 @@ struct Compiler {
     /// Instructions that jump to labels.
     gotos: Vec<(usize, LabelId)>,
     loops: Vec<Loop>,
+    /// Variables declared NOT NULL: none but in natively compiled modules.
+    not_null: Vec<Reg>,
+}
+
+fn not_null_vars(program: &Program) -> Vec<Reg> {
+    let vars = program.vars.iter().enumerate();
+    vars.filter(|(_, var)| var.not_null).map(|(i, _)| i as Reg).collect()
 }
 
 /// An open WHILE.
@@ -167,7 +177,12 @@ impl Compiler {
             StmtKind::SetVars(sets) if statement.source.is_none() => {
                 self.spanned(statement.line, |c| {
                     for (var, expr) in sets {
-                        c.value(expr, Some(var.0 as Reg));
+                        let d = var.0 as Reg;
+                        let watched: Vec<Reg> =
+                            c.not_null.iter().copied().filter(|v| *v == d).collect();
+                        c.watching(&watched, |c| {
+                            c.value(expr, Some(d));
+                        });
                     }
                     c.ops.push(Op::Done { rows: 1 });
                 });
@@ -182,9 +197,24 @@ impl Compiler {
             _ => {
                 let index = self.statements.len() as u32;
                 self.statements.push(statement.clone());
-                self.spanned(statement.line, |c| c.ops.push(Op::Statement { index }));
+                let watched = self.not_null.clone();
+                self.spanned(statement.line, |c| {
+                    c.watching(&watched, |c| c.ops.push(Op::Statement { index }));
+                });
             }
         }
+    }
+
+    /// What `emit` emits, and behind it a look at the variables that it may have set to NULL and must not.
+    fn watching(&mut self, watched: &[Reg], emit: impl FnOnce(&mut Self)) {
+        let mut looks = Vec::with_capacity(watched.len());
+        for &d in watched {
+            let saved = self.register(Value::Null);
+            self.ops.push(Op::Move { d: saved, s: d });
+            looks.push(Op::NotNull { d, saved });
+        }
+        emit(self);
+        self.ops.append(&mut looks);
     }
 
     /// INSERT followed by COMMIT. The COMMIT stays where it is, for the times when they cannot be one.
@@ -378,7 +408,7 @@ mod tests {
     fn program(vars: usize, body: Vec<Stmt>) -> Arc<Program> {
         Arc::new(Program {
             vars: (0..vars)
-                .map(|i| ir::VarDef { name: format!("@v{i}"), ty: SqlType::Int })
+                .map(|i| ir::VarDef { name: format!("@v{i}"), ty: SqlType::Int, not_null: false })
                 .collect(),
             params: Vec::new(),
             tables: Vec::new(),
@@ -392,6 +422,7 @@ mod tests {
             settings: Vec::new(),
             schema: None,
             parent: None,
+            atomic: None,
         })
     }
 

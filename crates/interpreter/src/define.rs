@@ -69,6 +69,7 @@ impl Vm<'_> {
             }
             Ddl::CreateFunction(kind, create) => {
                 self.check_module_execute_as(&create.options, create.name.schema.as_deref())?;
+                self.check_native(*kind, create)?;
                 self.create_module(*kind, create.mode, &create.name, &create.text, frame)
             }
             Ddl::DefineSequence(sequence, ty) => self.define_sequence(sequence, *ty, frame),
@@ -281,6 +282,7 @@ impl Vm<'_> {
             return Err(SqlError::unsupported(what));
         }
         let kind = ModuleKind::Procedure;
+        self.check_native(kind, create)?;
         self.create_module(kind, create.mode, &create.name, &create.text, frame)
     }
 
@@ -319,10 +321,11 @@ impl Vm<'_> {
         let schema = self.schema_of(name);
         let scope = self.state.definitions();
         let found = self.state.database.catalog.module(scope, schema.as_deref(), &name.name, kind);
-        if let Some(found) = found
-            && !self.may_change(&ObjectRef::Procedure(found), true)
-        {
-            return Err(cannot_drop(kind.word(), &name.name));
+        if let Some(found) = found {
+            if !self.may_change(&ObjectRef::Procedure(found.clone()), true) {
+                return Err(cannot_drop(kind.word(), &name.name));
+            }
+            self.check_native_drop(&found)?;
         }
         self.in_catalog(frame, |catalog, txn, scope| {
             let schema = schema.as_deref();

@@ -101,6 +101,26 @@ impl Names for SessionNames<'_> {
         }
     }
 
+    fn procedure(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
+        if !self.is_current(name) {
+            return None;
+        }
+        match self.state.find_object(name.schema.as_deref(), &name.name)? {
+            ObjectRef::Procedure(found) if found.kind == catalog::ModuleKind::Procedure => {
+                Some(found)
+            }
+            _ => None,
+        }
+    }
+
+    fn has_memory_optimized_type(&self, name: &ObjectName) -> Option<bool> {
+        let scope = self.state.transaction.scope();
+        let catalog = &self.state.database.catalog;
+        let kind = catalog::ModuleKind::TableType;
+        let found = catalog.module(scope, name.schema.as_deref(), &name.name, kind)?;
+        Some(binder::is_memory_optimized(&found))
+    }
+
     fn sequence(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
         if !self.is_current(name) {
             return None;

@@ -324,13 +324,7 @@ impl Vm<'_> {
 
     /// SET TRANSACTION ISOLATION LEVEL.
     pub fn set_isolation(&mut self, level: Isolation) -> Result<(), SqlError> {
-        self.state.options.isolation = match level {
-            Isolation::ReadUncommitted => engine::Isolation::ReadUncommitted,
-            Isolation::ReadCommitted => engine::Isolation::ReadCommitted,
-            Isolation::Snapshot => engine::Isolation::Snapshot,
-            Isolation::RepeatableRead => engine::Isolation::RepeatableRead,
-            Isolation::Serializable => engine::Isolation::Serializable,
-        };
+        self.state.options.isolation = engine_isolation(level);
         Ok(())
     }
 
@@ -378,6 +372,17 @@ impl Vm<'_> {
             self.sink.message(&SqlMessage::info(2528, line, text));
         }
         Ok(())
+    }
+}
+
+/// A level as the engine has it.
+pub(crate) fn engine_isolation(level: Isolation) -> engine::Isolation {
+    match level {
+        Isolation::ReadUncommitted => engine::Isolation::ReadUncommitted,
+        Isolation::ReadCommitted => engine::Isolation::ReadCommitted,
+        Isolation::Snapshot => engine::Isolation::Snapshot,
+        Isolation::RepeatableRead => engine::Isolation::RepeatableRead,
+        Isolation::Serializable => engine::Isolation::Serializable,
     }
 }
 

@@ -205,6 +205,8 @@ pub struct SessionState {
     pub(crate) triggers: Vec<crate::trigger::Firing>,
     /// User-defined functions running, one in another.
     pub(crate) functions: u32,
+    /// ATOMIC blocks running, one in another.
+    pub(crate) atomic: u32,
     /// Global temporary tables to drop when it ends.
     pub(crate) global_tables: Vec<crate::global::GlobalTable>,
     /// The callee of an INSERT ... EXEC is running.
@@ -250,6 +252,7 @@ impl SessionState {
             identity_insert: None,
             nesting: 0,
             functions: 0,
+            atomic: 0,
             global_tables: Vec::new(),
             gathering: false,
             cursors: Default::default(),
@@ -334,6 +337,7 @@ impl SessionState {
         self.caught.clear();
         self.nesting = 0;
         self.functions = 0;
+        self.atomic = 0;
         self.triggers.clear();
         self.cursors.clear();
         self.error = 0;

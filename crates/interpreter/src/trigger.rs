@@ -323,6 +323,7 @@ impl Vm<'_> {
         if !self.may_change(&found, false) {
             return Err(invalid());
         }
+        crate::atomic::check_native_trigger(&create.options)?;
         let table = match &found {
             ObjectRef::Table(table) if refuses_trigger(table, create.instead_of) => {
                 let text = format!(

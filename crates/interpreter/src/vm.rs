@@ -65,12 +65,16 @@ impl Vm<'_> {
             return Ok(0);
         }
         let caught = self.state.caught.len();
-        let result = self.run_inner(code, learnt, frame, guarded);
+        let result = match &code.atomic {
+            None => self.run_inner(code, learnt, frame, guarded),
+            Some(atomic) => self.run_atomic(atomic, code, learnt, frame, guarded),
+        };
         self.state.caught.truncate(caught);
         result
     }
 
-    fn run_inner(
+    /// The program itself, without what stands around it.
+    pub fn run_inner(
         &mut self,
         code: &Code,
         learnt: &mut CodeState,
@@ -216,6 +220,11 @@ impl Vm<'_> {
                 Op::EndCatch => {
                     self.state.caught.pop();
                 }
+                Op::NotNull { d, saved } => {
+                    if frame[d as usize].is_null() {
+                        return Err(crate::atomic::refuse_null(code, frame, d, saved).into());
+                    }
+                }
             }
             *pc += 1;
         }
@@ -320,7 +329,7 @@ impl Vm<'_> {
     }
 
     /// Undoes the transaction as far as the error asks for it.
-    fn settle_transaction(&mut self, error: &SqlError, caught: bool) {
+    pub fn settle_transaction(&mut self, error: &SqlError, caught: bool) {
         let transaction = &mut self.state.transaction;
         // In a function the statement that called it decides.
         if transaction.count == 0 || transaction.lent() > 0 {
@@ -328,6 +337,8 @@ impl Vm<'_> {
         }
         let xact_abort = self.state.options.xact_abort && !is_raised(error);
         let undoes = match error.reach {
+            // What ends a batch ends no more than an ATOMIC block.
+            Reach::Batch if self.state.atomic > 0 => false,
             Reach::Transaction | Reach::Batch | Reach::Session => true,
             Reach::Statement | Reach::Scope => xact_abort,
         };
@@ -348,8 +359,10 @@ impl Vm<'_> {
             return;
         }
         self.sink.message(&error.to_message());
-        // A constraint that could not be made.
-        if matches!(error.number, 1779 | 1781 | 8111) {
+        // A constraint or index that could not be made.
+        if matches!(error.number, 1779 | 1781 | 8111)
+            || (error.number == 10785 && error.text.contains("ALTER TABLE"))
+        {
             let mut second = error.to_message();
             (second.number, second.severity, second.state) = (1750, 16, 0);
             second.text = "Could not create constraint or index. See previous errors.".to_owned();

@@ -325,6 +325,44 @@ fn a_procedure_called_from_outside_acts_as_it_says() {
 }
 
 #[test]
+fn natively_compiled_procedures_by_name() {
+    with_session(|s, _| {
+        let said = batch(
+            s,
+            "CREATE PROCEDURE dbo.share @n int NOT NULL, @out int OUTPUT WITH NATIVE_COMPILATION, SCHEMABINDING AS
+             BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+               SELECT @n AS given
+               SET @out = 100 / @n
+             END",
+        );
+        assert!(!said.contains("Msg"), "{said}");
+        let out = || null_int().named("@out").output();
+        let share = |n: RpcParam| vec![n.named("@n"), out()];
+        let given = |n: i32| format!("| given\n{n}\ndone Select in procedure\n");
+        let said = call(s, name("share"), share(int(4)));
+        let expected = "status 0\noutput 1 @out int 25\nprocedure done";
+        check(&said, &format!("{}{expected}", given(4)));
+        let divided = "Msg 8134, Level 16, State 1, Procedure share, Line 4
+            Divide by zero error encountered.
+            procedure done";
+        check(&call(s, name("share"), share(int(0))), &format!("{}{divided}", given(0)));
+        let said = call(s, name("share"), share(null_int()));
+        assert!(said.starts_with("Msg 515, "), "{said}");
+        // A transaction that is open goes on, unless XACT_ABORT says otherwise.
+        let state = "SELECT @@TRANCOUNT AS n, XACT_STATE() AS state";
+        batch(s, "BEGIN TRAN INSERT k VALUES (1, 'a')");
+        call(s, name("share"), share(int(0)));
+        assert!(batch(s, state).contains("1 | 1"), "the transaction is over");
+        batch(s, "SET XACT_ABORT ON");
+        call(s, name("share"), share(int(4)));
+        assert!(batch(s, state).contains("1 | 1"), "the transaction is over");
+        call(s, name("share"), share(int(0)));
+        assert!(batch(s, state).contains("0 | 0"), "the transaction is open");
+        check(&batch(s, "SELECT id FROM k"), "| id\ndone Select 0");
+    });
+}
+
+#[test]
 fn a_number_comes_back_as_the_client_declared_it() {
     with_session(|s, _| {
         batch(

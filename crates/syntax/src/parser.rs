@@ -5,6 +5,7 @@
 //! token per turn or ends. So a parse always ends, on a small stack, in time linear in the text
 //! (look-ahead over parentheses aside).
 
+mod atomic;
 mod backup;
 mod builtin;
 mod bulk;

@@ -45,6 +45,7 @@ fn deep_texts_are_refused() {
     }
     for piece in [
         "BEGIN ",
+        "BEGIN ATOMIC WITH (LANGUAGE = a) ",
         "IF 1 = 1 ",
         "WHILE 1 = 1 ",
         "BEGIN TRY ",

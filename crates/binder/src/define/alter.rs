@@ -29,6 +29,13 @@ impl Binder<'_> {
         let mut changes = Vec::new();
         let mut absent = Vec::new();
         match &alter.action {
+            ast::AlterTableAction::Add { definition, .. } if !definition.indexes.is_empty() => {
+                return Err(self.in_memory_only("ADD"));
+            }
+            ast::AlterTableAction::RebuildHash(_) => return Err(self.in_memory_only("ALTER")),
+            ast::AlterTableAction::DropIndexes(_) => {
+                return Err(self.in_memory_only("DROP").with_state(2));
+            }
             ast::AlterTableAction::Add { definition, nocheck } => {
                 let mut parts = Parts::default();
                 self.definition(definition, text, &table.name, &mut parts)?;
@@ -128,14 +135,6 @@ impl Binder<'_> {
                 let function = function.as_deref().map(Into::into);
                 changes.push(Change::MaskColumn { name: name.value.as_str().into(), function });
             }
-            ast::AlterTableAction::InMemoryIndex(verb) => {
-                let text = format!(
-                    "The operation 'ALTER TABLE {verb} INDEX' is supported only with memory optimized tables."
-                );
-                let state = if *verb == "DROP" { 2 } else { 1 };
-                let line = alter.name.span.line.max(1);
-                return Err(BindError::new(10785, 16, line, text).with_state(state));
-            }
             ast::AlterTableAction::DropPeriod => changes.push(Change::DropPeriod),
             ast::AlterTableAction::AlterColumn { name, ty, nullable, collation, mask, .. } => {
                 let (ty, alias) = self.column_type(ty, 1)?;
@@ -169,5 +168,13 @@ impl Binder<'_> {
             },
         }
         Ok(ddl::AlterTable { name, changes, absent })
+    }
+
+    /// 10785: ALTER TABLE changes indexes of memory-optimised tables, and no table is one.
+    fn in_memory_only(&self, verb: &str) -> BindError {
+        let text = format!(
+            "The operation 'ALTER TABLE {verb} INDEX' is supported only with memory optimized tables."
+        );
+        self.error(10785, text)
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use catalog::TableDef;
 use syntax::ast;
+use types::convert::DateOrder;
 use types::{SqlType, Value};
 
 use super::cursor::CursorStmt;
@@ -47,6 +48,23 @@ pub struct Program {
     pub schema: Option<Arc<str>>,
     /// Of a trigger: the id of its table or view.
     pub parent: Option<i32>,
+    /// Of a natively compiled module: what its block fixes.
+    pub atomic: Option<Atomic>,
+}
+
+/// What an ATOMIC block fixes of the session for as long as it runs, besides what is the same for all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Atomic {
+    /// SNAPSHOT, REPEATABLE READ or SERIALIZABLE.
+    pub isolation: Isolation,
+    /// By either of its names.
+    pub language: Box<str>,
+    /// None: that of the language.
+    pub date_order: Option<DateOrder>,
+    /// None: that of the language.
+    pub datefirst: Option<u8>,
+    /// DELAYED_DURABILITY of the transaction that the block begins.
+    pub delayed: Option<bool>,
 }
 
 /// What a function returns.
@@ -63,6 +81,8 @@ pub struct VarDef {
     /// With the `@`, as first written.
     pub name: String,
     pub ty: SqlType,
+    /// Of a natively compiled module: it cannot be set to NULL.
+    pub not_null: bool,
 }
 
 #[derive(Debug, Clone)]

@@ -59,6 +59,7 @@ impl ProgramBinder<'_> {
                     mode: put_mode(view.mode),
                     name: ObjectName::from(&view.name),
                     options: Vec::new(),
+                    language: None,
                     text: Arc::from(self.text),
                 }))))
             }
@@ -70,11 +71,13 @@ impl ProgramBinder<'_> {
                         mode: put_mode(function.mode),
                         name: ObjectName::from(&function.name),
                         options: function.options.clone(),
+                        language: language(function.returns.statements()),
                         text: Arc::from(self.text),
                     }),
                 )))
             }
             S::CreateTrigger(trigger) => {
+                crate::native::check_trigger(trigger)?;
                 StmtKind::Ddl(Box::new(Ddl::CreateTrigger(Arc::new((**trigger).clone()), {
                     Arc::from(self.text)
                 })))
@@ -168,6 +171,7 @@ impl ProgramBinder<'_> {
             }
             S::Rare(rare) => StmtKind::Rare(Box::new(super::rare::bind(b, rare)?)),
             S::CreateProcedure(procedure) => {
+                crate::native::check_procedure(procedure, self.names)?;
                 // The body is bound for its errors alone; missing objects are no errors yet.
                 let schema = procedure.name.schema.as_ref().map(|schema| schema.value.as_str());
                 crate::bind_procedure(procedure, self.text, schema, self.names)?;
@@ -175,6 +179,7 @@ impl ProgramBinder<'_> {
                     mode: put_mode(procedure.mode),
                     name: ObjectName::from(&procedure.name),
                     options: procedure.options.clone(),
+                    language: language(&procedure.body),
                     text: Arc::from(self.text),
                 }))))
             }
@@ -352,6 +357,7 @@ impl ProgramBinder<'_> {
             | S::Break
             | S::Continue
             | S::Block(_)
+            | S::Atomic(_)
             | S::TryCatch { .. }
             | S::Label(_)
             | S::Goto(_) => StmtKind::Nothing,
@@ -384,6 +390,14 @@ impl ProgramBinder<'_> {
                 SetOption::IdentityInsert { table: ObjectName::from(table), on: *on }
             }
         })
+    }
+}
+
+/// The language of a body that is an ATOMIC block.
+fn language(body: &[ast::Statement]) -> Option<Box<str>> {
+    match body.first().map(|s| &s.kind) {
+        Some(S::Atomic(block)) => block.options.language.as_deref().map(Into::into),
+        _ => None,
     }
 }
 

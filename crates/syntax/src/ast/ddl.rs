@@ -387,6 +387,8 @@ pub struct CreateView {
     pub query: Query,
     /// WITH CHECK OPTION.
     pub check_option: bool,
+    /// WITH SCHEMABINDING.
+    pub schemabinding: bool,
 }
 
 /// CREATE TYPE.
@@ -503,12 +505,14 @@ pub enum AlterTableAction {
         /// ADD: its function.
         function: Option<String>,
     },
-    /// ALTER INDEX or DROP INDEX of a memory-optimised table, by its verb: of any other they are 10785.
-    InMemoryIndex(&'static str),
     /// DROP PERIOD FOR SYSTEM_TIME.
     DropPeriod,
     /// DROP COLUMN / CONSTRAINT.
     Drop(Vec<AlterTableDrop>),
+    /// ALTER INDEX name REBUILD WITH (BUCKET_COUNT = n): of memory-optimised tables.
+    RebuildHash(Ident),
+    /// DROP INDEX names: of memory-optimised tables.
+    DropIndexes(Vec<Ident>),
     /// SET (LOCK_ESCALATION = DISABLE) and its like.
     Set(Vec<DatabaseOption>),
     /// CHECK / NOCHECK CONSTRAINT names; empty = ALL.
@@ -584,7 +588,7 @@ pub struct Parameter {
     pub name: Variable,
     /// Its type.
     pub ty: TypeName,
-    /// NOT NULL (native procedures).
+    /// NOT NULL (natively compiled modules).
     pub not_null: bool,
     /// Value when the caller gives none (a constant; a bare word is a text).
     pub default: Option<Expr>,

@@ -1,8 +1,33 @@
-//! Modules other than procedures and views: functions and triggers.
+//! Modules other than procedures and views: functions and triggers; the block of natively compiled ones.
 
 use super::{
-    CreateMode, ObjectName, Parameter, Query, Statement, TableDefinition, TypeName, Variable,
+    CreateMode, IsolationLevel, ObjectName, Parameter, Query, Statement, TableDefinition, TypeName,
+    Variable,
 };
+
+/// BEGIN ATOMIC WITH (options) ... END: the body of a natively compiled module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AtomicBlock {
+    /// WITH (...).
+    pub options: AtomicOptions,
+    /// What it does; perhaps nothing.
+    pub body: Vec<Statement>,
+}
+
+/// What an ATOMIC block fixes of its session; each None where it is not said.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct AtomicOptions {
+    /// TRANSACTION ISOLATION LEVEL.
+    pub isolation: Option<IsolationLevel>,
+    /// LANGUAGE.
+    pub language: Option<String>,
+    /// DATEFIRST.
+    pub datefirst: Option<u64>,
+    /// DATEFORMAT.
+    pub dateformat: Option<String>,
+    /// DELAYED_DURABILITY.
+    pub delayed_durability: Option<bool>,
+}
 
 /// CREATE, ALTER, CREATE OR ALTER FUNCTION. The text of the definition is the whole batch.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +51,7 @@ pub enum FunctionReturns {
     Scalar {
         /// Its type.
         ty: TypeName,
-        /// Between BEGIN and END.
+        /// Between BEGIN and END; of BEGIN ATOMIC the block.
         body: Vec<Statement>,
     },
     /// RETURNS TABLE AS RETURN query.

@@ -27,6 +27,7 @@ impl Statement {
             }
             StatementKind::While { body, .. } => each(std::slice::from_ref(&**body)),
             StatementKind::Block(statements) => each(statements),
+            StatementKind::Atomic(block) => each(&block.body),
             StatementKind::TryCatch { body, handler } => {
                 each(body);
                 each(handler);
@@ -149,6 +150,8 @@ pub enum StatementKind {
     Continue,
     /// BEGIN ... END.
     Block(Vec<Statement>),
+    /// BEGIN ATOMIC WITH (...) ... END.
+    Atomic(Box<AtomicBlock>),
     /// BEGIN TRY ... END TRY BEGIN CATCH ... END CATCH.
     TryCatch {
         /// Tried.
@@ -531,10 +534,12 @@ pub struct Declaration {
 /// Kinds of variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeclarationKind {
-    /// `@v type [= expr]`.
+    /// `@v type [NOT NULL] [= expr]`.
     Scalar {
         /// Its type.
         ty: TypeName,
+        /// NOT NULL (natively compiled modules).
+        not_null: bool,
         /// Its first value.
         init: Option<Expr>,
     },
@@ -542,6 +547,13 @@ pub enum DeclarationKind {
     Table(TableDefinition),
     /// `@c CURSOR`.
     Cursor,
+}
+
+impl DeclarationKind {
+    /// A variable declared NOT NULL.
+    pub fn is_not_null(&self) -> bool {
+        matches!(self, DeclarationKind::Scalar { not_null: true, .. })
+    }
 }
 
 /// SET of a session option.

@@ -63,10 +63,12 @@ impl Parser<'_> {
             columns = self.comma_list(Self::ident)?;
             self.expect_sym(Sym::RightParen)?;
         }
+        let mut options = Vec::new();
         if self.eat_kw(Kw::With) {
-            // ENCRYPTION, SCHEMABINDING, VIEW_METADATA change nothing here.
-            self.comma_list(Self::any_word)?;
+            // ENCRYPTION and VIEW_METADATA change nothing here.
+            options = self.comma_list(Self::any_word)?;
         }
+        let schemabinding = options.iter().any(|o| o == "SCHEMABINDING");
         self.expect_kw(Kw::As)?;
         let query = self.query()?;
         let check_option = self.eat_kw(Kw::With);
@@ -84,6 +86,7 @@ impl Parser<'_> {
             columns,
             query,
             check_option,
+            schemabinding,
         })))
     }
 
@@ -592,15 +595,8 @@ impl Parser<'_> {
             }
             TokenKind::Key(Kw::Alter) => {
                 self.at += 1;
-                if self.eat_kw(Kw::Index) {
-                    self.ident()?;
-                    self.expect_word("REBUILD")?;
-                    if !self.eat_kw(Kw::Nonclustered) {
-                        self.eat_word("HASH");
-                    }
-                    self.expect_kw(Kw::With)?;
-                    self.option_list()?;
-                    let action = AlterTableAction::InMemoryIndex("ALTER");
+                if self.at_kw(Kw::Index) {
+                    let action = self.table_index_rebuild()?;
                     return Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })));
                 }
                 self.expect_kw(Kw::Column)?;
@@ -648,9 +644,10 @@ impl Parser<'_> {
                     let action = AlterTableAction::DropPeriod;
                     return Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })));
                 }
-                if self.eat_kw(Kw::Index) {
-                    self.comma_list(Self::ident)?;
-                    let action = AlterTableAction::InMemoryIndex("DROP");
+                if self.at_kw(Kw::Index) {
+                    self.at += 1;
+                    let indexes = self.comma_list(Self::ident)?;
+                    let action = AlterTableAction::DropIndexes(indexes);
                     return Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })));
                 }
                 AlterTableAction::Drop(self.alter_table_drops()?)

@@ -66,18 +66,23 @@ impl Parser<'_> {
     /// `[AS] BEGIN ... END`; `value`: RETURN has one.
     fn function_body(&mut self, value: bool) -> ParseResult<Vec<Statement>> {
         self.eat_kw(Kw::As);
+        let start = self.at;
         self.expect_kw(Kw::Begin)?;
-        if self.at_word("ATOMIC") && self.kind_ahead(1) == TokenKind::Key(Kw::With) {
-            self.note_unsupported("BEGIN ATOMIC");
-            self.at += 2;
-            self.skip_parens()?;
-        }
         let outer = self.unsupported.take();
         self.in_procedure = value;
-        let body = self.statements_until(|parser| parser.at_kw(Kw::End) || parser.at_end());
+        let body = self.function_statements(start);
         self.in_procedure = false;
         self.unsupported = outer;
-        let body = body?;
+        body
+    }
+
+    /// Behind BEGIN, to END. An ATOMIC block stays one statement.
+    fn function_statements(&mut self, start: usize) -> ParseResult<Vec<Statement>> {
+        if self.at_atomic() {
+            let kind = StatementKind::Atomic(Box::new(self.atomic_block()?));
+            return Ok(vec![Statement { kind, span: self.span_from(start) }]);
+        }
+        let body = self.statements_until(|parser| parser.at_kw(Kw::End) || parser.at_end())?;
         self.expect_kw(Kw::End)?;
         Ok(body)
     }
@@ -313,13 +318,7 @@ impl Parser<'_> {
             self.type_name()?
         };
         self.eat_kw(Kw::Varying);
-        let mut not_null = false;
-        if self.eat_kw(Kw::Not) {
-            self.expect_kw(Kw::Null)?;
-            not_null = true;
-        } else {
-            self.eat_kw(Kw::Null);
-        }
+        let not_null = self.null_or_not()?;
         let default = if self.eat_sym(Sym::Eq) { Some(self.parameter_default()?) } else { None };
         let mut output = false;
         let mut readonly = false;

@@ -201,7 +201,12 @@ impl Parser<'_> {
     fn isolation(&mut self) -> ParseResult<SetOption> {
         self.expect_word("ISOLATION")?;
         self.expect_word("LEVEL")?;
-        let level = if self.eat_kw(Kw::Read) {
+        Ok(SetOption::Isolation(self.isolation_level()?))
+    }
+
+    /// READ COMMITTED and its like.
+    pub(super) fn isolation_level(&mut self) -> ParseResult<IsolationLevel> {
+        Ok(if self.eat_kw(Kw::Read) {
             if self.eat_word("UNCOMMITTED") {
                 IsolationLevel::ReadUncommitted
             } else {
@@ -216,8 +221,7 @@ impl Parser<'_> {
         } else {
             self.expect_word("SERIALIZABLE")?;
             IsolationLevel::Serializable
-        };
-        Ok(SetOption::Isolation(level))
+        })
     }
 
     // ---- Control flow

@@ -145,7 +145,7 @@ impl Parser<'_> {
     }
 
     /// The END of a block, and not END CONVERSATION.
-    fn at_block_end(&self) -> bool {
+    pub(super) fn at_block_end(&self) -> bool {
         self.at_end() || (self.at_kw(Kw::End) && !self.word_ahead(1, "CONVERSATION"))
     }
 
@@ -241,15 +241,9 @@ impl Parser<'_> {
                 return Ok(Declaration { name, kind: DeclarationKind::Cursor });
             }
             let ty = parser.type_name()?;
-            // NULL and NOT NULL are for natively compiled modules.
-            if parser.eat_kw(Kw::Not) {
-                parser.note_unsupported("DECLARE of a variable NOT NULL");
-                parser.expect_kw(Kw::Null)?;
-            } else {
-                parser.eat_kw(Kw::Null);
-            }
+            let not_null = parser.null_or_not()?;
             let init = if parser.eat_sym(Sym::Eq) { Some(parser.value()?) } else { None };
-            Ok(Declaration { name, kind: DeclarationKind::Scalar { ty, init } })
+            Ok(Declaration { name, kind: DeclarationKind::Scalar { ty, not_null, init } })
         })?;
         Ok(StatementKind::Declare(declarations))
     }
@@ -310,10 +304,8 @@ impl Parser<'_> {
         if self.at_word("TRY") {
             return self.try_catch();
         }
-        if self.at_word("ATOMIC") && self.kind_ahead(1) == TokenKind::Key(Kw::With) {
-            self.at += 2;
-            self.skip_parens()?;
-            self.note_unsupported("BEGIN ATOMIC");
+        if self.at_atomic() {
+            return Ok(StatementKind::Atomic(Box::new(self.atomic_block()?)));
         }
         let statements = self.statements_until(Self::at_block_end)?;
         if statements.is_empty() {

@@ -42,6 +42,11 @@ fn all(context: &Context<'_>, args: &[Value]) -> Result<Vec<Object>, SqlError> {
 }
 
 impl Object {
+    /// Was it made WITH that option?
+    pub fn has_option(&self, option: &str) -> bool {
+        matches!(&self.what, What::Procedure(p) if binder::has_option(p, option))
+    }
+
     /// The SET options it was created under: (ANSI_NULLS, QUOTED_IDENTIFIER).
     fn set_options(&self) -> (bool, bool) {
         match &self.what {
@@ -59,12 +64,12 @@ macro_rules! module_view {
             definition nvarchar(max) null = o.text();
             uses_ansi_nulls bit null = o.set_options().0;
             uses_quoted_identifier bit null = o.set_options().1;
-            is_schema_bound bit null = false;
+            is_schema_bound bit null = o.has_option("SCHEMABINDING");
             uses_database_collation bit null = false;
             is_recompiled bit null = false;
             null_on_null_input bit null = false;
             execute_as_principal_id int null = NULL;
-            uses_native_compilation bit null = false;
+            uses_native_compilation bit null = o.has_option("NATIVE_COMPILATION");
             inline_type bit null = false;
             is_inlineable bit null = false;
         }
@@ -87,6 +92,7 @@ pub struct Parameter {
     pub ty: ColumnType,
     pub output: bool,
     pub readonly: bool,
+    pub nullable: bool,
 }
 
 /// The parameters of a procedure, none for other objects.
@@ -110,6 +116,7 @@ pub fn parameters_of(context: &Context<'_>, object: &Object) -> Vec<Parameter> {
                     ty: shown,
                     output: true,
                     readonly: false,
+                    nullable: true,
                 });
             }
             &create.parameters
@@ -126,6 +133,7 @@ pub fn parameters_of(context: &Context<'_>, object: &Object) -> Vec<Parameter> {
             ty,
             output: p.output,
             readonly: p.readonly,
+            nullable: !p.not_null,
         })
     };
     out.extend(list.iter().zip(1..).filter_map(parameter));
@@ -166,7 +174,7 @@ macro_rules! parameter_view {
             default_value sql_variant null = NULL;
             xml_collection_id int = 0;
             is_readonly bit = p.readonly;
-            is_nullable bit null = true;
+            is_nullable bit null = p.nullable;
             encryption_type int null = NULL;
             encryption_type_desc nvarchar(64) null = NULL;
             encryption_algorithm_name sysname null = NULL;

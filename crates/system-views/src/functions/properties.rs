@@ -66,8 +66,12 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "tablehasupdatetrigger" => of_table(&|t| fires(context, t, Event::Update)),
         "tablehasdeletetrigger" => of_table(&|t| fires(context, t, Event::Delete)),
         "ismsshipped" => is(object.is_system()),
-        "isschemabound" | "isencrypted" | "isdeterministic" | "issystemverified" | "isprecise"
-        | "isexecuted" => is(false),
+        "isschemabound" => is(object.has_option("SCHEMABINDING")),
+        "execiswithnativecompilation" => matches!(kind, "P" | "FN" | "IF" | "TR")
+            .then(|| i64::from(object.has_option("NATIVE_COMPILATION"))),
+        "isencrypted" | "isdeterministic" | "issystemverified" | "isprecise" | "isexecuted" => {
+            is(false)
+        }
         "isreplproc" | "isrule" | "isextendedproc" | "isqueue" | "issynonym"
         | "issystemprocedure" => is(false),
         "isansinullson" | "execisansinullson" | "isquotedidenton" | "execisquotedidenton" => {

@@ -1,0 +1,324 @@
+//! ATOMIC blocks: the bodies of natively compiled modules, which the interpreter runs.
+//!
+//! ```text
+//! no transaction open:  BEGIN, the statements, COMMIT;              an error: ROLLBACK
+//! one open:             a savepoint, the statements;                an error: back to the savepoint
+//! in a function:        the statements; the statement that called it undoes and commits
+//! ```
+//!
+//! Promises: the session's SET options are the block's while it runs, and the caller's afterwards, however it ends; an
+//! error that no CATCH of the block takes ends it and goes to the caller as an error of the EXECUTE; it ends the caller's
+//! transaction only where it has doomed it ("Atomic Blocks in Native Procedures"). Other programs pay one test a call.
+
+use crate::code::{Code, Reg};
+use crate::languages::{self, LANGUAGES};
+use crate::plan::CodeState;
+use crate::set::SWITCHES;
+use crate::state::SetOptions;
+use crate::vm::{Halt, Vm};
+use binder::ddl::CreateProcedure;
+use binder::ir;
+use catalog::{ModuleKind, ProcedureDef, PutMode};
+use executor::{Reach, SqlError};
+use types::Value;
+use types::convert::DateOrder;
+
+/// No program can write this name. The innermost of several is found first.
+const SAVEPOINT: &str = "\u{1}atomic";
+
+/// The option that makes a module one of these.
+const NATIVE: &str = "NATIVE_COMPILATION";
+
+/// What a block fixes.
+pub(crate) struct Atomic {
+    isolation: engine::Isolation,
+    language: u8,
+    date_order: DateOrder,
+    datefirst: u8,
+    delayed: Option<bool>,
+}
+
+impl Atomic {
+    /// As the text says it; its language is known since the module was made.
+    pub fn of(atomic: &ir::Atomic) -> Atomic {
+        let language = languages::find(&atomic.language).unwrap_or(0);
+        let defaults = &LANGUAGES[language as usize];
+        Atomic {
+            isolation: crate::other::engine_isolation(atomic.isolation),
+            language,
+            date_order: atomic.date_order.unwrap_or(defaults.order),
+            datefirst: atomic.datefirst.unwrap_or(defaults.first),
+            delayed: atomic.delayed,
+        }
+    }
+
+    /// A session's options inside of the block.
+    fn options(&self, outer: &SetOptions) -> SetOptions {
+        SetOptions {
+            nocount: true,
+            xact_abort: false,
+            quoted_identifier: true,
+            rowcount: 0,
+            implicit_transactions: false,
+            datefirst: self.datefirst,
+            date_order: self.date_order,
+            language: self.language,
+            switches: SWITCHES,
+            ..outer.clone()
+        }
+    }
+}
+
+/// What an ATOMIC block is undone by.
+#[derive(Clone, Copy, PartialEq)]
+enum Unit {
+    /// A transaction of its own.
+    Own,
+    /// A savepoint of the caller's.
+    Savepoint,
+    /// The statement that calls the function.
+    Statement,
+}
+
+impl Vm<'_> {
+    /// Runs the body of a natively compiled module.
+    #[cold]
+    #[inline(never)]
+    pub fn run_atomic(
+        &mut self,
+        atomic: &Atomic,
+        code: &Code,
+        learnt: &mut CodeState,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<i32, Halt> {
+        let result = match self.check_session(atomic).and_then(|()| check_given(code, frame)) {
+            Ok(()) => self.run_block(atomic, code, learnt, frame),
+            Err(error) => Err(Halt::Throw(Box::new(error))),
+        };
+        // A call from outside has no EXECUTE that would see to the transaction.
+        if !guarded && let Err(Halt::Throw(error)) = &result {
+            self.settle_transaction(error, false);
+        }
+        result
+    }
+
+    fn run_block(
+        &mut self,
+        atomic: &Atomic,
+        code: &Code,
+        learnt: &mut CodeState,
+        frame: &mut [Value],
+    ) -> Result<i32, Halt> {
+        let outer = self.state.options.clone();
+        self.set_options(atomic.options(&outer));
+        self.state.atomic += 1;
+        self.state.rowcount = 0;
+        let mut result = match self.enter(atomic) {
+            // Whoever called it takes what no CATCH of its own does.
+            Ok(unit) => {
+                let result = self.run_inner(code, learnt, frame, true);
+                self.leave(unit, atomic, result)
+            }
+            Err(error) => Err(Halt::Throw(Box::new(error))),
+        };
+        if let Err(Halt::Throw(error)) = &mut result
+            && error.reach == Reach::Batch
+            && !self.state.transaction.doomed
+        {
+            error.reach = Reach::Statement;
+        }
+        self.state.atomic -= 1;
+        self.set_options(outer);
+        self.state.rowcount = 0;
+        result
+    }
+
+    /// Changes the options; what was compiled under others is looked for anew.
+    fn set_options(&mut self, options: SetOptions) {
+        if self.state.options.meaning() != options.meaning() {
+            self.state.procedures.clear();
+        }
+        self.state.options = options;
+    }
+
+    /// 41332, 41333. The level of a block is that of memory-optimised tables; it goes with those of the session only as
+    /// the documentation of "Transactions with Memory-Optimized Tables" has it.
+    fn check_session(&self, atomic: &Atomic) -> Result<(), SqlError> {
+        use engine::Isolation::{RepeatableRead, Serializable, Snapshot};
+        if self.state.atomic > 0 {
+            return Ok(());
+        }
+        match self.state.options.isolation {
+            Snapshot => Err(under_snapshot()),
+            RepeatableRead | Serializable if atomic.isolation != Snapshot => Err(SqlError::new(
+                41333,
+                16,
+                "The following transactions must access memory optimized tables and natively compiled modules under \
+                 snapshot isolation: RepeatableRead transactions, Serializable transactions, and transactions that \
+                 access tables that are not memory optimized in RepeatableRead or Serializable isolation.",
+            )
+            .with_reach(Reach::Batch)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins what the block is undone by. A transaction that is open keeps its isolation level.
+    fn enter(&mut self, atomic: &Atomic) -> Result<Unit, SqlError> {
+        let state = &mut *self.state;
+        if state.functions > 0 {
+            return Ok(Unit::Statement);
+        }
+        if state.transaction.count > 0 {
+            let name = SAVEPOINT.to_owned();
+            state.transaction.save(name, &state.database, &state.options)?;
+            return Ok(Unit::Savepoint);
+        }
+        state.options.isolation = atomic.isolation;
+        state.transaction.begin(None, &state.options);
+        Ok(Unit::Own)
+    }
+
+    /// Commits or undoes.
+    fn leave(
+        &mut self,
+        unit: Unit,
+        atomic: &Atomic,
+        result: Result<i32, Halt>,
+    ) -> Result<i32, Halt> {
+        let state = &mut *self.state;
+        let transaction = &mut state.transaction;
+        let left = match (unit, &result) {
+            (Unit::Statement, _) => Ok(()),
+            (Unit::Own, Ok(_)) => transaction.commit(&state.database, atomic.delayed),
+            (Unit::Own, Err(_)) if transaction.count > 0 => transaction.rollback_all(),
+            (Unit::Own, Err(_)) => Ok(()),
+            // All of the transaction has been undone.
+            (Unit::Savepoint, _) if transaction.count == 0 || transaction.doomed => Ok(()),
+            (Unit::Savepoint, Ok(_)) => {
+                transaction.forget_savepoint(SAVEPOINT);
+                Ok(())
+            }
+            (Unit::Savepoint, Err(_)) => {
+                let undone = transaction.rollback(Some(SAVEPOINT));
+                transaction.forget_savepoint(SAVEPOINT);
+                undone
+            }
+        };
+        match (left, result) {
+            (Err(error), Ok(_)) => {
+                // A commit that failed has ended the transaction.
+                let _ = self.state.transaction.rollback_all();
+                Err(Halt::Throw(Box::new(error)))
+            }
+            (_, result) => result,
+        }
+    }
+}
+
+/// Definitions of natively compiled modules.
+impl Vm<'_> {
+    /// CREATE and ALTER of a module: 41392, 41393; of one that is natively compiled 12331, 41332, 2740.
+    pub fn check_native(&self, kind: ModuleKind, create: &CreateProcedure) -> Result<(), SqlError> {
+        let native = create.options.iter().any(|o| o == NATIVE);
+        let schema = self.schema_of(&create.name);
+        let scope = self.state.definitions();
+        let catalog = &self.state.database.catalog;
+        if create.mode != PutMode::Create
+            && let Some(old) = catalog.module(scope, schema.as_deref(), &create.name.name, kind)
+            && binder::has_option(&old, NATIVE) != native
+        {
+            return Err(match native {
+                false => SqlError::new(
+                    41392,
+                    16,
+                    "Cannot ALTER a natively compiled module into a non-native module. Include WITH \
+                     NATIVE_COMPILATION or drop and recreate the module.",
+                ),
+                true => SqlError::new(
+                    41393,
+                    16,
+                    "Cannot ALTER a non-native module into a natively compiled module. Omit WITH NATIVE_COMPILATION \
+                     or drop and recreate the module.",
+                ),
+            });
+        }
+        if !native {
+            return Ok(());
+        }
+        self.check_native_transaction()?;
+        if self.state.options.isolation == engine::Isolation::Snapshot {
+            return Err(under_snapshot());
+        }
+        match &create.language {
+            Some(language) if languages::find(language).is_none() => Err(SqlError::new(
+                2740,
+                16,
+                format!(
+                    "SET LANGUAGE failed because '{language}' is not an official language name or a language alias on \
+                     this SQL Server."
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// DROP of a module: 12331.
+    pub fn check_native_drop(&self, module: &ProcedureDef) -> Result<(), SqlError> {
+        match self.state.trancount() > 0 && binder::has_option(module, NATIVE) {
+            true => self.check_native_transaction(),
+            false => Ok(()),
+        }
+    }
+
+    fn check_native_transaction(&self) -> Result<(), SqlError> {
+        if self.state.trancount() == 0 {
+            return Ok(());
+        }
+        let text = "DDL statements ALTER, DROP and CREATE inside user transactions are not supported with natively \
+                    compiled modules.";
+        Err(SqlError::new(12331, 16, text))
+    }
+}
+
+/// 10776: every table is on disk.
+pub(crate) fn check_native_trigger(options: &[String]) -> Result<(), SqlError> {
+    if !options.iter().any(|o| o == NATIVE) {
+        return Ok(());
+    }
+    let text = "Triggers on non-memory optimized tables cannot use WITH NATIVE_COMPILATION.";
+    Err(SqlError::new(10776, 16, text))
+}
+
+/// 41332.
+fn under_snapshot() -> SqlError {
+    SqlError::new(
+        41332,
+        16,
+        "Memory optimized tables and natively compiled modules cannot be accessed or created when the session \
+         TRANSACTION ISOLATION LEVEL is set to SNAPSHOT.",
+    )
+    .with_reach(Reach::Batch)
+}
+
+/// Parameters declared NOT NULL have values: 515.
+fn check_given(code: &Code, frame: &[Value]) -> Result<(), SqlError> {
+    let vars = code.program.vars.iter().zip(frame).take(code.params.len());
+    match vars.enumerate().find(|(_, (var, value))| var.not_null && value.is_null()) {
+        Some((i, _)) => Err(null_in(code, i, "EXECUTE")),
+        None => Ok(()),
+    }
+}
+
+/// A variable that may not be NULL is: it becomes what it was before. 515.
+#[cold]
+pub(crate) fn refuse_null(code: &Code, frame: &mut [Value], d: Reg, saved: Reg) -> SqlError {
+    frame[d as usize] = frame[saved as usize].clone();
+    null_in(code, d as usize, "SET")
+}
+
+/// 515 for a variable or parameter in place of a column, its module in place of a table.
+fn null_in(code: &Code, var: usize, verb: &str) -> SqlError {
+    let module = code.name.as_deref().unwrap_or("");
+    executor::null_error(&code.program.vars[var].name, module, verb)
+}
