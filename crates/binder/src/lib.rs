@@ -64,7 +64,7 @@ mod window;
 pub use error::BindError;
 pub use expr::constant;
 pub use names::{AliasType, Names, ObjectName, Settings};
-pub use native::has_option;
+pub use native::{has_option, native_references};
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use serialize::OPENJSON;
 pub use trigger::fires_of;

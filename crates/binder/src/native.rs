@@ -41,6 +41,23 @@ pub fn has_option(def: &ProcedureDef, option: &str) -> bool {
         })
 }
 
+/// The modules and table types that a natively compiled module names, and is bound to; none of any other. Its text has
+/// been checked: what has gone wrong since then ends the list.
+pub fn native_references(def: &ProcedureDef, names: &dyn Names) -> Vec<ObjectName> {
+    if !def.text.to_ascii_uppercase().contains("NATIVE_COMPILATION") {
+        return Vec::new();
+    }
+    let lex = syntax::LexOptions { quoted_identifier: def.quoted_identifier };
+    let batch = syntax::parse_batch(&def.text, &lex).unwrap_or_default();
+    let mut found = Vec::new();
+    let _ = match batch.statements.first().map(|s| &s.kind) {
+        Some(S::CreateProcedure(create)) => walk_procedure(create, names, &mut found),
+        Some(S::CreateFunction(create)) => walk_function(create, names, &mut found),
+        _ => Ok(()),
+    };
+    found
+}
+
 /// What a module's body binds: of a natively compiled one the statements of its block, and what the block fixes. 10783,
 /// 10784; 10782 for the block of one that is not.
 pub(crate) fn block<'b>(
@@ -130,6 +147,14 @@ fn refused(number: i32, text: &str, line: u32) -> BindError {
 
 /// CREATE and ALTER PROCEDURE.
 pub(crate) fn check_procedure(create: &ast::CreateProcedure, names: &dyn Names) -> Result<()> {
+    walk_procedure(create, names, &mut Vec::new())
+}
+
+fn walk_procedure(
+    create: &ast::CreateProcedure,
+    names: &dyn Names,
+    found: &mut Vec<ObjectName>,
+) -> Result<()> {
     let module = Module { kind: "procedure", name: &create.name, options: &create.options };
     if !module.check_options()? {
         return Ok(());
@@ -138,7 +163,7 @@ pub(crate) fn check_procedure(create: &ast::CreateProcedure, names: &dyn Names) 
         let text = "Creating a temporary procedure is not supported with";
         return Err(refused(12321, text, module.line()));
     }
-    let mut walk = module.walk(names);
+    let mut walk = module.walk(names, found);
     walk.parameters(&create.parameters)?;
     let (body, _) = block(&create.options, &create.body, module.line())?;
     walk.statements(body)
@@ -146,11 +171,19 @@ pub(crate) fn check_procedure(create: &ast::CreateProcedure, names: &dyn Names) 
 
 /// CREATE and ALTER FUNCTION.
 pub(crate) fn check_function(create: &ast::CreateFunction, names: &dyn Names) -> Result<()> {
+    walk_function(create, names, &mut Vec::new())
+}
+
+fn walk_function(
+    create: &ast::CreateFunction,
+    names: &dyn Names,
+    found: &mut Vec<ObjectName>,
+) -> Result<()> {
     let module = Module { kind: "function", name: &create.name, options: &create.options };
     if !module.check_options()? {
         return Ok(());
     }
-    let mut walk = module.walk(names);
+    let mut walk = module.walk(names, found);
     walk.parameters(&create.parameters)?;
     match &create.returns {
         ast::FunctionReturns::Scalar { ty, body } => {
@@ -219,7 +252,7 @@ impl<'a> Module<'a> {
         Ok(native)
     }
 
-    fn walk(&self, names: &'a dyn Names) -> Walk<'a> {
+    fn walk<'w>(&self, names: &'w dyn Names, found: &'w mut Vec<ObjectName>) -> Walk<'w> {
         let schema = self.name.schema.as_ref().map_or("dbo", |s| &s.value);
         let name = ObjectName {
             database: None,
@@ -227,7 +260,7 @@ impl<'a> Module<'a> {
             name: self.name.name.value.clone(),
         };
         let line = self.line();
-        Walk { names, kind: self.kind, name, line, in_catch: false, subqueries: false }
+        Walk { names, kind: self.kind, name, found, line, in_catch: false, subqueries: false }
     }
 }
 
@@ -237,6 +270,8 @@ struct Walk<'a> {
     /// The module: what it is and what it is called.
     kind: &'static str,
     name: ObjectName,
+    /// Modules and table types that it names.
+    found: &'a mut Vec<ObjectName>,
     /// Of the statement looked at.
     line: u32,
     in_catch: bool,
@@ -342,14 +377,20 @@ impl Walk<'_> {
             schema: ty.schema.as_ref().map(|s| s.value.clone()),
             name: ty.name.clone(),
         };
-        if self.names.has_memory_optimized_type(&name) == Some(false) {
-            let text = format!(
-                "The table type '{name}' is not a memory optimized table type and cannot be used in a natively compiled \
-                 module."
-            );
-            return Err(BindError::new(41323, 16, ty.span.line.max(1), text));
+        match self.names.has_memory_optimized_type(&name) {
+            Some(true) => {
+                self.found.push(name);
+                Ok(())
+            }
+            Some(false) => {
+                let text = format!(
+                    "The table type '{name}' is not a memory optimized table type and cannot be used in a natively \
+                     compiled module."
+                );
+                Err(BindError::new(41323, 16, ty.span.line.max(1), text))
+            }
+            None => self.data_type(ty),
         }
-        self.data_type(ty)
     }
 
     /// "Supported Data Types for In-Memory OLTP".
@@ -403,7 +444,7 @@ impl Walk<'_> {
             .iter()
             .any(|p| name.name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(p)));
         match found {
-            Some(def) if has_option(&def, "NATIVE_COMPILATION") => {}
+            Some(def) if has_option(&def, "NATIVE_COMPILATION") => self.found.push(name),
             None if !of_system => {
                 let text = format!("Could not find stored procedure '{name}'.");
                 return Err(BindError::new(2812, 16, self.line, text).with_state(62));

@@ -12,13 +12,15 @@
 
 use crate::code::{Code, Reg};
 use crate::languages::{self, LANGUAGES};
+use crate::names::SessionNames;
 use crate::plan::CodeState;
 use crate::set::SWITCHES;
 use crate::state::SetOptions;
 use crate::vm::{Halt, Vm};
+use binder::ObjectName;
 use binder::ddl::CreateProcedure;
 use binder::ir;
-use catalog::{ModuleKind, ProcedureDef, PutMode};
+use catalog::{ModuleKind, ObjectRef, ProcedureDef, PutMode, same_name};
 use executor::{Reach, SqlError};
 use types::Value;
 use types::convert::DateOrder;
@@ -218,15 +220,22 @@ impl Vm<'_> {
 
 /// Definitions of natively compiled modules.
 impl Vm<'_> {
-    /// CREATE and ALTER of a module: 41392, 41393; of one that is natively compiled 12331, 41332, 2740.
-    pub fn check_native(&self, kind: ModuleKind, create: &CreateProcedure) -> Result<(), SqlError> {
+    /// CREATE and ALTER of a module: 41392, 41393; of one that is natively compiled 12331, 41332, 3729, 2740.
+    pub fn check_native(
+        &mut self,
+        kind: ModuleKind,
+        create: &CreateProcedure,
+    ) -> Result<(), SqlError> {
         let native = create.options.iter().any(|o| o == NATIVE);
         let schema = self.schema_of(&create.name);
         let scope = self.state.definitions();
         let catalog = &self.state.database.catalog;
-        if create.mode != PutMode::Create
-            && let Some(old) = catalog.module(scope, schema.as_deref(), &create.name.name, kind)
-            && binder::has_option(&old, NATIVE) != native
+        let old = match create.mode {
+            PutMode::Create => None,
+            _ => catalog.module(scope, schema.as_deref(), &create.name.name, kind),
+        };
+        if let Some(old) = &old
+            && binder::has_option(old, NATIVE) != native
         {
             return Err(match native {
                 false => SqlError::new(
@@ -250,6 +259,9 @@ impl Vm<'_> {
         if self.state.options.isolation == engine::Isolation::Snapshot {
             return Err(under_snapshot());
         }
+        if let Some(old) = old.filter(|_| kind.is_function()) {
+            self.check_unbound("ALTER", &old)?;
+        }
         match &create.language {
             Some(language) if languages::find(language).is_none() => Err(SqlError::new(
                 2740,
@@ -263,12 +275,40 @@ impl Vm<'_> {
         }
     }
 
-    /// DROP of a module: 12331.
-    pub fn check_native_drop(&self, module: &ProcedureDef) -> Result<(), SqlError> {
-        match self.state.trancount() > 0 && binder::has_option(module, NATIVE) {
-            true => self.check_native_transaction(),
-            false => Ok(()),
+    /// DROP of a module: 12331, 3729.
+    pub fn check_native_drop(&mut self, module: &ProcedureDef) -> Result<(), SqlError> {
+        if !binder::has_option(module, NATIVE) {
+            return Ok(());
         }
+        self.check_native_transaction()?;
+        self.check_unbound(&format!("DROP {}", module.kind.word().to_uppercase()), module)
+    }
+
+    /// 3729.
+    fn check_unbound(&mut self, verb: &str, module: &ProcedureDef) -> Result<(), SqlError> {
+        let Some(user) = self.bound_to(module) else { return Ok(()) };
+        let text = format!(
+            "Cannot {verb} '{}.{}' because it is being referenced by object '{user}'.",
+            module.schema, module.name
+        );
+        Err(SqlError::new(3729, 16, text))
+    }
+
+    /// A natively compiled module that names a module or type, and so is bound to it.
+    pub fn bound_to(&mut self, wanted: &ProcedureDef) -> Option<Box<str>> {
+        let all = self.state.database.catalog.objects_in(self.state.definitions());
+        let names = SessionNames::new(self.state, self.host);
+        let is_meant = |name: &ObjectName| {
+            let schema = name.schema.as_deref().unwrap_or("dbo");
+            same_name(&name.name, &wanted.name) && same_name(schema, &wanted.schema)
+        };
+        all.into_iter().find_map(|object| match object {
+            ObjectRef::Procedure(module) if module.object_id != wanted.object_id => {
+                let named = binder::native_references(&module, &names);
+                named.iter().any(is_meant).then(|| module.name.clone())
+            }
+            _ => None,
+        })
     }
 
     fn check_native_transaction(&self) -> Result<(), SqlError> {

@@ -54,7 +54,7 @@ impl Vm<'_> {
                 ),
             ));
         };
-        if let Some(user) = self.user_of_type(&found) {
+        if let Some(user) = self.user_of_type(&found).or_else(|| self.bound_to(&found)) {
             return Err(SqlError::new(
                 3732,
                 16,
@@ -153,7 +153,7 @@ impl Vm<'_> {
         let bare = parts.next().unwrap_or_default();
         let wanted = ObjectName { database: None, schema: parts.next(), name: bare };
         let Some(found) = self.type_named(&wanted) else { return Err(no_type(name)) };
-        if self.user_of_type(&found).is_some() {
+        if self.user_of_type(&found).or_else(|| self.bound_to(&found)).is_some() {
             return Err(SqlError::new(15180, 16, "Cannot drop. The data type is being used."));
         }
         self.drop_module(found.kind, &wanted, frame)

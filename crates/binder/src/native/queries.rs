@@ -176,6 +176,7 @@ impl Walk<'_> {
                 if def.kind == ModuleKind::InlineFunction
                     && has_option(&def, "NATIVE_COMPILATION") =>
             {
+                self.found.push(name);
                 Ok(())
             }
             Some(_) => Err(refused(12308, "Table-valued functions are not supported with", line)),
@@ -281,10 +282,13 @@ impl Walk<'_> {
         let line = self.line;
         if call.name.schema.is_some() {
             // One that does not exist is for the binder to tell of.
-            let found = self.names.function(&ObjectName::from(&call.name));
-            if found.is_some_and(|def| !has_option(&def, "NATIVE_COMPILATION")) {
-                let text = "Only natively compiled modules can be used with";
-                return Err(refused(12344, text, line));
+            let name = ObjectName::from(&call.name);
+            if let Some(def) = self.names.function(&name) {
+                if !has_option(&def, "NATIVE_COMPILATION") {
+                    let text = "Only natively compiled modules can be used with";
+                    return Err(refused(12344, text, line));
+                }
+                self.found.push(name);
             }
             return call.args.iter().try_for_each(|e| self.expr(e));
         }
