@@ -160,6 +160,16 @@ impl SelectState {
     }
 }
 
+/// Where a change stands within FROM (see [`crate::nested`]): what is being bound now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nested {
+    None,
+    /// The change itself.
+    Inside,
+    /// The SELECT over it.
+    Over,
+}
+
 /// Binds one statement.
 pub(crate) struct Binder<'a> {
     pub names: &'a dyn Names,
@@ -207,6 +217,8 @@ pub(crate) struct Binder<'a> {
     pub moments: Option<crate::versions::Moments>,
     /// The rows of the views WITH CHECK OPTION that were bound so far.
     pub checked: Vec<Rel>,
+    /// Of an INSERT whose FROM is a change: what is being bound.
+    pub nested: Nested,
 }
 
 /// Levels after which a statement is refused (8631), in units of an expression's share of the
@@ -249,6 +261,7 @@ impl<'a> Binder<'a> {
             in_policy: false,
             in_module: false,
             checked: Vec::new(),
+            nested: Nested::None,
         }
     }
 

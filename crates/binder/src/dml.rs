@@ -10,6 +10,7 @@ use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::hints;
 use crate::ir::*;
+use crate::nested;
 use crate::target::ChangeSource;
 use crate::updatable::Mapped;
 
@@ -90,6 +91,11 @@ impl Binder<'_> {
     }
 
     pub fn insert(&mut self, insert: &ast::Insert) -> Result<Insert> {
+        if let ast::InsertSource::Query(query) = &insert.source
+            && nested::over_change(query).is_some()
+        {
+            self.check_around_change(insert, query)?;
+        }
         let instead = self.instead_of(&insert.target, Event::Insert)?;
         let through = match &instead {
             Some(_) => None,
@@ -147,6 +153,9 @@ impl Binder<'_> {
                     Some(top) => self.first_of_values(&table, out, top, maxdop)?,
                 }
             }
+            ast::InsertSource::Query(query) if nested::over_change(query).is_some() => {
+                self.changed_rows(insert, query, &table, &given, width)?
+            }
             ast::InsertSource::Query(query) => {
                 let mut query = self.query(query)?;
                 if let Some(top) = &insert.top {
@@ -198,11 +207,18 @@ impl Binder<'_> {
             None => self.fires(&table, Event::Insert, output.as_ref())?,
         };
         let block = self.blocks(&table, &[], &[Operation::AfterInsert])?;
-        if let (InsertSource::Exec { .. }, Some(block)) = (&source, &block)
+        if let Some(block) = &block
             && block.reads_tables()
         {
-            let what = "INSERT ... EXEC into a table whose security policy reads tables";
-            return Err(BindError::unsupported(what, self.line));
+            let what = match &source {
+                InsertSource::Exec { .. } => Some("INSERT ... EXEC"),
+                InsertSource::Changed(_) => Some("INSERT ... SELECT from a nested change"),
+                InsertSource::Values(_) | InsertSource::Query { .. } => None,
+            };
+            if let Some(what) = what {
+                let what = format!("{what} into a table whose security policy reads tables");
+                return Err(BindError::unsupported(what, self.line));
+            }
         }
         let tracking_context = self.tracking_context(insert.tracking_context.as_deref())?;
         Ok(Insert {

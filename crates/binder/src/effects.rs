@@ -55,6 +55,10 @@ pub(crate) fn check(statement: &ast::Statement, native: bool) -> Result<()> {
             (_, ast::InsertSource::Execute(_) | ast::InsertSource::ExecuteString(_)) => {
                 "INSERT EXEC"
             }
+            (ast::Target::Variable(_), ast::InsertSource::Query(query)) => {
+                // What the rows come from may be a change itself.
+                return crate::nested::over_change(query).map_or(Ok(()), |over| check(over.change));
+            }
             (ast::Target::Variable(_), _) => return Ok(()),
             _ => "INSERT",
         },
@@ -62,6 +66,7 @@ pub(crate) fn check(statement: &ast::Statement, native: bool) -> Result<()> {
         S::Delete(delete) if is_own(&delete.target, &delete.from) => return Ok(()),
         S::Update(_) => "UPDATE",
         S::Delete(_) => "DELETE",
+        S::Merge(_) => "MERGE",
         S::Truncate(_) => "TRUNCATE TABLE",
         S::BulkInsert(_) => "BULK INSERT",
         S::TryCatch { .. } => "BEGIN TRY",

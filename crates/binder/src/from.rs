@@ -21,6 +21,9 @@ impl Binder<'_> {
     pub fn from(&mut self, items: &[ast::TableRef]) -> Result<Source> {
         let mut whole: Option<Source> = None;
         for item in items {
+            if items.len() > 1 {
+                self.check_operand(item)?;
+            }
             let source = self.table_ref(item)?;
             whole = Some(match whole {
                 None => source,
@@ -114,6 +117,7 @@ impl Binder<'_> {
                 self.join(*kind, left, right, on)
             }
             ast::TableRef::Changes(changes) => self.change_table(changes),
+            ast::TableRef::Changed { change, .. } => Err(self.misplaced(10730, change.span.line)),
             ast::TableRef::Pivot { .. } | ast::TableRef::Unpivot { .. } => self.turned(item),
             ast::TableRef::Sampled { table, sample } => self.sampled(table, sample),
         }
@@ -133,6 +137,11 @@ impl Binder<'_> {
     /// PIVOT and UNPIVOT.
     #[inline(never)]
     fn turned(&mut self, item: &ast::TableRef) -> Result<Source> {
+        if let ast::TableRef::Pivot { input, .. } | ast::TableRef::Unpivot { input, .. } = item
+            && let ast::TableRef::Changed { change, .. } = &**input
+        {
+            return Err(self.misplaced(10728, change.span.line));
+        }
         match item {
             ast::TableRef::Pivot { input, aggregate, column, values, alias } => {
                 let input = self.table_ref(input)?;
@@ -154,6 +163,8 @@ impl Binder<'_> {
         right: &ast::TableRef,
         on: &Option<ast::Expr>,
     ) -> Result<Source> {
+        self.check_operand(left)?;
+        self.check_operand(right)?;
         let mut left = self.table_ref(left)?;
         if matches!(kind, ast::JoinKind::CrossApply | ast::JoinKind::OuterApply) {
             self.scopes.push(Scope { tables: left.tables.clone() });

@@ -37,6 +37,7 @@ pub mod masking;
 mod merge;
 mod names;
 mod native;
+mod nested;
 mod output;
 mod partition;
 mod pivot;

@@ -67,11 +67,11 @@ pub fn mask_statement(kind: &mut StmtKind, shown: Shown<'_>) {
 fn each_rel(kind: &StmtKind, f: &mut dyn FnMut(&Rel)) {
     match kind {
         StmtKind::Select(select) => f(&select.query.rel),
-        StmtKind::Insert(insert) => {
-            if let InsertSource::Query { query, .. } = &insert.source {
-                f(&query.rel);
-            }
-        }
+        StmtKind::Insert(insert) => match &insert.source {
+            InsertSource::Query { query, .. } => f(&query.rel),
+            InsertSource::Changed(from) => each_rel(&from.change, f),
+            InsertSource::Values(_) | InsertSource::Exec { .. } => {}
+        },
         StmtKind::Update(update) => f(&update.query.rel),
         StmtKind::Delete(delete) => f(&delete.query.rel),
         StmtKind::Merge(merge) => f(&merge.query.rel),
@@ -103,6 +103,10 @@ fn each_value(kind: &StmtKind, f: &mut dyn FnMut(&Expr)) {
                 InsertSource::Values(rows) => rows.iter().flatten().for_each(f),
                 InsertSource::Query { row, .. } | InsertSource::Exec { row, .. } => {
                     row.iter().for_each(f);
+                }
+                InsertSource::Changed(from) => {
+                    each_value(&from.change, f);
+                    from.filter.iter().chain(&from.row).for_each(f);
                 }
             }
         }
@@ -171,6 +175,8 @@ impl Masking<'_> {
                         row.iter_mut().for_each(|e| self.value(e));
                     }
                     InsertSource::Exec { .. } => {}
+                    // What it puts out is masked as it would be for a client.
+                    InsertSource::Changed(from) => self.statement(&mut from.change),
                 }
                 self.output(insert.output.as_mut(), &insert.table);
             }

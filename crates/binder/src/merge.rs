@@ -27,6 +27,9 @@ impl Binder<'_> {
         let locator = self.new_col();
         get.locator = Some(locator);
         let (hints, old) = (get.hints, get.columns.clone());
+        if let ast::TableRef::Changed { change, .. } = &merge.source {
+            return Err(self.misplaced(10733, change.span.line));
+        }
         let source = self.table_ref(&merge.source)?;
         let target = vec![target];
         self.check_names(&target, &source.tables)?;

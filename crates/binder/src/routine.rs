@@ -41,6 +41,7 @@ impl Binder<'_> {
         };
         let create = definition(&def, &f.name, line)?;
         let ast::FunctionReturns::Scalar { ty, .. } = &create.returns else { return Ok(None) };
+        self.check_function_over_change(&f.name, &create)?;
         let ty = self.declared_type(ty)?;
         let args = self.routine_args(&create, &f.name, &f.args, line)?;
         let kind = ExprKind::Func { func: FuncId::User(def.object_id), args };

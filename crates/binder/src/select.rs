@@ -12,9 +12,9 @@ use crate::grouping::{AggScope, Groups};
 use crate::ir::*;
 
 /// A select list in progress.
-struct Item {
+pub(crate) struct Item {
     name: Option<String>,
-    expr: Expr,
+    pub expr: Expr,
     identity: bool,
     updatable: bool,
 }
@@ -150,6 +150,9 @@ impl Binder<'_> {
         }
         if select.top.is_some() {
             self.refuse_in_recursion(461)?;
+        }
+        if let [ast::TableRef::Changed { .. }] = &select.from[..] {
+            return Err(self.misplaced_change(select, query));
         }
         let source = self.from(&select.from)?;
         let from_columns: HashSet<ColId> =
@@ -420,7 +423,7 @@ impl Binder<'_> {
     }
 
     /// The select list: stars spread out, assignments apart.
-    fn items(
+    pub fn items(
         &mut self,
         select: &ast::Select,
         items: &mut Vec<Item>,

@@ -25,6 +25,9 @@ pub fn insert<'a>(
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
+    if let InsertSource::Changed(from) = &plan.source {
+        return crate::nested::insert_changed(plan, from, hint, cx, sink);
+    }
     note_context(plan.tracking_context.as_deref(), cx)?;
     let mut inserting = Inserting {
         writer: writer(&plan.table, &plan.hints, "INSERT", cx)?,
@@ -77,7 +80,9 @@ pub fn insert<'a>(
             })?;
             inserting.finish(cx, sink)
         }
-        InsertSource::Exec { .. } => Err(SqlError::unsupported("INSERT EXEC")),
+        InsertSource::Exec { .. } | InsertSource::Changed(_) => {
+            Err(SqlError::unsupported("INSERT EXEC"))
+        }
     }
 }
 
@@ -589,6 +594,14 @@ impl<'p> Output<'p> {
             for (_, expr) in &plan.also {
                 values.push(eval(expr, &row, &mut cx)?);
             }
+        }
+        if let Some(reader) = &plan.reader {
+            if let Some(filter) = &reader.filter
+                && !holds(filter, &values, cx)?
+            {
+                return Ok(());
+            }
+            cx.hold(row_bytes(&values))?;
         }
         self.begin(sink);
         sink.row(&values);

@@ -69,6 +69,14 @@ pub trait Environment {
         let _ = (table, value);
         Ok(())
     }
+    /// What @@IDENTITY and SCOPE_IDENTITY() say.
+    fn last_identity(&self) -> LastIdentity {
+        LastIdentity::default()
+    }
+    /// Says that again, whatever has been inserted since.
+    fn set_last_identity(&mut self, last: LastIdentity) {
+        let _ = last;
+    }
     /// A table of the current database by its object id, as the session sees it.
     fn table(&mut self, object_id: i32) -> Option<std::sync::Arc<TableDef>> {
         let _ = object_id;
@@ -104,6 +112,13 @@ pub trait Environment {
     fn date_first(&self) -> u8 {
         7
     }
+}
+
+/// The last value given to an identity column: of the session (@@IDENTITY), and of its scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LastIdentity {
+    pub session: Option<i64>,
+    pub scope: Option<i64>,
 }
 
 /// The rows that a statement has changed, for its triggers.

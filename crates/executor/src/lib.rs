@@ -23,6 +23,7 @@ mod foreign;
 mod index;
 mod lob;
 mod merge;
+mod nested;
 mod partition;
 mod period;
 mod query;
@@ -44,7 +45,9 @@ mod subquery;
 
 pub use batch::Batch;
 pub use change::{NextRow, delete, insert, insert_query, insert_rows, insert_stream, update};
-pub use cx::{CANCELLED, Changed, Cx, Environment, Followed, SpillFigures, cancelled};
+pub use cx::{
+    CANCELLED, Changed, Cx, Environment, Followed, LastIdentity, SpillFigures, cancelled,
+};
 pub use error::{doomed, from_catalog, from_engine, private_error};
 pub use eval::{eval, holds, satisfies, test};
 pub use lob::column as stored_column;

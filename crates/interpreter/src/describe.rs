@@ -404,9 +404,14 @@ impl Vm<'_> {
         unknown: SqlType,
         types: &mut [Option<SqlType>],
     ) -> Result<(), SqlError> {
-        let kind = self.bound(code, index)?;
+        let bound = self.bound(code, index)?;
+        let mut kind = &bound;
         let mut look = |expr: &Expr| suggest_from(expr, unknown, types);
-        match &kind {
+        if let Some(from) = bound.inner_change() {
+            from.filter.iter().chain(&from.row).for_each(&mut look);
+            kind = &from.change;
+        }
+        match kind {
             StmtKind::Select(select) => walk(&select.query.rel, &mut look),
             StmtKind::Insert(insert) => match &insert.source {
                 InsertSource::Values(rows) => rows.iter().flatten().for_each(look),
@@ -414,7 +419,7 @@ impl Vm<'_> {
                     walk(&query.rel, &mut look);
                     row.iter().for_each(look);
                 }
-                InsertSource::Exec { .. } => {}
+                InsertSource::Exec { .. } | InsertSource::Changed(_) => {}
             },
             StmtKind::Update(update) => {
                 walk(&update.query.rel, &mut look);

@@ -344,6 +344,15 @@ impl Environment for SessionEnvironment<'_> {
         Ok(())
     }
 
+    fn last_identity(&self) -> executor::LastIdentity {
+        let (session, scope) = (self.state.last_identity, self.state.scope_identity);
+        executor::LastIdentity { session, scope }
+    }
+
+    fn set_last_identity(&mut self, last: executor::LastIdentity) {
+        (self.state.last_identity, self.state.scope_identity) = (last.session, last.scope);
+    }
+
     fn date_style(&self) -> i32 {
         self.state.options.date_order.style()
     }

@@ -382,6 +382,10 @@ fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
                     of_rel(&query.rel, needs);
                     row.iter().for_each(|expr| of_expr(expr, needs));
                 }
+                InsertSource::Changed(from) => {
+                    of_statement(&from.change, needs);
+                    from.filter.iter().chain(&from.row).for_each(|expr| of_expr(expr, needs));
+                }
                 InsertSource::Exec { exec, .. } => {
                     if let binder::ir::ProcRef::Text(text) = &exec.procedure {
                         of_expr(text, needs);

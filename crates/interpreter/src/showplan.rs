@@ -20,7 +20,7 @@ use binder::ir::{ProcRef, Program, SetOption, Stmt, StmtKind};
 use catalog::TableDef;
 use executor::{ColumnMeta, Command, Done, SqlError, SqlMessage};
 use planner::show::{self, Show, Step, XmlStatement};
-use planner::{NodeFigures, Plan, Scan};
+use planner::{ChangePlan, NodeFigures, Plan, Scan};
 use security::{Permission, Target};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -501,32 +501,47 @@ fn step_of_body(body: &Body, database: &str, vars: &[&str]) -> Option<Step> {
 
 /// A plan with its operators counted.
 fn measured(body: Body) -> Body {
-    use planner::InsertSource::{Query, Values};
     match body {
         Body::Select(mut select) => {
             select.plan = select.plan.metered();
             Body::Select(select)
         }
         Body::Insert(mut insert, hint) => {
-            insert.source = match insert.source {
-                Values { rows, subplans, param_count } => {
-                    let subplans = subplans.into_iter().map(planner::SubPlan::metered).collect();
-                    Values { rows, subplans, param_count }
-                }
-                Query { plan, row } => Query { plan: plan.metered(), row },
-                exec => exec,
-            };
+            measure_insert(&mut insert);
             Body::Insert(insert, hint)
         }
         Body::Update(mut update) => {
-            update.source = update.source.metered();
+            measure(&mut update.source);
             Body::Update(update)
         }
         Body::Delete(mut delete) => {
-            delete.source = delete.source.metered();
+            measure(&mut delete.source);
             Body::Delete(delete)
         }
         other => other,
+    }
+}
+
+fn measure(plan: &mut Plan) {
+    *plan = plan.clone().metered();
+}
+
+fn measure_insert(insert: &mut planner::InsertPlan) {
+    use planner::InsertSource::{Changed, Exec, Query, Values};
+    match &mut insert.source {
+        Values { subplans, .. } => {
+            for sub in subplans {
+                *sub = sub.clone().metered();
+            }
+        }
+        Query { plan, .. } => measure(plan),
+        Changed(from) => match &mut from.change {
+            ChangePlan::Insert(insert) => measure_insert(insert),
+            ChangePlan::Update(update) => measure(&mut update.source),
+            ChangePlan::Delete(delete) => measure(&mut delete.source),
+            ChangePlan::Merge(merge) => measure(&mut merge.source),
+        },
+        Exec { .. } => {}
     }
 }
 
@@ -553,9 +568,33 @@ fn io_text(name: &str, scans: u64, logical: u64, physical: u64) -> String {
     )
 }
 
+/// The scans of an INSERT; the table of the change within its FROM, if there is one.
+fn each_scan_of<'p>(
+    insert: &'p planner::InsertPlan,
+    each: &mut dyn FnMut(&'p Scan, &'p NodeFigures),
+) -> Option<&'p Arc<TableDef>> {
+    use planner::InsertSource::{Changed, Exec, Query, Values};
+    match &insert.source {
+        Query { plan, .. } => plan.each_scan(each),
+        Values { subplans, .. } => subplans.iter().for_each(|sub| sub.node.each_scan(each)),
+        Exec { .. } => {}
+        Changed(from) => {
+            match &from.change {
+                ChangePlan::Insert(insert) => {
+                    each_scan_of(insert, each);
+                }
+                ChangePlan::Update(update) => update.source.each_scan(each),
+                ChangePlan::Delete(delete) => delete.source.each_scan(each),
+                ChangePlan::Merge(merge) => merge.source.each_scan(each),
+            }
+            return Some(from.change.table());
+        }
+    }
+    None
+}
+
 /// The tables of a plan that has run; what no scan has read of what was read in all, the change has.
 fn tables_of(body: &Body, lookups: u64, reads: u64) -> Vec<TableReads> {
-    use planner::InsertSource::{Query, Values};
     let mut tables: Vec<TableReads> = Vec::new();
     let mut add = |table: &Arc<TableDef>, scans: u64, logical: u64, physical: u64| {
         let known = tables.iter_mut().find(|known| Arc::ptr_eq(&known.table, table));
@@ -582,32 +621,29 @@ fn tables_of(body: &Body, lookups: u64, reads: u64) -> Vec<TableReads> {
         let scans = if is_point { 0 } else { found.executions };
         add(&scan.table, scans, found.logical_reads, found.physical_reads);
     };
-    let mut of_plan = |plan: &Plan| plan.each_scan(&mut of_scan);
+    let mut inner = None;
     let target = match body {
         Body::Select(select) => {
-            of_plan(&select.plan);
+            select.plan.each_scan(&mut of_scan);
             None
         }
         Body::Insert(insert, _) => {
-            match &insert.source {
-                Query { plan, .. } => of_plan(plan),
-                Values { subplans, .. } => {
-                    subplans.iter().for_each(|sub| sub.node.each_scan(&mut of_scan));
-                }
-                _ => {}
-            }
+            inner = each_scan_of(insert, &mut of_scan);
             Some(&insert.table)
         }
         Body::Update(update) => {
-            of_plan(&update.source);
+            update.source.each_scan(&mut of_scan);
             Some(&update.table)
         }
         Body::Delete(delete) => {
-            of_plan(&delete.source);
+            delete.source.each_scan(&mut of_scan);
             Some(&delete.table)
         }
         _ => None,
     };
+    if let Some(inner) = inner {
+        add(inner, 0, 0, 0);
+    }
     if let Some(table) = target {
         add(table, 0, lookups.saturating_sub(logical), reads.saturating_sub(physical));
     }

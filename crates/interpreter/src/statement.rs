@@ -12,7 +12,7 @@ use crate::vm::{Halted, Vm};
 use binder::BindError;
 use binder::ir::{OutputColumn, QueryHints, StmtKind, UpdateSet};
 use executor::{Command, Cx, Reach, ResultSink, SqlError};
-use planner::{ExprPlan, InsertSource, Known, SelectTarget};
+use planner::{ChangePlan, ExprPlan, InsertSource, Known, SelectTarget};
 use std::sync::atomic::Ordering;
 use types::Value;
 
@@ -530,6 +530,9 @@ impl Vm<'_> {
                 if insert.explicit_identity {
                     self.check_identity_insert(&insert.table)?;
                 }
+                if let InsertSource::Changed(from) = &insert.source {
+                    self.check_identity_of(&from.change)?;
+                }
                 if let Some(fires) = insert.fires.clone() {
                     let table = &insert.table;
                     let count = match &insert.source {
@@ -651,6 +654,22 @@ impl Vm<'_> {
     }
 }
 
+impl Vm<'_> {
+    /// SET IDENTITY_INSERT, of a change within FROM.
+    #[cold]
+    fn check_identity_of(&mut self, change: &ChangePlan) -> Result<(), SqlError> {
+        match change {
+            ChangePlan::Insert(insert) if insert.explicit_identity => {
+                self.check_identity_insert(&insert.table)
+            }
+            ChangePlan::Merge(merge) if merge.explicit_identity => {
+                self.check_identity_insert(&merge.table)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// The values by which a statement is planned: those of parameters; of all variables under RECOMPILE.
 fn known(kind: &StmtKind, code: &Code, frame: &[Value]) -> Known {
     let Some(hints) = hints(kind) else { return Known::default() };
@@ -673,6 +692,7 @@ fn hints(kind: &StmtKind) -> Option<&QueryHints> {
         StmtKind::Select(select) => &select.query.hints,
         StmtKind::Insert(insert) => match &insert.source {
             binder::ir::InsertSource::Query { query, .. } => &query.hints,
+            binder::ir::InsertSource::Changed(from) => return hints(&from.change),
             _ => return None,
         },
         StmtKind::Update(update) => &update.query.hints,

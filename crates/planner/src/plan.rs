@@ -482,6 +482,47 @@ pub enum InsertSource {
     Query { plan: Plan, row: Vec<Expr> },
     /// `row` reads the result row of the procedure, whose columns have been converted to `columns`.
     Exec { exec: Box<binder::ir::Exec>, columns: Vec<OutputColumn>, row: Vec<Expr> },
+    /// The rows that another change puts out.
+    Changed(Box<ChangedRows>),
+}
+
+/// A change whose OUTPUT an INSERT takes its rows from; what that leaves out is in [`OutputPlan::reader`].
+#[derive(Debug, Clone)]
+pub struct ChangedRows {
+    pub change: ChangePlan,
+    /// `row` reads the columns of OUTPUT.
+    pub row: Vec<Expr>,
+}
+
+/// A change that puts out rows for an INSERT around it.
+#[derive(Debug, Clone)]
+pub enum ChangePlan {
+    Insert(InsertPlan),
+    Update(UpdatePlan),
+    Delete(DeletePlan),
+    Merge(MergePlan),
+}
+
+impl ChangePlan {
+    /// What is changed.
+    pub fn table(&self) -> &Arc<TableDef> {
+        match self {
+            ChangePlan::Insert(insert) => &insert.table,
+            ChangePlan::Update(update) => &update.table,
+            ChangePlan::Delete(delete) => &delete.table,
+            ChangePlan::Merge(merge) => &merge.table,
+        }
+    }
+
+    /// Its OUTPUT clause.
+    pub fn output_mut(&mut self) -> Option<&mut OutputPlan> {
+        match self {
+            ChangePlan::Insert(insert) => insert.output.as_mut(),
+            ChangePlan::Update(update) => update.output.as_mut(),
+            ChangePlan::Delete(delete) => delete.output.as_mut(),
+            ChangePlan::Merge(merge) => merge.output.as_mut(),
+        }
+    }
 }
 
 /// UPDATE: the plan's rows carry the target's locator and old columns.
@@ -571,6 +612,15 @@ pub struct OutputPlan {
     pub into: Option<(Arc<TableDef>, Vec<Expr>)>,
     /// What the client gets beside INTO.
     pub also: Vec<(OutputColumn, Expr)>,
+    /// An INSERT around the change keeps its rows.
+    pub reader: Option<OutputReader>,
+}
+
+/// Whoever keeps the rows of an OUTPUT until the change is done.
+#[derive(Debug, Clone)]
+pub struct OutputReader {
+    /// The rows that it wants, over the row of the OUTPUT's columns.
+    pub filter: Option<Expr>,
 }
 
 impl OutputPlan {

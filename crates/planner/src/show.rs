@@ -8,6 +8,7 @@
 //! It shows what the planner decided; it decides nothing.
 
 mod join;
+mod nested;
 mod scalar;
 mod scan;
 mod xml;
@@ -229,6 +230,7 @@ impl<'a> Show<'a> {
                 (step, names.into_iter().zip(set).collect())
             }
             InsertSource::Exec { .. } => return None,
+            InsertSource::Changed(from) => self.changed_rows(&insert.table, from)?,
         };
         let step = self.with_subqueries(step);
         Some(self.change("Insert", &insert.table, &columns, step))

@@ -122,6 +122,9 @@ pub fn plan_insert(insert: &ir::Insert, known: &Known) -> InsertPlan {
             let row = row.iter().map(|e| over(&mut lowering, e, &cols)).collect();
             InsertSource::Exec { exec: exec.clone(), columns: columns.clone(), row }
         }
+        ir::InsertSource::Changed(from) => {
+            InsertSource::Changed(Box::new(changed_rows(&mut lowering, from, known)))
+        }
     };
     InsertPlan {
         table: insert.table.clone(),
@@ -134,6 +137,24 @@ pub fn plan_insert(insert: &ir::Insert, known: &Known) -> InsertPlan {
         block,
         check: insert.check.clone(),
     }
+}
+
+/// A change in FROM, with what the INSERT around it asks of the rows that it puts out.
+fn changed_rows(lowering: &mut Lowering, from: &ir::ChangedRows, known: &Known) -> ChangedRows {
+    let mut change = match &from.change {
+        ir::StmtKind::Insert(insert) => ChangePlan::Insert(plan_insert(insert, known)),
+        ir::StmtKind::Update(update) => ChangePlan::Update(plan_update(update, known)),
+        ir::StmtKind::Delete(delete) => ChangePlan::Delete(plan_delete(delete, known)),
+        ir::StmtKind::Merge(merge) => ChangePlan::Merge(plan_merge(merge, known)),
+        other => stdx::fatal!("no change puts out rows here: {other:?}"),
+    };
+    let output = from.change.output().map_or(&[][..], |output| &output.columns);
+    let cols: Vec<ColId> = output.iter().map(|(column, _)| column.id).collect();
+    let filter = from.filter.as_ref().map(|e| over(lowering, e, &cols));
+    if let Some(output) = change.output_mut() {
+        output.reader = Some(OutputReader { filter });
+    }
+    ChangedRows { change, row: from.row.iter().map(|e| over(lowering, e, &cols)).collect() }
 }
 
 fn planned(lowering: &mut Lowering, query: &Query) -> Planned {
@@ -306,7 +327,7 @@ fn output_plan(output: &ir::Output, columns: usize, source: &[ColId]) -> OutputP
         let row = row.iter().map(|e| over(&mut lowering, e, &ids)).collect();
         (table.clone(), row)
     });
-    OutputPlan { columns: out, into, also }
+    OutputPlan { columns: out, into, also, reader: None }
 }
 
 fn slot(cols: &[ColId], id: ColId) -> u32 {

@@ -33,6 +33,7 @@ pub fn wishes(kind: &StmtKind) -> Vec<Wish> {
                 if exprs.is_empty() { Vec::new() } else { of_parts(&[], &exprs) }
             }
             ir::InsertSource::Exec { .. } => Vec::new(),
+            ir::InsertSource::Changed(from) => wishes(&from.change),
         },
         StmtKind::Update(update) => {
             let values: Vec<&Expr> = update.set.iter().map(ir::UpdateSet::value).collect();

@@ -362,6 +362,43 @@ pub enum InsertSource {
     /// INSERT ... EXEC: `row[i]` builds column i from the procedure's result row, whose columns are
     /// `columns` (typed as the table's; incoming values are converted to those types first).
     Exec { exec: Box<Exec>, columns: Vec<OutputColumn>, row: Vec<Expr> },
+    /// INSERT ... SELECT ... FROM (UPDATE ... OUTPUT ...) AS t WHERE ...
+    Changed(Box<ChangedRows>),
+}
+
+/// The rows that another change puts out, as the source of an INSERT. Nothing here has a query of its own.
+#[derive(Debug, Clone)]
+pub struct ChangedRows {
+    /// An INSERT, UPDATE, DELETE or MERGE with an OUTPUT that goes nowhere else. It fires no triggers.
+    pub change: StmtKind,
+    /// Over the columns of its OUTPUT.
+    pub filter: Option<Expr>,
+    /// `row[i]` builds column i of the table from them.
+    pub row: Vec<Expr>,
+}
+
+impl StmtKind {
+    /// The OUTPUT clause of a change.
+    pub fn output(&self) -> Option<&Output> {
+        match self {
+            StmtKind::Insert(insert) => insert.output.as_ref(),
+            StmtKind::Update(update) => update.output.as_ref(),
+            StmtKind::Delete(delete) => delete.output.as_ref(),
+            StmtKind::Merge(merge) => merge.output.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The change that an INSERT takes its rows from.
+    pub fn inner_change(&self) -> Option<&ChangedRows> {
+        match self {
+            StmtKind::Insert(insert) => match &insert.source {
+                InsertSource::Changed(from) => Some(from),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 /// `UPDATE`: `query` yields, per row to change, the locator, the old columns and whatever the

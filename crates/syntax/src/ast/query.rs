@@ -2,7 +2,7 @@
 
 use super::{
     AssignOp, ChangeTable, ColumnRef, Expr, FunctionCall, Ident, Literal, ObjectName, Over, Span,
-    TypeName, Variable,
+    Statement, TypeName, Variable,
 };
 
 /// A query: `[WITH ctes] body [ORDER BY ...] [OFFSET ... FETCH ...] [OPTION (...)]`.
@@ -310,6 +310,15 @@ pub enum TableRef {
     },
     /// CHANGETABLE.
     Changes(Box<ChangeTable>),
+    /// `(UPDATE ... OUTPUT ...) AS t (a, b)`: the rows that a change puts out.
+    Changed {
+        /// INSERT, UPDATE, DELETE or MERGE.
+        change: Box<Statement>,
+        /// AS.
+        alias: Ident,
+        /// New column names; empty when none were given.
+        columns: Vec<Ident>,
+    },
     /// Two sources joined.
     Join {
         /// Which join.

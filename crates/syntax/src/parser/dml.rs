@@ -197,6 +197,25 @@ impl Parser<'_> {
         })))
     }
 
+    /// `(INSERT | UPDATE | DELETE | MERGE ... OUTPUT ...) [AS] t [(columns)]` in FROM. The MERGE ends at the parenthesis.
+    #[inline(never)]
+    pub(super) fn changed_rows(&mut self) -> ParseResult<TableRef> {
+        self.expect_sym(Sym::LeftParen)?;
+        let start = self.at;
+        let kind = self.nested(STATEMENT_LEVELS, |parser| match parser.kind() {
+            TokenKind::Key(Kw::Insert) => parser.insert(Vec::new()),
+            TokenKind::Key(Kw::Update) => parser.update(Vec::new()),
+            TokenKind::Key(Kw::Delete) => parser.delete(Vec::new()),
+            _ => parser.merge_unended(Vec::new()),
+        })?;
+        let span = self.span_from(start);
+        self.expect_sym(Sym::RightParen)?;
+        self.eat_kw(Kw::As);
+        let alias = self.ident()?;
+        let columns = self.alias_columns(true)?;
+        Ok(TableRef::Changed { change: Box::new(Statement { kind, span }), alias, columns })
+    }
+
     pub(super) fn truncate(&mut self) -> ParseResult<StatementKind> {
         self.expect_kw(Kw::Truncate)?;
         self.expect_kw(Kw::Table)?;

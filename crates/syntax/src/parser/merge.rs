@@ -6,6 +6,22 @@ impl Parser<'_> {
     /// `MERGE [TOP (n)] [INTO] target USING source ON condition WHEN ... [OUTPUT ...] [OPTION ...] ;`
     #[inline(never)]
     pub(super) fn merge(&mut self, with: Vec<Cte>) -> ParseResult<StatementKind> {
+        let merge = self.merge_unended(with)?;
+        if !self.at_sym(Sym::Semicolon) {
+            let line = self.tokens[self.at.saturating_sub(1)].span.line;
+            return Err(SyntaxError::new(
+                10713,
+                line,
+                "",
+                "A MERGE statement must be terminated by a semi-colon (;).",
+            ));
+        }
+        Ok(merge)
+    }
+
+    /// The same without its end.
+    #[inline(never)]
+    pub(super) fn merge_unended(&mut self, with: Vec<Cte>) -> ParseResult<StatementKind> {
         self.expect_kw(Kw::Merge)?;
         let top = self.top()?;
         self.eat_kw(Kw::Into);
@@ -24,15 +40,6 @@ impl Parser<'_> {
         }
         let output = self.output()?;
         let option = self.option_clause()?;
-        if !self.at_sym(Sym::Semicolon) {
-            let line = self.tokens[self.at.saturating_sub(1)].span.line;
-            return Err(SyntaxError::new(
-                10713,
-                line,
-                "",
-                "A MERGE statement must be terminated by a semi-colon (;).",
-            ));
-        }
         Ok(StatementKind::Merge(Box::new(Merge {
             with,
             tracking_context: None,

@@ -198,19 +198,6 @@ impl Parser<'_> {
         Ok(TableRef::Named { name: ObjectName::bare(name), alias, hints: Vec::new(), time: None })
     }
 
-    /// `(INSERT ... OUTPUT ...) AS t (a)`: rows of a change within FROM.
-    #[cold]
-    pub(super) fn changed_rows(&mut self) -> ParseResult<TableRef> {
-        self.note_unsupported("INSERT, UPDATE, DELETE or MERGE within FROM");
-        self.skip_parens()?;
-        self.eat_kw(Kw::As);
-        let name = ObjectName::bare(self.ident()?);
-        if self.at_sym(Sym::LeftParen) {
-            self.skip_parens()?;
-        }
-        Ok(TableRef::Named { name, alias: None, hints: Vec::new(), time: None })
-    }
-
     /// A word that names rows only when a parenthesis follows.
     pub(super) fn at_foreign_rows(&self) -> bool {
         let called = self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen);

@@ -1,0 +1,59 @@
+//! INSERT ... SELECT ... FROM (a change with OUTPUT) AS t WHERE ...
+//!
+//! Promise: the inner change is done before the first row is inserted, and both are one statement: whoever undoes the
+//! one undoes the other. The rows counted are those inserted; the last identity is the inner change's.
+
+use crate::change::{delete, insert, insert_rows, note_context, update};
+use crate::cx::Cx;
+use crate::merge::merge;
+use crate::message::{SqlError, SqlMessage};
+use crate::sink::{ColumnMeta, Done, ResultSink};
+use engine::InsertHint;
+use planner::{ChangePlan, ChangedRows, InsertPlan};
+use types::Value;
+
+/// Runs the change and inserts what of its rows is asked for. Returns the rows inserted.
+#[cold]
+pub(crate) fn insert_changed<'a>(
+    plan: &'a InsertPlan,
+    from: &'a ChangedRows,
+    hint: &mut InsertHint,
+    cx: &mut Cx<'a>,
+    sink: &mut dyn ResultSink,
+) -> Result<u64, SqlError> {
+    note_context(plan.tracking_context.as_deref(), cx)?;
+    let mut kept = Kept { rows: Vec::new(), sink };
+    match &from.change {
+        ChangePlan::Insert(inner) => insert(inner, &mut InsertHint::default(), cx, &mut kept)?,
+        ChangePlan::Update(inner) => update(inner, cx, &mut kept)?,
+        ChangePlan::Delete(inner) => delete(inner, cx, &mut kept)?,
+        ChangePlan::Merge(inner) => merge(inner, None, cx, &mut kept)?,
+    };
+    let rows = kept.rows;
+    let identity = cx.env.last_identity();
+    let count = insert_rows(plan, &from.row, &rows, hint, cx, sink)?;
+    cx.env.set_last_identity(identity);
+    Ok(count)
+}
+
+/// Keeps the rows of an OUTPUT, whose memory is accounted for where they are made; what else is told goes on.
+struct Kept<'s> {
+    rows: Vec<Vec<Value>>,
+    sink: &'s mut dyn ResultSink,
+}
+
+impl ResultSink for Kept<'_> {
+    fn columns(&mut self, _: &[ColumnMeta]) {}
+
+    fn row(&mut self, row: &[Value]) {
+        self.rows.push(row.to_vec());
+    }
+
+    fn done(&mut self, done: Done) {
+        self.sink.done(done);
+    }
+
+    fn message(&mut self, message: &SqlMessage) {
+        self.sink.message(message);
+    }
+}
