@@ -41,6 +41,12 @@ pub enum Ddl {
         name: ObjectName,
         text: Arc<str>,
     },
+    /// CREATE RULE and CREATE DEFAULT: a module whose text is the batch.
+    CreateBindable {
+        kind: catalog::ModuleKind,
+        name: ObjectName,
+        text: Arc<str>,
+    },
     /// CREATE and ALTER SECURITY POLICY.
     SecurityPolicy {
         policy: Box<ast::SecurityPolicy>,

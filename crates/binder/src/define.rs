@@ -38,6 +38,8 @@ struct Parts {
     defaults: Vec<DefaultFor>,
     /// Of a memory-optimized table type, which may have HASH indexes.
     in_memory: bool,
+    /// An alias type among the columns' that has a rule or default bound, and which of both.
+    bound_type: Option<(String, &'static str)>,
 }
 
 /// Where something is to lie, in the catalog's terms.
@@ -76,6 +78,10 @@ impl Binder<'_> {
             if option.name == "MEMORY_OPTIMIZED" && option.value == ast::OptionValue::On {
                 return Err(BindError::unsupported("MEMORY_OPTIMIZED", option.span.line));
             }
+        }
+        if parts.bound_type.is_some() && is_private(&name.name) {
+            let what = "temporary table with a type that has a rule or default bound";
+            return Err(BindError::unsupported(what, self.line));
         }
         self.settle(&name.name, None, &mut parts)?;
         self.period(&create.definition, None, &parts)?;
@@ -130,6 +136,15 @@ impl Binder<'_> {
             return Err(self.error(13572, text));
         }
         self.definition(definition, text, name, &mut parts)?;
+        if let Some((ty, bound)) = &parts.bound_type {
+            return Err(self.error(
+                1710,
+                format!(
+                    "Cannot use alias type with rule or default bound to it as a column type in table variable or return \
+                     table definition in table valued function. Type '{ty}' has a {bound} bound to it."
+                ),
+            ));
+        }
         self.settle(name, None, &mut parts)?;
         self.period(definition, None, &parts)?;
         Ok(TableSpec {
@@ -268,6 +283,9 @@ impl Binder<'_> {
                     ));
                 }
             };
+            if let (Some(bound), Some(ty)) = (alias.and_then(|a| a.bound), &column.ty) {
+                parts.bound_type.get_or_insert_with(|| (ty.name.clone(), bound));
+            }
             let twice =
                 parts.columns.iter().any(|c| catalog::same_name(&c.name, &column.name.value));
             if twice {
@@ -493,16 +511,7 @@ impl Binder<'_> {
     fn check_default(&mut self, default: &ast::Expr, ty: SqlType) -> Result<()> {
         let line = default.span.line.max(1);
         let bound = self.expr(default).map_err(|e| match e.number {
-            207 | 4104 => BindError::new(
-                128,
-                15,
-                line,
-                format!(
-                    "The name \"{}\" is not permitted in this context. Valid expressions are constants, constant \
-                     expressions, and (in some contexts) variables. Column names are not permitted.",
-                    e.text.split(['\'', '"']).nth(1).unwrap_or_default()
-                ),
-            ),
+            207 | 4104 => crate::bindable::not_permitted(&e, line),
             _ => e,
         })?;
         self.coerce(bound, ty, CastMode::Store { column: 0 })?;

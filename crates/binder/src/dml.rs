@@ -439,9 +439,10 @@ impl Binder<'_> {
     /// The DEFAULT of a column, or NULL (a NOT NULL column without one fails when it is run, 515).
     pub fn default_value(&mut self, table: &TableDef, ordinal: usize) -> Result<Expr> {
         let column = &table.columns[ordinal];
-        match &column.default {
-            Some(default) => self.default_text(&default.text),
-            None => Ok(Expr::constant(Value::Null, column.ty)),
+        match (&column.default, &column.bound_default) {
+            (Some(default), _) => self.default_text(&default.text),
+            (None, Some(bound)) => self.bound_default(bound),
+            (None, None) => Ok(Expr::constant(Value::Null, column.ty)),
         }
     }
 

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod bindable;
 mod calls;
 mod chain;
 mod coerce;

@@ -23,6 +23,13 @@ impl Binder<'_> {
         check_clauses(&merge.clauses)?;
         let (table, hints) = self.target(&merge.target)?;
         self.check_history(&table, 13562)?;
+        if let Some(rule) = self.rule_of(&table) {
+            let text = format!(
+                "The target table '{}' of the MERGE statement cannot have any enabled rules. Found rule '{rule}'.",
+                table.name
+            );
+            return Err(BindError::new(358, 15, self.line, text));
+        }
         let (mut get, target) = self.get(table.clone(), merge.alias.as_ref(), hints)?;
         let locator = self.new_col();
         get.locator = Some(locator);

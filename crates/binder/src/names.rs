@@ -83,6 +83,8 @@ pub struct AliasType {
     pub ty: types::SqlType,
     /// May a column of it be NULL, where its definition does not say?
     pub nullable: bool,
+    /// What it has bound: "rule" or "default".
+    pub bound: Option<&'static str>,
 }
 
 /// What the binder asks of the catalog. Lookups ignore case. `database` None is the session's
@@ -130,6 +132,11 @@ pub trait Names {
     /// A sequence.
     fn sequence(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
         let _ = name;
+        None
+    }
+    /// What a rule or default is called.
+    fn bindable_name(&self, object_id: i32) -> Option<String> {
+        let _ = object_id;
         None
     }
     /// A partition function.

@@ -173,7 +173,7 @@ impl Binder<'_> {
         Ok(InsertSource::Changed(Box::new(ChangedRows { change, filter, row })))
     }
 
-    /// The target of an INSERT around a change: 355, 356.
+    /// The target of an INSERT around a change: 355, 356, 357.
     fn check_target_around(&self, table: &TableDef) -> Result<()> {
         if table.is_private() {
             return Ok(());
@@ -186,6 +186,15 @@ impl Binder<'_> {
         if triggers.any(|module| module.trigger.is_some_and(|trigger| !trigger.is_disabled())) {
             let (what, when) = target("cannot have any enabled triggers".into());
             return Err(BindError::new(355, 15, self.line, format!("{what} {when}.")));
+        }
+        if let Some(rule) = self.rule_of(table) {
+            let (what, when) = target("cannot have any enabled rules".into());
+            return Err(BindError::new(
+                357,
+                15,
+                self.line,
+                format!("{what} {when}. Found rule '{rule}'."),
+            ));
         }
         let own = table.foreign_keys.first().map(|key| key.name.to_string());
         let others = table.referencing.iter().filter_map(|id| self.names.table_by_id(*id));

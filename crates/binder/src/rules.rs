@@ -1,7 +1,8 @@
 //! What a table's definition says in T-SQL (computed columns, CHECK constraints, filters of indexes), bound once.
 //!
 //! Promise: the expressions read a row of all the table's columns by slot, and nothing else: no variable, no query, no
-//! other table. They were bound when the definition came to be, so binding them again does not fail.
+//! other table. They were bound when the definition came to be, so binding them again does not fail; but for a rule, whose
+//! type is known only at the column, so that one that does not go with it fails each change, as it does in SQL Server.
 
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ use crate::names::{Names, ObjectName};
 pub struct TableRules {
     /// (ordinal, value in the column's type).
     pub computed: Vec<(usize, Expr)>,
+    /// (ordinal, what CREATE RULE asks of the value).
+    pub bound: Vec<(usize, Expr)>,
     /// For each of the table's checks.
     pub checks: Vec<Expr>,
     /// For each of the table's indexes: its filter.
@@ -61,6 +64,12 @@ fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
             };
             rules.computed.push((ordinal, over_slots(value)));
         }
+    }
+    for (ordinal, column) in table.columns.iter().enumerate() {
+        let Some(rule) = &column.rule else { continue };
+        let value = Expr::col(ColId(ordinal as u32), column.ty, true);
+        let bound = binder.over_row(&table.name, &columns, |b| b.rule_over(rule, value))?;
+        rules.bound.push((ordinal, over_slots(bound)));
     }
     for check in &table.checks {
         let parsed = parsed(&check.text, syntax::parse_condition)?;

@@ -576,6 +576,7 @@ impl<'a> ProgramBinder<'a> {
             S::CreateTable(_)
             | S::Partition(_)
             | S::CreateType(_)
+            | S::CreateBindable(_)
             | S::CreateView(_)
             | S::DefineSequence(_)
             | S::CreateSynonym(_)

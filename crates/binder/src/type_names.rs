@@ -56,7 +56,12 @@ pub fn alias_of(def: &ProcedureDef) -> Option<AliasType> {
     };
     let ast::TypeDefinition::Alias { base, nullable } = &create.definition else { return None };
     let ty = system_type(base, false).ok()?;
-    Some(AliasType { id: def.object_id, ty, nullable: nullable.unwrap_or(true) })
+    let bound = match def.bindings {
+        catalog::TypeBindings { rule: Some(_), .. } => Some("rule"),
+        catalog::TypeBindings { default: Some(_), .. } => Some("default"),
+        _ => None,
+    };
+    Some(AliasType { id: def.object_id, ty, nullable: nullable.unwrap_or(true), bound })
 }
 
 /// Was a table type's definition WITH (MEMORY_OPTIMIZED = ON)?

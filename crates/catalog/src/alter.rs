@@ -125,6 +125,9 @@ impl Catalog {
             AlterTable::StopVersioning => self.stop_versioning(txn, scope, table),
             AlterTable::StartTracking { columns } => self.start_tracking(txn, table, *columns),
             AlterTable::StopTracking => self.stop_tracking(txn, table),
+            AlterTable::BindColumn { name, kind, to } => {
+                self.bind_column(txn, table, name, *kind, to.as_ref())
+            }
             AlterTable::MarkColumn { name, mark, on } => {
                 self.mark_column(txn, table, name, *mark, *on)
             }
@@ -133,7 +136,7 @@ impl Catalog {
             }
             AlterTable::AddColumns(columns) => {
                 let before = table.columns.len();
-                columns.iter().try_for_each(|c| self.add_one(txn, table, c, empty))?;
+                columns.iter().try_for_each(|c| self.add_one(txn, scope, table, c, empty))?;
                 // Values that the engine makes are in every row.
                 if !empty && table.columns[before..].iter().any(ColumnDef::is_made) {
                     let columns = (0..table.columns.len()).map(|i| (i < before).then_some(i));

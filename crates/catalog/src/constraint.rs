@@ -193,23 +193,29 @@ impl Catalog {
         scope: Option<&DdlScope>,
         object_id: i32,
     ) -> Option<std::sync::Arc<TableDef>> {
+        match self.object_by_id_in(scope, object_id)? {
+            ObjectRef::Table(table) => Some(table),
+            ObjectRef::Procedure(_) => None,
+        }
+    }
+
+    /// The same for an object of any kind.
+    pub(crate) fn object_by_id_in(
+        &self,
+        scope: Option<&DdlScope>,
+        object_id: i32,
+    ) -> Option<ObjectRef> {
         use crate::scope::Change;
         for change in scope.iter().flat_map(|s| s.changes.iter().rev()) {
             match change {
                 Change::Put(entry) if entry.object.object_id() == object_id => {
-                    return match &entry.object {
-                        ObjectRef::Table(table) => Some(table.clone()),
-                        ObjectRef::Procedure(_) => None,
-                    };
+                    return Some(entry.object.clone());
                 }
                 Change::Drop { object_id: id, .. } if *id == object_id => return None,
                 _ => {}
             }
         }
-        match self.object_by_id(object_id)? {
-            ObjectRef::Table(table) => Some(table),
-            ObjectRef::Procedure(_) => None,
-        }
+        self.object_by_id(object_id)
     }
 
     pub(crate) fn put_check(

@@ -30,6 +30,9 @@ impl Catalog {
         for column in &spec.columns {
             add_column(&mut columns, column, &spec.name, object_id)?;
         }
+        for column in columns.iter_mut().filter(|column| column.alias.is_some()) {
+            self.inherit_bindings(scope, column);
+        }
         let primary_key = match &spec.primary_key {
             Some(key) => Some(define_key(key, &spec.name, object_id, &mut columns, |name| {
                 // Not said means NOT NULL here; an explicit NULL is an error.
@@ -469,6 +472,8 @@ impl Catalog {
                 false => Value::Int(column.collation.number() as i32),
             },
             text_or_null(column.mask.as_ref().map(|mask| mask.text())),
+            column.rule.as_ref().map(|bound| bound.object_id).into(),
+            column.bound_default.as_ref().map(|bound| bound.object_id).into(),
         ];
         self.tables.columns.put(txn, &row)
     }
@@ -565,6 +570,8 @@ pub(crate) fn add_column(
         generated: spec.generated,
         marks: spec.marks,
         mask: spec.mask.clone(),
+        rule: None,
+        bound_default: None,
     });
     Ok(())
 }

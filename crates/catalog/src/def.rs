@@ -90,7 +90,7 @@ impl TableDef {
             && self.foreign_keys.is_empty()
             && self.referencing.is_empty()
             && self.tracking.is_none()
-            && !self.columns.iter().any(|c| c.is_made())
+            && !self.columns.iter().any(|c| c.is_made() || c.rule.is_some())
     }
     /// Is there a clustered index of any kind, so that another cannot come?
     pub fn has_clustered(&self) -> bool {
@@ -218,6 +218,10 @@ pub struct ColumnDef {
     pub marks: Marks,
     /// How it is shown to who lacks UNMASK.
     pub mask: Option<Arc<types::Mask>>,
+    /// What CREATE RULE asks of its values.
+    pub rule: Option<crate::Binding>,
+    /// Its value where none is given, by CREATE DEFAULT; never beside a DEFAULT of its own.
+    pub bound_default: Option<crate::Binding>,
 }
 
 impl ColumnDef {
@@ -446,6 +450,10 @@ pub enum ModuleKind {
     PartitionFunction,
     /// See [`crate::PartitionSchemeDef`]; likewise.
     PartitionScheme,
+    /// CREATE RULE: see [`crate::Binding`].
+    Rule,
+    /// CREATE DEFAULT, likewise.
+    Default,
 }
 
 impl ModuleKind {
@@ -463,6 +471,8 @@ impl ModuleKind {
             ModuleKind::Synonym => 10,
             ModuleKind::AliasType => 11,
             ModuleKind::SecurityPolicy => 12,
+            ModuleKind::Rule => 13,
+            ModuleKind::Default => 14,
             ModuleKind::PartitionFunction => 20,
             ModuleKind::PartitionScheme => 21,
         }
@@ -484,6 +494,8 @@ impl ModuleKind {
             SecurityPolicy,
             PartitionFunction,
             PartitionScheme,
+            Rule,
+            Default,
         ];
         all.into_iter().find(|kind| kind.number() == number)
     }
@@ -518,6 +530,8 @@ impl ModuleKind {
             ModuleKind::SecurityPolicy => "security policy",
             ModuleKind::PartitionFunction => "partition function",
             ModuleKind::PartitionScheme => "partition scheme",
+            ModuleKind::Rule => "rule",
+            ModuleKind::Default => "default",
             _ => "function",
         }
     }
@@ -546,6 +560,8 @@ pub struct ProcedureDef {
     pub ansi_nulls: bool,
     /// Of a trigger.
     pub trigger: Option<TriggerDef>,
+    /// Of an alias type.
+    pub bindings: crate::TypeBindings,
     /// Of a sequence.
     pub sequence: Option<SequenceDef>,
     /// Of a security policy.
@@ -681,6 +697,8 @@ impl ObjectKind {
             ObjectKind::Module(ModuleKind::Sequence) => "SO",
             ObjectKind::Module(ModuleKind::Synonym) => "SN",
             ObjectKind::Module(ModuleKind::SecurityPolicy) => "SP",
+            ObjectKind::Module(ModuleKind::Rule) => "R",
+            ObjectKind::Module(ModuleKind::Default) => "D",
             // No objects either.
             ObjectKind::Module(ModuleKind::PartitionFunction) => "PF",
             ObjectKind::Module(ModuleKind::PartitionScheme) => "PS",

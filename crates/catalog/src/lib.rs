@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod alter;
+mod binding;
 mod catalog;
 mod columnstore;
 mod configuration;
@@ -35,6 +36,7 @@ mod tracking;
 mod transfer;
 
 pub use alter::{Altered, Work};
+pub use binding::{Binding, TypeBindings};
 pub use catalog::Catalog;
 pub use configuration::{
     Configuration, SCOPED_OPTIONS, ScopedKind, ScopedOption, StatisticsSwitch,

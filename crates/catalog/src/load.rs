@@ -1,6 +1,7 @@
 //! From rows of the system tables to definitions.
 
 use crate::CatalogError;
+use crate::binding::{self, Binding, TypeBindings};
 use crate::catalog::{Catalog, FIRST_OBJECT_ID};
 use crate::constraint::{self, Constraint};
 use crate::def::*;
@@ -147,6 +148,7 @@ impl Catalog {
                     let parts = modules.remove(&object_id).unwrap_or_default();
                     let (mut text, mut quoted, mut nulls) = (String::new(), true, true);
                     let mut trigger = None;
+                    let mut bindings = TypeBindings::default();
                     for row in parts {
                         let mut cells = Cells::new(row);
                         cells.int()?;
@@ -154,6 +156,10 @@ impl Catalog {
                         (quoted, nulls) = (cells.flag()?, cells.flag()?);
                         text.push_str(&cells.text()?);
                         if let (Some(parent), Some(flags)) = (cells.opt_int()?, cells.opt_int()?) {
+                            if kind == ModuleKind::AliasType {
+                                bindings = TypeBindings::of_numbers(parent, flags);
+                                continue;
+                            }
                             let (parent, flags) = (parent as i32, flags as u32);
                             trigger = Some(TriggerDef { parent, flags });
                         }
@@ -174,6 +180,7 @@ impl Catalog {
                         quoted_identifier: quoted,
                         ansi_nulls: nulls,
                         trigger,
+                        bindings,
                         version: self.new_version(),
                         created_unix_ns: created,
                     }))
@@ -207,10 +214,23 @@ impl Catalog {
                 alone.push(format!("object {id} has no row in system table 'names'"));
             }
         }
+        let bindable = |object: &ObjectRef| match object {
+            ObjectRef::Procedure(module)
+                if matches!(module.kind, ModuleKind::Rule | ModuleKind::Default) =>
+            {
+                Some((module.object_id, Binding::of(module)))
+            }
+            _ => None,
+        };
+        let bindable: HashMap<i32, Binding> =
+            entries.iter().filter_map(|entry| bindable(&entry.object)).collect();
         let histories: HashMap<i32, i32> =
             versioned.iter().map(|(table, (history, _))| (*history, *table)).collect();
         for entry in &mut entries {
             let ObjectRef::Table(table) = &mut entry.object else { continue };
+            if table.columns.iter().any(|c| c.rule.is_some() || c.bound_default.is_some()) {
+                binding::resolve(Arc::make_mut(table), |id| bindable.get(&id).cloned());
+            }
             if let Some(list) = referencing.remove(&table.object_id) {
                 Arc::make_mut(table).referencing = list;
             }
@@ -375,6 +395,8 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
     let mask = cells.opt_text()?;
     let mask = mask.map(|text| crate::mask_of(&text, &name, ty)).transpose();
     let mask = mask.map_err(|_| corrupt("a column of an unknown masking function"))?;
+    let rule = binding::unresolved(cells.opt_int()?);
+    let bound_default = binding::unresolved(cells.opt_int()?);
     let absent = match absent {
         None => Value::Null,
         Some(bytes) => {
@@ -397,6 +419,8 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
         generated,
         marks,
         mask,
+        rule,
+        bound_default,
     })
 }
 

@@ -178,6 +178,7 @@ pub fn redefine_private(
         }
         AlterTable::AddPeriod { .. }
         | AlterTable::DropPeriod
+        | AlterTable::BindColumn { .. }
         | AlterTable::MarkColumn { .. }
         | AlterTable::MaskColumn { .. } => {
             return Err(CatalogError::NotSupported {

@@ -2,6 +2,7 @@
 //!
 //! A procedure has no tree, so the row lock of its object row stands in for the Sch-M lock.
 
+use crate::binding::TypeBindings;
 use crate::catalog::{Catalog, PUBLISH_ROUNDS_MAX, behind};
 use crate::def::*;
 use crate::policy::PolicyDef;
@@ -169,6 +170,7 @@ impl Catalog {
                     quoted_identifier: options.quoted_identifier,
                     ansi_nulls: options.ansi_nulls,
                     trigger,
+                    bindings: TypeBindings::default(),
                     sequence: sequence_of(kind, text),
                     policy: policy_of(kind, text),
                     partitioning: crate::partition::of_text(kind, text)?,
@@ -182,7 +184,7 @@ impl Catalog {
     }
 
     /// The rows of a module whose text is not there.
-    fn write_module(
+    pub(crate) fn write_module(
         &self,
         txn: &mut Txn,
         scope: &mut DdlScope,
@@ -192,6 +194,16 @@ impl Catalog {
         let (schema, name) = (&procedure.schema, &procedure.name);
         let (id, new) = (procedure.object_id, modified == 1);
         self.put_object(txn, schema, name, procedure.kind.number(), id, modified, new)?;
+        let (parent, flags) = match procedure.kind {
+            ModuleKind::AliasType => {
+                let of = |bound: Option<i32>| Some(bound.unwrap_or(0));
+                (of(procedure.bindings.rule), of(procedure.bindings.default))
+            }
+            _ => {
+                let trigger = procedure.trigger;
+                (trigger.map(|t| t.parent), trigger.map(|t| t.flags as i32))
+            }
+        };
         for (i, part) in parts(&procedure.text).into_iter().enumerate() {
             let row = [
                 Value::Int(id),
@@ -199,8 +211,8 @@ impl Catalog {
                 procedure.quoted_identifier.into(),
                 procedure.ansi_nulls.into(),
                 Value::str(part),
-                procedure.trigger.map(|t| t.parent).into(),
-                procedure.trigger.map(|t| t.flags as i32).into(),
+                parent.into(),
+                flags.into(),
             ];
             self.tables.modules.put(txn, &row)?;
         }

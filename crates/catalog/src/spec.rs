@@ -1,6 +1,6 @@
 //! What data definition asks for: names as written, nothing looked up yet.
 
-use crate::def::{Identity, Marks, PeriodEdge, RefAction, Retention};
+use crate::def::{Identity, Marks, ModuleKind, PeriodEdge, RefAction, Retention};
 use std::sync::Arc;
 use types::SqlType;
 
@@ -166,6 +166,12 @@ pub struct ForeignKeySpec {
 #[derive(Clone, Debug)]
 pub enum AlterTable {
     AddColumns(Vec<ColumnSpec>),
+    /// sp_bindrule, sp_bindefault and their opposites: a rule or a default, which `kind` says.
+    BindColumn {
+        name: Box<str>,
+        kind: ModuleKind,
+        to: Option<crate::Binding>,
+    },
     AddDefault {
         name: Option<Box<str>>,
         column: Box<str>,

@@ -99,7 +99,7 @@ impl SqlError {
             stale: false,
             terminated_notice: matches!(
                 number,
-                220 | 232 | 512 | 515 | 547 | 2601 | 2627 | 2628 | 8115 | 8134 | 8152 | 8153
+                220 | 232 | 512 | 513 | 515 | 547 | 2601 | 2627 | 2628 | 8115 | 8134 | 8152 | 8153
             ),
             text: text.into(),
         }

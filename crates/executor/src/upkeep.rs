@@ -42,6 +42,8 @@ pub(crate) struct Upkeep {
     moving: bool,
     /// CHECK constraints are passed over, and the foreign keys of the table itself.
     unchecked: bool,
+    /// Which of the rules bound to columns are asked: of an UPDATE those of columns that it sets.
+    asked: Vec<usize>,
     /// Of a table with one.
     period: Option<Box<Period>>,
     /// Of a table whose changes are tracked.
@@ -102,6 +104,7 @@ impl Upkeep {
         needed.dedup();
         Ok(Upkeep {
             makes: table.columns.iter().any(|c| c.is_made()),
+            asked: (0..rules.bound.len()).collect(),
             ignores: indexes.iter().any(|w| table.indexes[w.at].ignore_dup_key),
             defer: vec![false; indexes.len()],
             rules,
@@ -132,6 +135,7 @@ impl Upkeep {
         if let Some(tracker) = &mut self.tracker {
             tracker.changing(table, columns);
         }
+        self.asked.retain(|at| columns.contains(&self.rules.bound[*at].0));
     }
 
     /// No CHECK constraint is looked at, nor any foreign key of the table.
@@ -187,7 +191,7 @@ impl Upkeep {
         Ok(())
     }
 
-    /// 547 for a CHECK that is false.
+    /// 513 for a rule that is false, 547 for a CHECK.
     pub fn check(
         &self,
         table: &TableDef,
@@ -197,6 +201,12 @@ impl Upkeep {
     ) -> Result<(), SqlError> {
         if self.moving || self.unchecked {
             return Ok(());
+        }
+        for at in &self.asked {
+            let (ordinal, rule) = &self.rules.bound[*at];
+            if test(rule, values, cx)? == Some(false) {
+                return Err(against_rule(table, *ordinal, cx));
+            }
         }
         for (check, rule) in table.checks.iter().zip(&self.rules.checks) {
             if !check.disabled && test(rule, values, cx)? == Some(false) {
@@ -339,4 +349,18 @@ impl Upkeep {
         let verb = self.verb.unwrap_or("UPDATE");
         self.foreign.finish(table, verb, cx)
     }
+}
+
+/// 513.
+#[cold]
+fn against_rule(table: &TableDef, ordinal: usize, cx: &Cx<'_>) -> SqlError {
+    let text = format!(
+        "A column insert or update conflicts with a rule imposed by a previous CREATE RULE statement. The statement was \
+         terminated. The conflict occurred in database '{}', table '{}.{}', column '{}'.",
+        cx.env.database_name(),
+        table.schema,
+        table.name,
+        table.columns[ordinal].name
+    );
+    SqlError::new(513, 16, text).with_state(0)
 }

@@ -76,6 +76,9 @@ impl Vm<'_> {
             Ddl::CreateSynonym(synonym) => self.create_synonym(synonym, frame),
             Ddl::CreateTrigger(create, text) => self.create_trigger(create, text, frame),
             Ddl::EnableTrigger(enable) => self.enable_triggers(enable, frame),
+            Ddl::CreateBindable { kind, name, text } => {
+                self.create_module(*kind, PutMode::Create, name, text, frame)
+            }
             Ddl::CreateType { alias, name, text } => self.create_type(*alias, name, text, frame),
             Ddl::SecurityPolicy { policy, changes } => self.define_policy(policy, changes, frame),
             Ddl::Partition(change) => self.define_partitioning(change, frame),
@@ -372,6 +375,8 @@ impl Vm<'_> {
                 DropKind::SecurityPolicy => {
                     self.drop_module(ModuleKind::SecurityPolicy, &parts, frame)
                 }
+                DropKind::Rule => self.drop_bindable(ModuleKind::Rule, &parts, frame),
+                DropKind::Default => self.drop_bindable(ModuleKind::Default, &parts, frame),
                 DropKind::Type => self.drop_type(&parts, frame),
                 DropKind::Index => self.drop_index(&parts, frame),
             };
@@ -456,6 +461,8 @@ impl Vm<'_> {
                         self.check_schema(schema.as_deref().unwrap_or("dbo"))?;
                         return Ok(schema);
                     }
+                    ModuleKind::Rule => Permission::CreateRule,
+                    ModuleKind::Default => Permission::CreateDefault,
                     ModuleKind::View => Permission::CreateView,
                     ModuleKind::ScalarFunction
                     | ModuleKind::InlineFunction
@@ -506,7 +513,11 @@ impl Vm<'_> {
         let found = catalog.table(scope, schema.as_deref(), &bare);
         let is_constraint = found.is_none() && constraint.is_some();
         let Some(table) = found.or(constraint) else {
-            if catalog.object(scope, schema.as_deref(), &bare).is_some() {
+            if let Some(found) = catalog.object(scope, schema.as_deref(), &bare) {
+                if let Some(module) = crate::bindings::bindable(&found).filter(|_| kind == "OBJECT")
+                {
+                    return self.rename_bindable(&module.clone(), new, frame);
+                }
                 return Err(SqlError::unsupported("sp_rename of anything but a table or a column"));
             }
             let database = &self.state.database.name;
@@ -702,7 +713,7 @@ fn constraint_table(
 }
 
 /// 3701.
-fn cannot_drop(kind: &str, name: &str) -> SqlError {
+pub(crate) fn cannot_drop(kind: &str, name: &str) -> SqlError {
     SqlError::new(
         3701,
         14,

@@ -37,6 +37,7 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
                 Command::Other
             }
             Ddl::CreateType { .. } => Command::CreateType,
+            Ddl::CreateBindable { .. } => Command::Other,
             Ddl::Drop(drop) => dropped(drop.kind),
         },
         StmtKind::Security(statement) => match &**statement {
@@ -77,6 +78,8 @@ fn dropped(kind: DropKind) -> Command {
         | DropKind::Trigger
         | DropKind::Sequence
         | DropKind::Synonym
+        | DropKind::Rule
+        | DropKind::Default
         | DropKind::SecurityPolicy => Command::Other,
     }
 }

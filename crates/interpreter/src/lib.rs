@@ -41,6 +41,7 @@ mod applock;
 mod arguments;
 mod autostats;
 mod backup;
+mod bindings;
 mod cache;
 mod call;
 mod checkdb;

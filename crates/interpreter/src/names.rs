@@ -153,6 +153,12 @@ impl Names for SessionNames<'_> {
         binder::alias_of(&found)
     }
 
+    fn bindable_name(&self, object_id: i32) -> Option<String> {
+        let scope = self.state.transaction.scope();
+        let found = self.state.database.catalog.bindable_by_id(scope, object_id);
+        found.map(|module| module.name.to_string())
+    }
+
     fn partition_function(&self, name: &str) -> Option<Arc<catalog::ProcedureDef>> {
         let kind = catalog::ModuleKind::PartitionFunction;
         self.state.database.catalog.module(self.state.transaction.scope(), None, name, kind)

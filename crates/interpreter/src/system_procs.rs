@@ -88,8 +88,21 @@ impl Vm<'_> {
                 self.remove_type(args, frame)?;
                 Ok(Some(0))
             }
-            "sp_bindrule" | "sp_unbindrule" | "sp_bindefault" | "sp_unbindefault" => {
-                Err(SqlError::unsupported(name.name.to_ascii_lowercase()).into())
+            "sp_bindrule" => {
+                self.bind(ModuleKind::Rule, args, frame)?;
+                Ok(Some(0))
+            }
+            "sp_bindefault" => {
+                self.bind(ModuleKind::Default, args, frame)?;
+                Ok(Some(0))
+            }
+            "sp_unbindrule" => {
+                self.unbind(ModuleKind::Rule, args, frame)?;
+                Ok(Some(0))
+            }
+            "sp_unbindefault" => {
+                self.unbind(ModuleKind::Default, args, frame)?;
+                Ok(Some(0))
             }
             "sp_sequence_get_range" => {
                 self.sequence_range(args, code, frame)?;

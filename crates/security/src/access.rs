@@ -318,8 +318,10 @@ fn of_database_role(role: i32, permission: Permission) -> Option<bool> {
             permission,
             AlterAnySchema
                 | Checkpoint
+                | CreateDefault
                 | CreateFunction
                 | CreateProcedure
+                | CreateRule
                 | CreateSchema
                 | CreateTable
                 | CreateType

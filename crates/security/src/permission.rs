@@ -149,6 +149,8 @@ permissions! {
     ShowPlan = 35, "SHOWPLAN", "SPLN",
     Unmask = 36, "UNMASK", "UMSK",
     AlterAnyMask = 37, "ALTER ANY MASK", "AAMK",
+    CreateDefault = 38, "CREATE DEFAULT", "CRDF",
+    CreateRule = 39, "CREATE RULE", "CRRU",
     ConnectSql = 50, "CONNECT SQL", "COSQ",
     ControlServer = 51, "CONTROL SERVER", "CL",
     ViewServerState = 52, "VIEW SERVER STATE", "VWSS",
@@ -230,7 +232,8 @@ impl Permission {
             (
                 Class::Database,
                 AlterAnyUser | AlterAnyRole | AlterAnySchema | CreateTable | CreateProcedure
-                | CreateView | CreateFunction | CreateType | Checkpoint,
+                | CreateView | CreateFunction | CreateType | CreateDefault | CreateRule
+                | Checkpoint,
             ) => Some(Alter),
             (_, _) => Some(Control),
         }

@@ -137,7 +137,7 @@ view! {
     reserved tinyint = 0u8;
     colstat smallint = i16::from(c.identity.is_some());
     cdefault int = c.default_id;
-    domain int = 0;
+    domain int = c.rule_id;
     number smallint = 0i16;
     colorder smallint null = c.id as i16;
     autoval varbinary(8000) null = NULL;
@@ -272,8 +272,8 @@ view! {
     length smallint = t.max_length;
     xprec tinyint = t.precision;
     xscale tinyint = t.scale;
-    tdefault int = 0;
-    domain int = 0;
+    tdefault int = t.bindings.default.unwrap_or(0);
+    domain int = t.bindings.rule.unwrap_or(0);
     uid smallint null = t.schema_id as i16;
     reserved smallint null = 0i16;
     collationid int null = t.collated.then_some(872_468_488);

@@ -146,7 +146,7 @@ fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlErro
     for Named { catalog, object } in tables(context, args)? {
         for column in of_object(context, &object) {
             let defined = object.table().and_then(|t| t.columns.get(column.id as usize - 1));
-            let default = defined.and_then(|c| c.default.as_ref()).map(|d| d.text.to_string());
+            let default = defined.and_then(|c| c.default_text()).map(str::to_owned);
             all.push(Column {
                 catalog: catalog.clone(),
                 schema: object.schema.clone(),

@@ -24,6 +24,7 @@ impl Module {
     fn definition(&self) -> ProcedureDef {
         ProcedureDef {
             trigger: None,
+            bindings: catalog::TypeBindings::default(),
             sequence: None,
             policy: None,
             partitioning: None,

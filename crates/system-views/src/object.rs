@@ -84,6 +84,7 @@ impl Object {
             "SO" => "SEQUENCE_OBJECT",
             "SN" => "SYNONYM",
             "SP" => "SECURITY_POLICY",
+            "R" => "RULE",
             "TT" => "TYPE_TABLE",
             _ => "VIEW",
         }
@@ -91,7 +92,8 @@ impl Object {
 
     /// Is it a constraint of a table?
     pub fn is_constraint(&self) -> bool {
-        matches!(self.kind(), "PK" | "D" | "UQ" | "C" | "F")
+        !matches!(self.what, What::Procedure(_))
+            && matches!(self.kind(), "PK" | "D" | "UQ" | "C" | "F")
     }
 
     /// Is it built in?

@@ -164,7 +164,7 @@ fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Typed>, SqlError
         let table = object.table().cloned();
         for column in of_object(context, &object) {
             let defined = table.as_ref().and_then(|t| t.columns.get(column.id as usize - 1));
-            let default = defined.and_then(|c| c.default.as_ref()).map(|d| d.text.to_string());
+            let default = defined.and_then(|c| c.default_text()).map(str::to_owned);
             let name = column.sql_type.name();
             let identity = column.identity.is_some();
             all.push(Typed {

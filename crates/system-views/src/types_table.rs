@@ -27,6 +27,7 @@ pub struct TypeRow {
     /// Of a table type: its object id.
     pub table: Option<i32>,
     pub memory_optimized: bool,
+    pub bindings: catalog::TypeBindings,
 }
 
 fn row(name: &'static str, id: u8, max_length: i16, precision: u8, scale: u8) -> TypeRow {
@@ -44,6 +45,7 @@ fn row(name: &'static str, id: u8, max_length: i16, precision: u8, scale: u8) ->
         user_defined: false,
         table: None,
         memory_optimized: false,
+        bindings: catalog::TypeBindings::default(),
     }
 }
 
@@ -144,6 +146,7 @@ fn of_module(context: &Context<'_>, module: &Arc<ProcedureDef>) -> Option<TypeRo
         scale: base.scale,
         collated: base.collation.is_some(),
         nullable: alias.nullable,
+        bindings: module.bindings,
         ..named
     })
 }

@@ -93,6 +93,15 @@ impl ProgramBinder<'_> {
                 StmtKind::Ddl(Box::new(Ddl::CreateSynonym(synonym.clone())))
             }
             S::EnableTrigger(enable) => StmtKind::Ddl(Box::new(Ddl::EnableTrigger(enable.clone()))),
+            S::CreateBindable(create) => {
+                b.check_bindable(create)?;
+                let kind = match create.rule {
+                    true => catalog::ModuleKind::Rule,
+                    false => catalog::ModuleKind::Default,
+                };
+                let (name, text) = (ObjectName::from(&create.name), Arc::from(self.text));
+                StmtKind::Ddl(Box::new(Ddl::CreateBindable { kind, name, text }))
+            }
             S::CreateType(create) => {
                 let name = ObjectName::from(&create.name);
                 let alias = match &create.definition {

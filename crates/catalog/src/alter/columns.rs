@@ -48,6 +48,8 @@ impl Catalog {
             (&column.default, grows || (column.ty == ty && column.collation == collation))
         {
             Some(default.name.clone())
+        } else if let Some(bound) = self.bound_name(None, column).filter(|_| !grows) {
+            Some(bound)
         } else if let Some(scheme) = table
             .partitioned_by(ordinal)
             .filter(|_| column.ty != ty || column.collation != collation)
@@ -138,6 +140,7 @@ impl Catalog {
             .map(|(child, k)| child.foreign_keys[*k].name.clone());
         let user = table.columns[gone].default.as_ref().map(|d| d.name.clone());
         let user = user
+            .or_else(|| self.bound_name(Some(scope), &table.columns[gone]))
             .or_else(|| table.primary_key.as_ref().filter(of_key).map(|k| k.name.clone()))
             .or_else(|| table.indexes.iter().find(of_index).map(|i| i.name.clone()))
             .or_else(|| table.partitioned_by(gone).map(|scheme| self.scheme_shown(scheme)))
@@ -203,6 +206,7 @@ impl Catalog {
     pub(super) fn add_one(
         &self,
         txn: &mut Txn,
+        scope: &DdlScope,
         table: &mut TableDef,
         spec: &ColumnSpec,
         empty: bool,
@@ -211,6 +215,9 @@ impl Catalog {
         add_column(&mut table.columns, spec, &name, table.object_id)?;
         let ordinal = table.columns.len() - 1;
         let column = &mut table.columns[ordinal];
+        if !matches!(table.temporal, Temporal::History { .. }) {
+            self.inherit_bindings(scope, column);
+        }
         column.absent = spec.absent.clone().unwrap_or_default();
         if spec.identity.is_some() && !empty {
             let what = "ALTER TABLE ADD of an IDENTITY column to a table with rows".into();

@@ -142,7 +142,7 @@ impl Catalog {
             return Err(CatalogError::NoDefaultColumn { column: column.into(), table });
         };
         let target = &mut table.columns[ordinal];
-        if target.default.is_some() {
+        if target.default.is_some() || target.bound_default.is_some() {
             return Err(CatalogError::DefaultExists { column: column.into() });
         }
         let generated = || default_name(&table.name, &target.name, table.object_id, ordinal);

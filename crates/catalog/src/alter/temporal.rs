@@ -302,9 +302,9 @@ impl Catalog {
                     return Err(CatalogError::InvalidObject { name: made.name.clone() });
                 };
                 let of = table.object_id;
-                self.change_table(txn, scope, &made, modified, |_, _, history| {
+                self.change_table(txn, scope, &made, modified, |catalog, txn, history| {
                     history.temporal = Temporal::History { of };
-                    Ok(())
+                    catalog.unbind_columns(txn, history)
                 })?;
                 made.object_id
             }

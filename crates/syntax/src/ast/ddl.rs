@@ -625,4 +625,6 @@ pub enum DropKind {
     Sequence,
     Synonym,
     SecurityPolicy,
+    Rule,
+    Default,
 }

@@ -349,6 +349,58 @@ pub enum FrameBound {
 }
 
 impl Expr {
+    /// The expressions right below; those of queries in it are not among them.
+    pub fn for_each_child<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        match &self.kind {
+            ExprKind::Literal(_)
+            | ExprKind::Column(_)
+            | ExprKind::Variable(_)
+            | ExprKind::SystemVariable(_)
+            | ExprKind::Exists(_)
+            | ExprKind::Subquery(_) => {}
+            ExprKind::Unary { expr, .. }
+            | ExprKind::InSubquery { expr, .. }
+            | ExprKind::IsNull { expr, .. }
+            | ExprKind::Collate { expr, .. } => f(expr),
+            ExprKind::Binary { left, right, .. } | ExprKind::IsDistinct { left, right, .. } => {
+                f(left);
+                f(right);
+            }
+            ExprKind::Quantified { left, .. } => f(left),
+            ExprKind::Chain { first, rest } => {
+                f(first);
+                rest.iter().for_each(|(_, e)| f(e));
+            }
+            ExprKind::Like { expr, pattern, escape, .. } => {
+                f(expr);
+                f(pattern);
+                escape.iter().for_each(|e| f(e));
+            }
+            ExprKind::Between { expr, low, high, .. } => {
+                f(expr);
+                f(low);
+                f(high);
+            }
+            ExprKind::InList { expr, list, .. } => {
+                f(expr);
+                list.iter().for_each(f);
+            }
+            ExprKind::Case { operand, branches, otherwise } => {
+                operand.iter().for_each(|e| f(e));
+                for branch in branches {
+                    f(&branch.when);
+                    f(&branch.then);
+                }
+                otherwise.iter().for_each(|e| f(e));
+            }
+            ExprKind::Cast(cast) => {
+                f(&cast.expr);
+                cast.style.iter().for_each(f);
+            }
+            ExprKind::Function(call) => call.args.iter().for_each(f),
+        }
+    }
+
     /// True or false (or unknown), as opposed to a value.
     pub fn is_condition(&self) -> bool {
         match &self.kind {

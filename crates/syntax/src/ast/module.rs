@@ -1,8 +1,8 @@
-//! Modules other than procedures and views: functions and triggers; the block of natively compiled ones.
+//! Modules other than procedures and views: functions, triggers, rules and defaults; the block of natively compiled ones.
 
 use super::{
-    CreateMode, IsolationLevel, ObjectName, Parameter, Query, Statement, TableDefinition, TypeName,
-    Variable,
+    CreateMode, Expr, IsolationLevel, ObjectName, Parameter, Query, Statement, TableDefinition,
+    TypeName, Variable,
 };
 
 /// BEGIN ATOMIC WITH (options) ... END: the body of a natively compiled module.
@@ -96,6 +96,17 @@ pub struct CreateTrigger {
     pub options: Vec<String>,
     /// What stands after AS, to the end of the batch.
     pub body: Vec<Statement>,
+}
+
+/// CREATE RULE and CREATE DEFAULT. The text of the definition is the whole batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateBindable {
+    /// A rule, otherwise a default.
+    pub rule: bool,
+    /// Its name.
+    pub name: ObjectName,
+    /// The condition of a rule, over one variable; the value of a default.
+    pub value: Expr,
 }
 
 /// Statements that fire a trigger.

@@ -88,6 +88,8 @@ pub enum StatementKind {
     CreateFunction(Box<CreateFunction>),
     /// CREATE / ALTER TRIGGER.
     CreateTrigger(Box<CreateTrigger>),
+    /// CREATE RULE, CREATE DEFAULT.
+    CreateBindable(Box<CreateBindable>),
     /// CREATE / ALTER SEQUENCE.
     DefineSequence(Box<DefineSequence>),
     /// CREATE SYNONYM.

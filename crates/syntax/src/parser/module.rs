@@ -345,4 +345,23 @@ impl Parser<'_> {
         }
         self.signed_literal()
     }
+
+    /// `CREATE RULE name AS condition`, `CREATE DEFAULT name AS value`, to the end of the batch.
+    pub(super) fn create_bindable(&mut self, start: usize) -> ParseResult<StatementKind> {
+        let rule = self.at_kw(Kw::Rule);
+        if start != 0 {
+            let what = if rule { "CREATE RULE" } else { "CREATE DEFAULT" };
+            let text = format!("'{what}' must be the first statement in a query batch.");
+            return Err(self.mistake(111, text));
+        }
+        self.at += 1;
+        let name = self.object_name()?;
+        self.expect_kw(Kw::As)?;
+        let value = if rule { self.condition()? } else { self.value()? };
+        self.eat_sym(Sym::Semicolon);
+        if !self.at_end() {
+            return Err(self.unexpected());
+        }
+        Ok(StatementKind::CreateBindable(Box::new(CreateBindable { rule, name, value })))
+    }
 }

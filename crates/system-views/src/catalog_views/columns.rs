@@ -39,6 +39,8 @@ pub struct Column {
     pub last_identity: Option<i64>,
     /// 0: no default.
     pub default_id: i32,
+    /// 0: no rule.
+    pub rule_id: i32,
     /// A computed column's text, and PERSISTED.
     pub computed: Option<(String, bool)>,
     pub generated: Option<PeriodEdge>,
@@ -81,7 +83,12 @@ pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
                 computed: c.computed.as_ref().map(|k| (k.text.to_string(), k.persisted)),
                 identity: c.identity,
                 last_identity: c.identity.and_then(|_| last()),
-                default_id: c.default.as_ref().map_or(0, |_| default_id(table, i)),
+                default_id: match (&c.default, &c.bound_default) {
+                    (Some(_), _) => default_id(table, i),
+                    (None, Some(bound)) => bound.object_id,
+                    (None, None) => 0,
+                },
+                rule_id: c.rule.as_ref().map_or(0, |bound| bound.object_id),
                 generated: c.generated,
                 marks: c.marks,
                 mask: c.mask.clone(),
@@ -103,6 +110,7 @@ pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
                 identity: None,
                 last_identity: None,
                 default_id: 0,
+                rule_id: 0,
                 generated: None,
                 marks: Marks::default(),
                 mask: None,
@@ -165,7 +173,7 @@ macro_rules! column_view {
             is_xml_document bit = false;
             xml_collection_id int = 0;
             default_object_id int = $c.default_id;
-            rule_object_id int = 0;
+            rule_object_id int = $c.rule_id;
             is_sparse bit null = $c.marks.sparse;
             is_column_set bit null = false;
             generated_always_type tinyint null = $c.generated_always().0;
@@ -236,8 +244,8 @@ macro_rules! type_view {
             is_nullable bit null = $t.nullable;
             is_user_defined bit = $t.user_defined;
             is_assembly_type bit = $t.system == 240;
-            default_object_id int = 0;
-            rule_object_id int = 0;
+            default_object_id int = $t.bindings.default.unwrap_or(0);
+            rule_object_id int = $t.bindings.rule.unwrap_or(0);
             is_table_type bit = $t.table.is_some();
             $($more)*
         }

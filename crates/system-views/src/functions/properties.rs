@@ -46,12 +46,14 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "issystemtable" => is(false),
         "isview" => is(kind == "V"),
         "isprocedure" => is(kind == "P"),
-        "isconstraint" => is(matches!(kind, "PK" | "D" | "UQ" | "C" | "F")),
+        "isconstraint" => is(object.is_constraint()),
         "ischeckcnst" => is(kind == "C"),
         "isforeignkey" => is(kind == "F"),
         "isuniquecnst" => is(kind == "UQ"),
         "isprimarykey" => is(kind == "PK"),
-        "isdefault" | "isdefaultcnst" => is(kind == "D"),
+        "isdefault" => is(kind == "D" && !object.is_constraint()),
+        "isdefaultcnst" => is(kind == "D" && object.is_constraint()),
+        "isrule" => is(kind == "R"),
         "isinlinefunction" => is(kind == "IF"),
         "istablefunction" => is(matches!(kind, "IF" | "TF")),
         "isscalarfunction" => is(kind == "FN"),
@@ -72,8 +74,9 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "isencrypted" | "isdeterministic" | "issystemverified" | "isprecise" | "isexecuted" => {
             is(false)
         }
-        "isreplproc" | "isrule" | "isextendedproc" | "isqueue" | "issynonym"
-        | "issystemprocedure" => is(false),
+        "isreplproc" | "isextendedproc" | "isqueue" | "issynonym" | "issystemprocedure" => {
+            is(false)
+        }
         "isansinullson" | "execisansinullson" | "isquotedidenton" | "execisquotedidenton" => {
             is(match &object.what {
                 What::Procedure(p) if name.contains("quoted") => p.quoted_identifier,

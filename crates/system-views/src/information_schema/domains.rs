@@ -56,6 +56,7 @@ pub struct Domain {
     name: String,
     ty: SqlType,
     standard: Standard,
+    default: Option<String>,
 }
 
 fn domains(context: &Context<'_>, _: &[Value]) -> Result<Vec<Domain>, SqlError> {
@@ -64,12 +65,15 @@ fn domains(context: &Context<'_>, _: &[Value]) -> Result<Vec<Domain>, SqlError> 
     let one = |object: ObjectRef| {
         let ObjectRef::Procedure(module) = object else { return None };
         let ty = binder::alias_of(&module)?.ty;
+        let bound = |id| context.database.catalog.bindable_by_id(context.scope(), id);
+        let default = module.bindings.default.and_then(bound);
         Some(Domain {
             catalog: catalog.clone(),
             schema: module.schema.to_string(),
             name: module.name.to_string(),
             ty,
             standard: standard(ty),
+            default: default.map(|module| module.text.to_string()),
         })
     };
     Ok(all.filter_map(one).collect())
@@ -93,5 +97,5 @@ view! {
     NUMERIC_PRECISION_RADIX smallint null = d.standard.radix;
     NUMERIC_SCALE int null = d.standard.scale;
     DATETIME_PRECISION smallint null = d.standard.fraction;
-    DOMAIN_DEFAULT nvarchar(4000) null = NULL;
+    DOMAIN_DEFAULT nvarchar(4000) null = d.default.as_deref();
 }

@@ -17,7 +17,7 @@ BEGIN
     BEGIN
         SELECT t.name AS Type_name, TYPE_NAME(t.system_type_id) AS Storage_type, t.max_length AS Length, t.precision AS Prec,
             t.scale AS Scale, CAST(CASE WHEN t.is_nullable = 1 THEN 'yes' ELSE 'no' END AS varchar(35)) AS Nullable,
-            CAST('none' AS sysname) AS Default_name, CAST('none' AS sysname) AS Rule_name, t.collation_name AS Collation
+            ISNULL(OBJECT_NAME(NULLIF(t.default_object_id, 0)), 'none') AS Default_name, ISNULL(OBJECT_NAME(NULLIF(t.rule_object_id, 0)), 'none') AS Rule_name, t.collation_name AS Collation
         FROM sys.types AS t WHERE t.user_type_id = TYPE_ID(@objname)
         RETURN 0
     END
@@ -26,7 +26,8 @@ BEGIN
     RETURN 1
 END
 SELECT o.name AS Name, CAST('dbo' AS sysname) AS Owner,
-    CAST(CASE o.type WHEN 'U' THEN 'user table' WHEN 'V' THEN 'view' WHEN 'P' THEN 'stored procedure' ELSE LOWER(o.type_desc) END AS nvarchar(31)) AS Type,
+    CAST(CASE o.type WHEN 'U' THEN 'user table' WHEN 'V' THEN 'view' WHEN 'P' THEN 'stored procedure'
+        WHEN 'D' THEN 'default (maybe cns)' ELSE LOWER(o.type_desc) END AS nvarchar(31)) AS Type,
     o.create_date AS Created_datetime
 FROM sys.all_objects AS o WHERE o.object_id = @id
 IF EXISTS (SELECT 1 FROM sys.all_columns WHERE object_id = @id)

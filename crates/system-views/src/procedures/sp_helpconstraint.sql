@@ -25,6 +25,16 @@ FROM (
     FROM sys.default_constraints AS d
     WHERE d.parent_object_id = @id
     UNION ALL
+    SELECT CAST(N'DEFAULT on column ' + b.name + N' (bound with sp_bindefault)' AS nvarchar(146)), OBJECT_NAME(b.default_object_id), '(n/a)',
+        '(n/a)', '(n/a)', CAST(OBJECT_DEFINITION(b.default_object_id) AS nvarchar(2126)), OBJECT_NAME(b.default_object_id), 1
+    FROM sys.columns AS b
+    WHERE b.object_id = @id AND OBJECTPROPERTY(b.default_object_id, 'IsDefault') = 1
+    UNION ALL
+    SELECT CAST(N'RULE on column ' + b.name + N' (bound with sp_bindrule)' AS nvarchar(146)), OBJECT_NAME(b.rule_object_id), '(n/a)', '(n/a)',
+        '(n/a)', CAST(OBJECT_DEFINITION(b.rule_object_id) AS nvarchar(2126)), OBJECT_NAME(b.rule_object_id), 1
+    FROM sys.columns AS b
+    WHERE b.object_id = @id AND b.rule_object_id <> 0
+    UNION ALL
     SELECT CAST(CASE k.parent_column_id WHEN 0 THEN N'CHECK Table Level ' ELSE N'CHECK on column ' + COL_NAME(@id, k.parent_column_id) END AS nvarchar(146)),
         k.name, '(n/a)', '(n/a)', CASE k.is_disabled WHEN 1 THEN 'Disabled' ELSE 'Enabled' END, CAST(k.definition AS nvarchar(2126)), k.name, 1
     FROM sys.check_constraints AS k
