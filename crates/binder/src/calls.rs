@@ -152,7 +152,20 @@ impl Binder<'_> {
                 && let Some((slot, _)) = self.frame.table(&v.name)
             {
                 let name = arg.name.as_ref().map(|n| n.name.clone());
-                args.push(ExecArg { name, value: None, output: None, table: Some(slot) });
+                let table = Some(slot);
+                args.push(ExecArg { name, value: None, output: None, table, cursor: None });
+                continue;
+            }
+            if let ast::InsertValue::Expr(e) = &arg.value
+                && let ast::ExprKind::Variable(v) = &e.kind
+                && let Some(slot) = self.frame.cursor(&v.name)
+            {
+                if !arg.output {
+                    return Err(self.not_for_a_cursor(v));
+                }
+                let name = arg.name.as_ref().map(|n| n.name.clone());
+                let cursor = Some(slot);
+                args.push(ExecArg { name, value: None, output: None, table: None, cursor });
                 continue;
             }
             let value = match &arg.value {
@@ -178,7 +191,7 @@ impl Binder<'_> {
                 (_, false) => None,
             };
             let name = arg.name.as_ref().map(|n| n.name.clone());
-            args.push(ExecArg { name, value, output, table: None });
+            args.push(ExecArg { name, value, output, table: None, cursor: None });
         }
         Ok(Exec { procedure, args, result, result_sets })
     }

@@ -37,7 +37,10 @@ impl Frame {
             ..Frame::default()
         };
         for var in &program.vars {
-            frame.declare(&var.name, var.ty);
+            // The place of a parameter that is a table or a cursor stays empty.
+            if frame.declare(&var.name, var.ty).is_none() {
+                frame.vars.push(var.clone());
+            }
         }
         frame
     }
@@ -321,7 +324,23 @@ impl<'a> Binder<'a> {
 
     /// The variable of that name; 137.
     pub fn variable(&self, v: &ast::Variable) -> Result<VarId> {
-        self.frame.find(&v.name).ok_or_else(|| self.undeclared(v))
+        self.frame.find(&v.name).ok_or_else(|| match self.frame.cursor(&v.name) {
+            Some(_) => self.not_for_a_cursor(v),
+            None => self.undeclared(v),
+        })
+    }
+
+    /// 16949.
+    pub fn not_for_a_cursor(&self, v: &ast::Variable) -> BindError {
+        BindError::new(
+            16949,
+            16,
+            v.span.line.max(1),
+            format!(
+                "The variable '{}' is a cursor variable, but it is used in a place where a cursor variable is not valid.",
+                v.name
+            ),
+        )
     }
 
     /// A variable, or a parameter of the inline function around; 137.

@@ -19,18 +19,19 @@ impl Binder<'_> {
         })
     }
 
-    /// A cursor variable by name; 137, 16951-like for one of another type.
+    /// A cursor variable by name; 137, 16948 for one of another type.
     pub fn cursor_variable(&self, v: &ast::Variable) -> Result<u16> {
         if let Some(slot) = self.frame.cursor(&v.name) {
             return Ok(slot);
         }
         self.variable(v)?;
         Err(BindError::new(
-            16949,
+            16948,
             16,
             v.span.line.max(1),
             format!(
-                "The variable '{}' is a parameter or a variable of another type than cursor.",
+                "The variable '{}' is not a cursor variable, but it is used in a place where a cursor variable is \
+                 expected.",
                 v.name
             ),
         ))

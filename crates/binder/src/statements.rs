@@ -120,6 +120,17 @@ impl<'a> ProgramBinder<'a> {
         Ok(())
     }
 
+    /// A cursor variable; its number. 134.
+    fn declare_cursor(&mut self, name: &str, line: u32) -> Result<u16> {
+        let frame = &mut self.frame;
+        if frame.find(name).is_some() || frame.table(name).is_some() || frame.cursor(name).is_some()
+        {
+            return Err(already_declared(name, line));
+        }
+        frame.cursors.push(name.to_string());
+        Ok(frame.cursors.len() as u16 - 1)
+    }
+
     /// The table variable that a function returns.
     pub fn declare_returned(
         &mut self,
@@ -212,7 +223,27 @@ impl<'a> ProgramBinder<'a> {
                     default: None,
                     output: false,
                     table: Some(slot),
+                    cursor: None,
                 });
+                continue;
+            }
+            if let Some(ast::Varying(varying)) = p.cursor {
+                // sp_executesql declares them without VARYING too.
+                if !p.output || (self.procedure && !varying) || p.default.is_some() {
+                    return Err(BindError::new(
+                        1051,
+                        15,
+                        line,
+                        "Cursor parameters in a stored procedure must be declared with OUTPUT and VARYING options, and \
+                         they must be specified in the order CURSOR VARYING OUTPUT.",
+                    ));
+                }
+                let slot = self.declare_cursor(&p.name.name, line)?;
+                let name = p.name.name.clone();
+                // As that of a table.
+                self.frame.vars.push(VarDef { name: name.clone(), ty: SqlType::Int });
+                let (ty, cursor) = (SqlType::Int, Some(slot));
+                out.push(ProcParam { name, ty, default: None, output: true, table: None, cursor });
                 continue;
             }
             let ty = self.declared_type(&p.ty)?;
@@ -237,7 +268,8 @@ impl<'a> ProgramBinder<'a> {
                 Some(e) => Some(self.constant_default(e, ty, line)?),
             };
             let name = p.name.name.clone();
-            out.push(ProcParam { name, ty, default, output: p.output, table: None });
+            let (output, cursor) = (p.output, None);
+            out.push(ProcParam { name, ty, default, output, table: None, cursor });
         }
         Ok(out)
     }
@@ -465,17 +497,9 @@ impl<'a> ProgramBinder<'a> {
                     continue;
                 }
                 ast::DeclarationKind::Cursor => {
-                    let name = &d.name.name;
-                    if self.eager {
-                        continue;
+                    if !self.eager {
+                        self.declare_cursor(&d.name.name, d_line)?;
                     }
-                    if self.frame.find(name).is_some()
-                        || self.frame.table(name).is_some()
-                        || self.frame.cursor(name).is_some()
-                    {
-                        return Err(already_declared(name, d_line));
-                    }
-                    self.frame.cursors.push(name.clone());
                     continue;
                 }
                 ast::DeclarationKind::Scalar { ty, not_null, init } => {

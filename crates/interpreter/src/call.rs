@@ -363,6 +363,7 @@ impl Vm<'_> {
                 ty: param.ty,
                 output: param.output.then_some(i as u32),
                 table: None,
+                cursor: None,
             });
         }
         self.state.nesting += 1;
@@ -579,6 +580,9 @@ fn bind(
             continue;
         }
         count += 1;
+        if to.cursor.is_some() {
+            return Err(crate::exec::clash(code, to, "a scalar"));
+        }
         match (&to.table, &param.value) {
             (Some(_), RpcValue::Table(_) | RpcValue::Scalar(Value::Null)) => continue,
             (Some(_), RpcValue::Scalar(_)) => {

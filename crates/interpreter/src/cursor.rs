@@ -9,6 +9,7 @@
 //! a local cursor goes with its batch or procedure. A cursor's rows are the session's memory.
 
 use crate::code::Code;
+use crate::exec::Argument;
 use crate::vm::{Halted, Vm};
 use binder::ir::{CursorDef, CursorKind, CursorRef, CursorStmt, FetchDirection, VarId};
 use executor::{Command, SqlError, column_meta};
@@ -178,6 +179,23 @@ impl Cursors {
         self.sweep();
     }
 
+    /// Has a variable of the batch or procedure that runs a cursor?
+    pub fn is_allocated(&self, slot: u16) -> bool {
+        self.variable(slot).is_some()
+    }
+
+    /// A procedure ends: the cursor in its variable `from` goes to the caller's variable `to`, standing where it stands.
+    /// One that is not open does not.
+    pub fn hand_back(&mut self, from: u16, to: u16) {
+        let Some(id) = self.variable(from).map(|at| self.variables[at].id) else { return };
+        let is_open = self.all.get(&id).is_some_and(|cursor| cursor.rows.is_some());
+        if let (true, Some(depth)) = (is_open, self.depth.checked_sub(1)) {
+            // The same variable may have been given twice.
+            self.variables.retain(|v| v.depth != depth || v.slot != to);
+            self.variables.push(Variable { depth, slot: to, id });
+        }
+    }
+
     /// @@CURSOR_ROWS
     pub fn counted(&self) -> i32 {
         self.last_opened.and_then(|id| self.all.get(&id)).map_or(0, Cursor::counted)
@@ -241,6 +259,32 @@ impl Cursors {
 }
 
 impl Vm<'_> {
+    /// Of a call's cursor parameters the numbers of the callee's variables and of the caller's; 16951 for one that has a
+    /// cursor.
+    pub fn cursor_arguments(
+        &self,
+        code: &Code,
+        args: &[Argument],
+        bound: &[Option<usize>],
+        caller: &Code,
+    ) -> Result<Vec<(u16, u16)>, SqlError> {
+        let mut all = Vec::new();
+        for (param, arg) in code.params.iter().zip(bound) {
+            let (Some(from), Some(arg)) = (param.cursor, arg) else { continue };
+            let Some(to) = args[*arg].cursor else { continue };
+            if self.state.cursors.is_allocated(to) {
+                let name = caller.program.cursors.get(to as usize).cloned().unwrap_or_default();
+                let text = format!(
+                    "The variable '{name}' cannot be used as a parameter because a CURSOR OUTPUT parameter must not have \
+                     a cursor allocated to it before execution of the procedure."
+                );
+                return Err(SqlError::new(16951, 16, text));
+            }
+            all.push((from, to));
+        }
+        Ok(all)
+    }
+
     /// A statement about a cursor.
     pub fn cursor(
         &mut self,

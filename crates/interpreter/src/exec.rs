@@ -39,6 +39,8 @@ pub(crate) struct Argument {
     pub output: Option<u32>,
     /// Rows for a table-valued parameter; `value` is then None.
     pub table: Option<Arc<Table>>,
+    /// The caller's cursor variable, by its number, that gets the cursor; likewise.
+    pub cursor: Option<u16>,
 }
 
 /// A syntax error as the client sees it.
@@ -154,7 +156,7 @@ impl Vm<'_> {
             .table
             .and_then(|slot| self.state.transaction.private.share(catalog::Place::Variable(slot)));
         let output = arg.output.map(|v| v.0);
-        Ok(Argument { name: arg.name.clone(), value, ty, output, table })
+        Ok(Argument { name: arg.name.clone(), value, ty, output, table, cursor: arg.cursor })
     }
 
     /// 266: a procedure must leave as many transactions open as it found, unless it rolled back for an error.
@@ -384,6 +386,7 @@ impl Vm<'_> {
         let mut callee = self.state.take_frame();
         callee.extend_from_slice(&code.template);
         let bound = bind_arguments(code, args, &mut callee)?;
+        let cursors = self.cursor_arguments(code, args, &bound, caller)?;
         self.state.nesting += 1;
         let frames = self.open_tables(code);
         for (param, arg) in code.params.iter().zip(&bound) {
@@ -415,6 +418,9 @@ impl Vm<'_> {
         self.state.options = options;
         self.state.procedure_id = outer;
         self.state.nesting -= 1;
+        if result.is_ok() {
+            cursors.iter().for_each(|(from, to)| self.state.cursors.hand_back(*from, *to));
+        }
         self.close_tables(frames);
         keep(self, learnt);
         let status = result?;
@@ -605,6 +611,13 @@ pub(crate) fn bind_arguments(
         }
         if is_table {
             return Err(clash(code, param, "a table variable"));
+        }
+        match (param.cursor, given[place].map(|i| args[i].cursor)) {
+            (Some(_), Some(Some(_))) => continue,
+            (Some(_), Some(None)) => return Err(clash(code, param, "a scalar")),
+            (Some(_), None) => return Err(not_supplied(code, &param.name)),
+            (None, Some(Some(_))) => return Err(clash(code, param, "a cursor")),
+            (None, _) => {}
         }
         let supplied = given[place].map(|i| &args[i]);
         frame[place] = match supplied.and_then(|arg| Some((arg.value.as_ref()?, arg.ty))) {

@@ -103,6 +103,8 @@ pub struct ProcParam {
     pub output: bool,
     /// A table-valued parameter: the slot of its table (`ty` then means nothing, and what is not given is empty).
     pub table: Option<u16>,
+    /// CURSOR VARYING OUTPUT: the number of its cursor variable (`ty` then means nothing).
+    pub cursor: Option<u16>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -595,6 +597,8 @@ pub struct ExecArg {
     pub output: Option<VarId>,
     /// A table variable of the caller, by slot; `value` is then None.
     pub table: Option<u16>,
+    /// A cursor variable of the caller, by its number, likewise: it gets the cursor that the procedure leaves open.
+    pub cursor: Option<u16>,
 }
 
 #[derive(Debug, Clone)]

@@ -596,7 +596,13 @@ pub struct Parameter {
     pub output: bool,
     /// READONLY.
     pub readonly: bool,
+    /// CURSOR, with or without VARYING; `ty` then means nothing.
+    pub cursor: Option<Varying>,
 }
+
+/// Whether a cursor parameter says VARYING.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Varying(pub bool);
 
 /// DROP of one kind of thing.
 #[derive(Clone, Debug, PartialEq)]

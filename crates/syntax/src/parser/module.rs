@@ -306,18 +306,14 @@ impl Parser<'_> {
         let name = self.variable()?;
         self.eat_kw(Kw::As);
         let start = self.at;
+        let mut cursor = None;
         let ty = if self.eat_kw(Kw::Cursor) {
-            self.note_unsupported("cursors as parameters");
-            TypeName {
-                name: "int".into(),
-                schema: None,
-                args: Vec::new(),
-                span: self.span_from(start),
-            }
+            cursor = Some(Varying(self.eat_kw(Kw::Varying)));
+            let (name, args) = ("cursor".into(), Vec::new());
+            TypeName { name, schema: None, args, span: self.span_from(start) }
         } else {
             self.type_name()?
         };
-        self.eat_kw(Kw::Varying);
         let not_null = self.null_or_not()?;
         let default = if self.eat_sym(Sym::Eq) { Some(self.parameter_default()?) } else { None };
         let mut output = false;
@@ -328,7 +324,7 @@ impl Parser<'_> {
             } else if self.eat_word("READONLY") {
                 readonly = true;
             } else {
-                return Ok(Parameter { name, ty, not_null, default, output, readonly });
+                return Ok(Parameter { name, ty, not_null, default, output, readonly, cursor });
             }
         }
     }

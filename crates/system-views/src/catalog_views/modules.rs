@@ -6,7 +6,7 @@ use super::objects::none;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What};
-use crate::types_table::{ColumnType, declared};
+use crate::types_table::{ColumnType, column_type, declared};
 use executor::SqlError;
 use syntax::LexOptions;
 use syntax::ast::{FunctionReturns, StatementKind};
@@ -93,6 +93,8 @@ pub struct Parameter {
     pub output: bool,
     pub readonly: bool,
     pub nullable: bool,
+    /// CURSOR.
+    pub cursor: bool,
 }
 
 /// The parameters of a procedure, none for other objects.
@@ -117,6 +119,7 @@ pub fn parameters_of(context: &Context<'_>, object: &Object) -> Vec<Parameter> {
                     output: true,
                     readonly: false,
                     nullable: true,
+                    cursor: false,
                 });
             }
             &create.parameters
@@ -124,7 +127,11 @@ pub fn parameters_of(context: &Context<'_>, object: &Object) -> Vec<Parameter> {
         _ => return out,
     };
     let parameter = |(p, id): (&syntax::ast::Parameter, i32)| {
-        let (sql_type, ty) = declared(context, &p.ty)?;
+        let (sql_type, ty) = match p.cursor {
+            // No type of sys.types: the view has int's number.
+            Some(_) => (SqlType::Int, column_type(SqlType::Int)),
+            None => declared(context, &p.ty)?,
+        };
         Some(Parameter {
             object_id: object.id,
             name: p.name.name.clone(),
@@ -134,6 +141,7 @@ pub fn parameters_of(context: &Context<'_>, object: &Object) -> Vec<Parameter> {
             output: p.output,
             readonly: p.readonly,
             nullable: !p.not_null,
+            cursor: p.cursor.is_some(),
         })
     };
     out.extend(list.iter().zip(1..).filter_map(parameter));
@@ -167,7 +175,7 @@ macro_rules! parameter_view {
             precision tinyint = p.ty.precision;
             scale tinyint = p.ty.scale;
             is_output bit = p.output;
-            is_cursor_ref bit = false;
+            is_cursor_ref bit = p.cursor;
             // Of CLR objects only, in SQL Server too.
             has_default_value bit = false;
             is_xml_document bit = false;
