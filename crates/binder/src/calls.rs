@@ -127,7 +127,7 @@ impl Binder<'_> {
             ast::ProcedureName::Variable(v) => ProcRef::Var(self.variable(v)?),
             ast::ProcedureName::Text(text) => self.text_to_run(text)?,
         };
-        let result_sets = exec.result_sets.as_ref().map(|sets| self.result_sets(sets));
+        let result_sets = exec.result_sets.as_ref().map(|sets| self.result_shapes(sets));
         let result_sets = result_sets.transpose()?;
         let result = exec.return_code.as_ref().map(|v| self.variable(v)).transpose()?;
         let mut args = Vec::with_capacity(exec.args.len());
@@ -206,22 +206,6 @@ impl Binder<'_> {
         let text = self.expr(text)?;
         let ty = SqlType::NVarChar(Len::Max);
         Ok(ProcRef::Text(Box::new(self.coerce(text, ty, CastMode::Implicit)?)))
-    }
-
-    /// WITH RESULT SETS: the columns that the client is told of.
-    fn result_sets(&mut self, sets: &[Vec<ast::ResultColumn>]) -> Result<Vec<Vec<OutputColumn>>> {
-        let mut column = |column: &ast::ResultColumn| {
-            Ok(OutputColumn {
-                collation: types::Collation::default(),
-                name: Some(column.name.value.clone()),
-                id: self.new_col(),
-                ty: self.declared_type(&column.ty)?,
-                nullable: column.nullable != Some(false),
-                identity: false,
-                updatable: false,
-            })
-        };
-        sets.iter().map(|set| set.iter().map(&mut column).collect()).collect()
     }
 }
 

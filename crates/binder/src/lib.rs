@@ -45,6 +45,7 @@ mod pivot;
 mod policy;
 mod properties;
 mod recursive;
+mod result_shapes;
 mod routine;
 mod rowsets;
 mod rules;

@@ -622,7 +622,18 @@ pub struct Execute {
     /// Arguments.
     pub args: Vec<ExecuteArg>,
     /// WITH RESULT SETS: the columns of each; NONE is an empty list, UNDEFINED is none.
-    pub result_sets: Option<Vec<Vec<ResultColumn>>>,
+    pub result_sets: Option<Vec<ResultShape>>,
+}
+
+/// One of WITH RESULT SETS.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResultShape {
+    /// `(name type, ...)`
+    Columns(Vec<ResultColumn>),
+    /// AS OBJECT: the columns of a table, view or table-valued function.
+    Object(ObjectName),
+    /// AS TYPE: those of a table type.
+    Type(ObjectName),
 }
 
 /// A column among WITH RESULT SETS.

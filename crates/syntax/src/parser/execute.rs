@@ -80,7 +80,7 @@ impl Parser<'_> {
     }
 
     /// `WITH RECOMPILE`, `WITH RESULT SETS UNDEFINED | NONE | (...)`, or nothing.
-    fn result_sets(&mut self) -> ParseResult<Option<Vec<Vec<ResultColumn>>>> {
+    fn result_sets(&mut self) -> ParseResult<Option<Vec<ResultShape>>> {
         let option = self.word_ahead(1, "RECOMPILE") || self.word_ahead(1, "RESULT");
         let mut sets = None;
         if !self.at_kw(Kw::With) || !option {
@@ -108,18 +108,18 @@ impl Parser<'_> {
     }
 
     /// `(name type [COLLATE c] [NULL | NOT NULL], ...)`, `AS OBJECT t`, `AS TYPE t` or `AS FOR XML`.
-    fn result_set(&mut self) -> ParseResult<Vec<ResultColumn>> {
+    fn result_set(&mut self) -> ParseResult<ResultShape> {
         if self.eat_kw(Kw::As) {
-            self.note_unsupported("EXECUTE WITH RESULT SETS AS OBJECT, TYPE or FOR XML");
             if self.eat_kw(Kw::For) {
                 self.expect_word("XML")?;
-            } else {
-                if !self.eat_word("OBJECT") {
-                    self.expect_word("TYPE")?;
-                }
-                self.object_name()?;
+                self.note_unsupported("EXECUTE WITH RESULT SETS AS FOR XML");
+                return Ok(ResultShape::Columns(Vec::new()));
             }
-            return Ok(Vec::new());
+            if self.eat_word("OBJECT") {
+                return Ok(ResultShape::Object(self.object_name()?));
+            }
+            self.expect_word("TYPE")?;
+            return Ok(ResultShape::Type(self.object_name()?));
         }
         self.expect_sym(Sym::LeftParen)?;
         let columns = self.comma_list(|parser| {
@@ -134,7 +134,7 @@ impl Parser<'_> {
             Ok(ResultColumn { name, ty, collation, nullable })
         })?;
         self.expect_sym(Sym::RightParen)?;
-        Ok(columns)
+        Ok(ResultShape::Columns(columns))
     }
 
     fn at_argument(&self) -> bool {
