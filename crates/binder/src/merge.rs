@@ -26,9 +26,9 @@ impl Binder<'_> {
         if let Some(rule) = self.rule_of(&table) {
             let text = format!(
                 "The target table '{}' of the MERGE statement cannot have any enabled rules. Found rule '{rule}'.",
-                table.name
+                crate::nested::shown_target(&merge.target)
             );
-            return Err(BindError::new(358, 15, self.line, text));
+            return Err(BindError::new(358, 16, self.line, text));
         }
         let (mut get, target) = self.get(table.clone(), merge.alias.as_ref(), hints)?;
         let locator = self.new_col();

@@ -121,13 +121,10 @@ impl Binder<'_> {
             let is_cte = |cte: &ast::Cte| catalog::same_name(&cte.name.value, &name.name.value);
             let cte = name.schema.is_none() && insert.with.iter().any(is_cte);
             if cte || self.is_view(name) {
-                return Err(self.not_when_nested(
-                    354,
-                    &format!(
-                        "The target '{}' of the INSERT statement cannot be a view or common table expression",
-                        name.name.value
-                    ),
-                ));
+                let text = format!(
+                    "The target '{name}' of the INSERT statement cannot be a view or common table expression {WHEN_NESTED}."
+                );
+                return Err(BindError::new(354, 16, self.line, text));
             }
         }
         Ok(())
@@ -143,7 +140,7 @@ impl Binder<'_> {
         width: usize,
     ) -> Result<InsertSource> {
         let Some(over) = over_change(query) else { stdx::fatal!("asked for a change in FROM") };
-        self.check_target_around(table)?;
+        self.check_target_around(&shown_target(&insert.target), table)?;
         let maxdop = self.query_hints(&query.option)?;
         self.maxdop = self.maxdop.max(maxdop);
         self.push_ctes(&query.with);
@@ -174,46 +171,46 @@ impl Binder<'_> {
     }
 
     /// The target of an INSERT around a change: 355, 356, 357.
-    fn check_target_around(&self, table: &TableDef) -> Result<()> {
-        if table.is_private() {
-            return Ok(());
-        }
-        let target = |what: String| {
-            let what = format!("The target table '{}' of the INSERT statement {what}", table.name);
-            (what, WHEN_NESTED)
+    fn check_target_around(&self, shown: &str, table: &TableDef) -> Result<()> {
+        let refused = |number: i32, what: &str, found: String| {
+            let text = format!(
+                "The target table '{shown}' of the INSERT statement {what} {WHEN_NESTED}.{found}"
+            );
+            Err(BindError::new(number, 16, self.line, text))
         };
-        let mut triggers = self.names.triggers(table.object_id).into_iter();
-        if triggers.any(|module| module.trigger.is_some_and(|trigger| !trigger.is_disabled())) {
-            let (what, when) = target("cannot have any enabled triggers".into());
-            return Err(BindError::new(355, 15, self.line, format!("{what} {when}.")));
+        if self.has_triggers(table) {
+            return refused(355, "cannot have any enabled triggers", String::new());
         }
         if let Some(rule) = self.rule_of(table) {
-            let (what, when) = target("cannot have any enabled rules".into());
-            return Err(BindError::new(
-                357,
-                15,
-                self.line,
-                format!("{what} {when}. Found rule '{rule}'."),
-            ));
+            return refused(357, "cannot have any enabled rules", format!(" Found rule '{rule}'."));
         }
-        let own = table.foreign_keys.first().map(|key| key.name.to_string());
-        let others = table.referencing.iter().filter_map(|id| self.names.table_by_id(*id));
-        let mut others = others.flat_map(|child| {
-            let to = |key: &&catalog::ForeignKeyDef| key.table == table.object_id;
-            child.foreign_keys.iter().find(to).map(|key| key.name.to_string())
-        });
-        if let Some(key) = own.or_else(|| others.next()) {
-            let (what, when) = target(
-                "cannot be on either side of a (primary key, foreign key) relationship".into(),
-            );
-            return Err(BindError::new(
-                356,
-                15,
-                self.line,
-                format!("{what} {when}. Found reference constraint '{key}'."),
-            ));
+        if let Some(key) = self.reference_of(table) {
+            let what = "cannot be on either side of a (primary key, foreign key) relationship";
+            return refused(356, what, format!(" Found reference constraint '{key}'."));
         }
         Ok(())
+    }
+
+    /// Has a table enabled triggers of any kind?
+    pub fn has_triggers(&self, table: &TableDef) -> bool {
+        let is_enabled = |t: &catalog::TriggerDef| !t.is_disabled();
+        !table.is_private()
+            && self
+                .names
+                .triggers(table.object_id)
+                .iter()
+                .any(|module| module.trigger.as_ref().is_some_and(is_enabled))
+    }
+
+    /// The name of a foreign key of a table, or of another's that refers to it.
+    pub fn reference_of(&self, table: &TableDef) -> Option<String> {
+        if let Some(key) = table.foreign_keys.first() {
+            return Some(key.name.to_string());
+        }
+        table.referencing.iter().filter_map(|id| self.names.table_by_id(*id)).find_map(|child| {
+            let key = child.foreign_keys.iter().find(|key| key.table == table.object_id)?;
+            Some(key.name.to_string())
+        })
     }
 
     /// The change itself: 483, 10716, 10718, 10720, 10721.
@@ -349,6 +346,14 @@ impl Binder<'_> {
              perform data access if it is not schema-bound."
         );
         Err(BindError::new(353, 16, self.line, text))
+    }
+}
+
+/// The target of a change as it is written.
+pub(crate) fn shown_target(target: &ast::Target) -> String {
+    match target {
+        ast::Target::Table { name, .. } => name.to_string(),
+        ast::Target::Variable(v) => v.name.clone(),
     }
 }
 

@@ -55,8 +55,10 @@ impl Binder<'_> {
         let into = match &output.into {
             None => None,
             Some(target) => {
+                self.check_into(target)?;
                 let (table, _) = self.target(target)?;
                 self.check_history(&table, 13559)?;
+                self.check_into_table(target, &table, !also.is_empty())?;
                 let ordinals = self.insert_columns(&table, &output.columns)?;
                 let listed = !output.columns.is_empty();
                 self.check_width(columns.len(), ordinals.len(), listed, (120, 121))?;
@@ -73,6 +75,52 @@ impl Binder<'_> {
             }
         };
         Ok(Output { inserted: inserted_ids, deleted: deleted_ids, columns, into, also })
+    }
+
+    /// OUTPUT INTO a view or common table expression: 330.
+    fn check_into(&self, target: &ast::Target) -> Result<()> {
+        let ast::Target::Table { name, .. } = target else { return Ok(()) };
+        let cte = name.schema.is_none() && self.find_cte(&name.name.value).is_some();
+        if !cte && !self.is_view(name) {
+            return Ok(());
+        }
+        let what = "cannot be a view or common table expression.";
+        let text = format!("The target '{name}' of the OUTPUT INTO clause {what}");
+        Err(BindError::new(330, 16, self.line, text))
+    }
+
+    /// What the table of OUTPUT INTO cannot have: 331, 332, 333, and 359 where rows go to the client `also`. A table
+    /// variable may have CHECK constraints.
+    fn check_into_table(&self, target: &ast::Target, table: &TableDef, also: bool) -> Result<()> {
+        let shown = crate::nested::shown_target(target);
+        let refused = |number: i32, what: String| {
+            let text = format!("The target table '{shown}' of the OUTPUT INTO clause {what}");
+            Err(BindError::new(number, 16, self.line, text))
+        };
+        if self.has_triggers(table) {
+            return refused(331, "cannot have any enabled triggers.".into());
+        }
+        if let Some(key) = self.reference_of(table) {
+            let what = "cannot be on either side of a (primary key, foreign key) relationship.";
+            return refused(332, format!("{what} Found reference constraint '{key}'."));
+        }
+        let checks = match table.place {
+            catalog::Place::Variable(_) => &[][..],
+            _ => &table.checks,
+        };
+        let check = checks.iter().find(|check| !check.disabled);
+        if let Some(found) = check.map(|c| c.name.to_string()).or_else(|| self.rule_of(table)) {
+            let what = "cannot have any enabled check constraints or any enabled rules.";
+            return refused(333, format!("{what} Found check constraint or rule '{found}'."));
+        }
+        if also && table.indexes.iter().any(|index| index.ignore_dup_key) {
+            let text = format!(
+                "The target '{shown}' of an OUTPUT INTO clause has an index with the ignore_dup_key option and cannot be \
+                 used when an OUTPUT clause is also used."
+            );
+            return Err(BindError::new(359, 16, self.line, text));
+        }
+        Ok(())
     }
 
     fn output_columns(&mut self, items: &[ast::SelectItem]) -> Result<Vec<(OutputColumn, Expr)>> {
