@@ -480,7 +480,7 @@ impl Binder<'_> {
         self.check_history(&table, 13561)?;
         let target_column = old.first().copied();
         self.scopes.push(Scope { tables: tables.clone() });
-        let set = self.update_set(&update.set, &table, mapped.as_ref());
+        let set = self.update_set(&update.set, &table, &old, mapped.as_ref());
         self.scopes.pop();
         let set = set?;
         let output = match &update.output {
@@ -516,11 +516,12 @@ impl Binder<'_> {
         })
     }
 
-    /// SET of an UPDATE, over the scope that is open: 207, 264, 271, 272, 8102.
+    /// SET of an UPDATE, over the scope that is open, of a table whose columns there are `old`: 207, 264, 271, 272, 8102.
     pub fn update_set(
         &mut self,
         items: &[ast::SetItem],
         table: &TableDef,
+        old: &[ColId],
         mapped: Option<&Mapped>,
     ) -> Result<Vec<UpdateSet>> {
         let mut out = Vec::with_capacity(items.len());
@@ -594,13 +595,14 @@ impl Binder<'_> {
                 },
             };
             if let Some(op) = item.op.operator().and_then(crate::expr::arith_op) {
-                let current = match (ordinal, &item.column, var) {
-                    (Some(_), Some(c), _) => {
-                        let found = self.column(c, line)?;
-                        Expr::col(found.id, found.ty, found.nullable)
+                let current = match (ordinal, var) {
+                    // The target's, whatever else of that name there is.
+                    (Some(ordinal), _) => {
+                        let column = &table.columns[ordinal];
+                        Expr::col(old[ordinal], column.ty, column.nullable)
                     }
-                    (_, _, Some(var)) => self.var_expr(var),
-                    _ => return Err(self.error(102, "Incorrect syntax near '='.")),
+                    (None, Some(var)) => self.var_expr(var),
+                    (None, None) => return Err(self.error(102, "Incorrect syntax near '='.")),
                 };
                 value = self.arith(op, current, value)?;
             }

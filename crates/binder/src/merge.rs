@@ -85,9 +85,9 @@ impl Binder<'_> {
             };
             let action = match &clause.action {
                 ast::MergeAction::Delete => MergeAction::Delete,
-                ast::MergeAction::Update(set) => {
-                    MergeAction::Update(self.within(tables, |b| b.update_set(set, &table, None))?)
-                }
+                ast::MergeAction::Update(set) => MergeAction::Update(
+                    self.within(tables, |b| b.update_set(set, &table, &old, None))?,
+                ),
                 ast::MergeAction::Insert { columns, values } => {
                     let (row, explicit) =
                         self.within(tables, |b| b.merge_row(&table, columns, values.as_deref()))?;
