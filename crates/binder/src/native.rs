@@ -564,7 +564,7 @@ fn statement_name(kind: &S) -> &'static str {
         S::BulkInsert(_) => "BULK INSERT",
         S::Use(_) => "USE",
         S::ExecuteAs { .. } => "EXECUTE AS",
-        S::Revert => "REVERT",
+        S::Revert { .. } => "REVERT",
         S::Checkpoint => "CHECKPOINT",
         S::Dbcc(_) => "DBCC",
         S::Kill { .. } => "KILL",

@@ -241,7 +241,11 @@ impl<'a> ProgramBinder<'a> {
                 let slot = self.declare_cursor(&p.name.name, line)?;
                 let name = p.name.name.clone();
                 // As that of a table.
-                self.frame.vars.push(VarDef { name: name.clone(), ty: SqlType::Int });
+                self.frame.vars.push(VarDef {
+                    name: name.clone(),
+                    ty: SqlType::Int,
+                    not_null: false,
+                });
                 let (ty, cursor) = (SqlType::Int, Some(slot));
                 out.push(ProcParam { name, ty, default: None, output: true, table: None, cursor });
                 continue;

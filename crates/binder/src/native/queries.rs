@@ -155,6 +155,7 @@ impl Walk<'_> {
             T::Pivot { .. } => Err(unsupported("operator", "PIVOT", self.line)),
             T::Unpivot { .. } => Err(unsupported("operator", "UNPIVOT", self.line)),
             T::Sampled { .. } => Err(unsupported("operand", "TABLESAMPLE", self.line)),
+            T::Changed { .. } => Err(unsupported("feature", "nested DML", self.line)),
             T::Changes(_) => Err(unsupported("operator", "CHANGETABLE", self.line)),
         }
     }
