@@ -18,9 +18,7 @@ const ANY: SqlType = SqlType::NVarChar(Len::N(4000));
 
 /// The definition that a binding brings along.
 fn definition(binding: &Binding) -> Result<ast::CreateBindable> {
-    let options = syntax::LexOptions { quoted_identifier: binding.quoted_identifier };
-    let batch = syntax::parse_batch(&binding.text, &options).ok();
-    match batch.and_then(|batch| batch.statements.into_iter().next()).map(|s| s.kind) {
+    match crate::kept::statement(&binding.text, binding.quoted_identifier) {
         Some(ast::StatementKind::CreateBindable(create)) => Ok(*create),
         _ => Err(BindError::unsupported("a rule or default that cannot be read", 1)),
     }

@@ -91,10 +91,12 @@ impl Binder<'_> {
     }
 
     pub fn insert(&mut self, insert: &ast::Insert) -> Result<Insert> {
-        if let ast::InsertSource::Query(query) = &insert.source
-            && nested::over_change(query).is_some()
-        {
-            self.check_around_change(insert, query)?;
+        let over = match &insert.source {
+            ast::InsertSource::Query(query) => nested::over_change(query),
+            _ => None,
+        };
+        if let Some(over) = &over {
+            self.check_around_change(insert, over)?;
         }
         let instead = self.instead_of(&insert.target, Event::Insert)?;
         let through = match &instead {
@@ -130,12 +132,13 @@ impl Binder<'_> {
         }
         let width = ordinals.len();
         let listed = !insert.columns.is_empty();
-        let source = match &insert.source {
-            ast::InsertSource::DefaultValues => {
+        let source = match (&insert.source, &over) {
+            (_, Some(over)) => self.changed_rows(insert, over, &table, &given, width)?,
+            (ast::InsertSource::DefaultValues, _) => {
                 let row = self.insert_row(&table, &vec![None; table.columns.len()], Vec::new())?;
                 InsertSource::Values(vec![row])
             }
-            ast::InsertSource::Values(rows) => {
+            (ast::InsertSource::Values(rows), _) => {
                 let mut out = Vec::with_capacity(rows.len());
                 for row in rows {
                     self.check_width(row.len(), width, listed, (109, 110))?;
@@ -153,10 +156,7 @@ impl Binder<'_> {
                     Some(top) => self.first_of_values(&table, out, top, maxdop)?,
                 }
             }
-            ast::InsertSource::Query(query) if nested::over_change(query).is_some() => {
-                self.changed_rows(insert, query, &table, &given, width)?
-            }
-            ast::InsertSource::Query(query) => {
+            (ast::InsertSource::Query(query), _) => {
                 let mut query = self.query(query)?;
                 if let Some(top) = &insert.top {
                     query.rel = self.top(query.rel, top, Vec::new())?;
@@ -167,12 +167,12 @@ impl Binder<'_> {
                 let row = self.insert_row(&table, &given, values)?;
                 InsertSource::Query { query, row }
             }
-            ast::InsertSource::Execute(_) | ast::InsertSource::ExecuteString(_)
+            (ast::InsertSource::Execute(_) | ast::InsertSource::ExecuteString(_), _)
                 if insert.top.is_some() =>
             {
                 return Err(BindError::unsupported("INSERT TOP ... EXEC", self.line));
             }
-            ast::InsertSource::Execute(_) | ast::InsertSource::ExecuteString(_) => {
+            (ast::InsertSource::Execute(_) | ast::InsertSource::ExecuteString(_), _) => {
                 let exec = match &insert.source {
                     ast::InsertSource::ExecuteString(text) => self.exec_text(text)?,
                     ast::InsertSource::Execute(exec) => self.exec(exec)?,

@@ -15,6 +15,7 @@ use types::Value;
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::ir::*;
+use crate::kept;
 use crate::names::Names;
 use crate::updatable::LOCATOR;
 
@@ -113,10 +114,8 @@ pub(crate) fn with_view<T>(
     view: &ProcedureDef,
     f: impl FnOnce(&ast::CreateView) -> T,
 ) -> Option<T> {
-    let options = syntax::LexOptions { quoted_identifier: view.quoted_identifier };
-    let batch = syntax::parse_batch(&view.text, &options).ok()?;
-    match &batch.statements.first()?.kind {
-        ast::StatementKind::CreateView(create) => Some(f(create)),
+    match kept::definition(view)? {
+        ast::StatementKind::CreateView(create) => Some(f(&create)),
         _ => None,
     }
 }

@@ -17,42 +17,36 @@ use types::convert::DateOrder;
 use crate::define::is_private;
 use crate::error::{BindError, Result};
 use crate::ir::{Atomic, Isolation};
+use crate::kept;
 use crate::names::{Names, ObjectName};
 
+/// The option that makes a module one of these.
+pub const NATIVE: &str = "NATIVE_COMPILATION";
+
 /// WITH NATIVE_COMPILATION?
-pub(crate) fn is_native(options: &[String]) -> bool {
-    options.iter().any(|o| o == "NATIVE_COMPILATION")
+pub fn is_native(options: &[String]) -> bool {
+    options.iter().any(|o| o == NATIVE)
 }
 
-/// Was a module made WITH that option (`NATIVE_COMPILATION`, `SCHEMABINDING`)?
+/// Was a module made WITH that option ([`NATIVE`], `SCHEMABINDING`)?
 pub fn has_option(def: &ProcedureDef, option: &str) -> bool {
-    let lex = syntax::LexOptions { quoted_identifier: def.quoted_identifier };
     let has = |options: &[String]| options.iter().any(|o| o == option);
-    // Nothing is read of those that do not hold the word.
-    def.text.to_ascii_uppercase().contains(option)
-        && syntax::parse_batch(&def.text, &lex).is_ok_and(|batch| {
-            batch.statements.first().is_some_and(|statement| match &statement.kind {
-                S::CreateProcedure(create) => has(&create.options),
-                S::CreateFunction(create) => has(&create.options),
-                S::CreateTrigger(create) => has(&create.options),
-                S::CreateView(create) => option == "SCHEMABINDING" && create.schemabinding,
-                _ => false,
-            })
-        })
+    match kept::definition_with(def, option) {
+        Some(S::CreateProcedure(create)) => has(&create.options),
+        Some(S::CreateFunction(create)) => has(&create.options),
+        Some(S::CreateTrigger(create)) => has(&create.options),
+        Some(S::CreateView(create)) => option == "SCHEMABINDING" && create.schemabinding,
+        _ => false,
+    }
 }
 
 /// The modules and table types that a natively compiled module names, and is bound to; none of any other. Its text has
 /// been checked: what has gone wrong since then ends the list.
 pub fn native_references(def: &ProcedureDef, names: &dyn Names) -> Vec<ObjectName> {
-    if !def.text.to_ascii_uppercase().contains("NATIVE_COMPILATION") {
-        return Vec::new();
-    }
-    let lex = syntax::LexOptions { quoted_identifier: def.quoted_identifier };
-    let batch = syntax::parse_batch(&def.text, &lex).unwrap_or_default();
     let mut found = Vec::new();
-    let _ = match batch.statements.first().map(|s| &s.kind) {
-        Some(S::CreateProcedure(create)) => walk_procedure(create, names, &mut found),
-        Some(S::CreateFunction(create)) => walk_function(create, names, &mut found),
+    let _ = match kept::definition_with(def, NATIVE) {
+        Some(S::CreateProcedure(create)) => walk_procedure(&create, names, &mut found),
+        Some(S::CreateFunction(create)) => walk_function(&create, names, &mut found),
         _ => Ok(()),
     };
     found
@@ -444,7 +438,7 @@ impl Walk<'_> {
             .iter()
             .any(|p| name.name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(p)));
         match found {
-            Some(def) if has_option(&def, "NATIVE_COMPILATION") => self.found.push(name),
+            Some(def) if has_option(&def, NATIVE) => self.found.push(name),
             None if !of_system => {
                 let text = format!("Could not find stored procedure '{name}'.");
                 return Err(BindError::new(2812, 16, self.line, text).with_state(62));

@@ -16,6 +16,7 @@ use crate::ir::*;
 
 /// A SELECT over a change.
 pub(crate) struct OverChange<'q> {
+    query: &'q ast::Query,
     pub select: &'q ast::Select,
     pub change: &'q ast::Statement,
     alias: &'q ast::Ident,
@@ -31,7 +32,7 @@ pub(crate) fn over_change(query: &ast::Query) -> Option<OverChange<'_>> {
     let ast::QueryBody::Select(select) = body else { return None };
     match &select.from[..] {
         [ast::TableRef::Changed { change, alias, columns }] => {
-            Some(OverChange { select, change, alias, columns })
+            Some(OverChange { query, select, change, alias, columns })
         }
         _ => None,
     }
@@ -102,12 +103,11 @@ impl Binder<'_> {
 
     /// What an INSERT around a change must be, before its target is looked at: 354, 10717, 10722.
     #[cold]
-    pub fn check_around_change(&mut self, insert: &ast::Insert, query: &ast::Query) -> Result<()> {
-        let Some(over) = over_change(query) else { return Ok(()) };
+    pub fn check_around_change(&mut self, insert: &ast::Insert, over: &OverChange) -> Result<()> {
         if self.nested == Nested::Inside {
             return Err(self.misplaced(10731, over.change.span.line));
         }
-        self.check_clauses(over.select, query)?;
+        self.check_clauses(over.select, over.query)?;
         if insert.output.as_ref().is_some_and(|output| output.into.is_some()) {
             return Err(self.not_when_nested(10717, "The OUTPUT INTO clause is not allowed"));
         }
@@ -134,16 +134,15 @@ impl Binder<'_> {
     pub fn changed_rows(
         &mut self,
         insert: &ast::Insert,
-        query: &ast::Query,
+        over: &OverChange,
         table: &TableDef,
         given: &[Option<usize>],
         width: usize,
     ) -> Result<InsertSource> {
-        let Some(over) = over_change(query) else { stdx::fatal!("asked for a change in FROM") };
         self.check_target_around(&shown_target(&insert.target), table)?;
-        let maxdop = self.query_hints(&query.option)?;
+        let maxdop = self.query_hints(&over.query.option)?;
         self.maxdop = self.maxdop.max(maxdop);
-        self.push_ctes(&query.with);
+        self.push_ctes(&over.query.with);
         self.nested = Nested::Inside;
         let change = self.inner_change(over.change);
         self.nested = Nested::None;

@@ -8,6 +8,7 @@ use types::SqlType;
 use crate::context::Binder;
 use crate::error::{BindError, Result};
 use crate::ir::{ColId, OutputColumn};
+use crate::kept;
 use crate::names::ObjectName;
 
 impl Binder<'_> {
@@ -68,9 +69,7 @@ impl Binder<'_> {
         if routine.kind == catalog::ModuleKind::ScalarFunction {
             return None;
         }
-        let options = syntax::LexOptions { quoted_identifier: routine.quoted_identifier };
-        let batch = syntax::parse_batch(&routine.text, &options).ok()?;
-        let count = match &batch.statements.first()?.kind {
+        let count = match kept::definition(&routine)? {
             ast::StatementKind::CreateFunction(create) => create.parameters.len(),
             _ => 0,
         };

@@ -14,6 +14,7 @@ use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::from::Source;
 use crate::ir::*;
+use crate::kept;
 use crate::names::{Names, ObjectName};
 use crate::statements::ProgramBinder;
 use crate::view::{not_of_temporary, unnamed};
@@ -357,10 +358,7 @@ fn definition(
     name: &ast::ObjectName,
     line: u32,
 ) -> Result<ast::CreateFunction> {
-    let options = syntax::LexOptions { quoted_identifier: def.quoted_identifier };
-    let batch = syntax::parse_batch(&def.text, &options).ok();
-    let first = batch.and_then(|batch| batch.statements.into_iter().next());
-    match first.map(|s| s.kind) {
+    match kept::definition(def) {
         Some(ast::StatementKind::CreateFunction(create)) => Ok(*create),
         _ => Err(BindError::new(
             4413,

@@ -8,6 +8,7 @@ use syntax::ast;
 use types::{Len, SqlType};
 
 use crate::error::{BindError, Result};
+use crate::kept;
 use crate::names::{AliasType, Names, ObjectName};
 
 /// A type as written, and the alias type it was if it was one; 2715, 2716.
@@ -48,12 +49,7 @@ pub fn alias_of(def: &ProcedureDef) -> Option<AliasType> {
     if def.kind != catalog::ModuleKind::AliasType {
         return None;
     }
-    let options = syntax::LexOptions { quoted_identifier: def.quoted_identifier };
-    let batch = syntax::parse_batch(&def.text, &options).ok()?;
-    let Some(ast::StatementKind::CreateType(create)) = batch.statements.first().map(|s| &s.kind)
-    else {
-        return None;
-    };
+    let ast::StatementKind::CreateType(create) = kept::definition(def)? else { return None };
     let ast::TypeDefinition::Alias { base, nullable } = &create.definition else { return None };
     let ty = system_type(base, false).ok()?;
     let bound = match def.bindings {
@@ -66,16 +62,11 @@ pub fn alias_of(def: &ProcedureDef) -> Option<AliasType> {
 
 /// Was a table type's definition WITH (MEMORY_OPTIMIZED = ON)?
 pub fn is_memory_optimized(def: &ProcedureDef) -> bool {
-    let options = syntax::LexOptions { quoted_identifier: def.quoted_identifier };
-    // Nothing is read of the others.
     def.kind == catalog::ModuleKind::TableType
-        && def.text.to_ascii_uppercase().contains("MEMORY_OPTIMIZED")
-        && syntax::parse_batch(&def.text, &options).is_ok_and(|batch| {
-            batch.statements.first().is_some_and(|statement| match &statement.kind {
-                ast::StatementKind::CreateType(create) => asks_for_memory(create),
-                _ => false,
-            })
-        })
+        && matches!(
+            kept::definition_with(def, "MEMORY_OPTIMIZED"),
+            Some(ast::StatementKind::CreateType(create)) if asks_for_memory(&create)
+        )
 }
 
 pub(crate) fn asks_for_memory(create: &ast::CreateType) -> bool {

@@ -12,6 +12,7 @@ use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::from::Source;
 use crate::ir::*;
+use crate::kept;
 
 impl Binder<'_> {
     /// A view named in FROM, from its text.
@@ -22,14 +23,7 @@ impl Binder<'_> {
         alias: Option<&ast::Ident>,
     ) -> Result<Source> {
         let line = name.span.line.max(1);
-        let options = syntax::LexOptions { quoted_identifier: definition.quoted_identifier };
-        let batch = syntax::parse_batch(&definition.text, &options).ok();
-        let view =
-            batch.as_ref().and_then(|batch| match batch.statements.first().map(|s| &s.kind) {
-                Some(ast::StatementKind::CreateView(view)) => Some(view),
-                _ => None,
-            });
-        let Some(view) = view else {
+        let Some(ast::StatementKind::CreateView(view)) = kept::definition(definition) else {
             return Err(BindError::new(
                 4413,
                 16,
@@ -39,7 +33,7 @@ impl Binder<'_> {
         };
         self.count_unfolding(name, line)?;
         let schema = Some(definition.schema.as_ref().into());
-        let bound = self.in_schema(schema, |b| b.view_query(view))?;
+        let bound = self.in_schema(schema, |b| b.view_query(&view))?;
         if view.check_option {
             self.checked.push(bound.rel.clone());
         }

@@ -75,9 +75,10 @@ impl Catalog {
         scope: &DdlScope,
         module: &ProcedureDef,
     ) -> Result<(), CatalogError> {
-        match self.lock_module(txn, scope, module.kind, Some(&module.schema), &module.name)? {
-            Some((found, _)) if found.object_id == module.object_id => Ok(()),
-            _ => Err(CatalogError::InvalidObject { name: module.name.clone() }),
+        let (found, _) = self.lock_definition(txn, scope, module)?;
+        match found.object_id == module.object_id {
+            true => Ok(()),
+            false => Err(CatalogError::InvalidObject { name: module.name.clone() }),
         }
     }
 
@@ -103,10 +104,7 @@ impl Catalog {
         kind: ModuleKind,
         to: Option<i32>,
     ) -> Result<(), CatalogError> {
-        let found = self.lock_module(txn, scope, ty.kind, Some(&ty.schema), &ty.name)?;
-        let Some((old, modified)) = found else {
-            return Err(CatalogError::InvalidObject { name: ty.name.clone() });
-        };
+        let (old, modified) = self.lock_definition(txn, scope, ty)?;
         let mut bindings = old.bindings;
         match kind {
             ModuleKind::Rule => bindings.rule = to,
@@ -187,21 +185,8 @@ impl Catalog {
         module: &ProcedureDef,
         to: &str,
     ) -> Result<(), CatalogError> {
-        let found =
-            self.lock_module(txn, scope, module.kind, Some(&module.schema), &module.name)?;
-        let Some((old, modified)) = found else {
-            return Err(CatalogError::InvalidObject { name: module.name.clone() });
-        };
-        self.free_name(txn, &old.schema, &old.kind.key(&old.name))?;
-        self.claim_name(txn, &old.schema, &old.kind.key(to), old.object_id)?;
-        scope.changes.push(crate::scope::Change::Rename {
-            schema: old.schema.clone(),
-            name: old.kind.key(&old.name).into(),
-            object_id: old.object_id,
-        });
-        let new = ProcedureDef { name: to.into(), version: self.new_version(), ..(*old).clone() };
-        self.write_module(txn, scope, new, modified + 1)?;
-        Ok(())
+        let (old, modified) = self.lock_definition(txn, scope, module)?;
+        self.move_module(txn, scope, &old, modified, (&old.schema, to))
     }
 }
 

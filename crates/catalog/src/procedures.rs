@@ -291,6 +291,42 @@ impl Catalog {
         Err(behind())
     }
 
+    /// The same of a definition that was read before: as it is now. 208.
+    pub(crate) fn lock_definition(
+        &self,
+        txn: &mut Txn,
+        scope: &DdlScope,
+        module: &ProcedureDef,
+    ) -> Result<(Arc<ProcedureDef>, i64), CatalogError> {
+        let found =
+            self.lock_module(txn, scope, module.kind, Some(&module.schema), &module.name)?;
+        found.ok_or_else(|| CatalogError::InvalidObject { name: module.name.clone() })
+    }
+
+    /// Gives a locked module another name or schema; its text stays. 2714.
+    pub(crate) fn move_module(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        old: &ProcedureDef,
+        modified: i64,
+        (schema, name): (&str, &str),
+    ) -> Result<(), CatalogError> {
+        let key = old.kind.key(&old.name);
+        self.free_name(txn, &old.schema, &key)?;
+        self.claim_name(txn, schema, &old.kind.key(name), old.object_id)?;
+        let version = self.new_version();
+        let new = ProcedureDef { schema: schema.into(), name: name.into(), version, ..old.clone() };
+        let modified = modified + 1;
+        let (kind, id) = (new.kind.number(), new.object_id);
+        self.put_object(txn, &new.schema, &new.name, kind, id, modified, false)?;
+        let (schema, name) = (old.schema.clone(), key.into());
+        scope.changes.push(Change::Rename { schema, name, object_id: id });
+        let object = ObjectRef::Procedure(Arc::new(new));
+        scope.changes.push(Change::Put(Entry { object, modified }));
+        Ok(())
+    }
+
     fn delete_text(&self, txn: &mut Txn, old: &ProcedureDef) -> Result<(), CatalogError> {
         for i in 0..parts(&old.text).len() {
             self.tables.modules.delete(txn, &[Value::Int(old.object_id), Value::Int(i as i32)])?;

@@ -5,9 +5,8 @@
 
 use crate::catalog::Catalog;
 use crate::def::*;
-use crate::scope::{Change, DdlScope, Entry};
+use crate::scope::DdlScope;
 use crate::{CatalogError, Txn};
-use std::sync::Arc;
 use types::Value;
 
 impl Catalog {
@@ -80,21 +79,7 @@ impl Catalog {
         let Some((old, modified)) = locked else {
             return Err(CatalogError::CannotFind { name: module.name.clone() });
         };
-        let name = old.kind.key(&old.name);
-        self.claim_name(txn, to, &name, old.object_id)?;
-        self.free_name(txn, &old.schema, &name)?;
-        let new = ProcedureDef { schema: to.into(), version: self.new_version(), ..(*old).clone() };
-        let modified = modified + 1;
-        let (kind, id) = (new.kind.number(), new.object_id);
-        self.put_object(txn, &new.schema, &new.name, kind, id, modified, false)?;
-        scope.changes.push(Change::Rename {
-            schema: old.schema.clone(),
-            name: name.into(),
-            object_id: id,
-        });
-        let object = ObjectRef::Procedure(Arc::new(new));
-        scope.changes.push(Change::Put(Entry { object, modified }));
-        Ok(())
+        self.move_module(txn, scope, &old, modified, (to, &old.name))
     }
 }
 

@@ -28,9 +28,6 @@ use types::convert::DateOrder;
 /// No program can write this name. The innermost of several is found first.
 const SAVEPOINT: &str = "\u{1}atomic";
 
-/// The option that makes a module one of these.
-const NATIVE: &str = "NATIVE_COMPILATION";
-
 /// What a block fixes.
 pub(crate) struct Atomic {
     isolation: engine::Isolation,
@@ -226,7 +223,7 @@ impl Vm<'_> {
         kind: ModuleKind,
         create: &CreateProcedure,
     ) -> Result<(), SqlError> {
-        let native = create.options.iter().any(|o| o == NATIVE);
+        let native = binder::is_native(&create.options);
         let schema = self.schema_of(&create.name);
         let scope = self.state.definitions();
         let catalog = &self.state.database.catalog;
@@ -235,7 +232,7 @@ impl Vm<'_> {
             _ => catalog.module(scope, schema.as_deref(), &create.name.name, kind),
         };
         if let Some(old) = &old
-            && binder::has_option(old, NATIVE) != native
+            && binder::has_option(old, binder::NATIVE) != native
         {
             return Err(match native {
                 false => SqlError::new(
@@ -277,7 +274,7 @@ impl Vm<'_> {
 
     /// DROP of a module: 12331, 3729.
     pub fn check_native_drop(&mut self, module: &ProcedureDef) -> Result<(), SqlError> {
-        if !binder::has_option(module, NATIVE) {
+        if !binder::has_option(module, binder::NATIVE) {
             return Ok(());
         }
         self.check_native_transaction()?;
@@ -323,7 +320,7 @@ impl Vm<'_> {
 
 /// 10776: every table is on disk.
 pub(crate) fn check_native_trigger(options: &[String]) -> Result<(), SqlError> {
-    if !options.iter().any(|o| o == NATIVE) {
+    if !binder::is_native(options) {
         return Ok(());
     }
     let text = "Triggers on non-memory optimized tables cannot use WITH NATIVE_COMPILATION.";

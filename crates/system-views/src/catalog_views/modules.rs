@@ -69,7 +69,7 @@ macro_rules! module_view {
             is_recompiled bit null = false;
             null_on_null_input bit null = false;
             execute_as_principal_id int null = NULL;
-            uses_native_compilation bit null = o.has_option("NATIVE_COMPILATION");
+            uses_native_compilation bit null = o.has_option(binder::NATIVE);
             inline_type bit null = false;
             is_inlineable bit null = false;
         }

@@ -70,7 +70,7 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
         "ismsshipped" => is(object.is_system()),
         "isschemabound" => is(object.has_option("SCHEMABINDING")),
         "execiswithnativecompilation" => matches!(kind, "P" | "FN" | "IF" | "TR")
-            .then(|| i64::from(object.has_option("NATIVE_COMPILATION"))),
+            .then(|| i64::from(object.has_option(binder::NATIVE))),
         "isencrypted" | "isdeterministic" | "issystemverified" | "isprecise" | "isexecuted" => {
             is(false)
         }

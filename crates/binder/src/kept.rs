@@ -1,0 +1,22 @@
+//! The texts that the catalog keeps of modules, read again: the statement that made each.
+//!
+//! Promise: None of a text that cannot be read, for the caller to say what that means to it.
+
+use catalog::ProcedureDef;
+use syntax::ast::StatementKind;
+
+/// The first statement of a text.
+pub(crate) fn statement(text: &str, quoted_identifier: bool) -> Option<StatementKind> {
+    let batch = syntax::parse_batch(text, &syntax::LexOptions { quoted_identifier }).ok()?;
+    batch.statements.into_iter().next().map(|s| s.kind)
+}
+
+/// What made a module.
+pub(crate) fn definition(def: &ProcedureDef) -> Option<StatementKind> {
+    statement(&def.text, def.quoted_identifier)
+}
+
+/// The same where its text holds a word, given in upper case: of the others nothing is parsed.
+pub(crate) fn definition_with(def: &ProcedureDef, word: &str) -> Option<StatementKind> {
+    def.text.to_ascii_uppercase().contains(word).then(|| definition(def)).flatten()
+}
