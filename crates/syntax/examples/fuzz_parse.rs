@@ -4,6 +4,7 @@
 //! panic" it checks that a parse fits the stack of a session's coroutine, that errors name a line of
 //! the text, that statements lie within it in order, and that cutting at GO loses nothing.
 
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 use syntax::ast::Statement;
 use syntax::{LexOptions, parse_batch, parse_expression, split_batches};
@@ -172,15 +173,26 @@ fn check(text: &str, options: &LexOptions) -> bool {
             true
         }
         Err(errors) => {
-            let lines = text.matches('\n').count() as u32 + 1;
+            let lines = lines(text);
             assert!(!errors.is_empty());
             for error in errors {
-                assert!((1..=lines).contains(&error.line), "line {} of {text:?}", error.line);
+                assert!(lines.contains(&error.line), "line {} of {text:?}", error.line);
                 assert!(!error.message.is_empty() && error.number > 0);
             }
             false
         }
     }
+}
+
+/// The lines that a mistake may be told in: those of the text, or of where LINENO says that it begins, which may be at
+/// any number that is written in it.
+fn lines(text: &str) -> RangeInclusive<u32> {
+    let count = text.matches('\n').count() as u32 + 1;
+    if !text.to_ascii_lowercase().contains("lineno") {
+        return 1..=count;
+    }
+    let numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u32>().ok());
+    0..=numbers.max().unwrap_or(0).saturating_add(count)
 }
 
 fn within(statements: &[Statement], text: &str) {
