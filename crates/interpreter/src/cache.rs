@@ -5,6 +5,7 @@
 //! its plans and the fast statements' buffers are kept between its runs; a text without a handle is kept from its
 //! second use on (most ad hoc texts have none), at most [`KEPT`] of them; a handle keeps its text until it is given up.
 
+use crate::cursor::PreparedCursor;
 use crate::plan::CodeState;
 use crate::plan_cache::SessionPlan;
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(crate) enum Prepared {
     Text(Slot),
     /// A procedure of that name (sp_prepexecrpc).
     Procedure(Arc<str>),
+    /// The text of a server cursor (sp_cursorprepare).
+    Cursor(Arc<PreparedCursor>),
 }
 
 /// The compiled texts of a session.
@@ -226,6 +229,19 @@ impl TextCache {
         }
         self.handles.push((self.last_handle, prepared));
         self.last_handle
+    }
+
+    /// A handle of a server cursor's text.
+    pub fn prepare_cursor(&mut self, cursor: PreparedCursor) -> i32 {
+        self.prepare(Prepared::Cursor(Arc::new(cursor)))
+    }
+
+    /// The text behind it.
+    pub fn prepared_cursor(&self, handle: i32) -> Option<Arc<PreparedCursor>> {
+        match self.prepared(handle) {
+            Some(Prepared::Cursor(cursor)) => Some(cursor.clone()),
+            _ => None,
+        }
     }
 
     /// What a handle stands for.

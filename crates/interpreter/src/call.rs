@@ -44,7 +44,7 @@ impl Rpc {
 }
 
 /// What a call that ran to its end returns.
-type Called = Result<i32, Halt>;
+pub(crate) type Called = Result<i32, Halt>;
 
 impl Vm<'_> {
     /// Runs a batch.
@@ -110,11 +110,13 @@ impl Vm<'_> {
         let texts = &self.state.texts;
         self.state.activity.begin_input(InputKind::Rpc, |input| match bare_name(name) {
             "sp_executesql" => input.push_str(text_of(params, 0)),
-            "sp_prepare" | "sp_prepexec" => input.push_str(text_of(params, 2)),
+            "sp_prepare" | "sp_prepexec" | "sp_cursorprepare" => input.push_str(text_of(params, 2)),
+            "sp_cursoropen" => input.push_str(text_of(params, 1)),
+            "sp_cursorprepexec" => input.push_str(text_of(params, 3)),
             "sp_execute" => match texts.prepared(number_of(params, 0)) {
                 Some(Prepared::Text(slot)) => input.push_str(texts.text(*slot).unwrap_or("")),
                 Some(Prepared::Procedure(name)) => input.push_str(name),
-                None => {}
+                Some(Prepared::Cursor(_)) | None => {}
             },
             _ => input.extend([name, ";1"]),
         });
@@ -168,7 +170,7 @@ impl Vm<'_> {
             }
             cursor @ ("sp_cursor" | "sp_cursoropen" | "sp_cursorprepare" | "sp_cursorexecute"
             | "sp_cursorprepexec" | "sp_cursorunprepare" | "sp_cursorfetch"
-            | "sp_cursoroption" | "sp_cursorclose") => Err(throw(SqlError::unsupported(cursor))),
+            | "sp_cursoroption" | "sp_cursorclose") => self.server_cursor(cursor, params),
             _ => self.remote_procedure(name, params, 0),
         }
     }
@@ -215,7 +217,7 @@ impl Vm<'_> {
                 }
                 self.remote_procedure(&name, params, first)
             }
-            None => Err(throw(no_handle(handle))),
+            Some(Prepared::Cursor(_)) | None => Err(throw(no_handle(handle))),
         }
     }
 
@@ -283,13 +285,8 @@ impl Vm<'_> {
         first: usize,
         new_handle: Option<i32>,
     ) -> Called {
-        self.state.activity.plan(code.number());
         let mut frame = self.state.take_frame();
-        frame.extend_from_slice(&code.template);
-        let result = match bind(code, params, first, &mut frame) {
-            Ok(()) => self.invoke(code, &mut learnt, &mut frame, params, first),
-            Err(error) => Err(throw(error)),
-        };
+        let result = self.run_in(&mut frame, code, &mut learnt, params, first);
         self.state.texts.give(slot, code, learnt);
         let result = result.map(|_| {
             let status = self.state.error;
@@ -302,6 +299,38 @@ impl Vm<'_> {
         });
         self.state.give_frame(frame);
         result
+    }
+
+    /// The same, of which nothing but its results is told.
+    pub(crate) fn run_quietly(
+        &mut self,
+        slot: Option<Slot>,
+        code: &Arc<SessionPlan>,
+        mut learnt: CodeState,
+        params: &[RpcParam],
+        first: usize,
+    ) -> Called {
+        let mut frame = self.state.take_frame();
+        let result = self.run_in(&mut frame, code, &mut learnt, params, first);
+        self.state.texts.give(slot, code, learnt);
+        self.state.give_frame(frame);
+        result.map(|_| self.state.error)
+    }
+
+    fn run_in(
+        &mut self,
+        frame: &mut Vec<Value>,
+        code: &Arc<SessionPlan>,
+        learnt: &mut CodeState,
+        params: &[RpcParam],
+        first: usize,
+    ) -> Called {
+        self.state.activity.plan(code.number());
+        frame.extend_from_slice(&code.template);
+        match bind(code, params, first, frame) {
+            Ok(()) => self.invoke(code, learnt, frame, params, first),
+            Err(error) => Err(throw(error)),
+        }
     }
 
     /// Calls a procedure by name, the catalog's or a built-in one, with the parameters from `first` on.
@@ -645,7 +674,7 @@ fn client_type(theirs: SqlType, ours: SqlType) -> Option<SqlType> {
     (theirs != ours && is_number(theirs) && is_number(ours)).then_some(theirs)
 }
 
-fn scalar(param: &RpcParam) -> Result<&Value, SqlError> {
+pub(crate) fn scalar(param: &RpcParam) -> Result<&Value, SqlError> {
     match &param.value {
         RpcValue::Scalar(value) => Ok(value),
         RpcValue::Table(table) => {
@@ -654,14 +683,14 @@ fn scalar(param: &RpcParam) -> Result<&Value, SqlError> {
     }
 }
 
-fn text_of(params: &[RpcParam], i: usize) -> &str {
+pub(crate) fn text_of(params: &[RpcParam], i: usize) -> &str {
     match params.get(i).map(|param| &param.value) {
         Some(RpcValue::Scalar(value)) => value.as_str().unwrap_or(""),
         _ => "",
     }
 }
 
-fn number_of(params: &[RpcParam], i: usize) -> i32 {
+pub(crate) fn number_of(params: &[RpcParam], i: usize) -> i32 {
     match params.get(i).map(|param| &param.value) {
         Some(RpcValue::Scalar(value)) => value.as_i64().unwrap_or(0) as i32,
         _ => 0,
@@ -678,7 +707,7 @@ fn called(text: &str) -> &str {
     inner.split('(').next().unwrap_or(inner).trim()
 }
 
-fn throw(error: SqlError) -> Halt {
+pub(crate) fn throw(error: SqlError) -> Halt {
     Halt::Throw(Box::new(error))
 }
 
@@ -687,7 +716,7 @@ pub(crate) fn first_mistake(errors: Vec<syntax::SyntaxError>) -> SqlError {
     errors.first().map_or_else(|| SqlError::new(102, 15, "Incorrect syntax."), syntax_error)
 }
 
-fn no_handle(handle: i32) -> SqlError {
+pub(crate) fn no_handle(handle: i32) -> SqlError {
     SqlError::new(8179, 16, format!("Could not find prepared statement with handle {handle}."))
         .with_state(4)
 }

@@ -8,6 +8,8 @@
 //! Promises: rows are those of OPEN, whatever kind of cursor it is; variables in the query have the values of DECLARE;
 //! a local cursor goes with its batch or procedure. A cursor's rows are the session's memory.
 
+mod served;
+
 use crate::code::Code;
 use crate::exec::Argument;
 use crate::vm::{Halted, Vm};
@@ -18,6 +20,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use types::{Value, convert};
 
+pub(crate) use served::PreparedCursor;
+
 /// The cursors of one session.
 #[derive(Default)]
 pub(crate) struct Cursors {
@@ -27,6 +31,8 @@ pub(crate) struct Cursors {
     all: HashMap<u32, Cursor>,
     names: Vec<Name>,
     variables: Vec<Variable>,
+    /// Those that clients have by a handle.
+    served: Vec<served::Served>,
     /// @@FETCH_STATUS
     pub fetch_status: i32,
     /// The cursor that was opened last.
@@ -109,7 +115,7 @@ impl Cursors {
     /// It ends: its local cursors and its variables go.
     pub fn leave(&mut self) {
         self.depth = self.depth.saturating_sub(1);
-        if self.names.is_empty() && self.variables.is_empty() {
+        if self.names.is_empty() && self.variables.is_empty() && self.served.is_empty() {
             return;
         }
         let depth = self.depth;
@@ -131,9 +137,11 @@ impl Cursors {
 
     /// Cursors that nothing refers to any more.
     fn sweep(&mut self) {
-        let (names, variables) = (&self.names, &self.variables);
+        let (names, variables, served) = (&self.names, &self.variables, &self.served);
         self.all.retain(|id, _| {
-            names.iter().any(|n| n.id == *id) || variables.iter().any(|v| v.id == *id)
+            names.iter().any(|n| n.id == *id)
+                || variables.iter().any(|v| v.id == *id)
+                || served.iter().any(|s| s.id == *id)
         });
     }
 
@@ -377,12 +385,29 @@ impl Vm<'_> {
         shown: impl FnOnce(u16) -> String,
     ) -> Result<(), SqlError> {
         let id = self.state.cursors.id(cursor, shown)?;
+        self.open_by_id(id)
+    }
+
+    fn open_by_id(&mut self, id: u32) -> Result<(), SqlError> {
         let Some(cursor) = self.state.cursors.all.get(&id) else { return Ok(()) };
         if cursor.rows.is_some() {
             return Err(SqlError::new(16905, 16, "The cursor is already open."));
         }
+        let rows = self.collect_rows(id)?;
+        let cursors = &mut self.state.cursors;
+        if let Some(cursor) = cursors.all.get_mut(&id) {
+            cursor.rows = Some(rows);
+            cursor.at = 0;
+        }
+        cursors.last_opened = Some(id);
+        Ok(())
+    }
+
+    /// A cursor's rows as they are now; 16943.
+    fn collect_rows(&mut self, id: u32) -> Result<Vec<Vec<Value>>, SqlError> {
+        let Some(cursor) = self.state.cursors.all.get(&id) else { return Ok(Vec::new()) };
         let (plan, mut vars) = (cursor.plan.clone(), cursor.vars.clone());
-        let rows = self.in_statement(&mut vars, |cx, _| {
+        self.in_statement(&mut vars, |cx, _| {
             executor::collect(&plan, &mut cx.reborrow()).map_err(|e| match e.stale {
                 false => e,
                 true => SqlError::new(
@@ -392,14 +417,7 @@ impl Vm<'_> {
                      declared.",
                 ),
             })
-        })?;
-        let cursors = &mut self.state.cursors;
-        if let Some(cursor) = cursors.all.get_mut(&id) {
-            cursor.rows = Some(rows);
-            cursor.at = 0;
-        }
-        cursors.last_opened = Some(id);
-        Ok(())
+        })
     }
 
     /// FETCH, into variables or to the client; 16911, 16917, 16924.

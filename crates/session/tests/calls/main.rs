@@ -1,5 +1,9 @@
 //! What a client's calls answer: system procedures by number, procedures by name, transactions, bulk loads, resets.
 
+mod bulk;
+mod cursors;
+mod settings;
+
 use device::SimFs;
 use executor::{ColumnMeta, Command, Done, EnvironmentChange, ResultSink, SqlMessage};
 use session::{
@@ -303,9 +307,6 @@ fn procedures_by_name() {
         assert!(said.contains("output 3  int 12\n"), "{said}");
         let said = call(s, id(12), vec![int(1), int(7), out]);
         assert!(said.contains("output 2  int 14\n"), "{said}");
-        // What is not there is refused by name.
-        let said = call(s, id(2), vec![null_int().output(), text("SELECT 1")]);
-        assert!(said.contains("Msg 40510") && said.contains("sp_cursoropen"), "{said}");
         let said = call(s, id(99), Vec::new());
         assert!(said.contains("Msg 2812"), "{said}");
     });
@@ -481,117 +482,6 @@ fn a_reset_makes_a_session_new() {
 }
 
 /// Announces and loads; what was said of the load.
-fn load(session: &mut Session, insert: &str, rows: Vec<Vec<Value>>) -> String {
-    assert!(session::is_insert_bulk(insert));
-    let mut said = Said::default();
-    if session.announce_bulk(insert, &mut said).is_err() {
-        return said.text;
-    }
-    let mut said = Said::default();
-    let mut rows = rows.into_iter();
-    let mut next = |row: &mut Vec<Value>| {
-        let Some(next) = rows.next() else { return Ok(false) };
-        *row = next;
-        Ok(true)
-    };
-    let _ = session.load_bulk(insert, &mut next, &mut said);
-    said.text
-}
-
-#[test]
-fn bulk_loads_stand_or_fall_as_one() {
-    with_session(|s, _| {
-        let insert = "INSERT BULK t ([name] nvarchar(20) COLLATE SQL_Latin1_General_CP1_CI_AS, n bigint) WITH (TABLOCK, ROWS_PER_BATCH = 10)";
-        let row = |i: i64| {
-            let n = if i % 2 == 0 { Value::BigInt(i) } else { Value::Null };
-            vec![Value::str(&format!("r{i}")), n]
-        };
-        check(&load(s, insert, (0..1000).map(row).collect()), "done BulkInsert 1000");
-        let sums = "SELECT COUNT(*) AS c, SUM(n) AS s, MAX(id) AS m FROM t";
-        check(&batch(s, sums), "| c | s | m\n1000 | 253000 | 1000\ndone Select 1");
-        assert_eq!(s.trancount(), 0);
-        // What is given up leaves nothing.
-        let mut said = Said::default();
-        let mut left = 100;
-        let mut given_up = |row: &mut Vec<Value>| {
-            *row = vec![Value::str("lost"), Value::Null];
-            left -= 1;
-            if left > 0 { Ok(true) } else { Err(executor::cancelled()) }
-        };
-        assert!(s.load_bulk(insert, &mut given_up, &mut said).is_err());
-        assert_eq!(said.text, "");
-        check(&batch(s, sums), "| c | s | m\n1000 | 253000 | 1000\ndone Select 1");
-        // Inside a transaction only the load is undone.
-        batch(s, "BEGIN TRAN INSERT k VALUES (1, 'a')");
-        let insert = "insert bulk k (id int, v varchar(10))";
-        let pair = |id, v| vec![Value::Int(id), Value::str(v)];
-        let said = load(s, insert, vec![pair(2, "b"), pair(3, "longer than ten")]);
-        assert!(said.starts_with("Msg 4815, Level 16, State 1, Line 1"), "{said}");
-        let said = load(s, insert, vec![pair(5, "e"), pair(5, "e")]);
-        assert!(said.starts_with("Msg 2627, Level 14, State 1, Line 1"), "{said}");
-        assert!(said.contains("The statement has been terminated."), "{said}");
-        let said = load(s, insert, vec![pair(6, "f"), vec![Value::Int(7)]]);
-        assert!(said.starts_with("Msg 4804, Level 16, State 1, Line 1"), "{said}");
-        assert_eq!(s.trancount(), 1);
-        batch(s, "COMMIT");
-        check(&batch(s, "SELECT id FROM k"), "| id\n1\ndone Select 1");
-        // XACT_ABORT takes the transaction along.
-        batch(s, "SET XACT_ABORT ON BEGIN TRAN INSERT k VALUES (8, 'a')");
-        let said = load(s, insert, vec![pair(1, "again")]);
-        assert!(said.starts_with("Msg 2627"), "{said}");
-        assert_eq!(s.trancount(), 0);
-        batch(s, "SET XACT_ABORT OFF");
-        // Values for the identity column are kept, and counted on from.
-        let row = vec![Value::Int(5000), Value::Null, Value::BigInt(1)];
-        load(s, "INSERT BULK t (id int, name nvarchar(20), n bigint)", vec![row]);
-        batch(s, "INSERT t (name) VALUES ('next')");
-        check(&batch(s, "SELECT MAX(id) AS m FROM t"), "| m\n5001\ndone Select 1");
-        // KEEP_NULLS, and NULL where none may be.
-        let insert = "INSERT BULK t (n bigint) WITH (KEEP_NULLS)";
-        let said = load(s, insert, vec![vec![Value::Null]]);
-        assert!(said.starts_with("Msg 515"), "{said}");
-        let said = load(s, "INSERT BULK nowhere (a int)", Vec::new());
-        assert!(said.starts_with("Msg 208, Level 16, State 1, Line 1"), "{said}");
-        let said = load(s, "INSERT BULK t (nothing int)", Vec::new());
-        assert!(said.starts_with("Msg 207, Level 16, State 1, Line 1"), "{said}");
-    });
-}
-
-#[test]
-fn bulk_loads_pass_over_constraints_and_triggers_unless_told_not_to() {
-    with_session(|s, _| {
-        for text in [
-            "CREATE TABLE c (id int NOT NULL CHECK (id > 0), k int NULL REFERENCES k (id))",
-            "CREATE VIEW v AS SELECT id FROM c",
-            "CREATE TRIGGER tr ON c AFTER INSERT AS
-             DECLARE @n int = (SELECT COUNT(*) FROM inserted) PRINT CONCAT('fired for ', @n)",
-        ] {
-            batch(s, text);
-        }
-        let trusted = "SELECT (SELECT SUM(0 + is_not_trusted) FROM sys.check_constraints) AS c,
-            (SELECT SUM(0 + is_not_trusted) FROM sys.foreign_keys) AS k";
-        let rows = || vec![vec![Value::Int(1), Value::Null], vec![Value::Int(2), Value::Null]];
-        let bad = || vec![vec![Value::Int(-1), Value::Int(99)]];
-        let insert = "INSERT BULK c (id int, k int) WITH (CHECK_CONSTRAINTS, FIRE_TRIGGERS)";
-        let said = load(s, insert, rows());
-        assert!(said.contains("fired for 2"), "{said}");
-        assert!(said.ends_with("done BulkInsert 2\n"), "{said}");
-        let said = load(s, insert, bad());
-        assert!(said.starts_with("Msg 547"), "{said}");
-        check(&batch(s, trusted), "| c | k\n0 | 0\ndone Select 1");
-        check(&load(s, "INSERT BULK c (id int, k int)", bad()), "done BulkInsert 1");
-        check(&batch(s, trusted), "| c | k\n1 | 1\ndone Select 1");
-        check(&batch(s, "SELECT SUM(id) AS n FROM c"), "| n\n2\ndone Select 1");
-        // Through a view, whose constraints are its table's.
-        check(&load(s, "INSERT BULK v (id int)", vec![vec![Value::Int(9)]]), "done BulkInsert 1");
-        // A trigger that rolls back takes the rows along.
-        batch(s, "ALTER TRIGGER tr ON c AFTER INSERT AS ROLLBACK");
-        let said = load(s, insert, rows());
-        assert!(said.contains("Msg 3609"), "{said}");
-        check(&batch(s, "SELECT COUNT(*) AS n FROM c"), "| n\n4\ndone Select 1");
-    });
-}
-
 #[test]
 fn attention_stops_what_runs_and_says_nothing() {
     with_session(|s, instance| {
@@ -648,142 +538,6 @@ fn kill_ends_a_session() {
         assert!(batch(&mut other, "SELECT 1").starts_with("Msg 596"));
         assert!(batch(s, "KILL 9999").starts_with("Msg 6106"));
         assert!(batch(s, &format!("KILL {}", s.spid())).starts_with("Msg 6104"));
-    });
-}
-
-#[test]
-fn settings_that_clients_send() {
-    with_session(|s, _| {
-        let tedious = "set ansi_nulls on
-            set ansi_null_dflt_on on
-            set ansi_padding on
-            set ansi_warnings on
-            set arithabort on
-            set concat_null_yields_null on
-            set cursor_close_on_commit off
-            set datefirst 7
-            set dateformat mdy
-            set implicit_transactions off
-            set language us_english
-            set numeric_roundabort off
-            set quoted_identifier on
-            set textsize 2147483647
-            set transaction isolation level read committed
-            set xact_abort off";
-        check(
-            &batch(s, tedious),
-            "env Language { old: \"us_english\", new: \"us_english\" }
-            Msg 5703, Level 0, State 1, Line 11
-            Changed language setting to us_english.",
-        );
-        check(
-            &batch(
-                s,
-                "SELECT @@OPTIONS AS o, @@TEXTSIZE AS t, @@LANGID AS l, @@MAX_PRECISION AS p",
-            ),
-            "| o | t | l | p\n5496 | 2147483647 | 0 | 38\ndone Select 1",
-        );
-        batch(s, "SET DATEFORMAT dmy");
-        let dates = "SELECT CONVERT(varchar(10), CAST('01/02/2024' AS date), 120) AS a, \
-                     CONVERT(varchar(10), CAST('2024-02-01' AS datetime), 120) AS b, \
-                     CONVERT(varchar(10), CAST('2024-02-01' AS date), 120) AS c, \
-                     CONVERT(varchar(10), CAST('20240201' AS datetime), 120) AS d";
-        let row = "2024-02-01 | 2024-01-02 | 2024-02-01 | 2024-02-01";
-        check(&batch(s, dates), &format!("| a | b | c | d\n{row}\ndone Select 1"));
-        batch(s, "SET DATEFORMAT mdy");
-        let row = "2024-01-02 | 2024-02-01 | 2024-02-01 | 2024-02-01";
-        check(&batch(s, dates), &format!("| a | b | c | d\n{row}\ndone Select 1"));
-        // Thursday, 4 January 2024.
-        let days = "SELECT DATEPART(weekday, '20240104') AS d, DATEPART(week, '20240107') AS w";
-        check(&batch(s, days), "| d | w\n5 | 2\ndone Select 1");
-        batch(s, "SET DATEFIRST 1");
-        check(&batch(s, days), "| d | w\n4 | 1\ndone Select 1");
-        assert!(batch(s, "SET DATEFIRST 8").starts_with("Msg 2744"));
-        assert!(batch(s, "SET DATEFORMAT xyz").starts_with("Msg 2741"));
-        assert!(batch(s, "SET LANGUAGE Klingon").starts_with("Msg 15033"));
-        check(
-            &batch(
-                s,
-                "SET FMTONLY ON SELECT id, name FROM t INSERT k VALUES (1, 'x') SET FMTONLY OFF SELECT COUNT(*) AS n FROM k",
-            ),
-            "| id | name\ndone Select 0\n| n\n0\ndone Select 1",
-        );
-        // What bulk copy of SqlClient and mssql-python asks for first; the parts of a name may be left out.
-        let said = batch(
-            s,
-            "SET FMTONLY ON select * from dbo.k SET FMTONLY OFF exec ..sp_tablecollations_100 N'.[k]'",
-        );
-        assert!(said.starts_with("| id | v\ndone Select 0\n| colid | name | tds_coll"), "{said}");
-        assert!(said.contains("  2 | v | 0x0904D00034 | SQL_Latin1"), "{said}");
-        let said = batch(
-            s,
-            "DECLARE @c nvarchar(max) = N'v, id'; SET FMTONLY ON; EXEC(N'SELECT ' + @c + N' FROM k'); SET FMTONLY OFF",
-        );
-        assert!(said.starts_with("| v | id\n") && said.contains(" Select 0"), "{said}");
-        assert_eq!(batch(s, "SELECT COUNT(*) AS n FROM ...k"), "| n\n  0\ndone Select 1\n");
-        // A setting of one request holds for the next, however it comes.
-        batch(s, "SET DATEFIRST 3");
-        let said = call(s, id(10), vec![text("SELECT @@DATEFIRST AS d")]);
-        assert!(said.starts_with("| d\n  3\n"), "{said}");
-        // A procedure of one's own is gone when it is dropped.
-        batch(s, "CREATE PROCEDURE #p AS SELECT 1 AS a");
-        batch(s, "DROP PROCEDURE #p");
-        assert_eq!(batch(s, "CREATE PROCEDURE #p AS SELECT 2 AS a"), "done CreateProcedure\n");
-        assert!(batch(s, "EXEC #p").starts_with("| a\n  2\n"));
-        check(
-            &batch(
-                s,
-                "EXEC sp_set_session_context N'tenant', N'a', 1 SELECT SESSION_CONTEXT(N'tenant') AS t",
-            ),
-            "status 0\nprocedure done\n| t\na\ndone Select 1",
-        );
-        assert!(batch(s, "EXEC sp_set_session_context N'tenant', N'b'").starts_with("Msg 15664"));
-    });
-}
-
-#[test]
-fn texts_are_described_without_running() {
-    with_session(|s, _| {
-        let describe = |s: &mut Session, text: &str| {
-            let said = batch(s, &format!("EXEC sp_describe_undeclared_parameters N'{text}'"));
-            let rows: Vec<String> = said
-                .lines()
-                .filter(|l| l.starts_with("  "))
-                .map(|l| l.split(" | ").skip(1).take(3).collect::<Vec<_>>().join(" "))
-                .collect();
-            if rows.is_empty() { said } else { rows.join(", ") }
-        };
-        let insert = "INSERT t (name, n) VALUES (@a, @b)";
-        assert_eq!(describe(s, insert), "@a 231 nvarchar(20), @b 127 bigint");
-        let update = "UPDATE k SET v = @v WHERE id = @id AND v LIKE @like";
-        assert_eq!(describe(s, update), "@v 167 varchar(10), @id 56 int, @like 167 varchar(10)");
-        let select = "DECLARE @x int = 1 SELECT TOP (@n) * FROM t WHERE n IN (@p, @q) AND id = @x";
-        assert_eq!(describe(s, select), "@n 127 bigint, @p 127 bigint, @q 127 bigint");
-        assert!(describe(s, "SELECT @what").starts_with("Msg 11506"));
-        let said = batch(
-            s,
-            "EXEC sp_describe_first_result_set N'SELECT id, name FROM t WHERE id = @i', N'@i int'",
-        );
-        assert!(said.contains("  0 | 1 | id | 0 | 56 | int | 4 | 10 | 0 | NULL"), "{said}");
-        assert!(said.contains("  0 | 2 | name | 1 | 231 | nvarchar(20) | 40 |"), "{said}");
-        check(&batch(s, "SELECT COUNT(*) AS n FROM t"), "| n\n0\ndone Select 1");
-        // sp_prepare tells the columns when it is asked to.
-        let handle = null_int().named("@handle").output();
-        let said = call(
-            s,
-            id(11),
-            vec![handle, text("@i int"), text("SELECT v FROM k WHERE id = @i"), int(1)],
-        );
-        check(
-            &said,
-            "| v\ndone Select in procedure\nstatus 0\noutput 0 @handle int 1\nprocedure done",
-        );
-        let said = call(
-            s,
-            name("sp_describe_parameter_encryption"),
-            vec![text("SELECT @a"), text("@a int")],
-        );
-        assert!(said.contains("  1 | @a | 0 | 0 | 0 | 0"), "{said}");
     });
 }
 
