@@ -92,13 +92,19 @@ pub struct Database {
     /// The version of the last commit that change tracking has counted; 0 until it has been looked up. Guarded by the
     /// lock in `tracking.rs`.
     pub(crate) tracked_version: AtomicU64,
-    failed: AtomicBool,
+    /// [`FAILED`], [`READ_ONLY`]; 0 while everything is allowed.
+    condition: AtomicU8,
     why_failed: Mutex<String>,
     pub(crate) figures: Figures,
     pub(crate) recovering: Recovering,
     /// Given up last: nobody opens the files while we have them.
     pub(crate) _lock: LockGuard,
 }
+
+/// It refuses all further work.
+const FAILED: u8 = 1;
+/// It refuses what writes.
+const READ_ONLY: u8 = 2;
 
 impl Database {
     #[allow(clippy::too_many_arguments, reason = "called once, from open.rs")]
@@ -141,7 +147,7 @@ impl Database {
             owners: AtomicU64::new(1),
             stamps: AtomicU64::new(0),
             tracked_version: AtomicU64::new(0),
-            failed: AtomicBool::new(false),
+            condition: AtomicU8::new(0),
             why_failed: Mutex::default(),
             figures: Figures::default(),
             recovering: Recovering::default(),
@@ -404,12 +410,12 @@ impl Database {
         if text.is_empty() {
             why.clone_into(&mut text);
         }
-        self.failed.store(true, Release);
+        self.condition.fetch_or(FAILED, Release);
     }
 
     pub(crate) fn fail_quietly(&self, why: &str) {
         why.clone_into(&mut self.why_failed.lock());
-        self.failed.store(true, Release);
+        self.condition.fetch_or(FAILED, Release);
     }
 
     #[cold]
@@ -422,11 +428,38 @@ impl Database {
 
     #[inline]
     pub(crate) fn check(&self) -> Result<(), EngineError> {
-        if self.failed.load(Relaxed) { Err(self.refusal()) } else { Ok(()) }
+        if self.condition.load(Relaxed) & FAILED != 0 { Err(self.refusal()) } else { Ok(()) }
+    }
+
+    /// The same for whoever is about to write; 3906.
+    #[inline]
+    pub(crate) fn check_writable(&self) -> Result<(), EngineError> {
+        if self.condition.load(Relaxed) == 0 { Ok(()) } else { self.refuse_write() }
+    }
+
+    #[cold]
+    fn refuse_write(&self) -> Result<(), EngineError> {
+        self.check()?;
+        Err(EngineError::ReadOnly)
+    }
+
+    /// ALTER DATABASE SET READ_ONLY or READ_WRITE. Not remembered in the file: whoever opens the database says it again. Who
+    /// says READ_ONLY has seen to it that no transaction is about to write; what the server itself does to pages (undo,
+    /// clean-up, checkpoints) goes on.
+    pub fn set_read_only(&self, on: bool) {
+        match on {
+            true => self.condition.fetch_or(READ_ONLY, Release),
+            false => self.condition.fetch_and(!READ_ONLY, Release),
+        };
+    }
+
+    /// Whether users' transactions may not write.
+    pub fn is_read_only(&self) -> bool {
+        self.condition.load(Relaxed) & READ_ONLY != 0
     }
 
     pub(crate) fn has_failed(&self) -> bool {
-        self.failed.load(Acquire)
+        self.condition.load(Acquire) & FAILED != 0
     }
 
     /// Whether it refuses all further work: a flush failed, recovery could not be finished, or an invariant did not hold.

@@ -16,6 +16,7 @@ impl Txn {
     /// Makes an empty tree. Gone again if the transaction rolls back.
     pub fn create_tree(&mut self, filegroup: FilegroupId) -> Result<TreeId, EngineError> {
         self.check()?;
+        self.db.check_writable()?;
         if !self.db.has_filegroup(filegroup) {
             return Err(EngineError::FilegroupFull { filegroup });
         }
@@ -47,6 +48,7 @@ impl Txn {
     /// Drops a tree; its pages become free at commit. Takes the Sch-M lock.
     pub fn drop_tree(&mut self, tree: &Tree) -> Result<(), EngineError> {
         self.enter(tree, TableMode::SchemaModification)?;
+        self.db.check_writable()?;
         self.context
             .ensure_xid()
             .map_err(|_| EngineError::LogFull { reason: "ACTIVE_TRANSACTION" })?;

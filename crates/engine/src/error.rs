@@ -60,7 +60,9 @@ pub enum EngineError {
     NoSuchTree,
     /// Of backing up and restoring, with SQL Server's number: a sentence.
     Backup { number: i32, what: String },
-    /// 3906, 942: the database is read-only, closed or unusable.
+    /// 3906: the database is read-only.
+    ReadOnly,
+    /// 942: the database is closed or unusable.
     Unavailable { what: String },
 }
 
@@ -91,6 +93,7 @@ impl EngineError {
             EngineError::NoTransaction => 3902,
             EngineError::NoSuchTree => 208,
             EngineError::Backup { number, .. } => *number,
+            EngineError::ReadOnly => 3906,
             EngineError::Unavailable { .. } => 942,
         }
     }
@@ -153,6 +156,7 @@ impl fmt::Display for EngineError {
             EngineError::Exists { path } => write!(f, "{path} exists already"),
             EngineError::Doomed => f.write_str("the transaction can only be rolled back"),
             EngineError::NoTransaction => f.write_str("there is no transaction"),
+            EngineError::ReadOnly => f.write_str("the database is read-only"),
             EngineError::NoSuchTree => f.write_str("the tree does not exist any more"),
             EngineError::Backup { what, .. } | EngineError::Unavailable { what } => {
                 f.write_str(what)

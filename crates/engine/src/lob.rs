@@ -97,7 +97,7 @@ impl Txn {
         let chunks = len.div_ceil(LOB_CHUNK_BYTES as u64) as u32;
         for chunk in 0..chunks {
             runtime::task::maybe_yield();
-            self.prepare_write();
+            self.prepare_write()?;
             loop {
                 match tree.inner.tree.mark_ghost(&mut self.context, &key(number, chunk)) {
                     Ok(found) => {

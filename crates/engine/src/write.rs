@@ -26,7 +26,7 @@ impl Txn {
         hint: &mut InsertHint,
     ) -> Result<(), EngineError> {
         self.enter(tree, TableMode::IntentExclusive)?;
-        self.prepare_write();
+        self.prepare_write()?;
         loop {
             let mut guarded = self.context.guarded(&tree.inner.guards);
             match tree.inner.tree.insert(&mut guarded, key, row, hint) {
@@ -59,7 +59,7 @@ impl Txn {
         if self.has_written() || self.state == State::Doomed {
             stdx::fatal!("insert_commit in a transaction that has written or is doomed");
         }
-        self.db.check()?;
+        self.db.check_writable()?;
         let durability = self.db.resolve(durability);
         let timed = CommitTimer::start(durability);
         let number = tree.number();
@@ -147,7 +147,7 @@ impl Txn {
     ) -> Result<bool, EngineError> {
         self.enter(tree, TableMode::IntentExclusive)?;
         self.lock_row(tree, key)?;
-        self.prepare_write();
+        self.prepare_write()?;
         loop {
             match tree.inner.tree.update(&mut self.context, key, row) {
                 Ok(found) => {
@@ -164,7 +164,7 @@ impl Txn {
     pub fn delete(&mut self, tree: &Tree, key: &[u8]) -> Result<bool, EngineError> {
         self.enter(tree, TableMode::IntentExclusive)?;
         self.lock_row(tree, key)?;
-        self.prepare_write();
+        self.prepare_write()?;
         loop {
             match tree.inner.tree.mark_ghost(&mut self.context, key) {
                 Ok(found) => {
@@ -231,12 +231,15 @@ impl Txn {
         self.db.check()
     }
 
-    /// SNAPSHOT isolation: what counts as a conflict is fixed before the first write.
+    /// SNAPSHOT isolation: what counts as a conflict is fixed before the first write. 3906 in a database that is
+    /// read-only.
     #[inline]
-    pub(crate) fn prepare_write(&mut self) {
+    pub(crate) fn prepare_write(&mut self) -> Result<(), EngineError> {
+        self.db.check_writable()?;
         if self.is_snapshot() && self.txn_snapshot.is_none() {
             self.snapshot();
         }
+        Ok(())
     }
 
     #[cold]

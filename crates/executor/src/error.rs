@@ -76,6 +76,11 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
             17,
             format!("The transaction log for database '{database}' is full due to '{reason}'."),
         ),
+        EngineError::ReadOnly => SqlError::new(
+            3906,
+            16,
+            format!("Failed to update database \"{database}\" because the database is read-only."),
+        ),
         EngineError::FilegroupFull { .. } => {
             let filegroup = table.map_or("PRIMARY", |t| t.filegroup.as_ref());
             let object = table.map_or_else(|| "?".to_string(), name);

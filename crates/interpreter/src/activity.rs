@@ -124,6 +124,11 @@ impl Default for Activity {
 }
 
 impl Activity {
+    /// The id of the current database.
+    pub fn database_id(&self) -> i32 {
+        self.database.load(Relaxed) as i32
+    }
+
     /// A request begins; `write` appends its text.
     pub(crate) fn begin_input(&self, kind: InputKind, write: impl FnOnce(&mut String)) {
         let mut input = self.input.lock();
@@ -203,7 +208,7 @@ impl Activity {
             self.small.load(Relaxed).to_le_bytes();
         let language = crate::languages::LANGUAGES.get(usize::from(language));
         Published {
-            database_id: self.database.load(Relaxed) as i32,
+            database_id: self.database_id(),
             isolation: isolation.into(),
             trancount: self.trancount.load(Relaxed) as i32,
             switches: self.switches.load(Relaxed),

@@ -56,7 +56,9 @@ impl Vm<'_> {
                         ),
                     ));
                 }
-                self.host.alter_database(&name, &alter.action)
+                let cancel = &self.cancel;
+                let is_cancelled = || cancel.load(std::sync::atomic::Ordering::Relaxed);
+                self.host.alter_database(&name, alter, &is_cancelled)
             }
             Ddl::CreateTable(create) => self.create_table(create, frame),
             Ddl::AlterTable(alter) => self.alter_table(alter, frame),

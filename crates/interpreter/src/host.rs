@@ -10,9 +10,7 @@ use catalog::ProcedureDef;
 use executor::{SqlError, SqlMessage};
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
-use syntax::ast::{
-    AlterDatabaseAction, CreateDatabase, ProcessAffinity, RestoreKind, ServerSwitch,
-};
+use syntax::ast::{AlterDatabase, CreateDatabase, ProcessAffinity, RestoreKind, ServerSwitch};
 use types::Value;
 
 /// An open database: the storage engine's door and the catalog that says what is in it.
@@ -26,6 +24,15 @@ pub struct OpenDatabase {
     pub engine: Arc<engine::Database>,
     /// What exists in it.
     pub catalog: Arc<catalog::Catalog>,
+}
+
+impl OpenDatabase {
+    /// The user that a login is here; `None`: it may not come in. Into master everybody may, as its guest where he is no
+    /// user of it ("Special considerations for the guest user").
+    pub fn user_of(&self, server: &Directory, login: i32) -> Option<i32> {
+        let guest = || (self.id == 1).then_some(security::database_role::GUEST);
+        security::user_of(server, login, &self.catalog.directory(None)).or_else(guest)
+    }
 }
 
 /// An option of sp_configure.
@@ -58,7 +65,22 @@ pub trait Host {
     /// CREATE DATABASE; 1801 when it exists.
     fn create_database(&mut self, statement: &CreateDatabase) -> Result<(), SqlError>;
     /// ALTER DATABASE; 5011/911 when it does not exist.
-    fn alter_database(&mut self, name: &str, action: &AlterDatabaseAction) -> Result<(), SqlError>;
+    fn alter_database(
+        &mut self,
+        name: &str,
+        alter: &AlterDatabase,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), SqlError>;
+    /// Why the session may not go into a database that it has the permission for: 923 or 924, by the state that ALTER
+    /// DATABASE has set. `may_restricted`: whether the session is one of its administrators.
+    fn refuses_entry(
+        &self,
+        database: &OpenDatabase,
+        may_restricted: &dyn Fn() -> bool,
+    ) -> Option<SqlError> {
+        let _ = (database, may_restricted);
+        None
+    }
     /// DROP DATABASE; 3701 when it does not exist, 3702 when it is in use. The interpreter has already refused
     /// to drop the session's own current database.
     fn drop_database(&mut self, name: &str) -> Result<(), SqlError>;

@@ -181,20 +181,27 @@ impl SessionState {
         identity.seen = Some(seen);
     }
 
-    /// May the session enter the database? 916.
+    /// May the session enter the database? 916; 923 and 924 by the database's state.
     pub(crate) fn check_entry(
         &self,
         host: &dyn Host,
         database: &OpenDatabase,
     ) -> Result<(), SqlError> {
+        let may_restricted = || match self.identity.current() {
+            Context::Login(login) => {
+                let users = database.catalog.directory(None);
+                security::may_enter_restricted(&host.server_directory(), login, &users)
+            }
+            Context::User(_) => self.identity.access.is_sysadmin(),
+        };
+        if let Some(refusal) = host.refuses_entry(database, &may_restricted) {
+            return Err(refusal);
+        }
         if self.identity.access.is_sysadmin() {
             return Ok(());
         }
         let enters = match self.identity.current() {
-            Context::Login(login) => {
-                let directory = database.catalog.directory(None);
-                security::user_of(&host.server_directory(), login, &directory).is_some()
-            }
+            Context::Login(login) => database.user_of(&host.server_directory(), login).is_some(),
             // A user's name means nothing in another database.
             Context::User(_) => false,
         };

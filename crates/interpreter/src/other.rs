@@ -108,9 +108,7 @@ impl Vm<'_> {
                     return Err(no_database(self.host, database).into());
                 };
                 let name = found.name.clone();
-                if !self.state.identity.access().is_sysadmin() {
-                    self.state.check_entry(&*self.host, &found)?;
-                }
+                self.state.check_entry(&*self.host, &found)?;
                 let old = self.state.database.name.clone();
                 self.state.use_database(found)?;
                 self.state.follow_identity(&*self.host);

@@ -94,7 +94,7 @@ impl Vm<'_> {
             let catalog = &database.catalog;
             let changes = database.engine.tree(table.tree).changes();
             let Ok(rows) = catalog.row_count(&table) else { continue };
-            if rows >= ROWS_MIN {
+            if rows >= ROWS_MIN && !database.engine.is_read_only() {
                 let Wanted { now, later } = wanted(catalog, &table, &columns);
                 if !now.is_empty() {
                     // Whoever makes statistics of the table at this moment makes them for us too, next time.

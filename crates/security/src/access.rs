@@ -349,6 +349,18 @@ pub fn may_connect(server: &Arc<Directory>, login: i32) -> bool {
     access.allows(Permission::ConnectSql, Target::Server)
 }
 
+/// May a login be in a database that is RESTRICTED_USER: members of sysadmin and dbcreator, and its owners.
+pub fn may_enter_restricted(server: &Directory, login: i32, database: &Directory) -> bool {
+    let token = server.token(login, server_role::PUBLIC);
+    if token.contains(&server_role::SYSADMIN) || token.contains(&server_role::DBCREATOR) {
+        return true;
+    }
+    user_of(server, login, database).is_some_and(|user| {
+        user == database_role::DBO
+            || database.token(user, database_role::PUBLIC).contains(&database_role::OWNER)
+    })
+}
+
 /// The user a login is in a database: `dbo` for `sysadmin` and the owner, its own user, or `guest` where guests may
 /// connect. `None`: it may not come in (916, 4060).
 pub fn user_of(server: &Directory, login: i32, database: &Directory) -> Option<i32> {

@@ -20,7 +20,7 @@ mod password;
 mod permission;
 mod workers;
 
-pub use access::{Access, Target, may_connect, user_of};
+pub use access::{Access, Target, may_connect, may_enter_restricted, user_of};
 pub use authenticator::{Authenticator, Config, LoginPrincipal, LoginStore, StoredLogin};
 pub use directory::{
     Directory, GrantKey, GrantState, GrantValue, LoginFacts, Principal, PrincipalKind, SCHEMA_DBO,

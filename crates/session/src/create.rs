@@ -5,15 +5,13 @@
 
 use crate::config::InstanceConfig;
 use crate::instance::absolute;
-use catalog::{DatabaseDef, DatabaseState, FileDef, FilegroupDef, StatisticsSwitch};
+use catalog::{DatabaseDef, DatabaseState, FileDef, FilegroupDef};
 use engine::{DataFile, Database, DbFiles};
 use executor::SqlError;
 use runtime::clock;
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
-use syntax::ast::{
-    CreateDatabase, DatabaseOption, FileGrowth, FileSpec, Literal, MaxSize, OptionValue,
-};
+use syntax::ast::{CreateDatabase, FileGrowth, FileSpec, MaxSize};
 
 /// SIZE of a data file when none is said.
 const DATA_BYTES: u64 = 8 << 20;
@@ -80,7 +78,7 @@ pub(crate) fn define(statement: &CreateDatabase) -> Result<DatabaseDef, SqlError
         created_unix_ns: clock::unix_ns(),
     };
     for option in &statement.options {
-        set_option(&mut def, option)?;
+        crate::database_options::set_option(&mut def, option)?;
     }
     Ok(def)
 }
@@ -118,44 +116,6 @@ pub(crate) fn files_of(config: &InstanceConfig, def: &DatabaseDef) -> DbFiles {
 pub(crate) fn remove_files(config: &InstanceConfig, def: &DatabaseDef) {
     // A creation that did not end may have left some of its files, or none: what is missing is no error.
     let _ = Database::remove(&*config.fs, &files_of(config, def));
-}
-
-/// Notes an option in the definition; 5058-like for what is not known.
-pub(crate) fn set_option(def: &mut DatabaseDef, option: &DatabaseOption) -> Result<(), SqlError> {
-    let value = match &option.value {
-        OptionValue::None | OptionValue::On => "ON",
-        OptionValue::Off => "OFF",
-        OptionValue::Word(word) => word.as_str(),
-        OptionValue::Literal(_) | OptionValue::List(_) | OptionValue::Name(_) => "",
-    };
-    let name = option.name.to_lowercase();
-    // Kept in the database itself. INCREMENTAL is of partitions, which there are none of.
-    if StatisticsSwitch::of_name(&option.name).is_some() && matches!(value, "ON" | "OFF") {
-        return Ok(());
-    }
-    if let ("target_recovery_time", OptionValue::Literal(Literal::Int(seconds))) =
-        (&*name, &option.value)
-    {
-        note_option(def, &name, &seconds.to_string());
-        return Ok(());
-    }
-    let known: &[&str] = match &*name {
-        "delayed_durability" => &["DISABLED", "ALLOWED", "FORCED"],
-        "recovery" => &["SIMPLE", "FULL", "BULK_LOGGED"],
-        "read_committed_snapshot" | "allow_snapshot_isolation" => &["ON", "OFF"],
-        _ => return Err(SqlError::unsupported(format!("ALTER DATABASE SET {}", option.name))),
-    };
-    if !known.contains(&value) {
-        return Err(SqlError::unsupported(format!("SET {} {value}", option.name)));
-    }
-    note_option(def, &name, value);
-    Ok(())
-}
-
-/// Notes an option whose name and value are known to be good.
-pub(crate) fn note_option(def: &mut DatabaseDef, name: &str, value: &str) {
-    def.options.retain(|(key, _)| **key != *name);
-    def.options.push((name.into(), value.into()));
 }
 
 fn primary(database: &str, logical: &mut BTreeSet<String>) -> Result<FilegroupDef, SqlError> {

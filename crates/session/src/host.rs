@@ -5,11 +5,9 @@ use crate::facts::InstanceFacts;
 use crate::instance::{CloseRefused, Instance, absolute, options_of};
 use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
-use catalog::{
-    CatalogError, DatabaseDef, DatabaseState, FilegroupDef, ProcedureDef, StatisticsSwitch,
-};
+use catalog::{CatalogError, DatabaseDef, DatabaseState, ProcedureDef, StatisticsSwitch};
 use device::{File, OpenOptions};
-use engine::{Database, DelayedDurability, EngineError, RecoveryModel};
+use engine::{Database, EngineError};
 use executor::{SqlError, SqlMessage};
 use interpreter::{
     ConfigurationOption, Host, MediaOrder, MediaRows, OpenDatabase, SessionState, no_process,
@@ -17,68 +15,30 @@ use interpreter::{
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
 use syntax::ast::{
-    AlterDatabaseAction, CreateDatabase, DatabaseOption, Literal, OptionValue, ProcessAffinity,
-    RestoreKind, ServerSwitch,
+    AlterDatabase, CreateDatabase, DatabaseOption, ProcessAffinity, RestoreKind, ServerSwitch,
 };
 use system_views::{functions, modules, registry};
 use types::Value;
 
 /// The instance as one session's interpreter sees it.
 pub(crate) struct InstanceHost {
-    instance: Arc<Instance>,
+    pub(crate) instance: Arc<Instance>,
+    /// Of the session.
+    pub(crate) spid: u16,
 }
 
 impl InstanceHost {
-    pub(crate) fn new(instance: Arc<Instance>) -> InstanceHost {
-        InstanceHost { instance }
+    pub(crate) fn new(instance: Arc<Instance>, spid: u16) -> InstanceHost {
+        InstanceHost { instance, spid }
     }
 
-    fn def(&self, name: &str) -> Result<DatabaseDef, SqlError> {
+    pub(crate) fn def(&self, name: &str) -> Result<DatabaseDef, SqlError> {
         let def = self.instance.server.database(name).map_err(catalog_error)?;
         Ok((*def).clone())
     }
 
-    fn store(&self, def: DatabaseDef) -> Result<(), SqlError> {
+    pub(crate) fn store(&self, def: DatabaseDef) -> Result<(), SqlError> {
         self.instance.server.update(def).map(drop).map_err(catalog_error)
-    }
-
-    fn set(&self, open: &OpenDatabase, option: &DatabaseOption) -> Result<(), SqlError> {
-        if option.name == "DELAYED_DURABILITY" {
-            let value = match &option.value {
-                OptionValue::Word(word) if word == "DISABLED" => DelayedDurability::Disabled,
-                OptionValue::Word(word) if word == "ALLOWED" => DelayedDurability::Allowed,
-                OptionValue::Word(word) if word == "FORCED" => DelayedDurability::Forced,
-                _ => return Err(SqlError::unsupported("SET DELAYED_DURABILITY with this value")),
-            };
-            return open.engine.set_delayed_durability(value).map_err(engine_error);
-        }
-        let on = matches!(option.value, OptionValue::None | OptionValue::On);
-        if option.name == "READ_COMMITTED_SNAPSHOT" {
-            return open.engine.set_read_committed_snapshot(on).map_err(engine_error);
-        }
-        if let Some(switch) = StatisticsSwitch::of_name(&option.name) {
-            let value = if on { "1" } else { "0" };
-            let set = open.catalog.configure(switch.name(), false, Some(value));
-            return set.map_err(catalog_error);
-        }
-        if option.name == "ALLOW_SNAPSHOT_ISOLATION" {
-            return open.engine.set_allow_snapshot_isolation(on).map_err(engine_error);
-        }
-        if let ("TARGET_RECOVERY_TIME", OptionValue::Literal(Literal::Int(seconds))) =
-            (&*option.name, &option.value)
-        {
-            let seconds = u64::try_from(*seconds).unwrap_or(0);
-            return open.engine.set_target_recovery_time(seconds).map_err(engine_error);
-        }
-        if option.name == "RECOVERY" {
-            let model = match &option.value {
-                OptionValue::Word(word) if word == "SIMPLE" => RecoveryModel::Simple,
-                OptionValue::Word(word) if word == "BULK_LOGGED" => RecoveryModel::BulkLogged,
-                _ => RecoveryModel::Full,
-            };
-            return open.engine.set_recovery_model(model).map_err(engine_error);
-        }
-        Ok(())
     }
 }
 
@@ -146,7 +106,8 @@ impl Host for InstanceHost {
         let built = self.build(&def).and_then(|()| {
             let Some(open) = self.instance.database(&def.name) else { return Ok(()) };
             let kept = |o: &&DatabaseOption| StatisticsSwitch::of_name(&o.name).is_some();
-            statement.options.iter().filter(kept).try_for_each(|option| self.set(&open, option))
+            let mut options = statement.options.iter().filter(kept);
+            options.try_for_each(|option| crate::database_options::carry_out(&open, option))
         });
         if built.is_err() {
             create::remove_files(&instance.config, &def);
@@ -155,102 +116,21 @@ impl Host for InstanceHost {
         built
     }
 
-    fn alter_database(&mut self, name: &str, action: &AlterDatabaseAction) -> Result<(), SqlError> {
-        let instance = self.instance.clone();
-        let _passage = instance.databases_gate.enter();
-        if let AlterDatabaseAction::Set(options) = action
-            && let [only] = &options[..]
-            && matches!(&*only.name, "ONLINE" | "OFFLINE")
-        {
-            return crate::attach::set_online(&instance, name, only.name == "ONLINE");
-        }
-        let open = self.instance.database(name);
-        let open = open
-            .ok_or_else(|| instance.why_closed(name).unwrap_or_else(|| unknown_database(name)))?;
-        if open.id == 1 {
-            if let AlterDatabaseAction::ChangeTracking(_) = action {
-                let text = format!(
-                    "Database '{}' is a system database. Change tracking settings cannot be modified for system \
-                     databases.",
-                    open.name
-                );
-                return Err(SqlError::new(5090, 16, text));
-            }
-            return Err(SqlError::unsupported("ALTER DATABASE master"));
-        }
-        let mut def = self.def(name)?;
-        match action {
-            AlterDatabaseAction::Set(options) => {
-                for option in options {
-                    create::set_option(&mut def, option)?;
-                }
-                for option in options {
-                    self.set(&open, option)?;
-                }
-                self.store(def)
-            }
-            AlterDatabaseAction::AddFilegroup { name, memory_optimized: false } => {
-                if def.filegroups.iter().any(|g| catalog::same_name(&g.name, &name.value)) {
-                    return Err(SqlError::new(
-                        5035,
-                        16,
-                        format!("Filegroup '{}' already exists in this database.", name.value),
-                    ));
-                }
-                let group = FilegroupDef {
-                    name: name.value.as_str().into(),
-                    is_default: false,
-                    files: Vec::new(),
-                };
-                def.filegroups.push(group);
-                self.apply_filegroups(&open, &def)?;
-                self.store(def)
-            }
-            AlterDatabaseAction::AddFile { files, filegroup } => {
-                let group = filegroup.as_ref().map_or("PRIMARY", |g| &g.value);
-                let index = def
-                    .filegroups
-                    .iter()
-                    .position(|g| catalog::same_name(&g.name, group))
-                    .ok_or_else(|| {
-                        SqlError::new(1921, 16, format!("Invalid filegroup '{group}' specified."))
-                    })?;
-                for spec in files {
-                    let file = create::one_more_file(&def, spec)?;
-                    let data = create::data_file(&instance.config, index as u16 + 1, &file);
-                    open.engine.add_file(data).map_err(engine_error)?;
-                    def.filegroups[index].files.push(file);
-                    self.apply_filegroups(&open, &def)?;
-                    self.store(def.clone())?;
-                }
-                Ok(())
-            }
-            AlterDatabaseAction::ModifyFilegroup { name, action, .. } if action == "DEFAULT" => {
-                if !def.filegroups.iter().any(|g| catalog::same_name(&g.name, &name.value)) {
-                    return Err(SqlError::new(
-                        1921,
-                        16,
-                        format!("Invalid filegroup '{}' specified.", name.value),
-                    ));
-                }
-                for group in &mut def.filegroups {
-                    group.is_default = catalog::same_name(&group.name, &name.value);
-                }
-                self.apply_filegroups(&open, &def)?;
-                self.store(def)
-            }
-            AlterDatabaseAction::ModifyFile(spec) => {
-                self.store(crate::modify_file::modify(&open, def, spec)?)
-            }
-            AlterDatabaseAction::ChangeTracking(tracking) => {
-                let spec = crate::tracking::spec(tracking);
-                open.catalog.set_tracking(&open.name, &spec).map_err(catalog_error)?;
-                instance.track_changes(&open.name);
-                Ok(())
-            }
-            AlterDatabaseAction::Collate(name) => create::check_collation(&name.value),
-            _ => Err(SqlError::unsupported("ALTER DATABASE with this clause")),
-        }
+    fn alter_database(
+        &mut self,
+        name: &str,
+        alter: &AlterDatabase,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), SqlError> {
+        self.alter(name, alter, is_cancelled)
+    }
+
+    fn refuses_entry(
+        &self,
+        database: &OpenDatabase,
+        may_restricted: &dyn Fn() -> bool,
+    ) -> Option<SqlError> {
+        self.instance.refuses_entry(database, self.spid, may_restricted)
     }
 
     fn drop_database(&mut self, name: &str) -> Result<(), SqlError> {
@@ -472,7 +352,11 @@ impl InstanceHost {
     }
 
     /// The database's own catalog must know the filegroups' names too.
-    fn apply_filegroups(&self, open: &OpenDatabase, def: &DatabaseDef) -> Result<(), SqlError> {
+    pub(crate) fn apply_filegroups(
+        &self,
+        open: &OpenDatabase,
+        def: &DatabaseDef,
+    ) -> Result<(), SqlError> {
         open.catalog.set_filegroups(&def.filegroups).map_err(catalog_error)
     }
 }
@@ -494,7 +378,7 @@ pub(crate) fn engine_error(error: EngineError) -> SqlError {
     SqlError::new(error.number(), 16, error.to_string())
 }
 
-fn unknown_database(name: &str) -> SqlError {
+pub(crate) fn unknown_database(name: &str) -> SqlError {
     SqlError::new(
         5011,
         14,

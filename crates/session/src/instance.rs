@@ -6,6 +6,7 @@
 
 use crate::config::{InstanceConfig, OpenError};
 use crate::configuration::Configuration;
+use crate::database_options::noted;
 use crate::ending::Ending;
 use crate::gate::Gate;
 use crate::logins::Logins;
@@ -489,6 +490,11 @@ impl Instance {
         *self.listeners.lock() = listeners;
     }
 
+    /// The users' sessions.
+    pub(crate) fn registered(&self) -> Vec<Arc<Registered>> {
+        self.sessions.lock().values().cloned().collect()
+    }
+
     /// The sessions as sys.dm_exec_sessions shows them, by spid; those of the databases' own tasks are among them.
     pub fn sessions(&self) -> Vec<SessionFacts> {
         let mut all = self.system.facts();
@@ -583,6 +589,7 @@ fn open_database(config: &InstanceConfig, def: &DatabaseDef) -> Result<OpenDatab
     let path = absolute(&config.data_dir, &def.filegroups[0].files[0].path);
     let engine = Database::open(config.fs.clone(), &path, options_of(config, def))
         .map_err(|error| Trouble::of(&error))?;
+    engine.set_read_only(noted(def, "updateability") == Some("READ_ONLY"));
     let catalog = Catalog::open(&engine).map_err(|error| Trouble {
         suspect: true,
         why: format!("its catalog cannot be read: {error}"),
@@ -602,9 +609,7 @@ fn tell_operator(name: &str, why: &str) {
 
 /// The engine's options for a user database.
 pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) -> DbOptions {
-    let said = |name: &str| {
-        def.options.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, v)| &**v)
-    };
+    let said = |name: &str| noted(def, name);
     DbOptions {
         log: log_of(config, &def.log),
         buffer_pool_bytes: config.buffer_pool_bytes,

@@ -8,12 +8,15 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod affinity;
+mod alter;
 mod attach;
 mod backup;
 mod config;
 mod configuration;
 mod create;
+mod database_options;
 mod ending;
 mod facts;
 mod gate;

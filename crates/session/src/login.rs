@@ -44,7 +44,10 @@ impl Session {
                 )
             })?;
         let enters = |open: &Arc<OpenDatabase>| {
-            security::user_of(&server, principal.id, &open.catalog.directory(None)).is_some()
+            let users = open.catalog.directory(None);
+            let may = || security::may_enter_restricted(&server, principal.id, &users);
+            open.user_of(&server, principal.id).is_some()
+                && instance.refuses_entry(open, 0, &may).is_none()
         };
         let asked = login.database.as_deref().filter(|name| !name.is_empty());
         let database = match asked {

@@ -80,6 +80,21 @@ impl Registered {
         }
     }
 
+    /// @@SPID.
+    pub fn spid(&self) -> u16 {
+        self.spid
+    }
+
+    /// The id of its current database, as it was last told.
+    pub fn database(&self) -> i32 {
+        self.activity.get().map_or(0, |activity| activity.database_id())
+    }
+
+    /// A request of it is under way.
+    pub fn is_running(&self) -> bool {
+        self.running.load(Relaxed)
+    }
+
     /// Tells who it is, once it is known.
     pub fn tell(&self, change: impl FnOnce(&mut SessionFacts)) {
         change(&mut self.about.lock());

@@ -7,6 +7,7 @@
 //! "restoring" until recovery is over, durably, so that a loss of power leaves a database that is restoring and no half.
 
 use crate::create::{self, check_name};
+use crate::database_options::{note_option, noted};
 use crate::host::{catalog_error, engine_error};
 use crate::instance::{CloseRefused, Instance, absolute, options_of};
 use crate::media::{Stats, backup_error, check_options, closing, device, moment_us};
@@ -135,7 +136,8 @@ pub(crate) fn into_service(
     catalog.set_filegroups(&def.filegroups).map_err(catalog_error)?;
     def.state = DatabaseState::Online;
     let model = engine.recovery_model().name();
-    create::note_option(&mut def, "recovery", model);
+    note_option(&mut def, "recovery", model);
+    engine.set_read_only(noted(&def, "updateability") == Some("READ_ONLY"));
     let (id, name) = (def.database_id as u16, def.name.to_string());
     instance.server.update(def).map_err(catalog_error)?;
     instance.forget_trouble(&name);

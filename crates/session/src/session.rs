@@ -59,7 +59,7 @@ impl Session {
         registered.follow(state.cancel.clone(), state.activity.clone());
         state.publish();
         state.identity = identity;
-        let host = InstanceHost::new(instance.clone());
+        let host = InstanceHost::new(instance.clone(), spid);
         Session { instance: instance.clone(), host, state, registered, home, ended: false }
     }
 

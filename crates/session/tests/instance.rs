@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use types::Value;
 
+#[path = "instance/access.rs"]
+mod access;
 #[path = "instance/tracking.rs"]
 mod tracking;
 

@@ -6,7 +6,7 @@ use crate::catalog_views::columns::{Column, of_object};
 use crate::catalog_views::constraints::{self, foreign_keys, key};
 use crate::catalog_views::databases::{File, files_of};
 use crate::catalog_views::indexes::{self, Index};
-use crate::context::{COMPATIBILITY_LEVEL, Context, Database};
+use crate::context::{Context, Database};
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What};
 use crate::types_table::{TYPES, TypeRow, user_types};
@@ -254,7 +254,7 @@ view! {
     crdate datetime = d.created();
     reserved datetime null = crate::context::built_in();
     category int null = 0;
-    cmptlevel tinyint = COMPATIBILITY_LEVEL;
+    cmptlevel tinyint = d.compatibility_level();
     filename nvarchar(260) null = files_of(d).first().map(|f| f.path.clone());
     version smallint null = 957i16;
 }

@@ -190,14 +190,15 @@ fn type_name(ty: SqlType) -> &'static str {
 fn as_jdbc(value: &Value, ty: SqlType) -> String {
     let text = match value {
         Value::Null => return "<NULL>".into(),
+        // The object that the driver makes of it, as Java shows it.
+        Value::Variant(variant) => match (variant.value(), variant.ty()) {
+            (Value::Bit(bit), _) => bit.to_string(),
+            (value @ Value::DateTime2(_), ty) => timestamp(&format::shell(value, ty)),
+            (value, ty) => return as_jdbc(value, ty),
+        },
         Value::Float(number) => java(*number, &format!("{number:e}")),
         Value::Real(number) => java(f64::from(*number), &format!("{number:e}")),
-        Value::DateTime(_) => {
-            let text = format::shell(value, SqlType::DateTime);
-            let (whole, fraction) = text.split_once('.').unwrap_or((&text, "0"));
-            let fraction = fraction.trim_end_matches('0');
-            format!("{whole}.{}", if fraction.is_empty() { "0" } else { fraction })
-        }
+        Value::DateTime(_) => timestamp(&format::shell(value, SqlType::DateTime)),
         Value::Binary(_) => format::shell(value, ty).trim_start_matches("0x").to_owned(),
         _ => format::shell(value, ty),
     };
@@ -218,6 +219,13 @@ fn as_jdbc(value: &Value, ty: SqlType) -> String {
         out.push_str("<newline>");
     }
     out
+}
+
+/// Timestamp.toString: no trailing zeros, one digit at least.
+fn timestamp(text: &str) -> String {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let fraction = fraction.trim_end_matches('0');
+    format!("{whole}.{}", if fraction.is_empty() { "0" } else { fraction })
 }
 
 /// Double.toString: plain from 1e-3 up to 1e7, otherwise `d.dE±n`; `scientific` is the shortest such text.

@@ -7,7 +7,7 @@ use engine::{Database, DbFiles, DbOptions, LogConfig};
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
 use interpreter::{Host, OpenDatabase, SessionState, execute_batch};
 use std::sync::Arc;
-use syntax::ast::{AlterDatabaseAction, CreateDatabase, OptionValue};
+use syntax::ast::{AlterDatabase, AlterDatabaseAction, CreateDatabase, OptionValue};
 use types::Value;
 
 /// Options for a small database.
@@ -52,8 +52,13 @@ impl Host for OneDatabase {
     fn create_database(&mut self, _: &CreateDatabase) -> Result<(), SqlError> {
         Err(SqlError::unsupported("CREATE DATABASE"))
     }
-    fn alter_database(&mut self, _: &str, action: &AlterDatabaseAction) -> Result<(), SqlError> {
-        let AlterDatabaseAction::Set(options) = action else {
+    fn alter_database(
+        &mut self,
+        _: &str,
+        alter: &AlterDatabase,
+        _: &dyn Fn() -> bool,
+    ) -> Result<(), SqlError> {
+        let AlterDatabaseAction::Set(options) = &alter.action else {
             return Err(SqlError::unsupported("ALTER DATABASE"));
         };
         for option in options {

@@ -77,12 +77,23 @@ pub struct AlterDatabase {
     pub name: Option<Ident>,
     /// What to do.
     pub action: AlterDatabaseAction,
+    /// What becomes of those who are in the way; none: they are waited for.
+    pub termination: Option<Termination>,
+}
+
+/// WITH ... at the end of ALTER DATABASE SET.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Termination {
+    /// ROLLBACK IMMEDIATE, or ROLLBACK AFTER so many seconds: then their sessions are ended.
+    RollbackAfter(u64),
+    /// NO_WAIT: the statement fails.
+    NoWait,
 }
 
 /// Actions of ALTER DATABASE.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AlterDatabaseAction {
-    /// SET options [WITH ROLLBACK IMMEDIATE | NO_WAIT | ROLLBACK AFTER n].
+    /// SET options.
     Set(Vec<DatabaseOption>),
     /// ADD FILEGROUP name [CONTAINS MEMORY_OPTIMIZED_DATA].
     AddFilegroup {

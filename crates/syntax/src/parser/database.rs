@@ -189,20 +189,21 @@ impl Parser<'_> {
             return self.skip_statement("ALTER DATABASE AUDIT");
         }
         let name = if self.eat_kw(Kw::Current) { None } else { Some(self.ident()?) };
+        let mut termination = None;
         let action = match self.kind() {
             TokenKind::Key(Kw::Set) => {
                 self.at += 1;
                 if self.at_word("CHANGE_TRACKING") {
                     let action = self.change_tracking()?;
-                    self.termination()?;
-                    let alter = AlterDatabase { name, action };
+                    let termination = self.termination()?;
+                    let alter = AlterDatabase { name, action, termination };
                     return Ok(StatementKind::AlterDatabase(Box::new(alter)));
                 }
                 let options = self.comma_list(Self::database_option)?;
                 if options.iter().any(|option| option.name == "CHANGE_TRACKING") {
                     return Err(self.tracking_combined());
                 }
-                self.termination()?;
+                termination = self.termination()?;
                 AlterDatabaseAction::Set(options)
             }
             TokenKind::Key(Kw::Add) => {
@@ -224,7 +225,7 @@ impl Parser<'_> {
             _ if self.eat_word("MODIFY") => self.database_modification()?,
             _ => return Err(self.unexpected()),
         };
-        Ok(StatementKind::AlterDatabase(Box::new(AlterDatabase { name, action })))
+        Ok(StatementKind::AlterDatabase(Box::new(AlterDatabase { name, action, termination })))
     }
 
     fn database_addition(&mut self) -> ParseResult<AlterDatabaseAction> {
@@ -273,21 +274,23 @@ impl Parser<'_> {
         Ok(AlterDatabaseAction::ModifyFilegroup { name, action, new_name })
     }
 
-    /// `WITH ROLLBACK IMMEDIATE | ROLLBACK AFTER n [SECONDS] | NO_WAIT`: read and not needed, since
-    /// changes of a database wait for nobody.
-    fn termination(&mut self) -> ParseResult<()> {
+    /// `WITH ROLLBACK IMMEDIATE | ROLLBACK AFTER n [SECONDS] | NO_WAIT`
+    fn termination(&mut self) -> ParseResult<Option<Termination>> {
         if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Key(Kw::Rollback) {
             self.at += 2;
             if self.eat_word("AFTER") {
-                self.number()?;
+                let seconds = self.number()?;
                 self.eat_word("SECONDS");
-            } else {
-                self.expect_word("IMMEDIATE")?;
+                return Ok(Some(Termination::RollbackAfter(seconds)));
             }
-        } else if self.at_kw(Kw::With) && self.word_ahead(1, "NO_WAIT") {
-            self.at += 2;
+            self.expect_word("IMMEDIATE")?;
+            return Ok(Some(Termination::RollbackAfter(0)));
         }
-        Ok(())
+        if self.at_kw(Kw::With) && self.word_ahead(1, "NO_WAIT") {
+            self.at += 2;
+            return Ok(Some(Termination::NoWait));
+        }
+        Ok(None)
     }
 
     /// `(OPTION = value, ...)`

@@ -31,7 +31,11 @@ impl Parser<'_> {
             ScopedAction::ClearProcedureCache(handle)
         };
         let action = AlterDatabaseAction::Scoped { secondary, action };
-        Ok(StatementKind::AlterDatabase(Box::new(AlterDatabase { name: None, action })))
+        Ok(StatementKind::AlterDatabase(Box::new(AlterDatabase {
+            name: None,
+            action,
+            termination: None,
+        })))
     }
 
     fn scoped_value(&mut self) -> ParseResult<ScopedValue> {

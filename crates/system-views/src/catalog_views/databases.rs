@@ -80,6 +80,40 @@ impl Database {
         configuration.unwrap_or_default().statistics(switch)
     }
 
+    /// An option that is off unless switched on.
+    pub fn is_on(&self, name: &str) -> bool {
+        self.option(name) == Some("ON")
+    }
+
+    /// `compatibility_level`.
+    pub fn compatibility_level(&self) -> u8 {
+        let level = self.option("compatibility_level").and_then(|level| level.parse().ok());
+        level.unwrap_or(COMPATIBILITY_LEVEL)
+    }
+
+    /// `user_access` and its name.
+    pub fn user_access(&self) -> (u8, &'static str) {
+        match self.option("user_access") {
+            Some("SINGLE_USER") => (1, "SINGLE_USER"),
+            Some("RESTRICTED_USER") => (2, "RESTRICTED_USER"),
+            _ => (0, "MULTI_USER"),
+        }
+    }
+
+    /// READ_ONLY.
+    pub fn is_read_only(&self) -> bool {
+        self.option("updateability") == Some("READ_ONLY")
+    }
+
+    /// `page_verify_option` and its name.
+    pub fn page_verify(&self) -> (u8, &'static str) {
+        match self.option("page_verify") {
+            Some("NONE") => (0, "NONE"),
+            Some("TORN_PAGE_DETECTION") => (1, "TORN_PAGE_DETECTION"),
+            _ => (2, "CHECKSUM"),
+        }
+    }
+
     /// READ_COMMITTED_SNAPSHOT: on unless switched off.
     pub fn read_committed_snapshot(&self) -> bool {
         self.option("read_committed_snapshot") != Some("OFF")
@@ -107,13 +141,13 @@ view! {
     source_database_id int null = NULL;
     owner_sid varbinary(85) null = Value::binary(&[1]);
     create_date datetime = d.created();
-    compatibility_level tinyint = COMPATIBILITY_LEVEL;
+    compatibility_level tinyint = d.compatibility_level();
     collation_name sysname null = COLLATION;
-    user_access tinyint null = 0u8;
-    user_access_desc nvarchar(60) null = "MULTI_USER";
-    is_read_only bit null = false;
-    is_auto_close_on bit = false;
-    is_auto_shrink_on bit null = false;
+    user_access tinyint null = d.user_access().0;
+    user_access_desc nvarchar(60) null = d.user_access().1;
+    is_read_only bit null = d.is_read_only();
+    is_auto_close_on bit = d.is_on("auto_close");
+    is_auto_shrink_on bit null = d.is_on("auto_shrink");
     state tinyint null = d.state().0;
     state_desc nvarchar(60) null = d.state().1;
     is_in_standby bit null = false;
@@ -124,27 +158,27 @@ view! {
     is_read_committed_snapshot_on bit null = d.read_committed_snapshot();
     recovery_model tinyint null = d.recovery().0;
     recovery_model_desc nvarchar(60) null = d.recovery().1;
-    page_verify_option tinyint null = 2u8;
-    page_verify_option_desc nvarchar(60) null = "CHECKSUM";
+    page_verify_option tinyint null = d.page_verify().0;
+    page_verify_option_desc nvarchar(60) null = d.page_verify().1;
     is_auto_create_stats_on bit null = d.statistics(StatisticsSwitch::AutoCreate);
     is_auto_create_stats_incremental_on bit null = false;
     is_auto_update_stats_on bit null = d.statistics(StatisticsSwitch::AutoUpdate);
     is_auto_update_stats_async_on bit null = d.statistics(StatisticsSwitch::AutoUpdateAsync);
-    is_ansi_null_default_on bit null = false;
-    is_ansi_nulls_on bit null = false;
-    is_ansi_padding_on bit null = false;
-    is_ansi_warnings_on bit null = false;
-    is_arithabort_on bit null = false;
-    is_concat_null_yields_null_on bit null = false;
+    is_ansi_null_default_on bit null = d.is_on("ansi_null_default");
+    is_ansi_nulls_on bit null = d.is_on("ansi_nulls");
+    is_ansi_padding_on bit null = d.is_on("ansi_padding");
+    is_ansi_warnings_on bit null = d.is_on("ansi_warnings");
+    is_arithabort_on bit null = d.is_on("arithabort");
+    is_concat_null_yields_null_on bit null = d.is_on("concat_null_yields_null");
     is_numeric_roundabort_on bit null = false;
-    is_quoted_identifier_on bit null = false;
+    is_quoted_identifier_on bit null = d.is_on("quoted_identifier");
     is_recursive_triggers_on bit null = false;
     is_cursor_close_on_commit_on bit null = false;
     is_local_cursor_default bit null = false;
     is_fulltext_enabled bit null = false;
-    is_trustworthy_on bit null = false;
-    is_db_chaining_on bit null = d.id == 1;
-    is_parameterization_forced bit null = false;
+    is_trustworthy_on bit null = d.is_on("trustworthy");
+    is_db_chaining_on bit null = d.id == 1 || d.is_on("db_chaining");
+    is_parameterization_forced bit null = d.option("parameterization") == Some("FORCED");
     is_master_key_encrypted_by_server bit = false;
     is_query_store_on bit null = false;
     is_published bit = false;
@@ -156,7 +190,7 @@ view! {
     is_broker_enabled bit = false;
     log_reuse_wait tinyint null = d.log_reuse_wait().0;
     log_reuse_wait_desc nvarchar(60) null = d.log_reuse_wait().1;
-    is_date_correlation_on bit = false;
+    is_date_correlation_on bit = d.is_on("date_correlation_optimization");
     is_cdc_enabled bit = false;
     is_encrypted bit null = false;
     is_honor_broker_priority_on bit null = false;

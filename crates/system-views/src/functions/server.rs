@@ -6,7 +6,7 @@
 use super::{Args, shown};
 use crate::catalog_views::databases::{PAGE, files_of};
 use crate::context::{COLLATION, Context, PRODUCT_VERSION, TEMPDB};
-use catalog::same_name;
+use catalog::{StatisticsSwitch, same_name};
 use types::Value;
 
 /// DB_ID([name]).
@@ -107,26 +107,39 @@ pub fn database_property(context: &Context<'_>, args: Args<'_>) -> Value {
     let (Some(name), Some(property)) = (args.text(0), args.text(1)) else { return Value::Null };
     let found = context.server.databases().into_iter().find(|d| same_name(&d.name, name.trim()));
     let Some(database) = found else { return Value::Null };
+    let on = |option: &str| shown(i64::from(database.is_on(option)));
     match property.trim().to_ascii_lowercase().as_str() {
         "collation" => Value::str(COLLATION),
         "comparisonstyle" => shown(196_609),
         "lcid" => shown(1033),
         "sqlsortorder" => shown(52),
         "status" => Value::str(database.state().1),
-        "updateability" => Value::str("READ_WRITE"),
-        "useraccess" => Value::str("MULTI_USER"),
+        "updateability" => {
+            Value::str(if database.is_read_only() { "READ_ONLY" } else { "READ_WRITE" })
+        }
+        "useraccess" => Value::str(database.user_access().1),
         "recovery" => Value::str(database.recovery().1),
         "version" => shown(957),
-        "isansinulldefault"
-        | "isansinullsenabled"
-        | "isansipaddingenabled"
-        | "isansiwarningsenabled"
-        | "isarithmeticabortenabled"
-        | "isautoclose"
-        | "isautocreatestatistics"
-        | "isautocreatestatisticsincremental"
-        | "isautoshrink"
-        | "isautoupdatestatistics"
+        "isansinulldefault" => on("ansi_null_default"),
+        "isansinullsenabled" => on("ansi_nulls"),
+        "isansipaddingenabled" => on("ansi_padding"),
+        "isansiwarningsenabled" => on("ansi_warnings"),
+        "isarithmeticabortenabled" => on("arithabort"),
+        "isautoclose" => on("auto_close"),
+        "isautoshrink" => on("auto_shrink"),
+        "isnullconcat" => on("concat_null_yields_null"),
+        "isparameterizationforced" => {
+            shown(i64::from(database.option("parameterization") == Some("FORCED")))
+        }
+        "isquotedidentifiersenabled" => on("quoted_identifier"),
+        "isautocreatestatistics" => {
+            shown(i64::from(database.statistics(StatisticsSwitch::AutoCreate)))
+        }
+        "isautoupdatestatistics" => {
+            shown(i64::from(database.statistics(StatisticsSwitch::AutoUpdate)))
+        }
+        "istornpagedetectionenabled" => shown(i64::from(database.page_verify().0 == 1)),
+        "isautocreatestatisticsincremental"
         | "isclone"
         | "isclosecursorsoncommitenabled"
         | "isfulltextenabled"
@@ -134,15 +147,11 @@ pub fn database_property(context: &Context<'_>, args: Args<'_>) -> Value {
         | "islocalcursorsdefault"
         | "ismemoryoptimizedelevatetosnapshotenabled"
         | "ismergepublished"
-        | "isnullconcat"
         | "isnumericroundabortenabled"
-        | "isparameterizationforced"
-        | "isquotedidentifiersenabled"
         | "ispublished"
         | "isrecursivetriggersenabled"
         | "issubscribed"
         | "issyncwithbackup"
-        | "istornpagedetectionenabled"
         | "isverifiedclone"
         | "isxtpsupported"
         | "isdatabasesuspendedforsnapshotbackup" => shown(0),
