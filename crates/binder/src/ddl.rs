@@ -29,11 +29,19 @@ pub enum Ddl {
     CreateFunction(catalog::ModuleKind, Box<CreateProcedure>),
     /// CREATE, ALTER, CREATE OR ALTER TRIGGER, and the whole batch; its body is bound when its table is known.
     CreateTrigger(Arc<ast::CreateTrigger>, Arc<str>),
+    /// The same ON DATABASE and ON ALL SERVER, with the numbers of its events; its body has been bound.
+    CreateDdlTrigger {
+        create: Arc<ast::CreateDdlTrigger>,
+        text: Arc<str>,
+        events: Arc<[u16]>,
+    },
     /// CREATE and ALTER SEQUENCE; of CREATE the type.
     DefineSequence(Box<ast::DefineSequence>, types::SqlType),
     CreateSynonym(Box<ast::CreateSynonym>),
     /// ENABLE and DISABLE TRIGGER.
     EnableTrigger(Box<ast::EnableTrigger>),
+    /// The same ON DATABASE and ON ALL SERVER.
+    EnableDdlTrigger(Box<ast::EnableDdlTrigger>),
     /// CREATE TYPE ... AS TABLE: a module whose text is the statement.
     CreateType {
         /// It is an alias, not a table type.

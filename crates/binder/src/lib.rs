@@ -158,6 +158,16 @@ pub fn bind_trigger(
     trigger::bind_trigger(trigger, text, table, schema, names)
 }
 
+/// Binds the body of a trigger of the database or the server. As [`bind_procedure`] otherwise.
+pub fn bind_ddl_trigger(
+    trigger: &ast::CreateDdlTrigger,
+    text: &str,
+    schema: Option<&str>,
+    names: &dyn Names,
+) -> Result<Program, BindError> {
+    trigger::bind_ddl_trigger(trigger, text, schema, names)
+}
+
 /// Binds a table type from the text that [`ddl::Ddl::CreateType`] kept.
 pub fn bind_table_type(text: &str, names: &dyn Names) -> Result<catalog::TableSpec, BindError> {
     let broken = || BindError::new(102, 15, 1, "Incorrect syntax in the definition of a type.");

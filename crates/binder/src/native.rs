@@ -573,7 +573,7 @@ fn statement_name(kind: &S) -> &'static str {
         S::AlterIndex(_) => "ALTER INDEX",
         S::AlterDatabase(_) => "ALTER DATABASE",
         S::CreateSynonym(_) => "CREATE SYNONYM",
-        S::EnableTrigger(_) => "ENABLE TRIGGER",
+        S::EnableTrigger(_) | S::EnableDdlTrigger(_) => "ENABLE TRIGGER",
         S::Statistics(_) => "UPDATE STATISTICS",
         S::Drop(_) => "DROP",
         _ => "DDL",

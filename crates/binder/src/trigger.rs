@@ -167,6 +167,53 @@ pub(crate) fn bind_trigger(
     binder.program(Vec::new(), body)
 }
 
+/// The numbers of what a DDL trigger is for, as it says: 1084, 1095, 1098; 1083 for a principal that it has not.
+pub(crate) fn ddl_events(create: &ast::CreateDdlTrigger) -> Result<Arc<[u16]>> {
+    let of_database = create.scope == ast::TriggerScope::Database;
+    if create.options.iter().any(|option| option == "EXECUTE AS OWNER") {
+        let text =
+            "OWNER is not a valid option for EXECUTE AS in the context of server and database level triggers.";
+        return Err(BindError::new(1083, 15, create.name.span.line.max(1), text));
+    }
+    let mut events = Vec::new();
+    for event in &create.events {
+        let (name, line) = (&event.value, event.span.line.max(1));
+        let changes_rows = || ["INSERT", "UPDATE", "DELETE"].iter().any(|w| catalog::same_name(w, name));
+        let Some(found) = catalog::DdlEvent::by_name(name) else {
+            return Err(match changes_rows() {
+                true => not_on_target(line),
+                false => {
+                    BindError::new(1084, 15, line, format!("'{name}' is an invalid event type."))
+                }
+            });
+        };
+        if of_database && !found.is_of_database() {
+            return Err(not_on_target(line));
+        }
+        if events.contains(&found.number) {
+            let text = format!("{name} has already been specified as an event type.");
+            return Err(BindError::new(1095, 15, line, text));
+        }
+        events.push(found.number);
+    }
+    Ok(events.into())
+}
+
+fn not_on_target(line: u32) -> BindError {
+    let text = "The specified event type(s) is/are not valid on the specified target object.";
+    BindError::new(1098, 15, line, text)
+}
+
+/// Binds the body of a DDL trigger; `text` is its whole definition.
+pub(crate) fn bind_ddl_trigger(
+    create: &ast::CreateDdlTrigger,
+    text: &str,
+    schema: Option<&str>,
+    names: &dyn Names,
+) -> Result<Program> {
+    ProgramBinder::new(names, text, false).of_module(schema).program(Vec::new(), &create.body)
+}
+
 /// `inserted` or `deleted`: columns of the table without anything that makes or checks values.
 pub(crate) fn rows_def(slot: u16, name: &str, table: &TableDef) -> Result<TableDef> {
     let column = |c: &catalog::ColumnDef| catalog::ColumnSpec {

@@ -326,6 +326,18 @@ impl Catalog {
         in_transaction(&self.db, |txn| work(self, txn))
     }
 
+    /// Changes definitions in a transaction of its own, durable and everyone's when this returns: those of `master` that
+    /// sessions of other databases change. Suspends.
+    pub fn define_alone<T, E: From<CatalogError>>(
+        &self,
+        work: impl FnOnce(&Catalog, &mut Txn, &mut DdlScope) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut scope = DdlScope::default();
+        let made = in_transaction(&self.db, |txn| work(self, txn, &mut scope))?;
+        self.commit(scope);
+        Ok(made)
+    }
+
     pub(crate) fn publish(&self) {
         let version = self.new_version();
         self.published.fetch_max(version, Ordering::Release);
@@ -409,20 +421,20 @@ pub(crate) fn behind() -> CatalogError {
 }
 
 /// Runs `work` in a transaction of its own, committed in full. Suspends.
-pub(crate) fn in_transaction<T>(
+pub(crate) fn in_transaction<T, E: From<CatalogError>>(
     db: &Arc<Database>,
-    work: impl FnOnce(&mut Txn) -> Result<T, CatalogError>,
-) -> Result<T, CatalogError> {
+    work: impl FnOnce(&mut Txn) -> Result<T, E>,
+) -> Result<T, E> {
     let mut txn = db.begin(TxnOptions::default());
     txn.begin_statement();
     match work(&mut txn) {
         Ok(result) => {
             txn.end_statement();
-            txn.commit(Durability::Full)?;
+            txn.commit(Durability::Full).map_err(CatalogError::from)?;
             Ok(result)
         }
         Err(e) => {
-            txn.rollback()?;
+            txn.rollback().map_err(CatalogError::from)?;
             Err(e)
         }
     }

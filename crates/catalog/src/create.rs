@@ -349,6 +349,8 @@ impl Catalog {
         if self.tables.names.insert(txn, &row)? {
             Ok(())
         } else {
+            // Names of their own begin with a mark: see `ModuleKind::key`.
+            let name = name.trim_start_matches(|c: char| c < ' ');
             Err(CatalogError::AlreadyExists { name: name.into() })
         }
     }

@@ -458,6 +458,7 @@ impl ObjectKind {
             // No objects either.
             ObjectKind::Module(ModuleKind::PartitionFunction) => "PF",
             ObjectKind::Module(ModuleKind::PartitionScheme) => "PS",
+            ObjectKind::Module(ModuleKind::DatabaseTrigger | ModuleKind::ServerTrigger) => "TR",
         }
     }
 }

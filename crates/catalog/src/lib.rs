@@ -15,6 +15,7 @@ mod columnstore;
 mod configuration;
 mod constraint;
 mod create;
+mod ddl_events;
 mod def;
 mod error;
 mod identity;
@@ -41,6 +42,7 @@ pub use catalog::Catalog;
 pub use configuration::{
     Configuration, SCOPED_OPTIONS, ScopedKind, ScopedOption, StatisticsSwitch,
 };
+pub use ddl_events::{DDL_EVENTS, DdlEvent, LOGON};
 pub use def::{
     CheckDef, ColumnDef, Columnstore, Compiled, ComputedDef, DatabaseDef, DatabaseState,
     DefaultDef, Event, FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef,

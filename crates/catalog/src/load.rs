@@ -148,6 +148,7 @@ impl Catalog {
                     let parts = modules.remove(&object_id).unwrap_or_default();
                     let (mut text, mut quoted, mut nulls) = (String::new(), true, true);
                     let mut trigger = None;
+                    let mut ddl_events = Vec::new();
                     let mut bindings = TypeBindings::default();
                     for row in parts {
                         let mut cells = Cells::new(row);
@@ -155,7 +156,9 @@ impl Catalog {
                         cells.int()?;
                         (quoted, nulls) = (cells.flag()?, cells.flag()?);
                         text.push_str(&cells.text()?);
-                        if let (Some(parent), Some(flags)) = (cells.opt_int()?, cells.opt_int()?) {
+                        let marks = (cells.opt_int()?, cells.opt_int()?);
+                        ddl_events = cells.opt_bytes()?.unwrap_or_default();
+                        if let (Some(parent), Some(flags)) = marks {
                             if kind == ModuleKind::AliasType {
                                 bindings = TypeBindings::of_numbers(parent, flags);
                                 continue;
@@ -180,6 +183,7 @@ impl Catalog {
                         quoted_identifier: quoted,
                         ansi_nulls: nulls,
                         trigger,
+                        ddl_events: crate::procedures::events_of(&ddl_events),
                         bindings,
                         version: self.new_version(),
                         created_unix_ns: created,

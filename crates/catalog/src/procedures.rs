@@ -63,7 +63,29 @@ impl Catalog {
         trigger: TriggerDef,
     ) -> Result<Arc<ProcedureDef>, CatalogError> {
         let kind = ModuleKind::Trigger;
+        let trigger = (trigger, Arc::default());
         self.put_any(txn, scope, kind, mode, Some(schema), name, text, options, Some(trigger))
+    }
+
+    /// The same for a trigger of the database or of the server; the events by their numbers.
+    #[allow(clippy::too_many_arguments, reason = "three statements in one")]
+    pub fn put_ddl_trigger(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        kind: ModuleKind,
+        mode: PutMode,
+        name: &str,
+        text: &str,
+        options: ModuleOptions,
+        events: &[u16],
+    ) -> Result<Arc<ProcedureDef>, CatalogError> {
+        let parent = match kind {
+            ModuleKind::ServerTrigger => TriggerDef::OF_SERVER,
+            _ => TriggerDef::OF_DATABASE,
+        };
+        let trigger = (TriggerDef::new(parent, &[], false, false), events.into());
+        self.put_any(txn, scope, kind, mode, None, name, text, options, Some(trigger))
     }
 
     /// Another state of a trigger: enabled or not, first or last. 208. Suspends.
@@ -71,14 +93,11 @@ impl Catalog {
         &self,
         txn: &mut Txn,
         scope: &mut DdlScope,
-        schema: &str,
-        name: &str,
+        trigger: &ProcedureDef,
         change: impl FnOnce(TriggerDef) -> TriggerDef,
     ) -> Result<(), CatalogError> {
-        let kind = ModuleKind::Trigger;
-        let Some((old, modified)) = self.lock_module(txn, scope, kind, Some(schema), name)? else {
-            return Err(CatalogError::InvalidObject { name: name.into() });
-        };
+        let (old, modified) = self.lock_definition(txn, scope, trigger)?;
+        // Its text is written anew with what stands beside it.
         let new = ProcedureDef {
             trigger: old.trigger.map(change),
             version: self.new_version(),
@@ -88,7 +107,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// The triggers of a table or view, in the order in which they were made.
+    /// The triggers of a table or view, of the database or the server, in the order in which they were made.
     pub fn triggers_of(&self, scope: Option<&DdlScope>, parent: i32) -> Vec<Arc<ProcedureDef>> {
         let mut found: BTreeMap<i32, Arc<ProcedureDef>> = BTreeMap::new();
         let is_wanted = |m: &ProcedureDef| m.trigger.is_some_and(|t| t.parent == parent);
@@ -130,8 +149,9 @@ impl Catalog {
         name: &str,
         text: &str,
         options: ModuleOptions,
-        trigger: Option<TriggerDef>,
+        trigger: Option<(TriggerDef, Arc<[u16]>)>,
     ) -> Result<Arc<ProcedureDef>, CatalogError> {
+        let (trigger, ddl_events) = trigger.map(|(def, events)| (Some(def), events)).unwrap_or_default();
         let old = match mode {
             PutMode::Create => None,
             _ => self.lock_module(txn, scope, kind, schema, name)?,
@@ -146,6 +166,7 @@ impl Catalog {
                 let procedure = ProcedureDef {
                     kind,
                     trigger: trigger.map(|t| t.enabled(enabled)),
+                    ddl_events,
                     sequence: sequence_of(kind, text),
                     policy: policy_of(kind, text),
                     partitioning: crate::partition::of_text(kind, text)?,
@@ -170,6 +191,7 @@ impl Catalog {
                     quoted_identifier: options.quoted_identifier,
                     ansi_nulls: options.ansi_nulls,
                     trigger,
+                    ddl_events,
                     bindings: TypeBindings::default(),
                     sequence: sequence_of(kind, text),
                     policy: policy_of(kind, text),
@@ -204,6 +226,11 @@ impl Catalog {
                 (trigger.map(|t| t.parent), trigger.map(|t| t.flags as i32))
             }
         };
+        let events: Vec<u8> = procedure.ddl_events.iter().flat_map(|n| n.to_le_bytes()).collect();
+        let events = match events.is_empty() {
+            true => Value::Null,
+            false => Value::Binary(events.as_slice().into()),
+        };
         for (i, part) in parts(&procedure.text).into_iter().enumerate() {
             let row = [
                 Value::Int(id),
@@ -213,6 +240,7 @@ impl Catalog {
                 Value::str(part),
                 parent.into(),
                 flags.into(),
+                events.clone(),
             ];
             self.tables.modules.put(txn, &row)?;
         }
@@ -341,6 +369,11 @@ pub(crate) fn policy_of(kind: ModuleKind, text: &str) -> Option<Arc<PolicyDef>> 
         ModuleKind::SecurityPolicy => PolicyDef::of_text(text).map(Arc::new),
         _ => None,
     }
+}
+
+/// The events of a DDL trigger as they are stored.
+pub(crate) fn events_of(bytes: &[u8]) -> Arc<[u16]> {
+    bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
 }
 
 fn sequence_of(kind: ModuleKind, text: &str) -> Option<SequenceDef> {

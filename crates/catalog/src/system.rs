@@ -8,7 +8,7 @@
 //! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted, 2 rowversion, 4 row start, 8 row end, 16 hidden, 32 rowguidcol, 64 sparse, 128 not for replication), alias type, collation, masking function, rule, default that is bound |
 //! | 3 | keys | object_id | name, clustered, columns |
 //! | 4 | tables | object_id | tree, filegroup, tree of large values, history table, retention, its unit, tree of changes, of changes by key, of the database's versions, whether columns are tracked, version at which that began, numbering of the columns |
-//! | 5 | modules | object_id, part | quoted_identifier, ansi_nulls, text, of a trigger its table and flags (see `def.rs`), of an alias type the rule and the default that are bound (0: none) |
+//! | 5 | modules | object_id, part | quoted_identifier, ansi_nulls, text, of a trigger its table and flags (see `def.rs`), of an alias type the rule and the default that are bound (0: none), of a DDL trigger its events, two bytes each |
 //! | 6 | filegroups | number | name, is_default |
 //! | 7 | files | file_id | filegroup, name, path, size_bytes, max_bytes |
 //! | 8 | identities | object_id, tree | last value reserved |
@@ -196,7 +196,7 @@ impl SystemTables {
                     Int,
                 ],
             ),
-            modules: SystemTable::new(db, 5, 2, &[Int, Int, Bit, Bit, TEXT, Int, Int]),
+            modules: SystemTable::new(db, 5, 2, &[Int, Int, Bit, Bit, TEXT, Int, Int, bytes]),
             filegroups: SystemTable::new(db, 6, 1, &[Int, NAME, Bit]),
             files: SystemTable::new(db, 7, 1, &[Int, Int, NAME, TEXT, BigInt, BigInt]),
             identities: SystemTable::new(db, 8, 2, &[Int, BigInt, BigInt]),

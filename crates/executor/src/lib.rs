@@ -61,6 +61,7 @@ pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,
 };
 pub use rebuild::carry_out;
+pub use serialize::base64;
 pub use sink::{Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink};
 pub use spill::SpillSpace;
 pub use tracking::{Cleaned, clean_commits, function as tracking_function, min_valid_version};

@@ -396,6 +396,9 @@ impl Vm<'_> {
             });
         }
         self.state.nesting += 1;
+        if crate::ddl_trigger::is_watched_procedure(&name.name) && !self.ddl_triggers().is_empty() {
+            self.state.command = Some(format!("EXEC {name}").into());
+        }
         let result = self.system_procedure(name, &args, &caller, &mut frame, false);
         self.state.nesting -= 1;
         let status = match result {

@@ -120,6 +120,8 @@ pub enum RunsAs {
     Owner,
     /// A user by name; SELF of a module that dbo has defined is `dbo`.
     User(Box<str>),
+    /// A login by name, of a trigger of the server.
+    Login(Box<str>),
 }
 
 impl RunsAs {
@@ -133,6 +135,19 @@ impl RunsAs {
                 Some(RunsAs::User(name.into()))
             }
         })
+    }
+}
+
+impl RunsAs {
+    /// The same of a trigger of the server, where names are of logins.
+    pub fn of_server(options: &[String]) -> Option<RunsAs> {
+        let of = RunsAs::of(options);
+        match of {
+            Some(RunsAs::User(name)) if !options.iter().any(|o| o == "EXECUTE AS SELF") => {
+                Some(RunsAs::Login(name))
+            }
+            other => other,
+        }
     }
 }
 

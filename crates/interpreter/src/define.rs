@@ -17,7 +17,7 @@ use executor::{Cx, Reach, SqlError};
 use planner::Plan;
 use security::{Access, Permission, Target};
 use std::sync::Arc;
-use syntax::ast::{AlterDatabaseAction, DropKind, DropObjects};
+use syntax::ast::{AlterDatabaseAction, DropKind, DropObjects, TriggerScope};
 use types::Value;
 
 impl Vm<'_> {
@@ -78,6 +78,10 @@ impl Vm<'_> {
             Ddl::CreateSynonym(synonym) => self.create_synonym(synonym, frame),
             Ddl::CreateTrigger(create, text) => self.create_trigger(create, text, frame),
             Ddl::EnableTrigger(enable) => self.enable_triggers(enable, frame),
+            Ddl::CreateDdlTrigger { create, text, events } => {
+                self.create_ddl_trigger(create, text, events, frame)
+            }
+            Ddl::EnableDdlTrigger(enable) => self.enable_ddl_triggers(enable, frame),
             Ddl::CreateBindable { kind, name, text } => {
                 self.create_module(*kind, PutMode::Create, name, text, frame)
             }
@@ -374,6 +378,12 @@ impl Vm<'_> {
                 DropKind::Sequence => self.drop_module(ModuleKind::Sequence, &parts, frame),
                 DropKind::Synonym => self.drop_module(ModuleKind::Synonym, &parts, frame),
                 DropKind::Trigger => self.drop_module(ModuleKind::Trigger, &parts, frame),
+                DropKind::DatabaseTrigger => {
+                    self.drop_ddl_trigger(TriggerScope::Database, &parts.name, frame)
+                }
+                DropKind::ServerTrigger => {
+                    self.drop_ddl_trigger(TriggerScope::Server, &parts.name, frame)
+                }
                 DropKind::SecurityPolicy => {
                     self.drop_module(ModuleKind::SecurityPolicy, &parts, frame)
                 }
@@ -453,7 +463,9 @@ impl Vm<'_> {
                     ModuleKind::Procedure => Permission::CreateProcedure,
                     ModuleKind::TableType | ModuleKind::AliasType => Permission::CreateType,
                     // With its table's: see `create_trigger`.
-                    ModuleKind::Trigger => return Ok(schema),
+                    ModuleKind::Trigger
+                    | ModuleKind::DatabaseTrigger
+                    | ModuleKind::ServerTrigger => return Ok(schema),
                     // ALTER of the schema is asked for.
                     ModuleKind::Sequence
                     | ModuleKind::Synonym

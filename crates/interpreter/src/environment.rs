@@ -148,15 +148,19 @@ impl Environment for SessionEnvironment<'_> {
                 None => Value::Null,
             },
             TriggerNestLevel => {
-                let all = &self.state.triggers;
-                match args.first().and_then(Value::as_i64) {
-                    None | Some(0) => Value::Int(all.len() as i32),
-                    Some(id) => {
-                        let same = all.iter().filter(|t| i64::from(t.object_id) == id);
-                        Value::Int(same.count() as i32)
-                    }
-                }
+                // Of one trigger, of AFTER or INSTEAD OF ones, of those of rows or of definitions.
+                let id = args.first().and_then(Value::as_i64).filter(|id| *id != 0);
+                let is = |i: usize, word: &str| text(i).is_some_and(|t| t.eq_ignore_ascii_case(word));
+                let counts = |t: &&crate::trigger::Firing| {
+                    id.is_none_or(|id| i64::from(t.object_id) == id)
+                        && (!is(1, "AFTER") || !t.instead_of)
+                        && (!is(1, "IOT") || t.instead_of)
+                        && (!is(2, "DML") || t.event.is_none())
+                        && (!is(2, "DDL") || t.event.is_some())
+                };
+                Value::Int(self.state.triggers.iter().filter(counts).count() as i32)
             }
+            EventData => self.event_data(),
             PartitionNumber(function) => {
                 let scope = self.state.definitions();
                 let found = self.state.database.catalog.object_in(scope, function);

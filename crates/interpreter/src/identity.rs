@@ -326,6 +326,11 @@ impl SessionState {
         self.act(host, Context::User(user), End::Module);
     }
 
+    /// The same as a login of the server.
+    pub(crate) fn act_as_login(&mut self, host: &dyn Host, login: i32) {
+        self.act(host, Context::Login(login), End::Module);
+    }
+
     /// REVERT [WITH COOKIE]; nothing to revert is no error. 15199, 15196, 15591, each the end of the batch.
     pub(crate) fn revert(
         &mut self,

@@ -32,6 +32,7 @@ pub(crate) fn command_of(kind: &StmtKind) -> Command {
             Ddl::CreateView(_) => Command::CreateView,
             Ddl::DefineSequence(..) | Ddl::CreateSynonym(_) => Command::Other,
             Ddl::CreateTrigger(..) | Ddl::EnableTrigger(_) => Command::Other,
+            Ddl::CreateDdlTrigger { .. } | Ddl::EnableDdlTrigger(_) => Command::Other,
             Ddl::Switch(_) => Command::AlterTable,
             Ddl::CreateFunction(..) | Ddl::SecurityPolicy { .. } | Ddl::Partition(_) => {
                 Command::Other
@@ -76,6 +77,8 @@ fn dropped(kind: DropKind) -> Command {
         DropKind::Type => Command::DropType,
         DropKind::Function
         | DropKind::Trigger
+        | DropKind::DatabaseTrigger
+        | DropKind::ServerTrigger
         | DropKind::Sequence
         | DropKind::Synonym
         | DropKind::Rule

@@ -48,6 +48,7 @@ mod checkdb;
 mod configure;
 mod cursor;
 mod dbcc_statistics;
+mod ddl_trigger;
 mod define;
 mod describe;
 mod exec;

@@ -249,7 +249,9 @@ impl Vm<'_> {
         }
         match RunsAs::of(options) {
             None => Ok(()),
-            Some(RunsAs::User(name)) => self.state.may_act_as(false, &name).map(|_| ()),
+            Some(RunsAs::User(name) | RunsAs::Login(name)) => {
+                self.state.may_act_as(false, &name).map(|_| ())
+            }
             Some(RunsAs::Owner) => {
                 let directory = self.state.identity.access().database();
                 let schema = schema.or_else(|| self.state.default_schema()).unwrap_or("dbo");
@@ -271,10 +273,16 @@ impl Vm<'_> {
 
     #[cold]
     fn act_as(&mut self, runs_as: &RunsAs, object_id: i32) -> Result<(), SqlError> {
+        if let RunsAs::Login(name) = runs_as {
+            let found = self.state.identity.access().server().find(name).map(|login| login.id);
+            let login = found.ok_or_else(|| crate::identity::cannot_act_as(true, name))?;
+            self.state.act_as_login(&*self.host, login);
+            return Ok(());
+        }
         let catalog = &self.state.database.catalog;
         let directory = catalog.directory(self.state.definitions());
         let found = match runs_as {
-            RunsAs::User(name) => directory.find(name).map(|p| p.id),
+            RunsAs::User(name) | RunsAs::Login(name) => directory.find(name).map(|p| p.id),
             RunsAs::Owner => {
                 let object = catalog.object_in(self.state.definitions(), object_id);
                 let schema = match &object {
@@ -291,7 +299,7 @@ impl Vm<'_> {
             }
             None => {
                 let name = match runs_as {
-                    RunsAs::User(name) => name,
+                    RunsAs::User(name) | RunsAs::Login(name) => name,
                     RunsAs::Owner => "OWNER",
                 };
                 Err(crate::identity::cannot_act_as(false, name))

@@ -72,6 +72,78 @@ fn now() -> u64 {
     runtime::clock::unix_ns()
 }
 
+/// The statement that has replaced a procedure of before SQL Server 2005; none of sp_changedbowner.
+pub(crate) fn principal_statement(
+    procedure: &str,
+    args: &[Argument],
+) -> Result<Option<S>, SqlError> {
+    let given = |at: usize, names: &[&str]| -> Option<&str> {
+        let named = args.iter().find(|arg| {
+            let name = arg.name.as_deref().unwrap_or("");
+            names.iter().any(|known| name.trim_start_matches('@').eq_ignore_ascii_case(known))
+        });
+        let placed = args.get(at).filter(|arg| arg.name.is_none());
+        named.or(placed)?.value.as_ref()?.as_str()
+    };
+    let needed = |at: usize, names: &[&str]| {
+        given(at, names).map(ident).ok_or_else(|| {
+            crate::arguments::missing(procedure, &format!("@{}", names[0])).with_state(4)
+        })
+    };
+    Ok(Some(match procedure {
+        "sp_addrolemember" => S::AlterRole {
+            server: false,
+            name: needed(0, &["rolename"])?,
+            action: AlterRoleAction::Add(needed(1, &["membername"])?),
+        },
+        "sp_droprolemember" => S::AlterRole {
+            server: false,
+            name: needed(0, &["rolename"])?,
+            action: AlterRoleAction::Drop(needed(1, &["membername"])?),
+        },
+        "sp_addsrvrolemember" => S::AlterRole {
+            server: true,
+            name: needed(1, &["rolename"])?,
+            action: AlterRoleAction::Add(needed(0, &["loginame"])?),
+        },
+        "sp_dropsrvrolemember" => S::AlterRole {
+            server: true,
+            name: needed(1, &["rolename"])?,
+            action: AlterRoleAction::Drop(needed(0, &["loginame"])?),
+        },
+        "sp_addlogin" => S::CreateLogin {
+            name: needed(0, &["loginame"])?,
+            options: LoginOptions {
+                password: Some(Secret(given(1, &["passwd"]).unwrap_or("").to_owned().into())),
+                default_database: given(2, &["defdb"]).map(ident),
+                ..LoginOptions::default()
+            },
+        },
+        "sp_droplogin" => S::DropLogin { name: needed(0, &["loginame"])?, if_exists: false },
+        "sp_grantdbaccess" | "sp_adduser" => {
+            let login = needed(0, &["loginame"])?;
+            let name = given(1, &["name_in_db"]).map_or_else(|| login.clone(), ident);
+            S::CreateUser {
+                name,
+                login: UserLogin::Login(login),
+                options: UserOptions::default(),
+            }
+        }
+        "sp_revokedbaccess" | "sp_dropuser" => {
+            S::DropUser { name: needed(0, &["name_in_db"])?, if_exists: false }
+        }
+        "sp_addrole" => S::CreateRole {
+            server: false,
+            name: needed(0, &["rolename"])?,
+            owner: given(1, &["ownername"]).map(ident),
+        },
+        "sp_droprole" => {
+            S::DropRole { server: false, name: needed(0, &["rolename"])?, if_exists: false }
+        }
+        _ => return Ok(None),
+    }))
+}
+
 impl Vm<'_> {
     /// Runs a statement about principals, schemas or permissions.
     #[cold]
@@ -123,81 +195,18 @@ impl Vm<'_> {
         args: &[Argument],
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        let given = |at: usize, names: &[&str]| -> Option<&str> {
-            let named = args.iter().find(|arg| {
-                let name = arg.name.as_deref().unwrap_or("");
-                names.iter().any(|known| name.trim_start_matches('@').eq_ignore_ascii_case(known))
-            });
-            let placed = args.get(at).filter(|arg| arg.name.is_none());
-            named.or(placed)?.value.as_ref()?.as_str()
-        };
-        let needed = |at: usize, names: &[&str]| {
-            given(at, names).map(ident).ok_or_else(|| {
-                crate::arguments::missing(procedure, &format!("@{}", names[0])).with_state(4)
-            })
-        };
-        let statement = match procedure {
-            "sp_addrolemember" => S::AlterRole {
-                server: false,
-                name: needed(0, &["rolename"])?,
-                action: AlterRoleAction::Add(needed(1, &["membername"])?),
-            },
-            "sp_droprolemember" => S::AlterRole {
-                server: false,
-                name: needed(0, &["rolename"])?,
-                action: AlterRoleAction::Drop(needed(1, &["membername"])?),
-            },
-            "sp_addsrvrolemember" => S::AlterRole {
-                server: true,
-                name: needed(1, &["rolename"])?,
-                action: AlterRoleAction::Add(needed(0, &["loginame"])?),
-            },
-            "sp_dropsrvrolemember" => S::AlterRole {
-                server: true,
-                name: needed(1, &["rolename"])?,
-                action: AlterRoleAction::Drop(needed(0, &["loginame"])?),
-            },
-            "sp_addlogin" => S::CreateLogin {
-                name: needed(0, &["loginame"])?,
-                options: LoginOptions {
-                    password: Some(Secret(given(1, &["passwd"]).unwrap_or("").to_owned().into())),
-                    default_database: given(2, &["defdb"]).map(ident),
-                    ..LoginOptions::default()
-                },
-            },
-            "sp_droplogin" => S::DropLogin { name: needed(0, &["loginame"])?, if_exists: false },
-            "sp_grantdbaccess" | "sp_adduser" => {
-                let login = needed(0, &["loginame"])?;
-                let name = given(1, &["name_in_db"]).map_or_else(|| login.clone(), ident);
-                S::CreateUser {
-                    name,
-                    login: UserLogin::Login(login),
-                    options: UserOptions::default(),
-                }
-            }
-            "sp_revokedbaccess" | "sp_dropuser" => {
-                S::DropUser { name: needed(0, &["name_in_db"])?, if_exists: false }
-            }
-            "sp_addrole" => S::CreateRole {
-                server: false,
-                name: needed(0, &["rolename"])?,
-                owner: given(1, &["ownername"]).map(ident),
-            },
-            "sp_droprole" => {
-                S::DropRole { server: false, name: needed(0, &["rolename"])?, if_exists: false }
-            }
-            _ => {
-                let login = needed(0, &["loginame"])?;
-                self.state.refresh_identity(&*self.host);
-                if !self.allows(Permission::TakeOwnership, Target::Database) {
-                    return Err(no_permission());
-                }
-                self.change_owner(&login.value, frame)?;
-                self.state.refresh_identity(&*self.host);
-                return Ok(());
-            }
-        };
-        self.security(&statement, frame, false)
+        if let Some(statement) = principal_statement(procedure, args)? {
+            return self.security(&statement, frame, false);
+        }
+        // sp_changedbowner.
+        let login = crate::arguments::needed(procedure, args, 0, "@loginame")?;
+        self.state.refresh_identity(&*self.host);
+        if !self.allows(Permission::TakeOwnership, Target::Database) {
+            return Err(no_permission());
+        }
+        self.change_owner(login, frame)?;
+        self.state.refresh_identity(&*self.host);
+        Ok(())
     }
 
     /// Changes the server's directory.

@@ -173,6 +173,7 @@ impl Vm<'_> {
             quoted_identifier: self.state.options.quoted_identifier,
             ansi_nulls: self.state.options.settings().ansi_nulls,
             trigger: None,
+            ddl_events: Default::default(),
             bindings: catalog::TypeBindings::default(),
             sequence: None,
             policy: None,

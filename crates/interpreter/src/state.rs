@@ -203,6 +203,8 @@ pub struct SessionState {
     pub(crate) cursors: crate::cursor::Cursors,
     /// Triggers running, one fired by another.
     pub(crate) triggers: Vec<crate::trigger::Firing>,
+    /// The text of the EXEC of a system procedure whose doings DDL triggers may want to know of.
+    pub(crate) command: Option<Arc<str>>,
     /// User-defined functions running, one in another.
     pub(crate) functions: u32,
     /// ATOMIC blocks running, one in another.
@@ -257,6 +259,7 @@ impl SessionState {
             gathering: false,
             cursors: Default::default(),
             triggers: Vec::new(),
+            command: None,
             procedure_id: 0,
             caught: Vec::new(),
             plans: Arc::default(),
@@ -395,7 +398,7 @@ impl SessionState {
         self.find_own(schema.as_deref(), &name).filter(|o| !is_synonym(o))
     }
 
-    fn find_own(&self, schema: Option<&str>, name: &str) -> Option<catalog::ObjectRef> {
+    pub(crate) fn find_own(&self, schema: Option<&str>, name: &str) -> Option<catalog::ObjectRef> {
         let scope = self.transaction.scope();
         let catalog = &self.database.catalog;
         match (schema, self.default_schema()) {

@@ -522,7 +522,9 @@ impl Vm<'_> {
                     Ok(Outcome::Settled)
                 }
                 SelectTarget::Into { name, spec } => {
-                    let rows = self.select_into(&select.plan, name, spec, frame)?;
+                    let rows = self.with_ddl_triggers(code, index, guarded, |vm| {
+                        Ok(vm.select_into(&select.plan, name, spec, frame)?)
+                    })?;
                     Ok(Outcome::Rows(Command::SelectInto, rows))
                 }
             },
@@ -626,7 +628,13 @@ impl Vm<'_> {
             }
             Body::Other(kind) => {
                 let line = code.statements[index].line;
-                self.other(kind, code, line, frame, guarded)?;
+                if crate::ddl_trigger::is_watched(kind) {
+                    self.with_ddl_triggers(code, index, guarded, |vm| {
+                        vm.other(kind, code, line, frame, guarded)
+                    })?;
+                } else {
+                    self.other(kind, code, line, frame, guarded)?;
+                }
                 Ok(match kind {
                     // These leave the counters to what they ran or raised.
                     StmtKind::Exec(_)

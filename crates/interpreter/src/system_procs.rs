@@ -24,7 +24,13 @@ impl Vm<'_> {
         if !name.name.get(..3).is_some_and(|p| p.eq_ignore_ascii_case("sp_")) {
             return Ok(None);
         }
-        match name.name.to_ascii_lowercase().as_str() {
+        let lower = name.name.to_ascii_lowercase();
+        if let Some(command) = self.state.command.take() {
+            return self.procedure_with_events(&lower, args, &command, guarded, |vm| {
+                vm.system_procedure(name, args, code, frame, guarded)
+            });
+        }
+        match lower.as_str() {
             "sp_flush_log" => {
                 let database = &self.state.database;
                 database
@@ -77,7 +83,7 @@ impl Vm<'_> {
             | "sp_addrole"
             | "sp_droprole"
             | "sp_changedbowner" => {
-                self.principal_procedure(&name.name.to_ascii_lowercase(), args, frame)?;
+                self.principal_procedure(&lower, args, frame)?;
                 Ok(Some(0))
             }
             "sp_addtype" => {
@@ -216,7 +222,13 @@ impl Vm<'_> {
             ),
             ObjectRef::Table(_) => false,
         });
-        let Some(ObjectRef::Procedure(found)) = found else {
+        // A trigger of the database has a name without a schema, and is no object.
+        let own = || {
+            let catalog = &self.state.database.catalog;
+            let found = catalog.module(scope, None, &bare, ModuleKind::DatabaseTrigger);
+            found.filter(|_| schema.is_none()).map(ObjectRef::Procedure)
+        };
+        let Some(ObjectRef::Procedure(found)) = found.or_else(own) else {
             return Err(SqlError::new(
                 15009,
                 16,

@@ -33,10 +33,19 @@ use syntax::ast::{CreateMode, CreateTrigger, EnableTrigger, StatementKind};
 use types::Value;
 
 /// A trigger that runs.
+#[derive(Default)]
 pub(crate) struct Firing {
     pub object_id: i32,
     /// COLUMNS_UPDATED(): a bit for each column, the first in the lowest of the first byte.
     pub updated: Vec<u8>,
+    /// It is INSTEAD OF.
+    pub instead_of: bool,
+    /// Of a DDL or logon trigger: what EVENTDATA() tells it.
+    pub event: Option<Arc<str>>,
+    /// A trigger of the server: its id is one of `master`.
+    pub of_server: bool,
+    /// @@NESTLEVEL of its own statements.
+    pub level: u32,
 }
 
 impl Vm<'_> {
@@ -52,7 +61,8 @@ impl Vm<'_> {
     ) -> Result<u64, Halted> {
         // Not again while it runs, whatever has been called since. A view has no rows of its own: its trigger is the only
         // thing that can be done.
-        let running_at_all = |id: i32| self.state.triggers.iter().any(|t| t.object_id == id);
+        let runs = |t: &Firing, id: i32| t.object_id == id && !t.of_server;
+        let running_at_all = |id: i32| self.state.triggers.iter().any(|t| runs(t, id));
         let instead = fires.instead.filter(|id| table.is_private() || !running_at_all(*id));
         let mut changed = Changed {
             instead: instead.is_some(),
@@ -102,7 +112,7 @@ impl Vm<'_> {
         count: u64,
         guarded: bool,
     ) -> Result<(), Halted> {
-        let running = self.state.triggers.last().map(|t| t.object_id);
+        let running = self.state.triggers.last().filter(|t| !t.of_server).map(|t| t.object_id);
         let updated = updated_bits(fires.event, table.columns.len(), set);
         for id in fires.after.iter().filter(|id| running != Some(**id)) {
             self.state.rowcount = count as i64;
@@ -112,10 +122,10 @@ impl Vm<'_> {
     }
 
     /// A change and what it fires end as one: in the transaction that is open, else in one of their own.
-    fn in_one_transaction(
+    pub(crate) fn in_one_transaction<R>(
         &mut self,
-        f: impl FnOnce(&mut Self) -> Result<u64, Halted>,
-    ) -> Result<u64, Halted> {
+        f: impl FnOnce(&mut Self) -> Result<R, Halted>,
+    ) -> Result<R, Halted> {
         let own = self.state.transaction.count == 0;
         if own {
             self.state.transaction.begin(None, &self.state.options);
@@ -175,20 +185,38 @@ impl Vm<'_> {
             return Ok(());
         };
         let (code, mut learnt) = self.trigger(&definition, table)?;
+        let instead_of = definition.trigger.is_some_and(|t| t.is_instead_of());
+        let firing = Firing { object_id, updated, instead_of, ..Firing::default() };
+        let result =
+            self.run_trigger(&code, &mut learnt, firing, guarded, |vm| vm.fill_rows(changed));
+        self.keep_trigger(&definition, table, learnt);
+        result
+    }
+
+    /// Runs a compiled trigger; `fill` puts rows into its tables. 3609, 3616 when it ends the transaction.
+    pub(crate) fn run_trigger(
+        &mut self,
+        code: &Arc<SessionPlan>,
+        learnt: &mut CodeState,
+        firing: Firing,
+        guarded: bool,
+        fill: impl FnOnce(&mut Self) -> Result<(), SqlError>,
+    ) -> Result<(), Halted> {
         let mut frame = self.state.take_frame();
         frame.extend_from_slice(&code.template);
         self.state.nesting += 1;
-        self.state.triggers.push(Firing { object_id, updated });
-        let frames = self.open_tables(&code);
-        let filled = self.fill_rows(changed);
+        let level = self.state.nesting;
+        self.state.triggers.push(Firing { level, ..firing });
+        let frames = self.open_tables(code);
+        let filled = fill(self);
         let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
         let options = self.state.options.clone();
         self.state.options.xact_abort = true;
         let scope_identity = self.state.scope_identity.take();
         let acting = self.state.identity.enter_module();
-        let filled = filled.and_then(|()| self.act_as_module(&code));
+        let filled = filled.and_then(|()| self.act_as_module(code));
         let result = match filled {
-            Ok(()) => self.run(&code, &mut learnt, &mut frame, guarded).map_err(Halted::from),
+            Ok(()) => self.run(code, learnt, &mut frame, guarded).map_err(Halted::from),
             Err(error) => Err(error.into()),
         };
         self.state.revert_to(&*self.host, acting);
@@ -198,7 +226,6 @@ impl Vm<'_> {
         self.state.triggers.pop();
         self.state.nesting -= 1;
         self.close_tables(frames);
-        self.keep_trigger(&definition, table, learnt);
         self.state.give_frame(frame);
         result?;
         if self.state.transaction.count == 0 {
@@ -475,7 +502,7 @@ impl Vm<'_> {
         self.set_triggers(&chosen, change, frame)
     }
 
-    fn set_triggers(
+    pub(crate) fn set_triggers(
         &mut self,
         triggers: &[Arc<ProcedureDef>],
         change: impl Fn(TriggerDef) -> TriggerDef,
@@ -483,7 +510,7 @@ impl Vm<'_> {
     ) -> Result<(), SqlError> {
         self.in_catalog(frame, |catalog, txn, scope| {
             for trigger in triggers {
-                catalog.set_trigger(txn, scope, &trigger.schema, &trigger.name, &change)?;
+                catalog.set_trigger(txn, scope, trigger, &change)?;
             }
             Ok(())
         })

@@ -316,7 +316,8 @@ fn of_database_role(role: i32, permission: Permission) -> Option<bool> {
         }
         database_role::DDLADMIN => matches!(
             permission,
-            AlterAnySchema
+            AlterAnyDatabaseDdlTrigger
+                | AlterAnySchema
                 | Checkpoint
                 | CreateDefault
                 | CreateFunction

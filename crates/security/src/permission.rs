@@ -151,6 +151,7 @@ permissions! {
     AlterAnyMask = 37, "ALTER ANY MASK", "AAMK",
     CreateDefault = 38, "CREATE DEFAULT", "CRDF",
     CreateRule = 39, "CREATE RULE", "CRRU",
+    AlterAnyDatabaseDdlTrigger = 40, "ALTER ANY DATABASE DDL TRIGGER", "ALTG",
     ConnectSql = 50, "CONNECT SQL", "COSQ",
     ControlServer = 51, "CONTROL SERVER", "CL",
     ViewServerState = 52, "VIEW SERVER STATE", "VWSS",
@@ -233,7 +234,7 @@ impl Permission {
                 Class::Database,
                 AlterAnyUser | AlterAnyRole | AlterAnySchema | CreateTable | CreateProcedure
                 | CreateView | CreateFunction | CreateType | CreateDefault | CreateRule
-                | Checkpoint,
+                | Checkpoint | AlterAnyDatabaseDdlTrigger,
             ) => Some(Alter),
             (_, _) => Some(Control),
         }

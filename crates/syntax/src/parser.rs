@@ -13,6 +13,7 @@ mod call;
 mod cursor;
 mod database;
 mod ddl;
+mod ddl_trigger;
 mod dml;
 mod execute;
 mod expr;

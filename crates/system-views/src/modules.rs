@@ -24,6 +24,7 @@ impl Module {
     fn definition(&self) -> ProcedureDef {
         ProcedureDef {
             trigger: None,
+            ddl_events: Default::default(),
             bindings: catalog::TypeBindings::default(),
             sequence: None,
             policy: None,

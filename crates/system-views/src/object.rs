@@ -6,7 +6,7 @@
 use crate::context::{Context, built_in, moment};
 use crate::declare::Declared;
 use crate::modules::Module;
-use catalog::{ModuleKind, ObjectKind, ObjectRef, ProcedureDef, TableDef, same_name};
+use catalog::{ModuleKind, ObjectKind, ObjectRef, ProcedureDef, TableDef, TriggerDef, same_name};
 use std::sync::Arc;
 use types::datetime::DateTime;
 
@@ -167,7 +167,8 @@ fn with_constraints(context: &Context<'_>, object: &ObjectRef, out: &mut Vec<Obj
         schema_id,
         schema: schema.to_string(),
         parent: match object {
-            ObjectRef::Procedure(p) => p.trigger.map_or(0, |t| t.parent),
+            // Of a database or the server there is no object.
+            ObjectRef::Procedure(p) => p.trigger.map_or(0, |t| t.parent.max(0)),
             ObjectRef::Table(_) => 0,
         },
         created: moment(created),
@@ -229,6 +230,26 @@ pub fn user_objects(context: &Context<'_>) -> Vec<Object> {
     let mut all = Vec::new();
     for object in context.objects() {
         with_constraints(context, &object, &mut all);
+    }
+    all
+}
+
+/// The triggers of the database itself, or of the server: they are in no schema, and no objects to other views.
+pub fn ddl_triggers(context: &Context<'_>, kind: ModuleKind) -> Vec<Object> {
+    let master = match kind {
+        ModuleKind::ServerTrigger => Context::of_database(context.server, context.session, "master"),
+        _ => None,
+    };
+    let context = master.as_ref().unwrap_or(context);
+    let parent = match kind {
+        ModuleKind::ServerTrigger => TriggerDef::OF_SERVER,
+        _ => TriggerDef::OF_DATABASE,
+    };
+    let mut all = Vec::new();
+    if !context.temporary {
+        for trigger in context.database.catalog.triggers_of(context.scope(), parent) {
+            with_constraints(context, &ObjectRef::Procedure(trigger), &mut all);
+        }
     }
     all
 }

@@ -4,6 +4,9 @@ use super::{BIGINT, FLOAT, INT, NAME, NUMERIC38, SID, TEXT};
 use crate::ir::*;
 use types::{Len, SqlType};
 
+/// The type of EVENTDATA().
+const EVENT_DATA: SqlType = SqlType::NVarChar(Len::Max);
+
 /// Functions whose signature is fixed: least number of arguments, their types, the result.
 pub(super) fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
     use FuncId as F;
@@ -18,6 +21,7 @@ pub(super) fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], Sq
         "DATEFROMPARTS" => (F::DateFromParts, 3, &[INT, INT, INT], SqlType::Date),
         "CRYPT_GEN_RANDOM" => (F::CryptGenRandom, 1, &[INT], SqlType::VarBinary(Len::N(8000))),
         "TRIGGER_NESTLEVEL" => (F::TriggerNestLevel, 0, &[INT, TEXT, TEXT], INT),
+        "EVENTDATA" => (F::EventData, 0, &[], EVENT_DATA),
         "NEWID" => (F::NewId, 0, &[], SqlType::UniqueIdentifier),
         "NEWSEQUENTIALID" => (F::NewSequentialId, 0, &[], SqlType::UniqueIdentifier),
         "SQUARE" => (F::Square, 1, &[FLOAT], FLOAT),

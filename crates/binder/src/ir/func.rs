@@ -25,6 +25,7 @@ pub enum FuncId {
     ColumnsUpdated,
     /// ([int object id]) -> int
     TriggerNestLevel,
+    EventData,
     /// (nvarchar kind, nvarchar name, int number of the variable) -> smallint
     CursorStatus,
     /// (nvarchar name, int global, int number of the variable, int table, int part) -> a part of the key of the row that

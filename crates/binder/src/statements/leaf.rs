@@ -82,6 +82,13 @@ impl ProgramBinder<'_> {
                     Arc::from(self.text)
                 })))
             }
+            S::CreateDdlTrigger(create) => {
+                let events = crate::trigger::ddl_events(create)?;
+                let schema = Some("dbo");
+                crate::trigger::bind_ddl_trigger(create, self.text, schema, self.names)?;
+                let (create, text) = (Arc::new((**create).clone()), Arc::from(self.text));
+                StmtKind::Ddl(Box::new(Ddl::CreateDdlTrigger { create, text, events }))
+            }
             S::DefineSequence(sequence) => {
                 let ty = match &sequence.ty {
                     Some(ty) => self.declared_type(ty)?,
@@ -93,6 +100,9 @@ impl ProgramBinder<'_> {
                 StmtKind::Ddl(Box::new(Ddl::CreateSynonym(synonym.clone())))
             }
             S::EnableTrigger(enable) => StmtKind::Ddl(Box::new(Ddl::EnableTrigger(enable.clone()))),
+            S::EnableDdlTrigger(enable) => {
+                StmtKind::Ddl(Box::new(Ddl::EnableDdlTrigger(enable.clone())))
+            }
             S::CreateBindable(create) => {
                 b.check_bindable(create)?;
                 let kind = match create.rule {

@@ -28,6 +28,10 @@ pub enum ModuleKind {
     Rule,
     /// CREATE DEFAULT, likewise.
     Default,
+    /// CREATE TRIGGER ... ON DATABASE. It has no schema, and its name is no object's.
+    DatabaseTrigger,
+    /// CREATE TRIGGER ... ON ALL SERVER, likewise; in `master`.
+    ServerTrigger,
 }
 
 impl ModuleKind {
@@ -47,6 +51,8 @@ impl ModuleKind {
             ModuleKind::SecurityPolicy => 12,
             ModuleKind::Rule => 13,
             ModuleKind::Default => 14,
+            ModuleKind::DatabaseTrigger => 15,
+            ModuleKind::ServerTrigger => 16,
             ModuleKind::PartitionFunction => 20,
             ModuleKind::PartitionScheme => 21,
         }
@@ -70,6 +76,8 @@ impl ModuleKind {
             PartitionScheme,
             Rule,
             Default,
+            DatabaseTrigger,
+            ServerTrigger,
         ];
         all.into_iter().find(|kind| kind.number() == number)
     }
@@ -86,10 +94,15 @@ impl ModuleKind {
         matches!(self, ScalarFunction | InlineFunction | TableFunction)
     }
 
-    /// Is it listed among the objects? Types and partitionings are apart.
+    /// Is it listed among the objects? Types, partitionings and triggers of no table are apart.
     pub fn is_object(self) -> bool {
         use ModuleKind::*;
-        !matches!(self, AliasType | PartitionFunction | PartitionScheme)
+        !matches!(self, AliasType | PartitionFunction | PartitionScheme) && !self.is_ddl_trigger()
+    }
+
+    /// Is it a trigger of a database, or of the server?
+    pub fn is_ddl_trigger(self) -> bool {
+        matches!(self, ModuleKind::DatabaseTrigger | ModuleKind::ServerTrigger)
     }
 
     /// In messages.
@@ -98,7 +111,9 @@ impl ModuleKind {
             ModuleKind::Procedure => "procedure",
             ModuleKind::TableType | ModuleKind::AliasType => "type",
             ModuleKind::View => "view",
-            ModuleKind::Trigger => "trigger",
+            ModuleKind::Trigger | ModuleKind::DatabaseTrigger | ModuleKind::ServerTrigger => {
+                "trigger"
+            }
             ModuleKind::Sequence => "sequence object",
             ModuleKind::Synonym => "synonym",
             ModuleKind::SecurityPolicy => "security policy",
@@ -110,12 +125,14 @@ impl ModuleKind {
         }
     }
 
-    /// `name` as the key of look-ups: types are apart from objects, and so are partition functions and schemes.
+    /// `name` as the key of look-ups: types are apart from objects, and so is what has no schema.
     pub(crate) fn key(self, name: &str) -> String {
         match self {
             ModuleKind::TableType | ModuleKind::AliasType => format!("\u{1}{name}"),
             ModuleKind::PartitionFunction => format!("\u{2}{name}"),
             ModuleKind::PartitionScheme => format!("\u{3}{name}"),
+            ModuleKind::DatabaseTrigger => format!("\u{4}{name}"),
+            ModuleKind::ServerTrigger => format!("\u{5}{name}"),
             _ => name.to_owned(),
         }
     }
@@ -134,6 +151,8 @@ pub struct ProcedureDef {
     pub ansi_nulls: bool,
     /// Of a trigger.
     pub trigger: Option<TriggerDef>,
+    /// Of a DDL trigger: what it is for, by the numbers of [`crate::DdlEvent`], as it was said.
+    pub ddl_events: std::sync::Arc<[u16]>,
     /// Of an alias type.
     pub bindings: crate::TypeBindings,
     /// Of a sequence.
@@ -145,6 +164,14 @@ pub struct ProcedureDef {
     /// As in [`TableDef::version`].
     pub version: u64,
     pub created_unix_ns: u64,
+}
+
+impl ProcedureDef {
+    /// Does this event fire it, were it enabled?
+    pub fn is_for(&self, event: &crate::DdlEvent) -> bool {
+        let mut own = self.ddl_events.iter().filter_map(|n| crate::DdlEvent::by_number(*n));
+        own.any(|declared| declared.covers(event))
+    }
 }
 
 /// A sequence: which numbers it gives, in which order.
@@ -177,7 +204,7 @@ pub enum Event {
 /// What fires a trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TriggerDef {
-    /// Object id of its table or view.
+    /// Object id of its table or view; see [`TriggerDef::OF_DATABASE`].
     pub parent: i32,
     /// Bits: 1 INSERT, 2 UPDATE, 4 DELETE, 8 INSTEAD OF, 16 disabled, 32 NOT FOR REPLICATION; the same three of the
     /// statements from 256 on where it is the first, from 2048 on where it is the last trigger.
@@ -185,6 +212,11 @@ pub struct TriggerDef {
 }
 
 impl TriggerDef {
+    /// The parent of a database's DDL triggers.
+    pub const OF_DATABASE: i32 = 0;
+    /// The parent of the server's triggers, which are in `master`.
+    pub const OF_SERVER: i32 = -1;
+
     const INSTEAD_OF: u32 = 8;
     const DISABLED: u32 = 16;
     const NOT_FOR_REPLICATION: u32 = 32;

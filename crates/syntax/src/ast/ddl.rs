@@ -639,6 +639,10 @@ pub enum DropKind {
     View,
     Function,
     Trigger,
+    /// ON DATABASE.
+    DatabaseTrigger,
+    /// ON ALL SERVER.
+    ServerTrigger,
     Sequence,
     Synonym,
     SecurityPolicy,

@@ -1,7 +1,7 @@
 //! Modules other than procedures and views: functions, triggers, rules and defaults; the block of natively compiled ones.
 
 use super::{
-    CreateMode, Expr, IsolationLevel, ObjectName, Parameter, Query, Statement, TableDefinition,
+    CreateMode, Expr, Ident, IsolationLevel, ObjectName, Parameter, Query, Statement, TableDefinition,
     TypeName, Variable,
 };
 
@@ -96,6 +96,43 @@ pub struct CreateTrigger {
     pub options: Vec<String>,
     /// What stands after AS, to the end of the batch.
     pub body: Vec<Statement>,
+}
+
+/// What a DDL trigger belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TriggerScope {
+    /// ON DATABASE.
+    Database,
+    /// ON ALL SERVER.
+    Server,
+}
+
+/// CREATE, ALTER, CREATE OR ALTER TRIGGER on the database or the server. The text of the definition is the whole batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateDdlTrigger {
+    /// How it begins.
+    pub mode: CreateMode,
+    /// Its name, which has no schema.
+    pub name: Ident,
+    /// What it belongs to.
+    pub scope: TriggerScope,
+    /// Events and groups of them, as they are written.
+    pub events: Vec<Ident>,
+    /// WITH options, upper case.
+    pub options: Vec<String>,
+    /// What stands after AS, to the end of the batch.
+    pub body: Vec<Statement>,
+}
+
+/// ENABLE / DISABLE TRIGGER on the database or the server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnableDdlTrigger {
+    /// ENABLE.
+    pub enable: bool,
+    /// Empty: ALL.
+    pub triggers: Vec<Ident>,
+    /// What they belong to.
+    pub scope: TriggerScope,
 }
 
 /// CREATE RULE and CREATE DEFAULT. The text of the definition is the whole batch.

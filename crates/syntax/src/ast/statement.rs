@@ -34,6 +34,7 @@ impl Statement {
             }
             StatementKind::CreateProcedure(procedure) => each(&procedure.body),
             StatementKind::CreateTrigger(trigger) => each(&trigger.body),
+            StatementKind::CreateDdlTrigger(trigger) => each(&trigger.body),
             StatementKind::CreateFunction(function) => each(function.returns.statements()),
             _ => {}
         }
@@ -88,6 +89,8 @@ pub enum StatementKind {
     CreateFunction(Box<CreateFunction>),
     /// CREATE / ALTER TRIGGER.
     CreateTrigger(Box<CreateTrigger>),
+    /// The same ON DATABASE or ON ALL SERVER.
+    CreateDdlTrigger(Box<CreateDdlTrigger>),
     /// CREATE RULE, CREATE DEFAULT.
     CreateBindable(Box<CreateBindable>),
     /// CREATE / ALTER SEQUENCE.
@@ -96,6 +99,8 @@ pub enum StatementKind {
     CreateSynonym(Box<CreateSynonym>),
     /// ENABLE / DISABLE TRIGGER.
     EnableTrigger(Box<EnableTrigger>),
+    /// The same ON DATABASE or ON ALL SERVER.
+    EnableDdlTrigger(Box<EnableDdlTrigger>),
     /// DROP of databases, tables, procedures.
     Drop(DropObjects),
 

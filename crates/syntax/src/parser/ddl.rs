@@ -211,7 +211,12 @@ impl Parser<'_> {
             Ok(name)
         })?;
         if kind == DropKind::Trigger && self.eat_kw(Kw::On) {
-            return self.skip_statement("DROP TRIGGER ON DATABASE");
+            let kind = match self.trigger_scope()? {
+                TriggerScope::Database => DropKind::DatabaseTrigger,
+                TriggerScope::Server => DropKind::ServerTrigger,
+            };
+            names.iter().try_for_each(|name| self.bare_trigger(name).map(drop))?;
+            return Ok(StatementKind::Drop(DropObjects { kind, if_exists, names }));
         }
         Ok(StatementKind::Drop(DropObjects { kind, if_exists, names }))
     }

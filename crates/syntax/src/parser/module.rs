@@ -162,7 +162,7 @@ impl Parser<'_> {
         let name = self.object_name()?;
         self.expect_kw(Kw::On)?;
         if self.at_kw(Kw::Database) || self.at_kw(Kw::All) {
-            return self.rest_of_batch("CREATE TRIGGER ON DATABASE");
+            return self.create_ddl_trigger(mode, &name);
         }
         let table = self.object_name()?;
         let mut options = Vec::new();
@@ -228,9 +228,11 @@ impl Parser<'_> {
         let triggers = self.trigger_names()?;
         self.expect_kw(Kw::On)?;
         if self.at_kw(Kw::Database) || self.at_kw(Kw::All) {
-            let what =
-                if enable { "ENABLE TRIGGER ON DATABASE" } else { "DISABLE TRIGGER ON DATABASE" };
-            return self.skip_statement(what);
+            let scope = self.trigger_scope()?;
+            let triggers = triggers.iter().map(|name| self.bare_trigger(name));
+            let triggers = triggers.collect::<ParseResult<Vec<_>>>()?;
+            let enable = EnableDdlTrigger { enable, triggers, scope };
+            return Ok(StatementKind::EnableDdlTrigger(Box::new(enable)));
         }
         let table = self.object_name()?;
         Ok(StatementKind::EnableTrigger(Box::new(EnableTrigger { enable, triggers, table })))
@@ -245,7 +247,7 @@ impl Parser<'_> {
     }
 
     /// A definition that is not kept: its text goes to the end of the batch.
-    fn rest_of_batch(&mut self, what: &str) -> ParseResult<StatementKind> {
+    pub(super) fn rest_of_batch(&mut self, what: &str) -> ParseResult<StatementKind> {
         while !self.at_end() {
             self.at += 1;
         }

@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What};
 use crate::types_table::{ColumnType, column_type, declared};
+use catalog::ModuleKind;
 use executor::SqlError;
 use syntax::LexOptions;
 use syntax::ast::{FunctionReturns, StatementKind};
@@ -17,6 +18,7 @@ pub static VIEWS: &[&dyn Declared] = &[
     &SQL_MODULES,
     &ALL_SQL_MODULES,
     &SYSTEM_SQL_MODULES,
+    &SERVER_SQL_MODULES,
     &PARAMETERS,
     &ALL_PARAMETERS,
     &SYSTEM_PARAMETERS,
@@ -28,7 +30,12 @@ fn with_text(objects: Vec<Object>) -> Vec<Object> {
 }
 
 fn user(context: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
-    Ok(with_text(object::user_objects(context)))
+    let own = object::ddl_triggers(context, ModuleKind::DatabaseTrigger);
+    Ok(with_text(object::user_objects(context).into_iter().chain(own).collect()))
+}
+
+fn server(context: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
+    Ok(object::ddl_triggers(context, ModuleKind::ServerTrigger))
 }
 
 fn system(_: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
@@ -79,6 +86,15 @@ macro_rules! module_view {
 module_view!(SQL_MODULES = "sys.sql_modules", rows user);
 module_view!(ALL_SQL_MODULES = "sys.all_sql_modules", rows all);
 module_view!(SYSTEM_SQL_MODULES = "sys.system_sql_modules", rows system);
+
+view! {
+    SERVER_SQL_MODULES = "sys.server_sql_modules" of Object as o, rows server;
+    object_id int = o.id;
+    definition nvarchar(max) null = o.text();
+    uses_ansi_nulls bit null = o.set_options().0;
+    uses_quoted_identifier bit null = o.set_options().1;
+    execute_as_principal_id int null = NULL;
+}
 
 /// A parameter of a procedure.
 #[derive(Clone)]

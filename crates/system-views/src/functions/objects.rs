@@ -49,8 +49,14 @@ pub fn stats_date(context: &Context<'_>, args: Args<'_>) -> Value {
 
 /// OBJECT_DEFINITION(id).
 pub fn definition(context: &Context<'_>, args: Args<'_>) -> Value {
-    let found = args.number(0).and_then(|id| object::by_id(context, id));
-    let Some(found) = found else { return Value::Null };
+    let id = args.number(0);
+    let found = id.and_then(|id| object::by_id(context, id));
+    // A trigger of the database has a definition, though it is no object.
+    let own = || {
+        let all = object::ddl_triggers(context, catalog::ModuleKind::DatabaseTrigger);
+        all.into_iter().find(|trigger| Some(i64::from(trigger.id)) == id)
+    };
+    let Some(found) = found.or_else(own) else { return Value::Null };
     found.definition().map_or(Value::Null, |text| Value::str(&text))
 }
 
