@@ -12,11 +12,13 @@
 
 mod define;
 mod event_data;
+mod logon;
 mod occurrence;
 mod principals;
 mod procedures;
 
 pub(crate) use define::kind_of;
+pub use logon::logon;
 pub(crate) use occurrence::Occurrence;
 pub(crate) use procedures::is_watched as is_watched_procedure;
 

@@ -88,6 +88,7 @@ pub use activity::{Activity, INPUT_BYTES_MAX, Input, InputKind, Published};
 pub use backup::{MediaOrder, MediaRows};
 pub use batch::{execute_batch, execute_call, execute_transaction};
 pub use bulk::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};
+pub use ddl_trigger::logon;
 pub use environment::name_parts;
 pub use figures::{Spread, StatementFigures};
 pub use global::{drop_global_tables, drop_stale_global_tables};

@@ -206,6 +206,7 @@ impl Vm<'_> {
         frame.extend_from_slice(&code.template);
         self.state.nesting += 1;
         let level = self.state.nesting;
+        let of_definitions = firing.event.is_some();
         self.state.triggers.push(Firing { level, ..firing });
         let frames = self.open_tables(code);
         let filled = fill(self);
@@ -229,11 +230,13 @@ impl Vm<'_> {
         self.state.give_frame(frame);
         result?;
         if self.state.transaction.count == 0 {
+            let state = if of_definitions { 2 } else { 1 };
             return Err(SqlError::new(
                 3609,
                 16,
                 "The transaction ended in the trigger. The batch has been aborted.",
             )
+            .with_state(state)
             .with_reach(executor::Reach::Scope)
             .into());
         }

@@ -315,6 +315,10 @@ impl Login {
             Err(error) => {
                 let error = error.to_message();
                 warn!(connection = id, %peer, user = %login.user, reason = %error.text, "login failed");
+                if error.number == 17892 {
+                    refuse(writer, 17892, 14, &error.text);
+                    return Err(());
+                }
                 say(connection, writer, error.number, error.state, error.severity, &error.text);
                 let failed = format!("Login failed for user '{}'.", login.user);
                 refuse(writer, 18456, 14, &failed);

@@ -31,7 +31,8 @@ pub struct Login {
 
 impl Session {
     /// Opens a session for a login whose password has been checked. 4060 when the database asked for does not exist or
-    /// is closed to the login, 4064 for its default one; the client is told 18456 after it. Suspends.
+    /// is closed to the login, 4064 for its default one, and the client is told 18456 after it; 17892 when a trigger
+    /// refuses the login, with nothing after it. Suspends.
     pub fn login(instance: &Arc<Instance>, login: &Login) -> Result<Session, SqlError> {
         let server = instance.server.directory();
         // Dropped since the password was checked: nobody any more.
@@ -97,6 +98,7 @@ impl Session {
             facts.host_process = Some(login.process_id as i32);
             facts.connection = login.connection.clone();
         });
+        session.logon()?;
         Ok(session)
     }
 }

@@ -131,7 +131,7 @@ fn say_completed(name: &str, id: u16, r: &RecoveryReport) {
 }
 
 /// To the server's log.
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     if !runtime::sim::active() {
         eprintln!("{text}");
     }

@@ -6,7 +6,7 @@
 use crate::Instance;
 use crate::host::InstanceHost;
 use crate::registry::{self, Registered};
-use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlMessage};
+use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlError, SqlMessage};
 use interpreter::{
     BulkRows, Client, Identity, OpenDatabase, Rpc, SessionState, TransactionRequest,
 };
@@ -148,6 +148,23 @@ impl Session {
             sink.environment(EnvironmentChange::Database { old: &database, new: &self.home });
         }
         self.state.publish();
+    }
+
+    /// Fires LOGON triggers; 17892.
+    pub(crate) fn logon(&mut self) -> Result<(), SqlError> {
+        let mut answer = Ok(());
+        let ran = self.run(&mut executor::Collected::default(), |state, host, _| {
+            answer = interpreter::logon(state, host);
+            Ok(())
+        });
+        if let Err((error, said)) = answer {
+            for message in said {
+                crate::recovering::say(&message.to_string());
+            }
+            return Err(error);
+        }
+        let failed = "A system assertion check has failed.";
+        ran.map_err(|()| SqlError::new(3624, SEVERITY_ENDS_SESSION, failed))
     }
 
     fn run(

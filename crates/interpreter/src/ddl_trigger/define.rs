@@ -66,6 +66,10 @@ impl Vm<'_> {
                 let text = format!("There is already an object named '{name}' in the database.");
                 return Err(SqlError::new(2714, 16, text).with_state(2));
             }
+            if !taken && mode == PutMode::Alter {
+                let text = format!("Invalid object name '{name}'.");
+                return Err(SqlError::new(208, 16, text).with_state(6));
+            }
             let put =
                 catalog.put_ddl_trigger(txn, scope, kind, mode, name, text, options, events);
             put.map(|_| ()).map_err(from_catalog)

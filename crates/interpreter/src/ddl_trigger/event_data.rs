@@ -15,10 +15,14 @@ use std::fmt::Write;
 use syntax::ast::{AlterDatabaseAction, DropKind, SecurityStatement, Span, StatementKind as S};
 use types::{SqlType, Value, datetime};
 
-/// Appends `<name>text</name>`.
+/// Appends `<name>text</name>`, or `<name/>`.
 pub(crate) fn element(name: &str, text: &str, out: &mut String) {
     out.push('<');
     out.push_str(name);
+    if text.is_empty() {
+        out.push_str("/>");
+        return;
+    }
     out.push('>');
     for c in text.chars() {
         match c {
@@ -70,11 +74,12 @@ pub(crate) fn document(
     let _ = write!(
         out,
         "<TSQLCommand><SetOptions ANSI_NULLS=\"{}\" ANSI_NULL_DEFAULT=\"{}\" ANSI_PADDING=\"{}\" \
-         QUOTED_IDENTIFIER=\"{}\" ENCRYPTED=\"FALSE\"/>",
+         QUOTED_IDENTIFIER=\"{}\" ENCRYPTED=\"{}\"/>",
         on(32),
         on(1024),
         on(16),
-        on(256)
+        on(256),
+        if command == ENCRYPTED { "TRUE" } else { "FALSE" }
     );
     element("CommandText", command, &mut out);
     out.push_str("</TSQLCommand></EVENT_INSTANCE>");
@@ -104,9 +109,26 @@ fn header(state: &SessionState, server: &str, event: &str) -> String {
     out
 }
 
+/// CommandText of a module WITH ENCRYPTION.
+const ENCRYPTED: &str = "--ENCRYPTED--";
+
+fn is_encrypted(statement: &S) -> bool {
+    let options = match statement {
+        S::CreateProcedure(create) => &create.options,
+        S::CreateFunction(create) => &create.options,
+        S::CreateTrigger(create) => &create.options,
+        S::CreateDdlTrigger(create) => &create.options,
+        _ => return false,
+    };
+    options.iter().any(|option| option == "ENCRYPTION")
+}
+
 /// CommandText: how much of the batch it is depends on the statement. What must be alone in its batch is the batch; some
 /// go on to the next statement's first word; most end with their own last one.
 pub(crate) fn command_text(batch: &str, span: Span, statement: &S) -> String {
+    if is_encrypted(statement) {
+        return ENCRYPTED.to_owned();
+    }
     let text = match statement {
         S::CreateView(_)
         | S::CreateProcedure(_)
