@@ -171,14 +171,14 @@ pub(crate) fn bind_trigger(
 pub(crate) fn ddl_events(create: &ast::CreateDdlTrigger) -> Result<Arc<[u16]>> {
     let of_database = create.scope == ast::TriggerScope::Database;
     if create.options.iter().any(|option| option == "EXECUTE AS OWNER") {
-        let text =
-            "OWNER is not a valid option for EXECUTE AS in the context of server and database level triggers.";
+        let text = "OWNER is not a valid option for EXECUTE AS in the context of server and database level triggers.";
         return Err(BindError::new(1083, 15, create.name.span.line.max(1), text));
     }
     let mut events = Vec::new();
     for event in &create.events {
         let (name, line) = (&event.value, event.span.line.max(1));
-        let changes_rows = || ["INSERT", "UPDATE", "DELETE"].iter().any(|w| catalog::same_name(w, name));
+        let changes_rows =
+            || ["INSERT", "UPDATE", "DELETE"].iter().any(|w| catalog::same_name(w, name));
         let Some(found) = catalog::DdlEvent::by_name(name) else {
             return Err(match changes_rows() {
                 true => not_on_target(line),

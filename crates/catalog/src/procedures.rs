@@ -94,15 +94,11 @@ impl Catalog {
         txn: &mut Txn,
         scope: &mut DdlScope,
         trigger: &ProcedureDef,
-        change: impl FnOnce(TriggerDef) -> TriggerDef,
+        change: impl FnOnce(&ProcedureDef) -> ProcedureDef,
     ) -> Result<(), CatalogError> {
         let (old, modified) = self.lock_definition(txn, scope, trigger)?;
         // Its text is written anew with what stands beside it.
-        let new = ProcedureDef {
-            trigger: old.trigger.map(change),
-            version: self.new_version(),
-            ..(*old).clone()
-        };
+        let new = ProcedureDef { version: self.new_version(), ..change(&old) };
         self.write_module(txn, scope, new, modified + 1)?;
         Ok(())
     }
@@ -151,7 +147,8 @@ impl Catalog {
         options: ModuleOptions,
         trigger: Option<(TriggerDef, Arc<[u16]>)>,
     ) -> Result<Arc<ProcedureDef>, CatalogError> {
-        let (trigger, ddl_events) = trigger.map(|(def, events)| (Some(def), events)).unwrap_or_default();
+        let (trigger, ddl_events) =
+            trigger.map(|(def, events)| (Some(def), events)).unwrap_or_default();
         let old = match mode {
             PutMode::Create => None,
             _ => self.lock_module(txn, scope, kind, schema, name)?,

@@ -125,6 +125,11 @@ impl Vm<'_> {
             });
         }
         let result = run(self)?;
+        if self.state.transaction.count > 0 {
+            // Some run in a transaction all the same, though it does not hold them.
+            self.fire_events(&happens, &before, command, guarded)?;
+            return Ok(result);
+        }
         self.in_master(|vm| {
             vm.in_one_transaction(|vm| vm.fire_events(&happens, &before, command, guarded))
         })?;
@@ -147,7 +152,10 @@ impl Vm<'_> {
                     && !trigger.trigger.is_some_and(|t| t.is_disabled())
                     && (kind == ModuleKind::ServerTrigger || !occurrence.is_of_server())
             };
-            let due: Vec<_> = self.ddl_triggers().into_iter().filter(concerns).collect();
+            let mut due: Vec<_> = self.ddl_triggers().into_iter().filter(concerns).collect();
+            due.sort_by_key(|trigger| {
+                (trigger.kind != ModuleKind::ServerTrigger, trigger.order_of(occurrence.event))
+            });
             if due.is_empty() {
                 continue;
             }
@@ -218,7 +226,8 @@ impl Vm<'_> {
         let program = binder::bind_ddl_trigger(create, &definition.text, schema, &names);
         let program = program.map_err(bind_error)?;
         let name = Some(definition.name.to_string());
-        let mut code = compile(Arc::new(program), name, definition.object_id);
+        // It has no schema, and so no owner from whom permissions could be had: to them it is a batch.
+        let mut code = compile(Arc::new(program), name, 0);
         code.runs_as = match definition.kind {
             ModuleKind::ServerTrigger => RunsAs::of_server(&create.options),
             _ => RunsAs::of(&create.options),
@@ -272,7 +281,8 @@ impl SessionEnvironment<'_> {
     /// EVENTDATA(): NULL but for the statements of a DDL or logon trigger itself.
     pub(crate) fn event_data(&self) -> Value {
         let state = &*self.state;
-        let own = state.triggers.last().filter(|t| t.level == state.nesting && state.functions == 0);
+        let own =
+            state.triggers.last().filter(|t| t.level == state.nesting && state.functions == 0);
         own.and_then(|t| t.event.as_deref()).map_or(Value::Null, Value::str)
     }
 }

@@ -150,7 +150,8 @@ impl Environment for SessionEnvironment<'_> {
             TriggerNestLevel => {
                 // Of one trigger, of AFTER or INSTEAD OF ones, of those of rows or of definitions.
                 let id = args.first().and_then(Value::as_i64).filter(|id| *id != 0);
-                let is = |i: usize, word: &str| text(i).is_some_and(|t| t.eq_ignore_ascii_case(word));
+                let is =
+                    |i: usize, word: &str| text(i).is_some_and(|t| t.eq_ignore_ascii_case(word));
                 let counts = |t: &&crate::trigger::Firing| {
                     id.is_none_or(|id| i64::from(t.object_id) == id)
                         && (!is(1, "AFTER") || !t.instead_of)

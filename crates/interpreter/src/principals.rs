@@ -123,11 +123,7 @@ pub(crate) fn principal_statement(
         "sp_grantdbaccess" | "sp_adduser" => {
             let login = needed(0, &["loginame"])?;
             let name = given(1, &["name_in_db"]).map_or_else(|| login.clone(), ident);
-            S::CreateUser {
-                name,
-                login: UserLogin::Login(login),
-                options: UserOptions::default(),
-            }
+            S::CreateUser { name, login: UserLogin::Login(login), options: UserOptions::default() }
         }
         "sp_revokedbaccess" | "sp_dropuser" => {
             S::DropUser { name: needed(0, &["name_in_db"])?, if_exists: false }

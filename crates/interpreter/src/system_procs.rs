@@ -118,7 +118,8 @@ impl Vm<'_> {
                 let text =
                     |i: usize, name: &str| arguments::text(args, i, name).unwrap_or_default();
                 let (name, order) = (text(0, "@triggername"), text(1, "@order"));
-                self.set_trigger_order(name, order, text(2, "@stmttype"), frame)?;
+                let namespace = arguments::text(args, 3, "@namespace");
+                self.set_trigger_order(name, order, text(2, "@stmttype"), namespace, frame)?;
                 Ok(Some(0))
             }
             "sp_rename" => {

@@ -24,12 +24,11 @@ use binder::ObjectName;
 use binder::ir::Fires;
 use catalog::{
     Event, ModuleKind, ModuleOptions, ObjectRef, Place, ProcedureDef, PutMode, RefAction, TableDef,
-    TriggerDef,
 };
 use executor::{Changed, Cx, Followed, ResultSink, SqlError};
 use std::sync::Arc;
 use syntax::LexOptions;
-use syntax::ast::{CreateMode, CreateTrigger, EnableTrigger, StatementKind};
+use syntax::ast::{CreateMode, CreateTrigger, EnableTrigger, StatementKind, TriggerScope};
 use types::Value;
 
 /// A trigger that runs.
@@ -206,11 +205,11 @@ impl Vm<'_> {
         frame.extend_from_slice(&code.template);
         self.state.nesting += 1;
         let level = self.state.nesting;
-        let of_definitions = firing.event.is_some();
+        let (of_definitions, own) = (firing.event.is_some(), firing.object_id);
         self.state.triggers.push(Firing { level, ..firing });
         let frames = self.open_tables(code);
         let filled = fill(self);
-        let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
+        let outer = std::mem::replace(&mut self.state.procedure_id, own);
         let options = self.state.options.clone();
         self.state.options.xact_abort = true;
         let scope_identity = self.state.scope_identity.take();
@@ -501,14 +500,13 @@ impl Vm<'_> {
         if enable.triggers.is_empty() {
             chosen = all;
         }
-        let change = |t: TriggerDef| t.enabled(enable.enable);
-        self.set_triggers(&chosen, change, frame)
+        self.set_triggers(&chosen, |t| t.enabled(enable.enable), frame)
     }
 
     pub(crate) fn set_triggers(
         &mut self,
         triggers: &[Arc<ProcedureDef>],
-        change: impl Fn(TriggerDef) -> TriggerDef,
+        change: impl Fn(&ProcedureDef) -> ProcedureDef,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
         self.in_catalog(frame, |catalog, txn, scope| {
@@ -525,8 +523,24 @@ impl Vm<'_> {
         name: &str,
         order: &str,
         statement: &str,
+        namespace: Option<&str>,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
+        let position = match order.to_ascii_lowercase().as_str() {
+            "first" => -1,
+            "last" => 1,
+            "none" => 0,
+            _ => return Err(bad_order()),
+        };
+        let of = match namespace.map(str::to_ascii_uppercase).as_deref() {
+            None => None,
+            Some("DATABASE") => Some(TriggerScope::Database),
+            Some("SERVER") => Some(TriggerScope::Server),
+            Some(_) => return Err(bad_order()),
+        };
+        if let Some(of) = of {
+            return self.set_ddl_trigger_order(of, name, position, statement, frame);
+        }
         let mut parts = crate::environment::name_parts(name).into_iter().rev();
         let bare = parts.next().unwrap_or_default();
         let schema = parts.next().filter(|s| !s.is_empty());
@@ -534,17 +548,7 @@ impl Vm<'_> {
         let catalog = &self.state.database.catalog;
         let found = catalog.module(scope, schema.as_deref(), &bare, ModuleKind::Trigger);
         let Some((found, def)) = found.and_then(|f| f.trigger.map(|def| (f, def))) else {
-            return Err(SqlError::new(
-                15165,
-                16,
-                format!("Could not find object '{name}' or you do not have permission."),
-            ));
-        };
-        let position = match order.to_ascii_lowercase().as_str() {
-            "first" => -1,
-            "last" => 1,
-            "none" => 0,
-            _ => return Err(bad_order()),
+            return Err(no_trigger(name));
         };
         let event = match statement.to_ascii_lowercase().as_str() {
             "insert" => Event::Insert,
@@ -553,11 +557,7 @@ impl Vm<'_> {
             _ => return Err(bad_order()),
         };
         if def.is_instead_of() || !def.is_on(event) {
-            return Err(SqlError::new(
-                15125,
-                16,
-                format!("Trigger '{name}' is not a trigger for '{statement}'."),
-            ));
+            return Err(not_for(name, statement));
         }
         let others = catalog.triggers_of(scope, def.parent);
         let taken = position != 0
@@ -566,22 +566,33 @@ impl Vm<'_> {
                     && t.trigger.is_some_and(|t| t.is_on(event) && t.order(event) == position)
             });
         if taken {
-            return Err(SqlError::new(
-                15130,
-                16,
-                format!(
-                    "There already exists a '{}' trigger for '{}'.",
-                    order.to_ascii_lowercase(),
-                    statement.to_ascii_uppercase()
-                ),
-            ));
+            let (order, statement) = (order.to_ascii_lowercase(), statement.to_ascii_uppercase());
+            return Err(place_taken(&order, &statement));
         }
-        self.set_triggers(&[found], |t| t.ordered(event, position), frame)
+        let ordered = |t: &ProcedureDef| ProcedureDef {
+            trigger: t.trigger.map(|def| def.ordered(event, position)),
+            ..t.clone()
+        };
+        self.set_triggers(&[found], ordered, frame)
     }
 }
 
+pub(crate) fn no_trigger(name: &str) -> SqlError {
+    let text = format!("Could not find object '{name}' or you do not have permission.");
+    SqlError::new(15165, 16, text)
+}
+
+pub(crate) fn not_for(name: &str, statement: &str) -> SqlError {
+    SqlError::new(15125, 16, format!("Trigger '{name}' is not a trigger for '{statement}'."))
+}
+
+pub(crate) fn place_taken(order: &str, statement: &str) -> SqlError {
+    let text = format!("There already exists a '{order}' trigger for '{statement}'.");
+    SqlError::new(15130, 16, text)
+}
+
 /// 15600.
-fn bad_order() -> SqlError {
+pub(crate) fn bad_order() -> SqlError {
     SqlError::new(
         15600,
         15,

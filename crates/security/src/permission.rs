@@ -232,9 +232,18 @@ impl Permission {
             (Class::Database, CreateRole) => Some(AlterAnyRole),
             (
                 Class::Database,
-                AlterAnyUser | AlterAnyRole | AlterAnySchema | CreateTable | CreateProcedure
-                | CreateView | CreateFunction | CreateType | CreateDefault | CreateRule
-                | Checkpoint | AlterAnyDatabaseDdlTrigger,
+                AlterAnyUser
+                | AlterAnyRole
+                | AlterAnySchema
+                | CreateTable
+                | CreateProcedure
+                | CreateView
+                | CreateFunction
+                | CreateType
+                | CreateDefault
+                | CreateRule
+                | Checkpoint
+                | AlterAnyDatabaseDdlTrigger,
             ) => Some(Alter),
             (_, _) => Some(Control),
         }

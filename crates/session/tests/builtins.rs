@@ -486,7 +486,7 @@ const LIST: &[Row] = &[
     ),
     (
         "trigger",
-        Either,
+        Runs,
         &[("EVENTDATA", "EVENTDATA()"), ("TRIGGER_NESTLEVEL", "TRIGGER_NESTLEVEL()")],
     ),
 ];

@@ -237,7 +237,9 @@ pub fn user_objects(context: &Context<'_>) -> Vec<Object> {
 /// The triggers of the database itself, or of the server: they are in no schema, and no objects to other views.
 pub fn ddl_triggers(context: &Context<'_>, kind: ModuleKind) -> Vec<Object> {
     let master = match kind {
-        ModuleKind::ServerTrigger => Context::of_database(context.server, context.session, "master"),
+        ModuleKind::ServerTrigger => {
+            Context::of_database(context.server, context.session, "master")
+        }
         _ => None,
     };
     let context = master.as_ref().unwrap_or(context);

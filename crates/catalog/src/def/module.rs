@@ -151,7 +151,8 @@ pub struct ProcedureDef {
     pub ansi_nulls: bool,
     /// Of a trigger.
     pub trigger: Option<TriggerDef>,
-    /// Of a DDL trigger: what it is for, by the numbers of [`crate::DdlEvent`], as it was said.
+    /// Of a DDL trigger: what it is for, by the numbers of [`crate::DdlEvent`], as it was said; then each event for which
+    /// it is the first trigger, with 0x4000, or the last, with 0x8000.
     pub ddl_events: std::sync::Arc<[u16]>,
     /// Of an alias type.
     pub bindings: crate::TypeBindings,
@@ -166,11 +167,49 @@ pub struct ProcedureDef {
     pub created_unix_ns: u64,
 }
 
+/// Of a number in [`ProcedureDef::ddl_events`].
+const FIRST: u16 = 0x4000;
+const LAST: u16 = 0x8000;
+
 impl ProcedureDef {
+    /// What a DDL trigger is for, as it was said.
+    pub fn declared_events(&self) -> impl Iterator<Item = &'static crate::DdlEvent> {
+        // Numbers with a place are none.
+        self.ddl_events.iter().filter_map(|number| crate::DdlEvent::by_number(*number))
+    }
+
     /// Does this event fire it, were it enabled?
     pub fn is_for(&self, event: &crate::DdlEvent) -> bool {
-        let mut own = self.ddl_events.iter().filter_map(|n| crate::DdlEvent::by_number(*n));
-        own.any(|declared| declared.covers(event))
+        self.declared_events().any(|declared| declared.covers(event))
+    }
+
+    /// The same trigger, enabled or not.
+    pub fn enabled(&self, enabled: bool) -> ProcedureDef {
+        ProcedureDef { trigger: self.trigger.map(|t| t.enabled(enabled)), ..self.clone() }
+    }
+
+    /// -1 for the first trigger of an event, 1 for the last, 0 for those between.
+    pub fn order_of(&self, event: &crate::DdlEvent) -> i8 {
+        match (
+            self.ddl_events.contains(&(event.number | FIRST)),
+            self.ddl_events.contains(&(event.number | LAST)),
+        ) {
+            (true, _) => -1,
+            (_, true) => 1,
+            _ => 0,
+        }
+    }
+
+    /// The same trigger at that place.
+    pub fn ordered_for(&self, event: &crate::DdlEvent, order: i8) -> ProcedureDef {
+        let others =
+            self.ddl_events.iter().filter(|n| **n & !(FIRST | LAST) != event.number || **n < FIRST);
+        let own = match order {
+            -1 => Some(event.number | FIRST),
+            1 => Some(event.number | LAST),
+            _ => None,
+        };
+        ProcedureDef { ddl_events: others.copied().chain(own).collect(), ..self.clone() }
     }
 }
 

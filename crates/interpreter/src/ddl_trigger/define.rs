@@ -6,7 +6,9 @@
 use crate::code::RunsAs;
 use crate::define::cannot_drop;
 use crate::vm::Vm;
-use catalog::{Catalog, DdlScope, ModuleKind, ModuleOptions, ProcedureDef, PutMode, TriggerDef};
+use catalog::{
+    Catalog, DdlEvent, DdlScope, ModuleKind, ModuleOptions, ProcedureDef, PutMode, TriggerDef,
+};
 use executor::{SqlError, from_catalog};
 use security::{Permission, Target};
 use std::sync::Arc;
@@ -40,7 +42,13 @@ impl Vm<'_> {
             TriggerScope::Database => self.check_module_execute_as(&create.options, None)?,
             TriggerScope::Server => match RunsAs::of_server(&create.options) {
                 Some(RunsAs::Login(login)) => {
-                    self.state.may_act_as(true, &login)?;
+                    self.state.may_act_as(true, &login).map_err(|_| {
+                        let text = format!(
+                            "Cannot execute as the login '{login}', because it does not exist or you do not have \
+                             permission."
+                        );
+                        SqlError::new(15151, 16, text)
+                    })?;
                 }
                 // Who defined a module is not kept.
                 Some(_) => {
@@ -70,8 +78,7 @@ impl Vm<'_> {
                 let text = format!("Invalid object name '{name}'.");
                 return Err(SqlError::new(208, 16, text).with_state(6));
             }
-            let put =
-                catalog.put_ddl_trigger(txn, scope, kind, mode, name, text, options, events);
+            let put = catalog.put_ddl_trigger(txn, scope, kind, mode, name, text, options, events);
             put.map(|_| ()).map_err(from_catalog)
         })
     }
@@ -125,6 +132,43 @@ impl Vm<'_> {
         })
     }
 
+    /// sp_settriggerorder with a namespace: 15165, 15600 for what is no single event, 15125, 15130.
+    pub(crate) fn set_ddl_trigger_order(
+        &mut self,
+        of: TriggerScope,
+        name: &str,
+        position: i8,
+        statement: &str,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        let kind = kind_of(of);
+        let parent = match of {
+            TriggerScope::Database => TriggerDef::OF_DATABASE,
+            TriggerScope::Server => TriggerDef::OF_SERVER,
+        };
+        let allowed = self.may_define(of);
+        let bare = crate::environment::name_parts(name).pop().unwrap_or_default();
+        self.in_scope(of, "sp_settriggerorder", frame, |catalog, txn, scope| {
+            let found = catalog.module(Some(scope), None, &bare, kind).filter(|_| allowed);
+            let Some(found) = found else { return Err(crate::trigger::no_trigger(name)) };
+            let Some(event) = DdlEvent::by_name(statement).filter(|event| !event.is_group()) else {
+                return Err(crate::trigger::bad_order());
+            };
+            if !found.is_for(event) {
+                return Err(crate::trigger::not_for(name, statement));
+            }
+            let taken = |other: &Arc<ProcedureDef>| {
+                other.object_id != found.object_id && other.order_of(event) == position
+            };
+            if position != 0 && catalog.triggers_of(Some(scope), parent).iter().any(taken) {
+                let word = if position < 0 { "first" } else { "last" };
+                return Err(crate::trigger::place_taken(word, &statement.to_ascii_lowercase()));
+            }
+            let set = catalog.set_trigger(txn, scope, &found, |t| t.ordered_for(event, position));
+            set.map_err(from_catalog)
+        })
+    }
+
     /// ALTER ANY DATABASE DDL TRIGGER, CONTROL SERVER.
     fn may_define(&self, scope: TriggerScope) -> bool {
         match scope {
@@ -149,7 +193,8 @@ impl Vm<'_> {
             return self.in_catalog(frame, change);
         }
         if self.state.trancount() > 0 {
-            let text = format!("{what} ON ALL SERVER statement cannot be used inside a user transaction.");
+            let text =
+                format!("{what} ON ALL SERVER statement cannot be used inside a user transaction.");
             return Err(SqlError::new(574, 16, text));
         }
         let Some(master) = self.host.database("master") else {

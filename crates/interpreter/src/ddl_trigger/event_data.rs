@@ -225,8 +225,11 @@ fn without_passwords(text: &str) -> String {
         if !["PASSWORD", "OLD_PASSWORD"].iter().any(|known| word.eq_ignore_ascii_case(known)) {
             continue;
         }
-        let Some(value) = without_blanks(after).strip_prefix('=').map(without_blanks) else { continue };
-        let text_at = value.strip_prefix(['N', 'n']).filter(|v| v.starts_with('\'')).unwrap_or(value);
+        let Some(value) = without_blanks(after).strip_prefix('=').map(without_blanks) else {
+            continue;
+        };
+        let text_at =
+            value.strip_prefix(['N', 'n']).filter(|v| v.starts_with('\'')).unwrap_or(value);
         let behind = match text_at.chars().next() {
             Some('\'') => &text_at[quoted_length(text_at, '\'')..],
             Some('0') => &text_at[text_at.find(|c| !is_word(c)).unwrap_or(text_at.len())..],

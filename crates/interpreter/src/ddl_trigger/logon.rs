@@ -42,6 +42,7 @@ impl Vm<'_> {
                     && trigger.is_for(&LOGON)
                     && !trigger.trigger.is_some_and(|t| t.is_disabled())
             });
+            all.sort_by_key(|trigger| trigger.order_of(&LOGON));
             all
         };
         let due = due(self);

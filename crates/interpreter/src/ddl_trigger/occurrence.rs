@@ -322,8 +322,7 @@ impl Context<'_> {
             }
             kind => self.module_of(kind, name).is_some(),
         };
-        let alters =
-            mode == CreateMode::Alter || (mode == CreateMode::CreateOrAlter && known);
+        let alters = mode == CreateMode::Alter || (mode == CreateMode::CreateOrAlter && known);
         let event = format!("{}_{ty}", if alters { "ALTER" } else { "CREATE" });
         Some(match alters {
             true => self.existing_or_fresh(&event, name, ty),
@@ -384,7 +383,7 @@ impl Context<'_> {
 }
 
 /// A trigger of the database or the server: its schema and target have no names.
-fn ddl_trigger(event: &str, kind: ModuleKind, name: &str) -> Occurrence {
+pub(crate) fn ddl_trigger(event: &str, kind: ModuleKind, name: &str) -> Occurrence {
     let ty = if kind == ModuleKind::ServerTrigger { "Server" } else { "Database" };
     Occurrence::new(event).schema("").object(name, "TRIGGER").target("", ty)
 }
@@ -430,7 +429,8 @@ fn actions(alter: &AlterTable) -> String {
         }
         AlterTableAction::Drop(items) => {
             let of = |column: bool| {
-                let items = items.iter().filter(move |item: &&AlterTableDrop| item.column == column);
+                let items =
+                    items.iter().filter(move |item: &&AlterTableDrop| item.column == column);
                 items.map(|item| item.name.value.as_str())
             };
             list("Drop", "Columns", &mut of(true));

@@ -56,7 +56,9 @@ pub(crate) fn occurrences(state: &SessionState, statement: &S) -> Vec<Occurrence
             }
             of_login("DROP_LOGIN", &name.value)
         }
-        S::CreateUser { name, .. } => Occurrence::new("CREATE_USER").object(&name.value, "SQL USER"),
+        S::CreateUser { name, .. } => {
+            Occurrence::new("CREATE_USER").object(&name.value, "SQL USER")
+        }
         S::AlterUser { name, .. } => Occurrence::new("ALTER_USER").object(&name.value, "SQL USER"),
         S::DropUser { name, if_exists } => {
             if *if_exists && !known(&name.value) {

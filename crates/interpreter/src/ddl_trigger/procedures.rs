@@ -10,6 +10,7 @@ use crate::principals::principal_statement;
 use crate::state::SessionState;
 use crate::vm::{Halted, Vm};
 use catalog::{ModuleKind, ObjectRef};
+use syntax::ast::SecurityStatement;
 use types::Value;
 
 /// The procedures that make something happen.
@@ -55,13 +56,23 @@ impl Vm<'_> {
         guarded: bool,
         run: impl FnOnce(&mut Self) -> Result<R, Halted>,
     ) -> Result<R, Halted> {
-        if procedure == "sp_configure" && args.iter().filter(|arg| arg.value.is_some()).count() > 1 {
+        if procedure == "sp_configure" && args.iter().filter(|arg| arg.value.is_some()).count() > 1
+        {
             let made = Occurrence::new("ALTER_INSTANCE");
             return self.with_events(vec![made], true, command, guarded, run);
         }
         if let Ok(Some(statement)) = principal_statement(procedure, args) {
             let happens = principals::occurrences(self.state, &statement);
             let apart = principals::is_of_server(&statement);
+            // Its text has the password.
+            let starred = match &statement {
+                SecurityStatement::CreateLogin { name, .. } => Some(format!(
+                    "EXEC sp_addlogin N'{}', '******'",
+                    name.value.replace('\'', "''")
+                )),
+                _ => None,
+            };
+            let command = starred.as_deref().unwrap_or(command);
             return self.with_events(happens, apart, command, guarded, run);
         }
         let happens = occurrence(self.state, procedure, args);
@@ -80,9 +91,7 @@ fn occurrence(state: &SessionState, procedure: &str, args: &[Argument]) -> Optio
         Occurrence::new(event).schema(schema).object(bare, ty)
     };
     let made = match procedure {
-        "sp_addtype" => {
-            module("CREATE_TYPE", ModuleKind::AliasType, "TYPE", text(0, "@typename")?)
-        }
+        "sp_addtype" => module("CREATE_TYPE", ModuleKind::AliasType, "TYPE", text(0, "@typename")?),
         "sp_droptype" => module("DROP_TYPE", ModuleKind::AliasType, "TYPE", text(0, "@typename")?),
         "sp_bindrule" => module("BIND_RULE", ModuleKind::Rule, "RULE", text(0, "@rulename")?),
         "sp_bindefault" => {
@@ -96,6 +105,15 @@ fn occurrence(state: &SessionState, procedure: &str, args: &[Argument]) -> Optio
             .with("OwnerName", text(0, "@loginame")?),
         "sp_settriggerorder" => {
             let name = text(0, "@triggername")?;
+            match text(3, "@namespace").map(str::to_ascii_uppercase).as_deref() {
+                Some("DATABASE") => {
+                    let kind = ModuleKind::DatabaseTrigger;
+                    return Some(super::occurrence::ddl_trigger("ALTER_TRIGGER", kind, name));
+                }
+                // That is no part of a transaction.
+                Some(_) => return None,
+                None => {}
+            }
             module("ALTER_TRIGGER", ModuleKind::Trigger, "TRIGGER", name)
         }
         "sp_rename" => renamed(state, args)?,

@@ -1,8 +1,8 @@
 //! Modules other than procedures and views: functions, triggers, rules and defaults; the block of natively compiled ones.
 
 use super::{
-    CreateMode, Expr, Ident, IsolationLevel, ObjectName, Parameter, Query, Statement, TableDefinition,
-    TypeName, Variable,
+    CreateMode, Expr, Ident, IsolationLevel, ObjectName, Parameter, Query, Statement,
+    TableDefinition, TypeName, Variable,
 };
 
 /// BEGIN ATOMIC WITH (options) ... END: the body of a natively compiled module.

@@ -125,11 +125,11 @@ fn events_of(objects: Vec<Object>) -> Vec<Fired> {
             }
         }
         let What::Procedure(module) = &object.what else { continue };
-        for declared in module.ddl_events.iter().filter_map(|n| DdlEvent::by_number(*n)) {
+        for declared in module.declared_events() {
             let group = declared.is_group().then_some(declared);
             all.extend(declared.events().map(|event| {
                 let (number, word) = (i32::from(event.number), event.name);
-                Fired { object_id, number, word, order: 0, group }
+                Fired { object_id, number, word, order: module.order_of(event), group }
             }));
         }
     }
