@@ -1,0 +1,153 @@
+//! XQuery, as much of it as SQL Server has: compiled once, run on many documents.
+
+mod atom;
+mod change;
+mod check;
+mod construct;
+mod eval;
+mod functions;
+mod parser;
+mod tree;
+
+pub use atom::Atom;
+pub use change::Change;
+pub use tree::External;
+
+use crate::document::{Builder, Document, NodeRef};
+use crate::error::{QueryError, XmlError};
+use std::sync::Arc;
+use tree::Expr;
+
+/// Namespaces declared outside of a query (WITH XMLNAMESPACES): prefix, empty for the default one, and URI.
+pub type Namespaces = [(String, String)];
+
+/// A compiled query.
+#[derive(Debug)]
+pub struct Query {
+    source: String,
+    expr: Expr,
+    externals: Vec<External>,
+    slots: usize,
+}
+
+/// An item of a result.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// A node of some document.
+    Node(NodeRef),
+    /// A value.
+    Atom(Atom),
+}
+
+impl PartialEq for Query {
+    fn eq(&self, other: &Query) -> bool {
+        self.source == other.source && self.externals == other.externals
+    }
+}
+
+impl Query {
+    /// Compiles a query.
+    pub fn compile(source: &str, namespaces: &Namespaces) -> Result<Query, QueryError> {
+        let parsed = parser::query(source, namespaces)?;
+        check::check(&parsed.expr)?;
+        Ok(Query {
+            source: source.to_owned(),
+            expr: parsed.expr,
+            externals: parsed.externals,
+            slots: parsed.slots,
+        })
+    }
+
+    /// The text that it was compiled from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// What it takes from outside: sql:variable and sql:column, in the order of [`Query::run`]'s `externals`.
+    pub fn externals(&self) -> &[External] {
+        &self.externals
+    }
+
+    /// 2389 unless it yields one item at most.
+    pub fn check_singleton(&self, who: &str) -> Result<(), QueryError> {
+        match check::is_single(&self.expr) {
+            true => Ok(()),
+            false => Err(QueryError::singleton(who, check::atom_type(&self.expr))),
+        }
+    }
+
+    /// 2374 unless it yields nodes.
+    pub fn check_nodes(&self, who: &str) -> Result<(), QueryError> {
+        match check::is_nodes(&self.expr) {
+            true => Ok(()),
+            false => {
+                let text = format!("A node or set of nodes is required for {who}");
+                Err(QueryError::new(2374, text))
+            }
+        }
+    }
+
+    /// 2396 if it yields attributes, which stand in no result alone.
+    pub fn check_content(&self) -> Result<(), QueryError> {
+        match check::is_attributes(&self.expr) {
+            true => Err(QueryError::new(2396, "Attribute may not appear outside of an element")),
+            false => Ok(()),
+        }
+    }
+
+    /// Is it the whole of the node it is asked of (`.`)?
+    pub fn is_context(&self) -> bool {
+        matches!(self.expr, Expr::Context)
+    }
+
+    /// Is it all text of the node it is asked of, if that holds text alone? `.`, `text()[1]`, `(./text())[1]`
+    pub fn is_plain_text(&self) -> bool {
+        let squeezed: String = self.source.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+        matches!(squeezed.as_str(), "text()[1]" | "(text())[1]" | "./text()[1]" | "(./text())[1]")
+    }
+
+    /// Runs it on a node.
+    pub fn run(
+        &self,
+        context: &NodeRef,
+        externals: &[Option<Atom>],
+    ) -> Result<Vec<Item>, XmlError> {
+        eval::run(&self.expr, self.slots, context, externals)
+    }
+
+    /// Runs it, and the first item as a value.
+    pub fn first(
+        &self,
+        context: &NodeRef,
+        externals: &[Option<Atom>],
+    ) -> Result<Option<Atom>, XmlError> {
+        Ok(self.run(context, externals)?.first().map(Item::atom))
+    }
+
+    /// Runs it, and the result as a document: nodes are copied, values become text.
+    pub fn document(
+        &self,
+        context: &NodeRef,
+        externals: &[Option<Atom>],
+    ) -> Result<Document, XmlError> {
+        let items = self.run(context, externals)?;
+        let mut builder = Builder::new();
+        construct::content(&mut builder, &items)?;
+        Ok(builder.finish())
+    }
+}
+
+impl Item {
+    /// Its value: of a node its text.
+    pub fn atom(&self) -> Atom {
+        match self {
+            Item::Node(node) => Atom::Untyped(node.doc.string_value(node.id)),
+            Item::Atom(atom) => atom.clone(),
+        }
+    }
+}
+
+/// A result of one item for a whole document.
+pub(crate) fn root_of(document: Document) -> NodeRef {
+    NodeRef::root(Arc::new(document))
+}

@@ -1,0 +1,1167 @@
+//! Text to tree, by recursive descent over characters.
+//!
+//! There are no tokens: what `<` or `*` or `div` means depends on where it stands. Names are resolved as they are read.
+//! Sources: XQuery 1.0 (W3C), "A.1 EBNF"; SQL documentation, "XQuery Language Reference".
+
+use super::Namespaces;
+use super::atom::{Atom, AtomType};
+use super::check::is_single;
+use super::tree::*;
+use crate::DEPTH_MAX;
+use crate::error::QueryError;
+use crate::parse::{is_name_char, is_name_start};
+
+mod constructor;
+
+pub(super) type Result<T> = std::result::Result<T, QueryError>;
+
+const XS: &str = "http://www.w3.org/2001/XMLSchema";
+const XDT: &str = "http://www.w3.org/2004/07/xpath-datatypes";
+const FN: &str = "http://www.w3.org/2004/07/xpath-functions";
+const SQL: &str = "urn:schemas-microsoft-com:xml-sql";
+const SQLTYPES: &str = "http://schemas.microsoft.com/sqlserver/2004/sqltypes";
+
+/// Operations between values that one query may have.
+const OPERATIONS_MAX: usize = 500;
+
+/// A parsed query.
+pub(super) struct Parsed {
+    pub expr: Expr,
+    pub externals: Vec<External>,
+    pub slots: usize,
+}
+
+/// What a query of XML DML says, its expressions apart.
+pub(super) enum Dml {
+    Insert { what: Expr, place: Place, target: Expr },
+    Delete(Expr),
+    Replace { target: Expr, with: Expr },
+}
+
+/// Where `insert` puts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    First,
+    Last,
+    Before,
+    After,
+}
+
+/// A query.
+pub(super) fn query(source: &str, namespaces: &Namespaces) -> Result<Parsed> {
+    let mut parser = Parser::new(source, namespaces);
+    parser.prolog()?;
+    let expr = parser.expr()?;
+    parser.finished()?;
+    Ok(Parsed { expr, externals: parser.externals, slots: parser.slots })
+}
+
+/// A statement of XML DML, with what it takes from outside and its slots.
+pub(super) fn dml(source: &str, namespaces: &Namespaces) -> Result<(Dml, Vec<External>, usize)> {
+    let mut parser = Parser::new(source, namespaces);
+    parser.prolog()?;
+    let made = parser.dml()?;
+    parser.finished()?;
+    Ok((made, parser.externals, parser.slots))
+}
+
+/// `eq` and its like.
+pub(super) fn value_operator(op: Op) -> &'static str {
+    match op {
+        Op::Eq => "eq",
+        Op::Ne => "ne",
+        Op::Lt => "lt",
+        Op::Le => "le",
+        Op::Gt => "gt",
+        Op::Ge => "ge",
+    }
+}
+
+pub(super) fn arith_operator(op: Arith) -> &'static str {
+    match op {
+        Arith::Add => "+",
+        Arith::Sub => "-",
+        Arith::Mul => "*",
+        Arith::Div => "div",
+        Arith::Mod => "mod",
+    }
+}
+
+struct Parser<'s> {
+    source: &'s str,
+    at: usize,
+    depth: usize,
+    /// Operations between values so far.
+    operations: usize,
+    /// Prefixes and URIs, the innermost last.
+    namespaces: Vec<(String, String)>,
+    /// Variables and their slots, the innermost last.
+    variables: Vec<(String, usize)>,
+    slots: usize,
+    externals: Vec<External>,
+}
+
+impl<'s> Parser<'s> {
+    fn new(source: &'s str, namespaces: &Namespaces) -> Parser<'s> {
+        let known = [
+            ("xml", "http://www.w3.org/XML/1998/namespace"),
+            ("xs", XS),
+            ("xsi", "http://www.w3.org/2001/XMLSchema-instance"),
+            ("xdt", XDT),
+            ("fn", FN),
+            ("sql", SQL),
+            ("sqltypes", SQLTYPES),
+        ];
+        let known = known.iter().map(|(p, u)| (p.to_string(), u.to_string()));
+        Parser {
+            source,
+            at: 0,
+            depth: 0,
+            operations: 0,
+            namespaces: known.chain(namespaces.iter().cloned()).collect(),
+            variables: Vec::new(),
+            slots: 0,
+            externals: Vec::new(),
+        }
+    }
+
+    // ---- Characters
+
+    fn rest(&self) -> &'s str {
+        &self.source[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// The word, number or sign that stands here, for messages.
+    fn near(&self) -> String {
+        let rest = self.rest();
+        let word = rest.find(|c: char| !is_name_char(c)).unwrap_or(rest.len());
+        match (word, rest.chars().next()) {
+            (_, None) => "<eof>".into(),
+            (0, Some(c)) => c.into(),
+            _ => rest[..word].into(),
+        }
+    }
+
+    #[cold]
+    fn wrong(&self) -> QueryError {
+        QueryError::new(2209, format!("Syntax error near '{}'", self.near()))
+    }
+
+    #[cold]
+    fn expected(&self, what: &str) -> QueryError {
+        let text = format!("Syntax error near '{}', expected '{what}'.", self.near());
+        QueryError::new(9303, text)
+    }
+
+    /// Blanks and `(: comments :)`.
+    fn blank(&mut self) -> Result<()> {
+        loop {
+            let rest = self.rest();
+            self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
+            if !self.rest().starts_with("(:") {
+                return Ok(());
+            }
+            let start = self.at;
+            let mut open = 0;
+            loop {
+                if self.rest().starts_with("(:") {
+                    open += 1;
+                    self.at += 2;
+                } else if self.rest().starts_with(":)") {
+                    open -= 1;
+                    self.at += 2;
+                    if open == 0 {
+                        break;
+                    }
+                } else if let Some(c) = self.peek() {
+                    self.at += c.len_utf8();
+                } else {
+                    let line = self.source[..start].matches('\n').count() + 1;
+                    let text = format!("Comment started on line {line} has no end");
+                    return Err(QueryError::new(2340, text));
+                }
+            }
+        }
+    }
+
+    /// Blanks, then a sign.
+    fn eat(&mut self, sign: &str) -> Result<bool> {
+        self.blank()?;
+        Ok(self.eat_here(sign))
+    }
+
+    fn eat_here(&mut self, sign: &str) -> bool {
+        let found = self.rest().starts_with(sign);
+        if found {
+            self.at += sign.len();
+        }
+        found
+    }
+
+    fn expect(&mut self, sign: &str) -> Result<()> {
+        match self.eat(sign)? {
+            true => Ok(()),
+            false => Err(self.expected(sign)),
+        }
+    }
+
+    /// Does a word stand here, not as the beginning of a longer one?
+    fn at_word(&self, word: &str) -> bool {
+        let Some(rest) = self.rest().strip_prefix(word) else { return false };
+        !rest.starts_with(|c| is_name_char(c) || c == ':' && !rest.starts_with("::"))
+    }
+
+    fn eat_word(&mut self, word: &str) -> Result<bool> {
+        self.blank()?;
+        let found = self.at_word(word);
+        if found {
+            self.at += word.len();
+        }
+        Ok(found)
+    }
+
+    fn expect_word(&mut self, word: &str) -> Result<()> {
+        match self.eat_word(word)? {
+            true => Ok(()),
+            false => Err(self.expected(word)),
+        }
+    }
+
+    /// A word, and behind it a sign: `for $`, `if (`.
+    fn eat_word_before(&mut self, word: &str, sign: &str) -> Result<bool> {
+        let before = self.at;
+        if self.eat_word(word)? {
+            self.blank()?;
+            if self.rest().starts_with(sign) {
+                return Ok(true);
+            }
+        }
+        self.at = before;
+        Ok(false)
+    }
+
+    fn finished(&mut self) -> Result<()> {
+        self.blank()?;
+        match self.at == self.source.len() {
+            true => Ok(()),
+            false => {
+                let text = format!(
+                    "No more tokens expected at the end of the XQuery expression. Found '{}'.",
+                    self.near()
+                );
+                Err(QueryError::new(2370, text))
+            }
+        }
+    }
+
+    /// A name without colon; empty for none.
+    fn local_name(&mut self) -> &'s str {
+        let rest = self.rest();
+        if !rest.starts_with(is_name_start) {
+            return "";
+        }
+        let len = rest.find(|c| !is_name_char(c)).unwrap_or(rest.len());
+        self.at += len;
+        &rest[..len]
+    }
+
+    fn string(&mut self) -> Result<String> {
+        self.blank()?;
+        let Some(quote @ ('"' | '\'')) = self.peek() else {
+            return Err(QueryError::new(2225, "A string literal was expected"));
+        };
+        let start = self.at;
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let rest = self.rest();
+            let Some(stop) = rest.find([quote, '&']) else {
+                let line = self.source[..start].matches('\n').count() + 1;
+                let text = format!("Unterminated string constant (started on line {line})");
+                return Err(QueryError::new(2274, text));
+            };
+            out.push_str(&rest[..stop]);
+            self.at += stop;
+            if self.eat_here("&") {
+                out.push(self.entity()?);
+                continue;
+            }
+            self.at += 1;
+            // A quote written twice is one.
+            if self.peek() != Some(quote) {
+                return Ok(out);
+            }
+            self.at += 1;
+            out.push(quote);
+        }
+    }
+
+    /// Behind `&`.
+    fn entity(&mut self) -> Result<char> {
+        let wrong = || QueryError::new(2282, "Invalid entity reference");
+        let len = self.rest().find(';').filter(|n| *n < 12).ok_or_else(wrong)?;
+        let name = &self.rest()[..len];
+        self.at += len + 1;
+        Ok(match name {
+            "amp" => '&',
+            "lt" => '<',
+            "gt" => '>',
+            "quot" => '"',
+            "apos" => '\'',
+            _ => {
+                let code = match name.strip_prefix("#x") {
+                    Some(hex) => u32::from_str_radix(hex, 16).ok(),
+                    None => name.strip_prefix('#').and_then(|d| d.parse().ok()),
+                };
+                let found =
+                    code.and_then(char::from_u32).filter(|c| *c >= ' ' || "\t\r\n".contains(*c));
+                found.ok_or_else(|| match name.starts_with('#') {
+                    true => QueryError::new(2285, "Invalid numeric entity reference"),
+                    false => wrong(),
+                })?
+            }
+        })
+    }
+
+    fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(QueryError::new(2363, "XQuery too complex"));
+        }
+        let found = f(self);
+        self.depth -= 1;
+        found
+    }
+
+    /// One more operation in a row: the tree grows to the left by it.
+    fn longer(&mut self) -> Result<()> {
+        self.operations += 1;
+        match self.operations > OPERATIONS_MAX {
+            true => Err(QueryError::new(2363, "XQuery too complex")),
+            false => Ok(()),
+        }
+    }
+
+    // ---- Names
+
+    /// What a prefix means; 2229.
+    fn uri(&self, prefix: &str) -> Result<String> {
+        match self.namespaces.iter().rev().find(|(p, _)| p == prefix) {
+            Some((_, uri)) => Ok(uri.clone()),
+            None if prefix.is_empty() => Ok(String::new()),
+            None => {
+                let text = format!("The name \"{prefix}\" does not denote a namespace.");
+                Err(QueryError::new(2229, text))
+            }
+        }
+    }
+
+    /// `declare namespace p = "..."; declare default element namespace "...";`
+    fn prolog(&mut self) -> Result<()> {
+        loop {
+            let before = self.at;
+            if self.eat_word("xquery")? && self.eat_word("version")? {
+                if self.string()? != "1.0" {
+                    let text = "This version of the server only supports XQuery version '1.0'.";
+                    return Err(QueryError::new(9304, text));
+                }
+                self.end_of_prolog()?;
+                continue;
+            }
+            self.at = before;
+            if !self.eat_word("declare")? {
+                return Ok(());
+            }
+            if self.eat_word("namespace")? {
+                self.blank()?;
+                let prefix = self.local_name();
+                if prefix.is_empty() {
+                    let text =
+                        format!("Syntax error near '{}', expected an identifier.", self.near());
+                    return Err(QueryError::new(2223, text));
+                }
+                self.expect("=")?;
+                let uri = self.string()?;
+                self.namespaces.push((prefix.to_owned(), uri));
+            } else if self.eat_word("default")? {
+                self.expect_word("element")?;
+                self.expect_word("namespace")?;
+                let uri = self.string()?;
+                self.namespaces.push((String::new(), uri));
+            } else {
+                self.blank()?;
+                self.at = match self.peek() {
+                    Some('(' | '/' | ':') | None => before,
+                    _ => return Err(self.expected("namespace")),
+                };
+                return Ok(());
+            }
+            self.end_of_prolog()?;
+        }
+    }
+
+    fn end_of_prolog(&mut self) -> Result<()> {
+        match self.eat(";")? {
+            true => Ok(()),
+            false => {
+                let text =
+                    format!("All prolog entries need to end with ';', found '{}'.", self.near());
+                Err(QueryError::new(9327, text))
+            }
+        }
+    }
+
+    // ---- Expressions, the loosest first
+
+    /// `a, b`
+    fn expr(&mut self) -> Result<Expr> {
+        let first = self.single()?;
+        if !self.eat(",")? {
+            return Ok(first);
+        }
+        let mut list = vec![first];
+        loop {
+            list.push(self.single()?);
+            if !self.eat(",")? {
+                return Ok(Expr::Sequence(list));
+            }
+        }
+    }
+
+    fn single(&mut self) -> Result<Expr> {
+        self.nested(|p| {
+            if p.eat_word_before("for", "$")? || p.eat_word_before("let", "$")? {
+                return p.flwor();
+            }
+            if p.eat_word_before("some", "$")? {
+                return p.quantified(false);
+            }
+            if p.eat_word_before("every", "$")? {
+                return p.quantified(true);
+            }
+            if p.eat_word_before("if", "(")? {
+                p.expect("(")?;
+                let test = p.expr()?;
+                p.expect(")")?;
+                p.expect_word("then")?;
+                let then = p.single()?;
+                if !p.eat_word("else")? {
+                    return Err(QueryError::new(2355, "'else' expected"));
+                }
+                let otherwise = p.single()?;
+                return Ok(Expr::If(Box::new([test, then, otherwise])));
+            }
+            for what in ["typeswitch", "validate"] {
+                if p.eat_word_before(what, "(")? {
+                    let text = format!("The XQuery syntax '{what}' is not supported.");
+                    return Err(QueryError::new(9335, text));
+                }
+            }
+            p.or()
+        })
+    }
+
+    /// A new variable; `single` when it is one item at most. Even slots are such, as `check` knows.
+    fn bind(&mut self, name: String, single: bool) -> usize {
+        let slot = self.slots + usize::from(self.slots.is_multiple_of(2) != single);
+        self.slots = slot + 1;
+        self.variables.push((name, slot));
+        slot
+    }
+
+    /// `$name`
+    fn variable(&mut self) -> Result<String> {
+        self.blank()?;
+        if !self.eat_here("$") {
+            return Err(QueryError::new(2241, "Variable expected: '$name'"));
+        }
+        let name = self.local_name().to_owned();
+        if name.is_empty() {
+            return Err(QueryError::new(2241, "Variable expected: '$name'"));
+        }
+        if self.rest().starts_with(':') && !self.rest().starts_with(":=") {
+            let text =
+                "Using ':' in variable names is not supported in this version of the server.";
+            return Err(QueryError::new(9323, text));
+        }
+        Ok(name)
+    }
+
+    /// At the first `$`; the word before it has been read.
+    fn flwor(&mut self) -> Result<Expr> {
+        let known = self.variables.len();
+        let mut clauses = Vec::new();
+        let word = self.source[..self.at].trim_end();
+        let mut looping = word.ends_with("for");
+        loop {
+            let name = self.variable()?;
+            if looping {
+                if self.eat_word("at")? {
+                    let text = "The XQuery syntax 'at' is not supported.";
+                    return Err(QueryError::new(9335, text));
+                }
+                self.expect_word("in")?;
+                let input = self.single()?;
+                let slot = self.bind(name, true);
+                clauses.push(Clause::For { slot, input });
+            } else {
+                self.expect(":=")?;
+                let input = self.single()?;
+                let slot = self.bind(name, is_single(&input));
+                clauses.push(Clause::Let { slot, input });
+            }
+            if self.eat(",")? {
+                continue;
+            }
+            if self.eat_word_before("for", "$")? {
+                looping = true;
+            } else if self.eat_word_before("let", "$")? {
+                looping = false;
+            } else {
+                break;
+            }
+        }
+        let filter = if self.eat_word("where")? { Some(self.single()?) } else { None };
+        let mut order = Vec::new();
+        self.eat_word("stable")?;
+        if self.eat_word("order")? {
+            self.expect_word("by")?;
+            loop {
+                let key = self.single()?;
+                let descending = self.eat_word("descending")?;
+                if !descending {
+                    self.eat_word("ascending")?;
+                }
+                order.push((key, descending));
+                if !self.eat(",")? {
+                    break;
+                }
+            }
+        }
+        if !self.eat_word("return")? {
+            let text = format!(
+                "Syntax error near '{}', expected 'where', '(stable) order by' or 'return'.",
+                self.near()
+            );
+            return Err(QueryError::new(9332, text));
+        }
+        let result = self.single()?;
+        self.variables.truncate(known);
+        Ok(Expr::Flwor(Box::new(Flwor { clauses, filter, order, result })))
+    }
+
+    fn quantified(&mut self, every: bool) -> Result<Expr> {
+        let known = self.variables.len();
+        let mut binds = Vec::new();
+        loop {
+            let name = self.variable()?;
+            self.expect_word("in")?;
+            let input = self.single()?;
+            let slot = self.bind(name, true);
+            binds.push((slot, input));
+            if !self.eat(",")? {
+                break;
+            }
+        }
+        self.expect_word("satisfies")?;
+        let test = Box::new(self.single()?);
+        self.variables.truncate(known);
+        Ok(Expr::Quantified { every, binds, test })
+    }
+
+    fn or(&mut self) -> Result<Expr> {
+        let mut left = self.and()?;
+        while self.eat_word("or")? {
+            self.longer()?;
+            left = Expr::Or(Box::new(left), Box::new(self.and()?));
+        }
+        Ok(left)
+    }
+
+    fn and(&mut self) -> Result<Expr> {
+        let mut left = self.comparison()?;
+        while self.eat_word("and")? {
+            self.longer()?;
+            left = Expr::And(Box::new(left), Box::new(self.comparison()?));
+        }
+        Ok(left)
+    }
+
+    fn comparison(&mut self) -> Result<Expr> {
+        let left = self.additive()?;
+        self.blank()?;
+        const SIGNS: &[(&str, Op)] = &[
+            ("!=", Op::Ne),
+            ("<=", Op::Le),
+            (">=", Op::Ge),
+            ("=", Op::Eq),
+            ("<", Op::Lt),
+            (">", Op::Gt),
+        ];
+        for (sign, op) in [("<<", Op::Lt), (">>", Op::Gt)] {
+            if self.eat_here(sign) {
+                let right = Box::new(self.additive()?);
+                return Ok(Expr::Order { op, left: Box::new(left), right });
+            }
+        }
+        for (sign, op) in SIGNS {
+            if self.eat_here(sign) {
+                let right = Box::new(self.additive()?);
+                let (left, op) = (Box::new(left), *op);
+                return Ok(Expr::Compare { op, general: true, left, right });
+            }
+        }
+        for op in [Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge] {
+            if self.eat_word(value_operator(op))? {
+                let right = Box::new(self.additive()?);
+                return Ok(Expr::Compare { op, general: false, left: Box::new(left), right });
+            }
+        }
+        if self.eat_word("is")? {
+            let right = Box::new(self.additive()?);
+            return Ok(Expr::Order { op: Op::Eq, left: Box::new(left), right });
+        }
+        Ok(left)
+    }
+
+    fn additive(&mut self) -> Result<Expr> {
+        let mut left = self.multiplicative()?;
+        loop {
+            self.blank()?;
+            let op = match self.peek() {
+                Some('+') => Arith::Add,
+                Some('-') => Arith::Sub,
+                _ => return Ok(left),
+            };
+            self.at += 1;
+            self.longer()?;
+            let right = Box::new(self.multiplicative()?);
+            left = Expr::Arith { op, left: Box::new(left), right };
+        }
+    }
+
+    fn multiplicative(&mut self) -> Result<Expr> {
+        let mut left = self.cast()?;
+        loop {
+            let op = if self.eat("*")? {
+                Arith::Mul
+            } else if self.eat_word("div")? {
+                Arith::Div
+            } else if self.eat_word("mod")? {
+                Arith::Mod
+            } else {
+                for what in ["idiv", "to", "union", "intersect", "except", "treat", "castable"] {
+                    if self.at_word(what) {
+                        let text = format!("The XQuery syntax '{what}' is not supported.");
+                        return Err(QueryError::new(9335, text));
+                    }
+                }
+                if self.rest().starts_with('|') {
+                    let text = "The XQuery syntax 'union' is not supported.";
+                    return Err(QueryError::new(9335, text));
+                }
+                return Ok(left);
+            };
+            self.longer()?;
+            let right = Box::new(self.cast()?);
+            left = Expr::Arith { op, left: Box::new(left), right };
+        }
+    }
+
+    /// `e cast as xs:int ?`, `e instance of xs:int ?`
+    fn cast(&mut self) -> Result<Expr> {
+        let value = self.unary()?;
+        if self.eat_word("cast")? {
+            self.expect_word("as")?;
+            let (name, ty) = self.type_name()?;
+            if !self.eat("?")? {
+                let text = format!(
+                    "In this version of the server, 'cast as <type>{name}' is not available. Please use \
+                     the 'cast as <type> ?' syntax."
+                );
+                return Err(QueryError::new(9301, text));
+            }
+            return Ok(Expr::Cast(Box::new(value), ty));
+        }
+        if self.eat_word("instance")? {
+            self.expect_word("of")?;
+            let before = self.at;
+            let found = self.type_name();
+            if found.is_err() {
+                self.at = before;
+                return Err(QueryError::Unsupported("XQuery 'instance of' a kind of nodes".into()));
+            }
+            let (_, ty) = found?;
+            if !self.eat("?")? {
+                let text =
+                    "Only type names followed by '?' are supported in the target of 'instance of'.";
+                return Err(QueryError::new(9305, text));
+            }
+            return Ok(Expr::InstanceOf(Box::new(value), ty));
+        }
+        Ok(value)
+    }
+
+    fn type_name(&mut self) -> Result<(String, AtomType)> {
+        self.blank()?;
+        let first = self.local_name().to_owned();
+        if first.is_empty() {
+            let text = format!("Type specification expected, found '{}'.", self.near());
+            return Err(QueryError::new(9328, text));
+        }
+        if !self.eat_here(":") {
+            let text = format!("The name \"{first}\" does not denote a defined type.");
+            return Err(QueryError::new(2231, text));
+        }
+        let uri = self.uri(&first)?;
+        let local = self.local_name();
+        let ty = AtomType::of(local).filter(|_| uri == XS || uri == XDT);
+        let unknown = || {
+            let text = format!("The name \"{first}:{local}\" does not denote a defined type.");
+            QueryError::new(2232, text)
+        };
+        Ok((format!("{first}:{local}"), ty.ok_or_else(unknown)?))
+    }
+
+    fn unary(&mut self) -> Result<Expr> {
+        self.blank()?;
+        let mut negative = false;
+        loop {
+            match self.peek() {
+                Some('-') => negative = !negative,
+                Some('+') => {}
+                _ => break,
+            }
+            self.at += 1;
+            self.blank()?;
+        }
+        let value = self.path()?;
+        Ok(if negative { Expr::Negate(Box::new(value)) } else { value })
+    }
+
+    // ---- Paths
+
+    fn path(&mut self) -> Result<Expr> {
+        self.nested(Self::path_inner)
+    }
+
+    fn path_inner(&mut self) -> Result<Expr> {
+        self.blank()?;
+        let mut steps = Vec::new();
+        let start = if self.eat_here("//") {
+            steps.push(any_below());
+            steps.push(self.axis_step()?.ok_or_else(|| self.step_expected())?);
+            Expr::Root
+        } else if self.eat_here("/") {
+            self.blank()?;
+            match self.axis_step()? {
+                Some(step) => steps.push(step),
+                None => return Ok(Expr::Root),
+            }
+            Expr::Root
+        } else {
+            match self.primary()? {
+                Some(primary) => {
+                    let predicates = self.predicates()?;
+                    match predicates.is_empty() {
+                        true => primary,
+                        false => Expr::Filter(Box::new(primary), predicates),
+                    }
+                }
+                None => {
+                    steps.push(self.axis_step()?.ok_or_else(|| self.wrong())?);
+                    Expr::Context
+                }
+            }
+        };
+        loop {
+            self.blank()?;
+            if self.eat_here("//") {
+                steps.push(any_below());
+            } else if !self.eat_here("/") {
+                break;
+            }
+            self.blank()?;
+            if let Some(step) = self.axis_step()? {
+                steps.push(step);
+                continue;
+            }
+            // `path/data(.)`: a call for each node.
+            let what = "functions and values as steps of a path";
+            return Err(match self.primary() {
+                Ok(Some(_)) => QueryError::Unsupported(format!("XQuery {what}")),
+                _ => self.step_expected(),
+            });
+        }
+        Ok(match steps.is_empty() {
+            true => start,
+            false => Expr::Path(Box::new(start), steps),
+        })
+    }
+
+    fn step_expected(&self) -> QueryError {
+        let text = format!("Syntax error near '{}', expected a step expression.", self.near());
+        QueryError::new(9341, text)
+    }
+
+    fn predicates(&mut self) -> Result<Vec<Expr>> {
+        let mut list = Vec::new();
+        while self.eat("[")? {
+            list.push(self.expr()?);
+            self.expect("]")?;
+        }
+        Ok(list)
+    }
+
+    /// A step along an axis; `None` when none stands here.
+    fn axis_step(&mut self) -> Result<Option<Step>> {
+        self.blank()?;
+        if self.rest().starts_with("..") {
+            self.at += 2;
+            let predicates = self.predicates()?;
+            return Ok(Some(Step { axis: Axis::Parent, test: Test::Node, predicates }));
+        }
+        if self.rest().starts_with('.')
+            && !self.rest()[1..].starts_with(|c: char| c.is_ascii_digit())
+        {
+            self.at += 1;
+            let predicates = self.predicates()?;
+            return Ok(Some(Step { axis: Axis::Own, test: Test::Node, predicates }));
+        }
+        let before = self.at;
+        let mut axis = Axis::Child;
+        if self.eat_here("@") {
+            axis = Axis::Attribute;
+        } else {
+            let name = self.local_name();
+            self.blank()?;
+            if !name.is_empty() && self.eat_here("::") {
+                axis = match name {
+                    "child" => Axis::Child,
+                    "descendant" => Axis::Descendant,
+                    "descendant-or-self" => Axis::DescendantOrSelf,
+                    "parent" => Axis::Parent,
+                    "self" => Axis::Own,
+                    "attribute" => Axis::Attribute,
+                    "ancestor" | "ancestor-or-self" | "following" | "following-sibling"
+                    | "preceding" | "preceding-sibling" | "namespace" => {
+                        let text = format!("The XQuery syntax '{name}' is not supported.");
+                        return Err(QueryError::new(9335, text));
+                    }
+                    _ => {
+                        let text = format!("'{name}::' is not a valid axis");
+                        return Err(QueryError::new(2392, text));
+                    }
+                };
+            } else {
+                self.at = before;
+            }
+        }
+        let explicit = self.at > before;
+        let Some(test) = self.node_test(axis)? else {
+            if explicit {
+                let text =
+                    format!("Syntax error near '{}', expected a \"node test\".", self.near());
+                return Err(QueryError::new(2256, text));
+            }
+            return Ok(None);
+        };
+        let predicates = self.predicates()?;
+        Ok(Some(Step { axis, test, predicates }))
+    }
+
+    fn node_test(&mut self, axis: Axis) -> Result<Option<Test>> {
+        self.blank()?;
+        if self.eat_here("*:") {
+            let local = self.local_name().to_owned();
+            return Ok(Some(Test::Name { uri: None, local: Some(local) }));
+        }
+        if self.eat_here("*") {
+            return Ok(Some(Test::Name { uri: None, local: None }));
+        }
+        let before = self.at;
+        let first = self.local_name();
+        if first.is_empty() {
+            return Ok(None);
+        }
+        if self.rest().starts_with(':')
+            && !self.rest().starts_with("::")
+            && !self.rest().starts_with(":=")
+        {
+            self.at += 1;
+            let uri = Some(self.uri(first)?);
+            if self.eat_here("*") {
+                return Ok(Some(Test::Name { uri, local: None }));
+            }
+            let local = self.local_name().to_owned();
+            if local.is_empty() {
+                return Err(self.wrong());
+            }
+            return Ok(Some(Test::Name { uri, local: Some(local) }));
+        }
+        let after = self.at;
+        if self.eat("(")? {
+            let test = match first {
+                "node" => Test::Node,
+                "text" => Test::Text,
+                "comment" => Test::Comment,
+                "processing-instruction" => {
+                    self.blank()?;
+                    let name = match self.peek() {
+                        Some('"' | '\'') => Some(self.string()?),
+                        _ => Some(self.local_name().to_owned()).filter(|n| !n.is_empty()),
+                    };
+                    Test::Instruction(name)
+                }
+                "element" | "attribute" | "document-node" => {
+                    self.blank()?;
+                    let any = self.eat_here("*") || self.rest().starts_with(')');
+                    if !any || first == "document-node" {
+                        let what = format!("XQuery node test {first}(...)");
+                        return Err(QueryError::Unsupported(what));
+                    }
+                    Test::Name { uri: None, local: None }
+                }
+                _ => {
+                    self.at = before;
+                    return Ok(None);
+                }
+            };
+            self.expect(")")?;
+            return Ok(Some(test));
+        }
+        self.at = after;
+        let uri = match axis {
+            Axis::Attribute => String::new(),
+            _ => self.uri("")?,
+        };
+        Ok(Some(Test::Name { uri: Some(uri), local: Some(first.to_owned()) }))
+    }
+
+    // ---- What stands by itself
+
+    /// `None` when a step stands here.
+    fn primary(&mut self) -> Result<Option<Expr>> {
+        self.blank()?;
+        let Some(c) = self.peek() else { return Err(self.wrong()) };
+        let next = self.rest()[c.len_utf8()..].chars().next();
+        match c {
+            '"' | '\'' => Ok(Some(Expr::Atom(Atom::Text(self.string()?)))),
+            '0'..='9' => self.number().map(Some),
+            '.' if next.is_some_and(|c| c.is_ascii_digit()) => self.number().map(Some),
+            '.' if next != Some('.') => {
+                self.at += 1;
+                Ok(Some(Expr::Context))
+            }
+            '$' => {
+                let name = self.variable()?;
+                match self.variables.iter().rev().find(|(n, _)| *n == name) {
+                    Some((_, slot)) => Ok(Some(Expr::Var(*slot))),
+                    None => {
+                        let text = format!(
+                            "The variable '{name}' was not found in the scope in which it was referenced."
+                        );
+                        Err(QueryError::new(2227, text))
+                    }
+                }
+            }
+            '(' => {
+                self.at += 1;
+                if self.eat(")")? {
+                    return Ok(Some(Expr::Sequence(Vec::new())));
+                }
+                let inner = self.expr()?;
+                self.expect(")")?;
+                // A node in parentheses is not a step: `(a)[1]` is the first of all.
+                Ok(Some(Expr::Sequence(vec![inner])))
+            }
+            '<' => self.constructor().map(Some),
+            c if is_name_start(c) => self.named(),
+            _ => Ok(None),
+        }
+    }
+
+    fn number(&mut self) -> Result<Expr> {
+        let rest = self.rest();
+        let digits = |s: &str| s.bytes().take_while(u8::is_ascii_digit).count();
+        let mut len = digits(rest);
+        let mut whole = true;
+        if rest[len..].starts_with('.') {
+            whole = false;
+            len += 1 + digits(&rest[len + 1..]);
+        }
+        let mut exponent = false;
+        if rest[len..].starts_with(['e', 'E']) {
+            let sign = usize::from(rest[len + 1..].starts_with(['+', '-']));
+            let more = digits(&rest[len + 1 + sign..]);
+            if more > 0 {
+                exponent = true;
+                len += 1 + sign + more;
+            }
+        }
+        let wrong = || QueryError::new(2342, "Invalid numeric constant.");
+        if rest[len..].starts_with(is_name_start) {
+            return Err(wrong());
+        }
+        self.at += len;
+        let text = &rest[..len];
+        Ok(Expr::Atom(match (whole && !exponent, exponent) {
+            (true, _) => Atom::Int(text.parse().map_err(|_| wrong())?),
+            (_, true) => Atom::Double(text.parse().map_err(|_| wrong())?),
+            _ => Atom::Decimal(text.parse().map_err(|_| wrong())?),
+        }))
+    }
+
+    /// A call, or a computed constructor; `None` for a step.
+    fn named(&mut self) -> Result<Option<Expr>> {
+        let before = self.at;
+        let first = self.local_name();
+        if let Some(made) = self.computed(first)? {
+            return Ok(Some(made));
+        }
+        let mut local = first;
+        let mut prefix = "";
+        if self.rest().starts_with(':') && !self.rest().starts_with("::") {
+            self.at += 1;
+            prefix = first;
+            local = self.local_name();
+        }
+        const TESTS: &[&str] = &[
+            "node",
+            "text",
+            "comment",
+            "processing-instruction",
+            "element",
+            "attribute",
+            "document-node",
+        ];
+        let called = !local.is_empty() && {
+            self.blank()?;
+            self.rest().starts_with('(')
+        };
+        if !called || prefix.is_empty() && TESTS.contains(&local) {
+            self.at = before;
+            return Ok(None);
+        }
+        self.at += 1;
+        let uri = if prefix.is_empty() { FN.to_owned() } else { self.uri(prefix)? };
+        if uri == SQL && matches!(local, "variable" | "column") {
+            let name = self.string()?;
+            self.expect(")")?;
+            let external = External { column: local == "column", name };
+            let known = self.externals.iter().position(|e| *e == external);
+            return Ok(Some(Expr::External(known.unwrap_or_else(|| {
+                self.externals.push(external);
+                self.externals.len() - 1
+            }))));
+        }
+        let mut args = Vec::new();
+        if !self.eat(")")? {
+            loop {
+                args.push(self.single()?);
+                if self.eat(")")? {
+                    break;
+                }
+                if !self.eat(",")? {
+                    return Err(QueryError::new(2217, "',' or ')' expected"));
+                }
+            }
+        }
+        if let Some(ty) = AtomType::of(local).filter(|_| uri == XS || uri == XDT) {
+            let Some(arg) = args.pop().filter(|_| args.is_empty()) else {
+                return Err(self.too_few(local));
+            };
+            return Ok(Some(Expr::Cast(Box::new(arg), ty)));
+        }
+        let Some((func, least, most)) = Func::of(local).filter(|_| uri == FN) else {
+            return Err(self.no_function(&uri, local));
+        };
+        if args.len() < least {
+            return Err(self.too_few(local));
+        }
+        if args.len() > most {
+            let text = format!("Too many arguments in call to function '{local}'");
+            return Err(QueryError::new(2238, text));
+        }
+        if args.is_empty() && most == 1 {
+            args.push(Expr::Context);
+        }
+        Ok(Some(Expr::Call(func, args)))
+    }
+
+    fn too_few(&self, name: &str) -> QueryError {
+        let text =
+            format!("There are not enough actual arguments in the call to function \"{name}\".");
+        QueryError::new(2236, text)
+    }
+
+    /// Functions that SQL Server has and this crate has not are refused, others are unknown (2395).
+    fn no_function(&self, uri: &str, local: &str) -> QueryError {
+        let theirs = matches!(
+            local,
+            "id" | "expanded-QName"
+                | "local-name-from-QName"
+                | "namespace-uri-from-QName"
+                | "substring-after"
+                | "substring-before"
+        ) && uri == FN;
+        match theirs && !local.starts_with("substring") {
+            true => QueryError::Unsupported(format!("XQuery function {local}()")),
+            false => {
+                let text = format!("There is no function '{{{uri}}}:{local}()'");
+                QueryError::new(2395, text)
+            }
+        }
+    }
+
+    // ---- XML DML
+
+    fn dml(&mut self) -> Result<Dml> {
+        if self.eat_word("insert")? {
+            let what = self.single()?;
+            let place = if self.eat_word("as")? {
+                let first = self.eat_word("first")?;
+                if !first && !self.eat_word("last")? {
+                    return Err(QueryError::new(2351, "Expected 'first' or 'last'"));
+                }
+                self.expect_word("into")?;
+                if first { Place::First } else { Place::Last }
+            } else if self.eat_word("into")? {
+                Place::Last
+            } else if self.eat_word("before")? {
+                Place::Before
+            } else if self.eat_word("after")? {
+                Place::After
+            } else {
+                let text = format!(
+                    "Syntax error near '{}', expected 'as', 'into', 'before' or 'after'.",
+                    self.near()
+                );
+                return Err(QueryError::new(2248, text));
+            };
+            let target = self.single()?;
+            return Ok(Dml::Insert { what, place, target });
+        }
+        if self.eat_word("delete")? {
+            return Ok(Dml::Delete(self.expr()?));
+        }
+        if self.eat_word("replace")? {
+            self.expect_word("value")?;
+            self.expect_word("of")?;
+            let target = self.single()?;
+            self.expect_word("with")?;
+            let with = self.single()?;
+            return Ok(Dml::Replace { target, with });
+        }
+        Err(QueryError::new(2353, "'to' or 'insert' or 'delete' expected"))
+    }
+}
+
+/// `//` is a step of its own.
+fn any_below() -> Step {
+    Step { axis: Axis::DescendantOrSelf, test: Test::Node, predicates: Vec::new() }
+}
