@@ -165,6 +165,9 @@ impl Binder<'_> {
                 ),
             )
         };
+        if arg.ty == SqlType::Xml && (f.distinct || !matches!(func, AggFunc::Count | AggFunc::CountBig)) {
+            return Err(invalid(arg.ty));
+        }
         match func {
             AggFunc::Count => Ok((Some(arg), SqlType::Int)),
             AggFunc::CountBig => Ok((Some(arg), SqlType::BigInt)),

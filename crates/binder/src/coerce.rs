@@ -40,6 +40,8 @@ impl Binder<'_> {
     /// Both sides of a comparison in one type. Texts among themselves and decimals among themselves
     /// compare as they are.
     pub fn comparable(&self, left: Expr, right: Expr) -> Result<(Expr, Expr)> {
+        self.sortable(left.ty)?;
+        self.sortable(right.ty)?;
         let (left, right) = self.one_rule(left, right, "equal to")?;
         let as_they_are = left.ty == right.ty
             || (left.ty.is_character() && right.ty.is_character())
@@ -64,6 +66,17 @@ impl Binder<'_> {
         let left = if keep(&left) { left } else { self.coerce(left, ty, CastMode::Implicit)? };
         let right = if keep(&right) { right } else { self.coerce(right, ty, CastMode::Implicit)? };
         Ok((left, right))
+    }
+
+    /// 305 for xml, which neither compares nor sorts.
+    pub fn sortable(&self, ty: SqlType) -> Result<()> {
+        match ty {
+            SqlType::Xml => Err(self.error(
+                305,
+                "The xml data type cannot be compared or sorted, except when using the IS NULL operator.",
+            )),
+            _ => Ok(()),
+        }
     }
 
     pub fn compare(&self, op: CompareOp, left: Expr, right: Expr) -> Result<Expr> {

@@ -212,6 +212,8 @@ pub(crate) struct Binder<'a> {
     pub settings: crate::names::Settings,
     /// Columns that `*` leaves out.
     pub hidden: std::collections::HashSet<ColId>,
+    /// Columns of nodes(), which only methods take.
+    pub node_columns: std::collections::HashSet<ColId>,
     /// In the predicate of a security policy: no policy is heeded there.
     pub in_policy: bool,
     /// In the query of a view or inline function, or in such a predicate.
@@ -260,6 +262,7 @@ impl<'a> Binder<'a> {
             base_columns: Vec::new(),
             settings: names.settings(),
             hidden: Default::default(),
+            node_columns: Default::default(),
             moments: None,
             in_policy: false,
             in_module: false,

@@ -22,6 +22,7 @@ impl Binder<'_> {
             K::Literal(literal) => constant(literal, line),
             K::Column(c) => {
                 let found = self.column(c, line)?;
+                self.check_node_column(found.id, &c.name.value)?;
                 Ok(Expr::col(found.id, found.ty, found.nullable))
             }
             K::Variable(v) => self.variable_value(v),
@@ -108,13 +109,14 @@ impl Binder<'_> {
                 let input = self.expr(expr)?;
                 let pattern = self.expr(pattern)?;
                 for (i, e) in [&input, &pattern].into_iter().enumerate() {
-                    if e.ty == SqlType::Variant {
+                    if matches!(e.ty, SqlType::Variant | SqlType::Xml) {
                         return Err(BindError::new(
                             8116,
                             16,
                             line,
                             format!(
-                                "Argument data type sql_variant is invalid for argument {} of like function.",
+                                "Argument data type {} is invalid for argument {} of like function.",
+                                e.ty.name(),
                                 i + 1
                             ),
                         ));
@@ -184,7 +186,7 @@ impl Binder<'_> {
                 let kind = ExprKind::Subquery { kind, query: Box::new(query) };
                 Ok(Expr::new(kind, SqlType::Bit, true))
             }
-            K::IsNull { negated, expr } => Ok(Expr::is_null(self.expr(expr)?, *negated)),
+            K::IsNull { negated, expr } => Ok(Expr::is_null(self.node_or_value(expr)?, *negated)),
             K::IsDistinct { negated, left, right } => self.is_distinct(*negated, left, right),
             _ => Err(BindError::new(
                 4145,

@@ -108,6 +108,11 @@ impl Binder<'_> {
                 self.openjson(name, args, schema, alias.as_ref(), columns)
             }
             ast::TableRef::Function { name, args, alias, columns, .. } => {
+                if (name.name.is("nodes") || name.name.value.starts_with('.'))
+                    && let Some(rows) = self.xml_nodes(name, args, alias.as_ref(), columns)?
+                {
+                    return Ok(rows);
+                }
                 self.table_function(name, args, alias.as_ref(), columns)
             }
             ast::TableRef::Join { kind, hint, left, right, on } => {

@@ -16,7 +16,7 @@ use crate::context::Binder;
 use crate::error::{BindError, Result};
 use crate::ir::*;
 
-pub(crate) use forms::{is_json, is_typed_xml};
+pub(crate) use forms::{is_json, type_of_text};
 pub(crate) use refused::is_refused_variable;
 pub(crate) use table::aggregate_func;
 
@@ -34,6 +34,9 @@ impl Binder<'_> {
     pub fn function(&mut self, f: &ast::FunctionCall, line: u32) -> Result<Expr> {
         if f.name.schema.is_some() {
             return self.qualified_function(f, line);
+        }
+        if f.name.name.value.starts_with('.') && !f.name.name.quoted {
+            return self.xml_method(f, line);
         }
         let name = f.name.name.value.to_ascii_uppercase();
         if name == "NEXT VALUE FOR" {
@@ -598,13 +601,18 @@ fn no_variants(name: &str, args: &[Expr], line: u32) -> Result<()> {
             | "CONCAT"
             | "CONCAT_WS"
     );
-    match args.iter().position(|e| e.ty == SqlType::Variant) {
-        Some(i) if !takes => Err(BindError::new(
+    match args.iter().position(|e| {
+        // Of xml some of these functions take no more than texts may.
+        let xml = e.ty == SqlType::Xml && !matches!(name, "DATALENGTH" | "ISNULL" | "CONVERT");
+        e.ty == SqlType::Variant && !takes || xml
+    }) {
+        Some(i) => Err(BindError::new(
             8116,
             16,
             line,
             format!(
-                "Argument data type sql_variant is invalid for argument {} of {} function.",
+                "Argument data type {} is invalid for argument {} of {} function.",
+                args[i].ty.name(),
                 i + 1,
                 name.to_lowercase()
             ),

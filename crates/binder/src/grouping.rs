@@ -101,6 +101,9 @@ impl Binder<'_> {
         let mut group = Vec::new();
         let plain = items.iter().all(|item| matches!(item, ast::GroupItem::Expr(_)));
         let sets = self.product(items, &mut group)?;
+        for (_, e) in &group {
+            self.sortable(e.ty)?;
+        }
         let all = group.len() <= 63 && sets == [(1u64 << group.len()) - 1];
         if plain || all {
             return Ok(Groups { group, sets: None });

@@ -64,6 +64,7 @@ mod updatable;
 mod versions;
 mod view;
 mod window;
+mod xml;
 
 pub use error::BindError;
 pub use expr::constant;

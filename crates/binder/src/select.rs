@@ -310,10 +310,17 @@ impl Binder<'_> {
                     (Expr::col(id, ty, nullable), desc)
                 }
             };
+            self.sortable(expr.ty)?;
             sort.push(SortKey { expr, desc });
         }
         rel = Rel::Project { input: Box::new(rel), exprs };
         if select.distinct {
+            if output.iter().any(|c| c.ty == SqlType::Xml) {
+                return Err(self.error(
+                    421,
+                    "The xml data type cannot be selected as DISTINCT because it is not comparable.",
+                ));
+            }
             let mut over: Vec<ColId> = Vec::new();
             for column in &output {
                 if !over.contains(&column.id) {
@@ -379,6 +386,9 @@ impl Binder<'_> {
             Key::Expr(expr, desc) => Some(SortKey { expr, desc }),
             Key::Item(..) => None,
         }));
+        for key in &sort {
+            self.sortable(key.expr.ty)?;
+        }
         if !sort.is_empty() {
             rel = Rel::Sort { input: Box::new(rel), keys: sort.clone() };
         }
@@ -501,6 +511,7 @@ impl Binder<'_> {
             }
             found = true;
             for c in table.columns.iter().filter(|c| !self.hidden.contains(&c.id)) {
+                self.check_node_column(c.id, c.name.as_deref().unwrap_or(""))?;
                 items.push(Item {
                     name: c.name.clone(),
                     expr: Expr::col(c.id, c.ty, c.nullable),

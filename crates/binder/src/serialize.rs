@@ -11,7 +11,7 @@ use types::{Len, SqlType, Value};
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::from::Source;
-use crate::functions::{is_json, is_typed_xml};
+use crate::functions::is_json;
 use crate::ir::*;
 use crate::type_names::system_type;
 
@@ -70,6 +70,7 @@ impl Binder<'_> {
             nulls: clause.nulls,
             typed: clause.typed,
             bare: clause.bare,
+            namespaces: clause.namespaces.clone(),
             ..SerializeSpec::default()
         };
         if spec.xml && spec.row.is_empty() && clause.mode == ast::ForMode::Raw && !spec.elements {
@@ -83,10 +84,10 @@ impl Binder<'_> {
         }
         for column in &query.output {
             let name = column.name.as_deref().unwrap_or("");
-            let raw = source_of(&query.rel, column.id).is_some_and(|e| match clause.xml {
-                true => is_typed_xml(e),
-                false => is_json(e),
-            });
+            let raw = match clause.xml {
+                true => column.ty == SqlType::Xml,
+                false => source_of(&query.rel, column.id).is_some_and(is_json),
+            };
             let mut made = SerialColumn {
                 path: Vec::new(),
                 attribute: false,
@@ -184,7 +185,7 @@ impl Binder<'_> {
             collation: types::Collation::default(),
             name: None,
             id: out,
-            ty: LONG_TEXT,
+            ty: if clause.typed { SqlType::Xml } else { LONG_TEXT },
             nullable: true,
             identity: false,
             updatable: false,
@@ -291,6 +292,9 @@ pub(crate) fn not_allowed(clause: &ast::ForClause, place: &str) -> BindError {
 /// The text as a client gets it: in rows, under the name that clients know it by.
 pub(crate) fn for_client(query: &mut Query) {
     let Rel::Serialize { spec, .. } = &mut query.rel else { return };
+    if spec.typed {
+        return;
+    }
     let name = match spec.xml {
         true => "XML_F52E2B61-18A1-11d1-B105-00805F49916B",
         false => "JSON_F52E2B61-18A1-11d1-B105-00805F49916B",

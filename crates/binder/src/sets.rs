@@ -91,6 +91,13 @@ impl Binder<'_> {
                 SqlType::common_type(a.ty, b.ty).map_err(|e| BindError::of_type(e, self.line))?
             });
         }
+        if op != SetOp::UnionAll && types.contains(&SqlType::Xml) {
+            return Err(self.error(
+                5335,
+                "The data type xml cannot be used as an operand to the UNION, INTERSECT or EXCEPT operators because it \
+                 is not comparable.",
+            ));
+        }
         let left_columns = self.convert_output(&mut left, &types)?;
         let right_columns = self.convert_output(&mut right, &types)?;
         let columns: Vec<ColId> = types.iter().map(|_| self.new_col()).collect();
@@ -167,6 +174,7 @@ impl Binder<'_> {
                      UNION, INTERSECT or EXCEPT operator.",
                 ));
             };
+            self.sortable(found.ty)?;
             let expr = Expr::col(found.id, found.ty, found.nullable);
             keys.push(SortKey { expr, desc: item.descending });
         }

@@ -285,6 +285,7 @@ impl Binder<'_> {
                 ast::ExprKind::Literal(_) => (5309, "constants"),
                 _ => {
                     let expr = self.expr(&item.expr)?;
+                    self.sortable(expr.ty)?;
                     order.push(SortKey { expr, desc: item.descending });
                     continue;
                 }

@@ -4,7 +4,7 @@
 //! positive), 16 bytes of magnitude, little endian.
 
 use crate::CodePage;
-use types::{Decimal, Len, SqlType, Value};
+use types::{Decimal, SqlType, Value};
 
 /// What the bytes of a field are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,7 @@ impl Storage {
     pub fn of(ty: SqlType, wide: bool) -> Option<Storage> {
         Some(match ty {
             SqlType::Char(_) | SqlType::VarChar(_) if !wide => Storage::Char,
+            SqlType::Xml => Storage::Wide,
             _ if ty.is_character() => Storage::Wide,
             SqlType::Variant => return None,
             ty => Storage::Native(ty),
@@ -67,16 +68,14 @@ pub fn native_prefix(ty: SqlType, nullable: bool) -> (u8, usize) {
         SqlType::SmallInt => fixed(2),
         SqlType::Int | SqlType::Real | SqlType::SmallMoney | SqlType::SmallDateTime => fixed(4),
         SqlType::BigInt | SqlType::Float | SqlType::Money | SqlType::DateTime => fixed(8),
-        SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max) => {
-            (8, 0)
-        }
+        ty if ty.is_max() => (8, 0),
         SqlType::Char(_)
         | SqlType::VarChar(_)
         | SqlType::NChar(_)
         | SqlType::NVarChar(_)
         | SqlType::Binary(_)
         | SqlType::VarBinary(_) => (2, 0),
-        SqlType::Variant => (4, 0),
+        SqlType::Variant | SqlType::Xml => (4, 0),
         SqlType::Bit
         | SqlType::Decimal { .. }
         | SqlType::UniqueIdentifier

@@ -312,10 +312,7 @@ const LOCATOR_BYTES: u16 = 908;
 
 /// A (max) type, which no key may have.
 pub(crate) fn is_max(ty: SqlType) -> bool {
-    matches!(
-        ty,
-        SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max)
-    )
+    ty.is_max()
 }
 
 /// As stored by `pack_key`.

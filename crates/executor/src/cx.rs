@@ -179,6 +179,8 @@ pub(crate) struct Keeping {
     pub subqueries: Vec<Option<Vec<Value>>>,
     /// Compiled LIKE patterns, by the address of their expression.
     pub patterns: Vec<(usize, Pattern)>,
+    /// The xml that a method parsed last: often the next one is asked of it too.
+    pub xml: Option<(types::Text, Arc<xml::Document>)>,
     /// Of a branch of a parallel plan: the parts of the table that it shares with the others.
     pub parts: Option<Arc<Parts>>,
     /// What it has written to files.

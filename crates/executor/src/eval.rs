@@ -76,6 +76,7 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
             }
         }
         ExprKind::Func { func, args } => functions::call(*func, args, expr.ty, row, cx),
+        ExprKind::Xml { method, args } => functions::xml::call(method, args, expr.ty, row, cx),
         ExprKind::SubPlan { kind, plan } => subquery::eval(kind, *plan, row, cx),
         ExprKind::NextIdentity => {
             let Some(table) = cx.table else { return Ok(Value::Null) };

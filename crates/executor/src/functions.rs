@@ -11,6 +11,7 @@ mod number;
 mod parse;
 mod text;
 mod time;
+pub(crate) mod xml;
 mod zones;
 
 use crate::cx::Cx;
@@ -57,10 +58,6 @@ pub(crate) fn call(
         }
         IsJson | JsonValue | JsonQuery | JsonModify | JsonPathExists | JsonObject | JsonArray
         | AsJson | StringEscape => json::call(func, v, args, ty),
-        XmlText => Ok(match v[0].as_str() {
-            Some(text) => Value::str(&crate::serialize::xml_text(text)),
-            None => Value::Null,
-        }),
         Format | Parse | TryParse => parse::call(func, v, args, ty, cx),
         Greatest | Least => Ok(extreme(func, v)),
         Convert { try_ } => match (&v[0], v[1].as_i64()) {

@@ -136,7 +136,7 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
         Op::Recursive { anchor, step, binds, max } => {
             Box::new(recursive::Recursive::new(build(anchor), build(step), binds, *max, width))
         }
-        Op::Function { func, args } => Box::new(rowset::Function::new(*func, args, &node.types)),
+        Op::Function { func, args } => Box::new(rowset::Function::new(func, args, &node.types)),
         Op::Aggregate { input, group, aggs, scalar, sets, strategy, weight } => {
             let needed = slots::of_grouping(group, aggs, *weight, input.types.len());
             let source = build_for(input, Some(&needed));

@@ -64,6 +64,11 @@ pub(crate) fn encode_value(value: &Value, out: &mut Vec<u8>) {
             out.extend_from_slice(&(length as i64).to_le_bytes());
             encode_value(v.value(), out);
         }
+        // The whole document, for one node of it: rows of nodes() seldom go to files.
+        Value::Node(node) => {
+            put(19, node.id().to_le_bytes(), out);
+            put_bytes(node.document().write(0).as_bytes(), out);
+        }
     }
 }
 
@@ -163,6 +168,15 @@ pub(crate) fn decode_value(bytes: &mut &[u8]) -> Value {
             match ty.map(|ty| Variant::wrap(value, ty)) {
                 Some(Ok(value)) => value,
                 _ => stdx::fatal!("a sql_variant of a hash table or sort has an unknown type"),
+            }
+        }
+        19 => {
+            let id = u32::from_le_bytes(take(bytes));
+            let options = xml::Options { preserve: true, encoding: xml::Encoding::Known };
+            let text = std::str::from_utf8(take_bytes(bytes)).ok();
+            match text.and_then(|text| xml::parse(text, options).ok()) {
+                Some(doc) => Value::Node(xml::NodeRef::at(doc.into(), id)),
+                None => stdx::fatal!("an xml of a hash table or sort is not well-formed"),
             }
         }
         tag => stdx::fatal!("a row of a hash table or sort has the tag {tag}"),

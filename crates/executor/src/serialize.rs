@@ -16,6 +16,8 @@ pub(crate) use xml::text as xml_text;
 /// A text in the making.
 pub(crate) struct Writer<'s> {
     spec: &'s SerializeSpec,
+    /// XML: namespaces as the outermost elements declare them.
+    head: String,
     out: String,
     rows: usize,
     /// AUTO: the row before.
@@ -26,7 +28,8 @@ pub(crate) struct Writer<'s> {
 
 impl<'s> Writer<'s> {
     pub fn new(spec: &'s SerializeSpec) -> Writer<'s> {
-        Writer { spec, out: String::new(), rows: 0, last: Vec::new(), open: 0 }
+        let head = if spec.xml { xml::head(spec) } else { String::new() };
+        Writer { spec, head, out: String::new(), rows: 0, last: Vec::new(), open: 0 }
     }
 
     /// Takes a row, whose values are the spec's columns.
@@ -47,16 +50,19 @@ impl<'s> Writer<'s> {
     }
 
     /// The whole; `None` without rows.
-    pub fn finish(mut self) -> Option<String> {
+    pub fn finish(mut self) -> Result<Option<String>, SqlError> {
         if self.rows == 0 {
-            return None;
+            return Ok(None);
         }
         if self.spec.xml {
             xml::finish(&mut self)
         } else {
             json::finish(&mut self)
         }
-        Some(self.out)
+        if self.spec.typed {
+            xml::check(&self.out)?;
+        }
+        Ok(Some(self.out))
     }
 
     /// AUTO: the outermost level at which the row differs from the one before; the innermost one always does.

@@ -14,7 +14,7 @@ use binder::ObjectName;
 use catalog::{Binding, ModuleKind, ObjectRef, ProcedureDef, TableDef, same_name};
 use executor::SqlError;
 use std::sync::Arc;
-use types::{Len, SqlType, Value};
+use types::{SqlType, Value};
 
 /// The rule or default that an object is.
 pub(crate) fn bindable(object: &ObjectRef) -> Option<&Arc<ProcedureDef>> {
@@ -295,10 +295,7 @@ impl Vm<'_> {
 
 /// Has a column a type and a kind of value that a rule or default can be bound to?
 fn may_have(kind: ModuleKind, column: &catalog::ColumnDef) -> bool {
-    let large = matches!(
-        column.ty,
-        SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max)
-    );
+    let large = column.ty.is_max();
     let plain = !column.is_made() && !column.marks.sparse && !large;
     plain && (kind == ModuleKind::Rule || (column.identity.is_none() && column.default.is_none()))
 }

@@ -92,6 +92,7 @@ fn facts(ty: SqlType) -> TypeFacts {
         SqlType::DateTimeOffset(p) => of(time(p) + 5, 26 + digits(p), p, 43),
         SqlType::UniqueIdentifier => of(16, 0, 0, 36),
         SqlType::Variant => of(8016, 0, 0, 98),
+        SqlType::Xml => of(-1, 0, 0, 241),
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn column_types(rel: &Rel) -> Vec<(ColId, SqlType)> {
             out.extend(windows.iter().map(|w| (w.out, w.ty)));
             out
         }
-        Rel::Serialize { out, .. } => vec![(*out, SqlType::NVarChar(types::Len::Max))],
+        Rel::Serialize { out, spec, .. } => vec![(*out, spec.ty())],
         Rel::SetOp { left, left_columns, columns, .. }
         | Rel::Recursive { anchor: left, anchor_columns: left_columns, columns, .. } => {
             let types = column_types(left);

@@ -135,8 +135,9 @@ impl Lowering {
                 let input = self.rel(*input, Vec::new(), &below);
                 // The slots must be the spec's columns, one column perhaps twice.
                 let input = self.shape(input, &columns);
+                let types = vec![spec.ty()];
                 let op = Op::Serialize { input: Box::new(input.node), spec };
-                let node = Node { op, types: vec![SqlType::NVarChar(types::Len::Max)], rows: 1.0 };
+                let node = Node { op, types, rows: 1.0 };
                 self.filter(plain(node, vec![out]), preds)
             }
             Rel::SetOp { op, left, left_columns, right, right_columns, columns } => {

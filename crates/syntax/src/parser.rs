@@ -42,6 +42,7 @@ mod statistics;
 mod temporal;
 mod tracking;
 mod unsupported;
+mod xml;
 
 /// What a nested query and a nested statement count for, in levels.
 const QUERY_LEVELS: usize = 4;
@@ -165,6 +166,8 @@ pub(crate) struct Parser<'a> {
     in_procedure: bool,
     /// Something was read that the engine does not do: the statement becomes `Unsupported`.
     unsupported: Option<String>,
+    /// WITH XMLNAMESPACES of the present statement: prefix, empty for the default one, and URI.
+    xml_namespaces: Vec<(String, String)>,
 }
 
 impl<'a> Parser<'a> {
@@ -179,6 +182,7 @@ impl<'a> Parser<'a> {
             loops: 0,
             in_procedure: false,
             unsupported: None,
+            xml_namespaces: Vec::new(),
         })
     }
 

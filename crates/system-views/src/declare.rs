@@ -286,6 +286,10 @@ macro_rules! sql_type {
     (sql_variant) => {
         types::SqlType::Variant
     };
+    // Its values are texts of well-formed XML.
+    (xml) => {
+        types::SqlType::Xml
+    };
 }
 
 pub(crate) use {nullable, params, sql_type, view};

@@ -109,6 +109,7 @@ pub fn odbc_type(ty: SqlType) -> OdbcType {
         }
         SqlType::UniqueIdentifier => OdbcType { radix: None, ..number(-11, 36, 16, None) },
         SqlType::Variant => OdbcType { radix: None, ..number(-150, 8000, 8000, None) },
+        SqlType::Xml => text(-152, 0, UNLIMITED),
     }
 }
 

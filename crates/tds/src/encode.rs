@@ -33,9 +33,10 @@ impl std::error::Error for EncodeError {}
 #[inline]
 pub(crate) fn null_bytes(ty: SqlType) -> usize {
     match ty {
-        SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max) => {
-            8
-        }
+        SqlType::VarChar(Len::Max)
+        | SqlType::NVarChar(Len::Max)
+        | SqlType::VarBinary(Len::Max)
+        | SqlType::Xml => 8,
         SqlType::Char(_)
         | SqlType::VarChar(_)
         | SqlType::NChar(_)
@@ -133,7 +134,9 @@ fn try_value(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Option<()> {
             short(out, |out| out.extend_from_slice(bytes))?
         }
         (SqlType::VarChar(Len::Max), Value::Str(text)) => chunk(out, |out| put_cp1252(out, text))?,
-        (SqlType::NVarChar(Len::Max), Value::Str(text)) => chunk(out, |out| put_utf16(out, text))?,
+        (SqlType::NVarChar(Len::Max) | SqlType::Xml, Value::Str(text)) => {
+            chunk(out, |out| put_utf16(out, text))?
+        }
         (SqlType::VarBinary(Len::Max), Value::Binary(bytes)) => {
             chunk(out, |out| out.extend_from_slice(bytes))?
         }

@@ -1,8 +1,8 @@
 //! TYPE_INFO (MS-TDS 2.2.5.4, 2.2.5.6): how a type is announced, and in which form its values follow.
 //!
 //! The server announces a column in the form that can hold NULL (INTN and so on), or, when it is NOT NULL and its
-//! type has one, in the fixed-length form (INT4), as SQL Server does; a client may use any form, the old ones (text, fixed lengths, TDS 4.2's char) too. XML is read as nvarchar(max), a
-//! parameter of sql_variant as what it holds. CLR types and JSON and vector are refused by name.
+//! type has one, in the fixed-length form (INT4), as SQL Server does; a client may use any form, the old ones (text, fixed lengths, TDS 4.2's char) too. XML is read as nvarchar(max), as
+//! nobody has parsed it yet; a parameter of sql_variant as what it holds. CLR types and JSON and vector are refused by name.
 
 use crate::ProtocolError;
 use crate::charset::Collation;
@@ -320,6 +320,8 @@ pub(crate) fn put_with(out: &mut Vec<u8>, ty: SqlType, collation: types::Collati
             out.push(t::VARIANT);
             return out.extend_from_slice(&VARIANT_LENGTH.to_le_bytes());
         }
+        // Of no schema collection.
+        SqlType::Xml => return out.extend_from_slice(&[t::XML, 0]),
         SqlType::Char(n) => (t::BIGCHAR, length(Len::N(n), 1)),
         SqlType::VarChar(len) => (t::BIGVARCHAR, length(len, 1)),
         SqlType::NChar(n) => (t::NCHAR, length(Len::N(n), 2)),

@@ -56,6 +56,9 @@ pub fn result_type(op: ArithOp, a: SqlType, b: SqlType) -> Result<SqlType, TypeE
         b: b.message_name(),
         op: op.message_name(),
     };
+    if a == SqlType::Xml || b == SqlType::Xml {
+        return Err(if a == b { invalid(a) } else { incompatible() });
+    }
     if a == SqlType::Variant || b == SqlType::Variant {
         return Err(invalid(SqlType::Variant));
     }

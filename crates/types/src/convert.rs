@@ -10,6 +10,7 @@
 
 mod dates;
 mod numbers;
+mod xml_text;
 
 use crate::collation::{self, CodePage};
 use crate::datetime::DateTime2;
@@ -44,6 +45,7 @@ enum Family {
     Modern,
     Guid,
     Variant,
+    Xml,
 }
 
 fn family(ty: SqlType) -> Family {
@@ -57,6 +59,7 @@ fn family(ty: SqlType) -> Family {
         SqlType::Time(_) => Family::Time,
         SqlType::UniqueIdentifier => Family::Guid,
         SqlType::Variant => Family::Variant,
+        SqlType::Xml => Family::Xml,
         _ => Family::Modern,
     }
 }
@@ -67,6 +70,9 @@ pub fn conversion(from: SqlType, to: SqlType) -> Conversion {
     use Family::*;
     match (family(from), family(to)) {
         (a, b) if a == b => Implicit,
+        (Character | Binary, Xml) => Implicit,
+        (Xml, Character | Binary) => Explicit,
+        (Xml, _) | (_, Xml) => Conversion::None,
         (_, Variant) if crate::Variant::may_hold(from) => Implicit,
         (_, Variant) => Conversion::None,
         (Variant, _) => Explicit,
@@ -237,6 +243,9 @@ fn convert_slow(
         && to != SqlType::Variant
     {
         return convert(held.value(), held.ty(), to, style, strict);
+    }
+    if from == SqlType::Xml || to == SqlType::Xml {
+        return xml_text::convert(value, from, to, style);
     }
     match to {
         SqlType::Variant => crate::Variant::wrap(value.clone(), from),
@@ -416,7 +425,7 @@ fn to_binary(
             (out, false)
         }
         // Taken apart before.
-        Value::Variant(_) => return Err(clash(from, to)),
+        Value::Variant(_) | Value::Node(_) => return Err(clash(from, to)),
     };
     if bytes.len() > limit {
         if is_number {

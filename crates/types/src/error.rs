@@ -58,6 +58,10 @@ pub enum TypeError {
     RowTooLarge { size: usize },
     /// 1946: key too large for an index entry.
     KeyTooLarge { size: usize },
+    /// 6335, 6359, 9400 to 9467: the text is no well-formed XML.
+    Xml(xml::XmlError),
+    /// 6354: an xml does not fit a text.
+    XmlTooLong,
 }
 
 impl TypeError {
@@ -91,6 +95,8 @@ impl TypeError {
             TypeError::BadEscape { .. } => 506,
             TypeError::RowTooLarge { .. } => 511,
             TypeError::KeyTooLarge { .. } => 1946,
+            TypeError::Xml(e) => e.number(),
+            TypeError::XmlTooLong => 6354,
         }
     }
 
@@ -197,6 +203,10 @@ impl fmt::Display for TypeError {
                 "Operation failed. The index entry of length {size} bytes for the index exceeds \
                  the maximum length of 900 bytes for clustered indexes."
             ),
+            TypeError::Xml(e) => f.write_str(e.text()),
+            TypeError::XmlTooLong => {
+                f.write_str("Target string size is too small to represent the XML instance")
+            }
         }
     }
 }

@@ -41,6 +41,7 @@ pub fn to_text(value: &Value, ty: SqlType, style: i32) -> Result<Option<String>,
         Value::DateTime2(d) => temporal(*d, ty, style, None)?,
         Value::DateTimeOffset(d) => temporal(d.local(), ty, style, Some(d.offset_minutes))?,
         Value::Variant(v) => return to_text(v.value(), v.ty(), style),
+        Value::Node(n) => n.document().write(n.id()),
     }))
 }
 
@@ -352,9 +353,10 @@ pub fn shell_width(ty: SqlType) -> Option<usize> {
         SqlType::DateTimeOffset(p) => 27 + p as usize,
         SqlType::UniqueIdentifier => 36,
         SqlType::Variant => 40,
-        SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max) => {
-            return None;
-        }
+        SqlType::VarChar(Len::Max)
+        | SqlType::NVarChar(Len::Max)
+        | SqlType::VarBinary(Len::Max)
+        | SqlType::Xml => return None,
     })
 }
 

@@ -256,6 +256,7 @@ fn default_of(value: &Value, ty: SqlType) -> Value {
             offset_minutes: 0,
         }),
         Value::Guid(_) => Value::Guid([0; 16]),
+        Value::Node(_) => Value::str("<masked/>"),
         Value::Variant(_) => {
             let text = SqlType::VarChar(crate::Len::N(4));
             Variant::wrap(Value::str("xxxx"), text).unwrap_or(Value::Null)

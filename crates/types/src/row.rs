@@ -113,9 +113,11 @@ pub fn fixed_bytes(ty: SqlType) -> Option<usize> {
         SqlType::DateTime2(_) => 8,
         SqlType::DateTimeOffset(_) => 10,
         SqlType::UniqueIdentifier => 16,
-        SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::VarBinary(_) | SqlType::Variant => {
-            return None;
-        }
+        SqlType::VarChar(_)
+        | SqlType::NVarChar(_)
+        | SqlType::VarBinary(_)
+        | SqlType::Variant
+        | SqlType::Xml => return None,
     })
 }
 
@@ -408,7 +410,7 @@ impl RowLayout {
             .map(|c| match c.ty {
                 SqlType::VarChar(Len::N(n)) | SqlType::VarBinary(Len::N(n)) => n as usize,
                 SqlType::NVarChar(Len::N(n)) => 2 * n as usize,
-                SqlType::VarChar(_) | SqlType::VarBinary(_) | SqlType::NVarChar(_) => ROW_BYTES_MAX,
+                ty if ty.is_max() => ROW_BYTES_MAX,
                 SqlType::Variant => VARIANT_BYTES_MAX,
                 _ => 0,
             })
@@ -592,7 +594,7 @@ fn put_variable(ty: SqlType, rule: Rule, value: &Value, out: &mut Vec<u8>) {
                 out.extend(text.chars().map(|c| to_cp1252(c).unwrap_or(b'?')));
             }
         }
-        (SqlType::NVarChar(_), Value::Str(text)) => {
+        (SqlType::NVarChar(_) | SqlType::Xml, Value::Str(text)) => {
             text.encode_utf16().for_each(|unit| out.extend_from_slice(&unit.to_le_bytes()));
         }
         (SqlType::VarBinary(_), Value::Binary(bytes)) => out.extend_from_slice(bytes),
@@ -643,7 +645,7 @@ fn get_value(ty: SqlType, cell: &[u8]) -> Value {
         SqlType::Float => Value::Float(f64::from_bits(u64::from_le_bytes(array(cell)))),
         SqlType::Real => Value::Real(f32::from_bits(u32::from_le_bytes(array(cell)))),
         SqlType::Char(_) | SqlType::VarChar(_) => Value::Str(get_cp1252(cell)),
-        SqlType::NChar(_) | SqlType::NVarChar(_) => {
+        SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::Xml => {
             let units = cell.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
             let text: String = char::decode_utf16(units)
                 .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))

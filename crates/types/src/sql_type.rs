@@ -54,6 +54,8 @@ pub enum SqlType {
     UniqueIdentifier,
     /// sql_variant.
     Variant,
+    /// xml, untyped: its values are texts as [`crate::convert`] makes them.
+    Xml,
 }
 
 impl SqlType {
@@ -131,6 +133,7 @@ impl SqlType {
             "datetimeoffset" => digits().map(SqlType::DateTimeOffset),
             "uniqueidentifier" => fixed(SqlType::UniqueIdentifier),
             "sql_variant" => fixed(SqlType::Variant),
+            "xml" => fixed(SqlType::Xml),
             _ => None,
         }
     }
@@ -179,6 +182,7 @@ impl SqlType {
             SqlType::DateTimeOffset(_) => "datetimeoffset",
             SqlType::UniqueIdentifier => "uniqueidentifier",
             SqlType::Variant => "sql_variant",
+            SqlType::Xml => "xml",
         }
     }
 
@@ -217,6 +221,7 @@ impl SqlType {
             SqlType::DateTimeOffset(_) => 43,
             SqlType::UniqueIdentifier => 36,
             SqlType::Variant => 98,
+            SqlType::Xml => 241,
         }
     }
 
@@ -267,6 +272,7 @@ impl SqlType {
             43 => SqlType::DateTimeOffset(scale),
             36 => SqlType::UniqueIdentifier,
             98 => SqlType::Variant,
+            241 => SqlType::Xml,
             _ => return None,
         })
     }
@@ -274,6 +280,8 @@ impl SqlType {
     /// SQL Server's precedence; higher wins when two types meet in an operator.
     pub fn precedence(self) -> u8 {
         match self {
+            // Above all but the types of the CLR.
+            SqlType::Xml => 31,
             SqlType::Variant => 30,
             SqlType::DateTimeOffset(_) => 28,
             SqlType::DateTime2(_) => 27,
@@ -311,6 +319,17 @@ impl SqlType {
     /// NCHAR or NVARCHAR.
     pub fn is_unicode(self) -> bool {
         matches!(self, SqlType::NChar(_) | SqlType::NVarChar(_))
+    }
+
+    /// varchar(max), nvarchar(max), varbinary(max), xml: values of up to 2 GB.
+    pub fn is_max(self) -> bool {
+        matches!(
+            self,
+            SqlType::VarChar(Len::Max)
+                | SqlType::NVarChar(Len::Max)
+                | SqlType::VarBinary(Len::Max)
+                | SqlType::Xml
+        )
     }
 
     pub fn is_binary(self) -> bool {
@@ -384,6 +403,7 @@ impl SqlType {
             Value::DateTimeOffset(_) => SqlType::DateTimeOffset(7),
             Value::Guid(_) => SqlType::UniqueIdentifier,
             Value::Variant(_) => SqlType::Variant,
+            Value::Node(_) => SqlType::Xml,
         }
     }
 }

@@ -37,6 +37,8 @@ pub enum Value {
     Guid([u8; 16]),
     /// SQL_VARIANT.
     Variant(std::sync::Arc<crate::Variant>),
+    /// A node of a parsed xml, as nodes() yields it; all other xml is [`Value::Str`].
+    Node(xml::NodeRef),
 }
 
 const _: () = assert!(std::mem::size_of::<Value>() <= 32);

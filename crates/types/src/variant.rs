@@ -41,6 +41,7 @@ impl Variant {
                 | SqlType::VarChar(Len::Max)
                 | SqlType::NVarChar(Len::Max)
                 | SqlType::VarBinary(Len::Max)
+                | SqlType::Xml
         )
     }
 

@@ -42,7 +42,8 @@ pub fn value(ty: SqlType, bytes: &[u8]) -> Option<Value> {
         | SqlType::VarChar(_)
         | SqlType::NChar(_)
         | SqlType::NVarChar(_)
-        | SqlType::Variant => return None,
+        | SqlType::Variant
+        | SqlType::Xml => return None,
     })
 }
 

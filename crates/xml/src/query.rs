@@ -95,9 +95,13 @@ impl Query {
         }
     }
 
-    /// Is it the whole of the node it is asked of (`.`)?
+    /// Is it the whole of what it is asked of? `.`, `(.)[1]`, `/`
     pub fn is_context(&self) -> bool {
-        matches!(self.expr, Expr::Context)
+        matches!(self.squeezed().as_str(), "." | "(.)" | "(.)[1]" | ".[1]" | "/" | "(/)" | "(/)[1]")
+    }
+
+    fn squeezed(&self) -> String {
+        self.source.chars().filter(|c| !c.is_ascii_whitespace()).collect()
     }
 
     /// Is it all text of the node it is asked of, if that holds text alone? `.`, `text()[1]`, `(./text())[1]`
@@ -110,7 +114,7 @@ impl Query {
     pub fn run(
         &self,
         context: &NodeRef,
-        externals: &[Option<Atom>],
+        externals: &[Option<Item>],
     ) -> Result<Vec<Item>, XmlError> {
         eval::run(&self.expr, self.slots, context, externals)
     }
@@ -119,7 +123,7 @@ impl Query {
     pub fn first(
         &self,
         context: &NodeRef,
-        externals: &[Option<Atom>],
+        externals: &[Option<Item>],
     ) -> Result<Option<Atom>, XmlError> {
         Ok(self.run(context, externals)?.first().map(Item::atom))
     }
@@ -128,7 +132,7 @@ impl Query {
     pub fn document(
         &self,
         context: &NodeRef,
-        externals: &[Option<Atom>],
+        externals: &[Option<Item>],
     ) -> Result<Document, XmlError> {
         let items = self.run(context, externals)?;
         let mut builder = Builder::new();

@@ -248,11 +248,6 @@ impl Binder<'_> {
                 let func = if object { F::JsonObject } else { F::JsonArray };
                 not_null(call(func, bound, LONG_TEXT))
             }
-            ".VALUE" => self.xml_value(args, is_typed_xml(&args[0]), line)?,
-            ".QUERY" | ".EXIST" | ".NODES" | ".MODIFY" => {
-                let what = format!("XML method {}", &name[1..].to_lowercase());
-                return Err(BindError::unsupported(what, line));
-            }
             _ => return Ok(None),
         }))
     }
@@ -299,78 +294,6 @@ impl Binder<'_> {
             .map(|e| self.coerce(e.clone(), INT, CastMode::Implicit))
             .collect::<Result<Vec<Expr>>>()?;
         Ok(call(FuncId::DateTimeFromParts, bound, ty))
-    }
-
-    /// `t.x.value(path, type)`, where `t.x` is a column that FOR XML ... TYPE made.
-    #[inline(never)]
-    pub(super) fn xml_method_of_column(
-        &mut self,
-        f: &ast::FunctionCall,
-        line: u32,
-    ) -> Result<Option<Expr>> {
-        let Some(column) = &f.name.schema else { return Ok(None) };
-        if !f.name.name.is("value") || f.args.len() != 2 {
-            return Ok(None);
-        }
-        let qualifier = f.name.database.iter().cloned().collect();
-        let column = ast::ColumnRef { qualifier, name: column.clone() };
-        let Ok(found) = self.column(&column, line) else { return Ok(None) };
-        if found.ty != LONG_TEXT {
-            return Err(BindError::new(
-                258,
-                15,
-                line,
-                format!("Cannot call methods on {}.", found.ty.message_name()),
-            ));
-        }
-        let mut args = vec![Expr::col(found.id, found.ty, found.nullable)];
-        for arg in &f.args {
-            args.push(self.expr(arg)?);
-        }
-        self.xml_value(&args, true, line).map(Some)
-    }
-
-    /// `.value(path, type)` on what FOR XML ... TYPE made: the text of the whole, for the paths that mean that.
-    #[inline(never)]
-    fn xml_value(&mut self, args: &[Expr], typed: bool, line: u32) -> Result<Expr> {
-        arity("value", args.len(), 3, 3, line)?;
-        let text = |e: &Expr| match &e.kind {
-            ExprKind::Const(v) => v.as_str().map(str::to_owned),
-            _ => None,
-        };
-        let (Some(path), Some(ty)) = (text(&args[1]), text(&args[2])) else {
-            return Err(BindError::new(
-                8172,
-                16,
-                line,
-                "The argument 1 of the XML data type method \"value\" must be a string literal.",
-            ));
-        };
-        let whole = matches!(
-            path.replace(' ', "").as_str(),
-            "." | "(.)"
-                | "(.)[1]"
-                | ".[1]"
-                | "text()[1]"
-                | "(text())[1]"
-                | "./text()[1]"
-                | "(./text())[1]"
-                | "/"
-                | "(/)[1]"
-        );
-        if !typed || !whole {
-            let what = match typed {
-                true => format!("XQuery '{path}' in the XML method value"),
-                false => "XML method value of anything but a query with FOR XML and TYPE".into(),
-            };
-            return Err(BindError::unsupported(what, line));
-        }
-        let ty = type_of_text(&ty).ok_or_else(|| {
-            let text = format!("Cannot find data type {ty}.");
-            BindError::new(243, 16, line, text)
-        })?;
-        let value = nullable(call(FuncId::XmlText, vec![args[0].clone()], LONG_TEXT));
-        self.coerce(value, ty, CastMode::Explicit)
     }
 
     /// 8116.
@@ -438,16 +361,6 @@ pub(crate) fn is_json(e: &Expr) -> bool {
     }
 }
 
-/// A query with FOR XML and TYPE, whose result FOR XML takes in as it is.
-pub(crate) fn is_typed_xml(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Subquery { kind: SubqueryKind::Scalar, query } => {
-            matches!(&query.rel, Rel::Serialize { spec, .. } if spec.xml && spec.typed)
-        }
-        _ => false,
-    }
-}
-
 /// A value for JSON: what is JSON already is marked so.
 fn json_item(e: Expr) -> Expr {
     if !is_json(&e) {
@@ -458,7 +371,7 @@ fn json_item(e: Expr) -> Expr {
 }
 
 /// `nvarchar(max)`, `decimal(10, 2)`: a type written in a text.
-fn type_of_text(text: &str) -> Option<SqlType> {
+pub(crate) fn type_of_text(text: &str) -> Option<SqlType> {
     let (name, args) = match text.trim().split_once('(') {
         Some((name, args)) => (name, args.trim_end().strip_suffix(')')?),
         None => (text, ""),

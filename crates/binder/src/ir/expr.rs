@@ -1,5 +1,7 @@
 //! Scalar expressions, typed. See [`crate::ir`] for the invariants.
 
+use std::sync::Arc;
+
 use types::{SqlType, Value};
 
 pub use types::ArithOp;
@@ -105,6 +107,11 @@ pub enum ExprKind {
         func: FuncId,
         args: Vec<Expr>,
     },
+    /// A method of xml: the xml, then what its query takes from outside.
+    Xml {
+        method: XmlMethod,
+        args: Vec<Expr>,
+    },
     /// Before planning.
     Subquery {
         kind: SubqueryKind,
@@ -117,6 +124,29 @@ pub enum ExprKind {
     },
     /// The next value of the target table's identity column (only in rows of an INSERT).
     NextIdentity,
+}
+
+/// A method of xml, compiled.
+#[derive(Debug, Clone, PartialEq)]
+pub enum XmlMethod {
+    /// The first item as the node's type.
+    Value(Arc<xml::Query>),
+    Query(Arc<xml::Query>),
+    Exist(Arc<xml::Query>),
+    /// The changed xml; and the name of what changes, for errors.
+    Modify(Arc<xml::Change>, String),
+}
+
+impl XmlMethod {
+    /// Its name and its query.
+    pub fn shown(&self) -> (&'static str, &str) {
+        match self {
+            XmlMethod::Value(q) => ("value", q.source()),
+            XmlMethod::Query(q) => ("query", q.source()),
+            XmlMethod::Exist(q) => ("exist", q.source()),
+            XmlMethod::Modify(c, _) => ("modify", c.source()),
+        }
+    }
 }
 
 /// What is asked of a subquery. `needle` is evaluated in the outer row.

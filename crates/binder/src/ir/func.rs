@@ -102,8 +102,6 @@ pub enum FuncId {
     AsJson,
     /// (str, str kind) -> nvarchar(max)
     StringEscape,
-    /// (str of XML) -> nvarchar(max): its text without tags and entities
-    XmlText,
     /// (str, str name of the collation) -> the same text, compared by this rule
     Collate(types::collation::Rule),
     // Other.
@@ -452,7 +450,6 @@ impl FuncId {
                 | JsonArray
                 | AsJson
                 | StringEscape
-                | XmlText
                 | Collate(_)
                 | Greatest
                 | Least

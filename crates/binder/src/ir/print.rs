@@ -61,6 +61,12 @@ impl fmt::Display for Expr {
                 commas(f, args)?;
                 f.write_str("]")
             }
+            ExprKind::Xml { method, args } => {
+                let (name, query) = method.shown();
+                write!(f, "{name} '{query}' [")?;
+                commas(f, args)?;
+                f.write_str("]")
+            }
             ExprKind::Subquery { kind, .. } => {
                 subquery(f, kind)?;
                 f.write_str("subquery")

@@ -266,8 +266,10 @@ pub enum SetOp {
 }
 
 /// Table-valued functions of the language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum TableFunc {
+    /// nodes() of an xml, and what its query takes from outside: a row for each node.
+    XmlNodes(Arc<xml::Query>),
     /// STRING_SPLIT(text, separator): the pieces, and their numbers from 1.
     StringSplit,
     /// GENERATE_SERIES(start, stop, step).

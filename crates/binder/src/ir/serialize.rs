@@ -20,11 +20,20 @@ pub struct SerializeSpec {
     pub typed: bool,
     /// JSON: without brackets around it.
     pub bare: bool,
+    /// XML: declared on the outermost elements; prefix, empty for the default one, and URI.
+    pub namespaces: Vec<(String, String)>,
     /// As rows of 2,033 characters, as a client gets it; else one value.
     pub chunked: bool,
     pub columns: Vec<SerialColumn>,
     /// AUTO: the table of each level, outermost first; never empty then.
     pub levels: Vec<String>,
+}
+
+impl SerializeSpec {
+    /// The type of the text.
+    pub fn ty(&self) -> SqlType {
+        if self.typed { SqlType::Xml } else { SqlType::NVarChar(types::Len::Max) }
+    }
 }
 
 /// One column of the input.

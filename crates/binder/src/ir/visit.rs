@@ -45,7 +45,7 @@ impl Expr {
                     f(otherwise);
                 }
             }
-            ExprKind::Func { args, .. } => args.iter().for_each(f),
+            ExprKind::Func { args, .. } | ExprKind::Xml { args, .. } => args.iter().for_each(f),
             ExprKind::Subquery { kind, .. } | ExprKind::SubPlan { kind, .. } => match kind {
                 SubqueryKind::In { needle } | SubqueryKind::Quantified { needle, .. } => f(needle),
                 SubqueryKind::Scalar | SubqueryKind::Exists => {}
@@ -93,7 +93,9 @@ impl Expr {
                     f(otherwise);
                 }
             }
-            ExprKind::Func { args, .. } => args.iter_mut().for_each(f),
+            ExprKind::Func { args, .. } | ExprKind::Xml { args, .. } => {
+                args.iter_mut().for_each(f);
+            }
             ExprKind::Subquery { kind, .. } | ExprKind::SubPlan { kind, .. } => match kind {
                 SubqueryKind::In { needle } | SubqueryKind::Quantified { needle, .. } => f(needle),
                 SubqueryKind::Scalar | SubqueryKind::Exists => {}

@@ -4,6 +4,7 @@ use super::Operator;
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::eval::eval;
+use crate::functions::xml;
 use crate::message::SqlError;
 use crate::tracking;
 use binder::ir::{Expr, TableFunc};
@@ -11,7 +12,7 @@ use types::arith::{self, ArithOp};
 use types::{SqlType, Value, compare};
 
 pub(super) struct Function<'p> {
-    func: TableFunc,
+    func: &'p TableFunc,
     args: &'p [Expr],
     types: &'p [SqlType],
     state: State,
@@ -38,16 +39,20 @@ enum State {
 }
 
 impl<'p> Function<'p> {
-    pub fn new(func: TableFunc, args: &'p [Expr], types: &'p [SqlType]) -> Self {
+    pub fn new(func: &'p TableFunc, args: &'p [Expr], types: &'p [SqlType]) -> Self {
         Function { func, args, types, state: State::Fresh }
     }
 
     fn start(&self, cx: &mut Cx<'_>) -> Result<State, SqlError> {
+        if let TableFunc::XmlNodes(query) = self.func {
+            return Ok(State::Rows(xml::nodes(query, self.args, cx)?.into_iter()));
+        }
         let mut args = Vec::with_capacity(self.args.len());
         for arg in self.args {
             args.push(eval(arg, &[], cx)?);
         }
-        match self.func {
+        match *self.func {
+            TableFunc::XmlNodes(_) => Ok(State::Done),
             TableFunc::Changes(id) => {
                 Ok(State::Rows(tracking::changes(id, &args[0], cx)?.into_iter()))
             }

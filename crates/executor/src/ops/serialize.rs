@@ -40,7 +40,7 @@ impl<'p> Serialize<'p> {
             held = bytes;
             cx.breathe()?;
         }
-        let text = writer.finish();
+        let text = writer.finish()?;
         cx.release(held);
         let Some(text) = text else { return Ok(Vec::new()) };
         if !self.spec.chunked {

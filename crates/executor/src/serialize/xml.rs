@@ -5,8 +5,44 @@ use crate::message::SqlError;
 use binder::ir::{SerialColumn, SerializeSpec};
 use types::Value;
 
-/// What `xsi:nil` needs, on the root or else on each row.
+/// What `xsi:nil` needs.
 const XSI: &str = " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
+
+/// What is declared on the root, or else on each row: the last of XMLNAMESPACES first.
+pub(super) fn head(spec: &SerializeSpec) -> String {
+    let mut out = if spec.nulls { XSI.to_owned() } else { String::new() };
+    for (prefix, uri) in spec.namespaces.iter().rev() {
+        out.push_str(" xmlns");
+        if !prefix.is_empty() {
+            out.push(':');
+            out.push_str(prefix);
+        }
+        out.push_str("=\"");
+        escape(uri, true, &mut out);
+        out.push('"');
+    }
+    out
+}
+
+/// 6841: an xml holds no characters that XML does not know; a text from FOR XML may.
+pub(super) fn check(out: &str) -> Result<(), SqlError> {
+    let Some((_, rest)) = out.match_indices("&#x").map(|(i, _)| out.split_at(i)).find(|(_, rest)| {
+        let code = rest.get(3..5).and_then(|d| u32::from_str_radix(d, 16).ok());
+        rest.as_bytes().get(5) == Some(&b';') && code.is_some_and(|c| c < 0x20 && ![9, 10, 13].contains(&c))
+    }) else {
+        return Ok(());
+    };
+    let code = &rest[3..5];
+    Err(SqlError::new(
+        6841,
+        16,
+        format!(
+            "FOR XML could not serialize the data for node 'NoName' because it contains a character (0x00{code}) which \
+             is not allowed in XML. To retrieve this data using FOR XML, convert it to binary, varbinary or image data \
+             type and use the BINARY BASE64 directive."
+        ),
+    ))
+}
 
 fn escape(text: &str, attribute: bool, out: &mut String) {
     for c in text.chars() {
@@ -29,6 +65,13 @@ pub(crate) fn text(xml: &str) -> String {
     while let Some(at) = rest.find(['<', '&']) {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
+        // Neither comments nor instructions are text.
+        let skipped = [("<!--", "-->"), ("<?", "?>")].into_iter().find(|(s, _)| rest.starts_with(s));
+        if let Some((_, end)) = skipped {
+            let Some(at) = rest.find(end) else { return out };
+            rest = &rest[at + end.len()..];
+            continue;
+        }
         let (end, close) =
             if rest.starts_with('<') { (rest.find('>'), '>') } else { (rest.find(';'), ';') };
         let Some(end) = end else {
@@ -69,32 +112,38 @@ fn value_text(column: &SerialColumn, value: &Value) -> Result<Option<String>, Sq
 /// RAW and PATH: the columns under the element of the row.
 pub(super) fn row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), SqlError> {
     let spec = w.spec;
-    let on_row = spec.nulls && spec.root.is_none();
     let columns: Vec<(&SerialColumn, &Value)> = spec.columns.iter().zip(row).collect();
+    let shape = Shape { nulls: spec.nulls, typed: spec.typed };
     if spec.row.is_empty() {
-        return content(&mut w.out, &columns, 0, spec.nulls);
+        return content(&mut w.out, &columns, 0, shape);
     }
-    element(&mut w.out, &spec.row, on_row, &columns, 0, spec.nulls)
+    let head = if spec.root.is_none() { w.head.as_str() } else { "" };
+    element(&mut w.out, &spec.row, head, &columns, 0, shape)
+}
+
+/// NULLs are shown; the text is of type xml, which has no `<a></a>`.
+#[derive(Clone, Copy)]
+struct Shape {
+    nulls: bool,
+    typed: bool,
 }
 
 /// An element with attributes and content; `columns` are those inside it.
 fn element(
     out: &mut String,
     name: &str,
-    xsi: bool,
+    head: &str,
     columns: &[(&SerialColumn, &Value)],
     depth: usize,
-    nulls: bool,
+    shape: Shape,
 ) -> Result<(), SqlError> {
     out.push('<');
     out.push_str(name);
-    if xsi {
-        out.push_str(XSI);
-    }
+    out.push_str(head);
     attributes(out, columns, depth)?;
     let start = out.len();
     out.push('>');
-    content(out, columns, depth, nulls)?;
+    content(out, columns, depth, shape)?;
     if out.len() == start + 1 {
         out.truncate(start);
         out.push_str("/>");
@@ -131,8 +180,9 @@ fn content(
     out: &mut String,
     columns: &[(&SerialColumn, &Value)],
     depth: usize,
-    nulls: bool,
+    shape: Shape,
 ) -> Result<(), SqlError> {
+    let Shape { nulls, typed } = shape;
     let mut at = 0;
     let mut list_before = false;
     while at < columns.len() {
@@ -155,6 +205,7 @@ fn content(
         let name = &column.path[depth];
         if column.path.len() == depth + 1 {
             match value_text(column, value)? {
+                Some(text) if text.is_empty() && typed => out.push_str(&format!("<{name}/>")),
                 Some(text) if text.is_empty() => out.push_str(&format!("<{name}></{name}>")),
                 Some(text) => {
                     out.push_str(&format!("<{name}>"));
@@ -175,7 +226,7 @@ fn content(
             .map_or(columns.len(), |n| first + n);
         let group = &columns[first..at];
         if nulls || group.iter().any(|(_, v)| !v.is_null()) {
-            element(out, name, false, group, depth + 1, nulls)?;
+            element(out, name, "", group, depth + 1, shape)?;
         }
     }
     Ok(())
@@ -198,19 +249,18 @@ pub(super) fn auto_row(w: &mut Writer<'_>, row: &[Value]) -> Result<(), SqlError
     for level in from..=innermost {
         let columns: Vec<(&SerialColumn, &Value)> =
             spec.columns.iter().zip(row).filter(|(c, _)| c.level == level).collect();
-        let xsi = spec.nulls && spec.root.is_none() && level == 0;
+        let head = if spec.root.is_none() && level == 0 { w.head.as_str() } else { "" };
+        let shape = Shape { nulls: spec.nulls, typed: spec.typed };
         let name = &spec.levels[level];
         if level == innermost {
-            element(&mut w.out, name, xsi, &columns, 0, spec.nulls)?;
+            element(&mut w.out, name, head, &columns, 0, shape)?;
         } else {
             w.out.push('<');
             w.out.push_str(name);
-            if xsi {
-                w.out.push_str(XSI);
-            }
+            w.out.push_str(head);
             attributes(&mut w.out, &columns, 0)?;
             w.out.push('>');
-            content(&mut w.out, &columns, 0, spec.nulls)?;
+            content(&mut w.out, &columns, 0, shape)?;
         }
     }
     w.open = innermost;
@@ -234,7 +284,10 @@ pub(super) fn finish(w: &mut Writer<'_>) {
     close(w, 0);
     if let Some(root) = &w.spec.root {
         let rows = std::mem::take(&mut w.out);
-        let xsi = if w.spec.nulls { XSI } else { "" };
-        w.out = format!("<{root}{xsi}>{rows}</{root}>");
+        let empty = rows.is_empty() && w.spec.typed;
+        w.out = match empty {
+            true => format!("<{root}{}/>", w.head),
+            false => format!("<{root}{}>{rows}</{root}>", w.head),
+        };
     }
 }

@@ -10,7 +10,7 @@ use executor::{Reach, SqlError};
 use std::io;
 use std::sync::Arc;
 use syntax::ast::BulkInsert;
-use types::{Len, SqlType};
+use types::SqlType;
 
 /// Bytes of a field whose column has no (max) type.
 const FIELD_BYTES_MAX: usize = 16_000;
@@ -117,12 +117,7 @@ pub(super) fn code_page(bulk: &BulkInsert) -> Result<CodePage, SqlError> {
 
 /// Bytes that a field of a column may have.
 fn longest(column: &Column) -> usize {
-    match column.ty {
-        SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max) => {
-            i32::MAX as usize
-        }
-        _ => FIELD_BYTES_MAX,
-    }
+    if column.ty.is_max() { i32::MAX as usize } else { FIELD_BYTES_MAX }
 }
 
 fn open(host: &mut dyn Host, path: &str, state: u8) -> Result<Arc<dyn File>, SqlError> {

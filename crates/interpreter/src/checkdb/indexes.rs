@@ -7,7 +7,7 @@
 use catalog::{IndexDef, TableDef};
 use engine::{EngineError, Finding, Lsn, Tree, Txn};
 use std::hash::{DefaultHasher, Hasher};
-use types::{Len, SqlType, Value, key};
+use types::{SqlType, Value, key};
 
 /// What there is, in whatever order it comes: two sets with one fingerprint are the same but by a chance of 1 in 2^64.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -151,8 +151,5 @@ impl<'t> IndexCheck<'t> {
 }
 
 fn is_max(ty: SqlType) -> bool {
-    matches!(
-        ty,
-        SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max)
-    )
+    ty.is_max()
 }

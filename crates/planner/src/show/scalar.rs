@@ -86,6 +86,11 @@ impl Show<'_> {
                 let all: Vec<String> = part.into_iter().chain(args).collect();
                 format!("{name}({})", all.join(","))
             }
+            ExprKind::Xml { method, args } => {
+                let (name, query) = method.shown();
+                let args: Vec<String> = args.iter().map(&mut inner).collect();
+                format!("{name}('{query}',{})", args.join(","))
+            }
             ExprKind::SubPlan { kind, plan } => {
                 let name = self.subquery(plan.0, slots);
                 match kind {

@@ -47,6 +47,8 @@ pub struct ForClause {
     pub base64: bool,
     /// WITHOUT_ARRAY_WRAPPER.
     pub bare: bool,
+    /// WITH XMLNAMESPACES: prefix, empty for the default one, and URI.
+    pub namespaces: Vec<(String, String)>,
     /// Where.
     pub span: Span,
 }

@@ -1,5 +1,5 @@
-//! Built-in functions whose arguments have a grammar of their own, and what may follow a value: AT TIME ZONE, methods
-//! of XML, FOR XML and FOR JSON.
+//! Built-in functions whose arguments have a grammar of their own, and what may follow a value: AT TIME ZONE,
+//! FOR XML and FOR JSON.
 
 use super::expr::PREFIX;
 use super::*;
@@ -122,21 +122,6 @@ impl Parser<'_> {
         Ok(Expr { kind: call(name, vec![value, zone]), span: self.span_from(start) })
     }
 
-    /// `.value('path', 'type')` after a subquery (or what it returned): a call named `.value`.
-    #[inline(never)]
-    pub(super) fn xml_method(&mut self, value: Expr, start: usize) -> ParseResult<Expr> {
-        self.at += 1;
-        let mut name = self.ident()?;
-        name.value.insert(0, '.');
-        self.expect_sym(Sym::LeftParen)?;
-        let mut args = vec![value];
-        if !self.at_sym(Sym::RightParen) {
-            args.extend(self.nested(1, |parser| parser.comma_list(Self::value))?);
-        }
-        self.expect_sym(Sym::RightParen)?;
-        Ok(Expr { kind: call(name, args), span: self.span_from(start) })
-    }
-
     /// `FOR XML ...`, `FOR JSON ...` or `FOR BROWSE` behind a query, FOR being next. `None` for any other FOR, which is
     /// left where it is.
     #[inline(never)]
@@ -167,6 +152,9 @@ impl Parser<'_> {
             }
         };
         let mut clause = ForClause { xml, mode, ..ForClause::default() };
+        if xml {
+            clause.namespaces.clone_from(&self.xml_namespaces);
+        }
         if self.at_sym(Sym::LeftParen) && xml && mode != ForMode::Auto {
             clause.row = Some(self.name_in_parens()?);
         }
@@ -242,7 +230,7 @@ impl Parser<'_> {
     }
 }
 
-fn call(name: Ident, args: Vec<Expr>) -> ExprKind {
+pub(super) fn call(name: Ident, args: Vec<Expr>) -> ExprKind {
     ExprKind::Function(Box::new(FunctionCall::new(ObjectName::bare(name), args)))
 }
 

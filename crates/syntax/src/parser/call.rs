@@ -92,6 +92,9 @@ impl Parser<'_> {
                 self.eat_kw(Kw::All);
             }
             call.args = self.nested(1, |parser| parser.comma_list(Self::argument))?;
+            if call.name.schema.is_some() && xml::is_method(&call.name.name) {
+                self.declare_namespaces(call.args.first_mut());
+            }
         }
         self.expect_sym(Sym::RightParen)?;
         if self.at_word("WITHIN") && self.kind_ahead(1) == TokenKind::Key(Kw::Group) {

@@ -363,30 +363,22 @@ impl Parser<'_> {
             TokenKind::Unknown if self.at_escape() => self.escape()?,
             _ => ExprKind::Literal(self.literal()?),
         };
-        if self.at_sym(Sym::Dot) {
-            self.methods()?;
-        }
-        Ok(Expr { kind, span: self.span_from(start) })
+        let value = Expr { kind, span: self.span_from(start) };
+        if self.at_sym(Sym::Dot) { self.xml_methods(value, start) } else { Ok(value) }
     }
 
     fn parenthesis(&mut self, conditions: bool) -> ParseResult<Expr> {
         let start = self.at;
         if self.query_in_parens() {
             let query = self.subquery()?;
-            let mut expr = Expr { kind: ExprKind::Subquery(query), span: self.span_from(start) };
-            while self.at_sym(Sym::Dot) && self.kind_ahead(2) == TokenKind::Symbol(Sym::LeftParen) {
-                expr = self.xml_method(expr, start)?;
-            }
-            return Ok(expr);
+            let expr = Expr { kind: ExprKind::Subquery(query), span: self.span_from(start) };
+            return self.xml_methods(expr, start);
         }
         self.at += 1;
         let mut expr = self.any(if conditions { 0 } else { ADD })?;
         self.expect_sym(Sym::RightParen)?;
-        if self.at_sym(Sym::Dot) {
-            self.methods()?;
-        }
         expr.span = self.span_from(start);
-        Ok(expr)
+        if self.at_sym(Sym::Dot) { self.xml_methods(expr, start) } else { Ok(expr) }
     }
 
     /// Up to three dots, then a name.

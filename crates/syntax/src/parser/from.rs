@@ -143,7 +143,15 @@ impl Parser<'_> {
             return self.parenthesised_table();
         }
         if self.kind() == TokenKind::Variable {
+            let start = self.at;
             let name = self.variable()?;
+            if self.at_xml_method() {
+                let kind = ExprKind::Variable(name.clone());
+                let value = Expr { kind, span: name.span };
+                if let Some(rows) = self.xml_rows(value, start)? {
+                    return Ok(rows);
+                }
+            }
             let called = self.at_sym(Sym::Dot);
             self.methods()?;
             let alias = self.alias()?;
@@ -168,12 +176,23 @@ impl Parser<'_> {
         let name = self.object_name()?;
         if self.at_sym(Sym::LeftParen) && !self.at_old_style_hint() {
             self.at += 1;
-            let args = if self.at_sym(Sym::RightParen) {
+            let mut args = if self.at_sym(Sym::RightParen) {
                 Vec::new()
             } else {
                 self.comma_list(Self::argument)?
             };
             self.expect_sym(Sym::RightParen)?;
+            if name.schema.is_some() && xml::is_method(&name.name) {
+                self.declare_namespaces(args.first_mut());
+            }
+            if self.at_xml_method() {
+                let kind = ExprKind::Function(Box::new(FunctionCall::new(name.clone(), args.clone())));
+                let value = Expr { kind, span: name.span };
+                let start = self.at;
+                if let Some(rows) = self.xml_rows(value, start)? {
+                    return Ok(rows);
+                }
+            }
             let schema =
                 if name.is_bare("OPENJSON") { self.openjson_schema()? } else { Vec::new() };
             let alias = self.alias()?;

@@ -62,9 +62,7 @@ impl Parser<'_> {
         }
         let called = self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen);
         if self.at_word("XMLNAMESPACES") && called {
-            self.note_unsupported("WITH XMLNAMESPACES");
-            self.at += 1;
-            self.skip_parens()?;
+            self.declare_xmlnamespaces()?;
             if !self.eat_sym(Sym::Comma) {
                 return Ok(Vec::new());
             }

@@ -9,10 +9,10 @@ use super::*;
 impl Parser<'_> {
     // ---- Expressions
 
-    /// `.method(...)` and `.property` after a value: types of the CLR, and XML.
+    /// `.method(...)` and `.property` after a value: types of the CLR.
     pub(super) fn methods(&mut self) -> ParseResult<()> {
         while self.at_sym(Sym::Dot) && self.name_ahead(1) {
-            self.note_unsupported("methods of xml and CLR types");
+            self.note_unsupported("methods of CLR types");
             self.at += 2;
             if self.at_sym(Sym::LeftParen) {
                 self.skip_parens()?;
@@ -31,7 +31,7 @@ impl Parser<'_> {
     /// `type::Method(...)`, at the colons.
     #[cold]
     pub(super) fn static_member(&mut self) -> ParseResult<ExprKind> {
-        self.note_unsupported("methods of xml and CLR types");
+        self.note_unsupported("methods of CLR types");
         self.at += 3;
         if self.at_sym(Sym::LeftParen) {
             self.skip_parens()?;
@@ -247,19 +247,38 @@ impl Parser<'_> {
             && self.kind_ahead(ahead + 1) == TokenKind::Symbol(Sym::LeftParen)
     }
 
-    /// `c.WRITE (expression, offset, length)`, or a mutator of a type of the CLR or of xml, among what UPDATE sets.
+    /// `c.WRITE (expression, offset, length)`, `c.modify('dml')` of xml, or a mutator of a type of the CLR, among what
+    /// UPDATE sets.
     #[cold]
     pub(super) fn column_method(&mut self) -> ParseResult<SetItem> {
         let start = self.at;
-        let name = self.take_ident();
+        let mut parts = vec![self.take_ident()];
         let mut write = false;
         while !self.at_sym(Sym::LeftParen) {
+            if let Some(value) = self.modified_column(&parts)? {
+                let column = match &value.kind {
+                    ExprKind::Function(call) => call.args.first(),
+                    _ => None,
+                };
+                let column = column.and_then(|e| match &e.kind {
+                    ExprKind::Column(column) => Some(column.clone()),
+                    _ => None,
+                });
+                let span = self.span_from(start);
+                let value = InsertValue::Expr(value);
+                return Ok(SetItem { variable: None, column, op: AssignOp::Set, value, span });
+            }
             write = self.at_word("WRITE");
-            self.at += 1;
+            if !self.at_sym(Sym::Dot) {
+                parts.push(self.take_ident());
+            } else {
+                self.at += 1;
+            }
         }
+        let name = parts.swap_remove(0);
         self.note_unsupported(match write {
             true => "UPDATE SET column.WRITE()",
-            false => "methods of xml and CLR types",
+            false => "methods of CLR types",
         });
         self.skip_parens()?;
         let span = self.span_from(start);
@@ -304,13 +323,14 @@ impl Parser<'_> {
             self.expect_kw(Kw::With)?;
             self.skip_parens()?;
         } else if self.at_word("COLUMN_SET") {
-            // Only of type xml, which there is none of (2715).
+            // Only of type xml.
             if !self.token_value(self.tokens[self.at - 1]).eq_ignore_ascii_case("xml") {
                 return Err(self.unexpected());
             }
             self.at += 1;
             self.expect_kw(Kw::For)?;
             self.expect_word("ALL_SPARSE_COLUMNS")?;
+            self.note_unsupported("COLUMN_SET FOR ALL_SPARSE_COLUMNS");
         } else {
             return Ok(false);
         }

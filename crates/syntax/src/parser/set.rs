@@ -6,7 +6,14 @@ impl Parser<'_> {
     pub(super) fn set(&mut self) -> ParseResult<StatementKind> {
         self.at += 1;
         if matches!(self.kind(), TokenKind::Variable | TokenKind::SystemVariable) {
+            let start = self.at;
             let variable = self.variable()?;
+            if self.at_xml_method() {
+                let kind = ExprKind::Variable(variable.clone());
+                let value = Expr { kind, span: variable.span };
+                let expr = self.xml_change(value, start)?;
+                return Ok(StatementKind::SetVariable { variable, op: AssignOp::Set, expr });
+            }
             if self.at_sym(Sym::Dot) || self.at_static_member() {
                 if self.at_static_member() {
                     self.static_member()?;

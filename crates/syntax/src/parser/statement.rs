@@ -34,8 +34,10 @@ impl Parser<'_> {
         let start = self.at;
         // What an outer statement (IF, WHILE) has noted is its own.
         let outer = self.unsupported.take();
+        let namespaces = std::mem::take(&mut self.xml_namespaces);
         self.height = 0;
         let mut kind = self.nested(STATEMENT_LEVELS, Self::statement_kind)?;
+        self.xml_namespaces = namespaces;
         if let Some(what) = std::mem::replace(&mut self.unsupported, outer) {
             kind = StatementKind::Unsupported { what };
         }

@@ -237,6 +237,6 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u32> = text.trim().chars().map(|c| c.to_digit(16)).collect::<Option<_>>()?;
-    (digits.len() % 2 == 0)
+    (digits.len().is_multiple_of(2))
         .then(|| digits.chunks_exact(2).map(|d| (d[0] << 4 | d[1]) as u8).collect())
 }

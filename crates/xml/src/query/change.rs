@@ -6,7 +6,7 @@ use super::construct::content;
 use super::eval::run;
 use super::parser::{Dml, Place, dml};
 use super::tree::{Expr, External};
-use super::{Atom, Item, Namespaces, check};
+use super::{Item, Namespaces, check};
 use crate::document::{Builder, Document, Edit, Kind, NodeRef};
 use crate::error::{QueryError, XmlError};
 use std::collections::HashSet;
@@ -119,7 +119,7 @@ impl Change {
     pub fn apply(
         &self,
         document: &Arc<Document>,
-        externals: &[Option<Atom>],
+        externals: &[Option<Item>],
     ) -> Result<Option<Document>, XmlError> {
         let root = NodeRef::root(document.clone());
         let nodes = |e: &Expr| -> Result<Vec<u32>, XmlError> {

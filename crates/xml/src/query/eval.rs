@@ -17,7 +17,7 @@ pub(super) fn run(
     expr: &Expr,
     slots: usize,
     context: &NodeRef,
-    externals: &[Option<Atom>],
+    externals: &[Option<Item>],
 ) -> Result<Vec<Item>> {
     let mut run = Run { slots: vec![Vec::new(); slots], externals };
     let focus = Focus { item: Item::Node(context.clone()), position: 1, size: 1 };
@@ -33,7 +33,7 @@ pub(super) struct Focus {
 
 pub(super) struct Run<'r> {
     slots: Vec<Vec<Item>>,
-    externals: &'r [Option<Atom>],
+    externals: &'r [Option<Item>],
 }
 
 fn one(atom: Atom) -> Vec<Item> {
@@ -72,7 +72,7 @@ impl Run<'_> {
             }
             Expr::Var(slot) => self.slots[*slot].clone(),
             Expr::External(i) => match self.externals.get(*i) {
-                Some(Some(atom)) => one(atom.clone()),
+                Some(Some(item)) => vec![item.clone()],
                 _ => Vec::new(),
             },
             Expr::Call(func, args) => functions::call(self, *func, args, focus)?,
