@@ -14,6 +14,7 @@ pub(crate) use tracking::not_enabled;
 
 use crate::catalog::Catalog;
 use crate::def::*;
+use crate::properties::PropertyTarget;
 use crate::scope::DdlScope;
 use crate::spec::AlterTable;
 use crate::{CatalogError, Txn};
@@ -153,13 +154,23 @@ impl Catalog {
                 self.filled(txn, table, id, work)
             }
             AlterTable::AddIndex(spec) => {
+                let before = table.index(&spec.name).map(|index| index.index_id);
                 if spec.drop_existing {
                     self.drop_existing(txn, table, spec, work)?;
                 }
                 let id = self.add_index(txn, scope, table, spec, IndexKind::Index)?;
+                if let Some(before) = before {
+                    let of = |minor| PropertyTarget::index(table.object_id, minor);
+                    let to = |target| Some(if target == of(before) { of(id) } else { target });
+                    self.move_properties(txn, scope, to)?;
+                }
                 self.filled(txn, table, id, work)
             }
-            AlterTable::DropIndex { name } => self.drop_index(txn, table, name, work),
+            AlterTable::DropIndex { name } => {
+                let gone = self.drop_index(txn, table, name, work)?;
+                let gone = PropertyTarget::index(table.object_id, gone);
+                self.forget_properties(txn, scope, |target| target == gone)
+            }
             AlterTable::RebuildIndex { name } => self.rebuild(txn, table, name.as_deref(), work),
             AlterTable::DisableIndex { name } => self.disable(txn, table, name.as_deref()),
             AlterTable::SetIgnoreDupKey { name, on } => {

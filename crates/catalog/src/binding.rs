@@ -176,18 +176,6 @@ impl Catalog {
         let id = column.bound_default.as_ref().or(column.rule.as_ref())?.object_id;
         Some(self.bindable_by_id(scope, id).map_or_else(|| "?".into(), |m| m.name.clone()))
     }
-
-    /// sp_rename of a rule or default. 208. Suspends.
-    pub fn rename_bindable(
-        &self,
-        txn: &mut Txn,
-        scope: &mut DdlScope,
-        module: &ProcedureDef,
-        to: &str,
-    ) -> Result<(), CatalogError> {
-        let (old, modified) = self.lock_definition(txn, scope, module)?;
-        self.move_module(txn, scope, &old, modified, (&old.schema, to))
-    }
 }
 
 /// Fills in the texts of what columns have bound, once all objects are known.

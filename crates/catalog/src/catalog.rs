@@ -59,6 +59,7 @@ pub(crate) struct Definitions {
     pub(crate) filegroups: Vec<FilegroupDef>,
     pub(crate) directory: Arc<security::Directory>,
     pub(crate) configuration: Arc<Configuration>,
+    pub(crate) properties: Arc<crate::properties::Properties>,
 }
 
 impl Definitions {
@@ -273,7 +274,7 @@ impl Catalog {
             match change {
                 Change::Put(entry) => all.insert(entry.object.object_id(), entry.object.clone()),
                 Change::Drop { object_id, .. } => all.remove(object_id),
-                Change::Rename { .. } | Change::Directory(_) => None,
+                Change::Rename { .. } | Change::Directory(_) | Change::Property(_) => None,
             };
         }
         all.into_values().collect()
@@ -360,6 +361,7 @@ impl Catalog {
                     defs.remove(&schema, &name, object_id)
                 }
                 Change::Directory(directory) => defs.directory = directory,
+                Change::Property(change) => change.apply(Arc::make_mut(&mut defs.properties)),
             }
         }
         drop(defs);

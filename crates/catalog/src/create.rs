@@ -142,6 +142,11 @@ impl Catalog {
             self.drop_module(txn, scope, kind, Some(&trigger.schema), &trigger.name)?;
         }
         self.forget_grants(txn, scope, table.object_id)?;
+        let constraints = table.constraint_ids();
+        self.forget_properties(txn, scope, |target| {
+            let mut of = constraints.iter().chain([&table.object_id]);
+            of.any(|id| target.is_part_of(*id))
+        })?;
         txn.drop_tree(&self.db.tree(table.tree))?;
         if let Some(lob) = table.lob {
             txn.drop_tree(&self.db.tree(lob))?;

@@ -27,6 +27,7 @@ mod policy;
 mod principals;
 mod private;
 mod procedures;
+mod properties;
 mod scope;
 mod sequence;
 mod server;
@@ -56,6 +57,7 @@ pub use partition::{
 };
 pub use policy::{Operation, PolicyDef, PredicateDef, PredicateKind};
 pub use private::{define_private, private_with_unique, redefine_private};
+pub use properties::{PropertyChange, PropertyClass, PropertyDef, PropertyTarget};
 pub use scope::DdlScope;
 pub use server::ServerCatalog;
 pub use spec::{

@@ -246,6 +246,7 @@ impl Catalog {
         }
         let identities = t.identities.scan(&mut txn, &[])?;
         let configuration = self.load_configuration(&mut txn)?;
+        let properties = self.load_properties(&mut txn)?;
         let directory = principals::load(&t.security, &mut txn, Scope::Database)?;
         txn.end_statement();
         txn.commit(engine::Durability::Full)?;
@@ -253,6 +254,7 @@ impl Catalog {
         defs.filegroups = filegroups;
         defs.directory = Arc::new(directory);
         defs.configuration = Arc::new(configuration);
+        defs.properties = Arc::new(properties);
         entries.into_iter().for_each(|entry| defs.put(entry));
         for row in identities {
             let mut cells = Cells::new(row);

@@ -8,6 +8,7 @@
 //! that was taken away is stored as taken away.
 
 use crate::catalog::{Catalog, PUBLISH_ROUNDS_MAX, behind};
+use crate::properties::PropertyClass;
 use crate::scope::{Change, DdlScope};
 use crate::system::{Cells, SecurityTables, corrupt, text_or_null};
 use crate::{CatalogError, Txn};
@@ -396,6 +397,11 @@ impl Catalog {
         Ok(())
     }
 
+    /// Keeps others from changing the directory until the transaction ends. Suspends.
+    pub fn hold_directory(&self, txn: &mut Txn) -> Result<(), CatalogError> {
+        lock_version(&self.tables.security, txn, Scope::Database).map(drop)
+    }
+
     /// Changes the directory in the transaction; others wait for its end, and see the change at commit. What `work`
     /// refuses leaves everything as it was. Suspends.
     pub fn change_directory<E: From<CatalogError>>(
@@ -405,8 +411,17 @@ impl Catalog {
         work: impl FnOnce(&mut Directory) -> Result<(), E>,
     ) -> Result<Arc<Directory>, E> {
         let current = || self.directory(Some(scope));
+        let old = current();
         let new = change(&self.tables.security, txn, Scope::Database, current, work)?;
         scope.changes.push(Change::Directory(new.clone()));
+        let schema = |id: i32| old.schemas.contains_key(&id) && !new.schemas.contains_key(&id);
+        let principal =
+            |id: i32| old.principals.contains_key(&id) && !new.principals.contains_key(&id);
+        self.forget_properties(txn, scope, |target| match target.class {
+            PropertyClass::Schema => schema(target.major),
+            PropertyClass::Principal => principal(target.major),
+            _ => false,
+        })?;
         Ok(new)
     }
 }

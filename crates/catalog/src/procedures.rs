@@ -277,6 +277,7 @@ impl Catalog {
             }
         }
         self.forget_grants(txn, scope, old.object_id)?;
+        self.forget_properties_of(txn, scope, old.object_id)?;
         self.delete_text(txn, &old)?;
         self.tables.objects.delete(txn, &[Value::Int(old.object_id)])?;
         let name = old.kind.key(&old.name);
@@ -326,6 +327,18 @@ impl Catalog {
         let found =
             self.lock_module(txn, scope, module.kind, Some(&module.schema), &module.name)?;
         found.ok_or_else(|| CatalogError::InvalidObject { name: module.name.clone() })
+    }
+
+    /// sp_rename of anything that is no table. 208, 2714. Suspends.
+    pub fn rename_module(
+        &self,
+        txn: &mut Txn,
+        scope: &mut DdlScope,
+        module: &ProcedureDef,
+        to: &str,
+    ) -> Result<(), CatalogError> {
+        let (old, modified) = self.lock_definition(txn, scope, module)?;
+        self.move_module(txn, scope, &old, modified, (&old.schema, to))
     }
 
     /// Gives a locked module another name or schema; its text stays. 2714.

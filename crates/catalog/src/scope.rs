@@ -30,6 +30,8 @@ pub(crate) enum Change {
     },
     /// Principals, schemas and permissions as they are from here on.
     Directory(Arc<Directory>),
+    /// An extended property.
+    Property(crate::properties::ChangedProperty),
 }
 
 /// Uncommitted definitions of one transaction, held beside its `Txn`. Empty for most.

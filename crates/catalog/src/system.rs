@@ -24,6 +24,7 @@
 //! | 18 | configuration | name | value, value for secondaries (CHANGE_TRACKING: see `tracking.rs`) |
 //! | 19 | statistics | object_id, stats_id, part | name, flags (1 auto created, 2 user created, 4 no recompute), bytes |
 //! | 20 | partitioned | object_id, index_id (0: the table's rows) | scheme, ordinal of the column |
+//! | 21 | properties | class, major_id, minor_id, name without blanks at its end | name, value, of parameters and of columns of views and table types their name |
 //!
 //! `scope` is 0 for the database's own principals, 1 for the server's (in `master`); see `principals.rs`.
 //!
@@ -167,6 +168,7 @@ pub(crate) struct SystemTables {
     pub(crate) configuration: SystemTable,
     pub(crate) statistics: SystemTable,
     pub(crate) partitioned: SystemTable,
+    pub(crate) properties: SystemTable,
     pub(crate) security: SecurityTables,
 }
 
@@ -217,6 +219,12 @@ impl SystemTables {
             ),
             configuration: SystemTable::new(db, 18, 1, &[NAME, TEXT, TEXT]),
             partitioned: SystemTable::new(db, 20, 2, &[Int, Int, Int, Int]),
+            properties: SystemTable::new(
+                db,
+                21,
+                4,
+                &[TinyInt, Int, Int, NAME, NAME, SqlType::Variant, NAME],
+            ),
             statistics: SystemTable::new(db, 19, 3, &[Int, Int, Int, NAME, TinyInt, bytes]),
             security: SecurityTables::new(db),
         }
@@ -290,6 +298,9 @@ impl Cells {
     }
     fn next(&mut self) -> Result<Value, CatalogError> {
         self.row.next().ok_or_else(|| corrupt("a system row is short"))
+    }
+    pub(crate) fn skip(&mut self) -> Result<(), CatalogError> {
+        self.next().map(drop)
     }
     pub(crate) fn int(&mut self) -> Result<i64, CatalogError> {
         self.opt_int()?.ok_or_else(|| corrupt("a number is missing in a system row"))

@@ -11,7 +11,7 @@ use stdx::CachePadded;
 use storage::{TreeId, TreeReport};
 
 /// Number of trees that every database is born with, for its catalog: see [`crate::Database::system_tree`].
-pub const SYSTEM_TREES: usize = 21;
+pub const SYSTEM_TREES: usize = 22;
 
 /// The shape of a tree that is gone.
 pub(crate) const GONE: u64 = u64::MAX;

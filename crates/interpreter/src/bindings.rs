@@ -16,18 +16,6 @@ use executor::SqlError;
 use std::sync::Arc;
 use types::{SqlType, Value};
 
-/// The rule or default that an object is.
-pub(crate) fn bindable(object: &ObjectRef) -> Option<&Arc<ProcedureDef>> {
-    match object {
-        ObjectRef::Procedure(module)
-            if matches!(module.kind, ModuleKind::Rule | ModuleKind::Default) =>
-        {
-            Some(module)
-        }
-        _ => None,
-    }
-}
-
 /// What something is bound to.
 enum Target {
     Column(Arc<TableDef>, usize),
@@ -78,30 +66,6 @@ impl Vm<'_> {
             }
             Ok(catalog.drop_module(txn, scope, kind, Some(&found.schema), &found.name)?)
         })
-    }
-
-    /// sp_rename of a rule or default: 15225, 15335.
-    pub(crate) fn rename_bindable(
-        &mut self,
-        module: &ProcedureDef,
-        new: &str,
-        frame: &mut [Value],
-    ) -> Result<(), SqlError> {
-        let object = ObjectRef::Procedure(Arc::new(module.clone()));
-        if !self.may_change(&object, false) {
-            let database = &self.state.database.name;
-            return Err(messages::error(15225, &[&module.name, database, "(null)"]));
-        }
-        let scope = self.state.transaction.scope();
-        let other = self.state.database.catalog.object(scope, Some(&module.schema), new);
-        if other.is_some_and(|o| o.object_id() != module.object_id) {
-            return Err(messages::error(15335, &[new, "OBJECT"]));
-        }
-        self.in_catalog(frame, |catalog, txn, scope| {
-            Ok(catalog.rename_bindable(txn, scope, module, new)?)
-        })?;
-        self.sink.message(&messages::info(15477, &[]));
-        Ok(())
     }
 
     /// sp_bindrule @rulename, @objname, @futureonly; sp_bindefault @defname, @objname, @futureonly.

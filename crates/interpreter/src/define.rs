@@ -1,7 +1,6 @@
 //! Data definition: through the catalog in the session's transaction, or through the host for whole databases.
 
 use crate::environment::SessionEnvironment;
-use crate::messages;
 use crate::other::no_object;
 use crate::permission::database_denied;
 use crate::policy::calls;
@@ -498,84 +497,6 @@ impl Vm<'_> {
         Ok(())
     }
 
-    /// sp_rename of a table or of a column. 15225, 15248, 15335.
-    pub fn rename(
-        &mut self,
-        name: &str,
-        new: &str,
-        kind: Option<&str>,
-        frame: &mut [Value],
-    ) -> Result<(), SqlError> {
-        let mut parts = crate::environment::name_parts(name);
-        let kind = kind.map_or("OBJECT".to_string(), |k| k.trim().to_uppercase());
-        let column = match kind.as_str() {
-            "COLUMN" | "INDEX" => parts.pop(),
-            "OBJECT" => None,
-            _ => return Err(SqlError::unsupported(format!("sp_rename of {kind}"))),
-        };
-        let bare = parts.pop().unwrap_or_default();
-        let schema = parts.pop().filter(|s| !s.is_empty());
-        if let Some(database) = parts.pop()
-            && !catalog::same_name(&database, &self.state.database.name)
-        {
-            return Err(messages::error(15250, &[]));
-        }
-        let scope = self.state.transaction.scope();
-        let catalog = &self.state.database.catalog;
-        let constraint =
-            (kind == "OBJECT").then(|| constraint_table(catalog, scope, &bare)).flatten();
-        let found = catalog.table(scope, schema.as_deref(), &bare);
-        let is_constraint = found.is_none() && constraint.is_some();
-        let Some(table) = found.or(constraint) else {
-            if let Some(found) = catalog.object(scope, schema.as_deref(), &bare) {
-                if let Some(module) = crate::bindings::bindable(&found).filter(|_| kind == "OBJECT")
-                {
-                    return self.rename_bindable(&module.clone(), new, frame);
-                }
-                return Err(SqlError::unsupported("sp_rename of anything but a table or a column"));
-            }
-            let database = &self.state.database.name;
-            return Err(messages::error(15225, &[name, database, "(null)"]));
-        };
-        if !self.may_change(&ObjectRef::Table(table.clone()), false) {
-            return Err(messages::error(15225, &[name, &self.state.database.name, "(null)"]));
-        }
-        let (change, taken) = match column {
-            Some(from) if kind == "INDEX" => {
-                if table.index(&from).is_none() {
-                    return Err(messages::error(15248, &["INDEX"]));
-                }
-                let other = table.index(new).is_some_and(|i| !catalog::same_name(&i.name, &from));
-                let change = catalog::AlterTable::RenameIndex { from: from.into(), to: new.into() };
-                (change, other.then_some("INDEX"))
-            }
-            None if is_constraint => {
-                let (from, to) = (bare.as_str().into(), new.into());
-                (catalog::AlterTable::RenameConstraint { from, to }, None)
-            }
-            Some(from) => {
-                if table.column(&from).is_none() {
-                    return Err(messages::error(15248, &["COLUMN"]));
-                }
-                let other = table.column(new).is_some_and(|i| Some(i) != table.column(&from));
-                let change =
-                    catalog::AlterTable::RenameColumn { from: from.into(), to: new.into() };
-                (change, other.then_some("COLUMN"))
-            }
-            None => {
-                let other = catalog.object(scope, Some(&table.schema), new);
-                let other = other.is_some_and(|o| o.object_id() != table.object_id);
-                (catalog::AlterTable::Rename { to: new.into() }, other.then_some("OBJECT"))
-            }
-        };
-        if let Some(kind) = taken {
-            return Err(messages::error(15335, &[new, kind]));
-        }
-        self.apply_changes(Some(&table.schema), &table.name, &[change], frame)?;
-        self.sink.message(&messages::info(15477, &[]));
-        Ok(())
-    }
-
     fn drop_database(&mut self, name: &str) -> Result<(), SqlError> {
         if !self.may_drop_database(name) {
             return Err(SqlError::new(
@@ -703,27 +624,6 @@ fn change_table(
     };
     let altered = catalog.alter_history(writer(cx), scope, &former, &change)?;
     executor::carry_out(&altered, &[], cx)
-}
-
-/// The table that has a constraint of that name.
-fn constraint_table(
-    catalog: &Catalog,
-    scope: Option<&DdlScope>,
-    name: &str,
-) -> Option<Arc<TableDef>> {
-    let has = |t: &TableDef| {
-        let keys = t.primary_key.iter().map(|k| &k.name);
-        let indexes = t.indexes.iter().filter(|i| i.constraint_id != 0).map(|i| &i.name);
-        let defaults = t.columns.iter().filter_map(|c| c.default.as_ref()).map(|d| &d.name);
-        let checks = t.checks.iter().map(|c| &c.name);
-        let foreign = t.foreign_keys.iter().map(|k| &k.name);
-        let mut all = keys.chain(indexes).chain(defaults).chain(checks).chain(foreign);
-        all.any(|n| catalog::same_name(n, name))
-    };
-    catalog.objects_in(scope).into_iter().find_map(|object| match object {
-        ObjectRef::Table(table) if has(&table) => Some(table),
-        _ => None,
-    })
 }
 
 /// 3701.

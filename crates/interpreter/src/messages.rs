@@ -20,6 +20,7 @@ const MESSAGES: &[(i32, i64, &str)] = &[
     ),
     (15016, 16, "The default '%s' does not exist."),
     (15017, 16, "The rule '%s' does not exist."),
+    (15097, 16, "The size associated with an extended property cannot be more than 7,500 bytes."),
     (15100, 16, "Usage: sp_bindefault defaultname, objectname [, 'futureonly']"),
     (
         15101,
@@ -40,14 +41,22 @@ const MESSAGES: &[(i32, i64, &str)] = &[
         "Cannot bind a rule to a computed column, a sparse column, or to a column of the following data types: text, \
          ntext, image, timestamp, varchar(max), nvarchar(max), varbinary(max), xml, or user-defined data type.",
     ),
+    (
+        15135,
+        16,
+        "Object is invalid. Extended properties are not permitted on '%s', or the object does not exist.",
+    ),
     (15148, 16, "The data type or table column '%s' does not exist or you do not have permission."),
     (15197, 16, "There is no text for object '%s'."),
     (15198, 16, "The name supplied (%s) is not a user, role, or aliased login."),
+    (15217, 16, "Property cannot be updated or deleted. Property '%s' does not exist for '%s'."),
+    (15223, 11, "Error: The input parameter '%s' is not allowed to be null."),
     (
         15225,
         11,
         "No item by the name of '%s' could be found in the current database '%s', given that @itemtype was input as '%s'.",
     ),
+    (15233, 16, "Property cannot be added. Property '%s' already exists for '%s'."),
     (15236, 16, "Column '%s' has no default."),
     (15237, 16, "User data type '%s' has no default."),
     (15238, 16, "Column '%s' has no rule."),
@@ -57,6 +66,7 @@ const MESSAGES: &[(i32, i64, &str)] = &[
         11,
         "Either the parameter @objname is ambiguous or the claimed @objtype (%s) is wrong.",
     ),
+    (15249, 11, "Error: Explicit @objtype '%s' is unrecognized."),
     (
         15250,
         16,
@@ -68,6 +78,11 @@ const MESSAGES: &[(i32, i64, &str)] = &[
         15335,
         11,
         "Error: The new name '%s' is already in use as a %s name and would cause a duplicate that is not permitted.",
+    ),
+    (
+        15336,
+        16,
+        "Object '%s' cannot be renamed because the object participates in enforced dependencies.",
     ),
     (15409, 11, "'%s' is not a role."),
     (15412, 11, "'%s' is not a known fixed role."),
@@ -91,6 +106,7 @@ const MESSAGES: &[(i32, i64, &str)] = &[
     (15524, 0, "Columns of the specified user data type had their rules unbound."),
     (15574, 0, "This object does not have any statistics."),
     (15575, 0, "This object does not have any statistics or indexes."),
+    (15600, 15, "An invalid parameter or option was specified for procedure '%s'."),
 ];
 
 /// A message as an error, its places filled in order.

@@ -114,6 +114,10 @@ impl Vm<'_> {
                 self.sequence_range(args, code, frame)?;
                 Ok(Some(0))
             }
+            "sp_addextendedproperty" | "sp_updateextendedproperty" | "sp_dropextendedproperty" => {
+                self.property_procedure(name, args, frame)?;
+                Ok(Some(0))
+            }
             "sp_settriggerorder" => {
                 let text =
                     |i: usize, name: &str| arguments::text(args, i, name).unwrap_or_default();
@@ -123,18 +127,11 @@ impl Vm<'_> {
                 Ok(Some(0))
             }
             "sp_rename" => {
-                let kind = arguments::text(args, 2, "@objtype");
-                let name = arguments::text(args, 0, "@objname");
-                match (name, arguments::text(args, 1, "@newname")) {
-                    (Some(name), Some(new)) if !new.is_empty() => {
-                        self.rename(name, new, kind, frame)?;
-                        Ok(Some(0))
-                    }
-                    (name, _) => {
-                        let missing = if name.is_none() { "@objname" } else { "@newname" };
-                        Err(arguments::missing("sp_rename", missing).into())
-                    }
-                }
+                let home = self.enter_database_of(name)?;
+                let renamed = self.rename(args, frame, guarded);
+                self.come_home(home)?;
+                renamed?;
+                Ok(Some(0))
             }
             "sp_detach_db" => {
                 self.check_server(Permission::AlterAnyDatabase)?;

@@ -12,6 +12,7 @@ pub mod objects;
 pub mod partitions;
 pub mod policies;
 pub mod principals;
+pub mod properties;
 pub mod sequences;
 pub mod server;
 pub mod statistics;

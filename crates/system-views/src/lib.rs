@@ -49,6 +49,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::partitions::VIEWS,
     catalog_views::policies::VIEWS,
     catalog_views::principals::VIEWS,
+    catalog_views::properties::VIEWS,
     catalog_views::sequences::VIEWS,
     catalog_views::server::VIEWS,
     catalog_views::my_permissions::VIEWS,

@@ -127,22 +127,14 @@ impl Object {
     }
 }
 
-/// First id of a user's object, as the catalog gives them out.
-const FIRST_OBJECT_ID: i32 = 1_000_001;
-
 /// The id of a table's primary key.
 pub fn primary_key_id(table: &TableDef) -> i32 {
-    0x2000_0000 | place(table)
+    table.primary_key_id()
 }
 
 /// The id of a column's DEFAULT.
 pub fn default_id(table: &TableDef, ordinal: usize) -> i32 {
-    0x4000_0000 | (place(table) << 10) | (ordinal as i32 & 0x3ff)
-}
-
-/// A table's number among the objects ever created, up to a million.
-fn place(table: &TableDef) -> i32 {
-    table.object_id.wrapping_sub(FIRST_OBJECT_ID) & 0xf_ffff
+    table.default_id(ordinal)
 }
 
 /// The id of a built-in object: negative, from its name (FNV-1a).

@@ -159,6 +159,7 @@ impl Catalog {
         let columns = (0..table.columns.len()).filter(|i| *i != gone).map(Some).collect();
         table.columns.remove(gone);
         self.forget_grants_of_column(txn, scope, table.object_id, gone as i32 + 1)?;
+        self.forget_properties_of_column(txn, scope, table, gone)?;
         let id = Value::Int(table.object_id);
         for (ordinal, column) in table.columns.iter().enumerate().skip(gone) {
             self.put_column(txn, table.object_id, ordinal, column)?;

@@ -5,6 +5,7 @@ use crate::catalog::Catalog;
 use crate::constraint::is_unique_key;
 use crate::create::{default_name, define_key};
 use crate::def::*;
+use crate::properties::PropertyTarget;
 use crate::scope::DdlScope;
 use crate::spec::KeySpec;
 use crate::{CatalogError, Txn};
@@ -200,7 +201,7 @@ impl Catalog {
     pub(super) fn drop_constraint(
         &self,
         txn: &mut Txn,
-        scope: &DdlScope,
+        scope: &mut DdlScope,
         table: &mut TableDef,
         name: &str,
         if_exists: bool,
@@ -212,19 +213,24 @@ impl Catalog {
             let column = &mut table.columns[ordinal];
             column.default = None;
             self.free_name(txn, &table.schema, name)?;
-            return self.put_column(txn, table.object_id, ordinal, column);
+            self.put_column(txn, table.object_id, ordinal, column)?;
+            let id = table.default_id(ordinal);
+            return self.forget_properties_of(txn, scope, id);
         }
         if let Some(i) = table.checks.iter().position(|c| same_name(&c.name, name)) {
             let check = table.checks.remove(i);
+            self.forget_properties_of(txn, scope, check.object_id)?;
             return self.forget_constraint(txn, table, check.object_id, &check.name);
         }
         if let Some(i) = table.foreign_keys.iter().position(|k| same_name(&k.name, name)) {
             let key = table.foreign_keys.remove(i);
+            self.forget_properties_of(txn, scope, key.object_id)?;
             return self.forget_constraint(txn, table, key.object_id, &key.name);
         }
         let primary = table.primary_key.clone().filter(|k| same_name(&k.name, name));
         let index =
             table.indexes.iter().find(|i| i.kind != IndexKind::Index && same_name(&i.name, name));
+        let constraint = index.map_or(0, |i| i.constraint_id);
         let index = index.map(|i| (i.index_id, i.columns.clone()));
         let columns = primary.as_ref().map(|k| k.columns.clone());
         let Some(columns) = columns.or(index.as_ref().map(|(_, c)| c.clone())) else {
@@ -236,6 +242,10 @@ impl Catalog {
         let columns: Vec<usize> = columns.iter().map(|(i, _)| *i).collect();
         let clustered = primary.as_ref().is_some_and(|k| k.clustered)
             || index.as_ref().is_some_and(|(id, _)| *id == 1);
+        let constraint = if primary.is_some() { table.primary_key_id() } else { constraint };
+        let of_index = index.as_ref().map_or(1, |(id, _)| *id);
+        let of_index = PropertyTarget::index(table.object_id, of_index);
+        self.forget_properties(txn, scope, |t| t == of_index || t.is_part_of(constraint))?;
         if primary.is_some() {
             table.primary_key = None;
             self.tables.keys.delete(txn, &[Value::Int(table.object_id)])?;

@@ -8,13 +8,14 @@ use crate::spec::IndexSpec;
 use crate::{CatalogError, Txn};
 
 impl Catalog {
+    /// The id of the index that is gone.
     pub(super) fn drop_index(
         &self,
         txn: &mut Txn,
         table: &mut TableDef,
         name: &str,
         work: &mut Vec<Work>,
-    ) -> Result<(), CatalogError> {
+    ) -> Result<i32, CatalogError> {
         let shown = || format!("{}.{name}", table.name).into();
         let own_key = table.primary_key.as_ref().is_some_and(|k| same_name(&k.name, name));
         let Some(index) = table.index(name) else {
@@ -37,7 +38,7 @@ impl Catalog {
         if id == 1 && gone.columnstore.is_none() {
             self.move_rows(txn, table, work)?;
         }
-        Ok(())
+        Ok(id)
     }
 
     /// The index whose place another takes, DROP_EXISTING: 1925, 7999.
@@ -62,7 +63,7 @@ impl Catalog {
                         create a nonclustered index by using two separate statements.";
             return Err(CatalogError::refused(1925, text));
         }
-        self.drop_index(txn, table, &spec.name, work)
+        self.drop_index(txn, table, &spec.name, work).map(drop)
     }
 
     pub(super) fn rebuild(

@@ -65,6 +65,21 @@ impl Catalog {
         Ok(())
     }
 
+    /// Gives a statistic that no index makes another name. Durable soon; in a transaction of its own. Suspends.
+    pub fn rename_statistic(
+        &self,
+        table: &TableDef,
+        id: i32,
+        to: &str,
+    ) -> Result<(), CatalogError> {
+        let all = table.statistics.all();
+        let Some(old) = all.iter().find(|s| s.id == id) else { return Ok(()) };
+        let renamed = Statistic { name: to.into(), ..(**old).clone() };
+        self.store_statistic(table, &renamed)?;
+        table.statistics.put(renamed);
+        Ok(())
+    }
+
     /// Those of a table, or one of them.
     pub(super) fn erase_statistics(
         &self,

@@ -22,7 +22,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &SYSTEM_VIEWS,
     &PROCEDURES,
     &SCHEMAS,
-    &EXTENDED_PROPERTIES,
 ];
 
 type Rows = Result<Vec<Object>, SqlError>;
@@ -260,16 +259,6 @@ view! {
     name sysname = &s.name;
     schema_id int = s.id;
     principal_id int null = s.owner;
-}
-
-view! {
-    EXTENDED_PROPERTIES = "sys.extended_properties" of () as e, rows none;
-    class tinyint = NULL;
-    class_desc nvarchar(60) null = NULL;
-    major_id int = NULL;
-    minor_id int = NULL;
-    name sysname = NULL;
-    value sql_variant null = NULL;
 }
 
 /// The column of a DEFAULT, from 1.

@@ -9,15 +9,8 @@ use executor::SqlError;
 use types::{SqlType, Value};
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[
-    &CONFIGURATIONS,
-    &LANGUAGES,
-    &SERVERS,
-    &HELP_COLLATIONS,
-    &LINKED_LOGINS,
-    &EXTENDED_LIST,
-    &ENDPOINTS,
-];
+pub static VIEWS: &[&dyn Declared] =
+    &[&CONFIGURATIONS, &LANGUAGES, &SERVERS, &HELP_COLLATIONS, &LINKED_LOGINS, &ENDPOINTS];
 
 /// A configuration option: id, name, least, greatest, default, description, advanced.
 pub struct Known(pub i32, pub &'static str, pub i64, pub i64, pub i64, pub &'static str, pub bool);
@@ -175,13 +168,4 @@ view! {
     HELP_COLLATIONS = "sys.fn_helpcollations" of types::Collation as c, rows collations, params ();
     name sysname = c.name();
     description nvarchar(1000) null = c.description();
-}
-
-view! {
-    EXTENDED_LIST = "sys.fn_listextendedproperty" of () as e, rows none,
-        params (sysname, varchar(128), sysname, varchar(128), sysname, varchar(128), sysname);
-    objtype sysname null = NULL;
-    objname sysname null = NULL;
-    name sysname = NULL;
-    value sql_variant null = NULL;
 }
