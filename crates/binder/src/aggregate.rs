@@ -49,6 +49,9 @@ impl Binder<'_> {
         }
         let arg = match func {
             AggFunc::StringAgg => self.joining(f, line),
+            AggFunc::PercentileCont | AggFunc::PercentileDisc => {
+                self.approximate_percentile(f, func, line)
+            }
             _ => self.aggregate_arg(f, func, line).map(|(arg, ty)| (arg, ty, None)),
         };
         if let Some(s) = self.selects.last_mut() {
@@ -211,7 +214,9 @@ impl Binder<'_> {
                 let arg = self.coerce(arg, SqlType::Float, CastMode::Implicit)?;
                 Ok((Some(arg), SqlType::Float))
             }
-            AggFunc::StringAgg => Err(invalid(arg.ty)),
+            AggFunc::StringAgg | AggFunc::PercentileCont | AggFunc::PercentileDisc => {
+                Err(invalid(arg.ty))
+            }
         }
     }
 }

@@ -169,7 +169,7 @@ impl Binder<'_> {
                 continue;
             }
             let value = match &arg.value {
-                ast::InsertValue::Default(_) => None,
+                ast::InsertValue::Default(_) | ast::InsertValue::Write(_) => None,
                 ast::InsertValue::Expr(e) => Some(match &e.kind {
                     ast::ExprKind::Column(c) if c.qualifier.is_empty() => {
                         let n = c.name.value.chars().count().clamp(1, 4000) as u16;

@@ -571,10 +571,6 @@ impl Binder<'_> {
                 if parts.in_memory && !hash && clustered.unwrap_or(*primary) {
                     return Err(index::clustered_in_memory(line));
                 }
-                if options.ignore_dup_key && !is_private(table) {
-                    let what = "PRIMARY KEY or UNIQUE constraint WITH (IGNORE_DUP_KEY = ON)";
-                    return Err(BindError::unsupported(what, line));
-                }
                 let key = KeySpec {
                     name,
                     columns: columns
@@ -582,6 +578,7 @@ impl Binder<'_> {
                         .map(|c| (c.name.value.as_str().into(), c.descending))
                         .collect(),
                     clustered: clustered.unwrap_or(*primary) || is_private(table),
+                    ignore_dup_key: options.ignore_dup_key,
                     filegroup: filegroup.as_ref().map(space),
                 };
                 if !primary {

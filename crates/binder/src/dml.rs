@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use catalog::{Event, Operation, TableDef};
 use syntax::ast;
-use types::{SqlType, Value};
+use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
@@ -145,7 +145,7 @@ impl Binder<'_> {
                     let mut values = Vec::with_capacity(row.len());
                     for value in row {
                         values.push(match value {
-                            ast::InsertValue::Default(_) => None,
+                            ast::InsertValue::Default(_) | ast::InsertValue::Write(_) => None,
                             ast::InsertValue::Expr(e) => Some(self.expr(e)?),
                         });
                     }
@@ -516,6 +516,37 @@ impl Binder<'_> {
         })
     }
 
+    /// `c.WRITE (expression, offset, length)`: 258 for a column that is not of a (max) type.
+    fn written(
+        &mut self,
+        column: &catalog::ColumnDef,
+        old: ColId,
+        parts: &[ast::Expr; 3],
+    ) -> Result<Expr> {
+        let large = matches!(
+            column.ty,
+            SqlType::VarChar(Len::Max) | SqlType::NVarChar(Len::Max) | SqlType::VarBinary(Len::Max)
+        );
+        if !large {
+            let text = format!("Cannot call methods on {}.", column.ty.message_name());
+            return Err(BindError::new(258, 15, self.line, text));
+        }
+        let [value, offset, length] = parts;
+        let value = self.expr(value)?;
+        let value = self.coerce(value, column.ty, CastMode::Implicit)?;
+        let mut place = |part: &ast::Expr| {
+            let part = self.expr(part)?;
+            self.coerce(part, SqlType::BigInt, CastMode::Implicit)
+        };
+        let (offset, length) = (place(offset)?, place(length)?);
+        // For the message about a value that is NULL.
+        let name = Expr::constant(Value::str(&column.name), SqlType::NVarChar(Len::N(128)));
+        let old = Expr::col(old, column.ty, column.nullable);
+        let args = vec![old, value, offset, length, name];
+        let kind = ExprKind::Func { func: FuncId::WriteInto, args };
+        Ok(Expr::new(kind, column.ty, false))
+    }
+
     /// SET of an UPDATE, over the scope that is open, of a table whose columns there are `old`: 207, 264, 271, 272, 8102.
     pub fn update_set(
         &mut self,
@@ -582,6 +613,10 @@ impl Binder<'_> {
             };
             let mut value = match &item.value {
                 ast::InsertValue::Expr(e) => self.expr(e)?,
+                ast::InsertValue::Write(parts) => match ordinal {
+                    Some(ordinal) => self.written(&table.columns[ordinal], old[ordinal], parts)?,
+                    None => return Err(self.error(102, "Incorrect syntax near 'WRITE'.")),
+                },
                 ast::InsertValue::Default(span) => match ordinal {
                     Some(ordinal) => self.default_value(table, ordinal)?,
                     None => {

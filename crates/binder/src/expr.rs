@@ -262,8 +262,14 @@ impl Binder<'_> {
             "@@CURSOR_ROWS" => (SysVar::CursorRows, Int),
             "@@TIMETICKS" => return Ok(Expr::int(31_250)),
             "@@REMSERVER" => return Ok(Expr::constant(Value::Null, NVarChar(Len::N(128)))),
-            refused if crate::functions::is_refused_variable(refused) => {
-                return Err(BindError::unsupported(refused, line));
+            "@@DBTS" => {
+                let func = FuncId::LastRowVersion;
+                let kind = ExprKind::Func { func, args: Vec::new() };
+                return Ok(Expr::new(kind, VarBinary(Len::N(8)), false));
+            }
+            other if let Some(figure) = ServerFigure::of_name(other) => {
+                let kind = ExprKind::Func { func: FuncId::ServerFigure(figure), args: Vec::new() };
+                return Ok(Expr::new(kind, Int, false));
             }
             _ => {
                 return Err(BindError::new(

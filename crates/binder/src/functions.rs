@@ -17,7 +17,6 @@ use crate::error::{BindError, Result};
 use crate::ir::*;
 
 pub(crate) use forms::{is_json, type_of_text};
-pub(crate) use refused::is_refused_variable;
 pub(crate) use table::aggregate_func;
 
 const NAME: SqlType = SqlType::NVarChar(Len::N(128));

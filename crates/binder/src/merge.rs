@@ -210,7 +210,7 @@ impl Binder<'_> {
         let mut bound = Vec::with_capacity(values.len());
         for value in values {
             bound.push(match value {
-                ast::InsertValue::Default(_) => None,
+                ast::InsertValue::Default(_) | ast::InsertValue::Write(_) => None,
                 ast::InsertValue::Expr(e) => Some(self.expr(e)?),
             });
         }

@@ -460,6 +460,7 @@ impl Walk<'_> {
         match value {
             ast::InsertValue::Default(_) => Ok(()),
             ast::InsertValue::Expr(e) => self.expr(e),
+            ast::InsertValue::Write(parts) => parts.iter().try_for_each(|e| self.expr(e)),
         }
     }
 

@@ -113,7 +113,8 @@ impl Binder<'_> {
             let what = "cannot have any enabled check constraints or any enabled rules.";
             return refused(333, format!("{what} Found check constraint or rule '{found}'."));
         }
-        if also && table.indexes.iter().any(|index| index.ignore_dup_key) {
+        let ignores = table.indexes.iter().any(|index| index.ignore_dup_key);
+        if also && (ignores || table.ignores_dup_key()) {
             let text = format!(
                 "The target '{shown}' of an OUTPUT INTO clause has an index with the ignore_dup_key option and cannot be \
                  used when an OUTPUT clause is also used."

@@ -29,7 +29,7 @@ impl Binder<'_> {
         let line = alias.span.line.max(1);
         let shown = &aggregate.name.name.value;
         let func = aggregate_func(&shown.to_ascii_uppercase())
-            .filter(|f| aggregate.name.schema.is_none() && *f != AggFunc::StringAgg);
+            .filter(|f| aggregate.name.schema.is_none() && !f.is_ordered());
         let Some(func) = func else {
             let text = format!("Incorrect syntax near '{shown}'.");
             return Err(BindError::new(102, 15, line, text));

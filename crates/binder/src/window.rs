@@ -187,7 +187,7 @@ impl Binder<'_> {
                 let Some(func) = aggregate else {
                     return fails(195, format!("'{shown}' is not a recognized function name."));
                 };
-                if func == AggFunc::StringAgg {
+                if func.is_ordered() {
                     return fails(
                         4113,
                         format!(
@@ -232,6 +232,45 @@ impl Binder<'_> {
             _ => WindowFunc::Lead { arg, offset, default, ignore_nulls },
         };
         Ok((func, ty))
+    }
+
+    /// APPROX_PERCENTILE_CONT and _DISC: the value asked for, its type, the share and the order. 174, 8117, 10751, 10754.
+    pub fn approximate_percentile(
+        &mut self,
+        f: &ast::FunctionCall,
+        func: AggFunc,
+        line: u32,
+    ) -> Result<(Option<Expr>, SqlType, Option<Box<Joining>>)> {
+        let shown = &f.name.name.value;
+        let fails = |number, text: String| Err(BindError::new(number, 15, line, text));
+        if f.args.len() != 1 || f.star || f.distinct {
+            let lower = shown.to_lowercase();
+            return fails(174, format!("The {lower} function requires 1 argument(s)."));
+        }
+        if f.within_group.is_empty() {
+            return fails(
+                10754,
+                format!("The function '{shown}' must have a WITHIN GROUP clause."),
+            );
+        }
+        let order = self.window_order(&f.within_group, line)?;
+        let name =
+            if func == AggFunc::PercentileCont { "PERCENTILE_CONT" } else { "PERCENTILE_DISC" };
+        let (asked, ty) = self.percentile(f, name, &order, line)?;
+        let (WindowFunc::PercentileCont { at, arg } | WindowFunc::PercentileDisc { at, arg }) =
+            asked
+        else {
+            return fails(195, format!("'{shown}' is not a recognized function name."));
+        };
+        if !arg.ty.is_numeric() {
+            let text = format!(
+                "Operand data type {} is invalid for {} operator.",
+                arg.ty.message_name(),
+                shown.to_lowercase()
+            );
+            return Err(BindError::new(8117, 16, line, text));
+        }
+        Ok((Some(arg), ty, Some(Box::new(Joining { separator: at, order }))))
     }
 
     /// PERCENTILE_CONT and PERCENTILE_DISC: 10751.

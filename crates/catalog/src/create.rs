@@ -506,6 +506,7 @@ impl Catalog {
             Value::str(&key.name),
             key.clustered.into(),
             Value::binary(&pack_key(&key.columns)),
+            key.ignore_dup_key.into(),
         ];
         self.tables.keys.put(txn, &row)
     }
@@ -612,7 +613,8 @@ pub(crate) fn define_key(
         format!("PK__{table}__{:016X}", (object_id as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
             .into()
     });
-    Ok(KeyDef { name, columns: key, clustered: spec.clustered })
+    let (clustered, ignore_dup_key) = (spec.clustered, spec.ignore_dup_key);
+    Ok(KeyDef { name, columns: key, clustered, ignore_dup_key })
 }
 
 /// Ordinals of a key's columns. 1911, 1909, 1919.

@@ -94,7 +94,14 @@ impl TableDef {
             && self.foreign_keys.is_empty()
             && self.referencing.is_empty()
             && self.tracking.is_none()
+            && !self.ignores_dup_key()
             && !self.columns.iter().any(|c| c.is_made() || c.rule.is_some())
+    }
+    /// Is a new row left out whose clustered key, or of a private table any key, is there already?
+    pub fn ignores_dup_key(&self) -> bool {
+        self.primary_key.as_ref().is_some_and(|key| key.clustered && key.ignore_dup_key)
+            || self.clustered_index().is_some_and(|index| index.ignore_dup_key)
+            || self.unique.iter().any(|key| key.ignore_dup_key)
     }
     /// Is there a clustered index of any kind, so that another cannot come?
     pub fn has_clustered(&self) -> bool {
@@ -268,6 +275,8 @@ pub struct KeyDef {
     /// (ordinal, descending).
     pub columns: Vec<(usize, bool)>,
     pub clustered: bool,
+    /// Rows that have its like are left out, with a message.
+    pub ignore_dup_key: bool,
 }
 
 /// What an index is there for.

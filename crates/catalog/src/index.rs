@@ -132,6 +132,7 @@ impl Catalog {
             unique: true,
             clustered: key.clustered,
             filegroup: key.filegroup.clone(),
+            ignore_dup_key: key.ignore_dup_key,
             ..IndexSpec::default()
         };
         self.add_index(txn, scope, table, &spec, kind)

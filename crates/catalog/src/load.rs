@@ -343,7 +343,8 @@ fn primary_key(row: Vec<Value>) -> Result<KeyDef, CatalogError> {
     cells.int()?;
     let (name, clustered) = (cells.text()?, cells.flag()?);
     let columns = index::unpack_key(&cells.opt_bytes()?.unwrap_or_default());
-    Ok(KeyDef { name, columns, clustered })
+    let ignore_dup_key = cells.opt_int()? == Some(1);
+    Ok(KeyDef { name, columns, clustered, ignore_dup_key })
 }
 
 /// As stored: (ordinal u16, descending u8) each.

@@ -102,6 +102,7 @@ pub struct KeySpec {
     /// (column name, descending).
     pub columns: Vec<(Box<str>, bool)>,
     pub clustered: bool,
+    pub ignore_dup_key: bool,
     pub filegroup: Option<SpaceSpec>,
 }
 

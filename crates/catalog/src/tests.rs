@@ -118,6 +118,7 @@ fn big_table(name: &str) -> TableSpec {
             name: Some(format!("pk_{name}").into()),
             columns: vec![("C1".into(), false)],
             clustered: true,
+            ignore_dup_key: false,
             filegroup: None,
         }),
         ..TableSpec::default()
@@ -283,6 +284,7 @@ fn altering() {
             name: None,
             columns: vec![(column.into(), true)],
             clustered: true,
+            ignore_dup_key: false,
             filegroup: None,
         })
     };

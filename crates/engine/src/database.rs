@@ -383,9 +383,27 @@ impl Database {
         last.map_or(tail, |last| last.max(tail)) + 1
     }
 
-    /// The last number given by [`Database::next_stamp`] (@@DBTS).
+    /// The last number given by [`Database::next_stamp`] (@@DBTS); before the first since the opening one that is larger
+    /// than all that were given.
     pub fn last_stamp(&self) -> u64 {
-        self.stamps.load(Acquire)
+        match self.stamps.load(Acquire) {
+            0 => self.shared.log.tail().0,
+            last => last,
+        }
+    }
+
+    /// No number that [`crate::Txn::next_stamp`] has given to a transaction that goes on is smaller, and none that is
+    /// still to come (MIN_ACTIVE_ROWVERSION).
+    pub fn min_active_stamp(&self) -> u64 {
+        // In this order: who has a number up to this one had a transaction id before it.
+        let next = self.last_stamp() + 1;
+        let tail = self.shared.log.tail();
+        let oldest = self.shared.xids.oldest_first_lsn(tail).0;
+        // Its numbers are larger than the log's tail was when it began to write.
+        match self.shared.xids.unfinished().is_empty() {
+            true => next,
+            false => next.min(oldest + 1),
+        }
     }
 
     pub(crate) fn next_owner(&self) -> u64 {

@@ -112,6 +112,15 @@ impl Txn {
         &self.db
     }
 
+    /// [`Database::next_stamp`] for a rowversion of a row that the transaction writes: see
+    /// [`Database::min_active_stamp`].
+    pub fn next_stamp(&mut self) -> Result<u64, EngineError> {
+        self.context
+            .ensure_xid()
+            .map_err(|_| EngineError::LogFull { reason: "ACTIVE_TRANSACTION" })?;
+        Ok(self.db.next_stamp())
+    }
+
     /// Starts a transaction. Costs nothing until it does something. Panics when one is active.
     #[inline]
     pub fn begin(&mut self) {

@@ -80,8 +80,8 @@ pub(crate) fn call(
         | Atan | Atn2 | Degrees | Radians | IsNumeric => number::call(func, v, args, ty, cx),
         Len | DataLength | Left | Right | Substring | Upper | Lower | LTrim | RTrim | Trim
         | Reverse | Replace | Replicate | Space | Str | CharIndex | PatIndex | Stuff | Char
-        | NChar | Ascii | Unicode | Concat | ConcatWs | QuoteName | Soundex | Difference
-        | Translate | ParseName => text::call(func, v, args, ty),
+        | WriteInto | NChar | Ascii | Unicode | Concat | ConcatWs | QuoteName | Soundex
+        | Difference | Translate | ParseName => text::call(func, v, args, ty),
         FuncId::Mask(function) => {
             let next = runtime::random::next_u64;
             Ok(types::mask::masked(function, &v[0], &v[1..], ty, next))

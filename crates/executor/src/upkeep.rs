@@ -105,7 +105,8 @@ impl Upkeep {
         Ok(Upkeep {
             makes: table.columns.iter().any(|c| c.is_made()),
             asked: (0..rules.bound.len()).collect(),
-            ignores: indexes.iter().any(|w| table.indexes[w.at].ignore_dup_key),
+            ignores: table.ignores_dup_key()
+                || indexes.iter().any(|w| table.indexes[w.at].ignore_dup_key),
             defer: vec![false; indexes.len()],
             rules,
             indexes,
@@ -161,8 +162,10 @@ impl Upkeep {
             // A row that only moves keeps the stamp it has.
             let keeps = self.moving && !full[i].is_null();
             if column.rowversion && !keeps {
-                let stamp = match cx.txn.as_deref() {
-                    Some(txn) => txn.database().next_stamp(),
+                let stamp = match cx.txn.as_deref_mut() {
+                    Some(txn) => {
+                        txn.next_stamp().map_err(|e| crate::from_engine(e, Some(table), ""))?
+                    }
                     None => 0,
                 };
                 full[i] = Value::binary(&stamp.to_be_bytes());
@@ -247,12 +250,14 @@ impl Upkeep {
         }
     }
 
-    /// Entries of a row that has come. False: IGNORE_DUP_KEY turns it away, and what was written of it must go.
+    /// Entries of a row that has come; one that is new (`ignoring`) may be turned away by IGNORE_DUP_KEY: false, and what
+    /// was written of it must go.
     pub fn add(
         &mut self,
         table: &TableDef,
         values: &[Value],
         locator: &[u8],
+        ignoring: bool,
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         for i in 0..self.indexes.len() {
@@ -269,7 +274,7 @@ impl Upkeep {
             }
             match self.indexes[i].insert(table, &self.new_entry, values, cx) {
                 Ok(()) => {}
-                Err(e) if index.ignore_dup_key && self.ignores && e.number == 2601 => {
+                Err(e) if index.ignore_dup_key && ignoring && matches!(e.number, 2601 | 2627) => {
                     return Ok(false);
                 }
                 Err(e) => return Err(e),

@@ -150,8 +150,7 @@ impl TableWriter {
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         let Some(mut upkeep) = self.upkeep.take() else {
-            self.insert_row(values, "INSERT", hint, cx)?;
-            return Ok(true);
+            return self.insert_row(values, "INSERT", false, hint, cx);
         };
         let result = self.insert_kept(&mut upkeep, values, None, hint, cx);
         self.upkeep = Some(upkeep);
@@ -180,13 +179,22 @@ impl TableWriter {
             };
             check_nulls(&self.table, values, nulls, cx)?;
             upkeep.check(&self.table, values, verb, cx)?;
-            let savepoint = match (upkeep.ignores, cx.txn.as_deref_mut()) {
+            // A row that changes its key is there already: it is never left out.
+            let ignoring = upkeep.ignores && old.is_none();
+            let savepoint = match (ignoring && self.tree.is_some(), cx.txn.as_deref_mut()) {
                 (true, Some(txn)) => Some(txn.savepoint()),
                 _ => None,
             };
-            self.insert_row(values, nulls, hint, cx)?;
+            let came = self.insert_row(values, nulls, ignoring, hint, cx)?;
+            if !came && self.tree.is_none() {
+                upkeep.ignored = true;
+                return Ok(false);
+            }
             if self.tree.is_some() {
-                let added = upkeep.add(&self.table, values, &self.key, cx);
+                let added = match came {
+                    true => upkeep.add(&self.table, values, &self.key, ignoring, cx),
+                    false => Ok(false),
+                };
                 match (added, savepoint, cx.txn.as_deref_mut()) {
                     (Ok(true), ..) => {}
                     (Ok(false), Some(savepoint), Some(txn)) => {
@@ -211,15 +219,17 @@ impl TableWriter {
         result
     }
 
+    /// False: the key that the table is in order of ignores duplicates, and so does the caller (`ignoring`).
     fn insert_row(
         &mut self,
         values: &[Value],
         verb: &str,
+        ignoring: bool,
         hint: &mut InsertHint,
         cx: &mut Cx<'_>,
-    ) -> Result<(), SqlError> {
+    ) -> Result<bool, SqlError> {
         check_nulls(&self.table, values, verb, cx)?;
-        let Some(tree) = &self.tree else { return self.insert_private(values, cx) };
+        let Some(tree) = &self.tree else { return self.insert_private(values, ignoring, cx) };
         match &self.lob {
             None => {
                 self.row.clear();
@@ -251,12 +261,33 @@ impl TableWriter {
             self.key.extend_from_slice(&stamp.to_be_bytes());
         }
         let image = image(&self.table, &self.row);
-        txn.insert(tree, &self.key, &image, hint).map_err(|e| self.explain(e, values, cx))
+        match txn.insert(tree, &self.key, &image, hint) {
+            Ok(()) => Ok(true),
+            Err(engine::EngineError::Duplicate) if ignoring && self.table.ignores_dup_key() => {
+                Ok(false)
+            }
+            Err(e) => Err(self.explain(e, values, cx)),
+        }
     }
 
-    fn insert_private(&self, values: &[Value], cx: &mut Cx<'_>) -> Result<(), SqlError> {
-        let result = cx.env.private().insert(self.table.place, values.into());
-        result.map_err(|e| self.explain_private(e, values))
+    fn insert_private(
+        &self,
+        values: &[Value],
+        ignoring: bool,
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        let ignores = |unique: Option<usize>| {
+            let key = match unique {
+                None => self.table.primary_key.as_ref(),
+                Some(i) => self.table.unique.get(i),
+            };
+            ignoring && key.is_some_and(|key| key.ignore_dup_key)
+        };
+        match cx.env.private().insert(self.table.place, values.into()) {
+            Ok(()) => Ok(true),
+            Err(TableError::Duplicate { unique }) if ignores(unique) => Ok(false),
+            Err(e) => Err(self.explain_private(e, values)),
+        }
     }
 
     /// Replaces the row under `locator`. False when it is gone.
@@ -392,7 +423,7 @@ impl TableWriter {
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
         let Some(mut upkeep) = self.upkeep.take() else {
-            return self.insert_row(values, "UPDATE", hint, cx);
+            return self.insert_row(values, "UPDATE", false, hint, cx).map(drop);
         };
         let result = self.insert_kept(&mut upkeep, values, Some(old), hint, cx);
         self.upkeep = Some(upkeep);

@@ -181,6 +181,31 @@ impl Environment for SessionEnvironment<'_> {
             | TypeProperty | DbId | DbName | FileId | FileName | FileProperty | FilegroupId
             | FilegroupName | FilegroupProperty | DatabasePropertyEx | ServerProperty
             | CollationProperty => self.host.metadata(func, args, self.state)?,
+            IndexKeyProperty | ServerFigure(_) => self.host.metadata(func, args, self.state)?,
+            LastRowVersion => Value::binary(&self.state.database.engine.last_stamp().to_be_bytes()),
+            MinActiveRowVersion => {
+                Value::binary(&self.state.database.engine.min_active_stamp().to_be_bytes())
+            }
+            LoginProperty | PermissionBits => principal_function(self.state, self.host, func, args),
+            PasswordHash => match text(0) {
+                None => Value::Null,
+                Some(password) => {
+                    let password = security::Password::new(password.to_owned());
+                    Value::binary(self.host.hash_password(&password)?.stored())
+                }
+            },
+            PasswordMatches => match (text(0), args.get(1)) {
+                (Some(password), Some(Value::Binary(stored))) => {
+                    let password = security::Password::new(password.to_owned());
+                    // What is no hash is that of no password.
+                    let matches = match security::PasswordHash::parse(stored) {
+                        Ok(hash) => self.host.password_matches(&hash, &password)?,
+                        Err(_) => false,
+                    };
+                    Value::Int(i32::from(matches))
+                }
+                _ => Value::Null,
+            },
             SchemaName | SchemaId | SUserSName | SUserName | SUserId | SUserSid | OriginalLogin
             | UserName | UserId | IsMember | IsRoleMember | IsSrvRoleMember | HasPermsByName
             | HasDbAccess => principal_function(self.state, self.host, func, args),

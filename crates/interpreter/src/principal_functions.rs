@@ -115,8 +115,100 @@ pub(crate) fn principal_function(
             }
         }
         HasPermsByName => has_permission(state, host, &access, args),
+        LoginProperty => login_property(&access, text(0), text(1)),
+        PermissionBits => permission_bits(state, &access, args),
         _ => Value::Null,
     }
+}
+
+/// LOGINPROPERTY: NULL for what is not kept of a login, and for who may not know of it.
+fn login_property(access: &Access, login: Option<&str>, property: Option<&str>) -> Value {
+    let server = access.server();
+    let found = login.and_then(|name| server.find(name)).filter(|p| !p.is_role());
+    let (Some(found), Some(property)) = (found, property) else { return Value::Null };
+    let own = access.login() == Some(found.id);
+    if !own && !access.sees(Target::Login(found.id)) {
+        return Value::Null;
+    }
+    let hash = found.login.as_ref().and_then(|facts| facts.password.as_ref());
+    let value = match property.trim().to_ascii_lowercase().as_str() {
+        "defaultdatabase" => Value::str(found.default.as_deref().unwrap_or("master")),
+        "defaultlanguage" => Value::str("us_english"),
+        "isexpired" | "islocked" | "ismustchange" => Value::Int(0),
+        "passwordhash" if access.allows(Permission::ControlServer, Target::Server) => {
+            hash.map_or(Value::Null, |hash| Value::binary(hash.stored()))
+        }
+        // 2 is SHA-2; what else there is has no number.
+        "passwordhashalgorithm" => match hash.map(|hash| hash.stored()) {
+            Some([2, 0, ..]) => Value::Int(2),
+            _ => Value::Null,
+        },
+        _ => Value::Null,
+    };
+    let ty = value.natural_type();
+    types::Variant::wrap(value, ty).unwrap_or_default()
+}
+
+/// PERMISSIONS: 32 bits; those of what may be granted on stand 16 higher.
+fn permission_bits(state: &SessionState, access: &Access, args: &[Value]) -> Value {
+    use Permission::*;
+    let bits = |known: &[(i32, Permission)], target: Target| {
+        known.iter().fold(0, |all, (bit, permission)| {
+            let may = if access.allows(*permission, target) { *bit } else { 0 };
+            let grants = if access.may_grant(*permission, target) { *bit << 16 } else { 0 };
+            all | may | grants
+        })
+    };
+    let Some(id) = args.first() else {
+        let mut all = bits(
+            &[
+                (2, CreateTable),
+                (4, CreateProcedure),
+                (8, CreateView),
+                (16, CreateRule),
+                (32, CreateDefault),
+                (64, BackupDatabase),
+                (128, BackupLog),
+            ],
+            Target::Database,
+        );
+        if state.database.id == 1 {
+            all |= bits(&[(1, CreateAnyDatabase)], Target::Server);
+        }
+        return Value::Int(all);
+    };
+    let scope = state.definitions();
+    let id = id.as_i64().and_then(|id| i32::try_from(id).ok());
+    let Some(object) = id.and_then(|id| state.database.catalog.object_in(scope, id)) else {
+        return Value::Null;
+    };
+    let target = object_target(access, &object);
+    if args.len() > 1 {
+        let column = match (&object, args[1].as_str()) {
+            (catalog::ObjectRef::Table(table), Some(name)) => table.column(name),
+            _ => None,
+        };
+        return match column {
+            None => Value::Null,
+            Some(_) => Value::Int(bits(&[(1, Select), (2, Update), (4, References)], target)),
+        };
+    }
+    let known: &[(i32, Permission)] = match &object {
+        catalog::ObjectRef::Procedure(module) if module.kind == catalog::ModuleKind::Procedure => {
+            &[(32, Execute)]
+        }
+        _ => &[
+            (1, Select),
+            (2, Update),
+            (4, References),
+            (8, Insert),
+            (16, Delete),
+            (0x1000, Select),
+            (0x2000, Update),
+            (0x4000, References),
+        ],
+    };
+    Value::Int(bits(known, target))
 }
 
 /// Whether the session's user is in a role. A `dbo` is in `db_owner`, and in no other that he was not put into.

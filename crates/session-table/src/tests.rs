@@ -11,7 +11,13 @@ fn column(name: &str) -> ColumnSpec {
 }
 
 fn key(column: &str) -> KeySpec {
-    KeySpec { name: None, columns: vec![(column.into(), false)], clustered: true, filegroup: None }
+    KeySpec {
+        name: None,
+        columns: vec![(column.into(), false)],
+        clustered: true,
+        ignore_dup_key: false,
+        filegroup: None,
+    }
 }
 
 /// `k` and `u`, perhaps a primary key on the first, perhaps UNIQUE on the second.

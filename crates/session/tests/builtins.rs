@@ -50,8 +50,14 @@ const LIST: &[Row] = &[
             ("GROUPING", "SELECT GROUPING(n) FROM (VALUES (1)) v (n) GROUP BY ROLLUP (n)"),
             ("GROUPING_ID", "SELECT GROUPING_ID(n) FROM (VALUES (1)) v (n) GROUP BY ROLLUP (n)"),
             ("STRING_AGG", "SELECT STRING_AGG(n, ',') FROM (VALUES ('a')) v (n)"),
-            ("APPROX_PERCENTILE_CONT", "APPROX_PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY 1)"),
-            ("APPROX_PERCENTILE_DISC", "APPROX_PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY 1)"),
+            (
+                "APPROX_PERCENTILE_CONT",
+                "SELECT APPROX_PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY n) FROM (VALUES (1)) v (n)",
+            ),
+            (
+                "APPROX_PERCENTILE_DISC",
+                "SELECT APPROX_PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY n) FROM (VALUES (1)) v (n)",
+            ),
         ],
     ),
     (
@@ -101,6 +107,7 @@ const LIST: &[Row] = &[
         "configuration",
         Runs,
         &[
+            ("@@DBTS", ""),
             ("@@DATEFIRST", ""),
             ("@@LANGID", ""),
             ("@@LANGUAGE", ""),
@@ -117,7 +124,6 @@ const LIST: &[Row] = &[
             ("@@VERSION", ""),
         ],
     ),
-    ("configuration", Refused, &[("@@DBTS", "")]),
     (
         "conversion",
         Runs,
@@ -285,6 +291,7 @@ const LIST: &[Row] = &[
         "metadata",
         Runs,
         &[
+            ("INDEXKEY_PROPERTY", "INDEXKEY_PROPERTY(1, 1, 1, 'ColumnId')"),
             ("@@PROCID", ""),
             ("APP_NAME", "APP_NAME()"),
             ("APPLOCK_MODE", "APPLOCK_MODE('public', 'a', 'Session')"),
@@ -331,7 +338,6 @@ const LIST: &[Row] = &[
             ("ASSEMBLYPROPERTY", "ASSEMBLYPROPERTY('a', 'CultureInfo')"),
             ("FILEPROPERTYEX", "FILEPROPERTYEX('a', 'BlobTier')"),
             ("FULLTEXTCATALOGPROPERTY", "FULLTEXTCATALOGPROPERTY('a', 'ItemCount')"),
-            ("INDEXKEY_PROPERTY", "INDEXKEY_PROPERTY(1, 1, 1, 'ColumnId')"),
         ],
     ),
     ("metadata", Either, &[("NEXT VALUE FOR", "SELECT NEXT VALUE FOR dbo.seq")]),
@@ -362,6 +368,10 @@ const LIST: &[Row] = &[
         "security",
         Runs,
         &[
+            ("LOGINPROPERTY", "LOGINPROPERTY('sa', 'IsLocked')"),
+            ("PERMISSIONS", "PERMISSIONS()"),
+            ("PWDCOMPARE", "PWDCOMPARE('a', 0x00)"),
+            ("PWDENCRYPT", "PWDENCRYPT('a')"),
             ("CURRENT_USER", ""),
             ("HAS_DBACCESS", "HAS_DBACCESS('master')"),
             ("HAS_PERMS_BY_NAME", "HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER STATE')"),
@@ -380,16 +390,7 @@ const LIST: &[Row] = &[
             ("USER_NAME", "USER_NAME()"),
         ],
     ),
-    (
-        "security",
-        Refused,
-        &[
-            ("LOGINPROPERTY", "LOGINPROPERTY('sa', 'IsLocked')"),
-            ("PERMISSIONS", "PERMISSIONS()"),
-            ("PWDCOMPARE", "PWDCOMPARE('a', 0x00)"),
-            ("PWDENCRYPT", "PWDENCRYPT('a')"),
-        ],
-    ),
+    ("security", Refused, &[]),
     (
         "string",
         Runs,
@@ -429,6 +430,17 @@ const LIST: &[Row] = &[
         "system",
         Runs,
         &[
+            ("@@CONNECTIONS", ""),
+            ("@@CPU_BUSY", ""),
+            ("@@IDLE", ""),
+            ("@@IO_BUSY", ""),
+            ("@@PACKET_ERRORS", ""),
+            ("@@PACK_RECEIVED", ""),
+            ("@@PACK_SENT", ""),
+            ("@@TOTAL_ERRORS", ""),
+            ("@@TOTAL_READ", ""),
+            ("@@TOTAL_WRITE", ""),
+            ("MIN_ACTIVE_ROWVERSION", "MIN_ACTIVE_ROWVERSION()"),
             ("@@ERROR", ""),
             ("@@IDENTITY", ""),
             ("@@ROWCOUNT", ""),
@@ -464,20 +476,7 @@ const LIST: &[Row] = &[
     (
         "system",
         Refused,
-        &[
-            ("@@CONNECTIONS", ""),
-            ("@@CPU_BUSY", ""),
-            ("@@IDLE", ""),
-            ("@@IO_BUSY", ""),
-            ("@@PACK_RECEIVED", ""),
-            ("@@PACK_SENT", ""),
-            ("@@PACKET_ERRORS", ""),
-            ("@@TOTAL_ERRORS", ""),
-            ("@@TOTAL_READ", ""),
-            ("@@TOTAL_WRITE", ""),
-            ("GET_FILESTREAM_TRANSACTION_CONTEXT", "GET_FILESTREAM_TRANSACTION_CONTEXT()"),
-            ("MIN_ACTIVE_ROWVERSION", "MIN_ACTIVE_ROWVERSION()"),
-        ],
+        &[("GET_FILESTREAM_TRANSACTION_CONTEXT", "GET_FILESTREAM_TRANSACTION_CONTEXT()")],
     ),
     (
         "text and image",

@@ -36,6 +36,8 @@ pub fn call(
         F::IdentSeed | F::IdentIncr => objects::identity(&context, args, func),
         F::ObjectProperty | F::ObjectPropertyEx => properties::of_object(&context, args, func),
         F::ColumnProperty => properties::of_column(&context, args),
+        F::IndexKeyProperty => properties::of_index_key(&context, args),
+        F::ServerFigure(figure) => server::figure(&context, figure),
         F::IndexProperty => properties::of_index(&context, args),
         F::TypeId => types::type_id(&context, args),
         F::TypeName => types::type_name(&context, args),

@@ -87,6 +87,7 @@ impl Binder<'_> {
             let said = options.iter().any(|o| o.name == "IGNORE_DUP_KEY");
             if let (true, Some(name)) = (said, &name) {
                 let on = found.ignore_dup_key;
+                check_alterable(&table, name, line)?;
                 changes.push(Change::SetIgnoreDupKey { name: name.clone(), on });
             }
             Ok(())
@@ -226,6 +227,24 @@ fn is_columnstore(table: &TableDef, name: Option<&str>) -> bool {
     name.and_then(|name| table.index(name)).is_some_and(|index| index.columnstore.is_some())
 }
 
+/// 1979: how a key takes duplicates is said once.
+fn check_alterable(table: &TableDef, name: &str, line: u32) -> Result<()> {
+    let of_key = table.is_clustered_key(name)
+        || table.index(name).is_some_and(|i| i.kind != catalog::IndexKind::Index);
+    if of_key {
+        let text = format!(
+            "Cannot use index option ignore_dup_key to alter index '{name}' as it enforces a primary or unique \
+             constraint."
+        );
+        return Err(BindError::new(1979, 16, line, text));
+    }
+    if table.index(name).is_some_and(|index| !index.unique) {
+        let text = "CREATE INDEX options nonunique and ignore_dup_key are mutually exclusive.";
+        return Err(BindError::new(1916, 16, line, text));
+    }
+    Ok(())
+}
+
 /// WITH options of an index that mean something here.
 #[derive(Default)]
 pub(super) struct IndexOptions {
@@ -306,9 +325,6 @@ fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
             "CREATE INDEX options nonunique and ignore_dup_key are mutually exclusive.",
         ));
     }
-    if index.clustered == Some(true) && options.ignore_dup_key {
-        return Err(BindError::unsupported("CLUSTERED INDEX WITH (IGNORE_DUP_KEY = ON)", line));
-    }
     if index.clustered == Some(true) && (index.filter.is_some() || !index.include.is_empty()) {
         return Err(BindError::new(
             10601,
@@ -343,6 +359,10 @@ fn unique_key(index: &ast::IndexDefinition) -> KeySpec {
         name: Some(index.name.value.as_str().into()),
         columns: columns.map(|c| (c.name.value.as_str().into(), c.descending)).collect(),
         clustered: true,
+        ignore_dup_key: index.options.iter().any(|option| {
+            let on = matches!(option.value, ast::OptionValue::On | ast::OptionValue::None);
+            option.name == "IGNORE_DUP_KEY" && on
+        }),
         filegroup: None,
     }
 }

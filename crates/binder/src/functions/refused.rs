@@ -35,21 +35,12 @@ const REFUSED: &[&str] = &[
     "ASSEMBLYPROPERTY",
     "FILEPROPERTYEX",
     "FULLTEXTCATALOGPROPERTY",
-    "INDEXKEY_PROPERTY",
-    "PERMISSIONS",
-    "LOGINPROPERTY",
-    "PWDCOMPARE",
-    "PWDENCRYPT",
     "GET_FILESTREAM_TRANSACTION_CONTEXT",
-    "MIN_ACTIVE_ROWVERSION",
     "TERTIARY_WEIGHTS",
     "GETANSINULL",
     // text and image.
     "TEXTPTR",
     "TEXTVALID",
-    // Aggregates.
-    "APPROX_PERCENTILE_CONT",
-    "APPROX_PERCENTILE_DISC",
     // Graphs.
     "EDGE_ID_FROM_PARTS",
     "GRAPH_ID_FROM_EDGE_ID",
@@ -65,26 +56,6 @@ const REFUSED: &[&str] = &[
     "PREDICT",
     "COLLATIONPROPERTYEX",
 ];
-
-/// `@@` variables known to SQL Server 2022, not carried out here.
-const REFUSED_VARIABLES: &[&str] = &[
-    "@@CONNECTIONS",
-    "@@CPU_BUSY",
-    "@@DBTS",
-    "@@IDLE",
-    "@@IO_BUSY",
-    "@@PACKET_ERRORS",
-    "@@PACK_RECEIVED",
-    "@@PACK_SENT",
-    "@@TOTAL_ERRORS",
-    "@@TOTAL_READ",
-    "@@TOTAL_WRITE",
-];
-
-/// Whether the variable (in upper case) is one of them.
-pub(crate) fn is_refused_variable(name: &str) -> bool {
-    REFUSED_VARIABLES.contains(&name)
-}
 
 /// Whether the name (in upper case) is one of them.
 pub(super) fn is_refused(name: &str) -> bool {

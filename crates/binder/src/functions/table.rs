@@ -70,6 +70,15 @@ pub(super) fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], Sq
         "OBJECT_DEFINITION" => (F::ObjectDefinition, 1, &[INT], SqlType::NVarChar(Len::Max)),
         "STATS_DATE" => (F::StatsDate, 2, &[INT, INT], SqlType::DateTime),
         "INDEX_COL" => (F::IndexCol, 3, &[TEXT, INT, INT], NAME),
+        "INDEXKEY_PROPERTY" => (F::IndexKeyProperty, 4, &[INT, INT, INT, NAME], INT),
+        "LOGINPROPERTY" => (F::LoginProperty, 2, &[NAME, NAME], SqlType::Variant),
+        "PWDENCRYPT" => (F::PasswordHash, 1, &[NAME], SqlType::VarBinary(Len::N(256))),
+        "PWDCOMPARE" => {
+            const HASH: SqlType = SqlType::VarBinary(Len::N(256));
+            (F::PasswordMatches, 2, &[NAME, HASH, INT], INT)
+        }
+        "PERMISSIONS" => (F::PermissionBits, 0, &[INT, NAME], INT),
+        "MIN_ACTIVE_ROWVERSION" => (F::MinActiveRowVersion, 0, &[], SqlType::Binary(8)),
         "INDEXPROPERTY" => (F::IndexProperty, 3, &[INT, NAME, NAME], INT),
         "TYPEPROPERTY" => (F::TypeProperty, 2, &[TEXT, NAME], INT),
         "FILE_ID" => (F::FileId, 1, &[NAME], SqlType::SmallInt),
@@ -132,6 +141,8 @@ pub(crate) fn aggregate_func(name: &str) -> Option<AggFunc> {
         "VAR" => AggFunc::Var,
         "VARP" => AggFunc::VarP,
         "STRING_AGG" => AggFunc::StringAgg,
+        "APPROX_PERCENTILE_CONT" => AggFunc::PercentileCont,
+        "APPROX_PERCENTILE_DISC" => AggFunc::PercentileDisc,
         _ => return None,
     })
 }

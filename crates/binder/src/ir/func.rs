@@ -214,6 +214,9 @@ pub enum FuncId {
     PatIndex,
     /// (str, bigint start, bigint length, str) -> str
     Stuff,
+    /// (large text or binary, the same, bigint offset, bigint length, nvarchar name) -> the first's type: column.WRITE.
+    /// Errors 5302, 7116, 7135
+    WriteInto,
     /// (int) -> char(1)
     Char,
     /// (int) -> nchar(1)
@@ -345,6 +348,22 @@ pub enum FuncId {
     ObjectPropertyEx,
     /// (int object, nvarchar index, nvarchar property) -> int
     IndexProperty,
+    /// (int object, int index, int key, nvarchar property) -> int
+    IndexKeyProperty,
+    /// (nvarchar login, nvarchar property) -> sql_variant
+    LoginProperty,
+    /// (nvarchar password) -> varbinary(256): PWDENCRYPT
+    PasswordHash,
+    /// (nvarchar password, varbinary hash [, int version]) -> int: PWDCOMPARE
+    PasswordMatches,
+    /// ([int object [, nvarchar column]]) -> int: PERMISSIONS
+    PermissionBits,
+    /// () -> varbinary(8): @@DBTS
+    LastRowVersion,
+    /// () -> binary(8)
+    MinActiveRowVersion,
+    /// () -> int
+    ServerFigure(ServerFigure),
     /// (nvarchar type, nvarchar property) -> int
     TypeProperty,
     /// (int object, nvarchar column, nvarchar property) -> int
@@ -362,6 +381,41 @@ pub enum FuncId {
     RowCountBig,
     /// (nvarchar name, int part) -> nvarchar(128)
     ParseName,
+}
+
+/// What the server has counted since it began: the `@@` variables that sp_monitor is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ServerFigure {
+    Connections,
+    CpuBusy,
+    Idle,
+    IoBusy,
+    PacketErrors,
+    PacketsReceived,
+    PacketsSent,
+    TotalErrors,
+    TotalRead,
+    TotalWrite,
+}
+
+impl ServerFigure {
+    /// By the variable's name in capitals.
+    pub fn of_name(name: &str) -> Option<ServerFigure> {
+        use ServerFigure::*;
+        Some(match name {
+            "@@CONNECTIONS" => Connections,
+            "@@CPU_BUSY" => CpuBusy,
+            "@@IDLE" => Idle,
+            "@@IO_BUSY" => IoBusy,
+            "@@PACKET_ERRORS" => PacketErrors,
+            "@@PACK_RECEIVED" => PacketsReceived,
+            "@@PACK_SENT" => PacketsSent,
+            "@@TOTAL_ERRORS" => TotalErrors,
+            "@@TOTAL_READ" => TotalRead,
+            "@@TOTAL_WRITE" => TotalWrite,
+            _ => return None,
+        })
+    }
 }
 
 impl FuncId {
@@ -463,7 +517,11 @@ impl FuncId {
     pub fn is_per_row(self) -> bool {
         matches!(
             self,
-            FuncId::NewId | FuncId::NewSequentialId | FuncId::CryptGenRandom | FuncId::NextValue(_)
+            FuncId::PasswordHash
+                | FuncId::NewId
+                | FuncId::NewSequentialId
+                | FuncId::CryptGenRandom
+                | FuncId::NextValue(_)
         )
     }
 }

@@ -101,6 +101,8 @@ impl fmt::Display for AggFunc {
             AggFunc::VarP => "VARP",
             AggFunc::ChecksumAgg => "CHECKSUM_AGG",
             AggFunc::StringAgg => "STRING_AGG",
+            AggFunc::PercentileCont => "APPROX_PERCENTILE_CONT",
+            AggFunc::PercentileDisc => "APPROX_PERCENTILE_DISC",
         })
     }
 }

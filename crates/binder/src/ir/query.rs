@@ -305,7 +305,7 @@ pub struct Aggregate {
     pub func: AggFunc,
     pub distinct: bool,
     pub arg: Option<Expr>,
-    /// Of STRING_AGG alone.
+    /// Of those in an order of their own alone.
     pub joining: Option<Box<Joining>>,
     /// Result type: SUM and AVG of int are int, of bigint bigint, of decimal decimal(38, s) ...
     pub ty: SqlType,
@@ -326,6 +326,16 @@ pub enum AggFunc {
     /// XOR of ints, under CHECKSUM_AGG.
     ChecksumAgg,
     StringAgg,
+    /// APPROX_PERCENTILE_CONT and _DISC, which are exact here.
+    PercentileCont,
+    PercentileDisc,
+}
+
+impl AggFunc {
+    /// Does it take its values in an order of its own?
+    pub fn is_ordered(self) -> bool {
+        matches!(self, AggFunc::StringAgg | AggFunc::PercentileCont | AggFunc::PercentileDisc)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

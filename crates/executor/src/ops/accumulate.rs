@@ -41,7 +41,8 @@ enum State {
     Extreme(Value),
     /// The XOR of the values; None before the first.
     Checksum(Option<i32>),
-    /// STRING_AGG: the pieces with their places in the order, and what goes between.
+    /// STRING_AGG: the pieces with their places in the order, and what goes between. A percentile: the values likewise,
+    /// and the share.
     Joined {
         pieces: Vec<(Box<[u8]>, Value)>,
         separator: Value,
@@ -66,7 +67,9 @@ impl Accumulator {
             AggFunc::StDev | AggFunc::StDevP | AggFunc::Var | AggFunc::VarP => {
                 State::Moments { count: 0, mean: 0.0, squares: 0.0 }
             }
-            AggFunc::StringAgg => State::Joined { pieces: Vec::new(), separator: Value::Null },
+            AggFunc::StringAgg | AggFunc::PercentileCont | AggFunc::PercentileDisc => {
+                State::Joined { pieces: Vec::new(), separator: Value::Null }
+            }
         };
         Accumulator { state, seen: spec.distinct.then(HashSet::new) }
     }
@@ -216,7 +219,10 @@ impl Accumulator {
             },
             State::Extreme(value) => Ok(value.clone()),
             State::Checksum(sum) => Ok(Value::from(*sum)),
-            State::Joined { pieces, separator } => joined(spec, pieces, separator),
+            State::Joined { pieces, separator } => match spec.func {
+                AggFunc::StringAgg => joined(spec, pieces, separator),
+                _ => percentile(spec, pieces, separator),
+            },
             State::Exact { count: 0, .. } | State::Approximate { count: 0, .. } => Ok(Value::Null),
             State::Exact { sum, count } => exact(spec, *sum, *count),
             State::Approximate { sum, count } => {
@@ -245,6 +251,34 @@ fn units(value: &Value) -> i128 {
         Value::Money(m) => *m as i128,
         other => other.as_i64().unwrap_or(0) as i128,
     }
+}
+
+/// The value below which that share of all lies, between two of them where it falls between: 10755.
+fn percentile(
+    spec: &Spec,
+    pieces: &[(Box<[u8]>, Value)],
+    share: &Value,
+) -> Result<Value, SqlError> {
+    let Some(most) = pieces.len().checked_sub(1) else { return Ok(Value::Null) };
+    let share = crate::functions::real(share);
+    if !(0.0..=1.0).contains(&share) {
+        return Err(percentile_out_of_range());
+    }
+    let mut order: Vec<&(Box<[u8]>, Value)> = pieces.iter().collect();
+    order.sort_by(|a, b| a.0.cmp(&b.0));
+    if spec.func == AggFunc::PercentileDisc {
+        let index = (share * pieces.len() as f64).ceil() as usize;
+        return Ok(order[index.saturating_sub(1).min(most)].1.clone());
+    }
+    let place = share * most as f64;
+    let at = |place: f64| crate::functions::real(&order[place as usize].1);
+    let (low, high) = (at(place.floor()), at(place.ceil()));
+    Ok(Value::Float(low + (high - low) * (place - place.floor())))
+}
+
+/// 10755.
+pub(super) fn percentile_out_of_range() -> SqlError {
+    SqlError::new(10755, 16, "The argument of a percentile function must be between 0 and 1.")
 }
 
 /// The pieces in their order, with the separator between: 9829.

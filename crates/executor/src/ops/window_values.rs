@@ -97,11 +97,7 @@ impl Partition {
             WindowFunc::PercentileCont { at, arg } | WindowFunc::PercentileDisc { at, arg } => {
                 let at = crate::functions::real(&eval(at, &[], cx)?);
                 if !(0.0..=1.0).contains(&at) {
-                    return Err(SqlError::new(
-                        10755,
-                        16,
-                        "The argument of a percentile function must be between 0 and 1.",
-                    ));
+                    return Err(super::accumulate::percentile_out_of_range());
                 }
                 let interpolates = matches!(call.func, WindowFunc::PercentileCont { .. });
                 let mut args = self.arguments(arg, cx)?;

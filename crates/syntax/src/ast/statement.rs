@@ -386,6 +386,8 @@ pub enum InsertValue {
     Default(Span),
     /// A value.
     Expr(Expr),
+    /// `c.WRITE (expression, offset, length)`, in UPDATE's SET alone.
+    Write(Box<[Expr; 3]>),
 }
 
 /// UPDATE.

@@ -144,6 +144,8 @@ impl Parser<'_> {
                 column = Some(both);
                 op = next;
             }
+        } else if self.at_write() {
+            return self.written_column();
         } else if self.at_column_method() {
             return self.column_method();
         } else {
@@ -153,6 +155,35 @@ impl Parser<'_> {
         }
         let value = self.insert_value()?;
         Ok(SetItem { variable, column, op, value, span: self.span_from(start) })
+    }
+
+    /// `c.WRITE (`: the column's name alone, without its table's.
+    fn at_write(&self) -> bool {
+        self.at_name()
+            && self.kind_ahead(1) == TokenKind::Symbol(Sym::Dot)
+            && self.word_ahead(2, "WRITE")
+            && self.kind_ahead(3) == TokenKind::Symbol(Sym::LeftParen)
+    }
+
+    /// `c.WRITE (expression, offset, length)`
+    fn written_column(&mut self) -> ParseResult<SetItem> {
+        let start = self.at;
+        let name = self.take_ident();
+        self.at += 2;
+        self.expect_sym(Sym::LeftParen)?;
+        let value = self.value()?;
+        self.expect_sym(Sym::Comma)?;
+        let offset = self.value()?;
+        self.expect_sym(Sym::Comma)?;
+        let length = self.value()?;
+        self.expect_sym(Sym::RightParen)?;
+        Ok(SetItem {
+            variable: None,
+            column: Some(ColumnRef { qualifier: Vec::new(), name }),
+            op: AssignOp::Set,
+            value: InsertValue::Write(Box::new([value, offset, length])),
+            span: self.span_from(start),
+        })
     }
 
     /// `c =`, `t.c +=`; nothing is taken when the name is not followed by an assignment.

@@ -236,7 +236,7 @@ impl Parser<'_> {
 
     // ---- UPDATE
 
-    /// `c.WRITE (`, `t.c.modify (`
+    /// `c.m (`, `t.c.modify (`
     pub(super) fn at_column_method(&self) -> bool {
         let mut ahead = 0;
         while self.name_ahead(ahead) && self.kind_ahead(ahead + 1) == TokenKind::Symbol(Sym::Dot) {
@@ -247,13 +247,12 @@ impl Parser<'_> {
             && self.kind_ahead(ahead + 1) == TokenKind::Symbol(Sym::LeftParen)
     }
 
-    /// `c.WRITE (expression, offset, length)`, `c.modify('dml')` of xml, or a mutator of a type of the CLR, among what
+    /// `c.modify('dml')` of xml, or a mutator of a type of the CLR, among what
     /// UPDATE sets.
     #[cold]
     pub(super) fn column_method(&mut self) -> ParseResult<SetItem> {
         let start = self.at;
         let mut parts = vec![self.take_ident()];
-        let mut write = false;
         while !self.at_sym(Sym::LeftParen) {
             if let Some(value) = self.modified_column(&parts)? {
                 let column = match &value.kind {
@@ -268,7 +267,6 @@ impl Parser<'_> {
                 let value = InsertValue::Expr(value);
                 return Ok(SetItem { variable: None, column, op: AssignOp::Set, value, span });
             }
-            write = self.at_word("WRITE");
             if !self.at_sym(Sym::Dot) {
                 parts.push(self.take_ident());
             } else {
@@ -276,10 +274,7 @@ impl Parser<'_> {
             }
         }
         let name = parts.swap_remove(0);
-        self.note_unsupported(match write {
-            true => "UPDATE SET column.WRITE()",
-            false => "methods of CLR types",
-        });
+        self.note_unsupported("methods of CLR types");
         self.skip_parens()?;
         let span = self.span_from(start);
         let column = Some(ColumnRef { qualifier: Vec::new(), name });

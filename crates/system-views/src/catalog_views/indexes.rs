@@ -98,6 +98,12 @@ impl Index {
         self.def.as_ref().is_some_and(of)
     }
 
+    /// Of a clustered primary key its definition says it.
+    fn ignores_dup_key(&self) -> bool {
+        let key = self.table.primary_key.as_ref().filter(|_| self.def.is_none() && self.primary);
+        key.is_some_and(|key| key.ignore_dup_key) || self.flag(|d| d.ignore_dup_key)
+    }
+
     fn filter(&self) -> Option<&str> {
         self.def.as_ref()?.filter.as_deref()
     }
@@ -135,7 +141,7 @@ impl Index {
             (1, _) => "clustered columnstore",
             _ => "nonclustered columnstore",
         }];
-        if self.flag(|d| d.ignore_dup_key) {
+        if self.ignores_dup_key() {
             words.push("ignore duplicate keys");
         }
         if self.unique {
@@ -184,7 +190,7 @@ view! {
     };
     is_unique bit null = i.unique;
     data_space_id int = i.data_space_id;
-    ignore_dup_key bit null = i.flag(|d| d.ignore_dup_key);
+    ignore_dup_key bit null = i.ignores_dup_key();
     is_primary_key bit null = i.primary;
     is_unique_constraint bit null = i.constraint;
     fill_factor tinyint = i.def.as_ref().map_or(0, |d| d.fill_factor);

@@ -1,7 +1,7 @@
 //! Properties of objects, columns and indexes.
 //!
 //! Source of names and answers: SQL Server's documentation of OBJECTPROPERTY, OBJECTPROPERTYEX, COLUMNPROPERTY and
-//! INDEXPROPERTY. A name that is none gives NULL.
+//! INDEXPROPERTY and INDEXKEY_PROPERTY. A name that is none gives NULL.
 
 use super::{Args, objects, shown};
 use crate::context::Context;
@@ -264,6 +264,24 @@ pub fn of_index(context: &Context<'_>, args: Args<'_>) -> Value {
             | "isrowlockdisallowed"
             | "isstatistics"
             | "isoptimizedforsequentialkey" => 0,
+            _ => return None,
+        })
+    };
+    number().map_or(Value::Null, Value::Int)
+}
+
+/// INDEXKEY_PROPERTY.
+pub fn of_index_key(context: &Context<'_>, args: Args<'_>) -> Value {
+    let number = || {
+        let object = object::by_id(context, args.number(0)?)?;
+        let id = args.number(1)?;
+        let index = crate::catalog_views::indexes::of_table(context, object.table()?);
+        let index = index.into_iter().find(|i| i64::from(i.id) == id)?;
+        let place = usize::try_from(args.number(2)? - 1).ok()?;
+        let (ordinal, descending) = *index.keys.get(place)?;
+        Some(match args.text(3)?.trim().to_ascii_lowercase().as_str() {
+            "columnid" => ordinal as i32 + 1,
+            "isdescending" => i32::from(descending),
             _ => return None,
         })
     };

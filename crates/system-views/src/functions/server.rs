@@ -6,7 +6,9 @@
 use super::{Args, shown};
 use crate::catalog_views::databases::{PAGE, files_of};
 use crate::context::{COLLATION, Context, PRODUCT_VERSION, TEMPDB};
+use binder::ir::ServerFigure;
 use catalog::{StatisticsSwitch, same_name};
+use telemetry::{Counter, counters};
 use types::Value;
 
 /// DB_ID([name]).
@@ -236,4 +238,36 @@ pub fn collation_property(args: Args<'_>) -> Value {
         }
         _ => Value::Null,
     }
+}
+
+/// Nanoseconds of a tick, which @@TIMETICKS gives in microseconds.
+const TICK_NS: u64 = 31_250_000;
+
+/// What @@CONNECTIONS and its like have counted since the server began; of packets those of the connections that are open.
+pub fn figure(context: &Context<'_>, figure: ServerFigure) -> Value {
+    let server = context.server;
+    let schedulers = |of: fn(&scheduler::Stats) -> u64| {
+        server.schedulers().iter().map(of).sum::<u64>() / TICK_NS
+    };
+    let packets = |of: fn((u64, u64)) -> u64| -> u64 {
+        let sessions = server.sessions().into_iter();
+        let traffic = sessions.filter_map(|s| s.connection?.traffic);
+        traffic.map(|traffic| of(traffic.counts())).sum()
+    };
+    let files = |of: fn(&engine::FileFigures) -> u64| -> u64 {
+        let open = server.databases().into_iter().filter_map(|d| d.open);
+        open.flat_map(|d| d.engine.file_figures()).map(|figures| of(&figures)).sum()
+    };
+    let number = match figure {
+        ServerFigure::Connections => counters::get(Counter::Logins),
+        ServerFigure::CpuBusy => schedulers(|s| s.busy_ns),
+        ServerFigure::Idle => schedulers(|s| s.idle_ns),
+        ServerFigure::PacketsReceived => packets(|(reads, _)| reads),
+        ServerFigure::PacketsSent => packets(|(_, writes)| writes),
+        ServerFigure::TotalRead => files(|f| f.stats.reads),
+        ServerFigure::TotalWrite => files(|f| f.stats.writes),
+        // Nobody waits on a CPU for I/O, a connection with an error is closed, and a failed write stops its database.
+        ServerFigure::IoBusy | ServerFigure::PacketErrors | ServerFigure::TotalErrors => 0,
+    };
+    Value::Int(number.min(i32::MAX as u64) as i32)
 }
