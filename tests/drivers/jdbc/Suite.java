@@ -503,6 +503,65 @@ public final class Suite extends Frame {
             sum += (Long) row.get(0);
         }
         equal(sum, 12502500L, "sum of a long result");
+        serverCursors();
+    }
+
+    /** Result sets that the server keeps: scrolled, changed, fetched in blocks. */
+    private static void serverCursors() throws Exception {
+        Connection connection = opened("selectMethod", "cursor");
+        run(connection, "IF OBJECT_ID('dbo.walk') IS NOT NULL DROP TABLE dbo.walk");
+        run(connection, "CREATE TABLE dbo.walk (id int NOT NULL PRIMARY KEY, v nvarchar(20) NULL)");
+        run(connection, "INSERT INTO dbo.walk SELECT value, CONCAT('row ', value) FROM GENERATE_SERIES(1, 100)");
+        try (Statement statement = connection.createStatement(ResultSet.TYPE_SCROLL_INSENSITIVE, ResultSet.CONCUR_READ_ONLY)) {
+            statement.setFetchSize(7);
+            ResultSet rows = statement.executeQuery("SELECT id, v FROM dbo.walk ORDER BY id");
+            equal(rows.getMetaData().getColumnCount(), 2, "columns of a cursor");
+            check(rows.last(), "there is a last row");
+            equal(rows.getInt(1) + " " + rows.getRow(), "100 100", "the last row");
+            check(rows.absolute(50) && rows.getInt(1) == 50, "the fiftieth row");
+            check(rows.relative(-8) && rows.getInt(1) == 42, "eight rows back");
+            check(rows.previous() && rows.getInt(1) == 41, "the row before");
+            check(rows.absolute(-3) && rows.getInt(1) == 98, "the last but two");
+            rows.beforeFirst();
+            int seen = 0;
+            while (rows.next()) {
+                seen += rows.getInt(1);
+            }
+            equal(seen, 5050, "sum of a walk");
+            check(rows.isAfterLast() && rows.previous() && rows.getInt(1) == 100, "back from behind the end");
+        }
+        try (PreparedStatement statement = connection.prepareStatement("SELECT id FROM dbo.walk WHERE id > ? ORDER BY id")) {
+            statement.setFetchSize(10);
+            for (int least : new int[] {95, 0, 99}) {
+                statement.setInt(1, least);
+                try (ResultSet rows = statement.executeQuery()) {
+                    int count = 0;
+                    while (rows.next()) {
+                        count++;
+                    }
+                    equal(count, 100 - least, "rows of a prepared cursor");
+                }
+            }
+        }
+        try (Statement statement = connection.createStatement(ResultSet.TYPE_SCROLL_SENSITIVE, ResultSet.CONCUR_UPDATABLE)) {
+            ResultSet rows = statement.executeQuery("SELECT id, v FROM dbo.walk WHERE id <= 5 ORDER BY id");
+            check(rows.absolute(2), "there is a second row");
+            rows.updateString("v", "changed");
+            rows.updateRow();
+            check(rows.absolute(3), "there is a third row");
+            rows.deleteRow();
+            rows.moveToInsertRow();
+            rows.updateInt("id", 1000);
+            rows.updateString("v", "new");
+            rows.insertRow();
+            rows.moveToCurrentRow();
+            check(rows.absolute(2), "the second row again");
+            rows.refreshRow();
+            equal(rows.getString("v"), "changed", "a row that was changed");
+        }
+        List<List<Object>> left = rows(connection, "SELECT id, v FROM dbo.walk WHERE id <= 4 OR id = 1000 ORDER BY id");
+        equal(left, List.of(List.of(1, "row 1"), List.of(2, "changed"), List.of(4, "row 4"), List.of(1000, "new")), "rows after changes");
+        run(connection, "DROP TABLE dbo.walk");
     }
 
     private static void messages() throws Exception {
