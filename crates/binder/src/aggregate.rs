@@ -168,7 +168,9 @@ impl Binder<'_> {
                 ),
             )
         };
-        if arg.ty == SqlType::Xml && (f.distinct || !matches!(func, AggFunc::Count | AggFunc::CountBig)) {
+        if arg.ty == SqlType::Xml
+            && (f.distinct || !matches!(func, AggFunc::Count | AggFunc::CountBig))
+        {
             return Err(invalid(arg.ty));
         }
         match func {

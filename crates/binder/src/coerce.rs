@@ -73,7 +73,7 @@ impl Binder<'_> {
         match ty {
             SqlType::Xml => Err(self.error(
                 305,
-                "The xml data type cannot be compared or sorted, except when using the IS NULL operator.",
+                "The XML data type cannot be compared or sorted, except when using the IS NULL operator.",
             )),
             _ => Ok(()),
         }

@@ -107,6 +107,11 @@ impl Binder<'_> {
             {
                 self.openjson(name, args, schema, alias.as_ref(), columns)
             }
+            ast::TableRef::Function { name, args, schema, alias, columns }
+                if name.is_bare(crate::OPENXML) =>
+            {
+                self.openxml(name, args, schema, alias.as_ref(), columns)
+            }
             ast::TableRef::Function { name, args, alias, columns, .. } => {
                 if (name.name.is("nodes") || name.name.value.starts_with('.'))
                     && let Some(rows) = self.xml_nodes(name, args, alias.as_ref(), columns)?

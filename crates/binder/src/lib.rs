@@ -71,7 +71,7 @@ pub use expr::constant;
 pub use names::{AliasType, Names, ObjectName, Settings};
 pub use native::{NATIVE, has_option, is_native, native_references};
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
-pub use serialize::OPENJSON;
+pub use serialize::{OPENJSON, OPENXML};
 pub use trigger::fires_of;
 pub use type_names::{alias_of, is_memory_optimized};
 

@@ -18,6 +18,9 @@ use crate::type_names::system_type;
 /// The name of the system view that stands for OPENJSON in [`Rel::System`].
 pub const OPENJSON: &str = "openjson";
 
+/// Likewise OPENXML.
+pub const OPENXML: &str = "openxml";
+
 const LONG_TEXT: SqlType = SqlType::NVarChar(Len::Max);
 
 impl Binder<'_> {
@@ -93,6 +96,7 @@ impl Binder<'_> {
                 attribute: false,
                 raw,
                 list: false,
+                node: SerialNode::Text,
                 level: 0,
                 ty: column.ty,
             };
@@ -123,7 +127,7 @@ impl Binder<'_> {
                         ));
                     }
                     if !name.is_empty() {
-                        made.path = vec![xml_name(name)];
+                        made.path = vec![xml_name(name, &clause.namespaces)];
                         made.attribute = !spec.elements && !raw;
                     }
                 }
@@ -176,7 +180,7 @@ impl Binder<'_> {
         }
         if spec.xml {
             attributes_first(&spec.columns, &query.output, line)?;
-            spec.levels.iter_mut().for_each(|l| *l = xml_name(l));
+            spec.levels.iter_mut().for_each(|l| *l = xml_name(l, &clause.namespaces));
         }
         let out = self.new_col();
         let columns = query.output.iter().map(|c| c.id).collect();
@@ -282,6 +286,45 @@ impl Binder<'_> {
     }
 }
 
+impl Binder<'_> {
+    /// `OPENXML(handle, pattern [, flags]) WITH (columns)` in FROM.
+    #[inline(never)]
+    pub(crate) fn openxml(
+        &mut self,
+        name: &ast::ObjectName,
+        args: &[ast::Expr],
+        schema: &[ast::JsonColumn],
+        alias: Option<&ast::Ident>,
+        renamed: &[ast::Ident],
+    ) -> Result<Source> {
+        let line = name.span.line.max(1);
+        if !(2..=3).contains(&args.len()) {
+            return Err(BindError::new(102, 15, line, "Incorrect syntax near 'OPENXML'."));
+        }
+        if schema.is_empty() {
+            return Err(BindError::unsupported("OPENXML without WITH (columns)", line));
+        }
+        let mut bound = Vec::with_capacity(3 + schema.len());
+        for (arg, ty) in args.iter().zip([SqlType::Int, LONG_TEXT, SqlType::Int]) {
+            let arg = self.expr(arg)?;
+            bound.push(self.coerce(arg, ty, CastMode::Implicit)?);
+        }
+        if bound.len() == 2 {
+            bound.push(Expr::int(0));
+        }
+        let mut columns = Vec::with_capacity(schema.len());
+        for c in schema {
+            let ty = system_type(&c.ty, false)?;
+            bound.push(text_constant(c.path.as_deref().unwrap_or("")));
+            columns.push(SystemColumn { name: c.name.value.clone(), ty, nullable: true });
+        }
+        let params = Some(bound.iter().map(|e| e.ty).collect());
+        let name_of = OPENXML.into();
+        let view = SystemView { name: name_of, database: None, columns, params, function: None };
+        self.system(Arc::new(view), bound, name, alias, renamed)
+    }
+}
+
 /// The FOR clause where it may not stand: 6819, 13602.
 pub(crate) fn not_allowed(clause: &ast::ForClause, place: &str) -> BindError {
     let (number, what) = if clause.xml { (6819, "XML") } else { (13602, "JSON") };
@@ -336,7 +379,8 @@ fn json_conflict(before: &[SerialColumn], new: &SerialColumn) -> bool {
     })
 }
 
-/// A column's name as a path: `a/b/@c`, `text()`, `node()`, `*`, `data()`.
+/// A column's name as a path: `a/b/@c`, `text()`, `node()`, `*`, `data()`, `comment()`,
+/// `processing-instruction(target)`.
 fn xml_path(column: &mut SerialColumn, name: &str, line: u32) -> Result<()> {
     if name.is_empty() || name == "*" {
         return Ok(());
@@ -348,6 +392,14 @@ fn xml_path(column: &mut SerialColumn, name: &str, line: u32) -> Result<()> {
         }
         Some("data()") => {
             column.list = true;
+            path.pop();
+        }
+        Some("comment()") => {
+            column.node = SerialNode::Comment;
+            path.pop();
+        }
+        Some(last) if instruction(last).is_some() => {
+            column.node = SerialNode::Instruction(instruction(last).unwrap_or("").to_owned());
             path.pop();
         }
         Some(last) => {
@@ -377,6 +429,12 @@ fn xml_path(column: &mut SerialColumn, name: &str, line: u32) -> Result<()> {
     Ok(())
 }
 
+/// The target in `processing-instruction(target)`.
+fn instruction(name: &str) -> Option<&str> {
+    let target = name.strip_prefix("processing-instruction(")?.strip_suffix(')')?.trim();
+    first_wrong(target).is_none().then_some(target)
+}
+
 fn is_name_start(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
@@ -394,8 +452,13 @@ fn first_wrong(name: &str) -> Option<char> {
     }
 }
 
-/// A name as RAW and AUTO write it: what XML does not allow becomes `_x0020_`.
-fn xml_name(name: &str) -> String {
+/// A name as RAW and AUTO write it: what XML does not allow becomes `_x0020_`. The colon behind a declared prefix stays.
+fn xml_name(name: &str, namespaces: &[(String, String)]) -> String {
+    if let Some((prefix, local)) = name.split_once(':')
+        && namespaces.iter().any(|(declared, _)| declared == prefix)
+    {
+        return format!("{prefix}:{}", xml_name(local, &[]));
+    }
     let mut out = String::new();
     for (i, c) in name.chars().enumerate() {
         let good = if i == 0 { is_name_start(c) } else { is_name_char(c) };

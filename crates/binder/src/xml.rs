@@ -85,7 +85,8 @@ impl Binder<'_> {
         let fail = |e| failed(e, &receiver.place, "nodes", line);
         let query = XQuery::compile(source, &[]).map_err(fail)?;
         query.check_nodes("'nodes()'").map_err(fail)?;
-        let args = self.with_externals(receiver.value, query.externals(), false, line)?;
+        let place = format!("XQuery [{}nodes()]", receiver.place);
+        let args = self.with_externals(receiver.value, query.externals(), false, &place, line)?;
         let id = self.new_col();
         self.node_columns.insert(id);
         let scope = ScopeTable {
@@ -217,9 +218,11 @@ impl Binder<'_> {
                 let place = receiver.place.trim_end_matches('.').rsplit('.').next();
                 let name = match (&receiver.value.kind, place) {
                     (_, Some(column)) if !column.is_empty() => column.to_owned(),
-                    (ExprKind::Var(id), _) => {
-                        self.frame.vars.get(id.0 as usize).map_or_else(String::new, |v| v.name.clone())
-                    }
+                    (ExprKind::Var(id), _) => self
+                        .frame
+                        .vars
+                        .get(id.0 as usize)
+                        .map_or_else(String::new, |v| v.name.clone()),
                     _ => String::new(),
                 };
                 (XmlMethod::Modify(Arc::new(change), name), externals, SqlType::Xml, true)
@@ -249,7 +252,8 @@ impl Binder<'_> {
                 return Err(BindError::new(8138, 16, line, text));
             }
         };
-        let args = self.with_externals(receiver.value, &externals, changes, line)?;
+        let place = format!("XQuery [{}{}()]", receiver.place, method.trim_start_matches("set "));
+        let args = self.with_externals(receiver.value, &externals, changes, &place, line)?;
         Ok(Expr::new(ExprKind::Xml { method: kind, args }, ty, true))
     }
 
@@ -259,6 +263,7 @@ impl Binder<'_> {
         of: Expr,
         externals: &[External],
         changes: bool,
+        place: &str,
         line: u32,
     ) -> Result<Vec<Expr>> {
         let mut args = vec![of];
@@ -267,7 +272,8 @@ impl Binder<'_> {
             let ident = |value: &str| ast::Ident { value: value.to_owned(), quoted: false, span };
             let value = match external.column {
                 true => {
-                    let mut parts: Vec<ast::Ident> = split_name(&external.name).iter().map(|p| ident(p)).collect();
+                    let mut parts: Vec<ast::Ident> =
+                        split_name(&external.name).iter().map(|p| ident(p)).collect();
                     let name = parts.pop().unwrap_or_else(|| ident(""));
                     let column = ast::ColumnRef { qualifier: parts, name };
                     let found = self.column(&column, line)?;
@@ -287,12 +293,16 @@ impl Binder<'_> {
                 }
             };
             if value.ty == SqlType::Xml && !changes {
-                let text = "XQuery: An XML instance is only supported as the direct source of an insert using \
-                            sql:column/sql:variable.";
+                let text = format!(
+                    "{place}: An XML instance is only supported as the direct source of an insert using \
+                     sql:column/sql:variable."
+                );
                 return Err(BindError::new(9342, 16, line, text));
             }
             if value.ty == SqlType::Variant {
-                let text = "XQuery: The SQL type 'sql_variant' is not supported with sql:column() and sql:variable().";
+                let text = format!(
+                    "{place}: The SQL type 'sql_variant' is not supported with sql:column() and sql:variable()."
+                );
                 return Err(BindError::new(9344, 16, line, text));
             }
             args.push(value);
@@ -334,7 +344,10 @@ fn value_type(name: &str, line: u32) -> Result<SqlType> {
         BindError::new(9500, 16, line, text)
     };
     let word = name.trim().trim_start_matches("sys.");
-    if ["xml", "text", "ntext", "image", "sql_variant", "timestamp"].iter().any(|t| word.eq_ignore_ascii_case(t)) {
+    if ["xml", "text", "ntext", "image", "sql_variant", "timestamp"]
+        .iter()
+        .any(|t| word.eq_ignore_ascii_case(t))
+    {
         return Err(wrong());
     }
     type_of_text(word).ok_or_else(wrong)

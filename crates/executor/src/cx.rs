@@ -50,6 +50,11 @@ pub trait Environment {
         let _ = name;
         None
     }
+    /// A document of sp_xml_preparedocument by its handle.
+    fn prepared_xml(&self, handle: i64) -> Option<std::sync::Arc<crate::PreparedXml>> {
+        let _ = handle;
+        None
+    }
     /// ARITHABORT and ANSI_WARNINGS are OFF: what overflows, or is divided by zero, is NULL.
     fn arithmetic_yields_null(&self) -> bool {
         false

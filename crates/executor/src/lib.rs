@@ -39,6 +39,7 @@ mod error;
 mod eval;
 mod functions;
 mod openjson;
+mod openxml;
 mod ops;
 mod serialize;
 mod subquery;
@@ -54,6 +55,7 @@ pub use lob::column as stored_column;
 pub use memory::{GrantRow, MemoryPool, PoolFigures};
 pub use merge::{Merged, merge};
 pub use message::{Reach, SqlError, SqlMessage};
+pub use openxml::PreparedXml;
 pub use partition::{
     PartitionRows, count_partitions, delete_rows, is_empty as has_no_rows, move_rows,
 };

@@ -320,6 +320,10 @@ impl Environment for SessionEnvironment<'_> {
         Ok(rows)
     }
 
+    fn prepared_xml(&self, handle: i64) -> Option<std::sync::Arc<executor::PreparedXml>> {
+        self.state.prepared_xml.find(handle)
+    }
+
     fn function(&self, name: &binder::ObjectName) -> Option<std::sync::Arc<catalog::ProcedureDef>> {
         match self.state.find_object(name.schema.as_deref(), &name.name)? {
             catalog::ObjectRef::Procedure(module) if module.kind.is_function() => Some(module),

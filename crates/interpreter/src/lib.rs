@@ -64,6 +64,7 @@ mod parameter;
 mod partition;
 mod permission;
 mod policy;
+mod prepared_xml;
 mod principal_functions;
 mod principals;
 mod private;

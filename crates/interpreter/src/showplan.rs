@@ -376,7 +376,8 @@ impl Vm<'_> {
 
     fn tell_document(&mut self, shown: &[Shown]) {
         // The name is the one that SQL Server gives, and that tools look for.
-        self.sink.columns(&[ColumnMeta::new("Microsoft SQL Server 2005 XML Showplan", LONG, true)]);
+        let name = "Microsoft SQL Server 2005 XML Showplan";
+        self.sink.columns(&[ColumnMeta::new(name, SqlType::Xml, true)]);
         self.sink.row(&[Value::str(&document(shown))]);
         self.tell_done(Command::Select, Some(1));
     }

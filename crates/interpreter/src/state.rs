@@ -194,6 +194,8 @@ pub struct SessionState {
     pub(crate) context_info: Option<Bytes>,
     /// sp_set_session_context: key, value, read-only.
     pub(crate) session_context: Vec<(Box<str>, Value, bool)>,
+    /// sp_xml_preparedocument.
+    pub(crate) prepared_xml: crate::prepared_xml::PreparedDocuments,
     /// Trace flags of the session alone.
     pub(crate) trace_flags: std::collections::BTreeSet<i32>,
     /// Object id of the table under SET IDENTITY_INSERT ON.
@@ -250,6 +252,7 @@ impl SessionState {
             scope_identity: None,
             context_info: None,
             session_context: Vec::new(),
+            prepared_xml: Default::default(),
             trace_flags: Default::default(),
             identity_insert: None,
             nesting: 0,
@@ -329,6 +332,7 @@ impl SessionState {
         self.scope_identity = None;
         self.context_info = None;
         self.session_context.clear();
+        self.prepared_xml = Default::default();
         self.trace_flags.clear();
         self.identity_insert = None;
         self.revert_all();

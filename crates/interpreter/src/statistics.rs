@@ -140,6 +140,12 @@ impl Vm<'_> {
         }
     }
 
+    /// A temporary table, of which no statistics are kept: what asks for them is content with that.
+    fn temporary_table(&self, name: &str) -> Option<Arc<TableDef>> {
+        let found = self.state.transaction.private.find(name).filter(|_| name.starts_with('#'));
+        found.cloned()
+    }
+
     fn create_statistics(
         &mut self,
         name: &Ident,
@@ -148,7 +154,10 @@ impl Vm<'_> {
         options: &StatisticsOptions,
     ) -> Result<(), SqlError> {
         let schema = table.schema.as_ref().map(|s| s.value.as_str());
-        let Some(def) = self.statistics_table(schema, &table.name.value) else {
+        let temporary = self.temporary_table(&table.name.value);
+        let kept = temporary.is_none();
+        let Some(def) = temporary.or_else(|| self.statistics_table(schema, &table.name.value))
+        else {
             return Err(crate::other::no_object(&table.name.value));
         };
         let named = |known: &str| same_name(known, &name.value);
@@ -176,6 +185,9 @@ impl Vm<'_> {
             }
             ordinals.push(ordinal);
         }
+        if !kept {
+            return Ok(());
+        }
         let spec = StatisticSpec {
             name: name.value.as_str().into(),
             columns: ordinals,
@@ -195,6 +207,9 @@ impl Vm<'_> {
         options: &StatisticsOptions,
     ) -> Result<(), SqlError> {
         let schema = table.schema.as_ref().map(|s| s.value.as_str());
+        if self.temporary_table(&table.name.value).is_some() {
+            return Ok(());
+        }
         let Some(def) = self.statistics_table(schema, &table.name.value) else {
             let text = format!("Table '{}' does not exist.", table.name.value);
             return Err(SqlError::new(2706, 11, text).with_state(6));

@@ -110,6 +110,14 @@ impl Vm<'_> {
                 self.unbind(ModuleKind::Default, args, frame)?;
                 Ok(Some(0))
             }
+            "sp_xml_preparedocument" => {
+                self.prepare_xml(args, code, frame)?;
+                Ok(Some(0))
+            }
+            "sp_xml_removedocument" => {
+                self.remove_xml(args)?;
+                Ok(Some(0))
+            }
             "sp_sequence_get_range" => {
                 self.sequence_range(args, code, frame)?;
                 Ok(Some(0))

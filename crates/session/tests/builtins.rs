@@ -360,7 +360,10 @@ const LIST: &[Row] = &[
             ("OPENDATASOURCE", "SELECT * FROM OPENDATASOURCE('a', 'b')"),
             ("OPENQUERY", "SELECT * FROM OPENQUERY(a, 'b')"),
             ("OPENROWSET", "SELECT * FROM OPENROWSET('a', 'b', 'c')"),
-            ("OPENXML", "SELECT * FROM OPENXML(1, 'a')"),
+            (
+                "OPENXML",
+                "SELECT TOP (0) 1 DECLARE @h int EXEC sp_xml_preparedocument @h OUTPUT SELECT * FROM OPENXML(@h, '/a') WITH (a int)",
+            ),
         ],
     ),
     ("replication", Refused, &[("PUBLISHINGSERVERNAME", "PUBLISHINGSERVERNAME()")]),

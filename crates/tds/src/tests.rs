@@ -493,3 +493,20 @@ fn bulk_rows_come_packet_by_packet() {
         }
     }
 }
+
+/// MS-TDS 2.2.5.5.3: no schema; UTF-16 in chunks.
+#[test]
+fn xml_goes_out_as_its_own_type() {
+    let mut out = Vec::new();
+    crate::type_info::put(&mut out, SqlType::Xml);
+    assert_eq!(out, [0xF1, 0]);
+    out.clear();
+    crate::encode::value(&mut out, SqlType::Xml, &Value::str("<a/>")).unwrap();
+    let mut expected = vec![8, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0];
+    expected.extend("<a/>".encode_utf16().flat_map(u16::to_le_bytes));
+    expected.extend([0; 4]);
+    assert_eq!(out, expected);
+    out.clear();
+    crate::encode::value(&mut out, SqlType::Xml, &Value::Null).unwrap();
+    assert_eq!(out, [0xFF; 8]);
+}

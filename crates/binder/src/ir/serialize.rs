@@ -36,6 +36,16 @@ impl SerializeSpec {
     }
 }
 
+/// What the text of a column without element of its own is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum SerialNode {
+    #[default]
+    Text,
+    Comment,
+    /// By its target.
+    Instruction(String),
+}
+
 /// One column of the input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SerialColumn {
@@ -47,6 +57,8 @@ pub struct SerialColumn {
     pub raw: bool,
     /// XML PATH, `data()`: separated from its neighbours of the same kind by a blank.
     pub list: bool,
+    /// XML PATH, `comment()` and `processing-instruction(target)`: what its text stands in.
+    pub node: SerialNode,
     /// AUTO: the level it belongs to.
     pub level: usize,
     pub ty: SqlType,

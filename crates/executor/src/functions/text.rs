@@ -251,7 +251,9 @@ fn repeat(s: &str, n: i64, ty: SqlType) -> Result<String, SqlError> {
 fn data_length(value: &Value, ty: SqlType) -> usize {
     match value {
         Value::Variant(held) => data_length(held.value(), held.ty()),
-        Value::Str(text) if ty.is_unicode() || ty == SqlType::Xml => text.encode_utf16().count() * 2,
+        Value::Str(text) if ty.is_unicode() || ty == SqlType::Xml => {
+            text.encode_utf16().count() * 2
+        }
         Value::Str(text) => {
             let page = text.rule().code_page();
             text.chars().map(|c| page.bytes_of(c)).sum()

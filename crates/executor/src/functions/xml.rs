@@ -82,7 +82,13 @@ fn node(value: &Value, cx: &mut Cx<'_>) -> Result<NodeRef, SqlError> {
     let text = match value {
         Value::Node(node) => return Ok(node.clone()),
         Value::Str(text) => text,
-        other => return Err(SqlError::new(258, 15, format!("Cannot call methods on {}.", other.natural_type().name()))),
+        other => {
+            return Err(SqlError::new(
+                258,
+                15,
+                format!("Cannot call methods on {}.", other.natural_type().name()),
+            ));
+        }
     };
     if let Some((last, document)) = &cx.keep().xml
         && last.as_str() == text.as_str()
@@ -107,7 +113,9 @@ fn externals(args: &[Expr], row: &[Value], cx: &mut Cx<'_>) -> Result<Vec<Option
         let value = eval(arg, row, cx)?;
         out.push(match &value {
             Value::Null => None,
-            Value::Str(text) if arg.ty == SqlType::Xml => Some(Item::Node(NodeRef::root(parsed(text)?))),
+            Value::Str(text) if arg.ty == SqlType::Xml => {
+                Some(Item::Node(NodeRef::root(parsed(text)?)))
+            }
             Value::Node(node) => Some(Item::Node(node.clone())),
             value => Some(Item::Atom(atom(value, arg.ty)?)),
         });
@@ -149,7 +157,9 @@ fn sql_value(atom: &Atom, ty: SqlType) -> Result<Value, SqlError> {
             let Some(bytes) = crate::serialize::from_base64(text) else { return Ok(Value::Null) };
             (Value::binary(&bytes), SqlType::VarBinary(Len::Max))
         }
-        Atom::Untyped(text) if ty.is_numeric() || ty.is_temporal() => (Value::str(text.trim()), LONG),
+        Atom::Untyped(text) if ty.is_numeric() || ty.is_temporal() => {
+            (Value::str(text.trim()), LONG)
+        }
         atom => (Value::str(&atom.to_text()), LONG),
     };
     Ok(convert::cast(&value, from, ty, 0)?)

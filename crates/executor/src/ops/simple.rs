@@ -108,6 +108,9 @@ impl Operator for SystemRows<'_> {
                 None if crate::openjson::is_openjson(self.view) => {
                     crate::openjson::rows(self.view, &args)?
                 }
+                None if crate::openxml::is_openxml(self.view) => {
+                    crate::openxml::rows(self.view, &args, cx.env)?
+                }
                 None => cx.env.view_rows(self.view, &args)?,
             };
             self.rows = Some(rows.into_iter());

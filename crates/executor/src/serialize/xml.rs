@@ -2,7 +2,7 @@
 
 use super::{Writer, plain};
 use crate::message::SqlError;
-use binder::ir::{SerialColumn, SerializeSpec};
+use binder::ir::{SerialColumn, SerialNode, SerializeSpec};
 use types::Value;
 
 /// What `xsi:nil` needs.
@@ -26,10 +26,13 @@ pub(super) fn head(spec: &SerializeSpec) -> String {
 
 /// 6841: an xml holds no characters that XML does not know; a text from FOR XML may.
 pub(super) fn check(out: &str) -> Result<(), SqlError> {
-    let Some((_, rest)) = out.match_indices("&#x").map(|(i, _)| out.split_at(i)).find(|(_, rest)| {
-        let code = rest.get(3..5).and_then(|d| u32::from_str_radix(d, 16).ok());
-        rest.as_bytes().get(5) == Some(&b';') && code.is_some_and(|c| c < 0x20 && ![9, 10, 13].contains(&c))
-    }) else {
+    let Some((_, rest)) =
+        out.match_indices("&#x").map(|(i, _)| out.split_at(i)).find(|(_, rest)| {
+            let code = rest.get(3..5).and_then(|d| u32::from_str_radix(d, 16).ok());
+            rest.as_bytes().get(5) == Some(&b';')
+                && code.is_some_and(|c| c < 0x20 && ![9, 10, 13].contains(&c))
+        })
+    else {
         return Ok(());
     };
     let code = &rest[3..5];
@@ -66,7 +69,8 @@ pub(crate) fn text(xml: &str) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         // Neither comments nor instructions are text.
-        let skipped = [("<!--", "-->"), ("<?", "?>")].into_iter().find(|(s, _)| rest.starts_with(s));
+        let skipped =
+            [("<!--", "-->"), ("<?", "?>")].into_iter().find(|(s, _)| rest.starts_with(s));
         if let Some((_, end)) = skipped {
             let Some(at) = rest.find(end) else { return out };
             rest = &rest[at + end.len()..];
@@ -198,6 +202,7 @@ fn content(
                     out.push(' ');
                 }
                 list_before = column.list;
+                check_node(column, &text)?;
                 write(out, column, &text);
             }
             continue;
@@ -232,7 +237,39 @@ fn content(
     Ok(())
 }
 
+/// 9424, 9451: a comment ends at `--`, an instruction at `?>`.
+fn check_node(column: &SerialColumn, text: &str) -> Result<(), SqlError> {
+    match column.node {
+        SerialNode::Comment if text.contains("--") || text.ends_with('-') => Err(SqlError::new(
+            9424,
+            16,
+            "XML parsing: line 1, character 1, incorrect comment syntax",
+        )),
+        SerialNode::Instruction(_) if text.contains("?>") => Err(SqlError::new(
+            9451,
+            16,
+            "XML parsing: line 1, character 1, incorrect processing instruction syntax",
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn write(out: &mut String, column: &SerialColumn, text: &str) {
+    match &column.node {
+        SerialNode::Text => {}
+        SerialNode::Comment => {
+            out.push_str("<!--");
+            out.push_str(text);
+            return out.push_str("-->");
+        }
+        SerialNode::Instruction(target) => {
+            out.push_str("<?");
+            out.push_str(target);
+            out.push(' ');
+            out.push_str(text);
+            return out.push_str("?>");
+        }
+    }
     if column.raw {
         out.push_str(text);
     } else {

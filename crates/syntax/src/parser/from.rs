@@ -163,6 +163,9 @@ impl Parser<'_> {
         if self.at_change_table() {
             return self.change_table();
         }
+        if self.at_kw(Kw::OpenXml) {
+            return self.open_xml();
+        }
         if self.at_foreign_rows() {
             return self.foreign_rows();
         }

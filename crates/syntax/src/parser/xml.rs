@@ -78,6 +78,22 @@ impl Parser<'_> {
         Ok(Some(TableRef::Function { name, args, schema: Vec::new(), alias, columns }))
     }
 
+    /// `OPENXML (handle, 'pattern' [, flags]) [WITH (columns)] [AS alias]`
+    pub(super) fn open_xml(&mut self) -> ParseResult<TableRef> {
+        let name = ObjectName::bare(self.take_ident());
+        self.expect_sym(Sym::LeftParen)?;
+        let args = self.comma_list(Self::value)?;
+        self.expect_sym(Sym::RightParen)?;
+        let schema = self.openjson_schema()?;
+        if self.at_kw(Kw::With) && self.name_ahead(1) {
+            self.note_unsupported("OPENXML WITH the columns of a table");
+            self.at += 1;
+            self.object_name()?;
+        }
+        let alias = self.alias()?;
+        Ok(TableRef::Function { name, args, schema, alias, columns: Vec::new() })
+    }
+
     /// What XMLNAMESPACES declares, before a path.
     pub(super) fn declare_namespaces(&self, path: Option<&mut Expr>) {
         if self.xml_namespaces.is_empty() {

@@ -1,4 +1,5 @@
-//! What cannot exist here: keys and certificates, assemblies, FileTables, full-text and spatial indexes.
+//! What cannot exist here: keys and certificates, assemblies, FileTables, full-text and spatial indexes; the waits of
+//! single sessions, as waits are counted by scheduler; and pages of tempdb, as temporary tables are in memory.
 //! Tools ask for them all the same: views with SQL Server's columns and without rows.
 //!
 //! Columns and types of certificates, asymmetric keys and FileTables were compared with SQL Server's documentation; those
@@ -27,6 +28,10 @@ pub static VIEWS: &[&dyn Declared] = &[
     &FULLTEXT_STOPLISTS,
     &XML_SCHEMAS,
     &PLAN_GUIDES,
+    &ACTIVATED_TASKS,
+    &SESSION_WAITS,
+    &TASK_SPACE,
+    &SESSION_SPACE,
 ];
 
 /// A view without rows: every column is NULL where one looks.
@@ -288,4 +293,48 @@ absent! {
     scope_batch nvarchar(max) null;
     parameters nvarchar(max) null;
     hints nvarchar(max) null;
+}
+
+absent! {
+    ACTIVATED_TASKS = "sys.dm_broker_activated_tasks";
+    spid int null;
+    database_id smallint null;
+    queue_id int null;
+    procedure_name nvarchar(650) null;
+    execute_as int null;
+}
+
+absent! {
+    SESSION_WAITS = "sys.dm_exec_session_wait_stats";
+    session_id smallint;
+    wait_type nvarchar(60);
+    waiting_tasks_count bigint;
+    wait_time_ms bigint;
+    max_wait_time_ms bigint;
+    signal_wait_time_ms bigint;
+}
+
+absent! {
+    TASK_SPACE = "sys.dm_db_task_space_usage";
+    task_address varbinary(8);
+    is_remote_task bit;
+    session_id smallint null;
+    request_id int null;
+    exec_context_id int null;
+    database_id int null;
+    user_objects_alloc_page_count bigint null;
+    user_objects_dealloc_page_count bigint null;
+    internal_objects_alloc_page_count bigint null;
+    internal_objects_dealloc_page_count bigint null;
+}
+
+absent! {
+    SESSION_SPACE = "sys.dm_db_session_space_usage";
+    session_id smallint null;
+    database_id int null;
+    user_objects_alloc_page_count bigint null;
+    user_objects_dealloc_page_count bigint null;
+    internal_objects_alloc_page_count bigint null;
+    internal_objects_dealloc_page_count bigint null;
+    user_objects_deferred_dealloc_page_count bigint null;
 }

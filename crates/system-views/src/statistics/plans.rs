@@ -210,7 +210,7 @@ view! {
     objectid int null = d.object;
     number smallint null = d.object.map(|_| 1i16);
     encrypted bit = false;
-    query_plan nvarchar(max) null = &d.text;
+    query_plan xml null = &d.text;
 }
 
 view! {
