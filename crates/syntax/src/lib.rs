@@ -12,11 +12,13 @@
 pub mod ast;
 mod error;
 mod lexer;
+mod mention;
 mod parser;
 mod split;
 mod token;
 
 pub use error::SyntaxError;
+pub use mention::{Mention, MentionKind, expression_mentions, mentions};
 pub use parser::simple::Simple;
 pub use split::{BatchText, go_count, is_unfinished, split_batches};
 

@@ -50,6 +50,7 @@ const STATEMENT_LEVELS: usize = 2;
 
 use crate::ast::*;
 use crate::error::{ParseResult, SyntaxError};
+use crate::mention::{Mention, MentionKind, Notes};
 use crate::token::{Kw, Sym, Token, TokenKind};
 use crate::{LexOptions, MAX_DEPTH, lexer};
 
@@ -150,6 +151,27 @@ pub(crate) fn condition(text: &str, options: &LexOptions) -> ParseResult<Expr> {
     if parser.at_end() { Ok(expr) } else { Err(parser.unexpected()) }
 }
 
+/// What a module, or an expression, names.
+pub(crate) fn mentions(
+    text: &str,
+    options: &LexOptions,
+    is_expression: bool,
+) -> ParseResult<Vec<Mention>> {
+    let mut parser = Parser::new(text, options)?;
+    parser.notes = Some(Box::default());
+    if is_expression {
+        // A condition is read as such; a value by itself is none.
+        if parser.condition().is_err() || !parser.at_end() {
+            parser = Parser::new(text, options)?;
+            parser.notes = Some(Box::default());
+            parser.value()?;
+        }
+    } else {
+        parser.statements_until(|parser| parser.at_end())?;
+    }
+    Ok(parser.notes.map(|notes| notes.found).unwrap_or_default())
+}
+
 pub(crate) struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token>,
@@ -168,6 +190,8 @@ pub(crate) struct Parser<'a> {
     unsupported: Option<String>,
     /// WITH XMLNAMESPACES of the present statement: prefix, empty for the default one, and URI.
     xml_namespaces: Vec<(String, String)>,
+    /// What the text names, where somebody has asked for that.
+    notes: Option<Box<Notes>>,
 }
 
 impl<'a> Parser<'a> {
@@ -183,7 +207,22 @@ impl<'a> Parser<'a> {
             in_procedure: false,
             unsupported: None,
             xml_namespaces: Vec::new(),
+            notes: None,
         })
+    }
+
+    /// Notes a name, if somebody has asked for that.
+    fn note(&mut self, kind: MentionKind, name: &ObjectName) {
+        if let Some(notes) = &mut self.notes {
+            notes.note(kind, name);
+        }
+    }
+
+    /// Notes a name that the present statement gives to rows of its own.
+    fn note_local(&mut self, name: &Ident, is_query: bool) {
+        if let Some(notes) = &mut self.notes {
+            notes.local(name, is_query);
+        }
     }
 
     // ---- Looking
@@ -552,6 +591,15 @@ impl<'a> Parser<'a> {
                 first.value
             }
         };
+        if self.notes.is_some() {
+            let ident = |value: &str| Ident {
+                value: value.to_string(),
+                quoted: true,
+                span: self.tokens[start].span,
+            };
+            let named = ObjectName { schema: schema.clone(), ..ObjectName::bare(ident(&name)) };
+            self.note(MentionKind::Type, &named);
+        }
         name.make_ascii_lowercase();
         let quoted = self.tokens[start].kind != TokenKind::Word
             && !matches!(self.tokens[start].kind, TokenKind::Key(_));

@@ -53,6 +53,9 @@ impl Parser<'_> {
             return self.static_member();
         }
         if !self.at_sym(Sym::LeftParen) {
+            if self.notes.is_some() && qualifier.is_empty() {
+                self.note(MentionKind::Column, &ObjectName::bare(name.clone()));
+            }
             return Ok(ExprKind::Column(ColumnRef { qualifier, name }));
         }
         let span = qualifier.first().map_or(name.span, |first| first.span.to(name.span));
@@ -60,7 +63,11 @@ impl Parser<'_> {
         let schema = parts.next().flatten();
         let database = parts.next().flatten();
         let server = parts.next().flatten();
-        self.function_call(ObjectName { server, database, schema, name, span })
+        let function = ObjectName { server, database, schema, name, span };
+        if function.schema.is_some() {
+            self.note(MentionKind::Function, &function);
+        }
+        self.function_call(function)
     }
 
     /// `NEXT VALUE FOR sequence [OVER (ORDER BY ...)]`: a call of a function of that name, whose argument is the sequence.
@@ -71,6 +78,7 @@ impl Parser<'_> {
         function.value = "NEXT VALUE FOR".to_string();
         let start = self.at;
         let name = self.object_name()?;
+        self.note(MentionKind::Sequence, &name);
         let qualifier = [name.database, name.schema].into_iter().flatten().collect();
         let kind = ExprKind::Column(ColumnRef { qualifier, name: name.name });
         let argument = Expr { kind, span: self.span_from(start) };

@@ -251,6 +251,7 @@ impl Parser<'_> {
         self.expect_kw(Kw::Truncate)?;
         self.expect_kw(Kw::Table)?;
         let table = self.object_name()?;
+        self.note(MentionKind::Target, &table);
         let mut partitions = Vec::new();
         if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Symbol(Sym::LeftParen) {
             self.at += 2;
@@ -275,6 +276,7 @@ impl Parser<'_> {
             return Ok(Target::Table { name, hints: Vec::new() });
         }
         let name = self.object_name()?;
+        self.note(MentionKind::Target, &name);
         // `f ()`, `f (1, 'a')`: no list of columns begins so.
         let called = matches!(
             self.kind_ahead(1),

@@ -55,7 +55,9 @@ impl Parser<'_> {
         let procedure = if self.kind() == TokenKind::Variable {
             ProcedureName::Variable(self.variable()?)
         } else {
-            ProcedureName::Name(self.object_name()?)
+            let name = self.object_name()?;
+            self.note(MentionKind::Procedure, &name);
+            ProcedureName::Name(name)
         };
         // `p;1`: one of several procedures of a name.
         if self.at_sym(Sym::Semicolon) && self.kind_ahead(1) == TokenKind::Integer {

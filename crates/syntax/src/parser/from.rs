@@ -178,6 +178,7 @@ impl Parser<'_> {
         }
         let name = self.object_name()?;
         if self.at_sym(Sym::LeftParen) && !self.at_old_style_hint() {
+            self.note(MentionKind::TableFunction, &name);
             self.at += 1;
             let mut args = if self.at_sym(Sym::RightParen) {
                 Vec::new()
@@ -202,9 +203,13 @@ impl Parser<'_> {
             let columns = self.alias_columns(alias.is_some())?;
             return self.sampled(TableRef::Function { name, args, schema, alias, columns });
         }
+        self.note(MentionKind::Source, &name);
         let mut hints = self.old_style_hints()?;
         let time = self.system_time()?;
         let alias = self.alias()?;
+        if let Some(alias) = &alias {
+            self.note_local(alias, false);
+        }
         let sample = self.table_sample()?;
         hints.extend(self.old_style_hints()?);
         hints.extend(self.table_hints()?);

@@ -74,6 +74,7 @@ impl Parser<'_> {
     pub(super) fn ctes(&mut self) -> ParseResult<Vec<Cte>> {
         self.comma_list(|parser| {
             let name = parser.ident()?;
+            parser.note_local(&name, true);
             let columns =
                 if parser.at_sym(Sym::LeftParen) { parser.ident_list()? } else { Vec::new() };
             parser.expect_kw(Kw::As)?;

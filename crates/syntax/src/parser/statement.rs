@@ -36,8 +36,12 @@ impl Parser<'_> {
         let outer = self.unsupported.take();
         let namespaces = std::mem::take(&mut self.xml_namespaces);
         self.height = 0;
+        let mark = self.notes.as_ref().map(|notes| notes.mark());
         let mut kind = self.nested(STATEMENT_LEVELS, Self::statement_kind)?;
         self.xml_namespaces = namespaces;
+        if let (Some(notes), Some(mark)) = (&mut self.notes, mark) {
+            notes.settle(mark);
+        }
         if let Some(what) = std::mem::replace(&mut self.unsupported, outer) {
             kind = StatementKind::Unsupported { what };
         }
