@@ -3,8 +3,8 @@
 //! Kept in system table 18 of the database itself, so it goes along when the database is detached, backed up and
 //! restored: `name | value, value for secondaries`; a value that is NULL was never set (of a secondary: PRIMARY).
 //!
-//! Promises: only names of [`SCOPED_OPTIONS`], of [`StatisticsSwitch`] and that of change tracking (`tracking.rs`) are
-//! kept; a change is durable when it returns, and is no part of the session's transaction; plans made before it are stale after it.
+//! Promises: only names of [`SCOPED_OPTIONS`], of [`StatisticsSwitch`], that of change tracking (`tracking.rs`) and those
+//! of messages (`messages.rs`) are kept; a change is durable when it returns, and is no part of the session's transaction; plans made before it are stale after it.
 //!
 //! Sources: SQL Server's documentation of ALTER DATABASE SCOPED CONFIGURATION and sys.database_scoped_configurations.
 
@@ -130,10 +130,13 @@ impl StatisticsSwitch {
 /// A value, and the one for secondaries.
 type Values = (Option<Box<str>>, Option<Box<str>>);
 
+/// By name in capitals.
+pub(crate) type Entries = BTreeMap<Box<str>, Values>;
+
 /// What has been set, by name in capitals: for the database, and for its secondaries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
-    set: BTreeMap<Box<str>, Values>,
+    pub(crate) set: Entries,
 }
 
 impl Configuration {

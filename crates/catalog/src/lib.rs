@@ -22,6 +22,7 @@ mod identity;
 mod index;
 mod load;
 mod mask;
+mod messages;
 mod partition;
 mod policy;
 mod principals;
@@ -52,6 +53,7 @@ pub use def::{
 };
 pub use error::CatalogError;
 pub use mask::mask_of;
+pub use messages::StoredMessage;
 pub use partition::{
     PARTITIONS_MAX, PartitionFunctionDef, PartitionSchemeDef, Partitioned, Partitioning,
 };

@@ -178,7 +178,7 @@ impl Environment for SessionEnvironment<'_> {
             ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition | ObjectProperty
             | ObjectPropertyEx | ColName | ColLength | ColumnProperty | IndexCol | StatsDate
             | IndexProperty | IdentCurrent | IdentSeed | IdentIncr | TypeId | TypeName
-            | TypeProperty | DbId | DbName | FileId | FileName | FileProperty | FilegroupId
+            | TypeProperty | OdbcScale | DbId | DbName | FileId | FileName | FileProperty | FilegroupId
             | FilegroupName | FilegroupProperty | DatabasePropertyEx | ServerProperty
             | CollationProperty => self.host.metadata(func, args, self.state)?,
             IndexKeyProperty | ServerFigure(_) => self.host.metadata(func, args, self.state)?,
@@ -229,8 +229,20 @@ impl Environment for SessionEnvironment<'_> {
             CurrentRequestId => Value::SmallInt(0),
             OriginalDbName => Value::str(&self.state.database.name),
             FormatMessage => match text(0) {
-                // Numbers of user-defined messages: there are none.
-                None => Value::Null,
+                // A number of sys.messages.
+                None => {
+                    let number = args.first().and_then(Value::as_i64).unwrap_or(0) as i32;
+                    let language = self.state.options.language;
+                    let found = crate::messages::find(&mut *self.host, number, language);
+                    match found.filter(|_| number > 13_000) {
+                        None => Value::Null,
+                        Some(found) => {
+                            let values: Vec<_> =
+                                args[1..].iter().map(|v| (v.clone(), v.natural_type())).collect();
+                            Value::str(&found.filled(&values))
+                        }
+                    }
+                }
                 Some(pattern) => {
                     let values: Vec<_> =
                         args[1..].iter().map(|v| (v.clone(), v.natural_type())).collect();

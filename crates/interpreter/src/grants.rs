@@ -219,6 +219,11 @@ impl Vm<'_> {
         to: Option<&Ident>,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
+        let database = &on.name.name.value;
+        let is_database = on.class.as_deref() == Some("DATABASE");
+        if is_database && !catalog::same_name(database, &self.state.database.name) {
+            return self.in_other_database(database, |vm| vm.alter_authorization(on, to, frame));
+        }
         let access = self.state.identity.access().clone();
         let target = self.securable(on)?;
         let (Some(to), false) = (to, matches!(target, Target::Object { .. })) else {
@@ -278,6 +283,27 @@ impl Vm<'_> {
             Ok(())
         };
         if server { self.change_server(change) } else { self.change_database(frame, change) }
+    }
+
+    /// Does something in another database as who the session is there; 15151 where it may not enter it.
+    fn in_other_database(
+        &mut self,
+        database: &str,
+        work: impl FnOnce(&mut Self) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        let missing = || cannot("find the database", database);
+        let there = self.host.database(database).ok_or_else(missing)?;
+        if self.state.trancount() > 0 {
+            let what = "ALTER AUTHORIZATION ON another DATABASE in a transaction";
+            return Err(SqlError::unsupported(what));
+        }
+        self.state.check_entry(&*self.host, &there).map_err(|_| missing())?;
+        let home = self.state.database.clone();
+        self.state.use_database(there)?;
+        self.state.follow_identity(&*self.host);
+        let done = work(self);
+        self.come_home(Some(home))?;
+        done
     }
 
     /// ALTER AUTHORIZATION ON DATABASE, sp_changedbowner: 15110, 15007.

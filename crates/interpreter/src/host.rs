@@ -3,6 +3,7 @@
 //! Promise: the interpreter reaches nothing beyond its session's database except through [`Host`].
 
 use crate::backup::{MediaOrder, MediaRows};
+use crate::files::{FolderEntry, PathFacts};
 use crate::state::SessionState;
 use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
@@ -117,6 +118,21 @@ pub trait Host {
     }
     /// A file that was not there before, to write.
     fn create_file(&mut self, path: &str) -> std::io::Result<Arc<dyn device::File>> {
+        let _ = path;
+        Err(std::io::ErrorKind::PermissionDenied.into())
+    }
+    /// What is at a path; nothing where that cannot be known.
+    fn path_facts(&mut self, path: &str) -> PathFacts {
+        let _ = path;
+        PathFacts::default()
+    }
+    /// What is in a folder; nothing where it cannot be read.
+    fn folder_entries(&mut self, path: &str) -> Vec<FolderEntry> {
+        let _ = path;
+        Vec::new()
+    }
+    /// Makes a folder and those above it that lack.
+    fn create_folder(&mut self, path: &str) -> std::io::Result<()> {
         let _ = path;
         Err(std::io::ErrorKind::PermissionDenied.into())
     }

@@ -13,6 +13,8 @@ pub(crate) struct Language {
     pub order: DateOrder,
     /// DATEFIRST.
     pub first: u8,
+    /// The locale.
+    pub lcid: i32,
 }
 
 const fn language(
@@ -20,45 +22,46 @@ const fn language(
     alias: &'static str,
     order: DateOrder,
     first: u8,
+    lcid: i32,
 ) -> Language {
-    Language { name, alias, order, first }
+    Language { name, alias, order, first, lcid }
 }
 
 /// By @@LANGID.
 pub(crate) const LANGUAGES: [Language; 33] = [
-    language("us_english", "English", Mdy, 7),
-    language("Deutsch", "German", Dmy, 1),
-    language("Français", "French", Dmy, 1),
-    language("日本語", "Japanese", Ymd, 7),
-    language("Dansk", "Danish", Dmy, 1),
-    language("Español", "Spanish", Dmy, 1),
-    language("Italiano", "Italian", Dmy, 1),
-    language("Nederlands", "Dutch", Dmy, 1),
-    language("Norsk", "Norwegian", Dmy, 1),
-    language("Português", "Portuguese", Dmy, 7),
-    language("Suomi", "Finnish", Dmy, 1),
-    language("Svenska", "Swedish", Ymd, 1),
-    language("čeština", "Czech", Dmy, 1),
-    language("magyar", "Hungarian", Ymd, 1),
-    language("polski", "Polish", Dmy, 1),
-    language("română", "Romanian", Dmy, 1),
-    language("hrvatski", "Croatian", Ymd, 1),
-    language("slovenčina", "Slovak", Dmy, 1),
-    language("slovenski", "Slovenian", Dmy, 1),
-    language("ελληνικά", "Greek", Dmy, 1),
-    language("български", "Bulgarian", Dmy, 1),
-    language("русский", "Russian", Dmy, 1),
-    language("Türkçe", "Turkish", Dmy, 1),
-    language("British", "British English", Dmy, 1),
-    language("eesti", "Estonian", Dmy, 1),
-    language("latviešu", "Latvian", Ymd, 1),
-    language("lietuvių", "Lithuanian", Ymd, 1),
-    language("Português (Brasil)", "Brazilian", Dmy, 7),
-    language("繁體中文", "Traditional Chinese", Ymd, 7),
-    language("한국어", "Korean", Ymd, 7),
-    language("简体中文", "Simplified Chinese", Ymd, 7),
-    language("Arabic", "Arabic", Dmy, 1),
-    language("ไทย", "Thai", Dmy, 7),
+    language("us_english", "English", Mdy, 7, 1033),
+    language("Deutsch", "German", Dmy, 1, 1031),
+    language("Français", "French", Dmy, 1, 1036),
+    language("日本語", "Japanese", Ymd, 7, 1041),
+    language("Dansk", "Danish", Dmy, 1, 1030),
+    language("Español", "Spanish", Dmy, 1, 3082),
+    language("Italiano", "Italian", Dmy, 1, 1040),
+    language("Nederlands", "Dutch", Dmy, 1, 1043),
+    language("Norsk", "Norwegian", Dmy, 1, 2068),
+    language("Português", "Portuguese", Dmy, 7, 2070),
+    language("Suomi", "Finnish", Dmy, 1, 1035),
+    language("Svenska", "Swedish", Ymd, 1, 1053),
+    language("čeština", "Czech", Dmy, 1, 1029),
+    language("magyar", "Hungarian", Ymd, 1, 1038),
+    language("polski", "Polish", Dmy, 1, 1045),
+    language("română", "Romanian", Dmy, 1, 1048),
+    language("hrvatski", "Croatian", Ymd, 1, 1050),
+    language("slovenčina", "Slovak", Dmy, 1, 1051),
+    language("slovenski", "Slovenian", Dmy, 1, 1060),
+    language("ελληνικά", "Greek", Dmy, 1, 1032),
+    language("български", "Bulgarian", Dmy, 1, 1026),
+    language("русский", "Russian", Dmy, 1, 1049),
+    language("Türkçe", "Turkish", Dmy, 1, 1055),
+    language("British", "British English", Dmy, 1, 2057),
+    language("eesti", "Estonian", Dmy, 1, 1061),
+    language("latviešu", "Latvian", Ymd, 1, 1062),
+    language("lietuvių", "Lithuanian", Ymd, 1, 1063),
+    language("Português (Brasil)", "Brazilian", Dmy, 7, 1046),
+    language("繁體中文", "Traditional Chinese", Ymd, 7, 1028),
+    language("한국어", "Korean", Ymd, 7, 1042),
+    language("简体中文", "Simplified Chinese", Ymd, 7, 2052),
+    language("Arabic", "Arabic", Dmy, 1, 1025),
+    language("ไทย", "Thai", Dmy, 7, 1054),
 ];
 
 /// The place of a language in [`LANGUAGES`], by either name, any case.
@@ -66,6 +69,15 @@ pub(crate) fn find(name: &str) -> Option<u8> {
     let folded = name.to_lowercase();
     let same = |l: &Language| l.name.to_lowercase() == folded || l.alias.to_lowercase() == folded;
     LANGUAGES.iter().position(same).map(|i| i as u8)
+}
+
+/// `language_id` of the messages that are told in a language: British English has the American ones.
+pub(crate) fn message_language(place: u8) -> i32 {
+    const BRITISH: i32 = 2057;
+    match LANGUAGES.get(usize::from(place)).map(|language| language.lcid) {
+        None | Some(BRITISH) => 1033,
+        Some(lcid) => lcid,
+    }
 }
 
 #[cfg(test)]

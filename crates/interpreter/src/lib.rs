@@ -52,6 +52,7 @@ mod ddl_trigger;
 mod define;
 mod describe;
 mod exec;
+mod files;
 mod format;
 mod function;
 mod global;
@@ -94,10 +95,12 @@ pub use bulk::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};
 pub use ddl_trigger::logon;
 pub use environment::name_parts;
 pub use figures::{Spread, StatementFigures};
+pub use files::{FolderEntry, PathFacts};
 pub use global::{drop_global_tables, drop_stale_global_tables};
 pub use handles::{plan_handle, sql_handle};
 pub use host::{ConfigurationOption, Host, OpenDatabase, no_process};
 pub use identity::Identity;
+pub use messages::{ServerMessage, server_messages};
 pub use plan_cache::{CachedPlan, PlanCache, PlanKind, PlanStatement};
 pub use rpc::{
     BeginNext, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest, well_known,

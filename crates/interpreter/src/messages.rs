@@ -1,133 +1,132 @@
-//! Messages of the server that RAISERROR may name by number: those of the catalog procedures.
+//! What sys.messages has: the server's own messages that are listed here, and those that users have added.
 //!
-//! Source of numbers and texts: SQL Server's sys.messages, as its documentation lists them.
+//! Promises: a number is found in the session's language, else in English; what users have added is in `master`
+//! (`catalog::StoredMessage`), and comes before a message of the server's under the same number, which is how
+//! sp_altermessage marks one of those.
+//!
+//! The server's are in `messages/english.txt`, by number: number, severity, 1 if it goes to the log, text. It lists what
+//! this server raises most, and all that the procedures here raise by number; not every number that it can raise.
+//!
+//! Source of numbers and texts: SQL Server's sys.messages, as its documentation lists them ("Database Engine events and
+//! errors").
 
+mod stored;
+
+use crate::format::format_message;
+use crate::host::Host;
+use crate::languages;
+use catalog::{Configuration, StoredMessage};
 use executor::{SqlError, SqlMessage};
+use std::sync::{Arc, OnceLock};
 use types::{Len, SqlType, Value};
 
-/// Number, severity, text.
-const MESSAGES: &[(i32, i64, &str)] = &[
-    (15001, 16, "Object '%ls' does not exist or is not a valid object for this operation."),
-    (
-        15009,
-        16,
-        "The object '%s' does not exist in database '%s' or is invalid for this operation.",
-    ),
-    (
-        15010,
-        16,
-        "The database '%s' does not exist. Supply a valid database name. To see available databases, use sys.databases.",
-    ),
-    (15016, 16, "The default '%s' does not exist."),
-    (15017, 16, "The rule '%s' does not exist."),
-    (15097, 16, "The size associated with an extended property cannot be more than 7,500 bytes."),
-    (15100, 16, "Usage: sp_bindefault defaultname, objectname [, 'futureonly']"),
-    (
-        15101,
-        16,
-        "Cannot bind a default to a computed column, a sparse column, or to a column of the following data types: \
-         timestamp, varchar(max), nvarchar(max), varbinary(max), xml, or CLR type.",
-    ),
-    (15102, 16, "Cannot bind a default to an identity column."),
-    (
-        15103,
-        16,
-        "Cannot bind a default to a column created with or altered to have a default value.",
-    ),
-    (15106, 16, "Usage: sp_bindrule rulename, objectname [, 'futureonly']"),
-    (
-        15107,
-        16,
-        "Cannot bind a rule to a computed column, a sparse column, or to a column of the following data types: text, \
-         ntext, image, timestamp, varchar(max), nvarchar(max), varbinary(max), xml, or user-defined data type.",
-    ),
-    (
-        15135,
-        16,
-        "Object is invalid. Extended properties are not permitted on '%s', or the object does not exist.",
-    ),
-    (15148, 16, "The data type or table column '%s' does not exist or you do not have permission."),
-    (15197, 16, "There is no text for object '%s'."),
-    (15198, 16, "The name supplied (%s) is not a user, role, or aliased login."),
-    (15217, 16, "Property cannot be updated or deleted. Property '%s' does not exist for '%s'."),
-    (15223, 11, "Error: The input parameter '%s' is not allowed to be null."),
-    (
-        15225,
-        11,
-        "No item by the name of '%s' could be found in the current database '%s', given that @itemtype was input as '%s'.",
-    ),
-    (15233, 16, "Property cannot be added. Property '%s' already exists for '%s'."),
-    (15236, 16, "Column '%s' has no default."),
-    (15237, 16, "User data type '%s' has no default."),
-    (15238, 16, "Column '%s' has no rule."),
-    (15239, 16, "User data type '%s' has no rule."),
-    (
-        15248,
-        11,
-        "Either the parameter @objname is ambiguous or the claimed @objtype (%s) is wrong.",
-    ),
-    (15249, 11, "Error: Explicit @objtype '%s' is unrecognized."),
-    (
-        15250,
-        16,
-        "The database name component of the object qualifier must be the name of the current database.",
-    ),
-    (15252, 16, "The primary or foreign key table name must be given."),
-    (15325, 16, "The current database does not contain a %s named '%ls'."),
-    (
-        15335,
-        11,
-        "Error: The new name '%s' is already in use as a %s name and would cause a duplicate that is not permitted.",
-    ),
-    (
-        15336,
-        16,
-        "Object '%s' cannot be renamed because the object participates in enforced dependencies.",
-    ),
-    (15409, 11, "'%s' is not a role."),
-    (15412, 11, "'%s' is not a known fixed role."),
-    (15472, 0, "The object '%s' does not have any indexes, or you do not have permissions."),
-    (
-        15477,
-        0,
-        "Caution: Changing any part of an object name could break scripts and stored procedures.",
-    ),
-    (15511, 0, "Default bound to column."),
-    (15512, 0, "Default bound to data type."),
-    (15513, 0, "The new default has been bound to columns(s) of the specified user data type."),
-    (15514, 0, "Rule bound to table column."),
-    (15515, 0, "Rule bound to data type."),
-    (15516, 0, "The new rule has been bound to column(s) of the specified user data type."),
-    (15519, 0, "Default unbound from table column."),
-    (15520, 0, "Default unbound from data type."),
-    (15521, 0, "Columns of the specified user data type had their defaults unbound."),
-    (15522, 0, "Rule unbound from table column."),
-    (15523, 0, "Rule unbound from data type."),
-    (15524, 0, "Columns of the specified user data type had their rules unbound."),
-    (15574, 0, "This object does not have any statistics."),
-    (15575, 0, "This object does not have any statistics or indexes."),
-    (15600, 15, "An invalid parameter or option was specified for procedure '%s'."),
-];
+/// `language_id` of English.
+pub(crate) const ENGLISH: i32 = 1033;
+
+/// One of the server's own messages.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerMessage {
+    pub number: i32,
+    pub severity: u8,
+    /// It goes to the log always.
+    pub is_logged: bool,
+    /// With places as RAISERROR's.
+    pub text: &'static str,
+}
+
+/// The server's messages, by number.
+pub fn server_messages() -> &'static [ServerMessage] {
+    static ALL: OnceLock<Vec<ServerMessage>> = OnceLock::new();
+    ALL.get_or_init(|| include_str!("messages/english.txt").lines().filter_map(parse).collect())
+}
+
+fn parse(line: &'static str) -> Option<ServerMessage> {
+    let mut parts = line.splitn(4, ' ');
+    Some(ServerMessage {
+        number: parts.next()?.parse().ok()?,
+        severity: parts.next()?.parse().ok()?,
+        is_logged: parts.next()? == "1",
+        text: parts.next()?,
+    })
+}
+
+/// A message as a session is told it.
+pub(crate) struct Found {
+    pub severity: u8,
+    /// With places: of `english`'s kinds where it is in another language.
+    text: String,
+    /// The English text, where `text` is in another language: its places have numbers (`%1!`).
+    english: Option<String>,
+}
+
+impl Found {
+    /// The text with its places filled.
+    pub fn filled(&self, args: &[(Value, SqlType)]) -> String {
+        match &self.english {
+            None => format_message(&self.text, args),
+            Some(english) => crate::format::format_numbered(&self.text, english, args),
+        }
+    }
+}
+
+/// What users have added; nothing where there is no `master`.
+pub(crate) fn users_messages(host: &mut dyn Host) -> Option<Arc<Configuration>> {
+    host.database("master").map(|master| master.catalog.configuration())
+}
+
+/// The message of a number, for a session of that language (as @@LANGID counts).
+pub(crate) fn find(host: &mut dyn Host, number: i32, language: u8) -> Option<Found> {
+    let users = users_messages(host);
+    let stored = |language| users.as_ref().and_then(|all| all.message(number, language));
+    let english: Option<StoredMessage> = stored(ENGLISH);
+    let wanted = languages::message_language(language);
+    if wanted != ENGLISH
+        && let (Some(own), Some(english)) = (stored(wanted), &english)
+    {
+        let (severity, text) = (own.severity, own.text.into());
+        return Some(Found { severity, text, english: Some(english.text.to_string()) });
+    }
+    if let Some(StoredMessage { severity, text, .. }) = english {
+        return Some(Found { severity, text: text.into(), english: None });
+    }
+    let own = server_message(number)?;
+    Some(Found { severity: own.severity, text: own.text.to_string(), english: None })
+}
+
+/// One of the server's own.
+pub(crate) fn server_message(number: i32) -> Option<ServerMessage> {
+    let all = server_messages();
+    all.binary_search_by_key(&number, |message| message.number).ok().map(|i| all[i])
+}
 
 /// A message as an error, its places filled in order.
 pub(crate) fn error(number: i32, args: &[&str]) -> SqlError {
-    let (severity, text) = find(number).unwrap_or((16, ""));
-    SqlError::new(number, severity as u8, filled(text, args))
+    let (severity, text) = server_message(number).map_or((16, ""), |m| (m.severity, m.text));
+    SqlError::new(number, severity, filled(text, args))
 }
 
 /// A message that only informs.
 pub(crate) fn info(number: i32, args: &[&str]) -> SqlMessage {
-    let text = find(number).map_or("", |(_, text)| text);
+    let text = server_message(number).map_or("", |message| message.text);
     SqlMessage::info(number, 1, filled(text, args))
 }
 
 fn filled(text: &str, args: &[&str]) -> String {
     let args: Vec<(Value, SqlType)> =
         args.iter().map(|arg| (Value::str(arg), SqlType::NVarChar(Len::Max))).collect();
-    crate::format::format_message(text, &args)
+    format_message(text, &args)
 }
 
-/// Severity and text of a message.
-pub(crate) fn find(number: i32) -> Option<(i64, &'static str)> {
-    MESSAGES.iter().find(|(n, ..)| *n == number).map(|(_, severity, text)| (*severity, *text))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_in_the_order_of_their_numbers() {
+        let all = server_messages();
+        assert_eq!(all.len(), include_str!("messages/english.txt").lines().count());
+        assert!(all.windows(2).all(|pair| pair[0].number < pair[1].number));
+        assert!(all.iter().all(|m| (1..=25).contains(&m.severity) && !m.text.is_empty()));
+        assert_eq!(server_message(208).map(|m| m.text), Some("Invalid object name '%.*ls'."));
+    }
 }

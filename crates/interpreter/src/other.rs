@@ -212,12 +212,14 @@ impl Vm<'_> {
             Value::Str(text) => (50000, severity, format_message(text, &args)),
             other => {
                 let number = other.as_i64().unwrap_or(50000) as i32;
-                match messages::find(number) {
-                    Some((own, text)) => {
-                        let severity = if severity < 0 { own } else { severity };
-                        (number, severity, format_message(text, &args))
+                // A severity that only informs is told as 0.
+                let own = |own: u8| if own > 10 { i64::from(own) } else { 0 };
+                match messages::find(self.host, number, self.state.options.language) {
+                    Some(found) if number >= 13000 => {
+                        let severity = if severity < 0 { own(found.severity) } else { severity };
+                        (number, severity, found.filled(&args))
                     }
-                    None if !(13000..).contains(&number) || number == 50000 => {
+                    _ if !(13000..).contains(&number) || number == 50000 => {
                         return Err(SqlError::new(
                             2732,
                             16,
@@ -228,7 +230,7 @@ impl Vm<'_> {
                         )
                         .into());
                     }
-                    None => (
+                    _ => (
                         18054,
                         severity,
                         format!(

@@ -21,7 +21,8 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<Option<i32>, Halted> {
         // Most calls are of users' procedures.
-        if !name.name.get(..3).is_some_and(|p| p.eq_ignore_ascii_case("sp_")) {
+        let begins = |with| name.name.get(..3).is_some_and(|p| p.eq_ignore_ascii_case(with));
+        if !begins("sp_") && !begins("xp_") {
             return Ok(None);
         }
         let lower = name.name.to_ascii_lowercase();
@@ -46,6 +47,36 @@ impl Vm<'_> {
             "sp_getapplock" => Ok(Some(self.get_applock(args)?)),
             "sp_releaseapplock" => Ok(Some(self.release_applock(args)?)),
             "sp_executesql" => Ok(Some(self.execute_sql(args, code, frame, guarded)?)),
+            "sp_addmessage" => {
+                self.add_message(args)?;
+                Ok(Some(0))
+            }
+            "sp_altermessage" => {
+                self.alter_message(args)?;
+                Ok(Some(0))
+            }
+            "sp_dropmessage" => {
+                self.drop_message(args)?;
+                Ok(Some(0))
+            }
+            "xp_fileexist" => {
+                self.file_exists(args, code, frame)?;
+                Ok(Some(0))
+            }
+            "xp_dirtree" => {
+                self.folder_tree(args)?;
+                Ok(Some(0))
+            }
+            "xp_create_subdir" => {
+                self.create_folder(args)?;
+                Ok(Some(0))
+            }
+            // The log goes to whoever runs the server; nothing is started by itself, and no commands of the machine are run.
+            refused @ ("sp_cycle_errorlog" | "sp_readerrorlog" | "xp_readerrorlog"
+            | "sp_procoption" | "xp_fixeddrives" | "xp_cmdshell"
+            | "sp_addextendedproc" | "sp_addlinkedserver") => {
+                Err(SqlError::unsupported(refused).into())
+            }
             "sp_configure" => {
                 self.configure(args)?;
                 Ok(Some(0))

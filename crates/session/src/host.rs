@@ -10,7 +10,8 @@ use device::{File, OpenOptions};
 use engine::{Database, EngineError};
 use executor::{SqlError, SqlMessage};
 use interpreter::{
-    ConfigurationOption, Host, MediaOrder, MediaRows, OpenDatabase, SessionState, no_process,
+    ConfigurationOption, FolderEntry, Host, MediaOrder, MediaRows, OpenDatabase, PathFacts,
+    SessionState, no_process,
 };
 use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
@@ -181,6 +182,35 @@ impl Host for InstanceHost {
     fn create_file(&mut self, path: &str) -> std::io::Result<Arc<dyn File>> {
         let config = &self.instance.config;
         config.fs.open(&absolute(&config.data_dir, path), OpenOptions::create_new())
+    }
+
+    fn path_facts(&mut self, path: &str) -> PathFacts {
+        let config = &self.instance.config;
+        let path = absolute(&config.data_dir, path);
+        // A file cannot be listed.
+        let is_folder = config.fs.list(&path).is_ok();
+        PathFacts {
+            is_file: !is_folder && config.fs.exists(&path).unwrap_or(false),
+            is_folder,
+            has_parent: path.parent().is_some_and(|parent| config.fs.list(parent).is_ok()),
+        }
+    }
+
+    fn folder_entries(&mut self, path: &str) -> Vec<FolderEntry> {
+        let config = &self.instance.config;
+        let found = config.fs.list(&absolute(&config.data_dir, path)).unwrap_or_default();
+        let entry = |path: std::path::PathBuf| {
+            let name = path.file_name()?.to_str()?.to_string();
+            let path = path.to_str()?.to_string();
+            let is_folder = self.path_facts(&path).is_folder;
+            Some(FolderEntry { name, path, is_folder })
+        };
+        found.into_iter().filter_map(entry).collect()
+    }
+
+    fn create_folder(&mut self, path: &str) -> std::io::Result<()> {
+        let config = &self.instance.config;
+        config.fs.create_dir_all(&absolute(&config.data_dir, path))
     }
 
     fn configuration(&self) -> Vec<ConfigurationOption> {

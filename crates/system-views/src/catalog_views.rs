@@ -1,11 +1,14 @@
 //! Catalog views: what exists in a database, and the databases of the instance.
 
 pub mod absent;
+pub mod absent_services;
 pub mod columns;
 pub mod configuration;
 pub mod constraints;
 pub mod databases;
+pub mod dependencies;
 pub mod indexes;
+pub mod messages;
 pub mod modules;
 pub mod my_permissions;
 pub mod objects;

@@ -42,6 +42,7 @@ pub fn call(
         F::TypeId => types::type_id(&context, args),
         F::TypeName => types::type_name(&context, args),
         F::TypeProperty => types::type_property(&context, args),
+        F::OdbcScale => types::odbc_scale(args),
         F::DbId => server::db_id(&context, args),
         F::DbName => server::db_name(&context, args),
         F::FileId => server::file_id(&context, args),

@@ -195,19 +195,24 @@ view! {
     DOMAIN_NAME sysname null = c.domain.as_ref().map(|(_, name)| name);
 }
 
-/// A schema: the database and its own name.
-pub struct Schema(String, Box<str>);
+/// A schema: the database, its own name, and its owner's.
+pub struct Schema(String, Box<str>, Option<Box<str>>);
 
 fn schemata(context: &Context<'_>, _: &[Value]) -> Result<Vec<Schema>, SqlError> {
     let catalog = catalog_name(context);
-    Ok(context.schemas().into_iter().map(|(_, name)| Schema(catalog.clone(), name)).collect())
+    let directory = context.database.catalog.directory(context.scope());
+    let schema = |schema: &security::SchemaDef| {
+        let owner = directory.principals.get(&schema.owner).map(|owner| owner.name.clone());
+        Schema(catalog.clone(), schema.name.clone(), owner)
+    };
+    Ok(directory.schemas.values().map(schema).collect())
 }
 
 view! {
     SCHEMATA = "INFORMATION_SCHEMA.SCHEMATA" of Schema as s, rows schemata;
     CATALOG_NAME nvarchar(128) null = &s.0;
     SCHEMA_NAME nvarchar(128) = &s.1;
-    SCHEMA_OWNER nvarchar(128) null = &s.1;
+    SCHEMA_OWNER nvarchar(128) null = s.2.as_ref();
     DEFAULT_CHARACTER_SET_CATALOG varchar(6) null = NULL;
     DEFAULT_CHARACTER_SET_SCHEMA varchar(3) null = NULL;
     DEFAULT_CHARACTER_SET_NAME sysname null = "iso_1";

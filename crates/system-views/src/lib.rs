@@ -38,12 +38,15 @@ use types::Value;
 /// The views of every file. A new file of views is listed here.
 static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::absent::VIEWS,
+    catalog_views::absent_services::VIEWS,
     catalog_views::columns::VIEWS,
     catalog_views::configuration::VIEWS,
     catalog_views::constraints::VIEWS,
     catalog_views::databases::VIEWS,
+    catalog_views::dependencies::VIEWS,
     catalog_views::indexes::VIEWS,
     catalog_views::statistics::VIEWS,
+    catalog_views::messages::VIEWS,
     catalog_views::modules::VIEWS,
     catalog_views::objects::VIEWS,
     catalog_views::partitions::VIEWS,

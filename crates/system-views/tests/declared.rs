@@ -318,3 +318,53 @@ fn catalog_views() {
          NUMERIC_SCALE int, DATETIME_PRECISION smallint",
     );
 }
+
+#[test]
+fn messages_and_dependencies() {
+    check(
+        "sys.messages",
+        true,
+        "message_id int, language_id smallint, severity tinyint, is_event_logged bit, text nvarchar(2048)",
+    );
+    check(
+        "sys.sysmessages",
+        true,
+        "error int, severity tinyint, dlevel smallint, description nvarchar(255), msglangid smallint",
+    );
+    check(
+        "sys.sql_expression_dependencies",
+        true,
+        "referencing_id int, referencing_minor_id int, referencing_class tinyint, referencing_class_desc nvarchar(60), \
+         is_schema_bound_reference bit, referenced_class tinyint, referenced_class_desc nvarchar(60), \
+         referenced_server_name nvarchar(128), referenced_database_name nvarchar(128), referenced_schema_name nvarchar(128), \
+         referenced_entity_name nvarchar(128), referenced_id int, referenced_minor_id int, is_caller_dependent bit, \
+         is_ambiguous bit",
+    );
+    check(
+        "sys.dm_sql_referenced_entities",
+        true,
+        "referencing_minor_id int, referenced_server_name nvarchar(128), referenced_database_name nvarchar(128), \
+         referenced_schema_name nvarchar(128), referenced_entity_name nvarchar(128), referenced_minor_name nvarchar(128), \
+         referenced_id int, referenced_minor_id int, referenced_class tinyint, referenced_class_desc nvarchar(60), \
+         is_caller_dependent bit, is_ambiguous bit, is_selected bit, is_updated bit, is_select_all bit, \
+         is_all_columns_found bit, is_insert_all bit, is_incomplete bit",
+    );
+    check(
+        "sys.dm_sql_referencing_entities",
+        true,
+        "referencing_schema_name nvarchar(128), referencing_entity_name nvarchar(128), referencing_id int, \
+         referencing_class tinyint, referencing_class_desc nvarchar(60), is_caller_dependent bit",
+    );
+    check(
+        "sys.sql_dependencies",
+        true,
+        "class tinyint, class_desc nvarchar(60), object_id int, column_id int, referenced_major_id int, \
+         referenced_minor_id int, is_selected bit, is_updated bit, is_select_all bit",
+    );
+    check(
+        "sys.sysdepends",
+        true,
+        "id int, depid int, number smallint, depnumber smallint, status smallint, deptype tinyint, depdbid smallint, \
+         depsiteid smallint, selall bit, resultobj bit, readobj bit",
+    );
+}

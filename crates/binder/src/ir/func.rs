@@ -366,6 +366,8 @@ pub enum FuncId {
     ServerFigure(ServerFigure),
     /// (nvarchar type, nvarchar property) -> int
     TypeProperty,
+    /// (int system type, int scale) -> int: ODBCSCALE
+    OdbcScale,
     /// (int object, nvarchar column, nvarchar property) -> int
     ColumnProperty,
     /// (nvarchar) -> nvarchar(128)

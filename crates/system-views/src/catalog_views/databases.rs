@@ -13,6 +13,14 @@ use types::datetime::DateTime;
 /// The views of this file.
 pub static VIEWS: &[&dyn Declared] = &[&DATABASES, &FILEGROUPS, &DATABASE_FILES, &MASTER_FILES];
 
+/// The sid of a database's owner: of its dbo; of `sa` while it is not open.
+fn owner(database: &Database) -> Value {
+    let directory = database.open.as_ref().map(|open| open.catalog.directory(None));
+    let dbo = directory.as_ref().and_then(|d| d.principals.get(&security::database_role::DBO));
+    let sid = dbo.and_then(|dbo| dbo.sid.as_deref());
+    Value::binary(sid.unwrap_or(&[1]))
+}
+
 fn databases(context: &Context<'_>, _: &[Value]) -> Result<Vec<Database>, SqlError> {
     Ok(context.server.databases())
 }
@@ -139,7 +147,7 @@ view! {
     name sysname = &d.name;
     database_id int = d.id;
     source_database_id int null = NULL;
-    owner_sid varbinary(85) null = Value::binary(&[1]);
+    owner_sid varbinary(85) null = owner(d);
     create_date datetime = d.created();
     compatibility_level tinyint = d.compatibility_level();
     collation_name sysname null = COLLATION;

@@ -2,7 +2,6 @@
 //!
 //! Columns and types: SQL Server 2022's documentation of each view. Parameters are read from the text.
 
-use super::objects::none;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What};
@@ -22,7 +21,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &PARAMETERS,
     &ALL_PARAMETERS,
     &SYSTEM_PARAMETERS,
-    &DEPENDENCIES,
 ];
 
 fn with_text(objects: Vec<Object>) -> Vec<Object> {
@@ -211,22 +209,3 @@ macro_rules! parameter_view {
 parameter_view!(PARAMETERS = "sys.parameters", rows user_parameters);
 parameter_view!(ALL_PARAMETERS = "sys.all_parameters", rows all_parameters);
 parameter_view!(SYSTEM_PARAMETERS = "sys.system_parameters", rows system_parameters);
-
-view! {
-    DEPENDENCIES = "sys.sql_expression_dependencies" of () as d, rows none;
-    referencing_id int = NULL;
-    referencing_minor_id int = NULL;
-    referencing_class tinyint null = NULL;
-    referencing_class_desc nvarchar(60) null = NULL;
-    is_schema_bound_reference bit = NULL;
-    referenced_class tinyint null = NULL;
-    referenced_class_desc nvarchar(60) null = NULL;
-    referenced_server_name sysname null = NULL;
-    referenced_database_name sysname null = NULL;
-    referenced_schema_name sysname null = NULL;
-    referenced_entity_name sysname null = NULL;
-    referenced_id int null = NULL;
-    referenced_minor_id int = NULL;
-    is_caller_dependent bit = NULL;
-    is_ambiguous bit = NULL;
-}

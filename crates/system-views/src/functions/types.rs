@@ -39,3 +39,16 @@ pub fn type_property(context: &Context<'_>, args: Args<'_>) -> Value {
         _ => Value::Null,
     }
 }
+
+/// ODBCSCALE(system type, scale): digits behind the point of numbers and of seconds, NULL for what has none. It is not
+/// documented; INFORMATION_SCHEMA.COLUMNS of SQL Server is made by it, and tools ask for it.
+pub fn odbc_scale(args: Args<'_>) -> Value {
+    match args.number(0) {
+        // Whole numbers, date and smalldatetime.
+        Some(40 | 48 | 52 | 56 | 58 | 127) => Value::Int(0),
+        Some(60 | 122) => Value::Int(4),
+        Some(61) => Value::Int(3),
+        Some(41..=43 | 106 | 108) => args.number(1).map_or(Value::Null, |n| Value::Int(n as i32)),
+        _ => Value::Null,
+    }
+}

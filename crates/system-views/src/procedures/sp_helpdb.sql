@@ -5,7 +5,7 @@ BEGIN
     RAISERROR(15010, -1, -1, @dbname)
     RETURN 1
 END
-SELECT d.name, CAST(STR(s.pages / 128.0, 10, 2) + N' MB' AS nvarchar(13)) AS db_size, CAST('sa' AS sysname) AS owner,
+SELECT d.name, CAST(STR(s.pages / 128.0, 10, 2) + N' MB' AS nvarchar(13)) AS db_size, CAST(SUSER_SNAME(d.owner_sid) AS sysname) AS owner,
     CAST(d.database_id AS smallint) AS dbid, CAST(CONVERT(varchar(11), d.create_date, 109) AS nvarchar(11)) AS created,
     CAST('Status=' + d.state_desc + ', Updateability=READ_WRITE, UserAccess=MULTI_USER, Recovery=' + d.recovery_model_desc
         + ', Version=957, Collation=' + d.collation_name + ', SQLSortOrder=52' AS nvarchar(600)) AS status,
