@@ -161,9 +161,12 @@ impl Catalog {
         let key = key_of(target, name);
         let stored = &self.tables.properties;
         let row = |property: &PropertyDef| {
-            let mut row = key_values(target, name).to_vec();
-            let own = Value::str(&property.name);
-            row.extend([own, property.value.clone(), text_or_null(property.part.as_deref())]);
+            let name = &*property.name;
+            let mut row = key_values(target, name.trim_end()).to_vec();
+            // Written once where it can be: a large value leaves little room in a row.
+            let own = Some(name).filter(|name| name.ends_with(' '));
+            let part = text_or_null(property.part.as_deref());
+            row.extend([text_or_null(own), property.value.clone(), part]);
             row
         };
         let after = match change {
@@ -363,15 +366,15 @@ impl TableDef {
     }
 }
 
-/// From a row: class, major_id, minor_id, the key of the name | name, value, part.
+/// From a row: class, major_id, minor_id, name | name with the blanks at its end, if there are any, value, part.
 fn property_of(row: Vec<Value>) -> Result<(PropertyTarget, PropertyDef), CatalogError> {
     let value = row.get(5).cloned().unwrap_or_default();
     let mut cells = Cells::new(row);
     let class = PropertyClass::of_number(cells.int()?);
     let class = class.ok_or_else(|| crate::system::corrupt("a property of an unknown class"))?;
     let target = PropertyTarget { class, major: cells.int()? as i32, minor: cells.int()? as i32 };
-    cells.text()?;
     let name = cells.text()?;
+    let name = cells.opt_text()?.unwrap_or(name);
     cells.skip()?;
     Ok((target, PropertyDef { name, value, part: cells.opt_text()? }))
 }

@@ -24,7 +24,7 @@
 //! | 18 | configuration | name | value, value for secondaries (CHANGE_TRACKING: see `tracking.rs`; MESSAGE: see `messages.rs`) |
 //! | 19 | statistics | object_id, stats_id, part | name, flags (1 auto created, 2 user created, 4 no recompute), bytes |
 //! | 20 | partitioned | object_id, index_id (0: the table's rows) | scheme, ordinal of the column |
-//! | 21 | properties | class, major_id, minor_id, name without blanks at its end | name, value, of parameters and of columns of views and table types their name |
+//! | 21 | properties | class, major_id, minor_id, name without blanks at its end | name if it ends in blanks, value, of parameters and of columns of views and table types their name |
 //!
 //! `scope` is 0 for the database's own principals, 1 for the server's (in `master`); see `principals.rs`.
 //!

@@ -405,7 +405,12 @@ impl Vm<'_> {
             refused => refused,
         };
         let result = match allowed {
-            Ok(()) => self.run(code, &mut learnt, &mut callee, guarded),
+            Ok(()) => {
+                let begun = learnt.meter.call_begins();
+                let result = self.run(code, &mut learnt, &mut callee, guarded);
+                learnt.meter.call_ended(begun);
+                result
+            }
             Err(error) => Err(Halt::Throw(Box::new(error))),
         };
         // EXECUTE AS in a procedure lasts as long as the procedure.

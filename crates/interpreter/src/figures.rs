@@ -15,7 +15,7 @@ use scheduler::Usage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Of the executions of a fast statement one in so many is timed.
+/// Of the executions of a fast statement one in so many is timed; of a procedure's or function's the first so many, too.
 pub(crate) const TIMED_EVERY: u64 = 64;
 
 /// A quantity over executions.
@@ -129,6 +129,11 @@ impl StatementCells {
         n.is_multiple_of(TIMED_EVERY)
     }
 
+    /// The same of a procedure or function.
+    fn count_call(&self) -> bool {
+        self.count() || self.executions.load(Relaxed) <= TIMED_EVERY
+    }
+
     fn add(&self, began_unix_ns: u64, elapsed_ns: u64, used: &Usage, rows: u64) {
         let timed = self.timed.load(Relaxed);
         let is_first = timed == 0;
@@ -165,17 +170,24 @@ impl StatementCells {
 pub(crate) struct Cells {
     /// How often the plan was taken to be run.
     uses: AtomicU64,
+    /// Of the procedure or function as a whole.
+    whole: StatementCells,
     statements: Box<[StatementCells]>,
 }
 
 impl Cells {
     pub fn new(statements: usize) -> Cells {
         let statements = std::iter::repeat_with(StatementCells::default).take(statements);
-        Cells { uses: AtomicU64::new(0), statements: statements.collect() }
+        let whole = StatementCells::default();
+        Cells { uses: AtomicU64::new(0), whole, statements: statements.collect() }
     }
 
     pub fn uses(&self) -> u64 {
         self.uses.load(Relaxed)
+    }
+
+    pub fn read_whole(&self) -> StatementFigures {
+        self.whole.read()
     }
 
     pub fn read(&self, statement: usize) -> StatementFigures {
@@ -201,6 +213,20 @@ impl Meter {
     #[inline]
     pub fn note_use(&self) {
         self.cells.uses.store(self.cells.uses.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// A call of a procedure or function has begun: a reading where it is to be timed.
+    #[inline]
+    pub fn call_begins(&self) -> Option<Reading> {
+        self.cells.whole.count_call().then(Reading::now)
+    }
+
+    /// It has ended.
+    #[inline]
+    pub fn call_ended(&self, begun: Option<Reading>) {
+        if let Some(begun) = begun {
+            begun.add_to(&self.cells.whole, 0);
+        }
     }
 
     /// The cells of a statement.
@@ -278,6 +304,13 @@ mod tests {
             Spread { total: 200_000, last: 1_000, min: 1_000, max: 1_000 }
         );
         assert_eq!((figures.logical_reads.total, figures.last_unix_ns), (600, 13));
+    }
+
+    #[test]
+    fn the_first_calls_are_timed_all() {
+        let cells = StatementCells::default();
+        let timed = (0..200).filter(|_| cells.count_call()).count();
+        assert_eq!(timed, 67, "the first 64, then those of numbers 64, 128 and 192");
     }
 
     #[test]

@@ -156,7 +156,12 @@ impl Vm<'_> {
         let (rowcount, error) = (self.state.rowcount, self.state.error);
         let acting = self.state.identity.enter_module();
         let result = match self.act_as_module(&code) {
-            Ok(()) => self.run(&code, &mut learnt, &mut frame, true),
+            Ok(()) => {
+                let begun = learnt.meter.call_begins();
+                let result = self.run(&code, &mut learnt, &mut frame, true);
+                learnt.meter.call_ended(begun);
+                result
+            }
             Err(error) => Err(crate::vm::Halt::Throw(Box::new(error))),
         };
         self.state.revert_to(&*self.host, acting);

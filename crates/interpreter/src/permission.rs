@@ -340,7 +340,9 @@ fn state_needed(view: &str) -> Option<Permission> {
         return None;
     }
     // What is the server's, by SQL Server's documentation of each.
-    if matches!(name, "dm_db_index_usage_stats" | "dm_db_log_info" | "dm_db_log_stats") {
+    if matches!(name, "dm_db_index_usage_stats" | "dm_db_log_info" | "dm_db_log_stats")
+        || name.starts_with("dm_db_missing_index")
+    {
         return Some(Permission::ViewServerState);
     }
     if name.starts_with("dm_db_") {

@@ -99,6 +99,7 @@ pub struct CachedPlan {
 #[derive(Default)]
 struct Figures {
     past: Vec<StatementFigures>,
+    past_whole: StatementFigures,
     past_uses: u64,
     cells: Vec<Arc<Cells>>,
 }
@@ -199,6 +200,28 @@ impl CachedPlan {
         found
     }
 
+    /// What its calls have used as a whole, for a procedure or function that was called.
+    pub fn calls(&self) -> Option<StatementFigures> {
+        let figures = self.figures.lock();
+        let live = figures.cells.iter().map(|cells| cells.read_whole());
+        let sum = live.fold(figures.past_whole, |sum, more| sum.plus(&more));
+        (sum.executions > 0).then_some(sum)
+    }
+
+    /// The kind of module that it is of; none of a text.
+    pub fn module_kind(&self) -> Option<catalog::ModuleKind> {
+        let id = self.object_id()?;
+        match self.catalog.upgrade()?.object_by_id(id)? {
+            catalog::ObjectRef::Procedure(module) => Some(module.kind),
+            catalog::ObjectRef::Table(_) => None,
+        }
+    }
+
+    /// The settings that it was compiled under, as the bits of `SetOptions::meaning`.
+    pub fn settings(&self) -> u32 {
+        self.setting.options
+    }
+
     /// Its plans as a document of SHOWPLAN_XML: of all statements, or of that which begins at `start` and ends at `end`
     /// ([`PlanStatement`]; -1 is the end of the text). Names in it are of the database called `database`.
     pub fn show_plan(&self, database: &str, start: i32, end: i32) -> String {
@@ -229,6 +252,7 @@ impl CachedPlan {
         let figures = &mut *self.figures.lock();
         figures.cells.retain(|other| !Arc::ptr_eq(other, cells));
         figures.past_uses += cells.uses();
+        figures.past_whole = figures.past_whole.plus(&cells.read_whole());
         figures.past.resize(self.code.statements.len(), StatementFigures::default());
         for (i, past) in figures.past.iter_mut().enumerate() {
             *past = past.plus(&cells.read(i));

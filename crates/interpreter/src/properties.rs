@@ -150,7 +150,14 @@ impl Vm<'_> {
                             return Ok(None);
                         }
                     }
-                    None => catalog.hold_directory(txn)?,
+                    None if matches!(
+                        target.class,
+                        PropertyClass::Schema | PropertyClass::Principal
+                    ) =>
+                    {
+                        catalog.hold_directory(txn)?;
+                    }
+                    None => {}
                 }
                 Ok(Some(catalog.change_property(txn, scope, target, property, change)?))
             })?;

@@ -72,6 +72,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     statistics::plans::VIEWS,
     statistics::sessions::VIEWS,
     statistics::memory::VIEWS,
+    statistics::modules::VIEWS,
     statistics::switches::VIEWS,
     statistics::system::VIEWS,
     statistics::tasks::VIEWS,

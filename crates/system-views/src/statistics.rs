@@ -7,6 +7,7 @@ pub mod locks;
 pub mod log;
 pub mod log_timing;
 pub mod memory;
+pub mod modules;
 pub mod plans;
 pub mod sessions;
 pub mod snapshot;

@@ -87,8 +87,11 @@ impl Binder<'_> {
             let said = options.iter().any(|o| o.name == "IGNORE_DUP_KEY");
             if let (true, Some(name)) = (said, &name) {
                 let on = found.ignore_dup_key;
-                check_alterable(&table, name, line)?;
-                changes.push(Change::SetIgnoreDupKey { name: name.clone(), on });
+                check_alterable(&table, name, on, line)?;
+                // A clustered key stays as it is.
+                if !table.is_clustered_key(name) {
+                    changes.push(Change::SetIgnoreDupKey { name: name.clone(), on });
+                }
             }
             Ok(())
         };
@@ -227,18 +230,21 @@ fn is_columnstore(table: &TableDef, name: Option<&str>) -> bool {
     name.and_then(|name| table.index(name)).is_some_and(|index| index.columnstore.is_some())
 }
 
-/// 1979: how a key takes duplicates is said once.
-fn check_alterable(table: &TableDef, name: &str, line: u32) -> Result<()> {
-    let of_key = table.is_clustered_key(name)
-        || table.index(name).is_some_and(|i| i.kind != catalog::IndexKind::Index);
-    if of_key {
+/// 1916; 1979 for a key, of which it is said once.
+fn check_alterable(table: &TableDef, name: &str, on: bool, line: u32) -> Result<()> {
+    let clustered = table.primary_key.as_ref().filter(|_| table.is_clustered_key(name));
+    let index = table.index(name);
+    let of_key = index.filter(|index| index.kind != catalog::IndexKind::Index);
+    let as_it_is =
+        clustered.map(|key| key.ignore_dup_key).or(of_key.map(|index| index.ignore_dup_key));
+    if as_it_is.is_some_and(|is| is != on) {
         let text = format!(
             "Cannot use index option ignore_dup_key to alter index '{name}' as it enforces a primary or unique \
              constraint."
         );
         return Err(BindError::new(1979, 16, line, text));
     }
-    if table.index(name).is_some_and(|index| !index.unique) {
+    if on && index.is_some_and(|index| !index.unique) {
         let text = "CREATE INDEX options nonunique and ignore_dup_key are mutually exclusive.";
         return Err(BindError::new(1916, 16, line, text));
     }
