@@ -16,7 +16,12 @@ impl Parser<'_> {
         if !self.eat_kw(Kw::For) {
             self.expect_word("AFTER")?;
         }
-        let events = self.comma_list(Self::lenient_ident)?;
+        let events = self.comma_list(|parser| {
+            // What triggers of tables are for is told apart from what is nothing: see the binder.
+            let of_rows =
+                matches!(parser.kind(), TokenKind::Key(Kw::Insert | Kw::Update | Kw::Delete));
+            if of_rows { Ok(parser.take_ident()) } else { parser.ident() }
+        })?;
         self.expect_kw(Kw::As)?;
         if self.at_kw(Kw::External) {
             return self.rest_of_batch("CREATE TRIGGER AS EXTERNAL NAME");
