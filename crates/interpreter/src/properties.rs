@@ -141,23 +141,14 @@ impl Vm<'_> {
                 PropertyDef { name: name.into(), value: value.clone(), part: found.part };
             let (target, object) = (found.target, found.object);
             let done = self.in_catalog(frame, |catalog, txn, scope| {
-                match &object {
-                    Some(object) => {
-                        if !catalog.hold_object(txn, scope, object)?
-                            || version(catalog.object_in(Some(scope), object.object_id()).as_ref())
-                                != version(Some(object))
-                        {
-                            return Ok(None);
-                        }
+                if let Some(object) = &object {
+                    let held = catalog.hold_object(txn, scope, object)?;
+                    let now = catalog.object_in(Some(scope), object.object_id());
+                    if !held || version(now.as_ref()) != version(Some(object)) {
+                        return Ok(None);
                     }
-                    None if matches!(
-                        target.class,
-                        PropertyClass::Schema | PropertyClass::Principal
-                    ) =>
-                    {
-                        catalog.hold_directory(txn)?;
-                    }
-                    None => {}
+                } else if matches!(target.class, PropertyClass::Schema | PropertyClass::Principal) {
+                    catalog.hold_directory(txn)?;
                 }
                 Ok(Some(catalog.change_property(txn, scope, target, property, change)?))
             })?;
