@@ -73,7 +73,10 @@ fn check_column(table: &TableDef, column: &ColumnDef, clustered: bool) -> Result
         return Err(CatalogError::refused(35309, text));
     }
     // Large values only in a clustered one.
-    if column.rowversion || matches!(column.ty, SqlType::Variant | SqlType::Xml) || (!clustered && is_max(column.ty)) {
+    if column.rowversion
+        || matches!(column.ty, SqlType::Variant | SqlType::Xml)
+        || (!clustered && is_max(column.ty))
+    {
         let text = format!(
             "The statement failed. Column '{name}' has a data type that cannot participate in a columnstore index. Omit \
              column '{name}'."

@@ -190,7 +190,8 @@ impl Parser<'_> {
                 self.declare_namespaces(args.first_mut());
             }
             if self.at_xml_method() {
-                let kind = ExprKind::Function(Box::new(FunctionCall::new(name.clone(), args.clone())));
+                let kind =
+                    ExprKind::Function(Box::new(FunctionCall::new(name.clone(), args.clone())));
                 let value = Expr { kind, span: name.span };
                 let start = self.at;
                 if let Some(rows) = self.xml_rows(value, start)? {
