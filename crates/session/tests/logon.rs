@@ -61,7 +61,7 @@ fn a_login_fires_them_in_master() {
         run(
             session,
             "CREATE TRIGGER heard ON ALL SERVER WITH EXECUTE AS 'sa' FOR LOGON, CREATE_LOGIN AS \
-             INSERT master.dbo.log VALUES (EVENTDATA()), \
+             INSERT master.dbo.log VALUES (CAST(EVENTDATA() AS nvarchar(max))), \
              (CONCAT(ORIGINAL_LOGIN(), ' ', SUSER_SNAME(), ' ', DB_NAME(), ' ', APP_NAME(), ' ', @@TRANCOUNT, ' ', \
              TRIGGER_NESTLEVEL())) \
              SET LANGUAGE Deutsch CREATE TABLE #t (x int) PRINT 'nobody hears this' RAISERROR ('nor this', 16, 1)",

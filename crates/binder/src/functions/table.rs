@@ -5,7 +5,7 @@ use crate::ir::*;
 use types::{Len, SqlType};
 
 /// The type of EVENTDATA().
-const EVENT_DATA: SqlType = SqlType::NVarChar(Len::Max);
+const EVENT_DATA: SqlType = SqlType::Xml;
 
 /// Functions whose signature is fixed: least number of arguments, their types, the result.
 pub(super) fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
