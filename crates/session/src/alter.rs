@@ -168,7 +168,7 @@ impl InstanceHost {
                     files: Vec::new(),
                 };
                 def.filegroups.push(group);
-                self.apply_filegroups(&open, &def)?;
+                self.apply_filegroups(open, &def)?;
                 self.store(def)
             }
             AlterDatabaseAction::AddFile { files, filegroup } => {
@@ -185,7 +185,7 @@ impl InstanceHost {
                     let data = create::data_file(&instance.config, index as u16 + 1, &file);
                     open.engine.add_file(data).map_err(engine_error)?;
                     def.filegroups[index].files.push(file);
-                    self.apply_filegroups(&open, &def)?;
+                    self.apply_filegroups(open, &def)?;
                     self.store(def.clone())?;
                 }
                 Ok(())
@@ -201,11 +201,11 @@ impl InstanceHost {
                 for group in &mut def.filegroups {
                     group.is_default = catalog::same_name(&group.name, &name.value);
                 }
-                self.apply_filegroups(&open, &def)?;
+                self.apply_filegroups(open, &def)?;
                 self.store(def)
             }
             AlterDatabaseAction::ModifyFile(spec) => {
-                self.store(crate::modify_file::modify(&open, def, spec)?)
+                self.store(crate::modify_file::modify(open, def, spec)?)
             }
             AlterDatabaseAction::ChangeTracking(tracking) => {
                 let spec = crate::tracking::spec(tracking);
