@@ -133,14 +133,6 @@ impl Vm<'_> {
         result
     }
 
-    /// Changes the options; what was compiled under others is looked for anew.
-    fn set_options(&mut self, options: SetOptions) {
-        if self.state.options.meaning() != options.meaning() {
-            self.state.procedures.clear();
-        }
-        self.state.options = options;
-    }
-
     /// 41332, 41333. The level of a block is that of memory-optimised tables; it goes with those of the session only as
     /// the documentation of "Transactions with Memory-Optimized Tables" has it.
     fn check_session(&self, atomic: &Atomic) -> Result<(), SqlError> {

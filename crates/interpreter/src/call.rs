@@ -11,11 +11,12 @@
 //! Promise: running a handle whose statement is a fast one (a singleton insert, a point read) takes no lock but that
 //! of its own input buffer, allocates nothing for integers and short texts, and touches no memory shared with other sessions besides what storage does.
 
+use crate::activation::Role;
 use crate::activity::InputKind;
 use crate::cache::{Prepared, Setting, Slot, TEXT_BYTES_MAX, hash_text};
 use crate::code::Code;
 use crate::compile::compile;
-use crate::exec::{Argument, NESTING_MAX, object_name, syntax_error};
+use crate::exec::{Argument, object_name, syntax_error};
 use crate::names::SessionNames;
 use crate::plan::CodeState;
 use crate::plan_cache::{Key, SessionPlan, What};
@@ -395,12 +396,11 @@ impl Vm<'_> {
                 cursor: None,
             });
         }
-        self.state.nesting += 1;
         if crate::ddl_trigger::is_watched_procedure(&name.name) && !self.ddl_triggers().is_empty() {
             self.state.command = Some(format!("EXEC {name}").into());
         }
-        let result = self.system_procedure(name, &args, &caller, &mut frame, false);
-        self.state.nesting -= 1;
+        let result = self
+            .one_level_deeper(|vm| vm.system_procedure(name, &args, &caller, &mut frame, false));
         let status = match result {
             Ok(Some(status)) => status,
             Ok(None) => return Err(throw(no_procedure(&name.to_string()))),
@@ -417,40 +417,18 @@ impl Vm<'_> {
     /// Runs a procedure or parameterised text in its frame: one level deeper, its SET options and USE undone after it.
     fn invoke(
         &mut self,
-        code: &Code,
+        code: &Arc<SessionPlan>,
         learnt: &mut CodeState,
         frame: &mut [Value],
         params: &[RpcParam],
         first: usize,
     ) -> Called {
-        if self.state.nesting >= NESTING_MAX {
-            return Err(throw(crate::exec::too_deep()));
-        }
-        self.check_returns(code).map_err(throw)?;
-        self.state.nesting += 1;
-        let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
-        let options = self.state.options.clone();
-        let database = code.changes_database.then(|| self.state.database.clone());
-        let tables = self.open_tables(code);
-        let scope_identity = self.state.scope_identity.take();
-        let acting = self.state.identity.depth();
-        let filled = self.fill_tables(code, params, first);
-        let result = match filled.and_then(|()| self.act_as_module(code)) {
-            Ok(()) => self.run(code, learnt, frame, false),
-            Err(error) => Err(throw(error)),
-        };
-        self.state.revert_to(&*self.host, acting);
-        self.state.scope_identity = scope_identity;
-        self.state.options = options;
-        self.state.procedure_id = outer;
-        self.state.nesting -= 1;
-        self.close_tables(tables);
-        if let Some(database) = database
-            && !Arc::ptr_eq(&database, &self.state.database)
-        {
-            self.state.use_database(database).map_err(throw)?;
-        }
-        result
+        // What a client sends as a text may take back what an earlier request of it began, as a batch may.
+        let role = if code.object_id == 0 { Role::Text } else { Role::Procedure };
+        self.activation(code, role, |vm| {
+            vm.fill_tables(code, params, first).map_err(throw)?;
+            vm.run_activated(code, learnt, frame, false)
+        })
     }
 
     /// Rows of table-valued parameters into the tables of a program that begins.

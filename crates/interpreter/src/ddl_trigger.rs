@@ -26,7 +26,6 @@ use crate::code::Code;
 use crate::code::RunsAs;
 use crate::compile::compile;
 use crate::environment::SessionEnvironment;
-use crate::exec::{NESTING_MAX, too_deep};
 use crate::names::SessionNames;
 use crate::plan::CodeState;
 use crate::plan_cache::SessionPlan;
@@ -182,9 +181,7 @@ impl Vm<'_> {
         if self.state.triggers.last().is_some_and(itself) {
             return Ok(());
         }
-        if self.state.nesting >= NESTING_MAX {
-            return Err(too_deep().into());
-        }
+        self.check_nesting()?;
         let (code, mut learnt) = self.ddl_trigger(definition)?;
         let event = Some(data.clone());
         let firing = Firing { object_id, of_server, event, ..Firing::default() };

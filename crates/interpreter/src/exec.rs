@@ -3,6 +3,7 @@
 //! Promises: a procedure is parsed, bound and compiled once per session and definition; frames come from a pool; the
 //! 33rd level of nesting is error 217.
 
+use crate::activation::Role;
 use crate::cache::Setting;
 use crate::call::no_procedure;
 use crate::code::{Code, RunsAs};
@@ -25,9 +26,6 @@ use std::sync::Arc;
 use syntax::LexOptions;
 use syntax::ast::StatementKind;
 use types::{SqlType, Value, convert};
-
-/// How deep procedures may call each other.
-pub(crate) const NESTING_MAX: u32 = 32;
 
 /// An argument, evaluated.
 pub(crate) struct Argument {
@@ -380,53 +378,26 @@ impl Vm<'_> {
         guarded: bool,
         keep: impl FnOnce(&mut Self, CodeState),
     ) -> Result<i32, Halted> {
-        if self.state.nesting >= NESTING_MAX {
-            return Err(too_deep().into());
-        }
+        self.check_nesting()?;
         let mut callee = self.state.take_frame();
         callee.extend_from_slice(&code.template);
         let bound = bind_arguments(code, args, &mut callee)?;
         let cursors = self.cursor_arguments(code, args, &bound, caller)?;
-        self.state.nesting += 1;
-        let frames = self.open_tables(code);
-        for (param, arg) in code.params.iter().zip(&bound) {
-            if let Some(slot) = param.table
-                && let Some(table) = arg.and_then(|i| args[i].table.clone())
-            {
-                self.state.transaction.private.fill(slot, table);
+        let result = self.activation(code, Role::Procedure, |vm| {
+            for (param, arg) in code.params.iter().zip(&bound) {
+                if let Some(slot) = param.table
+                    && let Some(table) = arg.and_then(|i| args[i].table.clone())
+                {
+                    vm.state.transaction.private.fill(slot, table);
+                }
             }
-        }
-        let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
-        let options = self.state.options.clone();
-        let scope_identity = self.state.scope_identity.take();
-        let acting = self.state.identity.enter_module();
-        let allowed = match self.act_as_module(code) {
-            Ok(()) => self.check_returns(code),
-            refused => refused,
-        };
-        let result = match allowed {
-            Ok(()) => {
-                let begun = learnt.meter.call_begins();
-                let result = self.run(code, &mut learnt, &mut callee, guarded);
-                learnt.meter.call_ended(begun);
-                result
-            }
-            Err(error) => Err(Halt::Throw(Box::new(error))),
-        };
-        // EXECUTE AS in a procedure lasts as long as the procedure.
-        self.state.revert_to(&*self.host, acting);
-        self.state.scope_identity = scope_identity;
-        // SET in a procedure lasts as long as the procedure.
-        if self.state.options.meaning() != options.meaning() {
-            self.state.procedures.clear();
-        }
-        self.state.options = options;
-        self.state.procedure_id = outer;
-        self.state.nesting -= 1;
-        if result.is_ok() {
-            cursors.iter().for_each(|(from, to)| self.state.cursors.hand_back(*from, *to));
-        }
-        self.close_tables(frames);
+            let begun = learnt.meter.call_begins();
+            let result = vm.run_activated(code, &mut learnt, &mut callee, guarded);
+            learnt.meter.call_ended(begun);
+            let status = result?;
+            cursors.iter().for_each(|(from, to)| vm.state.cursors.hand_back(*from, *to));
+            Ok(status)
+        });
         keep(self, learnt);
         let status = result?;
         for (param, arg) in bound.iter().enumerate() {
@@ -442,28 +413,15 @@ impl Vm<'_> {
 
     /// EXEC ('text'): a batch of its own, whose errors are this statement's.
     pub fn execute_text(&mut self, text: &str, guarded: bool) -> Result<(), Halted> {
-        if self.state.nesting >= NESTING_MAX {
-            return Err(too_deep().into());
-        }
+        self.check_nesting()?;
         let (slot, code, mut learnt) = self.compiled(text, None, false)?;
         let mut frame = self.state.take_frame();
         frame.extend_from_slice(&code.template);
-        self.state.nesting += 1;
-        let database = self.state.database.clone();
         let trancount = self.state.trancount();
-        let frames = self.open_tables(&code);
-        let scope_identity = self.state.scope_identity.take();
-        let acting = self.state.identity.depth();
-        let result = self.run(&code, &mut learnt, &mut frame, guarded);
-        self.state.revert_to(&*self.host, acting);
-        self.state.scope_identity = scope_identity;
-        self.state.nesting -= 1;
-        self.close_tables(frames);
+        let result = self.activation(&code, Role::Text, |vm| {
+            vm.run_activated(&code, &mut learnt, &mut frame, guarded)
+        });
         self.state.texts.give(slot, &code, learnt);
-        if !Arc::ptr_eq(&database, &self.state.database) {
-            // USE inside lasts no longer than the text.
-            self.state.use_database(database)?;
-        }
         self.state.give_frame(frame);
         result?;
         self.check_trancount(trancount)
@@ -669,15 +627,6 @@ pub(crate) fn clash(code: &Code, param: &binder::ir::ProcParam, given: &str) -> 
         ),
     )
     .with_state(2)
-}
-
-/// 217.
-pub(crate) fn too_deep() -> SqlError {
-    SqlError::new(
-        217,
-        16,
-        "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).",
-    )
 }
 
 /// 8144 for one argument too many, 8145 for a name that is no parameter.

@@ -4,8 +4,9 @@
 //! statements inside that statement. Promises: it changes nothing but its own table variables; what goes wrong in it
 //! goes wrong in the statement that called it, and whatever it told is not heard; the 33rd level of nesting is 217.
 
+use crate::activation::Role;
 use crate::environment::SessionEnvironment;
-use crate::exec::{Argument, NESTING_MAX, bind_arguments, too_deep};
+use crate::exec::{Argument, bind_arguments};
 use crate::vm::{Halt, Vm};
 use binder::ObjectName;
 use binder::ir::ProgramResult;
@@ -65,9 +66,7 @@ impl SessionEnvironment<'_> {
         args: &[Value],
         txn: Option<&mut engine::Txn>,
     ) -> Result<Returned, SqlError> {
-        if self.state.nesting >= NESTING_MAX {
-            return Err(too_deep());
-        }
+        self.state.check_nesting()?;
         let Some(txn) = txn else { return self.call(object_id, args) };
         let state = &mut *self.state;
         state.transaction.lend(txn, &state.database, &state.options);
@@ -105,9 +104,6 @@ impl Vm<'_> {
         let Some(ObjectRef::Procedure(definition)) = found else { return Ok(None) };
         if definition.kind != ModuleKind::ScalarFunction {
             return Ok(None);
-        }
-        if self.state.nesting >= NESTING_MAX {
-            return Err(too_deep());
         }
         if self.state.identity.is_limited() {
             self.check_execute(&definition, 0)?;
@@ -149,43 +145,27 @@ impl Vm<'_> {
         let mut frame = self.state.take_frame();
         frame.extend_from_slice(&code.template);
         frame[..args.len()].clone_from_slice(args);
-        self.state.nesting += 1;
-        self.state.functions += 1;
-        let tables = self.open_tables(&code);
-        let outer = std::mem::replace(&mut self.state.procedure_id, code.object_id);
-        let (rowcount, error) = (self.state.rowcount, self.state.error);
-        let acting = self.state.identity.enter_module();
-        let result = match self.act_as_module(&code) {
-            Ok(()) => {
-                let begun = learnt.meter.call_begins();
-                let result = self.run(&code, &mut learnt, &mut frame, true);
-                learnt.meter.call_ended(begun);
-                result
-            }
-            Err(error) => Err(crate::vm::Halt::Throw(Box::new(error))),
-        };
-        self.state.revert_to(&*self.host, acting);
-        let returned = match code.program.result {
-            _ if result.is_err() => Returned::Scalar(Value::Null),
-            Some(ProgramResult::Scalar { var, .. }) => {
-                Returned::Scalar(std::mem::take(&mut frame[var.0 as usize]))
-            }
-            Some(ProgramResult::Table(slot)) => {
-                let table = self.state.transaction.private.get(Place::Variable(slot));
-                let rows = table.map(|t| t.rows().map(<[Value]>::to_vec).collect());
-                Returned::Rows(rows.unwrap_or_default())
-            }
-            None => Returned::Scalar(Value::Null),
-        };
-        (self.state.rowcount, self.state.error) = (rowcount, error);
-        self.state.procedure_id = outer;
-        self.state.functions -= 1;
-        self.state.nesting -= 1;
-        self.close_tables(tables);
+        let result = self.activation(&code, Role::Function, |vm| {
+            let begun = learnt.meter.call_begins();
+            let result = vm.run_activated(&code, &mut learnt, &mut frame, true);
+            learnt.meter.call_ended(begun);
+            result?;
+            Ok(match code.program.result {
+                Some(ProgramResult::Scalar { var, .. }) => {
+                    Returned::Scalar(std::mem::take(&mut frame[var.0 as usize]))
+                }
+                Some(ProgramResult::Table(slot)) => {
+                    let table = vm.state.transaction.private.get(Place::Variable(slot));
+                    let rows = table.map(|t| t.rows().map(<[Value]>::to_vec).collect());
+                    Returned::Rows(rows.unwrap_or_default())
+                }
+                None => Returned::Scalar(Value::Null),
+            })
+        });
         self.keep_learnt(definition, learnt);
         self.state.give_frame(frame);
         match result {
-            Ok(_) => Ok(returned),
+            Ok(returned) => Ok(returned),
             Err(Halt::Throw(mut error)) => {
                 // It is the statement's error, and stands where the statement does.
                 (error.line, error.procedure) = (0, None);

@@ -20,6 +20,7 @@ mod state;
 
 mod identity;
 
+mod activation;
 mod atomic;
 mod code;
 mod compile;

@@ -7,9 +7,9 @@
 //!
 //! Promise: a session that has none of them on pays one test per statement.
 
+use crate::activation::{NESTING_MAX, too_deep};
 use crate::activity::{command_name, command_number};
 use crate::code::Code;
-use crate::exec::{NESTING_MAX, too_deep};
 use crate::figures::{Reading, StatementCells};
 use crate::names::SessionNames;
 use crate::permission::database_denied;

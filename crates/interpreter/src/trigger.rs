@@ -9,9 +9,9 @@
 //! fall together; XACT_ABORT is ON in a trigger; a trigger does not fire itself directly; a transaction that ends in a
 //! trigger ends the batch (3609).
 
+use crate::activation::Role;
 use crate::code::RunsAs;
 use crate::compile::compile;
-use crate::exec::{NESTING_MAX, too_deep};
 use crate::function::module_by_id;
 use crate::names::SessionNames;
 use crate::plan::CodeState;
@@ -19,7 +19,7 @@ use crate::plan_cache::SessionPlan;
 use crate::private::is_temporary;
 use crate::state::CachedProcedure;
 use crate::statement::bind_error;
-use crate::vm::{Halted, Vm};
+use crate::vm::{Halt, Halted, Vm};
 use binder::ObjectName;
 use binder::ir::Fires;
 use catalog::{
@@ -175,9 +175,7 @@ impl Vm<'_> {
         updated: Vec<u8>,
         guarded: bool,
     ) -> Result<(), Halted> {
-        if self.state.nesting >= NESTING_MAX {
-            return Err(too_deep().into());
-        }
+        self.check_nesting()?;
         let state = &*self.state;
         let catalog = &state.database.catalog;
         let Some(definition) = module_by_id(catalog, state.transaction.scope(), object_id) else {
@@ -203,29 +201,16 @@ impl Vm<'_> {
     ) -> Result<(), Halted> {
         let mut frame = self.state.take_frame();
         frame.extend_from_slice(&code.template);
-        self.state.nesting += 1;
-        let level = self.state.nesting;
         let (of_definitions, own) = (firing.event.is_some(), firing.object_id);
-        self.state.triggers.push(Firing { level, ..firing });
-        let frames = self.open_tables(code);
-        let filled = fill(self);
-        let outer = std::mem::replace(&mut self.state.procedure_id, own);
-        let options = self.state.options.clone();
-        self.state.options.xact_abort = true;
-        let scope_identity = self.state.scope_identity.take();
-        let acting = self.state.identity.enter_module();
-        let filled = filled.and_then(|()| self.act_as_module(code));
-        let result = match filled {
-            Ok(()) => self.run(code, learnt, &mut frame, guarded).map_err(Halted::from),
-            Err(error) => Err(error.into()),
-        };
-        self.state.revert_to(&*self.host, acting);
-        self.state.scope_identity = scope_identity;
-        self.state.options = options;
-        self.state.procedure_id = outer;
-        self.state.triggers.pop();
-        self.state.nesting -= 1;
-        self.close_tables(frames);
+        let result = self.activation(code, Role::Trigger(own), |vm| {
+            let level = vm.state.nesting;
+            vm.state.triggers.push(Firing { level, ..firing });
+            vm.state.options.xact_abort = true;
+            let filled = fill(vm).map_err(|error| Halt::Throw(Box::new(error)));
+            let result = filled.and_then(|()| vm.run_activated(code, learnt, &mut frame, guarded));
+            vm.state.triggers.pop();
+            result
+        });
         self.state.give_frame(frame);
         result?;
         if self.state.transaction.count == 0 {

@@ -1,0 +1,162 @@
+//! The one way in and out of a program that another one calls: procedure, function, trigger, text of EXEC or of a call.
+//!
+//! Promise: whatever way the program ends, its caller finds what was: the level of nesting, @@PROCID, SCOPE_IDENTITY(),
+//! SET options, the principal that acts, the current database; the program's table variables, temporary tables and local
+//! cursors are gone. Of a function the caller's @@ROWCOUNT and @@ERROR stay, too. Nothing else changes `nesting` within a
+//! request, and whoever else changes a session's options goes through [`Vm::set_options`]: what was compiled under
+//! options that give texts another meaning must not be found under these.
+//!
+//! See also: PostgreSQL's `NewGUCNestLevel` and `AtEOXact_GUC` (guc.c), which do the same for its settings.
+
+use crate::code::Code;
+use crate::host::OpenDatabase;
+use crate::identity::Depth;
+use crate::plan::CodeState;
+use crate::state::{SessionState, SetOptions};
+use crate::vm::{Halt, Vm};
+use executor::SqlError;
+use std::sync::Arc;
+use types::Value;
+
+/// How deep procedures may call each other.
+pub(crate) const NESTING_MAX: u32 = 32;
+
+/// What a program is to whoever calls it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A procedure, or the parameterised text of sp_executesql.
+    Procedure,
+    /// A scalar or table-valued function: it changes no option, and its statements are not its caller's.
+    Function,
+    /// A trigger; its object id, for it may be the server's.
+    Trigger(i32),
+    /// EXEC ('text'): @@PROCID stays its caller's, and REVERT reaches what the caller began.
+    Text,
+}
+
+/// What the caller gets back.
+struct Caller {
+    tables: usize,
+    procedure_id: i32,
+    scope_identity: Option<i64>,
+    acting: Depth,
+    /// Absent where the program cannot change them.
+    options: Option<SetOptions>,
+    database: Option<Arc<OpenDatabase>>,
+    /// @@ROWCOUNT and @@ERROR, of a function.
+    figures: Option<(i64, i32)>,
+}
+
+impl Vm<'_> {
+    /// Runs `body` one level deeper. 217 when that is too deep; 226 when the program has left its caller's database and
+    /// a transaction open there.
+    pub(crate) fn activation<R>(
+        &mut self,
+        code: &Code,
+        role: Role,
+        body: impl FnOnce(&mut Self) -> Result<R, Halt>,
+    ) -> Result<R, Halt> {
+        self.check_nesting().map_err(|error| Halt::Throw(Box::new(error)))?;
+        let caller = self.enter_program(code, role);
+        let result = body(self);
+        let left = self.leave_program(caller);
+        let answer = result?;
+        left.map_err(|error| Halt::Throw(Box::new(error)))?;
+        Ok(answer)
+    }
+
+    /// Runs a program that [`Vm::activation`] has entered, as the principal that its EXECUTE AS names.
+    pub(crate) fn run_activated(
+        &mut self,
+        code: &Code,
+        learnt: &mut CodeState,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<i32, Halt> {
+        let allowed = self.act_as_module(code).and_then(|()| self.check_returns(code));
+        allowed.map_err(|error| Halt::Throw(Box::new(error)))?;
+        self.run(code, learnt, frame, guarded)
+    }
+
+    /// 217 at the level below which nothing may be called.
+    #[inline]
+    pub(crate) fn check_nesting(&self) -> Result<(), SqlError> {
+        self.state.check_nesting()
+    }
+
+    /// Runs something that is no program, but stands one level deeper: a system procedure.
+    pub(crate) fn one_level_deeper<R>(&mut self, body: impl FnOnce(&mut Self) -> R) -> R {
+        self.state.nesting += 1;
+        let result = body(self);
+        self.state.nesting -= 1;
+        result
+    }
+
+    /// Changes the options; what was compiled under others is looked for anew.
+    pub(crate) fn set_options(&mut self, options: SetOptions) {
+        if self.state.options.meaning() != options.meaning() {
+            self.state.procedures.clear();
+        }
+        self.state.options = options;
+    }
+
+    fn enter_program(&mut self, code: &Code, role: Role) -> Caller {
+        let state = &mut *self.state;
+        state.nesting += 1;
+        let is_function = role == Role::Function;
+        if is_function {
+            state.functions += 1;
+        }
+        let own_id = match role {
+            Role::Trigger(object_id) => object_id,
+            Role::Text => state.procedure_id,
+            Role::Procedure | Role::Function => code.object_id,
+        };
+        let acting = match role {
+            Role::Text => state.identity.depth(),
+            _ => state.identity.enter_module(),
+        };
+        Caller {
+            procedure_id: std::mem::replace(&mut state.procedure_id, own_id),
+            scope_identity: state.scope_identity.take(),
+            acting,
+            options: (!is_function).then(|| state.options.clone()),
+            database: code.changes_database.then(|| state.database.clone()),
+            figures: is_function.then_some((state.rowcount, state.error)),
+            tables: self.open_tables(code),
+        }
+    }
+
+    fn leave_program(&mut self, caller: Caller) -> Result<(), SqlError> {
+        self.state.revert_to(&*self.host, caller.acting);
+        self.state.scope_identity = caller.scope_identity;
+        self.state.procedure_id = caller.procedure_id;
+        if let Some(options) = caller.options {
+            self.set_options(options);
+        }
+        if let Some((rowcount, error)) = caller.figures {
+            self.state.functions -= 1;
+            (self.state.rowcount, self.state.error) = (rowcount, error);
+        }
+        self.state.nesting -= 1;
+        self.close_tables(caller.tables);
+        // USE inside lasts no longer than the text.
+        caller.database.map_or(Ok(()), |database| self.state.use_database(database))
+    }
+}
+
+impl SessionState {
+    /// See [`Vm::check_nesting`].
+    pub(crate) fn check_nesting(&self) -> Result<(), SqlError> {
+        if self.nesting >= NESTING_MAX { Err(too_deep()) } else { Ok(()) }
+    }
+}
+
+/// 217.
+pub(crate) fn too_deep() -> SqlError {
+    SqlError::new(
+        217,
+        16,
+        "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).",
+    )
+}
