@@ -14,8 +14,6 @@ pub struct Rpc {
     pub params: Vec<RpcParam>,
     /// WITH RECOMPILE: no cached plan is used.
     pub recompile: bool,
-    /// The client knows the columns already. (They are told all the same, as SQL Server does for these calls.)
-    pub no_metadata: bool,
 }
 
 /// Which procedure is called.

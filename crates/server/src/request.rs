@@ -108,7 +108,6 @@ fn run(
         }
         Request::Calls(calls) => {
             for call in calls {
-                answer.no_metadata = call.no_metadata;
                 if !call.no_execute {
                     let _ = session.call(&to_session(call), answer);
                 }
@@ -154,7 +153,6 @@ fn to_session(call: rpc::Rpc) -> session::Rpc {
         },
         params: params.collect(),
         recompile: call.recompile,
-        no_metadata: call.no_metadata,
     }
 }
 

@@ -23,8 +23,6 @@ pub(crate) struct Answer<'a> {
     connection: &'a Connection,
     writer: &'a mut TokenWriter,
     held: Option<tds::Done>,
-    /// The request at hand wants no COLMETADATA.
-    pub no_metadata: bool,
     /// Nobody will read the rest.
     silent: bool,
     /// An error has been told that no DONE has owned up to: the next one has the error bit. Some clients (python-tds,
@@ -36,15 +34,7 @@ pub(crate) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     pub fn new(connection: &'a Connection, writer: &'a mut TokenWriter) -> Answer<'a> {
-        Answer {
-            connection,
-            writer,
-            held: None,
-            no_metadata: false,
-            silent: false,
-            failed: false,
-            fatal: false,
-        }
+        Answer { connection, writer, held: None, silent: false, failed: false, fatal: false }
     }
 
     /// Ends the message and sends it. What the socket has no room for goes later.
@@ -158,10 +148,7 @@ impl ResultSink for Answer<'_> {
             key: column.key,
             hidden: column.hidden,
         });
-        match self.no_metadata {
-            true => self.writer.columns_unannounced(columns),
-            false => self.writer.columns(columns),
-        }
+        self.writer.columns(columns);
     }
 
     #[inline]

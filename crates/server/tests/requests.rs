@@ -352,6 +352,17 @@ fn exec_in_a_batch_tells_its_status_and_end() {
 }
 
 #[test]
+fn columns_are_told_whatever_the_client_says_it_knows() {
+    let served = serve(Limits::default());
+    let mut client = served.client();
+    let parameters = vec![text("SELECT @a AS a, NULL AS b"), text("@a int"), int("@a", 7, false)];
+    client.writer.calls(&[Rpc { no_metadata: true, ..executesql(parameters) }]).expect("encoded");
+    client.send();
+    let answer = client.answer().expect("an answer");
+    assert_eq!(answer.rows, [[Value::Int(7), Value::Null]]);
+}
+
+#[test]
 fn sp_reset_connection_by_name_goes_back_to_the_logins_database() {
     let served = serve(Limits::default());
     let mut client = served.client();

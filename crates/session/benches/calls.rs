@@ -51,7 +51,7 @@ fn prepare(session: &mut Session, declarations: &str, statement: &str) -> i32 {
         text(statement),
     ];
     let mut sink = Deaf::default();
-    let call = Rpc { procedure: RpcName::Id(11), params, recompile: false, no_metadata: false };
+    let call = Rpc { procedure: RpcName::Id(11), params, recompile: false };
     let _ = session.call(&call, &mut sink);
     assert_eq!(sink.error, None);
     sink.handle
@@ -98,7 +98,7 @@ fn run(session: &mut Session, instance: &Arc<Instance>, turns: i32) {
     assert_eq!(sink.error, None);
     let by_handle = |handle: i32, rest: Vec<RpcParam>| {
         let params = std::iter::once(int(handle)).chain(rest).collect();
-        Rpc { procedure: RpcName::Id(12), params, recompile: false, no_metadata: false }
+        Rpc { procedure: RpcName::Id(12), params, recompile: false }
     };
     let insert = "INSERT fixed (id, a, filler) VALUES (@id, @a, 'x')";
     let handle = prepare(session, "@id int, @a bigint", insert);
@@ -108,7 +108,7 @@ fn run(session: &mut Session, instance: &Arc<Instance>, turns: i32) {
 
     let declarations = "@id int, @a bigint";
     let params = vec![text(insert), text(declarations), int(0), bigint()];
-    let call = Rpc { procedure: RpcName::Id(10), params, recompile: false, no_metadata: false };
+    let call = Rpc { procedure: RpcName::Id(10), params, recompile: false };
     measure(session, "insert, fixed columns, sp_executesql", turns, turns, 2, call);
 
     let handle =
@@ -156,7 +156,7 @@ fn run(session: &mut Session, instance: &Arc<Instance>, turns: i32) {
         let _ = other.execute("USE bench", &mut sink);
         let id = int(2 * turns + i);
         let params = vec![text(insert), text(declarations), id, bigint()];
-        let call = Rpc { procedure: RpcName::Id(10), params, recompile: false, no_metadata: false };
+        let call = Rpc { procedure: RpcName::Id(10), params, recompile: false };
         let begin = Instant::now();
         let _ = other.call(&call, &mut sink);
         elapsed_ns += begin.elapsed().as_nanos();

@@ -507,9 +507,16 @@ impl Instance {
         "millrace".to_owned()
     }
 
-    /// @@VERSION.
+    /// @@VERSION: in SQL Server's form first, which clients take apart, then what it really is.
     pub fn version(&self) -> String {
-        format!("Millrace {}", env!("CARGO_PKG_VERSION"))
+        let kind = match std::env::consts::ARCH {
+            "aarch64" => "ARM64",
+            _ => "X64",
+        };
+        let (product, ours) = (system_views::PRODUCT_VERSION, env!("CARGO_PKG_VERSION"));
+        format!(
+            "Microsoft SQL Server 2022 (RTM) - {product} ({kind}) \n\tMillrace {ours}, which speaks its language\n\tDeveloper Edition (64-bit) on Linux <{kind}>"
+        )
     }
 }
 

@@ -38,8 +38,7 @@ fn run(session: &mut Session, batch: &str) -> Collected {
 fn call(session: &mut Session, name: &str, params: Vec<RpcParam>) -> Collected {
     let mut said = Collected::default();
     let procedure = RpcName::Name(name.into());
-    let _ =
-        session.call(&Rpc { procedure, params, recompile: false, no_metadata: false }, &mut said);
+    let _ = session.call(&Rpc { procedure, params, recompile: false }, &mut said);
     said
 }
 

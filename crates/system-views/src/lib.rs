@@ -25,7 +25,7 @@ mod odbc;
 mod statistics;
 
 pub use catalog_views::server::OPTIONS as CONFIGURATION_OPTIONS;
-pub use context::{Context, Database, Server, ServerFacts};
+pub use context::{Context, Database, PRODUCT_VERSION, Server, ServerFacts};
 pub use facts::{ConnectionFacts, ListenerFacts, SessionFacts, Traffic};
 
 pub use statistics::switches::SwitchFacts;

@@ -280,7 +280,12 @@ fn variant(out: &mut Vec<u8>, v: &Variant) -> Option<()> {
         }
     };
     let value_at = out.len();
-    if try_value(out, ty, v.value()).is_none() {
+    // A decimal has the length of the greatest precision here, whatever its own: SqlClient reads 17 bytes always.
+    let sent = match ty {
+        SqlType::Decimal { scale, .. } => SqlType::Decimal { precision: 38, scale },
+        ty => ty,
+    };
+    if try_value(out, sent, v.value()).is_none() {
         out.truncate(start);
         return None;
     }

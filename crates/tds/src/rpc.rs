@@ -37,7 +37,8 @@ pub struct Rpc {
     pub parameters: Vec<RpcParameter>,
     /// WITH RECOMPILE.
     pub recompile: bool,
-    /// The client needs no COLMETADATA.
+    /// The client says that it needs no COLMETADATA. It is told the columns all the same, as SQL Server tells them:
+    /// SqlClient and the ODBC driver set this flag in every call with parameters and read COLMETADATA before rows.
     pub no_metadata: bool,
     /// Whatever it says, do not run it (NoExecFlag after it).
     pub no_execute: bool,

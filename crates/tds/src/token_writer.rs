@@ -269,15 +269,6 @@ impl TokenWriter {
 
     /// COLMETADATA (2.2.7.4): a result set begins.
     pub fn columns<'a>(&mut self, columns: impl IntoIterator<Item = Column<'a>>) {
-        self.set_columns(columns, true);
-    }
-
-    /// A result set begins for a client that knows its columns and asked for none (fNoMetaData).
-    pub fn columns_unannounced<'a>(&mut self, columns: impl IntoIterator<Item = Column<'a>>) {
-        self.set_columns(columns, false);
-    }
-
-    fn set_columns<'a>(&mut self, columns: impl IntoIterator<Item = Column<'a>>, announce: bool) {
         self.begin_token();
         let at = self.out.len();
         self.out.extend_from_slice(&[byte::COL_METADATA, 0xFF, 0xFF]);
@@ -290,21 +281,17 @@ impl TokenWriter {
             let fixed = if column.nullable { None } else { type_info::fixed(sent) };
             let fixed_form = fixed.is_some();
             self.columns.push(Sent { declared: column.ty, ty: sent, fixed: fixed_form, page });
-            if announce {
-                self.out.extend_from_slice(&0u32.to_le_bytes());
-                self.out.extend_from_slice(&column.flags().to_le_bytes());
-                match fixed {
-                    Some(token) => self.out.push(token),
-                    None => type_info::put_with(&mut self.out, sent, column.collation),
-                }
-                put_b_varchar(&mut self.out, column.name);
+            self.out.extend_from_slice(&0u32.to_le_bytes());
+            self.out.extend_from_slice(&column.flags().to_le_bytes());
+            match fixed {
+                Some(token) => self.out.push(token),
+                None => type_info::put_with(&mut self.out, sent, column.collation),
             }
+            put_b_varchar(&mut self.out, column.name);
         }
         assert!(self.columns.len() < 0xFFFF, "too many columns");
-        if announce {
-            let count = self.columns.len() as u16;
-            self.out[at + 1..at + 3].copy_from_slice(&count.to_le_bytes());
-        }
+        let count = self.columns.len() as u16;
+        self.out[at + 1..at + 3].copy_from_slice(&count.to_le_bytes());
         self.end_token();
     }
 

@@ -154,7 +154,9 @@ fn variants() {
     );
     let ty = SqlType::Decimal { precision: 5, scale: 2 };
     let value = Value::Decimal(Decimal::new(-123, 5, 2).unwrap());
-    check("62 49080000 09000000 6C 02 05 02 00 7B000000", ty, value);
+    check("62 49080000 09000000 6C 02 05 02 00 7B000000", ty, value.clone());
+    // SqlClient sends every decimal in the greatest length.
+    check(&format!("62 49080000 15000000 6C 02 05 02 00 7B{}", "00".repeat(15)), ty, value);
     refused("62 49080000 02000000 62 00", 8009);
 }
 

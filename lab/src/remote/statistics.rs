@@ -86,8 +86,10 @@ pub(super) fn describe(desk: &mut Desk) -> Result<(String, BTreeMap<String, Stri
         let value = row.get(1).map(|value| types::format::shell(value, value.natural_type()));
         settings.insert(name, value.unwrap_or_default());
     })?;
-    // The first line names the product and its build; the rest is a copyright.
-    Ok((version.lines().next().unwrap_or_default().trim().to_owned(), settings))
+    // The first line names SQL Server and a build, also of a server that speaks its language and names itself below.
+    let named = version.lines().find(|line| line.contains("Millrace"));
+    let named = named.or(version.lines().next()).unwrap_or_default();
+    Ok((named.trim().to_owned(), settings))
 }
 
 /// Every row of a query whose first column is a name. Refused by T-SQL: no rows.

@@ -105,7 +105,7 @@ fn batch(session: &mut Session, text: &str) -> String {
 
 fn call(session: &mut Session, procedure: RpcName, params: Vec<RpcParam>) -> String {
     let mut said = Said::default();
-    let rpc = Rpc { procedure, params, recompile: false, no_metadata: false };
+    let rpc = Rpc { procedure, params, recompile: false };
     let _ = session.call(&rpc, &mut said);
     said.text
 }

@@ -9,5 +9,6 @@ UNION ALL
 SELECT CAST(c.column_id AS int), CAST(c.name AS sysname),
     CAST(COLLATIONPROPERTY(c.collation_name, 'tdscollation') AS binary(5)), CAST(c.collation_name AS sysname)
 FROM tempdb.sys.columns AS c
-WHERE c.object_id = OBJECT_ID(@object) AND (PARSENAME(@object, 3) = 'tempdb' OR DB_NAME() = 'tempdb')
+WHERE c.object_id = OBJECT_ID(N'tempdb..' + QUOTENAME(PARSENAME(@object, 1)))
+    AND (PARSENAME(@object, 1) LIKE '#%' OR PARSENAME(@object, 3) = 'tempdb')
 ORDER BY 1
