@@ -83,14 +83,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
     }
     for name in &options.scenarios {
-        if !SCENARIOS.contains(&name.as_str()) {
-            let known = SCENARIOS.join(", ");
+        if !all_scenarios().any(|known| known == name) {
+            let known = all_scenarios().collect::<Vec<_>>().join(", ");
             return Err(Failure(format!("there is no scenario {name:?}; they are {known}")));
         }
     }
-    let scenarios: Vec<&str> = SCENARIOS
-        .iter()
-        .copied()
+    let scenarios: Vec<&str> = all_scenarios()
         .filter(|name| options.scenarios.is_empty() || options.scenarios.iter().any(|s| s == name))
         .collect();
     let start = Instant::now();
@@ -153,7 +151,7 @@ fn known_failures() -> Result<BTreeSet<(String, String)>, Failure> {
         let mut words = line.split_whitespace();
         match (words.next(), words.next(), words.next()) {
             (Some(driver), Some(scenario), Some(_))
-                if suite::DRIVERS.contains(&driver) && SCENARIOS.contains(&scenario) =>
+                if suite::DRIVERS.contains(&driver) && is_asked(driver, scenario) =>
             {
                 known.insert((driver.to_owned(), scenario.to_owned()));
             }
@@ -165,6 +163,16 @@ fn known_failures() -> Result<BTreeSet<(String, String)>, Failure> {
         }
     }
     Ok(known)
+}
+
+/// What all are asked, then what single drivers are asked besides.
+fn all_scenarios() -> impl Iterator<Item = &'static str> {
+    let own = suite::DRIVERS.iter().flat_map(|driver| suite::own_scenarios(driver));
+    SCENARIOS.iter().chain(own).copied()
+}
+
+fn is_asked(driver: &str, scenario: &str) -> bool {
+    SCENARIOS.contains(&scenario) || suite::own_scenarios(driver).contains(&scenario)
 }
 
 type Results = BTreeMap<&'static str, BTreeMap<String, Outcome>>;
@@ -179,7 +187,8 @@ fn run_all(suites: &[Suite], target: &Target, scenarios: &[&str]) -> Results {
                     // Last in, first out: the slow starters stand at the end of the list.
                     let next = queue.lock().expect("no suite panics with the queue").pop();
                     let Some(suite) = next else { return };
-                    let outcomes = suite.run(target, scenarios);
+                    let asked = scenarios.iter().copied().filter(|name| is_asked(suite.driver, name));
+                    let outcomes = suite.run(target, &asked.collect::<Vec<_>>());
                     results
                         .lock()
                         .expect("no suite panics with the results")
@@ -202,7 +211,8 @@ fn print_table(suites: &[Suite], scenarios: &[&str], results: &Results) {
         print!("{scenario:width$}");
         for suite in suites {
             let outcome = results.get(suite.driver).and_then(|all| all.get(*scenario));
-            print!("  {:>12}", outcome.map_or("FAIL", Outcome::word));
+            let word = if is_asked(suite.driver, scenario) { "FAIL" } else { "-" };
+            print!("  {:>12}", outcome.map_or(word, Outcome::word));
         }
         println!();
     }

@@ -300,8 +300,9 @@ pub(crate) fn put_with(out: &mut Vec<u8>, ty: SqlType, collation: types::Collati
         SqlType::Int => return out.extend_from_slice(&[t::INTN, 4]),
         SqlType::BigInt => return out.extend_from_slice(&[t::INTN, 8]),
         SqlType::Decimal { precision, scale } => {
-            let max = decimal_bytes(precision);
-            return out.extend_from_slice(&[t::DECIMALN, max, precision, scale]);
+            // The greatest length, whatever the precision: SqlClient's bulk copy repeats it before each value, all of
+            // which it sends in 17 bytes, and tells it as the column's size. The values here are as short as may be.
+            return out.extend_from_slice(&[t::DECIMALN, decimal_bytes(38), precision, scale]);
         }
         SqlType::Money => return out.extend_from_slice(&[t::MONEYN, 8]),
         SqlType::SmallMoney => return out.extend_from_slice(&[t::MONEYN, 4]),

@@ -23,6 +23,7 @@ pub fn prepare(folder: &Path, drivers: &[&'static str]) -> Result<Vec<Suite>, Fa
             "go-mssqldb" => go(folder)?,
             "tedious" => node(folder)?,
             "mssql-jdbc" => jdbc(folder)?,
+            "sqlclient" => dotnet(folder)?,
             _ => {
                 let program: &PathBuf = match &python {
                     Some(program) => program,
@@ -131,6 +132,37 @@ fn jdbc(folder: &Path) -> Result<Suite, Failure> {
     suite.arguments = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", &path, "Suite"]
         .map(String::from)
         .to_vec();
+    Ok(suite)
+}
+
+/// .NET Core and SqlClient; the suite is compiled against what the runtime has.
+fn dotnet(folder: &Path) -> Result<Suite, Failure> {
+    let from = source("dotnet");
+    let home = folder.join("dotnet");
+    let script = from.join("install.sh");
+    let (install, place) = (text(&script), text(&home));
+    once(folder, "dotnet", &[&script], || {
+        let _ = fs::remove_file(folder.join("dotnet-suite.stamp"));
+        tool("bash", &[&install, &place], folder, &[])
+    })?;
+    let sources = files(&from, "cs");
+    let inputs: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    once(folder, "dotnet-suite", &inputs, || {
+        let named: Vec<String> = sources.iter().map(|file| text(file)).collect();
+        let mut line = vec![install.as_str(), &place, "compile"];
+        line.extend(named.iter().map(String::as_str));
+        tool("bash", &line, folder, &[])
+    })?;
+    // The runtime reads the trusted certificates from where its environment says at its start.
+    let mut suite = suite(Path::new("/bin/sh"), &home);
+    let start = "SSL_CERT_FILE=\"$MILLRACE_CERTIFICATE\" exec net/dotnetcore2/bin/dotnet app/Suite.dll";
+    suite.arguments = vec!["-c".into(), start.into()];
+    suite.environment = vec![
+        ("LD_LIBRARY_PATH".into(), text(&home.join("root/usr/lib/x86_64-linux-gnu"))),
+        ("HOME".into(), text(&home.join("user"))),
+        ("DOTNET_CLI_TELEMETRY_OPTOUT".into(), "1".into()),
+        ("COMPlus_EnableDiagnostics".into(), "0".into()),
+    ];
     Ok(suite)
 }
 

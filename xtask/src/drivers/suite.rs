@@ -23,7 +23,26 @@ pub const DRIVERS: &[&str] = &[
     "mssql-python",
     "tedious",
     "mssql-jdbc",
+    "sqlclient",
 ];
+
+/// What a driver is asked besides what all are asked.
+pub fn own_scenarios(driver: &str) -> &'static [&'static str] {
+    match driver {
+        "sqlclient" => &[
+            "transaction-scope",
+            "data-adapter",
+            "schema-collections",
+            "key-information",
+            "mappers",
+            "async",
+            "mars",
+            "session-recovery",
+            "password-change",
+        ],
+        _ => &[],
+    }
+}
 
 /// What became of a scenario.
 pub enum Outcome {
