@@ -187,7 +187,8 @@ fn run_all(suites: &[Suite], target: &Target, scenarios: &[&str]) -> Results {
                     // Last in, first out: the slow starters stand at the end of the list.
                     let next = queue.lock().expect("no suite panics with the queue").pop();
                     let Some(suite) = next else { return };
-                    let asked = scenarios.iter().copied().filter(|name| is_asked(suite.driver, name));
+                    let asked =
+                        scenarios.iter().copied().filter(|name| is_asked(suite.driver, name));
                     let outcomes = suite.run(target, &asked.collect::<Vec<_>>());
                     results
                         .lock()

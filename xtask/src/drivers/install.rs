@@ -155,7 +155,8 @@ fn dotnet(folder: &Path) -> Result<Suite, Failure> {
     })?;
     // The runtime reads the trusted certificates from where its environment says at its start.
     let mut suite = suite(Path::new("/bin/sh"), &home);
-    let start = "SSL_CERT_FILE=\"$MILLRACE_CERTIFICATE\" exec net/dotnetcore2/bin/dotnet app/Suite.dll";
+    let start =
+        "SSL_CERT_FILE=\"$MILLRACE_CERTIFICATE\" exec net/dotnetcore2/bin/dotnet app/Suite.dll";
     suite.arguments = vec!["-c".into(), start.into()];
     suite.environment = vec![
         ("LD_LIBRARY_PATH".into(), text(&home.join("root/usr/lib/x86_64-linux-gnu"))),
