@@ -22,7 +22,7 @@ pub use sim::{Fault, SimFs};
 pub use stats::{FileStats, PendingIo};
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// What to do with a range of a file.
@@ -167,6 +167,20 @@ pub trait FileSystem: Send + Sync {
     /// An error is not an absence: who takes it for one makes files anew over those that could not be looked at.
     fn exists(&self, path: &Path) -> io::Result<bool>;
     fn remove(&self, path: &Path) -> io::Result<()>;
+    /// The one absolute name of what the path means, of a file that is not there yet, too: without `.` and `..`, and
+    /// where there are links, without them.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        let mut clean = PathBuf::new();
+        for part in path.components() {
+            match part {
+                Component::CurDir => {}
+                // Above the root is the root.
+                Component::ParentDir => drop(clean.pop()),
+                other => clean.push(other),
+            }
+        }
+        Ok(clean)
+    }
     /// Replaces `to` if it is there, atomically.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Full paths of what is in the folder, sorted.

@@ -9,12 +9,16 @@ use runtime::{clock, task};
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use stdx::AlignedBuf;
 use telemetry::WaitType;
+
+/// What is made anew is for the server's user, who may write, and for its group, which may read (a backup program, say).
+const FILE_MODE: u32 = 0o640;
+const FOLDER_MODE: u32 = 0o750;
 
 /// How operations reach the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,6 +254,7 @@ impl FileSystem for RealFs {
                 .create(options.create && !options.read_only)
                 .create_new(options.create_new && !options.read_only)
                 .truncate(options.truncate && !options.read_only)
+                .mode(FILE_MODE)
                 .custom_flags(flags | if options.dsync { libc::O_DSYNC } else { 0 })
                 .open(path)
         };
@@ -279,6 +284,24 @@ impl FileSystem for RealFs {
         path.try_exists()
     }
 
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        match fs::canonicalize(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            done => return done,
+        }
+        // It, or a folder above it, is not there yet. A link to nothing is followed by hand.
+        if let Ok(target) = fs::read_link(path) {
+            let folder = path.parent().unwrap_or(Path::new("."));
+            return self.canonical(&folder.join(target));
+        }
+        let path = std::path::absolute(path)?;
+        match (path.parent(), path.components().next_back()) {
+            (Some(folder), Some(Component::Normal(name))) => Ok(self.canonical(folder)?.join(name)),
+            // `..` in a folder that is not there.
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }
@@ -298,7 +321,7 @@ impl FileSystem for RealFs {
         let missing: Vec<&Path> =
             dir.ancestors().filter(named).take_while(|path| !path.is_dir()).collect();
         for &path in missing.iter().rev() {
-            match fs::create_dir(path) {
+            match fs::DirBuilder::new().mode(FOLDER_MODE).create(path) {
                 // Somebody else was quicker.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
                 done => done?,
@@ -326,6 +349,7 @@ impl FileSystem for RealFs {
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(FILE_MODE)
             .open(path)?;
         // SAFETY: a plain system call on an open descriptor.
         if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {

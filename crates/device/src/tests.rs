@@ -104,6 +104,41 @@ fn io_uring() {
 }
 
 #[test]
+fn a_path_has_one_canonical_name() {
+    let folder = Folder::new("canonical");
+    let fs = RealFs::new(IoMode::Threads).expect("threads never fail");
+    let data = folder.0.join("data");
+    fs.create_dir_all(&data).expect("a folder");
+    let file = data.join("file");
+    drop(fs.open(&file, OpenOptions::create()).expect("create"));
+    std::os::unix::fs::symlink("file", data.join("link")).expect("a link");
+    std::os::unix::fs::symlink("absent", data.join("dangling")).expect("a link to nothing");
+    std::os::unix::fs::symlink("circle", data.join("circle")).expect("a link to itself");
+    let one = fs.canonical(&file).expect("it is there");
+    let of = |path: &str| fs.canonical(&data.join(path));
+    assert_eq!(of("link").expect("a link"), one);
+    assert_eq!(of("../data/./file").expect("by its folder"), one);
+    assert_eq!(of("dangling").expect("to nothing"), of("absent").expect("not there yet"));
+    assert_eq!(of("none/new").expect("no folder"), of("none").expect("not there").join("new"));
+    assert!(of("circle").is_err());
+    assert!(of("none/../file").is_err());
+}
+
+#[test]
+fn what_is_made_is_not_for_everybody() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("modes");
+    let fs = RealFs::new(IoMode::Threads).expect("threads never fail");
+    let data = folder.0.join("data");
+    fs.create_dir_all(&data).expect("a folder");
+    let file = data.join("file");
+    drop(fs.open(&file, OpenOptions::create()).expect("create"));
+    let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode();
+    assert_eq!(mode(&data) & 0o027, 0);
+    assert_eq!(mode(&file) & 0o137, 0);
+}
+
+#[test]
 fn many_in_flight_from_many_threads() {
     let folder = Folder::new("many");
     for mode in [IoMode::Auto, IoMode::Threads] {

@@ -85,6 +85,7 @@ fn serve(args: Args, began: Instant) -> Result<(), String> {
     };
     config.switches = args.switches.switches.clone();
     config.trace_flags = args.trace_flags.iter().copied().collect();
+    config.private_files = args.certificate.iter().chain(&args.key).cloned().collect();
     let memory_mb = config.buffer_pool_bytes >> 20;
     let instance = Instance::open(config).map_err(|error| error.to_string())?;
     info!(data = %args.data.display(), memory_mb, descriptors, "opened");

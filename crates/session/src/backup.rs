@@ -23,7 +23,7 @@ pub(crate) fn backup(
 ) -> Result<(), SqlError> {
     let what = if log { "BACKUP LOG" } else { "BACKUP DATABASE" };
     check_options(order, what, KNOWN)?;
-    let path = device(&instance.config, order)?;
+    let path = device(instance, order)?;
     let def = instance.server.database(&open.name).ok();
     let header = header(instance, log, open, def.as_deref(), order);
     let mut stats = Stats::of(order);

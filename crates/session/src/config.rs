@@ -29,6 +29,8 @@ pub struct InstanceConfig {
     pub switches: Switches,
     /// Trace flags that are on from the start (`-T`), for the whole server.
     pub trace_flags: BTreeSet<i32>,
+    /// Files of the process that no statement may read or write, beside those that every server keeps to itself.
+    pub private_files: Vec<PathBuf>,
     /// A checkpoint begins after so many bytes of log.
     pub checkpoint_log_bytes: u64,
 }
@@ -45,6 +47,7 @@ impl InstanceConfig {
             log: LogConfig::default(),
             switches: Switches::default(),
             trace_flags: BTreeSet::new(),
+            private_files: Vec::new(),
             checkpoint_log_bytes: 1 << 30,
         }
     }

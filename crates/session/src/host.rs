@@ -3,6 +3,7 @@
 use crate::create;
 use crate::facts::InstanceFacts;
 use crate::instance::{CloseRefused, Instance, absolute, options_of};
+use crate::own_files;
 use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
 use catalog::{CatalogError, DatabaseDef, DatabaseState, ProcedureDef, StatisticsSwitch};
@@ -171,7 +172,7 @@ impl Host for InstanceHost {
 
     fn open_file(&mut self, path: &str) -> std::io::Result<Arc<dyn File>> {
         let config = &self.instance.config;
-        let path = absolute(&config.data_dir, path);
+        let path = own_files::of_user(&self.instance, path)?;
         // Not every file system says so of a name that is not there.
         if !config.fs.exists(&path)? {
             return Err(std::io::ErrorKind::NotFound.into());
@@ -180,8 +181,8 @@ impl Host for InstanceHost {
     }
 
     fn create_file(&mut self, path: &str) -> std::io::Result<Arc<dyn File>> {
-        let config = &self.instance.config;
-        config.fs.open(&absolute(&config.data_dir, path), OpenOptions::create_new())
+        let path = own_files::of_user(&self.instance, path)?;
+        self.instance.config.fs.open(&path, OpenOptions::create_new())
     }
 
     fn path_facts(&mut self, path: &str) -> PathFacts {

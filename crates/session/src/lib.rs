@@ -27,6 +27,7 @@ mod login;
 mod logins;
 mod media;
 mod modify_file;
+mod own_files;
 mod recovering;
 mod registry;
 mod restore;

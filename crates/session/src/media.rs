@@ -1,7 +1,7 @@
 //! What BACKUP and RESTORE share: the device and the options of a statement, progress, the closing messages.
 
-use crate::config::InstanceConfig;
-use crate::instance::absolute;
+use crate::instance::Instance;
+use crate::own_files;
 use backup::BackupError;
 use executor::{SqlError, SqlMessage};
 use interpreter::MediaOrder;
@@ -48,16 +48,16 @@ pub(crate) fn check_options(
 }
 
 /// The one device; None for NUL. A path without a folder is in the data folder.
-pub(crate) fn device(
-    config: &InstanceConfig,
-    order: &MediaOrder,
-) -> Result<Option<PathBuf>, SqlError> {
+pub(crate) fn device(instance: &Instance, order: &MediaOrder) -> Result<Option<PathBuf>, SqlError> {
     match &order.devices[..] {
         [one] if matches!(one.to_uppercase().as_str(), "NUL" | "NUL:") => Ok(None),
         [one] if one.is_empty() => {
             Err(SqlError::new(3044, 16, "Invalid zero-length device name. Reissue the statement."))
         }
-        [one] => Ok(Some(absolute(&config.data_dir, one))),
+        [one] => own_files::of_user(instance, one).map(Some).map_err(|error| {
+            let (path, what) = (one.clone(), error.to_string());
+            backup_error(BackupError::CannotOpen { path, what })
+        }),
         _ => Err(SqlError::unsupported("BACKUP or RESTORE with several devices")),
     }
 }

@@ -11,6 +11,7 @@ use crate::database_options::{note_option, noted};
 use crate::host::{catalog_error, engine_error};
 use crate::instance::{CloseRefused, Instance, absolute, options_of};
 use crate::media::{Stats, backup_error, check_options, closing, device, moment_us};
+use crate::own_files;
 use ::backup::{FileFacts, Media, SetEnd, SetHeader, SetKind};
 use catalog::{Catalog, DatabaseDef, DatabaseState, FileDef, FilegroupDef};
 use engine::{Database, RestoreReport, RestoreRequest, Stopped};
@@ -30,7 +31,7 @@ pub(crate) fn position(order: &MediaOrder) -> u32 {
 
 /// The device of a RESTORE.
 pub(crate) fn media(instance: &Instance, order: &MediaOrder) -> Result<Media, SqlError> {
-    let path = device(&instance.config, order)?;
+    let path = device(instance, order)?;
     let path = path.unwrap_or_else(|| PathBuf::from("NUL"));
     Media::open(&*instance.config.fs, &path).map_err(backup_error)
 }
@@ -355,6 +356,8 @@ impl Job<'_> {
                     ),
                 ));
             }
+            own_files::of_database(self.instance, path, existing.map(|e| e.database_id))
+                .map_err(|e| cannot_write(path, &e))?;
             let there = config.fs.exists(path).map_err(|e| cannot_write(path, &e))?;
             if there && !replace && !existing.is_some_and(belongs) {
                 return Err(SqlError::new(

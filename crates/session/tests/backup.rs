@@ -156,6 +156,15 @@ fn a_copy_beside_the_original() {
     fine(&instance, &["USE copy INSERT u VALUES (8)"]);
     assert_eq!(number(&fine(&instance, &["USE shop", sum])), 9);
     refused(&instance, "RESTORE DATABASE copy FROM DISK = 'nosuch.bak'", &[3201, 3013]);
+    // Files of the server that are no database's.
+    for own in ["millrace.lock", "x/../server-key.pem", "shop.mdf.dwb"] {
+        let over = "MOVE 'extra' TO 'e.ndf', MOVE 'shop_log' TO 'e.ldf'";
+        let text = format!(
+            "RESTORE DATABASE more FROM DISK = 'shop.bak' WITH REPLACE, MOVE 'shop' TO '{own}', {over}"
+        );
+        refused(&instance, &text, &[3634, 3013]);
+        refused(&instance, &format!("BACKUP DATABASE shop TO DISK = '{own}'"), &[3201, 3013]);
+    }
     fine(&instance, &["CREATE DATABASE other"]);
     refused(
         &instance,
