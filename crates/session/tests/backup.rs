@@ -201,8 +201,16 @@ fn what_a_file_says_of_itself() {
     refused(&instance, "RESTORE VERIFYONLY FROM DISK = 'shop.bak' WITH FILE = 3", &[3287, 3013]);
     fs.damage(Path::new("/data/shop.bak"), 60_000).unwrap();
     refused(&instance, "RESTORE VERIFYONLY FROM DISK = 'shop.bak'", &[3189, 3013]);
-    refused(&instance, "RESTORE VERIFYONLY FROM DISK = 'shop.mdf'", &[3241, 3013]);
-    refused(&instance, "BACKUP DATABASE shop TO DISK = 'master.mdf' WITH INIT", &[3241, 3013]);
+    // Somebody else's file, and files of the server.
+    fs.open(Path::new("/data/notes.txt"), device::OpenOptions::create())
+        .and_then(|f| {
+            f.write_all_at(0, &stdx::AlignedBuf::zeroed(8192), true, telemetry::WaitType::Misc)
+        })
+        .unwrap();
+    refused(&instance, "RESTORE VERIFYONLY FROM DISK = 'notes.txt'", &[3241, 3013]);
+    refused(&instance, "BACKUP DATABASE shop TO DISK = 'notes.txt' WITH INIT", &[3241, 3013]);
+    refused(&instance, "RESTORE VERIFYONLY FROM DISK = 'shop.mdf'", &[3201, 3013]);
+    refused(&instance, "BACKUP DATABASE shop TO DISK = 'master.mdf' WITH INIT", &[3201, 3013]);
     refused(&instance, "RESTORE DATABASE x FROM DISK = 'shop.bak' WITH STANDBY = 'u'", &[40510]);
     refused(&instance, "BACKUP DATABASE shop TO DISK = 'd.bak' WITH DIFFERENTIAL", &[40510]);
     refused(&instance, "BACKUP DATABASE nosuch TO DISK = 'd.bak'", &[911, 3013]);
