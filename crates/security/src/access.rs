@@ -11,7 +11,7 @@
 //! Asked when a statement is compiled, never for a row. What it was asked about is small, so nothing here is cached;
 //! who caches the answer keeps the versions of both directories with it.
 
-use crate::directory::{Directory, GrantState, database_role, server_role};
+use crate::directory::{Directory, GrantState, Principal, database_role, server_role};
 use crate::permission::{Class, Permission, Securable};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -149,8 +149,8 @@ impl Access {
         match target {
             Target::Object { schema: id, owner, .. } => owner.or_else(|| schema(id)),
             Target::Schema(id) | Target::Column { schema: id, .. } => schema(id),
-            Target::Principal(id) => self.database.principals.get(&id).map(|p| p.owner),
-            Target::Login(id) => self.server.principals.get(&id).map(|p| p.owner),
+            Target::Principal(id) => role_owner(self.database.principals.get(&id)),
+            Target::Login(id) => role_owner(self.server.principals.get(&id)),
             Target::Database => Some(database_role::DBO),
             Target::Server => None,
         }
@@ -185,7 +185,14 @@ impl Access {
 
     /// Whether any permission on it would be allowed: whether it may know that the thing is there.
     pub fn sees(&self, target: Target) -> bool {
-        self.owns(target)
+        // Everybody knows himself.
+        let is_self = match target {
+            Target::Login(id) => self.login == Some(id),
+            Target::Principal(id) => self.user == id,
+            _ => false,
+        };
+        is_self
+            || self.owns(target)
             || Permission::ALL
                 .iter()
                 .filter(|p| p.applies_to(target.class()))
@@ -284,6 +291,12 @@ impl Access {
         }
         allowed
     }
+}
+
+/// A role has an owner; logins and users belong to nobody, not to themselves either: what they may do with themselves
+/// is asked for like anything else.
+fn role_owner(principal: Option<&Principal>) -> Option<i32> {
+    principal.filter(|p| p.is_role()).map(|p| p.owner)
 }
 
 /// What a fixed server role may do, on the server.

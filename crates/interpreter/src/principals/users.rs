@@ -108,7 +108,14 @@ impl Vm<'_> {
     ) -> Result<(), SqlError> {
         let UserOptions { new_name, default_schema, login, .. } = options;
         let refused = || cannot("alter the user", &name.value);
-        let id = self.user_to_change(&name.value, true).ok_or_else(refused)?;
+        let access = self.state.identity.access();
+        // One's own default schema; another name or login is for who may alter any user.
+        let own = access
+            .database()
+            .find(&name.value)
+            .map(|p| p.id)
+            .filter(|id| *id == access.user() && new_name.is_none() && login.is_none());
+        let id = own.or_else(|| self.user_to_change(&name.value, true)).ok_or_else(refused)?;
         if id < database_role::FIRST {
             return Err(fixed("alter the user", &name.value));
         }
