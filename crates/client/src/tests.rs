@@ -80,6 +80,7 @@ impl Peer {
     fn prelogin(&mut self, encryption: Encryption) {
         assert_eq!(self.message().0, PacketType::Prelogin);
         self.writer.prelogin(&PreloginReply {
+            mars: false,
             version: (16, 0, 1),
             encryption,
             fed_auth_required: None,

@@ -65,7 +65,7 @@ pub use query::{
 pub use rebuild::carry_out;
 pub use serialize::base64;
 pub use sink::{Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink};
-pub use spill::SpillSpace;
+pub use spill::{Extent as SpillExtent, SpillFile, SpillSpace};
 pub use tracking::{Cleaned, clean_commits, function as tracking_function, min_valid_version};
 pub use workspace::Workspace;
 pub use write::{

@@ -38,7 +38,7 @@ impl SpillSpace {
 }
 
 /// A file, removed when the last of its streams is gone.
-pub(crate) struct SpillFile {
+pub struct SpillFile {
     space: Arc<SpillSpace>,
     file: Arc<dyn File>,
     path: PathBuf,
@@ -46,6 +46,7 @@ pub(crate) struct SpillFile {
 }
 
 impl SpillFile {
+    /// An empty one.
     pub fn create(space: &Arc<SpillSpace>) -> Result<Arc<SpillFile>, SqlError> {
         let number = space.next.fetch_add(1, Relaxed);
         let path = space.dir.join(format!("{number}.spill"));
@@ -62,7 +63,7 @@ impl SpillFile {
 
 /// Where bytes lie that were written at once.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Extent {
+pub struct Extent {
     /// In blocks.
     first: u64,
     /// In bytes.

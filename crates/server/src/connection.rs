@@ -23,18 +23,21 @@
 
 use crate::io::{Broken, Io, Received};
 use crate::login::{Login, Step};
+use crate::mars::Streams;
 use crate::request;
 use crate::server::Shared;
+use executor::{SpillFile, SqlError};
 use parking_lot::Mutex;
 use runtime::clock;
 use runtime::net::{Ready, Source, Stream, Token};
 use runtime::task::{self, Waker};
 use session::Session;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use tds::{Frame, TokenWriter};
+use tds::{Frame, Framer, ProtocolError, TokenWriter};
 use telemetry::WaitType;
 use tracing::{debug, info, warn};
 
@@ -44,6 +47,10 @@ const LONG_WAIT_NS: u64 = 1_000_000;
 const READ_AHEAD_BYTES: usize = 64 << 10;
 /// What the socket has not taken of a finished answer may wait without a task.
 const LEFT_BEHIND_BYTES: usize = 128 << 10;
+/// Of streams, what may wait for the socket; the rest waits in them.
+const STREAMED_BYTES: usize = 64 << 10;
+/// Only what a client provokes and does not read can make so much wait for the socket of streams.
+const UNREAD_BYTES: usize = 4 << 20;
 
 /// See the module's page.
 pub(crate) struct Connection {
@@ -59,6 +66,8 @@ pub(crate) struct Connection {
 
 pub(crate) struct State {
     pub io: Io,
+    /// The streams of requests that `io` carries, if there are several.
+    pub streams: Option<Box<Streams>>,
     /// A task serves it.
     served: bool,
     /// The socket may have something that was not read yet.
@@ -83,8 +92,8 @@ pub(crate) struct State {
 pub(crate) struct Work {
     pub writer: TokenWriter,
     pub stage: Stage,
-    /// INSERT BULK, whose rows are to follow.
-    pub bulk: Option<String>,
+    /// INSERT BULK, whose rows are to follow, of each stream.
+    pub bulk: BTreeMap<u16, String>,
 }
 
 /// What came while a bulk load waited for its next packet.
@@ -108,6 +117,31 @@ pub(crate) enum Flow {
     Close,
 }
 
+impl State {
+    /// Of the request that runs, where there are streams.
+    pub fn framer(&mut self) -> &mut Framer {
+        match self.streams.as_mut().and_then(|streams| streams.framer()) {
+            Some(framer) => framer,
+            None => &mut self.io.framer,
+        }
+    }
+
+    /// The next frame of a request, as `read` reads it, and its stream.
+    pub fn next_request<R>(
+        &mut self,
+        read: impl Fn(Result<Frame<'_>, ProtocolError>) -> R,
+    ) -> Option<(u16, R)> {
+        if let Some(streams) = &mut self.streams {
+            return streams.next(read);
+        }
+        match self.io.framer.next() {
+            Ok(None) => None,
+            Ok(Some(frame)) => Some((0, read(Ok(frame)))),
+            Err(error) => Some((0, read(Err(error)))),
+        }
+    }
+}
+
 impl Connection {
     pub fn new(id: u64, shared: Arc<Shared>, stream: Stream, scheduler: usize) -> Connection {
         let login = Login::new(id);
@@ -117,6 +151,7 @@ impl Connection {
             stream,
             state: Mutex::new(State {
                 io: Io::new(),
+                streams: None,
                 served: false,
                 news: false,
                 attention: false,
@@ -131,7 +166,7 @@ impl Connection {
             work: Mutex::new(Some(Box::new(Work {
                 writer: TokenWriter::new(0),
                 stage: Stage::Login(Box::new(login)),
-                bulk: None,
+                bulk: BTreeMap::new(),
             }))),
             scheduler: AtomicUsize::new(scheduler),
             stopped: AtomicBool::new(false),
@@ -214,7 +249,7 @@ impl Connection {
         let attention = std::mem::take(&mut state.attention);
         if attention {
             // What came before it was for the request that it stopped.
-            while let Ok(Some(frame)) = state.io.framer.next() {
+            while let Ok(Some(frame)) = state.framer().next() {
                 if frame == Frame::Attention {
                     break;
                 }
@@ -230,7 +265,7 @@ impl Connection {
         cancel.store(false, Release);
         state.running = Some((cancel.clone(), task::current_waker()));
         // The attention may have come together with the request.
-        state.attention |= state.io.framer.attention_ahead();
+        state.attention |= state.framer().attention_ahead();
         if state.attention || state.closing || state.io.ended || state.aborted {
             self.stop(&mut state);
         }
@@ -238,7 +273,14 @@ impl Connection {
 
     /// From here on it cannot.
     pub fn end_request(&self) {
-        self.state.lock().running = None;
+        let mut state = self.state.lock();
+        state.running = None;
+        if let Some(streams) = &mut state.streams {
+            streams.end();
+            // The end of its stream stopped it, and no other request.
+            self.stopped.store(state.io.ended || state.aborted, Release);
+            self.pump(&mut state);
+        }
     }
 
     /// Sends the packets that are ready, as far as the socket takes them.
@@ -249,7 +291,10 @@ impl Connection {
         }
         let n = ready.len();
         let mut state = self.state.lock();
-        if !state.io.ended
+        if let Some(streams) = &mut state.streams {
+            streams.answer(ready);
+            self.pump(&mut state);
+        } else if !state.io.ended
             && let Err(error) = state.io.send(&self.stream, ready)
         {
             self.broken(&mut state, &error);
@@ -257,9 +302,92 @@ impl Connection {
         writer.consume(n);
     }
 
+    /// Sends of the streams what their windows and the socket have room for.
+    fn pump(&self, state: &mut State) {
+        while !state.io.ended && state.io.unsent() < STREAMED_BYTES {
+            let Some(streams) = &mut state.streams else { return };
+            let bytes = streams.wire();
+            if bytes.is_empty() {
+                return;
+            }
+            if let Err(error) = state.io.send(&self.stream, &bytes) {
+                self.broken(state, &error);
+            }
+        }
+    }
+
+    /// Tells the streams' client what it may send, now that something was taken.
+    fn make_room(&self, state: &mut State) {
+        if let Some(streams) = &mut state.streams {
+            streams.acknowledge();
+            self.pump(state);
+        }
+    }
+
+    /// Writes and reads what streams keep in files. Suspends.
+    fn keep(&self) {
+        if let Err(error) = self.try_keep() {
+            let text = error.to_message().text;
+            warn!(connection = self.id, error = %text, "closed: an answer cannot be kept");
+            let mut state = self.state.lock();
+            state.io.ended = true;
+            self.stop(&mut state);
+        }
+    }
+
+    fn try_keep(&self) -> Result<(), SqlError> {
+        loop {
+            let mut state = self.state.lock();
+            let Some(streams) = &mut state.streams else { return Ok(()) };
+            if let Some((file, bytes)) = streams.to_write() {
+                drop(state);
+                let file = match (file, &self.shared.instance.workspace().spill) {
+                    (Some(file), _) => file,
+                    (None, Some(space)) => SpillFile::create(space)?,
+                    (None, None) => return Err(SqlError::new(1105, 17, "There are no files.")),
+                };
+                let extent = file.write(&bytes)?;
+                self.with_streams(|streams| streams.written(file, extent, bytes.len()));
+            } else if let Some((stream, file, extent)) = streams.to_read() {
+                drop(state);
+                let mut bytes = Vec::new();
+                file.read(extent, &mut bytes)?;
+                self.with_streams(|streams| streams.read(stream, &bytes));
+            } else {
+                return Ok(());
+            }
+            self.pump(&mut self.state.lock());
+        }
+    }
+
+    fn with_streams(&self, change: impl FnOnce(&mut Streams)) {
+        if let Some(streams) = &mut self.state.lock().streams {
+            change(streams);
+        }
+    }
+
     /// Waits until the socket has taken what was sent, or until that no longer matters.
     pub fn wait_for_room(&self) {
-        self.wait_until_unsent(0);
+        if self.state.lock().streams.is_none() {
+            return self.wait_until_unsent(0);
+        }
+        loop {
+            // What came may have made room for what lies in a file.
+            self.keep();
+            let mut state = self.state.lock();
+            if state.news && !state.io.ended {
+                self.receive(&mut state);
+                continue;
+            }
+            let go_on = state.streams.as_ref().is_none_or(|streams| streams.may_go_on());
+            if state.io.ended || state.aborted || state.attention || go_on || self.is_stopped() {
+                return;
+            }
+            state.waiter = Some(task::current_waker());
+            state.wants_bytes = true;
+            drop(state);
+            task::park(WaitType::AsyncNetworkIo, None);
+        }
     }
 
     fn wait_until_unsent(&self, bytes: usize) {
@@ -285,11 +413,16 @@ impl Connection {
     fn wait_for_bytes(&self) -> bool {
         loop {
             let mut state = self.state.lock();
+            self.make_room(&mut state);
             if state.io.ended || state.aborted {
                 return false;
             }
             if state.news {
                 self.receive(&mut state);
+                if state.streams.is_some() {
+                    drop(state);
+                    self.keep();
+                }
                 return true;
             }
             state.waiter = Some(task::current_waker());
@@ -303,7 +436,7 @@ impl Connection {
     pub fn next_bulk(&self, take: impl FnOnce(&[u8], bool)) -> Packet {
         loop {
             let mut state = self.state.lock();
-            match state.io.framer.next() {
+            match state.framer().next() {
                 Ok(Some(Frame::Bulk { data, last, .. })) => {
                     take(data, last);
                     return Packet::Bulk;
@@ -331,7 +464,11 @@ impl Connection {
 
     fn receive(&self, state: &mut State) {
         state.news = false;
-        match state.io.receive(&self.stream) {
+        let received = state.io.receive(&self.stream);
+        if state.streams.is_some() {
+            self.hear_streams(state);
+        }
+        match received {
             Ok(Received::More) => state.news = true,
             // Its end may have been told together with these bytes, and is not told again.
             Ok(Received::Drained) if !state.io.ended => state.news = state.closing,
@@ -343,6 +480,36 @@ impl Connection {
                     let _ = state.io.flush(&self.stream);
                 }
                 self.broken(state, &error);
+            }
+        }
+    }
+
+    /// Streams have begun, and some of them may have come already.
+    pub fn hear_rest(&self) {
+        self.hear_streams(&mut self.state.lock());
+    }
+
+    /// Takes apart what has come of several streams.
+    fn hear_streams(&self, state: &mut State) {
+        let State { io, streams: Some(streams), .. } = state else { return };
+        let heard = streams.receive(&io.framer.take_rest());
+        let unread = io.unsent() > UNREAD_BYTES;
+        match heard {
+            Ok(heard) => {
+                if heard.ended {
+                    self.stop(state);
+                }
+                if unread {
+                    warn!(connection = self.id, "closed: it does not read what it asks for");
+                    state.io.ended = true;
+                    self.stop(state);
+                }
+                self.pump(state);
+            }
+            Err(error) => {
+                warn!(connection = self.id, peer = %self.peer(), %error, "closed: bad streams");
+                state.io.ended = true;
+                self.stop(state);
             }
         }
     }
@@ -389,6 +556,7 @@ impl Connection {
                 }
             };
         }
+        self.keep();
         request::serve_next(self, work)
     }
 
@@ -405,6 +573,7 @@ impl Connection {
 
     /// Nothing is whole: reads more, or goes idle (`None`).
     fn rest(self: &Arc<Self>, mut work: Box<Work>, waited_ns: u64) -> Option<Box<Work>> {
+        self.make_room(&mut self.state.lock());
         self.wait_until_unsent(LEFT_BEHIND_BYTES);
         let mut state = self.state.lock();
         if state.news && !state.io.ended && !state.aborted {
@@ -418,6 +587,9 @@ impl Connection {
         }
         work.writer.shrink();
         state.io.shrink();
+        if let Some(streams) = &mut state.streams {
+            streams.shrink();
+        }
         state.waiter = None;
         let schedulers = self.shared.schedulers();
         let to = match &work.stage {
@@ -489,6 +661,9 @@ impl Source for Connection {
         {
             self.broken(&mut state, &error);
         }
+        if ready.writable {
+            self.pump(&mut state);
+        }
         if state.served {
             self.hear(&mut state);
             return;
@@ -512,7 +687,11 @@ impl Connection {
             if state.news && room && !reads_itself && !state.io.ended {
                 self.receive(state);
             }
-            if !state.attention && state.io.framer.attention_ahead() {
+            // What moves the window, or another stream's request, is among the rest perhaps.
+            while state.streams.is_some() && state.news && !reads_itself && !state.io.ended {
+                self.receive(state);
+            }
+            if !state.attention && state.framer().attention_ahead() {
                 state.attention = true;
                 self.stop(state);
             }

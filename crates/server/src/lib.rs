@@ -6,6 +6,8 @@
 //!              reactor
 //! ```
 //!
+//! With MARS, several streams of requests come in one connection (`mars`); one session serves them in turn.
+//!
 //! It promises: a connection holds no task while it has nothing to say, and a few kilobytes; a request that the client
 //! gives up, or whose client is gone, stops within 100 ms wherever it waits; a client that does not read makes its own
 //! session wait and nobody else's; what comes from strangers (garbage, half a message, too much, too slowly, nothing at
@@ -21,6 +23,7 @@ mod io;
 mod limits;
 mod listener;
 mod login;
+mod mars;
 mod request;
 mod server;
 mod sink;

@@ -10,6 +10,7 @@
 
 use crate::connection::Connection;
 use crate::io::Broken;
+use crate::mars::Streams;
 use runtime::clock;
 use security::Password;
 use session::{ConnectionFacts, Session};
@@ -34,6 +35,8 @@ pub(crate) struct Login {
     expects: Expects,
     /// TLS ends with the login.
     login_only: bool,
+    /// Streams of requests begin after it.
+    mars: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,7 +67,7 @@ enum Came {
 
 impl Login {
     pub fn new(connection: u64) -> Login {
-        Login { connection, expects: Expects::Prelogin, login_only: false }
+        Login { connection, expects: Expects::Prelogin, login_only: false, mars: false }
     }
 
     /// Takes what came, answers it. Suspends while a password is checked.
@@ -203,7 +206,9 @@ impl Login {
             Negotiated::Plain => Expects::Login,
             _ => Expects::Handshake,
         };
+        self.mars = asked.mars;
         writer.prelogin(&PreloginReply {
+            mars: self.mars,
             version: connection.shared.version,
             encryption: answer,
             fed_auth_required: asked.fed_auth_required.map(|_| false),
@@ -375,6 +380,11 @@ impl Login {
         let limit = connection.shared.registry.limits().message_bytes;
         connection.with_state(|state| state.io.framer.set_phase(Phase::LoggedIn, limit));
         connection.transmit(writer);
+        if self.mars {
+            let streams = Streams::new(session.spid(), limit);
+            connection.with_state(|state| state.streams = Some(Box::new(streams)));
+            connection.hear_rest();
+        }
     }
 }
 

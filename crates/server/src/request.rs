@@ -31,19 +31,22 @@ enum Request {
 pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Option<Flow> {
     let Work { writer, stage, bulk } = work;
     let Stage::Session(session) = stage else { return Some(Flow::Close) };
-    let (request, status) = connection.with_state(|state| match state.io.framer.next() {
-        Ok(None) => None,
-        Ok(Some(frame)) => Some(read(frame)),
-        Err(error) => Some((Request::Refused(error), Status(0))),
+    let (stream, (request, status)) = connection.with_state(|state| {
+        state.next_request(|frame| match frame {
+            Ok(frame) => read(frame),
+            Err(error) => (Request::Refused(error), Status(0)),
+        })
     })?;
     if let Request::Attention = request {
         // What it was to stop had ended already.
         writer.attention();
         connection.transmit(writer);
+        connection.end_request();
         return Some(Flow::Continue);
     }
-    if let (Request::Bulk { last: false, .. }, None) = (&request, &bulk) {
+    if let (Request::Bulk { last: false, .. }, None) = (&request, bulk.get(&stream)) {
         // Of a load that failed: it was answered, or will be with its last packet.
+        connection.end_request();
         return Some(Flow::Continue);
     }
     let cancel = session.cancel_flag();
@@ -52,14 +55,16 @@ pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Optio
     if status.resets() {
         session.reset(status.keeps_transaction(), &mut answer);
     }
-    let announced = bulk.take();
+    let announced = bulk.remove(&stream);
     let fatal = match request {
         Request::Bulk { data, last } if announced.is_some() => {
             let insert = announced.unwrap_or_default();
             bulk::load(session, &insert, &data, last, &mut answer, connection)
         }
         Request::Batch(text) if session::is_insert_bulk(&text) => {
-            *bulk = bulk::announce(session, text, &mut answer);
+            if let Some(insert) = bulk::announce(session, text, &mut answer) {
+                bulk.insert(stream, insert);
+            }
             false
         }
         request => run(session, request, &mut answer, connection),

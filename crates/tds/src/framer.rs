@@ -145,6 +145,11 @@ impl Framer {
         self.end - self.start
     }
 
+    /// Bytes taken up of a message that is not whole yet.
+    pub fn assembled(&self) -> usize {
+        if self.open.is_some() { self.message.len() } else { 0 }
+    }
+
     /// Whether an attention is among the packets received and not yet handed out: while a request runs, its client
     /// sends nothing else. Nothing is taken.
     pub fn attention_ahead(&self) -> bool {

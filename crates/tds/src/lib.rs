@@ -5,7 +5,7 @@
 //! [`ProtocolError`] with SQL Server's number, or "more bytes, please"; never a panic, never an allocation
 //! larger than what has already arrived. Rows of the common types are encoded without allocation.
 //!
-//! It knows nothing of sockets, TLS, clocks, sessions, SQL text or who may log in. MARS, Windows
+//! It knows nothing of sockets, TLS, clocks, sessions, SQL text or who may log in. Windows
 //! authentication, federated authentication and distributed transactions are read far enough to be refused
 //! by name.
 //!
@@ -27,6 +27,7 @@ pub mod prelogin;
 mod reader;
 pub mod request;
 pub mod rpc;
+mod smp;
 mod table;
 pub mod token;
 mod token_writer;
@@ -42,6 +43,7 @@ pub use packet::{
     HEADER_BYTES, Header, PACKET_BYTES_DEFAULT, PACKET_BYTES_MAX, PACKET_BYTES_MIN, PacketType,
     Status, negotiate_packet_size,
 };
+pub use smp::{SMP_FIRST_WINDOW, SMP_HEADER_BYTES, SmpHeader, SmpKind};
 pub use table::{Table, TableColumn};
 pub use token::{Column, Done, DoneKind, DoneStatus, EnvChange, Message, ReturnValue, Updatable};
 pub use token_writer::TokenWriter;

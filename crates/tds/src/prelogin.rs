@@ -84,7 +84,7 @@ pub struct Prelogin {
     /// The instance asked for; empty for the default one.
     pub instance: String,
     pub thread_id: Option<u32>,
-    /// Whether the client would like several requests at a time. The answer is always no.
+    /// Whether the client would like several requests at a time (MARS).
     pub mars: bool,
     /// Connection and activity ids for tracing.
     pub trace_id: Option<[u8; 36]>,
@@ -179,12 +179,14 @@ impl Prelogin {
     }
 }
 
-/// What the server answers. MARS is always off, and the instance always the right one.
+/// What the server answers. The instance is always the right one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreloginReply {
     /// Major, minor, build, as in LOGINACK.
     pub version: (u8, u8, u16),
     pub encryption: Encryption,
+    /// Several requests at a time, in streams of [`crate::SmpHeader`] once the login is done.
+    pub mars: bool,
     /// Answer the client's FEDAUTHREQUIRED; only when it sent one.
     pub fed_auth_required: Option<bool>,
 }
@@ -201,7 +203,7 @@ impl PreloginReply {
             (ENCRYPTION, &encryption),
             (INSTANCE, &[0]),
             (THREAD_ID, &[]),
-            (MARS, &[0]),
+            (MARS, if self.mars { &[1] } else { &[0] }),
         ];
         if let Some(required) = self.fed_auth_required {
             options.push((FED_AUTH_REQUIRED, if required { &[1] } else { &[0] }));

@@ -246,8 +246,13 @@ fn prelogin_goes_out_and_comes_in() {
     }
     let mut reply = Vec::new();
     let fed_auth_required = Some(false);
-    PreloginReply { version: (16, 0, 1000), encryption: Encryption::On, fed_auth_required }
-        .encode(&mut reply);
+    PreloginReply {
+        mars: false,
+        version: (16, 0, 1000),
+        encryption: Encryption::On,
+        fed_auth_required,
+    }
+    .encode(&mut reply);
     let read = Prelogin::decode(&reply).unwrap();
     assert_eq!((read.version, read.mars), ([16, 0, 3, 232, 0, 0], false));
 }

@@ -289,6 +289,7 @@ fn a_conversation() {
     };
     assert_eq!(Prelogin::decode(data).unwrap().encryption, Encryption::NotSupported);
     writer.prelogin(&PreloginReply {
+        mars: false,
         version: (16, 0, 1000),
         encryption: Encryption::NotSupported,
         fed_auth_required: None,
