@@ -339,7 +339,7 @@ impl Connection {
         loop {
             let mut state = self.state.lock();
             let Some(streams) = &mut state.streams else { return Ok(()) };
-            if let Some((file, bytes)) = streams.to_write() {
+            if let Some((file, bytes)) = streams.next_write() {
                 drop(state);
                 let file = match (file, &self.shared.instance.workspace().spill) {
                     (Some(file), _) => file,
@@ -348,7 +348,7 @@ impl Connection {
                 };
                 let extent = file.write(&bytes)?;
                 self.with_streams(|streams| streams.written(file, extent, bytes.len()));
-            } else if let Some((stream, file, extent)) = streams.to_read() {
+            } else if let Some((stream, file, extent)) = streams.next_read() {
                 drop(state);
                 let mut bytes = Vec::new();
                 file.read(extent, &mut bytes)?;

@@ -13,7 +13,7 @@ use crate::io::Broken;
 use crate::mars::Streams;
 use runtime::clock;
 use security::Password;
-use session::{ConnectionFacts, Session};
+use session::{Collected, ConnectionFacts, Session};
 use std::net::IpAddr;
 use std::sync::Arc;
 use tds::login7::{Login7, feature};
@@ -23,6 +23,7 @@ use tds::{
     ProtocolError, TokenWriter, Version, negotiate_packet_size,
 };
 use tracing::{debug, info, warn};
+use zeroize::Zeroizing;
 
 /// First byte of a TLS handshake record: the client speaks TDS 8.0.
 const TLS_HANDSHAKE: u8 = 0x16;
@@ -268,10 +269,6 @@ impl Login {
             );
             return Err(());
         }
-        if login.new_password.is_some() {
-            refuse(writer, 40510, 16, "Changing a password at login is not supported.");
-            return Err(());
-        }
         let password = Password::new(login.password.reveal().to_owned());
         let source = peer.ip().to_canonical().to_string();
         let checked = shared.instance.security().verify(&login.user, &password, &source);
@@ -315,7 +312,7 @@ impl Login {
             interface: login.library.clone(),
             connection: Some(facts),
         };
-        let session = match Session::login(&shared.instance, &asked) {
+        let mut session = match Session::login(&shared.instance, &asked) {
             Ok(session) => session,
             Err(error) => {
                 let error = error.to_message();
@@ -330,6 +327,14 @@ impl Login {
                 return Err(());
             }
         };
+        if let Err((number, why)) = change_password(&mut session, login) {
+            warn!(connection = id, %peer, user = %login.user, number, "password change refused");
+            let user = &login.user;
+            let text =
+                format!("Login failed for user '{user}'. Reason: Password change failed. {why}");
+            refuse(writer, number, 14, &text);
+            return Err(());
+        }
         if !shared.registry.log_in(id) {
             let most = shared.registry.limits().connections;
             warn!(connection = id, %peer, most, "login refused: too many connections");
@@ -386,6 +391,31 @@ impl Login {
             connection.hear_rest();
         }
     }
+}
+
+/// Gives the login the new password that came with the old one (fChangePassword), by the session that the old one has
+/// opened: whether it may, and what a password must be like, is ALTER LOGIN's to say.
+fn change_password(session: &mut Session, login: &Login7) -> Result<(), (i32, String)> {
+    let Some(new) = &login.new_password else { return Ok(()) };
+    let quoted = |text: &str| Zeroizing::new(text.replace('\'', "''"));
+    let text = Zeroizing::new(format!(
+        "ALTER LOGIN [{}] WITH PASSWORD = N'{}' OLD_PASSWORD = N'{}'",
+        login.user.replace(']', "]]"),
+        *quoted(new.reveal()),
+        *quoted(login.password.reveal()),
+    ));
+    let mut said = Collected::default();
+    if session.execute(&text, &mut said).is_ok() {
+        return Ok(());
+    }
+    let error = said.messages.into_iter().find(|message| message.severity > 10);
+    let (number, why) = error.map_or((0, String::new()), |error| (error.number, error.text));
+    // Too short, not complex enough, and anything else.
+    Err(match number {
+        15116 => (18464, "The password does not meet operating system policy requirements because it is too short.".to_owned()),
+        15118 => (18466, "The password does not meet operating system policy requirements because it is not complex enough.".to_owned()),
+        _ => (18463, why),
+    })
 }
 
 /// Whether the peer is this machine.

@@ -14,7 +14,7 @@
 //! | `back` | bytes after those, not written yet |
 //!
 //! Nothing here waits or reads files: [`Streams`] lies under the connection's lock. The task that serves writes and
-//! reads the file between [`Streams::to_write`] and [`Streams::written`], [`Streams::to_read`] and [`Streams::read`].
+//! reads the file between [`Streams::next_write`] and [`Streams::written`], [`Streams::next_read`] and [`Streams::read`].
 
 use executor::{SpillExtent, SpillFile};
 use std::collections::{BTreeMap, VecDeque};
@@ -374,7 +374,7 @@ impl Streams {
     }
 
     /// Bytes of the answer at hand that are to be written to a file, if it is time.
-    pub fn to_write(&mut self) -> Option<(Option<Arc<SpillFile>>, Vec<u8>)> {
+    pub fn next_write(&mut self) -> Option<(Option<Arc<SpillFile>>, Vec<u8>)> {
         let stream = self.current.and_then(|id| self.all.get_mut(&id))?;
         if stream.back.len() < WRITE_BYTES {
             return None;
@@ -392,7 +392,7 @@ impl Streams {
     }
 
     /// What is to be read back next, of whichever stream can send and has nothing left in memory.
-    pub fn to_read(&mut self) -> Option<(u16, Arc<SpillFile>, SpillExtent)> {
+    pub fn next_read(&mut self) -> Option<(u16, Arc<SpillFile>, SpillExtent)> {
         let needs = |stream: &mut Stream| {
             stream.may_send() && !stream.extents.is_empty() && stream.next_packet().is_none()
         };

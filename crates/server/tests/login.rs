@@ -91,7 +91,7 @@ fn refusals_have_one_form_and_close() {
     assert_eq!(attempt(&|l| l.database = "nowhere".into()), [4060, 18456]);
     assert_eq!(attempt(&|l| l.integrated_security = true), [18452]);
     assert_eq!(attempt(&|l| l.features = vec![(0x02, vec![1])]), [18452]);
-    assert_eq!(attempt(&|l| l.new_password = Some(Password::new("Other.1234"))), [40510]);
+    assert_eq!(attempt(&|l| l.new_password = Some(Password::new("allsmall"))), [18466]);
 }
 
 #[test]
@@ -186,4 +186,30 @@ fn a_crowd_without_a_login_does_not_stop_the_others() {
     let oldest = &mut last[0];
     oldest.set_read_timeout(Some(Duration::from_secs(10))).expect("a time-out");
     assert!(matches!(oldest.read(&mut byte), Ok(0) | Err(_)));
+}
+
+#[test]
+fn a_password_is_changed_at_login() {
+    let served = serve(Limits::default());
+    served.client().query("CREATE LOGIN changing WITH PASSWORD = 'Old-pass-1!'");
+    let with = |old: &str, new: Option<&str>| {
+        let mut client = Client::new(served.raw());
+        client.prelogin(Encryption::NotSupported);
+        let mut asked = login();
+        asked.user = "changing".into();
+        asked.password = Password::new(old);
+        asked.new_password = new.map(Password::new);
+        let answer = client.log_in(&asked);
+        match answer.is_login() {
+            true => vec![0],
+            false => answer.errors(),
+        }
+    };
+    // Not simple enough, too short; with a wrong old one; with all that a text may have.
+    assert_eq!(with("Old-pass-1!", Some("allsmall")), [18466]);
+    assert_eq!(with("Old-pass-1!", Some("Aa1!")), [18464]);
+    assert_eq!(with("wrong", Some("New-pass-2!")), [18456]);
+    assert_eq!(with("Old-pass-1!", Some("New'-]\u{3a9}pass-2!")), [0]);
+    assert_eq!(with("Old-pass-1!", None), [18456]);
+    assert_eq!(with("New'-]\u{3a9}pass-2!", None), [0]);
 }
