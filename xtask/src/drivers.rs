@@ -11,7 +11,7 @@
 //! ended after [`SCENARIO_LIMIT`] and the suite goes on with those after it; the server must stop cleanly at the end.
 
 mod install;
-mod server;
+pub(crate) mod server;
 mod suite;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -15,6 +15,7 @@ mod reporting;
 mod rivals;
 mod run;
 mod stats_cost;
+mod suites;
 mod tidy;
 
 use clap::{Parser, Subcommand};
@@ -133,6 +134,30 @@ enum Command {
         /// Install and compile the suites, and stop there.
         #[arg(long)]
         build_only: bool,
+    },
+    /// Test suites that others wrote, unmodified, against `millrace serve`; tests/suites/README.md says how.
+    Suites {
+        /// Their names; "all" for every one.
+        #[arg(required = true)]
+        names: Vec<String>,
+        /// A checkout of the suite's sources, where its registry has none.
+        #[arg(long)]
+        source: Option<PathBuf>,
+        /// A server that runs already, host:port; sa's password is in MILLRACE_SA_PASSWORD.
+        #[arg(long, requires = "certificate")]
+        server: Option<String>,
+        /// The certificate of that server (PEM).
+        #[arg(long)]
+        certificate: Option<PathBuf>,
+        /// Test the dev build, not the release build.
+        #[arg(long)]
+        dev: bool,
+        /// Keep the counts in docs/suites.md.
+        #[arg(long)]
+        record: bool,
+        /// For the suite's own runner: a part of the suite.
+        #[arg(last = true)]
+        arguments: Vec<String>,
     },
     /// The lab's report, opened in a real browser.
     Report {
@@ -255,6 +280,17 @@ fn main() {
                 certificate,
                 dev,
                 build_only,
+            })
+        }
+        Command::Suites { names, source, server, certificate, dev, record, arguments } => {
+            suites::run(&suites::Options {
+                names,
+                source,
+                server,
+                certificate,
+                dev,
+                record,
+                arguments,
             })
         }
         Command::Report { dev, shots } => report::run(dev, shots.as_deref()),

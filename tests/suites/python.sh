@@ -1,0 +1,49 @@
+# Functions for the suites in Python; sourced by their scripts, which run with bash -eu in target/suites/NAME.
+
+# python_venv PACKAGE...: a virtual environment in ./venv with pytest and these.
+python_venv() {
+    rm -rf venv
+    python3 -m venv venv
+    venv/bin/pip install --quiet --disable-pip-version-check pytest pytest-timeout "$@"
+}
+
+# python_sources PACKAGE==VERSION: the source distribution, unpacked into ./source; or what --source names.
+python_sources() {
+    rm -rf source sdist
+    if [ -n "${MILLRACE_SUITE_SOURCE:-}" ]; then
+        checkout "$MILLRACE_SUITE_SOURCE"
+        return
+    fi
+    mkdir sdist source
+    venv/bin/pip download --quiet --no-deps --no-binary "${1%%==*}" --dest sdist "$1"
+    tar -xzf sdist/*.tar.gz -C source --strip-components=1
+}
+
+# checkout DIR: a work tree, or a git directory without one, as ./source.
+checkout() {
+    mkdir source
+    if [ -d "$1/.git" ] || [ ! -f "$1/HEAD" ]; then
+        cp -a "$1/." source
+    else
+        git --git-dir="$1" archive HEAD | tar -x -C source
+    fi
+}
+
+# odbc_drivers: an odbcinst.ini with Microsoft's driver, as the wheel mssql-python-odbc brings it, and Debian's FreeTDS.
+odbc_drivers() {
+    local library
+    library=$(find "$PWD/venv/lib" -path '*debian*' -name 'libmsodbcsql-18*' | head -1)
+    printf '[ODBC Driver 18 for SQL Server]\nDriver=%s\n' "$library" >odbcinst.ini
+    printf '[FreeTDS]\nDriver=%s\n' "$(find /usr/lib -name libtdsodbc.so | head -1)" >>odbcinst.ini
+}
+
+# sql FILE: runs batches, told apart by lines of GO, as sa.
+sql() {
+    venv/bin/python "$MILLRACE_SUITE_SCRIPTS/sql.py" "$1"
+}
+
+# run_pytest ARGUMENTS: one run with its results as JUnit's XML. Its own success is not ours: the results are judged.
+run_pytest() {
+    python -m pytest -p no:cacheprovider --timeout "$MILLRACE_TEST_SECONDS" \
+        --junitxml "$MILLRACE_RESULTS/pytest.xml" "$@" || true
+}
