@@ -89,6 +89,9 @@ impl Binder<'_> {
                      valid name.",
                 ));
             };
+            if columns.len() >= catalog::COLUMNS_MAX {
+                return Err(crate::define::too_many_columns(column_name, &name.name, line));
+            }
             if columns.iter().any(|c| catalog::same_name(&c.name, column_name)) {
                 return Err(BindError::new(
                     2705,

@@ -13,8 +13,11 @@ use crate::error::{BindError, Result};
 use crate::expr::arith_op;
 use crate::ir::*;
 
-/// Operands that are not texts make the tree higher, each by one; up to this height walks may recurse.
-const HEIGHT_MAX: usize = 120;
+/// So many operands that are not texts make one part of a run ([`ExprKind::Steps`]); each makes the part one higher.
+const PART: usize = 16;
+
+/// Up to this height walks may recurse: parts, and what their operands are made of.
+const HEIGHT_MAX: usize = 160;
 
 impl Binder<'_> {
     /// `first op operand op operand ...`
@@ -24,26 +27,37 @@ impl Binder<'_> {
         rest: &[(ast::BinaryOp, ast::Expr)],
         line: u32,
     ) -> Result<Expr> {
-        let mut run = Run { texts: vec![self.expr(first)?] };
+        let text = |e: &Expr| e.ty.is_character() && !e.is_null_constant();
+        let first = self.expr(first)?;
+        let mut texts = text(&first);
+        let mut run = Run { texts: vec![first] };
+        let mut steps = Vec::new();
         let mut others = 0;
         for (op, operand) in rest {
             let operand = self.expr(operand)?;
             let Some(op) = arith_op(*op) else {
                 return Err(BindError::new(102, 15, line, "Incorrect syntax near '+'."));
             };
-            let text = |e: &Expr| e.ty.is_character() && !e.is_null_constant();
-            if op == ArithOp::Add && run.texts.iter().all(text) && text(&operand) {
+            if op == ArithOp::Add && texts && text(&operand) {
                 run.texts.push(operand);
                 continue;
             }
             others += 1;
-            if others > HEIGHT_MAX {
-                return Err(too_high(line));
+            let mut left = run.joined(line)?;
+            if others % PART == 0 {
+                let total = Expr::new(ExprKind::Total, left.ty, left.nullable);
+                steps.push(std::mem::replace(&mut left, total));
             }
-            let left = run.joined(line)?;
-            run.texts = vec![self.arith(op, left, operand)?];
+            let next = self.arith(op, left, operand)?;
+            texts = text(&next);
+            run.texts = vec![next];
         }
-        let joined = run.joined(line)?;
+        let mut joined = run.joined(line)?;
+        if !steps.is_empty() {
+            let (ty, nullable) = (joined.ty, joined.nullable);
+            steps.push(joined);
+            joined = Expr::new(ExprKind::Steps(steps), ty, nullable);
+        }
         if others > 0 && height(&joined) > HEIGHT_MAX {
             return Err(too_high(line));
         }

@@ -228,7 +228,7 @@ pub(crate) struct Binder<'a> {
 
 /// Levels after which a statement is refused (8631), in units of an expression's share of the
 /// stack (1.2 KB). The parser allows fewer; common table expressions that use each other add up.
-const DEPTH_MAX: usize = 120;
+const DEPTH_MAX: usize = 400;
 
 /// What a query counts for, measured: 4.7 KB.
 pub(crate) const QUERY_DEPTH: usize = 4;

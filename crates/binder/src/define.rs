@@ -267,6 +267,9 @@ impl Binder<'_> {
             let rowversion = column.ty.as_ref().is_some_and(|ty| {
                 ["timestamp", "rowversion"].iter().any(|n| ty.name.eq_ignore_ascii_case(n))
             });
+            if parts.columns.len() >= catalog::COLUMNS_MAX {
+                return Err(too_many_columns(&column.name.value, table, line));
+            }
             let (ty, alias) = match &column.ty {
                 _ if column.computed.is_some() => (SqlType::Int, None),
                 _ if rowversion => (SqlType::Binary(8), None),
@@ -581,6 +584,13 @@ impl Binder<'_> {
                     ignore_dup_key: options.ignore_dup_key,
                     filegroup: filegroup.as_ref().map(space),
                 };
+                if key.columns.len() > catalog::KEY_COLUMNS_MAX {
+                    let error = catalog::CatalogError::TooManyKeyColumns {
+                        index: key.name.clone().unwrap_or_default(),
+                        columns: key.columns.len(),
+                    };
+                    return Err(BindError::new(1904, 16, line, error.to_string()));
+                }
                 if !primary {
                     parts.unique.push(key);
                     return Ok(());
@@ -684,4 +694,13 @@ fn in_parentheses(text: &str) -> String {
     } else {
         format!("({text})")
     }
+}
+
+/// 1702.
+pub(crate) fn too_many_columns(column: &str, table: &str, line: u32) -> BindError {
+    let text = format!(
+        "CREATE TABLE failed because column '{column}' in table '{table}' exceeds the maximum of {} columns.",
+        catalog::COLUMNS_MAX
+    );
+    BindError::new(1702, 16, line, text)
 }

@@ -26,6 +26,9 @@ pub(crate) enum Assigned {
     Vars(Vec<(VarId, Expr)>),
 }
 
+/// Elements of a select list, stars spread out (docs/limits.md).
+const SELECT_LIST_MAX: usize = 4096;
+
 impl Binder<'_> {
     /// A query below a statement: no assignments.
     pub fn query(&mut self, query: &ast::Query) -> Result<Query> {
@@ -439,6 +442,7 @@ impl Binder<'_> {
         items: &mut Vec<Item>,
         assigned: &mut Vec<(VarId, Expr)>,
     ) -> Result<()> {
+        self.few_enough(select.items.len())?;
         for item in &select.items {
             match item {
                 ast::SelectItem::Wildcard { qualifier, span } => {
@@ -463,7 +467,18 @@ impl Binder<'_> {
                 }
             }
         }
-        Ok(())
+        self.few_enough(items.len())
+    }
+
+    /// 1056.
+    fn few_enough(&self, elements: usize) -> Result<()> {
+        if elements <= SELECT_LIST_MAX {
+            return Ok(());
+        }
+        let text = format!(
+            "The number of elements in the select list exceeds the maximum allowed number of {SELECT_LIST_MAX} elements."
+        );
+        Err(BindError::new(1056, 15, self.line, text))
     }
 
     /// `@v op= expr` with the value converted to the variable's type.

@@ -52,6 +52,9 @@ pub(crate) struct ProgramBinder<'a> {
     atomic: Option<Atomic>,
 }
 
+/// Parameters of a module or of a text (180).
+const PARAMETERS_MAX: usize = 2100;
+
 impl<'a> ProgramBinder<'a> {
     pub fn new(names: &'a dyn Names, text: &'a str, procedure: bool) -> ProgramBinder<'a> {
         ProgramBinder {
@@ -194,6 +197,13 @@ impl<'a> ProgramBinder<'a> {
     }
 
     pub fn parameters(&mut self, parameters: &[ast::Parameter]) -> Result<Vec<ProcParam>> {
+        if let Some(beyond) = parameters.get(PARAMETERS_MAX) {
+            let verb = if self.procedure { "CREATE PROCEDURE/FUNCTION" } else { "EXECUTE" };
+            let text = format!(
+                "There are too many parameters in this {verb} statement. The maximum number is {PARAMETERS_MAX}."
+            );
+            return Err(BindError::new(180, 15, beyond.name.span.line.max(1), text));
+        }
         let mut out = Vec::with_capacity(parameters.len());
         for p in parameters {
             let line = p.name.span.line.max(1);

@@ -16,8 +16,11 @@ use crate::{CatalogError, Txn};
 use types::row::ROW_BYTES_MAX;
 use types::{KeyLayout, KeyPart, Len, RowColumn, RowLayout, SqlType, Value};
 
+/// Columns of a table at most (1702).
+pub const COLUMNS_MAX: usize = 1024;
+
 /// Columns of an index's key at most (1904).
-const KEY_COLUMNS_MAX: usize = 32;
+pub const KEY_COLUMNS_MAX: usize = 32;
 
 const UNIQUE: u8 = 1;
 const CLUSTERED: u8 = 2;

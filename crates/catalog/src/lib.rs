@@ -52,6 +52,7 @@ pub use def::{
     Retention, SequenceDef, TableDef, Temporal, TriggerDef, is_global_name, same_name,
 };
 pub use error::CatalogError;
+pub use index::{COLUMNS_MAX, KEY_COLUMNS_MAX};
 pub use mask::mask_of;
 pub use messages::StoredMessage;
 pub use partition::{

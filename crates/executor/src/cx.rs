@@ -184,6 +184,8 @@ pub(crate) struct Keeping {
     pub subqueries: Vec<Option<Vec<Value>>>,
     /// Compiled LIKE patterns, by the address of their expression.
     pub patterns: Vec<(usize, Pattern)>,
+    /// What the parts of a long run of operators have come to so far: `ExprKind::Total`.
+    pub total: Value,
     /// The xml that a method parsed last: often the next one is asked of it too.
     pub xml: Option<(types::Text, Arc<xml::Document>)>,
     /// Of a branch of a parallel plan: the parts of the table that it shares with the others.

@@ -53,8 +53,19 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
             if a.is_null() || b.is_null() {
                 return Ok(Value::Null);
             }
+            value_of(length(&a) + length(&b))?;
             Ok(arith::binary(types::ArithOp::Add, &a, left.ty, &b, right.ty)?)
         }
+        ExprKind::Steps(steps) => {
+            let mut total = Value::Null;
+            for step in steps {
+                cx.keep().total = total;
+                total = eval(step, row, cx)?;
+                runtime::task::maybe_yield();
+            }
+            Ok(total)
+        }
+        ExprKind::Total => Ok(std::mem::take(&mut cx.keep().total)),
         ExprKind::Cast { input, mode, style } => {
             let value = operand(input, row, cx)?;
             let style = match (style, &*value) {
@@ -97,6 +108,24 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
         ExprKind::Col(_) | ExprKind::Subquery { .. } => {
             stdx::fatal!("an expression reached execution without being planned: {expr:?}")
         }
+    }
+}
+
+/// One value that an expression makes has at most so many bytes (docs/limits.md).
+const VALUE_BYTES_MAX: usize = 256 << 20;
+
+/// 701 for a value of more bytes than one may have.
+#[inline]
+pub(crate) fn value_of(bytes: usize) -> Result<(), SqlError> {
+    if bytes <= VALUE_BYTES_MAX { Ok(()) } else { Err(crate::cx::no_memory()) }
+}
+
+#[inline]
+fn length(value: &Value) -> usize {
+    match value {
+        Value::Str(text) => text.len(),
+        Value::Binary(bytes) => bytes.len(),
+        _ => 0,
     }
 }
 

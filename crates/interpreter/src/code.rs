@@ -15,7 +15,7 @@ use std::sync::Arc;
 use types::{SqlType, Value};
 
 /// A place in the frame.
-pub(crate) type Reg = u16;
+pub(crate) type Reg = u32;
 /// An index into [`Code::ops`].
 pub(crate) type Pc = u32;
 

@@ -62,7 +62,7 @@ impl Default for Config {
             cpus: Vec::new(),
             count: None,
             // Frames of unoptimised code are several times larger.
-            stack_bytes: if cfg!(debug_assertions) { 4 << 20 } else { 1 << 20 },
+            stack_bytes: if cfg!(debug_assertions) { 16 << 20 } else { 4 << 20 },
             spin_before_sleep_ns: 20_000,
             spin_for_device_ns: 300_000,
             spin_for_network_ns: 0,

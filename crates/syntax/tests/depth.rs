@@ -62,7 +62,6 @@ fn deep_texts_are_refused() {
         }
     }
     assert_eq!(number_of(format!("SELECT {}1{}", "(".repeat(1000), ")".repeat(1000))), 191);
-    assert_eq!(number_of(format!("SELECT 1{}", " * 1".repeat(MAX_DEPTH * 2))), 191);
     assert_eq!(number_of(format!("SELECT 1{}", " COLLATE x".repeat(MAX_DEPTH * 2))), 191);
     assert_eq!(number_of(format!("SELECT 1{}", " EXCEPT SELECT 1".repeat(MAX_DEPTH * 2))), 191);
     assert_eq!(number_of(format!("SELECT 1 FROM t{}", " CROSS JOIN t".repeat(MAX_DEPTH * 2))), 191);
@@ -73,6 +72,7 @@ fn ordinary_depth_and_long_chains_are_read() {
     assert_eq!(number_of(format!("SELECT {}1{}", "(".repeat(40), ")".repeat(40))), 0);
     assert_eq!(number_of(format!("{}SELECT 1{}", "BEGIN ".repeat(40), " END".repeat(40))), 0);
     assert_eq!(number_of(format!("SELECT 1{}", " + 1".repeat(5000))), 0);
+    assert_eq!(number_of(format!("SELECT 1{}", " * 1".repeat(5000))), 0);
     assert_eq!(number_of(format!("SELECT 1 WHERE 1 = 1{}", " AND 1 = 1".repeat(5000))), 0);
     assert_eq!(number_of(format!("SELECT 1 WHERE 1 = 1{}", " OR 1 = 1".repeat(5000))), 0);
     assert_eq!(number_of(format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(5000))), 0);

@@ -246,12 +246,26 @@ impl Pattern {
     /// characters of the first character after a leading `%`; 0 for none.
     pub fn find(&self, text: &str) -> usize {
         let all: Vec<u32> = text.chars().map(|c| self.rule.weight(c)).collect();
-        let (floating, rest) = match self.tokens.split_first() {
-            Some((Token::Any, rest)) => (true, Pattern { tokens: rest.to_vec(), rule: self.rule }),
-            _ => (false, self.clone()),
+        let Some((Token::Any, rest)) = self.tokens.split_first() else {
+            return usize::from(self.match_at(&all));
         };
-        let last = if floating { all.len() } else { 0 };
-        (0..=last).find(|&at| rest.match_at(&all[at..])).map_or(0, |at| at + 1)
+        let first = rest.iter().position(|t| matches!(t, Token::Any)).unwrap_or(rest.len());
+        let rest = Pattern { tokens: rest.to_vec(), rule: self.rule };
+        if first == rest.tokens.len() {
+            // It ends the text, but for blanks: only there may it stand.
+            let blank = self.rule.weight(' ');
+            let end = all.iter().rposition(|w| *w != blank).map_or(0, |i| i + 1);
+            let places = end.saturating_sub(first)..=all.len();
+            return places.into_iter().find(|&at| rest.match_at(&all[at..])).map_or(0, |at| at + 1);
+        }
+        // What comes up to the next `%` is taken where it first stands: a later place leaves the rest less room, and so
+        // matches only if this one does.
+        let taken = |at: &usize| {
+            rest.tokens[..first].iter().zip(&all[*at..]).all(|(t, w)| t.takes(self.rule, *w))
+        };
+        let last = all.len().checked_sub(first);
+        let at = last.and_then(|last| (0..=last).find(taken));
+        at.filter(|&at| rest.match_at(&all[at..])).map_or(0, |at| at + 1)
     }
 
     /// Backtracks to the last `%` only, so the time is bounded by pattern times text.

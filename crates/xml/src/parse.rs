@@ -8,6 +8,7 @@
 use crate::DEPTH_MAX;
 use crate::document::{Builder, Document};
 use crate::error::XmlError;
+use std::collections::HashSet;
 
 /// How the text came, for the encoding that its declaration may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -386,6 +387,7 @@ impl<'t> Parser<'t> {
         let open = Open { name, scope: self.scope.len(), preserve: self.preserve };
         // Name, value, where.
         let mut attributes: Vec<(&'t str, String, usize)> = Vec::new();
+        let mut names: HashSet<&'t str> = HashSet::new();
         let empty = loop {
             let blank = self.blank();
             match self.peek() {
@@ -419,7 +421,7 @@ impl<'t> Parser<'t> {
             }
             self.blank();
             let value = self.attribute_value()?;
-            if attributes.iter().any(|(n, _, _)| *n == name) {
+            if !names.insert(name) {
                 return Err(self.fail_at(self.at - 1, 9437, "duplicate attribute"));
             }
             attributes.push((name, value, start));
@@ -459,10 +461,11 @@ impl<'t> Parser<'t> {
         for (name, uri, _) in attributes.iter().filter(|(n, _, _)| declared(n).is_some()) {
             self.builder.namespace(declared(name).unwrap_or(""), uri);
         }
+        let mut prefixed: HashSet<(&'t str, String)> = HashSet::new();
         for (name, value, _) in attributes.iter().filter(|(n, _, _)| declared(n).is_none()) {
             let (prefix, local) = split(name);
             let uri = if prefix.is_empty() { String::new() } else { self.uri(prefix, end)? };
-            if !prefix.is_empty() && self.builder.has_attribute(local, &uri) {
+            if !prefix.is_empty() && !prefixed.insert((local, uri.clone())) {
                 return Err(self.fail_at(end, 9437, "duplicate attribute"));
             }
             if uri == XML_URI && local == "space" {

@@ -40,7 +40,11 @@ impl Binder<'_> {
                 let mut parts = Parts::default();
                 self.definition(definition, text, &table.name, &mut parts)?;
                 self.settle(&table.name, Some(&table), &mut parts)?;
-                for column in &parts.columns {
+                for (i, column) in parts.columns.iter().enumerate() {
+                    if table.columns.len() + i >= catalog::COLUMNS_MAX {
+                        let line = self.line;
+                        return Err(super::too_many_columns(&column.name, &table.name, line));
+                    }
                     if table.column(&column.name).is_some() {
                         return Err(self.error(
                             2705,

@@ -66,6 +66,11 @@ pub enum ExprKind {
         left: Box<Expr>,
         right: Box<Expr>,
     },
+    /// A long run of operators, in parts: each but the first begins with [`ExprKind::Total`], the value of the one before
+    /// it, and the last has the value of all. So a run of thousands is no tree of thousands of levels.
+    Steps(Vec<Expr>),
+    /// In a part of [`ExprKind::Steps`], as the operand that is evaluated first: what the part before it has come to.
+    Total,
     Compare {
         op: CompareOp,
         left: Box<Expr>,

@@ -22,6 +22,12 @@ impl fmt::Display for Expr {
                 write!(f, "({left} {} {right})", arith_symbol(*op))
             }
             ExprKind::Concat { left, right } => write!(f, "({left} || {right})"),
+            ExprKind::Steps(steps) => {
+                f.write_str("STEPS[")?;
+                commas(f, steps)?;
+                f.write_str("]")
+            }
+            ExprKind::Total => f.write_str("TOTAL"),
             ExprKind::Compare { op, left, right } => write!(f, "{left} {} {right}", op.symbol()),
             ExprKind::And(left, right) => write!(f, "({left} AND {right})"),
             ExprKind::Or(left, right) => write!(f, "({left} OR {right})"),

@@ -14,6 +14,7 @@ impl Expr {
             | ExprKind::Param(_)
             | ExprKind::Var(_)
             | ExprKind::Sys(_)
+            | ExprKind::Total
             | ExprKind::NextIdentity => {}
             ExprKind::Neg(a) | ExprKind::BitNot(a) | ExprKind::Not(a) => f(a),
             ExprKind::Arith { left, right, .. }
@@ -45,7 +46,9 @@ impl Expr {
                     f(otherwise);
                 }
             }
-            ExprKind::Func { args, .. } | ExprKind::Xml { args, .. } => args.iter().for_each(f),
+            ExprKind::Func { args, .. } | ExprKind::Xml { args, .. } | ExprKind::Steps(args) => {
+                args.iter().for_each(f);
+            }
             ExprKind::Subquery { kind, .. } | ExprKind::SubPlan { kind, .. } => match kind {
                 SubqueryKind::In { needle } | SubqueryKind::Quantified { needle, .. } => f(needle),
                 SubqueryKind::Scalar | SubqueryKind::Exists => {}
@@ -62,6 +65,7 @@ impl Expr {
             | ExprKind::Param(_)
             | ExprKind::Var(_)
             | ExprKind::Sys(_)
+            | ExprKind::Total
             | ExprKind::NextIdentity => {}
             ExprKind::Neg(a) | ExprKind::BitNot(a) | ExprKind::Not(a) => f(a),
             ExprKind::Arith { left, right, .. }
@@ -93,7 +97,7 @@ impl Expr {
                     f(otherwise);
                 }
             }
-            ExprKind::Func { args, .. } | ExprKind::Xml { args, .. } => {
+            ExprKind::Func { args, .. } | ExprKind::Xml { args, .. } | ExprKind::Steps(args) => {
                 args.iter_mut().for_each(f);
             }
             ExprKind::Subquery { kind, .. } | ExprKind::SubPlan { kind, .. } => match kind {
@@ -152,6 +156,7 @@ impl Expr {
             | ExprKind::Sys(_)
             | ExprKind::Subquery { .. }
             | ExprKind::SubPlan { .. }
+            | ExprKind::Total
             | ExprKind::NextIdentity => true,
             ExprKind::Func { func, .. } => !func.is_deterministic(),
             _ => false,

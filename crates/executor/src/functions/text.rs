@@ -82,7 +82,7 @@ pub(super) fn call(
         }
         Trim => Value::str(s.trim_matches(' ')),
         Reverse => Value::str(&s.chars().rev().collect::<String>()),
-        Replace => Value::str(&replace(rule_of(v), s, t(1), t(2))),
+        Replace => Value::str(&replace(rule_of(v), s, t(1), t(2))?),
         Replicate if n(1) < 0 => Value::Null,
         Replicate => Value::str(&repeat(s, n(1), ty)?),
         Space if n(0) < 0 => Value::Null,
@@ -239,12 +239,23 @@ fn take(s: &str, skip: usize, count: usize) -> String {
 
 fn repeat(s: &str, n: i64, ty: SqlType) -> Result<String, SqlError> {
     let limit = match ty {
-        SqlType::VarChar(len) | SqlType::NVarChar(len) => len.limit().min(64 << 20),
+        SqlType::VarChar(len) | SqlType::NVarChar(len) => len.limit(),
         _ => 8000,
     };
     let unit = s.chars().count().max(1);
     let times = (n as usize).min(limit.div_ceil(unit));
-    Ok(s.repeat(times).chars().take(limit).collect())
+    crate::eval::value_of(times.saturating_mul(s.len()))?;
+    let mut out = String::with_capacity(times * s.len());
+    let mut left = limit;
+    for _ in 0..times {
+        match unit <= left {
+            true => out.push_str(s),
+            false => out.extend(s.chars().take(left)),
+        }
+        left = left.saturating_sub(unit);
+        runtime::task::maybe_yield();
+    }
+    Ok(out)
 }
 
 /// Bytes of a value as SQL Server stores it.
@@ -296,32 +307,70 @@ fn same(rule: Rule, a: char, b: char) -> bool {
     rule.same(a, b)
 }
 
-/// Positions of `what` in `s`, by characters.
-fn find(rule: Rule, s: &[char], what: &[char], from: usize) -> Option<usize> {
-    if what.is_empty() || s.len() < what.len() {
-        return None;
+/// A text to be looked for, with what lets a search go on without stepping back (Knuth, Morris and Pratt): for each
+/// prefix the length of the longest one that also ends it. So a search takes the time of both lengths together.
+struct Needle {
+    rule: Rule,
+    what: Vec<char>,
+    borders: Vec<usize>,
+}
+
+impl Needle {
+    fn new(rule: Rule, what: &str) -> Needle {
+        let what: Vec<char> = what.chars().collect();
+        let mut borders = vec![0; what.len()];
+        let mut matched = 0;
+        for i in 1..what.len() {
+            while matched > 0 && !same(rule, what[matched], what[i]) {
+                matched = borders[matched - 1];
+            }
+            matched += usize::from(same(rule, what[matched], what[i]));
+            borders[i] = matched;
+        }
+        Needle { rule, what, borders }
     }
-    (from..=s.len() - what.len())
-        .find(|&i| s[i..i + what.len()].iter().zip(what).all(|(a, b)| same(rule, *a, *b)))
+
+    /// Where it first stands in `s` at or behind `from`, by characters.
+    fn find(&self, s: &[char], from: usize) -> Option<usize> {
+        if self.what.is_empty() {
+            return None;
+        }
+        let mut matched = 0;
+        for (i, c) in s.iter().enumerate().skip(from) {
+            while matched > 0 && !same(self.rule, self.what[matched], *c) {
+                matched = self.borders[matched - 1];
+            }
+            matched += usize::from(same(self.rule, self.what[matched], *c));
+            if matched == self.what.len() {
+                return Some(i + 1 - matched);
+            }
+            if i % 64 == 0 {
+                runtime::task::maybe_yield();
+            }
+        }
+        None
+    }
 }
 
 fn char_index(rule: Rule, what: &str, s: &str, start: i64) -> usize {
-    let (s, what): (Vec<char>, Vec<char>) = (s.chars().collect(), what.chars().collect());
+    let s: Vec<char> = s.chars().collect();
     let from = (start.max(1) - 1) as usize;
-    if from > s.len() { 0 } else { find(rule, &s, &what, from).map_or(0, |i| i + 1) }
+    Needle::new(rule, what).find(&s, from).map_or(0, |i| i + 1)
 }
 
-fn replace(rule: Rule, s: &str, from: &str, to: &str) -> String {
-    let (s, what): (Vec<char>, Vec<char>) = (s.chars().collect(), from.chars().collect());
+fn replace(rule: Rule, s: &str, from: &str, to: &str) -> Result<String, SqlError> {
+    let (s, needle) = (s.chars().collect::<Vec<char>>(), Needle::new(rule, from));
     let mut out = String::new();
     let mut at = 0;
-    while let Some(i) = find(rule, &s, &what, at) {
+    while let Some(i) = needle.find(&s, at) {
         out.extend(&s[at..i]);
+        crate::eval::value_of(out.len() + to.len())?;
         out.push_str(to);
-        at = i + what.len();
+        at = i + needle.what.len();
+        runtime::task::maybe_yield();
     }
     out.extend(&s[at..]);
-    out
+    Ok(out)
 }
 
 fn quote(s: &str, delimiter: Option<&str>) -> Value {

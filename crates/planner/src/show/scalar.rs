@@ -4,6 +4,9 @@ use super::Show;
 use binder::ir::{AggFunc, CastMode, Expr, ExprKind, SubqueryKind, WindowFunc, arith_symbol};
 use types::{SqlType, Value, format};
 
+/// Stands in a text for the part of a run before it; no text of a query holds it.
+const TOTAL: char = '\u{0}';
+
 impl Show<'_> {
     /// An expression over a row whose slots have these names. Subqueries in it are noted.
     pub(super) fn scalar(&mut self, e: &Expr, slots: &[String]) -> String {
@@ -29,6 +32,11 @@ impl Show<'_> {
                 )
             }
             ExprKind::Concat { left, right } => format!("{}+{}", inner(left), inner(right)),
+            // What a part begins with is put in its place: as the run was written.
+            ExprKind::Steps(steps) => steps
+                .iter()
+                .fold(String::new(), |total, step| inner(step).replacen(TOTAL, &total, 1)),
+            ExprKind::Total => TOTAL.to_string(),
             ExprKind::Compare { op, left, right } => {
                 format!("{}{}{}", inner(left), op.symbol(), inner(right))
             }

@@ -15,14 +15,19 @@ const ADD: u8 = 5;
 const MUL: u8 = 6;
 pub(super) const PREFIX: u8 = 7;
 
-/// A run of additions of this length becomes a chain.
+/// A run of additions, or of multiplications, of this length becomes a chain.
 const CHAIN_MIN: usize = 4;
 
-/// Operators down the left side of a run of additions. Parentheses end it: they have their own span.
-fn spine_of_sum(expr: &Expr) -> usize {
+/// Do they make one run, and not parts of each other?
+fn bind_alike(a: BinaryOp, b: BinaryOp) -> bool {
+    a.is_additive() == b.is_additive()
+}
+
+/// Operators down the left side of a run. Parentheses end it: they have their own span.
+fn spine_of_run(run: BinaryOp, expr: &Expr) -> usize {
     let (mut expr, mut length) = (expr, 0);
     while let ExprKind::Binary { op, left, .. } = &expr.kind
-        && op.is_additive()
+        && bind_alike(*op, run)
         && (length == 0 || left.span.start == expr.span.start)
     {
         length += 1;
@@ -31,15 +36,15 @@ fn spine_of_sum(expr: &Expr) -> usize {
     length
 }
 
-/// A run of additions, taken apart.
-fn chain_of(expr: Expr) -> Expr {
+/// A run of operators like `run`, taken apart.
+fn chain_of(run: BinaryOp, expr: Expr) -> Expr {
     let span = expr.span;
     let mut rest = Vec::new();
     let mut first = expr;
     loop {
         match first.kind {
             // `(a + b) + c`: the parenthesis is in the left operand's span, and its value is the same.
-            ExprKind::Binary { op, left, right } if op.is_additive() => {
+            ExprKind::Binary { op, left, right } if bind_alike(op, run) => {
                 rest.push((op, *right));
                 first = *left;
             }
@@ -124,10 +129,7 @@ impl Parser<'_> {
                     self.must_be_value(&left)?;
                     self.at += 1;
                     let right = self.any(power + 1)?;
-                    match power {
-                        ADD => self.sum(op, left, right, start)?,
-                        _ => self.binary(op, left, right, start)?,
-                    }
+                    self.run(op, left, right, start)?
                 }
                 Infix::Shift(to_left) => {
                     self.must_be_value(&left)?;
@@ -153,15 +155,19 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// Adds an operand to a run of additions; a long run becomes a chain, whose length adds no height.
+    /// Adds an operand to a run of additions or of multiplications; a long run becomes a chain, whose length adds no height.
     #[inline(never)]
-    fn sum(&mut self, op: BinaryOp, left: Expr, right: Expr, start: usize) -> ParseResult<Expr> {
+    fn run(&mut self, op: BinaryOp, left: Expr, right: Expr, start: usize) -> ParseResult<Expr> {
         let mut chain = match left.kind {
-            ExprKind::Chain { .. } => left,
-            ExprKind::Binary { op: last, .. }
-                if last.is_additive() && spine_of_sum(&left) >= CHAIN_MIN =>
+            ExprKind::Chain { ref rest, .. }
+                if rest.first().is_some_and(|(o, _)| bind_alike(*o, op)) =>
             {
-                chain_of(left)
+                left
+            }
+            ExprKind::Binary { op: last, .. }
+                if bind_alike(last, op) && spine_of_run(op, &left) >= CHAIN_MIN =>
+            {
+                chain_of(op, left)
             }
             _ => return self.binary(op, left, right, start),
         };

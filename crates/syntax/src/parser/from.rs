@@ -33,7 +33,7 @@ const TABLE_HINTS: &[&str] = &[
 ];
 
 /// Joins in one FROM item: each adds a level to the tree.
-const JOINS_MAX: usize = 100;
+const JOINS_MAX: usize = 300;
 
 impl Parser<'_> {
     /// `FROM a, b JOIN c ON ...`, or nothing.
