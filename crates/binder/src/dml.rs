@@ -11,6 +11,7 @@ use crate::error::{BindError, Result};
 use crate::hints;
 use crate::ir::*;
 use crate::nested;
+use crate::sets::constant_null;
 use crate::target::ChangeSource;
 use crate::updatable::Mapped;
 
@@ -162,8 +163,13 @@ impl Binder<'_> {
                     query.rel = self.top(query.rel, top, Vec::new())?;
                 }
                 self.check_width(query.output.len(), width, listed, (120, 121))?;
-                let values =
-                    query.output.iter().map(|c| Some(Expr::col(c.id, c.ty, c.nullable))).collect();
+                // NULL itself in the list of the SELECT takes the column's type; that of a derived table or of a UNION has
+                // become an int by then.
+                let value = |c: &OutputColumn| match constant_null(&query.rel, c.id) {
+                    true => Expr::constant(Value::Null, c.ty),
+                    false => Expr::col(c.id, c.ty, c.nullable),
+                };
+                let values = query.output.iter().map(|c| Some(value(c))).collect();
                 let row = self.insert_row(&table, &given, values)?;
                 InsertSource::Query { query, row }
             }

@@ -29,6 +29,24 @@ pub(crate) enum Assigned {
 /// Elements of a select list, stars spread out (docs/limits.md).
 const SELECT_LIST_MAX: usize = 4096;
 
+/// EXISTS (SELECT * ... GROUP BY ...): what `*` stands for is not looked at, so columns that are not grouped do no harm.
+fn without_list(query: &ast::Query) -> Option<ast::Query> {
+    let ast::QueryBody::Select(select) = &query.body else { return None };
+    let [ast::SelectItem::Wildcard { qualifier: None, span }] = &select.items[..] else {
+        return None;
+    };
+    if select.group_by.is_empty() && select.having.is_none() {
+        return None;
+    }
+    let kind = ast::ExprKind::Literal(ast::Literal::Int(1));
+    let one = ast::SelectItem::Expr { expr: ast::Expr { kind, span: *span }, alias: None };
+    let mut query = query.clone();
+    if let ast::QueryBody::Select(select) = &mut query.body {
+        select.items = vec![one];
+    }
+    Some(query)
+}
+
 impl Binder<'_> {
     /// A query below a statement: no assignments.
     pub fn query(&mut self, query: &ast::Query) -> Result<Query> {
@@ -127,7 +145,10 @@ impl Binder<'_> {
     pub fn subquery(&mut self, query: &ast::Query, exists: bool) -> Result<Query> {
         self.check_order_by(query, query.span.line)?;
         self.subqueries += 1;
-        let bound = self.query(query);
+        let bound = match exists.then(|| without_list(query)).flatten() {
+            Some(query) => self.query(&query),
+            None => self.query(query),
+        };
         self.subqueries -= 1;
         let bound = bound?;
         if !exists && bound.output.len() != 1 {

@@ -163,6 +163,9 @@ impl Binder<'_> {
                         o.name.as_deref().is_some_and(|n| catalog::same_name(n, &c.name.value))
                     })
                 }
+                ast::ExprKind::Column(c) => {
+                    place_in_list(&query.body, c).and_then(|place| bound.output.get(place))
+                }
                 _ => None,
             };
             let Some(found) = found else {
@@ -184,6 +187,33 @@ impl Binder<'_> {
         self.offset(&mut bound.rel, query)?;
         Ok(bound)
     }
+}
+
+/// Where the first SELECT of a set operation lists a column that ORDER BY names with its table: `ORDER BY t.a`. None
+/// where it does not, or where a `*` before it hides the place.
+fn place_in_list(body: &ast::QueryBody, wanted: &ast::ColumnRef) -> Option<usize> {
+    let select = match body {
+        ast::QueryBody::Select(select) => select,
+        ast::QueryBody::Nested(inner) => return place_in_list(inner, wanted),
+        ast::QueryBody::SetOperation { left, .. } => return place_in_list(left, wanted),
+        ast::QueryBody::Values(_) => return None,
+    };
+    let is_wanted = |c: &ast::ColumnRef| {
+        // `dbo.t.a` and `t.a` are the same column; so is `a`, of the only table that has one.
+        let same = |(a, b): (&ast::Ident, &ast::Ident)| catalog::same_name(&a.value, &b.value);
+        catalog::same_name(&c.name.value, &wanted.name.value)
+            && c.qualifier.iter().rev().zip(wanted.qualifier.iter().rev()).all(same)
+    };
+    for (place, item) in select.items.iter().enumerate() {
+        match item {
+            ast::SelectItem::Expr { expr, .. } => match &expr.kind {
+                ast::ExprKind::Column(c) if is_wanted(c) => return Some(place),
+                _ => {}
+            },
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// Is this output the bare constant NULL (which takes the other side's type)?

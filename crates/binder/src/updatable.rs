@@ -57,7 +57,10 @@ impl Binder<'_> {
             let own = |(first, _): &(ColId, Arc<TableDef>)| {
                 traced.iter().any(|(_, t)| t.is_some_and(|(f, _)| f == *first))
             };
-            gets.retain(own);
+            // None of the columns may be of a table: WITH c AS (SELECT ROW_NUMBER() ...) DELETE c.
+            if gets.len() > 1 {
+                gets.retain(own);
+            }
             match gets.as_slice() {
                 [(first, _)] => reading = Some(*first),
                 [] => {}

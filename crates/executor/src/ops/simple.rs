@@ -3,6 +3,7 @@
 
 use super::Operator;
 use super::join_filter::JoinFilter;
+use super::row_store::RowStore;
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::eval::{eval, holds};
@@ -234,9 +235,9 @@ pub(super) struct Top<'p> {
     width: usize,
     left: Option<u64>,
     last: Option<Vec<Value>>,
-    /// All rows, for a percentage.
-    kept: Vec<Value>,
-    kept_at: usize,
+    /// All rows, for a percentage, and how many of them have been given.
+    kept: RowStore,
+    given: usize,
 }
 
 impl<'p> Top<'p> {
@@ -255,8 +256,8 @@ impl<'p> Top<'p> {
             width,
             left: None,
             last: None,
-            kept: Vec::new(),
-            kept_at: 0,
+            kept: RowStore::new(width),
+            given: 0,
         }
     }
 
@@ -273,15 +274,12 @@ impl<'p> Top<'p> {
             return Err(SqlError::new(1031, 15, "Percent values must be between 0 and 100."));
         }
         let mut batch = Batch::new();
-        let mut rows = 0u64;
         while self.input.next(cx, &mut batch)? {
             for row in batch.rows() {
-                cx.hold(crate::cx::row_bytes(row))?;
-                self.kept.extend_from_slice(row);
-                rows += 1;
+                self.kept.push(row, cx)?;
             }
         }
-        Ok((rows as f64 * percent / 100.0).ceil() as u64)
+        Ok((self.kept.len() as f64 * percent / 100.0).ceil() as u64)
     }
 
     /// The next input rows: of those kept for a percentage, else of the input.
@@ -290,9 +288,9 @@ impl<'p> Top<'p> {
             return self.input.next(cx, out);
         }
         out.start(self.width);
-        while self.kept_at + self.width <= self.kept.len() && !out.is_full() && self.width > 0 {
-            out.push(&self.kept[self.kept_at..self.kept_at + self.width]);
-            self.kept_at += self.width;
+        while self.given < self.kept.len() && !out.is_full() {
+            out.push(self.kept.row(self.given)?);
+            self.given += 1;
         }
         Ok(!out.is_empty())
     }
@@ -357,8 +355,8 @@ impl Operator for Top<'_> {
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
         self.left = None;
         self.last = None;
-        self.kept.clear();
-        self.kept_at = 0;
+        self.kept.clear(cx);
+        self.given = 0;
         self.input.rewind(cx)
     }
 }

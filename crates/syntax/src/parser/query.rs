@@ -43,13 +43,17 @@ impl Parser<'_> {
                 }
             }
         }
+        // SQL Server's grammar has OPTION last; its parser takes it before FOR XML and FOR JSON as well.
+        query.option = self.option_clause()?;
         // A cursor's FOR UPDATE and FOR READ ONLY are not the query's.
         if self.at_kw(Kw::For)
             && !matches!(self.kind_ahead(1), TokenKind::Key(Kw::Update | Kw::Read))
         {
             query.for_clause = self.for_clause()?;
         }
-        query.option = self.option_clause()?;
+        if query.option.is_empty() {
+            query.option = self.option_clause()?;
+        }
         query.span = self.span_from(start);
         Ok(query)
     }
