@@ -17,6 +17,9 @@ impl Binder<'_> {
         {
             return Ok(StmtKind::SetVars(set));
         }
+        self.browsing = self.settings.browse
+            && query.for_clause.is_none()
+            && matches!(&query.body, ast::QueryBody::Select(select) if select.into.is_none());
         let (mut bound, assigned) = self.query_with_assignments(query)?;
         if let Some(clause) = &query.for_clause {
             if into_of(&query.body).is_some() {

@@ -209,6 +209,10 @@ pub(crate) struct Binder<'a> {
     pub collated: crate::collate::Collated,
     /// First and last id of each table's columns.
     pub base_columns: Vec<(u32, u32)>,
+    /// Tables that are read: see [`crate::browse`].
+    pub bases: Vec<crate::browse::Base>,
+    /// The next SELECT is the statement's own, and tells of its tables' keys.
+    pub browsing: bool,
     pub settings: crate::names::Settings,
     /// Columns that `*` leaves out.
     pub hidden: std::collections::HashSet<ColId>,
@@ -260,6 +264,8 @@ impl<'a> Binder<'a> {
             auto_tables: Vec::new(),
             collated: crate::collate::Collated::new(),
             base_columns: Vec::new(),
+            bases: Vec::new(),
+            browsing: false,
             settings: names.settings(),
             hidden: Default::default(),
             node_columns: Default::default(),

@@ -154,6 +154,7 @@ impl Binder<'_> {
             }
             let mut push = |id: ColId, ty: SqlType| {
                 query.output.push(OutputColumn {
+                    base: None,
                     collation: types::Collation::default(),
                     name: None,
                     id,

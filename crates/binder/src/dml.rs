@@ -189,6 +189,7 @@ impl Binder<'_> {
                     .map(|ordinal| {
                         let column = ordinal.map(|o| &table.columns[o]);
                         OutputColumn {
+                            base: None,
                             collation: types::Collation::default(),
                             name: column.map(|c| c.name.to_string()),
                             id: self.new_col(),
@@ -250,6 +251,7 @@ impl Binder<'_> {
     ) -> Result<InsertSource> {
         let columns: Vec<ColId> = table.columns.iter().map(|_| self.new_col()).collect();
         let column = |(id, c): (&ColId, &catalog::ColumnDef)| OutputColumn {
+            base: None,
             collation: c.collation,
             name: Some(c.name.to_string()),
             id: *id,

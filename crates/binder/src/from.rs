@@ -288,6 +288,7 @@ impl Binder<'_> {
             }
             get.database =
                 self.elsewhere(&wanted).map(Arc::from).filter(|_| !get.table.is_private());
+            self.note_database(get.database.as_deref());
             return Ok(Source { rel: self.filtered(get)?, tables: vec![scope] });
         }
         if let Some(view) = self.names.view(&wanted) {
@@ -329,6 +330,7 @@ impl Binder<'_> {
         let hints = crate::hints::hints_for(hints, Some(&table))?;
         let columns: Vec<ColId> = table.columns.iter().map(|_| self.new_col()).collect();
         self.note_columns(&table, &columns);
+        self.note_base(&table, &columns);
         let hidden = table.columns.iter().zip(&columns).filter(|(c, _)| c.marks.hidden);
         self.hidden.extend(hidden.map(|(_, id)| *id));
         let scope = ScopeTable {
@@ -345,7 +347,7 @@ impl Binder<'_> {
                     ty: c.ty,
                     nullable: c.nullable,
                     identity: c.identity.is_some(),
-                    updatable: c.identity.is_none(),
+                    updatable: c.identity.is_none() && !c.is_made(),
                 })
                 .collect(),
         };

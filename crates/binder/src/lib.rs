@@ -16,6 +16,7 @@
 
 mod aggregate;
 mod bindable;
+mod browse;
 mod calls;
 mod chain;
 mod coerce;

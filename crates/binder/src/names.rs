@@ -51,11 +51,13 @@ pub struct Settings {
     pub concat_null: bool,
     /// ANSI_NULL_DFLT_ON: a new column of which nothing is said may be NULL.
     pub null_columns: bool,
+    /// NO_BROWSETABLE: what is selected comes with its table's key and the names of base tables and columns.
+    pub browse: bool,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { ansi_nulls: true, concat_null: true, null_columns: true }
+        Settings { ansi_nulls: true, concat_null: true, null_columns: true, browse: false }
     }
 }
 
@@ -65,6 +67,7 @@ impl Settings {
         match name {
             "ANSI_NULLS" => Settings { ansi_nulls: on, ..self },
             "CONCAT_NULL_YIELDS_NULL" => Settings { concat_null: on, ..self },
+            "NO_BROWSETABLE" => Settings { browse: on, ..self },
             // Each of the two being ON turns the other off.
             "ANSI_NULL_DFLT_ON" => Settings { null_columns: on, ..self },
             "ANSI_NULL_DFLT_OFF" if on => Settings { null_columns: false, ..self },

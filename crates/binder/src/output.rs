@@ -152,6 +152,7 @@ impl Binder<'_> {
                     }
                     for c in found {
                         let column = OutputColumn {
+                            base: None,
                             collation: self.collation_of_column(c.id),
                             name: c.name,
                             id: self.new_col(),
@@ -171,6 +172,7 @@ impl Binder<'_> {
                         _ => None,
                     };
                     let column = OutputColumn {
+                        base: None,
                         collation: self.collation_of(&bound),
                         name,
                         id: self.new_col(),

@@ -166,6 +166,7 @@ impl Binder<'_> {
             .output
             .iter()
             .map(|c| OutputColumn {
+                base: None,
                 collation: types::Collation::default(),
                 name: c.name.clone(),
                 id: self.new_col(),

@@ -82,6 +82,7 @@ impl Binder<'_> {
 /// A column by its name and type.
 fn told(name: &str, ty: SqlType, nullable: bool) -> OutputColumn {
     OutputColumn {
+        base: None,
         collation: types::Collation::default(),
         name: Some(name.to_string()),
         id: ColId(0),

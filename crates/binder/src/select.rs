@@ -13,10 +13,12 @@ use crate::ir::*;
 
 /// A select list in progress.
 pub(crate) struct Item {
-    name: Option<String>,
+    pub name: Option<String>,
     pub expr: Expr,
-    identity: bool,
-    updatable: bool,
+    pub identity: bool,
+    pub updatable: bool,
+    /// Added for browse mode.
+    pub hidden: bool,
 }
 
 /// What a SELECT statement does with its rows.
@@ -178,12 +180,13 @@ impl Binder<'_> {
         if let [ast::TableRef::Changed { .. }] = &select.from[..] {
             return Err(self.misplaced_change(select, query));
         }
+        let browsing = std::mem::take(&mut self.browsing);
         let source = self.from(&select.from)?;
         let from_columns: HashSet<ColId> =
             source.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.id)).collect();
         self.scopes.push(Scope { tables: source.tables });
         self.selects.push(SelectState::new());
-        let result = self.select_in_scope(select, query, source.rel, &from_columns);
+        let result = self.select_in_scope(select, query, source.rel, &from_columns, browsing);
         self.selects.pop();
         let scope = self.scopes.pop();
         if query.and_then(|q| q.for_clause.as_ref()).is_some_and(|f| f.mode == ast::ForMode::Auto) {
@@ -198,6 +201,7 @@ impl Binder<'_> {
         query: Option<&ast::Query>,
         mut rel: Rel,
         from_columns: &HashSet<ColId>,
+        browsing: bool,
     ) -> Result<(Query, Assigned)> {
         let mut kept = None;
         if let Some(filter) = &select.filter {
@@ -300,11 +304,18 @@ impl Binder<'_> {
         // The list: a bare column keeps its id, everything else gets one.
         let mut exprs: Vec<(ColId, Expr)> = Vec::with_capacity(items.len());
         let mut output = Vec::with_capacity(items.len());
-        for item in items {
+        let keyed = browsing && !grouped && !select.distinct;
+        let missing = match keyed {
+            true => self.missing_keys(&items),
+            false => Vec::new(),
+        };
+        for item in items.into_iter().chain(missing) {
             let (ty, nullable) = (item.expr.ty, item.expr.nullable);
             let collation = self.collation_of(&item.expr);
+            let base = self.base_of(&item, browsing, keyed);
             let id = self.place(&mut exprs, item.expr);
             output.push(OutputColumn {
+                base,
                 collation,
                 name: item.name,
                 id,
@@ -481,7 +492,7 @@ impl Binder<'_> {
                         }
                         _ => (None, (false, false)),
                     };
-                    items.push(Item { name, expr: bound, identity, updatable });
+                    items.push(Item { name, expr: bound, identity, updatable, hidden: false });
                 }
                 ast::SelectItem::Assign { variable, op, expr } => {
                     assigned.push(self.assignment(variable, *op, expr)?);
@@ -553,6 +564,7 @@ impl Binder<'_> {
                     expr: Expr::col(c.id, c.ty, c.nullable),
                     identity: c.identity && single,
                     updatable: c.updatable,
+                    hidden: false,
                 });
             }
         }

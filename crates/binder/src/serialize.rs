@@ -186,6 +186,7 @@ impl Binder<'_> {
         let columns = query.output.iter().map(|c| c.id).collect();
         let rel = Rel::Serialize { input: Box::new(query.rel), spec: Arc::new(spec), columns, out };
         let output = OutputColumn {
+            base: None,
             collation: types::Collation::default(),
             name: None,
             id: out,

@@ -33,6 +33,7 @@ impl Binder<'_> {
             }
             let id = self.new_col();
             output.push(OutputColumn {
+                base: None,
                 collation: types::Collation::default(),
                 name: None,
                 id,
@@ -107,6 +108,7 @@ impl Binder<'_> {
             .zip(&right.output)
             .zip(columns.iter().zip(&types))
             .map(|((a, b), (id, ty))| OutputColumn {
+                base: None,
                 collation: types::Collation::default(),
                 name: a.name.clone(),
                 id: *id,

@@ -18,6 +18,7 @@ pub fn column_meta(output: &[OutputColumn]) -> Vec<ColumnMeta> {
             collation: c.collation,
             identity: c.identity,
             updatable: c.updatable,
+            base: c.base.clone(),
             ..ColumnMeta::new(c.name.as_deref().unwrap_or_default(), c.ty, c.nullable)
         })
         .collect()

@@ -10,6 +10,7 @@
 //! that holds the last `done` back writes the change before it.
 
 use crate::message::SqlMessage;
+use std::sync::Arc;
 use types::{SqlType, Value};
 
 /// One column of a result set.
@@ -31,6 +32,8 @@ pub struct ColumnMeta {
     pub key: bool,
     /// It was added by the server (browse mode) and is not to be shown.
     pub hidden: bool,
+    /// The column of a table behind it, where more is told of that than its type.
+    pub base: Option<Arc<binder::ir::BaseColumn>>,
 }
 
 impl ColumnMeta {
@@ -45,6 +48,7 @@ impl ColumnMeta {
             updatable: false,
             key: false,
             hidden: false,
+            base: None,
         }
     }
 }

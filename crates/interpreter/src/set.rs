@@ -68,6 +68,10 @@ impl Vm<'_> {
             "IMPLICIT_TRANSACTIONS" => options.implicit_transactions = on,
             "FMTONLY" => options.fmtonly = on,
             "NOEXEC" => options.noexec = on,
+            "NO_BROWSETABLE" => {
+                options.browse = on;
+                self.state.procedures.clear();
+            }
             "ANSI_DEFAULTS" => {
                 // All of the standard's settings at once.
                 const BITS: u32 = 4 | 8 | 16 | 32 | 1024;

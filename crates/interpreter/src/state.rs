@@ -44,6 +44,8 @@ pub struct SetOptions {
     pub switches: u32,
     /// SET FMTONLY: queries tell their columns and do nothing.
     pub fmtonly: bool,
+    /// SET NO_BROWSETABLE: queries tell of base tables and keys.
+    pub browse: bool,
     /// SET NOEXEC: statements are compiled and not run.
     pub noexec: bool,
     /// SET SHOWPLAN_* and SET STATISTICS *.
@@ -69,6 +71,7 @@ impl Default for SetOptions {
             textsize: -1,
             switches: crate::set::SWITCHES,
             fmtonly: false,
+            browse: false,
             noexec: false,
             telling: Telling::default(),
             deadlock_priority: 0,
@@ -95,6 +98,7 @@ impl SetOptions {
             | u32::from(!settings.ansi_nulls) << 1
             | u32::from(!settings.concat_null) << 2
             | u32::from(!settings.null_columns) << 3
+            | u32::from(settings.browse) << 4
     }
 
     /// The same, as the binder asks for them.
@@ -103,6 +107,7 @@ impl SetOptions {
             ansi_nulls: self.switches & 32 != 0,
             concat_null: self.switches & 4096 != 0,
             null_columns: self.switches & 1024 != 0,
+            browse: self.browse,
         }
     }
 }

@@ -8,7 +8,10 @@
 
 use crate::connection::Connection;
 use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlMessage};
-use tds::{Column, DoneKind, DoneStatus, EnvChange, Message, ReturnValue, TokenWriter, Updatable};
+use tds::{
+    Column, ColumnInfo, DoneKind, DoneStatus, EnvChange, Message, ReturnValue, TokenWriter,
+    Updatable,
+};
 use types::{SqlType, Value};
 
 /// Bytes in full packets that are worth a system call.
@@ -119,6 +122,35 @@ impl<'a> Answer<'a> {
         });
     }
 
+    /// Base tables and columns, in browse mode.
+    fn browse_info(&mut self, columns: &[ColumnMeta]) {
+        let mut tables: Vec<&[String]> = Vec::new();
+        let infos: Vec<ColumnInfo<'_>> = columns
+            .iter()
+            .map(|column| {
+                let base = column.base.as_deref().filter(|base| !base.table.is_empty());
+                let Some(base) = base else {
+                    return ColumnInfo { table: 0, key: false, hidden: false, base_name: None };
+                };
+                let known = tables.iter().position(|table| **table == *base.table);
+                let at = known.unwrap_or_else(|| {
+                    tables.push(&base.table);
+                    tables.len() - 1
+                });
+                let renamed = base.column != column.name;
+                ColumnInfo {
+                    table: (at + 1) as u8,
+                    key: base.key,
+                    hidden: base.hidden,
+                    base_name: renamed.then_some(&*base.column),
+                }
+            })
+            .collect();
+        if tables.len() < usize::from(u8::MAX) {
+            self.writer.browse_info(&tables, &infos);
+        }
+    }
+
     /// A DONE with the error bit.
     pub fn fail(&mut self) {
         self.failed = false;
@@ -134,6 +166,7 @@ impl ResultSink for Answer<'_> {
             return;
         }
         self.release();
+        let all = columns;
         let columns = columns.iter().map(|column| Column {
             collation: column.collation,
             name: &column.name,
@@ -144,11 +177,15 @@ impl ResultSink for Answer<'_> {
                 false => Updatable::ReadOnly,
             },
             identity: column.identity,
-            computed: false,
-            key: column.key,
-            hidden: column.hidden,
+            computed: column.base.as_ref().is_some_and(|base| base.computed),
+            rowversion: column.base.as_ref().is_some_and(|base| base.rowversion),
+            key: column.key || column.base.as_ref().is_some_and(|base| base.key),
+            hidden: column.hidden || column.base.as_ref().is_some_and(|base| base.hidden),
         });
         self.writer.columns(columns);
+        if all.iter().any(|column| column.base.as_ref().is_some_and(|base| base.browse)) {
+            self.browse_info(all);
+        }
     }
 
     #[inline]

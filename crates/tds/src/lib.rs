@@ -45,7 +45,9 @@ pub use packet::{
 };
 pub use smp::{SMP_FIRST_WINDOW, SMP_HEADER_BYTES, SmpHeader, SmpKind};
 pub use table::{Table, TableColumn};
-pub use token::{Column, Done, DoneKind, DoneStatus, EnvChange, Message, ReturnValue, Updatable};
+pub use token::{
+    Column, ColumnInfo, Done, DoneKind, DoneStatus, EnvChange, Message, ReturnValue, Updatable,
+};
 pub use token_writer::TokenWriter;
 pub use version::Version;
 

@@ -49,8 +49,21 @@ pub struct Column<'a> {
     /// In browse mode: part of the key, and not asked for by the query.
     pub key: bool,
     pub hidden: bool,
+    /// A rowversion, which has a user type of its own.
+    pub rowversion: bool,
     /// Of a text.
     pub collation: types::Collation,
+}
+
+/// What COLINFO tells of a column (browse mode).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnInfo<'a> {
+    /// The table's place in TABNAME, from 1; 0: an expression.
+    pub table: u8,
+    pub key: bool,
+    pub hidden: bool,
+    /// The name in the table, when the result has another.
+    pub base_name: Option<&'a str>,
 }
 
 impl<'a> Column<'a> {
@@ -65,6 +78,7 @@ impl<'a> Column<'a> {
             computed: false,
             key: false,
             hidden: false,
+            rowversion: false,
             collation: types::Collation::default(),
         }
     }

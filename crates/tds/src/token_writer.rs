@@ -20,7 +20,9 @@ use crate::encode::{self, EncodeError, null_bytes};
 use crate::packet::{HEADER_BYTES, Header, PACKET_BYTES_DEFAULT, PacketType, Status};
 use crate::prelogin::PreloginReply;
 use crate::reader::{put_b_varchar, put_us_varchar};
-use crate::token::{Column, Done, DoneKind, DoneStatus, EnvChange, Message, ReturnValue, byte};
+use crate::token::{
+    Column, ColumnInfo, Done, DoneKind, DoneStatus, EnvChange, Message, ReturnValue, byte,
+};
 use crate::type_info;
 use crate::version::Version;
 use types::collation::CodePage;
@@ -31,6 +33,9 @@ use types::{Len, SqlType, Value};
 const MESSAGE_UNITS_MAX: usize = 16_000;
 /// The style that keeps every digit of a date or time as text.
 const ODBC_STYLE: i32 = 121;
+
+/// The UserType of a rowversion.
+const USER_TYPE_TIMESTAMP: u32 = 80;
 
 /// How a column's values go.
 #[derive(Clone, Copy)]
@@ -281,7 +286,8 @@ impl TokenWriter {
             let fixed = if column.nullable { None } else { type_info::fixed(sent) };
             let fixed_form = fixed.is_some();
             self.columns.push(Sent { declared: column.ty, ty: sent, fixed: fixed_form, page });
-            self.out.extend_from_slice(&0u32.to_le_bytes());
+            let user_type = if column.rowversion { USER_TYPE_TIMESTAMP } else { 0 };
+            self.out.extend_from_slice(&user_type.to_le_bytes());
             self.out.extend_from_slice(&column.flags().to_le_bytes());
             match fixed {
                 Some(token) => self.out.push(token),
@@ -293,6 +299,40 @@ impl TokenWriter {
         let count = self.columns.len() as u16;
         self.out[at + 1..at + 3].copy_from_slice(&count.to_le_bytes());
         self.end_token();
+    }
+
+    /// TABNAME and COLINFO (2.2.7.20, 2.2.7.3): in browse mode, behind COLMETADATA. Names are in their parts; columns
+    /// are those of COLMETADATA. What does not fit into a token is left out, and with it all of it.
+    pub fn browse_info(&mut self, tables: &[&[String]], columns: &[ColumnInfo<'_>]) {
+        const EXPRESSION: u8 = 0x04;
+        const KEY: u8 = 0x08;
+        const HIDDEN: u8 = 0x10;
+        const DIFFERENT_NAME: u8 = 0x20;
+        let mut names = Vec::new();
+        for parts in tables {
+            names.push(parts.len() as u8);
+            parts.iter().for_each(|part| put_us_varchar(&mut names, part, 128));
+        }
+        let mut infos = Vec::new();
+        for (i, column) in columns.iter().enumerate() {
+            let expression = if column.table == 0 { EXPRESSION } else { 0 };
+            let key = if column.key { KEY } else { 0 };
+            let hidden = if column.hidden { HIDDEN } else { 0 };
+            let other = if column.base_name.is_some() { DIFFERENT_NAME } else { 0 };
+            infos.extend_from_slice(&[
+                (i + 1) as u8,
+                column.table,
+                expression | key | hidden | other,
+            ]);
+            if let Some(name) = column.base_name {
+                put_b_varchar(&mut infos, name);
+            }
+        }
+        if names.len().max(infos.len()) > usize::from(u16::MAX) {
+            return;
+        }
+        self.sized_token(byte::TAB_NAME, |out| out.extend_from_slice(&names));
+        self.sized_token(byte::COL_INFO, |out| out.extend_from_slice(&infos));
     }
 
     /// ORDER (2.2.7.18): the columns, from 1, that the rows are ordered by; the first 4,096 of them.

@@ -81,7 +81,7 @@ static partial class Suite
                 adapter.Fill(table);
                 Equal(table.PrimaryKey.Select(c => c.ColumnName), new[] { "id" }, "the key");
                 Equal(table.Columns.Cast<DataColumn>().Select(c => $"{c.ColumnName} {c.AutoIncrement} {c.ReadOnly} {c.AllowDBNull} {c.MaxLength}"),
-                    new[] { "id True True False -1", "name False False True 40", "price False False False -1", "twice False True True -1", "version False True False -1" }, "columns");
+                    new[] { "id True True False -1", "name False False True 40", "price False False False -1", "twice False True True -1", "version False True True -1" }, "columns");
                 table.Rows[0]["name"] = $"by {option}";
                 table.Rows[1]["price"] = 20.5m;
                 table.Rows[2].Delete();
@@ -121,9 +121,9 @@ static partial class Suite
         foreach (var behaviour in new[] { CommandBehavior.KeyInfo, CommandBehavior.KeyInfo | CommandBehavior.SchemaOnly })
         {
             Equal(Described("SELECT p.a AS x, p.c, p.a + 1 AS e FROM dbo.parent p", behaviour),
-                new[] { "x=null.parent.a IsKey IsAliased", "c=null.parent.c", "e=null.null.e IsExpression IsReadOnly", "b=null.parent.b IsKey IsHidden" }, $"an alias, an expression, a hidden key, {behaviour}");
+                new[] { "x=dbo.parent.a IsKey IsAliased", "c=dbo.parent.c", "e=null.null.e IsExpression IsReadOnly", "b=dbo.parent.b IsKey IsHidden" }, $"an alias, an expression, a hidden key, {behaviour}");
             Equal(Described("SELECT * FROM dbo.plain", behaviour),
-                new[] { "k=null.plain.k IsKey", "v=null.plain.v", "t=null.plain.t IsReadOnly IsRowVersion", "c=null.plain.c IsReadOnly", "x=null.plain.x" }, $"a unique key, a rowversion, a computed column, {behaviour}");
+                new[] { "k=dbo.plain.k IsKey", "v=dbo.plain.v", "t=dbo.plain.t IsReadOnly IsRowVersion", "c=dbo.plain.c IsReadOnly", "x=dbo.plain.x" }, $"a unique key, a rowversion, a computed column, {behaviour}");
             Equal(Described("SELECT COUNT(*) AS n FROM dbo.child", behaviour), new[] { "n=null.null.n IsExpression IsReadOnly" }, $"an aggregate, {behaviour}");
         }
         Equal(Described("SELECT id, name FROM dbo.child", CommandBehavior.SchemaOnly), new[] { "id=null.null.id IsIdentity IsReadOnly", "name=null.null.name" }, "without key information");

@@ -72,6 +72,23 @@ pub struct OutputColumn {
     pub identity: bool,
     /// It is a base table's column, seen as it is, that a client may write (not an identity).
     pub updatable: bool,
+    /// What a client is told of the column behind it, where that is more than its type.
+    pub base: Option<Arc<BaseColumn>>,
+}
+
+/// What a client is told of the column of a table that a column of a result shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BaseColumn {
+    /// The table's name in its parts, and the column's, in browse mode; an expression has none.
+    pub table: Vec<String>,
+    pub column: String,
+    /// In browse mode: part of the key by which the rows can be found again, and added for that alone.
+    pub key: bool,
+    pub hidden: bool,
+    pub computed: bool,
+    pub rowversion: bool,
+    /// The text was bound under SET NO_BROWSETABLE ON.
+    pub browse: bool,
 }
 
 /// A relational operator and its inputs.

@@ -1,0 +1,128 @@
+//! Which table's column a column of a result is, and what brings a row back to its table (browse mode).
+//!
+//! Under SET NO_BROWSETABLE ON the columns of a statement's own SELECT tell the names of their base tables and columns,
+//! and which are the key; key columns that the query does not ask for are added to the result, hidden. ADO.NET asks so
+//! (`CommandBehavior.KeyInfo`), to write changes back. Rows that are grouped, made distinct or united have no key.
+//!
+//! Whether a column is computed, or a rowversion, is told in every mode.
+
+use crate::context::Binder;
+use crate::ir::{BaseColumn, ColId, Expr, ExprKind};
+use crate::select::Item;
+use catalog::TableDef;
+use std::sync::Arc;
+
+/// A table that is read.
+#[derive(Debug, Clone)]
+pub(crate) struct Base {
+    table: Arc<TableDef>,
+    /// The id of its first column; the others follow.
+    first: u32,
+    /// When it is not the current one.
+    database: Option<Box<str>>,
+}
+
+impl Base {
+    /// The place among the table's columns.
+    fn place_of(&self, id: ColId) -> Option<usize> {
+        let place = id.0.checked_sub(self.first)? as usize;
+        (place < self.table.columns.len()).then_some(place)
+    }
+
+    /// The columns that find a row: of the primary key, or of a unique one that has no NULL.
+    fn key(&self) -> Vec<usize> {
+        let columns = &self.table.columns;
+        let whole = |key: &[(usize, bool)]| key.iter().all(|(at, _)| !columns[*at].nullable);
+        let primary = self.table.primary_key.iter().map(|key| &key.columns);
+        let private = self.table.unique.iter().map(|key| &key.columns);
+        let usable = |i: &&catalog::IndexDef| i.unique && i.filter.is_none() && !i.disabled;
+        let indexes = self.table.indexes.iter().filter(usable).map(|index| &index.columns);
+        let mut keys = primary.chain(private).chain(indexes).filter(|key| whole(key));
+        keys.next().map_or_else(Vec::new, |key| key.iter().map(|(at, _)| *at).collect())
+    }
+
+    fn parts(&self) -> Vec<String> {
+        let name = self.table.name.to_string();
+        if self.table.is_private() {
+            return vec![name];
+        }
+        let database = self.database.iter().map(|name| name.to_string());
+        database.chain([self.table.schema.to_string(), name]).collect()
+    }
+}
+
+impl Binder<'_> {
+    /// A table is read; `columns` are its columns' ids.
+    pub(crate) fn note_base(&mut self, table: &Arc<TableDef>, columns: &[ColId]) {
+        if let Some(first) = columns.first() {
+            self.bases.push(Base { table: table.clone(), first: first.0, database: None });
+        }
+    }
+
+    /// The last one is in that database.
+    pub(crate) fn note_database(&mut self, database: Option<&str>) {
+        if let (Some(name), Some(base)) = (database, self.bases.last_mut()) {
+            base.database = Some(name.into());
+        }
+    }
+
+    /// Key columns of the tables in FROM that the list does not show.
+    pub(crate) fn missing_keys(&self, items: &[Item]) -> Vec<Item> {
+        let shown =
+            |id: ColId| items.iter().any(|i| matches!(i.expr.kind, ExprKind::Col(c) if c == id));
+        let mut missing = Vec::new();
+        for table in self.scopes.last().iter().flat_map(|scope| &scope.tables) {
+            let Some(first) = table.columns.first() else { continue };
+            let Some(base) = self.bases.iter().find(|base| base.first == first.id.0) else {
+                continue;
+            };
+            for at in base.key() {
+                let Some(column) = table.columns.get(at).filter(|column| !shown(column.id)) else {
+                    continue;
+                };
+                missing.push(Item {
+                    name: column.name.clone(),
+                    expr: Expr::col(column.id, column.ty, column.nullable),
+                    identity: column.identity,
+                    updatable: column.updatable,
+                    hidden: true,
+                });
+            }
+        }
+        missing
+    }
+
+    /// What is told of an item; `keyed`: rows are rows of their tables.
+    pub(crate) fn base_of(
+        &self,
+        item: &Item,
+        browse: bool,
+        keyed: bool,
+    ) -> Option<Arc<BaseColumn>> {
+        let found = match item.expr.kind {
+            ExprKind::Col(id) => {
+                self.bases.iter().find_map(|base| Some((base, base.place_of(id)?)))
+            }
+            _ => None,
+        };
+        let Some((base, at)) = found else {
+            return browse.then(|| Arc::new(BaseColumn { browse, ..BaseColumn::default() }));
+        };
+        let column = &base.table.columns[at];
+        let (computed, rowversion) = (column.computed.is_some(), column.rowversion);
+        if !browse {
+            let told = computed || rowversion;
+            return told
+                .then(|| Arc::new(BaseColumn { computed, rowversion, ..BaseColumn::default() }));
+        }
+        Some(Arc::new(BaseColumn {
+            table: base.parts(),
+            column: column.name.to_string(),
+            key: keyed && base.key().contains(&at),
+            hidden: item.hidden,
+            computed,
+            rowversion,
+            browse,
+        }))
+    }
+}
