@@ -41,6 +41,8 @@ impl Binder<'_> {
                 self.definition(definition, text, &table.name, &mut parts)?;
                 self.settle(&table.name, Some(&table), &mut parts)?;
                 for (i, column) in parts.columns.iter().enumerate() {
+                    let with_values = definition.columns[i].default.as_ref();
+                    let with_values = with_values.is_some_and(|d| d.with_values);
                     if table.columns.len() + i >= catalog::COLUMNS_MAX {
                         let line = self.line;
                         return Err(super::too_many_columns(&column.name, &table.name, line));
@@ -55,9 +57,9 @@ impl Binder<'_> {
                             ),
                         ));
                     }
-                    // Rows already there get the default when the column may not be NULL.
+                    // Rows already there get the default when the column may not be NULL, or if asked for.
                     let value = match &column.default {
-                        Some((_, text)) if column.nullable == Some(false) => {
+                        Some((_, text)) if with_values || column.nullable == Some(false) => {
                             let value = self.default_text(text)?;
                             Some(self.store(value, column.ty, column.collation, 0)?)
                         }

@@ -289,6 +289,8 @@ pub struct DefaultDefinition {
     pub name: Option<Ident>,
     /// The value; `expr.span` covers its text (catalog keeps the text).
     pub expr: Expr,
+    /// WITH VALUES: rows that ALTER TABLE finds get it, though the column allows NULL.
+    pub with_values: bool,
 }
 
 /// `[CONSTRAINT name] PRIMARY KEY ...` and its like.

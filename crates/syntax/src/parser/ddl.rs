@@ -443,10 +443,12 @@ impl Parser<'_> {
         if self.eat_kw(Kw::Default) {
             let expr = self.value()?;
             column.second_default |= column.default.is_some();
-            column.default = Some(DefaultDefinition { name, expr });
-            if self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Key(Kw::Values) {
+            let with_values =
+                self.at_kw(Kw::With) && self.kind_ahead(1) == TokenKind::Key(Kw::Values);
+            if with_values {
                 self.at += 2;
             }
+            column.default = Some(DefaultDefinition { name, expr, with_values });
             return Ok(());
         }
         let mut kind = self.constraint_kind()?;
