@@ -75,11 +75,52 @@ impl Binder<'_> {
         Ok(Some(out))
     }
 
+    /// `IDENTITY(type [, seed, increment])` of a SELECT INTO: what it says, and a value that is NULL until the row is
+    /// written. 177 without INTO, 2749 and 2756.
+    pub(crate) fn new_identity(
+        &self,
+        select: &ast::Select,
+        expr: &ast::Expr,
+    ) -> Result<Option<(catalog::Identity, Expr)>> {
+        let ast::ExprKind::Function(call) = &expr.kind else { return Ok(None) };
+        if !call.name.name.is("IDENTITY") || call.name.schema.is_some() {
+            return Ok(None);
+        }
+        let line = expr.span.line.max(1);
+        if select.into.is_none() {
+            let text = "The IDENTITY function can only be used when the SELECT statement has an INTO clause.";
+            return Err(BindError::new(177, 15, line, text));
+        }
+        let wrong = || BindError::new(102, 15, line, "Incorrect syntax near 'IDENTITY'.");
+        let (ty, numbers) = call.args.split_first().ok_or_else(wrong)?;
+        let (name, args) = match &ty.kind {
+            ast::ExprKind::Column(c) if c.qualifier.is_empty() => (&c.name.value, &[][..]),
+            ast::ExprKind::Function(f) => (&f.name.name.value, &f.args[..]),
+            _ => return Err(wrong()),
+        };
+        let digits = |e: &ast::Expr| crate::expr::constant_int(e).map(|n| n.to_string());
+        let args = args.iter().map(|e| {
+            Some(ast::TypeArg::Number(u32::try_from(crate::expr::constant_int(e)?).ok()?))
+        });
+        let args = args.collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
+        let ty = ast::TypeName { name: name.to_lowercase(), schema: None, args, span: ty.span };
+        let ty = self.declared_type(&ty)?;
+        let (seed, increment) = match numbers {
+            [] => ("1".to_owned(), "1".to_owned()),
+            [seed, increment] => {
+                (digits(seed).ok_or_else(wrong)?, digits(increment).ok_or_else(wrong)?)
+            }
+            _ => return Err(wrong()),
+        };
+        let identity = self.identity(&ast::Identity { seed, increment }, ty, "IDENTITY", line)?;
+        Ok(Some((identity, Expr { kind: ExprKind::Const(Value::Null), ty, nullable: true })))
+    }
+
     fn select_into(&self, bound: &Query, into: &ast::SelectInto) -> Result<SelectTarget> {
         let line = into.table.span.line.max(1);
         let name = ObjectName::from(&into.table);
         let mut columns: Vec<catalog::ColumnSpec> = Vec::with_capacity(bound.output.len());
-        let mut identity_seen = false;
+        let mut identity_seen: Option<(&str, bool)> = None;
         for column in &bound.output {
             let Some(column_name) = &column.name else {
                 return Err(BindError::new(
@@ -107,11 +148,22 @@ impl Binder<'_> {
                     ),
                 ));
             }
-            let identity = column.identity && !identity_seen;
-            identity_seen |= identity;
+            // What IDENTITY(...) makes is told by being NULL until it has its number.
+            let made = column.nullable;
+            let identity = match (column.identity, identity_seen) {
+                (None, _) => None,
+                (Some(identity), None) => {
+                    identity_seen = Some((column_name, made));
+                    Some(identity)
+                }
+                (Some(_), Some((first, first_made))) if made || first_made => {
+                    return Err(two_identities(&name.name, first, made && first_made, line));
+                }
+                _ => None,
+            };
             columns.push(catalog::ColumnSpec {
-                nullable: Some(column.nullable),
-                identity: identity.then_some(catalog::Identity { seed: 1, increment: 1 }),
+                nullable: Some(column.nullable && identity.is_none()),
+                identity,
                 collation: column.collation,
                 ..catalog::ColumnSpec::new(column_name, column.ty)
             });
@@ -216,6 +268,21 @@ impl Binder<'_> {
 }
 
 /// INTO stands in the first SELECT of a body.
+/// 8108, or 8109 when IDENTITY(...) is there twice.
+fn two_identities(table: &str, first: &str, both_made: bool, line: u32) -> BindError {
+    if both_made {
+        let text = format!(
+            "Attempting to add multiple identity columns to table '{table}' using the SELECT INTO statement."
+        );
+        return BindError::new(8109, 16, line, text);
+    }
+    let text = format!(
+        "Cannot add identity column, using the SELECT INTO statement, to table '{table}', which already has column \
+         '{first}' that inherits the identity property."
+    );
+    BindError::new(8108, 16, line, text)
+}
+
 pub(crate) fn into_of(body: &ast::QueryBody) -> Option<&ast::SelectInto> {
     match body {
         ast::QueryBody::Select(select) => select.into.as_ref(),

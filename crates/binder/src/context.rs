@@ -88,7 +88,7 @@ pub(crate) struct ScopeColumn {
     pub id: ColId,
     pub ty: SqlType,
     pub nullable: bool,
-    pub identity: bool,
+    pub identity: Option<catalog::Identity>,
     /// See [`OutputColumn::updatable`].
     pub updatable: bool,
 }
@@ -401,7 +401,7 @@ impl<'a> Binder<'a> {
                 named = true;
                 hits.extend(table.columns.iter().filter(|k| {
                     k.name.as_deref().is_some_and(|n| catalog::same_name(n, &c.name.value))
-                        || (k.identity && c.name.is("$identity"))
+                        || (k.identity.is_some() && c.name.is("$identity"))
                 }));
             }
             match hits.len() {

@@ -160,7 +160,7 @@ impl Binder<'_> {
                     id,
                     ty,
                     nullable: true,
-                    identity: false,
+                    identity: None,
                     updatable: false,
                 });
                 query.output.len() - 1

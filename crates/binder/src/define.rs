@@ -79,7 +79,7 @@ impl Binder<'_> {
                 return Err(BindError::unsupported("MEMORY_OPTIMIZED", option.span.line));
             }
         }
-        if parts.bound_type.is_some() && is_private(&name.name) {
+        if parts.bound_type.is_some() && is_temporary(&name.name) {
             let what = "temporary table with a type that has a rule or default bound";
             return Err(BindError::unsupported(what, self.line));
         }
@@ -90,7 +90,7 @@ impl Binder<'_> {
             Some(Versioning::On(spec)) => Some(spec),
             _ => None,
         };
-        if versioning.is_some() && is_private(&name.name) {
+        if versioning.is_some() && is_temporary(&name.name) {
             let text = format!(
                 "System-versioned temporal table '{}' cannot be created in a 'tempdb' database.",
                 name.name
@@ -521,7 +521,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn identity(
+    pub(crate) fn identity(
         &self,
         identity: &ast::Identity,
         ty: SqlType,
@@ -613,7 +613,7 @@ impl Binder<'_> {
                 parts.checks.push((check, condition.clone()));
             }
             // Foreign keys are not enforced on temporary tables.
-            ast::ConstraintKind::ForeignKey { .. } if is_private(table) => {}
+            ast::ConstraintKind::ForeignKey { .. } if is_temporary(table) => {}
             ast::ConstraintKind::ForeignKey {
                 columns,
                 table,
@@ -681,8 +681,13 @@ fn in_parentheses_always(text: &str) -> String {
     format!("({})", text.trim())
 }
 
-/// Temporary tables and table variables, by name.
+/// Temporary tables of the session alone and table variables, by name.
 pub(crate) fn is_private(name: &str) -> bool {
+    is_temporary(name) && !catalog::is_global_name(name)
+}
+
+/// The same, and global temporary tables: what lies in tempdb in SQL Server.
+pub(crate) fn is_temporary(name: &str) -> bool {
     name.starts_with(['#', '@'])
 }
 

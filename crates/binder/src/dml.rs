@@ -195,7 +195,7 @@ impl Binder<'_> {
                             id: self.new_col(),
                             ty: column.map_or(SqlType::Int, |c| c.ty),
                             nullable: true,
-                            identity: false,
+                            identity: None,
                             updatable: false,
                         }
                     })
@@ -257,7 +257,7 @@ impl Binder<'_> {
             id: *id,
             ty: c.ty,
             nullable: true,
-            identity: false,
+            identity: None,
             updatable: false,
         };
         let output: Vec<OutputColumn> = columns.iter().zip(&table.columns).map(column).collect();

@@ -346,7 +346,7 @@ impl Binder<'_> {
                     id: *id,
                     ty: c.ty,
                     nullable: c.nullable,
-                    identity: c.identity.is_some(),
+                    identity: c.identity,
                     updatable: c.identity.is_none() && !c.is_made(),
                 })
                 .collect(),
@@ -379,7 +379,7 @@ impl Binder<'_> {
                     id: *id,
                     ty: c.ty,
                     nullable: c.nullable,
-                    identity: false,
+                    identity: None,
                     updatable: false,
                 })
                 .collect(),

@@ -112,7 +112,7 @@ impl Binder<'_> {
                         id: action,
                         ty: SqlType::NVarChar(Len::N(10)),
                         nullable: false,
-                        identity: false,
+                        identity: None,
                         updatable: false,
                     }],
                 });

@@ -14,7 +14,7 @@ use catalog::{ModuleKind, ProcedureDef};
 use syntax::ast::{self, StatementKind as S};
 use types::convert::DateOrder;
 
-use crate::define::is_private;
+use crate::define::is_temporary;
 use crate::error::{BindError, Result};
 use crate::ir::{Atomic, Isolation};
 use crate::kept;
@@ -153,7 +153,7 @@ fn walk_procedure(
     if !module.check_options()? {
         return Ok(());
     }
-    if is_private(&create.name.name.value) {
+    if is_temporary(&create.name.name.value) {
         let text = "Creating a temporary procedure is not supported with";
         return Err(refused(12321, text, module.line()));
     }

@@ -29,7 +29,7 @@ impl Binder<'_> {
                     id,
                     ty: c.ty,
                     nullable: c.nullable,
-                    identity: false,
+                    identity: None,
                     updatable: false,
                 });
             }
@@ -158,7 +158,7 @@ impl Binder<'_> {
                             id: self.new_col(),
                             ty: c.ty,
                             nullable: true,
-                            identity: false,
+                            identity: None,
                             updatable: false,
                         };
                         columns.push((column, Expr::col(c.id, c.ty, c.nullable)));
@@ -178,7 +178,7 @@ impl Binder<'_> {
                         id: self.new_col(),
                         ty: bound.ty,
                         nullable: true,
-                        identity: false,
+                        identity: None,
                         updatable: false,
                     };
                     columns.push((column, bound));

@@ -62,7 +62,7 @@ impl Binder<'_> {
             let column = Expr::col(c.id, c.ty, c.nullable);
             self.note_collation(id, &column);
             group.push((id, column));
-            scope.columns.push(ScopeColumn { id, identity: false, updatable: false, ..c.clone() });
+            scope.columns.push(ScopeColumn { id, identity: None, updatable: false, ..c.clone() });
         }
         let grouped = scope.columns.len();
         let mut aggs = Vec::with_capacity(values.len());
@@ -95,7 +95,7 @@ impl Binder<'_> {
                 id: out,
                 ty,
                 nullable: !matches!(func, AggFunc::Count | AggFunc::CountBig),
-                identity: false,
+                identity: None,
                 updatable: false,
             });
         }
@@ -189,7 +189,7 @@ impl Binder<'_> {
                 continue;
             }
             self.no_second(&scope, c.name.as_deref().unwrap_or_default(), line)?;
-            scope.columns.push(ScopeColumn { identity: false, updatable: false, ..c.clone() });
+            scope.columns.push(ScopeColumn { identity: None, updatable: false, ..c.clone() });
         }
         let mut made = Vec::with_capacity(2);
         for (new, ty) in [(value, ty), (name, NAME)] {
@@ -215,7 +215,7 @@ impl Binder<'_> {
                 id,
                 ty,
                 nullable: true,
-                identity: false,
+                identity: None,
                 updatable: false,
             });
         }

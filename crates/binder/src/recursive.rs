@@ -151,7 +151,7 @@ impl Binder<'_> {
                 id: self.new_col(),
                 ty: c.ty,
                 nullable: true,
-                identity: false,
+                identity: None,
                 updatable: false,
             })
             .collect();
@@ -172,7 +172,7 @@ impl Binder<'_> {
                 id: self.new_col(),
                 ty: c.ty,
                 nullable: true,
-                identity: false,
+                identity: None,
                 updatable: false,
             })
             .collect();

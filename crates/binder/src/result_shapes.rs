@@ -88,7 +88,7 @@ fn told(name: &str, ty: SqlType, nullable: bool) -> OutputColumn {
         id: ColId(0),
         ty,
         nullable,
-        identity: false,
+        identity: None,
         updatable: false,
     }
 }

@@ -68,7 +68,7 @@ impl Binder<'_> {
                     id: *id,
                     ty: *ty,
                     nullable: false,
-                    identity: false,
+                    identity: None,
                     updatable: false,
                 })
                 .collect(),

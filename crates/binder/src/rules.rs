@@ -137,7 +137,7 @@ impl Binder<'_> {
             id: ColId(i as u32),
             ty: *ty,
             nullable: *nullable,
-            identity: false,
+            identity: None,
             updatable: false,
         };
         let scope = ScopeTable {

@@ -15,7 +15,7 @@ use crate::ir::*;
 pub(crate) struct Item {
     pub name: Option<String>,
     pub expr: Expr,
-    pub identity: bool,
+    pub identity: Option<catalog::Identity>,
     pub updatable: bool,
     /// Added for browse mode.
     pub hidden: bool,
@@ -321,7 +321,7 @@ impl Binder<'_> {
                 id,
                 ty,
                 nullable,
-                identity: item.identity && !grouped,
+                identity: item.identity.filter(|_| !grouped),
                 updatable: item.updatable && !grouped && !select.distinct,
             });
         }
@@ -481,16 +481,28 @@ impl Binder<'_> {
                     self.star(qualifier.as_ref(), span.line, items)?;
                 }
                 ast::SelectItem::Expr { expr, alias } => {
+                    if let Some((identity, made)) = self.new_identity(select, expr)? {
+                        let name = alias.as_ref().map(|a| a.value.clone());
+                        let identity = Some(identity);
+                        items.push(Item {
+                            name,
+                            expr: made,
+                            identity,
+                            updatable: false,
+                            hidden: false,
+                        });
+                        continue;
+                    }
                     let bound = self.expr(expr)?;
                     let (name, (identity, updatable)) = match (&alias, &expr.kind) {
                         (Some(alias), ast::ExprKind::Column(c)) => {
                             (Some(alias.value.clone()), self.column_properties(c))
                         }
-                        (Some(alias), _) => (Some(alias.value.clone()), (false, false)),
+                        (Some(alias), _) => (Some(alias.value.clone()), (None, false)),
                         (None, ast::ExprKind::Column(c)) => {
                             (Some(c.name.value.clone()), self.column_properties(c))
                         }
-                        _ => (None, (false, false)),
+                        _ => (None, (None, false)),
                     };
                     items.push(Item { name, expr: bound, identity, updatable, hidden: false });
                 }
@@ -531,9 +543,10 @@ impl Binder<'_> {
     }
 
     /// Whether a column is an identity (of the only table) and whether it may be written.
-    fn column_properties(&self, c: &ast::ColumnRef) -> (bool, bool) {
+    fn column_properties(&self, c: &ast::ColumnRef) -> (Option<catalog::Identity>, bool) {
         let single = self.scopes.last().is_some_and(|s| s.tables.len() == 1);
-        self.column(c, self.line).map_or((false, false), |c| (c.identity && single, c.updatable))
+        self.column(c, self.line)
+            .map_or((None, false), |c| (c.identity.filter(|_| single), c.updatable))
     }
 
     fn star(
@@ -562,7 +575,7 @@ impl Binder<'_> {
                 items.push(Item {
                     name: c.name.clone(),
                     expr: Expr::col(c.id, c.ty, c.nullable),
-                    identity: c.identity && single,
+                    identity: c.identity.filter(|_| single),
                     updatable: c.updatable,
                     hidden: false,
                 });

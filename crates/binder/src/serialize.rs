@@ -192,7 +192,7 @@ impl Binder<'_> {
             id: out,
             ty: if clause.typed { SqlType::Xml } else { LONG_TEXT },
             nullable: true,
-            identity: false,
+            identity: None,
             updatable: false,
         };
         Ok(Query { rel, output: vec![output], ..query })

@@ -39,7 +39,7 @@ impl Binder<'_> {
                 id,
                 ty,
                 nullable,
-                identity: false,
+                identity: None,
                 updatable: false,
             });
         }
@@ -114,7 +114,7 @@ impl Binder<'_> {
                 id: *id,
                 ty: *ty,
                 nullable: a.nullable || b.nullable,
-                identity: false,
+                identity: None,
                 updatable: false,
             })
             .collect();

@@ -68,7 +68,7 @@ impl Binder<'_> {
                 id: *id,
                 ty: *ty,
                 nullable: i < system && *name != "SYS_CHANGE_OPERATION",
-                identity: false,
+                identity: None,
                 updatable: false,
             });
         }

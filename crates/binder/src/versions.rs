@@ -86,7 +86,7 @@ impl Binder<'_> {
             if self.hidden.contains(&column.id) {
                 self.hidden.insert(*id);
             }
-            (column.id, column.identity, column.updatable) = (*id, false, false);
+            (column.id, column.identity, column.updatable) = (*id, None, false);
         }
         let rel = Rel::SetOp {
             op: SetOp::UnionAll,

@@ -110,7 +110,7 @@ impl Binder<'_> {
             return Err(self.error(137, "Must declare the scalar variable."));
         }
         let line = view.name.span.line.max(1);
-        if crate::define::is_private(&view.name.name.value) {
+        if crate::define::is_temporary(&view.name.name.value) {
             return Err(BindError::new(
                 4103,
                 15,

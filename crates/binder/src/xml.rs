@@ -98,7 +98,7 @@ impl Binder<'_> {
                 id,
                 ty: SqlType::Xml,
                 nullable: true,
-                identity: false,
+                identity: None,
                 updatable: false,
             }],
         };

@@ -7,7 +7,7 @@ mod marks;
 mod temporal;
 mod tracking;
 
-pub(crate) use columns::mentions;
+pub(crate) use columns::{mentions, same_kind_wider};
 
 pub(crate) use temporal::check_period;
 pub(crate) use tracking::not_enabled;
@@ -98,7 +98,7 @@ impl Catalog {
         let new = self.change_table(txn, scope, &old, modified, |catalog, txn, table| {
             catalog.apply(txn, &mut others, table, change, empty, &mut work)
         });
-        let own = std::mem::replace(&mut scope.changes, others.changes);
+        let own = std::mem::replace(&mut scope.changes, std::mem::take(&mut others.changes));
         scope.changes.extend(own);
         let new = new?;
         if empty {

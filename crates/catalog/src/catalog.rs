@@ -274,7 +274,10 @@ impl Catalog {
             match change {
                 Change::Put(entry) => all.insert(entry.object.object_id(), entry.object.clone()),
                 Change::Drop { object_id, .. } => all.remove(object_id),
-                Change::Rename { .. } | Change::Directory(_) | Change::Property(_) => None,
+                Change::Rename { .. }
+                | Change::Directory(_)
+                | Change::Property(_)
+                | Change::Reseed(_) => None,
             };
         }
         all.into_values().collect()
@@ -345,13 +348,21 @@ impl Catalog {
     }
 
     /// Makes a committed scope's definitions everyone's. Call right after `Txn::commit`.
-    pub fn commit(&self, scope: DdlScope) {
+    /// Suspends when an identity goes on from elsewhere.
+    pub fn commit(&self, mut scope: DdlScope) {
         if scope.is_empty() {
             return;
         }
+        let changes = std::mem::take(&mut scope.changes);
+        for change in &changes {
+            if let Change::Reseed(reseed) = change {
+                self.keep_reseed(reseed);
+            }
+        }
         let mut defs = self.defs.write();
-        for change in scope.changes {
+        for change in changes {
             match change {
+                Change::Reseed(_) => {}
                 Change::Put(entry) => defs.put(entry),
                 Change::Drop { schema, name, object_id } => {
                     defs.remove(&schema, &name, object_id);

@@ -5,17 +5,21 @@
 //! given twice, also not after a crash, and a crash or a rollback leaves gaps, as in SQL Server.
 //! The reservation stands before the rows that use it in the one log, so it need not be hard.
 //!
+//! DBCC CHECKIDENT sets a counter anew in its transaction: a rollback restores it, a commit writes its row.
+//!
 //! A counter belongs to (object, tree): TRUNCATE makes a new tree, and with it a new counter at the
 //! seed; a rollback of the TRUNCATE finds the old one.
 
 use crate::catalog::Catalog;
 use crate::def::{Identity, TableDef};
+use crate::scope::{Change, DdlScope};
 use crate::system::corrupt;
 use crate::{CatalogError, TreeId, Txn};
 use engine::{Durability, PageId, TxnOptions};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use types::{TypeError, Value};
 
 /// Values reserved by one write.
@@ -37,13 +41,52 @@ struct State {
     next: i128,
     /// The last value that is reserved; one step before the seed at first.
     reserved: i128,
+    /// A value has been given.
+    given: bool,
+    /// Counts how often the counter was set anew: a reservation of before is not one of after.
+    epoch: u32,
+}
+
+impl State {
+    fn new(next: i128, reserved: i128, given: bool) -> State {
+        State { next, reserved, given, epoch: 0 }
+    }
+}
+
+/// A counter that was set anew in a transaction. Dropped without a commit, it puts the counter back.
+#[derive(Clone)]
+pub(crate) struct Reseed {
+    key: (i32, TreeId),
+    step: i128,
+    undo: Arc<Undo>,
+}
+
+struct Undo {
+    counter: Arc<Counter>,
+    before: (i128, bool),
+    kept: AtomicBool,
+}
+
+impl Drop for Undo {
+    fn drop(&mut self) {
+        if !self.kept.load(Ordering::Relaxed) {
+            let mut state = self.counter.state.lock();
+            (state.next, state.given) = self.before;
+        }
+    }
+}
+
+impl std::fmt::Debug for Reseed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reseed").field("key", &self.key).finish_non_exhaustive()
+    }
 }
 
 impl Identities {
     /// From a row of `identities`: all up to `reserved` may have been given.
     pub(crate) fn load(&self, object_id: i32, tree: TreeId, increment: i64, reserved: i64) {
         let reserved = reserved as i128;
-        let state = State { next: reserved + increment as i128, reserved };
+        let state = State::new(reserved + increment as i128, reserved, true);
         let counter = Arc::new(Counter { state: Mutex::new(state) });
         self.counters.write().insert((object_id, tree), counter);
     }
@@ -61,7 +104,7 @@ impl Identities {
         if let Some(counter) = self.counters.read().get(&key) {
             return counter.clone();
         }
-        let fresh = || Arc::new(Counter { state: Mutex::new(State { next, reserved }) });
+        let fresh = || Arc::new(Counter { state: Mutex::new(State::new(next, reserved, false)) });
         self.counters.write().entry(key).or_insert_with(fresh).clone()
     }
 }
@@ -87,6 +130,7 @@ impl Catalog {
                 if !further(last, state.reserved, step) {
                     let first = state.next as i64;
                     state.next = after;
+                    state.given = true;
                     return Ok((first, identity.increment));
                 }
                 (last + step * BLOCK as i128).clamp(i64::MIN as i128, i64::MAX as i128)
@@ -110,6 +154,7 @@ impl Catalog {
                 }
                 if !further(value, state.reserved, step) {
                     state.next = value + step;
+                    state.given = true;
                     return Ok(());
                 }
                 (value + step * BLOCK as i128).clamp(i64::MIN as i128, i64::MAX as i128)
@@ -123,9 +168,82 @@ impl Catalog {
     pub fn current_identity(&self, table: &TableDef) -> Option<i64> {
         let identity = table.identity().and_then(|i| table.columns[i].identity)?;
         let counter = self.identities.counter(table, identity);
-        let next = counter.state.lock().next;
-        let last = next - identity.increment as i128;
-        if next == identity.seed as i128 { None } else { i64::try_from(last).ok() }
+        let state = counter.state.lock();
+        let last = state.next - identity.increment as i128;
+        if state.given { i64::try_from(last).ok() } else { None }
+    }
+
+    /// The value that the first row will get, while none has been given: the seed, or what DBCC CHECKIDENT said.
+    pub fn first_identity(&self, table: &TableDef) -> Option<i64> {
+        let identity = table.identity().and_then(|i| table.columns[i].identity)?;
+        let next = self.identities.counter(table, identity).state.lock().next;
+        i64::try_from(next).ok()
+    }
+
+    /// DBCC CHECKIDENT (t, RESEED, value): the last value given is `value`, or the first one to give when there was none.
+    /// Undone when the scope forgets it.
+    pub fn reseed(&self, scope: &mut DdlScope, table: &TableDef, value: i64) {
+        let Some(identity) = table.identity().and_then(|i| table.columns[i].identity) else {
+            return;
+        };
+        let step = identity.increment as i128;
+        let counter = self.identities.counter(table, identity);
+        let before = {
+            let mut state = counter.state.lock();
+            let before = (state.next, state.given);
+            state.next = if state.given { value as i128 + step } else { value as i128 };
+            before
+        };
+        let undo = Arc::new(Undo { counter, before, kept: AtomicBool::new(false) });
+        scope.changes.push(Change::Reseed(Reseed {
+            key: (table.object_id, table.tree),
+            step,
+            undo,
+        }));
+    }
+
+    /// The transaction that set a counter anew has committed: what is reserved starts from there. Should the row not be
+    /// written, numbers go on where they would have after the next start. Suspends.
+    pub(crate) fn keep_reseed(&self, reseed: &Reseed) {
+        let Reseed { key, step, undo } = reseed;
+        undo.kept.store(true, Ordering::Relaxed);
+        let mut txn = self.db.begin(TxnOptions::default());
+        let written = self.write_reseed(&mut txn, *key, *step, &undo.counter);
+        let _ = match written {
+            Ok(()) => txn.commit(Durability::Delayed).map(drop),
+            Err(_) => txn.rollback(),
+        };
+    }
+
+    fn write_reseed(
+        &self,
+        txn: &mut Txn,
+        key: (i32, TreeId),
+        step: i128,
+        counter: &Counter,
+    ) -> Result<(), CatalogError> {
+        let (object_id, tree) = key;
+        let row = |last: i128| {
+            [object_id.into(), Value::BigInt(tree.0.0 as i64), Value::BigInt(last as i64)]
+        };
+        let rows = &self.tables.identities;
+        loop {
+            // Whoever wants to reserve waits for the row from here on.
+            let there = rows.read_locked(txn, &row(0)[..2])?.is_some();
+            let last = {
+                let mut state = counter.state.lock();
+                state.epoch += 1;
+                state.reserved = (state.next - step).clamp(i64::MIN as i128, i64::MAX as i128);
+                state.reserved
+            };
+            if there {
+                rows.update(txn, &row(last))?;
+                return Ok(());
+            }
+            if rows.insert(txn, &row(last))? {
+                return Ok(());
+            }
+        }
     }
 
     /// Takes the next `count` of the numbers 0, 1, 2 ... under a key: the first of them. `None`: `fits` refuses the last.
@@ -171,12 +289,12 @@ impl Catalog {
         let Some(identity) = old.identity().and_then(|i| old.columns[i].identity) else {
             return Ok(());
         };
-        let (next, reserved) = {
+        let (next, reserved, given) = {
             let counter = self.identities.counter(old, identity);
             let state = counter.state.lock();
-            (state.next, state.reserved)
+            (state.next, state.reserved, state.given)
         };
-        if next != identity.seed as i128 {
+        if given || next != identity.seed as i128 {
             self.write_reservation(
                 txn,
                 (new.object_id, new.tree),
@@ -184,7 +302,8 @@ impl Catalog {
                 identity.increment as i128,
             )?;
         }
-        let counter = Arc::new(Counter { state: Mutex::new(State { next, reserved }) });
+        let state = State::new(next, reserved, given);
+        let counter = Arc::new(Counter { state: Mutex::new(state) });
         self.identities.counters.write().insert((new.object_id, new.tree), counter);
         Ok(())
     }
@@ -198,6 +317,7 @@ impl Catalog {
         wanted: i128,
         step: i128,
     ) -> Result<(), CatalogError> {
+        let epoch = counter.state.lock().epoch;
         let mut txn = self.db.begin(TxnOptions::default());
         let reserved = match self.write_reservation(&mut txn, key, wanted, step) {
             Ok(reserved) => {
@@ -210,7 +330,7 @@ impl Catalog {
             }
         };
         let mut state = counter.state.lock();
-        if further(reserved, state.reserved, step) {
+        if state.epoch == epoch && further(reserved, state.reserved, step) {
             state.reserved = reserved;
         }
         Ok(())

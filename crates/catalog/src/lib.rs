@@ -27,6 +27,7 @@ mod partition;
 mod policy;
 mod principals;
 mod private;
+mod private_columns;
 mod procedures;
 mod properties;
 mod scope;
@@ -59,7 +60,7 @@ pub use partition::{
     PARTITIONS_MAX, PartitionFunctionDef, PartitionSchemeDef, Partitioned, Partitioning,
 };
 pub use policy::{Operation, PolicyDef, PredicateDef, PredicateKind};
-pub use private::{define_private, private_with_unique, redefine_private};
+pub use private::{RedefinedPrivate, define_private, private_with_unique, redefine_private};
 pub use properties::{PropertyChange, PropertyClass, PropertyDef, PropertyTarget};
 pub use scope::DdlScope;
 pub use server::ServerCatalog;

@@ -9,6 +9,7 @@ use crate::constraint::generated;
 use crate::create::{add_column, check_row_size, default_name, define_key};
 use crate::def::{CheckDef, Compiled, DefaultDef, Place, TableDef, Temporal, same_name};
 use crate::load::lay_out;
+use crate::private_columns;
 use crate::spec::{AlterTable, KeySpec, TableSpec};
 use types::RowLayout;
 
@@ -87,15 +88,23 @@ pub fn private_with_unique(
     Ok(table)
 }
 
-/// ALTER TABLE of a private table: its definition afterwards. Rows must be rewritten to it: columns added read as their
-/// `absent`. `empty`: it has no row. 4901, 2705, 1779, 8111, 3728 and what the parts of a definition answer.
+/// A private table's new definition, to which its rows must be rewritten.
+pub struct RedefinedPrivate {
+    pub table: TableDef,
+    /// Which of the old columns each new one comes from; `None`: a new one, which reads as its `absent`.
+    pub sources: Vec<Option<usize>>,
+}
+
+/// ALTER TABLE of a private table. `empty`: it has no row. 4901, 2705, 1779, 8111, 3728, 4922 to 4924 and what the parts
+/// of a definition answer.
 pub fn redefine_private(
     table: &TableDef,
     change: &AlterTable,
     empty: bool,
     version: u64,
-) -> Result<TableDef, CatalogError> {
+) -> Result<RedefinedPrivate, CatalogError> {
     let mut table = TableDef { version, ..table.clone() };
+    let mut sources: Vec<Option<usize>> = (0..table.columns.len()).map(Some).collect();
     match change {
         AlterTable::AddColumns(columns) => {
             for column in columns {
@@ -112,6 +121,7 @@ pub fn redefine_private(
                 if let (Some(value), Some(added)) = (&column.absent, table.columns.last_mut()) {
                     added.absent = value.clone();
                 }
+                sources.push(None);
             }
         }
         AlterTable::AddDefault { name, column, text } => {
@@ -157,10 +167,18 @@ pub fn redefine_private(
                 what: "sp_rename of a temporary table".into(),
             });
         }
-        AlterTable::AlterColumn { .. } | AlterTable::DropColumn { .. } => {
-            return Err(CatalogError::NotSupported {
-                what: "ALTER TABLE ALTER or DROP COLUMN of a temporary table".into(),
-            });
+        AlterTable::AlterColumn { name, ty, nullable, alias, collation, mask } => {
+            let i = private_columns::alterable(&table, name, *ty, *nullable, *collation)?;
+            let column = &mut table.columns[i];
+            (column.ty, column.alias, column.collation) = (*ty, *alias, *collation);
+            column.nullable = nullable.unwrap_or(true) && column.identity.is_none();
+            column.absent = types::Value::Null;
+            column.mask = mask.clone();
+        }
+        AlterTable::DropColumn { name, if_exists } => {
+            if let Some(gone) = private_columns::remove(&mut table, name, *if_exists)? {
+                sources.remove(gone);
+            }
         }
         AlterTable::StartVersioning(_) | AlterTable::StopVersioning => {
             let text = format!(
@@ -214,7 +232,7 @@ pub fn redefine_private(
     }
     lay_out(&mut table);
     check_row_size(&table)?;
-    Ok(table)
+    Ok(RedefinedPrivate { table, sources })
 }
 
 fn add_check(table: &mut TableDef, check: &crate::CheckSpec) {

@@ -32,6 +32,8 @@ pub(crate) enum Change {
     Directory(Arc<Directory>),
     /// An extended property.
     Property(crate::properties::ChangedProperty),
+    /// A table's identity goes on from elsewhere.
+    Reseed(crate::identity::Reseed),
 }
 
 /// Uncommitted definitions of one transaction, held beside its `Txn`. Empty for most.
@@ -48,6 +50,12 @@ pub(crate) enum Local<'a> {
     Defined(&'a Entry),
 }
 
+impl Drop for DdlScope {
+    fn drop(&mut self) {
+        self.rollback_to(0);
+    }
+}
+
 impl DdlScope {
     /// Has the transaction defined anything?
     pub fn is_empty(&self) -> bool {
@@ -61,7 +69,10 @@ impl DdlScope {
 
     /// Forgets what was defined after the mark.
     pub fn rollback_to(&mut self, mark: usize) {
-        self.changes.truncate(mark);
+        // The last one first, for each may put back what it found.
+        while self.changes.len() > mark {
+            self.changes.pop();
+        }
     }
 
     pub(crate) fn directory(&self) -> Option<Arc<Directory>> {

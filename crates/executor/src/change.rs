@@ -16,7 +16,7 @@ use catalog::TableDef;
 use engine::{InsertHint, TableLock, Use};
 use planner::{DeletePlan, InsertPlan, InsertSource, Node, Op, OutputPlan, Plan, UpdatePlan};
 use std::sync::Arc;
-use types::Value;
+use types::{SqlType, Value};
 
 /// Runs an INSERT of VALUES or of a query. The transaction is begun and the statement too. Returns the rows.
 pub fn insert<'a>(
@@ -171,10 +171,26 @@ pub fn insert_query<'a>(
     let hints = TableHints { tablockx: true, ..TableHints::default() };
     let mut writer = writer(table, &hints, "INSERT", cx)?;
     let width = source.output.len();
+    let numbered = table.identity();
+    let mut own = Vec::new();
     for_each_batch(source, cx, |batch, cx| {
         for row in batch.rows() {
-            writer.insert(&row[..width], &mut hint, cx)?;
-            note_identity(table, &row[..width], cx)?;
+            let row = &row[..width];
+            match numbered.filter(|i| row[*i].is_null()) {
+                // IDENTITY(...) is NULL so far.
+                Some(i) => {
+                    own.clear();
+                    own.extend_from_slice(row);
+                    let next = cx.env.next_identity(table)?;
+                    let ty = table.columns[i].ty;
+                    own[i] = types::convert::cast(&Value::BigInt(next), SqlType::BigInt, ty, 0)?;
+                    writer.insert(&own, &mut hint, cx)?;
+                }
+                None => {
+                    writer.insert(row, &mut hint, cx)?;
+                    note_identity(table, row, cx)?;
+                }
+            }
         }
         cx.breathe()
     })

@@ -16,7 +16,7 @@ pub fn column_meta(output: &[OutputColumn]) -> Vec<ColumnMeta> {
         .iter()
         .map(|c| ColumnMeta {
             collation: c.collation,
-            identity: c.identity,
+            identity: c.identity.is_some(),
             updatable: c.updatable,
             base: c.base.clone(),
             ..ColumnMeta::new(c.name.as_deref().unwrap_or_default(), c.ty, c.nullable)

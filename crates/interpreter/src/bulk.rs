@@ -112,7 +112,7 @@ impl Vm<'_> {
                 ty: column.ty,
                 collation: column.collation,
                 nullable: column.nullable,
-                is_identity: def.map_or(column.identity, |c| c.identity.is_some()),
+                is_identity: def.map_or(column.identity.is_some(), |c| c.identity.is_some()),
                 is_made: def.is_some_and(catalog::ColumnDef::is_made),
             }
         };

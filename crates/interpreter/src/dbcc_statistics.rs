@@ -11,7 +11,7 @@ use std::sync::Arc;
 use types::{Decimal, Len, SqlType, Value};
 
 /// 2560.
-fn bad_parameter(n: usize) -> SqlError {
+pub(crate) fn bad_parameter(n: usize) -> SqlError {
     let text = format!("Parameter {n} is incorrect for this DBCC statement.");
     SqlError::new(2560, 16, text).with_state(9)
 }
@@ -182,7 +182,7 @@ impl Vm<'_> {
     }
 
     /// The database that a first argument names, by name or number; without one the current one. 2520.
-    fn dbcc_database(&mut self, args: &[Value]) -> Result<Arc<OpenDatabase>, SqlError> {
+    pub(crate) fn dbcc_database(&mut self, args: &[Value]) -> Result<Arc<OpenDatabase>, SqlError> {
         let Some(given) = args.first() else { return Ok(self.state.database.clone()) };
         let shown = given.as_str().map_or_else(
             || given.as_i64().map_or(String::new(), |id| id.to_string()),

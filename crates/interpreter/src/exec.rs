@@ -427,6 +427,22 @@ impl Vm<'_> {
         self.check_trancount(trancount)
     }
 
+    /// Runs a text of our own for the value that its first variable has in the end.
+    pub(crate) fn value_of_text(&mut self, text: &str, guarded: bool) -> Result<Value, Halted> {
+        self.check_nesting()?;
+        let (slot, code, mut learnt) = self.compiled(text, None, false)?;
+        let mut frame = self.state.take_frame();
+        frame.extend_from_slice(&code.template);
+        let result = self.activation(&code, Role::Text, |vm| {
+            vm.run_activated(&code, &mut learnt, &mut frame, guarded)
+        });
+        let value = frame.first().cloned().unwrap_or_default();
+        self.state.texts.give(slot, &code, learnt);
+        self.state.give_frame(frame);
+        result?;
+        Ok(value)
+    }
+
     /// Tables for the table variables of a program that begins. What comes back closes them.
     pub fn open_tables(&mut self, code: &Code) -> usize {
         self.state.cursors.enter();

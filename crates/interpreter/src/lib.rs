@@ -48,6 +48,7 @@ mod call;
 mod checkdb;
 mod configure;
 mod cursor;
+mod dbcc_session;
 mod dbcc_statistics;
 mod ddl_trigger;
 mod define;

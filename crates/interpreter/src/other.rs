@@ -136,7 +136,9 @@ impl Vm<'_> {
                 self.truncate_partitions(table, partitions, frame)?;
             }
             StmtKind::Dbcc { name, args, options } => {
-                self.dbcc(name, args, options, line)?;
+                let args = args.iter().map(|arg| self.value(arg, frame));
+                let args = args.collect::<Result<Vec<Value>, SqlError>>()?;
+                self.dbcc(name, &args, options, line, guarded)?;
             }
             StmtKind::BulkInsert(bulk) => self.bulk_insert(bulk, line, frame, guarded)?,
             StmtKind::Backup(backup) => self.backup(backup, line, frame)?,
@@ -334,7 +336,9 @@ impl Vm<'_> {
         args: &[Value],
         options: &[String],
         line: u32,
-    ) -> Result<(), SqlError> {
+        guarded: bool,
+    ) -> Result<(), Halted> {
+        let quiet = options.iter().any(|o| o == "NO_INFOMSGS");
         let needed = match name {
             "SQLPERF" => Some(sqlperf_permission(args)),
             "LOGINFO" => Some(Permission::ViewServerState),
@@ -345,14 +349,16 @@ impl Vm<'_> {
             _ => None,
         };
         if needed.is_some_and(|permission| !self.may_on_server(permission)) {
-            return Err(dbcc_denied(&self.state.user_name(), name));
+            return Err(dbcc_denied(&self.state.user_name(), name).into());
         }
         match name {
+            "CHECKIDENT" => self.check_identity(args, (!quiet).then_some(line), guarded)?,
+            "USEROPTIONS" => self.user_options(),
+            "OPENTRAN" => self.open_transaction(args, options, line)?,
             "SQLPERF" => self.sqlperf(args)?,
             "LOGINFO" => self.log_info(args)?,
             "INPUTBUFFER" => self.input_buffer(args)?,
             "TRACEON" | "TRACEOFF" => {
-                let quiet = options.iter().any(|o| o == "NO_INFOMSGS");
                 self.set_trace_flags(args, name == "TRACEON", (!quiet).then_some(line));
             }
             "TRACESTATUS" => self.trace_status(args)?,
@@ -364,9 +370,9 @@ impl Vm<'_> {
             "FREEPROCCACHE" => self.free_procedure_cache(args)?,
             "FREESYSTEMCACHE" => drop(self.state.plans.throw_out(|_| true)),
             "DROPCLEANBUFFERS" | "UPDATEUSAGE" | "FREESESSIONCACHE" => {}
-            _ => return Err(SqlError::unsupported(format!("DBCC {name}"))),
+            _ => return Err(SqlError::unsupported(format!("DBCC {name}")).into()),
         }
-        if !options.iter().any(|o| o == "NO_INFOMSGS") {
+        if !quiet {
             let text = "DBCC execution completed. If DBCC printed error messages, contact your \
                         system administrator.";
             self.sink.message(&SqlMessage::info(2528, line, text));

@@ -7,7 +7,8 @@ use crate::vm::Vm;
 use binder::ObjectName;
 use binder::ddl::CreateProcedure;
 use catalog::{
-    AlterTable, KeySpec, ModuleKind, Place, ProcedureDef, PutMode, TableDef, TableSpec, same_name,
+    AlterTable, ColumnDef, KeySpec, ModuleKind, Place, ProcedureDef, PutMode, RedefinedPrivate,
+    TableDef, TableSpec, same_name,
 };
 use executor::{SqlError, from_catalog, private_error};
 use std::sync::Arc;
@@ -89,13 +90,17 @@ impl Vm<'_> {
 
     /// CREATE UNIQUE INDEX on #t.
     pub fn private_unique(&mut self, name: &ObjectName, key: &KeySpec) -> Result<(), SqlError> {
-        self.redefine(name, |table, _, version| catalog::private_with_unique(table, key, version))
+        self.redefine(name, |table, _, version| {
+            let sources = (0..table.columns.len()).map(Some).collect();
+            let table = catalog::private_with_unique(table, key, version)?;
+            Ok(RedefinedPrivate { table, sources })
+        })
     }
 
     fn redefine(
         &mut self,
         name: &ObjectName,
-        change: impl FnOnce(&TableDef, bool, u64) -> Result<TableDef, catalog::CatalogError>,
+        change: impl FnOnce(&TableDef, bool, u64) -> Result<RedefinedPrivate, catalog::CatalogError>,
     ) -> Result<(), SqlError> {
         let private = &mut self.state.transaction.private;
         let Some(old) = private.find(&name.name).cloned() else {
@@ -108,33 +113,41 @@ impl Vm<'_> {
             ));
         };
         let empty = private.get(old.place).is_none_or(|table| table.is_empty());
-        let new = Arc::new(change(&old, empty, old.version + 1).map_err(from_catalog)?);
+        let changed = change(&old, empty, old.version + 1).map_err(from_catalog)?;
+        let (new, sources) = (Arc::new(changed.table), changed.sources);
         // A column added as IDENTITY numbers the rows that are there.
-        let added = &new.columns[old.columns.len()..];
-        let mut next = added.iter().find_map(|c| c.identity).map(|i| (i.seed, i.increment));
-        let widen = |row: &[Value]| {
-            let mut row = row.to_vec();
-            for column in added {
-                row.push(match (&column.identity, &mut next) {
-                    (Some(_), Some((value, step))) => {
+        let added = new.columns.iter().zip(&sources).filter(|(_, from)| from.is_none());
+        let mut next = added.filter_map(|(c, _)| c.identity).next().map(|i| (i.seed, i.increment));
+        let mut failed = None;
+        let rewrite = |row: &[Value]| {
+            let columns = new.columns.iter().zip(&sources);
+            columns
+                .map(|(column, from)| match (from, &column.identity, &mut next) {
+                    (Some(i), ..) => {
+                        rewritten(&row[*i], &old, *i, &new, column).unwrap_or_else(|error| {
+                            failed.get_or_insert(error);
+                            Value::Null
+                        })
+                    }
+                    (None, Some(_), Some((value, step))) => {
                         let this = Value::BigInt(*value);
                         *value += *step;
                         types::convert::cast(&this, types::SqlType::BigInt, column.ty, 0)
                             .unwrap_or_default()
                     }
                     _ => column.absent.clone(),
-                });
-            }
-            row
+                })
+                .collect()
         };
         let mark = private.mark();
-        let result = private.redefine(new.clone(), widen);
+        let result = private.redefine(new.clone(), rewrite);
         if let Some((value, step)) = next {
             private.note_identity(new.place, value - step);
         }
-        if let Err(error) = result {
+        let result = result.map_err(|e| private_error(e, &new));
+        if let Err(error) = failed.map_or(result, Err) {
             private.rollback_to(mark);
-            return Err(private_error(error, &new));
+            return Err(error);
         }
         self.settle_private();
         Ok(())
@@ -202,9 +215,30 @@ impl Vm<'_> {
     }
 
     /// Without a transaction a definition stands as soon as it is made.
-    fn settle_private(&mut self) {
+    pub(crate) fn settle_private(&mut self) {
         if self.state.transaction.count == 0 {
             self.state.transaction.private.commit();
         }
     }
+}
+
+/// A value of a row that was there, as its column is now: 515, and what conversions answer.
+fn rewritten(
+    value: &Value,
+    old: &TableDef,
+    ordinal: usize,
+    new: &TableDef,
+    column: &ColumnDef,
+) -> Result<Value, SqlError> {
+    let was = &old.columns[ordinal];
+    if value.is_null() && !column.nullable && was.nullable {
+        let table = format!("tempdb.dbo.{}", new.name);
+        return Err(executor::null_error(&column.name, &table, "UPDATE"));
+    }
+    let pages = was.collation.page() == column.collation.page();
+    if was.ty == column.ty && pages {
+        return Ok(value.clone());
+    }
+    let value = column.collation.mark(value.clone());
+    Ok(types::convert::assign(&value, was.ty, column.ty)?)
 }

@@ -283,6 +283,14 @@ impl PrivateTables {
         }
     }
 
+    /// DBCC CHECKIDENT with a new value: [`Table::reseed`]. A rollback undoes it.
+    pub fn reseed(&mut self, place: Place, value: i64) -> Result<(), TableError> {
+        let mut table = Table::clone(self.slot(place).ok_or(TableError::Missing)?);
+        table.reseed(value);
+        self.put_whole(place, table);
+        Ok(())
+    }
+
     /// Memory held by all tables and by what undoes their changes, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes + self.undo_bytes

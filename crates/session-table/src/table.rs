@@ -43,6 +43,8 @@ pub struct Table {
     next_row_id: u64,
     /// None: the seed.
     next_identity: Option<i128>,
+    /// A value of it has been given.
+    identity_given: bool,
     bytes: usize,
 }
 
@@ -75,7 +77,15 @@ impl Table {
     /// An empty table.
     pub fn new(def: Arc<TableDef>) -> Table {
         let unique = def.unique.iter().map(|key| Unique::new(key, &def)).collect();
-        Table { def, rows: BTreeMap::new(), unique, next_row_id: 1, next_identity: None, bytes: 0 }
+        Table {
+            def,
+            rows: BTreeMap::new(),
+            unique,
+            next_row_id: 1,
+            next_identity: None,
+            identity_given: false,
+            bytes: 0,
+        }
     }
 
     /// Its definition.
@@ -206,6 +216,7 @@ impl Table {
     ) -> Result<Table, TableError> {
         let mut new = Table::new(def);
         new.next_identity = self.next_identity;
+        new.identity_given = self.identity_given;
         for (key, old) in &self.rows {
             let values = row(old).into_boxed_slice();
             match new.key_of(&values)? {
@@ -225,11 +236,29 @@ impl Table {
         let next = self.next_identity.unwrap_or(identity.seed as i128);
         let value = i64::try_from(next).map_err(|_| TableError::IdentityOverflow)?;
         self.next_identity = Some(next + identity.increment as i128);
+        self.identity_given = true;
         Ok(value)
+    }
+
+    /// The last value given of the identity column, if one was.
+    pub fn current_identity(&self) -> Option<i64> {
+        let identity = self.def.identity().and_then(|i| self.def.columns[i].identity)?;
+        let last = self.next_identity? - identity.increment as i128;
+        if self.identity_given { i64::try_from(last).ok() } else { None }
+    }
+
+    /// The last value given is this one; the first one to give, when none was.
+    pub(crate) fn reseed(&mut self, value: i64) {
+        let Some(identity) = self.def.identity().and_then(|i| self.def.columns[i].identity) else {
+            return;
+        };
+        let step = if self.identity_given { identity.increment as i128 } else { 0 };
+        self.next_identity = Some(value as i128 + step);
     }
 
     /// A value given explicitly: the next one lies beyond it.
     pub(crate) fn note_identity(&mut self, identity: Identity, value: i64) {
+        self.identity_given = true;
         let beyond = value as i128 + identity.increment as i128;
         let next = self.next_identity.unwrap_or(identity.seed as i128);
         self.next_identity =

@@ -151,6 +151,10 @@ impl<'a> Context<'a> {
     }
 
     /// The last value of a table's identity column.
+    pub fn first_identity(&self, table: &TableDef) -> Option<i64> {
+        if self.temporary { None } else { self.database.catalog.first_identity(table) }
+    }
+
     pub fn current_identity(&self, table: &TableDef) -> Option<i64> {
         if self.temporary { None } else { self.database.catalog.current_identity(table) }
     }

@@ -217,10 +217,10 @@ pub enum StmtKind {
     },
     /// What is seldom met.
     Rare(Box<Rare>),
-    /// DBCC name (arguments) WITH options; arguments as values, words as strings.
+    /// DBCC name (arguments) WITH options; words as constant strings.
     Dbcc {
         name: String,
-        args: Vec<Value>,
+        args: Vec<Expr>,
         options: Vec<String>,
     },
     /// As written: its table is looked up each time it runs.

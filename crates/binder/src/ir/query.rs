@@ -68,8 +68,8 @@ pub struct OutputColumn {
     pub id: ColId,
     pub ty: SqlType,
     pub nullable: bool,
-    /// The source is this table's identity column (SELECT INTO inherits the property).
-    pub identity: bool,
+    /// The source is this table's identity column, or IDENTITY(...): SELECT INTO inherits the property.
+    pub identity: Option<catalog::Identity>,
     /// It is a base table's column, seen as it is, that a client may write (not an identity).
     pub updatable: bool,
     /// What a client is told of the column behind it, where that is more than its type.

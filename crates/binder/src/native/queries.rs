@@ -188,7 +188,7 @@ impl Walk<'_> {
     pub(super) fn no_table(&self, written: &ast::ObjectName) -> BindError {
         let name = ObjectName::from(written);
         let line = written.span.line.max(1);
-        if crate::define::is_private(&name.name) || catalog::is_global_name(&name.name) {
+        if crate::define::is_temporary(&name.name) {
             return refused(12322, "Temporary tables are not supported with", line);
         }
         if name.schema.is_none() || name.database.is_some() {

@@ -344,18 +344,18 @@ impl ProgramBinder<'_> {
                     .args
                     .iter()
                     .map(|arg| {
-                        Ok(match arg {
-                            ast::DbccArg::Word(w) | ast::DbccArg::Text(w) => Value::str(w),
-                            ast::DbccArg::Number(n) => Value::BigInt(*n),
-                            ast::DbccArg::Variable(v) => {
-                                return Err(BindError::unsupported(
-                                    format!("DBCC {} with a variable", dbcc.name),
-                                    v.span.line,
-                                ));
+                        let (value, ty) = match arg {
+                            ast::DbccArg::Word(w) | ast::DbccArg::Text(w) => {
+                                (Value::str(w), SqlType::NVarChar(Len::Max))
                             }
-                        })
+                            ast::DbccArg::Number(n) => (Value::BigInt(*n), SqlType::BigInt),
+                            ast::DbccArg::Variable(v) => {
+                                return Ok(b.var_expr(b.variable(v)?));
+                            }
+                        };
+                        Ok(Expr { kind: ExprKind::Const(value), ty, nullable: false })
                     })
-                    .collect::<Result<Vec<Value>>>()?,
+                    .collect::<Result<Vec<Expr>>>()?,
                 options: dbcc.options.clone(),
             },
             S::BulkInsert(bulk) => StmtKind::BulkInsert(Arc::new((**bulk).clone())),

@@ -266,7 +266,7 @@ impl Catalog {
 }
 
 /// Every value of `old` is one of `new`, told in the same way: varchar(10) and varchar(20).
-fn same_kind_wider(old: types::SqlType, new: types::SqlType) -> bool {
+pub(crate) fn same_kind_wider(old: types::SqlType, new: types::SqlType) -> bool {
     use types::{Len, SqlType::*};
     let wider = |a: Len, b: Len| a.limit() <= b.limit() && (b != Len::Max || a == Len::Max);
     match (old, new) {

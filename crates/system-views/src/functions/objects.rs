@@ -123,8 +123,11 @@ pub fn identity(context: &Context<'_>, args: Args<'_>, func: FuncId) -> Value {
         Some(match func {
             FuncId::IdentSeed => identity.seed,
             FuncId::IdentIncr => identity.increment,
-            // Before the first row: the seed.
-            _ => context.current_identity(table).unwrap_or(identity.seed),
+            // Before the first row: the value it will get.
+            _ => match context.current_identity(table) {
+                Some(last) => last,
+                None => context.first_identity(table).unwrap_or(identity.seed),
+            },
         })
     };
     let number = number().and_then(|n| Decimal::new(n as i128, 38, 0).ok());
