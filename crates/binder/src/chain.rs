@@ -1,13 +1,14 @@
 //! Long runs of `+` and its like: `'a' + @b + 'c' + ...`, a thousand parts and more.
 //!
 //! They mean the same from left to right as a tree that leans left. Texts are joined in a balanced tree instead, so that
-//! whoever walks it recurses little: joining is associative, but for where a result is cut to 8,000 bytes. What is cut
-//! is always the end of a prefix of the run, and a prefix is cut only as long as no (max) type has come: so a part of
-//! the tree behind the first (max) is (max) itself.
+//! whoever walks it recurses little: joining is associative, but for where a result is cut to 8,000 bytes. That is
+//! always the end of a prefix of the run, and a prefix is cut only as long as no (max) type has come. So what stands
+//! before the first (max) is a tree of its own, cut as its prefixes are; from there on all parts are (max).
 
 use syntax::ast;
-use types::{ArithOp, Len, SqlType, arith};
+use types::{ArithOp, Len, SqlType, TypeError, arith};
 
+use crate::coerce::empty_for_null;
 use crate::context::Binder;
 use crate::error::{BindError, Result};
 use crate::expr::arith_op;
@@ -43,7 +44,7 @@ impl Binder<'_> {
                 continue;
             }
             others += 1;
-            let mut left = run.joined(line)?;
+            let mut left = run.joined(self.settings.concat_null, line)?;
             if others % PART == 0 {
                 let total = Expr::new(ExprKind::Total, left.ty, left.nullable);
                 steps.push(std::mem::replace(&mut left, total));
@@ -52,7 +53,7 @@ impl Binder<'_> {
             texts = text(&next);
             run.texts = vec![next];
         }
-        let mut joined = run.joined(line)?;
+        let mut joined = run.joined(self.settings.concat_null, line)?;
         if !steps.is_empty() {
             let (ty, nullable) = (joined.ty, joined.nullable);
             steps.push(joined);
@@ -83,42 +84,46 @@ struct Run {
 }
 
 impl Run {
-    fn joined(&mut self, line: u32) -> Result<Expr> {
-        let texts = std::mem::take(&mut self.texts);
+    fn joined(&mut self, concat_null: bool, line: u32) -> Result<Expr> {
+        let mut texts = std::mem::take(&mut self.texts);
+        if texts.len() > 1 && !concat_null {
+            texts = texts.into_iter().map(empty_for_null).collect();
+        }
         let fail = |e| BindError::of_type(e, line);
-        // The type of each prefix of the run.
-        let mut prefixes: Vec<SqlType> = Vec::with_capacity(texts.len());
-        for text in &texts {
-            prefixes.push(match prefixes.last() {
-                None => text.ty,
-                Some(before) => arith::result_type(ArithOp::Add, *before, text.ty).map_err(fail)?,
+        let first_max = texts.iter().position(|text| is_max(text.ty)).unwrap_or(texts.len());
+        let mut texts = texts.into_iter();
+        let bounded = balanced(texts.by_ref().take(first_max).collect(), false).map_err(fail)?;
+        let unbounded = balanced(texts.collect(), true).map_err(fail)?;
+        let joined = match (bounded, unbounded) {
+            (Some(left), Some(right)) => pair(left, right, true).map_err(fail)?,
+            (left, right) => left.or(right).expect("a run has a first operand"),
+        };
+        Ok(joined)
+    }
+}
+
+/// The texts joined, each part in turn with its neighbour; `unbounded`: what is joined is (max).
+fn balanced(mut parts: Vec<Expr>, unbounded: bool) -> std::result::Result<Option<Expr>, TypeError> {
+    while parts.len() > 1 {
+        let mut pairs = Vec::with_capacity(parts.len().div_ceil(2));
+        let mut list = parts.into_iter();
+        while let Some(left) = list.next() {
+            pairs.push(match list.next() {
+                None => left,
+                Some(right) => pair(left, right, unbounded)?,
             });
         }
-        // Parts: where each begins and ends in the run.
-        let mut parts: Vec<(usize, usize, Expr)> =
-            texts.into_iter().enumerate().map(|(i, text)| (i, i + 1, text)).collect();
-        while parts.len() > 1 {
-            let mut pairs = Vec::with_capacity(parts.len().div_ceil(2));
-            let mut list = parts.into_iter();
-            while let Some((from, to, left)) = list.next() {
-                let Some((_, end, right)) = list.next() else {
-                    pairs.push((from, to, left));
-                    continue;
-                };
-                let ty = if from == 0 {
-                    prefixes[end - 1]
-                } else {
-                    let own = arith::result_type(ArithOp::Add, left.ty, right.ty).map_err(fail)?;
-                    if is_max(prefixes[from]) { max_of(own) } else { own }
-                };
-                let nullable = left.nullable || right.nullable;
-                let kind = ExprKind::Concat { left: Box::new(left), right: Box::new(right) };
-                pairs.push((from, end, Expr::new(kind, ty, nullable)));
-            }
-            parts = pairs;
-        }
-        Ok(parts.pop().map(|(_, _, expr)| expr).expect("a run has a first operand"))
+        parts = pairs;
     }
+    Ok(parts.pop())
+}
+
+fn pair(left: Expr, right: Expr, unbounded: bool) -> std::result::Result<Expr, TypeError> {
+    let ty = arith::result_type(ArithOp::Add, left.ty, right.ty)?;
+    let ty = if unbounded { max_of(ty) } else { ty };
+    let nullable = left.nullable || right.nullable;
+    let kind = ExprKind::Concat { left: Box::new(left), right: Box::new(right) };
+    Ok(Expr::new(kind, ty, nullable))
 }
 
 fn is_max(ty: SqlType) -> bool {

@@ -199,7 +199,7 @@ fn is_variable(e: &Expr) -> bool {
 }
 
 /// The text, empty where it is NULL.
-fn empty_for_null(e: Expr) -> Expr {
+pub(crate) fn empty_for_null(e: Expr) -> Expr {
     if !e.nullable {
         return e;
     }

@@ -398,7 +398,7 @@ impl Binder<'_> {
         let style = match &c.style {
             None => None,
             Some(e) => match constant_int(e) {
-                Some(style) => Some(style),
+                Some(style) => Some(types::convert::explicit_style(style, input.ty, ty)),
                 None => return self.styled(input, e, ty, c.try_, line),
             },
         };
@@ -514,7 +514,11 @@ pub(crate) fn parse_decimal(digits: &str) -> Option<Decimal> {
 /// Digits as money (units of 1/10000), rounded half up.
 fn parse_money(digits: &str) -> Option<i64> {
     let digits = digits.replace(',', "");
-    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    if let Some(digits) = digits.strip_prefix('-') {
+        return parse_money(digits).map(|units| -units);
+    }
+    let digits = digits.trim_start_matches('+');
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let mut units: i64 = 0;
     for c in whole.chars() {
         units = units.checked_mul(10)?.checked_add(i64::from(c.to_digit(10)?))?;

@@ -461,7 +461,9 @@ impl Binder<'_> {
             }
             "QUOTENAME" => {
                 check(1, 2)?;
-                let mut out = vec![self.coerce(next(), NAME, CastMode::Implicit)?];
+                // A name too long is NULL, and not cut.
+                let long = SqlType::NVarChar(Len::N(4000));
+                let mut out = vec![self.coerce(next(), long, CastMode::Implicit)?];
                 if n == 2 {
                     out.push(self.text(next())?);
                 }

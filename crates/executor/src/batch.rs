@@ -102,6 +102,12 @@ impl Batch {
         debug_assert_eq!(self.values.len(), self.width * self.len);
     }
 
+    /// Takes off what was appended of a row that is not closed.
+    #[cold]
+    pub fn drop_open_row(&mut self) {
+        self.values.truncate(self.width * self.len);
+    }
+
     /// Takes the last row off again.
     #[inline]
     pub fn pop(&mut self) {
@@ -115,14 +121,21 @@ impl Batch {
         self.row(self.len - 1)
     }
 
-    /// Keeps the rows for which `keep` holds.
+    /// Keeps the rows for which `keep` holds; after an error those of them that stand before the row that failed.
     pub fn retain<E>(
         &mut self,
         mut keep: impl FnMut(&[Value]) -> Result<bool, E>,
     ) -> Result<(), E> {
         let mut kept = 0;
         for i in 0..self.len {
-            if keep(self.row(i))? {
+            let keeps = match keep(self.row(i)) {
+                Ok(keeps) => keeps,
+                Err(error) => {
+                    self.shorten(kept);
+                    return Err(error);
+                }
+            };
+            if keeps {
                 if kept != i {
                     for column in 0..self.width {
                         self.values.swap(kept * self.width + column, i * self.width + column);

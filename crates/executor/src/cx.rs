@@ -109,8 +109,12 @@ pub trait Environment {
     fn note_spill(&mut self, spilled: &SpillFigures) {
         let _ = spilled;
     }
-    /// The style of conversions from text to a date that name none: SET DATEFORMAT.
+    /// The style of conversions from text to a date that name none: SET DATEFORMAT, in the session's language.
     fn date_style(&self) -> i32 {
+        0
+    }
+    /// SET LANGUAGE, by its place among [`types::languages::LANGUAGES`].
+    fn language(&self) -> u8 {
         0
     }
     /// SET DATEFIRST.

@@ -54,7 +54,10 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
                 return Ok(Value::Null);
             }
             value_of(length(&a) + length(&b))?;
-            Ok(arith::binary(types::ArithOp::Add, &a, left.ty, &b, right.ty)?)
+            match arith::concat(&a, &b, expr.ty) {
+                Some(joined) => Ok(joined),
+                None => Ok(arith::binary(types::ArithOp::Add, &a, left.ty, &b, right.ty)?),
+            }
         }
         ExprKind::Steps(steps) => {
             let mut total = Value::Null;
@@ -69,9 +72,16 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
         ExprKind::Cast { input, mode, style } => {
             let value = operand(input, row, cx)?;
             let style = match (style, &*value) {
-                (Some(style), _) => *style,
                 (None, Value::Str(_)) if expr.ty.is_temporal() => cx.env.date_style(),
-                (None, _) => 0,
+                (style, _) => {
+                    let style = style.unwrap_or(0);
+                    let words = expr.ty.is_temporal() && value.as_str().is_some()
+                        || expr.ty.is_character() && input.ty.is_temporal();
+                    match words {
+                        true => convert::in_language(style, cx.env.language()),
+                        false => style,
+                    }
+                }
             };
             cast(&value, input, expr, *mode, style, cx)
         }
@@ -188,7 +198,9 @@ pub fn test(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Option<bool>,
         }
         ExprKind::Like { input, pattern, escape, negated } => {
             let text = operand(input, row, cx)?;
-            let matched = like(&text, pattern, escape.as_deref(), row, cx)?;
+            // In Unicode blanks at the end of the text count.
+            let exact = input.ty.is_unicode() || pattern.ty.is_unicode();
+            let matched = like(&text, pattern, escape.as_deref(), exact, row, cx)?;
             Ok(matched.map(|m| m != *negated))
         }
         ExprKind::SubPlan { kind, plan } => Ok(truth(&subquery::eval(kind, *plan, row, cx)?)),
@@ -337,6 +349,7 @@ fn like(
     text: &Value,
     pattern: &Expr,
     escape: Option<&Expr>,
+    exact: bool,
     row: &[Value],
     cx: &mut Cx<'_>,
 ) -> Result<Option<bool>, SqlError> {
@@ -361,7 +374,7 @@ fn like(
     let rule = text_rule.meet(pattern.rule());
     let Some(pattern) = pattern.as_str() else { return Ok(None) };
     let escape = escape.as_ref().and_then(Value::as_str);
-    let compiled = types::Pattern::under(rule, pattern, escape)?;
+    let compiled = types::Pattern::under(rule, pattern, escape)?.exactly(exact);
     let matched = compiled.matches(text);
     if constant {
         cx.keep().patterns.push((address, compiled));

@@ -62,10 +62,14 @@ pub(crate) fn call(
         Greatest | Least => Ok(extreme(func, v)),
         Convert { try_ } => match (&v[0], v[1].as_i64()) {
             (Value::Null, _) | (_, None) => Ok(Value::Null),
-            (value, Some(style)) => match convert::cast(value, args[0].ty, ty, style as i32) {
-                Err(_) if try_ => Ok(Value::Null),
-                done => Ok(done?),
-            },
+            (value, Some(style)) => {
+                let style = convert::explicit_style(style as i32, args[0].ty, ty);
+                let style = convert::in_language(style, cx.env.language());
+                match convert::cast(value, args[0].ty, ty, style) {
+                    Err(_) if try_ => Ok(Value::Null),
+                    done => Ok(done?),
+                }
+            }
         },
         VariantProperty => Ok(match (&v[0], v[1].as_str()) {
             (Value::Variant(held), Some(name)) => held.property(name),

@@ -82,6 +82,8 @@ pub struct SqlError {
     pub terminated_notice: bool,
     /// The plan was made of a definition that is old by now: a new plan may well succeed. Nothing has been sent.
     pub stale: bool,
+    /// RAISERROR made it: XACT_ABORT does not mind it.
+    pub raised: bool,
     /// The text.
     pub text: String,
 }
@@ -97,6 +99,7 @@ impl SqlError {
             procedure: None,
             reach: reach_of(number, severity),
             stale: false,
+            raised: false,
             terminated_notice: matches!(
                 number,
                 220 | 232 | 512 | 513 | 515 | 547 | 2601 | 2627 | 2628 | 8115 | 8134 | 8152 | 8153

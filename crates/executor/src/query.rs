@@ -87,8 +87,8 @@ pub fn select_to_client<'a>(
         batch.rows().for_each(|row| sink.row(&row[..width]));
         Ok(())
     });
-    // An error before the first row gives no result set; an empty result does.
-    if !begun && result.is_ok() {
+    // Before an error there is a result set too, unless the statement is to run anew.
+    if !begun && !result.as_ref().is_err_and(|error| error.stale) {
         sink.columns(&meta);
     }
     result.map_err(|mut error| {

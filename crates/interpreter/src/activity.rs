@@ -172,6 +172,13 @@ impl Activity {
         self.plan.store(number, Relaxed);
     }
 
+    /// The same for a while; the one before.
+    pub(crate) fn swap_plan(&self, number: u64) -> u64 {
+        let before = self.plan.load(Relaxed);
+        self.plan.store(number, Relaxed);
+        before
+    }
+
     /// Tells the session's settings and what the last statement left.
     pub(crate) fn publish(&self, state: &SessionState) {
         let options = &state.options;

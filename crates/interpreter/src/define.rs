@@ -308,6 +308,7 @@ impl Vm<'_> {
             ansi_nulls: self.state.options.settings().ansi_nulls,
         };
         let schema = self.module_schema(kind, mode, name)?;
+        let text = &syntax::as_created(text);
         self.in_catalog(frame, |catalog, txn, scope| {
             let schema = schema.as_deref();
             if kind == ModuleKind::InlineFunction && mode != PutMode::Create {

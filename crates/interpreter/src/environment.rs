@@ -400,7 +400,12 @@ impl Environment for SessionEnvironment<'_> {
     }
 
     fn date_style(&self) -> i32 {
-        self.state.options.date_order.style()
+        let options = &self.state.options;
+        types::convert::in_language(options.date_order.style(), options.language)
+    }
+
+    fn language(&self) -> u8 {
+        self.state.options.language
     }
 
     fn date_first(&self) -> u8 {

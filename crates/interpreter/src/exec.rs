@@ -383,6 +383,7 @@ impl Vm<'_> {
         callee.extend_from_slice(&code.template);
         let bound = bind_arguments(code, args, &mut callee)?;
         let cursors = self.cursor_arguments(code, args, &bound, caller)?;
+        let outer = self.state.activity.swap_plan(code.number());
         let result = self.activation(code, Role::Procedure, |vm| {
             for (param, arg) in code.params.iter().zip(&bound) {
                 if let Some(slot) = param.table
@@ -398,6 +399,7 @@ impl Vm<'_> {
             cursors.iter().for_each(|(from, to)| vm.state.cursors.hand_back(*from, *to));
             Ok(status)
         });
+        self.state.activity.plan(outer);
         keep(self, learnt);
         let status = result?;
         for (param, arg) in bound.iter().enumerate() {

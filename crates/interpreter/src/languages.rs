@@ -1,74 +1,13 @@
-//! The languages of SET LANGUAGE: names, and the order of dates and first day of the week that come with them.
+//! What a session's language means for messages. The languages themselves are [`types::languages`].
 //!
-//! As sys.syslanguages of SQL Server lists them. Messages and names of days stay English.
+//! Only what SQL Server tells most often is here in other words than English: that the language has changed.
 
-use types::convert::DateOrder::{self, Dmy, Mdy, Ymd};
-
-/// A language.
-pub(crate) struct Language {
-    /// Its own name: @@LANGUAGE.
-    pub name: &'static str,
-    /// Its English name.
-    pub alias: &'static str,
-    pub order: DateOrder,
-    /// DATEFIRST.
-    pub first: u8,
-    /// The locale.
-    pub lcid: i32,
-}
-
-const fn language(
-    name: &'static str,
-    alias: &'static str,
-    order: DateOrder,
-    first: u8,
-    lcid: i32,
-) -> Language {
-    Language { name, alias, order, first, lcid }
-}
-
-/// By @@LANGID.
-pub(crate) const LANGUAGES: [Language; 33] = [
-    language("us_english", "English", Mdy, 7, 1033),
-    language("Deutsch", "German", Dmy, 1, 1031),
-    language("Français", "French", Dmy, 1, 1036),
-    language("日本語", "Japanese", Ymd, 7, 1041),
-    language("Dansk", "Danish", Dmy, 1, 1030),
-    language("Español", "Spanish", Dmy, 1, 3082),
-    language("Italiano", "Italian", Dmy, 1, 1040),
-    language("Nederlands", "Dutch", Dmy, 1, 1043),
-    language("Norsk", "Norwegian", Dmy, 1, 2068),
-    language("Português", "Portuguese", Dmy, 7, 2070),
-    language("Suomi", "Finnish", Dmy, 1, 1035),
-    language("Svenska", "Swedish", Ymd, 1, 1053),
-    language("čeština", "Czech", Dmy, 1, 1029),
-    language("magyar", "Hungarian", Ymd, 1, 1038),
-    language("polski", "Polish", Dmy, 1, 1045),
-    language("română", "Romanian", Dmy, 1, 1048),
-    language("hrvatski", "Croatian", Ymd, 1, 1050),
-    language("slovenčina", "Slovak", Dmy, 1, 1051),
-    language("slovenski", "Slovenian", Dmy, 1, 1060),
-    language("ελληνικά", "Greek", Dmy, 1, 1032),
-    language("български", "Bulgarian", Dmy, 1, 1026),
-    language("русский", "Russian", Dmy, 1, 1049),
-    language("Türkçe", "Turkish", Dmy, 1, 1055),
-    language("British", "British English", Dmy, 1, 2057),
-    language("eesti", "Estonian", Dmy, 1, 1061),
-    language("latviešu", "Latvian", Ymd, 1, 1062),
-    language("lietuvių", "Lithuanian", Ymd, 1, 1063),
-    language("Português (Brasil)", "Brazilian", Dmy, 7, 1046),
-    language("繁體中文", "Traditional Chinese", Ymd, 7, 1028),
-    language("한국어", "Korean", Ymd, 7, 1042),
-    language("简体中文", "Simplified Chinese", Ymd, 7, 2052),
-    language("Arabic", "Arabic", Dmy, 1, 1025),
-    language("ไทย", "Thai", Dmy, 7, 1054),
-];
+pub(crate) use types::languages::LANGUAGES;
+use types::languages::Language;
 
 /// The place of a language in [`LANGUAGES`], by either name, any case.
 pub(crate) fn find(name: &str) -> Option<u8> {
-    let folded = name.to_lowercase();
-    let same = |l: &Language| l.name.to_lowercase() == folded || l.alias.to_lowercase() == folded;
-    LANGUAGES.iter().position(same).map(|i| i as u8)
+    Language::find(name)
 }
 
 /// `language_id` of the messages that are told in a language: British English has the American ones.
@@ -80,16 +19,20 @@ pub(crate) fn message_language(place: u8) -> i32 {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_language_has_two_names() {
-        assert_eq!(find("US_ENGLISH"), Some(0));
-        assert_eq!(find("english"), Some(0));
-        assert_eq!(find("français"), find("French"));
-        assert_eq!(find("Klingon"), None);
-        assert_eq!(LANGUAGES[23].alias, "British English");
+/// 5703, in the language that now is: SQL Server has its messages in eleven.
+pub(crate) fn changed(language: &Language) -> String {
+    let name = language.name;
+    match language.lcid {
+        1031 => format!("Die Spracheneinstellung wurde auf {name} geändert."),
+        1036 => format!("Le paramètre de langue est passé à {name}."),
+        1040 => format!("L'impostazione della lingua è stata sostituita con {name}."),
+        1041 => format!("言語設定が {name} に変更されました。"),
+        1042 => format!("언어 설정을 {name}(으)로 변경했습니다."),
+        1046 => format!("Configuração de idioma alterada para {name}."),
+        1049 => format!("Языковая настройка изменена на {name}."),
+        1028 => format!("已將語言設定變更為 {name}。"),
+        2052 => format!("已将语言设置更改为 {name}。"),
+        3082 => format!("Se cambió la configuración de idioma a {name}."),
+        _ => format!("Changed language setting to {name}."),
     }
 }

@@ -82,6 +82,7 @@ mod showplan;
 mod simple;
 mod switch;
 mod system_procs;
+mod textsize;
 pub mod trace_flags;
 mod tracking;
 mod trigger;

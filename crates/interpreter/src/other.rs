@@ -288,6 +288,7 @@ impl Vm<'_> {
         }
         let mut error = SqlError::new(number, severity, text).with_state(state);
         error.reach = if severity >= 20 { Reach::Session } else { Reach::Statement };
+        error.raised = true;
         error.terminated_notice = false;
         let _ = guarded;
         Err(error.into())

@@ -145,12 +145,22 @@ impl FastPoint {
             }
             Target::Client { values, columns, row } => {
                 row.clear();
+                let mut failed = None;
                 if found {
                     for assign in values.iter() {
-                        row.push(assign.value(&self.table, &self.row, &self.slots, cx)?);
+                        match assign.value(&self.table, &self.row, &self.slots, cx) {
+                            Ok(value) => row.push(value),
+                            Err(error) => failed = failed.or(Some(error)),
+                        }
                     }
                 }
-                sink.columns(columns);
+                // Before an error there is a result set too.
+                if !failed.as_ref().is_some_and(|error| error.stale) {
+                    sink.columns(columns);
+                }
+                if let Some(error) = failed {
+                    return Err(error);
+                }
                 if found {
                     sink.row(row);
                 }

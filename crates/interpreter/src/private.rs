@@ -182,7 +182,7 @@ impl Vm<'_> {
             object_id,
             schema: "dbo".into(),
             name: name.as_str().into(),
-            text: (&*create.text).into(),
+            text: syntax::as_created(&create.text).into(),
             quoted_identifier: self.state.options.quoted_identifier,
             ansi_nulls: self.state.options.settings().ansi_nulls,
             trigger: None,

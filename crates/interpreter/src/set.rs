@@ -195,7 +195,7 @@ impl Vm<'_> {
         options.date_order = new.order;
         options.datefirst = new.first;
         self.sink.environment(EnvironmentChange::Language { old, new: new.name });
-        let text = format!("Changed language setting to {}.", new.name);
+        let text = languages::changed(new);
         self.sink.message(&SqlMessage::info(5703, line, text));
         Ok(())
     }

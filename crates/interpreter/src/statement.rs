@@ -7,6 +7,7 @@ use crate::figures::{Reading, StatementCells};
 use crate::kind::command_of;
 use crate::names::SessionNames;
 use crate::plan::{self, Body, CodeState, Planned};
+use crate::textsize::Cut;
 use crate::transaction::durability;
 use crate::vm::{Halted, Vm};
 use binder::BindError;
@@ -496,7 +497,11 @@ impl Vm<'_> {
                 Ok(Outcome::Rows(Command::Insert, rows))
             }
             Body::FastPoint(point) => {
-                let rows = self.in_statement(frame, |cx, sink| point.run(cx, sink))?;
+                let limit = Cut::limit(self.state.options.textsize).filter(|_| point.sends());
+                let rows = self.in_statement(frame, |cx, sink| match limit {
+                    None => point.run(cx, sink),
+                    Some(bytes) => point.run(cx, &mut Cut::new(sink, bytes)),
+                })?;
                 if point.sends() {
                     return Ok(Outcome::Sent(rows));
                 }
@@ -507,8 +512,15 @@ impl Vm<'_> {
             Body::Select(select) => match &select.target {
                 SelectTarget::Client => {
                     let plan = &select.plan;
+                    let limit = Cut::limit(self.state.options.textsize);
                     let rows = self.in_statement(frame, |cx, sink| {
-                        executor::select_to_client(plan, &mut cx.reborrow(), sink)
+                        let cx = &mut cx.reborrow();
+                        match limit {
+                            None => executor::select_to_client(plan, cx, sink),
+                            Some(bytes) => {
+                                executor::select_to_client(plan, cx, &mut Cut::new(sink, bytes))
+                            }
+                        }
                     })?;
                     Ok(Outcome::Sent(rows))
                 }

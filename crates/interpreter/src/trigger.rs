@@ -383,6 +383,7 @@ impl Vm<'_> {
             quoted_identifier: self.state.options.quoted_identifier,
             ansi_nulls: self.state.options.settings().ansi_nulls,
         };
+        let text = &syntax::as_created(text);
         self.in_catalog(frame, |catalog, txn, scope| {
             catalog.put_trigger(txn, scope, mode, &table.schema, name, text, options, def)?;
             Ok(())

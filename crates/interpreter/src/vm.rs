@@ -45,7 +45,8 @@ pub(crate) enum Halt {
 
 /// Where an error leads.
 enum After {
-    Resume(Pc),
+    /// On, and what the procedure returns unless it says so itself.
+    Resume(Pc, i32),
     /// Out of the procedure, with this return status.
     Leave(i32),
     Halt(Halt),
@@ -82,12 +83,17 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<i32, Halt> {
         let mut pc: Pc = 0;
+        // What a procedure returns that does not say so itself: 0, or by the severest statement that failed.
+        let mut untold = 0;
         loop {
             match self.step(code, learnt, frame, &mut pc, guarded) {
-                Ok(status) => return Ok(status),
+                Ok(status) => return Ok(status.unwrap_or(untold)),
                 Err(Halted::Batch) => return Err(Halt::Batch),
                 Err(Halted::Error(error)) => match self.after(error, code, pc, guarded) {
-                    After::Resume(to) => pc = to,
+                    After::Resume(to, failed) => {
+                        pc = to;
+                        untold = untold.min(failed);
+                    }
                     After::Leave(status) => return Ok(status),
                     After::Halt(halt) => return Err(halt),
                 },
@@ -103,7 +109,7 @@ impl Vm<'_> {
         frame: &mut [Value],
         pc: &mut Pc,
         guarded: bool,
-    ) -> Result<i32, Halted> {
+    ) -> Result<Option<i32>, Halted> {
         let ops = &code.ops[..];
         loop {
             match ops[*pc as usize] {
@@ -214,8 +220,9 @@ impl Vm<'_> {
                     self.statement(code, learnt, index as usize, frame, guarded)?;
                 }
                 Op::Return { status } => {
-                    let status = status.and_then(|reg| frame[reg as usize].as_i64()).unwrap_or(0);
-                    return Ok(status as i32);
+                    let told =
+                        |reg: crate::code::Reg| frame[reg as usize].as_i64().unwrap_or(0) as i32;
+                    return Ok(status.map(told));
                 }
                 Op::EndCatch => {
                     self.state.caught.pop();
@@ -258,7 +265,7 @@ impl Vm<'_> {
             return match handler {
                 Some(target) => {
                     self.state.caught.push(error);
-                    After::Resume(target)
+                    After::Resume(target, 0)
                 }
                 None => After::Halt(Halt::Throw(Box::new(error))),
             };
@@ -272,7 +279,8 @@ impl Vm<'_> {
         let aborts = self.state.options.xact_abort && error.reach == Reach::Statement;
         match error.reach {
             Reach::Statement if !aborts || is_raised(&error) => {
-                After::Resume(span.map_or(pc + 1, |span| span.resume))
+                let failed = if is_raised(&error) { 0 } else { 10 - i32::from(error.severity) };
+                After::Resume(span.map_or(pc + 1, |span| span.resume), failed)
             }
             Reach::Scope
                 if matches!(error.number, 207 | 208 | 209 | 4104) && self.state.nesting > 0 =>
@@ -416,7 +424,7 @@ fn set_i64(slot: &mut Value, value: i64) {
 
 /// Errors that RAISERROR made do not trip XACT_ABORT.
 fn is_raised(error: &SqlError) -> bool {
-    error.number == 50000 && error.reach == Reach::Statement
+    error.raised && error.reach == Reach::Statement
 }
 
 /// An error, or the end of the batch inside a nested call.

@@ -52,8 +52,7 @@ fn simpler(expr: &Expr) -> Option<Expr> {
         ExprKind::Arith { op, left, right } => fold_arith(*op, left, right, expr.ty),
         ExprKind::Concat { left, right } => {
             let (a, b) = (constant(left)?, constant(right)?);
-            let value = arith::binary(ArithOp::Add, a, left.ty, b, right.ty).ok()?;
-            Some(Expr::constant(value, expr.ty))
+            Some(Expr::constant(arith::concat(a, b, expr.ty)?, expr.ty))
         }
         ExprKind::Compare { op, left, right } => {
             if let (Some(a), Some(b)) = (constant(left), constant(right)) {
@@ -185,10 +184,13 @@ fn fold_cast(input: &Expr, mode: CastMode, style: Option<i32>, ty: SqlType) -> O
     }
     // What a date means may depend on the session that reads it.
     if let Value::Str(text) = value
-        && style.is_none()
         && ty.is_temporal()
         && !convert::is_plain_date(text)
     {
+        return None;
+    }
+    // Likewise what months are called.
+    if input.ty.is_temporal() && ty.is_character() || input.ty == SqlType::Variant {
         return None;
     }
     let result = match mode {

@@ -229,7 +229,8 @@ impl ResultSink for Answer<'_> {
         self.writer.message(&Message {
             number: message.number,
             state: message.state,
-            class: message.severity,
+            // SQL Server tells its clients of severity 10 as 0.
+            class: if message.severity == 10 { 0 } else { message.severity },
             text: &message.text,
             server: self.connection.server_name(),
             procedure: message.procedure.as_deref().unwrap_or(""),

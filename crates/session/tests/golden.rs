@@ -18,29 +18,55 @@ use std::sync::Arc;
 use telemetry::WaitType;
 use types::{SqlType, Value, format};
 
-/// Answers as text: a line of names, lines of values, the count; messages as a client sees them.
-#[derive(Default)]
+/// Answers as text: a line of names, lines of values, the count; messages as a client sees them. All rows go through
+/// the wire's encoder, which says what a client could not read.
 struct Answer {
+    wire: tds::TokenWriter,
     text: String,
     types: Vec<SqlType>,
-    nullable: Vec<bool>,
     /// An error was among the messages.
     failed: bool,
 }
 
+impl Default for Answer {
+    fn default() -> Answer {
+        Answer {
+            wire: tds::TokenWriter::new(51),
+            text: String::new(),
+            types: Vec::new(),
+            failed: false,
+        }
+    }
+}
+
+/// A column as the server tells it.
+fn told(column: &ColumnMeta) -> tds::Column<'_> {
+    tds::Column {
+        collation: column.collation,
+        name: &column.name,
+        ty: column.ty,
+        nullable: column.nullable,
+        updatable: tds::Updatable::Unknown,
+        identity: column.identity,
+        computed: false,
+        rowversion: false,
+        key: false,
+        hidden: false,
+    }
+}
+
 impl ResultSink for Answer {
     fn columns(&mut self, columns: &[ColumnMeta]) {
+        self.wire = tds::TokenWriter::new(51);
+        self.wire.columns(columns.iter().map(told));
         self.types = columns.iter().map(|column| column.ty).collect();
-        self.nullable = columns.iter().map(|column| column.nullable).collect();
         let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
         let _ = writeln!(self.text, "| {}", names.join(" | "));
     }
 
     fn row(&mut self, row: &[Value]) {
-        // Clients read such columns in a form that has no NULL.
-        let is_told = |(value, nullable): (&Value, &bool)| *nullable || !value.is_null();
-        if !row.iter().zip(&self.nullable).all(is_told) {
-            let _ = writeln!(self.text, "NULL in a column that is told as NOT NULL:");
+        if let Err(error) = self.wire.row(row) {
+            let _ = writeln!(self.text, "What cannot leave: {error}");
         }
         let cells: Vec<String> =
             row.iter().zip(&self.types).map(|(value, ty)| format::shell(value, *ty)).collect();

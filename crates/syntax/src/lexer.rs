@@ -93,8 +93,16 @@ impl Lexer<'_> {
             }
             b'0' if matches!(self.byte(1), b'x' | b'X') => {
                 self.at += 2;
-                while self.byte(0).is_ascii_hexdigit() {
-                    self.at += 1;
+                loop {
+                    match (self.byte(0), self.byte(1), self.byte(2)) {
+                        (digit, ..) if digit.is_ascii_hexdigit() => self.at += 1,
+                        // A backslash at the end of a line continues it on the next.
+                        (b'\\', b'\n', _) => (self.at, self.line) = (self.at + 2, self.line + 1),
+                        (b'\\', b'\r', b'\n') => {
+                            (self.at, self.line) = (self.at + 3, self.line + 1);
+                        }
+                        _ => break,
+                    }
                 }
                 Ok(TokenKind::Binary)
             }
@@ -258,11 +266,13 @@ impl Lexer<'_> {
         // SQL Server reads `< =` as one operator.
         let compared = |lexer: &mut Self, plain: Option<Sym>, pairs: &[(u8, Sym)]| {
             let mut ahead = 1;
-            while matches!(lexer.byte(ahead), b' ' | b'\t') {
+            while matches!(lexer.byte(ahead), b' ' | b'\t' | b'\r' | b'\n') {
                 ahead += 1;
             }
             for (second, symbol) in pairs {
                 if lexer.byte(ahead) == *second {
+                    let between = &lexer.bytes[lexer.at..lexer.at + ahead];
+                    lexer.line += between.iter().filter(|byte| **byte == b'\n').count() as u32;
                     lexer.at += ahead + 1;
                     return Some(*symbol);
                 }

@@ -10,6 +10,7 @@
 #![warn(missing_docs)]
 
 pub mod ast;
+mod created;
 mod error;
 mod lexer;
 mod mention;
@@ -17,6 +18,7 @@ mod parser;
 mod split;
 mod token;
 
+pub use created::as_created;
 pub use error::SyntaxError;
 pub use mention::{Mention, MentionKind, expression_mentions, mentions};
 pub use parser::simple::Simple;

@@ -422,8 +422,8 @@ impl<'a> Parser<'a> {
             }
         };
         match token.kind {
-            TokenKind::String => inner(1, '\''),
-            TokenKind::NationalString => inner(2, '\''),
+            TokenKind::String => joined_lines(inner(1, '\'')),
+            TokenKind::NationalString => joined_lines(inner(2, '\'')),
             TokenKind::DoubleQuoted => inner(1, '"'),
             TokenKind::Bracketed => inner(1, ']'),
             _ => text.to_string(),
@@ -642,4 +642,12 @@ impl<'a> Parser<'a> {
         }
         Ok(TypeName { name, schema, args, span: self.span_from(start) })
     }
+}
+
+/// A text constant without its line continuations: a backslash at the end of a line, and that end.
+fn joined_lines(text: String) -> String {
+    if !text.contains("\\\n") && !text.contains("\\\r\n") {
+        return text;
+    }
+    text.replace("\\\r\n", "").replace("\\\n", "")
 }

@@ -18,12 +18,19 @@ pub struct EncodeError {
     pub ty: SqlType,
     /// What the value would naturally be.
     pub value: SqlType,
+    /// What a debug build finds wrong with a value that would have left.
+    pub fault: Option<&'static str>,
 }
 
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (from, to) = (self.value.message_name(), self.ty.message_name());
-        write!(f, "Error converting data type {from} to {to}.")
+        match self.fault {
+            None => write!(f, "Error converting data type {from} to {to}."),
+            Some(fault) => {
+                write!(f, "a value ({from}) does not fit its column ({}): {fault}", self.ty)
+            }
+        }
     }
 }
 
@@ -66,7 +73,7 @@ pub(crate) fn fixed(out: &mut Vec<u8>, ty: SqlType, v: &Value) -> Result<(), Enc
         (SqlType::SmallInt, Value::SmallInt(v)) => out.extend_from_slice(&v.to_le_bytes()),
         (SqlType::TinyInt, Value::TinyInt(v)) => out.push(*v),
         (SqlType::Bit, Value::Bit(v)) => out.push(u8::from(*v)),
-        (_, Value::Null) => return Err(EncodeError { ty, value: v.natural_type() }),
+        (_, Value::Null) => return Err(EncodeError { ty, value: v.natural_type(), fault: None }),
         _ => {
             let at = out.len();
             value(out, ty, v)?;
@@ -91,7 +98,7 @@ pub(crate) fn paged(
         SqlType::VarChar(_) | SqlType::Char(_) => short(out, put),
         _ => return value(out, ty, v),
     };
-    done.ok_or(EncodeError { ty, value: v.natural_type() })
+    done.ok_or(EncodeError { ty, value: v.natural_type(), fault: None })
 }
 
 /// A value of a neighbouring type: converted as an assignment would.
@@ -101,7 +108,7 @@ fn coerced(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Result<(), EncodeEr
     cast(value, natural, ty, 0)
         .ok()
         .and_then(|value| try_value(out, ty, &value))
-        .ok_or(EncodeError { ty, value: natural })
+        .ok_or(EncodeError { ty, value: natural, fault: None })
 }
 
 #[inline]

@@ -20,6 +20,8 @@ mod decode;
 mod encode;
 mod error;
 mod framer;
+#[cfg(any(debug_assertions, test))]
+mod guard;
 mod headers;
 pub mod login7;
 mod packet;

@@ -45,6 +45,8 @@ struct Sent {
     ty: SqlType,
     /// In the fixed-length form, which has no NULL.
     fixed: bool,
+    #[cfg(debug_assertions)]
+    nullable: bool,
     /// Of varchar.
     page: CodePage,
 }
@@ -285,7 +287,14 @@ impl TokenWriter {
             self.has_substitutes |= sent != column.ty || page != CodePage::Cp1252;
             let fixed = if column.nullable { None } else { type_info::fixed(sent) };
             let fixed_form = fixed.is_some();
-            self.columns.push(Sent { declared: column.ty, ty: sent, fixed: fixed_form, page });
+            self.columns.push(Sent {
+                declared: column.ty,
+                ty: sent,
+                fixed: fixed_form,
+                #[cfg(debug_assertions)]
+                nullable: column.nullable,
+                page,
+            });
             let user_type = if column.rowversion { USER_TYPE_TIMESTAMP } else { 0 };
             self.out.extend_from_slice(&user_type.to_le_bytes());
             self.out.extend_from_slice(&column.flags().to_le_bytes());
@@ -357,7 +366,22 @@ impl TokenWriter {
         result
     }
 
+    /// In debug builds: no value leaves that its column does not hold.
+    #[cfg(debug_assertions)]
+    fn guard(&self, row: &[Value]) -> Result<(), EncodeError> {
+        for (value, column) in row.iter().zip(&self.columns) {
+            let fault = crate::guard::fault(column.declared, column.page, column.nullable, value);
+            if fault.is_some() {
+                let (ty, value) = (column.declared, value.natural_type());
+                return Err(EncodeError { ty, value, fault });
+            }
+        }
+        Ok(())
+    }
+
     fn put_row(&mut self, row: &[Value]) -> Result<(), EncodeError> {
+        #[cfg(debug_assertions)]
+        self.guard(row)?;
         let bitmap_bytes = row.len().div_ceil(8);
         let nulls: usize = row
             .iter()
@@ -382,7 +406,8 @@ impl TokenWriter {
         } else {
             self.out.push(byte::ROW);
         }
-        for (value, &Sent { declared, ty: sent, fixed, page }) in row.iter().zip(&self.columns) {
+        for (value, &Sent { declared, ty: sent, fixed, page, .. }) in row.iter().zip(&self.columns)
+        {
             if compact && value.is_null() {
                 continue;
             }
@@ -555,7 +580,11 @@ fn as_text(value: &Value, declared: SqlType, sent: SqlType) -> Result<Value, Enc
     if value.is_null() {
         return Ok(Value::Null);
     }
-    cast(value, declared, sent, ODBC_STYLE).map_err(|_| EncodeError { ty: sent, value: declared })
+    cast(value, declared, sent, ODBC_STYLE).map_err(|_| EncodeError {
+        ty: sent,
+        value: declared,
+        fault: None,
+    })
 }
 
 #[cfg(test)]

@@ -281,31 +281,40 @@ fn binary_slow(
                 .ok_or(TypeError::DateAddOverflow { ty: result.name() })?;
             convert::cast(&Value::DateTime(sum), SqlType::DateTime, result, 0)
         }
-        SqlType::VarChar(len) | SqlType::NVarChar(len) => {
-            let (Value::Str(x), Value::Str(y)) = (a, b) else {
-                return Err(clash(a_type, b_type));
-            };
+        SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::VarBinary(_) => {
+            concat(a, b, result).ok_or_else(|| clash(a_type, b_type))
+        }
+        _ => Err(clash(a_type, b_type)),
+    }
+}
+
+/// Two texts or two binaries, one behind the other and cut to what `ty` holds; `None` for anything else.
+pub fn concat(a: &Value, b: &Value, ty: SqlType) -> Option<Value> {
+    let limit = len_of(ty).limit();
+    match (a, b) {
+        (Value::Null, _) | (_, Value::Null) => Some(Value::Null),
+        (Value::Str(x), Value::Str(y)) => {
             if y.is_empty() {
-                return Ok(Value::Str(x.clone()));
+                return Some(a.clone());
             }
             let mut text = String::with_capacity(x.len() + y.len());
             text.push_str(x);
             text.push_str(y);
-            if text.len() > len.limit() {
-                crate::collation::truncate_chars(&mut text, len.limit());
+            if text.len() > limit {
+                match ty.is_unicode() {
+                    true => crate::collation::truncate_units(&mut text, limit),
+                    false => crate::collation::truncate_chars(&mut text, limit),
+                }
             }
-            Ok(Value::Str(text.into()))
+            Some(Value::Str(text.into()))
         }
-        SqlType::VarBinary(len) => {
-            let (Value::Binary(x), Value::Binary(y)) = (a, b) else {
-                return Err(clash(a_type, b_type));
-            };
+        (Value::Binary(x), Value::Binary(y)) => {
             let mut bytes = x.to_vec();
             bytes.extend_from_slice(y);
-            bytes.truncate(len.limit());
-            Ok(Value::Binary(bytes.into()))
+            bytes.truncate(limit);
+            Some(Value::Binary(bytes.into()))
         }
-        _ => Err(clash(a_type, b_type)),
+        _ => None,
     }
 }
 

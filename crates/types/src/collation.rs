@@ -75,24 +75,26 @@ impl Rule {
         }
     }
 
-    /// The text in capital letters.
+    /// The text in capital letters, character by character: it keeps its length.
     pub fn upper(self, text: &str) -> String {
-        match self {
-            Rule::Of(language) if language.has_dotless_i() => {
-                text.replace('i', "\u{130}").to_uppercase()
-            }
-            _ => text.to_uppercase(),
-        }
+        let dotless = matches!(self, Rule::Of(language) if language.has_dotless_i());
+        let capital = |c: char| match c {
+            'i' if dotless => '\u{130}',
+            '\u{131}' if !dotless => c,
+            _ => one(c.to_uppercase(), c),
+        };
+        text.chars().map(capital).collect()
     }
 
-    /// The text in small letters.
+    /// The text in small letters, likewise.
     pub fn lower(self, text: &str) -> String {
-        match self {
-            Rule::Of(language) if language.has_dotless_i() => {
-                text.replace('I', "\u{131}").replace('\u{130}', "i").to_lowercase()
-            }
-            _ => text.to_lowercase(),
-        }
+        let dotless = matches!(self, Rule::Of(language) if language.has_dotless_i());
+        let small = |c: char| match c {
+            'I' if dotless => '\u{131}',
+            '\u{130}' if dotless => 'i',
+            _ => one(c.to_lowercase(), c),
+        };
+        text.chars().map(small).collect()
     }
 
     /// The rule by which [`Rule::weight`] tells characters apart, unless a language does.
@@ -210,6 +212,14 @@ impl Rule {
                 }
             }
         }
+    }
+}
+
+/// The one character that a letter becomes; `c` where it would become several.
+fn one(mut to: impl Iterator<Item = char>, c: char) -> char {
+    match (to.next(), to.next()) {
+        (Some(one), None) => one,
+        _ => c,
     }
 }
 
@@ -460,6 +470,18 @@ pub fn sort_key_into(text: &str, out: &mut Vec<u8>) {
 /// Cuts a text to `limit` characters.
 pub fn truncate_chars(text: &mut String, limit: usize) {
     if let Some((at, _)) = text.char_indices().nth(limit) {
+        text.truncate(at);
+    }
+}
+
+/// Cuts a text to `limit` UTF-16 units.
+pub fn truncate_units(text: &mut String, limit: usize) {
+    let mut units = 0;
+    let past = text.char_indices().find(|(_, c)| {
+        units += c.len_utf16();
+        units > limit
+    });
+    if let Some((at, _)) = past {
         text.truncate(at);
     }
 }

@@ -154,6 +154,8 @@ pub fn hash_value<H: Hasher>(value: &Value, state: &mut H) {
 pub struct Pattern {
     tokens: Vec<Token>,
     rule: Rule,
+    /// Blanks at the end of the text count.
+    exact: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -219,7 +221,13 @@ impl Pattern {
                 _ => tokens.push(Token::Char(weight(c))),
             }
         }
-        Ok(Pattern { tokens, rule })
+        Ok(Pattern { tokens, rule, exact: false })
+    }
+
+    /// The same for texts of which each blank counts: of Unicode.
+    pub fn exactly(mut self, exact: bool) -> Pattern {
+        self.exact = exact;
+        self
     }
 
     pub fn matches(&self, text: &str) -> bool {
@@ -250,7 +258,7 @@ impl Pattern {
             return usize::from(self.match_at(&all));
         };
         let first = rest.iter().position(|t| matches!(t, Token::Any)).unwrap_or(rest.len());
-        let rest = Pattern { tokens: rest.to_vec(), rule: self.rule };
+        let rest = Pattern { tokens: rest.to_vec(), rule: self.rule, exact: self.exact };
         if first == rest.tokens.len() {
             // It ends the text, but for blanks: only there may it stand.
             let blank = self.rule.weight(' ');
@@ -281,7 +289,9 @@ impl Pattern {
                 }
                 Some(token) => t < text.len() && token.takes(self.rule, text[t]),
                 None => {
-                    if text[t..].iter().all(|w| *w == self.rule.weight(' ')) {
+                    let over = &text[t..];
+                    let blank = |w: &u32| !self.exact && *w == self.rule.weight(' ');
+                    if over.iter().all(blank) {
                         return true;
                     }
                     false

@@ -198,6 +198,32 @@ pub fn cast(value: &Value, from: SqlType, to: SqlType, style: i32) -> Result<Val
     convert(value, from, to, style, false)
 }
 
+/// What CONVERT's style means when it is given: the newer types of time are ODBC's form without one, and with 0 what
+/// they are with 100.
+pub fn explicit_style(style: i32, from: SqlType, to: SqlType) -> i32 {
+    let classic = matches!(from, SqlType::DateTime | SqlType::SmallDateTime);
+    match style {
+        0 if to.is_character() && from.is_temporal() && !classic => 100,
+        // What lies above is the session's.
+        _ => style.min(dates::SESSION_STYLES - 1),
+    }
+}
+
+/// A style, in the words of a language ([`crate::languages`]): names of months.
+pub fn in_language(style: i32, language: u8) -> i32 {
+    style | i32::from(language) << LANGUAGE_AT
+}
+
+/// A style, and the language that goes with it.
+pub(crate) fn of_language(style: i32) -> (i32, u8) {
+    match style {
+        0.. => (style & ((1 << LANGUAGE_AT) - 1), (style >> LANGUAGE_AT) as u8),
+        _ => (style, 0),
+    }
+}
+
+const LANGUAGE_AT: u32 = 20;
+
 /// Assignment to a column: like [`cast`] with style 0, but text or binary that does not fit is
 /// [`TypeError::Truncated`] (trailing blanks may go).
 pub fn assign(value: &Value, from: SqlType, to: SqlType) -> Result<Value, TypeError> {
@@ -239,6 +265,11 @@ fn convert_slow(
     style: i32,
     strict: bool,
 ) -> Result<Value, TypeError> {
+    // Only dates and times have words.
+    let style = match from.is_temporal() || to.is_temporal() || from == SqlType::Variant {
+        true => style,
+        false => of_language(style).0,
+    };
     if let Value::Variant(held) = value
         && to != SqlType::Variant
     {

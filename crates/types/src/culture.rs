@@ -438,6 +438,11 @@ impl Culture {
     /// us_english, what a session has unless it says otherwise.
     pub const US: &'static Culture = &EN_US;
 
+    /// What a language of SET LANGUAGE writes by; us_english's where its culture is not in the table.
+    pub fn of_language(place: u8) -> &'static Culture {
+        Culture::find(crate::languages::Language::of(place).culture).unwrap_or(Culture::US)
+    }
+
     /// By name, any case; the empty name is the invariant culture, a bare language its largest country.
     pub fn find(name: &str) -> Option<&'static Culture> {
         let name = name.trim_end_matches(' ');

@@ -3,6 +3,7 @@
 //! Proleptic Gregorian, no leap seconds, no time zones but offsets. Two day counts are in use, as
 //! in SQL Server's own storage: DATETIME counts from 1900-01-01, all others from 0001-01-01.
 
+use crate::languages::Language;
 use crate::{SqlType, TypeError, Value, convert};
 
 /// Days from 0001-01-01 to 1900-01-01.
@@ -532,15 +533,15 @@ pub(crate) const MONTHS: [&str; 12] = [
 pub(crate) const WEEKDAYS: [&str; 7] =
     ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// DATENAME as text (us_english).
-pub fn datename(part: DatePart, value: &Value) -> Result<Value, TypeError> {
+/// DATENAME, in the words of a language.
+pub fn datename(part: DatePart, value: &Value, language: u8) -> Result<Value, TypeError> {
     let number = match datepart(part, value)? {
         Value::Int(n) => n,
         _ => return Ok(Value::Null),
     };
     Ok(match part {
-        DatePart::Month => Value::str(MONTHS[number as usize - 1]),
-        DatePart::Weekday => Value::str(WEEKDAYS[number as usize - 1]),
+        DatePart::Month => Value::str(Language::of(language).month(number as u32)),
+        DatePart::Weekday => Value::str(Language::of(language).weekday(number as u32)),
         DatePart::TzOffset => Value::str(&offset_text(number as i16)),
         _ => Value::str(&number.to_string()),
     })

@@ -1,10 +1,14 @@
 //! Values as text: as CONVERT to varchar gives them, and as a shell shows them.
 
-use crate::datetime::{self, DateTime2, MONTHS, TICKS_PER_MINUTE, TICKS_PER_SECOND};
+use crate::datetime::{self, DateTime2, TICKS_PER_MINUTE, TICKS_PER_SECOND};
+use crate::languages::Language;
 use crate::{Len, SqlType, TypeError, Value, collation};
 
-/// The text of CONVERT(varchar(max), value, style). NULL is `None`. Style 0 is CAST's.
+/// The text of CONVERT(varchar(max), value, style). NULL is `None`. Style 0 is CAST's; a style may say in which
+/// language ([`crate::convert::in_language`]).
 pub fn to_text(value: &Value, ty: SqlType, style: i32) -> Result<Option<String>, TypeError> {
+    let (style, language) = crate::convert::of_language(style);
+    let temporal = |d, style, offset| temporal(d, ty, style, offset, Language::of(language));
     Ok(Some(match value {
         Value::Null => return Ok(None),
         Value::Bit(v) => (*v as u8).to_string(),
@@ -28,19 +32,23 @@ pub fn to_text(value: &Value, ty: SqlType, style: i32) -> Result<Option<String>,
             _ => return Err(bad_style(style, ty)),
         },
         Value::Guid(g) => guid(g),
-        Value::Date(days) => temporal(DateTime2 { days: *days, ticks: 0 }, ty, style, None)?,
+        Value::Date(days) => temporal(DateTime2 { days: *days, ticks: 0 }, style, None)?,
         Value::Time(ticks) => {
-            temporal(DateTime2 { days: datetime::DAYS_TO_1900, ticks: *ticks }, ty, style, None)?
+            temporal(DateTime2 { days: datetime::DAYS_TO_1900, ticks: *ticks }, style, None)?
         }
         Value::DateTime(d) => {
             // Shown to the millisecond: 3, 7, 10 ...
             let ticks = (d.ticks / 300) as u64 * TICKS_PER_SECOND + d.shown_ms() as u64 * 10_000;
             let d = DateTime2 { days: d.days + datetime::DAYS_TO_1900, ticks };
-            temporal(d, ty, style, None)?
+            temporal(d, style, None)?
         }
-        Value::DateTime2(d) => temporal(*d, ty, style, None)?,
-        Value::DateTimeOffset(d) => temporal(d.local(), ty, style, Some(d.offset_minutes))?,
-        Value::Variant(v) => return to_text(v.value(), v.ty(), style),
+        Value::DateTime2(d) => temporal(*d, style, None)?,
+        // Style 127 tells the instant in UTC.
+        Value::DateTimeOffset(d) if style == 127 => temporal(d.utc, style, Some(0))?,
+        Value::DateTimeOffset(d) => temporal(d.local(), style, Some(d.offset_minutes))?,
+        Value::Variant(v) => {
+            return to_text(v.value(), v.ty(), crate::convert::in_language(style, language));
+        }
         Value::Node(n) => n.document().write(n.id()),
     }))
 }
@@ -105,7 +113,7 @@ fn float(f: f64, style: i32, general_digits: usize) -> String {
             let rounded = format!("{f:.*e}", general_digits - 1);
             let (mantissa, exponent) = rounded.split_once('e').unwrap_or((&rounded, "0"));
             let exponent: i32 = exponent.parse().unwrap_or(0);
-            if exponent < -5 || exponent >= general_digits as i32 {
+            if exponent < -4 || exponent >= general_digits as i32 {
                 let mantissa = trim_fraction(mantissa);
                 return format!("{mantissa}e{}", exponent_text(exponent));
             }
@@ -170,9 +178,6 @@ impl Clock {
     fn meridiem(&self) -> &'static str {
         if self.hour < 12 { "AM" } else { "PM" }
     }
-    fn month_name(&self) -> &'static str {
-        &MONTHS[self.month as usize - 1][..3]
-    }
 }
 
 /// The styles of dates and times. What a type does not have is left out: a date has no time part,
@@ -182,8 +187,10 @@ fn temporal(
     ty: SqlType,
     style: i32,
     offset: Option<i16>,
+    language: &Language,
 ) -> Result<String, TypeError> {
     let c = Clock::new(d);
+    let month_name = language.short_month(c.month);
     let (has_date, has_time) = match ty {
         SqlType::Date => (true, false),
         SqlType::Time(_) => (false, true),
@@ -215,12 +222,12 @@ fn temporal(
     };
     match style {
         0 | 100 => {
-            let date = format!("{} {:>2} {:04}", c.month_name(), dd, c.year);
+            let date = format!("{} {:>2} {:04}", month_name, dd, c.year);
             let time = format!("{:>2}:{:02}{}", c.hour12(), c.minute, c.meridiem());
             Ok(join(date, time) + &zone)
         }
         9 | 109 => {
-            let date = format!("{} {:>2} {:04}", c.month_name(), dd, c.year);
+            let date = format!("{} {:>2} {:04}", month_name, dd, c.year);
             let fraction = c.fraction_text(digits, if classic { ':' } else { '.' });
             let time = format!(
                 "{:>2}:{:02}:{:02}{fraction}{}",
@@ -236,14 +243,14 @@ fn temporal(
         3 | 103 => date_only(format!("{dd:02}/{mm:02}/{yy}")),
         4 | 104 => date_only(format!("{dd:02}.{mm:02}.{yy}")),
         5 | 105 => date_only(format!("{dd:02}-{mm:02}-{yy}")),
-        6 | 106 => date_only(format!("{dd:02} {} {yy}", c.month_name())),
-        7 | 107 => date_only(format!("{} {dd:02}, {yy}", c.month_name())),
+        6 | 106 => date_only(format!("{dd:02} {} {yy}", month_name)),
+        7 | 107 => date_only(format!("{} {dd:02}, {yy}", month_name)),
         8 | 24 | 108 => time_only(hms),
         10 | 110 => date_only(format!("{mm:02}-{dd:02}-{yy}")),
         11 | 111 => date_only(format!("{yy}/{mm:02}/{dd:02}")),
         12 | 112 => date_only(format!("{yy}{mm:02}{dd:02}")),
         13 | 113 => {
-            let date = format!("{dd:02} {} {:04}", c.month_name(), c.year);
+            let date = format!("{dd:02} {} {:04}", month_name, c.year);
             let fraction = c.fraction_text(digits, if classic { ':' } else { '.' });
             Ok(join(date, hms + &fraction) + &zone)
         }
@@ -272,10 +279,10 @@ fn temporal(
                 (true, false) => date,
                 _ => hms + &fraction,
             };
-            Ok(match (style, offset) {
-                (126, Some(m)) => text + &datetime::offset_text(m),
-                (127, _) if has_time => text + "Z",
-                _ => text,
+            Ok(match offset {
+                Some(_) if style == 127 => text + "Z",
+                Some(m) => text + &datetime::offset_text(m),
+                None => text,
             })
         }
         _ => Err(bad_style(style, ty)),

@@ -19,6 +19,7 @@ mod decimal;
 mod error;
 pub mod format;
 pub mod key;
+pub mod languages;
 pub mod mask;
 pub mod picture;
 pub mod row;

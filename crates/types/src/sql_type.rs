@@ -77,6 +77,8 @@ impl SqlType {
             "national char varying" | "national character varying" => "nvarchar",
             "binary varying" => "varbinary",
             "double precision" => "float",
+            // What a rowversion is, where it is not a column.
+            "timestamp" | "rowversion" => return args.is_empty().then_some(SqlType::Binary(8)),
             "sysname" => return args.is_empty().then_some(SqlType::NVarChar(Len::N(128))),
             "text" => return args.is_empty().then_some(SqlType::VarChar(Len::Max)),
             "ntext" => return args.is_empty().then_some(SqlType::NVarChar(Len::Max)),

@@ -58,7 +58,10 @@ impl Binder<'_> {
             let ty = date.ty;
             return Ok(call(FuncId::DateAdd(part), vec![number, date], ty));
         }
-        let first = self.expr(&f.args[1])?;
+        let mut first = self.expr(&f.args[1])?;
+        if part == DatePart::TzOffset && first.ty.is_character() {
+            first = self.coerce(first, SqlType::DateTimeOffset(7), CastMode::Implicit)?;
+        }
         let first = self.temporal(first)?;
         if wanted == 2 {
             return Ok(if name == "DATEPART" {

@@ -19,7 +19,7 @@ pub(super) fn call(
     }
     let given = if func == FuncId::Format { v.get(2) } else { v.get(1) };
     let culture = match given.and_then(Value::as_str) {
-        None => Culture::US,
+        None => Culture::of_language(cx.env.language()),
         Some(name) => Culture::find(name).ok_or_else(|| {
             SqlError::new(
                 9818,

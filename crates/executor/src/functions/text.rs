@@ -4,6 +4,7 @@ use super::int;
 use super::number::real;
 use crate::message::SqlError;
 use binder::ir::{Expr, FuncId};
+use std::borrow::Cow;
 use types::collation::Rule;
 use types::{SqlType, Value, format};
 
@@ -20,7 +21,7 @@ pub(super) fn call(
             for (value, arg) in v.iter().zip(args) {
                 out.push_str(&plain(value, arg.ty)?);
             }
-            return Ok(Value::str(&out));
+            return Ok(Value::str(&cut(out, ty)));
         }
         ConcatWs => {
             let separator = plain(&v[0], args[0].ty)?;
@@ -28,12 +29,14 @@ pub(super) fn call(
             for (value, arg) in v.iter().zip(args).skip(1).filter(|(value, _)| !value.is_null()) {
                 parts.push(plain(value, arg.ty)?);
             }
-            return Ok(Value::str(&parts.join(&separator)));
+            return Ok(Value::str(&cut(parts.join(&separator), ty)));
         }
         WriteInto => return write_into(v),
         _ => {}
     }
-    if v.iter().any(Value::is_null) {
+    // STUFF puts NULL in as nothing.
+    let needed = if func == Stuff { &v[..3] } else { v };
+    if needed.iter().any(Value::is_null) {
         return Ok(Value::Null);
     }
     let s = v[0].as_str().unwrap_or("");
@@ -47,14 +50,14 @@ pub(super) fn call(
         }
         Len => return int(s.trim_end_matches(' ').chars().count() as i64, ty),
         DataLength => return int(data_length(&v[0], args[0].ty) as i64, ty),
-        Left => Value::str(&take(s, 0, length(n(1), "left", 536)?)),
+        Left => Value::str(&take(s, 0, length(n(1), BAD_LENGTH)?)),
         Right => {
-            let count = length(n(1), "right", 536)?;
+            let count = length(n(1), BAD_RIGHT_LENGTH)?;
             let skip = s.chars().count().saturating_sub(count);
             Value::str(&take(s, skip, count))
         }
         Substring => {
-            let (start, count) = (n(1), length(n(2), "substring", 537)? as i64);
+            let (start, count) = (n(1), length(n(2), BAD_LENGTH)? as i64);
             let end = start.saturating_add(count);
             let from = start.max(1);
             let count = (end - from).max(0) as usize;
@@ -66,8 +69,8 @@ pub(super) fn call(
                 _ => Value::str(&take(s, (from - 1) as usize, count)),
             }
         }
-        Upper => Value::str(&v[0].rule().upper(s)),
-        Lower => Value::str(&v[0].rule().lower(s)),
+        Upper => Value::str(&cased(s, &v[0].rule().upper(s), &v[0], ty)),
+        Lower => Value::str(&cased(s, &v[0].rule().lower(s), &v[0], ty)),
         LTrim if v.len() > 1 => {
             Value::str(s.trim_start_matches(&t(1).chars().collect::<Vec<_>>()[..]))
         }
@@ -82,7 +85,7 @@ pub(super) fn call(
         }
         Trim => Value::str(s.trim_matches(' ')),
         Reverse => Value::str(&s.chars().rev().collect::<String>()),
-        Replace => Value::str(&replace(rule_of(v), s, t(1), t(2))?),
+        Replace => Value::str(&cut(replace(rule_of(v), s, t(1), t(2))?, ty)),
         Replicate if n(1) < 0 => Value::Null,
         Replicate => Value::str(&repeat(s, n(1), ty)?),
         Space if n(0) < 0 => Value::Null,
@@ -91,6 +94,11 @@ pub(super) fn call(
             let width = v.get(1).map_or(10, |_| n(1)).clamp(0, 8000) as usize;
             let decimals = n(2).clamp(0, 16) as usize;
             let x = real(&v[0]);
+            // Halves go away from zero.
+            let unit = 10f64.powi(decimals as i32);
+            let scaled = x * unit;
+            let half = scaled.fract().abs() == 0.5 && scaled / unit == x;
+            let x = if half { scaled.round() / unit } else { x };
             let mut text = format!("{x:.decimals$}");
             if text.len() > width && decimals > 0 {
                 let whole = format!("{:.0}", x.trunc()).len();
@@ -115,15 +123,16 @@ pub(super) fn call(
             }
             let head = take(s, 0, (start - 1) as usize);
             let tail = take(s, (start - 1).saturating_add(count) as usize, usize::MAX);
-            Value::str(&format!("{head}{}{tail}", t(3)))
+            Value::str(&cut(format!("{head}{}{tail}", t(3)), ty))
         }
         Char => match u8::try_from(n(0)) {
             Ok(byte) => Value::str(&types::collation::from_cp1252(byte).to_string()),
             Err(_) => Value::Null,
         },
         NChar => match u32::try_from(n(0)).ok().and_then(char::from_u32) {
-            Some(c) => Value::str(&c.to_string()),
-            None => Value::Null,
+            // A pair of surrogates is of collations with _SC alone; the database's is none.
+            Some(c) if c.len_utf16() == 1 => Value::str(&c.to_string()),
+            _ => Value::Null,
         },
         Ascii => match take(s, 0, 1) {
             first if first.is_empty() => Value::Null,
@@ -172,14 +181,13 @@ fn plain(value: &Value, ty: SqlType) -> Result<String, SqlError> {
     }
 }
 
-fn length(n: i64, function: &str, number: i32) -> Result<usize, SqlError> {
-    usize::try_from(n).map_err(|_| {
-        SqlError::new(
-            number,
-            16,
-            format!("Invalid length parameter passed to the {function} function."),
-        )
-    })
+type Refusal = (i32, &'static str);
+const BAD_LENGTH: Refusal =
+    (537, "Invalid length parameter passed to the LEFT or SUBSTRING function.");
+const BAD_RIGHT_LENGTH: Refusal = (536, "Invalid length parameter passed to the RIGHT function.");
+
+fn length(n: i64, (number, text): Refusal) -> Result<usize, SqlError> {
+    usize::try_from(n).map_err(|_| SqlError::new(number, 16, text))
 }
 
 /// `column.WRITE (expression, offset, length)`: a part of a large value replaced, counted from 0. Without an offset the
@@ -231,6 +239,29 @@ fn write_into(v: &[Value]) -> Result<Value, SqlError> {
             Value::str(&[&*head, new, &*tail].concat())
         }
     })
+}
+
+/// What the function's type holds of it.
+fn cut(mut text: String, ty: SqlType) -> String {
+    if let SqlType::VarChar(len) | SqlType::NVarChar(len) = ty
+        && text.len() > len.limit()
+    {
+        match ty.is_unicode() {
+            true => types::collation::truncate_units(&mut text, len.limit()),
+            false => types::collation::truncate_chars(&mut text, len.limit()),
+        }
+    }
+    text
+}
+
+/// The text in other letters; a letter that the code page lacks in them stays as it is.
+fn cased<'t>(s: &str, turned: &'t str, value: &Value, ty: SqlType) -> Cow<'t, str> {
+    let page = value.rule().code_page();
+    if ty.is_unicode() || turned.is_ascii() || turned.chars().all(|c| page.holds(c)) {
+        return Cow::Borrowed(turned);
+    }
+    let pairs = s.chars().zip(turned.chars());
+    Cow::Owned(pairs.map(|(c, to)| if page.holds(to) { to } else { c }).collect())
 }
 
 fn take(s: &str, skip: usize, count: usize) -> String {
@@ -431,18 +462,28 @@ fn soundex(s: &str) -> String {
 
 /// Part 1 is the object, 2 the schema, 3 the database, 4 the server.
 fn parse_name(s: &str, part: i64) -> Value {
-    let mut parts = Vec::new();
-    let mut current = String::new();
-    let mut quoted = false;
-    for c in s.chars() {
-        match c {
-            '[' if current.is_empty() && !quoted => quoted = true,
-            ']' if quoted => quoted = false,
-            '.' if !quoted => parts.push(std::mem::take(&mut current)),
-            _ => current.push(c),
+    let mut parts = vec![String::new()];
+    let mut chars = s.chars().peekable();
+    let mut end = None;
+    while let Some(c) = chars.next() {
+        let part = parts.last_mut().expect("there is a part");
+        match (c, end) {
+            // The closing character doubled stands for itself.
+            (_, Some(close)) if c == close => match chars.next_if_eq(&close) {
+                Some(_) => part.push(c),
+                None => end = None,
+            },
+            (_, Some(_)) => part.push(c),
+            ('[', None) if part.is_empty() => end = Some(']'),
+            ('"', None) if part.is_empty() => end = Some('"'),
+            ('.', None) => parts.push(String::new()),
+            _ => part.push(c),
         }
     }
-    parts.push(current);
+    let too_long = |part: &String| part.chars().count() > 128;
+    if parts.len() > 4 || end.is_some() || parts.iter().any(too_long) {
+        return Value::Null;
+    }
     match usize::try_from(part) {
         Ok(p @ 1..=4) if p <= parts.len() && !parts[parts.len() - p].is_empty() => {
             Value::str(&parts[parts.len() - p])

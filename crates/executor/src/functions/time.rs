@@ -20,7 +20,9 @@ pub(super) fn call(
             return Ok(Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes: 0 }));
         }
         FuncId::IsDate => {
+            let blank = |text: &str| text.trim_matches(' ').is_empty();
             let good = !v[0].is_null()
+                && !v[0].as_str().is_some_and(blank)
                 && convert::cast(&v[0], args[0].ty, SqlType::DateTime, cx.env.date_style()).is_ok();
             return Ok(Value::Int(good as i32));
         }
@@ -39,7 +41,7 @@ pub(super) fn call(
             datetime::datepart_from(types_part(part), &v[0], cx.env.date_first())?
         }
         FuncId::DatePart(part) => datetime::datepart(types_part(part), &v[0])?,
-        FuncId::DateName(part) => datetime::datename(types_part(part), &v[0])?,
+        FuncId::DateName(part) => datetime::datename(types_part(part), &v[0], cx.env.language())?,
         FuncId::DateFromParts => {
             let (y, m, d) = (whole(&v[0]), whole(&v[1]), whole(&v[2]));
             let first = (1..=9999).contains(&y) && (1..=12).contains(&m);

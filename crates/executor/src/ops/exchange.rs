@@ -335,6 +335,7 @@ impl<'p> Gather<'p> {
                     session: cx.env.session(),
                     database: cx.env.database_name(),
                     date_style: cx.env.date_style(),
+                    language: cx.env.language(),
                     date_first: cx.env.date_first(),
                     arithmetic_yields_null: cx.env.arithmetic_yields_null(),
                     cuts_text: cx.env.cuts_text(),
@@ -483,6 +484,7 @@ struct BranchEnvironment {
     session: u32,
     database: String,
     date_style: i32,
+    language: u8,
     date_first: u8,
     arithmetic_yields_null: bool,
     cuts_text: bool,
@@ -528,6 +530,10 @@ impl Environment for BranchEnvironment {
 
     fn date_style(&self) -> i32 {
         self.date_style
+    }
+
+    fn language(&self) -> u8 {
+        self.language
     }
 
     fn date_first(&self) -> u8 {

@@ -5,6 +5,7 @@
 
 use super::Operator;
 use super::join_filter::{JoinFilter, Narrowing};
+use super::simple::put_off;
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::error::{engine_error, private_error};
@@ -44,6 +45,8 @@ pub(super) struct TableScan<'p> {
     /// Buffers.
     key: Vec<u8>,
     row: Vec<u8>,
+    /// An error that the rows before it go ahead of.
+    late: Option<SqlError>,
 }
 
 /// Rows looked at before somebody else may have the processor, where few are given.
@@ -93,6 +96,7 @@ impl<'p> TableScan<'p> {
             seed: None,
             key: Vec::new(),
             row: Vec::new(),
+            late: None,
         }
     }
 
@@ -363,7 +367,12 @@ impl<'p> TableScan<'p> {
                 out.finish_row();
                 !out.is_full()
             });
-            if !more.map_err(|e| engine_error(e, Some(&self.plan.table), cx))? {
+            let more = more.map_err(|e| engine_error(e, Some(&self.plan.table), cx));
+            if more.is_err() {
+                // Nobody has asked the predicate yet.
+                out.shorten(0);
+            }
+            if !more? {
                 self.next_part(cx)?;
             }
             if let Some(predicate) = &self.plan.predicate {
@@ -408,8 +417,8 @@ pub(super) fn read_options(plan: &Scan) -> ReadOptions {
     ReadOptions { isolation, lock, read_past: hints.readpast, no_wait: hints.nowait }
 }
 
-impl Operator for TableScan<'_> {
-    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+impl TableScan<'_> {
+    fn fetch(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
         out.start(self.width());
         let plan = self.plan;
         let table = &*plan.table;
@@ -488,9 +497,22 @@ impl Operator for TableScan<'_> {
         cx.breathe()?;
         Ok(!out.is_empty())
     }
+}
+
+impl Operator for TableScan<'_> {
+    fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        if let Some(error) = self.late.take() {
+            return Err(error);
+        }
+        match self.fetch(cx, out) {
+            Err(error) => put_off(error, &mut self.late, out),
+            more => more,
+        }
+    }
 
     fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
         self.state = State::Start;
+        self.late = None;
         Ok(())
     }
 
@@ -556,6 +578,17 @@ impl Lookup<'_> {
     }
 }
 
+/// Does the predicate hold for the last row? Else it is taken off, and also when that fails.
+#[inline]
+fn passes(plan: &Scan, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+    let Some(predicate) = &plan.predicate else { return Ok(true) };
+    let held = holds(predicate, out.last(), cx);
+    if !matches!(held, Ok(true)) {
+        out.pop();
+    }
+    held
+}
+
 /// The row's columns from an entry that has them all.
 fn emit_entry(
     plan: &Scan,
@@ -574,13 +607,7 @@ fn emit_entry(
         out.values_mut().push(Value::binary(&crate::index::locator(&index.layout, entry)?));
     }
     out.finish_row();
-    if let Some(predicate) = &plan.predicate
-        && !holds(predicate, out.last(), cx)?
-    {
-        out.pop();
-        return Ok(false);
-    }
-    Ok(true)
+    passes(plan, cx, out)
 }
 
 /// The key that a scan goes by.
@@ -627,10 +654,7 @@ impl Private {
                 out.values_mut().push(key.to_value());
             }
             out.finish_row();
-            if let Some(predicate) = &plan.predicate
-                && !holds(predicate, out.last(), cx)?
-            {
-                out.pop();
+            if !passes(plan, cx, out)? {
                 since_breath += 1;
                 if since_breath.is_multiple_of(1024) {
                     cx.breathe()?;
@@ -664,13 +688,7 @@ fn emit(
         out.values_mut().push(Value::binary(key));
     }
     out.finish_row();
-    if let Some(predicate) = &plan.predicate
-        && !holds(predicate, out.last(), cx)?
-    {
-        out.pop();
-        return Ok(false);
-    }
-    Ok(true)
+    passes(plan, cx, out)
 }
 
 /// The engine's handle to a table's rows.

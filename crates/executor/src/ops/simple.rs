@@ -7,7 +7,7 @@ use super::row_store::RowStore;
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::eval::{eval, holds};
-use crate::message::SqlError;
+use crate::message::{Reach, SqlError};
 use binder::ir::{Expr, ExprKind, SortKey, SystemView};
 use types::Value;
 
@@ -54,21 +54,27 @@ pub(super) struct Values<'p> {
     rows: &'p [Vec<Expr>],
     width: usize,
     at: usize,
+    late: Option<SqlError>,
 }
 
 impl<'p> Values<'p> {
     pub fn new(rows: &'p [Vec<Expr>], width: usize) -> Self {
-        Values { rows, width, at: 0 }
+        Values { rows, width, at: 0, late: None }
     }
 }
 
 impl Operator for Values<'_> {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        if let Some(error) = self.late.take() {
+            return Err(error);
+        }
         out.start(self.width);
         while self.at < self.rows.len() && !out.is_full() {
             for expr in &self.rows[self.at] {
-                let value = eval(expr, &[], cx)?;
-                out.values_mut().push(value);
+                match eval(expr, &[], cx) {
+                    Ok(value) => out.values_mut().push(value),
+                    Err(error) => return put_off(error, &mut self.late, out),
+                }
             }
             out.finish_row();
             self.at += 1;
@@ -77,7 +83,7 @@ impl Operator for Values<'_> {
     }
 
     fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
-        self.at = 0;
+        (self.at, self.late) = (0, None);
         Ok(())
     }
 }
@@ -133,22 +139,43 @@ impl Operator for SystemRows<'_> {
     }
 }
 
+/// Puts an error off until the rows before the one that failed have gone on: they are the answer so far.
+pub(super) fn put_off(
+    error: SqlError,
+    late: &mut Option<SqlError>,
+    out: &mut Batch,
+) -> Result<bool, SqlError> {
+    out.drop_open_row();
+    let of_a_row = matches!(error.reach, Reach::Statement | Reach::Batch) && !error.stale;
+    if out.is_empty() || !of_a_row {
+        return Err(error);
+    }
+    *late = Some(error);
+    Ok(true)
+}
+
 /// Rows for which a predicate is true.
 pub(super) struct Filter<'p> {
     input: Source<'p>,
     predicate: &'p Expr,
+    late: Option<SqlError>,
 }
 
 impl<'p> Filter<'p> {
     pub fn new(input: Source<'p>, predicate: &'p Expr) -> Self {
-        Filter { input, predicate }
+        Filter { input, predicate, late: None }
     }
 }
 
 impl Operator for Filter<'_> {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        if let Some(error) = self.late.take() {
+            return Err(error);
+        }
         while self.input.next(cx, out)? {
-            out.retain(|row| holds(self.predicate, row, cx))?;
+            if let Err(error) = out.retain(|row| holds(self.predicate, row, cx)) {
+                return put_off(error, &mut self.late, out);
+            }
             if !out.is_empty() {
                 return Ok(true);
             }
@@ -158,6 +185,7 @@ impl Operator for Filter<'_> {
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.late = None;
         self.input.rewind(cx)
     }
 
@@ -171,16 +199,20 @@ pub(super) struct Project<'p> {
     input: Source<'p>,
     exprs: &'p [Expr],
     batch: Batch,
+    late: Option<SqlError>,
 }
 
 impl<'p> Project<'p> {
     pub fn new(input: Source<'p>, exprs: &'p [Expr]) -> Self {
-        Project { input, exprs, batch: Batch::new() }
+        Project { input, exprs, batch: Batch::new(), late: None }
     }
 }
 
 impl Operator for Project<'_> {
     fn next(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
+        if let Some(error) = self.late.take() {
+            return Err(error);
+        }
         out.start(self.exprs.len());
         self.batch.set_target(out.target());
         if !self.input.next(cx, &mut self.batch)? {
@@ -188,8 +220,10 @@ impl Operator for Project<'_> {
         }
         for row in self.batch.rows() {
             for expr in self.exprs {
-                let value = eval(expr, row, cx)?;
-                out.values_mut().push(value);
+                match eval(expr, row, cx) {
+                    Ok(value) => out.values_mut().push(value),
+                    Err(error) => return put_off(error, &mut self.late, out),
+                }
             }
             out.finish_row();
         }
@@ -197,6 +231,7 @@ impl Operator for Project<'_> {
     }
 
     fn rewind(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        self.late = None;
         self.input.rewind(cx)
     }
 

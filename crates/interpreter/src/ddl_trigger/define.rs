@@ -68,6 +68,7 @@ impl Vm<'_> {
             ansi_nulls: self.state.options.settings().ansi_nulls,
         };
         let kind = kind_of(create.scope);
+        let text = &syntax::as_created(text);
         self.in_scope(create.scope, "CREATE TRIGGER", frame, |catalog, txn, scope| {
             let taken = catalog.module(Some(scope), None, name, kind).is_some();
             if taken && mode == PutMode::Create {

@@ -89,7 +89,8 @@ impl Parser<'_> {
 /// An odd digit stands alone in the first byte.
 fn bytes_of_hex(digits: &str) -> Vec<u8> {
     let nibble = |byte: u8| (byte as char).to_digit(16).unwrap_or(0) as u8;
-    let digits = digits.as_bytes();
+    // Without line continuations.
+    let digits: Vec<u8> = digits.bytes().filter(u8::is_ascii_hexdigit).collect();
     let (head, rest) = digits.split_at(digits.len() % 2);
     let mut bytes: Vec<u8> = head.iter().map(|digit| nibble(*digit)).collect();
     bytes.extend(rest.chunks_exact(2).map(|pair| nibble(pair[0]) << 4 | nibble(pair[1])));

@@ -6,6 +6,7 @@ use super::objects::none;
 use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, variant, view};
 use executor::SqlError;
+use types::languages::{LANGUAGES as ALL_LANGUAGES, Language};
 use types::{SqlType, Value};
 
 /// The views of this file.
@@ -82,20 +83,34 @@ fn one(_: &Context<'_>, _: &[Value]) -> Result<Vec<()>, SqlError> {
     Ok(vec![()])
 }
 
+/// A language and its place.
+type Placed = (usize, &'static Language);
+
+fn languages(_: &Context<'_>, _: &[Value]) -> Result<Vec<Placed>, SqlError> {
+    Ok(ALL_LANGUAGES.iter().enumerate().collect())
+}
+
+/// Eleven languages have messages of their own; the others are told in English.
+fn message_language(lcid: i32) -> i16 {
+    match lcid {
+        1028 | 1031 | 1036 | 1040..=1042 | 1046 | 1049 | 2052 | 3082 => lcid as i16,
+        _ => 1033,
+    }
+}
+
 view! {
-    LANGUAGES = "sys.syslanguages" of () as l, rows one;
-    langid smallint = 0i16;
-    dateformat nchar(3) = "mdy";
-    datefirst tinyint = 7u8;
+    LANGUAGES = "sys.syslanguages" of Placed as l, rows languages;
+    langid smallint = l.0 as i16;
+    dateformat nchar(3) = l.1.order.name();
+    datefirst tinyint = l.1.first;
     upgrade int null = 0;
-    name sysname = "us_english";
-    alias sysname = "English";
-    months nvarchar(372) null =
-        "January,February,March,April,May,June,July,August,September,October,November,December";
-    shortmonths nvarchar(132) null = "Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,Dec";
-    days nvarchar(217) null = "Monday,Tuesday,Wednesday,Thursday,Friday,Saturday,Sunday";
-    lcid int = 1033;
-    msglangid smallint = 1033i16;
+    name sysname = l.1.name;
+    alias sysname = l.1.alias;
+    months nvarchar(372) null = l.1.months;
+    shortmonths nvarchar(132) null = l.1.short_months;
+    days nvarchar(217) null = l.1.days;
+    lcid int = l.1.lcid;
+    msglangid smallint = message_language(l.1.lcid);
 }
 
 /// The instance: its name and the moment of its start.

@@ -13,7 +13,9 @@ use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, view};
 use crate::facts::{ConnectionFacts, SessionFacts};
 use executor::SqlError;
+use interpreter::{CachedPlan, PlanKind};
 use scheduler::Usage;
+use std::sync::Arc;
 use types::Value;
 use types::datetime::DateTime;
 
@@ -29,6 +31,8 @@ pub struct Session {
     transaction: Option<i64>,
     /// The user that it is in its database, where that is known.
     user_id: i32,
+    /// The handle of the text of the procedure that runs.
+    module: Option<Vec<u8>>,
 }
 
 struct LockWait {
@@ -46,13 +50,23 @@ fn sessions(context: &Context<'_>, _: &[Value]) -> Result<Vec<Session>, SqlError
         }),
         transaction: snapshot.transaction_id_of(facts.id),
         user_id: 1,
+        module: None,
         facts: facts.clone(),
     };
     Ok(snapshot.sessions.iter().map(one).collect())
 }
 
 fn requests(context: &Context<'_>, args: &[Value]) -> Result<Vec<Session>, SqlError> {
-    Ok(sessions(context, args)?.into_iter().filter(Session::works).collect())
+    let mut all: Vec<Session> =
+        sessions(context, args)?.into_iter().filter(Session::works).collect();
+    let plans = context.session.plans.plans();
+    for session in &mut all {
+        let running = session.facts.published.plan;
+        let module =
+            |plan: &&Arc<CachedPlan>| plan.number() == running && plan.kind() == PlanKind::Proc;
+        session.module = plans.iter().find(module).map(|plan| plan.sql_handle().to_vec());
+    }
+    Ok(all)
 }
 
 type Connected = (Session, ConnectionFacts, i16);
@@ -193,7 +207,7 @@ impl Session {
     }
 
     fn running_handle(&self) -> Value {
-        match self.handle() {
+        match self.module.clone().or_else(|| self.handle()) {
             Some(handle) if self.facts.running => Value::binary(&handle),
             _ => Value::Null,
         }

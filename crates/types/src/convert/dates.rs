@@ -1,9 +1,10 @@
 //! Anything into a date or a time, and the reading of dates in text.
 
-use super::clash;
+use super::{clash, of_language};
 use crate::datetime::{
-    self, DAYS_MAX, DAYS_TO_1900, MONTHS, TICKS_PER_DAY, TICKS_PER_MINUTE, TICKS_PER_SECOND,
+    self, DAYS_MAX, DAYS_TO_1900, TICKS_PER_DAY, TICKS_PER_MINUTE, TICKS_PER_SECOND,
 };
+use crate::languages::Language;
 use crate::{DateTime, DateTime2, DateTimeOffset, SqlType, TypeError, Value};
 
 /// Midnight of 1900-01-01: the day of a bare time.
@@ -160,8 +161,10 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, Bad> {
                 }
                 out.push(Token::Number(digits.parse().map_err(|_| Bad::Syntax)?, digits.len()));
             }
-            b if b.is_ascii_alphabetic() => {
-                while i < bytes.len() && bytes[i].is_ascii_alphabetic() {
+            b if is_letter(b) => {
+                // Short names of Thai months have points within.
+                let thai = b >= 0x80;
+                while i < bytes.len() && (is_letter(bytes[i]) || thai && bytes[i] == b'.') {
                     i += 1;
                 }
                 out.push(Token::Word(&text[start..i]));
@@ -182,6 +185,11 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, Bad> {
     Ok(out)
 }
 
+/// Of a word: a Latin letter, or a byte of any character outside ASCII.
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte >= 0x80
+}
+
 /// Order of the parts of a numeric date: SET DATEFORMAT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum DateOrder {
@@ -195,7 +203,7 @@ pub enum DateOrder {
 }
 
 /// Styles from here on stand for a session's order of dates; CONVERT's own are far below.
-const SESSION_STYLES: i32 = 0x1000;
+pub(super) const SESSION_STYLES: i32 = 0x1000;
 
 impl DateOrder {
     /// All of them.
@@ -234,8 +242,16 @@ impl DateOrder {
     }
 }
 
-/// Whether a text means the same date under every SET DATEFORMAT.
+/// Whether a text means the same date under every SET DATEFORMAT, and in every language.
 pub fn is_plain_date(text: &str) -> bool {
+    const SIGNS: [&str; 4] = ["t", "z", "am", "pm"];
+    let is_name = |token: &Token<'_>| match token {
+        Token::Word(word) => !SIGNS.iter().any(|sign| word.eq_ignore_ascii_case(sign)),
+        _ => false,
+    };
+    if tokens(text.trim_matches(' ')).is_ok_and(|all| all.iter().any(is_name)) {
+        return false;
+    }
     let read = |order: DateOrder| parse(text, order.style(), true);
     let first = read(DateOrder::Mdy);
     DateOrder::ALL.into_iter().all(|order| read(order) == first)
@@ -249,6 +265,8 @@ fn parse(text: &str, style: i32, old: bool) -> Result<Parsed, Bad> {
     if text.is_empty() {
         return Ok(Parsed { local: BASE, offset: None });
     }
+    let (style, language) = of_language(style);
+    let language = Language::of(language);
     let order = match style {
         SESSION_STYLES.. => {
             DateOrder::ALL[(style - SESSION_STYLES) as usize % DateOrder::ALL.len()]
@@ -294,12 +312,13 @@ fn parse(text: &str, style: i32, old: bool) -> Result<Parsed, Bad> {
                 rest = tail;
             }
             _ if ticks.is_none() && is_time(rest) => {
-                let (t, tail) = time(rest)?;
+                // datetime and smalldatetime read no more than milliseconds.
+                let (t, tail) = time(rest, if old { 3 } else { 7 })?;
                 ticks = Some(t);
                 rest = tail;
             }
             _ if days.is_none() => {
-                let (d, tail) = date(rest, order, day_first, lenient)?;
+                let (d, tail) = date(rest, order, day_first, lenient, language)?;
                 days = Some(d);
                 rest = tail;
             }
@@ -331,7 +350,8 @@ fn meridiem(word: &str) -> Option<bool> {
     }
 }
 
-fn time<'a, 't>(tokens: &'a [Token<'t>]) -> Result<(u64, &'a [Token<'t>]), Bad> {
+/// `most`: digits of a fraction.
+fn time<'a, 't>(tokens: &'a [Token<'t>], most: usize) -> Result<(u64, &'a [Token<'t>]), Bad> {
     let [Token::Number(hour, _), rest @ ..] = tokens else {
         return Err(Bad::Syntax);
     };
@@ -342,10 +362,8 @@ fn time<'a, 't>(tokens: &'a [Token<'t>]) -> Result<(u64, &'a [Token<'t>]), Bad> 
         if let [Token::Sign(':'), Token::Number(s, 1..=2), tail @ ..] = rest {
             (second, rest) = (*s, tail);
             match rest {
-                [Token::Sign('.'), Token::Number(f, digits @ 1..=9), tail @ ..] => {
-                    // To 100 ns, the eighth and ninth digit rounded.
-                    let ns = *f as u64 * 10u64.pow(9 - *digits as u32);
-                    fraction = (ns + 50) / 100;
+                [Token::Sign('.'), Token::Number(f, digits), tail @ ..] if *digits <= most => {
+                    fraction = *f as u64 * 10u64.pow(7 - *digits as u32);
                     rest = tail;
                 }
                 // The old form hh:mi:ss:mmm counts milliseconds.
@@ -377,15 +395,7 @@ fn time<'a, 't>(tokens: &'a [Token<'t>]) -> Result<(u64, &'a [Token<'t>]), Bad> 
     let ticks = (hour * 60 + minute) as u64 * TICKS_PER_MINUTE
         + second as u64 * TICKS_PER_SECOND
         + fraction;
-    // 23:59:59.99999999 rounds to the last tick of the day.
-    Ok((ticks.min(TICKS_PER_DAY - 1), rest))
-}
-
-fn month_of(word: &str) -> Option<u32> {
-    MONTHS
-        .iter()
-        .position(|m| m.eq_ignore_ascii_case(word) || m[..3].eq_ignore_ascii_case(word))
-        .map(|i| i as u32 + 1)
+    Ok((ticks, rest))
 }
 
 /// Two digits: 50 to 99 are of the twentieth century, as the option's default says.
@@ -411,6 +421,7 @@ fn date<'a, 't>(
     order: DateOrder,
     day_first: bool,
     lenient: bool,
+    language: &Language,
 ) -> Result<(i32, &'a [Token<'t>]), Bad> {
     use Token::{Number, Sign, Word};
     match tokens {
@@ -458,7 +469,7 @@ fn date<'a, 't>(
             Ok((checked(full_year(n / 10_000, 2)?, n / 100 % 100, n % 100)?, rest))
         }
         [Number(d, d_digits), Sign('-'), Word(w), Sign('-'), Number(y, y_digits), rest @ ..] => {
-            let month = month_of(w).ok_or(Bad::Syntax)?;
+            let month = language.month_of(w).ok_or(Bad::Syntax)?;
             if *d_digits > 2 {
                 return Err(Bad::Syntax);
             }
@@ -468,12 +479,15 @@ fn date<'a, 't>(
             let Number(y, _) = tokens[0] else { return Err(Bad::Syntax) };
             Ok((checked(y as i32, 1, 1)?, &tokens[tokens.len()..]))
         }
-        _ => spelled_date(tokens),
+        _ => spelled_date(tokens, language),
     }
 }
 
 /// A date with the month as a word: `Jan 2 2024`, `January 2, 2024`, `2 Jan 2024`, `2024 Jan 2`.
-fn spelled_date<'a, 't>(tokens: &'a [Token<'t>]) -> Result<(i32, &'a [Token<'t>]), Bad> {
+fn spelled_date<'a, 't>(
+    tokens: &'a [Token<'t>],
+    language: &Language,
+) -> Result<(i32, &'a [Token<'t>]), Bad> {
     let mut month = None;
     let mut numbers: [(u32, usize); 2] = [(0, 0); 2];
     let mut count = 0;
@@ -481,7 +495,9 @@ fn spelled_date<'a, 't>(tokens: &'a [Token<'t>]) -> Result<(i32, &'a [Token<'t>]
     while i < tokens.len() && (month.is_none() || count < 2) {
         match tokens[i] {
             Token::Blank | Token::Sign(',' | '-' | '.') => {}
-            Token::Word(w) if month.is_none() => month = Some(month_of(w).ok_or(Bad::Syntax)?),
+            Token::Word(w) if month.is_none() => {
+                month = Some(language.month_of(w).ok_or(Bad::Syntax)?)
+            }
             // A number that begins a time is not the date's.
             Token::Number(..) if is_time(&tokens[i..]) => break,
             Token::Number(n, digits) if count < 2 => {

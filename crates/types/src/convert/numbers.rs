@@ -173,10 +173,11 @@ fn from_text(text: &str, from: SqlType, to: SqlType) -> Result<Value, TypeError>
             }
         }
         SqlType::TinyInt | SqlType::SmallInt | SqlType::Int | SqlType::BigInt => {
-            if trimmed.is_empty() {
+            let big = to == SqlType::BigInt;
+            // A bare sign is zero, but for bigint.
+            if trimmed.is_empty() || matches!(trimmed, "-" | "+") && !big {
                 return integer(0, to).ok_or_else(failed);
             }
-            let big = to == SqlType::BigInt;
             let Some((negative, body)) = digits(trimmed) else {
                 return Err(if big { error() } else { failed() });
             };
@@ -224,6 +225,10 @@ fn from_text(text: &str, from: SqlType, to: SqlType) -> Result<Value, TypeError>
                 None => (sign, body),
             };
             let plain: String = body.chars().filter(|c| *c != ',').collect();
+            // What has no digits is zero: signs, separators.
+            if matches!(plain.trim_matches(' '), "" | ".") {
+                return Ok(Value::Money(0));
+            }
             let d = Decimal::parse(&format!("{sign}{plain}")).ok_or(TypeError::BadMoney)?;
             let units =
                 d.and_then(|d| d.rescale(38, 4)).ok().and_then(|d| i64::try_from(d.units()).ok());
