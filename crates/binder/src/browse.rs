@@ -54,6 +54,13 @@ impl Base {
 impl Binder<'_> {
     /// A table is read; `columns` are its columns' ids.
     pub(crate) fn note_base(&mut self, table: &Arc<TableDef>, columns: &[ColId]) {
+        if let Some(sources) = &mut self.sources {
+            let names = table.columns.iter().map(|column| column.name.to_string());
+            sources.list.push(crate::shape::Source {
+                object_id: table.object_id,
+                columns: names.zip(columns.iter().copied()).collect(),
+            });
+        }
         if let Some(first) = columns.first() {
             self.bases.push(Base { table: table.clone(), first: first.0, database: None });
         }
@@ -64,6 +71,11 @@ impl Binder<'_> {
         if let (Some(name), Some(base)) = (database, self.bases.last_mut()) {
             base.database = Some(name.into());
         }
+    }
+
+    /// The column of a table that is seen as it is under an id.
+    pub(crate) fn column_behind(&self, id: ColId) -> Option<&catalog::ColumnDef> {
+        self.bases.iter().find_map(|base| Some(&base.table.columns[base.place_of(id)?]))
     }
 
     /// Key columns of the tables in FROM that the list does not show.

@@ -211,6 +211,8 @@ pub(crate) struct Binder<'a> {
     pub base_columns: Vec<(u32, u32)>,
     /// Tables that are read: see [`crate::browse`].
     pub bases: Vec<crate::browse::Base>,
+    /// The tables and views that a module's own text reads, where somebody asks for them: see [`crate::shape`].
+    pub sources: Option<crate::shape::Sources>,
     /// The next SELECT is the statement's own, and tells of its tables' keys.
     pub browsing: bool,
     pub settings: crate::names::Settings,
@@ -265,6 +267,7 @@ impl<'a> Binder<'a> {
             collated: crate::collate::Collated::new(),
             base_columns: Vec::new(),
             bases: Vec::new(),
+            sources: None,
             browsing: false,
             settings: names.settings(),
             hidden: Default::default(),

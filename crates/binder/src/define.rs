@@ -57,6 +57,9 @@ struct DefaultFor {
     text: Box<str>,
 }
 
+/// user_type_id of sysname.
+const SYSNAME: i32 = 256;
+
 impl Binder<'_> {
     pub fn create_table(
         &mut self,
@@ -386,7 +389,7 @@ impl Binder<'_> {
                 identity,
                 computed: of.map(|e| (in_parentheses(e.span.text(text)).into(), column.persisted)),
                 rowversion,
-                alias: alias.map(|a| a.id),
+                alias: alias.map(|a| a.id).or(sysname.then_some(SYSNAME)),
                 collation,
                 generated,
                 marks,

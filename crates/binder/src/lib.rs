@@ -56,6 +56,7 @@ mod select;
 mod sequence;
 mod serialize;
 mod sets;
+mod shape;
 mod statements;
 mod target;
 mod tracking;
@@ -73,6 +74,7 @@ pub use names::{AliasType, Names, ObjectName, Settings};
 pub use native::{NATIVE, has_option, is_native, native_references};
 pub use rules::{FindFunction, TableRules, rules_of, rules_with};
 pub use serialize::{OPENJSON, OPENXML};
+pub use shape::Source;
 pub use trigger::fires_of;
 pub use type_names::{alias_of, is_memory_optimized};
 
@@ -140,6 +142,22 @@ pub fn view_rows(
     names: &dyn Names,
 ) -> Result<catalog::TableDef, BindError> {
     instead::view_rows(view, names)
+}
+
+/// The columns of a view, table-valued function or table type, as those of a table; 208 for modules of other kinds.
+pub fn shape_of(
+    module: &catalog::ProcedureDef,
+    names: &dyn Names,
+) -> Result<catalog::TableDef, BindError> {
+    shape::of_module(module, names)
+}
+
+/// The tables and views that a view's own text reads, with the columns that it uses.
+pub fn sources_of(
+    view: &catalog::ProcedureDef,
+    names: &dyn Names,
+) -> Result<Vec<Source>, BindError> {
+    shape::sources_of(view, names)
 }
 
 /// Was a view made WITH CHECK OPTION?

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use catalog::{ModuleKind, ProcedureDef};
+use catalog::{ModuleKind, ProcedureDef, TableSpec};
 use syntax::ast;
 use types::SqlType;
 
@@ -130,8 +130,7 @@ impl Binder<'_> {
                 source
             }
             ast::FunctionReturns::Table { variable, definition, .. } => {
-                let spec = self
-                    .inside(Vec::new(), |b| b.table_spec(definition, &def.text, &variable.name))?;
+                let spec = self.returned_table(def, variable, definition)?;
                 let shown = spec.columns.iter().map(|c| SystemColumn {
                     name: c.name.to_string(),
                     ty: c.ty,
@@ -185,7 +184,12 @@ impl Binder<'_> {
         }
         let schema = Some(def.schema.as_ref().into());
         let query = |b: &mut Self| b.deeper(QUERY_DEPTH, |b| b.derived(query, line));
+        let sources = self.sources.take();
         let bound = self.inside(params, |b| b.in_schema(schema, query))?;
+        self.sources = sources;
+        if let Some(sources) = &mut self.sources {
+            sources.unfolded(&bound.rel);
+        }
         let left = (!computed.is_empty())
             .then(|| Rel::Project { input: Box::new(Rel::OneRow), exprs: computed });
         Ok((left, bound))
@@ -205,6 +209,31 @@ impl Binder<'_> {
 
     /// CREATE FUNCTION of an inline one: its query binds, and every column has a name: 4514, 4506, 1033.
     fn check_inline(&mut self, create: &ast::CreateFunction, query: &ast::Query) -> Result<()> {
+        let line = create.name.span.line.max(1);
+        let schema = create.name.schema.as_ref().map(|schema| schema.value.as_str().into());
+        let name = &create.name.name.value;
+        let bound = self.inline_query(create, query, schema)?;
+        if let Some(n) = unnamed(&bound) {
+            return Err(BindError::new(
+                4514,
+                16,
+                line,
+                format!(
+                    "CREATE FUNCTION failed because a column name is not specified for column {n}."
+                ),
+            ));
+        }
+        not_of_temporary(&bound, line)?;
+        self.expose_as(bound, name, name, &[]).map(|_| ())
+    }
+
+    /// The query of an inline function, over parameters of which nothing is known.
+    pub fn inline_query(
+        &mut self,
+        create: &ast::CreateFunction,
+        query: &ast::Query,
+        schema: Option<Arc<str>>,
+    ) -> Result<Query> {
         let line = create.name.span.line.max(1);
         let mut params: Vec<(String, Expr)> = Vec::new();
         for p in &create.parameters {
@@ -233,22 +262,18 @@ impl Binder<'_> {
             let value = Expr::col(self.new_col(), ty, true);
             params.push((key, value));
         }
-        let name = &create.name.name.value;
-        let schema = create.name.schema.as_ref().map(|schema| schema.value.as_str().into());
         let query = |b: &mut Self| b.deeper(QUERY_DEPTH, |b| b.derived(query, line));
-        let bound = self.inside(params, |b| b.in_schema(schema, query))?;
-        if let Some(n) = unnamed(&bound) {
-            return Err(BindError::new(
-                4514,
-                16,
-                line,
-                format!(
-                    "CREATE FUNCTION failed because a column name is not specified for column {n}."
-                ),
-            ));
-        }
-        not_of_temporary(&bound, line)?;
-        self.expose_as(bound, name, name, &[]).map(|_| ())
+        self.inside(params, |b| b.in_schema(schema, query))
+    }
+
+    /// The columns of the table that a function with statements returns.
+    pub fn returned_table(
+        &mut self,
+        def: &ProcedureDef,
+        variable: &ast::Variable,
+        definition: &ast::TableDefinition,
+    ) -> Result<TableSpec> {
+        self.inside(Vec::new(), |b| b.table_spec(definition, &def.text, &variable.name))
     }
 }
 

@@ -33,7 +33,12 @@ impl Binder<'_> {
         };
         self.count_unfolding(name, line)?;
         let schema = Some(definition.schema.as_ref().into());
+        let sources = self.sources.take();
         let bound = self.in_schema(schema, |b| b.view_query(&view))?;
+        self.sources = sources;
+        if let Some(sources) = &mut self.sources {
+            sources.unfolded(&bound.rel);
+        }
         if view.check_option {
             self.checked.push(bound.rel.clone());
         }
@@ -43,6 +48,12 @@ impl Binder<'_> {
             &view.name.name.value,
             &view.columns,
         )?;
+        if let Some(sources) = &mut self.sources {
+            let columns = source.tables.iter().flat_map(|table| &table.columns);
+            let columns = columns.map(|c| (c.name.clone().unwrap_or_default(), c.id));
+            let columns = columns.collect();
+            sources.list.push(crate::shape::Source { object_id: definition.object_id, columns });
+        }
         if alias.is_none()
             && let Some(table) = source.tables.first_mut()
         {

@@ -43,6 +43,7 @@ pub struct Catalog {
     published: AtomicU64,
     pub(crate) next_object_id: AtomicI32,
     pub(crate) identities: Identities,
+    pub(crate) shapes: crate::shapes::Shapes,
     /// The database's name, for messages; unknown until somebody says it.
     name: OnceLock<Box<str>>,
 }
@@ -148,6 +149,7 @@ impl Catalog {
             published: AtomicU64::new(0),
             next_object_id: AtomicI32::new(FIRST_OBJECT_ID),
             identities: Identities::default(),
+            shapes: crate::shapes::Shapes::default(),
             name: OnceLock::new(),
         }
     }

@@ -33,6 +33,7 @@ mod properties;
 mod scope;
 mod sequence;
 mod server;
+mod shapes;
 mod spec;
 mod statistics;
 mod system;

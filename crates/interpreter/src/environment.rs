@@ -178,9 +178,11 @@ impl Environment for SessionEnvironment<'_> {
             ObjectId | ObjectName | ObjectSchemaName | ObjectDefinition | ObjectProperty
             | ObjectPropertyEx | ColName | ColLength | ColumnProperty | IndexCol | StatsDate
             | IndexProperty | IdentCurrent | IdentSeed | IdentIncr | TypeId | TypeName
-            | TypeProperty | OdbcScale | DbId | DbName | FileId | FileName | FileProperty
-            | FilegroupId | FilegroupName | FilegroupProperty | DatabasePropertyEx
-            | ServerProperty | CollationProperty => self.host.metadata(func, args, self.state)?,
+            | AssemblyProperty | TypeProperty | OdbcScale | DbId | DbName | FileId | FileName
+            | FileProperty | FilegroupId | FilegroupName | FilegroupProperty
+            | DatabasePropertyEx | ServerProperty | CollationProperty => {
+                self.host.metadata(func, args, self.state)?
+            }
             IndexKeyProperty | ServerFigure(_) => self.host.metadata(func, args, self.state)?,
             LastRowVersion => Value::binary(&self.state.database.engine.last_stamp().to_be_bytes()),
             MinActiveRowVersion => {

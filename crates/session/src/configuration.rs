@@ -24,8 +24,8 @@ pub(crate) struct Configuration {
 impl Configuration {
     /// Configured and in use; `None`: never set.
     pub fn get(&self, name: &str) -> Option<(i64, i64)> {
-        let option = CONFIGURATION_OPTIONS.iter().find(|option| option.1 == name)?;
-        let of = |map: &BTreeMap<&str, i64>| map.get(name).copied().unwrap_or(option.4);
+        let option = CONFIGURATION_OPTIONS.iter().find(|option| option.name == name)?;
+        let of = |map: &BTreeMap<&str, i64>| map.get(name).copied().unwrap_or(option.default);
         Some((of(&self.configured), of(&self.in_use)))
     }
 }
@@ -37,30 +37,31 @@ impl Instance {
         let mut all: Vec<_> = CONFIGURATION_OPTIONS
             .iter()
             .map(|option| {
-                let (configured, in_use) = settings.get(option.1).unwrap_or((option.4, option.4));
+                let (configured, in_use) =
+                    settings.get(option.name).unwrap_or((option.default, option.default));
                 ConfigurationOption {
-                    name: option.1,
-                    minimum: option.2,
-                    maximum: option.3,
+                    name: option.name,
+                    minimum: option.minimum,
+                    maximum: option.maximum,
                     configured,
                     in_use,
-                    is_advanced: option.6 && option.1 != "show advanced options",
+                    is_advanced: option.is_advanced,
                 }
             })
             .collect();
-        all.sort_by_key(|option| option.name);
+        all.sort_by_key(|option| option.name.to_lowercase());
         all
     }
 
     /// 15129 for a value out of range.
     pub(crate) fn configure(&self, name: &str, value: i64) -> Result<(), SqlError> {
-        let option = CONFIGURATION_OPTIONS.iter().find(|option| option.1 == name);
+        let option = CONFIGURATION_OPTIONS.iter().find(|option| option.name == name);
         let option = option.ok_or_else(|| no_option(name))?;
-        if !(option.2..=option.3).contains(&value) {
+        if !(option.minimum..=option.maximum).contains(&value) {
             let text = format!("'{value}' is not a valid value for configuration option '{name}'.");
             return Err(SqlError::new(15129, 16, text));
         }
-        self.settings.lock().configured.insert(option.1, value);
+        self.settings.lock().configured.insert(option.name, value);
         Ok(())
     }
 
@@ -77,7 +78,13 @@ impl Instance {
             };
             self.set_process_affinity(&affinity)?;
         }
-        settings.in_use = settings.configured.clone();
+        // What is not dynamic waits for the next start.
+        let is_static = |name: &str| {
+            CONFIGURATION_OPTIONS.iter().any(|option| option.name == name && !option.is_dynamic)
+        };
+        let mut configured = settings.configured.clone();
+        configured.retain(|name, _| !is_static(name));
+        settings.in_use = configured;
         let in_use = |name: &str| settings.get(name).map_or(0, |(_, in_use)| in_use);
         let threshold = in_use("cost threshold for parallelism");
         self.workspace.set_parallelism(in_use("max degree of parallelism"), threshold);

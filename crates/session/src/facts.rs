@@ -31,6 +31,10 @@ impl Server for InstanceFacts<'_> {
         all
     }
 
+    fn path_facts(&self, path: &str) -> interpreter::PathFacts {
+        self.0.path_facts(path)
+    }
+
     fn query_memory(&self) -> Arc<executor::MemoryPool> {
         self.0.workspace().memory.clone()
     }

@@ -186,15 +186,7 @@ impl Host for InstanceHost {
     }
 
     fn path_facts(&mut self, path: &str) -> PathFacts {
-        let config = &self.instance.config;
-        let path = absolute(&config.data_dir, path);
-        // A file cannot be listed.
-        let is_folder = config.fs.list(&path).is_ok();
-        PathFacts {
-            is_file: !is_folder && config.fs.exists(&path).unwrap_or(false),
-            is_folder,
-            has_parent: path.parent().is_some_and(|parent| config.fs.list(parent).is_ok()),
-        }
+        self.instance.path_facts(path)
     }
 
     fn folder_entries(&mut self, path: &str) -> Vec<FolderEntry> {

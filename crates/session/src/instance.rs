@@ -392,6 +392,18 @@ impl Instance {
         self.databases.read().get(&fold(name)).map(|running| running.open.clone())
     }
 
+    /// What is at a path; a relative one is in the data folder.
+    pub(crate) fn path_facts(&self, path: &str) -> interpreter::PathFacts {
+        let (fs, path) = (&self.config.fs, absolute(&self.config.data_dir, path));
+        // A file cannot be listed.
+        let is_folder = fs.list(&path).is_ok();
+        interpreter::PathFacts {
+            is_file: !is_folder && fs.exists(&path).unwrap_or(false),
+            is_folder,
+            has_parent: path.parent().is_some_and(|parent| fs.list(parent).is_ok()),
+        }
+    }
+
     /// Every open database.
     pub fn databases(&self) -> Vec<Arc<OpenDatabase>> {
         self.databases.read().values().map(|running| running.open.clone()).collect()

@@ -4,6 +4,7 @@ pub mod absent;
 pub mod absent_services;
 pub mod columns;
 pub mod configuration;
+pub mod configuration_options;
 pub mod constraints;
 pub mod databases;
 pub mod dependencies;

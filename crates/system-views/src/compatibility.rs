@@ -2,6 +2,9 @@
 //!
 //! Columns and types: SQL Server's documentation of each compatibility view. They are found without a schema too.
 
+mod principals;
+mod server;
+
 use crate::catalog_views::columns::{Column, of_object};
 use crate::catalog_views::constraints::{self, foreign_keys, key};
 use crate::catalog_views::databases::{File, files_of};
@@ -27,26 +30,15 @@ pub static VIEWS: &[&dyn Declared] = &[
     &SYSREFERENCES,
 ];
 
-/// Names that need no schema, in lower case.
-pub const NAMES: &[&str] = &[
-    "sysobjects",
-    "syscolumns",
-    "sysindexes",
-    "sysindexkeys",
-    "sysdatabases",
-    "systypes",
-    "sysfiles",
-    "syscomments",
-    "sysdepends",
-    "sysforeignkeys",
-    "sysreferences",
-    "sysprocesses",
-    "syslanguages",
-    "sysmessages",
-    "sysusers",
-    "syslogins",
-    "sysmembers",
-];
+/// Those of the files below it.
+pub static PRINCIPALS: &[&dyn Declared] = principals::VIEWS;
+/// See `PRINCIPALS`.
+pub static SERVER: &[&dyn Declared] = server::VIEWS;
+
+/// Does a view of sys need no schema, by its name in lower case? Those that were tables of early versions.
+pub fn needs_no_schema(name: &str) -> bool {
+    name.starts_with("sys") && !name.starts_with("system_") && name != "sysname"
+}
 
 fn objects(context: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
     let mut all = object::user_objects(context);

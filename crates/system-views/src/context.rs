@@ -26,6 +26,8 @@ pub trait Server {
     fn switches(&self) -> Vec<crate::SwitchFacts>;
     /// What statements may hold in sorts and hash tables.
     fn query_memory(&self) -> Arc<executor::MemoryPool>;
+    /// What is at a path; nothing where that cannot be known.
+    fn path_facts(&self, path: &str) -> interpreter::PathFacts;
     /// A configuration option by its name: as configured, and in use.
     fn setting(&self, name: &str) -> Option<(i64, i64)>;
 }
@@ -131,15 +133,15 @@ impl<'a> Context<'a> {
             let all = all.into_iter().map(ObjectRef::Table);
             return all.chain(own.into_iter().filter(is_global)).collect();
         }
-        let mut all = self.all_objects();
-        all.retain(|object| !is_global(object));
+        let mut all = self.database.catalog.objects_in(self.scope());
+        all.retain(|object| self.lists(object));
         all
     }
 
-    fn all_objects(&self) -> Vec<ObjectRef> {
-        let mut all = self.database.catalog.objects_in(self.scope());
-        all.retain(|o| !matches!(o, ObjectRef::Procedure(p) if !p.kind.is_object()));
-        all
+    /// Is it among [`Context::objects`] of a database that is not tempdb?
+    pub fn lists(&self, object: &ObjectRef) -> bool {
+        let is_object = !matches!(object, ObjectRef::Procedure(p) if !p.kind.is_object());
+        is_object && !is_global(object)
     }
 
     /// Rows of a table, about; 0 for temporary ones.

@@ -41,6 +41,8 @@ pub fn call(
         F::IndexProperty => properties::of_index(&context, args),
         F::TypeId => types::type_id(&context, args),
         F::TypeName => types::type_name(&context, args),
+        // There are no assemblies.
+        F::AssemblyProperty => Value::Null,
         F::TypeProperty => types::type_property(&context, args),
         F::OdbcScale => types::odbc_scale(args),
         F::DbId => server::db_id(&context, args),

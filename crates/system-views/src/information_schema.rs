@@ -5,6 +5,7 @@
 mod constraints;
 mod domains;
 mod routines;
+mod usage;
 
 use crate::catalog_views::columns::of_object;
 use crate::catalog_views::objects::checks;
@@ -23,6 +24,9 @@ pub static CONSTRAINTS: &[&dyn Declared] = constraints::VIEWS;
 pub static DOMAINS: &[&dyn Declared] = domains::VIEWS;
 /// See `CONSTRAINTS`.
 pub static ROUTINES: &[&dyn Declared] = routines::VIEWS;
+
+/// See `CONSTRAINTS`.
+pub static USAGE: &[&dyn Declared] = usage::VIEWS;
 
 /// An object with the name of its database.
 pub struct Named {
@@ -156,8 +160,16 @@ fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlErro
                 place: column.id,
                 default,
                 nullable: column.nullable,
-                type_name: column.sql_type.name(),
-                standard: Standard { collation: column.ty.collation, ..standard(column.sql_type) },
+                type_name: if column.ty.system == 189 {
+                    "timestamp"
+                } else {
+                    column.sql_type.name()
+                },
+                standard: match column.ty.system {
+                    // A rowversion has no length.
+                    189 => standard(SqlType::Bit),
+                    _ => Standard { collation: column.ty.collation, ..standard(column.sql_type) },
+                },
                 domain: aliases
                     .iter()
                     .find(|t| t.user == column.ty.user)

@@ -16,15 +16,19 @@ pub mod registry;
 pub mod functions;
 pub mod modules;
 pub mod object;
+pub mod shape;
 pub mod types_table;
 
 mod catalog_views;
 mod compatibility;
+mod empty;
 mod information_schema;
 mod odbc;
 mod statistics;
 
-pub use catalog_views::server::OPTIONS as CONFIGURATION_OPTIONS;
+pub use catalog_views::configuration_options::{
+    ConfigurationOption, OPTIONS as CONFIGURATION_OPTIONS,
+};
 pub use context::{Context, Database, PRODUCT_VERSION, Server, ServerFacts};
 pub use facts::{ConnectionFacts, ListenerFacts, SessionFacts, Traffic};
 
@@ -59,11 +63,14 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::tracking::VIEWS,
     catalog_views::triggers::VIEWS,
     compatibility::VIEWS,
+    compatibility::PRINCIPALS,
+    compatibility::SERVER,
     odbc::VIEWS,
     information_schema::VIEWS,
     information_schema::CONSTRAINTS,
     information_schema::ROUTINES,
     information_schema::DOMAINS,
+    information_schema::USAGE,
     statistics::counters::VIEWS,
     statistics::io::VIEWS,
     statistics::locks::VIEWS,
@@ -73,6 +80,8 @@ static PARTS: &[&[&dyn Declared]] = &[
     statistics::sessions::VIEWS,
     statistics::memory::VIEWS,
     statistics::modules::VIEWS,
+    statistics::services::VIEWS,
+    statistics::space::VIEWS,
     statistics::switches::VIEWS,
     statistics::system::VIEWS,
     statistics::tasks::VIEWS,

@@ -153,11 +153,13 @@ fn with_constraints(context: &Context<'_>, object: &ObjectRef, out: &mut Vec<Obj
         ObjectRef::Procedure(p) => (p.object_id, &p.name, &p.schema, p.created_unix_ns),
     };
     let schema_id = context.schema_id(schema);
+    // The object of a table type is not called as the type is.
+    let is_type = matches!(object, ObjectRef::Procedure(p) if p.kind == ModuleKind::TableType);
     let base = Object {
         id,
-        name: name.to_string(),
-        schema_id,
-        schema: schema.to_string(),
+        name: if is_type { type_object_name(name, id) } else { name.to_string() },
+        schema_id: if is_type { SYS } else { schema_id },
+        schema: if is_type { "sys".to_string() } else { schema.to_string() },
         parent: match object {
             // Of a database or the server there is no object.
             ObjectRef::Procedure(p) => p.trigger.map_or(0, |t| t.parent.max(0)),
@@ -210,6 +212,12 @@ fn with_constraints(context: &Context<'_>, object: &ObjectRef, out: &mut Vec<Obj
         let index = parent.map_or(0, |p| crate::catalog_views::constraints::key_index(&p, key));
         constraint(key.object_id, &key.name, What::ForeignKey(table.clone(), i, index));
     }
+}
+
+/// `TT_`, the type's name and the object's id: no longer than a name may be.
+fn type_object_name(name: &str, id: i32) -> String {
+    let short: String = name.chars().take(116).collect();
+    format!("TT_{short}_{id:08X}")
 }
 
 /// The foreign keys of other tables to this one: the table, and the key's place in it.
@@ -299,6 +307,14 @@ pub fn by_id(context: &Context<'_>, id: i64) -> Option<Object> {
     }
     if id < 0 {
         return system_objects().into_iter().find(|o| o.id as i64 == id);
+    }
+    // Most ids are of what the catalog finds by them; those of constraints are looked for.
+    let catalog = &context.database.catalog;
+    let own = |id: i32| catalog.object_in(context.scope(), id).filter(|o| context.lists(o));
+    if let Some(found) = i32::try_from(id).ok().filter(|_| !context.temporary).and_then(own) {
+        let mut all = Vec::new();
+        with_constraints(context, &found, &mut all);
+        return all.into_iter().next();
     }
     user_objects(context).into_iter().find(|o| o.id as i64 == id)
 }

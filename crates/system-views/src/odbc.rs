@@ -10,7 +10,7 @@ use crate::compatibility::wire_type;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object};
-use crate::types_table::column_type;
+use crate::types_table::{column_type, user_types};
 use executor::SqlError;
 use types::{Len, SqlType, Value};
 
@@ -39,6 +39,9 @@ pub struct OdbcType {
     /// A date or time that clients before 2008 do not know: they see a text.
     pub recent: bool,
 }
+
+/// system_type_id of rowversion.
+const ROWVERSION: u8 = 189;
 
 /// Longest (max) value, in bytes.
 const UNLIMITED: i32 = i32::MAX;
@@ -144,6 +147,7 @@ view! {
 
 /// A column of a table, or a parameter of a procedure.
 pub struct Typed {
+    object_id: i32,
     database: String,
     schema: String,
     object: String,
@@ -155,20 +159,44 @@ pub struct Typed {
     default: Option<String>,
     odbc: OdbcType,
     wire: u8,
-    /// 1 in, 2 in and out, 5 the return value.
+    /// 1 in, 2 in and out, 3 a result set's table, 5 the return value.
     direction: i16,
+    sparse: bool,
+    computed: bool,
+    remarks: Option<&'static str>,
+    /// Schema of a parameter's table type.
+    type_schema: Option<String>,
+    /// `;0` of a function, `;1` of a procedure.
+    suffix: &'static str,
 }
 
 fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Typed>, SqlError> {
     let mut all = Vec::new();
-    for Table { database, object } in tables(context, args)? {
+    let aliases = user_types(context);
+    let named = database(context);
+    let functions = object::user_objects(context).into_iter();
+    let functions = functions.filter(|o| matches!(o.kind(), "IF" | "TF"));
+    let functions = functions.map(|object| Table { database: named.clone(), object });
+    for Table { database, object } in tables(context, args)?.into_iter().chain(functions) {
         let table = object.table().cloned();
         for column in of_object(context, &object) {
             let defined = table.as_ref().and_then(|t| t.columns.get(column.id as usize - 1));
             let default = defined.and_then(|c| c.default_text()).map(str::to_owned);
-            let name = column.sql_type.name();
+            let alias = aliases.iter().find(|row| row.user == column.ty.user);
+            let name = match alias {
+                Some(alias) => &*alias.name,
+                None if column.ty.system == ROWVERSION => "timestamp",
+                None if column.ty.user == 256 => "sysname",
+                None => column.sql_type.name(),
+            };
             let identity = column.identity.is_some();
             all.push(Typed {
+                object_id: object.id,
+                sparse: column.marks.sparse,
+                computed: column.computed.is_some(),
+                remarks: None,
+                type_schema: None,
+                suffix: "",
                 database: database.clone(),
                 schema: object.schema.clone(),
                 object: object.name.clone(),
@@ -178,7 +206,10 @@ fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Typed>, SqlError
                 identity,
                 default,
                 odbc: odbc_type(column.sql_type),
-                wire: wire_type(column.sql_type, column.nullable),
+                wire: match column.ty.system {
+                    ROWVERSION => 45,
+                    _ => wire_type(column.sql_type, column.nullable),
+                },
                 direction: 0,
                 name: column.name,
             });
@@ -201,7 +232,7 @@ macro_rules! typed_view {
             SCALE smallint null = $c.odbc.scale;
             RADIX smallint null = $c.odbc.radix;
             NULLABLE smallint = i16::from($c.nullable);
-            REMARKS varchar(254) null = NULL;
+            REMARKS varchar(254) null = $c.remarks;
             COLUMN_DEF nvarchar(4000) null = $c.default.as_deref();
             SQL_DATA_TYPE smallint = $c.odbc.verbose;
             SQL_DATETIME_SUB smallint null = $c.odbc.sub;
@@ -211,6 +242,11 @@ macro_rules! typed_view {
             SS_IS_IDENTITY smallint = i16::from($c.identity);
             SS_DATA_TYPE tinyint = $c.wire;
             IS_RECENT bit = $c.odbc.recent;
+            OBJECT_ID int = $c.object_id;
+            SS_IS_SPARSE smallint = i16::from($c.sparse);
+            SS_IS_COMPUTED smallint = i16::from($c.computed);
+            SS_TYPE_CATALOG_NAME sysname null = $c.type_schema.as_ref().map(|_| &$c.database);
+            SS_TYPE_SCHEMA_NAME sysname null = $c.type_schema.as_ref();
         }
     };
 }
@@ -223,11 +259,17 @@ typed_view! {
     COLUMN_NAME sysname = &c.name;
 }
 
+/// Procedures, and functions: ODBC takes them for procedures.
 fn procedure_objects(context: &Context<'_>) -> Vec<Object> {
     let mut all = object::user_objects(context);
-    all.extend(object::system_objects());
-    all.retain(|o| o.kind() == "P");
+    all.retain(|o| matches!(o.kind(), "P" | "FN" | "IF" | "TF"));
+    all.extend(object::system_objects().into_iter().filter(|o| o.kind() == "P"));
     all
+}
+
+/// What follows a procedure's name: its number in its group, 0 of a function.
+fn suffix(object: &Object) -> &'static str {
+    if object.kind() == "P" { ";1" } else { ";0" }
 }
 
 fn procedures(context: &Context<'_>, _: &[Value]) -> Result<Vec<Table>, SqlError> {
@@ -241,7 +283,7 @@ view! {
     PROCEDURE_QUALIFIER sysname null = &p.database;
     PROCEDURE_OWNER sysname null = &p.object.schema;
     PROCEDURE_BARE_NAME sysname = &p.object.name;
-    PROCEDURE_NAME nvarchar(134) = format!("{};1", p.object.name);
+    PROCEDURE_NAME nvarchar(134) = format!("{}{}", p.object.name, suffix(&p.object));
     NUM_INPUT_PARAMS int = -1;
     NUM_OUTPUT_PARAMS int = -1;
     NUM_RESULT_SETS int = -1;
@@ -249,11 +291,32 @@ view! {
     PROCEDURE_TYPE smallint = 2i16;
 }
 
+/// A table, as a function's result or a parameter, in ODBC's terms: SQL_SS_TABLE has no length.
+fn table_type(code: i16) -> OdbcType {
+    OdbcType {
+        code2: code,
+        code3: code,
+        precision: 0,
+        length: 0,
+        scale: Some(0),
+        radix: Some(0),
+        verbose: code,
+        sub: None,
+        octets: Some(0),
+        recent: false,
+    }
+}
+
+/// SQL_SS_TABLE.
+const TABLE: i16 = -153;
+
 fn parameters(context: &Context<'_>, _: &[Value]) -> Result<Vec<Typed>, SqlError> {
     let database = database(context);
+    let types = user_types(context);
     let mut all = Vec::new();
     for object in procedure_objects(context) {
         let base = |name: &str, ty: SqlType, place: i32, direction: i16, nullable: bool| Typed {
+            object_id: object.id,
             database: database.clone(),
             schema: object.schema.clone(),
             object: object.name.clone(),
@@ -266,10 +329,43 @@ fn parameters(context: &Context<'_>, _: &[Value]) -> Result<Vec<Typed>, SqlError
             odbc: odbc_type(ty),
             wire: wire_type(ty, nullable),
             direction,
+            sparse: false,
+            computed: false,
+            remarks: None,
+            type_schema: None,
+            suffix: suffix(&object),
         };
-        all.push(base("@RETURN_VALUE", SqlType::Int, 0, 5, false));
+        match object.kind() {
+            "P" => all.push(base("@RETURN_VALUE", SqlType::Int, 0, 5, false)),
+            "FN" => {}
+            _ => all.push(Typed {
+                type_name: "table".to_string(),
+                odbc: table_type(0),
+                wire: 0,
+                remarks: Some("Result table returned by table valued function"),
+                ..base("@TABLE_RETURN_VALUE", SqlType::Int, 0, 3, false)
+            }),
+        }
         for p in parameters_of(context, &object) {
-            all.push(base(&p.name, p.sql_type, p.id, if p.output { 2 } else { 1 }, true));
+            let user = types.iter().find(|row| row.user == p.ty.user);
+            let parameter = match p.id {
+                0 => base("@RETURN_VALUE", p.sql_type, 0, 5, true),
+                _ => base(&p.name, p.sql_type, p.id, if p.output { 2 } else { 1 }, true),
+            };
+            let type_name = match user {
+                Some(row) => row.name.to_string(),
+                None => parameter.type_name.clone(),
+            };
+            all.push(match user.filter(|row| row.table.is_some()) {
+                Some(row) => Typed {
+                    type_name,
+                    odbc: table_type(TABLE),
+                    wire: 0,
+                    type_schema: Some(context.schema_name(row.schema_id)),
+                    ..parameter
+                },
+                None => Typed { type_name, ..parameter },
+            });
         }
     }
     Ok(all)
@@ -280,7 +376,7 @@ typed_view! {
     PROCEDURE_QUALIFIER sysname null = &c.database;
     PROCEDURE_OWNER sysname null = &c.schema;
     PROCEDURE_BARE_NAME sysname = &c.object;
-    PROCEDURE_NAME nvarchar(134) = format!("{};1", c.object);
+    PROCEDURE_NAME nvarchar(134) = format!("{}{}", c.object, c.suffix);
     COLUMN_NAME sysname = &c.name;
     COLUMN_TYPE smallint = c.direction;
 }

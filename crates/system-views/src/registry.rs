@@ -17,6 +17,7 @@ pub fn all() -> &'static [&'static dyn Declared] {
         for part in crate::PARTS {
             all.extend_from_slice(part);
         }
+        all.extend(crate::empty::all().iter().map(|view| view as &dyn Declared));
         all
     })
 }
@@ -69,7 +70,7 @@ fn entry(schema: Option<&str>, name: &str) -> Option<&'static Entry> {
 
 /// Names of sysobjects' kind.
 fn is_found_bare(name: &str) -> bool {
-    crate::compatibility::NAMES.contains(&name) || name.starts_with("fn_")
+    crate::compatibility::needs_no_schema(name) || name.starts_with("fn_")
 }
 
 /// A view by its schema and name, any case.

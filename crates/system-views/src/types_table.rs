@@ -245,7 +245,12 @@ pub fn declared(
     ty: &syntax::ast::TypeName,
 ) -> Option<(SqlType, ColumnType)> {
     if let Some(found) = binder::type_of(ty) {
-        return Some((found, column_type(found)));
+        let shown = column_type(found);
+        let is_sysname = ty.name.eq_ignore_ascii_case("sysname");
+        return Some((
+            found,
+            ColumnType { user: if is_sysname { 256 } else { shown.user }, ..shown },
+        ));
     }
     let schema = ty.schema.as_ref().map(|s| s.value.as_str());
     let (scope, kind) = (context.scope(), ModuleKind::AliasType);

@@ -81,6 +81,7 @@ pub(super) fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], Sq
         "MIN_ACTIVE_ROWVERSION" => (F::MinActiveRowVersion, 0, &[], SqlType::Binary(8)),
         "INDEXPROPERTY" => (F::IndexProperty, 3, &[INT, NAME, NAME], INT),
         "ODBCSCALE" => (F::OdbcScale, 2, &[INT, INT], INT),
+        "ASSEMBLYPROPERTY" => (F::AssemblyProperty, 2, &[NAME, NAME], SqlType::Variant),
         "TYPEPROPERTY" => (F::TypeProperty, 2, &[TEXT, NAME], INT),
         "FILE_ID" => (F::FileId, 1, &[NAME], SqlType::SmallInt),
         "FILE_IDEX" => (F::FileId, 1, &[NAME], INT),

@@ -364,6 +364,8 @@ pub enum FuncId {
     MinActiveRowVersion,
     /// () -> int
     ServerFigure(ServerFigure),
+    /// (nvarchar assembly, nvarchar property) -> sql_variant
+    AssemblyProperty,
     /// (nvarchar type, nvarchar property) -> int
     TypeProperty,
     /// (int system type, int scale) -> int: ODBCSCALE

@@ -5,8 +5,9 @@
 use crate::context::{COLLATION, Context};
 use crate::declare::{Declared, NULL, variant, view};
 use crate::object::{self, Object, What, default_id};
+use crate::shape;
 use crate::types_table::{ColumnType, TYPES, TypeRow, column_type, user_types};
-use catalog::{Identity, Marks, PeriodEdge};
+use catalog::{ColumnDef, Identity, Marks, PeriodEdge, TableDef};
 use executor::SqlError;
 use std::sync::Arc;
 use types::{SqlType, Value};
@@ -63,61 +64,69 @@ impl Column {
 pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
     match &object.what {
         What::Table(table) => {
-            let last = || context.current_identity(table);
-            let column = |(i, c): (usize, &catalog::ColumnDef)| Column {
-                object_id: object.id,
-                name: c.name.to_string(),
-                id: i as i32 + 1,
-                sql_type: c.ty,
-                ty: {
-                    let base = column_type(c.ty);
-                    let base =
-                        ColumnType { collation: base.collation.map(|_| c.collation), ..base };
-                    match (c.rowversion, c.alias) {
-                        (true, _) => ColumnType { system: 189, user: 189, ..base },
-                        (_, Some(user)) => ColumnType { user, ..base },
-                        _ => base,
-                    }
-                },
-                nullable: c.nullable,
-                computed: c.computed.as_ref().map(|k| (k.text.to_string(), k.persisted)),
-                identity: c.identity,
-                last_identity: c.identity.and_then(|_| last()),
-                default_id: match (&c.default, &c.bound_default) {
-                    (Some(_), _) => default_id(table, i),
-                    (None, Some(bound)) => bound.object_id,
-                    (None, None) => 0,
-                },
-                rule_id: c.rule.as_ref().map_or(0, |bound| bound.object_id),
-                generated: c.generated,
-                marks: c.marks,
-                mask: c.mask.clone(),
-            };
-            table.columns.iter().enumerate().map(column).collect()
+            let last = table.columns.iter().any(|c| c.identity.is_some());
+            let last = last.then(|| context.current_identity(table)).flatten();
+            of_table(object.id, table, last)
         }
-        What::SystemView(view) => view
-            .columns()
-            .into_iter()
-            .enumerate()
-            .map(|(i, c)| Column {
-                object_id: object.id,
-                name: c.name.to_string(),
-                id: i as i32 + 1,
-                sql_type: c.ty,
-                ty: column_type(c.ty),
-                nullable: c.nullable,
-                computed: None,
-                identity: None,
-                last_identity: None,
-                default_id: 0,
-                rule_id: 0,
-                generated: None,
-                marks: Marks::default(),
-                mask: None,
-            })
-            .collect(),
+        What::Procedure(module) if shape::is_shaped(module.kind) => {
+            let shape = shape::of_module(context, module);
+            shape.map_or_else(Vec::new, |table| of_table(object.id, &table, None))
+        }
+        What::SystemView(view) => {
+            let columns = view.columns().into_iter().zip(1..);
+            columns.map(|(c, id)| column(object.id, c.name, id, c.ty, c.nullable)).collect()
+        }
         _ => Vec::new(),
     }
+}
+
+/// A column of which nothing more is to say.
+fn column(object_id: i32, name: &str, id: i32, sql_type: SqlType, nullable: bool) -> Column {
+    Column {
+        object_id,
+        name: name.to_string(),
+        id,
+        sql_type,
+        ty: column_type(sql_type),
+        nullable,
+        computed: None,
+        identity: None,
+        last_identity: None,
+        default_id: 0,
+        rule_id: 0,
+        generated: None,
+        marks: Marks::default(),
+        mask: None,
+    }
+}
+
+/// The columns of a table, or of what looks like one.
+fn of_table(object_id: i32, table: &TableDef, last_identity: Option<i64>) -> Vec<Column> {
+    let one = |(i, c): (usize, &ColumnDef)| {
+        let plain = column(object_id, &c.name, i as i32 + 1, c.ty, c.nullable);
+        let base = ColumnType { collation: plain.ty.collation.map(|_| c.collation), ..plain.ty };
+        Column {
+            ty: match (c.rowversion, c.alias) {
+                (true, _) => ColumnType { system: 189, user: 189, ..base },
+                (_, Some(user)) => ColumnType { user, ..base },
+                _ => base,
+            },
+            computed: c.computed.as_ref().map(|k| (k.text.to_string(), k.persisted)),
+            identity: c.identity,
+            last_identity: c.identity.and(last_identity),
+            default_id: match (&c.default, &c.bound_default) {
+                (Some(_), _) => default_id(table, i),
+                (None, Some(bound)) => bound.object_id,
+                (None, None) => 0,
+            },
+            rule_id: c.rule.as_ref().map_or(0, |bound| bound.object_id),
+            generated: c.generated,
+            marks: c.marks,
+            mask: c.mask.clone(),
+            ..plain
+        }
+    };
+    table.columns.iter().enumerate().map(one).collect()
 }
 
 fn user(context: &Context<'_>, _: &[Value]) -> Result<Vec<Column>, SqlError> {

@@ -237,11 +237,11 @@ view! {
 
 /// A filegroup with its number.
 pub struct Group {
-    number: i32,
-    def: FilegroupDef,
+    pub number: i32,
+    pub def: FilegroupDef,
 }
 
-fn groups(context: &Context<'_>, _: &[Value]) -> Result<Vec<Group>, SqlError> {
+pub fn groups(context: &Context<'_>, _: &[Value]) -> Result<Vec<Group>, SqlError> {
     let all = context.database.catalog.filegroups();
     Ok(all.into_iter().zip(1..).map(|(def, number)| Group { number, def }).collect())
 }
@@ -348,7 +348,7 @@ fn own_files(context: &Context<'_>, _: &[Value]) -> Result<Vec<File>, SqlError> 
     Ok(files_of(&context.database_entry()))
 }
 
-fn all_files(context: &Context<'_>, _: &[Value]) -> Result<Vec<File>, SqlError> {
+pub fn all_files(context: &Context<'_>, _: &[Value]) -> Result<Vec<File>, SqlError> {
     Ok(context.server.databases().iter().flat_map(files_of).collect())
 }
 

@@ -271,10 +271,30 @@ view! {
 }
 
 impl Index {
+    /// Ordinals of the columns that its rows hold: of a heap or clustered index all, of another index its own and the key
+    /// by which the table's row is found.
+    fn stored(&self) -> Vec<usize> {
+        let all = || (0..self.table.columns.len()).collect();
+        let Some(def) = self.def.as_ref().filter(|def| !def.clustered) else { return all() };
+        if def.columnstore.is_some() {
+            return all();
+        }
+        let key = self.table.primary_key.iter().filter(|key| key.clustered);
+        let key = key.flat_map(|key| &key.columns).map(|(i, _)| *i);
+        let mut own: Vec<usize> = self.keys.iter().map(|(i, _)| *i).collect();
+        for i in self.included().into_iter().chain(key) {
+            if !own.contains(&i) {
+                own.push(i);
+            }
+        }
+        own
+    }
+
     /// Pages that the rows take at the declared width of their fixed columns: an estimate, for no count is kept.
     pub fn pages(&self, rows: Option<i64>) -> i64 {
         let rows = rows.unwrap_or(0);
-        let width = self.table.columns.iter().map(|c| row_bytes(c.ty)).sum::<i64>() + 16;
+        let columns = self.stored();
+        let width = columns.iter().map(|i| row_bytes(self.table.columns[*i].ty)).sum::<i64>() + 16;
         (rows * width).div_euclid(8060) + i64::from(rows > 0)
     }
 }

@@ -144,7 +144,7 @@ pub fn parameters_of(context: &Context<'_>, object: &Object) -> Vec<Parameter> {
         let (sql_type, ty) = match p.cursor {
             // No type of sys.types: the view has int's number.
             Some(_) => (SqlType::Int, column_type(SqlType::Int)),
-            None => declared(context, &p.ty)?,
+            None => declared(context, &p.ty).or_else(|| table_type(context, &p.ty))?,
         };
         Some(Parameter {
             object_id: object.id,
@@ -160,6 +160,22 @@ pub fn parameters_of(context: &Context<'_>, object: &Object) -> Vec<Parameter> {
     };
     out.extend(list.iter().zip(1..).filter_map(parameter));
     out
+}
+
+/// A table type: it has no type of the system, and the view shows it as 243.
+fn table_type(context: &Context<'_>, ty: &syntax::ast::TypeName) -> Option<(SqlType, ColumnType)> {
+    let schema = ty.schema.as_ref().map(|s| s.value.as_str());
+    let (scope, kind) = (context.scope(), ModuleKind::TableType);
+    let module = context.database.catalog.module(scope, schema, &ty.name, kind)?;
+    let shown = ColumnType {
+        system: 243,
+        user: module.object_id,
+        max_length: -1,
+        precision: 0,
+        scale: 0,
+        collation: None,
+    };
+    Some((SqlType::Variant, shown))
 }
 
 fn user_parameters(context: &Context<'_>, args: &[Value]) -> Result<Vec<Parameter>, SqlError> {

@@ -197,12 +197,30 @@ pub struct Partition {
 
 impl Partition {
     /// Trees have numbers below that.
-    fn id(&self) -> i64 {
+    pub fn id(&self) -> i64 {
         self.index.tree + (i64::from(self.number - 1) << 48)
+    }
+
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    pub fn number(&self) -> i32 {
+        self.number
+    }
+
+    pub fn rows(&self) -> Option<i64> {
+        self.rows
+    }
+
+    /// See [`Index::pages`].
+    pub fn pages(&self) -> i64 {
+        self.index.pages(self.rows)
     }
 }
 
-fn partitions(context: &Context<'_>, _: &[Value]) -> Result<Vec<Partition>, SqlError> {
+/// The partitions of every index.
+pub fn partitions(context: &Context<'_>, _: &[Value]) -> Result<Vec<Partition>, SqlError> {
     let mut counted = Counts::default();
     let mut all_partitions = Vec::new();
     for index in all(context) {
@@ -271,7 +289,7 @@ view! {
     type_desc nvarchar(60) null = "IN_ROW_DATA";
     container_id bigint = p.id();
     data_space_id int null = p.filegroup;
-    total_pages bigint = p.index.pages(p.rows);
-    used_pages bigint = p.index.pages(p.rows);
-    data_pages bigint = p.index.pages(p.rows);
+    total_pages bigint = p.pages();
+    used_pages bigint = p.pages();
+    data_pages bigint = p.pages();
 }

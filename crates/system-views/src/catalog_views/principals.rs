@@ -29,7 +29,7 @@ pub static VIEWS: &[&dyn Declared] = &[
 
 /// A principal, and whether its hash may be shown.
 pub struct Shown {
-    principal: Principal,
+    pub principal: Principal,
     hash: bool,
 }
 
@@ -40,16 +40,53 @@ pub struct Granted {
     server: bool,
 }
 
+impl Granted {
+    /// What is granted or denied, in words.
+    pub fn permission(&self) -> &'static str {
+        self.key.permission.name()
+    }
+
+    /// 0: the database, 1: an object.
+    pub fn class_number(&self) -> u8 {
+        self.key.securable.class(self.server).number()
+    }
+
+    pub fn major_id(&self) -> i32 {
+        self.key.securable.major_id()
+    }
+
+    pub fn grantee(&self) -> i32 {
+        self.key.grantee
+    }
+
+    pub fn grantor(&self) -> i32 {
+        self.value.grantor
+    }
+
+    /// `state`: G, W or D.
+    pub fn state(&self) -> &'static str {
+        self.value.state.code()
+    }
+
+    /// Bit 0 for all columns, else the bit of the column.
+    pub fn column_bits(&self) -> Vec<u8> {
+        let bit = self.key.securable.minor_id().max(0) as usize;
+        let mut bytes = vec![0; bit / 8 + 1];
+        bytes[bit / 8] = 1 << (bit % 8);
+        bytes
+    }
+}
+
 fn sid(p: &Principal) -> Option<Value> {
     p.sid.as_deref().map(Value::binary)
 }
 
-fn date(unix_ns: u64) -> DateTime {
+pub fn date(unix_ns: u64) -> DateTime {
     if unix_ns == 0 { built_in() } else { moment(unix_ns) }
 }
 
 /// The directory asked about: the server's, or the database's.
-fn directory(context: &Context<'_>, server: bool) -> Arc<Directory> {
+pub fn directory(context: &Context<'_>, server: bool) -> Arc<Directory> {
     match server {
         true => context.session.identity.access().server().clone(),
         false => context.database.catalog.directory(context.scope()),
@@ -76,7 +113,8 @@ fn sees(access: &Access, server: bool, p: &Principal) -> bool {
     p.fixed || token.contains(&p.id) || access.allows(Permission::ViewDefinition, target)
 }
 
-fn principals(context: &Context<'_>, server: bool) -> Vec<Shown> {
+/// The principals that the session may see.
+pub fn shown(context: &Context<'_>, server: bool) -> Vec<Shown> {
     let access = access(context);
     let hash = access.allows(Permission::ControlServer, Target::Server);
     let directory = directory(context, server);
@@ -85,16 +123,16 @@ fn principals(context: &Context<'_>, server: bool) -> Vec<Shown> {
 }
 
 fn server_principals(context: &Context<'_>, _: &[Value]) -> Result<Vec<Shown>, SqlError> {
-    Ok(principals(context, true))
+    Ok(shown(context, true))
 }
 
 fn sql_logins(context: &Context<'_>, _: &[Value]) -> Result<Vec<Shown>, SqlError> {
-    let all = principals(context, true);
+    let all = shown(context, true);
     Ok(all.into_iter().filter(|shown| shown.principal.login.is_some()).collect())
 }
 
 fn database_principals(context: &Context<'_>, _: &[Value]) -> Result<Vec<Shown>, SqlError> {
-    Ok(principals(context, false))
+    Ok(shown(context, false))
 }
 
 fn members(context: &Context<'_>, server: bool) -> Vec<(i32, i32)> {
@@ -107,7 +145,7 @@ fn server_members(context: &Context<'_>, _: &[Value]) -> Result<Vec<(i32, i32)>,
     Ok(members(context, true))
 }
 
-fn database_members(context: &Context<'_>, _: &[Value]) -> Result<Vec<(i32, i32)>, SqlError> {
+pub fn database_members(context: &Context<'_>, _: &[Value]) -> Result<Vec<(i32, i32)>, SqlError> {
     Ok(members(context, false))
 }
 
@@ -122,7 +160,7 @@ fn server_grants(context: &Context<'_>, _: &[Value]) -> Result<Vec<Granted>, Sql
     Ok(grants(context, true))
 }
 
-fn database_grants(context: &Context<'_>, _: &[Value]) -> Result<Vec<Granted>, SqlError> {
+pub fn database_grants(context: &Context<'_>, _: &[Value]) -> Result<Vec<Granted>, SqlError> {
     Ok(grants(context, false))
 }
 

@@ -1,7 +1,8 @@
 //! The instance: configuration options, languages, itself as a server, collations.
 //!
-//! Columns and types: SQL Server 2022's documentation of each view. Listed are the options that sp_configure takes here.
+//! Columns and types: SQL Server 2022's documentation of each view.
 
+use super::configuration_options::{ConfigurationOption, OPTIONS};
 use super::objects::none;
 use crate::context::{Context, moment};
 use crate::declare::{Declared, NULL, variant, view};
@@ -13,54 +14,17 @@ use types::{SqlType, Value};
 pub static VIEWS: &[&dyn Declared] =
     &[&CONFIGURATIONS, &LANGUAGES, &SERVERS, &HELP_COLLATIONS, &LINKED_LOGINS, &ENDPOINTS];
 
-/// A configuration option: id, name, least, greatest, default, description, advanced.
-pub struct Known(pub i32, pub &'static str, pub i64, pub i64, pub i64, pub &'static str, pub bool);
-
-/// Every option that sp_configure takes, in the order of numbers.
-pub const OPTIONS: &[Known] = &[
-    Known(518, "show advanced options", 0, 1, 0, "show advanced options", true),
-    Known(1535, "affinity mask", -2_147_483_648, 2_147_483_647, 0, "affinity mask", true),
-    Known(
-        1538,
-        "cost threshold for parallelism",
-        0,
-        32_767,
-        5,
-        "cost threshold for parallelism",
-        true,
-    ),
-    Known(1539, "max degree of parallelism", 0, 32_767, 0, "maximum degree of parallelism", true),
-    Known(
-        1543,
-        "min server memory (MB)",
-        0,
-        2_147_483_647,
-        0,
-        "Minimum size of server memory (MB)",
-        true,
-    ),
-    Known(
-        1544,
-        "max server memory (MB)",
-        128,
-        2_147_483_647,
-        2_147_483_647,
-        "Maximum size of server memory (MB)",
-        true,
-    ),
-    Known(1549, "affinity64 mask", -2_147_483_648, 2_147_483_647, 0, "affinity64 mask", true),
-];
-
 /// A configuration option with its value.
 pub struct Setting {
-    known: &'static Known,
-    value: i64,
-    in_use: i64,
+    pub known: &'static ConfigurationOption,
+    pub value: i64,
+    pub in_use: i64,
 }
 
-fn settings(context: &Context<'_>, _: &[Value]) -> Result<Vec<Setting>, SqlError> {
-    let setting = |known: &'static Known| {
-        let (value, in_use) = context.server.setting(known.1).unwrap_or((known.4, known.4));
+pub fn settings(context: &Context<'_>, _: &[Value]) -> Result<Vec<Setting>, SqlError> {
+    let setting = |known: &'static ConfigurationOption| {
+        let default = (known.default, known.default);
+        let (value, in_use) = context.server.setting(known.name).unwrap_or(default);
         Setting { known, value, in_use }
     };
     Ok(OPTIONS.iter().map(setting).collect())
@@ -68,15 +32,15 @@ fn settings(context: &Context<'_>, _: &[Value]) -> Result<Vec<Setting>, SqlError
 
 view! {
     CONFIGURATIONS = "sys.configurations" of Setting as s, rows settings;
-    configuration_id int = s.known.0;
-    name nvarchar(35) = s.known.1;
+    configuration_id int = s.known.id;
+    name nvarchar(35) = s.known.name;
     value sql_variant null = variant(s.value, SqlType::Int);
-    minimum sql_variant null = variant(s.known.2, SqlType::Int);
-    maximum sql_variant null = variant(s.known.3, SqlType::Int);
+    minimum sql_variant null = variant(s.known.minimum, SqlType::Int);
+    maximum sql_variant null = variant(s.known.maximum, SqlType::Int);
     value_in_use sql_variant null = variant(s.in_use, SqlType::Int);
-    description nvarchar(255) = s.known.5;
-    is_dynamic bit = true;
-    is_advanced bit = s.known.6;
+    description nvarchar(255) = s.known.description;
+    is_dynamic bit = s.known.is_dynamic;
+    is_advanced bit = s.known.is_advanced;
 }
 
 fn one(_: &Context<'_>, _: &[Value]) -> Result<Vec<()>, SqlError> {
@@ -116,7 +80,17 @@ view! {
 /// The instance: its name and the moment of its start.
 pub struct Myself(String, u64);
 
-fn myself(context: &Context<'_>, _: &[Value]) -> Result<Vec<Myself>, SqlError> {
+impl Myself {
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    pub fn start_unix_ns(&self) -> u64 {
+        self.1
+    }
+}
+
+pub fn myself(context: &Context<'_>, _: &[Value]) -> Result<Vec<Myself>, SqlError> {
     let facts = context.server.facts();
     Ok(vec![Myself(facts.name, facts.start_unix_ns)])
 }

@@ -7,9 +7,10 @@ use crate::catalog_views::objects::none;
 use crate::context::Context;
 use crate::declare::{Declared, NULL, view};
 use crate::object;
-use catalog::{IndexKind, RefAction, TableDef};
+use catalog::{IndexKind, RefAction, TableDef, same_name};
 use executor::SqlError;
 use std::sync::Arc;
+use syntax::{LexOptions, MentionKind};
 use types::Value;
 
 /// The views of this file.
@@ -109,8 +110,23 @@ fn key_columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<KeyColumn>, 
     Ok(columns_of(keys(context, args)?))
 }
 
+/// Of a CHECK the columns that its condition names, whether it was made with a column or with the table.
 fn constraint_columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<KeyColumn>, SqlError> {
-    Ok(columns_of(constraints(context, args)?))
+    let mut all = constraints(context, args)?;
+    for key in all.iter_mut().filter(|key| key.kind == "CHECK") {
+        let check = key.table.checks.iter().find(|check| *check.name == *key.name);
+        let Some(check) = check else { continue };
+        let named = syntax::expression_mentions(&check.text, &LexOptions::default());
+        let named = named.iter().filter(|mention| mention.kind == MentionKind::Column);
+        for mention in named {
+            let name = mention.name.name.value.as_str();
+            let at = key.table.columns.iter().position(|column| same_name(&column.name, name));
+            if let Some(at) = at.filter(|at| !key.columns.contains(at)) {
+                key.columns.push(at);
+            }
+        }
+    }
+    Ok(columns_of(all))
 }
 
 /// A foreign key: by which constraint of which table it goes.

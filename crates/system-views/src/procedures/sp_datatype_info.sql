@@ -1,8 +1,8 @@
     @data_type int = 0,
     @ODBCVer tinyint = 2
 AS
-SELECT CAST(t.name AS sysname) AS TYPE_NAME, CAST(CASE WHEN @ODBCVer = 3 THEN t.code3 ELSE t.code2 END AS smallint) AS DATA_TYPE,
-    CAST(CASE WHEN @ODBCVer = 3 THEN t.precision3 ELSE t.precision2 END AS int) AS PRECISION,
+SELECT CAST(t.name AS sysname) AS TYPE_NAME, CAST(CASE WHEN @ODBCVer >= 3 THEN t.code3 ELSE t.code2 END AS smallint) AS DATA_TYPE,
+    CAST(CASE WHEN @ODBCVer >= 3 THEN t.precision3 ELSE t.precision2 END AS int) AS PRECISION,
     CAST(t.prefix AS varchar(32)) AS LITERAL_PREFIX, CAST(t.suffix AS varchar(32)) AS LITERAL_SUFFIX,
     CAST(t.params AS varchar(32)) AS CREATE_PARAMS,
     CAST(CASE WHEN t.name LIKE '%identity' OR t.name IN ('timestamp', 'sysname') THEN 0 ELSE 1 END AS smallint) AS NULLABLE,
@@ -11,7 +11,7 @@ SELECT CAST(t.name AS sysname) AS TYPE_NAME, CAST(CASE WHEN @ODBCVer = 3 THEN t.
     CAST(t.increment AS smallint) AS AUTO_INCREMENT, CAST(t.name AS sysname) AS LOCAL_TYPE_NAME,
     CAST(t.least AS smallint) AS MINIMUM_SCALE, CAST(t.greatest AS smallint) AS MAXIMUM_SCALE,
     CAST(t.verbose AS smallint) AS SQL_DATA_TYPE, CAST(t.sub AS smallint) AS SQL_DATETIME_SUB,
-    CAST(CASE WHEN @ODBCVer = 3 THEN t.radix3 ELSE t.radix2 END AS int) AS NUM_PREC_RADIX,
+    CAST(CASE WHEN @ODBCVer >= 3 THEN t.radix3 ELSE t.radix2 END AS int) AS NUM_PREC_RADIX,
     CAST(NULL AS smallint) AS INTERVAL_PRECISION, CAST(t.usertype AS smallint) AS USERTYPE
 FROM (VALUES
     ('sql_variant', -150, -150, 8000, 8000, NULL, NULL, NULL, 0, 2, NULL, 0, NULL, NULL, NULL, -150, NULL, 10, 10, 0),
@@ -53,5 +53,5 @@ FROM (VALUES
     ('smalldatetime', 11, 93, 16, 16, '''', '''', NULL, 0, 3, NULL, 0, NULL, 0, 0, 9, 3, NULL, NULL, 22)
 ) AS t(name, code2, code3, precision2, precision3, prefix, suffix, params, sensitive, searchable, unsigned, money, increment,
     least, greatest, verbose, sub, radix2, radix3, usertype)
-WHERE @data_type = 0 OR @data_type = CASE WHEN @ODBCVer = 3 THEN t.code3 ELSE t.code2 END
+WHERE @data_type = 0 OR @data_type = CASE WHEN @ODBCVer >= 3 THEN t.code3 ELSE t.code2 END
 ORDER BY 2, 12, 11, 20

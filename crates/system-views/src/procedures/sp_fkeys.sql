@@ -10,6 +10,15 @@ BEGIN
     RAISERROR(15252, -1, -1)
     RETURN
 END
+IF (@pktable_qualifier <> '' AND @pktable_qualifier <> '%' AND @pktable_qualifier <> DB_NAME())
+    OR (@fktable_qualifier <> '' AND @fktable_qualifier <> '%' AND @fktable_qualifier <> DB_NAME())
+BEGIN
+    RAISERROR(15250, -1, -1)
+    RETURN
+END
+-- Without an owner a table is the one that a statement of the caller would find.
+DECLARE @pktable int = OBJECT_ID(ISNULL(QUOTENAME(@pktable_owner) + N'.', N'') + QUOTENAME(@pktable_name))
+DECLARE @fktable int = OBJECT_ID(ISNULL(QUOTENAME(@fktable_owner) + N'.', N'') + QUOTENAME(@fktable_name))
 SELECT CAST(DB_NAME() AS sysname) AS PKTABLE_QUALIFIER, CAST(SCHEMA_NAME(p.schema_id) AS sysname) AS PKTABLE_OWNER,
     p.name AS PKTABLE_NAME, CAST(COL_NAME(p.object_id, k.referenced_column_id) AS sysname) AS PKCOLUMN_NAME,
     CAST(DB_NAME() AS sysname) AS FKTABLE_QUALIFIER, CAST(SCHEMA_NAME(t.schema_id) AS sysname) AS FKTABLE_OWNER,
@@ -23,7 +32,7 @@ FROM sys.foreign_keys AS f
     JOIN sys.objects AS p ON p.object_id = f.referenced_object_id
     JOIN sys.objects AS t ON t.object_id = f.parent_object_id
     JOIN sys.indexes AS i ON i.object_id = p.object_id AND i.index_id = f.key_index_id
-WHERE (@pktable_name IS NULL OR p.name = @pktable_name) AND (@fktable_name IS NULL OR t.name = @fktable_name)
-    AND (@pktable_owner IS NULL OR SCHEMA_NAME(p.schema_id) = @pktable_owner)
-    AND (@fktable_owner IS NULL OR SCHEMA_NAME(t.schema_id) = @fktable_owner)
-ORDER BY 5, 6, 7, 9
+WHERE (@pktable_name IS NULL OR p.object_id = @pktable) AND (@fktable_name IS NULL OR t.object_id = @fktable)
+-- By the table that was not asked for: who refers to this one, or whom this one refers to.
+ORDER BY CASE WHEN @pktable_name IS NULL THEN SCHEMA_NAME(p.schema_id) ELSE SCHEMA_NAME(t.schema_id) END,
+    CASE WHEN @pktable_name IS NULL THEN p.name ELSE t.name END, f.name, k.constraint_column_id

@@ -4,7 +4,7 @@ AS
 IF @objname IS NULL
 BEGIN
     SELECT CAST(DB_NAME() AS nvarchar(128)) AS database_name, CAST(LTRIM(STR(SUM(CAST(size AS bigint)) / 128.0, 15, 2)) + ' MB' AS varchar(18)) AS database_size,
-        CAST(LTRIM(STR(SUM(CASE WHEN type = 0 THEN CAST(size AS bigint) ELSE 0 END) / 128.0 - (SELECT ISNULL(SUM(total_pages), 0) FROM sys.allocation_units) / 128.0, 15, 2)) + ' MB' AS varchar(18)) AS [unallocated space]
+        CAST(LTRIM(STR((SELECT ISNULL(SUM(unallocated_extent_page_count), 0) FROM sys.dm_db_file_space_usage) / 128.0, 15, 2)) + ' MB' AS varchar(18)) AS [unallocated space]
     FROM sys.database_files
     SELECT CAST(LTRIM(STR(ISNULL(SUM(total_pages), 0) * 8, 15, 0)) + ' KB' AS varchar(18)) AS reserved,
         CAST(LTRIM(STR(ISNULL(SUM(data_pages), 0) * 8, 15, 0)) + ' KB' AS varchar(18)) AS data,

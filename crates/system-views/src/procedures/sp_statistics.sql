@@ -10,6 +10,8 @@ BEGIN
     RAISERROR(15250, -1, -1)
     RETURN
 END
+-- Without an owner the table is the one that a statement of the caller would find.
+DECLARE @table int = OBJECT_ID(ISNULL(QUOTENAME(@table_owner) + N'.', N'') + QUOTENAME(@table_name))
 SELECT CAST(DB_NAME() AS sysname) AS TABLE_QUALIFIER, CAST(SCHEMA_NAME(o.schema_id) AS sysname) AS TABLE_OWNER,
     o.name AS TABLE_NAME, CAST(s.NON_UNIQUE AS smallint) AS NON_UNIQUE, CAST(s.INDEX_QUALIFIER AS sysname) AS INDEX_QUALIFIER,
     CAST(s.INDEX_NAME AS sysname) AS INDEX_NAME, CAST(s.TYPE AS smallint) AS TYPE, CAST(s.SEQ_IN_INDEX AS smallint) AS SEQ_IN_INDEX,
@@ -19,7 +21,7 @@ FROM sys.objects AS o
     JOIN (
         SELECT p.object_id, SUM(p.rows) AS rows, SUM(a.data_pages) AS data_pages
         FROM sys.partitions AS p JOIN sys.allocation_units AS a ON a.container_id = p.hobt_id
-        WHERE p.index_id <= 1
+        WHERE p.object_id = @table AND p.index_id <= 1
         GROUP BY p.object_id
     ) AS p ON p.object_id = o.object_id
     JOIN (
@@ -31,7 +33,7 @@ FROM sys.objects AS o
             CASE WHEN i.index_id = 1 THEN 1 ELSE 3 END, c.key_ordinal, COL_NAME(i.object_id, c.column_id),
             CASE WHEN c.is_descending_key = 1 THEN 'D' ELSE 'A' END
         FROM sys.indexes AS i JOIN sys.index_columns AS c ON c.object_id = i.object_id AND c.index_id = i.index_id
-        WHERE i.index_id > 0 AND c.key_ordinal > 0 AND (@is_unique <> 'Y' OR i.is_unique = 1) AND i.name LIKE @index_name
+        WHERE i.index_id > 0 AND c.key_ordinal > 0 AND (ISNULL(@is_unique, 'N') <> 'Y' OR i.is_unique = 1) AND i.name LIKE ISNULL(@index_name, N'%')
     ) AS s ON s.object_id = o.object_id
-WHERE o.name = @table_name AND (@table_owner IS NULL OR SCHEMA_NAME(o.schema_id) = @table_owner)
+WHERE o.object_id = @table
 ORDER BY 4, 7, 6, 8

@@ -35,6 +35,28 @@ pub struct Reading {
     kind: i32,
 }
 
+impl Reading {
+    pub fn object_name(&self) -> String {
+        padded(self.object)
+    }
+
+    pub fn counter_name(&self) -> String {
+        padded(&self.name)
+    }
+
+    pub fn instance_name(&self) -> String {
+        padded(&self.instance)
+    }
+
+    pub fn value(&self) -> i64 {
+        self.value
+    }
+
+    pub fn kind(&self) -> i32 {
+        self.kind
+    }
+}
+
 /// Readings as they are collected, of one object at a time.
 struct Readings {
     all: Vec<Reading>,
@@ -61,7 +83,7 @@ fn total(counter: Counter) -> u64 {
     telemetry::counters::get(counter)
 }
 
-fn readings(context: &Context<'_>, _: &[Value]) -> Result<Vec<Reading>, SqlError> {
+pub fn readings(context: &Context<'_>, _: &[Value]) -> Result<Vec<Reading>, SqlError> {
     let mut r = Readings { all: Vec::new(), object: "", instance: String::new() };
     let databases = context.server.databases();
     let snapshot = Snapshot::take(context);
@@ -304,9 +326,9 @@ fn padded(text: &str) -> String {
 
 view! {
     COUNTERS = "sys.dm_os_performance_counters" of Reading as r, rows readings;
-    object_name nchar(128) = padded(r.object);
-    counter_name nchar(128) = padded(&r.name);
-    instance_name nchar(128) null = padded(&r.instance);
+    object_name nchar(128) = r.object_name();
+    counter_name nchar(128) = r.counter_name();
+    instance_name nchar(128) null = r.instance_name();
     cntr_value bigint = r.value;
     cntr_type int = r.kind;
 }

@@ -135,7 +135,7 @@ pub struct Lock {
     transaction: i64,
 }
 
-fn locks(context: &Context<'_>, _: &[Value]) -> Result<Vec<Lock>, SqlError> {
+pub fn locks(context: &Context<'_>, _: &[Value]) -> Result<Vec<Lock>, SqlError> {
     let mut all = Vec::new();
     for database in context.server.databases() {
         let Some(open) = &database.open else { continue };
@@ -174,6 +174,46 @@ fn locks(context: &Context<'_>, _: &[Value]) -> Result<Vec<Lock>, SqlError> {
     Ok(all)
 }
 
+impl Lock {
+    pub fn description(&self) -> &str {
+        &self.shown.description
+    }
+
+    pub fn kind(&self) -> &'static str {
+        self.shown.kind
+    }
+
+    pub fn entity(&self) -> i64 {
+        self.shown.entity
+    }
+
+    pub fn database(&self) -> i32 {
+        self.database
+    }
+
+    pub fn mode(&self) -> &'static str {
+        self.row.mode
+    }
+
+    pub fn session(&self) -> i32 {
+        self.row.session.map_or(0, |session| session as i32)
+    }
+
+    /// 0: the session's own.
+    pub fn transaction_id(&self) -> i64 {
+        self.transaction
+    }
+
+    /// `request_status`.
+    pub fn status(&self) -> &'static str {
+        match (self.row.granted, self.converts) {
+            (true, _) => "GRANT",
+            (false, true) => "CONVERT",
+            (false, false) => "WAIT",
+        }
+    }
+}
+
 view! {
     LOCKS = "sys.dm_tran_locks" of Lock as l, rows locks;
     resource_type nvarchar(60) = l.shown.kind;
@@ -184,11 +224,7 @@ view! {
     resource_lock_partition int = 0;
     request_mode nvarchar(60) = l.row.mode;
     request_type nvarchar(60) = "LOCK";
-    request_status nvarchar(60) = match (l.row.granted, l.converts) {
-        (true, _) => "GRANT",
-        (false, true) => "CONVERT",
-        (false, false) => "WAIT",
-    };
+    request_status nvarchar(60) = l.status();
     request_reference_count smallint = 1i16;
     request_lifetime int = 0;
     request_session_id int = l.row.session.map_or(0, |s| s as i32);
