@@ -128,7 +128,7 @@ impl Binder<'_> {
             spec.columns.push(ColumnSpec {
                 nullable: Some(column.nullable),
                 collation: self.collation_of_column(column.id),
-                identity: base.and_then(|base| base.identity).filter(|_| column.identity),
+                identity: column.identity,
                 alias: base.and_then(|base| base.alias),
                 rowversion: base.is_some_and(|base| base.rowversion),
                 ..ColumnSpec::new(column.name.as_deref().unwrap_or_default(), column.ty)
