@@ -38,6 +38,7 @@ impl BindError {
 
     pub(crate) fn of_type(error: TypeError, line: u32) -> BindError {
         BindError::new(error.number(), error.severity(), line, error.to_string())
+            .with_state(error.state())
     }
 
     pub(crate) fn of_catalog(error: catalog::CatalogError, line: u32) -> BindError {

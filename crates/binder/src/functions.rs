@@ -201,6 +201,42 @@ impl Binder<'_> {
     }
 
     fn scalar(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
+        let made = self.scalar_of_units(f, name, line)?;
+        Ok(self.by_characters(made))
+    }
+
+    /// A function of positions in a text counts characters, and not UTF-16 units, where the text's collation has _SC: a
+    /// last argument says so.
+    fn by_characters(&self, mut made: Expr) -> Expr {
+        use FuncId as F;
+        let ExprKind::Func { func, args } = &mut made.kind else { return made };
+        let longest = match func {
+            F::Len | F::CharIndex | F::PatIndex | F::Unicode => made.ty,
+            // So many characters may have more units.
+            F::Left | F::Right | F::Substring | F::Stuff | F::Reverse | F::Translate => {
+                var_type(made.ty, length(args[0].ty).map(|n| 2 * usize::from(n)))
+            }
+            _ => return made,
+        };
+        // Nor is a character a byte in every code page.
+        if matches!(func, F::Left | F::Right | F::Substring)
+            && args[0].ty.is_character()
+            && !args[0].ty.is_unicode()
+            && self.collation_of(&args[0]).page().has_long_characters()
+        {
+            made.ty = var_type(made.ty, length(args[0].ty).map(usize::from));
+            return made;
+        }
+        let counts = |e: &Expr| self.collation_of(e).has_supplementary();
+        if args.iter().any(|e| e.ty.is_unicode() && counts(e)) {
+            args.push(Expr::constant(Value::Bit(true), SqlType::Bit));
+            made.ty = longest;
+        }
+        made
+    }
+
+    /// A scalar function by its name.
+    fn scalar_of_units(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
         use FuncId as F;
         if self.in_function && matches!(name, "NEWID" | "NEWSEQUENTIALID" | "RAND") {
             return Err(crate::effects::side_effect(&name.to_ascii_lowercase(), line));

@@ -102,7 +102,13 @@ pub(crate) fn call(
             Some(txn) => Ok(crate::applock::function(func, v, txn)),
             None => cx.env.session_function(func, v),
         },
-        _ => cx.env.session_function(func, v),
+        _ => match cx.env.session_function(func, v)? {
+            // Of a narrower type than whoever knows the number cares for.
+            value @ Value::Int(_) if ty != SqlType::Int && ty.is_integer() => {
+                Ok(convert::cast(&value, SqlType::Int, ty, 0)?)
+            }
+            value => Ok(value),
+        },
     }
 }
 

@@ -160,7 +160,7 @@ impl std::error::Error for SqlError {}
 
 impl From<types::TypeError> for SqlError {
     fn from(error: types::TypeError) -> SqlError {
-        SqlError::new(error.number(), error.severity(), error.to_string())
+        SqlError::new(error.number(), error.severity(), error.to_string()).with_state(error.state())
     }
 }
 

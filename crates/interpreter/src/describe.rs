@@ -112,7 +112,87 @@ fn bit(on: bool) -> Value {
     Value::Bit(on)
 }
 
+/// What is told of a column of a result set: up to `order_by_list_length`.
+fn described(at: usize, column: &OutputColumn) -> Vec<Value> {
+    let ty = column.ty;
+    let of = facts(ty);
+    let base = column.base.as_deref();
+    let computed = base.is_some_and(|base| base.computed);
+    let version = base.is_some_and(|base| base.rowversion);
+    let made = computed || version || column.identity.is_some();
+    let (id, name) = match version {
+        true => (189, "timestamp".to_owned()),
+        false => (ty.system_type_id() as i32, ty.to_string()),
+    };
+    let mut row = vec![
+        bit(base.is_some_and(|base| base.hidden)),
+        Value::Int(at as i32 + 1),
+        column.name.as_deref().map_or(Value::Null, Value::str),
+        bit(column.nullable),
+        Value::Int(id),
+        Value::str(&name),
+        Value::SmallInt(of.max_length),
+        Value::TinyInt(of.precision),
+        Value::TinyInt(of.scale),
+        if ty.is_character() { Value::str(&column.collation.name()) } else { Value::Null },
+    ];
+    row.extend(std::iter::repeat_n(Value::Null, 9));
+    row.extend([bit(false), bit(false), bit(false)]);
+    row.extend(std::iter::repeat_n(Value::Null, 5));
+    row.extend([
+        bit(column.identity.is_some()),
+        Value::Null,
+        bit(column.updatable && !made),
+        bit(computed),
+        bit(false),
+    ]);
+    row.extend(std::iter::repeat_n(Value::Null, 3));
+    row
+}
+
+/// The rows of sys.dm_exec_describe_first_result_set: columns as [`described`] and no error, or one row with the error
+/// alone.
+pub(crate) fn described_rows(found: Result<Vec<OutputColumn>, SqlError>) -> Vec<Vec<Value>> {
+    const COLUMNS: usize = 35;
+    const ERROR: usize = 6;
+    match found {
+        Ok(found) => {
+            let row = |(i, column)| {
+                let mut row = described(i, column);
+                row.extend(std::iter::repeat_n(Value::Null, ERROR));
+                row
+            };
+            found.iter().enumerate().map(row).collect()
+        }
+        Err(error) => {
+            let mut row = vec![Value::Null; COLUMNS];
+            // Of a batch that says nothing of a column there is but the place.
+            (row[0], row[1]) = (bit(false), Value::Int(0));
+            let (kind, word) = if error.severity == 15 { (2, "SYNTAX") } else { (1, "MISC") };
+            row.extend([
+                Value::Int(error.number),
+                Value::Int(error.severity.into()),
+                Value::Int(error.state.into()),
+                Value::str(&error.text),
+                Value::Int(kind),
+                Value::str(word),
+            ]);
+            vec![row]
+        }
+    }
+}
+
 impl Vm<'_> {
+    /// The columns of the first result set of a text; none where it has none.
+    pub fn first_result_of(
+        &mut self,
+        text: &str,
+        declarations: &str,
+    ) -> Result<Vec<OutputColumn>, SqlError> {
+        let (code, _) = self.compile_text(text, Some(declarations))?;
+        Ok(self.first_result(&code, 0)?.unwrap_or_default())
+    }
+
     /// The columns of the first result set of a program, a procedure's that it calls included.
     pub fn first_result(
         &mut self,
@@ -150,8 +230,7 @@ impl Vm<'_> {
     pub fn describe_first_result(&mut self, args: &[Argument]) -> Result<(), SqlError> {
         use SqlType::{Bit, Int, SmallInt, TinyInt};
         let (text, declarations) = (argument(args, 0, "tsql"), argument(args, 1, "params"));
-        let (code, _) = self.compile_text(text, Some(declarations))?;
-        let found = self.first_result(&code, 0)?.unwrap_or_default();
+        let found = self.first_result_of(text, declarations)?;
         self.sink.columns(&columns(&[
             ("is_hidden", Bit),
             ("column_ordinal", Int),
@@ -194,51 +273,16 @@ impl Vm<'_> {
             ("tds_collation_sort_id", TinyInt),
         ]));
         for (i, column) in found.iter().enumerate() {
-            let ty = column.ty;
-            let of = facts(ty);
-            let null = || Value::Null;
+            let (ty, of) = (column.ty, facts(column.ty));
             let character = ty.is_character();
-            self.sink.row(&[
-                bit(false),
-                Value::Int(i as i32 + 1),
-                column.name.as_deref().map_or(Value::Null, Value::str),
-                bit(column.nullable),
-                Value::Int(ty.system_type_id() as i32),
-                Value::str(&ty.to_string()),
-                Value::SmallInt(of.max_length),
-                Value::TinyInt(of.precision),
-                Value::TinyInt(of.scale),
-                if character { Value::str("SQL_Latin1_General_CP1_CI_AS") } else { null() },
-                null(),
-                null(),
-                null(),
-                null(),
-                null(),
-                null(),
-                null(),
-                null(),
-                null(),
-                bit(false),
-                bit(false),
-                bit(false),
-                null(),
-                null(),
-                null(),
-                null(),
-                null(),
-                bit(column.identity.is_some()),
-                null(),
-                bit(column.identity.is_none()),
-                bit(false),
-                bit(false),
-                null(),
-                null(),
-                null(),
+            let mut row = described(i, column);
+            row.extend([
                 Value::Int(of.tds_type),
                 Value::Int(if of.max_length < 0 { 65535 } else { of.max_length as i32 }),
-                if character { Value::Int(COLLATION_ID) } else { null() },
-                if character { Value::TinyInt(SORT_ID) } else { null() },
+                if character { Value::Int(COLLATION_ID) } else { Value::Null },
+                if character { Value::TinyInt(SORT_ID) } else { Value::Null },
             ]);
+            self.sink.row(&row);
         }
         self.tell_done(Command::Select, Some(found.len() as u64));
         Ok(())

@@ -316,6 +316,9 @@ impl Environment for SessionEnvironment<'_> {
         view: &SystemView,
         args: &[Value],
     ) -> Result<Vec<Vec<Value>>, SqlError> {
+        if view.name == "sys.dm_exec_describe_first_result_set" {
+            return Ok(self.describe(args));
+        }
         let mut rows = self.host.view_rows(view, args, self.state)?;
         // Without VIEW SERVER STATE a session sees its own row of some.
         if self.state.identity.is_limited()

@@ -91,6 +91,20 @@ impl SessionEnvironment<'_> {
         };
         vm.function(&definition, args)
     }
+
+    /// sys.dm_exec_describe_first_result_set (text, parameters, browse mode).
+    pub(crate) fn describe(&mut self, args: &[Value]) -> Vec<Vec<Value>> {
+        let text = |i: usize| args.get(i).and_then(Value::as_str).unwrap_or("");
+        let mut sink = Silence;
+        let mut vm = Vm {
+            cancel: self.state.cancel.clone(),
+            state: &mut *self.state,
+            host: &mut *self.host,
+            sink: &mut sink,
+            failed: false,
+        };
+        crate::describe::described_rows(vm.first_result_of(text(0), text(1)))
+    }
 }
 
 impl Vm<'_> {
@@ -177,7 +191,7 @@ impl Vm<'_> {
 }
 
 /// Where a function's messages go.
-struct Silence;
+pub(crate) struct Silence;
 
 impl ResultSink for Silence {
     fn columns(&mut self, _: &[ColumnMeta]) {}

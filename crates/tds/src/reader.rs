@@ -4,6 +4,7 @@
 //! bytes, please" and all others for an error. Lengths are checked before anything is allocated for them.
 
 use crate::ProtocolError;
+use types::collation::units;
 
 pub(crate) type Result<T> = std::result::Result<T, ProtocolError>;
 
@@ -91,15 +92,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// UTF-16, little-endian, to text. A surrogate without its other half becomes U+FFFD; a last odd byte is left out
+/// UTF-16, little-endian, to text. A surrogate without its other half is kept ([`types::collation::units`]); a last odd byte is left out
 /// (the callers check).
 pub(crate) fn utf16(bytes: &[u8]) -> String {
-    let units = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    let all = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     // Most text is ASCII, and then the length is known.
     if bytes.chunks_exact(2).all(|pair| pair[1] == 0 && pair[0] < 0x80) {
-        return units.map(|unit| unit as u8 as char).collect();
+        return all.map(|unit| unit as u8 as char).collect();
     }
-    char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    units::from_units(all)
 }
 
 /// Appends text as UTF-16, little-endian.
@@ -112,7 +113,7 @@ pub(crate) fn put_utf16(out: &mut Vec<u8>, text: &str) {
             unit[0] = byte;
         }
     } else {
-        for unit in text.encode_utf16() {
+        for unit in units::units(text) {
             out.extend_from_slice(&unit.to_le_bytes());
         }
     }
@@ -123,10 +124,10 @@ pub(crate) fn cut_utf16(text: &str, limit: usize) -> &str {
     if text.len() <= limit {
         return text;
     }
-    let mut units = 0;
+    let mut count = 0;
     for (at, c) in text.char_indices() {
-        units += c.len_utf16();
-        if units > limit {
+        count += units::units_of(c);
+        if count > limit {
             return &text[..at];
         }
     }

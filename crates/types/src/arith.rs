@@ -300,6 +300,10 @@ pub fn concat(a: &Value, b: &Value, ty: SqlType) -> Option<Value> {
             let mut text = String::with_capacity(x.len() + y.len());
             text.push_str(x);
             text.push_str(y);
+            // Halves of a pair that come together are one character.
+            if ty.is_unicode() && crate::collation::units::meet(x, y) {
+                text = crate::collation::units::join_pairs(&text);
+            }
             if text.len() > limit {
                 match ty.is_unicode() {
                     true => crate::collation::truncate_units(&mut text, limit),

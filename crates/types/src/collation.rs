@@ -11,6 +11,7 @@ mod families;
 mod language;
 mod names;
 mod pages;
+pub mod units;
 
 pub use language::Language;
 pub use names::Collation;
@@ -476,10 +477,10 @@ pub fn truncate_chars(text: &mut String, limit: usize) {
 
 /// Cuts a text to `limit` UTF-16 units.
 pub fn truncate_units(text: &mut String, limit: usize) {
-    let mut units = 0;
+    let mut count = 0;
     let past = text.char_indices().find(|(_, c)| {
-        units += c.len_utf16();
-        units > limit
+        count += units::units_of(*c);
+        count > limit
     });
     if let Some((at, _)) = past {
         text.truncate(at);
@@ -488,5 +489,5 @@ pub fn truncate_units(text: &mut String, limit: usize) {
 
 /// Length in UTF-16 units, which is what nvarchar(n) counts.
 pub fn utf16_len(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
+    if text.is_ascii() { text.len() } else { text.chars().map(units::units_of).sum() }
 }

@@ -319,7 +319,7 @@ fn to_character(
         Value::Binary(bytes) if style == 0 => Cow::Owned(if to.is_unicode() {
             let units =
                 bytes.chunks(2).map(|b| b[0] as u16 | (*b.get(1).unwrap_or(&0) as u16) << 8);
-            char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+            collation::units::from_units(units)
         } else {
             bytes.iter().map(|b| collation::from_cp1252(*b)).collect()
         }),
@@ -398,7 +398,7 @@ fn fit_text(
 fn cut_to(text: &str, limit: usize, page: Option<CodePage>) -> &str {
     let mut used = 0;
     for (at, c) in text.char_indices() {
-        used += page.map_or_else(|| c.len_utf16(), |page| page.bytes_of(c));
+        used += page.map_or_else(|| collation::units::units_of(c), |page| page.bytes_of(c));
         if used > limit {
             return &text[..at];
         }
@@ -424,7 +424,9 @@ fn to_binary(
             let bytes = match style {
                 1 | 2 => hex_bytes(text, style)
                     .ok_or(TypeError::ConvertError { from: from.message_name(), to: to.name() })?,
-                _ if from.is_unicode() => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+                _ if from.is_unicode() => {
+                    collation::units::units(text).flat_map(u16::to_le_bytes).collect()
+                }
                 _ => {
                     let mut bytes = Vec::new();
                     text.rule().code_page().encode_into(text, &mut bytes);

@@ -18,6 +18,7 @@
 //! A row that does not hold what its header says is a broken invariant (pages carry checksums):
 //! reading it panics at the bounds check.
 
+use crate::collation::units;
 use crate::collation::{CodePage, Rule, from_cp1252, to_cp1252};
 use crate::decimal::POW10;
 use crate::{Bytes, DateTime, DateTime2, DateTimeOffset, Decimal, Len, SqlType, Text};
@@ -524,7 +525,7 @@ fn put_fixed(ty: SqlType, rule: Rule, value: &Value, cell: &mut [u8]) {
             cell[used..].fill(b' ');
         }
         (SqlType::NChar(_), Value::Str(text)) => {
-            let mut units = text.encode_utf16();
+            let mut units = units::units(text);
             for pair in cell.chunks_exact_mut(2) {
                 pair.copy_from_slice(&units.next().unwrap_or(b' ' as u16).to_le_bytes());
             }
@@ -595,7 +596,7 @@ fn put_variable(ty: SqlType, rule: Rule, value: &Value, out: &mut Vec<u8>) {
             }
         }
         (SqlType::NVarChar(_) | SqlType::Xml, Value::Str(text)) => {
-            text.encode_utf16().for_each(|unit| out.extend_from_slice(&unit.to_le_bytes()));
+            units::units(text).for_each(|unit| out.extend_from_slice(&unit.to_le_bytes()));
         }
         (SqlType::VarBinary(_), Value::Binary(bytes)) => out.extend_from_slice(bytes),
         (SqlType::Variant, Value::Variant(v)) => put_variant(v, out),
@@ -647,10 +648,7 @@ fn get_value(ty: SqlType, cell: &[u8]) -> Value {
         SqlType::Char(_) | SqlType::VarChar(_) => Value::Str(get_cp1252(cell)),
         SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::Xml => {
             let units = cell.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-            let text: String = char::decode_utf16(units)
-                .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
-                .collect();
-            Value::Str(text.into())
+            Value::Str(units::from_units(units).into())
         }
         SqlType::Binary(_) | SqlType::VarBinary(_) => Value::Binary(Bytes::new(cell)),
         SqlType::Date => Value::Date(i32::from_le_bytes(array(cell))),

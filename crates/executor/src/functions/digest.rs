@@ -61,7 +61,7 @@ fn bytes_of(value: &Value, ty: SqlType) -> Vec<u8> {
     match value {
         Value::Binary(bytes) => bytes.to_vec(),
         Value::Str(text) if ty.is_unicode() => {
-            text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+            types::collation::units::units(text).flat_map(u16::to_le_bytes).collect()
         }
         Value::Str(text) => {
             let mut bytes = Vec::new();

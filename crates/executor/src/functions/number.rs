@@ -199,9 +199,15 @@ fn is_numeric(value: &Value, ty: SqlType) -> bool {
     if sign.is_some_and(|s| matches!(s, "+" | "-" | "." | "," | "$" | "€" | "£" | "¥" | "¢")) {
         return true;
     }
-    // Blanks convert to 0, and are no number all the same.
-    if value.as_str().is_some_and(|text| text.trim_matches(' ').is_empty()) {
-        return false;
+    // Blanks convert to 0, and are no number all the same; tabs and ends of lines are one.
+    if let Some(text) = value.as_str() {
+        let white = |c| matches!(c, '\t'..='\r');
+        if text.trim_matches(' ').is_empty() {
+            return false;
+        }
+        if text.trim_matches(' ').chars().all(white) {
+            return true;
+        }
     }
     convert::cast(value, ty, SqlType::Float, 0).is_ok()
         || convert::cast(value, ty, SqlType::Money, 0).is_ok()

@@ -5,15 +5,38 @@ use super::number::real;
 use crate::message::SqlError;
 use binder::ir::{Expr, FuncId};
 use std::borrow::Cow;
-use types::collation::Rule;
+use types::collation::{Rule, units};
 use types::{SqlType, Value, format};
 
+/// Texts of Unicode go by UTF-16 units, unless the last argument, beyond those that the function has, says that their
+/// collation counts characters (_SC).
 pub(super) fn call(
     func: FuncId,
     v: &[Value],
     args: &[Expr],
     ty: SqlType,
 ) -> Result<Value, SqlError> {
+    let pairs = |v: &Value| matches!(v, Value::Str(text) if units::has_pairs(text));
+    let by_characters = matches!(v.last(), Some(Value::Bit(true)));
+    let unicode = args.iter().any(|arg| arg.ty.is_unicode());
+    if by_characters || !unicode || !v.iter().any(pairs) {
+        return of_characters(func, v, args, ty);
+    }
+    let split = |v: &Value| match v {
+        Value::Str(text) => {
+            let rule = text.rule();
+            Value::Str(types::Text::from(units::split_pairs(text)).with_rule(rule))
+        }
+        other => other.clone(),
+    };
+    let v: Vec<Value> = v.iter().map(split).collect();
+    Ok(match of_characters(func, &v, args, ty)? {
+        Value::Str(text) => Value::str(&units::join_pairs(&text)),
+        other => other,
+    })
+}
+
+fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Result<Value, SqlError> {
     use FuncId::*;
     match func {
         Concat => {
@@ -129,10 +152,10 @@ pub(super) fn call(
             Ok(byte) => Value::str(&types::collation::from_cp1252(byte).to_string()),
             Err(_) => Value::Null,
         },
-        NChar => match u32::try_from(n(0)).ok().and_then(char::from_u32) {
-            // A pair of surrogates is of collations with _SC alone; the database's is none.
-            Some(c) if c.len_utf16() == 1 => Value::str(&c.to_string()),
-            _ => Value::Null,
+        // A pair of surrogates is of collations with _SC alone; the database's is none.
+        NChar => match u16::try_from(n(0)) {
+            Ok(unit) => Value::str(&units::from_units(std::iter::once(unit))),
+            Err(_) => Value::Null,
         },
         Ascii => match take(s, 0, 1) {
             first if first.is_empty() => Value::Null,
@@ -142,9 +165,11 @@ pub(super) fn call(
                 Value::Int(i32::from(bytes[0]))
             }
         },
-        Unicode => match s.chars().next() {
-            Some(c) => Value::Int(c as i32),
-            None => Value::Null,
+        Unicode => match (s.chars().next(), units::units(s).next()) {
+            // By characters; a half of a pair is what it is.
+            (Some(c), Some(_)) if units::units_of(c) == 2 => Value::Int(c as i32),
+            (_, Some(unit)) => Value::Int(i32::from(unit)),
+            _ => Value::Null,
         },
         QuoteName => quote(s, v.get(1).and_then(Value::as_str)),
         Soundex => Value::str(&soundex(s)),
@@ -187,7 +212,7 @@ const BAD_LENGTH: Refusal =
 const BAD_RIGHT_LENGTH: Refusal = (536, "Invalid length parameter passed to the RIGHT function.");
 
 fn length(n: i64, (number, text): Refusal) -> Result<usize, SqlError> {
-    usize::try_from(n).map_err(|_| SqlError::new(number, 16, text))
+    usize::try_from(n).map_err(|_| SqlError::new(number, 16, text).with_state(2))
 }
 
 /// `column.WRITE (expression, offset, length)`: a part of a large value replaced, counted from 0. Without an offset the
@@ -294,7 +319,7 @@ fn data_length(value: &Value, ty: SqlType) -> usize {
     match value {
         Value::Variant(held) => data_length(held.value(), held.ty()),
         Value::Str(text) if ty.is_unicode() || ty == SqlType::Xml => {
-            text.encode_utf16().count() * 2
+            types::collation::utf16_len(text) * 2
         }
         Value::Str(text) => {
             let page = text.rule().code_page();

@@ -271,6 +271,12 @@ impl Collation {
         }
     }
 
+    /// Does it count characters, where others count UTF-16 units? _SC, those of 2017, and UTF-8.
+    pub fn has_supplementary(self) -> bool {
+        let always = self.family().is_some_and(|family| matches!(family.kind, Kind::V140));
+        always || self.has(SC) || self.is_utf8()
+    }
+
     /// The code page of varchar.
     pub fn code_page(self) -> i32 {
         self.page().number()

@@ -81,6 +81,12 @@ impl CodePage {
         }
     }
 
+    /// Has it characters of more than one byte?
+    pub fn has_long_characters(self) -> bool {
+        use CodePage::{Cp932, Cp936, Cp949, Cp950, Utf8};
+        matches!(self, Utf8 | Cp932 | Cp936 | Cp949 | Cp950)
+    }
+
     /// Is the character in it?
     pub fn holds(self, c: char) -> bool {
         match self.encoding() {
