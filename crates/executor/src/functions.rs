@@ -12,7 +12,7 @@ mod parse;
 mod text;
 mod time;
 pub(crate) mod xml;
-mod zones;
+pub(crate) mod zones;
 
 use crate::cx::Cx;
 use crate::eval::eval;

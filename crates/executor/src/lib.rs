@@ -51,6 +51,7 @@ pub use cx::{
 };
 pub use error::{doomed, from_catalog, from_engine, private_error};
 pub use eval::{eval, holds, satisfies, test};
+pub use functions::zones::{Zone, time_zones};
 pub use lob::column as stored_column;
 pub use memory::{GrantRow, MemoryPool, PoolFigures};
 pub use merge::{Merged, merge};
@@ -62,7 +63,7 @@ pub use partition::{
 pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,
 };
-pub use rebuild::carry_out;
+pub use rebuild::{carry_out, verify_rows};
 pub use serialize::base64;
 pub use sink::{Collected, ColumnMeta, Command, Done, EnvironmentChange, ResultSet, ResultSink};
 pub use spill::{Extent as SpillExtent, SpillFile, SpillSpace};

@@ -227,6 +227,26 @@ fn verify_check(table: &Arc<TableDef>, object_id: i32, cx: &mut Cx<'_>) -> Resul
     })
 }
 
+/// Rows of a private table satisfy the check of that place; 547.
+pub fn verify_rows<'r>(
+    table: &TableDef,
+    at: usize,
+    rows: impl Iterator<Item = &'r [Value]>,
+    cx: &mut Cx<'_>,
+) -> Result<(), SqlError> {
+    let rules = binder::rules_with(table, &|name| cx.env.function(name)).map_err(from_binder)?;
+    let (Some(check), Some(rule)) = (table.checks.get(at), rules.checks.get(at)) else {
+        return Ok(());
+    };
+    for row in rows {
+        if test(rule, row, cx)? == Some(false) {
+            let columns: Vec<usize> = check.column.into_iter().collect();
+            return Err(conflict("ALTER TABLE", "CHECK", &check.name, (table, &columns), cx));
+        }
+    }
+    Ok(())
+}
+
 fn verify_foreign_key(
     table: &Arc<TableDef>,
     object_id: i32,

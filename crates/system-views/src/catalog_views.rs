@@ -20,5 +20,6 @@ pub mod properties;
 pub mod sequences;
 pub mod server;
 pub mod statistics;
+pub mod time_zones;
 pub mod tracking;
 pub mod triggers;

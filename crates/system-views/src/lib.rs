@@ -51,6 +51,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     catalog_views::indexes::VIEWS,
     catalog_views::statistics::VIEWS,
     catalog_views::messages::VIEWS,
+    catalog_views::time_zones::VIEWS,
     catalog_views::modules::VIEWS,
     catalog_views::objects::VIEWS,
     catalog_views::partitions::VIEWS,

