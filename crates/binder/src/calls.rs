@@ -72,6 +72,7 @@ impl Binder<'_> {
                 out.push(self.assignment(variable, *op, expr)?);
             }
         }
+        crate::sequence::one_number(out.iter_mut().map(|(_, value)| value));
         Ok(Some(out))
     }
 

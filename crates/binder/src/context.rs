@@ -218,6 +218,11 @@ pub(crate) struct Binder<'a> {
     pub settings: crate::names::Settings,
     /// Columns that `*` leaves out.
     pub hidden: std::collections::HashSet<ColId>,
+    /// Names of columns that were not found so far; only with `gathers`, when whoever binds asks for them in the end.
+    pub failed: Vec<BindError>,
+    pub gathers: bool,
+    /// Columns that are computed when they are read, and what they are over the other columns of their rows.
+    pub volatile: std::collections::HashMap<ColId, Expr>,
     /// Columns of nodes(), which only methods take.
     pub node_columns: std::collections::HashSet<ColId>,
     /// In the predicate of a security policy: no policy is heeded there.
@@ -271,6 +276,9 @@ impl<'a> Binder<'a> {
             browsing: false,
             settings: names.settings(),
             hidden: Default::default(),
+            failed: Vec::new(),
+            gathers: false,
+            volatile: Default::default(),
             node_columns: Default::default(),
             moments: None,
             in_policy: false,
@@ -357,11 +365,14 @@ impl<'a> Binder<'a> {
 
     /// A variable, or a parameter of the inline function around; 137.
     pub fn variable_value(&self, v: &ast::Variable) -> Result<Expr> {
-        let Some(params) = &self.params else { return Ok(self.var_expr(self.variable(v)?)) };
+        let of_value = |e: BindError| if e.number == 137 { e.with_state(2) } else { e };
+        let Some(params) = &self.params else {
+            return Ok(self.var_expr(self.variable(v).map_err(of_value)?));
+        };
         let key = v.name.to_lowercase();
         match params.iter().find(|(name, _)| *name == key) {
             Some((_, value)) => Ok(value.clone()),
-            None => Err(self.undeclared(v)),
+            None => Err(of_value(self.undeclared(v))),
         }
     }
 
@@ -388,6 +399,31 @@ impl<'a> Binder<'a> {
 
     pub fn var_expr(&self, id: VarId) -> Expr {
         Expr::new(ExprKind::Var(id), self.frame.ty(id), true)
+    }
+
+    /// What was bound; `None` where a column's name is wrong, which is told with what else is.
+    pub fn gathered<T>(&mut self, bound: Result<T>) -> Result<Option<T>> {
+        match bound {
+            Ok(bound) => Ok(Some(bound)),
+            Err(error) if self.gathers && error.is_about_column() => {
+                self.failed.push(error);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The end of a statement or condition: all that is wrong with its names goes before anything else that is.
+    pub fn settled<T>(&mut self, bound: Result<T>) -> Result<T> {
+        if self.failed.is_empty() {
+            return bound;
+        }
+        let mut failed = std::mem::take(&mut self.failed);
+        failed.extend(bound.err().filter(|e| e.is_about_column() || e.number == 208));
+        match BindError::all(failed) {
+            Some(error) => Err(error),
+            None => stdx::fatal!("errors came and went"),
+        }
     }
 
     /// Finds a column by name and perhaps qualifier: 207, 209, 4104.

@@ -203,7 +203,8 @@ impl Binder<'_> {
         let columns = row_columns(known, &parts.columns);
         let columns: Vec<_> = columns.iter().map(|(n, t, null)| (&**n, *t, *null)).collect();
         for (_, condition) in &parts.checks {
-            self.over_row(table, &columns, |b| b.condition(condition))?;
+            let bound = self.over_row(table, &columns, |b| b.condition(condition))?;
+            self.check_kept(table, known, parts, &bound)?;
         }
         for (_, filter) in &parts.indexes {
             if let Some(filter) = filter {
@@ -442,7 +443,6 @@ impl Binder<'_> {
                     ),
                 ));
             }
-            let line = expr.span.line.max(1);
             if !crate::rules::is_deterministic(&bound) {
                 if parts.columns[at].computed.as_ref().is_some_and(|(_, persisted)| *persisted) {
                     return Err(self.error(
@@ -454,19 +454,46 @@ impl Binder<'_> {
                         ),
                     ));
                 }
-                return Err(BindError::unsupported(
-                    "computed column that is not deterministic",
-                    line,
-                ));
+                parts.columns[at].volatile = true;
             }
             let column = &mut parts.columns[at];
             column.ty = bound.ty;
             column.collation = collation;
-            if column.nullable.is_none() {
+            if column.volatile {
+                column.nullable = Some(true);
+            } else if column.nullable.is_none() {
                 column.nullable = Some(bound.nullable);
             }
         }
         Ok(())
+    }
+
+    /// 1764: a CHECK constraint is over what rows keep.
+    fn check_kept(
+        &self,
+        table: &str,
+        known: Option<&TableDef>,
+        parts: &Parts,
+        condition: &Expr,
+    ) -> Result<()> {
+        let before = known.map_or(0, |t| t.columns.len());
+        let mut read = Vec::new();
+        condition.columns(&mut read);
+        let volatile = read.iter().find_map(|id| {
+            let at = id.0 as usize;
+            match at.checked_sub(before) {
+                Some(i) => parts.columns.get(i).filter(|c| c.volatile).map(|c| &c.name),
+                None => known.map(|t| &t.columns[at]).filter(|c| c.is_volatile()).map(|c| &c.name),
+            }
+        });
+        let Some(column) = volatile else { return Ok(()) };
+        Err(self.error(
+            1764,
+            format!(
+                "Computed Column '{column}' in table '{table}' is invalid for use in 'CHECK CONSTRAINT' because it is not \
+                 persisted."
+            ),
+        ))
     }
 
     /// The condition of a filtered index.

@@ -399,6 +399,7 @@ impl Binder<'_> {
             };
             row.push(self.store(value, column.ty, column.collation, ordinal)?);
         }
+        crate::sequence::one_number(&mut row);
         Ok(row)
     }
 
@@ -670,6 +671,11 @@ impl Binder<'_> {
                 (None, None) => return Err(self.error(102, "Incorrect syntax near '='.")),
             });
         }
+        crate::sequence::one_number(out.iter_mut().map(|set| match set {
+            UpdateSet::Column { value, .. }
+            | UpdateSet::Var { value, .. }
+            | UpdateSet::Both { value, .. } => value,
+        }));
         Ok(out)
     }
 

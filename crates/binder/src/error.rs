@@ -16,11 +16,35 @@ pub struct BindError {
     /// Line in the batch or module, from 1.
     pub line: u32,
     pub text: String,
+    /// Found before it, where several names of a statement or batch are wrong.
+    pub ahead: Vec<BindError>,
 }
 
 impl BindError {
     pub fn new(number: i32, severity: u8, line: u32, text: impl Into<String>) -> BindError {
-        BindError { number, severity, state: 1, line, text: text.into() }
+        BindError { number, severity, state: 1, line, text: text.into(), ahead: Vec::new() }
+    }
+
+    /// About a column's name: binding goes on behind it, to find what else is wrong.
+    pub(crate) fn is_about_column(&self) -> bool {
+        matches!(self.number, 207 | 209 | 4104)
+    }
+
+    /// About the columns of tables that are there: an error of the batch, whatever its statements before would change.
+    pub(crate) fn is_bound_early(&self) -> bool {
+        self.is_about_column() || matches!(self.number, 213 | 264)
+    }
+
+    /// The last of several, with those before it; `None` of none.
+    pub(crate) fn all(mut found: Vec<BindError>) -> Option<BindError> {
+        let mut last = found.pop()?;
+        let mut ahead = Vec::with_capacity(found.len() + last.ahead.len());
+        for mut error in found {
+            ahead.append(&mut error.ahead);
+            ahead.push(error);
+        }
+        ahead.append(&mut last.ahead);
+        Some(BindError { ahead, ..last })
     }
 
     pub(crate) fn with_state(mut self, state: u8) -> BindError {

@@ -23,7 +23,7 @@ impl Binder<'_> {
             K::Column(c) => {
                 let found = self.column(c, line)?;
                 self.check_node_column(found.id, &c.name.value)?;
-                Ok(Expr::col(found.id, found.ty, found.nullable))
+                Ok(self.column_value(&found))
             }
             K::Variable(v) => self.variable_value(v),
             K::SystemVariable(name) => self.system_variable(name, line),

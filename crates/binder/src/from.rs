@@ -185,6 +185,7 @@ impl Binder<'_> {
             let outer = kind == ast::JoinKind::OuterApply;
             if outer {
                 self.refuse_in_recursion(462)?;
+                self.settle_volatile(&mut right);
                 make_nullable(&mut right.tables);
             }
             left.tables.extend(right.tables);
@@ -214,9 +215,11 @@ impl Binder<'_> {
             self.refuse_in_recursion(462)?;
         }
         if matches!(join_kind, JoinKind::Left | JoinKind::Full) {
+            self.settle_volatile(&mut right);
             make_nullable(&mut right.tables);
         }
         if matches!(join_kind, JoinKind::Right | JoinKind::Full) {
+            self.settle_volatile(&mut left);
             make_nullable(&mut left.tables);
         }
         self.join_sources(left, right, join_kind, on)
@@ -333,6 +336,7 @@ impl Binder<'_> {
         self.note_base(&table, &columns);
         let hidden = table.columns.iter().zip(&columns).filter(|(c, _)| c.marks.hidden);
         self.hidden.extend(hidden.map(|(_, id)| *id));
+        self.note_volatile(&table, &columns)?;
         let scope = ScopeTable {
             name: alias.map_or_else(|| table.name.to_string(), |a| a.value.clone()),
             schema: if alias.is_some() { None } else { Some(table.schema.to_string()) },

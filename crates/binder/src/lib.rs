@@ -65,6 +65,7 @@ mod type_names;
 mod updatable;
 mod versions;
 mod view;
+mod volatile;
 mod window;
 mod xml;
 

@@ -39,6 +39,8 @@ impl Binder<'_> {
         let deleted = pseudo("deleted");
         let ids = |t: &ScopeTable| t.columns.iter().map(|c| c.id).collect::<Vec<ColId>>();
         let (inserted_ids, deleted_ids) = (ids(&inserted), ids(&deleted));
+        self.note_volatile(table, &inserted_ids)?;
+        self.note_volatile(table, &deleted_ids)?;
         let mut tables = Vec::new();
         if with_inserted {
             tables.push(inserted);
@@ -161,7 +163,11 @@ impl Binder<'_> {
                             identity: None,
                             updatable: false,
                         };
-                        columns.push((column, Expr::col(c.id, c.ty, c.nullable)));
+                        let value = match self.volatile.get(&c.id) {
+                            Some(value) => value.clone(),
+                            None => Expr::col(c.id, c.ty, c.nullable),
+                        };
+                        columns.push((column, value));
                     }
                 }
                 ast::SelectItem::Expr { expr, alias } => {

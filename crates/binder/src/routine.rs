@@ -65,7 +65,8 @@ impl Binder<'_> {
                 format!(
                     "An insufficient number of arguments were supplied for the procedure or function {name}."
                 ),
-            ));
+            )
+            .with_state(2));
         }
         if args.len() > create.parameters.len() {
             return Err(BindError::new(

@@ -51,7 +51,7 @@ fn bind(table: &TableDef, functions: &FindFunction<'_>) -> Result<TableRules> {
     let columns = table.columns.iter().map(|c| (&*c.name, c.ty, c.nullable)).collect::<Vec<_>>();
     let mut rules = TableRules::default();
     for (ordinal, column) in table.columns.iter().enumerate() {
-        if let Some(computed) = &column.computed {
+        if let Some(computed) = column.computed.as_ref().filter(|c| !c.volatile) {
             let parsed = parsed(&computed.text, syntax::parse_expression)?;
             let value = binder.over_row(&table.name, &columns, |b| b.expr(&parsed))?;
             let value = binder.store(value, column.ty, column.collation, ordinal)?;

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use syntax::ast;
-use types::SqlType;
+use types::{Len, SqlType, Value};
 
 use crate::context::*;
 use crate::error::{BindError, Result};
@@ -205,7 +205,8 @@ impl Binder<'_> {
     ) -> Result<(Query, Assigned)> {
         let mut kept = None;
         if let Some(filter) = &select.filter {
-            let predicate = self.in_clause(Clause::Where, |b| b.condition(filter))?;
+            let predicate = self.in_clause(Clause::Where, |b| b.condition(filter));
+            let predicate = self.gathered(predicate)?.unwrap_or_else(|| nowhere(SqlType::Bit));
             if select.group_all {
                 let column = self.new_col();
                 rel = self.marked(rel, predicate, column);
@@ -226,6 +227,8 @@ impl Binder<'_> {
         let mut assigned = Vec::new();
         let mut items = Vec::new();
         self.in_clause(Clause::SelectList, |b| b.items(select, &mut items, &mut assigned))?;
+        crate::sequence::one_number(items.iter_mut().map(|item| &mut item.expr));
+        crate::sequence::one_number(assigned.iter_mut().map(|(_, value)| value));
         if !assigned.is_empty() && !items.is_empty() {
             return Err(BindError::new(
                 141,
@@ -493,7 +496,10 @@ impl Binder<'_> {
                         });
                         continue;
                     }
-                    let bound = self.expr(expr)?;
+                    let bound = self.expr(expr);
+                    let bound = self
+                        .gathered(bound)?
+                        .unwrap_or_else(|| nowhere(SqlType::NVarChar(Len::N(1))));
                     let (name, (identity, updatable)) = match (&alias, &expr.kind) {
                         (Some(alias), ast::ExprKind::Column(c)) => {
                             (Some(alias.value.clone()), self.column_properties(c))
@@ -574,7 +580,7 @@ impl Binder<'_> {
                 self.check_node_column(c.id, c.name.as_deref().unwrap_or(""))?;
                 items.push(Item {
                     name: c.name.clone(),
-                    expr: Expr::col(c.id, c.ty, c.nullable),
+                    expr: self.column_value(c),
                     identity: c.identity.filter(|_| single),
                     updatable: c.updatable,
                     hidden: false,
@@ -675,4 +681,9 @@ fn of_marked(agg: &mut Aggregate, kept: ColId) {
     let is_kept = Expr::compare(CompareOp::Eq, Expr::col(kept, SqlType::Int, true), Expr::int(1));
     let kind = ExprKind::Case { branches: vec![(is_kept, arg)], otherwise: None };
     agg.arg = Some(Expr::new(kind, ty, true));
+}
+
+/// Stands for an expression that could not be bound, in a statement that does not come to run.
+pub(crate) fn nowhere(ty: SqlType) -> Expr {
+    Expr { kind: ExprKind::Const(Value::Null), ty, nullable: true }
 }

@@ -1,4 +1,6 @@
 //! NEXT VALUE FOR.
+//!
+//! Promise: a row takes one number of a sequence, however often its expressions ask; they are evaluated in their order.
 
 use syntax::ast;
 
@@ -49,4 +51,23 @@ impl Binder<'_> {
         let kind = ExprKind::Func { func: FuncId::NextValue(found.object_id), args: Vec::new() };
         Ok(Expr::new(kind, ty, false))
     }
+}
+
+/// The expressions of one row, in the order of their evaluation: after the first NEXT VALUE FOR of a sequence the others
+/// have its number.
+pub(crate) fn one_number<'e>(row: impl IntoIterator<Item = &'e mut Expr>) {
+    fn walk(e: &mut Expr, taken: &mut Vec<i32>) {
+        if let ExprKind::Func { func, .. } = &mut e.kind
+            && let FuncId::NextValue(id) = *func
+        {
+            match taken.contains(&id) {
+                true => *func = FuncId::ThisValue(id),
+                false => taken.push(id),
+            }
+            return;
+        }
+        e.for_each_child_mut(&mut |child| walk(child, taken));
+    }
+    let mut taken = Vec::new();
+    row.into_iter().for_each(|e| walk(e, &mut taken));
 }

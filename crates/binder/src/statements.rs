@@ -1,8 +1,8 @@
 //! Statements: the frame declared, control flow laid out, leaves bound now or left for later.
 //!
 //! The rule of lateness. A leaf that fails for a missing object is deferred. After a statement of
-//! the same batch that may change what names mean (DDL, SELECT INTO, EXEC) a leaf that fails for any
-//! reason to do with names is deferred too; after USE every leaf that asks the catalog is, because
+//! the same batch that may change what names mean (DDL, SELECT INTO, EXEC) a leaf that fails for another
+//! reason to do with names is deferred too, unless it is the columns of tables that are there and stay; after USE every leaf that asks the catalog is, because
 //! it would be bound in the wrong database. Everything else is an error of the whole batch.
 
 mod leaf;
@@ -34,10 +34,14 @@ pub(crate) struct ProgramBinder<'a> {
     loops: usize,
     /// A DDL statement came before: names may have another meaning when control gets there.
     names_moved: bool,
+    /// One came before that makes or drops objects, or may: names may be of other objects then.
+    objects_moved: bool,
     /// USE came before.
     database_moved: bool,
     /// Bind leaves now, whatever came before (a statement reached at last).
     eager: bool,
+    /// Statements that name columns that are not there.
+    failed: Vec<BindError>,
     /// In the body of a function.
     pub(crate) returning: Option<Returning>,
     /// An alias type was named: the frame holds for the catalog's version only.
@@ -66,8 +70,10 @@ impl<'a> ProgramBinder<'a> {
             procedure,
             loops: 0,
             names_moved: false,
+            objects_moved: false,
             database_moved: false,
             eager: false,
+            failed: Vec::new(),
             returning: None,
             aliases: std::cell::Cell::new(false),
             schema: None,
@@ -174,7 +180,16 @@ impl<'a> ProgramBinder<'a> {
         for statement in statements {
             self.collect_labels(statement)?;
         }
-        let body = self.list(statements)?;
+        let body = self.list(statements);
+        if !self.failed.is_empty() {
+            let mut failed = std::mem::take(&mut self.failed);
+            failed.extend(body.err());
+            return Err(match BindError::all(failed) {
+                Some(error) => error,
+                None => stdx::fatal!("errors came and went"),
+            });
+        }
+        let body = body?;
         Ok(Program {
             vars: self.frame.vars,
             params,
@@ -563,12 +578,18 @@ impl<'a> ProgramBinder<'a> {
 
     fn may_defer(&self, e: &BindError, touched: bool) -> bool {
         !self.eager
-            && (e.is_missing_object() || (self.names_moved && (touched || e.is_about_names())))
+            && (e.is_missing_object()
+                || self.database_moved && touched
+                || (self.names_moved
+                    && (self.objects_moved || !e.is_bound_early())
+                    && (touched || e.is_about_names())))
     }
 
     fn condition(&mut self, e: &ast::Expr, line: u32) -> Result<Condition> {
         let mut binder = self.binder(&self.frame, line);
+        binder.gathers = true;
         let bound = binder.condition(e);
+        let bound = binder.settled(bound);
         let touched = binder.touched.get();
         let source = || Some(Arc::new(e.clone()));
         match bound {
@@ -594,7 +615,9 @@ impl<'a> ProgramBinder<'a> {
         let line = statement.span.line.max(1);
         let frame = std::mem::take(&mut self.frame);
         let mut binder = self.binder(&frame, line);
+        binder.gathers = true;
         let result = self.leaf_kind(&mut binder, statement);
+        let result = binder.settled(result);
         let touched = binder.touched.get();
         self.frame = frame;
         let span = statement.span;
@@ -607,7 +630,33 @@ impl<'a> ProgramBinder<'a> {
             Err(e) if self.may_defer(&e, touched) => {
                 Stmt { line, span, kind: StmtKind::Deferred, source: source() }
             }
+            // The rest of the batch may have more of the kind.
+            Err(e) if e.is_about_column() && !self.eager => {
+                self.failed.push(e);
+                Stmt { line, span, kind: StmtKind::Nothing, source: None }
+            }
             Err(e) => return Err(e),
+        };
+        self.objects_moved |= match &statement.kind {
+            S::AlterTable(_)
+            | S::CreateIndex(_)
+            | S::AlterIndex(_)
+            | S::Execute(_)
+            | S::ExecuteString(_) => false,
+            S::Select(query) => has_into(&query.body),
+            S::CreateTable(_)
+            | S::Partition(_)
+            | S::CreateType(_)
+            | S::CreateBindable(_)
+            | S::CreateView(_)
+            | S::DefineSequence(_)
+            | S::CreateSynonym(_)
+            | S::Security(_)
+            | S::ExecuteAs { .. }
+            | S::Revert { .. }
+            | S::Rare(_)
+            | S::Drop(_) => true,
+            _ => false,
         };
         match &statement.kind {
             S::Use(_) => self.database_moved = true,

@@ -218,6 +218,9 @@ pub(crate) fn bind_ddl_trigger(
 pub(crate) fn rows_def(slot: u16, name: &str, table: &TableDef) -> Result<TableDef> {
     let column = |c: &catalog::ColumnDef| catalog::ColumnSpec {
         collation: c.collation,
+        // What no row keeps is computed from these rows too.
+        computed: c.computed.as_ref().filter(|k| k.volatile).map(|k| (k.text.clone(), false)),
+        volatile: c.is_volatile(),
         ..catalog::ColumnSpec::new(&c.name, c.ty)
     };
     let spec = catalog::TableSpec {

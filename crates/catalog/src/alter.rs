@@ -7,7 +7,7 @@ mod marks;
 mod temporal;
 mod tracking;
 
-pub(crate) use columns::{mentions, same_kind_wider};
+pub(crate) use columns::{kind_of, mentions, same_kind_wider};
 
 pub(crate) use temporal::check_period;
 pub(crate) use tracking::not_enabled;
@@ -139,7 +139,8 @@ impl Catalog {
                 let before = table.columns.len();
                 columns.iter().try_for_each(|c| self.add_one(txn, scope, table, c, empty))?;
                 // Values that the engine makes are in every row.
-                if !empty && table.columns[before..].iter().any(ColumnDef::is_made) {
+                if !empty && table.columns[before..].iter().any(|c| c.is_made() && !c.is_volatile())
+                {
                     let columns = (0..table.columns.len()).map(|i| (i < before).then_some(i));
                     self.rewrite(txn, table, columns.collect(), work)?;
                 }

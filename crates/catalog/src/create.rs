@@ -517,7 +517,7 @@ fn column_flags(column: &ColumnDef) -> u8 {
     let bit = |on: bool, bit: u8| if on { bit } else { 0 };
     let Marks { hidden, rowguidcol, sparse, not_for_replication } = column.marks;
     bit(column.computed.as_ref().is_some_and(|c| c.persisted), 1)
-        | bit(column.rowversion, 2)
+        | bit(column.rowversion || column.is_volatile(), 2)
         | bit(column.generated == Some(PeriodEdge::Start), 4)
         | bit(column.generated == Some(PeriodEdge::End), 8)
         | bit(hidden, 16)
@@ -571,7 +571,10 @@ pub(crate) fn add_column(
         default,
         identity: spec.identity,
         absent: Value::Null,
-        computed: spec.computed.clone().map(|(text, persisted)| ComputedDef { text, persisted }),
+        computed: spec.computed.clone().map(|(text, persisted)| {
+            let volatile = spec.volatile;
+            ComputedDef { text, persisted, volatile }
+        }),
         rowversion: spec.rowversion,
         alias: spec.alias,
         collation: spec.collation,

@@ -236,22 +236,29 @@ pub struct ColumnDef {
 }
 
 impl ColumnDef {
-    /// Does an INSERT that names no columns have a value for it? Of an end of a period DEFAULT, unless it is hidden.
+    /// Does an INSERT that names no columns have a value for it? Of a rowversion DEFAULT, and of an end of a period, unless
+    /// it is hidden.
     pub fn is_given(&self) -> bool {
-        let made = self.computed.is_some() || self.rowversion;
-        self.identity.is_none() && !made && !self.marks.hidden
+        self.identity.is_none() && self.computed.is_none() && !self.marks.hidden
     }
+    /// Is it computed when it is read, and kept nowhere?
+    pub fn is_volatile(&self) -> bool {
+        self.computed.as_ref().is_some_and(|c| c.volatile)
+    }
+
     /// Is the value made by the engine, so that no statement may give one?
     pub fn is_made(&self) -> bool {
         self.computed.is_some() || self.rowversion || self.generated.is_some()
     }
 }
 
-/// A computed column's expression as T-SQL text. It is stored in the row either way.
+/// A computed column's expression as T-SQL text. It is stored in the row, PERSISTED or not, unless it is volatile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComputedDef {
     pub text: Box<str>,
     pub persisted: bool,
+    /// Not deterministic: computed whenever it is read. The row has NULL.
+    pub volatile: bool,
 }
 
 /// A DEFAULT constraint: its name and its expression as T-SQL text.

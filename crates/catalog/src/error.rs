@@ -86,7 +86,13 @@ pub enum CatalogError {
     /// 3725: a key that a foreign key refers to is to go.
     KeyReferenced { key: Box<str>, table: Box<str>, by: Box<str> },
     /// 4922: something depends on a column that is to go or change.
-    ColumnInUse { action: &'static str, column: Box<str>, object: Box<str> },
+    ColumnInUse {
+        action: &'static str,
+        column: Box<str>,
+        object: Box<str>,
+        /// What `object` is: an object, an index, a column.
+        kind: &'static str,
+    },
     /// 4924: no such column.
     NoColumn { action: &'static str, column: Box<str>, table: Box<str> },
     /// 4923: the last column is to go.
@@ -371,10 +377,10 @@ impl fmt::Display for CatalogError {
                 "The constraint '{key}' is being referenced by table '{table}', foreign key \
                  constraint '{by}'."
             ),
-            CatalogError::ColumnInUse { action, column, object } => write!(
+            CatalogError::ColumnInUse { action, column, .. } => write!(
                 f,
                 "ALTER TABLE {action} {column} failed because one or more objects access this \
-                 column. The object '{object}' is dependent on column '{column}'."
+                 column."
             ),
             CatalogError::NoColumn { action, column, table } => write!(
                 f,

@@ -59,6 +59,7 @@ impl Catalog {
             });
         }
         let columns = find_columns(&spec.columns, &table.name, &table.columns)?;
+        check_volatile(&columns, table)?;
         let mut include: Vec<usize> = Vec::with_capacity(spec.include.len());
         for name in &spec.include {
             let Some(i) = table.column(name) else {
@@ -331,4 +332,20 @@ pub(crate) fn pack_ordinals(ordinals: &[usize]) -> Vec<u8> {
 
 pub(crate) fn unpack_ordinals(packed: &[u8]) -> Vec<usize> {
     packed.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]]) as usize).collect()
+}
+
+/// 2729: what is computed anew at every reading is no key.
+pub(crate) fn check_volatile(key: &[(usize, bool)], table: &TableDef) -> Result<(), CatalogError> {
+    match key.iter().find(|(i, _)| table.columns[*i].is_volatile()) {
+        None => Ok(()),
+        Some((i, _)) => {
+            let column = &table.columns[*i].name;
+            let text = format!(
+                "Column '{column}' in table '{}' cannot be used in an index or statistics or as a partition key because \
+                 it is non-deterministic.",
+                shown(table)
+            );
+            Err(CatalogError::refused(2729, text))
+        }
+    }
 }

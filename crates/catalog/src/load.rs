@@ -377,8 +377,11 @@ fn column(row: Vec<Value>) -> Result<ColumnDef, CatalogError> {
     let absent = cells.opt_bytes()?;
     let computed = cells.opt_text()?;
     let flags = cells.opt_int()?.unwrap_or(0);
-    let computed = computed.map(|text| ComputedDef { text, persisted: flags & 1 != 0 });
-    let rowversion = flags & 2 != 0;
+    let computed = computed.map(|text| {
+        let volatile = flags & 2 != 0;
+        ComputedDef { text, persisted: flags & 1 != 0, volatile }
+    });
+    let rowversion = flags & 2 != 0 && computed.is_none();
     let generated = match (flags & 4 != 0, flags & 8 != 0) {
         (true, _) => Some(PeriodEdge::Start),
         (_, true) => Some(PeriodEdge::End),

@@ -81,7 +81,8 @@ impl Catalog {
         };
         if let Some(user) = table.columns.iter().find(used) {
             let (column, object) = (column.name.clone(), user.name.clone());
-            return Err(CatalogError::ColumnInUse { action: ACTION, column, object });
+            let kind = crate::alter::kind_of(table, &object);
+            return Err(CatalogError::ColumnInUse { action: ACTION, column, object, kind });
         }
         let mask = match function {
             Some(text) => Some(mask_of(text, &column.name, column.ty)?),

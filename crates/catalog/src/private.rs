@@ -109,7 +109,8 @@ pub fn redefine_private(
         AlterTable::AddColumns(columns) => {
             for column in columns {
                 add_column(&mut table.columns, column, &table.name, table.object_id)?;
-                if !empty && (column.computed.is_some() || column.rowversion) {
+                let computed = column.computed.is_some() && !column.volatile;
+                if !empty && (computed || column.rowversion) {
                     let what = "ALTER TABLE ADD of a computed or rowversion column to a temporary table with rows";
                     return Err(CatalogError::NotSupported { what: what.into() });
                 }
@@ -203,8 +204,8 @@ pub fn redefine_private(
                 what: "ALTER TABLE PERIOD or ALTER COLUMN ADD and DROP of a temporary table".into(),
             });
         }
-        AlterTable::DropIndex { .. }
-        | AlterTable::DisableIndex { .. }
+        AlterTable::DropIndex { name } => table.unique.retain(|key| !same_name(&key.name, name)),
+        AlterTable::DisableIndex { .. }
         | AlterTable::SetIgnoreDupKey { .. }
         | AlterTable::SetColumnstore { .. } => {
             return Err(CatalogError::NotSupported {

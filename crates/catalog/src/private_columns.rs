@@ -1,7 +1,7 @@
 //! Columns of private tables that change or go: what stands in the way, and what moves up when one is gone.
 
 use crate::CatalogError;
-use crate::alter::{mentions, same_kind_wider};
+use crate::alter::{kind_of, mentions, same_kind_wider};
 use crate::def::TableDef;
 use types::{Collation, SqlType};
 
@@ -83,7 +83,9 @@ fn in_use(
     ordinal: usize,
     object: Box<str>,
 ) -> CatalogError {
-    CatalogError::ColumnInUse { action, column: table.columns[ordinal].name.clone(), object }
+    let column = table.columns[ordinal].name.clone();
+    let kind = kind_of(table, &object);
+    CatalogError::ColumnInUse { action, column, object, kind }
 }
 
 fn unique_on(table: &TableDef, ordinal: usize) -> Option<Box<str>> {

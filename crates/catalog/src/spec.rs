@@ -62,6 +62,8 @@ pub struct ColumnSpec {
     pub absent: Option<types::Value>,
     /// A computed column's expression, and PERSISTED.
     pub computed: Option<(Box<str>, bool)>,
+    /// See [`crate::ComputedDef::volatile`].
+    pub volatile: bool,
     pub rowversion: bool,
     /// Object id of the alias type that it is declared with.
     pub alias: Option<i32>,
@@ -84,6 +86,7 @@ impl ColumnSpec {
             identity: None,
             absent: None,
             computed: None,
+            volatile: false,
             rowversion: false,
             alias: None,
             collation: types::Collation::default(),

@@ -1,7 +1,7 @@
 //! Errors of lower floors in SQL Server's words, with the names that only this floor knows.
 
 use crate::cx::Cx;
-use crate::message::SqlError;
+use crate::message::{SqlError, SqlMessage};
 use crate::write::key_text;
 use catalog::{CatalogError, IndexDef, IndexKind, TableDef};
 use engine::EngineError;
@@ -232,6 +232,13 @@ pub fn from_catalog(error: CatalogError) -> SqlError {
         CatalogError::NoIndex { .. } => 7,
         _ => 1,
     };
+    if let CatalogError::ColumnInUse { column, object, kind, .. } = &error {
+        let text = format!("The {kind} '{object}' is dependent on column '{column}'.");
+        let mut ahead = SqlMessage::info(5074, 0, text);
+        ahead.severity = 16;
+        let error = SqlError::new(error.number(), error.severity(), error.to_string());
+        return error.with_state(9).with_ahead(vec![ahead]);
+    }
     SqlError::new(error.number(), error.severity(), error.to_string()).with_state(state)
 }
 

@@ -84,6 +84,11 @@ pub struct SqlError {
     pub stale: bool,
     /// RAISERROR made it: XACT_ABORT does not mind it.
     pub raised: bool,
+    /// Told before it: what stands in the way (5074), or the other errors of one statement's names.
+    pub ahead: Option<Box<[SqlMessage]>>,
+    /// A statement of the batch or module itself could not be bound, now that it is reached: no TRY of the same level
+    /// catches that.
+    pub unbound: bool,
     /// The text.
     pub text: String,
 }
@@ -100,12 +105,32 @@ impl SqlError {
             reach: reach_of(number, severity),
             stale: false,
             raised: false,
+            ahead: None,
+            unbound: false,
             terminated_notice: matches!(
                 number,
-                220 | 232 | 512 | 513 | 515 | 547 | 2601 | 2627 | 2628 | 8115 | 8134 | 8152 | 8153
+                220 | 232
+                    | 512
+                    | 513
+                    | 515
+                    | 547
+                    | 550
+                    | 2601
+                    | 2627
+                    | 2628
+                    | 8115
+                    | 8134
+                    | 8152
+                    | 8672
             ),
             text: text.into(),
         }
+    }
+
+    /// The same with something that is told before it.
+    pub fn with_ahead(mut self, ahead: Vec<SqlMessage>) -> SqlError {
+        self.ahead = (!ahead.is_empty()).then(|| ahead.into_boxed_slice());
+        self
     }
 
     /// The same with a state.

@@ -62,10 +62,11 @@ fn pull<'a>(
     Ok(rows)
 }
 
-/// Whether a plan reads any table.
+/// Whether a plan reads any table, or a view of the system.
 pub fn reads_tables(plan: &Plan) -> bool {
     fn any(node: &planner::Node) -> bool {
-        matches!(node.op, planner::Op::Scan(_)) || node.inputs().into_iter().any(any)
+        matches!(node.op, planner::Op::Scan(_) | planner::Op::System { .. })
+            || node.inputs().into_iter().any(any)
     }
     any(&plan.root) || plan.subplans.iter().any(|subplan| any(&subplan.node))
 }

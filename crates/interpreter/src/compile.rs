@@ -260,7 +260,10 @@ impl Compiler {
             (Some(expr), None) => {
                 let plan = plan_expr(expr);
                 let mut skips = Vec::new();
-                if plan.subplans.is_empty() {
+                // Each term of AND resets @@ROWCOUNT and @@ERROR, which a later one may read.
+                let asks = plan.expr.any(&mut |e| matches!(e.kind, ExprKind::Sys(_)));
+                let whole = asks && matches!(plan.expr.kind, ExprKind::And(..));
+                if plan.subplans.is_empty() && !whole {
                     self.unless_expr(&plan.expr, &mut skips);
                 } else {
                     self.exprs.push(plan);

@@ -264,7 +264,9 @@ impl Vm<'_> {
             ObjectName { database: None, schema: name.database.clone(), name: table.clone() };
         let schema = self.schema_of(&table);
         if is_temporary(&table.name) {
-            return Err(SqlError::unsupported("DROP INDEX on a temporary table"));
+            // One that is not unique is of no use there, and its name was not kept.
+            let change = catalog::AlterTable::DropIndex { name: name.name.as_str().into() };
+            return self.alter_private(&table, &[change]);
         }
         let Some(found) = self.state.find_object(schema.as_deref(), &table.name) else {
             return Err(missing());

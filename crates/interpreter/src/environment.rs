@@ -115,7 +115,19 @@ impl Environment for SessionEnvironment<'_> {
                 };
                 let ty = found.sequence.as_ref().and_then(|s| s.sql_type());
                 let (number, _) = catalog.next_in_sequence(&found, 1)?;
-                crate::sequence::number_as(number, ty.unwrap_or(types::SqlType::BigInt))?
+                let number =
+                    crate::sequence::number_as(number, ty.unwrap_or(types::SqlType::BigInt))?;
+                let taken = &mut self.state.sequence_numbers;
+                match taken.iter_mut().find(|(sequence, _)| *sequence == id) {
+                    Some((_, last)) => *last = number.clone(),
+                    None => taken.push((id, number.clone())),
+                }
+                number
+            }
+            ThisValue(id) => {
+                let taken = self.state.sequence_numbers.iter();
+                let mut taken = taken.filter(|(sequence, _)| *sequence == id);
+                taken.next().map_or(Value::Null, |(_, number)| number.clone())
             }
             CursorStatus => {
                 let slot = args.get(2).and_then(Value::as_i64).and_then(|s| u16::try_from(s).ok());

@@ -78,6 +78,7 @@ mod reorganize;
 mod scoped;
 mod sequence;
 mod set;
+mod settings;
 mod showplan;
 mod simple;
 mod switch;

@@ -81,9 +81,20 @@ impl Vm<'_> {
         changes: &[AlterTable],
     ) -> Result<(), SqlError> {
         for change in changes {
+            let mark = self.state.transaction.private.mark();
             self.redefine(name, |table, empty, version| {
                 catalog::redefine_private(table, change, empty, version)
             })?;
+            if let AlterTable::AddCheck(check) = change
+                && !check.nocheck
+            {
+                let verified = self.verify_private(name);
+                if verified.is_err() {
+                    self.state.transaction.private.rollback_to(mark);
+                }
+                verified?;
+            }
+            self.settle_private();
         }
         Ok(())
     }
@@ -94,6 +105,20 @@ impl Vm<'_> {
             let sources = (0..table.columns.len()).map(Some).collect();
             let table = catalog::private_with_unique(table, key, version)?;
             Ok(RedefinedPrivate { table, sources })
+        })?;
+        self.settle_private();
+        Ok(())
+    }
+
+    /// The rows that are there satisfy the constraint that has come last; 547.
+    fn verify_private(&mut self, name: &ObjectName) -> Result<(), SqlError> {
+        let private = &self.state.transaction.private;
+        let table = private.find(&name.name).cloned();
+        let rows = table.as_ref().and_then(|def| private.get(def.place).cloned());
+        let (Some(def), Some(table)) = (table, rows) else { return Ok(()) };
+        self.with_cx(&mut [], |cx| {
+            let last = def.checks.len().saturating_sub(1);
+            executor::verify_rows(&def, last, table.rows(), cx)
         })
     }
 
@@ -149,7 +174,6 @@ impl Vm<'_> {
             private.rollback_to(mark);
             return Err(error);
         }
-        self.settle_private();
         Ok(())
     }
 

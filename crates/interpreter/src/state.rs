@@ -99,6 +99,9 @@ impl SetOptions {
             | u32::from(!settings.concat_null) << 2
             | u32::from(!settings.null_columns) << 3
             | u32::from(settings.browse) << 4
+            // Filtered indexes ask for these.
+            | u32::from(self.switches & 8 == 0) << 5
+            | u32::from(self.switches & 16 == 0) << 6
     }
 
     /// The same, as the binder asks for them.
@@ -187,6 +190,8 @@ pub struct SessionState {
     pub(crate) transaction: Transaction,
     /// @@ROWCOUNT.
     pub(crate) rowcount: i64,
+    /// The last number that the session took of each sequence, by its object id.
+    pub(crate) sequence_numbers: Vec<(i32, types::Value)>,
     /// @@ERROR.
     pub(crate) error: i32,
     /// What its statements have written to files for want of memory, since somebody asked last.
@@ -251,6 +256,7 @@ impl SessionState {
             transaction: Transaction::of_session(spid, cancel.clone()),
             cancel,
             rowcount: 0,
+            sequence_numbers: Vec::new(),
             error: 0,
             spilled: executor::SpillFigures::default(),
             last_identity: None,

@@ -19,7 +19,8 @@ use types::Value;
 
 /// A binder's error as the client sees it.
 pub(crate) fn bind_error(error: BindError) -> SqlError {
-    let mut converted = SqlError::new(error.number, error.severity, error.text);
+    let ahead = error.ahead.iter().map(|e| bind_error(e.clone()).to_message()).collect();
+    let mut converted = SqlError::new(error.number, error.severity, error.text).with_ahead(ahead);
     converted.state = error.state;
     converted.line = error.line;
     converted
@@ -440,7 +441,7 @@ impl Vm<'_> {
                 let names = SessionNames::new(self.state, self.host);
                 let result = binder::bind_statement(&code.program, source, &names);
                 private = names.private_version();
-                bound = result.map_err(bind_error)?;
+                bound = result.map_err(|e| SqlError { unbound: true, ..bind_error(e) })?;
                 &bound.kind
             }
             None => &statement.kind,
@@ -449,6 +450,11 @@ impl Vm<'_> {
             self.check_statement(kind, code)?;
             masked = self.masked(kind);
             kind = masked.as_ref().unwrap_or(kind);
+        }
+        if code.name.is_none()
+            && let Some(verb) = crate::settings::needs_settings(kind)
+        {
+            crate::settings::check_settings(&self.state.options, verb)?;
         }
         let mut watch = self.prepare_statistics(kind);
         watch.once = recompiles(kind);

@@ -176,19 +176,24 @@ impl Vm<'_> {
                         (Value::BigInt(a), Value::BigInt(b)) => Some(a.cmp(b)),
                         _ => None::<Ordering>,
                     };
+                    (self.state.rowcount, self.state.error) = (0, 0);
                     if !order.is_some_and(|order| executor::satisfies(compare, order)) {
                         *pc = to;
                         continue;
                     }
                 }
                 Op::UnlessExpr { expr, to } => {
-                    if !self.holds(&code.exprs[expr as usize], frame)? {
+                    let holds = self.holds(&code.exprs[expr as usize], frame)?;
+                    (self.state.rowcount, self.state.error) = (0, 0);
+                    if !holds {
                         *pc = to;
                         continue;
                     }
                 }
                 Op::UnlessCondition { condition, to } => {
-                    if !self.condition(code, learnt, condition as usize, frame)? {
+                    let holds = self.condition(code, learnt, condition as usize, frame)?;
+                    (self.state.rowcount, self.state.error) = (0, 0);
+                    if !holds {
                         *pc = to;
                         continue;
                     }
@@ -220,9 +225,21 @@ impl Vm<'_> {
                     self.statement(code, learnt, index as usize, frame, guarded)?;
                 }
                 Op::Return { status } => {
-                    let told =
-                        |reg: crate::code::Reg| frame[reg as usize].as_i64().unwrap_or(0) as i32;
-                    return Ok(status.map(told));
+                    let value = status.map(|reg| &frame[reg as usize]);
+                    if value.is_some_and(Value::is_null)
+                        && let Some(name) = &code.name
+                    {
+                        let name = name.rsplit('.').next().unwrap_or(name);
+                        let text = format!(
+                            "The '{name}' procedure attempted to return a status of NULL, which is not allowed. A status of \
+                             0 will be returned instead."
+                        );
+                        let line = code.span(*pc).map_or(1, |span| span.line);
+                        let mut message = executor::SqlMessage::info(282, line, text);
+                        message.procedure = code.name.clone();
+                        self.sink.message(&message);
+                    }
+                    return Ok(value.map(|value| value.as_i64().unwrap_or(0) as i32));
                 }
                 Op::EndCatch => {
                     self.state.caught.pop();
@@ -256,7 +273,9 @@ impl Vm<'_> {
         error.terminated_notice &= self.changes_rows(code, pc);
         self.state.error = error.number;
         self.state.rowcount = 0;
-        let handler = code.handler(pc);
+        // What could not be bound is for an outer level to catch.
+        let handler = code.handler(pc).filter(|_| !error.unbound);
+        error.unbound = false;
         let caught = (handler.is_some() || guarded)
             && error.reach != Reach::Session
             && error.number != executor::CANCELLED;
@@ -366,10 +385,19 @@ impl Vm<'_> {
             // Whoever stopped the request knows.
             return;
         }
+        for first in error.ahead.iter().flatten() {
+            let mut first = first.clone();
+            first.line = if first.line == 0 { error.line.max(1) } else { first.line };
+            first.procedure = first.procedure.or_else(|| error.procedure.clone());
+            self.sink.message(&first);
+        }
         self.sink.message(&error.to_message());
         // A constraint or index that could not be made.
-        if matches!(error.number, 1779 | 1781 | 8111)
-            || (error.number == 10785 && error.text.contains("ALTER TABLE"))
+        if matches!(
+            error.number,
+            1752 | 1754 | 1757 | 1763 | 1767
+                ..=1770 | 1774 | 1776 | 1778 | 1779 | 1781 | 1785 | 8111
+        ) || (error.number == 10785 && error.text.contains("ALTER TABLE"))
         {
             let mut second = error.to_message();
             (second.number, second.severity, second.state) = (1750, 16, 0);

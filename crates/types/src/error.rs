@@ -100,20 +100,20 @@ impl TypeError {
         }
     }
 
-    /// SQL Server's "state", as its answers in public show it.
+    /// SQL Server's state: which of its places raises the number.
     pub fn state(&self) -> u8 {
         match self {
-            TypeError::Overflow { from: "expression", .. } => 2,
+            TypeError::Overflow { from: "IDENTITY", .. } => 1,
+            TypeError::Overflow { to: "varchar" | "nvarchar" | "char" | "nchar", .. } => 5,
+            TypeError::Overflow { from: "float" | "real", to: "numeric" | "decimal" } => 6,
             TypeError::Overflow { to: "numeric" | "decimal", .. } => 8,
-            TypeError::Overflow { to: "varchar" | "char" | "nvarchar" | "nchar", .. } => 5,
             TypeError::Overflow { .. } => 2,
             TypeError::OverflowValue { ty: "tinyint", .. } => 2,
             TypeError::OverflowFloat { .. } => 3,
             TypeError::ConvertError { .. } => 5,
-            TypeError::DateOutOfRange { .. } => 3,
+            TypeError::DateOutOfRange { .. } | TypeError::ImplicitNotAllowed { .. } => 3,
             TypeError::TypeClash { .. } | TypeError::ExplicitNotAllowed { .. } => 2,
-            TypeError::ImplicitNotAllowed { .. } => 3,
-            TypeError::BadGuid | TypeError::NoSpace { from: "uniqueidentifier", .. } => 2,
+            TypeError::BadGuid | TypeError::NoSpace { .. } => 2,
             TypeError::BadMoney | TypeError::DateDiffOverflow { .. } => 0,
             _ => 1,
         }

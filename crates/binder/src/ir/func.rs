@@ -17,6 +17,8 @@ pub enum FuncId {
     Mask(MaskFunction),
     /// () -> the next number of a sequence, by its object id
     NextValue(i32),
+    /// () -> the number that the row has taken of the sequence already
+    ThisValue(i32),
     /// (the function's type) -> int: the partition that a value belongs to under a partition function, by its object id
     PartitionNumber(i32),
     /// (int ordinal) -> int: 1 when the statement that fired the trigger names the column
@@ -526,6 +528,7 @@ impl FuncId {
                 | FuncId::NewSequentialId
                 | FuncId::CryptGenRandom
                 | FuncId::NextValue(_)
+                | FuncId::ThisValue(_)
         )
     }
 }

@@ -202,16 +202,7 @@ impl ProgramBinder<'_> {
                     text: Arc::from(self.text),
                 }))))
             }
-            S::Drop(drop) => match drop.kind {
-                ast::DropKind::Index
-                    if drop.names.iter().all(|n| {
-                        n.schema.as_ref().is_some_and(|s| crate::define::is_private(&s.value))
-                    }) =>
-                {
-                    StmtKind::Nothing
-                }
-                _ => StmtKind::Ddl(Box::new(Ddl::Drop(Box::new(drop.clone())))),
-            },
+            S::Drop(drop) => StmtKind::Ddl(Box::new(Ddl::Drop(Box::new(drop.clone())))),
             S::DeclareCursor(declare) => {
                 let has = |word: &str| declare.definition.options.iter().any(|o| o == word);
                 let local = has("LOCAL") || self.returning.is_some();

@@ -35,6 +35,7 @@ impl Catalog {
         }
         // What only grows, and keys that only grow, need not be let go first.
         let grows = same_kind_wider(column.ty, ty) && column.collation == collation;
+        let same = column.ty == ty && column.collation == collation;
         let in_key = |i: &IndexDef| i.columns.iter().any(|(k, _)| *k == ordinal);
         let keyed =
             table.primary_key.as_ref().filter(|k| k.columns.iter().any(|(i, _)| *i == ordinal));
@@ -44,9 +45,7 @@ impl Catalog {
             table.indexes.iter().find(|i| !grows && (in_key(i) || i.include.contains(&ordinal)))
         {
             Some(index.name.clone())
-        } else if let (Some(default), false) =
-            (&column.default, grows || (column.ty == ty && column.collation == collation))
-        {
+        } else if let (Some(default), false) = (&column.default, grows || same) {
             Some(default.name.clone())
         } else if let Some(bound) = self.bound_name(None, column).filter(|_| !grows) {
             Some(bound)
@@ -56,11 +55,16 @@ impl Catalog {
         {
             Some(self.scheme_shown(scheme))
         } else {
-            self.dependent(table, ordinal, !grows)
+            // Foreign keys mind no change of nullability alone.
+            match same {
+                true => self.dependent(&without_keys(table), ordinal, !grows),
+                false => self.dependent(table, ordinal, !grows),
+            }
         };
         if let Some(object) = user {
             let column = column.name.clone();
-            return Err(CatalogError::ColumnInUse { action: ACTION, column, object });
+            let kind = kind_of(table, &object);
+            return Err(CatalogError::ColumnInUse { action: ACTION, column, object, kind });
         }
         if crate::index::is_max(ty) && table.indexes.iter().any(in_key) {
             let (table, column) = (table.name.clone(), column.name.clone());
@@ -148,7 +152,8 @@ impl Catalog {
             .or(refers);
         if let Some(object) = user {
             let column = table.columns[gone].name.clone();
-            return Err(CatalogError::ColumnInUse { action: ACTION, column, object });
+            let kind = kind_of(table, &object);
+            return Err(CatalogError::ColumnInUse { action: ACTION, column, object, kind });
         }
         if table.columns.iter().filter(|c| c.computed.is_none()).count() == 1
             && table.columns[gone].computed.is_none()
@@ -258,10 +263,23 @@ impl Catalog {
         // Texts that name the column would lose it.
         if let Some(object) = self.dependent(&without_keys(table), ordinal, true) {
             let (action, column) = ("RENAME COLUMN", table.columns[ordinal].name.clone());
-            return Err(CatalogError::ColumnInUse { action, column, object });
+            let kind = kind_of(table, &object);
+            return Err(CatalogError::ColumnInUse { action, column, object, kind });
         }
         table.columns[ordinal].name = to.into();
         self.put_column(txn, table.object_id, ordinal, &table.columns[ordinal])
+    }
+}
+
+/// What something that depends on a column is, by its name.
+pub(crate) fn kind_of(table: &TableDef, name: &str) -> &'static str {
+    let plain = |i: &&IndexDef| i.kind == IndexKind::Index && same_name(&i.name, name);
+    if table.indexes.iter().any(|i| plain(&i)) {
+        "index"
+    } else if table.columns.iter().any(|c| c.computed.is_some() && same_name(&c.name, name)) {
+        "column"
+    } else {
+        "object"
     }
 }
 

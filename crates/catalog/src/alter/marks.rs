@@ -27,6 +27,10 @@ impl Catalog {
         let column = &mut table.columns[at];
         match mark {
             Mark::Persisted => match &mut column.computed {
+                Some(computed) if computed.volatile && on => {
+                    let (column, table) = (&column.name, &table.name);
+                    return refused(4936, not_persisted(column, table));
+                }
                 Some(computed) => computed.persisted = on,
                 None => {
                     let text = format!(
@@ -71,4 +75,11 @@ impl Catalog {
         }
         self.put_column(txn, table.object_id, at, &table.columns[at])
     }
+}
+
+/// 4936.
+fn not_persisted(column: &str, table: &str) -> String {
+    format!(
+        "Computed column '{column}' in table '{table}' cannot be persisted because the column is non-deterministic."
+    )
 }
