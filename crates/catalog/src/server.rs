@@ -146,6 +146,15 @@ impl ServerCatalog {
         self.store(def)
     }
 
+    /// Adds a database of the system, with the id in `def`; 1801. Durable when this returns. Suspends.
+    pub fn add_system(&self, def: DatabaseDef) -> Result<Arc<DatabaseDef>, CatalogError> {
+        let _changing = self.change();
+        if self.list.read().contains_key(&def.database_id) {
+            return Err(CatalogError::DatabaseExists { name: def.name });
+        }
+        self.store(def)
+    }
+
     /// Replaces the entry with this id (state, options, files). Durable when this returns. Suspends.
     pub fn update(&self, def: DatabaseDef) -> Result<Arc<DatabaseDef>, CatalogError> {
         let _changing = self.change();

@@ -28,10 +28,10 @@ pub struct OpenDatabase {
 }
 
 impl OpenDatabase {
-    /// The user that a login is here; `None`: it may not come in. Into master everybody may, as its guest where he is no
-    /// user of it ("Special considerations for the guest user").
+    /// The user that a login is here; `None`: it may not come in. Into the databases of the system everybody may, as their
+    /// guest where he is no user of them ("Special considerations for the guest user").
     pub fn user_of(&self, server: &Directory, login: i32) -> Option<i32> {
-        let guest = || (self.id == 1).then_some(security::database_role::GUEST);
+        let guest = || (self.id <= 4).then_some(security::database_role::GUEST);
         security::user_of(server, login, &self.catalog.directory(None)).or_else(guest)
     }
 }
@@ -61,6 +61,15 @@ pub trait Host {
     }
     /// The open database of that name (any case), for USE and three-part names.
     fn database(&mut self, name: &str) -> Option<Arc<OpenDatabase>>;
+    /// The same for who goes there: one of the system's that was not there is made. Suspends.
+    fn enter_database(&mut self, name: &str) -> Option<Arc<OpenDatabase>> {
+        self.database(name)
+    }
+    /// Is it a database of the system that is made when somebody goes there?
+    fn makes_database(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
     /// Every database: id and name.
     fn databases(&mut self) -> Vec<(u16, String)>;
     /// CREATE DATABASE; 1801 when it exists.

@@ -78,6 +78,12 @@ impl Names for SessionNames<'_> {
     }
 
     fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>> {
+        // The tables of msdb are found without its name there.
+        let current = &self.state.database.name;
+        if name.database.is_none() && current.eq_ignore_ascii_case("msdb") {
+            let named = ObjectName { database: Some(current.clone()), ..name.clone() };
+            return self.host.borrow_mut().system_view(&named);
+        }
         self.host.borrow_mut().system_view(name)
     }
 

@@ -104,7 +104,7 @@ impl Vm<'_> {
             StmtKind::Kill { target, with } => self.kill(target, *with, line, frame)?,
             StmtKind::Rare(rare) => self.rare(rare, line, frame)?,
             StmtKind::Use { database } => {
-                let Some(found) = self.host.database(database) else {
+                let Some(found) = self.host.enter_database(database) else {
                     return Err(no_database(self.host, database).into());
                 };
                 let name = found.name.clone();

@@ -110,6 +110,7 @@ pub(crate) fn principal_function(
         HasDbAccess => {
             let Some(name) = text(0) else { return Value::Null };
             match host.database(name) {
+                None if host.makes_database(name) => Value::Int(1),
                 None => Value::Null,
                 Some(open) => Value::Int(i32::from(state.check_entry(host, &open).is_ok())),
             }

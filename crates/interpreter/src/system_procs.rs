@@ -275,6 +275,18 @@ impl Vm<'_> {
                 ),
             ));
         };
+        if self.state.identity.is_limited() {
+            let access = self.state.identity.access();
+            let directory = access.database();
+            let schema = directory.schema(&found.schema).map_or(security::SCHEMA_DBO, |s| s.id);
+            let parent = found.trigger.map(|t| t.parent).filter(|parent| *parent > 0);
+            let id = parent.unwrap_or(found.object_id);
+            let target = security::Target::Object { id, schema, owner: None };
+            if !access.allows(security::Permission::ViewDefinition, target) {
+                let text = format!("There is no text for object '{name}'.");
+                return Err(SqlError::new(15197, 16, text));
+            }
+        }
         let ty = SqlType::NVarChar(Len::N(255));
         self.sink.columns(&[ColumnMeta::new("Text", ty, true)]);
         let mut rows = 0;

@@ -28,6 +28,14 @@ impl Server for InstanceFacts<'_> {
                 definition: Some(definition),
             });
         }
+        // Those of the system that nobody has gone to yet.
+        for (name, id) in system_views::SYSTEM_DATABASES {
+            if !all.iter().any(|database| database.id == id) {
+                let name = name.to_string();
+                all.push(Database { id, name, open: None, suspect: false, definition: None });
+            }
+        }
+        all.sort_by_key(|database| database.id);
         all
     }
 

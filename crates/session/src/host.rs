@@ -4,6 +4,7 @@ use crate::create;
 use crate::facts::InstanceFacts;
 use crate::instance::{CloseRefused, Instance, absolute, options_of};
 use crate::own_files;
+use crate::system_databases;
 use binder::ObjectName;
 use binder::ir::{FuncId, SystemView};
 use catalog::{CatalogError, DatabaseDef, DatabaseState, ProcedureDef, StatisticsSwitch};
@@ -51,6 +52,14 @@ impl Host for InstanceHost {
 
     fn database(&mut self, name: &str) -> Option<Arc<OpenDatabase>> {
         self.instance.database(name)
+    }
+
+    fn enter_database(&mut self, name: &str) -> Option<Arc<OpenDatabase>> {
+        self.instance.enter_database(name)
+    }
+
+    fn makes_database(&self, name: &str) -> bool {
+        system_databases::named(name).is_some()
     }
 
     fn databases(&mut self) -> Vec<(u16, String)> {
@@ -138,7 +147,7 @@ impl Host for InstanceHost {
     fn drop_database(&mut self, name: &str) -> Result<(), SqlError> {
         let instance = self.instance.clone();
         let _passage = instance.databases_gate.enter();
-        if name.eq_ignore_ascii_case("master") {
+        if name.eq_ignore_ascii_case("master") || system_databases::named(name).is_some() {
             return Err(catalog_error(CatalogError::SystemDatabase { name: name.into() }));
         }
         let def = self.def(name).map_err(|_| {
@@ -244,7 +253,7 @@ impl Host for InstanceHost {
     fn system_view(&mut self, name: &ObjectName) -> Option<Arc<SystemView>> {
         // A database that is not there: the name is told as it was written.
         let there = |name: &str| {
-            name.eq_ignore_ascii_case("tempdb") || self.instance.database(name).is_some()
+            system_databases::named(name).is_some() || self.instance.database(name).is_some()
         };
         if name.database.as_deref().is_some_and(|d| !there(d)) {
             return None;

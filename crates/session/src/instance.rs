@@ -225,9 +225,9 @@ impl Instance {
             making.begin()?;
         }
         let engine = if fresh {
-            Database::create(config.fs.clone(), &files, master_options())
+            Database::create(config.fs.clone(), &files, system_options())
         } else {
-            Database::open(config.fs.clone(), &master_path, master_options())
+            Database::open(config.fs.clone(), &master_path, system_options())
         }
         .map_err(|error| OpenError::Database { name: "master".into(), error })?;
         let unreadable = |name: &str, error: catalog::CatalogError| OpenError::Catalog {
@@ -247,6 +247,12 @@ impl Instance {
         databases.insert("master".to_owned(), Running::start(Arc::new(master), schedulers, system));
         let mut troubles = BTreeMap::new();
         for def in server.databases() {
+            if def.database_id == system_views::TEMPDB {
+                // It is made anew when somebody goes there.
+                let _ = server.remove(&def.name);
+                crate::create::remove_files(config, &def);
+                continue;
+            }
             match def.state {
                 DatabaseState::Online => {}
                 DatabaseState::Offline | DatabaseState::Restoring => continue,
@@ -594,7 +600,7 @@ impl Running {
     }
 }
 
-fn master_options() -> DbOptions {
+pub(crate) fn system_options() -> DbOptions {
     DbOptions {
         log: LogConfig::small(),
         buffer_pool_bytes: MASTER_POOL_BYTES,

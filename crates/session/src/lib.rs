@@ -33,6 +33,7 @@ mod registry;
 mod restore;
 mod session;
 pub mod switches;
+mod system_databases;
 mod system_sessions;
 mod trace_flags;
 mod tracking;

@@ -52,7 +52,7 @@ impl Session {
         };
         let asked = login.database.as_deref().filter(|name| !name.is_empty());
         let database = match asked {
-            Some(name) => instance.database(name).filter(enters).ok_or_else(|| {
+            Some(name) => instance.enter_database(name).filter(enters).ok_or_else(|| {
                 SqlError::new(
                     4060,
                     11,
@@ -63,7 +63,7 @@ impl Session {
             })?,
             None => {
                 let default = principal.default.as_deref().unwrap_or("master");
-                instance.database(default).filter(enters).ok_or_else(|| {
+                instance.enter_database(default).filter(enters).ok_or_else(|| {
                     SqlError::new(4064, 11, "Cannot open user default database. Login failed.")
                 })?
             }

@@ -311,7 +311,7 @@ const PIECE: usize = 4000;
 fn comments(context: &Context<'_>, _: &[Value]) -> Result<Vec<Comment>, SqlError> {
     let mut all = Vec::new();
     for object in object::user_objects(context) {
-        let Some(text) = object.text() else { continue };
+        let Some(text) = object.shown_text() else { continue };
         let chars: Vec<char> = text.chars().collect();
         for (piece, place) in chars.chunks(PIECE).zip(1..) {
             all.push(Comment { id: object.id, place, text: piece.iter().collect() });

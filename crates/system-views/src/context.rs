@@ -84,7 +84,13 @@ pub struct Context<'a> {
     /// It asks about `tempdb`, where the session's temporary tables are, and nothing else; `database` is then only a
     /// place for what every database has.
     pub temporary: bool,
+    /// It asks about a database of the system that nobody has gone to yet: `database` is then master, only a place for what
+    /// every database has.
+    pub stand_in: Option<&'static str>,
 }
+
+/// Databases of the system beside master: name and id. They are made when somebody goes there.
+pub const SYSTEM_DATABASES: [(&str, i32); 3] = [("tempdb", TEMPDB), ("model", 3), ("msdb", 4)];
 
 /// database_id of `tempdb`.
 pub const TEMPDB: i32 = 2;
@@ -92,7 +98,9 @@ pub const TEMPDB: i32 = 2;
 impl<'a> Context<'a> {
     /// About the session's own database.
     pub fn new(server: &'a dyn Server, session: &'a SessionState) -> Context<'a> {
-        Context { server, session, database: session.database.clone(), temporary: false }
+        let database = session.database.clone();
+        let temporary = i32::from(database.id) == TEMPDB;
+        Context { server, session, database, temporary, stand_in: None }
     }
 
     /// About another database; `None` when there is none of that name online.
@@ -104,25 +112,28 @@ impl<'a> Context<'a> {
         if same_name(name, &session.database.name) {
             return Some(Context::new(server, session));
         }
-        let temporary = same_name(name, "tempdb");
-        let name = if temporary { "master" } else { name };
-        let found = server.databases().into_iter().find(|d| same_name(&d.name, name))?;
-        Some(Context { server, session, database: found.open?, temporary })
+        let mut system = SYSTEM_DATABASES.iter().map(|(known, _)| *known);
+        let system = system.find(|known| same_name(known, name));
+        let all = server.databases();
+        let open = |name: &str| all.iter().find(|d| same_name(&d.name, name))?.open.clone();
+        let (database, stand_in) = match open(name) {
+            Some(found) => (found, None),
+            None => (open("master").filter(|_| system.is_some())?, system),
+        };
+        let temporary = system == Some("tempdb");
+        Some(Context { server, session, database, temporary, stand_in })
     }
 
     /// The same for a database's id.
     pub fn of_database_id(&self, id: i64) -> Option<Context<'a>> {
-        let temporary = id == TEMPDB as i64;
-        let id = if temporary { 1 } else { id };
         let found = self.server.databases().into_iter().find(|d| d.id as i64 == id)?;
-        let (server, session) = (self.server, self.session);
-        Some(Context { server, session, database: found.open?, temporary })
+        Context::of_database(self.server, self.session, &found.name)
     }
 
     /// The session's uncommitted definitions, if it asks about its own database.
     pub fn scope(&self) -> Option<&'a DdlScope> {
         let own = self.database.id == self.session.database.id;
-        if own && !self.temporary { self.session.definitions() } else { None }
+        if own && self.stand_in.is_none() { self.session.definitions() } else { None }
     }
 
     /// Users' objects of the database, by id.
@@ -131,7 +142,15 @@ impl<'a> Context<'a> {
             let all = self.session.temporary_tables();
             let own = self.session.database.catalog.objects_in(self.session.definitions());
             let all = all.into_iter().map(ObjectRef::Table);
-            return all.chain(own.into_iter().filter(is_global)).collect();
+            let mut all: Vec<ObjectRef> = all.chain(own.into_iter().filter(is_global)).collect();
+            if self.stand_in.is_none() {
+                let lasting = self.database.catalog.objects_in(self.scope());
+                all.extend(lasting.into_iter().filter(|object| self.lists(object)));
+            }
+            return all;
+        }
+        if self.stand_in.is_some() {
+            return Vec::new();
         }
         let mut all = self.database.catalog.objects_in(self.scope());
         all.retain(|object| self.lists(object));
@@ -146,7 +165,7 @@ impl<'a> Context<'a> {
 
     /// Rows of a table, about; 0 for temporary ones.
     pub fn rows_of(&self, table: &TableDef) -> i64 {
-        if self.temporary {
+        if table.is_private() || catalog::is_global_name(&table.name) {
             return 0;
         }
         self.database.catalog.row_count(table).map_or(0, |rows| rows as i64)
@@ -158,7 +177,13 @@ impl<'a> Context<'a> {
     }
 
     pub fn current_identity(&self, table: &TableDef) -> Option<i64> {
-        if self.temporary { None } else { self.database.catalog.current_identity(table) }
+        let is_temporary = table.is_private() || catalog::is_global_name(&table.name);
+        if is_temporary { None } else { self.database.catalog.current_identity(table) }
+    }
+
+    /// The name of the database asked about.
+    pub fn name(&self) -> &str {
+        self.stand_in.unwrap_or(&self.database.name)
     }
 
     /// Its schemas: id and name.
@@ -168,7 +193,8 @@ impl<'a> Context<'a> {
 
     /// The id of a schema; that of `dbo` when there is none.
     pub fn schema_id(&self, name: &str) -> i32 {
-        self.schemas().iter().find(|(_, n)| same_name(n, name)).map_or(1, |(id, _)| *id)
+        let directory = self.database.catalog.directory(self.scope());
+        directory.schema(name).map_or(1, |schema| schema.id)
     }
 
     /// The name of a schema; `dbo` when there is none of that id.

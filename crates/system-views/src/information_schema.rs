@@ -36,7 +36,7 @@ pub struct Named {
 
 /// The name that TABLE_CATALOG shows.
 pub fn catalog_name(context: &Context<'_>) -> String {
-    if context.temporary { "tempdb".to_string() } else { context.database.name.clone() }
+    context.name().to_string()
 }
 
 /// Users' objects of some kinds.
@@ -236,7 +236,7 @@ fn views(context: &Context<'_>, _: &[Value]) -> Result<Vec<Named>, SqlError> {
 
 /// A definition as these views show it: NULL past 4,000 characters.
 pub fn short_definition(object: &Object) -> Option<&str> {
-    object.text().filter(|text| text.chars().count() <= 4000)
+    object.shown_text().filter(|text| text.chars().count() <= 4000)
 }
 
 view! {

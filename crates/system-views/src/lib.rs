@@ -18,18 +18,22 @@ pub mod modules;
 pub mod object;
 pub mod shape;
 pub mod types_table;
+pub mod visibility;
 
 mod catalog_views;
 mod compatibility;
 mod empty;
 mod information_schema;
+mod msdb;
 mod odbc;
 mod statistics;
 
 pub use catalog_views::configuration_options::{
     ConfigurationOption, OPTIONS as CONFIGURATION_OPTIONS,
 };
-pub use context::{Context, Database, PRODUCT_VERSION, Server, ServerFacts};
+pub use context::{
+    Context, Database, PRODUCT_VERSION, SYSTEM_DATABASES, Server, ServerFacts, TEMPDB,
+};
 pub use facts::{ConnectionFacts, ListenerFacts, SessionFacts, Traffic};
 
 pub use statistics::switches::SwitchFacts;
@@ -72,6 +76,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     information_schema::ROUTINES,
     information_schema::DOMAINS,
     information_schema::USAGE,
+    msdb::VIEWS,
     statistics::counters::VIEWS,
     statistics::io::VIEWS,
     statistics::locks::VIEWS,

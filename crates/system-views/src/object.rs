@@ -6,6 +6,7 @@
 use crate::context::{Context, built_in, moment};
 use crate::declare::Declared;
 use crate::modules::Module;
+use crate::visibility::Visibility;
 use catalog::{ModuleKind, ObjectKind, ObjectRef, ProcedureDef, TableDef, TriggerDef, same_name};
 use std::sync::Arc;
 use types::datetime::DateTime;
@@ -47,6 +48,8 @@ pub struct Object {
     /// 0 for what has no parent.
     pub parent: i32,
     pub created: DateTime,
+    /// May the session read its text?
+    pub is_readable: bool,
     pub what: What,
 }
 
@@ -109,6 +112,11 @@ impl Object {
         }
     }
 
+    /// Its text, where the session may read it.
+    pub fn shown_text(&self) -> Option<&str> {
+        self.text().filter(|_| self.is_readable)
+    }
+
     /// Its text, for procedures and functions.
     pub fn text(&self) -> Option<&str> {
         match &self.what {
@@ -146,8 +154,22 @@ pub fn system_id(full_name: &str) -> i32 {
     -((hash & 0x3fff_ffff) as i32) - 1
 }
 
-/// The objects that one object of the catalog stands for: itself and its constraints.
-fn with_constraints(context: &Context<'_>, object: &ObjectRef, out: &mut Vec<Object>) {
+/// The objects that one object of the catalog stands for: itself and its constraints; none where the session does not see
+/// it.
+fn with_constraints(
+    context: &Context<'_>,
+    visibility: Option<&Visibility>,
+    object: &ObjectRef,
+    out: &mut Vec<Object>,
+) {
+    let (is_seen, is_readable) = match (visibility, object) {
+        (None, _) => (true, true),
+        (_, ObjectRef::Table(table)) if table.is_private() => (true, true),
+        (Some(visibility), _) => visibility.of_object(context, object),
+    };
+    if !is_seen {
+        return;
+    }
     let (id, name, schema, created) = match object {
         ObjectRef::Table(t) => (t.object_id, &t.name, &t.schema, t.created_unix_ns),
         ObjectRef::Procedure(p) => (p.object_id, &p.name, &p.schema, p.created_unix_ns),
@@ -166,6 +188,7 @@ fn with_constraints(context: &Context<'_>, object: &ObjectRef, out: &mut Vec<Obj
             ObjectRef::Table(_) => 0,
         },
         created: moment(created),
+        is_readable,
         what: match object {
             ObjectRef::Table(t) => What::Table(t.clone()),
             ObjectRef::Procedure(p) => What::Procedure(p.clone()),
@@ -228,10 +251,18 @@ pub fn references_to(context: &Context<'_>, table: &TableDef) -> Vec<(Arc<TableD
 /// Users' objects with their constraints.
 pub fn user_objects(context: &Context<'_>) -> Vec<Object> {
     let mut all = Vec::new();
+    let visibility = Visibility::of(context);
     for object in context.objects() {
-        with_constraints(context, &object, &mut all);
+        with_constraints(context, visibility.as_ref(), &object, &mut all);
     }
     all
+}
+
+/// One object of the catalog, if the session sees it.
+fn one(context: &Context<'_>, object: &ObjectRef) -> Option<Object> {
+    let mut all = Vec::new();
+    with_constraints(context, Visibility::of(context).as_ref(), object, &mut all);
+    all.into_iter().next()
 }
 
 /// The triggers of the database itself, or of the server: they are in no schema, and no objects to other views.
@@ -248,9 +279,9 @@ pub fn ddl_triggers(context: &Context<'_>, kind: ModuleKind) -> Vec<Object> {
         _ => TriggerDef::OF_DATABASE,
     };
     let mut all = Vec::new();
-    if !context.temporary {
+    if context.stand_in.is_none() {
         for trigger in context.database.catalog.triggers_of(context.scope(), parent) {
-            with_constraints(context, &ObjectRef::Procedure(trigger), &mut all);
+            with_constraints(context, None, &ObjectRef::Procedure(trigger), &mut all);
         }
     }
     all
@@ -258,7 +289,9 @@ pub fn ddl_triggers(context: &Context<'_>, kind: ModuleKind) -> Vec<Object> {
 
 /// Built-in views, functions and procedures.
 pub fn system_objects() -> Vec<Object> {
-    let views = crate::registry::all().iter().map(|view| system_view(*view));
+    // The tables of msdb are objects of msdb alone.
+    let views = crate::registry::all().iter().filter(|view| !view.name().starts_with("msdb."));
+    let views = views.map(|view| system_view(*view));
     let procedures = crate::modules::all().iter().map(system_procedure);
     views.chain(procedures).collect()
 }
@@ -266,7 +299,11 @@ pub fn system_objects() -> Vec<Object> {
 /// The object of a built-in view.
 pub fn system_view(view: &'static dyn Declared) -> Object {
     let (schema, name) = view.name().split_once('.').unwrap_or(("sys", view.name()));
-    let schema_id = if schema == "sys" { SYS } else { INFORMATION_SCHEMA };
+    let (schema, schema_id) = match schema {
+        "sys" => ("sys", SYS),
+        "msdb" => ("dbo", DBO),
+        _ => (schema, INFORMATION_SCHEMA),
+    };
     Object {
         id: system_id(view.name()),
         name: name.to_string(),
@@ -274,6 +311,7 @@ pub fn system_view(view: &'static dyn Declared) -> Object {
         schema: schema.to_string(),
         parent: 0,
         created: built_in(),
+        is_readable: true,
         what: What::SystemView(view),
     }
 }
@@ -287,6 +325,7 @@ pub fn system_procedure(module: &'static Module) -> Object {
         schema: "sys".to_string(),
         parent: 0,
         created: built_in(),
+        is_readable: true,
         what: What::SystemProcedure(module),
     }
 }
@@ -301,9 +340,7 @@ pub fn by_id(context: &Context<'_>, id: i64) -> Option<Object> {
     // A temporary table is known by its id everywhere.
     let temporary = context.session.temporary_tables();
     if let Some(table) = temporary.into_iter().find(|t| t.object_id as i64 == id) {
-        let mut all = Vec::new();
-        with_constraints(context, &ObjectRef::Table(table), &mut all);
-        return all.into_iter().next();
+        return one(context, &ObjectRef::Table(table));
     }
     if id < 0 {
         return system_objects().into_iter().find(|o| o.id as i64 == id);
@@ -311,10 +348,9 @@ pub fn by_id(context: &Context<'_>, id: i64) -> Option<Object> {
     // Most ids are of what the catalog finds by them; those of constraints are looked for.
     let catalog = &context.database.catalog;
     let own = |id: i32| catalog.object_in(context.scope(), id).filter(|o| context.lists(o));
-    if let Some(found) = i32::try_from(id).ok().filter(|_| !context.temporary).and_then(own) {
-        let mut all = Vec::new();
-        with_constraints(context, &found, &mut all);
-        return all.into_iter().next();
+    let there = |_: &i32| context.stand_in.is_none();
+    if let Some(found) = i32::try_from(id).ok().filter(there).and_then(own) {
+        return one(context, &found);
     }
     user_objects(context).into_iter().find(|o| o.id as i64 == id)
 }
@@ -330,19 +366,23 @@ pub fn by_name(context: &Context<'_>, schema: Option<&str>, name: &str) -> Optio
         session.database.catalog.object(session.definitions(), Some("dbo"), name)
     } else if context.temporary {
         let all = context.session.temporary_tables();
-        all.into_iter().rev().find(|t| same_name(&t.name, name)).map(ObjectRef::Table)
+        let private = all.into_iter().rev().find(|t| same_name(&t.name, name));
+        private.map(ObjectRef::Table).or_else(|| {
+            let lasting = || context.database.catalog.object(context.scope(), schema, name);
+            context.stand_in.is_none().then(lasting).flatten()
+        })
+    } else if context.stand_in.is_some() {
+        None
     } else {
         context.database.catalog.object(context.scope(), schema, name)
     };
     if let Some(found) = found {
-        let mut all = Vec::new();
-        with_constraints(context, &found, &mut all);
-        return all.into_iter().next();
+        return one(context, &found);
     }
     if let Some(found) = user_objects(context).into_iter().find(wanted) {
         return Some(found);
     }
-    if let Some(view) = crate::registry::find(schema, name) {
+    if let Some(view) = crate::registry::find_in(context.name(), schema, name) {
         return Some(system_view(view));
     }
     let module = crate::modules::find(schema, name)?;

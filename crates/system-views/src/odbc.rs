@@ -123,7 +123,7 @@ pub struct Table {
 }
 
 fn database(context: &Context<'_>) -> String {
-    if context.temporary { "tempdb".to_string() } else { context.database.name.clone() }
+    context.name().to_string()
 }
 
 fn tables(context: &Context<'_>, _: &[Value]) -> Result<Vec<Table>, SqlError> {

@@ -1,5 +1,7 @@
 //! All views in one list, found by name.
 //!
+//! A name that begins with `msdb.` is of a table of msdb, in its schema dbo; the others are seen from every database.
+//!
 //! Invariants: names are unique without regard to case, and so are the ids made of them (a test checks both).
 
 use crate::declare::Declared;
@@ -55,8 +57,14 @@ fn bound(view: &dyn Declared, name: String) -> SystemView {
     }
 }
 
-fn entry(schema: Option<&str>, name: &str) -> Option<&'static Entry> {
+fn entry(database: Option<&str>, schema: Option<&str>, name: &str) -> Option<&'static Entry> {
     let name = name.to_ascii_lowercase();
+    if database.is_some_and(|database| same_name(database, "msdb"))
+        && schema.is_none_or(|schema| schema.is_empty() || same_name(schema, "dbo"))
+        && let Some(found) = by_name().get(&format!("msdb.{name}"))
+    {
+        return Some(found);
+    }
     let schema = match schema {
         Some(s) if same_name(s, "sys") => "sys",
         Some(s) if same_name(s, "INFORMATION_SCHEMA") => "information_schema",
@@ -75,7 +83,12 @@ fn is_found_bare(name: &str) -> bool {
 
 /// A view by its schema and name, any case.
 pub fn find(schema: Option<&str>, name: &str) -> Option<&'static dyn Declared> {
-    entry(schema, name).map(|e| e.declared)
+    find_in("", schema, name)
+}
+
+/// The same in a database: those of msdb are found there alone.
+pub fn find_in(database: &str, schema: Option<&str>, name: &str) -> Option<&'static dyn Declared> {
+    entry(Some(database), schema, name).map(|e| e.declared)
 }
 
 /// The view behind what the binder was given.
@@ -85,7 +98,7 @@ pub fn of(view: &SystemView) -> Option<&'static dyn Declared> {
 
 /// The same for the binder.
 pub fn resolve(name: &ObjectName) -> Option<Arc<SystemView>> {
-    let entry = entry(name.schema.as_deref(), &name.name)?;
+    let entry = entry(name.database.as_deref(), name.schema.as_deref(), &name.name)?;
     match &name.database {
         None => Some(entry.bound.clone()),
         Some(database) => Some(Arc::new(SystemView {

@@ -106,7 +106,7 @@ pub fn by_name(name: &str) -> Option<&'static TypeRow> {
 
 /// Alias and table types of the database, by their ids.
 pub fn user_types(context: &Context<'_>) -> Vec<TypeRow> {
-    if context.temporary {
+    if context.stand_in.is_some() {
         return Vec::new();
     }
     let all = context.database.catalog.objects_in(context.scope());

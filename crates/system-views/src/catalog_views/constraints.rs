@@ -127,6 +127,7 @@ fn system_named(name: &str) -> bool {
 
 fn definition(object: &Object) -> Option<String> {
     match &object.what {
+        _ if !object.is_readable => None,
         What::Default(table, i) => table.columns[*i].default.as_ref().map(|d| d.text.to_string()),
         What::Check(table, i) => Some(table.checks[*i].text.to_string()),
         _ => None,

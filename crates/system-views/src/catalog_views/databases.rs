@@ -25,6 +25,9 @@ fn databases(context: &Context<'_>, _: &[Value]) -> Result<Vec<Database>, SqlErr
     Ok(context.server.databases())
 }
 
+/// msdb.
+const LAST_SYSTEM_DATABASE: i32 = 4;
+
 impl Database {
     /// UTC.
     pub fn created(&self) -> DateTime {
@@ -42,7 +45,8 @@ impl Database {
             {
                 (4, "SUSPECT")
             }
-            _ if self.open.is_none() => (3, "RECOVERY_PENDING"),
+            // One of the system's that nobody has gone to yet is none the worse for it.
+            _ if self.open.is_none() && self.id > LAST_SYSTEM_DATABASE => (3, "RECOVERY_PENDING"),
             _ => (0, "ONLINE"),
         }
     }

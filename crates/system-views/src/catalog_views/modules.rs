@@ -66,7 +66,7 @@ macro_rules! module_view {
         view! {
             $view = $full of Object as o, rows $rows;
             object_id int = o.id;
-            definition nvarchar(max) null = o.text();
+            definition nvarchar(max) null = o.shown_text();
             uses_ansi_nulls bit null = o.set_options().0;
             uses_quoted_identifier bit null = o.set_options().1;
             is_schema_bound bit null = o.has_option("SCHEMABINDING");

@@ -94,7 +94,7 @@ pub fn directory(context: &Context<'_>, server: bool) -> Arc<Directory> {
 }
 
 /// What the session may do there, for what it may see.
-fn access(context: &Context<'_>) -> Access {
+pub fn access(context: &Context<'_>) -> Access {
     let access = context.session.identity.access();
     if context.database.id == context.session.database.id {
         return (**access).clone();

@@ -18,7 +18,7 @@ pub static VIEWS: &[&dyn Declared] = &[&EXTENDED_PROPERTIES, &EXTENDED_LIST];
 type Property = (PropertyTarget, Arc<PropertyDef>);
 
 fn all(context: &Context<'_>, _: &[Value]) -> Result<Vec<Property>, SqlError> {
-    if context.temporary {
+    if context.stand_in.is_some() {
         return Ok(Vec::new());
     }
     Ok(context.database.catalog.properties(context.scope()))

@@ -11,8 +11,16 @@ use types::languages::{LANGUAGES as ALL_LANGUAGES, Language};
 use types::{SqlType, Value};
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] =
-    &[&CONFIGURATIONS, &LANGUAGES, &SERVERS, &HELP_COLLATIONS, &LINKED_LOGINS, &ENDPOINTS];
+pub static VIEWS: &[&dyn Declared] = &[
+    &CONFIGURATIONS,
+    &LANGUAGES,
+    &SERVERS,
+    &HELP_COLLATIONS,
+    &LINKED_LOGINS,
+    &ENDPOINTS,
+    &TCP_ENDPOINTS,
+    &QUERY_STORE_OPTIONS,
+];
 
 /// A configuration option with its value.
 pub struct Setting {
@@ -125,19 +133,60 @@ view! {
     is_rda_server bit = false;
 }
 
+macro_rules! endpoint_view {
+    ($view:ident = $full:literal; $($more:tt)*) => {
+        view! {
+            /// The one that all connections come through.
+            $view = $full of () as e, rows one;
+            name sysname = "TSQL Default TCP";
+            endpoint_id int = 4;
+            principal_id int null = 1;
+            protocol tinyint = 2u8;
+            protocol_desc nvarchar(60) null = "TCP";
+            type tinyint = 2u8;
+            type_desc nvarchar(60) null = "TSQL";
+            state tinyint null = 0u8;
+            state_desc nvarchar(60) null = "STARTED";
+            is_admin_endpoint bit = false;
+            $($more)*
+        }
+    };
+}
+
+endpoint_view! { ENDPOINTS = "sys.endpoints"; }
+
+endpoint_view! {
+    TCP_ENDPOINTS = "sys.tcp_endpoints";
+    port int = 0;
+    is_dynamic_port bit = false;
+    ip_address nvarchar(45) null = NULL;
+}
+
 view! {
-    /// The one that all connections come through.
-    ENDPOINTS = "sys.endpoints" of () as e, rows one;
-    name sysname = "TSQL Default TCP";
-    endpoint_id int = 4;
-    principal_id int null = 1;
-    protocol tinyint = 2u8;
-    protocol_desc nvarchar(60) null = "TCP";
-    type tinyint = 2u8;
-    type_desc nvarchar(60) null = "TSQL";
-    state tinyint null = 0u8;
-    state_desc nvarchar(60) null = "STARTED";
-    is_admin_endpoint bit = false;
+    /// There is no query store: it is off.
+    QUERY_STORE_OPTIONS = "sys.database_query_store_options" of () as q, rows one;
+    desired_state smallint = 0i16;
+    desired_state_desc nvarchar(60) null = "OFF";
+    actual_state smallint = 0i16;
+    actual_state_desc nvarchar(60) null = "OFF";
+    readonly_reason int null = 0;
+    current_storage_size_mb bigint null = 0i64;
+    flush_interval_seconds bigint null = 900i64;
+    interval_length_minutes bigint null = 60i64;
+    max_storage_size_mb bigint null = 1000i64;
+    stale_query_threshold_days bigint null = 30i64;
+    max_plans_per_query bigint null = 200i64;
+    query_capture_mode smallint = 2i16;
+    query_capture_mode_desc nvarchar(60) null = "AUTO";
+    capture_policy_execution_count int null = 30;
+    capture_policy_total_compile_cpu_time_ms bigint null = 1000i64;
+    capture_policy_total_execution_cpu_time_ms bigint null = 100i64;
+    capture_policy_stale_threshold_hours int null = 24;
+    size_based_cleanup_mode smallint = 1i16;
+    size_based_cleanup_mode_desc nvarchar(60) null = "AUTO";
+    wait_stats_capture_mode smallint = 1i16;
+    wait_stats_capture_mode_desc nvarchar(60) null = "ON";
+    actual_state_additional_info nvarchar(4000) null = NULL;
 }
 
 view! {

@@ -26,6 +26,12 @@ pub static VIEWS: &[&dyn Declared] = &[
     &SYSCONSTRAINTS,
 ];
 
+/// A text of that many characters.
+fn padded(text: &str, length: usize) -> String {
+    let short: String = text.chars().take(length).collect();
+    format!("{short:<length$}")
+}
+
 /// 1 dynamic, 2 advanced.
 fn status(setting: &Setting) -> i16 {
     i16::from(setting.known.is_dynamic) + 2 * i16::from(setting.known.is_advanced)
@@ -86,7 +92,7 @@ fn mode_number(mode: &str) -> u8 {
 
 view! {
     SYSLOCKINFO = "sys.syslockinfo" of Lock as l, rows locks;
-    rsc_text nchar(32) = l.description().chars().take(32).collect::<String>();
+    rsc_text nchar(32) = padded(l.description(), 32);
     rsc_bin binary(16) null = NULL;
     rsc_valblk binary(16) null = NULL;
     rsc_dbid smallint = l.database() as i16;
@@ -149,7 +155,7 @@ view! {
     srvcollation sysname null = NULL;
     connecttimeout int null = 0;
     querytimeout int null = 0;
-    srvnetname char(30) null = s.name().chars().take(30).collect::<String>();
+    srvnetname char(30) null = padded(s.name(), 30);
     isremote bit null = true;
     rpc bit null = true;
     pub bit null = false;

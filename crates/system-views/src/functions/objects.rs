@@ -64,6 +64,7 @@ impl Object {
     /// The text of a procedure or of a DEFAULT.
     pub fn definition(&self) -> Option<String> {
         match &self.what {
+            _ if !self.is_readable => None,
             object::What::Default(table, i) => {
                 table.columns[*i].default.as_ref().map(|d| d.text.to_string())
             }

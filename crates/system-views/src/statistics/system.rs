@@ -11,8 +11,16 @@ use runtime::clock;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] =
-    &[&SYS_INFO, &HOST_INFO, &SCHEDULERS, &NODES, &MEMORY_NODES, &CLERKS, &LISTENERS];
+pub static VIEWS: &[&dyn Declared] = &[
+    &SYS_INFO,
+    &PROCESS_MEMORY,
+    &HOST_INFO,
+    &SCHEDULERS,
+    &NODES,
+    &MEMORY_NODES,
+    &CLERKS,
+    &LISTENERS,
+];
 
 /// The machine, and how many schedulers run on it.
 pub struct System {
@@ -118,6 +126,22 @@ fn system(context: &Context<'_>, _: &[Value]) -> Result<Vec<System>, SqlError> {
         process: Process::now(),
         deadlocks: telemetry::counters::get(telemetry::Counter::Deadlocks),
     }])
+}
+
+view! {
+    PROCESS_MEMORY = "sys.dm_os_process_memory" of System as s, rows system;
+    physical_memory_in_use_kb bigint = s.process.resident_kb;
+    large_page_allocations_kb bigint = 0i64;
+    locked_page_allocations_kb bigint = s.process.locked_kb;
+    total_virtual_address_space_kb bigint = 137_438_953_344i64;
+    virtual_address_space_reserved_kb bigint = s.process.virtual_kb;
+    virtual_address_space_committed_kb bigint = s.process.resident_kb;
+    virtual_address_space_available_kb bigint = 137_438_953_344 - s.process.virtual_kb;
+    page_fault_count bigint = 0i64;
+    memory_utilization_percentage int = 100;
+    available_commit_limit_kb bigint = (s.facts.memory_kb - s.process.resident_kb).max(0);
+    process_physical_memory_low bit = false;
+    process_virtual_memory_low bit = false;
 }
 
 view! {
