@@ -201,6 +201,7 @@ pub(crate) struct Binder<'a> {
     pub subqueries: usize,
     /// Levels of expressions and queries open now, common table expressions unfolded.
     depth: usize,
+    pub breath: runtime::task::Breath,
     /// Common table expressions unfolded so far.
     pub unfolded: usize,
     /// The FROM of the last SELECT with FOR XML AUTO or FOR JSON AUTO.
@@ -267,6 +268,7 @@ impl<'a> Binder<'a> {
             recursion: None,
             subqueries: 0,
             depth: 0,
+            breath: runtime::task::Breath::new(),
             unfolded: 0,
             auto_tables: Vec::new(),
             collated: crate::collate::Collated::new(),
@@ -303,6 +305,7 @@ impl<'a> Binder<'a> {
                  deep nesting in your query, and try to simplify it.",
             ));
         }
+        self.breath.steps(16)?;
         self.depth += levels;
         let result = f(self);
         self.depth -= levels;

@@ -92,6 +92,13 @@ impl BindError {
     }
 }
 
+impl From<runtime::task::Stopped> for BindError {
+    #[cold]
+    fn from(stopped: runtime::task::Stopped) -> Self {
+        BindError::new(stopped.number(), stopped.severity(), 0, stopped.to_string())
+    }
+}
+
 impl fmt::Display for BindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

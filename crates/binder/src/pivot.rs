@@ -6,6 +6,8 @@
 use syntax::ast;
 use types::{Len, SqlType, Value};
 
+use std::collections::HashSet;
+
 use crate::context::*;
 use crate::error::{BindError, Result};
 use crate::from::Source;
@@ -40,7 +42,7 @@ impl Binder<'_> {
             return Err(BindError::new(102, 15, line, text));
         }
         self.scopes.push(Scope { tables: input.tables.clone() });
-        let bound = (|| {
+        let bound = (|| -> Result<_> {
             let (arg, ty) = self.aggregate_arg(aggregate, func, line)?;
             Ok((arg, ty, self.column(column, line)?))
         })();
@@ -64,13 +66,14 @@ impl Binder<'_> {
             group.push((id, column));
             scope.columns.push(ScopeColumn { id, identity: None, updatable: false, ..c.clone() });
         }
-        let grouped = scope.columns.len();
+        let folded = |c: &ScopeColumn| catalog::fold_name(c.name.as_deref().unwrap_or_default());
+        let grouped: HashSet<String> = scope.columns.iter().map(folded).collect();
+        let mut turned_names = HashSet::new();
         let mut aggs = Vec::with_capacity(values.len());
         for value in values {
-            let known = |c: &ScopeColumn| {
-                c.name.as_deref().is_some_and(|n| catalog::same_name(n, &value.value))
-            };
-            if scope.columns[..grouped].iter().any(known) {
+            self.breath.steps(64)?;
+            let name = catalog::fold_name(&value.value);
+            if grouped.contains(&name) {
                 return Err(BindError::new(
                     265,
                     16,
@@ -82,7 +85,9 @@ impl Binder<'_> {
                     ),
                 ));
             }
-            self.no_second(&scope, &value.value, line)?;
+            if !turned_names.insert(name) {
+                return Err(second(&scope, &value.value, line));
+            }
             let wanted = self.pivot_value(value, turned.ty, line)?;
             let column = Expr::col(turned.id, turned.ty, turned.nullable);
             let same = self.compare(CompareOp::Eq, column, wanted)?;
@@ -134,12 +139,7 @@ impl Binder<'_> {
         if !scope.columns.iter().any(known) {
             return Ok(());
         }
-        Err(BindError::new(
-            8156,
-            16,
-            line,
-            format!("The column '{name}' was specified multiple times for '{}'.", scope.name),
-        ))
+        Err(second(scope, name, line))
     }
 
     /// `input UNPIVOT (value FOR name IN (columns)) AS alias`: 277, 8156, 8167.
@@ -225,4 +225,10 @@ impl Binder<'_> {
         let rel = Rel::Apply { outer: false, left: Box::new(input.rel), right: Box::new(right) };
         Ok(Source { rel, tables: vec![scope] })
     }
+}
+
+/// 8156.
+fn second(scope: &ScopeTable, name: &str, line: u32) -> BindError {
+    let text = format!("The column '{name}' was specified multiple times for '{}'.", scope.name);
+    BindError::new(8156, 16, line, text)
 }

@@ -63,10 +63,9 @@ impl Binder<'_> {
         let outer_ctes = self.ctes.len();
         let maxdop = self.query_hints(&query.option)?;
         self.maxdop = self.maxdop.max(maxdop);
-        for (i, cte) in query.with.iter().enumerate() {
-            let again =
-                query.with[..i].iter().any(|c| catalog::same_name(&c.name.value, &cte.name.value));
-            if again {
+        let mut names = std::collections::HashSet::new();
+        for cte in &query.with {
+            if !names.insert(catalog::fold_name(&cte.name.value)) {
                 return Err(BindError::new(
                     239,
                     16,

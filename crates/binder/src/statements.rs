@@ -54,6 +54,7 @@ pub(crate) struct ProgramBinder<'a> {
     at: u32,
     /// See [`Program::atomic`].
     atomic: Option<Atomic>,
+    breath: runtime::task::Breath,
 }
 
 /// Parameters of a module or of a text (180).
@@ -80,6 +81,7 @@ impl<'a> ProgramBinder<'a> {
             settings: vec![(0, names.settings())],
             at: 0,
             atomic: None,
+            breath: runtime::task::Breath::new(),
         }
     }
 
@@ -426,6 +428,7 @@ impl<'a> ProgramBinder<'a> {
 
     /// Binds one statement.
     pub fn statement(&mut self, statement: &ast::Statement) -> Result<Stmt> {
+        self.breath.steps(64)?;
         let line = statement.span.line.max(1);
         let span = statement.span;
         self.at = span.start;

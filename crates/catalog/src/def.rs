@@ -571,5 +571,10 @@ pub fn is_global_name(name: &str) -> bool {
 
 /// An identifier in the form used as a look-up key.
 pub(crate) fn fold(name: &str) -> String {
+    fold_name(name)
+}
+
+/// What two names of [`same_name`] have in common.
+pub fn fold_name(name: &str) -> String {
     name.to_lowercase()
 }

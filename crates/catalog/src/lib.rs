@@ -51,7 +51,7 @@ pub use def::{
     CheckDef, ColumnDef, Columnstore, Compiled, ComputedDef, DatabaseDef, DatabaseState,
     DefaultDef, Event, FileDef, FilegroupDef, ForeignKeyDef, Identity, IndexDef, IndexKind, KeyDef,
     Marks, ModuleKind, ObjectKind, ObjectRef, PeriodEdge, Place, ProcedureDef, RefAction,
-    Retention, SequenceDef, TableDef, Temporal, TriggerDef, is_global_name, same_name,
+    Retention, SequenceDef, TableDef, Temporal, TriggerDef, fold_name, is_global_name, same_name,
 };
 pub use error::CatalogError;
 pub use index::{COLUMNS_MAX, KEY_COLUMNS_MAX};

@@ -328,9 +328,17 @@ impl<'a> Cx<'a> {
             .get_or_insert_with(|| (runtime::random::next_u64() >> 11) as f64 / (1u64 << 53) as f64)
     }
 
-    /// Yields past the quantum and stops a cancelled statement; called once per batch of rows.
+    /// Yields past the quantum, stops a cancelled statement, and one that there is no memory for; called once per batch
+    /// of rows.
     pub(crate) fn breathe(&self) -> Result<(), SqlError> {
         runtime::task::maybe_yield();
+        self.goes_on()?;
+        if runtime::memory::check(0).is_ok() { Ok(()) } else { Err(no_memory()) }
+    }
+
+    /// Stops a cancelled statement.
+    #[inline]
+    pub(crate) fn goes_on(&self) -> Result<(), SqlError> {
         if self.cancel.load(Ordering::Relaxed) { Err(cancelled()) } else { Ok(()) }
     }
 
@@ -539,7 +547,7 @@ pub(crate) fn no_memory() -> SqlError {
 }
 
 /// The number of [`cancelled`]. It is never told to a client.
-pub const CANCELLED: i32 = 3617;
+pub const CANCELLED: i32 = runtime::task::CANCELLED;
 
 /// The error of a batch stopped from outside.
 pub fn cancelled() -> SqlError {

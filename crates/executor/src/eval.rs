@@ -64,7 +64,7 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
             for step in steps {
                 cx.keep().total = total;
                 total = eval(step, row, cx)?;
-                runtime::task::maybe_yield();
+                cx.breathe()?;
             }
             Ok(total)
         }
@@ -122,12 +122,23 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
 }
 
 /// One value that an expression makes has at most so many bytes (docs/limits.md).
-const VALUE_BYTES_MAX: usize = 256 << 20;
+pub(crate) const VALUE_BYTES_MAX: usize = 256 << 20;
 
-/// 701 for a value of more bytes than one may have.
+/// A value of fewer bytes is made without a question.
+const SHORT_BYTES: usize = 64 << 10;
+
+/// 701 for a value of more bytes than one may have, or than there is memory for: it is made, and copied to its place.
 #[inline]
 pub(crate) fn value_of(bytes: usize) -> Result<(), SqlError> {
-    if bytes <= VALUE_BYTES_MAX { Ok(()) } else { Err(crate::cx::no_memory()) }
+    if bytes < SHORT_BYTES { Ok(()) } else { long_value_of(bytes) }
+}
+
+#[cold]
+fn long_value_of(bytes: usize) -> Result<(), SqlError> {
+    if bytes > VALUE_BYTES_MAX || runtime::memory::check(bytes.saturating_mul(2)).is_err() {
+        return Err(crate::cx::no_memory());
+    }
+    Ok(())
 }
 
 #[inline]
@@ -201,6 +212,8 @@ pub fn test(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Option<bool>,
             // In Unicode blanks at the end of the text count.
             let exact = input.ty.is_unicode() || pattern.ty.is_unicode();
             let matched = like(&text, pattern, escape.as_deref(), exact, row, cx)?;
+            // What a match says that was stopped is nothing.
+            cx.goes_on()?;
             Ok(matched.map(|m| m != *negated))
         }
         ExprKind::SubPlan { kind, plan } => Ok(truth(&subquery::eval(kind, *plan, row, cx)?)),

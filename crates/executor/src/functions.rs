@@ -45,7 +45,20 @@ pub(crate) fn call(
     for arg in args {
         values.push(eval(arg, row, cx)?);
     }
-    let v = &values[..];
+    let made = call_with(func, &values, args, ty, cx);
+    // What a loop made that was stopped is no value.
+    cx.goes_on()?;
+    made
+}
+
+fn call_with(
+    func: FuncId,
+    v: &[Value],
+    args: &[Expr],
+    ty: SqlType,
+    cx: &mut Cx<'_>,
+) -> Result<Value, SqlError> {
+    use FuncId::*;
     match func {
         SysDateTime | SysUtcDateTime | SysDateTimeOffset | DateAdd(_) | DateDiff(_)
         | DateDiffBig(_) | DatePart(_) | DateName(_) | EoMonth | SwitchOffset

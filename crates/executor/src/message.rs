@@ -93,6 +93,13 @@ pub struct SqlError {
     pub text: String,
 }
 
+impl From<runtime::task::Stopped> for SqlError {
+    #[cold]
+    fn from(stopped: runtime::task::Stopped) -> Self {
+        SqlError::new(stopped.number(), stopped.severity(), stopped.to_string())
+    }
+}
+
 impl SqlError {
     /// An error with the reach that SQL Server gives its number.
     pub fn new(number: i32, severity: u8, text: impl Into<String>) -> SqlError {
@@ -196,6 +203,8 @@ fn reach_of(number: i32, severity: u8) -> Reach {
         241 | 242 | 244 | 245 | 248 | 295 | 529 | 8114 | 8169 => Reach::Batch,
         // Names that do not resolve when a statement is bound at last.
         207 | 208 | 209 | 4104 | 217 => Reach::Scope,
+        // Stopped from outside.
+        runtime::task::CANCELLED => Reach::Scope,
         _ if severity >= 20 => Reach::Session,
         _ => Reach::Statement,
     }

@@ -89,9 +89,7 @@ impl Vm<'_> {
         // Folders to look into, the next one last: what a folder has comes right behind it.
         let mut entries: Vec<(FolderEntry, usize)> = self.entries(&path, 1);
         while let Some((entry, level)) = entries.pop() {
-            if self.cancel.load(std::sync::atomic::Ordering::Relaxed) {
-                return Err(executor::cancelled());
-            }
+            runtime::task::breathe()?;
             if entry.is_folder || with_files {
                 let mut row = vec![Value::str(&entry.name), Value::Int(level as i32)];
                 if with_files {

@@ -22,6 +22,7 @@ pub(crate) fn request(
 ) -> Result<(), ()> {
     telemetry::counters::add(telemetry::Counter::BatchRequests, 1);
     let cancel = state.cancel.clone();
+    let under = runtime::task::under(cancel.clone(), state.memory_taken);
     let before = state.transaction.watch();
     state.follow_identity(host);
     state.publish();
@@ -50,6 +51,7 @@ pub(crate) fn request(
         vm.tell_transaction(before);
     }
     vm.state.publish();
+    vm.state.memory_taken = under.end();
     if vm.failed { Err(()) } else { Ok(()) }
 }
 

@@ -187,6 +187,8 @@ pub struct SessionState {
     pub activity: Arc<Activity>,
     /// Set by another thread to stop the running batch at its next loop turn, statement or row batch.
     pub cancel: Arc<AtomicBool>,
+    /// Memory that its requests have taken and not given back, in bytes.
+    pub(crate) memory_taken: i64,
     pub(crate) transaction: Transaction,
     /// @@ROWCOUNT.
     pub(crate) rowcount: i64,
@@ -255,6 +257,7 @@ impl SessionState {
             activity: Arc::default(),
             transaction: Transaction::of_session(spid, cancel.clone()),
             cancel,
+            memory_taken: 0,
             rowcount: 0,
             sequence_numbers: Vec::new(),
             error: 0,

@@ -167,6 +167,9 @@ impl Vm<'_> {
                     if self.cancel.load(std::sync::atomic::Ordering::Relaxed) {
                         return Err(executor::cancelled().into());
                     }
+                    if runtime::memory::check(0).is_err() {
+                        return Err(SqlError::from(runtime::task::Stopped::NoMemory).into());
+                    }
                     *pc = to;
                     continue;
                 }

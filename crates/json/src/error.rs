@@ -27,6 +27,8 @@ pub enum JsonError {
     Root,
     /// 13621: `append` on something that is no array, under a strict path.
     NotAnArray,
+    /// 3617, 701: what reads is to stop.
+    Stopped(runtime::task::Stopped),
 }
 
 impl JsonError {
@@ -39,6 +41,7 @@ impl JsonError {
             JsonError::NotFound => 13608,
             JsonError::Root => 13619,
             JsonError::NotAnArray => 13621,
+            JsonError::Stopped(stopped) => stopped.number(),
         }
     }
 }
@@ -65,6 +68,7 @@ impl fmt::Display for JsonError {
             JsonError::Root => {
                 f.write_str("Unsupported JSON path found in argument 2 of JSON_MODIFY.")
             }
+            JsonError::Stopped(stopped) => stopped.fmt(f),
             JsonError::NotAnArray => {
                 f.write_str("Array cannot be found in the specified JSON path.")
             }
@@ -73,3 +77,9 @@ impl fmt::Display for JsonError {
 }
 
 impl std::error::Error for JsonError {}
+
+impl From<runtime::task::Stopped> for JsonError {
+    fn from(stopped: runtime::task::Stopped) -> Self {
+        JsonError::Stopped(stopped)
+    }
+}

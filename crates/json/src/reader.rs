@@ -2,6 +2,7 @@
 
 use crate::text::unquote;
 use crate::{JsonError, Path, Step};
+use runtime::task::Breath;
 
 /// Most levels of nesting.
 const DEPTH_MAX: usize = 128;
@@ -60,7 +61,7 @@ impl<'t> Node<'t> {
     pub fn members(&self) -> Result<Vec<(Option<String>, Node<'t>)>, JsonError> {
         let mut out = Vec::new();
         if self.is_container() {
-            let mut reader = Reader { text: self.text, at: self.start };
+            let mut reader = Reader { text: self.text, at: self.start, breath: Breath::new() };
             reader.container(0, &mut |name, node| {
                 out.push((name.map(|n: &str| unquote(n)), node));
                 true
@@ -72,7 +73,7 @@ impl<'t> Node<'t> {
 
 /// Checks the whole text; what it is.
 pub fn check(text: &str) -> Result<Kind, JsonError> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader { text, at: 0, breath: Breath::new() };
     let node = reader.value(0)?;
     reader.blanks();
     if reader.at < text.len() { Err(reader.wrong()) } else { Ok(node.kind) }
@@ -81,7 +82,7 @@ pub fn check(text: &str) -> Result<Kind, JsonError> {
 /// What the path leads to. Lax: nothing there is `None`; strict: 13608. A text that is neither object nor array is 13609,
 /// as in SQL Server.
 pub fn find<'t>(text: &'t str, path: &Path) -> Result<Option<Node<'t>>, JsonError> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader { text, at: 0, breath: Breath::new() };
     reader.blanks();
     if !matches!(reader.peek(), Some(b'{' | b'[')) {
         return Err(reader.wrong());
@@ -133,6 +134,7 @@ type Each<'t, 'f> = dyn FnMut(&mut Reader<'t>, Option<&'t str>) -> Result<bool, 
 struct Reader<'t> {
     text: &'t str,
     at: usize,
+    breath: Breath,
 }
 
 impl<'t> Reader<'t> {
@@ -158,6 +160,7 @@ impl<'t> Reader<'t> {
     /// Steps over a value.
     fn value(&mut self, depth: usize) -> Result<Node<'t>, JsonError> {
         self.blanks();
+        self.breath.steps(4)?;
         let start = self.at;
         let kind = match self.peek() {
             Some(b'"') => {
@@ -249,7 +252,10 @@ impl<'t> Reader<'t> {
                         _ => return Err(self.wrong()),
                     }
                 }
-                Some(_) => self.at += 1,
+                Some(_) => {
+                    self.at += 1;
+                    self.breath.step()?;
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Strings as JSON writes them.
 
+use runtime::task::breathing;
 use std::fmt::Write;
 
 /// Appends the string with its quotes and escapes, as FOR JSON writes it: `/` is escaped too.
@@ -11,7 +12,7 @@ pub fn quote_into(text: &str, out: &mut String) {
 
 /// The same without quotes: STRING_ESCAPE(text, 'json').
 pub(crate) fn escape_into(text: &str, out: &mut String) {
-    for c in text.chars() {
+    for c in breathing(text.chars()) {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
@@ -36,7 +37,7 @@ pub fn unquote(raw: &str) -> String {
         return inner.to_owned();
     }
     let mut out = String::with_capacity(inner.len());
-    let mut chars = inner.chars();
+    let mut chars = breathing(inner.chars());
     let mut units: Vec<u16> = Vec::new();
     let flush = |units: &mut Vec<u16>, out: &mut String| {
         if !units.is_empty() {

@@ -16,6 +16,8 @@ pub mod backoff;
 #[cfg(not(loom))]
 pub mod clock;
 #[cfg(not(loom))]
+pub mod memory;
+#[cfg(not(loom))]
 pub mod net;
 #[cfg(not(loom))]
 pub mod random;

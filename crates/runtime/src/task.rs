@@ -15,11 +15,17 @@
 //! 3. Pollers ([`register_poller`]) are polled by scheduler loops on every turn; where no scheduler
 //!    runs, by one of the parked plain threads, about every 50 microseconds.
 //! 4. Nothing suspends while a [`NoSuspend`] is held.
+//! 5. A loop that counts its steps in a [`Breath`] yields when the quantum is over and hears that its request is to
+//!    stop.
 
+mod breath;
 mod plain;
 mod pollers;
 mod slot;
 
+pub use breath::{
+    Breath, Breathing, CANCELLED, Stopped, Under, breathe, breathing, is_stopped, under,
+};
 pub(crate) use pollers::forget_sim_pollers;
 pub use pollers::{
     DriverGuard, Poller, PollerId, Pollers, driver_guard, poll_all, register_poller,
@@ -114,7 +120,12 @@ pub fn current_waker() -> Waker {
 pub fn park(wait: WaitType, deadline_ns: Option<u64>) -> Parked {
     assert_may_suspend();
     match HOOKS.get() {
-        Some(hooks) => hooks.park(wait, deadline_ns),
+        Some(hooks) => {
+            let flag = breath::leave();
+            let parked = hooks.park(wait, deadline_ns);
+            breath::enter(flag);
+            parked
+        }
         None => plain::park(wait, deadline_ns),
     }
 }
@@ -123,7 +134,11 @@ pub fn park(wait: WaitType, deadline_ns: Option<u64>) -> Parked {
 pub fn yield_now() {
     assert_may_suspend();
     match HOOKS.get() {
-        Some(hooks) => hooks.yield_now(),
+        Some(hooks) => {
+            let flag = breath::leave();
+            hooks.yield_now();
+            breath::enter(flag);
+        }
         None => plain::yield_now(),
     }
 }
@@ -143,7 +158,12 @@ pub fn maybe_yield() {
 fn maybe_yield_slow() {
     assert_may_suspend();
     let budget = match HOOKS.get() {
-        Some(hooks) => hooks.maybe_yield(),
+        Some(hooks) => {
+            let flag = breath::leave();
+            let budget = hooks.maybe_yield();
+            breath::enter(flag);
+            budget
+        }
         // The kernel preempts plain threads.
         None => 1_000_000,
     };

@@ -19,9 +19,13 @@ pub struct SyntaxError {
 pub(crate) type ParseResult<T> = Result<T, Box<SyntaxError>>;
 
 impl SyntaxError {
-    /// 15, but for what SQL Server tells of change tracking and of INSERT BULK.
+    /// 15, but for what SQL Server tells of change tracking, of INSERT BULK and of a reading that was stopped.
     pub fn severity(&self) -> u8 {
-        if matches!(self.number, 428 | 22101..=22116) { 16 } else { 15 }
+        match self.number {
+            428 | 22101..=22116 | runtime::task::CANCELLED => 16,
+            701 => 17,
+            _ => 15,
+        }
     }
 
     #[cold]
@@ -32,6 +36,13 @@ impl SyntaxError {
         message: impl Into<String>,
     ) -> Box<SyntaxError> {
         Box::new(SyntaxError { number, line, near: near.into(), message: message.into() })
+    }
+}
+
+impl From<runtime::task::Stopped> for Box<SyntaxError> {
+    #[cold]
+    fn from(stopped: runtime::task::Stopped) -> Self {
+        SyntaxError::new(stopped.number(), 0, "", stopped.to_string())
     }
 }
 

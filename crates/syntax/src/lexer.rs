@@ -8,6 +8,7 @@
 use crate::ast::Span;
 use crate::error::{ParseResult, SyntaxError};
 use crate::token::{Sym, Token, TokenKind, keyword};
+use runtime::task::Breath;
 
 /// SQL Server's longest identifier, in characters.
 const IDENTIFIER_MAX: usize = 128;
@@ -19,8 +20,10 @@ pub(crate) fn tokenize(text: &str) -> ParseResult<Vec<Token>> {
     }
     let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, line: 1 };
     let mut tokens = Vec::with_capacity(text.len() / 5 + 4);
+    let mut breath = Breath::new();
     loop {
         let token = lexer.next()?;
+        breath.steps(4 + (token.span.end - token.span.start) as usize / 4)?;
         tokens.push(token);
         if token.kind == TokenKind::End {
             return Ok(tokens);

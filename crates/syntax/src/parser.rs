@@ -53,6 +53,7 @@ use crate::error::{ParseResult, SyntaxError};
 use crate::mention::{Mention, MentionKind, Notes};
 use crate::token::{Kw, Sym, Token, TokenKind};
 use crate::{LexOptions, MAX_DEPTH, lexer};
+use runtime::task::Breath;
 
 /// Reads one batch.
 pub(crate) fn batch(text: &str, options: &LexOptions) -> ParseResult<Batch> {
@@ -192,6 +193,7 @@ pub(crate) struct Parser<'a> {
     xml_namespaces: Vec<(String, String)>,
     /// What the text names, where somebody has asked for that.
     notes: Option<Box<Notes>>,
+    breath: Breath,
 }
 
 impl<'a> Parser<'a> {
@@ -208,6 +210,7 @@ impl<'a> Parser<'a> {
             unsupported: None,
             xml_namespaces: Vec::new(),
             notes: None,
+            breath: Breath::new(),
         })
     }
 
@@ -542,6 +545,7 @@ impl<'a> Parser<'a> {
     ) -> ParseResult<Vec<T>> {
         let mut items = vec![item(self)?];
         while self.eat_sym(Sym::Comma) {
+            self.breath.steps(4)?;
             items.push(item(self)?);
         }
         Ok(items)

@@ -16,6 +16,7 @@ pub mod units;
 pub use language::Language;
 pub use names::Collation;
 pub use pages::CodePage;
+use runtime::task::breathing;
 use std::cmp::Ordering;
 
 /// How texts are compared. The collation of databases is [`Rule::CiAs`]; columns and COLLATE in an expression choose
@@ -199,7 +200,7 @@ impl Rule {
                     Rule::CsAi => Rule::CiAi,
                     other => other,
                 };
-                for c in text.chars() {
+                for c in breathing(text.chars()) {
                     let w = insensitive.weight(c);
                     match w >> 24 == OUTSIDE {
                         true => out.extend_from_slice(&w.to_be_bytes()),
@@ -261,8 +262,10 @@ fn plain(c: char) -> Option<char> {
 /// Comparison under a rule; trailing blanks ignored.
 pub fn compare_by(rule: Rule, a: &str, b: &str) -> Ordering {
     let (a, b) = (trim_blanks(a), trim_blanks(b));
-    let by = |rule: Rule| a.chars().map(|c| rule.weight(c)).cmp(b.chars().map(|c| rule.weight(c)));
-    let by_case = || a.chars().map(case_of).cmp(b.chars().map(case_of));
+    let by = |rule: Rule| {
+        breathing(a.chars()).map(|c| rule.weight(c)).cmp(b.chars().map(|c| rule.weight(c)))
+    };
+    let by_case = || breathing(a.chars()).map(case_of).cmp(b.chars().map(case_of));
     match rule {
         Rule::CsAs => by(Rule::CiAs).then_with(by_case),
         Rule::CsAi => by(Rule::CiAi).then_with(by_case),
@@ -426,7 +429,7 @@ pub fn compare_text(a: &str, b: &str) -> Ordering {
     let (a, b) = (trim_blanks(a), trim_blanks(b));
     let (x, y) = (a.as_bytes(), b.as_bytes());
     let common = x.len().min(y.len());
-    for i in 0..common {
+    for i in breathing(0..common) {
         let (p, q) = (x[i], y[i]);
         if p == q && p < 0x80 {
             continue;
@@ -445,7 +448,7 @@ pub fn compare_text(a: &str, b: &str) -> Ordering {
 
 #[cold]
 fn compare_chars(a: &str, b: &str) -> Ordering {
-    a.chars().map(weight).cmp(b.chars().map(weight))
+    breathing(a.chars()).map(weight).cmp(b.chars().map(weight))
 }
 
 /// Appends the sort key: weights, then 0. memcmp of two sort keys is [`compare_text`].
@@ -453,11 +456,12 @@ pub fn sort_key_into(text: &str, out: &mut Vec<u8>) {
     let text = trim_blanks(text);
     if text.is_ascii() {
         // Each byte has one weight, and none is outside.
-        out.extend(text.bytes().map(|b| WEIGHTS[b as usize]));
+        out.reserve(text.len() + 1);
+        out.extend(breathing(text.bytes()).map(|b| WEIGHTS[b as usize]));
         out.push(0);
         return;
     }
-    for c in text.chars() {
+    for c in breathing(text.chars()) {
         let w = weight(c);
         if w >> 24 == OUTSIDE {
             out.extend_from_slice(&w.to_be_bytes());
@@ -489,5 +493,5 @@ pub fn truncate_units(text: &mut String, limit: usize) {
 
 /// Length in UTF-16 units, which is what nvarchar(n) counts.
 pub fn utf16_len(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.chars().map(units::units_of).sum() }
+    if text.is_ascii() { text.len() } else { breathing(text.chars()).map(units::units_of).sum() }
 }

@@ -6,6 +6,7 @@
 
 use crate::collation::{self, Rule};
 use crate::{Decimal, TypeError, Value};
+use runtime::task::{Breath, breathing};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
@@ -232,7 +233,7 @@ impl Pattern {
 
     pub fn matches(&self, text: &str) -> bool {
         let rule = self.rule;
-        let mut weights = text.chars().map(|c| rule.weight(c));
+        let mut weights = breathing(text.chars()).map(|c| rule.weight(c));
         // ASCII and short texts are the rule: match from a stack buffer, else from the heap.
         let mut buffer = [0u32; 128];
         let mut n = 0;
@@ -253,7 +254,7 @@ impl Pattern {
     /// Like [`Pattern::matches`], with the position of the match: PATINDEX. 1-based position in
     /// characters of the first character after a leading `%`; 0 for none.
     pub fn find(&self, text: &str) -> usize {
-        let all: Vec<u32> = text.chars().map(|c| self.rule.weight(c)).collect();
+        let all: Vec<u32> = breathing(text.chars()).map(|c| self.rule.weight(c)).collect();
         let Some((Token::Any, rest)) = self.tokens.split_first() else {
             return usize::from(self.match_at(&all));
         };
@@ -261,27 +262,49 @@ impl Pattern {
         let rest = Pattern { tokens: rest.to_vec(), rule: self.rule, exact: self.exact };
         if first == rest.tokens.len() {
             // It ends the text, but for blanks: only there may it stand.
-            let blank = self.rule.weight(' ');
-            let end = all.iter().rposition(|w| *w != blank).map_or(0, |i| i + 1);
+            let end = self.end(&all);
             let places = end.saturating_sub(first)..=all.len();
-            return places.into_iter().find(|&at| rest.match_at(&all[at..])).map_or(0, |at| at + 1);
+            let found =
+                breathing(places).find(|&at| rest.match_to(&all[at..], end.saturating_sub(at)));
+            return found.map_or(0, |at| at + 1);
         }
         // What comes up to the next `%` is taken where it first stands: a later place leaves the rest less room, and so
         // matches only if this one does.
-        let taken = |at: &usize| {
-            rest.tokens[..first].iter().zip(&all[*at..]).all(|(t, w)| t.takes(self.rule, *w))
+        let mut breath = Breath::new();
+        let mut taken = |at: &usize| {
+            let mut pairs = rest.tokens[..first].iter().zip(&all[*at..]);
+            pairs.all(|(t, w)| breath.goes_on() && t.takes(self.rule, *w))
         };
         let last = all.len().checked_sub(first);
-        let at = last.and_then(|last| (0..=last).find(taken));
+        let at = last.and_then(|last| breathing(0..=last).find(&mut taken));
         at.filter(|&at| rest.match_at(&all[at..])).map_or(0, |at| at + 1)
     }
 
-    /// Backtracks to the last `%` only, so the time is bounded by pattern times text.
     fn match_at(&self, text: &[u32]) -> bool {
+        self.match_to(text, self.end(text))
+    }
+
+    /// Where the blanks at the end begin, if they do not count.
+    fn end(&self, text: &[u32]) -> usize {
+        if self.exact {
+            return text.len();
+        }
+        let blank = self.rule.weight(' ');
+        text.iter().rposition(|w| *w != blank).map_or(0, |i| i + 1)
+    }
+
+    /// Does `text`, whose last blanks begin at `end`, match? Backtracks to the last `%` only, so the time is bounded by
+    /// pattern times text. `false` where the request is to stop.
+    fn match_to(&self, text: &[u32], end: usize) -> bool {
+        let mut breath = Breath::new();
         let (mut t, mut p) = (0, 0);
         let mut resume: Option<(usize, usize)> = None;
         loop {
+            if !breath.goes_on() {
+                return false;
+            }
             let step = match self.tokens.get(p) {
+                Some(Token::Any) if p + 1 == self.tokens.len() => return true,
                 Some(Token::Any) => {
                     resume = Some((p + 1, t));
                     p += 1;
@@ -289,9 +312,7 @@ impl Pattern {
                 }
                 Some(token) => t < text.len() && token.takes(self.rule, text[t]),
                 None => {
-                    let over = &text[t..];
-                    let blank = |w: &u32| !self.exact && *w == self.rule.weight(' ');
-                    if over.iter().all(blank) {
+                    if t >= end {
                         return true;
                     }
                     false

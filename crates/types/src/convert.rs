@@ -16,6 +16,7 @@ use crate::collation::{self, CodePage};
 use crate::datetime::DateTime2;
 use crate::{Bytes, Decimal, Len, SqlType, Text, TypeError, Value, format};
 pub use dates::{DateOrder, is_plain_date};
+use runtime::task::{Stopped, breathing, is_stopped};
 use std::borrow::Cow;
 
 /// What SQL Server's conversion matrix says of a pair of types.
@@ -275,6 +276,28 @@ fn convert_slow(
     {
         return convert(held.value(), held.ty(), to, style, strict);
     }
+    let made = convert_of(value, from, to, style, strict);
+    // What a loop made that was stopped is no value.
+    if is_long(value) && is_stopped() { Err(Stopped::Cancelled.into()) } else { made }
+}
+
+/// May a loop over it breathe?
+fn is_long(value: &Value) -> bool {
+    match value {
+        Value::Str(text) => text.as_bytes().len() >= 1024,
+        Value::Binary(bytes) => bytes.len() >= 1024,
+        Value::Node(_) => true,
+        _ => false,
+    }
+}
+
+fn convert_of(
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+    strict: bool,
+) -> Result<Value, TypeError> {
     if from == SqlType::Xml || to == SqlType::Xml {
         return xml_text::convert(value, from, to, style);
     }
@@ -319,9 +342,9 @@ fn to_character(
         Value::Binary(bytes) if style == 0 => Cow::Owned(if to.is_unicode() {
             let units =
                 bytes.chunks(2).map(|b| b[0] as u16 | (*b.get(1).unwrap_or(&0) as u16) << 8);
-            collation::units::from_units(units)
+            collation::units::from_units(breathing(units))
         } else {
-            bytes.iter().map(|b| collation::from_cp1252(*b)).collect()
+            breathing(bytes.iter()).map(|b| collation::from_cp1252(*b)).collect()
         }),
         _ => match format::to_text(value, from, style)? {
             Some(text) => Cow::Owned(text),
@@ -342,8 +365,10 @@ fn fit_text(
 ) -> Result<Text, TypeError> {
     let mut text = text;
     let page = value.rule().code_page();
-    if !to.is_unicode() && !text.is_ascii() && text.chars().any(|c| !page.holds(c)) {
-        text = Cow::Owned(text.chars().map(|c| if page.holds(c) { c } else { '?' }).collect());
+    if !to.is_unicode() && !text.is_ascii() && breathing(text.chars()).any(|c| !page.holds(c)) {
+        text = Cow::Owned(
+            breathing(text.chars()).map(|c| if page.holds(c) { c } else { '?' }).collect(),
+        );
     }
     let len = |text: &str| {
         if text.is_ascii() {
@@ -351,7 +376,7 @@ fn fit_text(
         } else if to.is_unicode() {
             collation::utf16_len(text)
         } else {
-            text.chars().map(|c| page.bytes_of(c)).sum()
+            breathing(text.chars()).map(|c| page.bytes_of(c)).sum()
         }
     };
     let mut count = len(&text);
@@ -397,7 +422,7 @@ fn fit_text(
 /// The longest prefix of at most `limit` bytes in that page, or UTF-16 units.
 fn cut_to(text: &str, limit: usize, page: Option<CodePage>) -> &str {
     let mut used = 0;
-    for (at, c) in text.char_indices() {
+    for (at, c) in breathing(text.char_indices()) {
         used += page.map_or_else(|| collation::units::units_of(c), |page| page.bytes_of(c));
         if used > limit {
             return &text[..at];
@@ -425,7 +450,7 @@ fn to_binary(
                 1 | 2 => hex_bytes(text, style)
                     .ok_or(TypeError::ConvertError { from: from.message_name(), to: to.name() })?,
                 _ if from.is_unicode() => {
-                    collation::units::units(text).flat_map(u16::to_le_bytes).collect()
+                    breathing(collation::units::units(text)).flat_map(u16::to_le_bytes).collect()
                 }
                 _ => {
                     let mut bytes = Vec::new();
@@ -518,7 +543,7 @@ pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
     if !odd.is_empty() {
         return None;
     }
-    pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
+    breathing(pairs.iter()).map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }
 
 fn to_guid(value: &Value, from: SqlType) -> Result<Value, TypeError> {

@@ -62,6 +62,8 @@ pub enum TypeError {
     Xml(xml::XmlError),
     /// 6354: an xml does not fit a text.
     XmlTooLong,
+    /// 3617, 701: what makes it is to stop.
+    Stopped(runtime::task::Stopped),
 }
 
 impl TypeError {
@@ -97,6 +99,7 @@ impl TypeError {
             TypeError::KeyTooLarge { .. } => 1946,
             TypeError::Xml(e) => e.number(),
             TypeError::XmlTooLong => 6354,
+            TypeError::Stopped(stopped) => stopped.number(),
         }
     }
 
@@ -121,6 +124,9 @@ impl TypeError {
 
     /// SQL Server's severity; 16 for nearly all.
     pub fn severity(&self) -> u8 {
+        if let TypeError::Stopped(stopped) = self {
+            return stopped.severity();
+        }
         16
     }
 }
@@ -128,6 +134,7 @@ impl TypeError {
 impl fmt::Display for TypeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            TypeError::Stopped(stopped) => stopped.fmt(f),
             TypeError::Overflow { from, to } => {
                 write!(f, "Arithmetic overflow error converting {from} to data type {to}.")
             }
@@ -231,3 +238,9 @@ impl fmt::Display for TypeError {
 }
 
 impl std::error::Error for TypeError {}
+
+impl From<runtime::task::Stopped> for TypeError {
+    fn from(stopped: runtime::task::Stopped) -> Self {
+        TypeError::Stopped(stopped)
+    }
+}

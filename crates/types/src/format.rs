@@ -3,6 +3,7 @@
 use crate::datetime::{self, DateTime2, TICKS_PER_MINUTE, TICKS_PER_SECOND};
 use crate::languages::Language;
 use crate::{Len, SqlType, TypeError, Value, collation};
+use runtime::task::breathing;
 
 /// The text of CONVERT(varchar(max), value, style). NULL is `None`. Style 0 is CAST's; a style may say in which
 /// language ([`crate::convert::in_language`]).
@@ -26,7 +27,7 @@ pub fn to_text(value: &Value, ty: SqlType, style: i32) -> Result<Option<String>,
         },
         Value::Str(text) => text.to_string(),
         Value::Binary(bytes) => match style {
-            0 => bytes.iter().map(|b| collation::from_cp1252(*b)).collect(),
+            0 => breathing(bytes.iter()).map(|b| collation::from_cp1252(*b)).collect(),
             1 => hex(bytes, "0x"),
             2 => hex(bytes, ""),
             _ => return Err(bad_style(style, ty)),
@@ -61,7 +62,7 @@ fn hex(bytes: &[u8], prefix: &str) -> String {
     use std::fmt::Write;
     let mut out = String::with_capacity(2 + bytes.len() * 2);
     out.push_str(prefix);
-    for b in bytes {
+    for b in breathing(bytes.iter()) {
         let _ = write!(out, "{b:02X}");
     }
     out

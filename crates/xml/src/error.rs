@@ -42,6 +42,13 @@ impl fmt::Display for XmlError {
 
 impl std::error::Error for XmlError {}
 
+impl From<runtime::task::Stopped> for XmlError {
+    #[cold]
+    fn from(stopped: runtime::task::Stopped) -> Self {
+        XmlError::new(stopped.number(), stopped.to_string())
+    }
+}
+
 /// What an XQuery does wrong. The text lacks its beginning `XQuery [table.column.method()]: `, which the caller knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryError {

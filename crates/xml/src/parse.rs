@@ -8,7 +8,9 @@
 use crate::DEPTH_MAX;
 use crate::document::{Builder, Document};
 use crate::error::XmlError;
-use std::collections::HashSet;
+use runtime::task::Breath;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// How the text came, for the encoding that its declaration may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +43,8 @@ pub fn parse(text: &str, options: Options) -> Result<Document, XmlError> {
         at: 0,
         builder: Builder::new(),
         open: Vec::new(),
-        scope: Vec::new(),
+        scope: Scope::default(),
+        breath: Breath::new(),
         preserve: options.preserve,
         buffer: String::new(),
     };
@@ -57,13 +60,44 @@ struct Open<'t> {
     preserve: bool,
 }
 
+/// Prefixes and their URIs, the innermost last, and where each prefix stands.
+#[derive(Default)]
+struct Scope<'t> {
+    all: Vec<(&'t str, Rc<str>)>,
+    places: HashMap<&'t str, Vec<usize>>,
+}
+
+impl<'t> Scope<'t> {
+    fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    fn push(&mut self, prefix: &'t str, uri: &str) {
+        self.places.entry(prefix).or_default().push(self.all.len());
+        self.all.push((prefix, uri.into()));
+    }
+
+    fn truncate(&mut self, len: usize) {
+        for (prefix, _) in self.all.drain(len..) {
+            if let Some(places) = self.places.get_mut(prefix) {
+                places.pop();
+            }
+        }
+    }
+
+    fn find(&self, prefix: &str) -> Option<Rc<str>> {
+        let place = *self.places.get(prefix)?.last()?;
+        Some(self.all[place].1.clone())
+    }
+}
+
 struct Parser<'t> {
     text: &'t str,
     at: usize,
     builder: Builder,
     open: Vec<Open<'t>>,
-    /// Prefixes and their URIs, the innermost last.
-    scope: Vec<(&'t str, String)>,
+    scope: Scope<'t>,
+    breath: Breath,
     preserve: bool,
     /// Text that is read and not yet a node.
     buffer: String,
@@ -198,6 +232,7 @@ impl<'t> Parser<'t> {
     fn content(&mut self) -> Result_<()> {
         loop {
             self.characters()?;
+            self.breath.steps(8)?;
             if self.at >= self.text.len() {
                 break;
             }
@@ -260,10 +295,14 @@ impl<'t> Parser<'t> {
                     blank = false;
                 }
                 _ => {
-                    let rest = self.rest();
+                    let rest = window(self.rest());
                     let len = rest.find(['<', '&']).unwrap_or(rest.len());
+                    self.breath.steps(len / 4)?;
                     let text = &rest[..len];
-                    if let Some(wrong) = text.find("]]>") {
+                    // It may go on behind the window.
+                    let seen = &self.text.as_bytes()[self.at..];
+                    let seen = &seen[..seen.len().min(len + 2)];
+                    if let Some(wrong) = seen.windows(3).position(|three| three == b"]]>") {
                         let at = self.at + wrong;
                         return Err(self.fail_at(at, 9454, "no ']]>' in element content"));
                     }
@@ -413,6 +452,7 @@ impl<'t> Parser<'t> {
                 }
                 Some(_) => {}
             }
+            self.breath.steps(16)?;
             let start = self.at;
             let name = self.qualified()?;
             self.blank();
@@ -453,7 +493,7 @@ impl<'t> Parser<'t> {
                 let what = "non default namespace with empty uri";
                 return Err(self.fail_at(end, 9460, what));
             }
-            self.scope.push((prefix, uri.clone()));
+            self.scope.push(prefix, uri);
         }
         let (prefix, local) = split(name);
         let uri = self.uri(prefix, end)?;
@@ -461,14 +501,15 @@ impl<'t> Parser<'t> {
         for (name, uri, _) in attributes.iter().filter(|(n, _, _)| declared(n).is_some()) {
             self.builder.namespace(declared(name).unwrap_or(""), uri);
         }
-        let mut prefixed: HashSet<(&'t str, String)> = HashSet::new();
+        let mut prefixed: HashSet<(&'t str, Rc<str>)> = HashSet::new();
         for (name, value, _) in attributes.iter().filter(|(n, _, _)| declared(n).is_none()) {
             let (prefix, local) = split(name);
-            let uri = if prefix.is_empty() { String::new() } else { self.uri(prefix, end)? };
+            self.breath.steps(16)?;
+            let uri = if prefix.is_empty() { "".into() } else { self.uri(prefix, end)? };
             if !prefix.is_empty() && !prefixed.insert((local, uri.clone())) {
                 return Err(self.fail_at(end, 9437, "duplicate attribute"));
             }
-            if uri == XML_URI && local == "space" {
+            if *uri == *XML_URI && local == "space" {
                 self.preserve = value == "preserve" || self.preserve && value != "default";
             }
             self.builder.attribute(prefix, local, &uri, value);
@@ -477,13 +518,13 @@ impl<'t> Parser<'t> {
     }
 
     /// What a prefix means here; 9459.
-    fn uri(&self, prefix: &str, at: usize) -> Result_<String> {
+    fn uri(&self, prefix: &str, at: usize) -> Result_<Rc<str>> {
         if prefix == "xml" {
-            return Ok(XML_URI.to_owned());
+            return Ok(XML_URI.into());
         }
-        match self.scope.iter().rev().find(|(p, _)| *p == prefix) {
-            Some((_, uri)) => Ok(uri.clone()),
-            None if prefix.is_empty() => Ok(String::new()),
+        match self.scope.find(prefix) {
+            Some(uri) => Ok(uri),
+            None if prefix.is_empty() => Ok("".into()),
             None => Err(self.fail_at(at, 9459, "undeclared prefix")),
         }
     }
@@ -519,10 +560,11 @@ impl<'t> Parser<'t> {
                     value.push(' ');
                 }
                 Some(_) => {
-                    let rest = self.rest();
+                    let rest = window(self.rest());
                     let stop =
                         |c: char| c == quote as char || matches!(c, '<' | '&' | '\r' | '\n' | '\t');
                     let len = rest.find(stop).unwrap_or(rest.len());
+                    self.breath.steps(len / 4)?;
                     self.check_characters(&rest[..len], self.at)?;
                     value.push_str(&rest[..len]);
                     self.at += len;
@@ -623,6 +665,11 @@ fn push_lines(text: &str, out: &mut String) {
         rest = rest[at + 1..].strip_prefix('\n').unwrap_or(&rest[at + 1..]);
     }
     out.push_str(rest);
+}
+
+/// The beginning of a long text.
+fn window(text: &str) -> &str {
+    &text[..text.floor_char_boundary(64 << 10)]
 }
 
 fn split(name: &str) -> (&str, &str) {

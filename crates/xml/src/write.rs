@@ -5,12 +5,38 @@
 //! well-formed by itself.
 
 use crate::document::{Document, Kind};
+use runtime::task::Breath;
+use std::collections::HashMap;
 
-/// Namespaces in scope, the innermost last.
-type Scope<'d> = Vec<(&'d str, &'d str)>;
+/// Namespaces in scope, the innermost last, and what each prefix stands for.
+#[derive(Default)]
+struct Scope<'d> {
+    all: Vec<&'d str>,
+    known: HashMap<&'d str, Vec<&'d str>>,
+    breath: Breath,
+}
+
+impl<'d> Scope<'d> {
+    fn push(&mut self, prefix: &'d str, uri: &'d str) {
+        self.all.push(prefix);
+        self.known.entry(prefix).or_default().push(uri);
+    }
+
+    fn truncate(&mut self, len: usize) {
+        for prefix in self.all.drain(len..) {
+            if let Some(uris) = self.known.get_mut(prefix) {
+                uris.pop();
+            }
+        }
+    }
+
+    fn find(&self, prefix: &str) -> Option<&'d str> {
+        self.known.get(prefix)?.last().copied()
+    }
+}
 
 impl Document {
-    /// The text of a node with its tags, and all inside it.
+    /// The text of a node with its tags, and all inside it. That of a request which is to stop ends early.
     pub fn write(&self, id: u32) -> String {
         let mut out = String::new();
         self.write_into(id, &mut out);
@@ -19,10 +45,13 @@ impl Document {
 
     /// The same, at the end of `out`.
     pub fn write_into(&self, id: u32, out: &mut String) {
-        self.node(id, &mut Vec::new(), out);
+        self.node(id, &mut Scope::default(), out);
     }
 
     fn node<'d>(&'d self, id: u32, scope: &mut Scope<'d>, out: &mut String) {
+        if !scope.breath.goes_on_by(8 + self.content(id).len() / 8) {
+            return;
+        }
         match self.kind(id) {
             Kind::Root => {
                 for child in self.children(id) {
@@ -50,13 +79,13 @@ impl Document {
     }
 
     fn element<'d>(&'d self, id: u32, scope: &mut Scope<'d>, out: &mut String) {
-        let before = scope.len();
+        let before = scope.all.len();
         let name = self.name(id);
         out.push('<');
         qualified(&name.prefix, &name.local, out);
         for declared in self.namespaces(id) {
             let (prefix, uri) = (&*self.name(declared).local, self.content(declared));
-            scope.push((prefix, uri));
+            scope.push(prefix, uri);
             declare(prefix, uri, out);
         }
         need(&name.prefix, &name.uri, scope, out);
@@ -67,6 +96,9 @@ impl Document {
             }
         }
         for attribute in self.attributes(id) {
+            if !scope.breath.goes_on_by(8 + self.content(attribute).len() / 8) {
+                return;
+            }
             let name = self.name(attribute);
             out.push(' ');
             qualified(&name.prefix, &name.local, out);
@@ -111,11 +143,11 @@ fn declare(prefix: &str, uri: &str, out: &mut String) {
 
 /// Declares a prefix unless it means that already.
 fn need<'d>(prefix: &'d str, uri: &'d str, scope: &mut Scope<'d>, out: &mut String) {
-    let known = scope.iter().rev().find(|(p, _)| *p == prefix).map_or("", |(_, uri)| uri);
+    let known = scope.find(prefix).unwrap_or("");
     if prefix == "xml" || known == uri {
         return;
     }
-    scope.push((prefix, uri));
+    scope.push(prefix, uri);
     declare(prefix, uri, out);
 }
 

@@ -2,12 +2,13 @@
 
 use crate::message::SqlError;
 use binder::ir::{Expr, FuncId};
+use runtime::task::breathing;
 use sha2::Digest;
 use std::io::{Read, Write};
 use types::{SqlType, Value, collation, convert};
 
-/// The most that DECOMPRESS makes of its argument, in bytes: a few of them may stand for very many.
-const INFLATED_MAX: u64 = 256 << 20;
+/// Bytes between two breaths.
+const PIECE_BYTES: usize = 64 << 10;
 
 #[inline(never)]
 pub(super) fn call(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, SqlError> {
@@ -21,28 +22,29 @@ pub(super) fn call(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, Sq
     }
     let bytes = |i: usize| bytes_of(&v[i], args[i].ty);
     match func {
-        FuncId::HashBytes => Ok(hash(v[0].as_str().unwrap_or(""), &bytes(1))),
+        FuncId::HashBytes => hash(v[0].as_str().unwrap_or(""), &bytes(1)),
         FuncId::Compress => {
             let mut gzip =
                 flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-            let packed = gzip.write_all(&bytes(0)).and_then(|()| gzip.finish());
-            packed.map(|b| Value::binary(&b)).map_err(|_| damaged())
+            for piece in bytes(0).chunks(PIECE_BYTES) {
+                gzip.write_all(piece).map_err(|_| damaged())?;
+                runtime::task::breathe()?;
+            }
+            gzip.finish().map(|b| Value::binary(&b)).map_err(|_| damaged())
         }
         _ => {
             let mut out = Vec::new();
             let packed = bytes(0);
-            let read = flate2::read::MultiGzDecoder::new(&packed[..])
-                .take(INFLATED_MAX + 1)
-                .read_to_end(&mut out);
-            match read {
-                Ok(n) if n as u64 > INFLATED_MAX => Err(SqlError::new(
-                    701,
-                    17,
-                    "There is insufficient system memory in resource pool 'default' to run this \
-                     query.",
-                )),
-                Ok(_) => Ok(Value::binary(&out)),
-                Err(_) => Err(damaged()),
+            let mut plain = flate2::read::MultiGzDecoder::new(&packed[..]);
+            loop {
+                let had = out.len();
+                crate::eval::value_of(had + PIECE_BYTES)?;
+                let mut piece = plain.by_ref().take(PIECE_BYTES as u64);
+                piece.read_to_end(&mut out).map_err(|_| damaged())?;
+                if out.len() == had {
+                    return Ok(Value::binary(&out));
+                }
+                runtime::task::breathe()?;
             }
         }
     }
@@ -61,7 +63,7 @@ fn bytes_of(value: &Value, ty: SqlType) -> Vec<u8> {
     match value {
         Value::Binary(bytes) => bytes.to_vec(),
         Value::Str(text) if ty.is_unicode() => {
-            types::collation::units::units(text).flat_map(u16::to_le_bytes).collect()
+            breathing(types::collation::units::units(text)).flat_map(u16::to_le_bytes).collect()
         }
         Value::Str(text) => {
             let mut bytes = Vec::new();
@@ -76,15 +78,24 @@ fn bytes_of(value: &Value, ty: SqlType) -> Vec<u8> {
 }
 
 /// NULL for an algorithm that is none, as in SQL Server.
-fn hash(algorithm: &str, bytes: &[u8]) -> Value {
+fn hash(algorithm: &str, bytes: &[u8]) -> Result<Value, SqlError> {
     let name = algorithm.trim_end_matches(' ').to_ascii_uppercase();
     match name.as_str() {
-        "SHA2_256" => Value::binary(&sha2::Sha256::digest(bytes)),
-        "SHA2_512" => Value::binary(&sha2::Sha512::digest(bytes)),
-        "SHA" | "SHA1" => Value::binary(&sha1::Sha1::digest(bytes)),
-        "MD5" => Value::binary(&md5::Md5::digest(bytes)),
-        _ => Value::Null,
+        "SHA2_256" => hash_by::<sha2::Sha256>(bytes),
+        "SHA2_512" => hash_by::<sha2::Sha512>(bytes),
+        "SHA" | "SHA1" => hash_by::<sha1::Sha1>(bytes),
+        "MD5" => hash_by::<md5::Md5>(bytes),
+        _ => Ok(Value::Null),
     }
+}
+
+fn hash_by<D: Digest>(bytes: &[u8]) -> Result<Value, SqlError> {
+    let mut hash = D::new();
+    for piece in bytes.chunks(PIECE_BYTES) {
+        hash.update(piece);
+        runtime::task::breathe()?;
+    }
+    Ok(Value::binary(&hash.finalize()))
 }
 
 /// Values are taken one after the other: rotated by four bits, then XORed. A whole number up to int counts as itself, a
@@ -100,7 +111,7 @@ fn checksum(v: &[Value], args: &[Expr], weighted: bool) -> i32 {
                 take(value.as_i64().unwrap_or(0) as u32);
             }
             Value::Str(text) => {
-                let part = text.trim_end_matches(' ').chars().fold(0u32, |sum, c| {
+                let part = breathing(text.trim_end_matches(' ').chars()).fold(0u32, |sum, c| {
                     let unit = match weighted {
                         true => collation::weight(c) >> 24 | collation::weight(c) << 8,
                         false => c as u32,
@@ -111,7 +122,9 @@ fn checksum(v: &[Value], args: &[Expr], weighted: bool) -> i32 {
             }
             _ => {
                 let bytes = bytes_of(value, arg.ty);
-                take(bytes.iter().fold(0u32, |sum, b| sum.rotate_left(4) ^ u32::from(*b)));
+                take(
+                    breathing(bytes.iter()).fold(0u32, |sum, b| sum.rotate_left(4) ^ u32::from(*b)),
+                );
             }
         }
     }

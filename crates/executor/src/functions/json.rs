@@ -36,6 +36,7 @@ pub(super) fn call(
         FuncId::StringEscape => {
             if v[1].as_str().is_some_and(|t| t.trim_end_matches(' ').eq_ignore_ascii_case("json")) {
                 let mut out = String::with_capacity(text.len() + 2);
+                crate::eval::value_of(text.len())?;
                 json::quote_into(text, &mut out);
                 return Ok(Value::str(&out[1..out.len() - 1]));
             }
@@ -46,7 +47,10 @@ pub(super) fn call(
             ))
         }
         FuncId::IsJson => {
-            let kind = json::check(text).ok();
+            let kind = match json::check(text) {
+                Err(JsonError::Stopped(stopped)) => return Err(stopped.into()),
+                kind => kind.ok(),
+            };
             let wanted = v.get(1).and_then(Value::as_str).unwrap_or("").to_ascii_uppercase();
             let good = match (kind, wanted.as_str()) {
                 (None, _) => false,
@@ -177,6 +181,9 @@ fn construct(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, SqlError
 
 impl From<JsonError> for SqlError {
     fn from(e: JsonError) -> SqlError {
-        SqlError::new(e.number(), 16, e.to_string())
+        match e {
+            JsonError::Stopped(stopped) => stopped.into(),
+            e => SqlError::new(e.number(), 16, e.to_string()),
+        }
     }
 }

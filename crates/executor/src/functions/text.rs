@@ -1,10 +1,15 @@
 //! Functions of text. Positions and lengths count characters, from 1.
+//!
+//! A text may be long: every walk over one breathes, and the memory of what is made is asked for first.
 
 use super::int;
 use super::number::real;
+use crate::eval::{VALUE_BYTES_MAX, value_of};
 use crate::message::SqlError;
 use binder::ir::{Expr, FuncId};
+use runtime::task::{Breath, Stopped, breathing};
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use types::collation::{Rule, units};
 use types::{SqlType, Value, format};
 
@@ -42,7 +47,9 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
         Concat => {
             let mut out = String::new();
             for (value, arg) in v.iter().zip(args) {
-                out.push_str(&plain(value, arg.ty)?);
+                let part = plain(value, arg.ty)?;
+                value_of(out.len() + part.len())?;
+                out.push_str(&part);
             }
             return Ok(Value::str(&cut(out, ty)));
         }
@@ -52,6 +59,8 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
             for (value, arg) in v.iter().zip(args).skip(1).filter(|(value, _)| !value.is_null()) {
                 parts.push(plain(value, arg.ty)?);
             }
+            let bytes = parts.iter().map(|part| part.len() + separator.len()).sum();
+            value_of(bytes)?;
             return Ok(Value::str(&cut(parts.join(&separator), ty)));
         }
         WriteInto => return write_into(v),
@@ -68,16 +77,16 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
     Ok(match func {
         Len if args[0].ty.is_binary() => {
             let Value::Binary(bytes) = &v[0] else { return int(0, ty) };
-            let spaces = bytes.iter().rev().take_while(|byte| **byte == b' ').count();
+            let spaces = breathing(bytes.iter().rev()).take_while(|byte| **byte == b' ').count();
             return int((bytes.len() - spaces) as i64, ty);
         }
-        Len => return int(s.trim_end_matches(' ').chars().count() as i64, ty),
+        Len => return int(characters(trimmed(s, |c| c == ' ', false, true)?)? as i64, ty),
         DataLength => return int(data_length(&v[0], args[0].ty) as i64, ty),
-        Left => Value::str(&take(s, 0, length(n(1), BAD_LENGTH)?)),
+        Left => Value::str(part(s, 0, length(n(1), BAD_LENGTH)?)?),
         Right => {
             let count = length(n(1), BAD_RIGHT_LENGTH)?;
-            let skip = s.chars().count().saturating_sub(count);
-            Value::str(&take(s, skip, count))
+            let skip = characters(s)?.saturating_sub(count);
+            Value::str(part(s, skip, count)?)
         }
         Substring => {
             let (start, count) = (n(1), length(n(2), BAD_LENGTH)? as i64);
@@ -89,25 +98,34 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
                     let from = ((from - 1) as usize).min(bytes.len());
                     Value::binary(&bytes[from..from.saturating_add(count).min(bytes.len())])
                 }
-                _ => Value::str(&take(s, (from - 1) as usize, count)),
+                _ => Value::str(part(s, (from - 1) as usize, count)?),
             }
         }
-        Upper => Value::str(&cased(s, &v[0].rule().upper(s), &v[0], ty)),
-        Lower => Value::str(&cased(s, &v[0].rule().lower(s), &v[0], ty)),
-        LTrim if v.len() > 1 => {
-            Value::str(s.trim_start_matches(&t(1).chars().collect::<Vec<_>>()[..]))
+        Upper | Lower => {
+            let rule = v[0].rule();
+            let turned = |piece: &str| {
+                let turned = if func == Upper { rule.upper(piece) } else { rule.lower(piece) };
+                match cased(piece, &turned, &v[0], ty) {
+                    Cow::Owned(kept) => kept,
+                    Cow::Borrowed(_) => turned,
+                }
+            };
+            Value::str(&by_pieces(s, turned)?)
         }
-        RTrim if v.len() > 1 => {
-            Value::str(s.trim_end_matches(&t(1).chars().collect::<Vec<_>>()[..]))
+        LTrim | RTrim | Trim => {
+            let (front, back) = (func != RTrim, func != LTrim);
+            if v.len() == 1 {
+                return Ok(Value::str(trimmed(s, |c| c == ' ', front, back)?));
+            }
+            let set: HashSet<char> = breathing(t(1).chars()).collect();
+            Value::str(trimmed(s, |c| set.contains(&c), front, back)?)
         }
-        LTrim => Value::str(s.trim_start_matches(' ')),
-        RTrim => Value::str(s.trim_end_matches(' ')),
-        Trim if v.len() > 1 => {
-            let set: Vec<char> = t(1).chars().collect();
-            Value::str(s.trim_matches(&set[..]))
+        Reverse => {
+            value_of(s.len())?;
+            let mut out = String::with_capacity(s.len());
+            out.extend(breathing(s.chars().rev()));
+            Value::str(&out)
         }
-        Trim => Value::str(s.trim_matches(' ')),
-        Reverse => Value::str(&s.chars().rev().collect::<String>()),
         Replace => Value::str(&cut(replace(rule_of(v), s, t(1), t(2))?, ty)),
         Replicate if n(1) < 0 => Value::Null,
         Replicate => Value::str(&repeat(s, n(1), ty)?),
@@ -133,19 +151,20 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
                 Value::str(&format!("{text:>width$}"))
             }
         }
-        CharIndex => return int(char_index(rule_of(v), s, t(1), n(2)) as i64, ty),
+        CharIndex => return int(char_index(rule_of(v), s, t(1), n(2))? as i64, ty),
         PatIndex => {
             let pattern = types::Pattern::under(rule_of(v), s, None)?;
             return int(pattern.find(t(1)) as i64, ty);
         }
         Stuff => {
             let (start, count) = (n(1), n(2));
-            let chars = s.chars().count() as i64;
+            let chars = characters(s)? as i64;
             if start < 1 || start > chars || count < 0 {
                 return Ok(Value::Null);
             }
-            let head = take(s, 0, (start - 1) as usize);
-            let tail = take(s, (start - 1).saturating_add(count) as usize, usize::MAX);
+            let head = part(s, 0, (start - 1) as usize)?;
+            let tail = part(s, (start - 1).saturating_add(count) as usize, usize::MAX)?;
+            value_of(head.len() + tail.len() + t(3).len())?;
             Value::str(&cut(format!("{head}{}{tail}", t(3)), ty))
         }
         Char => match u8::try_from(n(0)) {
@@ -157,11 +176,11 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
             Ok(unit) => Value::str(&units::from_units(std::iter::once(unit))),
             Err(_) => Value::Null,
         },
-        Ascii => match take(s, 0, 1) {
-            first if first.is_empty() => Value::Null,
+        Ascii => match part(s, 0, 1)? {
+            "" => Value::Null,
             first => {
                 let mut bytes = Vec::new();
-                v[0].rule().code_page().encode_into(&first, &mut bytes);
+                v[0].rule().code_page().encode_into(first, &mut bytes);
                 Value::Int(i32::from(bytes[0]))
             }
         },
@@ -189,8 +208,16 @@ fn of_characters(func: FuncId, v: &[Value], args: &[Expr], ty: SqlType) -> Resul
                 ));
             }
             let rule = rule_of(v);
-            let turn = |c: char| from.iter().position(|f| same(rule, *f, c)).map_or(c, |i| to[i]);
-            Value::str(&s.chars().map(turn).collect::<String>())
+            // Each character is looked for once.
+            let mut turned: HashMap<char, char> = HashMap::new();
+            let mut turn = |c: char| {
+                *turned.entry(c).or_insert_with(|| {
+                    let place = breathing(from.iter()).position(|f| same(rule, *f, c));
+                    place.map_or(c, |i| to[i])
+                })
+            };
+            value_of(s.len())?;
+            Value::str(&breathing(s.chars()).map(&mut turn).collect::<String>())
         }
         ParseName => parse_name(s, n(1)),
         other => stdx::fatal!("{other:?} is no function of text"),
@@ -228,7 +255,7 @@ fn write_into(v: &[Value]) -> Result<Value, SqlError> {
             return refused(5302, text);
         }
         Value::Binary(bytes) => bytes.len(),
-        other => other.as_str().unwrap_or("").chars().count(),
+        other => characters(other.as_str().unwrap_or(""))?,
     };
     let offset = match number(2) {
         None => size,
@@ -256,12 +283,14 @@ fn write_into(v: &[Value]) -> Result<Value, SqlError> {
     Ok(match (&v[0], &v[1]) {
         (Value::Binary(old), new) => {
             let new = if let Value::Binary(new) = new { &new[..] } else { &[] };
+            value_of(offset + new.len() + old.len() - end)?;
             Value::binary(&[&old[..offset], new, &old[end..]].concat())
         }
         (old, new) => {
             let (old, new) = (old.as_str().unwrap_or(""), new.as_str().unwrap_or(""));
-            let (head, tail) = (take(old, 0, offset), take(old, end, usize::MAX));
-            Value::str(&[&*head, new, &*tail].concat())
+            let (head, tail) = (part(old, 0, offset)?, part(old, end, usize::MAX)?);
+            value_of(head.len() + new.len() + tail.len())?;
+            Value::str(&[head, new, tail].concat())
         }
     })
 }
@@ -289,8 +318,89 @@ fn cased<'t>(s: &str, turned: &'t str, value: &Value, ty: SqlType) -> Cow<'t, st
     Cow::Owned(pairs.map(|(c, to)| if page.holds(to) { to } else { c }).collect())
 }
 
-fn take(s: &str, skip: usize, count: usize) -> String {
-    s.chars().skip(skip).take(count).collect()
+/// A long text in pieces of so many bytes.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// The first piece of a text, and the rest.
+fn piece(s: &str) -> (&str, &str) {
+    s.split_at(s.floor_char_boundary(PIECE_BYTES))
+}
+
+/// How many characters it has.
+pub(super) fn characters(s: &str) -> Result<usize, SqlError> {
+    let (mut count, mut rest, mut breath) = (0, s, Breath::new());
+    while !rest.is_empty() {
+        let (first, behind) = piece(rest);
+        count += first.chars().count();
+        breath.steps(first.len() / 16)?;
+        rest = behind;
+    }
+    Ok(count)
+}
+
+/// `count` characters behind the first `skip`.
+fn part(s: &str, skip: usize, count: usize) -> Result<&str, SqlError> {
+    let from = byte_of(s, skip)?;
+    let rest = &s[from..];
+    Ok(if count >= rest.len() { rest } else { &rest[..byte_of(rest, count)?] })
+}
+
+/// The byte where the character of that place begins; the end for one behind it.
+fn byte_of(s: &str, place: usize) -> Result<usize, SqlError> {
+    let (mut left, mut rest, mut breath) = (place, s, Breath::new());
+    while !rest.is_empty() {
+        let (first, behind) = piece(rest);
+        let here = if first.is_ascii() { first.len() } else { first.chars().count() };
+        if left < here {
+            let at = first.char_indices().nth(left).map_or(first.len(), |(at, _)| at);
+            return Ok(s.len() - rest.len() + at);
+        }
+        left -= here;
+        breath.steps(first.len() / 16)?;
+        rest = behind;
+    }
+    Ok(s.len())
+}
+
+/// What `turn` makes of it, piece by piece.
+fn by_pieces(s: &str, turn: impl Fn(&str) -> String) -> Result<String, SqlError> {
+    if s.len() <= PIECE_BYTES {
+        return Ok(turn(s));
+    }
+    value_of(s.len())?;
+    let (mut out, mut rest) = (String::with_capacity(s.len()), s);
+    while !rest.is_empty() {
+        let (first, behind) = piece(rest);
+        out.push_str(&turn(first));
+        runtime::task::breathe()?;
+        rest = behind;
+    }
+    Ok(out)
+}
+
+/// Without the characters of a kind at its front and its back.
+fn trimmed(
+    s: &str,
+    goes: impl Fn(char) -> bool,
+    front: bool,
+    back: bool,
+) -> Result<&str, SqlError> {
+    let mut breath = Breath::new();
+    let mut step = |c: char| breath.step().map(|()| goes(c));
+    let (mut from, mut to) = (0, s.len());
+    for c in s.chars().take_while(|_| front) {
+        if !step(c)? {
+            break;
+        }
+        from += c.len_utf8();
+    }
+    for c in s[from..].chars().rev().take_while(|_| back) {
+        if !step(c)? {
+            break;
+        }
+        to -= c.len_utf8();
+    }
+    Ok(&s[from..to])
 }
 
 fn repeat(s: &str, n: i64, ty: SqlType) -> Result<String, SqlError> {
@@ -298,9 +408,10 @@ fn repeat(s: &str, n: i64, ty: SqlType) -> Result<String, SqlError> {
         SqlType::VarChar(len) | SqlType::NVarChar(len) => len.limit(),
         _ => 8000,
     };
-    let unit = s.chars().count().max(1);
+    let unit = characters(s)?.max(1);
     let times = (n as usize).min(limit.div_ceil(unit));
-    crate::eval::value_of(times.saturating_mul(s.len()))?;
+    value_of(times.saturating_mul(s.len()))?;
+    let mut breath = Breath::new();
     let mut out = String::with_capacity(times * s.len());
     let mut left = limit;
     for _ in 0..times {
@@ -309,7 +420,7 @@ fn repeat(s: &str, n: i64, ty: SqlType) -> Result<String, SqlError> {
             false => out.extend(s.chars().take(left)),
         }
         left = left.saturating_sub(unit);
-        runtime::task::maybe_yield();
+        breath.steps(1 + s.len() / 16)?;
     }
     Ok(out)
 }
@@ -323,7 +434,10 @@ fn data_length(value: &Value, ty: SqlType) -> usize {
         }
         Value::Str(text) => {
             let page = text.rule().code_page();
-            text.chars().map(|c| page.bytes_of(c)).sum()
+            if text.is_ascii() {
+                return text.len();
+            }
+            breathing(text.chars()).map(|c| page.bytes_of(c)).sum()
         }
         Value::Binary(bytes) => bytes.len(),
         _ => match ty {
@@ -372,60 +486,66 @@ struct Needle {
 }
 
 impl Needle {
-    fn new(rule: Rule, what: &str) -> Needle {
-        let what: Vec<char> = what.chars().collect();
+    fn new(rule: Rule, what: &str) -> Result<Needle, Stopped> {
+        let what: Vec<char> = breathing(what.chars()).collect();
         let mut borders = vec![0; what.len()];
-        let mut matched = 0;
+        let (mut matched, mut breath) = (0, Breath::new());
         for i in 1..what.len() {
             while matched > 0 && !same(rule, what[matched], what[i]) {
                 matched = borders[matched - 1];
             }
             matched += usize::from(same(rule, what[matched], what[i]));
             borders[i] = matched;
+            breath.step()?;
         }
-        Needle { rule, what, borders }
+        Ok(Needle { rule, what, borders })
     }
 
-    /// Where it first stands in `s` at or behind `from`, by characters.
-    fn find(&self, s: &[char], from: usize) -> Option<usize> {
+    /// Where it first stands in `s`: its bytes.
+    fn find(&self, s: &str, breath: &mut Breath) -> Result<Option<(usize, usize)>, Stopped> {
         if self.what.is_empty() {
-            return None;
+            return Ok(None);
         }
         let mut matched = 0;
-        for (i, c) in s.iter().enumerate().skip(from) {
-            while matched > 0 && !same(self.rule, self.what[matched], *c) {
+        for (at, c) in s.char_indices() {
+            while matched > 0 && !same(self.rule, self.what[matched], c) {
                 matched = self.borders[matched - 1];
             }
-            matched += usize::from(same(self.rule, self.what[matched], *c));
+            matched += usize::from(same(self.rule, self.what[matched], c));
             if matched == self.what.len() {
-                return Some(i + 1 - matched);
+                let end = at + c.len_utf8();
+                let mut found = s[..end].char_indices().rev();
+                let from = found.nth(matched - 1).map_or(0, |(from, _)| from);
+                return Ok(Some((from, end)));
             }
-            if i % 64 == 0 {
-                runtime::task::maybe_yield();
-            }
+            breath.step()?;
         }
-        None
+        Ok(None)
     }
 }
 
-fn char_index(rule: Rule, what: &str, s: &str, start: i64) -> usize {
-    let s: Vec<char> = s.chars().collect();
-    let from = (start.max(1) - 1) as usize;
-    Needle::new(rule, what).find(&s, from).map_or(0, |i| i + 1)
+fn char_index(rule: Rule, what: &str, s: &str, start: i64) -> Result<usize, SqlError> {
+    let from = byte_of(s, (start.max(1) - 1) as usize)?;
+    let found = Needle::new(rule, what)?.find(&s[from..], &mut Breath::new())?;
+    found.map_or(Ok(0), |(at, _)| Ok(characters(&s[..from + at])? + 1))
 }
 
 fn replace(rule: Rule, s: &str, from: &str, to: &str) -> Result<String, SqlError> {
-    let (s, needle) = (s.chars().collect::<Vec<char>>(), Needle::new(rule, from));
-    let mut out = String::new();
-    let mut at = 0;
-    while let Some(i) = needle.find(&s, at) {
-        out.extend(&s[at..i]);
-        crate::eval::value_of(out.len() + to.len())?;
+    let (needle, mut breath) = (Needle::new(rule, from)?, Breath::new());
+    value_of(s.len())?;
+    let (mut out, mut rest) = (String::new(), s);
+    while let Some((at, end)) = needle.find(rest, &mut breath)? {
+        let bytes = out.len() + at + to.len();
+        if bytes > out.capacity() {
+            value_of(bytes.saturating_mul(2).min(VALUE_BYTES_MAX.max(bytes)))?;
+        }
+        out.push_str(&rest[..at]);
         out.push_str(to);
-        at = i + needle.what.len();
-        runtime::task::maybe_yield();
+        breath.steps(1 + to.len() / 16)?;
+        rest = &rest[end..];
     }
-    out.extend(&s[at..]);
+    value_of(out.len() + rest.len())?;
+    out.push_str(rest);
     Ok(out)
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn call(
     }
     let externals = externals(&args[1..], row, cx)?;
     let node = node(&value, cx)?;
-    Ok(match method {
+    let made = match method {
         XmlMethod::Value(query) => match query.first(&node, &externals)? {
             Some(atom) => sql_value(&atom, ty)?,
             None => Value::Null,
@@ -54,7 +54,10 @@ pub(crate) fn call(
             Some(document) => Value::str(&document.write(0)),
             None => value,
         },
-    })
+    };
+    // What was written for a request that is to stop ends early.
+    cx.goes_on()?;
+    Ok(made)
 }
 
 /// The rows of nodes(): a node each.
@@ -90,6 +93,7 @@ fn node(value: &Value, cx: &mut Cx<'_>) -> Result<NodeRef, SqlError> {
             ));
         }
     };
+    runtime::task::breathe()?;
     if let Some((last, document)) = &cx.keep().xml
         && last.as_str() == text.as_str()
     {
@@ -167,6 +171,7 @@ fn sql_value(atom: &Atom, ty: SqlType) -> Result<Value, SqlError> {
 
 impl From<XmlError> for SqlError {
     fn from(e: XmlError) -> SqlError {
-        SqlError::new(e.number(), 16, e.text())
+        let severity = if e.number() == 701 { 17 } else { 16 };
+        SqlError::new(e.number(), severity, e.text())
     }
 }

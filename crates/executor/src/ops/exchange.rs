@@ -77,7 +77,7 @@ struct Finished {
 /// Where batches pass from the branches to whoever gathers them.
 struct Exchange {
     /// Nobody wants more. Branches take it for the flag of a cancelled statement.
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
     room: usize,
     queue: Mutex<Queue>,
     /// Rows that do not pass it are not wanted; branches take it up when it is there.
@@ -301,7 +301,7 @@ impl<'p> Gather<'p> {
         let parts = Arc::new(Parts { lower, upper, cuts, next: AtomicUsize::new(0) });
         let queue = Queue { running: degree, ..Queue::default() };
         let exchange = Arc::new(Exchange {
-            stop: AtomicBool::new(false),
+            stop: Arc::default(),
             room: degree * BATCHES_AHEAD,
             queue: Mutex::new(queue),
             filter: OnceLock::new(),
@@ -389,6 +389,7 @@ impl Branch {
         let Branch { node, exchange, parts, mut reader, mut vars, params, env, .. } = self;
         let mut env = env;
         scheduler::set_session(env.session);
+        let _under = task::under(exchange.stop.clone(), 0);
         let mut ending = Ending(exchange.clone(), None);
         let lent = {
             let mut cx = Cx::new(&mut vars, &mut env, Some(&mut reader), &exchange.stop);

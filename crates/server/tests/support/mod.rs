@@ -49,6 +49,7 @@ pub fn serve_on(cpus: Vec<usize>, limits: Limits) -> Served {
         listen: vec![([127, 0, 0, 1], 0).into()],
         certificate: Some(Origin::Folder(folder.clone())),
         limits,
+        admin: Some(([127, 0, 0, 1], 0).into()),
     };
     let server = Server::start(&instance, config).expect("a server");
     Served { instance, server, folder }
@@ -74,6 +75,23 @@ impl Served {
     pub fn client(&self) -> Client<TcpStream> {
         let mut client = Client::new(self.raw());
         client.prelogin(Encryption::NotSupported);
+        let answer = client.log_in(&login());
+        assert!(answer.is_login(), "{answer:?}");
+        client
+    }
+
+    /// At another address of the server, before its login.
+    pub fn raw_client(&self, address: SocketAddr) -> Client<TcpStream> {
+        let stream = TcpStream::connect(address).expect("connected");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a time-out");
+        let mut client = Client::new(stream);
+        client.prelogin(Encryption::NotSupported);
+        client
+    }
+
+    /// Logged in there.
+    pub fn client_at(&self, address: SocketAddr) -> Client<TcpStream> {
+        let mut client = self.raw_client(address);
         let answer = client.log_in(&login());
         assert!(answer.is_login(), "{answer:?}");
         client

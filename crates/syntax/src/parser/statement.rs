@@ -22,6 +22,7 @@ impl Parser<'_> {
                      terminated with a semicolon.",
                 ));
             }
+            self.breath.steps(8)?;
             statements.push(self.statement()?);
         }
     }

@@ -4,6 +4,8 @@
 //! character of the last private plane in its place: D800 to DFFF are U+10F800 to U+10FFFF. Such a character that comes
 //! from outside is held as its own two halves. So every sequence of units has one text, and comes out as it went in.
 
+use runtime::task::breathing;
+
 /// The character that stands for D800.
 const FIRST: u32 = 0x10_F800;
 const FIRST_LOW: u16 = 0xDC00;
@@ -56,13 +58,13 @@ pub fn from_units(units: impl Iterator<Item = u16>) -> String {
 /// May a text have characters of more than one unit, or halves?
 #[inline]
 pub fn has_pairs(text: &str) -> bool {
-    text.bytes().any(|byte| byte >= 0xF0)
+    breathing(text.bytes()).any(|byte| byte >= 0xF0)
 }
 
 /// The text with each pair as two halves, so that every character is a unit.
 pub fn split_pairs(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
+    for c in breathing(text.chars()) {
         match c.len_utf16() {
             2 if unit_of(c).is_none() => {
                 out.extend(c.encode_utf16(&mut [0; 2]).iter().filter_map(|unit| half(*unit)));
@@ -75,7 +77,7 @@ pub fn split_pairs(text: &str) -> String {
 
 /// The text with halves that stand side by side as pairs again.
 pub fn join_pairs(text: &str) -> String {
-    from_units(units(text))
+    from_units(breathing(units(text)))
 }
 
 /// Does a pair come together where one text ends and the other begins?

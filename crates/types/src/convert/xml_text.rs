@@ -38,7 +38,7 @@ fn parsed(text: &str, encoding: Encoding, style: i32) -> Result<Value, TypeError
     }
     // Text alone, as lists are often made of: nothing to parse.
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b',' | b'.' | b'-' | b'_');
-    if !text.is_empty() && text.bytes().all(plain) {
+    if !text.is_empty() && runtime::task::breathing(text.bytes()).all(plain) {
         return Ok(Value::Str(Text::new(text)));
     }
     let options = Options { preserve: style & 1 != 0, encoding };
@@ -50,7 +50,7 @@ fn parsed(text: &str, encoding: Encoding, style: i32) -> Result<Value, TypeError
 fn decoded(bytes: &[u8]) -> Option<String> {
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units = bytes.chunks_exact(2).map(|b| unit([b[0], b[1]]));
-        char::decode_utf16(units).collect::<Result<String, _>>().ok()
+        char::decode_utf16(runtime::task::breathing(units)).collect::<Result<String, _>>().ok()
     };
     match bytes {
         [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),

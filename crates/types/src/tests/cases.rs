@@ -667,9 +667,9 @@ fn dates() {
         let part = DatePart::parse(part).expect("part");
         assert_eq!(datetime::datepart(part, &instant), Ok(Value::Int(expected)), "{part:?}");
     }
-    assert_eq!(datetime::datename(DatePart::Weekday, &instant), Ok(Value::str("Tuesday")));
-    assert_eq!(datetime::datename(DatePart::Month, &instant), Ok(Value::str("October")));
-    assert_eq!(datetime::datename(DatePart::TzOffset, &instant), Ok(Value::str("+05:10")));
+    assert_eq!(datetime::datename(DatePart::Weekday, &instant, 0), Ok(Value::str("Tuesday")));
+    assert_eq!(datetime::datename(DatePart::Month, &instant, 0), Ok(Value::str("October")));
+    assert_eq!(datetime::datename(DatePart::TzOffset, &instant, 0), Ok(Value::str("+05:10")));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::tree::*;
 use super::{Item, construct, functions};
 use crate::document::{Document, Kind, NodeRef};
 use crate::error::XmlError;
+use runtime::task::{Breath, breathing};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ pub(super) fn run(
     context: &NodeRef,
     externals: &[Option<Item>],
 ) -> Result<Vec<Item>> {
-    let mut run = Run { slots: vec![Vec::new(); slots], externals };
+    let mut run = Run { slots: vec![Vec::new(); slots], externals, breath: Breath::new() };
     let focus = Focus { item: Item::Node(context.clone()), position: 1, size: 1 };
     run.eval(expr, &focus)
 }
@@ -34,6 +35,7 @@ pub(super) struct Focus {
 pub(super) struct Run<'r> {
     slots: Vec<Vec<Item>>,
     externals: &'r [Option<Item>],
+    breath: Breath,
 }
 
 fn one(atom: Atom) -> Vec<Item> {
@@ -42,6 +44,7 @@ fn one(atom: Atom) -> Vec<Item> {
 
 impl Run<'_> {
     pub fn eval(&mut self, e: &Expr, focus: &Focus) -> Result<Vec<Item>> {
+        self.breath.steps(16)?;
         Ok(match e {
             Expr::Atom(atom) => one(atom.clone()),
             Expr::Sequence(list) => {
@@ -85,7 +88,7 @@ impl Run<'_> {
                     return Ok(Vec::new());
                 }
                 let holds = left.iter().any(|a| {
-                    right.iter().any(|b| {
+                    breathing(right.iter()).any(|b| {
                         a.compare(b).map_or(*op == Op::Ne && !comparable(a, b), |o| fits(*op, o))
                     })
                 });
@@ -274,6 +277,7 @@ impl Run<'_> {
             };
             let mut found = Vec::new();
             for node in &nodes {
+                self.breath.steps(8)?;
                 if predicates.is_empty() {
                     walk(node, axis, test, &mut found);
                     continue;
@@ -314,13 +318,13 @@ fn walk(node: &NodeRef, axis: Axis, test: &Test, out: &mut Vec<NodeRef>) {
     match axis {
         Axis::Own => push(id),
         Axis::Parent => doc.parent(id).into_iter().for_each(push),
-        Axis::Attribute => doc.attributes(id).for_each(push),
-        Axis::Child => doc.children(id).for_each(push),
+        Axis::Attribute => breathing(doc.attributes(id)).for_each(push),
+        Axis::Child => breathing(doc.children(id)).for_each(push),
         Axis::Descendant | Axis::DescendantOrSelf => {
             if axis == Axis::DescendantOrSelf {
                 push(id);
             }
-            (id + 1..doc.end(id))
+            breathing(id + 1..doc.end(id))
                 .filter(|i| !matches!(doc.kind(*i), Kind::Attribute | Kind::Namespace))
                 .for_each(push);
         }

@@ -1,0 +1,190 @@
+//! How much memory the process has, and how much of it the running task has taken.
+//!
+//! The binary's allocator is wrapped in [`Counting`]: each allocation adds to a counter of its thread, which the task
+//! that runs there takes along over its waits. So one account holds all that a session makes, whatever it is: trees,
+//! plans, values, documents, rows of temporary tables. The sum of the process is brought up to date by each thread
+//! every [`FLUSH_BYTES`]; what is mapped beside the allocator (pages of the buffer pools) is told by [`mapped`].
+//!
+//! [`check`] is asked by whatever makes much: it refuses a task that has taken much once the process is at its limit,
+//! so a statement that cannot get on ends for itself alone. Without the allocator nothing is counted and nothing refused.
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+
+/// A thread tells the process of its allocations when they have come to so many bytes.
+pub const FLUSH_BYTES: i64 = 256 << 10;
+
+/// A task that has taken less goes on while the process is at its limit: short statements are nobody's harm.
+pub const SMALL_BYTES: i64 = 8 << 20;
+
+/// A little more, which small tasks may still have, in parts of the limit.
+const RESERVE_PART: i64 = 16;
+
+thread_local! {
+    /// Of the running task.
+    static TAKEN: Cell<i64> = const { Cell::new(0) };
+    /// Of the thread, and not yet told.
+    static UNTOLD: Cell<i64> = const { Cell::new(0) };
+}
+
+static HEAP: AtomicI64 = AtomicI64::new(0);
+static MAPPED: AtomicI64 = AtomicI64::new(0);
+static ASIDE: AtomicI64 = AtomicI64::new(0);
+static LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
+static REFUSED: AtomicU64 = AtomicU64::new(0);
+
+/// An allocator that counts.
+pub struct Counting<A>(pub A);
+
+#[inline(always)]
+fn count(bytes: i64) {
+    // Also in a thread that ends: a cell without a destructor stays.
+    TAKEN.set(TAKEN.get().wrapping_add(bytes));
+    let untold = UNTOLD.get() + bytes;
+    if untold.unsigned_abs() < FLUSH_BYTES as u64 {
+        UNTOLD.set(untold);
+    } else {
+        UNTOLD.set(0);
+        HEAP.fetch_add(untold, Relaxed);
+    }
+}
+
+// SAFETY: every call goes to the inner allocator with the arguments as they came; what is done beside it are additions
+// to cells and atomics, which neither allocate nor unwind.
+unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { self.0.alloc(layout) }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { self.0.alloc_zeroed(layout) }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64));
+        // SAFETY: the caller's promises are passed on.
+        unsafe { self.0.dealloc(ptr, layout) }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count(new_size as i64 - layout.size() as i64);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { self.0.realloc(ptr, layout, new_size) }
+    }
+}
+
+/// So many bytes were mapped beside the allocator; less than 0: given back.
+pub fn mapped(bytes: i64) {
+    MAPPED.fetch_add(bytes, Relaxed);
+}
+
+/// So many bytes of addresses were set aside for pages of databases; less than 0: given up.
+pub fn set_aside(bytes: i64) {
+    ASIDE.fetch_add(bytes, Relaxed);
+}
+
+/// What is set aside, whether it is mapped or not.
+pub fn aside_bytes() -> u64 {
+    ASIDE.load(Relaxed).max(0) as u64
+}
+
+/// What the allocator has given out, in bytes, to within [`FLUSH_BYTES`] of each thread.
+pub fn heap_bytes() -> u64 {
+    HEAP.load(Relaxed).max(0) as u64
+}
+
+/// What is mapped beside it.
+pub fn mapped_bytes() -> u64 {
+    MAPPED.load(Relaxed).max(0) as u64
+}
+
+/// What the process may have; `u64::MAX` as long as nobody has said.
+pub fn limit_bytes() -> u64 {
+    LIMIT.load(Relaxed) as u64
+}
+
+/// Sets it.
+pub fn set_limit_bytes(bytes: u64) {
+    LIMIT.store(i64::try_from(bytes).unwrap_or(i64::MAX), Relaxed);
+}
+
+/// How often a task was refused.
+pub fn refusals() -> u64 {
+    REFUSED.load(Relaxed)
+}
+
+/// What the running task has taken and not given back.
+pub fn taken_bytes() -> i64 {
+    TAKEN.get()
+}
+
+/// There is no memory for what the caller is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoMemory;
+
+/// May the running task have so many bytes more? It is asked before they are allocated, or while they are.
+#[inline]
+pub fn check(bytes: usize) -> Result<(), NoMemory> {
+    let limit = LIMIT.load(Relaxed);
+    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX / 4);
+    let whole = HEAP.load(Relaxed) + MAPPED.load(Relaxed);
+    if whole + bytes <= limit {
+        return Ok(());
+    }
+    refuse(whole + bytes, limit, TAKEN.get() + bytes)
+}
+
+#[cold]
+fn refuse(whole: i64, limit: i64, taken: i64) -> Result<(), NoMemory> {
+    if taken < SMALL_BYTES && whole <= limit + limit / RESERVE_PART {
+        return Ok(());
+    }
+    REFUSED.fetch_add(1, Relaxed);
+    Err(NoMemory)
+}
+
+/// The account of the running task changes hands: what it was, and `bytes` from now on.
+#[inline]
+pub(crate) fn switch(bytes: i64) -> i64 {
+    TAKEN.replace(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::alloc::System;
+
+    #[test]
+    fn what_is_taken_is_counted_and_given_back() {
+        let counting = Counting(System);
+        let layout = Layout::from_size_align(1 << 20, 8).expect("a layout");
+        let (before, heap) = (taken_bytes(), heap_bytes());
+        // SAFETY: the layout is not empty; the block is freed with the layout that it has then.
+        unsafe {
+            let block = counting.alloc(layout);
+            assert_eq!(taken_bytes() - before, 1 << 20);
+            let block = counting.realloc(block, layout, 3 << 20);
+            assert_eq!(taken_bytes() - before, 3 << 20);
+            assert!(heap_bytes() >= heap + (2 << 20));
+            counting.dealloc(block, Layout::from_size_align(3 << 20, 8).expect("a layout"));
+        }
+        assert_eq!(taken_bytes(), before);
+    }
+
+    #[test]
+    fn a_small_task_goes_on_at_the_limit_and_a_great_one_does_not() {
+        assert_eq!(refuse(101 << 20, 100 << 20, 1 << 20), Ok(()));
+        assert_eq!(refuse(101 << 20, 100 << 20, SMALL_BYTES), Err(NoMemory));
+        // There is an end for small ones too.
+        assert_eq!(refuse(110 << 20, 100 << 20, 1 << 20), Err(NoMemory));
+    }
+}
