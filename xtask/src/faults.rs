@@ -14,6 +14,8 @@ pub fn short() -> Result<(), Failure> {
     }
     release_binary()?;
     build().run()?;
+    // By itself: it is about times.
+    harness(ATTACK).args(["attack", "--seconds", "20"]).run()?;
     // Each mostly waits for a server of its own.
     std::thread::scope(|scope| {
         let calls = scope.spawn(|| harness(CALLS).args(["syscalls", "--seconds", "600"]).run());
@@ -84,6 +86,7 @@ fn lacking() -> Vec<String> {
     lacks
 }
 
+const ATTACK: &str = "a login that does its worst harms no neighbour";
 const SOAK: &str = "one long life under load";
 const GUEST: &str = "a guest whose disk forgets, refuses and loses power";
 const CUTS: &str = "power cuts on a file system that forgets";
@@ -116,6 +119,15 @@ pub fn soak(minutes: u64, seed: u64) -> Result<(), Failure> {
     build().run()?;
     harness(SOAK)
         .args(["soak", "--minutes", &minutes.to_string(), "--seed", &seed.to_string()])
+        .run()
+}
+
+/// A login with `public` alone does its worst.
+pub fn attack(seconds: u64, seed: u64) -> Result<(), Failure> {
+    release_binary()?;
+    build().run()?;
+    harness(ATTACK)
+        .args(["attack", "--seconds", &seconds.to_string(), "--seed", &seed.to_string()])
         .run()
 }
 

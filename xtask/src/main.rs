@@ -113,6 +113,14 @@ enum Command {
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
+    /// A login with `public` alone sends hostile texts and packets, beside a neighbour that works and an administrator
+    /// that logs in: how long both wait, how much memory the server comes to, and whether it lives.
+    Attack {
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
     /// Real clients against `millrace serve`: pymssql, python-tds, pyodbc, mssql-python, tedious, go-mssqldb,
     /// mssql-jdbc, tiberius.
     Drivers {
@@ -272,6 +280,7 @@ fn main() {
             faults::guest(states, seed, per_recording)
         }
         Command::Soak { minutes, seed } => faults::soak(minutes, seed),
+        Command::Attack { seconds, seed } => faults::attack(seconds, seed),
         Command::Drivers { only, scenario, server, certificate, dev, build_only } => {
             drivers::run(&drivers::Options {
                 only,

@@ -110,6 +110,15 @@ pub(crate) struct Frames {
     free: SpinLock<Vec<u32>>,
     /// Bytes of the arena populated so far.
     populated: AtomicU64,
+    /// Bytes told to the account of the process.
+    told: AtomicU64,
+}
+
+impl Drop for Frames {
+    fn drop(&mut self) {
+        runtime::memory::mapped(-(self.told.load(Relaxed) as i64));
+        runtime::memory::set_aside(-((self.count * PAGE_BYTES) as i64));
+    }
 }
 
 impl Frames {
@@ -117,14 +126,24 @@ impl Frames {
         let arena = Mapping::new(count * PAGE_BYTES, true)?;
         let meta = Mapping::new(count * size_of::<FrameMeta>(), false)?;
         arena.populate(0, prefault_bytes);
-        Ok(Frames {
+        let frames = Frames {
             arena,
             meta,
             count,
             fresh: AtomicU32::new(0),
             free: SpinLock::new(SpinClass::BufFreeList, Vec::new()),
             populated: AtomicU64::new(prefault_bytes as u64),
-        })
+            told: AtomicU64::new(0),
+        };
+        runtime::memory::set_aside((count * PAGE_BYTES) as i64);
+        frames.tell(prefault_bytes.min(count * PAGE_BYTES));
+        Ok(frames)
+    }
+
+    /// So much more of the arena is backed by memory.
+    fn tell(&self, bytes: usize) {
+        self.told.fetch_add(bytes as u64, Relaxed);
+        runtime::memory::mapped(bytes as i64);
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -163,6 +182,9 @@ impl Frames {
         }
         let f = self.fresh.fetch_add(1, AcqRel);
         if (f as usize) < self.count {
+            if f as u64 * PAGE_BYTES as u64 >= self.populated.load(Relaxed) {
+                self.tell(PAGE_BYTES);
+            }
             return Some(f);
         }
         self.fresh.fetch_sub(1, AcqRel);
@@ -188,9 +210,15 @@ impl Frames {
             if from >= end || !step() {
                 return;
             }
-            self.arena.populate(from, PREFAULT_STEP);
-            self.populated.fetch_max((from + PREFAULT_STEP) as u64, Relaxed);
+            self.populate(from);
         }
+    }
+
+    fn populate(&self, from: usize) {
+        self.arena.populate(from, PREFAULT_STEP);
+        let to = (from + PREFAULT_STEP).min(self.count * PAGE_BYTES);
+        let before = self.populated.fetch_max((from + PREFAULT_STEP) as u64, Relaxed) as usize;
+        self.tell(to.saturating_sub(before.max(from)));
     }
 
     /// Populates one step when fewer than enough fresh bytes are ready; whether it did.
@@ -201,8 +229,7 @@ impl Frames {
             return false;
         }
         let from = ready.max(self.used() * PAGE_BYTES) & !((2 << 20) - 1);
-        self.arena.populate(from, PREFAULT_STEP);
-        self.populated.fetch_max((from + PREFAULT_STEP) as u64, Relaxed);
+        self.populate(from);
         true
     }
 }

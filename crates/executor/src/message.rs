@@ -203,8 +203,8 @@ fn reach_of(number: i32, severity: u8) -> Reach {
         241 | 242 | 244 | 245 | 248 | 295 | 529 | 8114 | 8169 => Reach::Batch,
         // Names that do not resolve when a statement is bound at last.
         207 | 208 | 209 | 4104 | 217 => Reach::Scope,
-        // Stopped from outside.
-        runtime::task::CANCELLED => Reach::Scope,
+        // Stopped from outside; and where there is no memory, the next statement would not get on either.
+        runtime::task::CANCELLED | 701 => Reach::Scope,
         _ if severity >= 20 => Reach::Session,
         _ => Reach::Statement,
     }

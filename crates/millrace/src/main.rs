@@ -3,6 +3,7 @@
 
 mod doctor;
 mod lab;
+mod log;
 mod password;
 mod serve;
 mod sql;
@@ -10,7 +11,12 @@ mod switches;
 mod topology;
 
 use clap::{Parser, Subcommand};
+use std::alloc::System;
 use std::process::ExitCode;
+
+/// Counts what every session takes: see `runtime::memory`.
+#[global_allocator]
+static MEMORY: runtime::memory::Counting<System> = runtime::memory::Counting(System);
 
 /// An OLTP engine that speaks T-SQL, and a lab that shows where every cycle goes.
 #[derive(Parser)]

@@ -3,6 +3,7 @@
 //! Opens the data folder, listens, tells systemd, and then waits for signals: SIGHUP reads the certificate again,
 //! SIGTERM and SIGINT close every connection, write a checkpoint and end with status 0.
 
+use crate::log;
 use crate::switches::SwitchFlags;
 use clap::Args as ClapArgs;
 use device::{IoMode, RealFs};
@@ -10,20 +11,25 @@ use runtime::signals::{self, Signal};
 use security::FirstStart;
 use server::{Config, Limits, Origin, Server};
 use session::{Instance, InstanceConfig};
-use std::io;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::UnixDatagram;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tracing::{error, info, warn};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 /// Connections get so long to end.
-const STOP_NS: u64 = 30_000_000_000;
+const STOP_NS: u64 = 6_000_000_000;
+/// A server that was told to end has ended by then, whatever runs: what it had no time to close is recovered at the next
+/// start.
+const END: Duration = Duration::from_millis(9_500);
+/// The least that a process can do with.
+const MEMORY_MB_MIN: u64 = 256;
 
 /// Serve T-SQL to SQL Server's clients.
 #[derive(ClapArgs)]
@@ -43,8 +49,15 @@ pub struct Args {
     /// Sessions at one time.
     #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
     max_connections: usize,
-    /// Megabytes of each database's buffer pool, touched as they are needed; without it a quarter of this machine's
-    /// memory.
+    /// Take the dedicated administrator connection here, on loopback; by default at 127.0.0.1, one port above the first
+    /// address.
+    #[arg(long, value_name = "ADDR:PORT", conflicts_with = "no_admin")]
+    admin_listen: Option<SocketAddr>,
+    /// Take no dedicated administrator connection.
+    #[arg(long)]
+    no_admin: bool,
+    /// Megabytes of memory that the process may have, 256 at least; half of them at most are pages of databases. Without
+    /// it seven eighths of what this machine, or the process's group, has.
     #[arg(long, value_name = "MB")]
     memory: Option<u64>,
     /// A trace flag to be on from the start; several times for several. DBCC TRACEON (FLAG, -1) says whether one has an
@@ -61,16 +74,18 @@ pub struct Args {
 /// Serves until a signal ends it.
 pub fn run(args: Args) -> ExitCode {
     let began = Instant::now();
-    let format = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+    let format = tracing_subscriber::fmt::layer().with_writer(log::Log::start());
     let format = format.with_ansi(io::IsTerminal::is_terminal(&io::stderr()));
     tracing_subscriber::registry().with(args.log.clone()).with(format).init();
-    match serve(args, began) {
+    let code = match serve(args, began) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             error!("{message}");
             ExitCode::FAILURE
         }
-    }
+    };
+    log::finish();
+    code
 }
 
 fn serve(args: Args, began: Instant) -> Result<(), String> {
@@ -79,14 +94,21 @@ fn serve(args: Args, began: Instant) -> Result<(), String> {
     let descriptors = runtime::threads::raise_descriptor_limit();
     let fs = RealFs::new(IoMode::Auto).map_err(|error| format!("no way to do I/O: {error}"))?;
     let mut config = InstanceConfig::new(&args.data, fs);
-    config.buffer_pool_bytes = match args.memory {
-        Some(mb) => mb.clamp(16, 1 << 24) << 20,
-        None => quarter_of_memory(),
+    let memory = match args.memory {
+        Some(mb) => mb.clamp(MEMORY_MB_MIN, 1 << 24) << 20,
+        None => (memory_there() / 8 * 7).max(MEMORY_MB_MIN << 20),
     };
+    config.memory_bytes = Some(memory);
+    config.buffer_pool_bytes = match args.memory {
+        // What it is small for is its pages.
+        Some(mb) => (mb.clamp(32, 1 << 24) << 20) / 2,
+        None => memory / 2,
+    };
+    config.query_memory_bytes = config.query_memory_bytes.min(memory / 4);
     config.switches = args.switches.switches.clone();
     config.trace_flags = args.trace_flags.iter().copied().collect();
     config.private_files = args.certificate.iter().chain(&args.key).cloned().collect();
-    let memory_mb = config.buffer_pool_bytes >> 20;
+    let memory_mb = memory >> 20;
     let instance = Instance::open(config).map_err(|error| error.to_string())?;
     info!(data = %args.data.display(), memory_mb, descriptors, "opened");
     instance.on_shutdown(Box::new(signals::terminate));
@@ -95,6 +117,7 @@ fn serve(args: Args, began: Instant) -> Result<(), String> {
         notify("READY=1");
         wait(&server);
         notify("STOPPING=1");
+        end_at_last();
         server.stop(STOP_NS)
     });
     if let Ok(false) = served {
@@ -121,15 +144,49 @@ fn listen(args: &Args, instance: &std::sync::Arc<Instance>) -> Result<Server, St
         FirstStart::Set { variable } => info!(variable, "the password of sa was set"),
         // Once, to whoever started it, and not to the log.
         FirstStart::Generated(password) => {
-            println!("The password of sa is {}", password.reveal());
+            let told = writeln!(io::stdout(), "The password of sa is {}", password.reveal());
+            told.map_err(|error| format!("the password of sa cannot be told: {error}"))?;
         }
     }
     let config = Config {
         listen: args.listen.clone(),
         certificate: Some(certificate),
         limits: Limits { connections: args.max_connections, ..Limits::default() },
+        admin: args.admin_listen.or_else(|| default_admin(args)),
     };
     Server::start(instance, config).map_err(|error| error.to_string())
+}
+
+/// One port above the first address, if nobody has it; where that is any free one, any free one.
+fn default_admin(args: &Args) -> Option<SocketAddr> {
+    if args.no_admin {
+        return None;
+    }
+    let port = match args.listen.first().map_or(1433, SocketAddr::port) {
+        0 => 0,
+        port => port.checked_add(1)?,
+    };
+    let address = SocketAddr::from(([127, 0, 0, 1], port));
+    match std::net::TcpListener::bind(address) {
+        Ok(_) => Some(address),
+        Err(error) => {
+            warn!(%address, %error, "there is no dedicated administrator connection");
+            None
+        }
+    }
+}
+
+/// Ends the process at [`END`] from now, if it is there by then.
+fn end_at_last() {
+    let end = || {
+        std::thread::sleep(END);
+        error!("the server did not end in time; the databases were not closed");
+        log::finish();
+        std::process::exit(1);
+    };
+    if let Err(error) = runtime::threads::spawn("end", end) {
+        warn!(%error, "nobody ends the server if it does not end by itself");
+    }
 }
 
 fn wait(server: &Server) {
@@ -147,11 +204,41 @@ fn wait(server: &Server) {
     }
 }
 
-fn quarter_of_memory() -> u64 {
+/// What the machine has, or what the process's group may have if that is less.
+fn memory_there() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kb = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    (kb.unwrap_or(1 << 20) << 10) / 4
+    let machine = kb.unwrap_or(1 << 20) << 10;
+    machine.min(group_memory().unwrap_or(u64::MAX))
+}
+
+/// The least limit of the process's control group and those above it (cgroup v2; of v1 the group's own).
+fn group_memory() -> Option<u64> {
+    let number = |path: &Path| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let mut least: Option<u64> = None;
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':');
+        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let path = path.trim_start_matches('/');
+        let found = match controllers {
+            "" => {
+                let root = Path::new("/sys/fs/cgroup");
+                let own = root.join(path);
+                let all = own.ancestors().take_while(|folder| folder.starts_with(root));
+                all.filter_map(|folder| number(&folder.join("memory.max"))).min()
+            }
+            c if c.split(',').any(|c| c == "memory") => {
+                let root = Path::new("/sys/fs/cgroup/memory");
+                number(&root.join(path).join("memory.limit_in_bytes"))
+                    .or_else(|| number(&root.join("memory.limit_in_bytes")))
+            }
+            _ => None,
+        };
+        least = [least, found].into_iter().flatten().min();
+    }
+    least
 }
 
 /// systemd's notification protocol: a datagram to the socket that it named, if it did.

@@ -72,6 +72,8 @@ pub(crate) struct Counts {
     /// The thread's number in the system; 0 before it runs.
     pub thread_id: AtomicU64,
     pub began_ns: AtomicU64,
+    /// When the running task was last heard of: it asked whether its quantum is over.
+    pub heard_ns: AtomicU64,
 }
 
 impl Counts {
@@ -79,6 +81,19 @@ impl Counts {
     pub fn add(cell: &AtomicU64, n: u64) {
         cell.store(cell.load(Relaxed) + n, Relaxed);
     }
+}
+
+/// A task that keeps its scheduler to itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub scheduler: usize,
+    /// Its thread's number in the system.
+    pub thread_id: u64,
+    pub task: String,
+    /// Whose work it does.
+    pub session: Option<u32>,
+    /// When it was last heard of, on the monotonic clock.
+    pub since_ns: u64,
 }
 
 /// Figures of one scheduler, since it began.
@@ -218,6 +233,24 @@ impl Core {
 
     pub fn task_infos(&self) -> Vec<TaskInfo> {
         self.alive.lock().values().map(|task| task.info()).collect()
+    }
+
+    /// The task that has had the CPU for `limit_ns` and more without a word, if there is one.
+    pub fn held(&self, limit_ns: u64) -> Option<Held> {
+        let now = clock::now_ns();
+        let heard = self.counts.heard_ns.load(Relaxed);
+        let alive = self.alive.lock();
+        let since = |task: &Arc<Task>| task.running_since_ns().map(|since| since.max(heard));
+        let task = alive
+            .values()
+            .find(|task| since(task).is_some_and(|since| now.saturating_sub(since) >= limit_ns))?;
+        Some(Held {
+            scheduler: self.index,
+            thread_id: self.counts.thread_id.load(Relaxed),
+            task: task.name.to_string(),
+            session: task.account.session(),
+            since_ns: since(task)?,
+        })
     }
 
     fn busy_ns(&self) -> u64 {

@@ -21,7 +21,7 @@ pub mod sim;
 mod sleep;
 mod task;
 
-pub use crate::core::Stats;
+pub use crate::core::{Held, Stats};
 pub use join::{JoinHandle, Panic};
 pub use task::{TaskInfo, TaskState, Usage};
 
@@ -216,6 +216,11 @@ impl Schedulers {
     /// Every task alive.
     pub fn tasks(&self) -> Vec<TaskInfo> {
         self.cores.iter().flat_map(|core| core.task_infos()).collect()
+    }
+
+    /// The tasks that have kept their schedulers to themselves for `limit_ns` and more.
+    pub fn held(&self, limit_ns: u64) -> Vec<Held> {
+        self.cores.iter().filter_map(|core| core.held(limit_ns)).collect()
     }
 
     /// Takes no new tasks, waits until those there are have ended, and ends the threads. Whoever

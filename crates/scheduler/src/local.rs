@@ -469,6 +469,9 @@ impl TaskHooks for Hooks {
         }
         let yields = with(|l| {
             let now = clock::now_ns();
+            if let Some(core) = &*l.core.borrow() {
+                core.counts.heard_ns.store(now, Relaxed);
+            }
             if now.saturating_sub(l.last_poll_ns.get()) > POLL_EVERY_NS {
                 l.last_poll_ns.set(now);
                 // The loop watches a changed set itself before it sleeps.

@@ -127,6 +127,10 @@ impl Account {
         self.session.store(session, Relaxed);
     }
 
+    pub fn session(&self) -> Option<u32> {
+        Some(self.session.load(Relaxed)).filter(|session| *session != 0)
+    }
+
     /// It has the CPU from now on, after `signal_ns` in the queue.
     pub fn enter(&self, now_ns: u64, signal_ns: u64) {
         for (seen, counter) in self.seen.iter().zip(COUNTED) {
@@ -190,6 +194,11 @@ impl Task {
         }
     }
 
+    /// Since when it has the CPU.
+    pub fn running_since_ns(&self) -> Option<u64> {
+        Some(self.account.on_ns.load(Relaxed)).filter(|ns| *ns != 0)
+    }
+
     pub fn info(&self) -> TaskInfo {
         let a = &self.account;
         let name_of = |cell: &AtomicU32| {
@@ -206,7 +215,7 @@ impl Task {
             scheduler: self.home.index,
             index: self.index,
             state,
-            session: Some(a.session.load(Relaxed)).filter(|session| *session != 0),
+            session: a.session(),
             began_ns: a.began_ns,
             wait_since_ns: a.wait_since_ns.load(Relaxed),
             last_wait: name_of(&a.last_wait),

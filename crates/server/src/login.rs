@@ -288,6 +288,12 @@ impl Login {
             refuse(writer, 18451, 14, &text);
             return Err(());
         }
+        if shared.admin && !shared.instance.is_administrator(&login.user) {
+            warn!(connection = id, %peer, user = %login.user, "login refused: no administrator");
+            let text = format!("Login failed for user '{}'.", login.user);
+            refuse(writer, 18456, 14, &text);
+            return Err(());
+        }
         let encrypted = connection.with_state(|state| state.io.is_encrypted());
         let local = connection.stream.local();
         let facts = ConnectionFacts {
@@ -311,6 +317,7 @@ impl Login {
             process_id: login.client_process_id,
             interface: login.library.clone(),
             connection: Some(facts),
+            dedicated: shared.admin,
         };
         let mut session = match Session::login(&shared.instance, &asked) {
             Ok(session) => session,
@@ -338,6 +345,15 @@ impl Login {
         if !shared.registry.log_in(id) {
             let most = shared.registry.limits().connections;
             warn!(connection = id, %peer, most, "login refused: too many connections");
+            if shared.admin {
+                let text = format!(
+                    "Could not connect because the maximum number of '{most}' dedicated administrator \
+                     connections already exists. Before a new connection can be made, the existing dedicated \
+                     administrator connection must be dropped, either by logging off or ending the process."
+                );
+                refuse(writer, 17810, 20, &text);
+                return Err(());
+            }
             let text = format!(
                 "Could not connect because the maximum number of '{most}' user connections has already \
                  been reached. The system administrator can use sp_configure to increase the maximum \

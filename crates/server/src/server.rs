@@ -24,6 +24,8 @@ pub struct Config {
     /// `None`: no TLS at all, for the simulator. Only loopback is served then.
     pub certificate: Option<Origin>,
     pub limits: Limits,
+    /// Where the dedicated administrator connection is taken, on loopback; `None`: nowhere.
+    pub admin: Option<SocketAddr>,
 }
 
 /// Why a server does not start.
@@ -69,6 +71,10 @@ impl std::error::Error for StartError {}
 /// What listeners and connections share.
 pub(crate) struct Shared {
     pub instance: Arc<Instance>,
+    /// Who serves its connections.
+    schedulers: Arc<Schedulers>,
+    /// It takes an administrator, and nobody else.
+    pub admin: bool,
     pub registry: Registry,
     /// In messages, as SQL Server names itself there.
     pub server_name: String,
@@ -84,7 +90,7 @@ impl Shared {
     }
 
     pub fn schedulers(&self) -> &Arc<Schedulers> {
-        self.instance.schedulers()
+        &self.schedulers
     }
 
     pub fn reactor(&self, scheduler: usize) -> &Arc<Reactor> {
@@ -101,6 +107,15 @@ pub struct Server {
     shared: Arc<Shared>,
     origin: Option<Origin>,
     listeners: Vec<Arc<Accepting>>,
+    watch: Mutex<Option<JoinHandle<()>>>,
+    admin: Option<Admin>,
+}
+
+/// The dedicated administrator connection: a listener and a connection that a scheduler of their own serves, so that
+/// they get through whatever the others do.
+struct Admin {
+    shared: Arc<Shared>,
+    accepting: Arc<Accepting>,
     watch: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -122,20 +137,36 @@ impl Server {
             None => None,
             Some(origin) => Some(load(origin).map_err(StartError::Certificate)?),
         };
+        if let Some(address) = config.admin.filter(|address| !is_near(address.ip())) {
+            return Err(StartError::NotSafe {
+                address,
+                what: "administrators are served there alone",
+            });
+        }
         let refuse = |address: SocketAddr| move |error| StartError::Listen { address, error };
         let listeners = config.listen.iter().map(|address| {
             Listener::bind(*address).map(|listener| (*address, listener)).map_err(refuse(*address))
         });
         let listeners: Vec<_> = listeners.collect::<Result<_, _>>()?;
-        let schedulers = instance.schedulers().count();
-        let shared = Arc::new(Shared {
-            instance: instance.clone(),
-            registry: Registry::new(config.limits, schedulers),
-            server_name: host_name(),
-            version: (16, 0, 1000),
-            tls: RwLock::new(tls),
-            stopping: AtomicBool::new(false),
+        let admin = config.admin.map(|address| {
+            let listener = Listener::bind(address).map_err(refuse(address));
+            listener.map(|listener| (address, listener))
         });
+        let admin = admin.transpose()?;
+        let schedulers = instance.schedulers().count();
+        let share = |schedulers: &Arc<Schedulers>, limits: Limits, admin: bool| {
+            Arc::new(Shared {
+                instance: instance.clone(),
+                schedulers: schedulers.clone(),
+                admin,
+                registry: Registry::new(limits, schedulers.count()),
+                server_name: host_name(),
+                version: (16, 0, 1000),
+                tls: RwLock::new(tls.clone()),
+                stopping: AtomicBool::new(false),
+            })
+        };
+        let shared = share(instance.schedulers(), config.limits.clone(), false);
         let mut accepting = Vec::new();
         for (index, (address, listener)) in listeners.into_iter().enumerate() {
             let on = index % schedulers;
@@ -150,9 +181,26 @@ impl Server {
             start_unix_ns,
         });
         instance.tell_listeners(told.collect());
-        let theirs = shared.clone();
-        let watch = instance.schedulers().spawn("login time-outs", None, move || watch(&theirs));
+        let begin_watch = |shared: &Arc<Shared>| {
+            let theirs = shared.clone();
+            shared.schedulers().spawn("login time-outs", None, move || watch(&theirs))
+        };
+        let watch = begin_watch(&shared);
+        let admin = match admin {
+            None => None,
+            Some((address, listener)) => {
+                let one = scheduler::Config { pin: false, ..scheduler::Config::with_count(1) };
+                let own = Schedulers::start(one).map_err(refuse(address))?;
+                let limits = Limits { connections: 1, before_login: 8, ..config.limits };
+                let shared = share(&own, limits, true);
+                let accepting = Accepting::start(&shared, listener, 0).map_err(refuse(address))?;
+                info!(address = %accepting.address(), "listening for an administrator");
+                let watch = Mutex::new(Some(begin_watch(&shared)));
+                Some(Admin { shared, accepting, watch })
+            }
+        };
         Ok(Server {
+            admin,
             shared,
             origin: config.certificate,
             listeners: accepting,
@@ -165,6 +213,11 @@ impl Server {
         self.listeners.iter().map(|listener| listener.address()).collect()
     }
 
+    /// Where it takes the dedicated administrator connection, port filled in.
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin.as_ref().map(|admin| admin.accepting.address())
+    }
+
     /// Connections of the moment, logged in or not.
     pub fn connections(&self) -> usize {
         self.shared.registry.count()
@@ -174,6 +227,9 @@ impl Server {
     pub fn reload_certificate(&self) -> Result<(), CertificateError> {
         if let Some(origin) = &self.origin {
             let tls = load(origin)?;
+            if let Some(admin) = &self.admin {
+                *admin.shared.tls.write() = Some(tls.clone());
+            }
             *self.shared.tls.write() = Some(tls);
         }
         Ok(())
@@ -182,12 +238,20 @@ impl Server {
     /// Takes no more connections, stops what runs, closes everybody and waits until they are gone: their transactions
     /// are rolled back then. False if some were left after `timeout_ns`. The instance goes on.
     pub fn stop(&self, timeout_ns: u64) -> bool {
-        self.shared.stopping.store(true, Release);
+        let servings: Vec<&Arc<Shared>> =
+            [Some(&self.shared), self.admin.as_ref().map(|admin| &admin.shared)]
+                .into_iter()
+                .flatten()
+                .collect();
+        servings.iter().for_each(|shared| shared.stopping.store(true, Release));
         self.listeners.iter().for_each(|listener| listener.stop());
+        if let Some(admin) = &self.admin {
+            admin.accepting.stop();
+        }
         let until = clock::now_ns().saturating_add(timeout_ns);
         loop {
             // Also those that were being taken when we began.
-            let all = self.shared.registry.all();
+            let all: Vec<_> = servings.iter().flat_map(|shared| shared.registry.all()).collect();
             if all.is_empty() {
                 break;
             }
@@ -199,9 +263,15 @@ impl Server {
             drop(all);
             task::sleep_ns(2_000_000, WaitType::SleepTask);
         }
-        self.shared.registry.wake_watcher();
-        if let Some(watch) = self.watch.lock().take() {
-            let _ = watch.join();
+        servings.iter().for_each(|shared| shared.registry.wake_watcher());
+        let watches = [Some(&self.watch), self.admin.as_ref().map(|admin| &admin.watch)];
+        for watch in watches.into_iter().flatten() {
+            if let Some(watch) = watch.lock().take() {
+                let _ = watch.join();
+            }
+        }
+        if let Some(admin) = &self.admin {
+            admin.shared.schedulers().stop();
         }
         true
     }

@@ -53,6 +53,7 @@ fn sessions_meet_on_one_thread() {
                 listen: vec![([127, 0, 0, 1], 1433).into()],
                 certificate: None,
                 limits: Limits::default(),
+                admin: None,
             };
             let server = Arc::new(Server::start(&instance, config).expect("a server"));
             let mut first = client(&server);

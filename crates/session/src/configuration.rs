@@ -13,6 +13,7 @@ use system_views::CONFIGURATION_OPTIONS;
 const MASK: &str = "affinity mask";
 const MASK_64: &str = "affinity64 mask";
 const MASK_BITS: u32 = 32;
+const MEMORY_MB: &str = "max server memory (MB)";
 
 /// What was set, by name; the others are at their defaults.
 #[derive(Default)]
@@ -31,6 +32,19 @@ impl Configuration {
 }
 
 impl Instance {
+    /// At the start: what the process may have.
+    pub(crate) fn bound_memory(&self) {
+        let default = CONFIGURATION_OPTIONS.iter().find(|option| option.name == MEMORY_MB);
+        self.set_memory_limit(default.map_or(i64::MAX >> 20, |option| option.default));
+    }
+
+    /// The lesser of 'max server memory (MB)' and of what the process was started with.
+    fn set_memory_limit(&self, mb: i64) {
+        if let Some(most) = self.config.memory_bytes {
+            runtime::memory::set_limit_bytes(most.min((mb.max(0) as u64).saturating_mul(1 << 20)));
+        }
+    }
+
     /// Every option, by name.
     pub(crate) fn configuration(&self) -> Vec<ConfigurationOption> {
         let settings = self.settings.lock();
@@ -87,6 +101,7 @@ impl Instance {
         settings.in_use = configured;
         let in_use = |name: &str| settings.get(name).map_or(0, |(_, in_use)| in_use);
         let threshold = in_use("cost threshold for parallelism");
+        self.set_memory_limit(in_use(MEMORY_MB));
         self.workspace.set_parallelism(in_use("max degree of parallelism"), threshold);
         Ok(())
     }

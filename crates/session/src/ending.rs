@@ -32,14 +32,16 @@ impl Instance {
 
     /// Nobody but administrators may sign in now.
     pub fn refuses_login(&self, login: &str) -> bool {
-        let may = || {
-            let directory = self.server.directory();
-            let found = directory.find(login);
-            found.is_some_and(|p| {
-                directory.token(p.id, server_role::PUBLIC).contains(&server_role::SYSADMIN)
-            })
-        };
-        self.is_ending() && !may()
+        self.is_ending() && !self.is_administrator(login)
+    }
+
+    /// Is it a login of the role sysadmin?
+    pub fn is_administrator(&self, login: &str) -> bool {
+        let directory = self.server.directory();
+        let found = directory.find(login);
+        found.is_some_and(|p| {
+            directory.token(p.id, server_role::PUBLIC).contains(&server_role::SYSADMIN)
+        })
     }
 
     /// SHUTDOWN, of session `spid`; 6005 while another is under way. Suspends.

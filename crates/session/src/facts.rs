@@ -3,7 +3,9 @@
 use crate::Instance;
 use scheduler::{Stats, TaskInfo};
 use std::sync::Arc;
-use system_views::{Database, ListenerFacts, Server, ServerFacts, SessionFacts, SwitchFacts};
+use system_views::{
+    Database, ListenerFacts, NonYielding, Server, ServerFacts, SessionFacts, SwitchFacts,
+};
 
 /// The instance as the system views see it.
 pub(crate) struct InstanceFacts<'a>(pub &'a Arc<Instance>);
@@ -53,6 +55,10 @@ impl Server for InstanceFacts<'_> {
 
     fn tasks(&self) -> Vec<TaskInfo> {
         self.0.schedulers().tasks()
+    }
+
+    fn non_yielding(&self) -> Vec<NonYielding> {
+        self.0.watchdog.latest()
     }
 
     fn listeners(&self) -> Vec<ListenerFacts> {

@@ -15,6 +15,7 @@ use crate::session::Session;
 use crate::switches::Switches;
 use crate::system_sessions::SystemSessions;
 use crate::tracking::Cleanup;
+use crate::watchdog::Watchdog;
 use catalog::{Catalog, DatabaseDef, DatabaseState, ServerCatalog};
 use device::{LockGuard, OpenOptions};
 use engine::{
@@ -67,6 +68,8 @@ pub struct Instance {
     system: Arc<SystemSessions>,
     /// SHUTDOWN.
     pub(crate) ending: Ending,
+    /// Looks for tasks that do not let others go first.
+    pub(crate) watchdog: Watchdog,
     _lock: LockGuard,
 }
 
@@ -195,9 +198,12 @@ impl Instance {
                     trace_flags: Mutex::new(BTreeSet::new()),
                     listeners: Mutex::default(),
                     ending: Ending::default(),
+                    watchdog: Watchdog::default(),
                     system,
                     _lock: lock,
                 });
+                instance.bound_memory();
+                Watchdog::start(&instance);
                 instance.start_switches();
                 instance.start_trace_flags();
                 for open in instance.databases() {
@@ -450,6 +456,7 @@ impl Instance {
 
     /// Closes every database and stops the schedulers. Sessions must have ended. From a plain thread.
     pub fn shutdown(&self) -> Result<(), EngineError> {
+        self.watchdog.stop();
         let all = std::mem::take(&mut *self.databases.write());
         let mut result = Ok(());
         for (_, running) in all {
@@ -471,6 +478,12 @@ impl Instance {
         let registered = Arc::new(Registered::new(spid));
         sessions.insert(spid, registered.clone());
         (spid, registered)
+    }
+
+    /// A session's last request.
+    pub(crate) fn text_of_session(&self, spid: u32) -> Option<String> {
+        let sessions = self.sessions.lock();
+        Some(sessions.get(&u16::try_from(spid).ok()?)?.facts().input.text)
     }
 
     /// KILL; false when there is no such session.
@@ -625,7 +638,10 @@ fn open_database(config: &InstanceConfig, def: &DatabaseDef) -> Result<OpenDatab
 /// What the server's log says of a database that stays closed.
 fn tell_operator(name: &str, why: &str) {
     if !runtime::sim::active() {
-        eprintln!(
+        use std::io::Write;
+        // A disk that is full keeps no database from its users.
+        let _ = writeln!(
+            io::stderr(),
             "Database '{name}' cannot be opened and stays closed; the others are not touched. {why}. Put its files in \
              order and say ALTER DATABASE [{name}] SET ONLINE, or restore it from a backup."
         );
@@ -637,7 +653,7 @@ pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) ->
     let said = |name: &str| noted(def, name);
     DbOptions {
         log: log_of(config, &def.log),
-        buffer_pool_bytes: config.buffer_pool_bytes,
+        buffer_pool_bytes: pool_bytes(config),
         checkpoint_log_bytes: config.checkpoint_log_bytes,
         delayed_durability: match said("delayed_durability") {
             Some("ALLOWED") => DelayedDurability::Allowed,
@@ -654,6 +670,17 @@ pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) ->
         recovery_tasks: crate::recovering::tasks(config),
         ..DbOptions::default()
     }
+}
+
+/// Bytes of the next database's pool: those of all databases together have five quarters of what the first may have,
+/// and each a little more than nothing.
+fn pool_bytes(config: &InstanceConfig) -> u64 {
+    let most = config.buffer_pool_bytes;
+    if config.memory_bytes.is_none() {
+        return most;
+    }
+    let left = (most / 4 * 5).saturating_sub(runtime::memory::aside_bytes());
+    most.min(left / 5 * 4).max(16 << 20)
 }
 
 /// The log of a database, as long as its definition has it. A log with a MAXSIZE has at least four virtual log files

@@ -37,6 +37,7 @@ mod system_databases;
 mod system_sessions;
 mod trace_flags;
 mod tracking;
+mod watchdog;
 
 pub use config::{InstanceConfig, OpenError};
 pub use executor::{

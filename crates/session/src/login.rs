@@ -27,6 +27,9 @@ pub struct Login {
     pub interface: String,
     /// How it is connected; `None` within this process.
     pub connection: Option<ConnectionFacts>,
+    /// It is the dedicated administrator connection: LOGON triggers do not fire, so that one that refuses everybody can
+    /// be dropped.
+    pub dedicated: bool,
 }
 
 impl Session {
@@ -98,7 +101,9 @@ impl Session {
             facts.host_process = Some(login.process_id as i32);
             facts.connection = login.connection.clone();
         });
-        session.logon()?;
+        if !login.dedicated {
+            session.logon()?;
+        }
         Ok(session)
     }
 }

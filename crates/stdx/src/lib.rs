@@ -22,8 +22,11 @@ macro_rules! fatal {
 #[cold]
 #[inline(never)]
 pub fn die(what: std::fmt::Arguments<'_>, file: &str, line: u32) -> ! {
-    eprintln!("fatal: {what} ({file}:{line})");
-    eprintln!("{}", std::backtrace::Backtrace::capture());
+    use std::io::Write;
+    // Where nothing can be told, it ends all the same.
+    let mut to = std::io::stderr();
+    let _ = writeln!(to, "fatal: {what} ({file}:{line})");
+    let _ = writeln!(to, "{}", std::backtrace::Backtrace::capture());
     std::process::abort();
 }
 

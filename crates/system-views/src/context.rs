@@ -2,7 +2,7 @@
 //!
 //! Promise: a session sees its own uncommitted definitions in its database, and only committed ones elsewhere.
 
-use crate::facts::{ListenerFacts, SessionFacts};
+use crate::facts::{ListenerFacts, NonYielding, SessionFacts};
 use catalog::{DatabaseDef, DdlScope, ObjectRef, TableDef, same_name};
 use interpreter::{OpenDatabase, SessionState};
 use std::sync::Arc;
@@ -18,6 +18,8 @@ pub trait Server {
     fn tasks(&self) -> Vec<scheduler::TaskInfo>;
     /// The sockets that take connections.
     fn listeners(&self) -> Vec<ListenerFacts>;
+    /// The latest tasks that kept a scheduler to themselves, the last one last.
+    fn non_yielding(&self) -> Vec<NonYielding>;
     /// What does not change while the instance runs.
     fn facts(&self) -> ServerFacts;
     /// Statistics of the schedulers.

@@ -116,6 +116,22 @@ impl Traffic {
     }
 }
 
+/// A task that kept a scheduler to itself for too long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NonYielding {
+    /// On the monotonic clock.
+    pub at_ns: u64,
+    pub scheduler: usize,
+    /// The thread's number in the system.
+    pub thread_id: u64,
+    pub task: String,
+    pub session: Option<u32>,
+    /// How long it had not been heard of.
+    pub kept_ns: u64,
+    /// CPU time that the thread had of that.
+    pub cpu_ns: u64,
+}
+
 /// A socket that takes connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListenerFacts {

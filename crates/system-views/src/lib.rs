@@ -34,7 +34,7 @@ pub use catalog_views::configuration_options::{
 pub use context::{
     Context, Database, PRODUCT_VERSION, SYSTEM_DATABASES, Server, ServerFacts, TEMPDB,
 };
-pub use facts::{ConnectionFacts, ListenerFacts, SessionFacts, Traffic};
+pub use facts::{ConnectionFacts, ListenerFacts, NonYielding, SessionFacts, Traffic};
 
 pub use statistics::switches::SwitchFacts;
 

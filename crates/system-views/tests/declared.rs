@@ -263,6 +263,12 @@ fn views_of_execution_io_and_transactions() {
         "listener_id int, ip_address nvarchar(48), is_ipv4 bit, port int, type tinyint, type_desc nvarchar(20), \
          state tinyint, state_desc nvarchar(16), start_time datetime",
     );
+    // Not documented; as every server shows it.
+    check(
+        "sys.dm_os_ring_buffers",
+        true,
+        "ring_buffer_address varbinary(8), ring_buffer_type nvarchar(60), timestamp bigint, record nvarchar(3072)",
+    );
     check(
         "sys.dm_exec_sql_text",
         true,

@@ -99,8 +99,12 @@ impl Host {
             });
             made.join().map_err(|_| "the set-up panicked".to_owned())??;
         }
-        let config =
-            Config { listen: vec![ADDRESS.into()], certificate: None, limits: Limits::default() };
+        let config = Config {
+            listen: vec![ADDRESS.into()],
+            certificate: None,
+            limits: Limits::default(),
+            admin: None,
+        };
         match Server::start(&instance, config) {
             Ok(server) => {
                 *self.life.lock().unwrap() = Some(Life { instance, server });

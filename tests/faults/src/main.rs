@@ -1,7 +1,7 @@
-//! `cargo xtask powercut`, `faults`, `guest` and `soak` come here.
+//! `cargo xtask powercut`, `faults`, `guest`, `soak` and `attack` come here.
 
 use clap::{Parser, Subcommand};
-use faults::{disk_errors, guest, powercut, server, soak, syscalls, trace};
+use faults::{attack, disk_errors, guest, powercut, server, soak, syscalls, trace};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -92,6 +92,21 @@ enum Command {
         #[arg(long)]
         folder: Option<PathBuf>,
     },
+    /// A login with `public` alone attacks; its neighbours must not notice.
+    Attack {
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Of the server.
+        #[arg(long, default_value_t = 512)]
+        memory: u64,
+        /// One class of texts alone.
+        #[arg(long)]
+        only: Option<String>,
+        #[arg(long)]
+        folder: Option<PathBuf>,
+    },
     /// Runs a program of which some calls fail; `syscalls` uses it.
     #[command(hide = true)]
     Trace {
@@ -140,6 +155,10 @@ fn main() -> ExitCode {
         Command::Soak { minutes, round_seconds, seed, folder } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);
             soak::run(&soak::Options { seed, minutes, round_seconds, folder })
+        }
+        Command::Attack { seconds, seed, memory, only, folder } => {
+            let folder = folder.unwrap_or_else(powercut::default_folder);
+            attack::run(&attack::Options { seed, seconds, memory_mb: memory, folder, only })
         }
         Command::Trace { report, fault, command } => match traced(&report, fault, &command) {
             Ok(status) => std::process::exit(status),

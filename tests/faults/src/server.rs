@@ -17,7 +17,7 @@ use tds::login7::Password;
 
 const LINES_KEPT: usize = 100;
 /// Not a secret: the server lives for one test, on loopback.
-const PASSWORD: &str = "Fault-tests-1!";
+pub const PASSWORD: &str = "Fault-tests-1!";
 /// The same as SQL Server 2012 and later keep it: its own hash takes the server 12 MB and three passes a login, and longer
 /// in an emulated machine.
 pub const QUICK_HASH: &str = "0x020066617562DED02DB21383CBE3E22AEA58FE63E9CE9B157AD8F823BDA597AD13FC2FEBA5EE3C4D8481A4560C6FA1903C\
@@ -58,9 +58,14 @@ impl Recipe {
 
     /// One that listens there.
     pub fn command_at(&self, address: &str) -> Command {
+        self.command_with(address, 32)
+    }
+
+    /// The same with so many megabytes.
+    pub fn command_with(&self, address: &str, memory_mb: u64) -> Command {
         let mut command = Command::new(&self.binary);
         command
-            .args(["serve", "--listen", address, "--memory", "32", "--data"])
+            .args(["serve", "--listen", address, "--memory", &memory_mb.to_string(), "--data"])
             .arg(&self.data)
             .env("MILLRACE_SA_PASSWORD", PASSWORD)
             .env("RUST_BACKTRACE", "0");
@@ -129,6 +134,10 @@ impl Server {
     /// How it ended, if it did.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// Where it listens.

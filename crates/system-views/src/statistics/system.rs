@@ -20,6 +20,7 @@ pub static VIEWS: &[&dyn Declared] = &[
     &MEMORY_NODES,
     &CLERKS,
     &LISTENERS,
+    &RING_BUFFERS,
 ];
 
 /// The machine, and how many schedulers run on it.
@@ -427,6 +428,39 @@ view! {
     page_size_in_bytes bigint = c.page_bytes;
     page_allocator_address varbinary(8) = Address::Clerk(c.number).value();
     host_address varbinary(8) = Value::binary(&[0; 8]);
+}
+
+fn ring_buffers(
+    context: &Context<'_>,
+    _: &[Value],
+) -> Result<Vec<crate::facts::NonYielding>, SqlError> {
+    Ok(context.server.non_yielding())
+}
+
+/// As SQL Server's monitor of schedulers tells it.
+fn non_yielding_record(r: &crate::facts::NonYielding) -> String {
+    format!(
+        "<Record id=\"{}\" type=\"RING_BUFFER_SCHEDULER_MONITOR\" time=\"{}\"><SchedulerMonitorEvent>\
+         <NonYielding><Node>0</Node><Scheduler>{}</Scheduler><Thread>{}</Thread><Task>{}</Task><Session>{}</Session>\
+         <Elapsed>{}</Elapsed><ProcessUtilization>{}</ProcessUtilization></NonYielding>\
+         </SchedulerMonitorEvent></Record>",
+        r.at_ns,
+        r.at_ns / 1_000_000,
+        r.scheduler,
+        r.thread_id,
+        r.task,
+        r.session.unwrap_or(0),
+        r.kept_ns / 1_000_000,
+        r.cpu_ns / 1_000_000,
+    )
+}
+
+view! {
+    RING_BUFFERS = "sys.dm_os_ring_buffers" of crate::facts::NonYielding as r, rows ring_buffers;
+    ring_buffer_address varbinary(8) = Value::binary(&1u64.to_be_bytes());
+    ring_buffer_type nvarchar(60) = "RING_BUFFER_SCHEDULER_MONITOR";
+    timestamp bigint = (r.at_ns / 1_000_000) as i64;
+    record nvarchar(3072) null = non_yielding_record(r);
 }
 
 fn listeners(
