@@ -283,7 +283,7 @@ impl Catalog {
     ) -> Result<(), CatalogError> {
         let before = table.clone();
         self.renew_tree(txn, table)?;
-        self.carry_identity(txn, &before, table)?;
+        self.carry_identity(&before, table)?;
         work.retain(|w| !matches!(w, Work::Fill { .. }));
         work.push(Work::Rewrite { columns });
         Ok(())

@@ -81,6 +81,7 @@ impl Catalog {
         check_row_size(&table)?;
         self.claim_name(txn, &table.schema, &table.name, object_id)?;
         table.tree = txn.create_tree(number)?;
+        self.identities.begin_tree(object_id, table.tree);
         make_lob_tree(txn, &mut table, number)?;
         self.put_object(txn, &table.schema, &table.name, KIND_TABLE, object_id, 1, true)?;
         self.put_table_rows(txn, &table, number)?;
@@ -264,6 +265,7 @@ impl Catalog {
     ) -> Result<(), CatalogError> {
         let old = [Value::Int(table.object_id), Value::BigInt(table.tree.0.0 as i64)];
         table.tree = txn.truncate_tree(&self.db.tree(table.tree))?;
+        self.identities.begin_tree(table.object_id, table.tree);
         if let Some(lob) = table.lob {
             table.lob = Some(txn.truncate_tree(&self.db.tree(lob))?);
         }

@@ -95,9 +95,16 @@ impl Identities {
         self.counters.write().retain(|(id, _), _| *id != object_id);
     }
 
+    /// A tree is new: whatever had its number before is gone, or never came to be.
+    pub(crate) fn begin_tree(&self, object_id: i32, tree: TreeId) {
+        self.counters.write().remove(&(object_id, tree));
+    }
+
     fn counter(&self, table: &TableDef, identity: Identity) -> Arc<Counter> {
         let seed = identity.seed as i128;
-        self.counter_at((table.object_id, table.tree), seed, seed)
+        // Not even the seed is reserved: the first value must not be given twice either.
+        let reserved = seed - identity.increment as i128;
+        self.counter_at((table.object_id, table.tree), seed, reserved)
     }
 
     fn counter_at(&self, key: (i32, TreeId), next: i128, reserved: i128) -> Arc<Counter> {
@@ -279,10 +286,11 @@ impl Catalog {
         self.identities.counter_at(key, 0, -1).state.lock().next
     }
 
-    /// A table's rows move to another tree: the numbers go on there. Under the Sch-M lock.
+    /// A table's rows move to another tree: the numbers go on there. Under the Sch-M lock. What is reserved is written in a
+    /// transaction of its own, as everywhere: a row under the mover's lock would have it wait for itself at its next
+    /// reservation. Should the move be rolled back, the row is of a tree that nothing has.
     pub(crate) fn carry_identity(
         &self,
-        txn: &mut Txn,
         old: &TableDef,
         new: &TableDef,
     ) -> Result<(), CatalogError> {
@@ -294,18 +302,14 @@ impl Catalog {
             let state = counter.state.lock();
             (state.next, state.reserved, state.given)
         };
-        if given || next != identity.seed as i128 {
-            self.write_reservation(
-                txn,
-                (new.object_id, new.tree),
-                reserved,
-                identity.increment as i128,
-            )?;
-        }
-        let state = State::new(next, reserved, given);
+        let (key, step) = ((new.object_id, new.tree), identity.increment as i128);
+        let state = State::new(next, next - step, given);
         let counter = Arc::new(Counter { state: Mutex::new(state) });
-        self.identities.counters.write().insert((new.object_id, new.tree), counter);
-        Ok(())
+        self.identities.counters.write().insert(key, counter.clone());
+        match given || next != identity.seed as i128 {
+            true => self.reserve(key, &counter, reserved, step),
+            false => Ok(()),
+        }
     }
 
     /// Moves the reservation to `wanted` at least. The row only ever moves on, because it is read
