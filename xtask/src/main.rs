@@ -471,7 +471,7 @@ fn histories(transactions: u64, seed: u64) -> Result<(), Failure> {
 fn loom() -> Result<(), Failure> {
     Step::new("lock-free code under loom", "cargo")
         .args(["test", "--release", "--quiet", "--package", "log-manager", "--package", "runtime"])
-        .args(["--lib", "loom"])
+        .args(["--package", "storage", "--lib", "loom"])
         .env("RUSTFLAGS", "--cfg loom -C force-frame-pointers=yes")
         .env("CARGO_TARGET_DIR", run::target_directory().join("loom").display().to_string())
         .run()

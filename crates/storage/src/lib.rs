@@ -6,43 +6,82 @@
 //!
 //! Knows nothing about transactions, snapshots, locks, types, columns or SQL; what a stamp means, whom to wait for and
 //! what an envelope around a record holds is asked through [`TxnLog`].
+//!
+//! [`memory`] has rows in memory, in versions; it and the trees on pages know nothing of each other. Under `--cfg loom` only its
+//! lock-free parts are built.
 
+#[cfg(not(loom))]
 mod alloc;
+#[cfg(not(loom))]
 mod boot;
+#[cfg(not(loom))]
 mod compact;
+#[cfg(not(loom))]
 mod copy;
+#[cfg(not(loom))]
 mod error;
+#[cfg(not(loom))]
 mod leaf;
+#[cfg(not(loom))]
 mod log;
+pub mod memory;
+#[cfg(not(loom))]
 mod node;
+#[cfg(not(loom))]
 mod op;
+#[cfg(not(loom))]
 mod parts;
+#[cfg(not(loom))]
 mod redo;
+#[cfg(not(loom))]
 mod row;
+#[cfg(not(loom))]
 mod sample;
+#[cfg(not(loom))]
 mod scan;
+#[cfg(not(loom))]
 mod slotted;
+#[cfg(not(loom))]
 mod split;
+#[cfg(not(loom))]
 mod store;
+#[cfg(not(loom))]
 mod sweep;
+#[cfg(not(loom))]
 mod tree;
+#[cfg(not(loom))]
 mod verify;
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;
 
+#[cfg(not(loom))]
 pub use alloc::{FileSpace, set_grow_together};
+#[cfg(not(loom))]
 pub use boot::{BOOT_DATA_BYTES, FileHeader, header_copies, read_header, write_header};
+#[cfg(not(loom))]
 pub use compact::{Compacted, Compaction};
+#[cfg(not(loom))]
 pub use copy::{EXTENT, StoreFile, UsedExtent};
+#[cfg(not(loom))]
 pub use error::StorageError;
+#[cfg(not(loom))]
 pub use log::{Logged, OnExisting, OnWrite, SystemLog, TxnLog};
+#[cfg(not(loom))]
 pub use op::{LogRow, OP_PARTS, OpHeader, PageOp, Undo, UndoAction};
+#[cfg(not(loom))]
 pub use redo::{OP_PAGES, Touched};
+#[cfg(not(loom))]
 pub use row::{RowImage, Run};
+#[cfg(not(loom))]
 pub use sample::{PageSample, RandomLeaf};
+#[cfg(not(loom))]
 pub use scan::{LeafCopy, Scan};
+#[cfg(not(loom))]
 pub use store::{FilegroupId, Store};
+#[cfg(not(loom))]
 pub use sweep::Swept;
+#[cfg(not(loom))]
 pub use tree::{LeafHint, Tree, TreeId};
+#[cfg(not(loom))]
 pub use verify::{EachRow, TreeReport, check_tree, verify};

@@ -1,0 +1,182 @@
+//! Taking out what nobody needs: versions that no snapshot sees, rows that are deleted or were never committed.
+//!
+//! Whoever leaves something behind puts the row in a list, once: `queued` says that it is in one. Whoever cleans takes the
+//! lists. So a row is in at most one list at most once, and only the cleaner, who has taken it from there, frees it:
+//! - `queued` is cleared before the row is looked at: what is left behind after that brings it back into a list.
+//! - A row that is killed gets `queued` set once more, for good. If it was set already, somebody has put it into a list
+//!   meanwhile, and it is freed when it comes out of that; else nobody will put it into one any more.
+//!
+//! A version is needed if a snapshot sees it and not the one above it. One long reader keeps what it sees, and no other
+//! version.
+
+use crate::memory::reclaim::{Guard, pin};
+use crate::memory::row::{Row, Top, Version};
+use crate::memory::sight::{States, commit_of};
+use crate::memory::table::Table;
+use crate::memory::write::row_weight;
+use log_manager::Lsn;
+use parking_lot::Mutex;
+use runtime::task::{MAX_SLOTS, slot};
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+use stdx::CachePadded;
+
+/// What snapshots need.
+pub trait Needs {
+    /// Every snapshot is at or above this.
+    fn horizon(&self) -> Lsn;
+
+    /// Whether a snapshot sees a commit at `since` and not one at `until`.
+    fn needs(&self, since: Lsn, until: Lsn) -> bool;
+}
+
+/// Rows that have left something behind.
+pub(crate) struct Queue {
+    lists: Box<[CachePadded<Mutex<Vec<Listed>>>]>,
+    /// About how many there are.
+    len: AtomicUsize,
+}
+
+struct Listed(*const Row);
+
+// SAFETY: a row is shared memory; who takes it out of a list may free it.
+unsafe impl Send for Listed {}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Queue {
+            lists: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
+            len: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// What became of a row.
+enum Fate {
+    Clean,
+    /// There is more to take out, later.
+    Later,
+    Dead,
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        for list in &self.queue.lists {
+            for listed in std::mem::take(&mut *list.lock()) {
+                // SAFETY: in a list, so nobody has freed it; the index, which has the live ones, goes after this.
+                let is_dead = unsafe { &*listed.0 }.is_dead();
+                if is_dead {
+                    // SAFETY: killed while it was being put into the list: out of the index, and in no other list.
+                    drop(unsafe { Box::from_raw(listed.0.cast_mut()) });
+                }
+            }
+        }
+    }
+}
+
+impl Table {
+    /// The row has versions that may not be needed. Its transaction's snapshot is in use, or it is on top of nothing.
+    pub(crate) fn queue(&self, row: &Row) {
+        if !row.queued.load(Relaxed) && !row.queued.swap(true, AcqRel) {
+            self.queue.lists[slot()].lock().push(Listed(row));
+            self.queue.len.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// About how many rows wait to be cleaned.
+    pub fn to_clean(&self) -> usize {
+        self.queue.len.load(Relaxed)
+    }
+
+    /// Takes out what nobody needs, unless somebody is at it; how many versions and rows went.
+    pub fn clean(&self, needs: &impl Needs, states: &impl States) -> u64 {
+        let Some(_one) = self.cleaning.try_lock() else { return 0 };
+        let mut gone = 0;
+        let mut later = Vec::new();
+        for list in &self.queue.lists {
+            let rows = std::mem::take(&mut *list.lock());
+            self.queue.len.fetch_sub(rows.len(), Relaxed);
+            for listed in rows {
+                let guard = pin();
+                // SAFETY: it was in a list, so nobody has freed it.
+                let row = unsafe { &*listed.0 };
+                if row.is_dead() {
+                    // Killed while it was being put into this list.
+                    self.free(row, &guard);
+                    continue;
+                }
+                row.queued.store(false, SeqCst);
+                match self.clean_row(row, needs, states, &mut gone, &guard) {
+                    Fate::Clean => {}
+                    Fate::Later => later.push(listed),
+                    Fate::Dead => {
+                        gone += 1;
+                        self.take_out(row, &guard);
+                        if !row.queued.swap(true, AcqRel) {
+                            self.free(row, &guard);
+                        }
+                    }
+                }
+            }
+        }
+        for listed in later {
+            // SAFETY: alive: only this function kills rows.
+            self.queue(unsafe { &*listed.0 });
+        }
+        gone
+    }
+
+    fn free(&self, row: &Row, guard: &Guard) {
+        let version = row.newest(guard).map_or(0, |v| v.weight() as i64);
+        self.weigh(-version - row_weight(row));
+        // SAFETY: out of the index and of every list.
+        unsafe { guard.free(std::ptr::from_ref(row).cast_mut()) }
+    }
+
+    fn clean_row(
+        &self,
+        row: &Row,
+        needs: &impl Needs,
+        states: &impl States,
+        gone: &mut u64,
+        guard: &Guard,
+    ) -> Fate {
+        let top = match row.top(guard) {
+            Top::Dead => return Fate::Clean,
+            Top::Empty if row.kill(None) => return Fate::Dead,
+            Top::Empty => return Fate::Later,
+            Top::Version(top) => top,
+        };
+        let horizon = needs.horizon();
+        let mut above: &Version = top;
+        let mut more = false;
+        while let Some(version) = above.older(guard) {
+            let (until, since) =
+                (commit_of(above.stamp(), states), commit_of(version.stamp(), states));
+            let is_needed = match (until, since) {
+                (Some(until), _) if until < horizon => false,
+                (Some(until), Some(since)) => needs.needs(since, until),
+                _ => true,
+            };
+            if is_needed {
+                more = true;
+                above = version;
+                continue;
+            }
+            let out = above.unlink_older();
+            // SAFETY: just taken out of the chain, by the only one who does that.
+            unsafe {
+                self.weigh(-((*out).weight() as i64));
+                guard.free(out);
+            }
+            *gone += 1;
+        }
+        let is_over = top.stamp().is_ghost()
+            && !top.has_older()
+            && commit_of(top.stamp(), states).is_some_and(|csn| csn < horizon);
+        match (is_over, top.stamp().is_ghost() || more) {
+            (true, _) if row.kill(Some(top)) => Fate::Dead,
+            (false, false) => Fate::Clean,
+            _ => Fate::Later,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Hash chains and rows under loom: as shipped they hold in every interleaving; with a bug planted, the same check fails.
+
+use crate::memory::hash::{HashIndex, Inserted};
+use crate::memory::reclaim::pin;
+use crate::memory::row::{BLIND_INSERT, Row, Top, Version};
+use loom::sync::Arc;
+use loom::thread;
+use mvcc::Xid;
+use std::sync::atomic::Ordering::SeqCst;
+
+const PREEMPTIONS: usize = 3;
+
+struct World {
+    index: HashIndex,
+}
+
+// What is checked.
+unsafe impl Send for World {}
+unsafe impl Sync for World {}
+
+fn check(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(PREEMPTIONS);
+    builder.check(model);
+}
+
+fn world() -> Arc<World> {
+    Arc::new(World { index: HashIndex::new(1, false, 7) })
+}
+
+fn row(key: u8, xid: u64) -> Box<Row> {
+    Row::new(&[key], Some(Version::new(Xid(xid), Some(&[key]))))
+}
+
+fn keys(world: &World) -> Vec<u8> {
+    let guard = pin();
+    let mut keys = Vec::new();
+    let mut at = world.index.first(0, &guard);
+    while let Some(row) = at {
+        if !row.is_dead() {
+            keys.push(row.key[0]);
+        }
+        at = HashIndex::after(row, &guard);
+    }
+    keys.sort_unstable();
+    keys
+}
+
+/// Two insert the same key, and one another key: one of the two is told that it is there.
+fn insert_twice() {
+    let world = world();
+    let insert = |world: &World, key: u8, xid: u64| {
+        let guard = pin();
+        matches!(world.index.insert(row(key, xid), &guard), Inserted::New(_))
+    };
+    let other = world.clone();
+    let second = thread::spawn(move || insert(&other, 1, 2));
+    let first = insert(&world, 1, 1);
+    insert(&world, 2, 1);
+    let second = second.join().expect("a thread");
+    assert!(first != second, "a key was inserted {} times", u8::from(first) + u8::from(second));
+    assert_eq!(keys(&world), [1, 2]);
+}
+
+#[test]
+fn loom_a_key_comes_once() {
+    BLIND_INSERT.store(false, SeqCst);
+    check(insert_twice);
+    // The other order of things: this must be found.
+    BLIND_INSERT.store(true, SeqCst);
+    let caught = std::panic::catch_unwind(|| check(insert_twice));
+    BLIND_INSERT.store(false, SeqCst);
+    assert!(
+        caught.is_err(),
+        "an insert that does not look at what has come in front was not caught"
+    );
+}
+
+#[test]
+fn loom_rows_leave_while_others_come_and_readers_pass() {
+    check(|| {
+        let world = world();
+        let guard = pin();
+        for key in [1, 2] {
+            let Inserted::New(there) = world.index.insert(row(key, 1), &guard) else {
+                panic!("{key} is there")
+            };
+            if key == 1 {
+                assert!(there.kill(there.newest(&guard)));
+            }
+        }
+        let (a, b) = (world.clone(), world.clone());
+        let cleaner = thread::spawn(move || {
+            let guard = pin();
+            let mut at = a.index.first(0, &guard);
+            while let Some(row) = at {
+                if row.is_dead() {
+                    a.index.remove(row, &guard);
+                    return;
+                }
+                at = HashIndex::after(row, &guard);
+            }
+        });
+        let writer = thread::spawn(move || {
+            let guard = pin();
+            b.index.insert(row(3, 2), &guard);
+        });
+        let seen = keys(&world);
+        assert!(seen == [2] || seen == [2, 3], "{seen:?}");
+        cleaner.join().expect("a thread");
+        writer.join().expect("a thread");
+        assert_eq!(keys(&world), [2, 3]);
+        assert!(world.index.find(&[1], &guard).is_none());
+    });
+}
+
+/// A writer comes on top of a deleted row, or the cleaner kills it: never both.
+#[test]
+fn loom_of_writer_and_cleaner_one_is_first() {
+    check(|| {
+        let guard = pin();
+        let row = Arc::new(Row::new(&[1], Some(Version::new(Xid(1), None))));
+        let other = row.clone();
+        let cleaner = thread::spawn(move || {
+            let guard = pin();
+            match other.top(&guard) {
+                Top::Version(top) if top.stamp().is_ghost() => other.kill(Some(top)),
+                _ => false,
+            }
+        });
+        let wrote = match row.top(&guard) {
+            Top::Version(top) => {
+                row.push(Some(top), Version::new(Xid(2), Some(&[9])), &guard).is_ok()
+            }
+            _ => false,
+        };
+        let killed = cleaner.join().expect("a thread");
+        assert!(!(wrote && killed));
+        assert_eq!(row.is_dead(), killed);
+        if wrote {
+            let top = row.newest(&guard).expect("a version");
+            assert_eq!(top.bytes(), [9]);
+            assert!(top.older(&guard).is_some_and(|v| v.stamp().is_ghost()));
+        }
+    });
+}

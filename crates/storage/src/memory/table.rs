@@ -1,0 +1,133 @@
+//! One index, its rows, and what they weigh.
+
+use crate::memory::clean::Queue;
+use crate::memory::hash::{HashIndex, Inserted};
+use crate::memory::range::RangeIndex;
+use crate::memory::reclaim::{Guard, pin};
+use crate::memory::row::Row;
+use crate::memory::sight::{Changed, Sight, States};
+use parking_lot::Mutex;
+use runtime::task::{MAX_SLOTS, slot};
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use stdx::CachePadded;
+
+/// How rows are found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// By the order of their keys, both ways.
+    Range,
+    /// By what their keys hash to.
+    Hash {
+        buckets: usize,
+        /// Keys end with the length of a tail (u16, big-endian) that follows what is hashed: rows of one value whose
+        /// keys differ at the end alone.
+        tailed: bool,
+    },
+}
+
+pub(crate) enum Index {
+    Hash(HashIndex),
+    Range(RangeIndex),
+}
+
+/// What one slot knows of a table: a line of its own, written by one thread at a time.
+#[derive(Default)]
+struct SlotState {
+    bytes: AtomicI64,
+}
+
+/// Rows in memory, by one key.
+pub struct Table {
+    pub(crate) kind: Kind,
+    pub(crate) index: Index,
+    pub(crate) queue: Queue,
+    slots: Box<[CachePadded<SlotState>]>,
+    /// Held by the one who takes rows and versions out.
+    pub(crate) cleaning: Mutex<()>,
+}
+
+impl Table {
+    pub fn new(kind: Kind) -> Table {
+        let index = match kind {
+            Kind::Range => Index::Range(RangeIndex::new()),
+            Kind::Hash { buckets, tailed } => {
+                Index::Hash(HashIndex::new(buckets, tailed, runtime::random::next_u64()))
+            }
+        };
+        Table {
+            kind,
+            index,
+            queue: Queue::default(),
+            slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
+            cleaning: Mutex::new(()),
+        }
+    }
+
+    /// Bytes that rows, their keys and their versions take, about; what the allocator adds is not among them.
+    pub fn bytes(&self) -> u64 {
+        let rows: i64 = self.slots.iter().map(|s| s.bytes.load(Relaxed)).sum();
+        rows.max(0) as u64 + self.index_bytes()
+    }
+
+    /// Bytes that the index takes, about.
+    pub fn index_bytes(&self) -> u64 {
+        match &self.index {
+            Index::Hash(hash) => (hash.buckets() * size_of::<usize>()) as u64,
+            Index::Range(range) => range.bytes(),
+        }
+    }
+
+    /// One thread at a time has a slot, so a load and a store do.
+    pub(crate) fn weigh(&self, bytes: i64) {
+        let mine = &self.slots[slot()].bytes;
+        mine.store(mine.load(Relaxed) + bytes, Relaxed);
+    }
+
+    /// Shows the row under `key` that a transaction sees; `None`: there is none.
+    #[inline]
+    pub fn get<S: States, R>(
+        &self,
+        key: &[u8],
+        sight: &Sight<'_, S>,
+        show: impl FnOnce(&[u8], mvcc::Stamp) -> R,
+    ) -> Option<R> {
+        let guard = pin();
+        let version = sight.row(self.find(key, &guard)?, &guard)?;
+        Some(show(version.bytes(), version.stamp()))
+    }
+
+    /// What has become of a row since a transaction has seen it, as it commits.
+    ///
+    /// Who asks has said before that it is preparing ([`States::is_preparing`]), with a sequentially consistent fence
+    /// after that; so of two that have each written what the other has read, the one whose fence is later finds the other
+    /// one's version, and that it is preparing.
+    pub fn changed<S: States>(&self, key: &[u8], sight: &Sight<'_, S>) -> Changed {
+        let guard = pin();
+        match self.find(key, &guard) {
+            Some(row) => sight.changed(row, &guard),
+            None => Changed::No,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn find<'g>(&self, key: &[u8], guard: &'g Guard) -> Option<&'g Row> {
+        match &self.index {
+            Index::Hash(hash) => hash.find(key, guard),
+            Index::Range(range) => range.find(key, guard),
+        }
+    }
+
+    pub(crate) fn add<'g>(&self, row: Box<Row>, guard: &'g Guard) -> Inserted<'g> {
+        match &self.index {
+            Index::Hash(hash) => hash.insert(row, guard),
+            Index::Range(range) => range.insert(row, guard),
+        }
+    }
+
+    pub(crate) fn take_out(&self, row: &Row, guard: &Guard) {
+        match &self.index {
+            Index::Hash(hash) => hash.remove(row, guard),
+            Index::Range(range) => range.remove(row, guard),
+        }
+    }
+}

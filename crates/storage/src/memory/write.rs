@@ -1,0 +1,268 @@
+//! What a transaction changes: a version on top of a row, at once or never.
+//!
+//! Invariant: the version of an unfinished transaction is on top of its row, with none of others above. So it is the
+//! row's write lock, and a row that has one outlives the transaction.
+
+use crate::memory::Kind;
+use crate::memory::hash::Inserted;
+use crate::memory::reclaim::pin;
+use crate::memory::row::{Row, Top, Version};
+use crate::memory::sight::{Sight, States};
+use crate::memory::table::Table;
+use log_manager::Lsn;
+use mvcc::{Stamp, Visibility, Xid, visible};
+
+/// Why a write was refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// A row with that key is there.
+    Duplicate,
+    /// Another transaction has inserted that key since the snapshot, or is about to.
+    Race,
+    /// Another transaction has changed the row since the snapshot, or is about to.
+    Conflict,
+}
+
+/// A change that its transaction has made: to be stamped, or taken back, once.
+#[derive(Clone, Copy)]
+pub struct Written {
+    row: *const Row,
+    version: *mut Version,
+}
+
+// SAFETY: rows and versions are shared memory; a transaction that moves to another thread takes its list with it.
+unsafe impl Send for Written {}
+// SAFETY: nothing is done through a shared reference to it but copying it.
+unsafe impl Sync for Written {}
+
+/// What a change comes to when its transaction commits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome<'a> {
+    /// A later change of the same row says it.
+    Nothing,
+    Inserted {
+        key: &'a [u8],
+        row: &'a [u8],
+    },
+    Updated {
+        key: &'a [u8],
+        row: &'a [u8],
+    },
+    Deleted {
+        key: &'a [u8],
+    },
+}
+
+impl Table {
+    /// Inserts a row.
+    pub fn insert<S: States>(
+        &self,
+        key: &[u8],
+        row: &[u8],
+        sight: &Sight<'_, S>,
+    ) -> Result<Written, Refused> {
+        let guard = pin();
+        let mut version = Version::new(sight.own, Some(row));
+        let weight = version.weight();
+        loop {
+            let there = match self.find(key, &guard) {
+                Some(there) => there,
+                None => {
+                    let new = Row::new(key, Some(version));
+                    match self.add(new, &guard) {
+                        Inserted::New(new) => {
+                            self.weigh(weight as i64 + row_weight(new));
+                            let Some(version) = new.newest(&guard) else {
+                                stdx::fatal!("a row that has just come has no version");
+                            };
+                            return Ok(Written::of(new, version));
+                        }
+                        // It was somebody else's turn; what we have made goes.
+                        Inserted::There(there) => {
+                            version = Version::new(sight.own, Some(row));
+                            there
+                        }
+                    }
+                }
+            };
+            let on = match there.top(&guard) {
+                Top::Dead => {
+                    std::hint::spin_loop();
+                    continue;
+                }
+                Top::Empty => None,
+                Top::Version(top) => {
+                    if !may_insert(sight, there, top, &guard)? {
+                        continue;
+                    }
+                    Some(top)
+                }
+            };
+            match there.push(on, version, &guard) {
+                Ok(version) => {
+                    self.weigh(weight as i64);
+                    return Ok(Written::of(there, version));
+                }
+                Err(back) => version = back,
+            }
+        }
+    }
+
+    /// Replaces the row under `key`, or deletes it (`None`). `Ok(None)`: it sees no such row.
+    pub fn change<S: States>(
+        &self,
+        key: &[u8],
+        row: Option<&[u8]>,
+        sight: &Sight<'_, S>,
+    ) -> Result<Option<Written>, Refused> {
+        let guard = pin();
+        let Some(there) = self.find(key, &guard) else { return Ok(None) };
+        let mut version = Version::new(sight.own, row);
+        loop {
+            // Rows that it sees cannot die.
+            let Top::Version(top) = there.top(&guard) else { return Ok(None) };
+            match sees(sight, top.stamp()) {
+                None => continue,
+                Some(true) if top.stamp().is_ghost() => return Ok(None),
+                Some(true) => {}
+                Some(false) => {
+                    return match sight.row(there, &guard) {
+                        Some(_) => Err(Refused::Conflict),
+                        None => Ok(None),
+                    };
+                }
+            }
+            let weight = version.weight();
+            match there.push(Some(top), version, &guard) {
+                Ok(version) => {
+                    self.weigh(weight as i64);
+                    return Ok(Some(Written::of(there, version)));
+                }
+                Err(back) => version = back,
+            }
+        }
+    }
+
+    /// Takes a change back. The newest first, before anybody learns that the transaction is over.
+    pub fn take_back(&self, written: Written) {
+        let guard = pin();
+        let row = written.row(&guard);
+        // SAFETY: it is on top of its row, and lives.
+        self.weigh(-(unsafe { &*written.version }.weight() as i64));
+        row.pop(written.version, &guard);
+        if row.newest(&guard).is_none() {
+            self.queue(row);
+        }
+    }
+
+    /// Its transaction has committed at `csn`. While its snapshot is still in use.
+    pub fn stamp(&self, written: Written, own: Xid, csn: Lsn) {
+        let guard = pin();
+        let row = written.row(&guard);
+        let mut at = row.newest(&guard);
+        let mut is_old = false;
+        while let Some(version) = at {
+            let stamp = version.stamp();
+            if stamp.xid() != Some(own) {
+                break;
+            }
+            let committed = Stamp::committed(csn);
+            version.restamp(if stamp.is_ghost() { committed.ghost() } else { committed });
+            at = version.older(&guard);
+            is_old |= at.is_some() || stamp.is_ghost();
+        }
+        if is_old {
+            self.queue(row);
+        }
+    }
+
+    /// What a change will have done once its transaction has committed.
+    pub fn outcome<R>(&self, written: Written, own: Xid, tell: impl FnOnce(Outcome<'_>) -> R) -> R {
+        // Lives as long as the transaction is unfinished: `tell` may take its time.
+        // SAFETY: see the file's invariant.
+        let (row, version) = unsafe { (&*written.row, &*written.version) };
+        let (before, is_newest) = {
+            let guard = pin();
+            let is_newest = row.newest(&guard).is_some_and(|v| std::ptr::eq(v, version));
+            let mut at = version.older(&guard);
+            while let Some(v) = at.filter(|v| v.stamp().xid() == Some(own)) {
+                at = v.older(&guard);
+            }
+            (at.is_some_and(|v| !v.stamp().is_ghost()), is_newest)
+        };
+        let (key, bytes) = (&*row.key, version.bytes());
+        tell(match (before, version.stamp().is_ghost()) {
+            _ if !is_newest => Outcome::Nothing,
+            (false, true) => Outcome::Nothing,
+            (false, false) => Outcome::Inserted { key, row: bytes },
+            (true, false) => Outcome::Updated { key, row: bytes },
+            (true, true) => Outcome::Deleted { key },
+        })
+    }
+
+    /// A row that is committed and that everybody sees, while a table is being filled and nobody else has it; false: the
+    /// key is there.
+    pub fn load(&self, key: &[u8], row: &[u8]) -> bool {
+        let guard = pin();
+        let version = Version::stamped(Stamp::frozen(), row);
+        let weight = version.weight() as i64;
+        match self.add(Row::new(key, Some(version)), &guard) {
+            Inserted::New(new) => {
+                self.weigh(weight + row_weight(new));
+                true
+            }
+            Inserted::There(_) => false,
+        }
+    }
+}
+
+impl Written {
+    fn of(row: &Row, version: &Version) -> Written {
+        Written { row, version: std::ptr::from_ref(version).cast_mut() }
+    }
+
+    fn row<'g>(&self, _: &'g crate::memory::reclaim::Guard) -> &'g Row {
+        // SAFETY: the row has a version of an unfinished transaction, whose list this is from (or its snapshot is still
+        // in use), so it is not dead; and the guard keeps it from here on.
+        unsafe { &*self.row }
+    }
+}
+
+pub(crate) fn row_weight(row: &Row) -> i64 {
+    (size_of::<Row>() + row.key.len()) as i64
+}
+
+/// Whether what is on top is what the transaction sees; `None`: ask again.
+fn sees<S: States>(sight: &Sight<'_, S>, stamp: Stamp) -> Option<bool> {
+    match visible(stamp, sight.snapshot, sight.own, |xid| sight.states.status(xid)) {
+        Visibility::Visible | Visibility::VisibleGhost => Some(true),
+        Visibility::Older => Some(false),
+        Visibility::Spin => None,
+    }
+}
+
+/// Whether an insert may come on top; false: ask again.
+fn may_insert<S: States>(
+    sight: &Sight<'_, S>,
+    row: &Row,
+    top: &Version,
+    guard: &crate::memory::reclaim::Guard,
+) -> Result<bool, Refused> {
+    let stamp = top.stamp();
+    match sees(sight, stamp) {
+        None => Ok(false),
+        Some(true) if stamp.is_ghost() => Ok(true),
+        Some(true) => Err(Refused::Duplicate),
+        Some(false) if sight.row(row, guard).is_some() => Err(Refused::Duplicate),
+        // Inserted and deleted again since: nobody's any more.
+        Some(false) if stamp.is_ghost() && sight.commit_of(stamp).is_some() => Ok(true),
+        Some(false) => Err(Refused::Race),
+    }
+}
+
+impl Table {
+    /// Its kind, for who wants to know how it is best read.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+}
