@@ -157,7 +157,7 @@ fn every_type_in_rows() {
 #[test]
 fn not_null_columns_go_in_their_fixed_form() {
     let samples = samples();
-    let mut writer = TokenWriter::new(51);
+    let mut writer = TokenWriter::new(51).unguarded();
     let not_null = |ty| Column { nullable: false, ..Column::new("", ty) };
     writer.columns(samples.iter().map(|(ty, _)| not_null(*ty)));
     let most = samples.iter().map(|(_, values)| values.len()).max().unwrap();
@@ -179,7 +179,7 @@ fn not_null_columns_go_in_their_fixed_form() {
     assert_eq!(read, rows.iter().collect::<Vec<_>>());
 
     // Byte for byte: int NOT NULL, int NULL, bit NOT NULL, and a smallint that becomes a real.
-    let mut writer = TokenWriter::new(51);
+    let mut writer = TokenWriter::new(51).unguarded();
     let (int, bit, real) = (SqlType::Int, SqlType::Bit, SqlType::Real);
     writer.columns([not_null(int), Column::new("", int), not_null(bit), not_null(real)]);
     writer.row(&[Value::Int(7), Value::Int(8), Value::Bit(true), Value::SmallInt(1)]).unwrap();
@@ -189,7 +189,7 @@ fn not_null_columns_go_in_their_fixed_form() {
     assert_eq!(types, [&[0x38][..], &[0x26, 4], &[0x32], &[0x3B]]);
     assert_eq!(wire[44..59], [0xD1, 7, 0, 0, 0, 4, 8, 0, 0, 0, 1, 0, 0, 0x80, 0x3F]);
     // Before TDS 7.3B there is no bitmap: an error, and no trace.
-    let mut writer = TokenWriter::new(51);
+    let mut writer = TokenWriter::new(51).unguarded();
     writer.set_version(Version::V7_2);
     writer.columns([not_null(int)]);
     assert!(writer.row(&[Value::Null]).is_err());
