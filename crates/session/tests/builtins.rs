@@ -315,6 +315,7 @@ const LIST: &[Row] = &[
             ("INDEXPROPERTY", "INDEXPROPERTY(1, 'a', 'IsUnique')"),
             ("OBJECT_DEFINITION", "OBJECT_DEFINITION(1)"),
             ("OBJECT_ID", "OBJECT_ID('t')"),
+            ("ASSEMBLYPROPERTY", "ASSEMBLYPROPERTY('a', 'CultureInfo')"),
             ("OBJECT_NAME", "OBJECT_NAME(1)"),
             ("OBJECT_SCHEMA_NAME", "OBJECT_SCHEMA_NAME(1)"),
             ("OBJECTPROPERTY", "OBJECTPROPERTY(1, 'IsTable')"),
@@ -335,7 +336,6 @@ const LIST: &[Row] = &[
         "metadata",
         Refused,
         &[
-            ("ASSEMBLYPROPERTY", "ASSEMBLYPROPERTY('a', 'CultureInfo')"),
             ("FILEPROPERTYEX", "FILEPROPERTYEX('a', 'BlobTier')"),
             ("FULLTEXTCATALOGPROPERTY", "FULLTEXTCATALOGPROPERTY('a', 'ItemCount')"),
         ],

@@ -250,6 +250,17 @@ fn temporal(
         10 | 110 => date_only(format!("{mm:02}-{dd:02}-{yy}")),
         11 | 111 => date_only(format!("{yy}/{mm:02}/{dd:02}")),
         12 | 112 => date_only(format!("{yy}{mm:02}{dd:02}")),
+        130 | 131 => {
+            let (year, month, day) = hijri(d.days).ok_or_else(|| bad_style(style, ty))?;
+            let date = match style {
+                130 => format!("{day:>2} {} {year:04}", HIJRI_MONTHS[month as usize - 1]),
+                _ => format!("{day:>2}/{month:02}/{year:04}"),
+            };
+            let fraction = c.fraction_text(digits, if classic { ':' } else { '.' });
+            let (hour, minute, second) = (c.hour12(), c.minute, c.second);
+            let time = format!("{hour:>2}:{minute:02}:{second:02}{fraction}{}", c.meridiem());
+            Ok(join(date, time) + &zone)
+        }
         13 | 113 => {
             let date = format!("{dd:02} {} {:04}", month_name, c.year);
             let fraction = c.fraction_text(digits, if classic { ':' } else { '.' });
@@ -288,6 +299,38 @@ fn temporal(
         }
         _ => Err(bad_style(style, ty)),
     }
+}
+
+/// The months of the Hijri calendar.
+const HIJRI_MONTHS: [&str; 12] = [
+    "محرم",
+    "صفر",
+    "ربيع الاول",
+    "ربيع الثاني",
+    "جمادى الاولى",
+    "جمادى الثانية",
+    "رجب",
+    "شعبان",
+    "رمضان",
+    "شوال",
+    "ذو القعدة",
+    "ذو الحجة",
+];
+
+/// Year, month and day of the Hijri calendar by the Kuwaiti algorithm: 30 years are 10,631 days. `None` before it began.
+fn hijri(days: i32) -> Option<(i32, u32, u32)> {
+    /// Days from 0001-01-01 to the day before the first of the calendar.
+    const EPOCH: i64 = 226_658;
+    const CYCLE_DAYS: i64 = 10_631;
+    let since = i64::from(days) - EPOCH;
+    let (cycle, rest) = (since.div_euclid(CYCLE_DAYS), since.rem_euclid(CYCLE_DAYS));
+    // Years of 10,631 / 30 days that begin 0.1335 days late; months of 29.5001.
+    let years = (rest * 300_000 - 40_050).div_euclid(CYCLE_DAYS * 10_000);
+    let rest = rest - (years * CYCLE_DAYS * 10_000 + 40_050).div_euclid(300_000);
+    let month = ((rest * 10_000 + 285_001) / 295_000).min(12);
+    let day = rest - (295_001 * month - 290_000).div_euclid(10_000);
+    let year = cycle * 30 + years;
+    (since > 0 && year > 0).then_some((year as i32, month as u32, day as u32))
 }
 
 /// As sqlcmd prints it: datetime with milliseconds, binary as 0x.., NULL as `NULL`, float with as

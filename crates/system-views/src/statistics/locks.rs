@@ -123,6 +123,11 @@ impl Snapshot {
     pub fn transaction_id_of(&self, session: i32) -> Option<i64> {
         self.transaction_of(session).map(|(database, t)| instance_id(database, t))
     }
+
+    /// Has a session's transaction changed anything?
+    pub fn has_written(&self, session: i32) -> bool {
+        self.transaction_of(session).is_some_and(|(_, t)| t.writes)
+    }
 }
 
 /// A lock that is held or waited for.

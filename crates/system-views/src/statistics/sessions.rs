@@ -29,6 +29,8 @@ pub struct Session {
     lock_wait: Option<LockWait>,
     /// transaction_id of the one that is active.
     transaction: Option<i64>,
+    /// It has changed something; a statement that only reads is no open transaction.
+    writes: bool,
     /// The user that it is in its database, where that is known.
     user_id: i32,
     /// The handle of the text of the procedure that runs.
@@ -49,6 +51,7 @@ fn sessions(context: &Context<'_>, _: &[Value]) -> Result<Vec<Session>, SqlError
             resource: resource_text(context, database, wait.resource),
         }),
         transaction: snapshot.transaction_id_of(facts.id),
+        writes: snapshot.has_written(facts.id),
         user_id: 1,
         module: None,
         facts: facts.clone(),
@@ -198,7 +201,7 @@ impl Session {
     }
 
     fn open_transactions(&self) -> i32 {
-        self.facts.published.trancount.max(i32::from(self.transaction.is_some()))
+        self.facts.published.trancount.max(i32::from(self.writes))
     }
 
     fn handle(&self) -> Option<Vec<u8>> {
