@@ -9,6 +9,7 @@ mod faults;
 mod fuzz;
 mod insert_cost;
 mod kill;
+mod loops;
 mod pairs;
 mod report;
 mod reporting;
@@ -225,6 +226,8 @@ enum Command {
         #[arg(long)]
         program: Option<PathBuf>,
     },
+    /// What a change of a row costs: inserts, updates, deletes and whole transactions in loops of procedures.
+    Loops(loops::Options),
     /// How much of a folder of scripts the parser takes: parsed, refused by name, failed.
     Parse {
         /// DIR, then what `corpus parse` knows: --exclude WORD, --verbose, --top N.
@@ -319,6 +322,7 @@ fn main() {
                 program,
             })
         }
+        Command::Loops(options) => loops::run(&options),
         Command::Parse { arguments } => corpus::run("parse", &arguments),
         Command::Slt { arguments } => corpus::run("slt", &arguments),
         Command::Scripts { arguments } => corpus::run("scripts", &arguments),
