@@ -274,8 +274,15 @@ impl Database {
     pub fn set_delayed_durability(&self, option: DelayedDurability) -> Result<(), EngineError> {
         self.change_boot(|boot| boot.delayed_durability = option)?;
         self.delayed.store(option as u8, Relaxed);
+        // What was committed under the old option is hardened before the new one counts: by then no change that has
+        // kept no version is above what readers go by.
+        if option == DelayedDurability::Disabled {
+            self.shared.keep_all.store(true, SeqCst);
+            self.flush_log()?;
+            self.choose_snapshots();
+            return Ok(());
+        }
         self.choose_snapshots();
-        // What was committed under the old option is hardened before the new one counts.
         self.flush_log()
     }
 
@@ -293,7 +300,8 @@ impl Database {
     /// Without delayed commits, readers read as of the durable LSN: everybody who was answered is below it.
     fn choose_snapshots(&self) {
         let by_durable = self.delayed_durability() == DelayedDurability::Disabled;
-        self.shared.read_durable.store(by_durable, Relaxed);
+        self.shared.read_durable.store(by_durable, SeqCst);
+        self.shared.keep_all.store(by_durable, SeqCst);
     }
 
     /// Whether READ COMMITTED reads row versions.

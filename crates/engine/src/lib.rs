@@ -19,6 +19,7 @@ mod database;
 mod ddl;
 mod error;
 mod figures;
+mod found;
 mod gaps;
 mod ghosts;
 mod lob;
@@ -46,6 +47,7 @@ pub use check::{CheckCounts, Finding, RowCheck};
 pub use database::{Database, DatabaseStats};
 pub use error::EngineError;
 pub use figures::{FileFigures, LOG_FILE_ID, LogFigures};
+pub use found::{Change, Looked};
 pub use ghosts::set_ghost_cleanup;
 pub use lob::{LOB_BYTES_MAX, LOB_CHUNK_BYTES};
 pub use options::{
@@ -74,8 +76,8 @@ pub use log_manager::{
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.
 pub use storage::{
-    Compacted, FileSpace, FilegroupId, LeafHint as InsertHint, PageSample, RandomLeaf, RowImage,
-    Run, TreeId, TreeReport, set_grow_together,
+    Compacted, FileSpace, FilegroupId, Found, LeafHint as InsertHint, PageSample, RandomLeaf,
+    RowImage, Run, TreeId, TreeReport, set_grow_together,
 };
 #[cfg(feature = "seeded-bugs")]
 pub use transaction::{Bug, plant};

@@ -7,6 +7,7 @@ use lock_manager::{KeyMode, TableMode};
 use mvcc::{Stamp, Visibility, XidStatus, visible};
 use std::ops::Bound;
 use std::sync::atomic::Ordering::*;
+use storage::Found;
 use transaction::{Bug, VersionSeen, planted};
 
 /// How far the commits go that a transaction has seen. See [`Txn::reader`].
@@ -120,18 +121,21 @@ impl Txn {
         self.enter(tree, TableMode::IntentExclusive)?;
         let waiting = self.wait_as(options.no_wait);
         let mode = if update { KeyMode::UPDATE } else { KeyMode::EXCLUSIVE };
-        let found = self.lock_and_read(tree, key, mode, options.read_past, row);
+        let mut found = Found::default();
+        std::mem::swap(&mut found.row, row);
+        let there = self.lock_and_find(tree, key, mode, options.read_past, &mut found);
+        *row = found.row;
         self.no_wait = waiting;
-        found
+        there
     }
 
-    fn lock_and_read(
+    pub(crate) fn lock_and_find(
         &mut self,
         tree: &Tree,
         key: &[u8],
         mode: KeyMode,
         read_past: bool,
-        row: &mut Vec<u8>,
+        place: &mut Found,
     ) -> Result<bool, EngineError> {
         let name = name_of(tree.number(), key);
         loop {
@@ -143,7 +147,7 @@ impl Txn {
             } else {
                 self.lock_name(name, mode)?
             };
-            let found = tree.inner.tree.lookup(key, row).map_err(|e| self.doom(e.into()))?;
+            let found = tree.inner.tree.look(key, place).map_err(|e| self.doom(e.into()))?;
             match found.map(|stamp| self.newest(stamp)) {
                 Some(Newest::Row(csn)) => {
                     self.context.note_seen(csn);
@@ -341,8 +345,12 @@ impl Txn {
 
     fn take_snapshot(&mut self) -> Lsn {
         let log = &self.shared.log;
-        let by_durable = self.shared.read_durable.load(Relaxed);
-        let read = || if by_durable { log.durable() } else { log.tail() };
+        let mut by_durable = false;
+        // Asked when others know of this reader: see `Shared::keep_all`.
+        let read = || {
+            by_durable = self.shared.read_durable.load(SeqCst);
+            if by_durable { log.durable() } else { log.tail() }
+        };
         let snapshot =
             if self.published { self.cell.take_another(read) } else { self.cell.take(read) };
         self.published = true;

@@ -6,6 +6,7 @@ mod concurrency;
 mod crash;
 mod figures;
 mod files;
+mod found;
 mod ghosts;
 mod lob;
 mod recovering;

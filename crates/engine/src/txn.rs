@@ -18,6 +18,7 @@ use crate::tracking::Tracked;
 use crate::tree::{PendingDrop, Reshape};
 use crate::{Database, Durability, EngineError, Isolation, Lsn, TxnOptions};
 use lock_manager::{Held, Owner};
+use log_manager::Appended;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use telemetry::{Counter, counters};
@@ -75,6 +76,10 @@ pub struct Txn {
     pub(crate) status: Arc<Status>,
     /// It has changed tracked rows.
     pub(crate) tracked: Option<Box<Tracked>>,
+    /// Its next change commits it.
+    pub(crate) fuses: bool,
+    /// Where the change is that has.
+    pub(crate) fused: Option<Appended>,
 }
 
 impl Txn {
@@ -88,6 +93,8 @@ impl Txn {
             no_wait: false,
             is_reader: false,
             tracked: None,
+            fuses: false,
+            fused: None,
             status,
             state: State::Idle,
             options,
@@ -250,6 +257,13 @@ impl Txn {
             }
         }
         let durability = self.db.resolve(durability);
+        if let Some(at) = self.fused {
+            let timed = CommitTimer::start(durability);
+            self.end_fused(at);
+            self.harden(at.end, durability)?;
+            timed.stop();
+            return Ok(at.start);
+        }
         if !self.has_written() {
             let seen = self.seen();
             self.finish();
@@ -317,6 +331,9 @@ impl Txn {
             return Err(EngineError::NoTransaction);
         }
         let mut result = Ok(());
+        if self.fused.is_some() {
+            stdx::fatal!("a rollback of what is committed");
+        }
         if self.has_written() {
             result = self.undo_all();
         }
@@ -357,6 +374,7 @@ impl Txn {
             self.published = false;
         }
         self.statements.clear();
+        (self.fuses, self.fused) = (false, None);
         self.txn_snapshot = None;
         self.must_harden = Lsn::NONE;
         self.context.reset();

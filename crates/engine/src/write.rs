@@ -109,7 +109,7 @@ impl Txn {
 
     /// The classic transaction manager's share of a fused transaction's end.
     #[cold]
-    fn leave_central(&self, committed: bool) {
+    pub(crate) fn leave_central(&self, committed: bool) {
         if committed {
             self.shared.xids.is_more_than_one_writer_active();
         }

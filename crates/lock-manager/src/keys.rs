@@ -115,6 +115,12 @@ impl KeyTable {
         was_waiting
     }
 
+    /// Whether anybody holds the lock or waits for it.
+    #[inline]
+    pub(crate) fn is_used(&self, key: RowKey) -> bool {
+        self.shard(key).lock().contains_key(&key)
+    }
+
     pub(crate) fn mode_of(&self, key: RowKey, owner: Owner) -> KeyMode {
         let shard = self.shard(key).lock();
         shard.get(&key).and_then(|q| q.mode_of(owner)).unwrap_or_default()

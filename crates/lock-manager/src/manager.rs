@@ -216,6 +216,13 @@ impl LockManager {
         self.keys.weaken(key, held.owner, before);
     }
 
+    /// Whether anybody holds a lock on a key or waits for one. Nobody who locks it after the answer has seen less than
+    /// was done before.
+    #[inline]
+    pub fn is_key_locked(&self, key: RowKey) -> bool {
+        self.keys.is_used(key)
+    }
+
     /// What the owner holds on a key, but for what locks on the table cover.
     pub fn key_mode(&self, held: &Held, key: RowKey) -> KeyMode {
         if held.keys.is_empty() && held.app.is_empty() {

@@ -21,6 +21,8 @@ mod copy;
 #[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
+mod found;
+#[cfg(not(loom))]
 mod leaf;
 #[cfg(not(loom))]
 mod log;
@@ -65,6 +67,8 @@ pub use compact::{Compacted, Compaction};
 pub use copy::{EXTENT, StoreFile, UsedExtent};
 #[cfg(not(loom))]
 pub use error::StorageError;
+#[cfg(not(loom))]
+pub use found::{Found, FoundChange};
 #[cfg(not(loom))]
 pub use log::{Logged, OnExisting, OnWrite, SystemLog, TxnLog};
 #[cfg(not(loom))]

@@ -63,6 +63,15 @@ pub trait TxnLog {
     /// An update or delete met a row stamped `existing`. The page is latched: never suspends.
     fn before_write(&mut self, existing: Stamp) -> OnWrite;
 
+    /// Whether the row under `key`, which [`TxnLog::before_write`] has let pass, may be changed now: nobody has it
+    /// locked. Asked with the leaf latched, before the change of a row that was looked up without a lock: who locks the
+    /// row after that looks at it once he has the lock. Never suspends.
+    #[inline]
+    fn may_change(&self, tree: TreeId, key: &[u8]) -> bool {
+        let _ = (tree, key);
+        true
+    }
+
     /// Whether somebody may have locked gaps of the tree, so that no key may come into one unasked. Asked with the
     /// leaf latched, after which a reader that latches the leaf sees the key: see `engine`'s `gaps.rs`.
     #[inline]

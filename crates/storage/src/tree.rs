@@ -36,10 +36,17 @@ pub struct LeafHint {
     epoch: u64,
 }
 
+impl LeafHint {
+    /// For a page seen as `word` when the store's epoch was `epoch`.
+    pub(crate) fn of(page: PageId, word: u64, epoch: u64) -> LeafHint {
+        LeafHint { page, word, epoch }
+    }
+}
+
 /// Levels that a tree can have.
 pub(crate) const LEVELS_MAX: usize = 12;
 /// Log bytes beside the row's own record: envelope, header, and a purge of the leaf.
-const LOG_SLACK: usize = 256;
+pub(crate) const LOG_SLACK: usize = 256;
 const LOG_PURGE: usize = 3072;
 
 /// An open tree. Cheap to clone.
@@ -69,7 +76,7 @@ impl<'a> Path<'a> {
     }
 
     #[inline]
-    fn leaf(&self) -> PageRead<'a> {
+    pub(crate) fn leaf(&self) -> PageRead<'a> {
         self.at(self.len - 1)
     }
 }
@@ -114,7 +121,7 @@ impl Tree {
 
     /// Latches the hinted leaf, if it still is a leaf of this tree.
     #[inline]
-    fn hinted(&self, hint: &LeafHint) -> Option<PageWrite<'_>> {
+    pub(crate) fn hinted(&self, hint: &LeafHint) -> Option<PageWrite<'_>> {
         if hint.epoch != self.store.epoch() {
             return None;
         }

@@ -6,7 +6,7 @@
 use crate::envelope::{self, Kind, SYSTEM_ENVELOPE_BYTES, TXN_ENVELOPE_BYTES};
 use crate::shared::wall_us;
 use crate::{Shared, TooManyTransactions, key_hash};
-use lock_manager::Owner;
+use lock_manager::{Owner, RowKey};
 use log_manager::{Appended, Lease, LogError, Lsn, record_bytes};
 use mvcc::{Stamp, Xid, XidStatus};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -316,6 +316,65 @@ impl TxnLog for Guarded<'_> {
 
     fn purgeable(&self, ghost: Stamp, tree: TreeId, key: &mut dyn FnMut() -> Vec<u8>) -> bool {
         self.context.purgeable(ghost, tree, key)
+    }
+}
+
+/// One change of a row that is a transaction of its own: one record, no id, no state, as [`FusedInsert`]. The row was
+/// looked up without a lock; it is changed only if nobody has it locked.
+pub struct FusedChange<'a> {
+    shared: &'a Shared,
+    at: Option<Appended>,
+}
+
+impl<'a> FusedChange<'a> {
+    #[inline]
+    pub fn new(shared: &'a Shared) -> FusedChange<'a> {
+        FusedChange { shared, at: None }
+    }
+
+    /// Where it was logged; its start is the commit number.
+    #[inline]
+    pub fn appended(&self) -> Option<Appended> {
+        self.at
+    }
+}
+
+impl TxnLog for FusedChange<'_> {
+    #[inline]
+    fn ensure(&mut self, bytes: usize) -> Result<(), StorageError> {
+        Ok(self.shared.lease(bytes + SYSTEM_ENVELOPE_BYTES, Lease::Normal)?)
+    }
+
+    #[inline]
+    fn log(&mut self, op: &PageOp<'_>) -> Logged {
+        let envelope = envelope::short(Kind::Fused, wall_us());
+        let mut header = OpHeader::new();
+        let [a, b, c, d, e] = op.encode(&mut header);
+        let at = self.shared.log.append(&[&envelope, a, b, c, d, e]);
+        self.at = Some(at);
+        let mut stamp = Stamp::committed(at.start);
+        if !self.shared.are_all_above() {
+            stamp = keep_version(self.shared, op, Xid::NONE, stamp);
+        } else if let PageOp::Ghost { tree, key, .. } = *op {
+            self.shared.ghosts.note(tree.0.0, key);
+        }
+        Logged { stamp, start: at.start, end: at.end }
+    }
+
+    fn conflict(&mut self, _existing: Stamp) -> OnExisting {
+        stdx::fatal!("a fused change of a row that is there inserts nothing")
+    }
+
+    #[inline]
+    fn before_write(&mut self, existing: Stamp) -> OnWrite {
+        // Whoever looked has seen that its writer is done.
+        if existing.is_ghost() { OnWrite::Gone } else { OnWrite::Proceed }
+    }
+
+    #[inline]
+    fn may_change(&self, tree: TreeId, key: &[u8]) -> bool {
+        let hash = key_hash(tree.0.0, key);
+        !self.shared.locks.is_key_locked(RowKey { tree: tree.0.0, hash })
     }
 }
 

@@ -20,6 +20,9 @@ pub struct Shared {
     pub locks: LockManager,
     /// Readers read as of the durable LSN: no commit that they see can be lost.
     pub read_durable: AtomicBool,
+    /// Every change keeps the version before it, whoever reads: on whenever `read_durable` is, and a little longer at
+    /// both ends, so that no reader takes a snapshot below a change that has kept none.
+    pub keep_all: AtomicBool,
 }
 
 impl Shared {
@@ -32,7 +35,15 @@ impl Shared {
             ghosts: Ghosts::default(),
             locks: LockManager::new(),
             read_durable: AtomicBool::new(false),
+            keep_all: AtomicBool::new(true),
         }
+    }
+
+    /// Whether nobody's snapshot, taken or to be taken, is below a record that has been appended before the call.
+    #[inline]
+    pub(crate) fn are_all_above(&self) -> bool {
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        !self.keep_all.load(std::sync::atomic::Ordering::SeqCst) && !self.snapshots.are_read()
     }
 
     /// A lease for a record of `payload` bytes. A full log asks for a checkpoint and waits by itself.

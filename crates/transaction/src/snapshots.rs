@@ -8,10 +8,16 @@
 //! A reader that takes a second snapshot while the first is in use (a statement within a statement) widens its cell:
 //! `high` is raised to ANY by the same protocol, then set to the newer one. The cell then stands for every snapshot
 //! from the older to the newer.
+//!
+//! Who changes a row in a transaction of one record asks whether anybody reads by a snapshot at all
+//! ([`Snapshots::are_read`]): while nobody does, no older version need be kept. A reader is counted, by the slot that it
+//! runs on, before it reads the log's position; a writer looks at the counts after it has appended its record. So the
+//! writer sees the reader, or the reader's snapshot is above the record.
 
 use log_manager::{Log, Lsn};
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::*};
+use runtime::task::{MAX_SLOTS, slot};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*, fence};
 use std::sync::{Arc, Weak};
 use stdx::CachePadded;
 
@@ -27,32 +33,74 @@ struct Cell {
     high: AtomicU64,
 }
 
+/// How many readers each slot has counted, and how many slots ever have.
+struct Readers {
+    counts: Box<[CachePadded<AtomicU64>]>,
+    slots: AtomicUsize,
+}
+
+impl Readers {
+    #[inline]
+    fn enter(&self) -> usize {
+        let slot = slot();
+        if self.slots.load(Relaxed) <= slot {
+            self.slots.fetch_max(slot + 1, SeqCst);
+        }
+        self.counts[slot].fetch_add(1, SeqCst);
+        slot
+    }
+
+    #[inline]
+    fn leave(&self, slot: usize) {
+        self.counts[slot].fetch_sub(1, Release);
+    }
+}
+
 /// One reader's published snapshots: a line of its own.
-pub struct SnapshotCell(CachePadded<Cell>);
+pub struct SnapshotCell {
+    cell: CachePadded<Cell>,
+    readers: Arc<Readers>,
+    /// Where it is counted, plus one; 0: nowhere. Of its reader alone.
+    counted: AtomicUsize,
+}
 
 impl SnapshotCell {
     /// Publishes and returns the position that `read` gives. Nothing else is in use.
     #[inline]
     pub fn take(&self, read: impl FnOnce() -> Lsn) -> Lsn {
-        self.0.low.swap(TAKING, SeqCst);
+        if self.counted.load(Relaxed) == 0 {
+            self.counted.store(self.readers.enter() + 1, Relaxed);
+        }
+        self.cell.low.swap(TAKING, SeqCst);
         let snapshot = read();
-        self.0.high.store(snapshot.0, Relaxed);
-        self.0.low.store(snapshot.0, Release);
+        self.cell.high.store(snapshot.0, Relaxed);
+        self.cell.low.store(snapshot.0, Release);
         snapshot
     }
 
     /// The same while an older snapshot stays in use.
     pub fn take_another(&self, read: impl FnOnce() -> Lsn) -> Lsn {
-        self.0.high.swap(ANY, SeqCst);
+        self.cell.high.swap(ANY, SeqCst);
         let snapshot = read();
-        self.0.high.store(snapshot.0, Release);
+        self.cell.high.store(snapshot.0, Release);
         snapshot
     }
 
     /// No snapshot any more.
     #[inline]
     pub fn clear(&self) {
-        self.0.low.store(NONE, Release);
+        self.cell.low.store(NONE, Release);
+        let counted = self.counted.load(Relaxed);
+        if counted != 0 {
+            self.counted.store(0, Relaxed);
+            self.readers.leave(counted - 1);
+        }
+    }
+}
+
+impl Drop for SnapshotCell {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
@@ -60,11 +108,17 @@ impl SnapshotCell {
 pub struct Snapshots {
     cells: Mutex<Vec<Weak<SnapshotCell>>>,
     horizon: CachePadded<AtomicU64>,
+    readers: Arc<Readers>,
 }
 
 impl Default for Snapshots {
     fn default() -> Self {
-        Snapshots { cells: Mutex::default(), horizon: CachePadded::new(AtomicU64::new(0)) }
+        let counts = (0..MAX_SLOTS).map(|_| CachePadded::default()).collect();
+        Snapshots {
+            cells: Mutex::default(),
+            horizon: CachePadded::new(AtomicU64::new(0)),
+            readers: Arc::new(Readers { counts, slots: AtomicUsize::new(0) }),
+        }
     }
 }
 
@@ -100,11 +154,23 @@ impl Snapshots {
     /// A cell for a session.
     pub fn register(&self) -> Arc<SnapshotCell> {
         let cell = Cell { low: AtomicU64::new(NONE), high: AtomicU64::new(NONE) };
-        let cell = Arc::new(SnapshotCell(CachePadded::new(cell)));
+        let cell = Arc::new(SnapshotCell {
+            cell: CachePadded::new(cell),
+            readers: self.readers.clone(),
+            counted: AtomicUsize::new(0),
+        });
         let mut cells = self.cells.lock();
         cells.retain(|c| c.strong_count() > 0);
         cells.push(Arc::downgrade(&cell));
         cell
+    }
+
+    /// Whether anybody reads by a snapshot. Who is not counted here reads the log's position later than this call.
+    #[inline]
+    pub fn are_read(&self) -> bool {
+        fence(SeqCst);
+        let slots = self.readers.slots.load(SeqCst);
+        self.readers.counts[..slots].iter().any(|count| count.load(SeqCst) != 0)
     }
 
     /// Every snapshot is at or above this. As of the last [`Snapshots::advance`].
@@ -125,15 +191,15 @@ impl Snapshots {
         let mut least = from_now;
         let mut ranges = Vec::new();
         for cell in cells.iter().filter_map(Weak::upgrade) {
-            let low = cell.0.low.load(SeqCst);
+            let low = cell.cell.low.load(SeqCst);
             if low == NONE {
                 continue;
             }
             // A reader between TAKING and its snapshot leaves the horizon where it is: `low` is 0. If the cell is
             // cleared and taken again between these two loads, `low` to ANY covers what is there: the newer snapshot
             // is above the older one, and TAKING again only hides a `high` that belongs to a later `low`.
-            let high = cell.0.high.load(SeqCst);
-            let high = if cell.0.low.load(SeqCst) == low && low != TAKING { high } else { ANY };
+            let high = cell.cell.high.load(SeqCst);
+            let high = if cell.cell.low.load(SeqCst) == low && low != TAKING { high } else { ANY };
             least = least.min(low);
             ranges.push((low, high));
         }

@@ -1,35 +1,65 @@
 //! Older versions of rows, in memory, for readers whose snapshot is older than the row in place.
 //!
-//! A chain belongs to one key of one tree: newest first. A version knows by whom it was replaced, and goes when no
+//! Versions of a key are in a chain: newest first. A version knows by whom it was replaced, and goes when no
 //! snapshot lies between its own commit and that of the replacement: one long reader keeps the versions that it would
-//! read, one per row, and not those that came and went since. Versions are pushed while the page is latched and before it changes, so a reader
-//! that meets the new row finds the old one here. After a rollback the version that came back in place stays here too
+//! read, one per row, and not those that came and went since. Versions are pushed while the page is latched and before
+//! it changes, so a reader that meets the new row finds the old one here. A version is one piece of memory, which its
+//! shard uses again. After a rollback the version that came back in place stays here too
 //! (until the horizon has passed the rollback), for readers that had seen the row in between.
 
-use crate::{Ghosts, InUse, XidTable};
+use crate::{Ghosts, InUse, Place, XidTable};
 use log_manager::Lsn;
 use mvcc::{Stamp, Visibility, Xid, XidStatus, visible};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering::*};
 use stdx::CachePadded;
 
 const SHARDS: usize = 64;
 
+/// Memory of versions that are gone, kept by a shard for those to come: so many pieces, each of so many bytes at most.
+const SPARE_MAX: usize = 512;
+const SPARE_BYTES_MAX: usize = 512;
+
 struct Version {
+    tree: u64,
     stamp: Stamp,
     /// Who replaced it: an active stamp, or a committed one; a ghost's, if it was deleted.
     by: Stamp,
-    row: Box<[u8]>,
+    /// The key, and behind it the row.
+    bytes: Vec<u8>,
+    key_len: usize,
+    /// The version before it; with it, perhaps, those of keys that have the same hash.
+    older: Option<Box<Version>>,
 }
 
-struct Chain {
-    tree: u64,
-    key: Box<[u8]>,
-    versions: Vec<Version>,
+/// Versions by the hash of their key, the newest first. Its bits are mixed already.
+type Chains = HashMap<u64, Version, BuildHasherDefault<AsItIs>>;
+
+#[derive(Default)]
+struct Shard {
+    chains: Chains,
+    spare: Vec<Vec<u8>>,
 }
 
-type Shard = HashMap<u64, Vec<Chain>>;
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.0 = self.0.rotate_left(8) ^ u64::from(*b));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
 
 /// What a reader found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,8 +81,60 @@ pub struct VersionStore {
 const VERSION_BYTES: u64 = std::mem::size_of::<Version>() as u64;
 
 impl Version {
+    fn is_of(&self, tree: u64, key: &[u8]) -> bool {
+        self.tree == tree && self.key() == key
+    }
+
+    fn key(&self) -> &[u8] {
+        &self.bytes[..self.key_len]
+    }
+
+    fn row(&self) -> &[u8] {
+        &self.bytes[self.key_len..]
+    }
+
     fn bytes(&self) -> u64 {
-        self.row.len() as u64 + VERSION_BYTES
+        self.bytes.len() as u64 + VERSION_BYTES
+    }
+
+    /// It goes, and its memory to `spare`; its key to `places`, if it was the last version of a row that was deleted.
+    fn leave(&mut self, is_last: bool, places: &mut Vec<Place>, spare: &mut Vec<Vec<u8>>) {
+        if is_last && self.by.is_ghost() {
+            places.push((self.tree, self.key().into()));
+        }
+        if self.bytes.capacity() <= SPARE_BYTES_MAX && spare.len() < SPARE_MAX {
+            let mut bytes = std::mem::take(&mut self.bytes);
+            bytes.clear();
+            spare.push(bytes);
+        }
+    }
+
+    /// It, leaving one of nothing.
+    fn take(&mut self) -> Version {
+        let nothing = Version {
+            tree: 0,
+            stamp: Stamp::frozen(),
+            by: Stamp::frozen(),
+            bytes: Vec::new(),
+            key_len: 0,
+            older: None,
+        };
+        std::mem::replace(self, nothing)
+    }
+
+    /// It, and those before it.
+    fn chain(&self) -> impl Iterator<Item = &Version> {
+        std::iter::successors(Some(self), |version| version.older.as_deref())
+    }
+}
+
+impl Drop for Version {
+    /// One by one: a chain may be longer than a stack is deep.
+    fn drop(&mut self) {
+        let mut next = self.older.take();
+        while let Some(mut version) = next {
+            next = version.older.take();
+        }
     }
 }
 
@@ -73,14 +155,25 @@ impl VersionStore {
 
     /// Keeps `row`, stamped `stamp`, which `by` replaces. `hash` is [`crate::key_hash`].
     pub fn push(&self, tree: u64, key: &[u8], hash: u64, stamp: Stamp, row: &[u8], by: Stamp) {
-        let version = Version { stamp, by, row: row.into() };
+        let mut guard = self.shard(hash).lock();
+        let shard = &mut *guard;
+        let mut bytes = shard.spare.pop().unwrap_or_default();
+        bytes.reserve_exact(key.len() + row.len());
+        bytes.extend_from_slice(key);
+        bytes.extend_from_slice(row);
+        let mut version = Version { tree, stamp, by, bytes, key_len: key.len(), older: None };
         self.bytes.fetch_add(version.bytes(), Relaxed);
-        let mut shard = self.shard(hash).lock();
-        let chains = shard.entry(hash).or_default();
-        match chains.iter_mut().find(|c| c.tree == tree && *c.key == *key) {
-            Some(chain) => chain.versions.insert(0, version),
-            None => chains.push(Chain { tree, key: key.into(), versions: vec![version] }),
+        match shard.chains.entry(hash) {
+            Entry::Vacant(place) => {
+                place.insert(version);
+            }
+            Entry::Occupied(place) => {
+                let newest = place.into_mut();
+                std::mem::swap(newest, &mut version);
+                newest.older = Some(Box::new(version));
+            }
         }
+        drop(guard);
         self.count.fetch_add(1, Relaxed);
         telemetry::counters::add(telemetry::Counter::VersionsCreated, 1);
     }
@@ -97,14 +190,13 @@ impl VersionStore {
     ) -> VersionSeen {
         let hash = crate::key_hash(tree, key);
         let shard = self.shard(hash).lock();
-        let chain =
-            shard.get(&hash).and_then(|c| c.iter().find(|c| c.tree == tree && *c.key == *key));
-        for version in chain.iter().flat_map(|c| &c.versions) {
+        let chain = shard.chains.get(&hash).into_iter().flat_map(Version::chain);
+        for version in chain.filter(|version| version.is_of(tree, key)) {
             loop {
                 match visible(version.stamp, snapshot, own, &status) {
                     Visibility::Visible => {
                         row.clear();
-                        row.extend_from_slice(&version.row);
+                        row.extend_from_slice(version.row());
                         return VersionSeen::Row(version.stamp);
                     }
                     Visibility::VisibleGhost => return VersionSeen::Nothing,
@@ -120,7 +212,8 @@ impl VersionStore {
     pub fn has(&self, tree: u64, key: &[u8]) -> bool {
         let hash = crate::key_hash(tree, key);
         let shard = self.shard(hash).lock();
-        shard.get(&hash).is_some_and(|c| c.iter().any(|c| c.tree == tree && *c.key == *key))
+        let newest = shard.chains.get(&hash);
+        newest.is_some_and(|newest| newest.chain().any(|version| version.is_of(tree, key)))
     }
 
     /// Drops what no snapshot needs; how many versions went. The keys of deleted rows of which nothing is left here go
@@ -153,22 +246,42 @@ impl VersionStore {
         for shard in &self.shards {
             runtime::task::maybe_yield();
             let mut shard = shard.lock();
-            shard.retain(|_, chains| {
-                chains.retain_mut(|chain| {
-                    let before = chain.versions.len();
-                    let deleted = chain.versions.first().is_some_and(|v| v.by.is_ghost());
-                    chain.versions.retain(|version| {
-                        let stays = needed(version);
-                        gone_bytes += if stays { 0 } else { version.bytes() };
-                        stays
-                    });
-                    gone += (before - chain.versions.len()) as u64;
-                    if chain.versions.is_empty() && deleted {
-                        places.push((chain.tree, std::mem::take(&mut chain.key)));
+            let Shard { chains, spare } = &mut *shard;
+            chains.retain(|_, newest| {
+                // Most chains are of one version, which stays or goes.
+                if newest.older.is_none() {
+                    let stays = needed(newest);
+                    if !stays {
+                        (gone, gone_bytes) = (gone + 1, gone_bytes + newest.bytes());
+                        newest.leave(true, &mut places, spare);
                     }
-                    !chain.versions.is_empty()
-                });
-                !chains.is_empty()
+                    return stays;
+                }
+                let mut all = Some(Box::new(newest.take()));
+                let (mut kept, mut went): (Vec<Version>, Vec<Version>) = Default::default();
+                while let Some(mut version) = all {
+                    all = version.older.take();
+                    let list = if needed(&version) { &mut kept } else { &mut went };
+                    list.push(*version);
+                }
+                for mut version in went {
+                    (gone, gone_bytes) = (gone + 1, gone_bytes + version.bytes());
+                    let is_last = version.by.is_ghost()
+                        && !kept.iter().any(|v| v.is_of(version.tree, version.key()));
+                    version.leave(is_last, &mut places, spare);
+                }
+                let mut chain = None;
+                while let Some(mut version) = kept.pop() {
+                    version.older = chain;
+                    chain = Some(Box::new(version));
+                }
+                match chain {
+                    Some(chain) => {
+                        *newest = *chain;
+                        true
+                    }
+                    None => false,
+                }
             });
         }
         ghosts.put(places);
@@ -186,5 +299,53 @@ impl VersionStore {
     /// How many versions there are.
     pub fn count(&self) -> u64 {
         self.count.load(Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two keys that share a hash, and one whose chain is long.
+    #[test]
+    fn versions_of_keys_with_one_hash_are_told_apart() {
+        let (store, xids, ghosts) =
+            (VersionStore::default(), XidTable::new(1, 8), Ghosts::default());
+        let at = |n: u64| Stamp::committed(Lsn(8 * n));
+        let hash = crate::key_hash(1, b"a");
+        for n in 1..=3 {
+            store.push(1, b"a", hash, at(n), &[n as u8; 5], at(n + 1));
+            store.push(1, b"bb", hash, at(n), &[10 + n as u8; 3], at(n + 1));
+        }
+        store.push(2, b"a", hash, at(1), b"other", at(9).ghost());
+        let read = |key: &[u8], at: u64| {
+            let mut row = Vec::new();
+            let status = |_| XidStatus::Committed(Lsn::NONE);
+            let shard = store.shard(hash).lock();
+            let chain = shard.chains.get(&hash).into_iter().flat_map(Version::chain);
+            let seen = chain
+                .filter(|v| v.is_of(1, key))
+                .find(|v| visible(v.stamp, Lsn(at), Xid::NONE, status) == Visibility::Visible);
+            row.extend_from_slice(seen.map_or(&[], Version::row));
+            row
+        };
+        assert_eq!(read(b"a", 8 * 2 + 1), [2; 5]);
+        assert_eq!(read(b"bb", 8 * 2 + 1), [12; 3]);
+        assert_eq!(store.count(), 7);
+        // One reader in between: it keeps what it sees, and the rest goes.
+        let snapshot = 8 * 2 + 1;
+        let in_use = InUse::for_test(8 * 100, &[(snapshot, snapshot)]);
+        assert_eq!(store.collect(&in_use, &xids, &ghosts), 4);
+        assert_eq!(read(b"a", snapshot), [2; 5]);
+        assert_eq!(read(b"bb", snapshot), [12; 3]);
+        let in_use = InUse::for_test(8 * 100, &[]);
+        assert_eq!(store.collect(&in_use, &xids, &ghosts), 3);
+        assert_eq!((store.count(), store.bytes()), (0, 0));
+        assert_eq!(ghosts.take(9), [(2, b"a"[..].into())], "the one that was deleted");
+        for n in 0..200_000 {
+            store.push(1, b"a", hash, at(n), b"row", at(n + 1));
+        }
+        // A chain as long as that ends without a stack as deep.
+        drop(store);
     }
 }

@@ -1,0 +1,196 @@
+//! Rows looked up and then changed: without a lock in one record, or with one.
+
+use super::*;
+use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::thread;
+
+fn number(row: &[u8]) -> u64 {
+    u64::from_le_bytes(row[..8].try_into().unwrap())
+}
+
+/// One more in a row, in a transaction of one record where that may be. Whether it was.
+fn add_one(txn: &mut Txn, tree: &Tree, n: u64, found: &mut Found) -> bool {
+    txn.begin();
+    assert!(txn.fuse());
+    for _ in 0..3 {
+        if txn.look(tree, &key(n), found).unwrap() != Looked::Row {
+            break;
+        }
+        let next = (number(&found.row) + 1).to_le_bytes();
+        let change = Change::To(RowImage::new(&next));
+        if txn.change_found(tree, &key(n), found, change).unwrap() {
+            txn.commit(Durability::Delayed).unwrap();
+            return true;
+        }
+    }
+    txn.unfuse();
+    assert!(txn.lock_found(tree, &key(n), found).unwrap());
+    let next = (number(&found.row) + 1).to_le_bytes();
+    let row = RowImage::new(&next);
+    if !txn.change_found(tree, &key(n), found, Change::To(row)).unwrap() {
+        assert!(txn.update(tree, &key(n), &row).unwrap());
+    }
+    txn.commit(Durability::Delayed).unwrap();
+    false
+}
+
+#[test]
+fn no_change_is_lost_between_looking_and_changing() {
+    let db = fresh();
+    let tree = make_tree(&db);
+    for n in 0..3 {
+        put_commit(&db, &tree, n, &[0; 8]).unwrap();
+    }
+    let (fused, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    thread::scope(|s| {
+        for seed in 0..4 {
+            let (db, tree, fused, done) = (&db, &tree, &fused, &done);
+            s.spawn(move || {
+                let mut rng = stdx::Prng::new(seed);
+                let mut txn = db.txn(TxnOptions::default());
+                let mut found = Found::default();
+                for i in 0..400 {
+                    let n = rng.below(3);
+                    if i % 4 == seed {
+                        txn.begin();
+                        assert!(txn.read_latest_locked(tree, &key(n), &mut found.row).unwrap());
+                        let next = (number(&found.row) + 1).to_le_bytes();
+                        if rng.one_in(3) {
+                            thread::yield_now();
+                        }
+                        assert!(txn.update(tree, &key(n), &RowImage::new(&next)).unwrap());
+                        txn.commit(Durability::Delayed).unwrap();
+                    } else {
+                        let one = add_one(&mut txn, tree, n, &mut found);
+                        fused.fetch_add(u64::from(one), Relaxed);
+                    }
+                }
+                done.fetch_add(1, Release);
+            });
+        }
+        // Rows are there for every snapshot, and stay as they are for it.
+        for _ in 0..2 {
+            let (db, tree, done) = (&db, &tree, &done);
+            s.spawn(move || {
+                let options =
+                    TxnOptions { isolation: Isolation::Snapshot, ..TxnOptions::default() };
+                let mut txn = db.txn(options);
+                let (mut row, mut last) = (Vec::new(), 0);
+                while done.load(Acquire) < 4 {
+                    txn.begin();
+                    let mut sum = || {
+                        (0..3)
+                            .map(|n| {
+                                assert!(txn.get(tree, &key(n), &mut row).unwrap(), "row {n}");
+                                number(&row)
+                            })
+                            .sum::<u64>()
+                    };
+                    let first = sum();
+                    thread::yield_now();
+                    assert_eq!(first, sum());
+                    assert!(first >= last);
+                    last = first;
+                    txn.commit(Durability::Delayed).unwrap();
+                    db.background_step();
+                }
+            });
+        }
+    });
+    let sum: u64 = all_rows(&db, &tree).iter().map(|(_, r)| number(r)).sum();
+    assert_eq!(sum, 1600);
+    assert!(fused.load(Relaxed) > 0, "some went the short way");
+    assert!(db.locks().is_empty());
+}
+
+#[test]
+fn a_lock_or_a_writer_is_in_the_way_of_a_change_without_one() {
+    let db = fresh();
+    let tree = make_tree(&db);
+    put_commit(&db, &tree, 1, &[0; 8]).unwrap();
+    let (mut a, mut b) = (db.txn(TxnOptions::default()), db.txn(TxnOptions::default()));
+    let (mut row, mut found) = (Vec::new(), Found::default());
+    let new = RowImage::new(&[1; 8]);
+
+    // Seen before the lock was taken, and after.
+    b.begin();
+    assert!(b.fuse());
+    assert_eq!(b.look(&tree, &key(1), &mut found).unwrap(), Looked::Row);
+    a.begin();
+    assert!(a.lock_latest(&tree, &key(1), true, ReadOptions::default(), &mut row).unwrap());
+    assert!(!b.change_found(&tree, &key(1), &found, Change::To(new)).unwrap());
+    assert_eq!(b.look(&tree, &key(1), &mut found).unwrap(), Looked::Row);
+    assert!(!b.change_found(&tree, &key(1), &found, Change::Gone).unwrap());
+    a.commit(Durability::Delayed).unwrap();
+    assert!(b.change_found(&tree, &key(1), &found, Change::To(new)).unwrap());
+    b.commit(Durability::Full).unwrap();
+
+    // Seen before the row was changed, and while it is.
+    b.begin();
+    assert!(b.fuse());
+    assert_eq!(b.look(&tree, &key(1), &mut found).unwrap(), Looked::Row);
+    a.begin();
+    assert!(a.update(&tree, &key(1), &RowImage::new(&[2; 8])).unwrap());
+    assert!(!b.change_found(&tree, &key(1), &found, Change::To(new)).unwrap());
+    let mut other = Found::default();
+    assert_eq!(b.look(&tree, &key(1), &mut other).unwrap(), Looked::Busy);
+    // Taken back, it is the row that was seen.
+    a.rollback().unwrap();
+    assert!(b.change_found(&tree, &key(1), &found, Change::Gone).unwrap());
+    b.commit(Durability::Delayed).unwrap();
+    b.begin();
+    assert_eq!(b.look(&tree, &key(1), &mut found).unwrap(), Looked::Nothing);
+    b.commit(Durability::Delayed).unwrap();
+    assert!(all_rows(&db, &tree).is_empty());
+}
+
+#[test]
+fn older_versions_are_kept_for_those_who_read_them() {
+    let db = fresh();
+    let tree = make_tree(&db);
+    put_commit(&db, &tree, 1, &[0; 8]).unwrap();
+    let mut found = Found::default();
+    let mut writer = db.txn(TxnOptions::default());
+    assert!(add_one(&mut writer, &tree, 1, &mut found));
+    assert_eq!(db.stats().versions, 0, "nobody reads");
+    let options = TxnOptions { isolation: Isolation::Snapshot, ..TxnOptions::default() };
+    let mut reader = db.begin(options);
+    let mut row = Vec::new();
+    assert!(reader.get(&tree, &key(1), &mut row).unwrap());
+    assert!(add_one(&mut writer, &tree, 1, &mut found));
+    assert!(reader.get(&tree, &key(1), &mut row).unwrap());
+    assert_eq!(number(&row), 1);
+    assert_eq!(db.stats().versions, 1);
+    reader.commit(Durability::Delayed).unwrap();
+    // Without delayed commits readers go by what is durable, which is behind.
+    db.set_delayed_durability(DelayedDurability::Disabled).unwrap();
+    assert!(add_one(&mut writer, &tree, 1, &mut found));
+    assert_eq!(db.stats().versions, 2);
+}
+
+#[test]
+fn what_was_changed_in_one_record_is_there_after_a_crash() {
+    let fs = SimFs::new(7);
+    let db = create(&fs, small_options());
+    let tree = make_tree(&db);
+    for n in 0..40 {
+        put_commit(&db, &tree, n, &n.to_le_bytes()).unwrap();
+    }
+    db.checkpoint().unwrap();
+    let (mut txn, mut found) = (db.txn(TxnOptions::default()), Found::default());
+    for n in (0..40).step_by(2) {
+        assert!(add_one(&mut txn, &tree, n, &mut found));
+    }
+    txn.begin();
+    assert!(txn.fuse());
+    assert_eq!(txn.look(&tree, &key(3), &mut found).unwrap(), Looked::Row);
+    assert!(txn.change_found(&tree, &key(3), &found, Change::Gone).unwrap());
+    txn.commit(Durability::Full).unwrap();
+    drop(txn);
+    let expected = all_rows(&db, &tree);
+    assert_eq!(expected.len(), 39);
+    let id = tree.id();
+    let fs = fs.crash(7);
+    let db = reopen(&fs, small_options()).unwrap();
+    assert_eq!(all_rows(&db, &db.tree(id)), expected);
+}

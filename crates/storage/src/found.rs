@@ -1,0 +1,139 @@
+//! A row looked up in order to be changed: the change goes back to the leaf where the look-up found it.
+//!
+//! Between the two nothing is latched, so whoever looks may compute what the row becomes, and wait. The change is made
+//! only to the row that was seen: the leaf is as it was (its word says so), or the row in it still has its stamp. A
+//! stamp names one state of a row: each change of it by another transaction gives it another one, and taking that back
+//! gives it its old one with its old bytes. (A transaction's own changes share a stamp; it looks again after each.)
+
+use crate::leaf;
+use crate::log::OnWrite;
+use crate::node::Target;
+use crate::slotted::{self, Space, entry_bytes, pad8};
+use crate::tree::{LOG_SLACK, LeafHint, Path, Tree};
+use crate::{LogRow, PageOp, RowImage, StorageError, TxnLog};
+use buffer_pool::PageWrite;
+use mvcc::Stamp;
+
+/// What a look-up found. Keep one to save the memory of its row.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    leaf: LeafHint,
+    stamp: Stamp,
+    /// The row, a ghost's too.
+    pub row: Vec<u8>,
+}
+
+/// How the change of a row went that was looked up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FoundChange {
+    /// Done.
+    Done,
+    /// Nothing is changed: the row, or the way to it, is not as it was.
+    Moved,
+    /// Nothing is changed: the leaf has no room as it is.
+    Full,
+    /// Nothing is changed: [`TxnLog::may_change`] said no.
+    Refused,
+}
+
+impl Tree {
+    /// [`Tree::lookup`] with a change to follow.
+    pub fn look(&self, key: &[u8], found: &mut Found) -> Result<Option<Stamp>, StorageError> {
+        let epoch = self.store.epoch();
+        let mut path = Path::new();
+        loop {
+            self.descend(Target::Key(key), &mut path)?;
+            let leaf = path.leaf();
+            let stamp = match slotted::search(&leaf, key) {
+                Ok(i) => {
+                    slotted::read_row(&leaf, i, &mut found.row);
+                    Some(Stamp(slotted::entry_head(&leaf, i)))
+                }
+                Err(_) => None,
+            };
+            if leaf.validate() {
+                found.leaf = LeafHint::of(leaf.id(), leaf.seen(), epoch);
+                found.stamp = stamp.unwrap_or_default();
+                return Ok(stamp);
+            }
+        }
+    }
+
+    /// Replaces the row that was found under `key`.
+    pub fn update_found<L: TxnLog>(
+        &self,
+        log: &mut L,
+        key: &[u8],
+        found: &Found,
+        row: &RowImage<'_>,
+    ) -> Result<FoundChange, StorageError> {
+        log.ensure(key.len() + row.bytes.len() + found.row.len() + LOG_SLACK)?;
+        let (mut w, i) = match self.latch_found(log, key, found)? {
+            Ok(latched) => latched,
+            Err(change) => return Ok(change),
+        };
+        let space = Space::of(&w);
+        let (bytes, old) = (entry_bytes(key.len(), row.bytes.len()), slotted::slot(&w, i).bytes);
+        if bytes > old && space.gap() + space.dead + old < bytes + pad8(key.len()) {
+            w.unlock_unchanged();
+            return Ok(FoundChange::Full);
+        }
+        let op = PageOp::Update {
+            tree: self.id(),
+            page: w.id(),
+            key,
+            row: LogRow::from(row),
+            old_stamp: found.stamp,
+            old_row: &found.row,
+        };
+        let logged = log.log(&op);
+        leaf::put(&mut w, i, logged.stamp, row.bytes);
+        w.set_lsn(logged.start, logged.end);
+        Ok(FoundChange::Done)
+    }
+
+    /// Deletes the row that was found under `key`, leaving a ghost.
+    pub fn ghost_found<L: TxnLog>(
+        &self,
+        log: &mut L,
+        key: &[u8],
+        found: &Found,
+    ) -> Result<FoundChange, StorageError> {
+        log.ensure(key.len() + LOG_SLACK)?;
+        let (mut w, i) = match self.latch_found(log, key, found)? {
+            Ok(latched) => latched,
+            Err(change) => return Ok(change),
+        };
+        let old_stamp = found.stamp;
+        let op = PageOp::Ghost { tree: self.id(), page: w.id(), key, old_stamp, row: &found.row };
+        let logged = log.log(&op);
+        slotted::set_head(&mut w, i, logged.stamp.ghost().0);
+        w.set_lsn(logged.start, logged.end);
+        Ok(FoundChange::Done)
+    }
+
+    /// Latches the leaf of a row that is as it was found, and may be changed.
+    fn latch_found<L: TxnLog>(
+        &self,
+        log: &mut L,
+        key: &[u8],
+        found: &Found,
+    ) -> Result<Result<(PageWrite<'_>, usize), FoundChange>, StorageError> {
+        let Some(w) = self.hinted(&found.leaf) else { return Ok(Err(FoundChange::Moved)) };
+        let i = match slotted::search(&w, key) {
+            Ok(i) if slotted::entry_head(&w, i) == found.stamp.0 => i,
+            _ => {
+                w.unlock_unchanged();
+                return Ok(Err(FoundChange::Moved));
+            }
+        };
+        let answer = match log.before_write(found.stamp) {
+            OnWrite::Proceed if log.may_change(self.id(), key) => return Ok(Ok((w, i))),
+            OnWrite::Proceed => Ok(Err(FoundChange::Refused)),
+            OnWrite::Gone | OnWrite::Wait(_) => Ok(Err(FoundChange::Moved)),
+            OnWrite::Conflict => Err(StorageError::Conflict),
+        };
+        w.unlock_unchanged();
+        answer
+    }
+}
