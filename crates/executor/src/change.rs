@@ -10,7 +10,7 @@ use crate::message::{SqlError, SqlMessage};
 use crate::ops::KeyMap;
 use crate::query::{collect, column_meta, for_each_batch};
 use crate::sink::ResultSink;
-use crate::write::{TableWriter, key_columns};
+use crate::write::{Kept, TableWriter, key_columns};
 use binder::ir::{Expr, TableHints, UpdateSet};
 use catalog::TableDef;
 use engine::{InsertHint, TableLock, Use};
@@ -21,16 +21,16 @@ use types::{SqlType, Value};
 /// Runs an INSERT of VALUES or of a query. The transaction is begun and the statement too. Returns the rows.
 pub fn insert<'a>(
     plan: &'a InsertPlan,
-    hint: &mut InsertHint,
+    kept: &mut Kept,
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
     if let InsertSource::Changed(from) = &plan.source {
-        return crate::nested::insert_changed(plan, from, hint, cx, sink);
+        return crate::nested::insert_changed(plan, from, &mut kept.hint, cx, sink);
     }
     note_context(plan.tracking_context.as_deref(), cx)?;
     let mut inserting = Inserting {
-        writer: writer(&plan.table, &plan.hints, "INSERT", cx)?,
+        writer: writer_of(kept, &plan.table, &plan.hints, "INSERT", cx)?,
         output: Output::new(plan.output.as_ref(), &plan.table, cx)?,
         explicit_identity: plan.explicit_identity,
         table: &plan.table,
@@ -42,8 +42,9 @@ pub fn insert<'a>(
         count: 0,
     };
     cx.table = Some(&plan.table);
+    let hint = &mut kept.hint;
     let mut values: Vec<Value> = Vec::with_capacity(plan.table.columns.len());
-    match &plan.source {
+    let count = match &plan.source {
         InsertSource::Values { rows, subplans, param_count } => {
             cx.set_plan(subplans, *param_count);
             for row in rows {
@@ -53,7 +54,7 @@ pub fn insert<'a>(
                 }
                 inserting.row(&values, hint, cx, sink)?;
             }
-            inserting.finish(cx, sink)
+            inserting.finish(cx, sink)?
         }
         InsertSource::Query { plan: source, row } => {
             if reads_anywhere(source, &plan.table) {
@@ -66,29 +67,31 @@ pub fn insert<'a>(
                     }
                     inserting.row(&values, hint, cx, sink)?;
                 }
-                return inserting.finish(cx, sink);
-            }
-            for_each_batch(source, cx, |batch, cx| {
-                for from in batch.rows() {
-                    values.clear();
-                    for expr in row {
-                        values.push(eval(expr, from, cx)?);
+            } else {
+                for_each_batch(source, cx, |batch, cx| {
+                    for from in batch.rows() {
+                        values.clear();
+                        for expr in row {
+                            values.push(eval(expr, from, cx)?);
+                        }
+                        inserting.row(&values, hint, cx, sink)?;
                     }
-                    inserting.row(&values, hint, cx, sink)?;
-                }
-                cx.breathe()
-            })?;
-            inserting.finish(cx, sink)
+                    cx.breathe()
+                })?;
+            }
+            inserting.finish(cx, sink)?
         }
         InsertSource::Exec { .. } | InsertSource::Changed(_) => {
-            Err(SqlError::unsupported("INSERT EXEC"))
+            return Err(SqlError::unsupported("INSERT EXEC"));
         }
-    }
+    };
+    kept.keep(inserting.writer);
+    Ok(count)
 }
 
 /// Rows on their way into a table.
 struct Inserting<'p> {
-    writer: TableWriter,
+    writer: Box<TableWriter>,
     output: Output<'p>,
     explicit_identity: bool,
     table: &'p TableDef,
@@ -123,7 +126,7 @@ impl Inserting<'_> {
         self.output.row(Some(self.writer.written(values)), None, &[], cx, sink)
     }
 
-    fn finish(mut self, cx: &mut Cx<'_>, sink: &mut dyn ResultSink) -> Result<u64, SqlError> {
+    fn finish(&mut self, cx: &mut Cx<'_>, sink: &mut dyn ResultSink) -> Result<u64, SqlError> {
         self.writer.finish(cx)?;
         if self.writer.take_ignored() {
             sink.message(&SqlMessage::info(3604, 1, "Duplicate key was ignored.".to_string()));
@@ -233,7 +236,7 @@ pub fn insert_stream<'a>(
     note_context(plan.tracking_context.as_deref(), cx)?;
     let writer = writer(&plan.table, &plan.hints, "INSERT", cx)?;
     let mut inserting = Inserting {
-        writer: if checked { writer } else { writer.unchecked() },
+        writer: Box::new(if checked { writer } else { writer.unchecked() }),
         output: Output::new(plan.output.as_ref(), &plan.table, cx)?,
         explicit_identity: plan.explicit_identity,
         table: &plan.table,
@@ -290,6 +293,7 @@ fn whole(value: &Value) -> Option<i64> {
 /// Runs an UPDATE.
 pub fn update<'a>(
     plan: &'a UpdatePlan,
+    kept: &mut Kept,
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
@@ -299,8 +303,10 @@ pub fn update<'a>(
     });
     let mut set: Vec<usize> = columns.collect();
     note_context(plan.tracking_context.as_deref(), cx)?;
-    let writer = writer(&plan.table, &plan.hints, "UPDATE", cx)?;
-    let mut writer = writer.changing(set.clone());
+    let set_now = set.clone();
+    let mut writer = kept
+        .writer(|| Ok(TableWriter::new(&plan.table, cx)?.statement("UPDATE").changing(set_now)))?;
+    begin_writing(&writer, &plan.table, &plan.hints, cx)?;
     // Computed columns follow those that they are computed from.
     let made = plan.table.columns.iter().enumerate().filter(|(_, c)| c.is_made());
     set.extend(made.map(|(i, _)| i));
@@ -370,17 +376,19 @@ pub fn update<'a>(
     }
     writer.finish(cx)?;
     output.finish(cx, sink)?;
+    kept.keep(writer);
     Ok(count)
 }
 
 /// Runs a DELETE.
 pub fn delete<'a>(
     plan: &'a DeletePlan,
+    kept: &mut Kept,
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
     note_context(plan.tracking_context.as_deref(), cx)?;
-    let mut writer = writer(&plan.table, &plan.hints, "DELETE", cx)?;
+    let mut writer = writer_of(kept, &plan.table, &plan.hints, "DELETE", cx)?;
     let mut output = Output::new(plan.output.as_ref(), &plan.table, cx)?;
     let streams = streams(&plan.source, &plan.table);
     let mut changes = Changes::default();
@@ -421,6 +429,7 @@ pub fn delete<'a>(
     }
     writer.finish(cx)?;
     output.finish(cx, sink)?;
+    kept.keep(writer);
     Ok(count)
 }
 
@@ -662,6 +671,30 @@ pub(crate) fn writer(
     cx: &mut Cx<'_>,
 ) -> Result<TableWriter, SqlError> {
     let writer = TableWriter::new(table, cx)?.statement(verb);
+    begin_writing(&writer, table, hints, cx)?;
+    Ok(writer)
+}
+
+/// The same, with what an earlier run of the statement has kept.
+pub(crate) fn writer_of(
+    kept: &mut Kept,
+    table: &Arc<TableDef>,
+    hints: &TableHints,
+    verb: &'static str,
+    cx: &mut Cx<'_>,
+) -> Result<Box<TableWriter>, SqlError> {
+    let writer = kept.writer(|| Ok(TableWriter::new(table, cx)?.statement(verb)))?;
+    begin_writing(&writer, table, hints, cx)?;
+    Ok(writer)
+}
+
+/// A statement begins to change a table.
+pub(crate) fn begin_writing(
+    writer: &TableWriter,
+    table: &Arc<TableDef>,
+    hints: &TableHints,
+    cx: &mut Cx<'_>,
+) -> Result<(), SqlError> {
     if let Some(tree) = writer.tree() {
         tree.note_use(Use::Update);
     }
@@ -670,7 +703,7 @@ pub(crate) fn writer(
     {
         txn.lock_table(tree, TableLock::Exclusive).map_err(|e| engine_error(e, Some(table), cx))?;
     }
-    Ok(writer)
+    Ok(())
 }
 
 /// One table read once, its rows filtered and computed at most.

@@ -5,6 +5,10 @@
 //! unfinished transactions, at every isolation level: of two that are at odds at least one sees the other, or both wait
 //! for each other and one dies. So no lock on the other table need be kept.
 //!
+//! Who looks for the row referred to by the whole of a unique key takes no lock of that row either ([`Seek`]): if it is
+//! there, whoever takes it away has not begun to, and will look for references after he has, when ours is written; if
+//! somebody has begun, he is waited for.
+//!
 //! A statement is judged by what it leaves behind: references of a table to itself, and keys that go, are looked at when
 //! it ends. Actions (CASCADE, SET NULL, SET DEFAULT) are carried out row by row, through a writer of the other table.
 
@@ -15,10 +19,10 @@ use crate::message::SqlError;
 use crate::ops::engine_tree;
 use crate::write::TableWriter;
 use catalog::{ForeignKeyDef, RefAction, TableDef};
-use engine::{Isolation, ReadOptions, RowLock, ScanOptions};
+use engine::{EngineError, Isolation, ReadOptions, RowLock, ScanOptions};
 use std::ops::Bound;
 use std::sync::Arc;
-use types::{Value, compare, key};
+use types::{KeyPart, Value, compare, key};
 
 /// The foreign keys that a change of a table's rows must heed.
 #[derive(Default)]
@@ -39,6 +43,52 @@ struct Own {
     seen: Option<Vec<Value>>,
     /// References of the table to itself: looked at when the statement ends.
     pending: Vec<Vec<Value>>,
+    seek: Option<Seek>,
+}
+
+/// The way to the one row of a table that has these values in a unique key of its.
+struct Seek {
+    /// The table's rows, and what is looked into: these, or an index.
+    base: engine::Tree,
+    tree: engine::Tree,
+    /// The parts of the key, and where their values are among those given.
+    parts: Vec<(KeyPart, usize)>,
+    key: Vec<u8>,
+    row: Vec<u8>,
+}
+
+impl Seek {
+    /// None where no unique key has just these columns.
+    fn to(table: &TableDef, columns: &[usize], db: &Arc<engine::Database>) -> Option<Seek> {
+        let fits = |key: &[(usize, bool)]| {
+            key.len() == columns.len() && key.iter().all(|(c, _)| columns.contains(c))
+        };
+        let base = engine_tree(db, table);
+        let clustered = fits(table.clustered_key()) && !table.has_uniquifier() && !table.is_heap();
+        let (tree, layout, key_columns) = if clustered {
+            (base.clone(), &table.key_layout, table.clustered_key())
+        } else {
+            let index = table
+                .secondary()
+                .find(|i| i.unique && !i.disabled && i.filter.is_none() && fits(&i.columns))?;
+            (db.tree(index.tree), &index.key_layout, &index.columns[..])
+        };
+        let place = |(c, _): &(usize, bool)| columns.iter().position(|at| at == c);
+        let places: Option<Vec<usize>> = key_columns.iter().map(place).collect();
+        let parts: Vec<_> = layout.parts().iter().copied().zip(places?).collect();
+        if parts.len() != columns.len() {
+            return None;
+        }
+        Some(Seek { base, tree, parts, key: Vec::new(), row: Vec::new() })
+    }
+
+    fn finds(&mut self, values: &[Value], txn: &mut engine::Txn) -> Result<bool, EngineError> {
+        self.key.clear();
+        for (part, at) in &self.parts {
+            key::encode_part(part, &values[*at], &mut self.key);
+        }
+        txn.is_there(&self.base, &self.tree, &self.key, &mut self.row)
+    }
 }
 
 /// A foreign key to the table.
@@ -67,7 +117,14 @@ impl ForeignKeys {
                 true => table.clone(),
                 false => cx.env.table(key.table).ok_or_else(|| missing(key.table))?,
             };
-            all.own.push(Own { key: key.clone(), parent, seen: None, pending: Vec::new() });
+            let seek = match cx.txn.as_deref() {
+                Some(txn) if key.table != table.object_id => {
+                    Seek::to(&parent, &key.referenced, txn.database())
+                }
+                _ => None,
+            };
+            let (seen, pending) = (None, Vec::new());
+            all.own.push(Own { key: key.clone(), parent, seen, pending, seek });
         }
         for id in &table.referencing {
             let child = match *id == table.object_id {
@@ -84,6 +141,19 @@ impl ForeignKeys {
             }
         }
         Ok(all)
+    }
+
+    /// Another run of the same statement begins: what the one before has seen or put off is nothing to it.
+    pub fn restart(&mut self) {
+        for own in &mut self.own {
+            own.seen = None;
+            own.pending.clear();
+        }
+        for child in &mut self.children {
+            child.writer = None;
+            child.gone.clear();
+        }
+        (self.exempt, self.forced) = (None, None);
     }
 
     /// What rows of the table refer to is no longer looked for.
@@ -191,13 +261,20 @@ impl ForeignKeys {
 
 impl Own {
     fn look(
-        &self,
+        &mut self,
         wanted: &[Value],
         own: bool,
         verb: &str,
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
-        if !find(&self.parent, &self.key.referenced, wanted, false, cx)?.is_empty() {
+        let there = match (&mut self.seek, cx.txn.as_deref_mut()) {
+            (Some(seek), Some(txn)) => {
+                let found = seek.finds(wanted, txn);
+                found.map_err(|e| engine_error(e, Some(&self.parent), cx))?
+            }
+            _ => !find(&self.parent, &self.key.referenced, wanted, false, cx)?.is_empty(),
+        };
+        if there {
             return Ok(());
         }
         let kind = if own { "FOREIGN KEY SAME TABLE" } else { "FOREIGN KEY" };

@@ -29,6 +29,8 @@ pub(crate) struct IndexWriter {
 pub(crate) struct Entry {
     pub key: Vec<u8>,
     pub row: Vec<u8>,
+    /// Memory for the values of `row`.
+    stored: Vec<Value>,
 }
 
 impl IndexWriter {
@@ -140,11 +142,11 @@ pub(crate) fn entry(
     if !index.unique {
         out.key.extend_from_slice(locator);
     }
-    let mut stored = Vec::with_capacity(index.stored.len() + 1);
-    stored.push(Value::binary(locator));
-    stored.extend(index.stored.iter().map(|ordinal| values[*ordinal].clone()));
+    out.stored.clear();
+    out.stored.push(Value::binary(locator));
+    out.stored.extend(index.stored.iter().map(|ordinal| values[*ordinal].clone()));
     out.row.clear();
-    Ok(index.layout.encode(&stored, &mut out.row)?)
+    Ok(index.layout.encode(&out.stored, &mut out.row)?)
 }
 
 /// The storage key of an entry's row.

@@ -26,6 +26,7 @@ mod merge;
 mod nested;
 mod partition;
 mod period;
+mod point;
 mod query;
 mod rebuild;
 mod tracking;
@@ -60,6 +61,7 @@ pub use openxml::PreparedXml;
 pub use partition::{
     PartitionRows, count_partitions, delete_rows, is_empty as has_no_rows, move_rows,
 };
+pub use point::PointChange;
 pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,
 };
@@ -70,5 +72,5 @@ pub use spill::{Extent as SpillExtent, SpillFile, SpillSpace};
 pub use tracking::{Cleaned, clean_commits, function as tracking_function, min_valid_version};
 pub use workspace::Workspace;
 pub use write::{
-    RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, null_error, run_image,
+    Kept, RUN_BYTES_MIN, TableWriter, duplicate_key_text, image, key_columns, null_error, run_image,
 };

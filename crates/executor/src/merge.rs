@@ -4,7 +4,7 @@
 //! before others take their places: deletes, updates, inserts.
 
 use crate::change::{
-    Output, assign, check_after, check_all, note_context, note_identity, of_target, writer,
+    Output, assign, begin_writing, check_after, check_all, note_context, note_identity, of_target,
 };
 use crate::cx::{Changed, Cx, row_bytes};
 use crate::eval::{eval, holds};
@@ -12,8 +12,8 @@ use crate::message::{SqlError, SqlMessage};
 use crate::ops::{KeyMap, row_count};
 use crate::query::for_each_batch;
 use crate::sink::ResultSink;
+use crate::write::{Kept, TableWriter};
 use binder::ir::{MergeAction, MergeClause, MergeWhen};
-use engine::InsertHint;
 use planner::{BlockPlan, MergePlan};
 use types::Value;
 
@@ -64,12 +64,16 @@ impl Merged {
 pub fn merge<'a>(
     plan: &'a MergePlan,
     mut noted: Option<&mut Merged>,
+    kept: &mut Kept,
     cx: &mut Cx<'a>,
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
-    let set = plan.set_columns();
     note_context(plan.tracking_context.as_deref(), cx)?;
-    let mut writer = writer(&plan.table, &plan.hints, "MERGE", cx)?.changing(set);
+    let mut writer = kept.writer(|| {
+        let writer = TableWriter::new(&plan.table, cx)?.statement("MERGE");
+        Ok(writer.changing(plan.set_columns()))
+    })?;
+    begin_writing(&writer, &plan.table, &plan.hints, cx)?;
     let mut output = Output::new(plan.output.as_ref(), &plan.table, cx)?;
     let mut work = Work::default();
     cx.set_plan(&plan.source.subplans, plan.source.param_count);
@@ -88,7 +92,7 @@ pub fn merge<'a>(
 
     let none = BlockPlan::default();
     let block = plan.block.as_deref().unwrap_or(&none);
-    let mut hint = InsertHint::default();
+    let mut hint = kept.hint;
     let mut count = 0;
     for change in &mut work.deletes {
         check_all(&block.before_delete, &change.row, &plan.table, cx)?;
@@ -158,6 +162,8 @@ pub fn merge<'a>(
         sink.message(&SqlMessage::info(3604, 1, "Duplicate key was ignored.".to_string()));
     }
     output.finish(cx, sink)?;
+    kept.hint = hint;
+    kept.keep(writer);
     Ok(count)
 }
 

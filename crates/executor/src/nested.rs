@@ -8,6 +8,7 @@ use crate::cx::Cx;
 use crate::merge::merge;
 use crate::message::{SqlError, SqlMessage};
 use crate::sink::{ColumnMeta, Done, ResultSink};
+use crate::write::Kept;
 use engine::InsertHint;
 use planner::{ChangePlan, ChangedRows, InsertPlan};
 use types::Value;
@@ -22,14 +23,15 @@ pub(crate) fn insert_changed<'a>(
     sink: &mut dyn ResultSink,
 ) -> Result<u64, SqlError> {
     note_context(plan.tracking_context.as_deref(), cx)?;
-    let mut kept = Kept { rows: Vec::new(), sink };
+    let mut told = Told { rows: Vec::new(), sink };
+    let kept = &mut Kept::default();
     match &from.change {
-        ChangePlan::Insert(inner) => insert(inner, &mut InsertHint::default(), cx, &mut kept)?,
-        ChangePlan::Update(inner) => update(inner, cx, &mut kept)?,
-        ChangePlan::Delete(inner) => delete(inner, cx, &mut kept)?,
-        ChangePlan::Merge(inner) => merge(inner, None, cx, &mut kept)?,
+        ChangePlan::Insert(inner) => insert(inner, kept, cx, &mut told)?,
+        ChangePlan::Update(inner) => update(inner, kept, cx, &mut told)?,
+        ChangePlan::Delete(inner) => delete(inner, kept, cx, &mut told)?,
+        ChangePlan::Merge(inner) => merge(inner, None, kept, cx, &mut told)?,
     };
-    let rows = kept.rows;
+    let rows = told.rows;
     let identity = cx.env.last_identity();
     let count = insert_rows(plan, &from.row, &rows, hint, cx, sink)?;
     cx.env.set_last_identity(identity);
@@ -37,12 +39,12 @@ pub(crate) fn insert_changed<'a>(
 }
 
 /// Keeps the rows of an OUTPUT, whose memory is accounted for where they are made; what else is told goes on.
-struct Kept<'s> {
+struct Told<'s> {
     rows: Vec<Vec<Value>>,
     sink: &'s mut dyn ResultSink,
 }
 
-impl ResultSink for Kept<'_> {
+impl ResultSink for Told<'_> {
     fn columns(&mut self, _: &[ColumnMeta]) {}
 
     fn row(&mut self, row: &[Value]) {

@@ -126,6 +126,18 @@ impl Upkeep {
         })
     }
 
+    /// Another run of the same statement begins.
+    pub fn restart(&mut self) {
+        self.ignored = false;
+        self.late.clear();
+        self.foreign.restart();
+    }
+
+    /// Whether what is known holds for another run: former versions and tracked changes are of one moment.
+    pub fn is_keepable(&self) -> bool {
+        self.period.is_none() && self.tracker.is_none()
+    }
+
     /// Which columns updates set: entries of unique indexes over them wait for all others to go.
     pub fn changing(&mut self, table: &TableDef, columns: &[usize]) {
         for (writer, defer) in self.indexes.iter().zip(&mut self.defer) {

@@ -37,6 +37,35 @@ pub struct TableWriter {
     upkeep: Option<Box<Upkeep>>,
 }
 
+/// What a statement keeps from one run to the next, for as long as its plan holds.
+#[derive(Default)]
+pub struct Kept {
+    /// Where it inserted last.
+    pub hint: InsertHint,
+    writer: Option<Box<TableWriter>>,
+}
+
+impl Kept {
+    /// The writer of the run before, or a new one.
+    pub(crate) fn writer(
+        &mut self,
+        make: impl FnOnce() -> Result<TableWriter, SqlError>,
+    ) -> Result<Box<TableWriter>, SqlError> {
+        match self.writer.take() {
+            Some(mut writer) => {
+                writer.restart();
+                Ok(writer)
+            }
+            None => make().map(Box::new),
+        }
+    }
+
+    /// A run has ended well: the next one goes on with its writer.
+    pub(crate) fn keep(&mut self, writer: Box<TableWriter>) {
+        self.writer = Some(writer).filter(|writer| writer.is_keepable());
+    }
+}
+
 impl TableWriter {
     /// For a table of the transaction's database, or a private one.
     pub fn new(table: &Arc<TableDef>, cx: &mut Cx<'_>) -> Result<TableWriter, SqlError> {
@@ -89,6 +118,18 @@ impl TableWriter {
         }
         self.changes = Some(columns);
         self
+    }
+
+    /// Another run of the same statement begins.
+    pub(crate) fn restart(&mut self) {
+        if let Some(upkeep) = &mut self.upkeep {
+            upkeep.restart();
+        }
+    }
+
+    /// Whether it may serve another run of the same statement, as long as the statement's plan holds.
+    pub(crate) fn is_keepable(&self) -> bool {
+        self.tree.is_some() && self.upkeep.as_ref().is_none_or(|upkeep| upkeep.is_keepable())
     }
 
     /// What kind of statement changes the rows, for messages.
@@ -300,7 +341,23 @@ impl TableWriter {
         let Some(mut upkeep) = self.upkeep.take() else {
             return self.update_row(locator, values, cx);
         };
-        let result = self.update_kept(&mut upkeep, locator, values, cx);
+        let result = self.update_kept(&mut upkeep, locator, None, values, cx);
+        self.upkeep = Some(upkeep);
+        result
+    }
+
+    /// The same of a row that is locked and known.
+    pub(crate) fn update_from(
+        &mut self,
+        locator: &[u8],
+        old: Vec<Value>,
+        values: &[Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        let Some(mut upkeep) = self.upkeep.take() else {
+            return self.update_row(locator, values, cx);
+        };
+        let result = self.update_kept(&mut upkeep, locator, Some(old), values, cx);
         self.upkeep = Some(upkeep);
         result
     }
@@ -309,6 +366,7 @@ impl TableWriter {
         &mut self,
         upkeep: &mut Upkeep,
         locator: &[u8],
+        known: Option<Vec<Value>>,
         values: &[Value],
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
@@ -319,7 +377,11 @@ impl TableWriter {
         let result = (|| {
             check_nulls(&self.table, values, "UPDATE", cx)?;
             upkeep.check(&self.table, values, verb, cx)?;
-            let Some(old) = self.old(&upkeep.needed, locator, cx)? else { return Ok(false) };
+            let known = match known {
+                Some(old) => Some(old),
+                None => self.old(&upkeep.needed, locator, cx)?,
+            };
+            let Some(old) = known else { return Ok(false) };
             if !self.update_row(locator, values, cx)? {
                 return Ok(false);
             }
@@ -372,9 +434,28 @@ impl TableWriter {
 
     /// Deletes the row under `locator`. False when it is gone.
     pub fn delete(&mut self, locator: &[u8], cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        self.delete_known(locator, None, cx)
+    }
+
+    /// The same of a row that is locked and known.
+    pub(crate) fn delete_of(
+        &mut self,
+        locator: &[u8],
+        old: Vec<Value>,
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        self.delete_known(locator, Some(old), cx)
+    }
+
+    fn delete_known(
+        &mut self,
+        locator: &[u8],
+        known: Option<Vec<Value>>,
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
         let Some(mut upkeep) = self.upkeep.take() else { return self.delete_row(locator, cx) };
         let verb = upkeep.verb.unwrap_or("DELETE");
-        let taken = self.take(&mut upkeep, locator, cx);
+        let taken = self.take(&mut upkeep, locator, known, cx);
         let result = taken.and_then(|old| match old {
             None => Ok(false),
             Some(old) => upkeep.foreign.left(&old, Fate::Deleted, verb, cx).map(|()| true),
@@ -388,9 +469,14 @@ impl TableWriter {
         &mut self,
         upkeep: &mut Upkeep,
         locator: &[u8],
+        known: Option<Vec<Value>>,
         cx: &mut Cx<'_>,
     ) -> Result<Option<Vec<Value>>, SqlError> {
-        let Some(old) = self.old(&upkeep.needed, locator, cx)? else { return Ok(None) };
+        let known = match known {
+            Some(old) => Some(old),
+            None => self.old(&upkeep.needed, locator, cx)?,
+        };
+        let Some(old) = known else { return Ok(None) };
         if !self.delete_row(locator, cx)? {
             return Ok(None);
         }
@@ -409,7 +495,7 @@ impl TableWriter {
         let Some(mut upkeep) = self.upkeep.take() else {
             return Ok(self.delete_row(locator, cx)?.then(Vec::new));
         };
-        let result = self.take(&mut upkeep, locator, cx);
+        let result = self.take(&mut upkeep, locator, None, cx);
         self.upkeep = Some(upkeep);
         result
     }

@@ -7,10 +7,13 @@ use crate::figures::Meter;
 use crate::insert::FastInsert;
 use crate::plan_cache::SessionPlan;
 use crate::point::FastPoint;
+use crate::statement::recompiles;
 use crate::statistics::Watch;
 use binder::ir::{self, StmtKind, VarId};
-use engine::InsertHint;
-use planner::{DeletePlan, ExprPlan, InsertPlan, Known, MergePlan, SelectPlan, UpdatePlan};
+use executor::{Kept, PointChange};
+use planner::{
+    DeletePlan, ExprPlan, InsertPlan, InsertSource, Known, MergePlan, SelectPlan, UpdatePlan,
+};
 
 /// A version of everything a name can mean in a session: database, committed and own uncommitted definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,18 +59,26 @@ pub(crate) struct Planned {
 impl Body {
     /// Runs in less time than two readings of the clock may take.
     pub fn is_fast(&self) -> bool {
-        matches!(self, Body::FastInsert(_) | Body::FastPoint(_))
+        match self {
+            Body::FastInsert(_) | Body::FastPoint(_) | Body::PointChange(_) => true,
+            Body::Insert(insert, _) => {
+                matches!(&insert.source, InsertSource::Values { subplans, .. } if subplans.is_empty())
+                    && insert.fires.is_none()
+            }
+            _ => false,
+        }
     }
 }
 
 pub(crate) enum Body {
     FastInsert(FastInsert),
     FastPoint(FastPoint),
+    PointChange(Box<PointChange>),
     Select(SelectPlan),
-    Insert(InsertPlan, InsertHint),
-    Update(UpdatePlan),
-    Delete(DeletePlan),
-    Merge(MergePlan),
+    Insert(InsertPlan, Kept),
+    Update(UpdatePlan, Kept),
+    Delete(DeletePlan, Kept),
+    Merge(MergePlan, Kept),
     SetVars(Vec<(VarId, ExprPlan)>),
     /// Run from the IR itself.
     Other(StmtKind),
@@ -78,7 +89,7 @@ pub(crate) fn plan_in_general(kind: &StmtKind, known: &Known) -> Body {
     match kind {
         StmtKind::Select(select) => Body::Select(planner::plan_select(select, known)),
         StmtKind::Insert(insert) => {
-            Body::Insert(planner::plan_insert(insert, known), InsertHint::default())
+            Body::Insert(planner::plan_insert(insert, known), Kept::default())
         }
         other => planned_otherwise(other, known),
     }
@@ -98,7 +109,21 @@ pub(crate) fn plan(kind: &StmtKind, known: &Known, db: &std::sync::Arc<engine::D
             let plan = planner::plan_insert(insert, known);
             match FastInsert::new(&plan, db) {
                 Some(fast) => Body::FastInsert(fast),
-                None => Body::Insert(plan, InsertHint::default()),
+                None => Body::Insert(plan, Kept::default()),
+            }
+        }
+        StmtKind::Update(update) if !recompiles(kind) => {
+            let plan = planner::plan_update(update, known);
+            match PointChange::of_update(&plan, db) {
+                Some(change) => Body::PointChange(Box::new(change)),
+                None => Body::Update(plan, Kept::default()),
+            }
+        }
+        StmtKind::Delete(delete) if !recompiles(kind) => {
+            let plan = planner::plan_delete(delete, known);
+            match PointChange::of_delete(&plan, db) {
+                Some(change) => Body::PointChange(Box::new(change)),
+                None => Body::Delete(plan, Kept::default()),
             }
         }
         other => planned_otherwise(other, known),
@@ -108,9 +133,13 @@ pub(crate) fn plan(kind: &StmtKind, known: &Known, db: &std::sync::Arc<engine::D
 /// What has one way of running only.
 fn planned_otherwise(kind: &StmtKind, known: &Known) -> Body {
     match kind {
-        StmtKind::Update(update) => Body::Update(planner::plan_update(update, known)),
-        StmtKind::Delete(delete) => Body::Delete(planner::plan_delete(delete, known)),
-        StmtKind::Merge(merge) => Body::Merge(planner::plan_merge(merge, known)),
+        StmtKind::Update(update) => {
+            Body::Update(planner::plan_update(update, known), Kept::default())
+        }
+        StmtKind::Delete(delete) => {
+            Body::Delete(planner::plan_delete(delete, known), Kept::default())
+        }
+        StmtKind::Merge(merge) => Body::Merge(planner::plan_merge(merge, known), Kept::default()),
         StmtKind::SetVars(sets) => {
             Body::SetVars(sets.iter().map(|(v, e)| (*v, planner::plan_expr(e))).collect())
         }

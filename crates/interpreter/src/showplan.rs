@@ -494,8 +494,8 @@ fn step_of_body(body: &Body, database: &str, vars: &[&str]) -> Option<Step> {
     match body {
         Body::Select(select) => Some(show.plan(&select.plan)),
         Body::Insert(insert, _) => show.insert(insert),
-        Body::Update(update) => Some(show.update(update)),
-        Body::Delete(delete) => Some(show.delete(delete)),
+        Body::Update(update, _) => Some(show.update(update)),
+        Body::Delete(delete, _) => Some(show.delete(delete)),
         _ => None,
     }
 }
@@ -511,13 +511,13 @@ fn measured(body: Body) -> Body {
             measure_insert(&mut insert);
             Body::Insert(insert, hint)
         }
-        Body::Update(mut update) => {
+        Body::Update(mut update, kept) => {
             measure(&mut update.source);
-            Body::Update(update)
+            Body::Update(update, kept)
         }
-        Body::Delete(mut delete) => {
+        Body::Delete(mut delete, kept) => {
             measure(&mut delete.source);
-            Body::Delete(delete)
+            Body::Delete(delete, kept)
         }
         other => other,
     }
@@ -632,11 +632,11 @@ fn tables_of(body: &Body, lookups: u64, reads: u64) -> Vec<TableReads> {
             inner = each_scan_of(insert, &mut of_scan);
             Some(&insert.table)
         }
-        Body::Update(update) => {
+        Body::Update(update, _) => {
             update.source.each_scan(&mut of_scan);
             Some(&update.table)
         }
-        Body::Delete(delete) => {
+        Body::Delete(delete, _) => {
             delete.source.each_scan(&mut of_scan);
             Some(&delete.table)
         }

@@ -546,7 +546,20 @@ impl Vm<'_> {
                     Ok(Outcome::Rows(Command::SelectInto, rows))
                 }
             },
-            Body::Insert(insert, hint) => {
+            Body::PointChange(change) => {
+                let alone = change.may_fuse()
+                    && self.state.transaction.count == 0
+                    && self.state.transaction.is_fresh();
+                let rows = self.in_statement(frame, |cx, _| {
+                    if alone && let Some(txn) = cx.txn.as_deref_mut() {
+                        txn.fuse();
+                    }
+                    change.run(cx)
+                })?;
+                let command = if change.deletes() { Command::Delete } else { Command::Update };
+                Ok(Outcome::Rows(command, rows))
+            }
+            Body::Insert(insert, kept) => {
                 if insert.explicit_identity {
                     self.check_identity_insert(&insert.table)?;
                 }
@@ -560,12 +573,12 @@ impl Vm<'_> {
                             let rows = self.rows_of_exec(exec, columns, code, frame, guarded)?;
                             self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
                                 let cx = &mut cx.reborrow();
-                                executor::insert_rows(insert, row, &rows, hint, cx, sink)
+                                executor::insert_rows(insert, row, &rows, &mut kept.hint, cx, sink)
                             })?
                         }
                         _ => {
                             self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
-                                executor::insert(insert, hint, &mut cx.reborrow(), sink)
+                                executor::insert(insert, kept, &mut cx.reborrow(), sink)
                             })?
                         }
                     };
@@ -574,16 +587,23 @@ impl Vm<'_> {
                 if let InsertSource::Exec { exec, columns, row } = &insert.source {
                     let rows = self.rows_of_exec(exec, columns, code, frame, guarded)?;
                     let count = self.in_statement(frame, |cx, sink| {
-                        executor::insert_rows(insert, row, &rows, hint, &mut cx.reborrow(), sink)
+                        executor::insert_rows(
+                            insert,
+                            row,
+                            &rows,
+                            &mut kept.hint,
+                            &mut cx.reborrow(),
+                            sink,
+                        )
                     })?;
                     return Ok(Outcome::Rows(Command::Insert, count));
                 }
                 let rows = self.in_statement(frame, |cx, sink| {
-                    executor::insert(insert, hint, &mut cx.reborrow(), sink)
+                    executor::insert(insert, kept, &mut cx.reborrow(), sink)
                 })?;
                 Ok(Outcome::Rows(Command::Insert, rows))
             }
-            Body::Update(update) if update.fires.is_some() => {
+            Body::Update(update, kept) if update.fires.is_some() => {
                 let Some(fires) = update.fires.clone() else {
                     stdx::fatal!("triggers come and go")
                 };
@@ -597,42 +617,42 @@ impl Vm<'_> {
                 let table = &update.table;
                 let rows =
                     self.with_triggers(&fires, table, &set, frame, guarded, |cx, sink| {
-                        executor::update(update, &mut cx.reborrow(), sink)
+                        executor::update(update, kept, &mut cx.reborrow(), sink)
                     })?;
                 Ok(Outcome::Rows(Command::Update, rows))
             }
-            Body::Delete(delete) if delete.fires.is_some() => {
+            Body::Delete(delete, kept) if delete.fires.is_some() => {
                 let Some(fires) = delete.fires.clone() else {
                     stdx::fatal!("triggers come and go")
                 };
                 let table = &delete.table;
                 let rows = self.with_triggers(&fires, table, &[], frame, guarded, |cx, sink| {
-                    executor::delete(delete, &mut cx.reborrow(), sink)
+                    executor::delete(delete, kept, &mut cx.reborrow(), sink)
                 })?;
                 Ok(Outcome::Rows(Command::Delete, rows))
             }
-            Body::Update(update) => {
+            Body::Update(update, kept) => {
                 let rows = self.in_statement(frame, |cx, sink| {
-                    executor::update(update, &mut cx.reborrow(), sink)
+                    executor::update(update, kept, &mut cx.reborrow(), sink)
                 })?;
                 Ok(Outcome::Rows(Command::Update, rows))
             }
-            Body::Delete(delete) => {
+            Body::Delete(delete, kept) => {
                 let rows = self.in_statement(frame, |cx, sink| {
-                    executor::delete(delete, &mut cx.reborrow(), sink)
+                    executor::delete(delete, kept, &mut cx.reborrow(), sink)
                 })?;
                 Ok(Outcome::Rows(Command::Delete, rows))
             }
-            Body::Merge(merge) => {
+            Body::Merge(merge, kept) => {
                 if merge.explicit_identity {
                     self.check_identity_insert(&merge.table)?;
                 }
                 if !merge.fires.is_empty() {
-                    let rows = self.merge_with_triggers(merge, frame, guarded)?;
+                    let rows = self.merge_with_triggers(merge, kept, frame, guarded)?;
                     return Ok(Outcome::Rows(Command::Merge, rows));
                 }
                 let rows = self.in_statement(frame, |cx, sink| {
-                    executor::merge(merge, None, &mut cx.reborrow(), sink)
+                    executor::merge(merge, None, kept, &mut cx.reborrow(), sink)
                 })?;
                 Ok(Outcome::Rows(Command::Merge, rows))
             }
@@ -741,9 +761,10 @@ fn writes(body: &Body) -> bool {
     match body {
         Body::FastInsert(_)
         | Body::Insert(..)
-        | Body::Update(_)
-        | Body::Delete(_)
-        | Body::Merge(_) => true,
+        | Body::Update(..)
+        | Body::Delete(..)
+        | Body::Merge(..)
+        | Body::PointChange(_) => true,
         Body::Select(select) => matches!(select.target, SelectTarget::Into { .. }),
         Body::Other(kind) => {
             matches!(kind, StmtKind::Ddl(_) | StmtKind::Truncate { .. } | StmtKind::BulkInsert(_))

@@ -144,6 +144,7 @@ impl Vm<'_> {
     pub fn merge_with_triggers(
         &mut self,
         merge: &planner::MergePlan,
+        kept: &mut executor::Kept,
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<u64, Halted> {
@@ -154,7 +155,7 @@ impl Vm<'_> {
             let rows = vm.in_statement(frame, |cx, sink| {
                 let mut cx = cx.reborrow();
                 cx.changed = Some(&mut others);
-                executor::merge(merge, Some(&mut merged), &mut cx, sink)
+                executor::merge(merge, Some(&mut merged), kept, &mut cx, sink)
             })?;
             vm.fire_for_followed(&others.followed, guarded)?;
             let set = merge.set_columns();
