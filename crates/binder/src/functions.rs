@@ -71,6 +71,12 @@ impl Binder<'_> {
         if let Some(found) = self.user_function(f, line)? {
             return Ok(found);
         }
+        // They are objects of sys; early versions had them in master's dbo.
+        let name = format!("SYS.{}", f.name.name.value.to_ascii_uppercase());
+        let is_system = f.name.schema.as_ref().is_some_and(|s| s.is("sys") || s.is("dbo"));
+        if is_system && table::fixed(&name).is_some() {
+            return self.scalar(f, &name, line);
+        }
         let found = self.xml_method_of_column(f, line)?;
         found.ok_or_else(|| self.no_such_function(f, line))
     }

@@ -66,7 +66,7 @@ fn call_with(
         DateTimeFromParts | DateTrunc(_) | DateBucket(_) | AtTimeZone | CurrentTimezone
         | CurrentTimezoneId => calendar::call(func, v, args, ty, cx),
         LeftShift | RightShift | BitCount | GetBit | SetBit => bits::call(func, v, args, ty),
-        Checksum | BinaryChecksum | HashBytes | Compress | Decompress => {
+        Checksum | BinaryChecksum | HashBytes | BinaryText | Compress | Decompress => {
             digest::call(func, v, args)
         }
         IsJson | JsonValue | JsonQuery | JsonModify | JsonPathExists | JsonObject | JsonArray

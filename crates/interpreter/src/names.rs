@@ -78,9 +78,10 @@ impl Names for SessionNames<'_> {
     }
 
     fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>> {
-        // The tables of msdb are found without its name there.
+        // The tables of msdb and master are found without a database's name there.
         let current = &self.state.database.name;
-        if name.database.is_none() && current.eq_ignore_ascii_case("msdb") {
+        let has_own = ["msdb", "master"].iter().any(|own| current.eq_ignore_ascii_case(own));
+        if name.database.is_none() && has_own {
             let named = ObjectName { database: Some(current.clone()), ..name.clone() };
             return self.host.borrow_mut().system_view(&named);
         }

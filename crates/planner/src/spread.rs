@@ -282,6 +282,7 @@ fn runs_anywhere(expr: &Expr) -> bool {
                 | Checksum
                 | BinaryChecksum
                 | HashBytes
+                | BinaryText
                 | Abs
                 | Sign
                 | Floor

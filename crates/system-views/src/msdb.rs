@@ -1,4 +1,4 @@
-//! What a fresh msdb has rows in: the categories of SQL Server Agent, and how policies are configured. Its other tables
+//! master's spt_values; and what a fresh msdb has rows in: the categories of SQL Server Agent, and how policies are configured. Its other tables
 //! are in `empty_views.txt`.
 
 use crate::context::Context;
@@ -7,7 +7,38 @@ use executor::SqlError;
 use types::{SqlType, Value};
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&CATEGORIES, &POLICY_CONFIGURATION];
+pub static VIEWS: &[&dyn Declared] = &[&SPT_VALUES, &CATEGORIES, &POLICY_CONFIGURATION];
+
+/// Numbers that statements count by (type P: a byte and a bit in it for each), and the bytes of a page (type E).
+pub struct SptValue {
+    name: Option<&'static str>,
+    number: i32,
+    kind: &'static str,
+    low: i32,
+    high: i32,
+}
+
+fn spt_values(_: &Context<'_>, _: &[Value]) -> Result<Vec<SptValue>, SqlError> {
+    let counted = (0..2048).map(|number| SptValue {
+        name: None,
+        number,
+        kind: "P  ",
+        low: number / 8 + 1,
+        high: 1 << (number % 8),
+    });
+    let page = SptValue { name: Some("WINDOWS/NT"), number: 1, kind: "E  ", low: 8192, high: 0 };
+    Ok(counted.chain([page]).collect())
+}
+
+view! {
+    SPT_VALUES = "master.spt_values" of SptValue as v, rows spt_values;
+    name nvarchar(35) null = v.name;
+    number int = v.number;
+    type nchar(3) = v.kind;
+    low int null = v.low;
+    high int null = v.high;
+    status int null = 0;
+}
 
 /// A category: id, class (1 jobs, 2 alerts, 3 operators), type (1 local, 2 of several servers, 3 neither), name.
 pub struct Category(i32, i32, u8, &'static str);

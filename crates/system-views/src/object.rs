@@ -289,8 +289,9 @@ pub fn ddl_triggers(context: &Context<'_>, kind: ModuleKind) -> Vec<Object> {
 
 /// Built-in views, functions and procedures.
 pub fn system_objects() -> Vec<Object> {
-    // The tables of msdb are objects of msdb alone.
-    let views = crate::registry::all().iter().filter(|view| !view.name().starts_with("msdb."));
+    // The tables of msdb and master are objects of theirs alone.
+    let is_own = |name: &str| name.starts_with("msdb.") || name.starts_with("master.");
+    let views = crate::registry::all().iter().filter(|view| !is_own(view.name()));
     let views = views.map(|view| system_view(*view));
     let procedures = crate::modules::all().iter().map(system_procedure);
     views.chain(procedures).collect()
@@ -301,7 +302,7 @@ pub fn system_view(view: &'static dyn Declared) -> Object {
     let (schema, name) = view.name().split_once('.').unwrap_or(("sys", view.name()));
     let (schema, schema_id) = match schema {
         "sys" => ("sys", SYS),
-        "msdb" => ("dbo", DBO),
+        "msdb" | "master" => ("dbo", DBO),
         _ => (schema, INFORMATION_SCHEMA),
     };
     Object {

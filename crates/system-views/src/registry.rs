@@ -1,6 +1,7 @@
 //! All views in one list, found by name.
 //!
-//! A name that begins with `msdb.` is of a table of msdb, in its schema dbo; the others are seen from every database.
+//! A name that begins with `msdb.` or `master.` is of a table of that database, in its schema dbo; the others are seen
+//! from every database.
 //!
 //! Invariants: names are unique without regard to case, and so are the ids made of them (a test checks both).
 
@@ -59,9 +60,11 @@ fn bound(view: &dyn Declared, name: String) -> SystemView {
 
 fn entry(database: Option<&str>, schema: Option<&str>, name: &str) -> Option<&'static Entry> {
     let name = name.to_ascii_lowercase();
-    if database.is_some_and(|database| same_name(database, "msdb"))
+    let own =
+        ["msdb", "master"].into_iter().find(|own| database.is_some_and(|d| same_name(d, own)));
+    if let Some(own) = own
         && schema.is_none_or(|schema| schema.is_empty() || same_name(schema, "dbo"))
-        && let Some(found) = by_name().get(&format!("msdb.{name}"))
+        && let Some(found) = by_name().get(&format!("{own}.{name}"))
     {
         return Some(found);
     }
@@ -86,7 +89,7 @@ pub fn find(schema: Option<&str>, name: &str) -> Option<&'static dyn Declared> {
     find_in("", schema, name)
 }
 
-/// The same in a database: those of msdb are found there alone.
+/// The same in a database: those of msdb and master are found there alone.
 pub fn find_in(database: &str, schema: Option<&str>, name: &str) -> Option<&'static dyn Declared> {
     entry(Some(database), schema, name).map(|e| e.declared)
 }

@@ -11,6 +11,7 @@ const EVENT_DATA: SqlType = SqlType::Xml;
 pub(super) fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], SqlType)> {
     use FuncId as F;
     const DT2: SqlType = SqlType::DateTime2(7);
+    const BINARY: SqlType = SqlType::VarBinary(Len::N(8000));
     const MESSAGE: SqlType = SqlType::NVarChar(Len::N(4000));
     Some(match name {
         "GETDATE" | "CURRENT_TIMESTAMP" => (F::GetDate, 0, &[], SqlType::DateTime),
@@ -53,6 +54,11 @@ pub(super) fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], Sq
         "CHAR" => (F::Char, 1, &[INT], SqlType::Char(1)),
         "NCHAR" => (F::NChar, 1, &[INT], SqlType::NChar(1)),
         "SOUNDEX" => (F::Soundex, 1, &[TEXT], SqlType::VarChar(Len::N(5))),
+        // Of the schema sys alone, and so named.
+        "SYS.FN_VARBINTOHEXSTR" => (F::BinaryText, 1, &[BINARY], SqlType::NVarChar(Len::Max)),
+        "SYS.FN_VARBINTOHEXSUBSTRING" => {
+            (F::BinaryText, 4, &[INT, BINARY, INT, INT], SqlType::NVarChar(Len::Max))
+        }
         "OBJECT_ID" => (F::ObjectId, 1, &[TEXT, NAME], INT),
         "OBJECT_NAME" => (F::ObjectName, 1, &[INT, INT], NAME),
         "OBJECT_SCHEMA_NAME" => (F::ObjectSchemaName, 1, &[INT, INT], NAME),

@@ -145,6 +145,9 @@ pub enum FuncId {
     BinaryChecksum,
     /// (str algorithm, str or varbinary) -> varbinary(8000)
     HashBytes,
+    /// (varbinary) or (int prefix, varbinary, int first, int count) -> nvarchar(max): sys.fn_varbintohexstr and
+    /// sys.fn_varbintohexsubstring
+    BinaryText,
     /// (num) -> num
     Abs,
     /// (num) -> num: -1, 0, 1
@@ -440,6 +443,7 @@ impl FuncId {
                 | Checksum
                 | BinaryChecksum
                 | HashBytes
+                | BinaryText
                 | Abs
                 | Sign
                 | Floor

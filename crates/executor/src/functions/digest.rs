@@ -1,4 +1,4 @@
-//! HASHBYTES, CHECKSUM and BINARY_CHECKSUM, COMPRESS and DECOMPRESS.
+//! HASHBYTES, sys.fn_varbintohexstr, CHECKSUM and BINARY_CHECKSUM, COMPRESS and DECOMPRESS.
 
 use crate::message::SqlError;
 use binder::ir::{Expr, FuncId};
@@ -9,6 +9,16 @@ use types::{SqlType, Value, collation, convert};
 
 /// Bytes between two breaths.
 const PIECE_BYTES: usize = 64 << 10;
+
+/// So many bytes from the first on (from 1), two small digits each; a place or a count out of range is the first or all.
+fn hexadecimal(prefix: bool, bytes: &[u8], first: i64, count: i64) -> Value {
+    let within = |n: i64| usize::try_from(n).ok().filter(|n| (1..=bytes.len()).contains(n));
+    let first = within(first).map_or(0, |first| first - 1);
+    let count = within(count).unwrap_or(bytes.len());
+    let shown = bytes.iter().skip(first).take(count);
+    let digits: String = shown.map(|byte| format!("{byte:02x}")).collect();
+    Value::str(&format!("{}{digits}", if prefix { "0x" } else { "" }))
+}
 
 #[inline(never)]
 pub(super) fn call(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, SqlError> {
@@ -22,6 +32,11 @@ pub(super) fn call(func: FuncId, v: &[Value], args: &[Expr]) -> Result<Value, Sq
     }
     let bytes = |i: usize| bytes_of(&v[i], args[i].ty);
     match func {
+        FuncId::BinaryText if v.len() == 1 => Ok(hexadecimal(true, &bytes(0), 1, 0)),
+        FuncId::BinaryText => {
+            let number = |i: usize| v[i].as_i64().unwrap_or(0);
+            Ok(hexadecimal(number(0) == 1, &bytes(1), number(2), number(3)))
+        }
         FuncId::HashBytes => hash(v[0].as_str().unwrap_or(""), &bytes(1)),
         FuncId::Compress => {
             let mut gzip =

@@ -16,7 +16,14 @@ pub static VIEWS: &[&dyn Declared] = &[&LOG_INFO, &LOG_STATS, &LOG_SPACE];
 fn log_of(context: &Context<'_>, args: &[Value]) -> Option<(i32, LogFigures)> {
     let database = match args.first().and_then(Value::as_i64) {
         None => context.database.clone(),
-        Some(id) => context.of_database_id(id)?.database,
+        Some(id) => {
+            let there = context.of_database_id(id)?;
+            // What stands in for a database has a log of its own.
+            if there.stand_in.is_some() {
+                return None;
+            }
+            there.database
+        }
     };
     Some((database.id as i32, database.engine.log_figures()))
 }
