@@ -333,7 +333,7 @@ impl Binder<'_> {
                     let source = default.expr.span.text(text);
                     self.check_default(&default.expr, ty)?;
                     let name = default.name.as_ref().map(|n| n.value.as_str().into());
-                    Some((name, in_parentheses(source).into()))
+                    Some((name, syntax::definition_text(&default.expr, source).into()))
                 }
             };
             let identity = match &column.identity {
@@ -388,7 +388,9 @@ impl Binder<'_> {
                 nullable,
                 default,
                 identity,
-                computed: of.map(|e| (in_parentheses(e.span.text(text)).into(), column.persisted)),
+                computed: of.map(|e| {
+                    (syntax::definition_text(e, e.span.text(text)).into(), column.persisted)
+                }),
                 rowversion,
                 alias: alias.map(|a| a.id).or(sysname.then_some(SYSNAME)),
                 collation,
@@ -637,8 +639,9 @@ impl Binder<'_> {
                 parts.primary_key = Some(key);
             }
             ast::ConstraintKind::Check { condition } => {
-                let text = in_parentheses_always(condition.span.text(text)).into();
-                let column = of.map(Into::into);
+                let text = syntax::definition_text(condition, condition.span.text(text)).into();
+                let only = || syntax::only_column(condition).map(|c| c.value.as_str());
+                let column = of.or_else(only).map(Into::into);
                 let check = CheckSpec { name, text, column, nocheck: false };
                 parts.checks.push((check, condition.clone()));
             }
@@ -675,7 +678,7 @@ impl Binder<'_> {
                 });
             }
             ast::ConstraintKind::DefaultFor { expr, column } => {
-                let source = in_parentheses(expr.span.text(text));
+                let source = syntax::definition_text(expr, expr.span.text(text));
                 parts.defaults.push(DefaultFor {
                     name,
                     column: column.value.as_str().into(),
@@ -707,10 +710,6 @@ fn ref_action(words: Option<&str>, line: u32) -> Result<RefAction> {
     })
 }
 
-fn in_parentheses_always(text: &str) -> String {
-    format!("({})", text.trim())
-}
-
 /// Temporary tables of the session alone and table variables, by name.
 pub(crate) fn is_private(name: &str) -> bool {
     is_temporary(name) && !catalog::is_global_name(name)
@@ -719,16 +718,6 @@ pub(crate) fn is_private(name: &str) -> bool {
 /// The same, and global temporary tables: what lies in tempdb in SQL Server.
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.starts_with(['#', '@'])
-}
-
-/// Defaults are kept in parentheses, as SQL Server does.
-fn in_parentheses(text: &str) -> String {
-    let text = text.trim();
-    if text.starts_with('(') && text.ends_with(')') {
-        text.to_string()
-    } else {
-        format!("({text})")
-    }
 }
 
 /// 1702.

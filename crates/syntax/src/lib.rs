@@ -11,6 +11,7 @@
 
 pub mod ast;
 mod created;
+mod definition;
 mod error;
 mod lexer;
 mod mention;
@@ -86,4 +87,21 @@ pub fn parse_expression(text: &str, options: &LexOptions) -> Result<ast::Expr, V
 /// Reads one condition, for texts the catalog keeps (CHECK constraints, filters of indexes).
 pub fn parse_condition(text: &str, options: &LexOptions) -> Result<ast::Expr, Vec<SyntaxError>> {
     parser::condition(text, options).map_err(|error| vec![*error])
+}
+
+/// The text of a default's, a check's or a computed column's definition as it is kept, in parentheses. `source` is what
+/// was written, which stays where SQL Server's form of it is not known.
+pub fn definition_text(expr: &ast::Expr, source: &str) -> String {
+    definition::text(expr, false).unwrap_or_else(|| format!("({})", source.trim()))
+}
+
+/// The same of an index's filter, which keeps its lists of IN.
+pub fn filter_text(expr: &ast::Expr, source: &str) -> String {
+    definition::text(expr, true).unwrap_or_else(|| format!("({})", source.trim()))
+}
+
+/// The column that a CHECK is about, if it is about one alone: SQL Server takes it as that column's then, wherever in
+/// the table's definition it is written.
+pub fn only_column(condition: &ast::Expr) -> Option<&ast::Ident> {
+    definition::only_column(condition)
 }

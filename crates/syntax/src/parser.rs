@@ -173,6 +173,11 @@ pub(crate) fn mentions(
     Ok(parser.notes.map(|notes| notes.found).unwrap_or_default())
 }
 
+/// Is it the name of a method of a type, as `value` of xml?
+pub(crate) fn is_type_method(name: &Ident) -> bool {
+    xml::is_method(name)
+}
+
 pub(crate) struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token>,
@@ -181,6 +186,8 @@ pub(crate) struct Parser<'a> {
     quoted_identifier: bool,
     /// Depth of recursion now.
     depth: usize,
+    /// The query that is read stands in parentheses, inside another one or an expression.
+    in_subquery: bool,
     /// Height of the highest expression finished since it was last cleared.
     height: usize,
     /// WHILEs around the present statement.
@@ -204,6 +211,7 @@ impl<'a> Parser<'a> {
             at: 0,
             quoted_identifier: options.quoted_identifier,
             depth: 0,
+            in_subquery: false,
             height: 0,
             loops: 0,
             in_procedure: false,

@@ -2,7 +2,6 @@
 //!
 //! Numbers and texts: SQL Server's messages 10798, 10799, 16210 and 35308 to 35382.
 
-use super::in_parentheses_always;
 use crate::error::{BindError, Result};
 use catalog::{ColumnstoreSpec, IndexSpec};
 use syntax::ast::{self, OptionValue};
@@ -48,7 +47,7 @@ pub(super) fn spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec
             order,
         }),
         clustered,
-        filter: filter.map(|f| in_parentheses_always(f.span.text(text)).into()),
+        filter: filter.map(|f| syntax::filter_text(f, f.span.text(text)).into()),
         filegroup: index.filegroup.as_ref().map(super::space),
         drop_existing: found.drop_existing,
         ..IndexSpec::default()

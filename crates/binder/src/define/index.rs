@@ -1,7 +1,7 @@
 //! CREATE INDEX, ALTER INDEX and indexes inside a table's definition.
 
 use super::columnstore::{self, Statement};
-use super::{Parts, in_parentheses_always, is_private, row_columns};
+use super::{Parts, is_private, row_columns};
 use crate::context::Binder;
 use crate::ddl;
 use crate::error::{BindError, Result};
@@ -350,7 +350,7 @@ fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
         include: index.include.iter().map(|c| c.value.as_str().into()).collect(),
         unique: index.unique,
         clustered: index.clustered == Some(true),
-        filter: filter.map(|f| in_parentheses_always(f.span.text(text)).into()),
+        filter: filter.map(|f| syntax::filter_text(f, f.span.text(text)).into()),
         filegroup: index.filegroup.as_ref().map(super::space),
         fill_factor: options.fill_factor,
         ignore_dup_key: options.ignore_dup_key,
