@@ -573,7 +573,10 @@ impl Parser<'_> {
     #[inline(never)]
     pub(super) fn subquery(&mut self) -> ParseResult<Box<Query>> {
         self.expect_sym(Sym::LeftParen)?;
-        let query = self.nested(QUERY_LEVELS, Self::query)?;
+        let outside = std::mem::replace(&mut self.in_subquery, true);
+        let query = self.nested(QUERY_LEVELS, Self::query);
+        self.in_subquery = outside;
+        let query = query?;
         self.expect_sym(Sym::RightParen)?;
         Ok(Box::new(query))
     }

@@ -13,6 +13,13 @@ impl Parser<'_> {
     pub(super) fn query_after_with(&mut self, with: Vec<Cte>) -> ParseResult<Query> {
         let start = self.at;
         let body = self.query_body()?;
+        let mut query = self.query_of(body, with)?;
+        query.span = self.span_from(start);
+        Ok(query)
+    }
+
+    /// What follows a query's body, until its OPTION.
+    fn query_of(&mut self, body: QueryBody, with: Vec<Cte>) -> ParseResult<Query> {
         let mut query = Query {
             with,
             body,
@@ -54,7 +61,6 @@ impl Parser<'_> {
         if query.option.is_empty() {
             query.option = self.option_clause()?;
         }
-        query.span = self.span_from(start);
         Ok(query)
     }
 
@@ -143,7 +149,12 @@ impl Parser<'_> {
         if self.at_sym(Sym::LeftParen) {
             return self.nested(2, |parser| {
                 parser.at += 1;
+                let start = parser.at;
                 let body = parser.query_body()?;
+                let body = match parser.in_subquery && parser.at_kw(Kw::Order) {
+                    true => parser.ordered_operand(body, start)?,
+                    false => body,
+                };
                 parser.expect_sym(Sym::RightParen)?;
                 Ok(QueryBody::Nested(Box::new(body)))
             });
@@ -152,6 +163,28 @@ impl Parser<'_> {
             return Ok(QueryBody::Values(self.value_rows()?));
         }
         Ok(QueryBody::Select(Box::new(self.select()?)))
+    }
+
+    /// `(SELECT TOP 1 a FROM t ORDER BY a) UNION ...` inside a subquery, as the derived table that it amounts to: there
+    /// SQL Server takes an operand's own ORDER BY, which a statement's query may not have.
+    fn ordered_operand(&mut self, body: QueryBody, start: usize) -> ParseResult<QueryBody> {
+        let mut query = self.query_of(body, Vec::new())?;
+        let span = self.span_from(start);
+        query.span = span;
+        let alias = Ident::new("operand");
+        Ok(QueryBody::Select(Box::new(Select {
+            distinct: false,
+            top: None,
+            items: vec![SelectItem::Wildcard { qualifier: None, span }],
+            into: None,
+            from: vec![TableRef::Derived { query: Box::new(query), alias, columns: Vec::new() }],
+            filter: None,
+            group_by: Vec::new(),
+            group_all: false,
+            having: None,
+            windows: Vec::new(),
+            span,
+        })))
     }
 
     /// `VALUES (1, 2), (3, 4)` as a table.
