@@ -113,24 +113,22 @@ impl Reader {
     fn name(&mut self) -> Result<String, JsonError> {
         if self.peek() == Some('"') {
             self.at += 1;
-            let mut name = String::new();
+            let start = self.at;
+            // Escapes are those of a string of JSON, \u of surrogates among them.
             loop {
                 match self.peek() {
                     None => return Err(self.wrong()),
                     Some('"') => {
+                        let raw: String = self.chars[start..self.at].iter().collect();
                         self.at += 1;
-                        return Ok(name);
+                        return Ok(crate::text::unquote(&raw));
                     }
                     Some('\\') => {
                         self.at += 1;
-                        let escaped = self.peek().ok_or_else(|| self.wrong())?;
-                        name.push(escaped);
+                        self.peek().ok_or_else(|| self.wrong())?;
                         self.at += 1;
                     }
-                    Some(c) => {
-                        name.push(c);
-                        self.at += 1;
-                    }
+                    Some(_) => self.at += 1,
                 }
             }
         }

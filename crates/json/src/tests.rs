@@ -24,6 +24,21 @@ fn paths_lead_to_values() {
 }
 
 #[test]
+fn a_quoted_name_of_a_path_has_the_escapes_of_json() {
+    let text = r#"{"a\tb": 1, "emo\ud83e\udd21'ji": 2, "back\\slash": 3, "q\"": 4}"#;
+    for (path, value) in [
+        (r#"$."a\tb""#, "1"),
+        ("$.\"a\tb\"", "1"),
+        (r#"$."emo\ud83e\udd21'ji""#, "2"),
+        ("$.\"emo🤡'ji\"", "2"),
+        (r#"$."back\\slash""#, "3"),
+        (r#"$."q\"""#, "4"),
+    ] {
+        assert_eq!(at(text, path), Ok(Some(value)), "{path}");
+    }
+}
+
+#[test]
 fn broken_texts_and_paths_are_told_with_their_place() {
     assert_eq!(check("{\"a\":1,}"), Err(JsonError::Text { found: '}', position: 7 }));
     assert_eq!(check("{\"a\""), Err(JsonError::Text { found: '.', position: 4 }));
