@@ -3,7 +3,7 @@
 //! A list of changes in the order in which they were made; the last one about a name holds. The
 //! system tables hold the same under the transaction, so rolling back is forgetting.
 
-use crate::def::{ObjectRef, fold};
+use crate::def::{ObjectRef, fold, same_name};
 use security::Directory;
 use std::sync::Arc;
 
@@ -82,14 +82,17 @@ impl DdlScope {
         })
     }
 
+    /// Compares without writing keys anew: a transaction may hold thousands of changes, and every statement looks.
     pub(crate) fn find(&self, key: &str) -> Local<'_> {
+        let (schema, name) = key.split_once('\0').unwrap_or(("", key));
         for change in self.changes.iter().rev() {
             match change {
-                Change::Put(entry) if name_key_of(&entry.object) == key => {
+                Change::Put(entry) if has_name(&entry.object, schema, name) => {
                     return Local::Defined(entry);
                 }
-                Change::Drop { schema, name, .. } | Change::Rename { schema, name, .. }
-                    if name_key(schema, name) == key =>
+                Change::Drop { schema: its, name: gone, .. }
+                | Change::Rename { schema: its, name: gone, .. }
+                    if same_name(gone, name) && same_name(its, schema) =>
                 {
                     return Local::Dropped;
                 }
@@ -97,6 +100,15 @@ impl DdlScope {
             }
         }
         Local::Unknown
+    }
+}
+
+fn has_name(object: &ObjectRef, schema: &str, name: &str) -> bool {
+    match object {
+        ObjectRef::Table(t) => same_name(&t.name, name) && same_name(&t.schema, schema),
+        ObjectRef::Procedure(p) => {
+            same_name(&p.kind.key(&p.name), name) && same_name(&p.schema, schema)
+        }
     }
 }
 
