@@ -213,7 +213,10 @@ impl Vm<'_> {
     ) -> Result<Option<Arc<OpenDatabase>>, SqlError> {
         let Some(wanted) = &name.database else { return Ok(None) };
         let home = self.state.database.clone();
-        if catalog::same_name(wanted, &home.name) || catalog::same_name(wanted, "tempdb") {
+        // An extended procedure (`EXEC master..xp_msver`) is the server's and reads no database.
+        let extended = name.name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("xp_"));
+        let here = catalog::same_name(wanted, &home.name) || catalog::same_name(wanted, "tempdb");
+        if here || extended && catalog::same_name(wanted, "master") {
             return Ok(None);
         }
         let Some(there) = self.host.database(wanted) else {
