@@ -30,11 +30,24 @@ checkout() {
 }
 
 # odbc_drivers: an odbcinst.ini with Microsoft's driver, as the wheel mssql-python-odbc brings it, and Debian's FreeTDS.
+# The driver manager and FreeTDS are Debian's packages, unpacked into ./odbc where they are not installed.
 odbc_drivers() {
     local library
+    rm -rf odbc
+    mkdir odbc
+    (cd odbc && apt-get download --quiet libodbc2 libodbcinst2 libltdl7 tdsodbc && for file in *.deb; do dpkg -x "$file" .; done) ||
+        echo "no Debian packages: what is installed is used"
     library=$(find "$PWD/venv/lib" -path '*debian*' -name 'libmsodbcsql-18*' | head -1)
     printf '[ODBC Driver 18 for SQL Server]\nDriver=%s\n' "$library" >odbcinst.ini
-    printf '[FreeTDS]\nDriver=%s\n' "$(find /usr/lib -name libtdsodbc.so | head -1)" >>odbcinst.ini
+    library=$(find "$PWD/odbc" /usr/lib -name libtdsodbc.so | head -1)
+    printf '[FreeTDS]\nDriver=%s\n' "$library" >>odbcinst.ini
+}
+
+# odbc: lets the programs that follow find the drivers.
+odbc() {
+    local manager
+    manager=$(find "$PWD/odbc" -name libodbc.so.2 -printf '%h' | head -1)
+    export ODBCSYSINI="$PWD" LD_LIBRARY_PATH="$manager:${LD_LIBRARY_PATH:-}"
 }
 
 # sql FILE: runs batches, told apart by lines of GO, as sa.

@@ -8,3 +8,5 @@ GO
 USE test
 GO
 CREATE SCHEMA test_schema
+GO
+CREATE SCHEMA test_schema_2

@@ -8,7 +8,8 @@ pymssql) url="mssql+pymssql://$where" ;;
 mssql-python) url="mssql+mssqlpython://$where?Encrypt=yes&TrustServerCertificate=yes" ;;
 esac
 [ $# -gt 0 ] || set -- test/dialect/test_suite.py test/dialect/mssql
-export ODBCSYSINI="$PWD" PATH="$PWD/venv/bin:$PATH" PYTHONPATH="$PWD/source/lib"
+odbc
+export PATH="$PWD/venv/bin:$PATH" PYTHONPATH="$PWD/source/lib"
 cd source
 # The project's own setting ends a run after 250 failures.
 run_pytest --maxfail=1000000 --dburi "$url" "$@"

@@ -60,6 +60,23 @@ pub const SUITES: &[Suite] = &[
         30,
         "the same by mssql-python",
     ),
+    suite(
+        "django",
+        ("django", ""),
+        "Python",
+        120,
+        "Django's tests by mssql-django and Microsoft's ODBC driver 18: the labels that mssql-django runs",
+    ),
+    suite("alembic", ("alembic", ""), "Python", 20, "Alembic's tests by pyodbc"),
+    suite("pyodbc", ("pyodbc", ""), "Python", 20, "pyodbc's tests by Microsoft's ODBC driver 18"),
+    suite("pymssql", ("pymssql", ""), "Python", 20, "pymssql's tests"),
+    suite(
+        "mssql-python",
+        ("mssql-python", ""),
+        "Python",
+        30,
+        "mssql-python's tests (--source: a checkout)",
+    ),
 ];
 
 pub fn find(name: &str) -> Option<&'static Suite> {
