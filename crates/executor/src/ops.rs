@@ -93,7 +93,7 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
         Op::Fold { input, keys } => {
             let from = match &input.op {
                 Op::Scan(scan) if scan.database.is_none() => {
-                    fold::Input::Table(scan::TableScan::new(scan))
+                    fold::Input::Table(Box::new(scan::TableScan::new(scan)))
                 }
                 _ => fold::Input::Any(build(input)),
             };

@@ -36,7 +36,7 @@ pub fn effect(flag: i32) -> Effect {
         2330 => Effect::Global("sys.dm_db_index_usage_stats is not kept"),
         2032 => Effect::None("no document says what it does"),
         8008 => Effect::Always("new work goes to the least loaded scheduler"),
-        8015 => Effect::None("nodes matter only where a switch names one"),
+        8015 => Effect::AtStart("the machine is taken as one node"),
         8048 => Effect::Always("memory objects are kept by CPU"),
         _ => Effect::Unknown,
     }

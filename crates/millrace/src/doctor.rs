@@ -51,7 +51,7 @@ pub fn run(args: Args) -> ExitCode {
 }
 
 fn cpus() {
-    let mine = threads::affinity();
+    let mine = threads::process_affinity();
     match topology::Topology::discover() {
         Err(error) => say(Verdict::SoSo, "topology", &format!("/sys cannot be read: {error}")),
         Ok(t) => {

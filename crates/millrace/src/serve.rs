@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use device::{IoMode, RealFs};
 use runtime::signals::{self, Signal};
 use security::FirstStart;
-use server::{Config, Limits, Origin, Server};
+use server::{Config, Endpoint, Limits, Origin, Server};
 use session::{Instance, InstanceConfig};
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -37,9 +37,10 @@ pub struct Args {
     /// The data folder; made if it is not there. One process at a time can open it.
     #[arg(long, value_name = "DIR", default_value = "data/serve")]
     data: PathBuf,
-    /// Listen here; several times for several addresses. Port 0 is a free one.
+    /// Listen here; several times for several addresses. Port 0 is a free one. `[0x1]` after the port: who comes there
+    /// is served by these NUMA nodes (bit n is node n).
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:1433")]
-    listen: Vec<SocketAddr>,
+    listen: Vec<Endpoint>,
     /// Certificate chain (PEM), the server's own first. Without it one is made in the data folder.
     #[arg(long, value_name = "FILE", requires = "key")]
     certificate: Option<PathBuf>,
@@ -162,7 +163,7 @@ fn default_admin(args: &Args) -> Option<SocketAddr> {
     if args.no_admin {
         return None;
     }
-    let port = match args.listen.first().map_or(1433, SocketAddr::port) {
+    let port = match args.listen.first().map_or(1433, |endpoint| endpoint.address.port()) {
         0 => 0,
         port => port.checked_add(1)?,
     };

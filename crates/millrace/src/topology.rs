@@ -1,24 +1,38 @@
-//! `millrace topology`: the machine, as tables.
+//! `millrace topology`: the machine, where the engine's parts would go on it, and what its distances cost.
 
-use std::fmt::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
-use topology::Topology;
+use topology::measure::{self, Effort, Line, Memory, Spread};
+use topology::{Topology, placement, render};
 
 #[derive(clap::Args)]
 pub struct Args {
     /// Read a folder in the shape of / (with sys/ in it) instead of this machine.
-    #[arg(long, value_name = "DIR")]
-    root: Option<std::path::PathBuf>,
+    #[arg(long, alias = "root", value_name = "DIR")]
+    sysroot: Option<PathBuf>,
+    /// Where schedulers, memory, the log writer and ports would be placed.
+    #[arg(long)]
+    plan: bool,
+    /// Measure: a cache line from each CPU to each, memory from each node to each. Takes both CPUs of a pair for
+    /// seconds.
+    #[arg(long, conflicts_with = "sysroot")]
+    measure: bool,
+    /// Rounds of each pair.
+    #[arg(long, value_name = "N", default_value_t = Effort::default().rounds, requires = "measure")]
+    rounds: usize,
+    /// Everything as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 pub fn run(args: Args) -> ExitCode {
-    let found = match &args.root {
+    let found = match &args.sysroot {
         Some(root) => Topology::from_sysfs(root),
         None => Topology::discover(),
     };
-    match found {
-        Ok(topology) => {
-            print!("{}", render(&topology));
+    match found.and_then(|machine| tell(&args, &machine)) {
+        Ok(text) => {
+            print!("{text}");
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -28,29 +42,85 @@ pub fn run(args: Args) -> ExitCode {
     }
 }
 
-fn render(t: &Topology) -> String {
-    let mut out = String::new();
-    if let Some(model) = &t.model_name {
-        let _ = writeln!(out, "processor: {model}");
+fn tell(args: &Args, machine: &Topology) -> std::io::Result<String> {
+    let effort = Effort { rounds: args.rounds.clamp(1, 100_000), ..Effort::default() };
+    let measured = match args.measure {
+        true => {
+            Some((measure::lines(&machine.cpu_ids(), effort)?, measure::memory(machine, effort)?))
+        }
+        false => None,
+    };
+    if args.json {
+        return Ok(format!("{:#}\n", json(machine, measured.as_ref())));
     }
-    let quota = t.quota_cpus.map(|quota| format!("{quota} CPUs' worth of time"));
-    let _ = writeln!(out, "control group: {}", quota.as_deref().unwrap_or("no limit"));
-    let _ = writeln!(out, "\n{:>4}  {:>4}  {:>4}  {:>7}", "CPU", "node", "core", "package");
-    for c in &t.cpus {
-        let _ = writeln!(out, "{:>4}  {:>4}  {:>4}  {:>7}", c.id, c.node, c.core, c.package);
+    let mut parts = vec![render::machine(machine)];
+    if args.plan {
+        parts.push(render::placement(&placement::plan(machine)));
     }
-    let _ = writeln!(out, "\n{:>4}  {:>10}  {:24}  distances", "node", "memory MiB", "CPUs");
-    for n in &t.nodes {
-        let cpus: Vec<_> = n.cpus.iter().map(|c| c.to_string()).collect();
-        let distances: Vec<_> = n.distances.iter().map(|d| d.to_string()).collect();
-        let _ = writeln!(
-            out,
-            "{:>4}  {:>10}  {:24}  {}",
-            n.id,
-            n.memory_bytes >> 20,
-            cpus.join(","),
-            distances.join(" ")
+    if let Some((lines, memory)) = &measured {
+        parts.push(render::lines(lines));
+        parts.push(render::memory(memory));
+    }
+    Ok(parts.join("\n"))
+}
+
+fn json(machine: &Topology, measured: Option<&(Vec<Line>, Vec<Memory>)>) -> serde_json::Value {
+    use serde_json::json;
+    let spread = |s: &Spread| json!({ "p10": s.p10, "p50": s.p50, "p90": s.p90 });
+    let cpus = machine
+        .cpus
+        .iter()
+        .map(|c| json!({ "id": c.id, "node": c.node, "core": c.core, "package": c.package }));
+    let nodes = machine.nodes.iter().map(|n| {
+        json!({
+            "id": n.id, "cpus": n.cpus, "memory_bytes": n.memory_bytes, "distances": n.distances,
+            "firmware": n.access.map(|a| json!({
+                "read_latency_ns": a.read_latency_ns, "write_latency_ns": a.write_latency_ns,
+                "read_mib_per_s": a.read_bandwidth, "write_mib_per_s": a.write_bandwidth,
+            })),
+        })
+    });
+    let caches = machine.caches.iter().map(|c| {
+        json!({
+            "level": c.level, "kind": c.kind, "bytes": c.bytes, "line_bytes": c.line_bytes,
+            "cpus": c.cpus,
+        })
+    });
+    let plan = placement::plan(machine);
+    let placed = plan.nodes.iter().map(|n| {
+        json!({
+            "node": n.node, "schedulers": n.schedulers, "memory_node": n.memory_node,
+            "port_mask": n.port_mask,
+        })
+    });
+    let soft = plan.soft_nodes.iter().map(|s| json!({ "node": s.node, "cpus": s.cpus }));
+    let measured = measured.map(|(lines, memory)| {
+        let lines = lines.iter().map(
+            |l| json!({ "from": l.from, "to": l.to, "home_cpu": l.home, "ns": spread(&l.ns) }),
         );
-    }
-    out
+        let memory = memory.iter().map(|m| {
+            json!({
+                "from": m.from, "to": m.to, "latency_ns": spread(&m.latency_ns),
+                "gib_per_s": spread(&m.gib_per_s),
+            })
+        });
+        json!({ "lines": lines.collect::<Vec<_>>(), "memory": memory.collect::<Vec<_>>() })
+    });
+    json!({
+        "processor": machine.model_name,
+        "quota_cpus": machine.quota_cpus,
+        "allowed_cpus": machine.allowed_cpus,
+        "allowed_memory_nodes": machine.allowed_memory,
+        "offline": machine.offline,
+        "cpus": cpus.collect::<Vec<_>>(),
+        "nodes": nodes.collect::<Vec<_>>(),
+        "caches": caches.collect::<Vec<_>>(),
+        "plan": {
+            "nodes": placed.collect::<Vec<_>>(),
+            "soft_nodes": soft.collect::<Vec<_>>(),
+            "dedicated_log_writer_cpu": plan.log_writer.map(|place| place.cpu),
+            "away_memory_nodes": plan.away,
+        },
+        "measured": measured,
+    })
 }

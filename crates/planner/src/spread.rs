@@ -247,91 +247,12 @@ fn pipeline_cost(node: &Node) -> f64 {
 
 /// Asks neither the session nor another plan, and has the same value wherever it is evaluated.
 fn runs_anywhere(expr: &Expr) -> bool {
-    use binder::ir::FuncId::*;
     !expr.any(&mut |e| match &e.kind {
         ExprKind::SubPlan { .. }
         | ExprKind::Subquery { .. }
         | ExprKind::Sys(_)
         | ExprKind::NextIdentity => true,
-        ExprKind::Func { func, .. } => !matches!(
-            func,
-            GetDate
-                | GetUtcDate
-                | SysDateTime
-                | SysUtcDateTime
-                | SysDateTimeOffset
-                | DateAdd(_)
-                | DateDiff(_)
-                | DateDiffBig(_)
-                | DatePart(_)
-                | DateName(_)
-                | EoMonth
-                | SwitchOffset
-                | ToDateTimeOffset
-                | DateFromParts
-                | DateTimeFromParts
-                | LeftShift
-                | RightShift
-                | BitCount
-                | GetBit
-                | SetBit
-                | Collate(_)
-                | Convert { .. }
-                | Greatest
-                | Least
-                | Checksum
-                | BinaryChecksum
-                | HashBytes
-                | BinaryText
-                | Abs
-                | Sign
-                | Floor
-                | Ceiling
-                | Round
-                | Power
-                | Square
-                | Sqrt
-                | Exp
-                | Log
-                | Log10
-                | Pi
-                | Sin
-                | Cos
-                | Tan
-                | Cot
-                | Asin
-                | Acos
-                | Atan
-                | Atn2
-                | Degrees
-                | Radians
-                | IsNumeric
-                | Len
-                | DataLength
-                | Left
-                | Right
-                | Substring
-                | Upper
-                | Lower
-                | LTrim
-                | RTrim
-                | Trim
-                | Reverse
-                | Replace
-                | Replicate
-                | Space
-                | Str
-                | CharIndex
-                | PatIndex
-                | Stuff
-                | Char
-                | NChar
-                | Ascii
-                | Unicode
-                | Concat
-                | ConcatWs
-                | IsNull
-        ),
+        ExprKind::Func { func, .. } => !func.is_parallel_safe(),
         _ => false,
     })
 }

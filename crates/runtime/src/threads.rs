@@ -1,6 +1,7 @@
 //! OS threads: started with a name, pinned to a CPU; and what the process may open.
 
 use std::io;
+use std::sync::OnceLock;
 
 /// Starts an OS thread. The name is cut to what the kernel shows (15 bytes).
 pub fn spawn<T: Send + 'static>(
@@ -10,39 +11,79 @@ pub fn spawn<T: Send + 'static>(
     std::thread::Builder::new().name(name.to_owned()).spawn(f)
 }
 
+/// A mask of CPUs of any number, as the kernel takes it: bit n of the words is CPU n.
+///
+/// libc's `cpu_set_t` ends at 1,024 CPUs; the system calls do not (sched_setaffinity(2), "Handling systems with more
+/// than 1024 CPUs").
+struct Mask(Vec<libc::c_ulong>);
+
+const WORD: usize = libc::c_ulong::BITS as usize;
+/// No kernel is built for more CPUs (`CONFIG_NR_CPUS` of x86 and arm64 ends at 8,192).
+const MOST_CPUS: usize = 1 << 16;
+
+impl Mask {
+    fn of(cpus: &[usize]) -> io::Result<Mask> {
+        let most = cpus.iter().copied().max().unwrap_or(0);
+        if cpus.is_empty() || most >= MOST_CPUS {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        let mut words = vec![0; most / WORD + 1];
+        cpus.iter().for_each(|&cpu| words[cpu / WORD] |= 1 << (cpu % WORD));
+        Ok(Mask(words))
+    }
+
+    /// Of the calling thread. The kernel says EINVAL while the mask is shorter than its own.
+    fn current() -> io::Result<Mask> {
+        let mut words: Vec<libc::c_ulong> = vec![0; 1024 / WORD];
+        loop {
+            let bytes = std::mem::size_of_val(words.as_slice());
+            // SAFETY: the kernel writes at most `bytes` bytes to `words`, which has as many.
+            let rc =
+                unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, bytes, words.as_mut_ptr()) };
+            if rc >= 0 {
+                return Ok(Mask(words));
+            }
+            let error = io::Error::last_os_error();
+            if error.raw_os_error() != Some(libc::EINVAL) || words.len() * WORD >= MOST_CPUS {
+                return Err(error);
+            }
+            words = vec![0; words.len() * 2];
+        }
+    }
+
+    fn cpus(&self) -> Vec<usize> {
+        let is_set = |cpu: &usize| self.0[cpu / WORD] >> (cpu % WORD) & 1 == 1;
+        (0..self.0.len() * WORD).filter(is_set).collect()
+    }
+}
+
+static OF_PROCESS: OnceLock<Vec<usize>> = OnceLock::new();
+
 /// Pins the calling thread to one CPU.
 pub fn pin_current(cpu: usize) -> io::Result<()> {
     pin_current_to(&[cpu])
 }
 
-/// Lets the calling thread run on these CPUs only.
+/// Lets the calling thread run on these CPUs only. EINVAL if none of them is online and allowed.
 pub fn pin_current_to(cpus: &[usize]) -> io::Result<()> {
-    if cpus.iter().any(|&cpu| cpu >= libc::CPU_SETSIZE as usize) {
-        return Err(io::Error::from_raw_os_error(libc::EINVAL));
-    }
-    // SAFETY: an all-zero cpu_set_t is the empty set; each CPU is below CPU_SETSIZE, checked above.
-    let rc = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        cpus.iter().for_each(|&cpu| libc::CPU_SET(cpu, &mut set));
-        libc::sched_setaffinity(0, std::mem::size_of::<libc::cpu_set_t>(), &set)
-    };
+    // Known before the first thread is bound to less.
+    process_affinity();
+    let mask = Mask::of(cpus)?;
+    let bytes = std::mem::size_of_val(mask.0.as_slice());
+    // SAFETY: the kernel reads `bytes` bytes from the words, which have as many.
+    let rc = unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, bytes, mask.0.as_ptr()) };
     if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// The CPUs that the calling thread may run on, ascending.
 pub fn affinity() -> Vec<usize> {
-    // SAFETY: an all-zero cpu_set_t is valid to be written to, and its size is given.
-    let set = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        if libc::sched_getaffinity(0, std::mem::size_of::<libc::cpu_set_t>(), &mut set) != 0 {
-            return vec![0];
-        }
-        set
-    };
-    (0..libc::CPU_SETSIZE as usize)
-        // SAFETY: `cpu` is below CPU_SETSIZE.
-        .filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) })
-        .collect()
+    Mask::current().map_or_else(|_| vec![0], |mask| mask.cpus())
+}
+
+/// The CPUs that the process was given, ascending: those of the thread that asked first, before any was pinned by
+/// [`pin_current_to`]. The same for every thread and for the life of the process.
+pub fn process_affinity() -> &'static [usize] {
+    OF_PROCESS.get_or_init(affinity)
 }
 
 /// The calling thread's number in the system, as under `/proc/self/task`.

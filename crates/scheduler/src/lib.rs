@@ -117,7 +117,10 @@ impl Schedulers {
         if let Some(simulated) = sim::schedulers() {
             return Ok(simulated);
         }
-        let cpus = if config.cpus.is_empty() { threads::affinity() } else { config.cpus.clone() };
+        let cpus = match config.cpus.is_empty() {
+            true => threads::process_affinity().to_vec(),
+            false => config.cpus.clone(),
+        };
         let count = config.count.unwrap_or(cpus.len()).clamp(1, runtime::task::MAX_SLOTS / 2);
         let awake = Arc::new(AtomicUsize::new(count));
         let config = Arc::new(config);
@@ -186,9 +189,10 @@ impl Schedulers {
         self.cores[index].online.load(Relaxed)
     }
 
-    /// Where the work of scheduler `on` belongs if that one is no longer online: to the one with the fewest tasks.
-    pub fn instead_of(&self, on: usize) -> Option<usize> {
-        if self.is_online(on) { None } else { Some(self.least_loaded().index) }
+    /// The one with the fewest tasks, of those that `may`.
+    pub fn least_loaded_of(&self, may: impl Fn(usize) -> bool) -> Option<usize> {
+        let chosen = self.cores.iter().filter(|core| may(core.index));
+        chosen.min_by_key(|core| core.tasks.load(Relaxed)).map(|core| core.index)
     }
 
     /// How many schedulers there are.
@@ -201,10 +205,9 @@ impl Schedulers {
         &self.cores[on].reactor
     }
 
-    /// A scheduler other than `on` that sleeps, having nothing to do. A hint: it may wake at any time.
-    pub fn asleep_beside(&self, on: usize) -> Option<usize> {
-        let idle =
-            |core: &&Arc<Core>| core.index != on && core.is_asleep() && self.is_online(core.index);
+    /// A scheduler other than `on` that `may` and sleeps, having nothing to do. A hint: it may wake at any time.
+    pub fn asleep_beside(&self, on: usize, may: impl Fn(usize) -> bool) -> Option<usize> {
+        let idle = |core: &&Arc<Core>| core.index != on && core.is_asleep() && may(core.index);
         self.cores.iter().find(idle).map(|core| core.index)
     }
 

@@ -38,11 +38,13 @@ fn what_is_new_goes_to_schedulers_that_are_online() {
     assert!(!s.set_online(|cpu| cpu == 7), "one stays online");
     assert!(s.is_online(0) && s.is_online(1));
     assert!(s.set_online(|cpu| cpu == 1));
-    assert_eq!((s.is_online(0), s.instead_of(0), s.instead_of(1)), (false, Some(1), None));
+    assert_eq!((s.is_online(0), s.is_online(1)), (false, true));
+    assert_eq!(s.least_loaded_of(|index| s.is_online(index)), Some(1));
+    assert_eq!(s.least_loaded_of(|_| false), None);
     assert!(wheres().iter().all(|on| *on == Some(1)));
     // By name it can still be had, and it is never offered.
     assert_eq!(s.spawn("named", Some(0), crate::current).join().expect("no panic"), Some(0));
-    assert_eq!(s.asleep_beside(1), None);
+    assert_eq!(s.asleep_beside(1, |index| s.is_online(index)), None);
     assert_eq!(s.stats().iter().map(|stats| stats.online).collect::<Vec<_>>(), [false, true]);
     assert!(s.set_online(|_| true));
     assert!(s.is_online(0));

@@ -21,6 +21,7 @@
 //! A connection whose task waited long for its turn, while another scheduler sleeps, moves there between two requests,
 //! if no transaction is open: it is deregistered here and registered there, and its news are told there from then on.
 
+use crate::endpoint::Endpoint;
 use crate::io::{Broken, Io, Received};
 use crate::login::{Login, Step};
 use crate::mars::Streams;
@@ -57,6 +58,8 @@ pub(crate) struct Connection {
     pub id: u64,
     pub shared: Arc<Shared>,
     pub stream: Stream,
+    /// Where it came.
+    endpoint: Endpoint,
     state: Mutex<State>,
     work: Mutex<Option<Box<Work>>>,
     scheduler: AtomicUsize,
@@ -143,12 +146,20 @@ impl State {
 }
 
 impl Connection {
-    pub fn new(id: u64, shared: Arc<Shared>, stream: Stream, scheduler: usize) -> Connection {
+    /// Of who came by `endpoint`, to begin on `scheduler`.
+    pub fn new(
+        id: u64,
+        shared: Arc<Shared>,
+        stream: Stream,
+        endpoint: Endpoint,
+        scheduler: usize,
+    ) -> Connection {
         let login = Login::new(id);
         Connection {
             id,
             shared,
             stream,
+            endpoint,
             state: Mutex::new(State {
                 io: Io::new(),
                 streams: None,
@@ -592,14 +603,13 @@ impl Connection {
         }
         state.waiter = None;
         let schedulers = self.shared.schedulers();
+        let may = |index| self.shared.may_serve(&self.endpoint, index);
         let to = match &work.stage {
-            Stage::Session(session)
-                if session.trancount() == 0 && !schedulers.is_online(self.scheduler()) =>
-            {
-                schedulers.instead_of(self.scheduler())
+            Stage::Session(session) if session.trancount() == 0 && !may(self.scheduler()) => {
+                schedulers.least_loaded_of(may)
             }
             Stage::Session(session) if waited_ns >= LONG_WAIT_NS && session.trancount() == 0 => {
-                schedulers.asleep_beside(self.scheduler())
+                schedulers.asleep_beside(self.scheduler(), may)
             }
             _ => None,
         };

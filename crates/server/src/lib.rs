@@ -19,6 +19,7 @@
 mod bulk;
 mod certificate;
 mod connection;
+mod endpoint;
 mod io;
 mod limits;
 mod listener;
@@ -30,5 +31,6 @@ mod sink;
 mod validity;
 
 pub use certificate::{CertificateError, Origin};
+pub use endpoint::Endpoint;
 pub use limits::Limits;
 pub use server::{Config, Server, StartError};

@@ -1,6 +1,7 @@
 //! Takes connections: one source for each address, on one of the schedulers.
 
 use crate::connection::Connection;
+use crate::endpoint::Endpoint;
 use crate::server::Shared;
 use parking_lot::Mutex;
 use runtime::net::{Listener, Ready, Source, Stream, Token};
@@ -20,6 +21,7 @@ pub(crate) struct Accepting {
     shared: Arc<Shared>,
     listener: Listener,
     address: SocketAddr,
+    endpoint: Endpoint,
     scheduler: usize,
     token: Mutex<Option<Token>>,
     /// A task takes connections.
@@ -32,6 +34,7 @@ impl Accepting {
     pub fn start(
         shared: &Arc<Shared>,
         listener: Listener,
+        endpoint: Endpoint,
         scheduler: usize,
     ) -> std::io::Result<Arc<Accepting>> {
         let address = listener.address()?;
@@ -39,6 +42,7 @@ impl Accepting {
             shared: shared.clone(),
             listener,
             address,
+            endpoint,
             scheduler,
             token: Mutex::new(None),
             served: AtomicBool::new(false),
@@ -96,13 +100,13 @@ impl Accepting {
     }
 
     fn welcome(&self, stream: Stream) {
-        let schedulers = self.shared.schedulers();
-        let on = self.shared.registry.least_used(|index| schedulers.is_online(index));
+        let may = |index| self.shared.may_serve(&self.endpoint, index);
+        let on = self.shared.registry.least_used(may);
         let peer = stream.peer();
-        let (connection, oldest) = self
-            .shared
-            .registry
-            .enter(on, |id| Arc::new(Connection::new(id, self.shared.clone(), stream, on)));
+        let (connection, oldest) = self.shared.registry.enter(on, |id| {
+            let shared = self.shared.clone();
+            Arc::new(Connection::new(id, shared, stream, self.endpoint, on))
+        });
         debug!(connection = connection.id, %peer, "connected");
         if let Some(oldest) = oldest {
             warn!(

@@ -1,6 +1,7 @@
 //! A server: an instance, the addresses it listens at, and everybody who is connected.
 
 use crate::certificate::{self, CertificateError, Origin, Tls};
+use crate::endpoint::Endpoint;
 use crate::limits::{Limits, Registry};
 use crate::listener::Accepting;
 use crate::login::is_near;
@@ -15,12 +16,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use telemetry::WaitType;
+use topology::Topology;
 use tracing::{info, warn};
 
 /// How a server is to serve.
 pub struct Config {
-    /// Addresses; port 0 is a free one.
-    pub listen: Vec<SocketAddr>,
+    /// Addresses, and the nodes that serve them; port 0 is a free one.
+    pub listen: Vec<Endpoint>,
     /// `None`: no TLS at all, for the simulator. Only loopback is served then.
     pub certificate: Option<Origin>,
     pub limits: Limits,
@@ -37,6 +39,11 @@ pub enum StartError {
         error: io::Error,
     },
     Certificate(CertificateError),
+    /// A port's bit map names a node without schedulers, or the address was given before.
+    Mapping {
+        endpoint: Endpoint,
+        what: &'static str,
+    },
     /// Others than this machine may come only to a server with TLS and a password that somebody chose.
     NotSafe {
         address: SocketAddr,
@@ -59,6 +66,7 @@ impl fmt::Display for StartError {
                 write!(f, "Nothing can listen at {address}: {error}.")
             }
             StartError::Certificate(error) => error.fmt(f),
+            StartError::Mapping { endpoint, what } => write!(f, "{endpoint}: {what}."),
             StartError::NotSafe { address, what } => {
                 write!(f, "{address} is not a loopback address, and {what}.")
             }
@@ -80,6 +88,8 @@ pub(crate) struct Shared {
     pub server_name: String,
     /// What the server says it is: major, minor, build.
     pub version: (u8, u8, u16),
+    /// The node of each scheduler.
+    nodes: Vec<usize>,
     tls: RwLock<Option<Tls>>,
     stopping: AtomicBool,
 }
@@ -97,9 +107,42 @@ impl Shared {
         self.schedulers().reactor(scheduler)
     }
 
+    /// Whether a scheduler may serve who came by this endpoint. One whose nodes are all offline is served anywhere.
+    pub fn may_serve(&self, endpoint: &Endpoint, scheduler: usize) -> bool {
+        let online = |index: &usize| self.schedulers().is_online(*index);
+        let own = |index: &usize| endpoint.serves(self.nodes[*index]);
+        let stranded = || !(0..self.nodes.len()).filter(online).any(|index| own(&index));
+        online(&scheduler) && (own(&scheduler) || stranded())
+    }
+
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Acquire)
     }
+}
+
+/// The node of each scheduler; 0 where the machine does not tell.
+fn nodes_of(schedulers: &Schedulers) -> Vec<usize> {
+    let machine = Topology::machine();
+    let node = |cpu: Option<usize>| Some(machine?.cpu(cpu?)?.node);
+    schedulers.stats().iter().map(|stats| node(stats.cpu).unwrap_or(0)).collect()
+}
+
+fn check_mapping(listen: &[Endpoint], nodes: &[usize]) -> Result<(), StartError> {
+    for (at, endpoint) in listen.iter().enumerate() {
+        let what = match endpoint.nodes {
+            _ if endpoint.address.port() != 0
+                && listen[..at].iter().any(|other| other.address == endpoint.address) =>
+            {
+                "the address is given twice"
+            }
+            Some(mask) if (0..64).any(|n| mask >> n & 1 == 1 && !nodes.contains(&n)) => {
+                "the bit map names a node that has no scheduler here"
+            }
+            _ => continue,
+        };
+        return Err(StartError::Mapping { endpoint: *endpoint, what });
+    }
+    Ok(())
 }
 
 /// A server that serves.
@@ -122,8 +165,10 @@ struct Admin {
 impl Server {
     /// Listens at every address, or at none: then `Err` says why.
     pub fn start(instance: &Arc<Instance>, config: Config) -> Result<Server, StartError> {
-        for address in config.listen.iter().filter(|address| !is_near(address.ip())) {
-            let address = *address;
+        let nodes = nodes_of(instance.schedulers());
+        check_mapping(&config.listen, &nodes)?;
+        for endpoint in config.listen.iter().filter(|endpoint| !is_near(endpoint.address.ip())) {
+            let address = endpoint.address;
             if config.certificate.is_none() {
                 return Err(StartError::NotSafe { address, what: "TLS is off" });
             }
@@ -144,8 +189,9 @@ impl Server {
             });
         }
         let refuse = |address: SocketAddr| move |error| StartError::Listen { address, error };
-        let listeners = config.listen.iter().map(|address| {
-            Listener::bind(*address).map(|listener| (*address, listener)).map_err(refuse(*address))
+        let listeners = config.listen.iter().map(|endpoint| {
+            let bound = Listener::bind(endpoint.address);
+            bound.map(|listener| (*endpoint, listener)).map_err(refuse(endpoint.address))
         });
         let listeners: Vec<_> = listeners.collect::<Result<_, _>>()?;
         let admin = config.admin.map(|address| {
@@ -162,16 +208,19 @@ impl Server {
                 registry: Registry::new(limits, schedulers.count()),
                 server_name: host_name(),
                 version: (16, 0, 1000),
+                nodes: nodes_of(schedulers),
                 tls: RwLock::new(tls.clone()),
                 stopping: AtomicBool::new(false),
             })
         };
         let shared = share(instance.schedulers(), config.limits.clone(), false);
         let mut accepting = Vec::new();
-        for (index, (address, listener)) in listeners.into_iter().enumerate() {
+        for (index, (endpoint, listener)) in listeners.into_iter().enumerate() {
             let on = index % schedulers;
-            let started = Accepting::start(&shared, listener, on).map_err(refuse(address))?;
-            info!(address = %started.address(), "listening");
+            let started = Accepting::start(&shared, listener, endpoint, on);
+            let started = started.map_err(refuse(endpoint.address))?;
+            let nodes = endpoint.nodes.map_or("all".to_owned(), |mask| format!("{mask:#x}"));
+            info!(address = %started.address(), nodes, "listening");
             accepting.push(started);
         }
         let start_unix_ns = runtime::clock::unix_ns();
@@ -193,7 +242,8 @@ impl Server {
                 let own = Schedulers::start(one).map_err(refuse(address))?;
                 let limits = Limits { connections: 1, before_login: 8, ..config.limits };
                 let shared = share(&own, limits, true);
-                let accepting = Accepting::start(&shared, listener, 0).map_err(refuse(address))?;
+                let accepting = Accepting::start(&shared, listener, address.into(), 0)
+                    .map_err(refuse(address))?;
                 info!(address = %accepting.address(), "listening for an administrator");
                 let watch = Mutex::new(Some(begin_watch(&shared)));
                 Some(Admin { shared, accepting, watch })

@@ -50,7 +50,7 @@ fn sessions_meet_on_one_thread() {
             let given = |name: &str| (name == "MILLRACE_SA_PASSWORD").then(|| PASSWORD.to_owned());
             instance.security().first_start(&given).expect("a password");
             let config = Config {
-                listen: vec![([127, 0, 0, 1], 1433).into()],
+                listen: vec![std::net::SocketAddr::from(([127, 0, 0, 1], 1433)).into()],
                 certificate: None,
                 limits: Limits::default(),
                 admin: None,

@@ -9,6 +9,7 @@
 
 use crate::Instance;
 use executor::SqlError;
+use std::sync::atomic::Ordering;
 use syntax::ast::ProcessAffinity;
 use topology::Topology;
 
@@ -29,7 +30,7 @@ impl Instance {
                 cpus
             }
             ProcessAffinity::Nodes(ranges) => {
-                let topology = Topology::discover().map_err(|_| no_match())?;
+                let topology = Topology::machine().ok_or_else(no_match)?;
                 let mut cpus = Vec::new();
                 for node in numbers(ranges)? {
                     let there = topology.cpus.iter().filter(|cpu| cpu.node == node);
@@ -43,10 +44,12 @@ impl Instance {
                 cpus
             }
         };
-        match self.schedulers().set_online(|cpu| chosen.contains(&cpu)) {
-            true => Ok(()),
-            false => Err(no_match()),
+        if !self.schedulers().set_online(|cpu| chosen.contains(&cpu)) {
+            return Err(no_match());
         }
+        let manual = !matches!(affinity, ProcessAffinity::Auto);
+        self.manual_affinity.store(manual, Ordering::Relaxed);
+        Ok(())
     }
 }
 

@@ -73,7 +73,8 @@ impl Server for InstanceFacts<'_> {
             version: self.0.version(),
             start_unix_ns: self.0.started_unix_ns,
             data_dir: self.0.config.data_dir.to_string_lossy().into_owned(),
-            cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as i32),
+            cpus: topology::Topology::machine().map_or(1, |machine| machine.cpus.len() as i32),
+            manual_affinity: self.0.manual_affinity.load(std::sync::atomic::Ordering::Relaxed),
             memory_kb: memory_kb(),
         }
     }

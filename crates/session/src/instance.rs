@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use system_views::{ListenerFacts, SessionFacts};
+use topology::Topology;
 
 /// The first spid of a user's session; lower ones are the instance's own.
 const FIRST_USER_SPID: u16 = 51;
@@ -56,6 +57,8 @@ pub struct Instance {
     /// UTC, ns since 1970.
     pub(crate) started_unix_ns: u64,
     pub(crate) settings: Mutex<Configuration>,
+    /// Somebody chose the CPUs that sessions run on.
+    pub(crate) manual_affinity: AtomicBool,
     pub(crate) trace_flags: Mutex<BTreeSet<i32>>,
     pub(crate) switches: Mutex<Switches>,
     /// What statements share beside the databases.
@@ -159,6 +162,10 @@ impl Instance {
                     _ => folder(error),
                 }
             })?;
+        if config.trace_flags.contains(&crate::trace_flags::ONE_NODE) {
+            // Without an effect in a process that has looked at its machine before: an earlier instance's nodes stay.
+            Topology::take_as_one_node();
+        }
         let schedulers = Schedulers::start(scheduler::Config {
             cpus: config.cpus.clone(),
             ..scheduler::Config::default()
@@ -195,6 +202,7 @@ impl Instance {
                     sessions: Mutex::new(BTreeMap::new()),
                     started_unix_ns: runtime::clock::unix_ns(),
                     settings: Mutex::default(),
+                    manual_affinity: AtomicBool::new(false),
                     trace_flags: Mutex::new(BTreeSet::new()),
                     listeners: Mutex::default(),
                     ending: Ending::default(),

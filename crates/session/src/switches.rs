@@ -353,7 +353,7 @@ fn is_here(switch: &Switch, value: &str) -> bool {
 
 /// The CPUs that a place names, of those that the process may use.
 fn cpus_of(place: &str) -> Vec<usize> {
-    let Ok(topology) = Topology::discover() else { return Vec::new() };
+    let Some(topology) = Topology::machine() else { return Vec::new() };
     let number = |text: &str| text.parse::<usize>().ok();
     let chosen = |cpu: &&topology::Cpu| match place.split_once(' ') {
         Some(("CPU", n)) => Some(cpu.id) == number(n),

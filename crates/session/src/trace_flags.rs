@@ -11,6 +11,8 @@ const LARGE_PAGES: i32 = 834;
 const GROW_TOGETHER: i32 = 1117;
 const DEADLOCKS: [i32; 2] = [1204, 1222];
 const NO_INDEX_STATISTICS: i32 = 2330;
+/// The machine is taken as one node. At the start.
+pub(crate) const ONE_NODE: i32 = 8015;
 
 impl Instance {
     /// Those given at the start, once everything is open.

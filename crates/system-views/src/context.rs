@@ -64,6 +64,8 @@ pub struct ServerFacts {
     pub data_dir: String,
     /// CPUs of the machine.
     pub cpus: i32,
+    /// ALTER SERVER CONFIGURATION or an affinity mask chose the CPUs.
+    pub manual_affinity: bool,
     /// Memory of the machine in KiB.
     pub memory_kb: i64,
 }

@@ -17,3 +17,14 @@ pub fn parse_cpulist(text: &str) -> Option<Vec<usize>> {
     }
     Some(all)
 }
+
+/// Ascending numbers as such a list; `-` if there are none.
+pub fn format_cpulist(numbers: &[usize]) -> String {
+    let runs = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
+        [one] => one.to_string(),
+        [first, .., last] => format!("{first}-{last}"),
+        [] => String::new(),
+    });
+    let text = runs.collect::<Vec<_>>().join(",");
+    if text.is_empty() { "-".to_owned() } else { text }
+}

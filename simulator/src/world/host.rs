@@ -7,6 +7,7 @@ use runtime::task::sleep_ns;
 use scheduler::{Schedulers, TaskInfo, sim};
 use server::{Config, Limits, Server};
 use session::{Instance, InstanceConfig};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use stdx::Prng;
 use telemetry::WaitType;
@@ -100,7 +101,7 @@ impl Host {
             made.join().map_err(|_| "the set-up panicked".to_owned())??;
         }
         let config = Config {
-            listen: vec![ADDRESS.into()],
+            listen: vec![SocketAddr::from(ADDRESS).into()],
             certificate: None,
             limits: Limits::default(),
             admin: None,

@@ -1,9 +1,13 @@
 //! Scalar functions by identity. What each takes and returns is decided in `crate::functions`; after
-//! binding, arguments have the types listed here and the result has the node's type.
+//! binding, arguments have the types listed here and the result has the node's type. How a call may be moved, shared
+//! and kept is one row for each in [`class`].
 //!
 //! COALESCE, NULLIF, IIF and CHOOSE do not appear: they are rewritten to CASE. CAST and CONVERT are
 //! [`super::ExprKind::Cast`].
 
+mod class;
+
+pub use class::{Class, Parallel, Volatility};
 pub use types::{DatePart, MaskFunction};
 
 /// A scalar function. "str" below is any (n)char, (n)varchar; where two strings take part both have
@@ -424,115 +428,5 @@ impl ServerFigure {
             "@@TOTAL_WRITE" => TotalWrite,
             _ => return None,
         })
-    }
-}
-
-impl FuncId {
-    /// Depends on its arguments alone: may be evaluated when a plan is made.
-    pub fn is_deterministic(self) -> bool {
-        use FuncId::*;
-        matches!(
-            self,
-            DateAdd(_)
-                | DateDiff(_)
-                | DateDiffBig(_)
-                | DateFromParts
-                | EoMonth
-                | SwitchOffset
-                | ToDateTimeOffset
-                | Checksum
-                | BinaryChecksum
-                | HashBytes
-                | BinaryText
-                | Abs
-                | Sign
-                | Floor
-                | Ceiling
-                | Round
-                | Power
-                | Square
-                | Sqrt
-                | Exp
-                | Log
-                | Log10
-                | Pi
-                | Sin
-                | Cos
-                | Tan
-                | Cot
-                | Asin
-                | Acos
-                | Atan
-                | Atn2
-                | Degrees
-                | Radians
-                | IsNumeric
-                | Len
-                | DataLength
-                | VariantProperty
-                | Left
-                | Right
-                | Substring
-                | Upper
-                | Lower
-                | LTrim
-                | RTrim
-                | Trim
-                | Reverse
-                | Replace
-                | Replicate
-                | Space
-                | Str
-                | CharIndex
-                | PatIndex
-                | Stuff
-                | Char
-                | NChar
-                | Ascii
-                | Unicode
-                | Concat
-                | ConcatWs
-                | QuoteName
-                | Soundex
-                | Translate
-                | IsNull
-                | ParseName
-                | DateTimeFromParts
-                | DateBucket(_)
-                | AtTimeZone
-                | LeftShift
-                | RightShift
-                | BitCount
-                | GetBit
-                | SetBit
-                | IsJson
-                | JsonValue
-                | JsonQuery
-                | JsonModify
-                | JsonPathExists
-                | JsonObject
-                | JsonArray
-                | AsJson
-                | StringEscape
-                | Collate(_)
-                | Greatest
-                | Least
-                | Difference
-                | Compress
-                | Decompress
-        ) || matches!(self, DatePart(p) if p != types::DatePart::Weekday && p != types::DatePart::Week)
-    }
-
-    /// Yields another value for every row (so it must not be moved or evaluated once).
-    pub fn is_per_row(self) -> bool {
-        matches!(
-            self,
-            FuncId::PasswordHash
-                | FuncId::NewId
-                | FuncId::NewSequentialId
-                | FuncId::CryptGenRandom
-                | FuncId::NextValue(_)
-                | FuncId::ThisValue(_)
-        )
     }
 }

@@ -29,7 +29,7 @@ const ROWS_PER_KIND: u64 = 2;
 const ROWS_AT_ONCE: u64 = 4096;
 
 pub(super) enum Input<'p> {
-    Table(TableScan<'p>),
+    Table(Box<TableScan<'p>>),
     Any(Source<'p>),
 }
 
@@ -202,7 +202,7 @@ impl Operator for Fold<'_> {
             else {
                 return Ok(false);
             };
-            self.input = Input::Any(Box::new(scan));
+            self.input = Input::Any(scan);
         }
         loop {
             match self.state {

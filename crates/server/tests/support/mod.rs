@@ -46,7 +46,7 @@ pub fn serve_on(cpus: Vec<usize>, limits: Limits) -> Served {
     let given = |name: &str| (name == "MILLRACE_SA_PASSWORD").then(|| PASSWORD.to_owned());
     instance.security().first_start(&given).expect("a password");
     let config = Config {
-        listen: vec![([127, 0, 0, 1], 0).into()],
+        listen: vec![SocketAddr::from(([127, 0, 0, 1], 0)).into()],
         certificate: Some(Origin::Folder(folder.clone())),
         limits,
         admin: Some(([127, 0, 0, 1], 0).into()),

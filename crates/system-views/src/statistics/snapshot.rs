@@ -9,7 +9,6 @@ use crate::facts::SessionFacts;
 use engine::{LogFigures, TransactionInfo, WaitRow, Writer};
 use runtime::clock;
 use scheduler::{TaskState, Usage};
-use std::sync::OnceLock;
 use topology::Topology;
 use types::Value;
 
@@ -56,23 +55,16 @@ pub struct Scheduler {
     pub pending_io: u64,
 }
 
-/// The machine, asked once.
-pub fn topology() -> Option<&'static Topology> {
-    static MACHINE: OnceLock<Option<Topology>> = OnceLock::new();
-    let found = MACHINE.get_or_init(|| Topology::from_sysfs(std::path::Path::new("/")).ok());
-    found.as_ref()
-}
-
 /// The node of a CPU; 0 where the system does not tell.
 pub fn node_of(cpu: Option<usize>) -> i32 {
-    let cpus = topology().map_or(&[][..], |machine| &machine.cpus);
+    let cpus = Topology::machine().map_or(&[][..], |machine| &machine.cpus);
     cpus.iter().find(|c| Some(c.id) == cpu).map_or(0, |c| c.node as i32)
 }
 
 /// Ids of the nodes, ascending.
 pub fn nodes() -> Vec<i32> {
     let mut all: Vec<i32> =
-        topology().map_or(&[][..], |m| &m.nodes).iter().map(|n| n.id as i32).collect();
+        Topology::machine().map_or(&[][..], |m| &m.nodes).iter().map(|n| n.id as i32).collect();
     if all.is_empty() {
         all.push(0);
     }
@@ -279,7 +271,7 @@ fn schedulers(context: &Context<'_>) -> Vec<Scheduler> {
             pending_io: 0,
         })
         .collect();
-    for cpu in topology().map_or(&[][..], |machine| &machine.cpus) {
+    for cpu in Topology::machine().map_or(&[][..], |machine| &machine.cpus) {
         if all.iter().all(|s| s.cpu != Some(cpu.id)) {
             all.push(Scheduler {
                 id: all.len() as i32,

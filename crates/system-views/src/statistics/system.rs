@@ -3,11 +3,12 @@
 //! Columns and types: SQL Server's documentation of each view. What has no meaning here is 0 or NULL. Nodes are those
 //! of the hardware (no soft-NUMA). The memory of the buffer pools is what they have room for and what holds pages.
 
-use super::snapshot::{self, Address, Scheduler, Snapshot, topology};
+use super::snapshot::{self, Address, Scheduler, Snapshot};
 use crate::context::{Context, ServerFacts, moment};
 use crate::declare::{Declared, NULL, view};
 use executor::SqlError;
 use runtime::clock;
+use topology::Topology;
 use types::Value;
 
 /// The views of this file.
@@ -31,7 +32,6 @@ pub struct System {
     now_unix_ns: u64,
     process: Process,
     deadlocks: u64,
-    pinned: bool,
 }
 
 /// What the system tells of this process; zeros where it does not.
@@ -103,7 +103,7 @@ impl System {
 
     /// Sockets, physical cores of one, logical CPUs of one.
     fn shape(&self) -> (i32, i32, i32) {
-        let cpus = topology().map_or(&[][..], |machine| &machine.cpus);
+        let cpus = Topology::machine().map_or(&[][..], |machine| &machine.cpus);
         let distinct = |mut keys: Vec<(usize, usize)>| {
             keys.sort_unstable();
             keys.dedup();
@@ -117,10 +117,8 @@ impl System {
 
 fn system(context: &Context<'_>, _: &[Value]) -> Result<Vec<System>, SqlError> {
     let schedulers = context.server.schedulers();
-    let cpus = topology().map_or(0, |machine| machine.cpus.len());
     Ok(vec![System {
         facts: context.server.facts(),
-        pinned: schedulers.len() < cpus,
         schedulers: schedulers.len() as i32,
         now_ns: clock::now_ns(),
         now_unix_ns: clock::unix_ns(),
@@ -166,8 +164,8 @@ view! {
     deadlock_monitor_serial_number int = int(s.deadlocks as i64);
     sqlserver_start_time_ms_ticks bigint = s.now_ms() - s.up_ms();
     sqlserver_start_time datetime = moment(s.facts.start_unix_ns);
-    affinity_type int = if s.pinned { 1 } else { 2 };
-    affinity_type_desc varchar(60) = if s.pinned { "MANUAL" } else { "AUTO" };
+    affinity_type int = if s.facts.manual_affinity { 1 } else { 2 };
+    affinity_type_desc varchar(60) = if s.facts.manual_affinity { "MANUAL" } else { "AUTO" };
     process_kernel_time_ms bigint = s.process.kernel_ms;
     process_user_time_ms bigint = s.process.user_ms;
     time_source int = 0;
@@ -197,7 +195,7 @@ fn is_virtual() -> bool {
 
 /// `{{group,mask}...}` of the CPUs that the process may use.
 fn physical_affinity() -> String {
-    let mask = runtime::threads::affinity().into_iter().filter(|cpu| *cpu < 64);
+    let mask = runtime::threads::process_affinity().iter().filter(|cpu| **cpu < 64);
     format!("{{{{0,{:x}}}}}", mask.fold(0u64, |mask, cpu| mask | 1 << cpu))
 }
 
@@ -290,7 +288,7 @@ fn nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
         let schedulers: Vec<Scheduler> =
             snapshot.schedulers.iter().filter(|s| s.node == *id).cloned().collect();
         let here = |t: &&snapshot::Task| schedulers.iter().any(|s| s.id == t.scheduler_id);
-        let known = topology().and_then(|m| m.nodes.iter().find(|n| n.id as i32 == *id));
+        let known = Topology::machine().and_then(|m| m.nodes.iter().find(|n| n.id as i32 == *id));
         Node {
             id: *id,
             tasks: snapshot.tasks.iter().filter(here).count() as i32,

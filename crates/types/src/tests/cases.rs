@@ -677,6 +677,7 @@ fn dates() {
     }
     assert_eq!(datetime::datename(DatePart::Weekday, &instant, 0), Ok(Value::str("Tuesday")));
     assert_eq!(datetime::datename(DatePart::Month, &instant, 0), Ok(Value::str("October")));
+    assert_eq!(datetime::datename(DatePart::Month, &instant, 1), Ok(Value::str("Oktober")));
     assert_eq!(datetime::datename(DatePart::TzOffset, &instant, 0), Ok(Value::str("+05:10")));
 }
 

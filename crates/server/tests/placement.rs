@@ -1,0 +1,87 @@
+//! Which CPUs and nodes serve whom: asked of the machine once, whoever asks, and kept by ports.
+
+mod support;
+
+use server::{Config, Endpoint, Limits, Server, StartError};
+use std::net::TcpStream;
+use support::{Client, Served, login, serve};
+use tds::prelogin::Encryption;
+use types::Value;
+
+fn start(served: &Served, listen: &[&str]) -> Result<Server, StartError> {
+    let listen = listen.iter().map(|text| text.parse::<Endpoint>().expect("well formed")).collect();
+    let config = Config { listen, certificate: None, limits: Limits::default(), admin: None };
+    Server::start(&served.instance, config)
+}
+
+fn int(value: &Value) -> i64 {
+    value.as_i64().expect("a number")
+}
+
+/// Schedulers are bound to one CPU each, and every one of them tells of the whole machine.
+#[test]
+fn every_scheduler_sees_the_whole_machine() {
+    let served = serve(Limits::default());
+    let cpus = runtime::threads::process_affinity();
+    // Connections are spread over the schedulers.
+    let mut clients: Vec<_> = (0..cpus.len() * 2).map(|_| served.client()).collect();
+    for client in &mut clients {
+        let told = client.query("SELECT cpu_count FROM sys.dm_os_sys_info").rows;
+        assert_eq!(int(&told[0][0]), cpus.len() as i64);
+        for cpu in cpus {
+            let set = "ALTER SERVER CONFIGURATION SET";
+            let place = format!("{set} MILLRACE (LOG_WRITER_PLACE = 'CPU {cpu}')");
+            assert_eq!(client.query(&place).errors(), [0; 0], "{place}");
+        }
+        let node = "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY NUMANODE = 0";
+        assert_eq!(client.query(node).errors(), [0; 0]);
+    }
+}
+
+#[test]
+fn an_affinity_that_somebody_chose_is_manual() {
+    let served = serve(Limits::default());
+    let mut client = served.client();
+    let mut told = |set: &str| {
+        assert_eq!(client.query(set).errors(), [0; 0], "{set}");
+        client.query("SELECT affinity_type_desc FROM sys.dm_os_sys_info").rows[0][0].clone()
+    };
+    let cpu = runtime::threads::process_affinity()[0];
+    let desc = |text: &str| Value::str(text);
+    assert_eq!(told("SELECT 1"), desc("AUTO"));
+    let set = "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU =";
+    assert_eq!(told(&format!("{set} {cpu}")), desc("MANUAL"));
+    assert_eq!(told(&format!("{set} AUTO")), desc("AUTO"));
+}
+
+#[test]
+fn a_port_is_served_by_its_nodes() {
+    let served = serve(Limits::default());
+    let server = start(&served, &["127.0.0.1:0[0x1]"]).expect("node 0 is everywhere");
+    let address = server.addresses()[0];
+    let stream = TcpStream::connect(address).expect("connected");
+    let mut client = Client::new(stream);
+    client.prelogin(Encryption::NotSupported);
+    assert!(client.log_in(&login()).is_login());
+    let told = client.query(
+        "SELECT node_affinity, local_tcp_port FROM sys.dm_exec_connections WHERE session_id = @@SPID",
+    );
+    assert_eq!(told.rows.len(), 1);
+    assert_eq!((int(&told.rows[0][0]), int(&told.rows[0][1])), (0, i64::from(address.port())));
+    drop(client);
+    assert!(server.stop(10_000_000_000));
+}
+
+#[test]
+fn a_mapping_that_cannot_be_is_refused() {
+    let served = serve(Limits::default());
+    for listen in [&["127.0.0.1:0[0x8000000000000000]"][..], &["127.0.0.1:4", "127.0.0.1:4[1]"]] {
+        match start(&served, listen) {
+            Err(StartError::Mapping { .. }) => {}
+            Err(other) => panic!("{listen:?}: {other}"),
+            Ok(_) => panic!("{listen:?} is served"),
+        }
+    }
+    // Nothing has changed.
+    assert_eq!(served.client().query("SELECT 1").errors(), [0; 0]);
+}

@@ -1,0 +1,109 @@
+//! Where an engine's parts would run on a machine: the same rules that the server starts by.
+//!
+//! - A scheduler for each usable CPU, named by its CPU's node.
+//! - Memory (arenas, log buffers) on each node that has schedulers; a node with CPUs and no memory takes that of the
+//!   nearest node that has some; what is nobody's nearest is `away`.
+//! - The log writer has no thread of its own unless it is given one (docs/switches.md, LOG_WRITER); then the last CPU of
+//!   the first node is a place that leaves most of that node undivided.
+//! - Ports: one for each node with schedulers, counted from the first.
+//! - Soft-NUMA: sockets with more than 8 physical cores are divided into groups of at most 8, as evenly as they go
+//!   (SQL Server 2016 and later: docs/database-engine/configure-windows/soft-numa-sql-server.md).
+
+use crate::Topology;
+
+/// Most physical cores of a group of automatic soft-NUMA.
+pub const SOFT_NODE_CORES: usize = 8;
+
+/// Where things go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    pub nodes: Vec<NodePlacement>,
+    /// For a dedicated log writer; `None` on a machine without CPUs of ours.
+    pub log_writer: Option<LogWriterPlace>,
+    /// Groups of CPUs of one hardware node each; one for each node where no socket is large.
+    pub soft_nodes: Vec<SoftNode>,
+    /// Nodes whose memory nobody is nearest to.
+    pub away: Vec<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodePlacement {
+    pub node: usize,
+    /// CPUs of its schedulers, ascending.
+    pub schedulers: Vec<usize>,
+    /// The node whose memory they use; `None` if no node has any.
+    pub memory_node: Option<usize>,
+    /// Bit of the node in a port's mask (`ADDR:PORT[0x1]`).
+    pub port_mask: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SoftNode {
+    pub node: usize,
+    pub cpus: Vec<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogWriterPlace {
+    pub cpu: usize,
+    pub node: usize,
+}
+
+/// How `machine` would be used.
+pub fn plan(machine: &Topology) -> Placement {
+    let with_memory: Vec<usize> = machine
+        .nodes
+        .iter()
+        .filter(|node| node.memory_bytes > 0)
+        .map(|node| node.id)
+        .filter(|id| machine.allowed_memory.as_ref().is_none_or(|set| set.contains(id)))
+        .collect();
+    let mut nodes: Vec<NodePlacement> = Vec::new();
+    for node in &machine.nodes {
+        let schedulers: Vec<usize> = machine.cpus_of(node.id).map(|cpu| cpu.id).collect();
+        if schedulers.is_empty() {
+            continue;
+        }
+        let far = |id: &usize| (machine.distance(node.id, *id).unwrap_or(u32::MAX), *id);
+        let memory_node = match with_memory.contains(&node.id) {
+            true => Some(node.id),
+            false => with_memory.iter().copied().min_by_key(far),
+        };
+        let port_mask = 1u64.checked_shl(node.id as u32).unwrap_or(0);
+        nodes.push(NodePlacement { node: node.id, schedulers, memory_node, port_mask });
+    }
+    let used = |id: &usize| nodes.iter().any(|node| node.memory_node == Some(*id));
+    let away = with_memory.iter().copied().filter(|id| !used(id)).collect();
+    let first = nodes.first();
+    let log_writer = first.and_then(|node| {
+        node.schedulers.last().map(|&cpu| LogWriterPlace { cpu, node: node.node })
+    });
+    Placement { log_writer, soft_nodes: soft_nodes(machine), away, nodes }
+}
+
+/// Groups in the order of nodes; the cores of each node in the order of their first CPU.
+pub fn soft_nodes(machine: &Topology) -> Vec<SoftNode> {
+    let mut all = Vec::new();
+    for node in &machine.nodes {
+        let mut cores: Vec<Vec<usize>> = Vec::new();
+        for cpu in machine.cpus_of(node.id) {
+            let siblings = machine.siblings(cpu);
+            if siblings.first() == Some(&cpu.id) {
+                cores.push(siblings);
+            }
+        }
+        if cores.is_empty() {
+            continue;
+        }
+        let groups = cores.len().div_ceil(SOFT_NODE_CORES);
+        let mut left = &cores[..];
+        for group in 0..groups {
+            let (own, rest) = left.split_at(left.len().div_ceil(groups - group));
+            let mut cpus = own.concat();
+            cpus.sort_unstable();
+            all.push(SoftNode { node: node.id, cpus });
+            left = rest;
+        }
+    }
+    all
+}
