@@ -111,7 +111,7 @@ impl Shared {
             milliseconds = kept_ns / 1_000_000,
             cpu_milliseconds = cpu_ns / 1_000_000,
             thread = state,
-            text = &text[..text.floor_char_boundary(SHOWN)],
+            text = &text[..stdx::floor_char_boundary(&text, SHOWN)],
             "a task does not let others go first"
         );
         let mut records = self.records.lock();

@@ -50,6 +50,12 @@ pub const fn is_currency_sign(c: char) -> bool {
     )
 }
 
+/// The last boundary between characters that is at most at `bytes` (`str::floor_char_boundary`, which is of Rust 1.91).
+pub fn floor_char_boundary(text: &str, bytes: usize) -> usize {
+    let most = bytes.min(text.len());
+    (0..=most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
 /// `n` rounded up to a multiple of `to`, which is a power of two.
 #[inline]
 pub const fn round_up(n: u64, to: u64) -> u64 {
@@ -107,6 +113,12 @@ impl Prng {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        let at = |bytes| floor_char_boundary("aé€", bytes);
+        assert_eq!([0, 1, 2, 3, 4, 5, 6, 9].map(at), [0, 1, 1, 3, 3, 3, 6, 6]);
+    }
 
     #[test]
     fn rounds() {

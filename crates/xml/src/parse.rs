@@ -669,7 +669,7 @@ fn push_lines(text: &str, out: &mut String) {
 
 /// The beginning of a long text.
 fn window(text: &str) -> &str {
-    &text[..text.floor_char_boundary(64 << 10)]
+    &text[..stdx::floor_char_boundary(text, 64 << 10)]
 }
 
 fn split(name: &str) -> (&str, &str) {

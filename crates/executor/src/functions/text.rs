@@ -323,7 +323,7 @@ const PIECE_BYTES: usize = 64 << 10;
 
 /// The first piece of a text, and the rest.
 fn piece(s: &str) -> (&str, &str) {
-    s.split_at(s.floor_char_boundary(PIECE_BYTES))
+    s.split_at(stdx::floor_char_boundary(s, PIECE_BYTES))
 }
 
 /// How many characters it has.

@@ -58,7 +58,7 @@ impl Zone {
     }
 
     /// A local time: in the hour that comes twice standard time counts; one that is left out is moved on.
-    fn from_local(&self, local: DateTime2) -> Option<DateTimeOffset> {
+    fn at_local(&self, local: DateTime2) -> Option<DateTimeOffset> {
         const DAY_MINUTES: i64 = 1440;
         let around = [-DAY_MINUTES, DAY_MINUTES];
         let [before, after] =
@@ -91,7 +91,7 @@ pub(super) fn at_time_zone(value: &Value, zone: &str, ty: SqlType) -> Result<Val
         Value::DateTimeOffset(at) => {
             Some(DateTimeOffset { utc: at.utc, offset_minutes: found.offset_at(at.utc) })
         }
-        Value::DateTime2(local) => found.from_local(local),
+        Value::DateTime2(local) => found.at_local(local),
         _ => None,
     };
     made.map(Value::DateTimeOffset).ok_or_else(|| {
