@@ -67,7 +67,8 @@ impl Binder<'_> {
         text: &str,
     ) -> Result<ddl::CreateTable> {
         let name = ObjectName::from(&create.name);
-        let mut parts = Parts::default();
+        let memory = memory_options(&create.options)?;
+        let mut parts = Parts { in_memory: memory.is_some(), ..Parts::default() };
         self.definition(&create.definition, text, &name.name, &mut parts)?;
         if parts.columns.is_empty() {
             return Err(BindError::new(
@@ -77,10 +78,10 @@ impl Binder<'_> {
                 "The definition for column must include a data type.",
             ));
         }
-        for option in &create.options {
-            if option.name == "MEMORY_OPTIMIZED" && option.value == ast::OptionValue::On {
-                return Err(BindError::unsupported("MEMORY_OPTIMIZED", option.span.line));
-            }
+        if memory.is_some() && is_private(&name.name) {
+            let text =
+                "The table option 'memory_optimized' is not supported with temporary tables.";
+            return Err(self.error(10794, text));
         }
         if parts.bound_type.is_some() && is_temporary(&name.name) {
             let what = "temporary table with a type that has a rule or default bound";
@@ -113,6 +114,7 @@ impl Binder<'_> {
             foreign_keys: parts.foreign_keys,
             filegroup,
             versioning,
+            memory,
         };
         Ok(ddl::CreateTable { name, spec })
     }
@@ -612,7 +614,12 @@ impl Binder<'_> {
                         .iter()
                         .map(|c| (c.name.value.as_str().into(), c.descending))
                         .collect(),
-                    clustered: clustered.unwrap_or(*primary) || is_private(table),
+                    // The rows of a table in memory lie under its primary key.
+                    clustered: match parts.in_memory && !is_private(table) {
+                        true => *primary,
+                        false => clustered.unwrap_or(*primary) || is_private(table),
+                    },
+                    buckets: options.buckets,
                     ignore_dup_key: options.ignore_dup_key,
                     filegroup: filegroup.as_ref().map(space),
                 };
@@ -635,7 +642,7 @@ impl Binder<'_> {
                         format!("Cannot add multiple PRIMARY KEY constraints to table '{table}'."),
                     ));
                 }
-                parts.primary_said = clustered.is_some() || is_private(table);
+                parts.primary_said = clustered.is_some() || parts.in_memory || is_private(table);
                 parts.primary_key = Some(key);
             }
             ast::ConstraintKind::Check { condition } => {
@@ -688,6 +695,33 @@ impl Binder<'_> {
         }
         Ok(())
     }
+}
+
+/// WITH (MEMORY_OPTIMIZED = ON, DURABILITY = ...): whether rows are durable; none for a table on disk, which has no DURABILITY.
+fn memory_options(options: &[ast::DatabaseOption]) -> Result<Option<bool>> {
+    let on =
+        |o: &&ast::DatabaseOption| o.name == "MEMORY_OPTIMIZED" && o.value == ast::OptionValue::On;
+    let in_memory = options.iter().find(on).is_some();
+    let mut durable = true;
+    for option in options.iter().filter(|o| o.name == "DURABILITY") {
+        let word = match &option.value {
+            ast::OptionValue::Word(word) => word.as_str(),
+            _ => "",
+        };
+        durable = match word {
+            "SCHEMA_AND_DATA" => true,
+            "SCHEMA_ONLY" => false,
+            _ => {
+                let text = format!("Incorrect syntax near '{word}'.");
+                return Err(BindError::new(102, 15, option.span.line, text));
+            }
+        };
+        if !in_memory {
+            let text = "The option 'DURABILITY' is supported with memory optimized tables only.";
+            return Err(BindError::new(10794, 16, option.span.line, text));
+        }
+    }
+    Ok(in_memory.then_some(durable))
 }
 
 /// Names, types and nullability of a row: the table's columns, then those added.

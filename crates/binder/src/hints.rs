@@ -103,6 +103,7 @@ pub(crate) fn hints_for(
             "HOLDLOCK" | "SERIALIZABLE" => out.holdlock = true,
             "REPEATABLEREAD" => out.repeatableread = true,
             "READCOMMITTED" => out.readcommitted = true,
+            "SNAPSHOT" => out.snapshot = true,
             "NOWAIT" => out.nowait = true,
             "READPAST" => out.readpast = true,
             "READCOMMITTEDLOCK" => out.readcommittedlock = true,

@@ -524,7 +524,7 @@ impl Walk<'_> {
     fn target(&mut self, target: &ast::Target) -> Result<()> {
         match target {
             ast::Target::Variable(_) => Ok(()),
-            ast::Target::Table { name, .. } => Err(self.no_table(name)),
+            ast::Target::Table { name, .. } => self.named_table(name),
         }
     }
 

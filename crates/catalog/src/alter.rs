@@ -91,6 +91,9 @@ impl Catalog {
             self.check_versioning(&old, change)?;
         }
         self.check_tracking(&old, change)?;
+        if old.is_memory() {
+            self.check_memory_change(change)?;
+        }
         let empty = self.is_empty(txn, &old)?;
         let mut work = Vec::new();
         // Foreign keys define other tables too, so the scope is needed inside.
@@ -293,7 +296,7 @@ impl Catalog {
     fn is_empty(&self, txn: &mut Txn, table: &TableDef) -> Result<bool, CatalogError> {
         let tree = self.db.tree(table.tree);
         // The newest state counts, not that of the statement's snapshot.
-        let options = ScanOptions { read: ReadOptions::nolock(), reverse: false };
+        let options = ScanOptions { read: ReadOptions::nolock(), reverse: false, one_value: false };
         let mut scan = txn.scan(&tree, Bound::Unbounded, Bound::Unbounded, options)?;
         Ok(scan.next(txn)?.is_none())
     }

@@ -122,7 +122,8 @@ impl Catalog {
                 max_bytes: f.max_bytes,
             })
             .collect();
-        let primary = FilegroupDef { name: "PRIMARY".into(), is_default: true, files };
+        let primary =
+            FilegroupDef { name: "PRIMARY".into(), is_default: true, memory: None, files };
         catalog.set_filegroups(&[primary])?;
         catalog.defs.write().directory = Arc::new(security::Directory::database(&security::SA_SID));
         Ok(catalog)
@@ -303,7 +304,12 @@ impl Catalog {
         self.in_transaction(|catalog, txn| {
             let t = &catalog.tables;
             for (group, number) in filegroups.iter().zip(1i32..) {
-                let row = [number.into(), Value::str(&group.name), group.is_default.into()];
+                let row = [
+                    number.into(),
+                    Value::str(&group.name),
+                    group.is_default.into(),
+                    crate::memory::containers_text(group),
+                ];
                 t.filegroups.put(txn, &row)?;
                 for file in &group.files {
                     let row = [

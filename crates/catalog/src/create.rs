@@ -67,6 +67,7 @@ impl Catalog {
             temporal: Temporal::No,
             tracking: None,
             partitioned,
+            memory: None,
             shape: 0,
             statistics: Default::default(),
             compiled: Compiled::default(),
@@ -76,6 +77,11 @@ impl Catalog {
             version: self.new_version(),
             created_unix_ns: runtime::clock::unix_ns(),
         };
+        if let Some(durable) = spec.memory {
+            let buckets = spec.primary_key.as_ref().and_then(|key| key.buckets);
+            table.memory = Some(MemoryDef { durable, buckets });
+            self.check_memory(&table, spec)?;
+        }
         check_period(&table)?;
         lay_out(&mut table);
         check_row_size(&table)?;
@@ -113,6 +119,7 @@ impl Catalog {
         }
         lay_out(&mut table);
         check_row_size(&table)?;
+        self.keep_in_memory(&table)?;
         let table = Arc::new(table);
         scope
             .changes
@@ -241,6 +248,9 @@ impl Catalog {
         let Some((table, modified)) = self.lock_table(txn, scope, schema, name)? else {
             return Err(CatalogError::CannotTruncate { name: name.into() });
         };
+        if table.is_memory() {
+            return Err(crate::memory::unsupported("statement", "TRUNCATE TABLE"));
+        }
         if table.temporal != Temporal::No {
             let shown = self.shown(&table);
             return Err(CatalogError::refused(
@@ -434,6 +444,8 @@ impl Catalog {
             table.tracking.map(|t| t.columns).into(),
             table.tracking.map(|t| t.begin_version as i64).into(),
             table.tracking.map(|t| t.numbering).into(),
+            table.memory.map_or(Value::Null, |m| Value::TinyInt(if m.durable { 1 } else { 2 })),
+            table.memory.and_then(|m| m.buckets).map(|n| n as i32).into(),
         ];
         self.tables.tables.put(txn, &row)
     }

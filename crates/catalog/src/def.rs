@@ -41,6 +41,8 @@ pub struct TableDef {
     pub tracking: Option<crate::tracking::Tracking>,
     /// How its rows are divided.
     pub partitioned: Option<crate::Partitioned>,
+    /// Set where its rows are in memory.
+    pub memory: Option<MemoryDef>,
     /// The shape of `tree` under this definition: see [`engine::Tree`].
     pub shape: u64,
     /// What is known of its rows; all definitions of the table share it.
@@ -143,10 +145,31 @@ impl TableDef {
         let mut all = self.partitioned.into_iter().chain(indexes);
         all.find(|p| p.column == column).map(|p| p.scheme)
     }
+    /// Are its rows in memory, in versions (MEMORY_OPTIMIZED)?
+    pub fn is_memory(&self) -> bool {
+        self.memory.is_some()
+    }
+    /// How many buckets the rows, or an index's entries, are hashed into; none: they are in order.
+    pub fn buckets(&self, index: Option<usize>) -> Option<u32> {
+        match index {
+            Some(at) => self.indexes[at].buckets,
+            None => self.memory.and_then(|memory| memory.buckets),
+        }
+    }
     /// Ordinal of the identity column.
     pub fn identity(&self) -> Option<usize> {
         self.columns.iter().position(|c| c.identity.is_some())
     }
+}
+
+/// A memory-optimised table's own: its rows lie under its primary key, in the order of that or hashed by it, else under row
+/// ids. A primary key counts as clustered here, for it is where the rows are; the views say NONCLUSTERED.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryDef {
+    /// DURABILITY = SCHEMA_AND_DATA.
+    pub durable: bool,
+    /// BUCKET_COUNT of a HASH primary key.
+    pub buckets: Option<u32>,
 }
 
 /// What a table has to do with system versioning.
@@ -320,6 +343,8 @@ pub struct IndexDef {
     pub ignore_dup_key: bool,
     pub fill_factor: u8,
     pub filegroup: Box<str>,
+    /// BUCKET_COUNT of a HASH index of a table in memory.
+    pub buckets: Option<u32>,
     /// How its entries are divided; of a clustered one its table says it.
     pub partitioned: Option<crate::Partitioned>,
     pub tree: TreeId,
@@ -506,6 +531,8 @@ impl ObjectRef {
 pub struct FilegroupDef {
     pub name: Box<str>,
     pub is_default: bool,
+    /// Set for MEMORY_OPTIMIZED_DATA: its containers, names and paths.
+    pub memory: Option<Vec<(Box<str>, Box<str>)>>,
     pub files: Vec<FileDef>,
 }
 

@@ -97,6 +97,7 @@ impl Catalog {
             disabled: false,
             ignore_dup_key: spec.ignore_dup_key,
             fill_factor: spec.fill_factor,
+            buckets: spec.buckets,
             filegroup,
             partitioned: partitioned.filter(|_| !spec.clustered),
             tree: if spec.clustered { table.tree } else { txn.create_tree(number)? },
@@ -137,6 +138,7 @@ impl Catalog {
             clustered: key.clustered,
             filegroup: key.filegroup.clone(),
             ignore_dup_key: key.ignore_dup_key,
+            buckets: key.buckets,
             ..IndexSpec::default()
         };
         self.add_index(txn, scope, table, &spec, kind)
@@ -210,6 +212,7 @@ impl Catalog {
             Value::binary(&pack_ordinals(&index.include)),
             text_or_null(index.filter.as_deref()),
             index.columnstore.as_ref().map_or(Value::Null, crate::columnstore::pack),
+            index.buckets.map(|n| n as i32).into(),
         ];
         self.tables.indexes.put(txn, &row)
     }
@@ -241,6 +244,7 @@ pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
     let filter = cells.opt_text()?;
     let columnstore = cells.opt_bytes()?;
     let columnstore = columnstore.map(|bytes| crate::columnstore::unpack(&bytes)).transpose()?;
+    let buckets = cells.opt_int()?.map(|n| n as u32);
     Ok(IndexDef {
         index_id,
         constraint_id,
@@ -255,6 +259,7 @@ pub(crate) fn index(row: Vec<Value>) -> Result<IndexDef, CatalogError> {
         disabled: flags & DISABLED != 0,
         ignore_dup_key: flags & IGNORE_DUP_KEY != 0,
         fill_factor,
+        buckets,
         filegroup,
         partitioned: None,
         tree,

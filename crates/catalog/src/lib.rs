@@ -22,6 +22,7 @@ mod identity;
 mod index;
 mod load;
 mod mask;
+mod memory;
 mod messages;
 mod partition;
 mod policy;

@@ -75,6 +75,14 @@ impl Catalog {
                             numbering: cells.int()? as i32,
                         }),
                     };
+                    if tracking.is_none() {
+                        for _ in 0..5 {
+                            cells.skip()?;
+                        }
+                    }
+                    let memory = cells.opt_int()?.map(|n| n == 1);
+                    let buckets = cells.opt_int()?.map(|n| n as u32);
+                    let memory = memory.map(|durable| MemoryDef { durable, buckets });
                     let filegroup = filegroups
                         .get(number as usize - 1)
                         .map_or_else(|| "PRIMARY".into(), |g| g.name.clone());
@@ -102,6 +110,7 @@ impl Catalog {
                         temporal: Temporal::No,
                         tracking,
                         partitioned: None,
+                        memory,
                         shape: 0,
                         statistics: Default::default(),
                         compiled: Compiled::default(),
@@ -250,6 +259,11 @@ impl Catalog {
         let directory = principals::load(&t.security, &mut txn, Scope::Database)?;
         txn.end_statement();
         txn.commit(engine::Durability::Full)?;
+        for entry in &entries {
+            if let ObjectRef::Table(table) = &entry.object {
+                self.keep_in_memory(table)?;
+            }
+        }
         let mut defs = self.defs.write();
         defs.filegroups = filegroups;
         defs.directory = Arc::new(directory);
@@ -318,6 +332,7 @@ fn filegroups(
         out.push(FilegroupDef {
             name: cells.text()?,
             is_default: cells.flag()?,
+            memory: cells.opt_text()?.map(|text| crate::memory::containers(&text)),
             files: Vec::new(),
         });
     }

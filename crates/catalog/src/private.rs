@@ -52,6 +52,7 @@ pub fn define_private(
         temporal: Temporal::No,
         tracking: None,
         partitioned: None,
+        memory: None,
         shape: 0,
         statistics: Default::default(),
         compiled: Compiled::default(),

@@ -229,8 +229,13 @@ fn write(tables: &MasterTables, txn: &mut Txn, def: &DatabaseDef) -> Result<(), 
         tables.files.put(txn, &row)?;
     }
     for (group, number) in def.filegroups.iter().zip(1..) {
-        let row =
-            [id.clone(), Value::Int(number), Value::str(&group.name), group.is_default.into()];
+        let row = [
+            id.clone(),
+            Value::Int(number),
+            Value::str(&group.name),
+            group.is_default.into(),
+            crate::memory::containers_text(group),
+        ];
         tables.filegroups.put(txn, &row)?;
     }
     Ok(())
@@ -265,7 +270,8 @@ fn read(
         cells.int()?;
         cells.int()?;
         let (name, is_default) = (cells.text()?, cells.flag()?);
-        filegroups.push(FilegroupDef { name, is_default, files: Vec::new() });
+        let memory = cells.opt_text()?.map(|text| crate::memory::containers(&text));
+        filegroups.push(FilegroupDef { name, is_default, memory, files: Vec::new() });
     }
     let mut log = None;
     for row in tables.files.scan(txn, &prefix)? {

@@ -18,6 +18,8 @@ pub struct TableSpec {
     pub foreign_keys: Vec<ForeignKeySpec>,
     /// `None`: the default filegroup.
     pub filegroup: Option<SpaceSpec>,
+    /// MEMORY_OPTIMIZED = ON: whether its rows are durable.
+    pub memory: Option<bool>,
     /// SYSTEM_VERSIONING = ON.
     pub versioning: Option<VersioningSpec>,
 }
@@ -107,6 +109,8 @@ pub struct KeySpec {
     pub clustered: bool,
     pub ignore_dup_key: bool,
     pub filegroup: Option<SpaceSpec>,
+    /// HASH WITH (BUCKET_COUNT = ...).
+    pub buckets: Option<u32>,
 }
 
 /// An index to create.
@@ -125,6 +129,8 @@ pub struct IndexSpec {
     pub filegroup: Option<SpaceSpec>,
     pub fill_factor: u8,
     pub ignore_dup_key: bool,
+    /// HASH WITH (BUCKET_COUNT = ...).
+    pub buckets: Option<u32>,
     /// Takes the place of the index of that name; 7999 when there is none.
     pub drop_existing: bool,
 }

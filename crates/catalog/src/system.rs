@@ -7,14 +7,14 @@
 //! | 1 | objects | object_id | schema, name, kind, created_unix_ns, modified |
 //! | 2 | columns | object_id, ordinal | name, type, length, precision, scale, nullable, default name, default text, seed, increment, absent, computed text, flags (1 persisted, 2 rowversion or a computed column that is volatile, 4 row start, 8 row end, 16 hidden, 32 rowguidcol, 64 sparse, 128 not for replication), alias type, collation, masking function, rule, default that is bound |
 //! | 3 | keys | object_id | name, clustered, columns, ignores duplicates |
-//! | 4 | tables | object_id | tree, filegroup, tree of large values, history table, retention, its unit, tree of changes, of changes by key, of the database's versions, whether columns are tracked, version at which that began, numbering of the columns |
+//! | 4 | tables | object_id | tree, filegroup, tree of large values, history table, retention, its unit, tree of changes, of changes by key, of the database's versions, whether columns are tracked, version at which that began, numbering of the columns, memory (1 durable, 2 not), its bucket count |
 //! | 5 | modules | object_id, part | quoted_identifier, ansi_nulls, text, of a trigger its table and flags (see `def.rs`), of an alias type the rule and the default that are bound (0: none), of a DDL trigger its events, two bytes each |
-//! | 6 | filegroups | number | name, is_default |
+//! | 6 | filegroups | number | name, is_default, containers of MEMORY_OPTIMIZED_DATA |
 //! | 7 | files | file_id | filegroup, name, path, size_bytes, max_bytes |
 //! | 8 | identities | object_id, tree | last value reserved |
 //! | 9 | databases (master) | database_id | name, state, created_unix_ns |
 //! | 10 | database options (master) | database_id, name | value |
-//! | 11 | database filegroups (master) | database_id, number | name, is_default |
+//! | 11 | database filegroups (master) | database_id, number | name, is_default, containers |
 //! | 12 | database files (master) | database_id, file_id | filegroup (0: log), name, path, size_bytes, max_bytes |
 //! | 13 | principals | scope, what, id | name, kind, sid, owner, default, flags, password hash, created_unix_ns, modified_unix_ns |
 //! | 14 | members | scope, role, member | there |
@@ -135,7 +135,8 @@ impl SystemTable {
         let bounded = types::key::prefix_successor(&mut high);
         let upper = if bounded { Bound::Excluded(&high[..]) } else { Bound::Unbounded };
         // Whatever the session's level: definitions are guarded by schema locks.
-        let options = ScanOptions { read: ReadOptions::versions(), reverse: false };
+        let options =
+            ScanOptions { read: ReadOptions::versions(), reverse: false, one_value: false };
         let mut scan = txn.scan(&self.tree, Bound::Included(&low), upper, options)?;
         let mut rows = Vec::new();
         while let Some((_, row)) = scan.next(txn)? {
@@ -195,11 +196,11 @@ impl SystemTables {
                 1,
                 &[
                     Int, BigInt, Int, BigInt, Int, Int, Int, BigInt, BigInt, BigInt, Bit, BigInt,
-                    Int,
+                    Int, TinyInt, Int,
                 ],
             ),
             modules: SystemTable::new(db, 5, 2, &[Int, Int, Bit, Bit, TEXT, Int, Int, bytes]),
-            filegroups: SystemTable::new(db, 6, 1, &[Int, NAME, Bit]),
+            filegroups: SystemTable::new(db, 6, 1, &[Int, NAME, Bit, TEXT]),
             files: SystemTable::new(db, 7, 1, &[Int, Int, NAME, TEXT, BigInt, BigInt]),
             identities: SystemTable::new(db, 8, 2, &[Int, BigInt, BigInt]),
             indexes: SystemTable::new(
@@ -208,7 +209,7 @@ impl SystemTables {
                 2,
                 &[
                     Int, Int, NAME, Int, TinyInt, TinyInt, TinyInt, BigInt, NAME, bytes, bytes,
-                    TEXT, bytes,
+                    TEXT, bytes, Int,
                 ],
             ),
             constraints: SystemTable::new(
@@ -277,7 +278,7 @@ impl MasterTables {
         MasterTables {
             databases: SystemTable::new(db, 9, 1, &[Int, NAME, TinyInt, BigInt]),
             options: SystemTable::new(db, 10, 2, &[Int, NAME, TEXT]),
-            filegroups: SystemTable::new(db, 11, 2, &[Int, Int, NAME, Bit]),
+            filegroups: SystemTable::new(db, 11, 2, &[Int, Int, NAME, Bit, TEXT]),
             files: SystemTable::new(db, 12, 2, &[Int, Int, Int, NAME, TEXT, BigInt, BigInt]),
         }
     }

@@ -120,6 +120,7 @@ fn big_table(name: &str) -> TableSpec {
             clustered: true,
             ignore_dup_key: false,
             filegroup: None,
+            buckets: None,
         }),
         ..TableSpec::default()
     }
@@ -286,6 +287,7 @@ fn altering() {
             clustered: true,
             ignore_dup_key: false,
             filegroup: None,
+            buckets: None,
         })
     };
     assert_eq!(number(f.alter("t", &add_key("c1"))), 8111, "c1 allows NULL");
@@ -377,6 +379,7 @@ fn filegroups() {
     groups.push(FilegroupDef {
         name: "Fast".into(),
         is_default: false,
+        memory: None,
         files: vec![FileDef {
             file_id: 3,
             name: "t2".into(),

@@ -210,6 +210,7 @@ impl Database {
         let begun = clock::now_ns();
         if begun >= self.collect_after_ns.load(Relaxed) {
             self.shared.collect();
+            self.clean_memory();
             let took = clock::now_ns() - begun;
             self.collect_after_ns.store(begun + 10 * took, Relaxed);
         }

@@ -86,6 +86,8 @@ pub struct Database {
     delayed: AtomicU8,
     read_committed_snapshot: AtomicBool,
     allow_snapshot_isolation: AtomicBool,
+    /// MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT. Not remembered in the file.
+    elevates_to_snapshot: AtomicBool,
     pub(crate) sessions: Sessions,
     owners: AtomicU64,
     stamps: AtomicU64,
@@ -129,6 +131,7 @@ impl Database {
             delayed: AtomicU8::new(boot.delayed_durability as u8),
             read_committed_snapshot: AtomicBool::new(boot.read_committed_snapshot),
             allow_snapshot_isolation: AtomicBool::new(boot.allow_snapshot_isolation),
+            elevates_to_snapshot: AtomicBool::new(false),
             sessions: Sessions::default(),
             boot: Mutex::new(boot),
             boot_write: TaskMutex::new(()),
@@ -315,6 +318,17 @@ impl Database {
         self.change_boot(|boot| boot.read_committed_snapshot = on)?;
         self.read_committed_snapshot.store(on, Relaxed);
         Ok(())
+    }
+
+    /// Whether memory trees are read by a snapshot where nobody has said how.
+    #[inline]
+    pub fn elevates_to_snapshot(&self) -> bool {
+        self.elevates_to_snapshot.load(Relaxed)
+    }
+
+    /// ALTER DATABASE SET MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT. Whoever opens the database says it again.
+    pub fn set_elevates_to_snapshot(&self, on: bool) {
+        self.elevates_to_snapshot.store(on, Relaxed);
     }
 
     /// Whether SNAPSHOT isolation is allowed.

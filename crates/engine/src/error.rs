@@ -20,6 +20,12 @@ pub enum EngineError {
     LockTimeout,
     /// 3960: snapshot isolation: the row has changed since the transaction's snapshot.
     SnapshotConflict,
+    /// 41302: a row of a memory tree has been changed by another transaction since this one began.
+    WriteConflict,
+    /// 41305: a row of a memory tree is not as it was read.
+    NotRepeatable,
+    /// 41325: a row has come to a memory tree where none was read, or where one was being inserted.
+    NotSerializable,
     /// 3952: the database does not allow snapshot isolation.
     SnapshotNotAllowed,
     /// 3951: the transaction did not begin under snapshot isolation.
@@ -74,6 +80,9 @@ impl EngineError {
             EngineError::Deadlock => 1205,
             EngineError::LockTimeout => 1222,
             EngineError::SnapshotConflict => 3960,
+            EngineError::WriteConflict => 41302,
+            EngineError::NotRepeatable => 41305,
+            EngineError::NotSerializable => 41325,
             EngineError::SnapshotNotAllowed => 3952,
             EngineError::SnapshotTooLate => 3951,
             EngineError::ReadPastRefused => 650,
@@ -104,6 +113,9 @@ impl EngineError {
             self,
             EngineError::Deadlock
                 | EngineError::SnapshotConflict
+                | EngineError::WriteConflict
+                | EngineError::NotRepeatable
+                | EngineError::NotSerializable
                 | EngineError::LogFull { .. }
                 | EngineError::LogUnavailable { .. }
                 | EngineError::LogCorrupt { .. }
@@ -125,6 +137,11 @@ impl fmt::Display for EngineError {
             EngineError::Deadlock => f.write_str("chosen as the deadlock victim"),
             EngineError::LockTimeout => f.write_str("lock request time out period exceeded"),
             EngineError::SnapshotConflict => f.write_str("the row has changed since the snapshot"),
+            EngineError::WriteConflict => {
+                f.write_str("another transaction has changed the row since this one began")
+            }
+            EngineError::NotRepeatable => f.write_str("a row is not as it was read"),
+            EngineError::NotSerializable => f.write_str("a row has come where none was read"),
             EngineError::SnapshotNotAllowed => {
                 f.write_str("snapshot isolation is not allowed in this database")
             }

@@ -7,6 +7,8 @@
 //! (an unfinished writer, a lock, a full leaf) is an answer, upon which the caller goes the way with a lock:
 //! [`Txn::lock_found`], and then the same.
 //!
+//! Trees on pages alone: rows in memory (`memory.rs`) have no leaf to come back to.
+//!
 //! Invariant: after a fused change the transaction is committed but for [`Txn::commit`], and nothing else may be asked
 //! of it.
 
@@ -44,6 +46,7 @@ impl Txn {
             && !self.has_written()
             && self.options.isolation != Isolation::Snapshot
             && self.tracked.is_none()
+            && self.memory.snapshot.is_none()
             && self.drops.is_empty()
             && self.reshapes.is_empty()
             && !self.is_reader;
@@ -57,6 +60,7 @@ impl Txn {
         key: &[u8],
         found: &mut Found,
     ) -> Result<Looked, EngineError> {
+        debug_assert!(!tree.is_memory(), "rows in memory have no leaf");
         self.enter(tree, TableMode::IntentExclusive)?;
         let stamp = tree.inner.tree.look(key, found).map_err(|e| self.doom(e.into()))?;
         Ok(match stamp.map(|stamp| self.newest(stamp)) {
@@ -76,6 +80,7 @@ impl Txn {
         key: &[u8],
         found: &mut Found,
     ) -> Result<bool, EngineError> {
+        debug_assert!(!tree.is_memory(), "rows in memory have no leaf");
         self.enter(tree, TableMode::IntentExclusive)?;
         let options = ReadOptions::default();
         self.lock_and_find(tree, key, KeyMode::EXCLUSIVE, options.read_past, found)
@@ -168,6 +173,7 @@ impl Txn {
         key: &[u8],
         row: &mut Vec<u8>,
     ) -> Result<bool, EngineError> {
+        debug_assert!(!tree.is_memory(), "what is read in memory is noted");
         self.enter_for(table, TableMode::IntentShared, true)?;
         loop {
             // What was written before is seen by whoever takes the row away after the look.

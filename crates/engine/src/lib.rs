@@ -25,6 +25,7 @@ mod ghosts;
 mod lob;
 mod locking;
 mod losers;
+mod memory;
 mod modify;
 mod open;
 mod options;
@@ -50,6 +51,7 @@ pub use figures::{FileFigures, LOG_FILE_ID, LogFigures};
 pub use found::{Change, Looked};
 pub use ghosts::set_ghost_cleanup;
 pub use lob::{LOB_BYTES_MAX, LOB_CHUNK_BYTES};
+pub use memory::MemoryForm;
 pub use options::{
     DataFile, DbFiles, DbOptions, DelayedDurability, Durability, Isolation, ReadOptions,
     RecoveryModel, RowLock, ScanOptions, TableLock, TxnOptions,
@@ -73,6 +75,7 @@ pub use log_manager::{
     FlushQueueKind, Log, LogConfig, LogStats, Lsn, Reserve, VLF_BYTES_MIN, VlfInfo, Writer,
     WriterPlace,
 };
+pub use storage::memory::Kind as MemoryKind;
 /// `TreeId(PageId(n))`: store `n` in the catalog as 8 bytes. `FilegroupId` is a `u16`; [`PRIMARY`] is 1. An
 /// `InsertHint` remembers the leaf of a session's last insert into one tree: keep one per session and tree.
 pub use storage::{

@@ -61,7 +61,7 @@ impl Txn {
         let before = out.len();
         out.reserve(len.min(LOB_BYTES_MAX) as usize);
         for reads in [Reads::Versions, Reads::Dirty] {
-            let mut scan = self.scan_lob(tree, number, reads);
+            let mut scan = self.scan_lob(tree, number, reads)?;
             while let Some((_, part)) = scan.next(self)? {
                 out.extend_from_slice(part);
             }
@@ -74,10 +74,18 @@ impl Txn {
     }
 
     /// Whatever the isolation level: chunks are not locked.
-    fn scan_lob(&mut self, tree: &Tree, number: u64, reads: Reads) -> Scan {
+    fn scan_lob(&mut self, tree: &Tree, number: u64, reads: Reads) -> Result<Scan, EngineError> {
         let (low, high) = (key(number, 0), key(number, u32::MAX));
         let bounds = (Bound::Included(&low[..]), Bound::Included(&high[..]));
-        Scan {
+        let memory = match tree.memory() {
+            None => None,
+            Some(memory) => {
+                let options = crate::ScanOptions::default();
+                Some(Box::new(self.memory_scan(tree, memory, bounds, options)?))
+            }
+        };
+        Ok(Scan {
+            memory,
             inner: tree.inner.tree.scan(bounds.0, bounds.1, false),
             tree: tree.clone(),
             reads,
@@ -88,7 +96,7 @@ impl Txn {
             walk: Walk::default(),
             key: Vec::new(),
             row: Vec::new(),
-        }
+        })
     }
 
     /// Deletes a large value; the row that named it is locked by this transaction. Suspends.
@@ -97,6 +105,10 @@ impl Txn {
         let chunks = len.div_ceil(LOB_CHUNK_BYTES as u64) as u32;
         for chunk in 0..chunks {
             runtime::task::maybe_yield();
+            if let Some(memory) = tree.memory() {
+                self.memory_change(tree, memory, &key(number, chunk), None)?;
+                continue;
+            }
             self.prepare_write()?;
             loop {
                 match tree.inner.tree.mark_ghost(&mut self.context, &key(number, chunk)) {

@@ -179,8 +179,12 @@ impl Txn {
         row: &mut Vec<u8>,
     ) -> Result<bool, EngineError> {
         let (lower, upper) = (Bound::Included(key), Bound::Included(key));
-        let mut scan =
-            self.scan(tree, lower, upper, ScanOptions { read: options, reverse: false })?;
+        let mut scan = self.scan(
+            tree,
+            lower,
+            upper,
+            ScanOptions { read: options, reverse: false, one_value: false },
+        )?;
         match scan.next(self)? {
             Some((_, found)) => {
                 row.clear();
@@ -383,7 +387,7 @@ impl Scan {
             Bound::Included(k) => Bound::Excluded(k.as_slice()),
             Bound::Excluded(k) => Bound::Included(k.as_slice()),
         };
-        let options = ScanOptions { read: self.options, reverse: false };
+        let options = ScanOptions { read: self.options, reverse: false, one_value: false };
         let mut top = txn.scan(&self.tree, lower, Bound::Unbounded, options)?;
         top.walk.only_gap = true;
         top.next(txn)?;

@@ -238,4 +238,7 @@ pub struct ScanOptions {
     pub read: ReadOptions,
     /// From the upper bound down.
     pub reverse: bool,
+    /// The lower bound is all of the value by which a hash index finds rows; the range is the rows that have it. Means
+    /// nothing to trees that are in order.
+    pub one_value: bool,
 }

@@ -39,6 +39,9 @@ impl Txn {
         options: ReadOptions,
         row: &mut Vec<u8>,
     ) -> Result<bool, EngineError> {
+        if let Some(memory) = tree.memory() {
+            return self.memory_get(tree, memory, key, options, row);
+        }
         let reads = self.reads(options)?;
         if !matches!(reads, Reads::Dirty | Reads::Versions) {
             return self.get_newest(tree, key, options, reads, row);
@@ -118,6 +121,10 @@ impl Txn {
         options: ReadOptions,
         row: &mut Vec<u8>,
     ) -> Result<bool, EngineError> {
+        if let Some(memory) = tree.memory() {
+            // Nothing is locked: who changes it finds out whether it may.
+            return self.memory_get(tree, memory, key, options, row);
+        }
         self.enter(tree, TableMode::IntentExclusive)?;
         let waiting = self.wait_as(options.no_wait);
         let mode = if update { KeyMode::UPDATE } else { KeyMode::EXCLUSIVE };
@@ -204,6 +211,22 @@ impl Txn {
         upper: Bound<&[u8]>,
         options: ScanOptions,
     ) -> Result<Scan, EngineError> {
+        if let Some(memory) = tree.memory() {
+            let memory = self.memory_scan(tree, memory, (lower, upper), options)?;
+            return Ok(Scan {
+                memory: Some(Box::new(memory)),
+                inner: tree.inner.tree.scan(lower, upper, options.reverse),
+                tree: tree.clone(),
+                reads: Reads::Versions,
+                options: options.read,
+                reverse: options.reverse,
+                snapshot: Lsn::NONE,
+                upper: Bound::Unbounded,
+                walk: Walk::default(),
+                key: Vec::new(),
+                row: Vec::new(),
+            });
+        }
         let reads = self.reads(options.read)?;
         let (mode, brief) = reads.table_lock();
         let waiting = self.wait_as(options.read.no_wait);
@@ -220,6 +243,7 @@ impl Txn {
             inner.latch_leaves();
         }
         Ok(Scan {
+            memory: None,
             inner,
             tree: tree.clone(),
             reads,

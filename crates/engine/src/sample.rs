@@ -17,6 +17,10 @@ impl Tree {
 
     /// Every row that is not a ghost, in the order of the keys. Suspends.
     pub fn each_row(&self, each: &mut dyn FnMut(&[u8])) -> Result<(), EngineError> {
+        if let Some(memory) = self.memory() {
+            memory.table.each_newest(|row| each(row));
+            return Ok(());
+        }
         let mut scan = self.inner.tree.scan(Bound::Unbounded, Bound::Unbounded, false);
         loop {
             runtime::task::maybe_yield();

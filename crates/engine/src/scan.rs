@@ -1,6 +1,7 @@
 //! Reading a range of a tree in key order, a leaf at a time, as the isolation level has it: by a snapshot, by locks (`locking.rs`), or as it is.
 
 use crate::locking::{Reads, Walk};
+use crate::memory::MemoryScan;
 use crate::{EngineError, ReadOptions, Tree, Txn};
 use log_manager::Lsn;
 use mvcc::Stamp;
@@ -9,6 +10,8 @@ use std::ops::Bound;
 /// A scan in progress. Owns its position and buffers, so any number may be open in a transaction; the transaction is
 /// handed to each step. By versions, it reads as of the snapshot of the statement that began it.
 pub struct Scan {
+    /// Of a memory tree; then most of the rest means nothing.
+    pub(crate) memory: Option<Box<MemoryScan>>,
     pub(crate) inner: storage::Scan,
     pub(crate) tree: Tree,
     pub(crate) reads: Reads,
@@ -36,6 +39,9 @@ impl Scan {
         &'a mut self,
         txn: &mut Txn,
     ) -> Result<Option<(&'a [u8], &'a [u8])>, EngineError> {
+        if self.memory.is_some() {
+            return self.next_in_memory(txn);
+        }
         let found = match self.reads {
             Reads::Dirty | Reads::Versions => self.next_seen(txn)?,
             Reads::Newest => {
@@ -54,6 +60,15 @@ impl Scan {
         Ok(found.then_some((&self.key[..], &self.row[..])))
     }
 
+    #[allow(clippy::type_complexity, reason = "as above")]
+    fn next_in_memory<'a>(
+        &'a mut self,
+        txn: &mut Txn,
+    ) -> Result<Option<(&'a [u8], &'a [u8])>, EngineError> {
+        let Some(memory) = &mut self.memory else { return Ok(None) };
+        Ok(memory.advance(txn)?.then(|| memory.current()))
+    }
+
     /// Whether [`Scan::visit`] can be called: rows are not locked.
     pub fn can_visit(&self) -> bool {
         matches!(self.reads, Reads::Dirty | Reads::Versions)
@@ -67,6 +82,15 @@ impl Scan {
         txn: &mut Txn,
         mut each: impl FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<bool, EngineError> {
+        if let Some(memory) = &mut self.memory {
+            while memory.advance(txn)? {
+                let (key, row) = memory.current();
+                if !each(key, row) {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        }
         let dirty = self.reads == Reads::Dirty;
         debug_assert!(self.can_visit());
         loop {

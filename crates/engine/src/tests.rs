@@ -9,6 +9,7 @@ mod files;
 mod found;
 mod ghosts;
 mod lob;
+mod memory;
 mod recovering;
 mod usage;
 
@@ -96,7 +97,7 @@ pub(crate) fn read_now(db: &Arc<Database>, tree: &Tree, n: u64) -> Option<Vec<u8
 /// All rows as a new statement of `txn` sees them.
 /// A scan under NOLOCK.
 pub(crate) fn nolock() -> ScanOptions {
-    ScanOptions { read: ReadOptions::nolock(), reverse: false }
+    ScanOptions { read: ReadOptions::nolock(), reverse: false, one_value: false }
 }
 
 pub(crate) fn rows(txn: &mut Txn, tree: &Tree, options: ScanOptions) -> Vec<(u64, Vec<u8>)> {

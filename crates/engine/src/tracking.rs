@@ -122,7 +122,8 @@ impl Txn {
     /// The version of the last commit that this transaction sees; 0 before the first.
     pub fn tracked_version(&mut self, commits: &Tree) -> Result<u64, EngineError> {
         let (from, to) = (Bound::Included(&[BY_VERSION][..]), Bound::Excluded(&[BY_ID][..]));
-        let options = ScanOptions { read: ReadOptions::versions(), reverse: true };
+        let options =
+            ScanOptions { read: ReadOptions::versions(), reverse: true, one_value: false };
         let mut scan = self.scan(commits, from, to, options)?;
         Ok(scan.next(self)?.map_or(0, |(key, _)| version_of(key)))
     }
@@ -138,7 +139,8 @@ impl Txn {
     ) -> Result<Vec<TrackedCommit>, EngineError> {
         let from = key(BY_VERSION, after);
         let (from, to) = (Bound::Excluded(&from[..]), Bound::Excluded(&[BY_ID][..]));
-        let options = ScanOptions { read: ReadOptions::versions(), reverse: false };
+        let options =
+            ScanOptions { read: ReadOptions::versions(), reverse: false, one_value: false };
         let mut scan = self.scan(commits, from, to, options)?;
         let mut found = Vec::new();
         while found.len() < most

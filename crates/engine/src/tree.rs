@@ -5,8 +5,8 @@ use crate::{Database, EngineError};
 use log_manager::Lsn;
 use runtime::task::{MAX_SLOTS, slot};
 use std::ops::Bound;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::*};
+use std::sync::{Arc, OnceLock};
 use stdx::CachePadded;
 use storage::{TreeId, TreeReport};
 
@@ -43,6 +43,8 @@ pub(crate) struct SlotState {
 
 pub(crate) struct TreeInner {
     pub(crate) tree: storage::Tree,
+    /// Set for one that lives in memory: see `memory.rs`.
+    pub(crate) memory: OnceLock<Arc<crate::memory::MemoryTree>>,
     /// Its shape since the database was opened; [`GONE`] when a drop has committed. Changed under the Sch-M lock.
     pub(crate) shape: AtomicU64,
     /// How many transactions may have locked gaps: see `gaps.rs`.
@@ -64,6 +66,7 @@ impl Tree {
             shape: 0,
             inner: Arc::new(TreeInner {
                 tree,
+                memory: OnceLock::new(),
                 shape: AtomicU64::new(0),
                 guards: AtomicU32::new(0),
                 slots: (0..MAX_SLOTS).map(|_| CachePadded::default()).collect(),
@@ -126,6 +129,9 @@ impl Tree {
         lower: Bound<&[u8]>,
         upper: Bound<&[u8]>,
     ) -> Result<Vec<Vec<u8>>, EngineError> {
+        if self.is_memory() {
+            return Ok(Vec::new());
+        }
         Ok(self.inner.tree.boundaries(lower, upper)?)
     }
 
@@ -177,14 +183,18 @@ impl Tree {
     }
 
     fn largest_row_id(&self) -> Result<u64, EngineError> {
-        let mut scan = self.inner.tree.scan(Bound::Unbounded, Bound::Unbounded, true);
-        let last = scan.next()?;
-        Ok(last.map_or(0, |(_, key, _)| {
+        let number = |key: &[u8]| {
             let mut bytes = [0; 8];
             let len = key.len().min(8);
             bytes[..len].copy_from_slice(&key[..len]);
             u64::from_be_bytes(bytes)
-        }))
+        };
+        if let Some(memory) = self.memory() {
+            return Ok(memory.table.last_key().map_or(0, |key| number(&key)));
+        }
+        let mut scan = self.inner.tree.scan(Bound::Unbounded, Bound::Unbounded, true);
+        let last = scan.next()?;
+        Ok(last.map_or(0, |(_, key, _)| number(key)))
     }
 }
 

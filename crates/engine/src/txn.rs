@@ -13,6 +13,7 @@
 //! waits for the tail of the newest snapshot by which it saw a row that was not durable yet.
 
 use crate::commit_timer::CommitTimer;
+use crate::memory::MemoryPart;
 use crate::status::Status;
 use crate::tracking::Tracked;
 use crate::tree::{PendingDrop, Reshape};
@@ -28,6 +29,8 @@ use transaction::{Bug, Shared, SnapshotCell, TxnContext, planted, undo_to};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Savepoint {
     last: Lsn,
+    /// Changes of memory trees.
+    written: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +83,8 @@ pub struct Txn {
     pub(crate) fuses: bool,
     /// Where the change is that has.
     pub(crate) fused: Option<Appended>,
+    /// What it has to do with memory trees.
+    pub(crate) memory: MemoryPart,
 }
 
 impl Txn {
@@ -95,6 +100,7 @@ impl Txn {
             tracked: None,
             fuses: false,
             fused: None,
+            memory: MemoryPart::default(),
             status,
             state: State::Idle,
             options,
@@ -189,8 +195,7 @@ impl Txn {
     #[inline]
     pub fn begin_statement(&mut self) {
         debug_assert!(self.is_active());
-        self.statements
-            .push(Statement { savepoint: Savepoint { last: self.context.last() }, snapshot: None });
+        self.statements.push(Statement { savepoint: self.savepoint(), snapshot: None });
     }
 
     /// Ends the statement; its snapshot no longer holds old versions back.
@@ -199,6 +204,7 @@ impl Txn {
         self.statements.pop();
         if self.published
             && self.txn_snapshot.is_none()
+            && self.memory.snapshot.is_none()
             && self.statements.iter().all(|s| s.snapshot.is_none())
         {
             self.cell.clear();
@@ -226,13 +232,14 @@ impl Txn {
     }
 
     /// SAVE TRANSACTION.
-    pub fn savepoint(&mut self) -> Savepoint {
-        Savepoint { last: self.context.last() }
+    pub fn savepoint(&self) -> Savepoint {
+        Savepoint { last: self.context.last(), written: self.memory.written.len() }
     }
 
     /// ROLLBACK TRANSACTION to a savepoint. Locks stay.
     pub fn rollback_to(&mut self, to: Savepoint) -> Result<(), EngineError> {
         self.check()?;
+        self.take_memory_back(to.written);
         if self.context.last() > to.last {
             let undone =
                 undo_to(&self.shared, &mut self.context, to.last, &crate::tree::TreesOf(&self.db));
@@ -256,13 +263,16 @@ impl Txn {
                 return Err(EngineError::Doomed);
             }
         }
-        let durability = self.db.resolve(durability);
+        let mut durability = self.db.resolve(durability);
         if let Some(at) = self.fused {
             let timed = CommitTimer::start(durability);
             self.end_fused(at);
             self.harden(at.end, durability)?;
             timed.stop();
             return Ok(at.start);
+        }
+        if self.must_validate() && !self.has_written() {
+            self.prepare_or_roll_back()?;
         }
         if !self.has_written() {
             let seen = self.seen();
@@ -280,6 +290,14 @@ impl Txn {
             let _ = self.rollback();
             return Err(e);
         }
+        let in_memory = !self.memory.written.is_empty();
+        if in_memory || self.must_validate() {
+            self.prepare_or_roll_back()?;
+        }
+        if in_memory && self.context.last().is_none() && self.seen() <= self.shared.log.durable() {
+            // There is nothing in the log but that it has committed: nothing to wait for.
+            durability = Durability::Delayed;
+        }
         if !self.drops.is_empty() {
             let first = self.shared.xids.oldest_first_lsn(self.shared.log.tail());
             self.db.drops.lock().extend(self.drops.iter().map(|(t, _)| PendingDrop {
@@ -296,6 +314,9 @@ impl Txn {
                 return Err(e.into());
             }
         };
+        if in_memory {
+            self.stamp_memory(at.start);
+        }
         let drops = std::mem::take(&mut self.drops);
         self.db.dropped(drops.iter().map(|(t, _)| t.id()), at.start);
         for reshape in self.reshapes.drain(..) {
@@ -311,6 +332,14 @@ impl Txn {
         self.harden(at.end, durability)?;
         timed.stop();
         Ok(at.start)
+    }
+
+    fn prepare_or_roll_back(&mut self) -> Result<(), EngineError> {
+        let prepared = self.prepare_memory();
+        if prepared.is_err() {
+            let _ = self.rollback();
+        }
+        prepared
     }
 
     /// Waits for the disk, or lets the log know that somebody did not.
@@ -334,6 +363,7 @@ impl Txn {
         if self.fused.is_some() {
             stdx::fatal!("a rollback of what is committed");
         }
+        self.take_memory_back(0);
         if self.has_written() {
             result = self.undo_all();
         }
@@ -377,6 +407,9 @@ impl Txn {
         (self.fuses, self.fused) = (false, None);
         self.txn_snapshot = None;
         self.must_harden = Lsn::NONE;
+        if self.memory.snapshot.is_some() {
+            self.finish_memory();
+        }
         self.context.reset();
         self.state = State::Idle;
     }
@@ -453,6 +486,7 @@ pub(crate) struct Orphan {
     context: TxnContext,
     held: Held,
     guards: Vec<crate::Tree>,
+    memory: MemoryPart,
 }
 
 impl Orphan {
@@ -462,10 +496,12 @@ impl Orphan {
             std::mem::replace(&mut txn.context, TxnContext::new(txn.shared.clone(), owner));
         let held = std::mem::replace(&mut txn.held, Held::new(owner));
         txn.cell.clear();
-        Orphan { context, held, guards: std::mem::take(&mut txn.guards) }
+        let guards = std::mem::take(&mut txn.guards);
+        Orphan { context, held, guards, memory: std::mem::take(&mut txn.memory) }
     }
 
     pub(crate) fn roll_back(mut self, db: &Database) {
+        self.memory.abandon();
         let undone = undo_to(&db.shared, &mut self.context, Lsn::NONE, &crate::tree::TreesOf(db))
             .and_then(|()| self.context.log_abort().map_err(Into::into));
         if let Err(e) = undone {

@@ -25,6 +25,9 @@ impl Txn {
         row: &RowImage<'_>,
         hint: &mut InsertHint,
     ) -> Result<(), EngineError> {
+        if let Some(memory) = tree.memory() {
+            return self.memory_insert(tree, memory, key, row.bytes);
+        }
         self.enter(tree, TableMode::IntentExclusive)?;
         self.prepare_write()?;
         loop {
@@ -64,7 +67,10 @@ impl Txn {
         let timed = CommitTimer::start(durability);
         let number = tree.number();
         let locked = self.held.covers_table(number, TableMode::IntentExclusive);
-        if self.is_snapshot() || !(locked || self.shared.locks.try_enter_table(number)) {
+        if self.is_snapshot()
+            || tree.is_memory()
+            || !(locked || self.shared.locks.try_enter_table(number))
+        {
             return self.insert_then_commit(tree, key, row, hint, durability);
         }
         let central = self.shared.xids.enter_central();
@@ -145,6 +151,9 @@ impl Txn {
         key: &[u8],
         row: &RowImage<'_>,
     ) -> Result<bool, EngineError> {
+        if let Some(memory) = tree.memory() {
+            return self.memory_change(tree, memory, key, Some(row.bytes));
+        }
         self.enter(tree, TableMode::IntentExclusive)?;
         self.lock_row(tree, key)?;
         self.prepare_write()?;
@@ -162,6 +171,9 @@ impl Txn {
 
     /// Deletes the row under `key`. False if there is none (any more).
     pub fn delete(&mut self, tree: &Tree, key: &[u8]) -> Result<bool, EngineError> {
+        if let Some(memory) = tree.memory() {
+            return self.memory_change(tree, memory, key, None);
+        }
         self.enter(tree, TableMode::IntentExclusive)?;
         self.lock_row(tree, key)?;
         self.prepare_write()?;

@@ -67,6 +67,10 @@ pub trait Environment {
     fn next_identity(&mut self, table: &TableDef) -> Result<i64, SqlError>;
     /// The session's own tables.
     fn private(&mut self) -> &mut PrivateTables;
+    /// How memory-optimised tables are read here.
+    fn memory_access(&self) -> crate::MemoryAccess {
+        crate::MemoryAccess::default()
+    }
     /// The current database's name, for messages.
     fn database_name(&self) -> String;
     /// A value was given to an identity column explicitly: its numbers go on past it, and it is the last one given.

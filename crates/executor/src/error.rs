@@ -44,6 +44,22 @@ pub fn from_engine(error: EngineError, table: Option<&TableDef>, database: &str)
                 ),
             )
         }
+        EngineError::WriteConflict => SqlError::new(
+            41302,
+            16,
+            "The current transaction attempted to update a record that has been updated since this transaction \
+             started. The transaction was aborted.",
+        ),
+        EngineError::NotRepeatable => SqlError::new(
+            41305,
+            16,
+            "The current transaction failed to commit due to a repeatable read validation failure.",
+        ),
+        EngineError::NotSerializable => SqlError::new(
+            41325,
+            16,
+            "The current transaction failed to commit due to a serializable validation failure.",
+        ),
         EngineError::SnapshotNotAllowed => SqlError::new(
             3952,
             16,

@@ -58,11 +58,15 @@ struct Seek {
 }
 
 impl Seek {
-    /// None where no unique key has just these columns.
+    /// None where no unique key has just these columns, and for a table in memory.
     fn to(table: &TableDef, columns: &[usize], db: &Arc<engine::Database>) -> Option<Seek> {
         let fits = |key: &[(usize, bool)]| {
             key.len() == columns.len() && key.iter().all(|(c, _)| columns.contains(c))
         };
+        // What is read in memory is looked at again at commit: the general way notes it.
+        if table.is_memory() {
+            return None;
+        }
         let base = engine_tree(db, table);
         let clustered = fits(table.clustered_key()) && !table.has_uniquifier() && !table.is_heap();
         let (tree, layout, key_columns) = if clustered {
@@ -360,7 +364,11 @@ pub(crate) fn find(
     let db = txn.database().clone();
     let base = engine_tree(&db, table);
     let read = ReadOptions {
-        isolation: Some(Isolation::ReadCommitted),
+        // Rows in memory are not locked: what was found, or not, must still be so when the transaction commits.
+        isolation: Some(match table.is_memory() {
+            true => Isolation::Serializable,
+            false => Isolation::ReadCommitted,
+        }),
         lock: if change { RowLock::Exclusive } else { RowLock::Shared },
         ..ReadOptions::default()
     };
@@ -389,7 +397,12 @@ pub(crate) fn find(
     let bounded = layout.is_some() && key::prefix_successor(&mut end);
     let lower = if layout.is_some() { Bound::Included(&prefix[..]) } else { Bound::Unbounded };
     let upper = if bounded { Bound::Excluded(&end[..]) } else { Bound::Unbounded };
-    let options = ScanOptions { read, reverse: false };
+    let buckets = match index {
+        Some(index) => index.buckets,
+        None => table.buckets(None),
+    };
+    let one_value = buckets.is_some() && layout.is_some() && key_columns.len() == columns.len();
+    let options = ScanOptions { read, reverse: false, one_value };
     let Some(txn) = cx.txn.as_deref_mut() else { return Ok(Vec::new()) };
     let mut scan = txn.scan(&tree, lower, upper, options).map_err(|e| failed(e, cx))?;
     let mut found = Vec::new();

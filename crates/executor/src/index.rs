@@ -141,6 +141,7 @@ pub(crate) fn entry(
     }
     if !index.unique {
         out.key.extend_from_slice(locator);
+        end_of_hashed(index, locator, &mut out.key);
     }
     out.stored.clear();
     out.stored.push(Value::binary(locator));
@@ -173,6 +174,14 @@ pub(crate) fn still_has_key(
     }
     if !index.unique {
         key.extend_from_slice(locator);
+        end_of_hashed(index, locator, &mut key);
     }
     Ok(key == found)
+}
+
+/// A hash index that is not unique must know where in a key its columns end: the length of the rest comes last.
+fn end_of_hashed(index: &IndexDef, locator: &[u8], key: &mut Vec<u8>) {
+    if index.buckets.is_some() {
+        key.extend_from_slice(&(locator.len() as u16).to_be_bytes());
+    }
 }

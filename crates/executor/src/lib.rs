@@ -21,6 +21,7 @@ mod workspace;
 mod change;
 mod foreign;
 mod index;
+mod isolation;
 mod lob;
 mod merge;
 mod nested;
@@ -53,6 +54,7 @@ pub use cx::{
 pub use error::{doomed, from_catalog, from_engine, private_error};
 pub use eval::{eval, holds, satisfies, test};
 pub use functions::zones::{Zone, time_zones};
+pub use isolation::MemoryAccess;
 pub use lob::column as stored_column;
 pub use memory::{GrantRow, MemoryPool, PoolFigures};
 pub use merge::{Merged, merge};

@@ -48,7 +48,7 @@ pub fn count_partitions(
     let mut txn = db.begin(TxnOptions { lock_timeout_ms: Some(0), ..TxnOptions::default() });
     txn.begin_statement();
     let counted = (|| -> Result<(), EngineError> {
-        let options = ScanOptions { read: ReadOptions::nolock(), reverse: false };
+        let options = ScanOptions { read: ReadOptions::nolock(), reverse: false, one_value: false };
         let tree = engine_tree(db, table);
         let mut scan = txn.scan(&tree, Bound::Unbounded, Bound::Unbounded, options)?;
         while let Some((_, row)) = scan.next(&mut txn)? {

@@ -121,6 +121,10 @@ impl PointChange {
         action: Action,
         db: &Arc<engine::Database>,
     ) -> Option<PointChange> {
+        // Rows in memory have no leaf to come back to.
+        if table.is_memory() {
+            return None;
+        }
         let scan = point_scan(source, table)?;
         let parts = table.key_layout.parts();
         let range = scan.range.as_ref()?;

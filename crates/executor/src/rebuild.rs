@@ -68,7 +68,7 @@ pub(crate) fn each_row_after(
         stdx::fatal!("the rows of a table are looked at without a transaction");
     };
     let tree = engine_tree(txn.database(), table);
-    let options = ScanOptions { read: ReadOptions::nolock(), reverse: false };
+    let options = ScanOptions { read: ReadOptions::nolock(), reverse: false, one_value: false };
     let lower = after.map_or(Bound::Unbounded, Bound::Excluded);
     let mut scan = txn
         .scan(&tree, lower, Bound::Unbounded, options)

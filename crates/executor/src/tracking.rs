@@ -80,7 +80,7 @@ fn scan_prefix(
     reverse: bool,
 ) -> Result<Scan, EngineError> {
     let end = past(prefix.to_vec());
-    let options = ScanOptions { read: ReadOptions::versions(), reverse };
+    let options = ScanOptions { read: ReadOptions::versions(), reverse, one_value: false };
     txn.scan(tree, Bound::Included(prefix), as_slice(&end), options)
 }
 

@@ -103,6 +103,19 @@ impl Vm<'_> {
         ))
     }
 
+    /// 12331.
+    pub(crate) fn no_memory_ddl(&self) -> Result<(), SqlError> {
+        if self.state.trancount() == 0 {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            12331,
+            16,
+            "DDL statements ALTER, DROP and CREATE inside user transactions are not supported with memory optimized \
+             tables.",
+        ))
+    }
+
     pub(crate) fn local(&self, name: &ObjectName) -> Result<(), SqlError> {
         match &name.database {
             Some(d) if !d.eq_ignore_ascii_case(&self.state.database.name) => {
@@ -180,6 +193,9 @@ impl Vm<'_> {
         }
         self.local(&create.name)?;
         let spec = self.table_to_create(&create.spec)?;
+        if spec.memory.is_some() {
+            self.no_memory_ddl()?;
+        }
         if let Some(versioning) = &spec.versioning {
             if let Some((schema, _)) = &versioning.history {
                 self.check_schema(schema)?;
@@ -408,6 +424,14 @@ impl Vm<'_> {
             && !self.may_change(&found, true)
         {
             return Err(cannot_drop("table", &name.name));
+        }
+        let catalog = &self.state.database.catalog;
+        let scope = self.state.definitions();
+        if catalog
+            .table(scope, schema.as_deref(), &name.name)
+            .is_some_and(|table| table.is_memory())
+        {
+            self.no_memory_ddl()?;
         }
         self.in_catalog(frame, |catalog, txn, scope| {
             if let Some(table) = catalog.table(Some(scope), schema.as_deref(), &name.name) {

@@ -390,6 +390,19 @@ impl Environment for SessionEnvironment<'_> {
         Ok(value)
     }
 
+    fn memory_access(&self) -> executor::MemoryAccess {
+        use executor::MemoryAccess::{Free, InTransaction, Native};
+        match () {
+            () if self.state.atomic > 0 => Native,
+            () if self.state.trancount() == 0
+                || self.state.database.engine.elevates_to_snapshot() =>
+            {
+                Free
+            }
+            () => InTransaction,
+        }
+    }
+
     fn private(&mut self) -> &mut PrivateTables {
         &mut self.state.transaction.private
     }

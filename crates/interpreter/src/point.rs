@@ -66,6 +66,8 @@ impl FastPoint {
             || scan.table.has_uniquifier()
             || scan.locator
             || scan.table.is_private()
+            // At which level is asked for where tables are scanned.
+            || scan.table.is_memory()
             || scan.for_update
             || scan.database.is_some()
             || hinted;

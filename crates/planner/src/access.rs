@@ -75,7 +75,13 @@ impl Lowering {
                 upper: found.upper.map(|(e, inclusive)| (self.expr(e, &[]), inclusive)),
             }
         });
-        let order = key_columns.iter().map(|(o, desc)| (get.columns[*o], *desc)).collect();
+        // What is hashed comes in no order.
+        let ordered = get.table.buckets(index).is_none();
+        let order = key_columns
+            .iter()
+            .filter(|_| ordered)
+            .map(|(o, desc)| (get.columns[*o], *desc))
+            .collect();
         let rows_read = rows.max(1.0);
         if informed {
             rows = rows_out;
@@ -276,7 +282,8 @@ impl Lowering {
         (access.rows, access.rows_out) = (met, out);
         let mut sort = 0.0;
         if let Some(wanted) = wanted {
-            match wanted.comes_from(get, key, prefix) {
+            let ordered = table.buckets(access.index).is_none();
+            match ordered && wanted.comes_from(get, key, prefix) {
                 // Enough rows for the TOP, at the rate at which the other predicates let them through.
                 true if wanted.top => {
                     let enough = wanted.limit.unwrap_or(FIRST_ROWS) * (met / out);
@@ -353,7 +360,8 @@ fn by_thumb(get: &Get, wanted: Option<&Wanted>, access: &mut Access) {
     if let Some(wanted) = wanted {
         let key = scan_key(&get.table, access.index);
         let fixed = access.found.as_ref().map_or(0, |f| f.prefix.len());
-        match wanted.comes_from(get, key, fixed) {
+        let ordered = get.table.buckets(access.index).is_none();
+        match ordered && wanted.comes_from(get, key, fixed) {
             true if wanted.top => read = read.min(FIRST_ROWS),
             true => {}
             false => sort = if wanted.top { 0.5 } else { 1.5 },
@@ -574,6 +582,7 @@ pub(crate) fn key_range(
     index: Option<usize>,
     preds: Vec<Expr>,
 ) -> (Option<Range>, Vec<Expr>) {
+    let all = if get.table.buckets(index).is_some() { preds.clone() } else { Vec::new() };
     let mut rest = preds;
     let mut range = Range { prefix: Vec::new(), lower: None, upper: None };
     for (ordinal, _) in scan_key(&get.table, index) {
@@ -616,6 +625,11 @@ pub(crate) fn key_range(
             }
         }
         break;
+    }
+    let key = scan_key(&get.table, index).len();
+    if get.table.buckets(index).is_some() && range.prefix.len() < key {
+        // What is hashed is the whole key.
+        return (None, all);
     }
     let some = !range.prefix.is_empty() || range.lower.is_some() || range.upper.is_some();
     (some.then_some(range), rest)

@@ -364,6 +364,13 @@ pub struct Scan {
 }
 
 impl Scan {
+    /// Whether the range is all that a hash index finds by one value.
+    pub fn is_one_value(&self) -> bool {
+        let columns = crate::access::scan_key(&self.table, self.index).len();
+        self.table.buckets(self.index).is_some()
+            && self.range.as_ref().is_some_and(|range| range.is_point(columns))
+    }
+
     /// Bytes that a row, or an entry of the index, takes where it is stored, about.
     pub(crate) fn stored_bytes(&self) -> f64 {
         let table = &self.table;

@@ -118,7 +118,7 @@ fn reads_a_table(node: &Node, joined: bool) -> bool {
     match &node.op {
         Op::Scan(scan) => {
             let plain = !scan.for_update && !scan.locator && scan.database.is_none();
-            plain && !scan.table.is_private()
+            plain && !scan.table.is_private() && !scan.table.is_memory()
         }
         Op::Filter { input, .. } | Op::Project { input, .. } => {
             joined && reads_a_table(input, true)
@@ -225,6 +225,7 @@ fn is_pipeline(node: &Node) -> bool {
                 && scan.database.is_none()
                 && scan.sample.is_none()
                 && !scan.table.is_private()
+                && !scan.table.is_memory()
                 && (scan.index.is_none() || scan.covering)
                 && scan.range.as_ref().is_none_or(|r| r.prefix.is_empty())
                 && scan.predicate.as_ref().is_none_or(runs_anywhere)

@@ -17,6 +17,7 @@ fn key(column: &str) -> KeySpec {
         clustered: true,
         ignore_dup_key: false,
         filegroup: None,
+        buckets: None,
     }
 }
 

@@ -154,7 +154,7 @@ impl InstanceHost {
     ) -> Result<(), SqlError> {
         let instance = &self.instance;
         match action {
-            AlterDatabaseAction::AddFilegroup { name, memory_optimized: false } => {
+            AlterDatabaseAction::AddFilegroup { name, memory_optimized } => {
                 if def.filegroups.iter().any(|g| catalog::same_name(&g.name, &name.value)) {
                     return Err(SqlError::new(
                         5035,
@@ -165,8 +165,12 @@ impl InstanceHost {
                 let group = FilegroupDef {
                     name: name.value.as_str().into(),
                     is_default: false,
+                    memory: memory_optimized.then(Vec::new),
                     files: Vec::new(),
                 };
+                if *memory_optimized && def.filegroups.iter().any(|g| g.memory.is_some()) {
+                    return Err(create::one_memory_filegroup());
+                }
                 def.filegroups.push(group);
                 self.apply_filegroups(open, &def)?;
                 self.store(def)
@@ -180,6 +184,20 @@ impl InstanceHost {
                     .ok_or_else(|| {
                         SqlError::new(1921, 16, format!("Invalid filegroup '{group}' specified."))
                     })?;
+                if def.filegroups[index].memory.is_some() {
+                    let groups = def.filegroups.iter();
+                    let containers = groups.filter_map(|g| g.memory.as_ref()).flatten();
+                    let others = def.data_files().map(|f| f.name.to_lowercase());
+                    let mut logical =
+                        containers.map(|(n, _)| n.to_lowercase()).chain(others).collect();
+                    let mut more = Vec::new();
+                    for spec in files {
+                        more.push(create::container(spec, &mut logical)?);
+                    }
+                    def.filegroups[index].memory.get_or_insert_default().extend(more);
+                    self.apply_filegroups(open, &def)?;
+                    return self.store(def);
+                }
                 for spec in files {
                     let file = create::one_more_file(&def, spec)?;
                     let data = create::data_file(&instance.config, index as u16 + 1, &file);

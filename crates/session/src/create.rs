@@ -31,12 +31,25 @@ pub(crate) fn define(statement: &CreateDatabase) -> Result<DatabaseDef, SqlError
     let primary_first = statement.filegroups.iter().filter(|g| g.name.is_none());
     let then_others = statement.filegroups.iter().filter(|g| g.name.is_some());
     for group in primary_first.chain(then_others) {
-        if group.memory_optimized {
-            return Err(SqlError::unsupported("CONTAINS MEMORY_OPTIMIZED_DATA"));
-        }
         let group_name = group.name.as_ref().map_or("PRIMARY", |n| &n.value);
         if filegroups.is_empty() && group.name.is_some() {
             filegroups.push(primary(name, &mut logical)?);
+        }
+        if group.memory_optimized {
+            if filegroups.iter().any(|g| g.memory.is_some()) {
+                return Err(one_memory_filegroup());
+            }
+            let mut memory = Vec::new();
+            for spec in &group.files {
+                memory.push(container(spec, &mut logical)?);
+            }
+            filegroups.push(FilegroupDef {
+                name: group_name.into(),
+                is_default: false,
+                memory: Some(memory),
+                files: Vec::new(),
+            });
+            continue;
         }
         let mut files = Vec::new();
         for spec in &group.files {
@@ -49,7 +62,12 @@ pub(crate) fn define(statement: &CreateDatabase) -> Result<DatabaseDef, SqlError
             filegroups.push(primary(name, &mut logical)?);
             continue;
         }
-        filegroups.push(FilegroupDef { name: group_name.into(), is_default: group.default, files });
+        filegroups.push(FilegroupDef {
+            name: group_name.into(),
+            is_default: group.default,
+            memory: None,
+            files,
+        });
     }
     if filegroups.is_empty() {
         filegroups.push(primary(name, &mut logical)?);
@@ -121,7 +139,29 @@ pub(crate) fn remove_files(config: &InstanceConfig, def: &DatabaseDef) {
 fn primary(database: &str, logical: &mut BTreeSet<String>) -> Result<FilegroupDef, SqlError> {
     let spec = FileSpec::default();
     let file = file(database, &spec, 1, logical)?;
-    Ok(FilegroupDef { name: "PRIMARY".into(), is_default: false, files: vec![file] })
+    Ok(FilegroupDef { name: "PRIMARY".into(), is_default: false, memory: None, files: vec![file] })
+}
+
+/// 10797.
+pub(crate) fn one_memory_filegroup() -> SqlError {
+    let text = "Only one MEMORY_OPTIMIZED_DATA filegroup is allowed per database.";
+    SqlError::new(10797, 15, text)
+}
+
+/// A container of MEMORY_OPTIMIZED_DATA: its name and path. What durable tables hold lies with the database's other data,
+/// so nothing is made there (docs/compatibility.md). 5173, 1828.
+pub(crate) fn container(
+    spec: &FileSpec,
+    logical: &mut BTreeSet<String>,
+) -> Result<(Box<str>, Box<str>), SqlError> {
+    let (Some(name), Some(path)) = (&spec.name, &spec.filename) else {
+        let text = "The file must have a name and a path: NAME and FILENAME.";
+        return Err(SqlError::new(5173, 16, text));
+    };
+    if !logical.insert(name.to_lowercase()) {
+        return Err(name_in_use(name));
+    }
+    Ok((name.as_str().into(), path.as_str().into()))
 }
 
 fn file(

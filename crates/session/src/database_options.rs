@@ -172,6 +172,10 @@ pub(crate) fn carry_out(open: &OpenDatabase, option: &DatabaseOption) -> Result<
             "FORCED" => DelayedDurability::Forced,
             _ => DelayedDurability::Disabled,
         }),
+        ("MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT", _) => {
+            engine.set_elevates_to_snapshot(on);
+            Ok(())
+        }
         ("READ_COMMITTED_SNAPSHOT", _) => engine.set_read_committed_snapshot(on),
         ("ALLOW_SNAPSHOT_ISOLATION", _) => engine.set_allow_snapshot_isolation(on),
         ("TARGET_RECOVERY_TIME", OptionValue::Literal(Literal::Int(seconds))) => {

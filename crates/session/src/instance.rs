@@ -640,6 +640,8 @@ fn open_database(config: &InstanceConfig, def: &DatabaseDef) -> Result<OpenDatab
         suspect: true,
         why: format!("its catalog cannot be read: {error}"),
     })?;
+    engine
+        .set_elevates_to_snapshot(noted(def, "memory_optimized_elevate_to_snapshot") == Some("ON"));
     Ok(OpenDatabase { id: def.database_id as u16, name: def.name.to_string(), engine, catalog })
 }
 

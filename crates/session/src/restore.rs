@@ -431,7 +431,12 @@ impl Job<'_> {
         for f in end.files.iter().filter(|f| !f.is_log()) {
             while filegroups.len() < usize::from(f.filegroup) {
                 let name = format!("FG{}", filegroups.len() + 1).into();
-                filegroups.push(FilegroupDef { name, is_default: false, files: Vec::new() });
+                filegroups.push(FilegroupDef {
+                    name,
+                    is_default: false,
+                    memory: None,
+                    files: Vec::new(),
+                });
             }
             let group = &mut filegroups[usize::from(f.filegroup.max(1)) - 1];
             group.name = f.filegroup_name.as_str().into();

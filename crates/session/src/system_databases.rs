@@ -75,6 +75,7 @@ fn definition(name: &str, id: i32) -> DatabaseDef {
         filegroups: vec![FilegroupDef {
             name: "PRIMARY".into(),
             is_default: true,
+            memory: None,
             files: vec![file(1, data, format!("{name}.mdf"))],
         }],
         created_unix_ns: runtime::clock::unix_ns(),

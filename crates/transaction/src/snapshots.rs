@@ -5,9 +5,9 @@
 //! reader reads the log after the keeper did, and its snapshot is not below what the keeper read. A snapshot may lag
 //! the tail (durable LSN), so the keeper starts from the lower of both.
 //!
-//! A reader that takes a second snapshot while the first is in use (a statement within a statement) widens its cell:
-//! `high` is raised to ANY by the same protocol, then set to the newer one. The cell then stands for every snapshot
-//! from the older to the newer.
+//! A reader that takes a second snapshot while the first is in use (a statement within a statement, or tables in memory
+//! beside those on disk) does so by the same protocol, and widens its cell, downwards or upwards: it then stands for every
+//! snapshot from the older to the newer. While it is TAKING the keeper takes it to need everything.
 //!
 //! Who changes a row in a transaction of one record asks whether anybody reads by a snapshot at all
 //! ([`Snapshots::are_read`]): while nobody does, no older version need be kept. A reader is counted, by the slot that it
@@ -78,11 +78,14 @@ impl SnapshotCell {
         snapshot
     }
 
-    /// The same while an older snapshot stays in use.
+    /// The same while another snapshot stays in use, which may be above: one may read at the log's tail, the other at what
+    /// is durable.
     pub fn take_another(&self, read: impl FnOnce() -> Lsn) -> Lsn {
-        self.cell.high.swap(ANY, SeqCst);
+        let low = self.cell.low.swap(TAKING, SeqCst);
+        let high = self.cell.high.load(Relaxed);
         let snapshot = read();
-        self.cell.high.store(snapshot.0, Release);
+        self.cell.high.store(high.max(snapshot.0), Release);
+        self.cell.low.store(low.min(snapshot.0), Release);
         snapshot
     }
 

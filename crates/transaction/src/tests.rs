@@ -188,6 +188,21 @@ fn no_snapshot_escapes_the_keeper() {
     });
 }
 
+/// The second snapshot of a reader may be below the first: what is durable, after the log's tail.
+#[test]
+fn a_lower_snapshot_beside_a_higher_one_is_in_use() {
+    let snapshots = Snapshots::default();
+    let cell = snapshots.register();
+    cell.take(|| Lsn(800));
+    assert_eq!(snapshots.advance_from(|| Lsn(400)).horizon, Lsn(400));
+    cell.take_another(|| Lsn(480));
+    let in_use = snapshots.advance_from(|| Lsn(1600));
+    assert_eq!(in_use.horizon, Lsn(480));
+    assert!(in_use.needs(Lsn(472), Lsn(480)) && in_use.needs(Lsn(792), Lsn(800)));
+    cell.clear();
+    assert_eq!(snapshots.advance_from(|| Lsn(1600)).horizon, Lsn(1600));
+}
+
 #[test]
 fn hashes_tell_keys_and_trees_apart() {
     let mut seen = std::collections::HashSet::new();

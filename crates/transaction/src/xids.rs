@@ -3,6 +3,7 @@
 //! ```text
 //! Xid: epoch 14 bits | slot 7 | counter 40      entry of an Xid: ring of its slot, counter % ring length
 //! free --begin--> active --committing--> committed(csn)      active --> aborted(lsn)
+//!                 active --preparing--> (committing or aborted; to others it is active)
 //! ```
 //! Invariants:
 //! 1. An epoch is one opening of the database. Ids of other epochs are committed, but for the losers that recovery found
@@ -39,6 +40,8 @@ const COMMITTING: u64 = 2;
 // LSNs are multiples of 8: the low bits are free.
 const COMMITTED: u64 = 3;
 const ABORTED: u64 = 4;
+/// Active, and about to commit: it looks at what it has read.
+const PREPARING: u64 = 5;
 const TAG: u64 = 7;
 
 #[derive(Default)]
@@ -166,7 +169,7 @@ impl XidTable {
             let entry = &ring.entries[(counter % self.ring_len) as usize];
             let state = entry.state.load(Acquire);
             match state & TAG {
-                ACTIVE | COMMITTING => continue,
+                ACTIVE | COMMITTING | PREPARING => continue,
                 COMMITTED | ABORTED if state & !TAG >= horizon.0 => {
                     self.overflow.lock().insert(entry.xid.load(Relaxed), state);
                 }
@@ -186,6 +189,19 @@ impl XidTable {
             return Ok(Xid(xid));
         }
         Err(TooManyTransactions)
+    }
+
+    /// It is about to commit, and looks whether it may.
+    #[inline]
+    pub fn preparing(&self, xid: Xid) {
+        self.entry(xid).state.store(PREPARING, SeqCst);
+    }
+
+    /// Whether an unfinished transaction has said so.
+    pub fn is_preparing(&self, xid: Xid) -> bool {
+        let entry = self.entry(xid);
+        let state = entry.state.load(SeqCst);
+        entry.xid.load(SeqCst) == xid.0 && state == PREPARING
     }
 
     /// The commit record is about to be appended.
@@ -258,7 +274,7 @@ impl XidTable {
             state = None;
         }
         let state = state.or_else(|| self.overflow.lock().get(&xid.0).copied());
-        state.is_none_or(|s| s & TAG >= COMMITTED && s & !TAG < horizon.0)
+        state.is_none_or(|s| matches!(s & TAG, COMMITTED | ABORTED) && s & !TAG < horizon.0)
     }
 
     /// Whose transaction it is, as long as it is unfinished. A loser is nobody's.
@@ -279,7 +295,7 @@ impl XidTable {
         for ring in self.rings.iter().filter_map(|r| r.get()) {
             for entry in &ring.entries {
                 let first = entry.first_lsn.load(Acquire);
-                if matches!(entry.state.load(Acquire) & TAG, ACTIVE | COMMITTING) {
+                if matches!(entry.state.load(Acquire) & TAG, ACTIVE | COMMITTING | PREPARING) {
                     oldest = oldest.min(first).min(entry.first_lsn.load(Acquire));
                 }
             }
@@ -292,7 +308,7 @@ impl XidTable {
         let rings = self.rings.iter().filter_map(|r| r.get());
         rings
             .flat_map(|r| r.entries.iter())
-            .filter(|e| matches!(e.state.load(Acquire) & TAG, ACTIVE | COMMITTING))
+            .filter(|e| matches!(e.state.load(Acquire) & TAG, ACTIVE | COMMITTING | PREPARING))
             .map(|e| (Xid(e.xid.load(Acquire)), Owner(e.owner.load(Acquire))))
             .filter(|(x, _)| !x.is_none())
             .collect()
@@ -306,7 +322,7 @@ impl XidTable {
 
 fn status_of(state: u64) -> XidStatus {
     match state & TAG {
-        ACTIVE => XidStatus::Active,
+        ACTIVE | PREPARING => XidStatus::Active,
         COMMITTING => XidStatus::Committing,
         COMMITTED => XidStatus::Committed(Lsn(state & !TAG)),
         _ => XidStatus::Aborted,

@@ -257,6 +257,8 @@ pub(super) struct IndexOptions {
     pub fill_factor: u8,
     pub ignore_dup_key: bool,
     pub drop_existing: bool,
+    /// BUCKET_COUNT of a HASH index.
+    pub buckets: Option<u32>,
 }
 
 /// Reads the options of an index, BUCKET_COUNT of a HASH index among them; 155 for one that SQL Server does not have.
@@ -302,7 +304,16 @@ pub(super) fn index_options(
             }
             "IGNORE_DUP_KEY" => out.ignore_dup_key = on,
             "DROP_EXISTING" => out.drop_existing = on,
-            "BUCKET_COUNT" if hash => {}
+            "BUCKET_COUNT" if hash => {
+                let ast::OptionValue::Literal(ast::Literal::Int(n)) = &option.value else {
+                    continue;
+                };
+                out.buckets = u32::try_from(*n).ok().filter(|n| (1..=1 << 30).contains(n));
+                if out.buckets.is_none() {
+                    let text = "Bucket count must be between 1 and 1073741824.";
+                    return Err(BindError::new(12311, 16, line, text));
+                }
+            }
             name if ACCEPTED.contains(&name) => {}
             name => {
                 return Err(BindError::new(
@@ -354,6 +365,7 @@ fn index_spec(index: &ast::IndexDefinition, text: &str) -> Result<IndexSpec> {
         filegroup: index.filegroup.as_ref().map(super::space),
         fill_factor: options.fill_factor,
         ignore_dup_key: options.ignore_dup_key,
+        buckets: options.buckets,
         drop_existing: options.drop_existing,
         columnstore: None,
     })
@@ -370,5 +382,6 @@ fn unique_key(index: &ast::IndexDefinition) -> KeySpec {
             option.name == "IGNORE_DUP_KEY" && on
         }),
         filegroup: None,
+        buckets: None,
     }
 }

@@ -462,6 +462,8 @@ pub struct TableHints {
     pub readpast: bool,
     /// READCOMMITTEDLOCK: locks instead of row versions for this table.
     pub readcommittedlock: bool,
+    /// SNAPSHOT, of a table in memory.
+    pub snapshot: bool,
     /// INDEX: the id of the only index to be used; 0 and 1 are the table itself.
     pub index: Option<u16>,
     /// FORCESEEK: a range of some key rather than all rows.

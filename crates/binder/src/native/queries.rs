@@ -132,7 +132,7 @@ impl Walk<'_> {
         use ast::TableRef as T;
         match table {
             T::Variable { .. } => Ok(()),
-            T::Named { name, .. } => Err(self.no_table(name)),
+            T::Named { name, .. } => self.named_table(name),
             T::Derived { query, .. } => self.query(query),
             T::Function { name, args, .. } => {
                 self.table_function(name)?;
@@ -184,8 +184,19 @@ impl Walk<'_> {
         }
     }
 
-    /// Why a table or view cannot be used by its name: 12322, 4512, 10775, 208. Memory-optimised tables are not there.
-    pub(super) fn no_table(&self, written: &ast::ObjectName) -> BindError {
+    /// A table or view by its name: a memory-optimised table, or [`Walk::no_table`].
+    pub(super) fn named_table(&mut self, written: &ast::ObjectName) -> Result<()> {
+        let name = ObjectName::from(written);
+        let two_parts = name.schema.is_some() && name.database.is_none();
+        if two_parts && self.names.table(&name).is_some_and(|table| table.is_memory()) {
+            self.found.push(name);
+            return Ok(());
+        }
+        Err(self.no_table(written))
+    }
+
+    /// Why a table or view cannot be used by its name: 12322, 4512, 10775, 208.
+    fn no_table(&self, written: &ast::ObjectName) -> BindError {
         let name = ObjectName::from(written);
         let line = written.span.line.max(1);
         if crate::define::is_temporary(&name.name) {

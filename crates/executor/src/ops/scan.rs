@@ -147,6 +147,11 @@ impl<'p> TableScan<'p> {
         if plan.table.lob.is_some() {
             txn.keep_large_values();
         }
+        if plan.table.is_memory() {
+            let level = txn.options().isolation;
+            crate::isolation::check(hints, level, cx.env.memory_access())?;
+        }
+        let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
         let level = self.options.isolation.unwrap_or(txn.options().isolation);
         self.gaps = level == Isolation::Serializable;
         if let Some(lock) = table_lock(hints) {
@@ -161,7 +166,8 @@ impl<'p> TableScan<'p> {
             let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
             let db = txn.database().clone();
             self.agree = !plan.for_update && txn.reads_versions(self.options);
-            let options = ScanOptions { read: self.options, reverse: plan.reverse };
+            let one_value = plan.is_one_value();
+            let options = ScanOptions { read: self.options, reverse: plan.reverse, one_value };
             // The table's lock goes before those of its entries, and says that it is still as the plan knows it.
             let scan = txn.enter_for_read(&tree, self.options).and_then(|()| {
                 let tree = db.tree(index.tree);
@@ -184,7 +190,8 @@ impl<'p> TableScan<'p> {
             self.state = State::Point;
             return Ok(());
         }
-        let options = ScanOptions { read: self.options, reverse: plan.reverse };
+        let one_value = plan.is_one_value();
+        let options = ScanOptions { read: self.options, reverse: plan.reverse, one_value };
         let sample = plan.sample.as_ref().map(|sample| self.page_sample(sample, cx));
         let Some(txn) = cx.txn.as_deref_mut() else { return Ok(()) };
         let mut scan = txn
@@ -402,6 +409,8 @@ fn table_lock(hints: &TableHints) -> Option<TableLock> {
 pub(super) fn read_options(plan: &Scan) -> ReadOptions {
     let hints = &plan.hints;
     let isolation = match () {
+        // One snapshot for the whole transaction, whatever the session's level.
+        () if hints.snapshot && plan.table.is_memory() => Some(Isolation::ReadCommitted),
         () if hints.nolock => Some(Isolation::ReadUncommitted),
         () if hints.readcommitted || hints.readcommittedlock => Some(Isolation::ReadCommitted),
         () if hints.repeatableread => Some(Isolation::RepeatableRead),

@@ -20,7 +20,6 @@ pub static VIEWS: &[&dyn Declared] = &[
     &NUMBERED_PARAMETERS,
     &FILETABLES,
     &FILETABLE_OBJECTS,
-    &HASH_INDEXES,
     &SPATIAL_INDEXES,
     &TESSELLATIONS,
     &FULLTEXT_CATALOGS,
@@ -198,14 +197,6 @@ macro_rules! absent_index {
             $($more)*
         }
     };
-}
-
-absent_index! {
-    HASH_INDEXES = "sys.hash_indexes";
-    has_filter bit;
-    filter_definition nvarchar(max) null;
-    bucket_count int;
-    auto_created bit null;
 }
 
 absent_index! {

@@ -71,6 +71,11 @@ impl Database {
         self.open.as_ref().map_or((0, "NOTHING"), |open| open.engine.log_reuse_wait())
     }
 
+    /// MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT.
+    pub fn elevates(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.engine.elevates_to_snapshot())
+    }
+
     /// `delayed_durability` and its name.
     pub fn durability(&self) -> (i32, &'static str) {
         match self.open.as_ref().map(|open| open.engine.delayed_durability()) {
@@ -221,7 +226,7 @@ view! {
     target_recovery_time_in_seconds int null = d.target_recovery_time();
     delayed_durability int null = d.durability().0;
     delayed_durability_desc nvarchar(60) null = d.durability().1;
-    is_memory_optimized_elevate_to_snapshot_on bit null = false;
+    is_memory_optimized_elevate_to_snapshot_on bit null = d.elevates();
     is_federation_member bit null = false;
     is_remote_data_archive_enabled bit null = false;
     is_mixed_page_allocation_on bit null = false;
@@ -256,8 +261,11 @@ macro_rules! group_view {
             $view = $full of Group as $g, rows groups;
             name sysname = &$g.def.name;
             data_space_id int = $g.number;
-            type char(2) = "FG";
-            type_desc nvarchar(60) null = "ROWS_FILEGROUP";
+            type char(2) = if $g.def.memory.is_some() { "FX" } else { "FG" };
+            type_desc nvarchar(60) null = match $g.def.memory {
+                Some(_) => "MEMORY_OPTIMIZED_DATA_FILEGROUP",
+                None => "ROWS_FILEGROUP",
+            };
             is_default bit null = $g.def.is_default;
             is_system bit null = false;
             $($more)*

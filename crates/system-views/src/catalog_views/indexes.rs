@@ -13,7 +13,8 @@ use std::sync::Arc;
 use types::Value;
 
 /// The views of this file.
-pub static VIEWS: &[&dyn Declared] = &[&INDEXES, &INDEX_COLUMNS, &XML_INDEXES, &FULLTEXT_INDEXES];
+pub static VIEWS: &[&dyn Declared] =
+    &[&INDEXES, &HASH_INDEXES, &INDEX_COLUMNS, &XML_INDEXES, &FULLTEXT_INDEXES];
 
 /// An index of a table; of a heap, the heap itself.
 #[derive(Clone)]
@@ -104,6 +105,14 @@ impl Index {
         key.is_some_and(|key| key.ignore_dup_key) || self.flag(|d| d.ignore_dup_key)
     }
 
+    /// BUCKET_COUNT of a hash index.
+    fn buckets(&self) -> Option<u32> {
+        match &self.def {
+            Some(def) => def.buckets,
+            None => self.table.memory.filter(|_| self.id == 1).and_then(|memory| memory.buckets),
+        }
+    }
+
     fn filter(&self) -> Option<&str> {
         self.def.as_ref()?.filter.as_deref()
     }
@@ -136,7 +145,8 @@ impl Index {
     /// `clustered, unique, primary key`, as sp_helpindex says it.
     pub fn described(&self) -> String {
         let mut words = vec![match (self.id, self.columnstore()) {
-            (1, None) => "clustered",
+            (_, None) if self.buckets().is_some() => "nonclustered hash",
+            (1, None) if !self.table.is_memory() => "clustered",
             (_, None) => "nonclustered",
             (1, _) => "clustered columnstore",
             _ => "nonclustered columnstore",
@@ -179,10 +189,14 @@ view! {
     index_id int = i.id;
     type tinyint = match i.columnstore() {
         Some(_) => if i.id == 1 { 5 } else { 6 },
+        None if i.buckets().is_some() => 7,
+        None if i.table.is_memory() && i.id == 1 => 2,
         None => i.id.min(2) as u8,
     };
     type_desc nvarchar(60) null = match (i.id, i.columnstore()) {
         (0, _) => "HEAP",
+        (_, None) if i.buckets().is_some() => "NONCLUSTERED HASH",
+        (1, None) if i.table.is_memory() => "NONCLUSTERED",
         (1, None) => "CLUSTERED",
         (_, None) => "NONCLUSTERED",
         (1, _) => "CLUSTERED COLUMNSTORE",
@@ -255,6 +269,35 @@ fn index_columns(context: &Context<'_>, _: &[Value]) -> Result<Vec<IndexColumn>,
         columns.into_iter().zip(1..).map(column).collect::<Vec<_>>()
     };
     Ok(all(context).into_iter().flat_map(of).collect())
+}
+
+fn hashed(context: &Context<'_>, _: &[Value]) -> Result<Vec<Index>, SqlError> {
+    Ok(all(context).into_iter().filter(|index| index.buckets().is_some()).collect())
+}
+
+view! {
+    HASH_INDEXES = "sys.hash_indexes" of Index as i, rows hashed;
+    object_id int = i.table.object_id;
+    name sysname null = i.name.as_deref();
+    index_id int = i.id;
+    type tinyint = 7u8;
+    type_desc nvarchar(60) null = "NONCLUSTERED HASH";
+    is_unique bit null = i.unique;
+    data_space_id int null = i.data_space_id;
+    ignore_dup_key bit null = false;
+    is_primary_key bit null = i.primary;
+    is_unique_constraint bit null = i.constraint;
+    fill_factor tinyint = 0u8;
+    is_padded bit null = false;
+    is_disabled bit null = false;
+    is_hypothetical bit null = false;
+    is_ignored_in_optimization bit null = false;
+    allow_row_locks bit null = true;
+    allow_page_locks bit null = true;
+    has_filter bit = false;
+    filter_definition nvarchar(max) null = NULL;
+    bucket_count int = i.buckets().map_or(0, |n| n.next_power_of_two() as i32);
+    auto_created bit null = false;
 }
 
 view! {

@@ -179,9 +179,10 @@ object_view! {
     lock_escalation tinyint null = 0u8;
     lock_escalation_desc nvarchar(60) null = "TABLE";
     is_filetable bit null = false;
-    is_memory_optimized bit null = false;
-    durability tinyint null = 0u8;
-    durability_desc nvarchar(60) null = "SCHEMA_AND_DATA";
+    is_memory_optimized bit null = o.table().is_some_and(|t| t.is_memory());
+    durability tinyint null = u8::from(!is_durable(o));
+    durability_desc nvarchar(60) null =
+        if is_durable(o) { "SCHEMA_AND_DATA" } else { "SCHEMA_ONLY" };
     temporal_type tinyint null = temporal(o).0;
     temporal_type_desc nvarchar(60) null = temporal(o).1;
     history_table_id int null = history_of(o).map(|(id, _)| id);
@@ -199,6 +200,11 @@ object_view! {
     ledger_type_desc nvarchar(60) null = "NON_LEDGER_TABLE";
     ledger_view_id int null = NULL;
     is_dropped_ledger_table bit null = false;
+}
+
+/// Are its rows there after the server has been started again?
+fn is_durable(o: &Object) -> bool {
+    o.table().and_then(|t| t.memory).is_none_or(|memory| memory.durable)
 }
 
 /// Is it a view WITH CHECK OPTION?

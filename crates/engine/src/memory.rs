@@ -1,0 +1,552 @@
+//! Trees that live in memory: rows in versions (`storage::memory`), the same door.
+//!
+//! A memory tree has a tree of the store beside it, which gives it its name, its filegroup, its locks and its life: made,
+//! dropped and found as any other. A durable one's rows are written there too, as a transaction commits and within it, so
+//! that the log, recovery, backup and CHECKDB have them as they have everything else; when the database is opened they
+//! are read from there, before anybody may ask. Of one that is not durable the tree beside it stays empty, and nothing is
+//! ever logged but that its transaction has committed.
+//!
+//! Rules of a transaction over them:
+//! - It reads as of one snapshot, taken when it first touches any memory tree: the log's tail, since what it sees need not
+//!   be durable before its own commit is.
+//! - It writes at once, and is refused at once where another has written since that snapshot ([`EngineError::WriteConflict`]).
+//! - By REPEATABLE READ it notes the rows that it has read, by SERIALIZABLE the ranges; when it commits they must still be
+//!   as it saw them. First the rows of durable trees go to their place, then it says that it is preparing, then it looks,
+//!   then its commit is logged, then its versions are stamped. docs/decisions/0014-memory-tables.md has the argument.
+//! - What it takes back it takes back newest first, before its locks go and before anybody learns that it is over.
+
+use crate::{Database, Isolation};
+use crate::{EngineError, InsertHint, Lsn, ReadOptions, RowImage, Tree, TreeId, Txn};
+use lock_manager::{KeyMode, TableMode};
+use mvcc::{Xid, XidStatus};
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::*, fence};
+use storage::StorageError;
+use storage::memory::{
+    Changed, Cursor, Kind, Needs, Outcome, Refused, Sight, States, Table, Written,
+};
+use transaction::{InUse, Shared, XidTable};
+
+/// How a tree is to live in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemoryForm {
+    pub kind: Kind,
+    /// Its rows survive the database's closing.
+    pub durable: bool,
+}
+
+/// Rows that wait to be cleaned before a commit does some of that.
+const CLEAN_AT: usize = 1024;
+
+pub(crate) struct MemoryTree {
+    pub(crate) table: Table,
+    pub(crate) durable: bool,
+    /// How many rows must wait before a commit cleans: more where a long reader keeps them.
+    clean_at: AtomicUsize,
+}
+
+/// What a transaction has to do with memory trees.
+#[derive(Default)]
+pub(crate) struct MemoryPart {
+    pub(crate) snapshot: Option<Lsn>,
+    pub(crate) written: Vec<Change>,
+    read: Vec<Read>,
+}
+
+pub(crate) struct Change {
+    tree: Arc<MemoryTree>,
+    /// Where a durable tree's rows go.
+    beside: Option<Tree>,
+    written: Written,
+}
+
+enum Read {
+    Key(Arc<MemoryTree>, Vec<u8>),
+    Range(Arc<MemoryTree>, Cursor),
+}
+
+/// [`XidTable`] as `storage::memory` asks it.
+pub(crate) struct Xids<'a>(pub(crate) &'a XidTable);
+
+impl States for Xids<'_> {
+    #[inline]
+    fn status(&self, xid: Xid) -> XidStatus {
+        self.0.status(xid)
+    }
+
+    fn is_preparing(&self, xid: Xid) -> bool {
+        self.0.is_preparing(xid)
+    }
+}
+
+struct Snapshots(InUse);
+
+impl Needs for Snapshots {
+    fn horizon(&self) -> Lsn {
+        self.0.horizon
+    }
+
+    fn needs(&self, since: Lsn, until: Lsn) -> bool {
+        self.0.needs(since, until)
+    }
+}
+
+impl MemoryTree {
+    fn clean(&self, shared: &Shared, in_use: &InUse) -> u64 {
+        let gone = self.table.clean(&Snapshots(in_use.clone()), &Xids(&shared.xids));
+        self.clean_at.store(CLEAN_AT.max(2 * self.table.to_clean()), Relaxed);
+        gone
+    }
+}
+
+impl Tree {
+    #[inline]
+    pub(crate) fn memory(&self) -> Option<&Arc<MemoryTree>> {
+        self.inner.memory.get()
+    }
+
+    /// Whether it lives in memory.
+    #[inline]
+    pub fn is_memory(&self) -> bool {
+        self.memory().is_some()
+    }
+
+    /// Bytes that a memory tree's rows and its index take, about.
+    pub fn memory_bytes(&self) -> Option<(u64, u64)> {
+        let table = &self.memory()?.table;
+        let index = table.index_bytes();
+        Some((table.bytes().saturating_sub(index), index))
+    }
+}
+
+impl Database {
+    /// Makes a tree live in memory, before anybody but the caller has used it; a durable one's rows are read in. Says it
+    /// for a tree that does so already: nothing. Suspends.
+    pub fn keep_in_memory(
+        self: &Arc<Self>,
+        id: TreeId,
+        form: MemoryForm,
+    ) -> Result<(), EngineError> {
+        let tree = self.tree(id);
+        if tree.is_memory() {
+            return Ok(());
+        }
+        let table = Table::new(form.kind);
+        if form.durable {
+            let mut txn = self.begin(Default::default());
+            txn.begin_statement();
+            let options = crate::ScanOptions {
+                read: ReadOptions::versions(),
+                reverse: false,
+                one_value: false,
+            };
+            let mut scan = txn.scan(&tree, Bound::Unbounded, Bound::Unbounded, options)?;
+            while let Some((key, row)) = scan.next(&mut txn)? {
+                table.load(key, row);
+            }
+            txn.end_statement();
+            txn.rollback()?;
+        }
+        let clean_at = AtomicUsize::new(CLEAN_AT);
+        let made = Arc::new(MemoryTree { table, durable: form.durable, clean_at });
+        let _ = tree.inner.memory.set(made);
+        Ok(())
+    }
+
+    /// Cleans all memory trees. Whether something went.
+    pub(crate) fn clean_memory(&self) -> bool {
+        let mut in_use = None;
+        let mut gone = 0;
+        for tree in self.open_trees() {
+            if let Some(memory) = tree.memory().filter(|m| m.table.to_clean() > 0) {
+                let in_use =
+                    in_use.get_or_insert_with(|| self.shared.snapshots.advance(&self.shared.log));
+                gone += memory.clean(&self.shared, in_use);
+            }
+        }
+        gone > 0
+    }
+}
+
+impl Txn {
+    /// The snapshot by which it reads memory trees.
+    #[inline]
+    pub(crate) fn memory_snapshot(&mut self) -> Lsn {
+        if let Some(snapshot) = self.memory.snapshot {
+            return snapshot;
+        }
+        let log = &self.shared.log;
+        let read = || log.tail();
+        let snapshot =
+            if self.published { self.cell.take_another(read) } else { self.cell.take(read) };
+        self.published = true;
+        self.memory.snapshot = Some(snapshot);
+        snapshot
+    }
+
+    fn level(&self, options: ReadOptions) -> Isolation {
+        options.isolation.unwrap_or(self.options.isolation)
+    }
+
+    /// [`Txn::get_with`] of a memory tree.
+    pub(crate) fn memory_get(
+        &mut self,
+        tree: &Tree,
+        memory: &Arc<MemoryTree>,
+        key: &[u8],
+        options: ReadOptions,
+        row: &mut Vec<u8>,
+    ) -> Result<bool, EngineError> {
+        self.enter(tree, TableMode::SchemaStability)?;
+        let snapshot = self.memory_snapshot();
+        let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
+        let seen = memory.table.get(key, &sight, |bytes, stamp| {
+            row.clear();
+            row.extend_from_slice(bytes);
+            sight_commit(stamp, &self.shared.xids)
+        });
+        match self.level(options) {
+            Isolation::Serializable => {
+                let cursor = match memory.table.kind() {
+                    Kind::Range => one_key(&memory.table, key),
+                    Kind::Hash { tailed: false, .. } => {
+                        Cursor::value(&memory.table, key, Bound::Included(key))
+                    }
+                    Kind::Hash { .. } => one_key(&memory.table, key),
+                };
+                self.memory.read.push(Read::Range(memory.clone(), cursor));
+            }
+            Isolation::RepeatableRead if seen.is_some() => {
+                self.memory.read.push(Read::Key(memory.clone(), key.to_vec()));
+            }
+            _ => {}
+        }
+        if let Some(csn) = seen {
+            self.context.note_seen(csn);
+        }
+        Ok(seen.is_some())
+    }
+
+    /// A scan of a memory tree.
+    pub(crate) fn memory_scan(
+        &mut self,
+        tree: &Tree,
+        memory: &Arc<MemoryTree>,
+        (lower, upper): (Bound<&[u8]>, Bound<&[u8]>),
+        options: crate::ScanOptions,
+    ) -> Result<MemoryScan, EngineError> {
+        self.enter(tree, TableMode::SchemaStability)?;
+        self.memory_snapshot();
+        let cursor = match lower {
+            Bound::Included(value) if options.one_value => {
+                Cursor::value(&memory.table, value, upper)
+            }
+            _ => Cursor::range(&memory.table, lower, upper, options.reverse),
+        };
+        let level = self.level(options.read);
+        if level == Isolation::Serializable {
+            // As it was read, upwards or down, it is looked at again.
+            self.memory.read.push(Read::Range(memory.clone(), cursor.clone()));
+        }
+        Ok(MemoryScan {
+            tree: memory.clone(),
+            cursor,
+            notes: level == Isolation::RepeatableRead,
+            bytes: Vec::new(),
+            rows: Vec::new(),
+            at: 0,
+            is_over: false,
+        })
+    }
+
+    /// [`Txn::insert`] into a memory tree.
+    pub(crate) fn memory_insert(
+        &mut self,
+        tree: &Tree,
+        memory: &Arc<MemoryTree>,
+        key: &[u8],
+        row: &[u8],
+    ) -> Result<(), EngineError> {
+        self.enter(tree, TableMode::IntentExclusive)?;
+        self.prepare_memory_write()?;
+        let snapshot = self.memory_snapshot();
+        let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
+        match memory.table.insert(key, row, &sight) {
+            Ok(written) => {
+                self.note_change(tree, memory, written);
+                tree.count_rows(1);
+                Ok(())
+            }
+            Err(e) => Err(self.refuse_memory(e)),
+        }
+    }
+
+    /// [`Txn::update`] of a memory tree, or [`Txn::delete`] where `row` is none.
+    pub(crate) fn memory_change(
+        &mut self,
+        tree: &Tree,
+        memory: &Arc<MemoryTree>,
+        key: &[u8],
+        row: Option<&[u8]>,
+    ) -> Result<bool, EngineError> {
+        self.enter(tree, TableMode::IntentExclusive)?;
+        self.prepare_memory_write()?;
+        let snapshot = self.memory_snapshot();
+        let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
+        match memory.table.change(key, row, &sight) {
+            Ok(None) => Ok(false),
+            Ok(Some(written)) => {
+                self.note_change(tree, memory, written);
+                match row {
+                    Some(_) => tree.count_changes(1),
+                    None => {
+                        tree.count_rows(-1);
+                        tree.count_changes(2);
+                    }
+                }
+                Ok(true)
+            }
+            Err(e) => Err(self.refuse_memory(e)),
+        }
+    }
+
+    fn prepare_memory_write(&mut self) -> Result<(), EngineError> {
+        self.db.check_writable()?;
+        let full = |_| EngineError::LogFull { reason: "ACTIVE_TRANSACTION" };
+        self.context.ensure_xid().map_err(full)
+    }
+
+    fn note_change(&mut self, tree: &Tree, memory: &Arc<MemoryTree>, written: Written) {
+        let beside = memory.durable.then(|| tree.clone());
+        self.memory.written.push(Change { tree: memory.clone(), beside, written });
+    }
+
+    #[cold]
+    fn refuse_memory(&mut self, refused: Refused) -> EngineError {
+        self.doom(match refused {
+            Refused::Duplicate => EngineError::Duplicate,
+            Refused::Race => EngineError::NotSerializable,
+            Refused::Conflict => EngineError::WriteConflict,
+        })
+    }
+
+    /// Whether its reads of memory trees are to be looked at when it commits.
+    #[inline]
+    pub(crate) fn must_validate(&self) -> bool {
+        !self.memory.read.is_empty()
+    }
+
+    /// The first half of committing: the rows of durable trees go to their place, and what it has read is looked at.
+    /// Suspends.
+    pub(crate) fn prepare_memory(&mut self) -> Result<(), EngineError> {
+        if !self.memory.written.is_empty() {
+            self.write_beside()?;
+            self.shared.xids.preparing(self.context.xid());
+        }
+        // Between saying that it prepares and looking at what others have written: `storage::memory::Table::changed`.
+        fence(SeqCst);
+        let Some(snapshot) = self.memory.snapshot else { return Ok(()) };
+        let read = std::mem::take(&mut self.memory.read);
+        let sight = Sight { snapshot, own: self.context.xid(), states: &Xids(&self.shared.xids) };
+        for what in read {
+            let changed = match what {
+                Read::Key(tree, key) => tree.table.changed(&key, &sight),
+                Read::Range(tree, mut cursor) => tree.table.changed_within(&mut cursor, &sight),
+            };
+            match changed {
+                Changed::No => {}
+                Changed::Row => return Err(EngineError::NotRepeatable),
+                Changed::Phantom => return Err(EngineError::NotSerializable),
+            }
+            runtime::task::maybe_yield();
+        }
+        Ok(())
+    }
+
+    /// The rows of durable trees, as they will be, into the trees beside them.
+    fn write_beside(&mut self) -> Result<(), EngineError> {
+        let changes = std::mem::take(&mut self.memory.written);
+        let own = self.context.xid();
+        let mut hints: Vec<(TreeId, InsertHint)> = Vec::new();
+        let mut result = Ok(());
+        for change in &changes {
+            let Some(beside) = &change.beside else { continue };
+            runtime::task::maybe_yield();
+            let at = match hints.iter().position(|(id, _)| *id == beside.id()) {
+                Some(at) => at,
+                None => {
+                    hints.push((beside.id(), InsertHint::default()));
+                    hints.len() - 1
+                }
+            };
+            let hint = &mut hints[at].1;
+            result = change.tree.table.outcome(change.written, own, |outcome| {
+                self.write_one_beside(beside, outcome, hint)
+            });
+            if result.is_err() {
+                break;
+            }
+        }
+        self.memory.written = changes;
+        result
+    }
+
+    fn write_one_beside(
+        &mut self,
+        tree: &Tree,
+        outcome: Outcome<'_>,
+        hint: &mut InsertHint,
+    ) -> Result<(), EngineError> {
+        loop {
+            let beside = &tree.inner.tree;
+            let context = &mut self.context;
+            let done = match outcome {
+                Outcome::Nothing => return Ok(()),
+                Outcome::Inserted { key, row } => {
+                    beside.insert(context, key, &RowImage::new(row), hint).map(|()| true)
+                }
+                Outcome::Updated { key, row } => beside.update(context, key, &RowImage::new(row)),
+                Outcome::Deleted { key } => beside.mark_ghost(context, key),
+            };
+            match done {
+                Ok(true) => return Ok(()),
+                Ok(false) | Err(StorageError::Duplicate) => {
+                    // Nobody writes there but whoever has the row in memory.
+                    self.db.fail("rows in memory and those beside them differ");
+                    return Err(self.db.check().err().unwrap_or(EngineError::Doomed));
+                }
+                // Its commit is being published.
+                Err(StorageError::WaitFor(xid)) => self.wait_for(xid, KeyMode::EXCLUSIVE)?,
+                Err(e) => return Err(self.refuse(tree, e)),
+            }
+        }
+    }
+
+    /// The other half: the commit is in the log.
+    pub(crate) fn stamp_memory(&mut self, csn: Lsn) {
+        let own = self.context.xid();
+        for change in &self.memory.written {
+            change.tree.table.stamp(change.written, own, csn);
+        }
+    }
+
+    /// Takes changes back until so many are left.
+    pub(crate) fn take_memory_back(&mut self, to: usize) {
+        while self.memory.written.len() > to {
+            if let Some(change) = self.memory.written.pop() {
+                change.tree.table.take_back(change.written);
+            }
+        }
+    }
+
+    /// The transaction is over; its snapshot is not in use any more.
+    pub(crate) fn finish_memory(&mut self) {
+        self.memory.snapshot = None;
+        self.memory.read.clear();
+        let mut last: Option<Arc<MemoryTree>> = None;
+        for change in self.memory.written.drain(..) {
+            if last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &change.tree)) {
+                continue;
+            }
+            if change.tree.table.to_clean() >= change.tree.clean_at.load(Relaxed) {
+                let in_use = self.shared.snapshots.advance(&self.shared.log);
+                change.tree.clean(&self.shared, &in_use);
+            }
+            last = Some(change.tree);
+        }
+    }
+}
+
+impl MemoryPart {
+    /// Takes everything back, for a transaction whose session is gone.
+    pub(crate) fn abandon(&mut self) {
+        while let Some(change) = self.written.pop() {
+            change.tree.table.take_back(change.written);
+        }
+    }
+}
+
+fn one_key(table: &Table, key: &[u8]) -> Cursor {
+    Cursor::range(table, Bound::Included(key), Bound::Included(key), false)
+}
+
+/// When what was just seen was committed; nothing for one's own.
+fn sight_commit(stamp: mvcc::Stamp, xids: &XidTable) -> Lsn {
+    match stamp.xid() {
+        None => stamp.csn().unwrap_or(Lsn::NONE),
+        Some(xid) => match xids.status(xid) {
+            XidStatus::Committed(csn) => csn,
+            _ => Lsn::NONE,
+        },
+    }
+}
+
+/// A scan of a memory tree in progress: a leaf or a bucket at a time, copied.
+pub(crate) struct MemoryScan {
+    tree: Arc<MemoryTree>,
+    cursor: Cursor,
+    /// Rows are noted one by one.
+    notes: bool,
+    bytes: Vec<u8>,
+    /// Where key and row of each begin in `bytes`, and the row ends.
+    rows: Vec<[usize; 3]>,
+    at: usize,
+    is_over: bool,
+}
+
+impl MemoryScan {
+    /// Goes to the next row; false at the end.
+    #[inline]
+    pub(crate) fn advance(&mut self, txn: &mut Txn) -> Result<bool, EngineError> {
+        self.at += 1;
+        if self.at <= self.rows.len() {
+            return Ok(true);
+        }
+        self.fill(txn)
+    }
+
+    fn fill(&mut self, txn: &mut Txn) -> Result<bool, EngineError> {
+        loop {
+            runtime::task::maybe_yield();
+            if self.is_over {
+                (self.at, self.rows) = (0, Vec::new());
+                return Ok(false);
+            }
+            self.bytes.clear();
+            self.rows.clear();
+            let snapshot = txn.memory_snapshot();
+            let own = txn.context.xid();
+            let xids = Xids(&txn.shared.xids);
+            let sight = Sight { snapshot, own, states: &xids };
+            let mut newest = Lsn::NONE;
+            let (bytes, rows) = (&mut self.bytes, &mut self.rows);
+            let more = self.tree.table.step(&mut self.cursor, &sight, |key, row, stamp| {
+                let from = bytes.len();
+                bytes.extend_from_slice(key);
+                bytes.extend_from_slice(row);
+                rows.push([from, from + key.len(), bytes.len()]);
+                newest = newest.max(sight_commit(stamp, &txn.shared.xids));
+            });
+            self.is_over = !more;
+            txn.context.note_seen(newest);
+            if self.notes {
+                for [from, to, _] in &self.rows {
+                    let key = self.bytes[*from..*to].to_vec();
+                    txn.memory.read.push(Read::Key(self.tree.clone(), key));
+                }
+            }
+            if !self.rows.is_empty() {
+                self.at = 1;
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Key and row that it has come to.
+    #[inline]
+    pub(crate) fn current(&self) -> (&[u8], &[u8]) {
+        let [from, middle, to] = self.rows[self.at - 1];
+        (&self.bytes[from..middle], &self.bytes[middle..to])
+    }
+}
