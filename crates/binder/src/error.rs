@@ -6,9 +6,13 @@ use types::TypeError;
 
 pub(crate) type Result<T> = std::result::Result<T, BindError>;
 
-/// A statement that cannot be bound.
+/// A statement that cannot be bound. Boxed: the good way, which recurses, is the one that should be narrow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BindError {
+pub struct BindError(Box<Refusal>);
+
+/// What a [`BindError`] tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
     /// SQL Server's number: 207, 208, 209, 137, 4104 ...
     pub number: i32,
     pub severity: u8,
@@ -20,9 +24,29 @@ pub struct BindError {
     pub ahead: Vec<BindError>,
 }
 
+impl std::ops::Deref for BindError {
+    type Target = Refusal;
+
+    fn deref(&self) -> &Refusal {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for BindError {
+    fn deref_mut(&mut self) -> &mut Refusal {
+        &mut self.0
+    }
+}
+
 impl BindError {
+    /// What it tells.
+    pub fn into_inner(self) -> Refusal {
+        *self.0
+    }
+
     pub fn new(number: i32, severity: u8, line: u32, text: impl Into<String>) -> BindError {
-        BindError { number, severity, state: 1, line, text: text.into(), ahead: Vec::new() }
+        let (text, ahead) = (text.into(), Vec::new());
+        BindError(Box::new(Refusal { number, severity, state: 1, line, text, ahead }))
     }
 
     /// About a column's name: binding goes on behind it, to find what else is wrong.
@@ -44,7 +68,8 @@ impl BindError {
             ahead.push(error);
         }
         ahead.append(&mut last.ahead);
-        Some(BindError { ahead, ..last })
+        last.ahead = ahead;
+        Some(last)
     }
 
     pub(crate) fn with_state(mut self, state: u8) -> BindError {

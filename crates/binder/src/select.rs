@@ -63,6 +63,25 @@ impl Binder<'_> {
         let outer_ctes = self.ctes.len();
         let maxdop = self.query_hints(&query.option)?;
         self.maxdop = self.maxdop.max(maxdop);
+        self.open_ctes(query)?;
+        let result = self.deeper(QUERY_DEPTH, |b| b.body(&query.body, query));
+        self.ctes.truncate(outer_ctes);
+        let (mut bound, assigned) = result?;
+        if let Some(clause) = &query.for_clause {
+            let tables = std::mem::take(&mut self.auto_tables);
+            if let Assigned::Vars(_) = assigned {
+                return Err(crate::serialize::not_allowed(clause, "ASSIGNMENT"));
+            }
+            bound = self.serialize(bound, clause, &tables)?;
+        }
+        bound.maxdop = self.maxdop;
+        bound.hints = self.plan_hints;
+        Ok((bound, assigned))
+    }
+
+    /// The names of WITH; 239. Not inlined, as `select_in_scope` is not: what recurses has a narrow frame.
+    #[inline(never)]
+    fn open_ctes(&mut self, query: &ast::Query) -> Result<()> {
         let mut names = std::collections::HashSet::new();
         for cte in &query.with {
             if !names.insert(catalog::fold_name(&cte.name.value)) {
@@ -83,19 +102,7 @@ impl Binder<'_> {
             };
             self.ctes.push(def);
         }
-        let result = self.deeper(QUERY_DEPTH, |b| b.body(&query.body, query));
-        self.ctes.truncate(outer_ctes);
-        let (mut bound, assigned) = result?;
-        if let Some(clause) = &query.for_clause {
-            let tables = std::mem::take(&mut self.auto_tables);
-            if let Assigned::Vars(_) = assigned {
-                return Err(crate::serialize::not_allowed(clause, "ASSIGNMENT"));
-            }
-            bound = self.serialize(bound, clause, &tables)?;
-        }
-        bound.maxdop = self.maxdop;
-        bound.hints = self.plan_hints;
-        Ok((bound, assigned))
+        Ok(())
     }
 
     fn body(&mut self, body: &ast::QueryBody, query: &ast::Query) -> Result<(Query, Assigned)> {
@@ -194,6 +201,7 @@ impl Binder<'_> {
         result
     }
 
+    #[inline(never)]
     fn select_in_scope(
         &mut self,
         select: &ast::Select,

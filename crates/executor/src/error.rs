@@ -187,6 +187,7 @@ pub(crate) fn duplicate_key(
 
 /// A binder's error, of an expression that the catalog keeps.
 pub(crate) fn from_binder(error: binder::BindError) -> SqlError {
+    let error = error.into_inner();
     SqlError::new(error.number, error.severity, error.text)
 }
 

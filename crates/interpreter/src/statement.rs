@@ -19,6 +19,7 @@ use types::Value;
 
 /// A binder's error as the client sees it.
 pub(crate) fn bind_error(error: BindError) -> SqlError {
+    let error = error.into_inner();
     let ahead = error.ahead.iter().map(|e| bind_error(e.clone()).to_message()).collect();
     let mut converted = SqlError::new(error.number, error.severity, error.text).with_ahead(ahead);
     converted.state = error.state;

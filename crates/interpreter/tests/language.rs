@@ -11,7 +11,7 @@ fn variables_and_loops() {
          WHILE @i < 10 BEGIN SET @i += 1; IF @i % 2 = 0 CONTINUE; IF @i > 8 BREAK; SET @sum = @sum + @i END
          SELECT @i, @sum, @@ROWCOUNT;
          PRINT 'i is ' + CAST(@i AS varchar(10));",
-        "9 | 16 | 1
+        "9 | 16 | 0
          (1)
          = i is 9",
     );

@@ -204,6 +204,12 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    /// Lets others run after so many steps. A call of its own: what recurses must not carry its error in every frame.
+    #[inline(never)]
+    fn breathe(&mut self, steps: usize) -> ParseResult<()> {
+        Ok(self.breath.steps(steps)?)
+    }
+
     fn new(text: &'a str, options: &LexOptions) -> ParseResult<Parser<'a>> {
         Ok(Parser {
             text,
@@ -553,7 +559,7 @@ impl<'a> Parser<'a> {
     ) -> ParseResult<Vec<T>> {
         let mut items = vec![item(self)?];
         while self.eat_sym(Sym::Comma) {
-            self.breath.steps(4)?;
+            self.breathe(4)?;
             items.push(item(self)?);
         }
         Ok(items)

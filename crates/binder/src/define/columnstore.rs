@@ -80,9 +80,11 @@ pub(super) fn options(
                 return Err(lock_option(name, line, creating));
             }
             "RESUMABLE" if on && creating => {
-                return Err(
-                    BindError { severity: 16, ..lock_option(name, line, true) }.with_state(3)
-                );
+                return Err({
+                    let mut refused = lock_option(name, line, true);
+                    refused.severity = 16;
+                    refused.with_state(3)
+                });
             }
             "FILLFACTOR"
             | "IGNORE_DUP_KEY"

@@ -344,7 +344,7 @@ impl Parser<'_> {
     }
 
     fn primary(&mut self, conditions: bool) -> ParseResult<Expr> {
-        self.breath.steps(8)?;
+        self.breathe(8)?;
         let start = self.at;
         let kind = match self.kind() {
             TokenKind::Symbol(Sym::LeftParen) => return self.parenthesis(conditions),

@@ -19,6 +19,7 @@ impl Parser<'_> {
     }
 
     /// What follows a query's body, until its OPTION.
+    #[inline(never)]
     fn query_of(&mut self, body: QueryBody, with: Vec<Cte>) -> ParseResult<Query> {
         let mut query = Query {
             with,
@@ -167,6 +168,7 @@ impl Parser<'_> {
 
     /// `(SELECT TOP 1 a FROM t ORDER BY a) UNION ...` inside a subquery, as the derived table that it amounts to: there
     /// SQL Server takes an operand's own ORDER BY, which a statement's query may not have.
+    #[inline(never)]
     fn ordered_operand(&mut self, body: QueryBody, start: usize) -> ParseResult<QueryBody> {
         let mut query = self.query_of(body, Vec::new())?;
         let span = self.span_from(start);

@@ -22,7 +22,7 @@ impl Parser<'_> {
                      terminated with a semicolon.",
                 ));
             }
-            self.breath.steps(8)?;
+            self.breathe(8)?;
             statements.push(self.statement()?);
         }
     }
