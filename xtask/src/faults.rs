@@ -14,8 +14,6 @@ pub fn short() -> Result<(), Failure> {
     }
     release_binary()?;
     build().run()?;
-    // By itself: it is about times.
-    harness(ATTACK).args(["attack", "--seconds", "20"]).run()?;
     // Each mostly waits for a server of its own.
     std::thread::scope(|scope| {
         let calls = scope.spawn(|| harness(CALLS).args(["syscalls", "--seconds", "600"]).run());

@@ -219,8 +219,12 @@ impl Server {
             let on = index % schedulers;
             let started = Accepting::start(&shared, listener, endpoint, on);
             let started = started.map_err(refuse(endpoint.address))?;
-            let nodes = endpoint.nodes.map_or("all".to_owned(), |mask| format!("{mask:#x}"));
-            info!(address = %started.address(), nodes, "listening");
+            match endpoint.nodes {
+                None => info!(address = %started.address(), "listening"),
+                Some(mask) => {
+                    info!(nodes = format!("{mask:#x}"), address = %started.address(), "listening");
+                }
+            }
             accepting.push(started);
         }
         let start_unix_ns = runtime::clock::unix_ns();

@@ -82,6 +82,14 @@ class DbApi(Frame):
         cursor.close()
         return count
 
+    def read(self, connection, sql):
+        """Runs it and reads all rows: an error at run time comes behind the columns, as SQL Server sends it."""
+        cursor = connection.cursor()
+        cursor.execute(sql)
+        if cursor.description:
+            cursor.fetchall()
+        cursor.close()
+
     def execute(self, cursor, sql, parameters=None):
         """Question marks become the driver's own mark."""
         if parameters is None:

@@ -55,7 +55,7 @@ class Suite(Odbc):
 
     def error_details(self, connection, sql):
         try:
-            self.do(connection, sql)
+            self.read(connection, sql)
         except mssql_python.Error as error:
             return None, None, None, None, None, str(error)
         return None

@@ -41,8 +41,15 @@ class Suite(DbApi):
         configure(trust)
         return pymssql.connect(
             server=HOST, port=str(PORT), user=USER, password=PASSWORD if password is None else password,
-            database=database, autocommit=autocommit, timeout=timeout, login_timeout=10, use_datetime2=True, **more,
+            database=database, autocommit=autocommit, timeout=timeout, login_timeout=10,
+            **{"use_datetime2": True, **more},
         )
+
+    def _type_to_server(self, connection, entry):
+        # Moments are texts of six digits by use_datetime2, which the old types do not take (241).
+        if entry["type"] in ("datetime", "smalldatetime"):
+            connection = self.open(use_datetime2=False)
+        super()._type_to_server(connection, entry)
 
     def execute(self, cursor, sql, parameters=None):
         cursor.execute(sql.replace("?", "%s") if parameters else sql, *([parameters] if parameters else []))

@@ -62,7 +62,7 @@ class Suite(Odbc):
 
     def error_details(self, connection, sql):
         try:
-            self.do(connection, sql)
+            self.read(connection, sql)
         except pyodbc.Error as error:
             # The driver keeps state, line and procedure to itself.
             return self.error_number(error), None, None, None, None, str(error)

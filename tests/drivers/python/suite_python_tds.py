@@ -53,7 +53,7 @@ class Suite(DbApi):
 
     def error_details(self, connection, sql):
         try:
-            self.do(connection, sql)
+            self.read(connection, sql)
         except pytds.Error as error:
             return error.msg_no, error.severity, error.state, error.line, error.procname, error.text
         return None
