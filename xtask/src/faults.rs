@@ -16,9 +16,9 @@ pub fn short() -> Result<(), Failure> {
     build().run()?;
     // Each mostly waits for a server of its own.
     std::thread::scope(|scope| {
-        let calls = scope.spawn(|| harness(CALLS).args(["syscalls", "--seconds", "600"]).run());
+        let calls = scope.spawn(|| harness(CALLS).args(["syscalls", "--seconds", "1200"]).run());
         let cuts = harness(CUTS).args(["powercut", "--cases", "50"]).run();
-        let errors = harness(REQUESTS).args(["disk-errors", "--seconds", "400"]).run();
+        let errors = harness(REQUESTS).args(["disk-errors", "--seconds", "900"]).run();
         let calls =
             calls.join().unwrap_or_else(|_| Err(Failure("a fault run panicked".to_owned())));
         cuts.and(errors).and(calls)

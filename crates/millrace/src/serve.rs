@@ -75,10 +75,13 @@ pub struct Args {
 /// Serves until a signal ends it.
 pub fn run(args: Args) -> ExitCode {
     let began = Instant::now();
+    // Before the first thread is started, the log's: one that does not hold them back would be ended by them.
+    let held = signals::hold();
     let format = tracing_subscriber::fmt::layer().with_writer(log::Log::start());
     let format = format.with_ansi(io::IsTerminal::is_terminal(&io::stderr()));
     tracing_subscriber::registry().with(args.log.clone()).with(format).init();
-    let code = match serve(args, began) {
+    let held = held.map_err(|error| format!("signals cannot be held back: {error}"));
+    let code = match held.and_then(|()| serve(args, began)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             error!("{message}");
@@ -90,8 +93,6 @@ pub fn run(args: Args) -> ExitCode {
 }
 
 fn serve(args: Args, began: Instant) -> Result<(), String> {
-    // Before the first thread is started.
-    signals::hold().map_err(|error| format!("signals cannot be held back: {error}"))?;
     let descriptors = runtime::threads::raise_descriptor_limit();
     let fs = RealFs::new(IoMode::Auto).map_err(|error| format!("no way to do I/O: {error}"))?;
     let mut config = InstanceConfig::new(&args.data, fs);

@@ -145,6 +145,9 @@ fn check_mapping(listen: &[Endpoint], nodes: &[usize]) -> Result<(), StartError>
     Ok(())
 }
 
+/// What was begun of a server that cannot start gets so long to end.
+const UNDO_NS: u64 = 1_000_000_000;
+
 /// A server that serves.
 pub struct Server {
     shared: Arc<Shared>,
@@ -199,7 +202,6 @@ impl Server {
             listener.map(|listener| (address, listener))
         });
         let admin = admin.transpose()?;
-        let schedulers = instance.schedulers().count();
         let share = |schedulers: &Arc<Schedulers>, limits: Limits, admin: bool| {
             Arc::new(Shared {
                 instance: instance.clone(),
@@ -213,53 +215,66 @@ impl Server {
                 stopping: AtomicBool::new(false),
             })
         };
-        let shared = share(instance.schedulers(), config.limits.clone(), false);
-        let mut accepting = Vec::new();
+        let mut server = Server {
+            shared: share(instance.schedulers(), config.limits.clone(), false),
+            origin: config.certificate,
+            listeners: Vec::new(),
+            watch: Mutex::new(None),
+            admin: None,
+        };
+        let serve_admin = |(address, listener)| {
+            let one = scheduler::Config { pin: false, ..scheduler::Config::with_count(1) };
+            let own = Schedulers::start(one).map_err(refuse(address))?;
+            let limits = Limits { connections: 1, before_login: 8, ..config.limits };
+            let shared = share(&own, limits, true);
+            let accepting =
+                Accepting::start(&shared, listener, address.into(), 0).map_err(refuse(address))?;
+            Ok(Admin { shared, accepting, watch: Mutex::new(None) })
+        };
+        let begun = admin.map(serve_admin).transpose().and_then(|admin| {
+            server.admin = admin;
+            server.listen(listeners)
+        });
+        if let Err(error) = begun {
+            // Nothing of it may hold up the end of the instance.
+            server.stop(UNDO_NS);
+            return Err(error);
+        }
+        server.tell_listeners();
+        *server.watch.lock() = Some(begin_watch(&server.shared));
+        if let Some(admin) = &server.admin {
+            info!(address = %admin.accepting.address(), "listening for an administrator");
+            *admin.watch.lock() = Some(begin_watch(&admin.shared));
+        }
+        Ok(server)
+    }
+
+    /// Takes connections from now on, at these addresses.
+    fn listen(&mut self, listeners: Vec<(Endpoint, Listener)>) -> Result<(), StartError> {
+        let schedulers = self.shared.schedulers().count();
         for (index, (endpoint, listener)) in listeners.into_iter().enumerate() {
-            let on = index % schedulers;
-            let started = Accepting::start(&shared, listener, endpoint, on);
-            let started = started.map_err(refuse(endpoint.address))?;
+            let started = Accepting::start(&self.shared, listener, endpoint, index % schedulers);
+            let started =
+                started.map_err(|error| StartError::Listen { address: endpoint.address, error })?;
             match endpoint.nodes {
                 None => info!(address = %started.address(), "listening"),
                 Some(mask) => {
                     info!(nodes = format!("{mask:#x}"), address = %started.address(), "listening");
                 }
             }
-            accepting.push(started);
+            self.listeners.push(started);
         }
-        let start_unix_ns = runtime::clock::unix_ns();
-        let told = accepting.iter().map(|listener| ListenerFacts {
+        Ok(())
+    }
+
+    fn tell_listeners(&self) {
+        let start_unix_ns = clock::unix_ns();
+        let told = self.listeners.iter().map(|listener| ListenerFacts {
             ip: listener.address().ip(),
             port: listener.address().port(),
             start_unix_ns,
         });
-        instance.tell_listeners(told.collect());
-        let begin_watch = |shared: &Arc<Shared>| {
-            let theirs = shared.clone();
-            shared.schedulers().spawn("login time-outs", None, move || watch(&theirs))
-        };
-        let watch = begin_watch(&shared);
-        let admin = match admin {
-            None => None,
-            Some((address, listener)) => {
-                let one = scheduler::Config { pin: false, ..scheduler::Config::with_count(1) };
-                let own = Schedulers::start(one).map_err(refuse(address))?;
-                let limits = Limits { connections: 1, before_login: 8, ..config.limits };
-                let shared = share(&own, limits, true);
-                let accepting = Accepting::start(&shared, listener, address.into(), 0)
-                    .map_err(refuse(address))?;
-                info!(address = %accepting.address(), "listening for an administrator");
-                let watch = Mutex::new(Some(begin_watch(&shared)));
-                Some(Admin { shared, accepting, watch })
-            }
-        };
-        Ok(Server {
-            admin,
-            shared,
-            origin: config.certificate,
-            listeners: accepting,
-            watch: Mutex::new(Some(watch)),
-        })
+        self.shared.instance.tell_listeners(told.collect());
     }
 
     /// Where it listens, ports filled in.
@@ -338,6 +353,11 @@ fn load(origin: &Origin) -> Result<Tls, CertificateError> {
         "certificate"
     );
     Ok(tls)
+}
+
+fn begin_watch(shared: &Arc<Shared>) -> JoinHandle<()> {
+    let theirs = shared.clone();
+    shared.schedulers().spawn("login time-outs", None, move || watch(&theirs))
 }
 
 /// Closes who does not log in in time. A task of its own.
