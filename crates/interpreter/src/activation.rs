@@ -9,17 +9,15 @@
 //! See also: PostgreSQL's `NewGUCNestLevel` and `AtEOXact_GUC` (guc.c), which do the same for its settings.
 
 use crate::code::Code;
-use crate::host::OpenDatabase;
-use crate::identity::Depth;
 use crate::plan::CodeState;
-use crate::state::{SessionState, SetOptions};
-use crate::vm::{Halt, Vm};
+use crate::vm::Vm;
 use executor::SqlError;
+use session_state::Depth;
+use session_state::Halt;
+use session_state::OpenDatabase;
+use session_state::SetOptions;
 use std::sync::Arc;
 use types::Value;
-
-/// How deep procedures may call each other.
-pub(crate) const NESTING_MAX: u32 = 32;
 
 /// What a program is to whoever calls it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,6 +76,27 @@ impl Vm<'_> {
         self.run(code, learnt, frame, guarded)
     }
 
+    /// A module with EXECUTE AS begins: its principal acts from here on. 15517 when there is none any more.
+    #[inline]
+    fn act_as_module(&mut self, code: &Code) -> Result<(), SqlError> {
+        match &code.runs_as {
+            None => Ok(()),
+            Some(runs_as) => self.commands().act_as(runs_as, code.object_id),
+        }
+    }
+
+    /// What the subqueries of a program's RETURN statements need: they run as expressions, not as statements.
+    #[inline]
+    fn check_returns(&mut self, code: &Code) -> Result<(), SqlError> {
+        if code.returns.is_empty() || !self.state.identity.is_limited() {
+            return Ok(());
+        }
+        code.returns.iter().try_for_each(|expr| {
+            self.commands().check_expr(expr, code.object_id)?;
+            self.commands().check_unmasked(expr)
+        })
+    }
+
     /// 217 at the level below which nothing may be called.
     #[inline]
     pub(crate) fn check_nesting(&self) -> Result<(), SqlError> {
@@ -95,7 +114,7 @@ impl Vm<'_> {
     /// Changes the options; what was compiled under others is looked for anew.
     pub(crate) fn set_options(&mut self, options: SetOptions) {
         if self.state.options.meaning() != options.meaning() {
-            self.state.procedures.clear();
+            self.programs.procedures.clear();
         }
         self.state.options = options;
     }
@@ -141,22 +160,6 @@ impl Vm<'_> {
         self.state.nesting -= 1;
         self.close_tables(caller.tables);
         // USE inside lasts no longer than the text.
-        caller.database.map_or(Ok(()), |database| self.state.use_database(database))
+        caller.database.map_or(Ok(()), |database| self.commands().use_database(database))
     }
-}
-
-impl SessionState {
-    /// See [`Vm::check_nesting`].
-    pub(crate) fn check_nesting(&self) -> Result<(), SqlError> {
-        if self.nesting >= NESTING_MAX { Err(too_deep()) } else { Ok(()) }
-    }
-}
-
-/// 217.
-pub(crate) fn too_deep() -> SqlError {
-    SqlError::new(
-        217,
-        16,
-        "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit 32).",
-    )
 }

@@ -11,17 +11,14 @@
 //! transaction only where it has doomed it ("Atomic Blocks in Native Procedures"). Other programs pay one test a call.
 
 use crate::code::{Code, Reg};
-use crate::languages::{self, LANGUAGES};
-use crate::names::SessionNames;
 use crate::plan::CodeState;
-use crate::set::SWITCHES;
-use crate::state::SetOptions;
-use crate::vm::{Halt, Vm};
-use binder::ObjectName;
-use binder::ddl::CreateProcedure;
+use crate::vm::Vm;
 use binder::ir;
-use catalog::{ModuleKind, ObjectRef, ProcedureDef, PutMode, same_name};
 use executor::{Reach, SqlError};
+use session_state::Halt;
+use session_state::SWITCHES;
+use session_state::SetOptions;
+use session_state::languages::{self, LANGUAGES};
 use types::Value;
 use types::convert::DateOrder;
 
@@ -43,7 +40,7 @@ impl Atomic {
         let language = languages::find(&atomic.language).unwrap_or(0);
         let defaults = &LANGUAGES[language as usize];
         Atomic {
-            isolation: crate::other::engine_isolation(atomic.isolation),
+            isolation: commands::engine_isolation(atomic.isolation),
             language,
             date_order: atomic.date_order.unwrap_or(defaults.order),
             datefirst: atomic.datefirst.unwrap_or(defaults.first),
@@ -141,7 +138,7 @@ impl Vm<'_> {
             return Ok(());
         }
         match self.state.options.isolation {
-            Snapshot => Err(under_snapshot()),
+            Snapshot => Err(commands::under_snapshot()),
             RepeatableRead | Serializable if atomic.isolation != Snapshot => Err(SqlError::new(
                 41333,
                 16,
@@ -205,129 +202,6 @@ impl Vm<'_> {
             (_, result) => result,
         }
     }
-}
-
-/// Definitions of natively compiled modules.
-impl Vm<'_> {
-    /// CREATE and ALTER of a module: 41392, 41393; of one that is natively compiled 12331, 41332, 3729, 2740.
-    pub fn check_native(
-        &mut self,
-        kind: ModuleKind,
-        create: &CreateProcedure,
-    ) -> Result<(), SqlError> {
-        let native = binder::is_native(&create.options);
-        let schema = self.schema_of(&create.name);
-        let scope = self.state.definitions();
-        let catalog = &self.state.database.catalog;
-        let old = match create.mode {
-            PutMode::Create => None,
-            _ => catalog.module(scope, schema.as_deref(), &create.name.name, kind),
-        };
-        if let Some(old) = &old
-            && binder::has_option(old, binder::NATIVE) != native
-        {
-            return Err(match native {
-                false => SqlError::new(
-                    41392,
-                    16,
-                    "Cannot ALTER a natively compiled module into a non-native module. Include WITH \
-                     NATIVE_COMPILATION or drop and recreate the module.",
-                ),
-                true => SqlError::new(
-                    41393,
-                    16,
-                    "Cannot ALTER a non-native module into a natively compiled module. Omit WITH NATIVE_COMPILATION \
-                     or drop and recreate the module.",
-                ),
-            });
-        }
-        if !native {
-            return Ok(());
-        }
-        self.check_native_transaction()?;
-        if self.state.options.isolation == engine::Isolation::Snapshot {
-            return Err(under_snapshot());
-        }
-        if let Some(old) = old.filter(|_| kind.is_function()) {
-            self.check_unbound("ALTER", &old)?;
-        }
-        match &create.language {
-            Some(language) if languages::find(language).is_none() => Err(SqlError::new(
-                2740,
-                16,
-                format!(
-                    "SET LANGUAGE failed because '{language}' is not an official language name or a language alias on \
-                     this SQL Server."
-                ),
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    /// DROP of a module: 12331, 3729.
-    pub fn check_native_drop(&mut self, module: &ProcedureDef) -> Result<(), SqlError> {
-        if !binder::has_option(module, binder::NATIVE) {
-            return Ok(());
-        }
-        self.check_native_transaction()?;
-        self.check_unbound(&format!("DROP {}", module.kind.word().to_uppercase()), module)
-    }
-
-    /// 3729.
-    fn check_unbound(&mut self, verb: &str, module: &ProcedureDef) -> Result<(), SqlError> {
-        let Some(user) = self.bound_to(module) else { return Ok(()) };
-        let text = format!(
-            "Cannot {verb} '{}.{}' because it is being referenced by object '{user}'.",
-            module.schema, module.name
-        );
-        Err(SqlError::new(3729, 16, text))
-    }
-
-    /// A natively compiled module that names a module or type, and so is bound to it.
-    pub fn bound_to(&mut self, wanted: &ProcedureDef) -> Option<Box<str>> {
-        let all = self.state.database.catalog.objects_in(self.state.definitions());
-        let names = SessionNames::new(self.state, self.host);
-        let is_meant = |name: &ObjectName| {
-            let schema = name.schema.as_deref().unwrap_or("dbo");
-            same_name(&name.name, &wanted.name) && same_name(schema, &wanted.schema)
-        };
-        all.into_iter().find_map(|object| match object {
-            ObjectRef::Procedure(module) if module.object_id != wanted.object_id => {
-                let named = binder::native_references(&module, &names);
-                named.iter().any(is_meant).then(|| module.name.clone())
-            }
-            _ => None,
-        })
-    }
-
-    fn check_native_transaction(&self) -> Result<(), SqlError> {
-        if self.state.trancount() == 0 {
-            return Ok(());
-        }
-        let text = "DDL statements ALTER, DROP and CREATE inside user transactions are not supported with natively \
-                    compiled modules.";
-        Err(SqlError::new(12331, 16, text))
-    }
-}
-
-/// 10776: every table is on disk.
-pub(crate) fn check_native_trigger(options: &[String]) -> Result<(), SqlError> {
-    if !binder::is_native(options) {
-        return Ok(());
-    }
-    let text = "Triggers on non-memory optimized tables cannot use WITH NATIVE_COMPILATION.";
-    Err(SqlError::new(10776, 16, text))
-}
-
-/// 41332.
-fn under_snapshot() -> SqlError {
-    SqlError::new(
-        41332,
-        16,
-        "Memory optimized tables and natively compiled modules cannot be accessed or created when the session \
-         TRANSACTION ISOLATION LEVEL is set to SNAPSHOT.",
-    )
-    .with_reach(Reach::Batch)
 }
 
 /// Parameters declared NOT NULL have values: 515.

@@ -18,16 +18,17 @@ mod source;
 
 pub use client::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};
 
-use crate::names::SessionNames;
-use crate::state::SessionState;
-use crate::statement::bind_error;
-use crate::vm::{Halted, Vm};
+use crate::vm::Vm;
 use binder::ObjectName;
 use binder::ir::{Expr, ExprKind, OutputColumn, StmtKind};
 use catalog::{ObjectRef, TableDef};
 use engine::InsertHint;
 use executor::{ResultSink, SqlError};
 use planner::{InsertPlan, InsertSource};
+use session_state::Halted;
+use session_state::SessionNames;
+use session_state::SessionState;
+use session_state::bind_error;
 use std::sync::Arc;
 use syntax::ast::bracketed;
 use types::{Collation, SqlType, Value};
@@ -151,7 +152,7 @@ impl Vm<'_> {
         let (code, _) = self.compile_text(&text, None)?;
         let bound = self.bound(&code, 0)?;
         if self.state.identity.is_limited() {
-            self.check_statement(&bound, &code)?;
+            self.commands().check_statement(&bound, code.object_id)?;
         }
         let StmtKind::Insert(mut insert) = bound else {
             stdx::fatal!("an INSERT is bound as one");
@@ -161,7 +162,7 @@ impl Vm<'_> {
         let unchecked = has_constraints && !rules.checks_constraints;
         let silent = insert.fires.is_some() && !rules.fires_triggers;
         if unchecked || silent || columns.iter().any(|c| c.is_identity) {
-            self.check_alter(&insert.table)?;
+            self.commands().check_alter(&insert.table)?;
         }
         if !rules.fires_triggers {
             let stands_in = |fires: &binder::ir::Fires| fires.instead.is_some();
@@ -222,8 +223,8 @@ impl Vm<'_> {
         if table.is_private() || !trusted {
             return Ok(());
         }
-        self.check_alter(&table)?;
-        self.apply_changes(
+        self.commands().check_alter(&table)?;
+        self.commands().apply_changes(
             Some(&table.schema),
             &table.name,
             &[catalog::AlterTable::DistrustConstraints],
@@ -246,7 +247,7 @@ fn unfit(number: i32, why: &str, row: u64, place: usize, column: &Column) -> Sql
 
 /// The table of this name, or the one that its synonym means.
 fn find_table(state: &SessionState, name: &ObjectName) -> Option<Arc<TableDef>> {
-    if crate::private::is_temporary(&name.name) {
+    if session_state::is_temporary(&name.name) {
         return state.transaction.private.find(&name.name).cloned();
     }
     let current =

@@ -12,19 +12,22 @@
 //! of its own input buffer, allocates nothing for integers and short texts, and touches no memory shared with other sessions besides what storage does.
 
 use crate::activation::Role;
-use crate::activity::InputKind;
 use crate::cache::{Prepared, Setting, Slot, TEXT_BYTES_MAX, hash_text};
 use crate::code::Code;
 use crate::compile::compile;
-use crate::exec::{Argument, object_name, syntax_error};
-use crate::names::SessionNames;
+use crate::exec::{object_name, syntax_error};
 use crate::plan::CodeState;
 use crate::plan_cache::{Key, SessionPlan, What};
 use crate::rpc::{Rpc, RpcName, RpcParam, RpcValue, well_known};
 use crate::simple::Simple;
-use crate::statement::bind_error;
-use crate::vm::{Halt, Halted, Vm};
+use crate::vm::Vm;
+use commands::Argument;
+use commands::no_procedure;
 use executor::{Command, Done, SqlError};
+use session_state::InputKind;
+use session_state::SessionNames;
+use session_state::bind_error;
+use session_state::{Halt, Halted};
 use std::sync::Arc;
 use syntax::LexOptions;
 use types::{Len, SqlType, Value, convert};
@@ -52,10 +55,10 @@ impl Vm<'_> {
     pub fn batch(&mut self, text: &str) -> Result<(), Halt> {
         self.state.activity.forget_statement();
         self.state.activity.begin_input(InputKind::Language, |input| input.push_str(text));
-        let mut frame = self.state.take_frame();
+        let mut frame = self.programs.take_frame();
         let setting = self.setting();
         let hash = hash_text(setting, None, text);
-        let (slot, code, mut learnt) = match self.state.texts.find(hash, setting, None, text) {
+        let (slot, code, mut learnt) = match self.programs.texts.find(hash, setting, None, text) {
             Some((slot, code, learnt)) => (Some(slot), code, learnt),
             None => match self.parameterised(text, hash) {
                 Some(Simple { slot, code, learnt, values }) => {
@@ -72,8 +75,8 @@ impl Vm<'_> {
         let result = self.run(&code, &mut learnt, &mut frame, false);
         self.state.nesting = 0;
         self.close_tables(tables);
-        self.state.give_frame(frame);
-        self.state.texts.give(slot, &code, learnt);
+        self.programs.give_frame(frame);
+        self.programs.texts.give(slot, &code, learnt);
         result.map(drop)
     }
 
@@ -108,7 +111,7 @@ impl Vm<'_> {
             RpcName::Id(id) => well_known(*id).unwrap_or(""),
             RpcName::Name(name) => name,
         };
-        let texts = &self.state.texts;
+        let texts = &self.programs.texts;
         self.state.activity.begin_input(InputKind::Rpc, |input| match bare_name(name) {
             "sp_executesql" => input.push_str(text_of(params, 0)),
             "sp_prepare" | "sp_prepexec" | "sp_cursorprepare" => input.push_str(text_of(params, 2)),
@@ -158,12 +161,12 @@ impl Vm<'_> {
             "sp_prepexecrpc" => {
                 self.release_old(params);
                 let name: Arc<str> = called(text_of(params, 1)).into();
-                let handle = self.state.texts.prepare(Prepared::Procedure(name));
+                let handle = self.programs.texts.prepare(Prepared::Procedure(name));
                 self.remote_handle(handle, params, 2, true)
             }
             "sp_unprepare" => {
                 let handle = number_of(params, 0);
-                if !self.state.texts.release(handle) {
+                if !self.programs.texts.release(handle) {
                     return Err(throw(no_handle(handle)));
                 }
                 self.sink.return_status(0);
@@ -205,10 +208,10 @@ impl Vm<'_> {
         new: bool,
     ) -> Called {
         let new = new.then_some(handle);
-        match self.state.texts.prepared(handle) {
+        match self.programs.texts.prepared(handle) {
             Some(Prepared::Text(slot)) => {
                 let slot = *slot;
-                let (slot, code, learnt) = self.state.texts.take(slot);
+                let (slot, code, learnt) = self.programs.texts.take(slot);
                 self.run_text(Some(slot), &code, learnt, params, first, new)
             }
             Some(Prepared::Procedure(name)) => {
@@ -225,7 +228,7 @@ impl Vm<'_> {
     fn prepare(&mut self, text: &str, declarations: &str) -> Result<i32, SqlError> {
         let setting = self.setting();
         let hash = hash_text(setting, Some(declarations), text);
-        let texts = &mut self.state.texts;
+        let texts = &mut self.programs.texts;
         let slot = match texts.find(hash, setting, Some(declarations), text) {
             Some((slot, code, learnt)) => {
                 texts.give(Some(slot), &code, learnt);
@@ -233,19 +236,21 @@ impl Vm<'_> {
             }
             None => {
                 let code = self.shared_text(hash, text, Some(declarations))?;
-                self.state.texts.keep(hash, setting, Some(declarations), text, &code, true)
+                self.programs.texts.keep(hash, setting, Some(declarations), text, &code, true)
             }
         };
         let Some(slot) = slot else { stdx::fatal!("a text that must be kept was not") };
-        Ok(self.state.texts.prepare(Prepared::Text(slot)))
+        Ok(self.programs.texts.prepare(Prepared::Text(slot)))
     }
 
     /// sp_prepare with option 1: the columns of the statement's result set, without rows.
     fn tell_columns(&mut self, handle: i32) -> Result<(), SqlError> {
-        let Some(Prepared::Text(slot)) = self.state.texts.prepared(handle) else { return Ok(()) };
-        let (slot, code, learnt) = self.state.texts.take(*slot);
+        let Some(Prepared::Text(slot)) = self.programs.texts.prepared(handle) else {
+            return Ok(());
+        };
+        let (slot, code, learnt) = self.programs.texts.take(*slot);
         let found = self.first_result(&code, 0);
-        self.state.texts.give(Some(slot), &code, learnt);
+        self.programs.texts.give(Some(slot), &code, learnt);
         if let Some(columns) = found? {
             self.sink.columns(&executor::column_meta(&columns));
             self.sink.done(Done {
@@ -262,7 +267,7 @@ impl Vm<'_> {
     fn release_old(&mut self, params: &[RpcParam]) {
         let old = number_of(params, 0);
         if old != 0 {
-            self.state.texts.release(old);
+            self.programs.texts.release(old);
         }
     }
 
@@ -286,9 +291,9 @@ impl Vm<'_> {
         first: usize,
         new_handle: Option<i32>,
     ) -> Called {
-        let mut frame = self.state.take_frame();
+        let mut frame = self.programs.take_frame();
         let result = self.run_in(&mut frame, code, &mut learnt, params, first);
-        self.state.texts.give(slot, code, learnt);
+        self.programs.texts.give(slot, code, learnt);
         let result = result.map(|_| {
             let status = self.state.error;
             self.sink.return_status(status);
@@ -298,7 +303,7 @@ impl Vm<'_> {
             self.outputs(code, params, first, &frame);
             status
         });
-        self.state.give_frame(frame);
+        self.programs.give_frame(frame);
         result
     }
 
@@ -311,10 +316,10 @@ impl Vm<'_> {
         params: &[RpcParam],
         first: usize,
     ) -> Called {
-        let mut frame = self.state.take_frame();
+        let mut frame = self.programs.take_frame();
         let result = self.run_in(&mut frame, code, &mut learnt, params, first);
-        self.state.texts.give(slot, code, learnt);
-        self.state.give_frame(frame);
+        self.programs.texts.give(slot, code, learnt);
+        self.programs.give_frame(frame);
         result.map(|_| self.state.error)
     }
 
@@ -339,28 +344,28 @@ impl Vm<'_> {
         let name = object_name(name);
         if let Some(definition) = self.find_procedure(None, &name) {
             if self.state.identity.is_limited() {
-                self.check_execute(&definition, 0).map_err(throw)?;
+                self.commands().check_execute(&definition, 0).map_err(throw)?;
             }
-            let home = self.enter_database_of(&name).map_err(throw)?;
+            let home = self.commands().enter_database_of(&name).map_err(throw)?;
             let found = self.procedure(&definition);
             if found.is_err() {
-                self.come_home(home.clone()).map_err(throw)?;
+                self.commands().come_home(home.clone()).map_err(throw)?;
             }
             let (code, mut learnt) = found.map_err(throw)?;
             self.state.activity.plan(code.number());
-            let mut frame = self.state.take_frame();
+            let mut frame = self.programs.take_frame();
             frame.extend_from_slice(&code.template);
             let result = match bind(&code, params, first, &mut frame) {
                 Ok(()) => self.invoke(&code, &mut learnt, &mut frame, params, first),
                 Err(error) => Err(throw(error)),
             };
             self.keep_learnt(&definition, learnt);
-            self.come_home(home).map_err(throw)?;
+            self.commands().come_home(home).map_err(throw)?;
             let result = result.inspect(|status| {
                 self.sink.return_status(*status);
                 self.outputs(&code, params, first, &frame);
             });
-            self.state.give_frame(frame);
+            self.programs.give_frame(frame);
             return result;
         }
         self.remote_builtin(&name, params, first)
@@ -483,7 +488,8 @@ impl Vm<'_> {
     ) -> Result<(Option<Slot>, Arc<SessionPlan>, CodeState), SqlError> {
         let setting = self.setting();
         let hash = hash_text(setting, declarations, text);
-        if let Some((slot, code, learnt)) = self.state.texts.find(hash, setting, declarations, text)
+        if let Some((slot, code, learnt)) =
+            self.programs.texts.find(hash, setting, declarations, text)
         {
             return Ok((Some(slot), code, learnt));
         }
@@ -504,7 +510,7 @@ impl Vm<'_> {
         self.tell_compile_time(reading);
         let learnt = CodeState::new(&code);
         learnt.meter.note_use();
-        let slot = self.state.texts.keep(hash, setting, declarations, text, &code, always);
+        let slot = self.programs.texts.keep(hash, setting, declarations, text, &code, always);
         Ok((slot, code, learnt))
     }
 
@@ -517,7 +523,7 @@ impl Vm<'_> {
         declarations: Option<&str>,
     ) -> Result<Arc<SessionPlan>, SqlError> {
         let state = &*self.state;
-        let plans = state.plans.clone();
+        let plans = self.programs.plans.clone();
         let database = state.database.clone();
         let setting = self.setting();
         let what = What::Text { hash, declarations, text };
@@ -700,11 +706,6 @@ pub(crate) fn first_mistake(errors: Vec<syntax::SyntaxError>) -> SqlError {
 pub(crate) fn no_handle(handle: i32) -> SqlError {
     SqlError::new(8179, 16, format!("Could not find prepared statement with handle {handle}."))
         .with_state(4)
-}
-
-/// 2812.
-pub(crate) fn no_procedure(name: &str) -> SqlError {
-    SqlError::new(2812, 16, format!("Could not find stored procedure '{name}'.")).with_state(62)
 }
 
 #[cfg(test)]

@@ -11,11 +11,12 @@
 mod served;
 
 use crate::code::Code;
-use crate::exec::Argument;
-use crate::vm::{Halted, Vm};
+use crate::vm::Vm;
 use binder::ir::{CursorDef, CursorKind, CursorRef, CursorStmt, FetchDirection, VarId};
+use commands::Argument;
 use executor::{Command, SqlError, column_meta};
 use planner::Plan;
+use session_state::Halted;
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::{Value, convert};
@@ -280,7 +281,7 @@ impl Vm<'_> {
         for (param, arg) in code.params.iter().zip(bound) {
             let (Some(from), Some(arg)) = (param.cursor, arg) else { continue };
             let Some(to) = args[*arg].cursor else { continue };
-            if self.state.cursors.is_allocated(to) {
+            if self.programs.cursors.is_allocated(to) {
                 let name = caller.program.cursors.get(to as usize).cloned().unwrap_or_default();
                 let text = format!(
                     "The variable '{name}' cannot be used as a parameter because a CURSOR OUTPUT parameter must not have \
@@ -304,34 +305,34 @@ impl Vm<'_> {
             |slot: u16| code.program.cursors.get(slot as usize).cloned().unwrap_or_default();
         match statement {
             CursorStmt::Declare { name, local, definition } => {
-                let cursors = &self.state.cursors;
+                let cursors = &self.programs.cursors;
                 let depth = local.then_some(cursors.depth);
                 let taken = |n: &Name| n.depth == depth && catalog::same_name(&n.name, name);
                 if cursors.names.iter().any(taken) {
                     let text = format!("A cursor with the name '{name}' already exists.");
                     return Err(SqlError::new(16915, 16, text).into());
                 }
-                self.prepare_wishes(planner::query_wishes(&definition.query));
+                self.commands().prepare_wishes(planner::query_wishes(&definition.query));
                 let cursor = declared(definition, code, frame);
-                let cursors = &mut self.state.cursors;
+                let cursors = &mut self.programs.cursors;
                 let id = cursors.add(cursor);
                 cursors.names.push(Name { name: name.clone(), depth, id });
             }
             CursorStmt::Set { variable, definition } => {
-                self.prepare_wishes(planner::query_wishes(&definition.query));
+                self.commands().prepare_wishes(planner::query_wishes(&definition.query));
                 let cursor = declared(definition, code, frame);
-                let cursors = &mut self.state.cursors;
+                let cursors = &mut self.programs.cursors;
                 let id = cursors.add(cursor);
                 cursors.assign(*variable, id);
             }
             CursorStmt::Assign { variable, from } => {
-                let id = self.state.cursors.id(from, shown)?;
-                self.state.cursors.assign(*variable, id);
+                let id = self.programs.cursors.id(from, shown)?;
+                self.programs.cursors.assign(*variable, id);
             }
             CursorStmt::Open(cursor) => self.open_cursor(cursor, shown)?,
             CursorStmt::Close(cursor) => {
-                let id = self.state.cursors.id(cursor, shown)?;
-                match self.state.cursors.all.get_mut(&id) {
+                let id = self.programs.cursors.id(cursor, shown)?;
+                match self.programs.cursors.all.get_mut(&id) {
                     Some(cursor) if cursor.rows.is_some() => {
                         cursor.rows = None;
                         cursor.at = 0;
@@ -340,7 +341,7 @@ impl Vm<'_> {
                 }
             }
             CursorStmt::Deallocate(cursor) => {
-                let cursors = &mut self.state.cursors;
+                let cursors = &mut self.programs.cursors;
                 cursors.id(cursor, shown)?;
                 match cursor {
                     CursorRef::Name { name, global } => {
@@ -371,7 +372,7 @@ impl Vm<'_> {
                         Motion::Relative(n.as_i64().unwrap_or(0))
                     }
                 };
-                let id = self.state.cursors.id(cursor, shown)?;
+                let id = self.programs.cursors.id(cursor, shown)?;
                 self.fetch(id, motion, into, code, frame)?;
             }
         }
@@ -384,17 +385,17 @@ impl Vm<'_> {
         cursor: &CursorRef,
         shown: impl FnOnce(u16) -> String,
     ) -> Result<(), SqlError> {
-        let id = self.state.cursors.id(cursor, shown)?;
+        let id = self.programs.cursors.id(cursor, shown)?;
         self.open_by_id(id)
     }
 
     fn open_by_id(&mut self, id: u32) -> Result<(), SqlError> {
-        let Some(cursor) = self.state.cursors.all.get(&id) else { return Ok(()) };
+        let Some(cursor) = self.programs.cursors.all.get(&id) else { return Ok(()) };
         if cursor.rows.is_some() {
             return Err(SqlError::new(16905, 16, "The cursor is already open."));
         }
         let rows = self.collect_rows(id)?;
-        let cursors = &mut self.state.cursors;
+        let cursors = &mut self.programs.cursors;
         if let Some(cursor) = cursors.all.get_mut(&id) {
             cursor.rows = Some(rows);
             cursor.at = 0;
@@ -405,7 +406,7 @@ impl Vm<'_> {
 
     /// A cursor's rows as they are now; 16943.
     fn collect_rows(&mut self, id: u32) -> Result<Vec<Vec<Value>>, SqlError> {
-        let Some(cursor) = self.state.cursors.all.get(&id) else { return Ok(Vec::new()) };
+        let Some(cursor) = self.programs.cursors.all.get(&id) else { return Ok(Vec::new()) };
         let (plan, mut vars) = (cursor.plan.clone(), cursor.vars.clone());
         self.in_statement(&mut vars, |cx, _| {
             executor::collect(&plan, &mut cx.reborrow()).map_err(|e| match e.stale {
@@ -429,7 +430,7 @@ impl Vm<'_> {
         code: &Code,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        let Some(cursor) = self.state.cursors.all.get_mut(&id) else { return Ok(()) };
+        let Some(cursor) = self.programs.cursors.all.get_mut(&id) else { return Ok(()) };
         if cursor.rows.is_none() {
             return Err(not_open());
         }
@@ -471,7 +472,7 @@ impl Vm<'_> {
                 frame[var.0 as usize] = convert::cast(value, column.ty, ty, 0)?;
             }
         }
-        self.state.cursors.fetch_status = if is_there { 0 } else { -1 };
+        self.programs.cursors.fetch_status = if is_there { 0 } else { -1 };
         self.state.rowcount = i64::from(is_there);
         self.state.error = 0;
         if into.is_empty() {

@@ -10,37 +10,31 @@
 //! run after it, in `master`, in a transaction of their own. A trigger does not fire itself directly, nor for its own
 //! creation.
 
-mod define;
-mod event_data;
 mod logon;
-mod occurrence;
-mod principals;
 mod procedures;
 
-pub(crate) use define::kind_of;
 pub use logon::logon;
-pub(crate) use occurrence::Occurrence;
 pub(crate) use procedures::is_watched as is_watched_procedure;
 
 use crate::code::Code;
-use crate::code::RunsAs;
 use crate::compile::compile;
-use crate::environment::SessionEnvironment;
-use crate::names::SessionNames;
 use crate::plan::CodeState;
 use crate::plan_cache::SessionPlan;
-use crate::state::CachedProcedure;
-use crate::statement::bind_error;
-use crate::trigger::Firing;
-use crate::vm::{Halted, Vm};
+use crate::programs::CachedProcedure;
+use crate::vm::Vm;
 use binder::ddl::Ddl;
 use binder::ir::{ProcRef, StmtKind};
 use catalog::{ModuleKind, ProcedureDef, TriggerDef};
+use commands::RunsAs;
+use commands::ddl_events::{Occurrence, event_data, occurrence, principals};
 use executor::SqlError;
+use session_state::Firing;
+use session_state::Halted;
+use session_state::SessionNames;
+use session_state::bind_error;
 use std::sync::Arc;
 use syntax::LexOptions;
 use syntax::ast::StatementKind;
-use types::Value;
 
 /// May such a statement make something happen that a DDL trigger is for?
 pub(crate) fn is_watched(kind: &StmtKind) -> bool {
@@ -187,7 +181,7 @@ impl Vm<'_> {
         let firing = Firing { object_id, of_server, event, ..Firing::default() };
         self.state.rowcount = 0;
         let result = self.run_trigger(&code, &mut learnt, firing, guarded, |_| Ok(()));
-        if let Some(cached) = self.state.procedures.get_mut(&self.key_of(definition))
+        if let Some(cached) = self.programs.procedures.get_mut(&self.key_of(definition))
             && cached.version == definition.version
         {
             cached.state = Some(learnt);
@@ -201,7 +195,7 @@ impl Vm<'_> {
         definition: &ProcedureDef,
     ) -> Result<(Arc<SessionPlan>, CodeState), SqlError> {
         let key = self.key_of(definition);
-        if let Some(cached) = self.state.procedures.get_mut(&key)
+        if let Some(cached) = self.programs.procedures.get_mut(&key)
             && cached.version == definition.version
         {
             let code = cached.code.clone();
@@ -232,7 +226,7 @@ impl Vm<'_> {
         let code = SessionPlan::alone(code);
         let version = definition.version;
         let cached = CachedProcedure { version, code: code.clone(), state: None };
-        self.state.procedures.insert(key, cached);
+        self.programs.procedures.insert(key, cached);
         let learnt = CodeState::new(&code);
         Ok((code, learnt))
     }
@@ -254,32 +248,14 @@ impl Vm<'_> {
     ) -> Result<R, Halted> {
         let own = self.state.database.clone();
         if let Some(master) = self.host.database("master") {
-            self.state.use_database(master)?;
+            self.commands().use_database(master)?;
             self.state.follow_identity(&*self.host);
         }
         let result = f(self);
-        let back = self.state.use_database(own);
+        let back = self.commands().use_database(own);
         self.state.follow_identity(&*self.host);
         let result = result?;
         back?;
         Ok(result)
-    }
-}
-
-impl Occurrence {
-    /// Does it happen to the server, and not in a database?
-    fn is_of_server(&self) -> bool {
-        let of_server = |target: &(String, &str)| target.1 == "Server";
-        !self.event.is_of_database() || self.target.as_ref().is_some_and(of_server)
-    }
-}
-
-impl SessionEnvironment<'_> {
-    /// EVENTDATA(): NULL but for the statements of a DDL or logon trigger itself.
-    pub(crate) fn event_data(&self) -> Value {
-        let state = &*self.state;
-        let own =
-            state.triggers.last().filter(|t| t.level == state.nesting && state.functions == 0);
-        own.and_then(|t| t.event.as_deref()).map_or(Value::Null, Value::str)
     }
 }

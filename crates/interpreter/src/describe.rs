@@ -5,9 +5,9 @@
 //! to, or compares it with, is the type to suggest.
 
 use crate::code::Code;
-use crate::exec::Argument;
 use crate::vm::Vm;
 use binder::ir::{Expr, ExprKind, InsertSource, OutputColumn, ProcRef, Rel, StmtKind, UpdateSet};
+use commands::Argument;
 use executor::{ColumnMeta, Command, SqlError};
 use types::{Len, SqlType, Value};
 

@@ -5,41 +5,26 @@
 
 use crate::activation::Role;
 use crate::cache::Setting;
-use crate::call::no_procedure;
-use crate::code::{Code, RunsAs};
+use crate::code::Code;
 use crate::compile::compile;
-use crate::environment::name_parts;
-use crate::host::OpenDatabase;
-use crate::names::SessionNames;
 use crate::plan::CodeState;
 use crate::plan_cache::{Key, SessionPlan, What};
+use crate::programs::CachedProcedure;
 use crate::result_sets::ResultSets;
-use crate::state::CachedProcedure;
-use crate::statement::bind_error;
-use crate::vm::{Halt, Halted, Vm};
+use crate::vm::Vm;
 use binder::ObjectName;
 use binder::ir::{Exec, ExecArg, OutputColumn, ProcRef};
 use catalog::{ModuleKind, ObjectRef, ProcedureDef};
+use commands::{Argument, RunsAs, no_procedure};
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
-use session_table::Table;
+use session_state::Halted;
+use session_state::SessionNames;
+use session_state::bind_error;
+use session_state::name_parts;
 use std::sync::Arc;
 use syntax::LexOptions;
 use syntax::ast::StatementKind;
 use types::{SqlType, Value, convert};
-
-/// An argument, evaluated.
-pub(crate) struct Argument {
-    pub name: Option<String>,
-    /// None: DEFAULT.
-    pub value: Option<Value>,
-    pub ty: SqlType,
-    /// The caller's variable that receives the parameter.
-    pub output: Option<u32>,
-    /// Rows for a table-valued parameter; `value` is then None.
-    pub table: Option<Arc<Table>>,
-    /// The caller's cursor variable, by its number, that gets the cursor; likewise.
-    pub cursor: Option<u16>,
-}
 
 /// A syntax error as the client sees it.
 pub(crate) fn syntax_error(error: &syntax::SyntaxError) -> SqlError {
@@ -71,6 +56,7 @@ impl Vm<'_> {
             let mut inner = Vm {
                 state: &mut *self.state,
                 host: &mut *self.host,
+                programs: &mut *self.programs,
                 sink: &mut through,
                 cancel: self.cancel.clone(),
                 failed: false,
@@ -94,7 +80,7 @@ impl Vm<'_> {
     ) -> Result<(), Halted> {
         let name = match &exec.procedure {
             ProcRef::Text(text) => {
-                let text = self.value(text, frame)?;
+                let text = self.commands().value(text, frame)?;
                 return self.execute_text(text.as_str().unwrap_or(""), guarded);
             }
             ProcRef::Name(name) => name.clone(),
@@ -190,9 +176,9 @@ impl Vm<'_> {
             return Err(no_procedure(&name.to_string()).into());
         };
         if self.state.identity.is_limited() {
-            self.check_execute(&definition, caller.object_id)?;
+            self.commands().check_execute(&definition, caller.object_id)?;
         }
-        let home = self.enter_database_of(name)?;
+        let home = self.commands().enter_database_of(name)?;
         let called = match self.procedure(&definition) {
             Ok((code, learnt)) => {
                 self.run_procedure(&code, learnt, args, caller, frame, guarded, |vm, learnt| {
@@ -201,45 +187,8 @@ impl Vm<'_> {
             }
             Err(error) => Err(error.into()),
         };
-        self.come_home(home)?;
+        self.commands().come_home(home)?;
         called
-    }
-
-    /// A built-in procedure runs in the database that its name names (`EXEC other..sp_tables`): goes there, and
-    /// gives the database to come back to.
-    pub fn enter_database_of(
-        &mut self,
-        name: &ObjectName,
-    ) -> Result<Option<Arc<OpenDatabase>>, SqlError> {
-        let Some(wanted) = &name.database else { return Ok(None) };
-        let home = self.state.database.clone();
-        // An extended procedure (`EXEC master..xp_msver`) is the server's and reads no database.
-        let extended = name.name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("xp_"));
-        let here = catalog::same_name(wanted, &home.name) || catalog::same_name(wanted, "tempdb");
-        if here || extended && catalog::same_name(wanted, "master") {
-            return Ok(None);
-        }
-        let Some(there) = self.host.database(wanted) else {
-            return Err(no_procedure(&name.to_string()));
-        };
-        if self.state.trancount() > 0 {
-            return Err(SqlError::unsupported(
-                "a system procedure of another database in a transaction",
-            ));
-        }
-        self.state.check_entry(&*self.host, &there)?;
-        self.state.use_database(there)?;
-        self.state.follow_identity(&*self.host);
-        Ok(Some(home))
-    }
-
-    /// After [`Vm::enter_database_of`].
-    pub fn come_home(&mut self, home: Option<Arc<OpenDatabase>>) -> Result<(), SqlError> {
-        if let Some(home) = home {
-            self.state.use_database(home)?;
-            self.state.follow_identity(&*self.host);
-        }
-        Ok(())
     }
 
     /// The catalog's procedure of that name. A name without a schema is looked for in the schema of the module that
@@ -274,7 +223,7 @@ impl Vm<'_> {
     /// Gives back what was learnt while a procedure ran.
     pub fn keep_learnt(&mut self, definition: &ProcedureDef, learnt: CodeState) {
         let key = (self.state.database.id, definition.object_id);
-        if let Some(cached) = self.state.procedures.get_mut(&key)
+        if let Some(cached) = self.programs.procedures.get_mut(&key)
             && cached.version == definition.version
         {
             cached.state = Some(learnt);
@@ -287,7 +236,7 @@ impl Vm<'_> {
         definition: &ProcedureDef,
     ) -> Result<(Arc<SessionPlan>, CodeState), SqlError> {
         let key = (self.state.database.id, definition.object_id);
-        if let Some(cached) = self.state.procedures.get_mut(&key)
+        if let Some(cached) = self.programs.procedures.get_mut(&key)
             && cached.version == definition.version
             && !cached.code.is_gone()
         {
@@ -299,7 +248,7 @@ impl Vm<'_> {
         let code = self.shared_procedure(definition)?;
         let cached =
             CachedProcedure { version: definition.version, code: code.clone(), state: None };
-        self.state.procedures.insert(key, cached);
+        self.programs.procedures.insert(key, cached);
         let learnt = CodeState::new(&code);
         learnt.meter.note_use();
         Ok((code, learnt))
@@ -312,7 +261,7 @@ impl Vm<'_> {
         definition: &ProcedureDef,
     ) -> Result<Arc<SessionPlan>, SqlError> {
         let state = &*self.state;
-        let plans = state.plans.clone();
+        let plans = self.programs.plans.clone();
         let database = state.database.clone();
         let (object_id, version) = (definition.object_id, definition.version);
         // Of the caller's options those that are not kept with the module.
@@ -382,7 +331,7 @@ impl Vm<'_> {
         keep: impl FnOnce(&mut Self, CodeState),
     ) -> Result<i32, Halted> {
         self.check_nesting()?;
-        let mut callee = self.state.take_frame();
+        let mut callee = self.programs.take_frame();
         callee.extend_from_slice(&code.template);
         let bound = bind_arguments(code, args, &mut callee)?;
         let cursors = self.cursor_arguments(code, args, &bound, caller)?;
@@ -399,7 +348,7 @@ impl Vm<'_> {
             let result = vm.run_activated(code, &mut learnt, &mut callee, guarded);
             learnt.meter.call_ended(begun);
             let status = result?;
-            cursors.iter().for_each(|(from, to)| vm.state.cursors.hand_back(*from, *to));
+            cursors.iter().for_each(|(from, to)| vm.programs.cursors.hand_back(*from, *to));
             Ok(status)
         });
         self.state.activity.plan(outer);
@@ -412,7 +361,7 @@ impl Vm<'_> {
                 frame[var as usize] = convert::cast(&callee[param], code.params[param].ty, ty, 0)?;
             }
         }
-        self.state.give_frame(callee);
+        self.programs.give_frame(callee);
         Ok(status)
     }
 
@@ -420,14 +369,14 @@ impl Vm<'_> {
     pub fn execute_text(&mut self, text: &str, guarded: bool) -> Result<(), Halted> {
         self.check_nesting()?;
         let (slot, code, mut learnt) = self.compiled(text, None, false)?;
-        let mut frame = self.state.take_frame();
+        let mut frame = self.programs.take_frame();
         frame.extend_from_slice(&code.template);
         let trancount = self.state.trancount();
         let result = self.activation(&code, Role::Text, |vm| {
             vm.run_activated(&code, &mut learnt, &mut frame, guarded)
         });
-        self.state.texts.give(slot, &code, learnt);
-        self.state.give_frame(frame);
+        self.programs.texts.give(slot, &code, learnt);
+        self.programs.give_frame(frame);
         result?;
         self.check_trancount(trancount)
     }
@@ -436,21 +385,21 @@ impl Vm<'_> {
     pub(crate) fn value_of_text(&mut self, text: &str, guarded: bool) -> Result<Value, Halted> {
         self.check_nesting()?;
         let (slot, code, mut learnt) = self.compiled(text, None, false)?;
-        let mut frame = self.state.take_frame();
+        let mut frame = self.programs.take_frame();
         frame.extend_from_slice(&code.template);
         let result = self.activation(&code, Role::Text, |vm| {
             vm.run_activated(&code, &mut learnt, &mut frame, guarded)
         });
         let value = frame.first().cloned().unwrap_or_default();
-        self.state.texts.give(slot, &code, learnt);
-        self.state.give_frame(frame);
+        self.programs.texts.give(slot, &code, learnt);
+        self.programs.give_frame(frame);
         result?;
         Ok(value)
     }
 
     /// Tables for the table variables of a program that begins. What comes back closes them.
     pub fn open_tables(&mut self, code: &Code) -> usize {
-        self.state.cursors.enter();
+        self.programs.cursors.enter();
         let private = &mut self.state.transaction.private;
         let frames = private.frames();
         if !code.tables.is_empty() {
@@ -461,7 +410,7 @@ impl Vm<'_> {
 
     /// The program has ended: its table variables go, and so do the temporary tables it made.
     pub fn close_tables(&mut self, frames: usize) {
-        self.state.cursors.leave();
+        self.programs.cursors.leave();
         let private = &mut self.state.transaction.private;
         private.pop_frames_to(frames);
         private.leave(self.state.nesting);
@@ -482,7 +431,7 @@ impl Vm<'_> {
         let rest = args.get(2..).unwrap_or_default();
         let kept = code.clone();
         self.run_procedure(&code, learnt, rest, caller, frame, guarded, |vm, learnt| {
-            vm.state.texts.give(slot, &kept, learnt);
+            vm.programs.texts.give(slot, &kept, learnt);
         })?;
         Ok(self.state.error)
     }
@@ -506,6 +455,7 @@ impl Vm<'_> {
         let mut inner = Vm {
             state: &mut *self.state,
             host: &mut *self.host,
+            programs: &mut *self.programs,
             sink: &mut gathered,
             cancel: self.cancel.clone(),
             failed: false,
@@ -682,7 +632,7 @@ pub(crate) fn not_supplied(code: &Code, parameter: &str) -> SqlError {
         );
     }
     let procedure = code.name.as_deref().unwrap_or("");
-    crate::arguments::missing(procedure, parameter).with_state(4)
+    commands::arguments::missing(procedure, parameter).with_state(4)
 }
 
 /// A name in up to three parts.
@@ -693,13 +643,4 @@ pub(crate) fn object_name(text: &str) -> ObjectName {
     let schema = part();
     let database = part();
     ObjectName { database, schema, name }
-}
-
-impl From<Halted> for Halt {
-    fn from(halted: Halted) -> Halt {
-        match halted {
-            Halted::Error(error) => Halt::Throw(Box::new(error)),
-            Halted::Batch => Halt::Batch,
-        }
-    }
 }

@@ -5,106 +5,56 @@
 //! goes wrong in the statement that called it, and whatever it told is not heard; the 33rd level of nesting is 217.
 
 use crate::activation::Role;
-use crate::environment::SessionEnvironment;
-use crate::exec::{Argument, bind_arguments};
-use crate::vm::{Halt, Vm};
+use crate::exec::bind_arguments;
+use crate::programs::Programs;
+use crate::vm::Vm;
 use binder::ObjectName;
 use binder::ir::ProgramResult;
-use catalog::{Catalog, DdlScope, ModuleKind, ObjectRef, Place, ProcedureDef};
+use catalog::{ModuleKind, ObjectRef, Place, ProcedureDef};
+use commands::Argument;
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
-use std::sync::Arc;
+use session_state::Halt;
+use session_state::{Host, SessionState, module_by_id};
 use types::{SqlType, Value};
 
 /// What a function has returned.
-enum Returned {
+pub(crate) enum Returned {
     Scalar(Value),
     Rows(Vec<Vec<Value>>),
 }
 
-/// The module of that id, as a transaction sees it.
-pub(crate) fn module_by_id(
-    catalog: &Catalog,
-    scope: Option<&DdlScope>,
+/// Runs a function for a statement. `txn`: the transaction of the statement, if it has one in hand.
+pub(crate) fn run_function(
+    programs: &mut Programs,
+    state: &mut SessionState,
+    host: &mut dyn Host,
     object_id: i32,
-) -> Option<Arc<ProcedureDef>> {
-    match catalog.object_in(scope, object_id)? {
-        ObjectRef::Procedure(module) => Some(module),
-        ObjectRef::Table(_) => None,
-    }
+    args: &[Value],
+    txn: Option<&mut engine::Txn>,
+) -> Result<Returned, SqlError> {
+    state.check_nesting()?;
+    let Some(txn) = txn else { return call(programs, state, host, object_id, args) };
+    state.transaction.lend(txn, &state.database, &state.options);
+    let result = call(programs, state, host, object_id, args);
+    state.transaction.take_back(txn);
+    result
 }
 
-impl SessionEnvironment<'_> {
-    /// A scalar function's value. `txn`: the transaction of the statement, if it has one in hand.
-    pub fn scalar_function(
-        &mut self,
-        object_id: i32,
-        args: &[Value],
-        txn: Option<&mut engine::Txn>,
-    ) -> Result<Value, SqlError> {
-        match self.run_function(object_id, args, txn)? {
-            Returned::Scalar(value) => Ok(value),
-            Returned::Rows(_) => Ok(Value::Null),
-        }
-    }
-
-    /// The rows of a table-valued function.
-    pub fn function_rows(
-        &mut self,
-        object_id: i32,
-        args: &[Value],
-        txn: Option<&mut engine::Txn>,
-    ) -> Result<Vec<Vec<Value>>, SqlError> {
-        match self.run_function(object_id, args, txn)? {
-            Returned::Rows(rows) => Ok(rows),
-            Returned::Scalar(_) => Ok(Vec::new()),
-        }
-    }
-
-    fn run_function(
-        &mut self,
-        object_id: i32,
-        args: &[Value],
-        txn: Option<&mut engine::Txn>,
-    ) -> Result<Returned, SqlError> {
-        self.state.check_nesting()?;
-        let Some(txn) = txn else { return self.call(object_id, args) };
-        let state = &mut *self.state;
-        state.transaction.lend(txn, &state.database, &state.options);
-        let result = self.call(object_id, args);
-        self.state.transaction.take_back(txn);
-        result
-    }
-
-    fn call(&mut self, object_id: i32, args: &[Value]) -> Result<Returned, SqlError> {
-        let state = &*self.state;
-        let catalog = &state.database.catalog;
-        let Some(definition) = module_by_id(catalog, state.transaction.scope(), object_id) else {
-            return Err(SqlError::new(208, 16, "A function that the statement names is gone."));
-        };
-        let mut sink = Silence;
-        let mut vm = Vm {
-            cancel: self.state.cancel.clone(),
-            state: &mut *self.state,
-            host: &mut *self.host,
-            sink: &mut sink,
-            failed: false,
-        };
-        vm.function(&definition, args)
-    }
-
-    /// sys.dm_exec_describe_first_result_set (text, parameters, browse mode).
-    pub(crate) fn describe(&mut self, args: &[Value]) -> Vec<Vec<Value>> {
-        let text = |i: usize| args.get(i).and_then(Value::as_str).unwrap_or("");
-        let mut sink = Silence;
-        let mut vm = Vm {
-            cancel: self.state.cancel.clone(),
-            state: &mut *self.state,
-            host: &mut *self.host,
-            sink: &mut sink,
-            failed: false,
-        };
-        crate::describe::described_rows(vm.first_result_of(text(0), text(1)))
-    }
+fn call(
+    programs: &mut Programs,
+    state: &mut SessionState,
+    host: &mut dyn Host,
+    object_id: i32,
+    args: &[Value],
+) -> Result<Returned, SqlError> {
+    let catalog = &state.database.catalog;
+    let Some(definition) = module_by_id(catalog, state.transaction.scope(), object_id) else {
+        return Err(SqlError::new(208, 16, "A function that the statement names is gone."));
+    };
+    let mut sink = Silence;
+    let cancel = state.cancel.clone();
+    let mut vm = Vm { state, host, programs, sink: &mut sink, cancel, failed: false };
+    vm.function(&definition, args)
 }
 
 impl Vm<'_> {
@@ -120,7 +70,7 @@ impl Vm<'_> {
             return Ok(None);
         }
         if self.state.identity.is_limited() {
-            self.check_execute(&definition, 0)?;
+            self.commands().check_execute(&definition, 0)?;
         }
         let (code, learnt) = self.procedure(&definition)?;
         self.keep_learnt(&definition, learnt);
@@ -156,7 +106,7 @@ impl Vm<'_> {
             );
             return Err(SqlError::new(8144, 16, text));
         }
-        let mut frame = self.state.take_frame();
+        let mut frame = self.programs.take_frame();
         frame.extend_from_slice(&code.template);
         frame[..args.len()].clone_from_slice(args);
         let result = self.activation(&code, Role::Function, |vm| {
@@ -177,7 +127,7 @@ impl Vm<'_> {
             })
         });
         self.keep_learnt(definition, learnt);
-        self.state.give_frame(frame);
+        self.programs.give_frame(frame);
         match result {
             Ok(returned) => Ok(returned),
             Err(Halt::Throw(mut error)) => {

@@ -8,43 +8,25 @@
 //! Invariant: a session drops what it made and nothing else: a table of the same name that another session made later
 //! has another object id.
 
-use crate::host::{Host, OpenDatabase};
-use crate::state::SessionState;
-use crate::vm::{Halted, Vm};
-use catalog::{ObjectRef, TableDef};
+use crate::programs::Session;
+use crate::vm::Vm;
+use catalog::ObjectRef;
 use executor::{Collected, SqlError};
+use session_state::Halted;
+use session_state::{Host, OpenDatabase};
 use std::sync::Arc;
 
 /// How long the end of a session waits for others that use its tables. What is then still in use stays until the
 /// database is opened again.
 const WAIT_MS: u64 = 10_000;
 
-/// A table that this session has to drop when it ends.
-#[derive(Debug)]
-pub(crate) struct GlobalTable {
-    pub database: String,
-    pub name: Box<str>,
-    pub object_id: i32,
-}
-
 impl Vm<'_> {
-    /// A table was made: if it is global, the session remembers to drop it.
-    pub fn note_global(&mut self, table: &TableDef) {
-        if catalog::is_global_name(&table.name) {
-            self.state.global_tables.push(GlobalTable {
-                database: self.state.database.name.clone(),
-                name: (&*table.name).into(),
-                object_id: table.object_id,
-            });
-        }
-    }
-
     fn drop_global(&mut self, name: &str, object_id: i32) -> Result<(), SqlError> {
         match self.state.find_object(Some("dbo"), name) {
             Some(ObjectRef::Table(found)) if found.object_id == object_id => {}
             _ => return Ok(()),
         }
-        self.in_catalog(&mut [], |catalog, txn, scope| {
+        self.commands().in_catalog(&mut [], |catalog, txn, scope| {
             Ok(catalog.drop_table(txn, scope, Some("dbo"), name)?)
         })
     }
@@ -52,23 +34,23 @@ impl Vm<'_> {
 
 /// Drops the global temporary tables that a session has made: it ends, or is reset for its next user. No transaction is
 /// open. Suspends.
-pub fn drop_global_tables(state: &mut SessionState, host: &mut dyn Host) {
-    if state.global_tables.is_empty() || state.trancount() > 0 {
+pub fn drop_global_tables(session: &mut Session, host: &mut dyn Host) {
+    if session.global_tables.is_empty() || session.trancount() > 0 {
         return;
     }
-    let home = state.database.clone();
-    let timeout = state.options.lock_timeout_ms.replace(WAIT_MS);
-    for table in std::mem::take(&mut state.global_tables) {
+    let home = session.database.clone();
+    let timeout = session.options.lock_timeout_ms.replace(WAIT_MS);
+    for table in std::mem::take(&mut session.global_tables) {
         let Some(there) = host.database(&table.database) else { continue };
-        drop_in(state, host, there, &table.name, table.object_id);
+        drop_in(session, host, there, &table.name, table.object_id);
     }
-    state.options.lock_timeout_ms = timeout;
-    let _ = state.use_database(home);
+    session.options.lock_timeout_ms = timeout;
+    let _ = session.use_database(home);
 }
 
 /// Drops what a crash has left of global temporary tables in a database. Suspends.
 pub fn drop_stale_global_tables(
-    state: &mut SessionState,
+    session: &mut Session,
     host: &mut dyn Host,
     there: &Arc<OpenDatabase>,
 ) {
@@ -76,24 +58,24 @@ pub fn drop_stale_global_tables(
         if let ObjectRef::Table(table) = object
             && catalog::is_global_name(&table.name)
         {
-            drop_in(state, host, there.clone(), &table.name, table.object_id);
+            drop_in(session, host, there.clone(), &table.name, table.object_id);
         }
     }
 }
 
 fn drop_in(
-    state: &mut SessionState,
+    session: &mut Session,
     host: &mut dyn Host,
     there: Arc<OpenDatabase>,
     name: &str,
     object_id: i32,
 ) {
-    if state.use_database(there).is_err() {
+    if session.use_database(there).is_err() {
         return;
     }
     let mut sink = Collected::default();
     // An error leaves the table to the next opening of the database.
-    let _ = crate::request::request(state, host, &mut sink, |vm| {
+    let _ = crate::request::request(session, host, &mut sink, |vm| {
         vm.drop_global(name, object_id).map_err(|e| Halted::Error(e).into())
     });
 }

@@ -9,16 +9,14 @@
 
 #![forbid(unsafe_code)]
 
-mod activity;
 mod batch;
 mod bulk;
-mod host;
+mod dispatch;
+mod programs;
 mod request;
 mod result_sets;
 mod rpc;
-mod state;
-
-mod identity;
+mod system_calls;
 
 mod activation;
 mod atomic;
@@ -29,8 +27,6 @@ mod kind;
 mod plan;
 mod point;
 mod statement;
-mod statistics;
-mod transaction;
 mod vm;
 mod whole;
 
@@ -38,77 +34,28 @@ mod figures;
 mod handles;
 mod plan_cache;
 
-mod applock;
-mod arguments;
-mod autostats;
-mod backup;
-mod bindings;
 mod cache;
 mod call;
-mod checkdb;
-mod configure;
 mod cursor;
-mod dbcc_session;
-mod dbcc_statistics;
 mod ddl_trigger;
-mod define;
 mod describe;
 mod exec;
-mod files;
-mod format;
 mod function;
 mod global;
-mod grants;
-mod languages;
-mod masking;
-mod messages;
-mod other;
 mod parameter;
-mod partition;
-mod permission;
-mod policy;
-mod prepared_xml;
-mod principal_functions;
-mod principals;
-mod private;
-mod properties;
-mod rare;
-mod rename;
-mod reorganize;
-mod scoped;
-mod sequence;
-mod set;
-mod settings;
 mod showplan;
 mod simple;
-mod switch;
-mod system_procs;
 mod textsize;
-pub mod trace_flags;
-mod tracking;
 mod trigger;
-mod user_types;
 
-mod environment;
-mod names;
-
-pub use activity::{Activity, INPUT_BYTES_MAX, Input, InputKind, Published};
-pub use backup::{MediaOrder, MediaRows};
 pub use batch::{execute_batch, execute_call, execute_transaction};
 pub use bulk::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};
 pub use ddl_trigger::logon;
-pub use environment::name_parts;
 pub use figures::{Spread, StatementFigures};
-pub use files::{FolderEntry, PathFacts};
 pub use global::{drop_global_tables, drop_stale_global_tables};
 pub use handles::{plan_handle, sql_handle};
-pub use host::{ConfigurationOption, Host, OpenDatabase, no_process};
-pub use identity::Identity;
-pub use messages::{ServerMessage, server_messages};
 pub use plan_cache::{CachedPlan, PlanCache, PlanKind, PlanStatement};
+pub use programs::{Programs, Session};
 pub use rpc::{
     BeginNext, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest, well_known,
 };
-pub use showplan::Telling;
-pub use state::{Client, SessionState, SetOptions};
-pub use tracking::{clean_tracked, clean_tracked_before};

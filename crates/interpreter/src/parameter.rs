@@ -3,13 +3,13 @@
 //! Promise: the rows obey the type: conversions, NOT NULL, keys, defaults for the columns that were left out. A row that
 //! does not is the call's error, and the call does not run.
 
-use crate::names::SessionNames;
 use crate::rpc::TableValue;
-use crate::statement::bind_error;
 use crate::vm::Vm;
 use catalog::TableDef;
 use executor::{SqlError, private_error};
 use planner::ExprPlan;
+use session_state::SessionNames;
+use session_state::bind_error;
 use std::sync::Arc;
 use types::{SqlType, Value, convert};
 

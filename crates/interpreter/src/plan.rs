@@ -8,22 +8,13 @@ use crate::insert::FastInsert;
 use crate::plan_cache::SessionPlan;
 use crate::point::FastPoint;
 use crate::statement::recompiles;
-use crate::statistics::Watch;
 use binder::ir::{self, StmtKind, VarId};
+use commands::Watch;
 use executor::{Kept, PointChange};
 use planner::{
     DeletePlan, ExprPlan, InsertPlan, InsertSource, Known, MergePlan, SelectPlan, UpdatePlan,
 };
-
-/// A version of everything a name can mean in a session: database, committed and own uncommitted definitions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NamesVersion {
-    pub database: u16,
-    /// Who it was allowed to: [`crate::Identity::stamp`].
-    pub identity: u32,
-    pub catalog: u64,
-    pub uncommitted: u64,
-}
+use session_state::NamesVersion;
 
 /// What a condition was bound under.
 pub(crate) type Version = (NamesVersion, Option<u64>);

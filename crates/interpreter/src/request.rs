@@ -4,29 +4,32 @@
 //! learns at the end which transaction is open now, if it is not the one that was; a request stopped from outside says
 //! nothing of that (whoever stopped it knows).
 
-use crate::activity::InputKind;
-use crate::host::Host;
+use crate::programs::Session;
 use crate::rpc::{BeginNext, TransactionRequest};
-use crate::state::{SessionState, descriptor};
-use crate::vm::{Halt, Halted, Vm};
+use crate::vm::Vm;
 use binder::ir::Isolation;
 use executor::{EnvironmentChange, Reach, ResultSink, SqlError};
+use session_state::Host;
+use session_state::InputKind;
+use session_state::descriptor;
+use session_state::{Halt, Halted};
 use std::sync::atomic::Ordering;
 
 /// Runs one request. `Err` when an error of severity 11 or more was told, or the request was stopped.
 pub(crate) fn request(
-    state: &mut SessionState,
+    session: &mut Session,
     host: &mut dyn Host,
     sink: &mut dyn ResultSink,
     body: impl FnOnce(&mut Vm<'_>) -> Result<(), Halt>,
 ) -> Result<(), ()> {
     telemetry::counters::add(telemetry::Counter::BatchRequests, 1);
+    let Session { state, programs } = session;
     let cancel = state.cancel.clone();
     let under = runtime::task::under(cancel.clone(), state.memory_taken);
     let before = state.transaction.watch();
     state.follow_identity(host);
     state.publish();
-    let mut vm = Vm { state, host, sink, cancel, failed: false };
+    let mut vm = Vm { state, host, programs, sink, cancel, failed: false };
     if let Err(Halt::Throw(error)) = body(&mut vm) {
         // Nobody is left to catch it.
         vm.state.error = error.number;
@@ -137,7 +140,7 @@ impl Vm<'_> {
                     .with_reach(Reach::Scope));
                 }
             };
-            self.set_isolation(level)?;
+            self.commands().set_isolation(level)?;
         }
         let name = Some(name.to_owned()).filter(|name| !name.is_empty());
         self.state.transaction.begin(name, &self.state.options);

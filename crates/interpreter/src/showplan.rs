@@ -7,76 +7,26 @@
 //!
 //! Promise: a session that has none of them on pays one test per statement.
 
-use crate::activation::{NESTING_MAX, too_deep};
-use crate::activity::{command_name, command_number};
 use crate::code::Code;
 use crate::figures::{Reading, StatementCells};
-use crate::names::SessionNames;
-use crate::permission::database_denied;
 use crate::plan::{self, Body, CodeState, Planned};
-use crate::statement::bind_error;
-use crate::vm::{Halt, Halted, Vm};
+use crate::vm::Vm;
 use binder::ir::{ProcRef, Program, SetOption, Stmt, StmtKind};
 use catalog::TableDef;
+use commands::database_denied;
 use executor::{ColumnMeta, Command, Done, SqlError, SqlMessage};
 use planner::show::{self, Show, Step, XmlStatement};
 use planner::{ChangePlan, NodeFigures, Plan, Scan};
 use security::{Permission, Target};
+use session_state::SessionNames;
+use session_state::bind_error;
+use session_state::shown::{IO, PROFILE, PROFILE_XML, TEXT, TIME, XML};
+use session_state::{Halt, Halted};
+use session_state::{NESTING_MAX, too_deep};
+use session_state::{command_name, command_number};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use types::{Len, SqlType, Value};
-
-/// What SET SHOWPLAN_* and SET STATISTICS * have asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Telling(u8);
-
-const TEXT: u8 = 1;
-const ALL: u8 = 2;
-const XML: u8 = 4;
-const PROFILE: u8 = 8;
-const PROFILE_XML: u8 = 16;
-const IO: u8 = 32;
-const TIME: u8 = 64;
-
-impl Telling {
-    /// Is anything to be told?
-    #[inline]
-    pub(crate) fn any(self) -> bool {
-        self.0 != 0
-    }
-
-    /// Sets an option by its name in SET; false when it is none of these.
-    pub(crate) fn set(&mut self, name: &str, on: bool) -> bool {
-        let bit = match name {
-            "SHOWPLAN_TEXT" => TEXT,
-            "SHOWPLAN_ALL" => ALL,
-            "SHOWPLAN_XML" => XML,
-            "STATISTICS PROFILE" => PROFILE,
-            "STATISTICS XML" => PROFILE_XML,
-            "STATISTICS IO" => IO,
-            "STATISTICS TIME" => TIME,
-            _ => return false,
-        };
-        self.0 = if on { self.0 | bit } else { self.0 & !bit };
-        true
-    }
-
-    /// Nothing is asked for.
-    #[inline]
-    pub(crate) fn is_none(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Plans are shown instead of run.
-    #[inline]
-    pub(crate) fn shows(self) -> bool {
-        self.0 & (TEXT | ALL | XML) != 0
-    }
-
-    fn has(self, bit: u8) -> bool {
-        self.0 & bit != 0
-    }
-}
 
 /// A statement and its plan.
 struct Shown {
@@ -128,7 +78,7 @@ impl Vm<'_> {
         each_leaf(&code.program.body, &mut |stmt| leaves.push(stmt));
         for stmt in leaves {
             let kind = self.bound_now(code, stmt)?;
-            self.prepare_statistics(&kind);
+            self.commands().prepare_statistics(&kind);
             let step = step_of(&kind, &self.state.database.name, &variables(code));
             let called = match &kind {
                 StmtKind::Exec(exec) => match &exec.procedure {
@@ -159,8 +109,8 @@ impl Vm<'_> {
             None => stmt.kind.clone(),
         };
         if self.state.identity.is_limited() {
-            self.check_statement(&kind, code)?;
-            return Ok(self.masked(&kind).unwrap_or(kind));
+            self.commands().check_statement(&kind, code.object_id)?;
+            return Ok(self.commands().masked(&kind).unwrap_or(kind));
         }
         Ok(kind)
     }
@@ -184,7 +134,7 @@ impl Vm<'_> {
         let (planned, result, reading) = loop {
             let version = self.names_version();
             let kind = self.bound_now(code, statement)?;
-            let watch = self.prepare_statistics(&kind);
+            let watch = self.commands().prepare_statistics(&kind);
             let reading = Reading::now();
             let body = measured(plan::plan_in_general(&kind, &self.known(&kind, code, frame)));
             let mut planned = Planned { version, private: None, watch, body };

@@ -38,7 +38,7 @@ impl Vm<'_> {
             return None;
         }
         let setting = self.setting();
-        if state.texts.was_seen(hash) {
+        if self.programs.texts.was_seen(hash) {
             return None;
         }
         let lex = LexOptions { quoted_identifier: options.quoted_identifier };
@@ -54,16 +54,17 @@ impl Vm<'_> {
             let _ = write!(declarations, "{comma}@{} {ty}", values.len());
         }
         let (text, declarations) = (&simple.text[..], Some(&declarations[..]));
-        self.state.texts.note_seen(hash);
+        self.programs.texts.note_seen(hash);
         let hash = hash_text(setting, declarations, text);
-        if let Some((slot, code, learnt)) = self.state.texts.find(hash, setting, declarations, text)
+        if let Some((slot, code, learnt)) =
+            self.programs.texts.find(hash, setting, declarations, text)
         {
             return Some(Simple { slot: Some(slot), code, learnt, values });
         }
-        if self.state.texts.was_refused(hash) {
+        if self.programs.texts.was_refused(hash) {
             return None;
         }
-        let (plans, database) = (self.state.plans.clone(), self.state.database.clone());
+        let (plans, database) = (self.programs.plans.clone(), self.state.database.clone());
         let what = What::Text { hash, declarations, text };
         let key = Key { catalog: &database.catalog, setting, what };
         let code = match plans.find(&key) {
@@ -76,14 +77,14 @@ impl Vm<'_> {
                 },
                 // A mistake is told of the text as it was sent.
                 _ => {
-                    self.state.texts.note_refused(hash);
+                    self.programs.texts.note_refused(hash);
                     return None;
                 }
             },
         };
         let learnt = CodeState::new(&code);
         learnt.meter.note_use();
-        let slot = self.state.texts.keep(hash, setting, declarations, text, &code, false);
+        let slot = self.programs.texts.keep(hash, setting, declarations, text, &code, false);
         Some(Simple { slot, code, learnt, values })
     }
 }

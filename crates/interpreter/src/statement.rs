@@ -1,31 +1,22 @@
 //! Statements over tables: bound again when names have moved, run in a transaction, undone when they fail.
 
-use crate::activity::command_number;
 use crate::code::Code;
-use crate::environment::SessionEnvironment;
 use crate::figures::{Reading, StatementCells};
 use crate::kind::command_of;
-use crate::names::SessionNames;
 use crate::plan::{self, Body, CodeState, Planned};
 use crate::textsize::Cut;
-use crate::transaction::durability;
-use crate::vm::{Halted, Vm};
-use binder::BindError;
+use crate::vm::Vm;
 use binder::ir::{OutputColumn, QueryHints, StmtKind, UpdateSet};
-use executor::{Command, Cx, Reach, ResultSink, SqlError};
-use planner::{ChangePlan, ExprPlan, InsertSource, Known, SelectTarget};
+use executor::{Command, Cx, SqlError};
+use planner::{ChangePlan, InsertSource, Known, SelectTarget};
+use session_state::Halted;
+use session_state::SessionEnvironment;
+use session_state::SessionNames;
+use session_state::bind_error;
+use session_state::command_number;
+use session_state::durability;
 use std::sync::atomic::Ordering;
 use types::Value;
-
-/// A binder's error as the client sees it.
-pub(crate) fn bind_error(error: BindError) -> SqlError {
-    let error = error.into_inner();
-    let ahead = error.ahead.iter().map(|e| bind_error(e.clone()).to_message()).collect();
-    let mut converted = SqlError::new(error.number, error.severity, error.text).with_ahead(ahead);
-    converted.state = error.state;
-    converted.line = error.line;
-    converted
-}
 
 /// How often a statement is planned again for a definition that moves, a millisecond apart.
 pub(crate) const STALE_ROUNDS_MAX: u32 = 30_000;
@@ -43,30 +34,6 @@ pub(crate) enum Outcome {
 }
 
 impl Vm<'_> {
-    /// The value of an expression.
-    pub fn evaluate(&mut self, plan: &ExprPlan, frame: &mut [Value]) -> Result<Value, SqlError> {
-        if plan.subplans.is_empty() {
-            return self.with_cx(frame, |cx| executor::eval(&plan.expr, &[], cx));
-        }
-        self.in_statement(frame, |cx, _| {
-            let mut cx = cx.reborrow();
-            cx.set_plan(&plan.subplans, plan.param_count);
-            executor::eval(&plan.expr, &[], &mut cx)
-        })
-    }
-
-    /// Whether a predicate is true.
-    pub fn holds(&mut self, plan: &ExprPlan, frame: &mut [Value]) -> Result<bool, SqlError> {
-        if plan.subplans.is_empty() {
-            return self.with_cx(frame, |cx| executor::holds(&plan.expr, &[], cx));
-        }
-        self.in_statement(frame, |cx, _| {
-            let mut cx = cx.reborrow();
-            cx.set_plan(&plan.subplans, plan.param_count);
-            executor::holds(&plan.expr, &[], &mut cx)
-        })
-    }
-
     /// A condition over tables.
     pub fn condition(
         &mut self,
@@ -98,7 +65,7 @@ impl Vm<'_> {
                     },
                 };
                 if self.state.identity.is_limited() {
-                    self.check_expr(&expr, code)?;
+                    self.commands().check_expr(&expr, code.object_id)?;
                 }
                 ((version, private), Box::new(planner::plan_expr(&expr)))
             }
@@ -121,64 +88,6 @@ impl Vm<'_> {
         }
         learnt.conditions[index] = Some((version, plan));
         result
-    }
-
-    /// Runs a body in the session's transaction: begun when there is none, committed after it under autocommit; what
-    /// it changed is undone when it fails.
-    pub fn in_statement<R>(
-        &mut self,
-        frame: &mut [Value],
-        body: impl FnOnce(&mut Cx<'_>, &mut dyn ResultSink) -> Result<R, SqlError>,
-    ) -> Result<R, SqlError> {
-        let state = &mut *self.state;
-        let mut txn = state.transaction.take(&state.database, &state.options);
-        if !txn.is_active() {
-            txn.begin();
-        }
-        let mark = state.transaction.definitions_mark();
-        let private = state.transaction.private.mark();
-        txn.begin_statement();
-        let result = {
-            let mut env = SessionEnvironment { state, host: &mut *self.host };
-            let limit = env.state.options.rowcount;
-            let mut cx = Cx::new(frame, &mut env, Some(&mut txn), &self.cancel);
-            if limit > 0 {
-                cx.row_limit = limit;
-            }
-            body(&mut cx, &mut *self.sink)
-        };
-        let state = &mut *self.state;
-        match result {
-            Ok(value) => {
-                txn.end_statement();
-                state.transaction.give(txn);
-                state.transaction.private.end_statement(private);
-                if state.transaction.count == 0 {
-                    let durability = durability(&state.database, None);
-                    state.transaction.finish(&state.database, durability)?;
-                }
-                Ok(value)
-            }
-            Err(mut error) => {
-                state.transaction.private.rollback_to(private);
-                let undone = if state.transaction.count == 0 {
-                    txn.rollback()
-                } else {
-                    state.transaction.forget_definitions(mark);
-                    txn.rollback_statement()
-                };
-                state.transaction.give(txn);
-                if state.transaction.count == 0 {
-                    state.transaction.rollback_all()?;
-                }
-                if let Err(undo) = undone {
-                    // What could not be undone alone goes with the transaction.
-                    let undo = executor::from_engine(undo, None, &state.database.name);
-                    error.reach = error.reach.max(Reach::Transaction).max(undo.reach);
-                }
-                Err(error)
-            }
-        }
     }
 
     /// Runs statement `index`.
@@ -383,7 +292,11 @@ impl Vm<'_> {
             let durability = durability(&state.database, delayed);
             let mut txn = state.transaction.take(&state.database, &state.options);
             let result = {
-                let mut env = SessionEnvironment { state, host: &mut *self.host };
+                let mut env = SessionEnvironment {
+                    state,
+                    host: &mut *self.host,
+                    machine: &mut *self.programs,
+                };
                 let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
                 insert.insert_commit(&mut txn, durability, &mut cx)
             };
@@ -448,16 +361,16 @@ impl Vm<'_> {
             None => &statement.kind,
         };
         if self.state.identity.is_limited() {
-            self.check_statement(kind, code)?;
-            masked = self.masked(kind);
+            self.commands().check_statement(kind, code.object_id)?;
+            masked = self.commands().masked(kind);
             kind = masked.as_ref().unwrap_or(kind);
         }
         if code.name.is_none()
-            && let Some(verb) = crate::settings::needs_settings(kind)
+            && let Some(verb) = session_state::needs_settings(kind)
         {
-            crate::settings::check_settings(&self.state.options, verb)?;
+            session_state::check_settings(&self.state.options, verb)?;
         }
-        let mut watch = self.prepare_statistics(kind);
+        let mut watch = self.commands().prepare_statistics(kind);
         watch.once = recompiles(kind);
         let known = self.known(kind, code, frame);
         let body = plan::plan(kind, &known, &self.state.database.engine);
@@ -492,7 +405,11 @@ impl Vm<'_> {
                     let durability = durability(&state.database, None);
                     let mut txn = state.transaction.take(&state.database, &state.options);
                     let result = {
-                        let mut env = SessionEnvironment { state, host: &mut *self.host };
+                        let mut env = SessionEnvironment {
+                            state,
+                            host: &mut *self.host,
+                            machine: &mut *self.programs,
+                        };
                         let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
                         insert.insert_commit(&mut txn, durability, &mut cx)
                     };
@@ -542,7 +459,7 @@ impl Vm<'_> {
                 }
                 SelectTarget::Into { name, spec } => {
                     let rows = self.with_ddl_triggers(code, index, guarded, |vm| {
-                        Ok(vm.select_into(&select.plan, name, spec, frame)?)
+                        Ok(vm.commands().select_into(&select.plan, name, spec, frame)?)
                     })?;
                     Ok(Outcome::Rows(Command::SelectInto, rows))
                 }

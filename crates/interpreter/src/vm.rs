@@ -13,34 +13,30 @@
 //! Promise: nothing here allocates while a loop runs over singleton inserts.
 
 use crate::code::{Code, Op, Pc};
-use crate::environment::SessionEnvironment;
-use crate::host::Host;
 use crate::kind::command_at;
-use crate::plan::{CodeState, NamesVersion};
-use crate::state::SessionState;
-use executor::{Command, Cx, Done, Reach, ResultSink, SqlError, SqlMessage};
+use crate::plan::CodeState;
+use crate::programs::Programs;
+use commands::Commands;
+use executor::{Command, Cx, Done, Reach, ResultSink, SqlError};
+use planner::ExprPlan;
+use session_state::Host;
+use session_state::SessionState;
+use session_state::{Halt, Halted, NamesVersion};
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use types::{TypeError, Value, arith};
+use types::{Value, arith};
 
 /// One batch in execution.
 pub(crate) struct Vm<'a> {
     pub state: &'a mut SessionState,
     pub host: &'a mut dyn Host,
+    pub programs: &'a mut Programs,
     pub sink: &'a mut dyn ResultSink,
     /// The session's flag, held here so that a statement need not count a reference.
     pub cancel: Arc<AtomicBool>,
     /// An error of severity 11 or more has been told.
     pub failed: bool,
-}
-
-/// Why a program did not run to its end.
-pub(crate) enum Halt {
-    /// On its way to a caller's CATCH.
-    Throw(Box<SqlError>),
-    /// Told already; the batch is over.
-    Batch,
 }
 
 /// Where an error leads.
@@ -383,54 +379,58 @@ impl Vm<'_> {
 
     /// Sends an error, and after it 1750 or 3621 where SQL Server does.
     pub fn tell_error(&mut self, error: &SqlError) {
-        self.failed |= error.severity > 10;
-        if error.number == executor::CANCELLED {
-            // Whoever stopped the request knows.
-            return;
-        }
-        for first in error.ahead.iter().flatten() {
-            let mut first = first.clone();
-            first.line = if first.line == 0 { error.line.max(1) } else { first.line };
-            first.procedure = first.procedure.or_else(|| error.procedure.clone());
-            self.sink.message(&first);
-        }
-        self.sink.message(&error.to_message());
-        // A constraint or index that could not be made.
-        if matches!(
-            error.number,
-            1752 | 1754 | 1757 | 1763 | 1767
-                ..=1770 | 1774 | 1776 | 1778 | 1779 | 1781 | 1785 | 8111
-        ) || (error.number == 10785 && error.text.contains("ALTER TABLE"))
-        {
-            let mut second = error.to_message();
-            (second.number, second.severity, second.state) = (1750, 16, 0);
-            second.text = "Could not create constraint or index. See previous errors.".to_owned();
-            self.sink.message(&second);
-        }
-        if error.terminated_notice {
-            let mut notice =
-                SqlMessage::info(3621, error.line.max(1), "The statement has been terminated.");
-            notice.procedure = error.procedure.clone();
-            self.sink.message(&notice);
-        }
+        self.commands().tell_error(error);
     }
 
     /// Tells the client that a statement is done.
     #[inline]
     pub fn tell_done(&mut self, command: Command, rows: Option<u64>) {
-        let in_procedure = self.state.nesting > 0;
-        self.sink.done(Done { rows, command, in_procedure, failed: false });
+        self.commands().tell_done(command, rows);
     }
 
     /// A context for expressions without tables.
+    #[inline]
     pub fn with_cx<R>(
         &mut self,
         frame: &mut [Value],
         body: impl FnOnce(&mut Cx<'_>) -> Result<R, SqlError>,
     ) -> Result<R, SqlError> {
-        let mut env = SessionEnvironment { state: &mut *self.state, host: &mut *self.host };
-        let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
-        body(&mut cx)
+        self.commands().with_cx(frame, body)
+    }
+
+    /// The value of an expression.
+    #[inline]
+    pub fn evaluate(&mut self, plan: &ExprPlan, frame: &mut [Value]) -> Result<Value, SqlError> {
+        self.commands().evaluate(plan, frame)
+    }
+
+    /// Whether a predicate is true.
+    #[inline]
+    pub fn holds(&mut self, plan: &ExprPlan, frame: &mut [Value]) -> Result<bool, SqlError> {
+        self.commands().holds(plan, frame)
+    }
+
+    /// Runs a body in the session's transaction: see [`Commands::in_statement`].
+    #[inline]
+    pub fn in_statement<R>(
+        &mut self,
+        frame: &mut [Value],
+        body: impl FnOnce(&mut Cx<'_>, &mut dyn ResultSink) -> Result<R, SqlError>,
+    ) -> Result<R, SqlError> {
+        self.commands().in_statement(frame, body)
+    }
+
+    /// The session, for a statement without a plan.
+    #[inline]
+    pub fn commands(&mut self) -> Commands<'_> {
+        Commands {
+            state: &mut *self.state,
+            host: &mut *self.host,
+            machine: &mut *self.programs,
+            sink: &mut *self.sink,
+            cancel: &self.cancel,
+            failed: &mut self.failed,
+        }
     }
 }
 
@@ -456,31 +456,4 @@ fn set_i64(slot: &mut Value, value: i64) {
 /// Errors that RAISERROR made do not trip XACT_ABORT.
 fn is_raised(error: &SqlError) -> bool {
     error.raised && error.reach == Reach::Statement
-}
-
-/// An error, or the end of the batch inside a nested call.
-pub(crate) enum Halted {
-    Error(SqlError),
-    Batch,
-}
-
-impl From<SqlError> for Halted {
-    fn from(error: SqlError) -> Halted {
-        Halted::Error(error)
-    }
-}
-
-impl From<TypeError> for Halted {
-    fn from(error: TypeError) -> Halted {
-        Halted::Error(error.into())
-    }
-}
-
-impl From<Halt> for Halted {
-    fn from(halt: Halt) -> Halted {
-        match halt {
-            Halt::Throw(error) => Halted::Error(*error),
-            Halt::Batch => Halted::Batch,
-        }
-    }
 }

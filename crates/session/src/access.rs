@@ -7,7 +7,7 @@ use crate::database_options::noted;
 use crate::instance::Instance;
 use crate::registry::Registered;
 use executor::SqlError;
-use interpreter::OpenDatabase;
+use session_state::OpenDatabase;
 use std::sync::Arc;
 use syntax::ast::Termination;
 use telemetry::WaitType;

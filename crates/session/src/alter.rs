@@ -9,7 +9,7 @@ use crate::host::{InstanceHost, catalog_error, engine_error, unknown_database};
 use crate::instance::CloseRefused;
 use catalog::{DatabaseDef, FilegroupDef};
 use executor::SqlError;
-use interpreter::OpenDatabase;
+use session_state::OpenDatabase;
 use std::sync::Arc;
 use syntax::ast::{AlterDatabase, AlterDatabaseAction, DatabaseOption, Ident, Termination};
 

@@ -7,7 +7,7 @@ use ::backup::{FileFacts, SetHeader, SetKind};
 use catalog::DatabaseDef;
 use engine::BackupRequest;
 use executor::{SqlError, SqlMessage};
-use interpreter::{MediaOrder, OpenDatabase};
+use session_state::{MediaOrder, OpenDatabase};
 use std::sync::Arc;
 
 const KNOWN: &[&str] =

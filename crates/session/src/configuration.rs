@@ -5,7 +5,7 @@
 
 use crate::Instance;
 use executor::SqlError;
-use interpreter::ConfigurationOption;
+use session_state::ConfigurationOption;
 use std::collections::BTreeMap;
 use syntax::ast::ProcessAffinity;
 use system_views::CONFIGURATION_OPTIONS;

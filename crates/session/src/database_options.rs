@@ -8,7 +8,7 @@ use crate::host::{catalog_error, engine_error};
 use catalog::{DatabaseDef, StatisticsSwitch};
 use engine::{DelayedDurability, RecoveryModel};
 use executor::SqlError;
-use interpreter::OpenDatabase;
+use session_state::OpenDatabase;
 use syntax::ast::{DatabaseOption, Literal, OptionValue};
 
 /// Levels of compatibility that SQL Server 2022 takes.

@@ -41,8 +41,12 @@ impl Server for InstanceFacts<'_> {
         all
     }
 
-    fn path_facts(&self, path: &str) -> interpreter::PathFacts {
+    fn path_facts(&self, path: &str) -> session_state::PathFacts {
         self.0.path_facts(path)
+    }
+
+    fn plans(&self) -> Vec<Arc<interpreter::CachedPlan>> {
+        self.0.plans.plans()
     }
 
     fn query_memory(&self) -> Arc<executor::MemoryPool> {

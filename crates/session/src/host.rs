@@ -11,11 +11,11 @@ use catalog::{CatalogError, DatabaseDef, DatabaseState, ProcedureDef, Statistics
 use device::{File, OpenOptions};
 use engine::{Database, EngineError};
 use executor::{SqlError, SqlMessage};
-use interpreter::{
+use security::{Directory, Password, PasswordHash};
+use session_state::{
     ConfigurationOption, FolderEntry, Host, MediaOrder, MediaRows, OpenDatabase, PathFacts,
     SessionState, no_process,
 };
-use security::{Directory, Password, PasswordHash};
 use std::sync::Arc;
 use syntax::ast::{
     AlterDatabase, CreateDatabase, DatabaseOption, ProcessAffinity, RestoreKind, ServerSwitch,

@@ -7,7 +7,7 @@ use crate::media::{backup_error, check_options};
 use crate::restore::{media, position};
 use ::backup::{SetInfo, SetKind};
 use executor::{ColumnMeta, SqlError, SqlMessage};
-use interpreter::{MediaOrder, MediaRows};
+use session_state::{MediaOrder, MediaRows};
 use syntax::ast::RestoreKind;
 use types::datetime::datetime_from_unix_ns;
 use types::{Decimal, Len, SqlType, Value};

@@ -23,10 +23,11 @@ use engine::{
     VLF_BYTES_MIN,
 };
 use executor::{MemoryPool, SpillSpace, SqlError, Workspace};
-use interpreter::{OpenDatabase, PlanCache};
+use interpreter::PlanCache;
 use parking_lot::{Mutex, RwLock};
 use scheduler::{JoinHandle, Schedulers};
 use security::Authenticator;
+use session_state::OpenDatabase;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -413,11 +414,11 @@ impl Instance {
     }
 
     /// What is at a path; a relative one is in the data folder.
-    pub(crate) fn path_facts(&self, path: &str) -> interpreter::PathFacts {
+    pub(crate) fn path_facts(&self, path: &str) -> session_state::PathFacts {
         let (fs, path) = (&self.config.fs, absolute(&self.config.data_dir, path));
         // A file cannot be listed.
         let is_folder = fs.list(&path).is_ok();
-        interpreter::PathFacts {
+        session_state::PathFacts {
             is_file: !is_folder && fs.exists(&path).unwrap_or(false),
             is_folder,
             has_parent: path.parent().is_some_and(|parent| fs.list(parent).is_ok()),

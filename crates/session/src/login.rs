@@ -4,7 +4,7 @@
 
 use crate::{Instance, Session};
 use executor::SqlError;
-use interpreter::{Client, Identity, OpenDatabase};
+use session_state::{Client, Identity, OpenDatabase};
 use std::sync::Arc;
 use system_views::ConnectionFacts;
 

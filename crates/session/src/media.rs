@@ -4,7 +4,7 @@ use crate::instance::Instance;
 use crate::own_files;
 use backup::BackupError;
 use executor::{SqlError, SqlMessage};
-use interpreter::MediaOrder;
+use session_state::MediaOrder;
 use std::path::PathBuf;
 use types::{DateTime2, SqlType, Value, convert};
 

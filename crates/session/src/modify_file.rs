@@ -7,7 +7,7 @@ use crate::host::{catalog_error, engine_error};
 use catalog::{DatabaseDef, same_name};
 use engine::EngineError;
 use executor::SqlError;
-use interpreter::OpenDatabase;
+use session_state::OpenDatabase;
 use syntax::ast::{FileGrowth, FileSpec};
 
 /// Changes the file of an open database; its definition then, which the caller keeps. 5041, 5039, 5149, 1842,

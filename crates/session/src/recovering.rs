@@ -7,9 +7,9 @@
 use crate::InstanceConfig;
 use crate::system_sessions::SystemSessions;
 use engine::{Database, RecoveryPhase, RecoveryReport};
-use interpreter::OpenDatabase;
 use runtime::{clock, task};
 use scheduler::{JoinHandle, Schedulers};
+use session_state::OpenDatabase;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use telemetry::WaitType;

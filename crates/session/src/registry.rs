@@ -3,9 +3,9 @@
 //! Promise: a request costs its session a few stores into memory of its own, some readings of the clock and no lock;
 //! whoever looks reads the parts one by one, so they may be of two moments.
 
-use interpreter::{Activity, Client};
 use parking_lot::Mutex;
 use scheduler::Usage;
+use session_state::{Activity, Client};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use system_views::{ConnectionFacts, SessionFacts};

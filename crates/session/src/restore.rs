@@ -16,7 +16,7 @@ use ::backup::{FileFacts, Media, SetEnd, SetHeader, SetKind};
 use catalog::{Catalog, DatabaseDef, DatabaseState, FileDef, FilegroupDef};
 use engine::{Database, RestoreReport, RestoreRequest, Stopped};
 use executor::{SqlError, SqlMessage};
-use interpreter::{MediaOrder, OpenDatabase};
+use session_state::{MediaOrder, OpenDatabase};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

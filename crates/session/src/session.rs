@@ -7,9 +7,8 @@ use crate::Instance;
 use crate::host::InstanceHost;
 use crate::registry::{self, Registered};
 use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlError, SqlMessage};
-use interpreter::{
-    BulkRows, Client, Identity, OpenDatabase, Rpc, SessionState, TransactionRequest,
-};
+use interpreter::{BulkRows, Rpc, TransactionRequest};
+use session_state::{Client, Identity, OpenDatabase};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -28,7 +27,7 @@ const KILLED: &str = "Cannot continue the execution because the session is in th
 pub struct Session {
     instance: Arc<Instance>,
     host: InstanceHost,
-    state: SessionState,
+    state: interpreter::Session,
     registered: Arc<Registered>,
     /// The database of the login, to come back to on a reset.
     home: String,
@@ -53,8 +52,8 @@ impl Session {
         }
         registered.tell(|facts| registry::describe(facts, &client));
         let home = database.name.clone();
-        let mut state = SessionState::new(spid, database);
-        state.plans = instance.plans.clone();
+        let plans = instance.plans.clone();
+        let mut state = interpreter::Session::new(spid, database, plans);
         state.client = Arc::new(client);
         registered.follow(state.cancel.clone(), state.activity.clone());
         state.publish();
@@ -170,7 +169,11 @@ impl Session {
     fn run(
         &mut self,
         sink: &mut dyn ResultSink,
-        body: impl FnOnce(&mut SessionState, &mut InstanceHost, &mut Watch<'_>) -> Result<(), ()>,
+        body: impl FnOnce(
+            &mut interpreter::Session,
+            &mut InstanceHost,
+            &mut Watch<'_>,
+        ) -> Result<(), ()>,
     ) -> Result<(), ()> {
         self.end_if_killed();
         if self.ended {

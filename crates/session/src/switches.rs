@@ -7,8 +7,8 @@
 
 use crate::Instance;
 use engine::{FlushQueueKind, Reserve, UsageForm, Writer};
-use interpreter::OpenDatabase;
 use runtime::backoff;
+use session_state::OpenDatabase;
 use std::fmt;
 use std::sync::Arc;
 use topology::Topology;

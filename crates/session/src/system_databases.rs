@@ -8,7 +8,7 @@ use crate::create;
 use crate::instance::system_options;
 use catalog::{Catalog, DatabaseDef, DatabaseState, FileDef, FilegroupDef};
 use engine::Database;
-use interpreter::OpenDatabase;
+use session_state::OpenDatabase;
 use std::sync::Arc;
 use system_views::SYSTEM_DATABASES;
 

@@ -1,5 +1,5 @@
 //! Trace flags of the whole server, and what those with a meaning do. Which have one is said by
-//! `interpreter::trace_flags`.
+//! `commands::trace_flags`.
 //!
 //! Invariant: what a flag does is in force as long as the flag is on, whoever turned it on: `-T` or DBCC TRACEON.
 

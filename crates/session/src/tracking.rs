@@ -1,10 +1,10 @@
 //! Change tracking's part of the instance: what ALTER DATABASE says, and the task that cleans up.
 
 use catalog::TrackingSpec;
-use interpreter::OpenDatabase;
 use parking_lot::Mutex;
 use runtime::clock;
 use runtime::task::{self, Waker};
+use session_state::OpenDatabase;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use syntax::ast::{ChangeTracking, RetentionUnit};
@@ -42,7 +42,7 @@ impl Cleanup {
         while !self.stop.load(Ordering::Acquire) {
             if clock::now_ns() >= due {
                 if open.catalog.configuration().tracking().is_some_and(|t| t.auto_cleanup) {
-                    let _ = interpreter::clean_tracked(open, &self.stop);
+                    let _ = commands::clean_tracked(open, &self.stop);
                 }
                 due = clock::now_ns() + PAUSE_NS;
             }

@@ -4,7 +4,7 @@
 
 use crate::facts::{ListenerFacts, NonYielding, SessionFacts};
 use catalog::{DatabaseDef, DdlScope, ObjectRef, TableDef, same_name};
-use interpreter::{OpenDatabase, SessionState};
+use session_state::{OpenDatabase, SessionState};
 use std::sync::Arc;
 use types::datetime::{DateTime, datetime_from_unix_ns};
 
@@ -26,10 +26,12 @@ pub trait Server {
     fn schedulers(&self) -> Vec<scheduler::Stats>;
     /// This engine's own switches.
     fn switches(&self) -> Vec<crate::SwitchFacts>;
+    /// The plans in the cache.
+    fn plans(&self) -> Vec<Arc<interpreter::CachedPlan>>;
     /// What statements may hold in sorts and hash tables.
     fn query_memory(&self) -> Arc<executor::MemoryPool>;
     /// What is at a path; nothing where that cannot be known.
-    fn path_facts(&self, path: &str) -> interpreter::PathFacts;
+    fn path_facts(&self, path: &str) -> session_state::PathFacts;
     /// A configuration option by its name: as configured, and in use.
     fn setting(&self, name: &str) -> Option<(i64, i64)>;
 }

@@ -1,7 +1,7 @@
 //! What the instance tells its views of sessions, connections, tasks and listeners.
 
-use interpreter::{Input, Published};
 use scheduler::Usage;
+use session_state::{Input, Published};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

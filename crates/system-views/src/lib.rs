@@ -101,7 +101,7 @@ pub fn rows(
     view: &SystemView,
     args: &[Value],
     server: &dyn Server,
-    session: &interpreter::SessionState,
+    session: &session_state::SessionState,
 ) -> Result<Vec<Vec<Value>>, SqlError> {
     let declared = registry::of(view);
     let context = match &view.database {

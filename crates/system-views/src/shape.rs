@@ -80,7 +80,7 @@ impl DatabaseNames<'_> {
         let found = find(name.schema.as_deref(), &name.name)?;
         match &found {
             ObjectRef::Procedure(synonym) if synonym.kind == ModuleKind::Synonym => {
-                let parts = interpreter::name_parts(&synonym.text);
+                let parts = session_state::name_parts(&synonym.text);
                 let mut parts = parts.iter().rev().map(String::as_str);
                 let name = parts.next()?;
                 let schema = parts.next().filter(|schema| !schema.is_empty());

@@ -153,7 +153,7 @@ fn of_module(context: &Context<'_>, module: &Arc<ProcedureDef>) -> Option<TypeRo
 
 /// A type by a name that may carry a schema: `sys.int`, `[int]`, `dbo.id`.
 pub fn find(context: &Context<'_>, name: &str) -> Option<TypeRow> {
-    let parts = interpreter::name_parts(name);
+    let parts = session_state::name_parts(name);
     let (schema, bare) = match &parts[..] {
         [bare] => (None, bare),
         [schema, bare] => (Some(schema.as_str()).filter(|s| !s.is_empty()), bare),

@@ -5,13 +5,14 @@
 //! request. Values for the identity column, where the client sends it, are kept.
 
 use super::{Column, Loading, Rules, TYPE_MISMATCH, unfit};
-use crate::activity::InputKind;
 use crate::call::first_mistake;
-use crate::host::Host;
+use crate::programs::Session;
 use crate::request::request;
-use crate::state::SessionState;
-use crate::vm::{Halt, Halted, Vm};
+use crate::vm::Vm;
 use executor::{Command, ResultSink, SqlError};
+use session_state::Host;
+use session_state::InputKind;
+use session_state::{Halt, Halted};
 use syntax::LexOptions;
 use syntax::ast::InsertBulk;
 use types::{Len, SqlType, Value, convert};
@@ -30,12 +31,12 @@ pub fn is_insert_bulk(batch: &str) -> bool {
 /// column, 229, 1088. Suspends.
 #[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
 pub fn announce_bulk(
-    state: &mut SessionState,
+    session: &mut Session,
     host: &mut dyn Host,
     insert: &str,
     sink: &mut dyn ResultSink,
 ) -> Result<(), ()> {
-    request(state, host, sink, |vm| {
+    request(session, host, sink, |vm| {
         let planned = vm.plan_client(insert, false);
         planned.map_err(|error| vm.ended_by(error))?;
         vm.state.error = 0;
@@ -48,13 +49,13 @@ pub fn announce_bulk(
 /// stopped from outside. Suspends.
 #[allow(clippy::result_unit_err, reason = "the errors themselves have gone to the sink")]
 pub fn load_bulk(
-    state: &mut SessionState,
+    session: &mut Session,
     host: &mut dyn Host,
     insert: &str,
     rows: &mut BulkRows<'_>,
     sink: &mut dyn ResultSink,
 ) -> Result<(), ()> {
-    request(state, host, sink, |vm| {
+    request(session, host, sink, |vm| {
         let count = match vm.load_client(insert, rows) {
             Ok(count) => count,
             Err(Halted::Batch) => return Err(Halt::Batch),

@@ -1,12 +1,12 @@
 //! The fields of a data file, by the options of BULK INSERT or by a format file, and the files themselves.
 
 use super::Column;
-use crate::host::Host;
 use bulk_file::{
     CodePage, Csv, Field, FormatError, Storage, Window, native_prefix, read_format, terminator,
 };
 use device::File;
 use executor::{Reach, SqlError};
+use session_state::Host;
 use std::io;
 use std::sync::Arc;
 use syntax::ast::BulkInsert;

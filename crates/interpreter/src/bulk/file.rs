@@ -6,9 +6,10 @@
 
 use super::source::Source;
 use super::{Column, Loading, Rules};
-use crate::vm::{Halted, Vm};
+use crate::vm::Vm;
 use executor::{Command, Reach, SqlError, SqlMessage};
 use security::Permission;
+use session_state::Halted;
 use syntax::ast::BulkInsert;
 use types::Value;
 
@@ -23,7 +24,7 @@ impl Vm<'_> {
         frame: &mut [Value],
         guarded: bool,
     ) -> Result<(), Halted> {
-        if !self.may_on_server(Permission::AdministerBulkOperations) {
+        if !self.commands().may_on_server(Permission::AdministerBulkOperations) {
             let text = "You do not have permission to use the bulk load statement.";
             let error = SqlError::new(4834, 16, text).with_state(4);
             return Err(error.with_reach(Reach::Scope).into());

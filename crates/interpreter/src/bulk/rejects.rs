@@ -1,10 +1,10 @@
 //! ERRORFILE.
 
 use super::fields::file_error;
-use crate::host::Host;
 use bulk_file::Rows;
 use device::File;
 use executor::SqlError;
+use session_state::Host;
 use std::io;
 use std::sync::Arc;
 use telemetry::WaitType;

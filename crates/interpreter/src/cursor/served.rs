@@ -17,9 +17,9 @@ mod fetch;
 use super::{Cursor, Cursors, Name, Vm};
 use crate::call::{Called, number_of, text_of, throw};
 use crate::rpc::RpcParam;
-use crate::vm::Halt;
 use binder::ir::CursorKind;
 use executor::{ColumnMeta, Command, Done, SqlError, column_meta};
+use session_state::Halt;
 use std::ops::Range;
 use syntax::LexOptions;
 use syntax::ast::{QueryBody, StatementKind};
@@ -170,7 +170,7 @@ impl Vm<'_> {
             }
             "sp_cursorexecute" => {
                 let handle = number(0);
-                let Some(prepared) = self.state.texts.prepared_cursor(handle) else {
+                let Some(prepared) = self.programs.texts.prepared_cursor(handle) else {
                     return Err(throw(crate::call::no_handle(handle)));
                 };
                 let opening = Opening {
@@ -184,7 +184,7 @@ impl Vm<'_> {
                 self.open_served(&opening, params, 1, None)
             }
             "sp_cursorunprepare" => {
-                if !self.state.texts.release(number(0)) {
+                if !self.programs.texts.release(number(0)) {
                     return Err(throw(crate::call::no_handle(number(0))));
                 }
                 self.sink.return_status(0);
@@ -194,8 +194,8 @@ impl Vm<'_> {
             "sp_cursoroption" => self.cursor_option(params),
             "sp_cursorclose" => {
                 let handle = number(0);
-                self.state.cursors.served_mut("sp_cursorclose", handle).map_err(throw)?;
-                self.state.cursors.stop_serving(handle);
+                self.programs.cursors.served_mut("sp_cursorclose", handle).map_err(throw)?;
+                self.programs.cursors.stop_serving(handle);
                 self.sink.return_status(0);
                 Ok(0)
             }
@@ -207,7 +207,7 @@ impl Vm<'_> {
         // A mistake in the text is told now.
         self.compile_text(text, Some(declarations)).map_err(throw)?;
         let (text, declarations) = (text.to_owned(), declarations.to_owned());
-        Ok(self.state.texts.prepare_cursor(PreparedCursor { text, declarations }))
+        Ok(self.programs.texts.prepare_cursor(PreparedCursor { text, declarations }))
     }
 
     fn give(&mut self, params: &[RpcParam], i: usize, value: i32) {
@@ -273,18 +273,18 @@ impl Vm<'_> {
         let text = format!("DECLARE [{NAME}] CURSOR GLOBAL {kind}{locks} FOR {}", opening.text);
         self.run_directly(&text, opening.declarations, params, opening.values)?;
         // Where it could not be declared, that has been told.
-        let Some(id) = self.state.cursors.take_name() else {
+        let Some(id) = self.programs.cursors.take_name() else {
             self.sink.return_status(1);
             return Ok(1);
         };
-        let handle = self.state.cursors.serve(id, opening.scroll, opening.concurrency);
+        let handle = self.programs.cursors.serve(id, opening.scroll, opening.concurrency);
         if let Err(error) = self.open_by_id(id) {
-            self.state.cursors.stop_serving(handle);
+            self.programs.cursors.stop_serving(handle);
             return Err(throw(error));
         }
         let (scrolls, agrees, count) = {
             let (served, cursor) =
-                self.state.cursors.served_mut("sp_cursoropen", handle).map_err(throw)?;
+                self.programs.cursors.served_mut("sp_cursoropen", handle).map_err(throw)?;
             let count = cursor.rows.as_ref().map_or(0, Vec::len);
             if cursor.def.read_only {
                 served.concurrency = concurrency::READ_ONLY;
@@ -345,7 +345,7 @@ impl Vm<'_> {
     }
 
     pub(super) fn served_columns(&self, id: u32) -> Vec<ColumnMeta> {
-        let Some(cursor) = self.state.cursors.all.get(&id) else { return Vec::new() };
+        let Some(cursor) = self.programs.cursors.all.get(&id) else { return Vec::new() };
         let mut columns = column_meta(&cursor.def.query.output[..cursor.def.visible]);
         columns
             .push(ColumnMeta { hidden: true, ..ColumnMeta::new("ROWSTAT", SqlType::Int, false) });
@@ -365,13 +365,13 @@ impl Vm<'_> {
     fn cursor_option(&mut self, params: &[RpcParam]) -> Called {
         let (handle, code) = (number_of(params, 0), number_of(params, 1));
         let (served, cursor) =
-            self.state.cursors.served_mut("sp_cursoroption", handle).map_err(throw)?;
+            self.programs.cursors.served_mut("sp_cursoroption", handle).map_err(throw)?;
         let (id, scroll, agrees) = (served.id, served.scroll, served.concurrency);
         let count = cursor.rows.as_ref().map_or(0, Vec::len) as i32;
         let value = match code {
             2 => {
                 let name = text_of(params, 2).to_owned();
-                let cursors = &mut self.state.cursors;
+                let cursors = &mut self.programs.cursors;
                 cursors.names.retain(|n| n.id != id);
                 cursors.names.push(Name { name, depth: None, id });
                 None

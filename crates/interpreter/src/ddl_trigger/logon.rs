@@ -3,32 +3,33 @@
 //! A login is refused (17892) when a trigger rolls back, ends with an error that nobody catches, leaves a transaction open
 //! or sends a result set. Nothing that it says goes to the client. Without such triggers a login asks for them once.
 
-use super::event_data::logon_document;
-use crate::host::Host;
+use crate::programs::Session;
 use crate::request::request;
-use crate::state::SessionState;
-use crate::vm::{Halt, Halted, Vm};
+use crate::vm::Vm;
 use catalog::{LOGON, ModuleKind};
+use commands::ddl_events::event_data::logon_document;
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
+use session_state::Host;
+use session_state::{Halt, Halted};
 use std::sync::Arc;
 use types::Value;
 
 /// Fires them for a session that has just opened; 17892, and what the triggers have said. Suspends.
 pub fn logon(
-    state: &mut SessionState,
+    session: &mut Session,
     host: &mut dyn Host,
 ) -> Result<(), (SqlError, Vec<SqlMessage>)> {
     let mut sink = Heard::default();
     let mut refused = false;
     // What the triggers raise is no error of the session's.
-    let _ = request(state, host, &mut sink, |vm| {
+    let _ = request(session, host, &mut sink, |vm| {
         refused = vm.fire_logon().is_err();
         Ok::<(), Halt>(())
     });
     if !refused && !sink.rows {
         return Ok(());
     }
-    let login = &state.client.login;
+    let login = &session.client.login;
     let text = format!("Logon failed for login '{login}' due to trigger execution.");
     Err((SqlError::new(17892, 14, text), sink.messages))
 }

@@ -1,15 +1,16 @@
 //! The events of system procedures that do what statements do.
 
-use super::event_data::element;
-use super::occurrence::Occurrence;
-use super::principals;
-use crate::arguments;
-use crate::environment::name_parts;
-use crate::exec::Argument;
-use crate::principals::principal_statement;
-use crate::state::SessionState;
-use crate::vm::{Halted, Vm};
+use crate::vm::Vm;
 use catalog::{ModuleKind, ObjectRef};
+use commands::Argument;
+use commands::arguments;
+use commands::ddl_events::Occurrence;
+use commands::ddl_events::element;
+use commands::ddl_events::principals;
+use commands::principal_statement;
+use session_state::Halted;
+use session_state::SessionState;
+use session_state::name_parts;
 use syntax::ast::SecurityStatement;
 use types::Value;
 
@@ -108,7 +109,11 @@ fn occurrence(state: &SessionState, procedure: &str, args: &[Argument]) -> Optio
             match text(3, "@namespace").map(str::to_ascii_uppercase).as_deref() {
                 Some("DATABASE") => {
                     let kind = ModuleKind::DatabaseTrigger;
-                    return Some(super::occurrence::ddl_trigger("ALTER_TRIGGER", kind, name));
+                    return Some(commands::ddl_events::occurrence::ddl_trigger(
+                        "ALTER_TRIGGER",
+                        kind,
+                        name,
+                    ));
                 }
                 // That is no part of a transaction.
                 Some(_) => return None,

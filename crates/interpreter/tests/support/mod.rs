@@ -5,7 +5,8 @@ use catalog::Catalog;
 use device::{FileSystem, SimFs};
 use engine::{Database, DbFiles, DbOptions, LogConfig};
 use executor::{ColumnMeta, Done, ResultSink, SqlError, SqlMessage};
-use interpreter::{Host, OpenDatabase, SessionState, execute_batch};
+use interpreter::execute_batch;
+use session_state::{Host, OpenDatabase};
 use std::sync::Arc;
 use syntax::ast::{AlterDatabase, AlterDatabaseAction, CreateDatabase, OptionValue};
 use types::Value;
@@ -86,14 +87,14 @@ impl Host for OneDatabase {
 
 /// A session and its host.
 pub struct Session {
-    pub state: SessionState,
+    pub state: interpreter::Session,
     pub host: OneDatabase,
 }
 
 impl Session {
     pub fn new(database: &Arc<OpenDatabase>, spid: u16) -> Session {
         Session {
-            state: SessionState::new(spid, database.clone()),
+            state: interpreter::Session::new(spid, database.clone(), Arc::default()),
             host: OneDatabase(database.clone()),
         }
     }

@@ -202,8 +202,7 @@ fn what_is_cleaned_up_is_gone_and_said_to_be() {
     );
     let shop = instance.database("shop").expect("the database");
     let cleaned = instance.spawn_session("cleaner", move |_| {
-        let run =
-            |before| interpreter::clean_tracked_before(&shop, before, &AtomicBool::new(false));
+        let run = |before| commands::clean_tracked_before(&shop, before, &AtomicBool::new(false));
         let nothing = run(0).expect("nothing to clean");
         assert_eq!((nothing.commits, nothing.rows), (0, 0));
         let cleaned = run(u64::MAX).expect("cleaned");

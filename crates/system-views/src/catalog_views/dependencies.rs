@@ -323,7 +323,7 @@ fn resolved_objects(context: &Context<'_>, args: &[Value]) -> Result<Vec<Referen
 /// Schema, name and class of a function's two arguments; the class in capitals. The schema has to be said.
 fn asked(args: &[Value]) -> Option<(String, String, String)> {
     let text = |i: usize| args.get(i).and_then(Value::as_str);
-    let mut parts = interpreter::name_parts(text(0)?).into_iter().rev();
+    let mut parts = session_state::name_parts(text(0)?).into_iter().rev();
     let name = parts.next()?;
     let schema = parts.next().filter(|schema| !schema.is_empty())?;
     Some((schema, name, text(1)?.to_ascii_uppercase()))

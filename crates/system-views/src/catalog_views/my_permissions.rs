@@ -4,8 +4,8 @@
 use crate::context::Context;
 use crate::declare::{Declared, view};
 use executor::SqlError;
-use interpreter::name_parts;
 use security::{Class, Permission, SCHEMA_DBO, Target};
+use session_state::name_parts;
 use types::Value;
 
 /// The views of this file.

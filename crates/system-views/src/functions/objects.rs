@@ -7,7 +7,7 @@ use crate::object::{self, Object};
 
 use binder::ir::FuncId;
 use catalog::same_name;
-use interpreter::name_parts;
+use session_state::name_parts;
 use types::{Decimal, Value};
 
 /// The object that a name of up to three parts names.

@@ -39,7 +39,7 @@ impl Called {
 
 /// Those of one kind; procedures of the system are built in and belong to no catalog.
 fn called(context: &Context<'_>, kind: ModuleKind) -> Vec<Called> {
-    let all = context.session.plans.plans().into_iter();
+    let all = context.server.plans().into_iter();
     let one = |plan: Arc<CachedPlan>| {
         let is_built_in = plan.object_id().is_some_and(|id| id < 0);
         let found = match is_built_in {
@@ -144,7 +144,7 @@ pub struct Attribute {
 
 fn attributes(context: &Context<'_>, args: &[Value]) -> Result<Vec<Attribute>, SqlError> {
     let Some(Value::Binary(handle)) = args.first() else { return Ok(Vec::new()) };
-    let mut all = context.session.plans.plans().into_iter();
+    let mut all = context.server.plans().into_iter();
     let Some(plan) = all.find(|plan| **handle == plan.handle()[..]) else { return Ok(Vec::new()) };
     // As documented: ANSI_PADDING and ANSI_WARNINGS are no part of what a plan is found by here.
     let settings = plan.settings();

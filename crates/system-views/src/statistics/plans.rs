@@ -23,7 +23,7 @@ fn us(ns: u64) -> i64 {
 
 /// Plans of the cache.
 fn plans(context: &Context<'_>, _: &[Value]) -> Result<Vec<Arc<CachedPlan>>, SqlError> {
-    Ok(context.session.plans.plans())
+    Ok(context.server.plans())
 }
 
 view! {
@@ -54,7 +54,7 @@ fn queries(context: &Context<'_>, _: &[Value]) -> Result<Vec<Query>, SqlError> {
             .map(|statement| Query { plan: plan.clone(), figures: statement.figures, statement })
             .collect::<Vec<_>>()
     };
-    Ok(context.session.plans.plans().into_iter().flat_map(of_plan).collect())
+    Ok(context.server.plans().into_iter().flat_map(of_plan).collect())
 }
 
 /// The same for statements that differ in literals, letters' case and spaces only.
@@ -190,7 +190,7 @@ pub struct Document {
 fn document(context: &Context<'_>, args: &[Value]) -> Result<Vec<Document>, SqlError> {
     let Some(Value::Binary(handle)) = args.first() else { return Ok(Vec::new()) };
     let number = |i: usize| args.get(i).and_then(Value::as_i64);
-    let all = context.session.plans.plans().into_iter();
+    let all = context.server.plans().into_iter();
     let Some(plan) = all.into_iter().find(|plan| **handle == plan.handle()[..]) else {
         return Ok(Vec::new());
     };

@@ -62,7 +62,7 @@ fn sessions(context: &Context<'_>, _: &[Value]) -> Result<Vec<Session>, SqlError
 fn requests(context: &Context<'_>, args: &[Value]) -> Result<Vec<Session>, SqlError> {
     let mut all: Vec<Session> =
         sessions(context, args)?.into_iter().filter(Session::works).collect();
-    let plans = context.session.plans.plans();
+    let plans = context.server.plans();
     for session in &mut all {
         let running = session.facts.published.plan;
         let module =

@@ -22,7 +22,7 @@ pub struct Text {
 fn text(context: &Context<'_>, args: &[Value]) -> Result<Vec<Text>, SqlError> {
     let Some(Value::Binary(handle)) = args.first() else { return Ok(Vec::new()) };
     let Some(wanted) = handle.get(..20) else { return Ok(Vec::new()) };
-    for plan in context.session.plans.plans() {
+    for plan in context.server.plans() {
         if plan.handle()[..20] == *wanted || plan.sql_handle()[..20] == *wanted {
             let place = Some((plan.database_id() as i16, plan.object_id()));
             return Ok(vec![Text { place, text: plan.text() }]);
@@ -44,7 +44,7 @@ view! {
     text nvarchar(max) null = &t.text;
 }
 
-fn input(context: &Context<'_>, args: &[Value]) -> Result<Vec<interpreter::Input>, SqlError> {
+fn input(context: &Context<'_>, args: &[Value]) -> Result<Vec<session_state::Input>, SqlError> {
     let Some(wanted) = args.first().and_then(Value::as_i64) else { return Ok(Vec::new()) };
     // There is one request in a session, number 0.
     if args.get(1).and_then(Value::as_i64).is_some_and(|request| request != 0) {
@@ -58,7 +58,7 @@ fn input(context: &Context<'_>, args: &[Value]) -> Result<Vec<interpreter::Input
 }
 
 view! {
-    INPUT_BUFFER = "sys.dm_exec_input_buffer" of interpreter::Input as i, rows input, params (smallint, int);
+    INPUT_BUFFER = "sys.dm_exec_input_buffer" of session_state::Input as i, rows input, params (smallint, int);
     event_type nvarchar(256) null = i.kind.name();
     parameters smallint null = 0i16;
     event_info nvarchar(max) null = &i.text;

@@ -7,8 +7,9 @@ use super::NAME;
 use super::fetch::{MISSING, SUCCEEDED};
 use crate::call::{Called, number_of, scalar, text_of, throw};
 use crate::rpc::RpcParam;
-use crate::vm::{Halt, Vm};
+use crate::vm::Vm;
 use executor::SqlError;
+use session_state::Halt;
 use types::Value;
 
 impl Vm<'_> {
@@ -23,7 +24,8 @@ impl Vm<'_> {
         // SETPOSITION and ABSOLUTE.
         let (positions, of_all) = (asked & 0x20 != 0, asked & 0x40 != 0);
         let operation = asked & !0x60;
-        let (served, cursor) = self.state.cursors.served_mut("sp_cursor", handle).map_err(throw)?;
+        let (served, cursor) =
+            self.programs.cursors.served_mut("sp_cursor", handle).map_err(throw)?;
         let id = served.id;
         let first_table = cursor.def.targets.first().map(|target| target.table);
         let rows: Vec<usize> = match (of_all, number) {
@@ -58,7 +60,7 @@ impl Vm<'_> {
                 self.sink.columns(&columns);
                 for at in &rows {
                     let (_, cursor) =
-                        self.state.cursors.served_mut("sp_cursor", handle).map_err(throw)?;
+                        self.programs.cursors.served_mut("sp_cursor", handle).map_err(throw)?;
                     let visible = cursor.def.visible;
                     let found = cursor.rows.as_ref().and_then(|rows| rows.get(at.checked_sub(1)?));
                     let Some(mut row) = found.map(|row| row[..visible].to_vec()) else { break };
@@ -77,12 +79,12 @@ impl Vm<'_> {
                 };
                 for at in &rows {
                     let (_, cursor) =
-                        self.state.cursors.served_mut("sp_cursor", handle).map_err(throw)?;
+                        self.programs.cursors.served_mut("sp_cursor", handle).map_err(throw)?;
                     cursor.at = *at;
-                    self.state.cursors.name_for_now(id);
+                    self.programs.cursors.name_for_now(id);
                     let given = renamed(values);
                     let done = self.run_directly(&text, &declared(values), &given, 0);
-                    self.state.cursors.take_name();
+                    self.programs.cursors.take_name();
                     done?;
                 }
             }
@@ -99,7 +101,7 @@ impl Vm<'_> {
                 ))));
             }
         }
-        let (_, cursor) = self.state.cursors.served_mut("sp_cursor", handle).map_err(throw)?;
+        let (_, cursor) = self.programs.cursors.served_mut("sp_cursor", handle).map_err(throw)?;
         cursor.at = if positions { rows.last().copied().unwrap_or(before) } else { before };
         self.sink.return_status(0);
         Ok(0)

@@ -71,7 +71,7 @@ impl Vm<'_> {
         let number = i64::from(number_of(params, 2));
         let rows = params.get(3).map_or(BLOCK_ROWS, |_| i64::from(number_of(params, 3)));
         let (served, cursor) =
-            self.state.cursors.served_mut("sp_cursorfetch", handle).map_err(throw)?;
+            self.programs.cursors.served_mut("sp_cursorfetch", handle).map_err(throw)?;
         if kind == 0x100 {
             let count = cursor.rows.as_ref().map_or(0, Vec::len);
             let dynamic = served.scroll == scroll::DYNAMIC;
@@ -123,12 +123,12 @@ impl Vm<'_> {
         number: i64,
         rows: i64,
     ) -> Result<(usize, i32), SqlError> {
-        let (served, _) = self.state.cursors.served_mut("sp_cursorfetch", handle)?;
+        let (served, _) = self.programs.cursors.served_mut("sp_cursorfetch", handle)?;
         let id = served.id;
         let missing = if kind == 0x80 { self.refresh(id, handle)? } else { Vec::new() };
         let columns = self.served_columns(id);
         self.sink.columns(&columns);
-        let (served, cursor) = self.state.cursors.served_mut("sp_cursorfetch", handle)?;
+        let (served, cursor) = self.programs.cursors.served_mut("sp_cursorfetch", handle)?;
         let all = cursor.rows.as_deref().unwrap_or_default();
         let (buffer, mut status) = moved(kind, number, rows, all.len(), &served.buffer);
         let visible = cursor.def.visible;
@@ -147,7 +147,7 @@ impl Vm<'_> {
         served.buffer = buffer;
         self.select_done(sent as u64);
         if closes {
-            self.state.cursors.stop_serving(handle);
+            self.programs.cursors.stop_serving(handle);
             status = CLOSED;
         }
         Ok((sent, status))
@@ -156,7 +156,7 @@ impl Vm<'_> {
     /// The rows of the buffer as they are in their tables now; the numbers of those that are not there any more. A cursor
     /// that nothing can be changed through keeps its rows.
     pub(super) fn refresh(&mut self, id: u32, handle: i32) -> Result<Vec<usize>, SqlError> {
-        let (served, cursor) = self.state.cursors.served_mut("sp_cursorfetch", handle)?;
+        let (served, cursor) = self.programs.cursors.served_mut("sp_cursorfetch", handle)?;
         let buffer = served.buffer.clone();
         if cursor.def.targets.is_empty() {
             return Ok(Vec::new());
@@ -170,7 +170,7 @@ impl Vm<'_> {
         for row in fresh {
             by_locator.insert(format!("{:?}", locators(&row)), row);
         }
-        let (_, cursor) = self.state.cursors.served_mut("sp_cursorfetch", handle)?;
+        let (_, cursor) = self.programs.cursors.served_mut("sp_cursorfetch", handle)?;
         let mut missing = Vec::new();
         for at in buffer {
             let Some(row) = cursor.rows.as_mut().and_then(|rows| rows.get_mut(at - 1)) else {

@@ -1,0 +1,66 @@
+//! DBCC: which statement it is, who may, and the closing message.
+
+mod checkdb;
+mod session;
+mod statistics;
+pub mod trace_flags;
+
+use crate::Commands;
+use crate::refusals::dbcc_denied;
+use executor::{SqlError, SqlMessage};
+use security::Permission;
+use session_state::{EvictedPlans, Halted};
+use statistics::sqlperf_permission;
+use types::Value;
+
+impl Commands<'_> {
+    pub(crate) fn dbcc(
+        &mut self,
+        name: &str,
+        args: &[Value],
+        options: &[String],
+        line: u32,
+        guarded: bool,
+    ) -> Result<(), Halted> {
+        let quiet = options.iter().any(|o| o == "NO_INFOMSGS");
+        let needed = match name {
+            "SQLPERF" => Some(sqlperf_permission(args)),
+            "LOGINFO" => Some(Permission::ViewServerState),
+            "TRACEON" | "TRACEOFF" => Some(Permission::ControlServer),
+            "DROPCLEANBUFFERS" | "FREEPROCCACHE" | "FREESYSTEMCACHE" | "FREESESSIONCACHE" => {
+                Some(Permission::AlterServerState)
+            }
+            _ => None,
+        };
+        if needed.is_some_and(|permission| !self.may_on_server(permission)) {
+            return Err(dbcc_denied(&self.state.user_name(), name).into());
+        }
+        match name {
+            "CHECKIDENT" => self.check_identity(args, (!quiet).then_some(line), guarded)?,
+            "USEROPTIONS" => self.user_options(),
+            "OPENTRAN" => self.open_transaction(args, options, line)?,
+            "SQLPERF" => self.sqlperf(args)?,
+            "LOGINFO" => self.log_info(args)?,
+            "INPUTBUFFER" => self.input_buffer(args)?,
+            "TRACEON" | "TRACEOFF" => {
+                self.set_trace_flags(args, name == "TRACEON", (!quiet).then_some(line));
+            }
+            "TRACESTATUS" => self.trace_status(args)?,
+            "SHRINKFILE" => self.shrink_file(args)?,
+            "CHECKDB" | "CHECKTABLE" | "CHECKALLOC" | "CHECKCATALOG" => {
+                self.dbcc_check(name, args, options, line)?;
+            }
+            "SHOW_STATISTICS" => self.show_statistics(args, options)?,
+            "FREEPROCCACHE" => self.free_procedure_cache(args)?,
+            "FREESYSTEMCACHE" => drop(self.machine.evict_plans(EvictedPlans::All)),
+            "DROPCLEANBUFFERS" | "UPDATEUSAGE" | "FREESESSIONCACHE" => {}
+            _ => return Err(SqlError::unsupported(format!("DBCC {name}")).into()),
+        }
+        if !quiet {
+            let text = "DBCC execution completed. If DBCC printed error messages, contact your \
+                        system administrator.";
+            self.sink.message(&SqlMessage::info(2528, line, text));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! DBCC TRACEON, TRACEOFF and TRACESTATUS: which trace flags have a meaning here, and who has them on.
+//!
+//! Promises: every number is accepted, as in SQL Server; one without an effect is said to have none, and why, where it
+//! is known from SQL Server. A flag set without -1 is the session's own; flags that concern the whole server then
+//! change nothing, and a message says so.
+
+use crate::Commands;
+use executor::{ColumnMeta, Command, SqlError, SqlMessage};
+use types::{SqlType, Value};
+
+/// When a flag acts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// For the whole server, as soon as it is set.
+    Global(&'static str),
+    /// For the whole server, if it is given at the start (`-T`).
+    AtStart(&'static str),
+    /// What it asks for is always so.
+    Always(&'static str),
+    /// Known from SQL Server, and without an effect here.
+    None(&'static str),
+    /// Not known.
+    Unknown,
+}
+
+/// What a flag does in this server.
+pub fn effect(flag: i32) -> Effect {
+    match flag {
+        661 => Effect::Global("deleted rows and empty pages are not cleaned up"),
+        834 => Effect::AtStart(
+            "the memory of buffer pools is taken in full at the start, in huge pages where the machine has them",
+        ),
+        1117 => Effect::Global("all files of a filegroup grow together"),
+        1118 => Effect::Always("extents are never mixed"),
+        1204 | 1222 => Effect::Global("every deadlock goes to the log"),
+        2330 => Effect::Global("sys.dm_db_index_usage_stats is not kept"),
+        2032 => Effect::None("no document says what it does"),
+        8008 => Effect::Always("new work goes to the least loaded scheduler"),
+        8015 => Effect::AtStart("the machine is taken as one node"),
+        8048 => Effect::Always("memory objects are kept by CPU"),
+        _ => Effect::Unknown,
+    }
+}
+
+impl Commands<'_> {
+    /// DBCC TRACEON / TRACEOFF (flag [, ...] [, -1]). The permission has been asked for. Messages name `line`; none
+    /// without it.
+    pub(crate) fn set_trace_flags(&mut self, args: &[Value], on: bool, line: Option<u32>) {
+        let global = args.iter().any(|arg| arg.as_i64() == Some(-1));
+        for flag in flags(args) {
+            if global {
+                self.host.trace_flag(flag, on);
+            } else if on {
+                self.state.trace_flags.insert(flag);
+            } else {
+                self.state.trace_flags.remove(&flag);
+            }
+            if let (true, Some(line)) = (on, line)
+                && let Some(text) = without_effect(flag, global)
+            {
+                self.sink.message(&SqlMessage::info(0, line, text));
+            }
+        }
+    }
+
+    /// DBCC TRACESTATUS ([flag [, ...]] [, -1]): without flags, those that are on; with -1, for the whole server alone.
+    pub(crate) fn trace_status(&mut self, args: &[Value]) -> Result<(), SqlError> {
+        let global_only = args.iter().any(|arg| arg.as_i64() == Some(-1));
+        let global = self.host.trace_flags();
+        let own: Vec<i32> = match global_only {
+            true => Vec::new(),
+            false => self.state.trace_flags.iter().copied().collect(),
+        };
+        let mut asked: Vec<i32> = flags(args).collect();
+        if asked.is_empty() {
+            asked = global.iter().chain(&own).copied().collect();
+            asked.sort_unstable();
+            asked.dedup();
+            // SQL Server has no result set then, only the message.
+            if asked.is_empty() {
+                return Ok(());
+            }
+        }
+        let column = |name: &str| ColumnMeta::new(name, SqlType::Int, false);
+        self.sink.columns(&["TraceFlag", "Status", "Global", "Session"].map(column));
+        let rows = asked.len() as u64;
+        for flag in asked {
+            let is_global = global.contains(&flag);
+            let is_own = own.contains(&flag);
+            let status = [is_global || is_own, is_global, is_own].map(|on| Value::Int(on.into()));
+            let [status, global, session] = status;
+            self.sink.row(&[Value::Int(flag), status, global, session]);
+        }
+        self.tell_done(Command::Dbcc, Some(rows));
+        Ok(())
+    }
+}
+
+fn flags(args: &[Value]) -> impl Iterator<Item = i32> {
+    args.iter().filter_map(Value::as_i64).filter_map(|n| i32::try_from(n).ok()).filter(|&n| n > 0)
+}
+
+/// What is to be said of a flag that was just set and changes nothing.
+fn without_effect(flag: i32, global: bool) -> Option<String> {
+    let said = |why: String| Some(format!("Trace flag {flag} {why}"));
+    match effect(flag) {
+        Effect::Global(_) if global => None,
+        Effect::Global(what) => said(format!(
+            "has an effect for the whole server only ({what}): DBCC TRACEON ({flag}, -1)."
+        )),
+        Effect::AtStart(what) => {
+            said(format!("has an effect at the start of the server only ({what}): -T {flag}."))
+        }
+        Effect::Always(what) => said(format!("has no effect here: {what}.")),
+        Effect::None(why) => said(format!("has no effect here: {why}.")),
+        Effect::Unknown => said("has no effect here.".to_owned()),
+    }
+}

@@ -1,0 +1,598 @@
+//! Data definition: through the catalog in the session's transaction, or through the host for whole databases.
+
+mod change;
+pub(crate) mod ddl_trigger;
+mod global_tables;
+pub mod native;
+mod partition;
+mod partition_switch;
+mod reorganize;
+mod scoped_configuration;
+pub(crate) mod security_policy;
+mod sequence;
+pub mod statistics;
+mod temporary_tables;
+mod trigger;
+mod user_types;
+
+use crate::Commands;
+use crate::define::change::writer;
+use crate::define::security_policy::calls;
+use crate::refusals::{cannot_drop, database_denied, no_object};
+use binder::ObjectName;
+use binder::ddl::{AlterTable, CreateProcedure, CreateTable, Ddl};
+use catalog::{
+    Catalog, DdlScope, ModuleKind, ModuleOptions, ObjectRef, PredicateDef, PutMode, TableDef,
+    TableSpec, Temporal,
+};
+use executor::{Cx, SqlError};
+use planner::Plan;
+use security::{Access, Permission, Target};
+use session_state::is_temporary;
+use std::sync::Arc;
+use syntax::ast::{AlterDatabaseAction, DropKind, DropObjects, TriggerScope};
+use types::Value;
+
+impl Commands<'_> {
+    /// CREATE, ALTER, DROP.
+    pub fn define(&mut self, ddl: &Ddl, frame: &mut [Value]) -> Result<(), SqlError> {
+        match ddl {
+            Ddl::CreateDatabase(create) => {
+                self.no_transaction("CREATE DATABASE")?;
+                if !self.may_on_server(Permission::CreateAnyDatabase) {
+                    return Err(database_denied("CREATE DATABASE", "master"));
+                }
+                self.host.create_database(create)?;
+                self.own_database(&create.name.value)
+            }
+            Ddl::AlterDatabase(alter) => {
+                if let AlterDatabaseAction::Scoped { secondary, action } = &alter.action {
+                    return self.scoped_configuration(*secondary, action);
+                }
+                self.no_transaction("ALTER DATABASE")?;
+                let name = match &alter.name {
+                    Some(name) => name.value.clone(),
+                    None => self.state.database.name.clone(),
+                };
+                let own = name.eq_ignore_ascii_case(&self.state.database.name);
+                let may = match own {
+                    true => self.check_database(Permission::Alter).is_ok(),
+                    false => self.may_on_server(Permission::AlterAnyDatabase),
+                };
+                if !may {
+                    return Err(SqlError::new(
+                        5011,
+                        14,
+                        format!(
+                            "User does not have permission to alter database '{name}', the database does not exist, \
+                             or the database is not in a state that allows access checks."
+                        ),
+                    ));
+                }
+                let cancel = &self.cancel;
+                let is_cancelled = || cancel.load(std::sync::atomic::Ordering::Relaxed);
+                self.host.alter_database(&name, alter, &is_cancelled)
+            }
+            Ddl::CreateTable(create) => self.create_table(create, frame),
+            Ddl::AlterTable(alter) => self.alter_table(alter, frame),
+            Ddl::Reorganize(reorganize) => self.reorganize(reorganize, frame),
+            Ddl::CreateProcedure(create) => self.create_procedure(create, frame),
+            Ddl::PrivateUnique { table, key } => self.private_unique(table, key),
+            Ddl::CreateView(create) => {
+                let kind = ModuleKind::View;
+                self.create_module(kind, create.mode, &create.name, &create.text, frame)
+            }
+            Ddl::CreateFunction(kind, create) => {
+                self.check_module_execute_as(&create.options, create.name.schema.as_deref())?;
+                self.check_native(*kind, create)?;
+                self.create_module(*kind, create.mode, &create.name, &create.text, frame)
+            }
+            Ddl::DefineSequence(sequence, ty) => self.define_sequence(sequence, *ty, frame),
+            Ddl::CreateSynonym(synonym) => self.create_synonym(synonym, frame),
+            Ddl::CreateTrigger(create, text) => self.create_trigger(create, text, frame),
+            Ddl::EnableTrigger(enable) => self.enable_triggers(enable, frame),
+            Ddl::CreateDdlTrigger { create, text, events } => {
+                self.create_ddl_trigger(create, text, events, frame)
+            }
+            Ddl::EnableDdlTrigger(enable) => self.enable_ddl_triggers(enable, frame),
+            Ddl::CreateBindable { kind, name, text } => {
+                self.create_module(*kind, PutMode::Create, name, text, frame)
+            }
+            Ddl::CreateType { alias, name, text } => self.create_type(*alias, name, text, frame),
+            Ddl::SecurityPolicy { policy, changes } => self.define_policy(policy, changes, frame),
+            Ddl::Partition(change) => self.define_partitioning(change, frame),
+            Ddl::Switch(switch) => self.switch_partition(switch, frame),
+            Ddl::Drop(drop) => self.drop_objects(drop, frame),
+        }
+    }
+
+    fn no_transaction(&self, what: &str) -> Result<(), SqlError> {
+        if self.state.trancount() == 0 {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            226,
+            16,
+            format!("{what} statement not allowed within multi-statement transaction."),
+        ))
+    }
+
+    /// 12331.
+    pub(crate) fn no_memory_ddl(&self) -> Result<(), SqlError> {
+        if self.state.trancount() == 0 {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            12331,
+            16,
+            "DDL statements ALTER, DROP and CREATE inside user transactions are not supported with memory optimized \
+             tables.",
+        ))
+    }
+
+    pub(crate) fn local(&self, name: &ObjectName) -> Result<(), SqlError> {
+        match &name.database {
+            Some(d) if !d.eq_ignore_ascii_case(&self.state.database.name) => {
+                Err(SqlError::unsupported("definition of an object in another database"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn create_table(&mut self, create: &CreateTable, frame: &mut [Value]) -> Result<(), SqlError> {
+        if is_temporary(&create.name.name) {
+            return self.create_private(&create.spec).map(|_| ());
+        }
+        self.local(&create.name)?;
+        let spec = self.table_to_create(&create.spec)?;
+        if spec.memory.is_some() {
+            self.no_memory_ddl()?;
+        }
+        if let Some(versioning) = &spec.versioning {
+            if let Some((schema, _)) = &versioning.history {
+                self.check_schema(schema)?;
+            }
+            let start = catalog::AlterTable::StartVersioning(versioning.clone());
+            return self.in_definition(frame, |catalog, cx, scope| {
+                let made = catalog.create_table(writer(cx), scope, &spec)?;
+                change_table(catalog, cx, scope, Some(&made.schema), &made.name, &start)
+            });
+        }
+        let made = self.in_catalog(frame, |catalog, txn, scope| {
+            Ok(catalog.create_table(txn, scope, &spec)?)
+        })?;
+        self.note_global(&made);
+        Ok(())
+    }
+
+    fn alter_table(&mut self, alter: &AlterTable, frame: &mut [Value]) -> Result<(), SqlError> {
+        if !is_temporary(&alter.name.name) {
+            self.local(&alter.name)?;
+        }
+        let mut changes = alter.changes.clone();
+        if let Some(catalog::AlterTable::AddColumns(columns)) = changes.first_mut() {
+            for (column, absent) in columns.iter_mut().zip(&alter.absent) {
+                if let Some(expr) = absent {
+                    let plan = planner::plan_expr(expr);
+                    column.absent = Some(self.evaluate(&plan, frame)?);
+                }
+            }
+        }
+        let name = &alter.name;
+        if is_temporary(&name.name) {
+            return self.alter_private(name, &changes);
+        }
+        let schema = self.schema_of(name);
+        if let Some(object) = self.state.find_object(schema.as_deref(), &name.name)
+            && !self.may_change(&object, false)
+        {
+            return Err(no_object(&name.to_string()));
+        }
+        let masks = |c: &catalog::AlterTable| matches!(c, catalog::AlterTable::MaskColumn { .. });
+        let may_mask = || {
+            let access = self.state.identity.access();
+            access.allows(Permission::AlterAnyMask, Target::Database)
+        };
+        if changes.iter().any(masks) && self.state.identity.is_limited() && !may_mask() {
+            let text = "User does not have permission to perform this action.";
+            return Err(SqlError::new(15247, 16, text).with_state(5));
+        }
+        self.apply_changes(schema.as_deref(), &name.name, &changes, frame)
+    }
+
+    /// Changes a table's definition step by step, with what each asks of the rows.
+    pub fn apply_changes(
+        &mut self,
+        schema: Option<&str>,
+        name: &str,
+        changes: &[catalog::AlterTable],
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        self.in_definition(frame, |catalog, cx, scope| {
+            changes
+                .iter()
+                .try_for_each(|change| change_table(catalog, cx, scope, schema, name, change))
+        })
+    }
+
+    /// DROP INDEX i ON t: the schema of `name` is the table, its database the table's schema. 3701.
+    fn drop_index(&mut self, name: &ObjectName, frame: &mut [Value]) -> Result<(), SqlError> {
+        let shown = format!("{}.{}", name.schema.as_deref().unwrap_or(""), name.name);
+        let missing = || {
+            let text = format!(
+                "Cannot drop the index '{shown}', because it does not exist or you do not have permission."
+            );
+            SqlError::new(3701, 11, text).with_state(7)
+        };
+        let Some(table) = &name.schema else { return Err(missing()) };
+        let table =
+            ObjectName { database: None, schema: name.database.clone(), name: table.clone() };
+        let schema = self.schema_of(&table);
+        if is_temporary(&table.name) {
+            // One that is not unique is of no use there, and its name was not kept.
+            let change = catalog::AlterTable::DropIndex { name: name.name.as_str().into() };
+            return self.alter_private(&table, &[change]);
+        }
+        let Some(found) = self.state.find_object(schema.as_deref(), &table.name) else {
+            return Err(missing());
+        };
+        if !self.may_change(&found, false) {
+            return Err(missing());
+        }
+        let change = catalog::AlterTable::DropIndex { name: name.name.as_str().into() };
+        self.apply_changes(schema.as_deref(), &table.name, &[change], frame)
+    }
+
+    fn create_procedure(
+        &mut self,
+        create: &CreateProcedure,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        self.check_module_execute_as(&create.options, create.name.schema.as_deref())?;
+        if is_temporary(&create.name.name) {
+            return self.create_own_procedure(create);
+        }
+        if catalog::is_global_name(&create.name.name) {
+            let what = format!("global temporary procedure {}", create.name.name);
+            return Err(SqlError::unsupported(what));
+        }
+        let kind = ModuleKind::Procedure;
+        self.check_native(kind, create)?;
+        self.create_module(kind, create.mode, &create.name, &create.text, frame)
+    }
+
+    pub(crate) fn create_module(
+        &mut self,
+        kind: ModuleKind,
+        mode: PutMode,
+        name: &ObjectName,
+        text: &str,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        self.local(name)?;
+        let options = ModuleOptions {
+            quoted_identifier: self.state.options.quoted_identifier,
+            ansi_nulls: self.state.options.settings().ansi_nulls,
+        };
+        let schema = self.module_schema(kind, mode, name)?;
+        let text = &syntax::as_created(text);
+        self.in_catalog(frame, |catalog, txn, scope| {
+            let schema = schema.as_deref();
+            if kind == ModuleKind::InlineFunction && mode != PutMode::Create {
+                let concerns = |p: &PredicateDef| calls(p, schema, &name.name);
+                catalog.check_policies(scope, "ALTER", &name.to_string(), concerns)?;
+            }
+            catalog.put_module(txn, scope, kind, mode, schema, &name.name, text, options)?;
+            Ok(())
+        })
+    }
+
+    pub(crate) fn drop_module(
+        &mut self,
+        kind: ModuleKind,
+        name: &ObjectName,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        self.local(name)?;
+        let schema = self.schema_of(name);
+        let scope = self.state.definitions();
+        let found = self.state.database.catalog.module(scope, schema.as_deref(), &name.name, kind);
+        if let Some(found) = found {
+            if !self.may_change(&ObjectRef::Procedure(found.clone()), true) {
+                return Err(cannot_drop(kind.word(), &name.name));
+            }
+            self.check_native_drop(&found)?;
+        }
+        self.in_catalog(frame, |catalog, txn, scope| {
+            let schema = schema.as_deref();
+            if kind == ModuleKind::InlineFunction {
+                let concerns = |p: &PredicateDef| calls(p, schema, &name.name);
+                catalog.check_policies(scope, "DROP FUNCTION", &name.to_string(), concerns)?;
+            }
+            Ok(catalog.drop_module(txn, scope, kind, schema, &name.name)?)
+        })
+    }
+
+    /// DROP FUNCTION of any kind; 3701.
+    fn drop_function(&mut self, name: &ObjectName, frame: &mut [Value]) -> Result<(), SqlError> {
+        let schema = self.schema_of(name);
+        let kind = match self.state.find_object(schema.as_deref(), &name.name) {
+            Some(ObjectRef::Procedure(module)) if module.kind.is_function() => module.kind,
+            _ => ModuleKind::ScalarFunction,
+        };
+        self.drop_module(kind, name, frame)
+    }
+
+    fn drop_objects(&mut self, drop: &DropObjects, frame: &mut [Value]) -> Result<(), SqlError> {
+        for name in &drop.names {
+            let parts = ObjectName::from(name);
+            let result = match drop.kind {
+                DropKind::Database => {
+                    self.no_transaction("DROP DATABASE")?;
+                    self.drop_database(&parts.name)
+                }
+                DropKind::Table if is_temporary(&parts.name) => self.drop_private(&parts),
+                DropKind::Table => {
+                    self.local(&parts)?;
+                    self.drop_table(&parts, frame)
+                }
+                DropKind::Procedure if is_temporary(&parts.name) => {
+                    self.drop_own_procedure(&parts.name)
+                }
+                DropKind::Procedure => self.drop_module(ModuleKind::Procedure, &parts, frame),
+                DropKind::View => self.drop_module(ModuleKind::View, &parts, frame),
+                DropKind::Function => self.drop_function(&parts, frame),
+                DropKind::Sequence => self.drop_module(ModuleKind::Sequence, &parts, frame),
+                DropKind::Synonym => self.drop_module(ModuleKind::Synonym, &parts, frame),
+                DropKind::Trigger => self.drop_module(ModuleKind::Trigger, &parts, frame),
+                DropKind::DatabaseTrigger => {
+                    self.drop_ddl_trigger(TriggerScope::Database, &parts.name, frame)
+                }
+                DropKind::ServerTrigger => {
+                    self.drop_ddl_trigger(TriggerScope::Server, &parts.name, frame)
+                }
+                DropKind::SecurityPolicy => {
+                    self.drop_module(ModuleKind::SecurityPolicy, &parts, frame)
+                }
+                DropKind::Rule => self.drop_bindable(ModuleKind::Rule, &parts, frame),
+                DropKind::Default => self.drop_bindable(ModuleKind::Default, &parts, frame),
+                DropKind::Type => self.drop_type(&parts, frame),
+                DropKind::Index => self.drop_index(&parts, frame),
+            };
+            match result {
+                Err(error) if drop.if_exists && matches!(error.number, 218 | 3701) => {}
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_table(&mut self, name: &ObjectName, frame: &mut [Value]) -> Result<(), SqlError> {
+        let schema = self.schema_of(name);
+        if let Some(found) = self.state.find_object(schema.as_deref(), &name.name)
+            && !self.may_change(&found, true)
+        {
+            return Err(cannot_drop("table", &name.name));
+        }
+        let catalog = &self.state.database.catalog;
+        let scope = self.state.definitions();
+        if catalog
+            .table(scope, schema.as_deref(), &name.name)
+            .is_some_and(|table| table.is_memory())
+        {
+            self.no_memory_ddl()?;
+        }
+        self.in_catalog(frame, |catalog, txn, scope| {
+            if let Some(table) = catalog.table(Some(scope), schema.as_deref(), &name.name) {
+                let concerns = |p: &PredicateDef| p.table == table.object_id;
+                catalog.check_policies(scope, "DROP TABLE", &name.to_string(), concerns)?;
+            }
+            Ok(catalog.drop_table(txn, scope, schema.as_deref(), &name.name)?)
+        })
+    }
+
+    /// The schema that a name without one means: the user's default one, if the object is there.
+    pub(crate) fn schema_of(&self, name: &ObjectName) -> Option<String> {
+        let default = self.state.default_schema().filter(|_| name.schema.is_none());
+        let scope = self.state.definitions();
+        let found = default.filter(|schema| {
+            self.state.database.catalog.object(scope, Some(schema), &name.name).is_some()
+        });
+        found.map(str::to_owned).or_else(|| name.schema.clone())
+    }
+
+    /// What CREATE TABLE creates, in the user's default schema if it names none; 262, 2760.
+    fn table_to_create(&self, spec: &TableSpec) -> Result<TableSpec, SqlError> {
+        let mut spec = spec.clone();
+        if catalog::is_global_name(&spec.name) {
+            spec.schema = "dbo".into();
+            return Ok(spec);
+        }
+        if spec.schema.is_empty() {
+            spec.schema = self.state.default_schema().unwrap_or("dbo").into();
+        }
+        self.check_database(Permission::CreateTable)?;
+        self.check_schema(&spec.schema)?;
+        Ok(spec)
+    }
+
+    /// The schema of a module to create or alter, after the permissions; 262, 2760, 208.
+    fn module_schema(
+        &self,
+        kind: ModuleKind,
+        mode: PutMode,
+        name: &ObjectName,
+    ) -> Result<Option<String>, SqlError> {
+        let schema = name.schema.clone();
+        let schema = schema.or_else(|| self.state.default_schema().map(str::to_owned));
+        let scope = self.state.definitions();
+        let found = self.state.database.catalog.module(scope, schema.as_deref(), &name.name, kind);
+        match found.filter(|_| mode != PutMode::Create) {
+            Some(found) => {
+                if !self.may_change(&ObjectRef::Procedure(found), false) {
+                    return Err(SqlError::new(208, 16, format!("Invalid object name '{name}'.")));
+                }
+            }
+            None => {
+                self.check_database(match kind {
+                    ModuleKind::Procedure => Permission::CreateProcedure,
+                    ModuleKind::TableType | ModuleKind::AliasType => Permission::CreateType,
+                    // With its table's: see `create_trigger`.
+                    ModuleKind::Trigger
+                    | ModuleKind::DatabaseTrigger
+                    | ModuleKind::ServerTrigger => return Ok(schema),
+                    // ALTER of the schema is asked for.
+                    ModuleKind::Sequence
+                    | ModuleKind::Synonym
+                    | ModuleKind::SecurityPolicy
+                    | ModuleKind::PartitionFunction
+                    | ModuleKind::PartitionScheme => {
+                        self.check_schema(schema.as_deref().unwrap_or("dbo"))?;
+                        return Ok(schema);
+                    }
+                    ModuleKind::Rule => Permission::CreateRule,
+                    ModuleKind::Default => Permission::CreateDefault,
+                    ModuleKind::View => Permission::CreateView,
+                    ModuleKind::ScalarFunction
+                    | ModuleKind::InlineFunction
+                    | ModuleKind::TableFunction => Permission::CreateFunction,
+                })?;
+                self.check_schema(schema.as_deref().unwrap_or("dbo"))?;
+            }
+        }
+        Ok(schema)
+    }
+
+    /// A new database belongs to the login that made it.
+    fn own_database(&mut self, name: &str) -> Result<(), SqlError> {
+        let access = self.state.identity.access().clone();
+        let login = access.login().filter(|login| *login != security::SA_ID);
+        let sid = login.and_then(|login| access.server().principals.get(&login)?.sid.clone());
+        let (Some(sid), Some(open)) = (sid, self.host.database(name)) else { return Ok(()) };
+        open.catalog.set_owner(&sid)?;
+        Ok(())
+    }
+
+    fn drop_database(&mut self, name: &str) -> Result<(), SqlError> {
+        if !self.may_drop_database(name) {
+            return Err(SqlError::new(
+                3701,
+                11,
+                format!(
+                    "Cannot drop the database '{name}', because it does not exist or you do not have permission."
+                ),
+            ));
+        }
+        if name.eq_ignore_ascii_case(&self.state.database.name) {
+            return Err(SqlError::new(
+                3702,
+                16,
+                format!("Cannot drop database \"{name}\" because it is currently in use."),
+            )
+            .with_state(3));
+        }
+        self.host.drop_database(name)
+    }
+
+    /// CONTROL of the database, or ALTER ANY DATABASE.
+    fn may_drop_database(&mut self, name: &str) -> bool {
+        if self.may_on_server(Permission::AlterAnyDatabase) {
+            return true;
+        }
+        let access = self.state.identity.access().clone();
+        let Some(login) = access.login() else { return false };
+        let Some(open) = self.host.database(name) else { return false };
+        let directory = open.catalog.directory(None);
+        let Some(user) = security::user_of(access.server(), login, &directory) else {
+            return false;
+        };
+        let there = Access::new(access.server().clone(), Some(login), directory, user);
+        there.allows(Permission::Control, Target::Database)
+    }
+
+    /// TRUNCATE TABLE.
+    pub fn truncate(&mut self, table: &TableDef, frame: &mut [Value]) -> Result<(), SqlError> {
+        if table.is_private() {
+            return self.truncate_private(table);
+        }
+        self.check_alter(table)?;
+        self.in_catalog(frame, |catalog, txn, scope| {
+            Ok(catalog.truncate_table(txn, scope, Some(&table.schema), &table.name)?)
+        })
+    }
+
+    /// SELECT INTO: the table from the query's columns, then the rows, all one statement's work.
+    pub fn select_into(
+        &mut self,
+        plan: &Plan,
+        name: &ObjectName,
+        spec: &TableSpec,
+        frame: &mut [Value],
+    ) -> Result<u64, SqlError> {
+        if !is_temporary(&name.name) {
+            self.local(name)?;
+        }
+        // Both steps must stand or fall together.
+        let own = self.state.transaction.count == 0;
+        if own {
+            self.state.transaction.begin(None, &self.state.options);
+        }
+        let private = self.state.transaction.private.mark();
+        let created: Result<Arc<TableDef>, SqlError> = if is_temporary(&name.name) {
+            self.create_private(spec)
+        } else {
+            self.table_to_create(spec).and_then(|spec| {
+                let made = self.in_catalog(frame, |catalog, txn, scope| {
+                    Ok(catalog.create_table(txn, scope, &spec)?)
+                })?;
+                self.note_global(&made);
+                Ok(made)
+            })
+        };
+        let rows = created.and_then(|table| {
+            self.in_statement(frame, |cx, _| {
+                executor::insert_query(plan, &table, &mut cx.reborrow())
+            })
+        });
+        if rows.is_err() {
+            self.state.transaction.private.rollback_to(private);
+        }
+        if own {
+            let state = &mut *self.state;
+            match &rows {
+                Ok(_) => state.transaction.commit(&state.database, None)?,
+                Err(_) => state.transaction.rollback_all()?,
+            }
+        }
+        rows
+    }
+}
+
+/// One change of a table's definition, and of its history's where the table is versioned, with what it asks of the rows.
+fn change_table(
+    catalog: &Catalog,
+    cx: &mut Cx<'_>,
+    scope: &mut DdlScope,
+    schema: Option<&str>,
+    name: &str,
+    change: &catalog::AlterTable,
+) -> Result<(), SqlError> {
+    let altered = catalog.alter_table(writer(cx), scope, schema, name, change)?;
+    let history = |table: &TableDef| match table.temporal {
+        Temporal::Versioned { history, .. } => catalog.table_by_id(Some(scope), history),
+        _ => None,
+    };
+    let parents = altered.new.foreign_keys.iter();
+    let parents = parents.filter_map(|k| catalog.table_by_id(Some(scope), k.table));
+    let parents: Vec<Arc<TableDef>> = parents.chain(history(&altered.new)).collect();
+    let former = history(&altered.old);
+    executor::carry_out(&altered, &parents, cx)?;
+    let (Some(former), Some(change)) = (former, Catalog::change_of_history(change)) else {
+        return Ok(());
+    };
+    let altered = catalog.alter_history(writer(cx), scope, &former, &change)?;
+    executor::carry_out(&altered, &[], cx)
+}

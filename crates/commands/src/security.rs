@@ -1,0 +1,9 @@
+//! Principals, permissions and who acts as whom.
+
+mod grants;
+mod masking;
+mod permission;
+pub mod principals;
+mod runs_as;
+
+pub use runs_as::RunsAs;

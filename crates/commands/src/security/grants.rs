@@ -1,0 +1,454 @@
+//! GRANT, DENY, REVOKE and ALTER AUTHORIZATION.
+
+use crate::Commands;
+use crate::security::principals::cannot;
+use binder::ObjectName;
+use catalog::{Directory, ObjectRef};
+use executor::SqlError;
+use security::{
+    Class, GrantKey, GrantState, GrantValue, Permission, SA_ID, Securable, Target, database_role,
+    server_role,
+};
+use session_state::object_target;
+use syntax::ast::{Grant, GrantVerb, Ident, SecurableName};
+use types::Value;
+
+impl Commands<'_> {
+    /// GRANT, DENY, REVOKE.
+    pub fn grant(&mut self, grant: &Grant, frame: &mut [Value]) -> Result<(), SqlError> {
+        if grant.grantor.is_some() {
+            return Err(SqlError::unsupported("GRANT, DENY or REVOKE with AS"));
+        }
+        let all = grant.permissions.iter().any(|p| p == "ALL");
+        let named: Vec<Permission> = grant
+            .permissions
+            .iter()
+            .filter(|p| *p != "ALL")
+            .map(|p| {
+                Permission::by_name(p)
+                    .ok_or_else(|| SqlError::new(102, 15, format!("Incorrect syntax near '{p}'.")))
+            })
+            .collect::<Result<_, _>>()?;
+        let target = match &grant.on {
+            Some(on) => self.securable(on)?,
+            None => {
+                let server = named.iter().filter(|p| p.applies_to(Class::Server)).count();
+                match (server, named.len()) {
+                    (0, _) => Target::Database,
+                    (n, all) if n == all => Target::Server,
+                    _ => {
+                        return Err(SqlError::new(
+                            4620,
+                            16,
+                            "All permissions in a grant/deny/revoke statement should be at the same scope (e.g., \
+                             server or database)",
+                        ));
+                    }
+                }
+            }
+        };
+        let mut permissions = named;
+        if all {
+            permissions.extend(self.all_of(target)?);
+        }
+        let class = target.securable().0.class(target.securable().1);
+        let targets = self.granted_columns(target, &grant.columns)?;
+        let masks = permissions.contains(&Permission::Unmask);
+        if permissions.iter().any(|p| !p.applies_to(class))
+            || (masks && !self.may_be_masked(target))
+        {
+            return Err(SqlError::new(
+                4606,
+                16,
+                format!(
+                    "Granted or revoked privilege {} is not compatible with object.",
+                    permissions
+                        .iter()
+                        .find(|p| !p.applies_to(class))
+                        .map_or("UNMASK", |p| p.name())
+                ),
+            ));
+        }
+        let server = target.securable().1;
+        if server && self.state.database.id != 1 {
+            return Err(SqlError::new(
+                4621,
+                16,
+                "Permissions at the server scope can only be granted when the current database is master",
+            ));
+        }
+        let access = self.state.identity.access().clone();
+        if permissions.iter().any(|p| !access.may_grant(*p, target)) {
+            return Err(match access.sees(target) || grant.on.is_none() {
+                true => SqlError::new(4613, 16, "Grantor does not have GRANT permission."),
+                false => cannot(
+                    &format!("find the {}", word(class)),
+                    grant.on.as_ref().map_or("", |on| &on.name.name.value),
+                ),
+            });
+        }
+        let grantor = match server {
+            true => access.login().unwrap_or(SA_ID),
+            false => access.user(),
+        };
+        let owner = access.owner(target);
+        let change = |directory: &mut Directory| {
+            for name in &grant.principals {
+                let grantee = grantee(directory, name, server, grantor, owner)?;
+                for (target, permission) in
+                    targets.iter().flat_map(|t| permissions.iter().map(move |p| (t, p)))
+                {
+                    let securable = target.securable().0;
+                    let key = GrantKey { securable, grantee, permission: *permission };
+                    apply(directory, grant, key, grantor)?;
+                }
+            }
+            Ok(())
+        };
+        if server { self.change_server(change) } else { self.change_database(frame, change) }
+    }
+
+    /// An object's columns by their names, or what is named itself; 207.
+    fn granted_columns(&self, target: Target, columns: &[Ident]) -> Result<Vec<Target>, SqlError> {
+        let Target::Object { id, schema, .. } = target else { return Ok(vec![target]) };
+        if columns.is_empty() {
+            return Ok(vec![target]);
+        }
+        let found = self.state.database.catalog.object_in(self.state.definitions(), id);
+        let ordinal = |name: &str| match &found {
+            Some(ObjectRef::Table(table)) => table.column(name),
+            _ => None,
+        };
+        let column = |name: &Ident| match ordinal(&name.value) {
+            Some(ordinal) => Ok(Target::Column { id, schema, column: ordinal as i32 + 1 }),
+            None => {
+                let text = format!("Invalid column name '{}'.", name.value);
+                Err(SqlError::new(207, 16, text))
+            }
+        };
+        columns.iter().map(column).collect()
+    }
+
+    /// Of objects only tables have UNMASK.
+    fn may_be_masked(&self, target: Target) -> bool {
+        let Target::Object { id, .. } = target else { return true };
+        let found = self.state.database.catalog.object_in(self.state.definitions(), id);
+        matches!(found, Some(ObjectRef::Table(_)))
+    }
+
+    /// What ALL stands for: as in SQL Server, the permissions of SQL-92. 4623 where there are none.
+    fn all_of(&self, target: Target) -> Result<Vec<Permission>, SqlError> {
+        use Permission::*;
+        let procedure = |id: i32| {
+            let all = self.state.database.catalog.objects_in(self.state.definitions());
+            let found = all.iter().find(|object| object.object_id() == id);
+            found.is_some_and(|object| matches!(object, catalog::ObjectRef::Procedure(_)))
+        };
+        Ok(match target {
+            Target::Object { id, .. } if procedure(id) => vec![Execute],
+            Target::Object { .. } => vec![Select, Insert, Update, Delete, References],
+            Target::Database => {
+                vec![
+                    CreateTable,
+                    CreateProcedure,
+                    CreateView,
+                    CreateFunction,
+                    BackupDatabase,
+                    BackupLog,
+                ]
+            }
+            _ => {
+                return Err(SqlError::new(
+                    4623,
+                    16,
+                    "The all permission has been deprecated and is not available for this class of entity",
+                ));
+            }
+        })
+    }
+
+    /// What a statement names after ON; 15151.
+    fn securable(&mut self, on: &SecurableName) -> Result<Target, SqlError> {
+        let name = ObjectName::from(&on.name);
+        let access = self.state.identity.access().clone();
+        let missing = |kind: &str| cannot(&format!("find the {kind}"), &name.name);
+        let principal = |role: bool, kind: &str| {
+            let found = access.database().find(&name.name).filter(|p| p.is_role() == role);
+            found.map(|p| Target::Principal(p.id)).ok_or_else(|| missing(kind))
+        };
+        let login = |role: bool, kind: &str| {
+            let found = access.server().find(&name.name).filter(|p| p.is_role() == role);
+            found.map(|p| Target::Login(p.id)).ok_or_else(|| missing(kind))
+        };
+        match on.class.as_deref().unwrap_or("OBJECT") {
+            "OBJECT" => {
+                let other = name.database.as_deref();
+                if other.is_some_and(|d| !d.eq_ignore_ascii_case(&self.state.database.name)) {
+                    return Err(SqlError::new(
+                        4610,
+                        16,
+                        "You can only grant or revoke permissions on objects in the current database.",
+                    ));
+                }
+                let found = self.state.find_object(name.schema.as_deref(), &name.name);
+                let found = found.ok_or_else(|| missing("object"))?;
+                Ok(object_target(&access, &found))
+            }
+            "SCHEMA" => {
+                let found = access.database().schema(&name.name);
+                found.map(|s| Target::Schema(s.id)).ok_or_else(|| missing("schema"))
+            }
+            "DATABASE" => {
+                if name.name.eq_ignore_ascii_case(&self.state.database.name) {
+                    return Ok(Target::Database);
+                }
+                Err(missing("database"))
+            }
+            "USER" => principal(false, "user"),
+            "ROLE" => principal(true, "role"),
+            "LOGIN" => login(false, "login"),
+            "SERVER ROLE" => login(true, "server role"),
+            other => Err(SqlError::unsupported(format!("permissions on {other}"))),
+        }
+    }
+
+    /// ALTER AUTHORIZATION; 15151.
+    pub fn alter_authorization(
+        &mut self,
+        on: &SecurableName,
+        to: Option<&Ident>,
+        frame: &mut [Value],
+    ) -> Result<(), SqlError> {
+        let database = &on.name.name.value;
+        let is_database = on.class.as_deref() == Some("DATABASE");
+        if is_database && !catalog::same_name(database, &self.state.database.name) {
+            return self.in_other_database(database, |vm| vm.alter_authorization(on, to, frame));
+        }
+        let access = self.state.identity.access().clone();
+        let target = self.securable(on)?;
+        let (Some(to), false) = (to, matches!(target, Target::Object { .. })) else {
+            // An object belongs to its schema's owner here.
+            return Err(SqlError::unsupported("ALTER AUTHORIZATION ON an object"));
+        };
+        if !access.allows(Permission::TakeOwnership, target) {
+            return Err(cannot(
+                &format!("find the {}", word(target.securable().0.class(target.securable().1))),
+                &on.name.name.value,
+            ));
+        }
+        if target == Target::Database {
+            return self.change_owner(&to.value, frame);
+        }
+        let server = target.securable().1;
+        let find = |directory: &Directory| {
+            let found = directory.find(&to.value).map(|p| p.id);
+            found.ok_or_else(|| cannot("find the principal", &to.value))
+        };
+        // Who gives something away must be able to act for the new owner.
+        let new = find(if server { access.server() } else { access.database() })?;
+        let acts_for = match server {
+            true => {
+                access.login_token().contains(&new)
+                    || access.allows(Permission::Impersonate, Target::Login(new))
+            }
+            false => {
+                access.user_token().contains(&new)
+                    || access.allows(Permission::Impersonate, Target::Principal(new))
+            }
+        };
+        if !acts_for {
+            return Err(cannot("find the principal", &to.value));
+        }
+        let change = |directory: &mut Directory| {
+            let owner = find(directory)?;
+            match target {
+                Target::Schema(id) if id >= database_role::FIRST => {
+                    if let Some(schema) = directory.schemas.get_mut(&id) {
+                        schema.owner = owner;
+                    }
+                    // What was granted on it goes, as in SQL Server.
+                    directory.grants.retain(|key, _| key.securable != Securable::Schema(id));
+                }
+                Target::Principal(id) | Target::Login(id) => {
+                    let role = directory.principals.get_mut(&id);
+                    match role.filter(|role| role.is_role() && !role.fixed) {
+                        Some(role) => role.owner = owner,
+                        None => {
+                            return Err(SqlError::unsupported("a new owner for this principal"));
+                        }
+                    }
+                }
+                _ => return Err(SqlError::unsupported("a new owner for this schema")),
+            }
+            Ok(())
+        };
+        if server { self.change_server(change) } else { self.change_database(frame, change) }
+    }
+
+    /// Does something in another database as who the session is there; 15151 where it may not enter it.
+    fn in_other_database(
+        &mut self,
+        database: &str,
+        work: impl FnOnce(&mut Self) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        let missing = || cannot("find the database", database);
+        let there = self.host.database(database).ok_or_else(missing)?;
+        if self.state.trancount() > 0 {
+            let what = "ALTER AUTHORIZATION ON another DATABASE in a transaction";
+            return Err(SqlError::unsupported(what));
+        }
+        self.state.check_entry(&*self.host, &there).map_err(|_| missing())?;
+        let home = self.state.database.clone();
+        self.use_database(there)?;
+        self.state.follow_identity(&*self.host);
+        let done = work(self);
+        self.come_home(Some(home))?;
+        done
+    }
+
+    /// ALTER AUTHORIZATION ON DATABASE, sp_changedbowner: 15110, 15007.
+    pub fn change_owner(&mut self, login: &str, frame: &mut [Value]) -> Result<(), SqlError> {
+        if self.state.database.id == 1 {
+            return Err(SqlError::new(
+                15109,
+                16,
+                "Cannot change the owner of the master, model, tempdb or distribution database.",
+            ));
+        }
+        let server = self.host.server_directory();
+        let found = server.find(login).filter(|p| p.login.is_some());
+        let access = self.state.identity.access();
+        // Who gives a database away must be able to act for its new owner.
+        let found = found.filter(|p| {
+            access.login() == Some(p.id)
+                || access.allows(Permission::Impersonate, Target::Login(p.id))
+        });
+        let sid = found
+            .and_then(|login| login.sid.clone())
+            .ok_or_else(|| cannot("find the principal", login))?;
+        self.change_database(frame, |directory| {
+            let user = directory.by_sid(&sid).map(|user| user.id);
+            if user.is_some_and(|user| user != database_role::DBO) {
+                return Err(SqlError::new(
+                    15110,
+                    16,
+                    "The proposed new database owner is already a user or aliased in the database.",
+                ));
+            }
+            if let Some(dbo) = directory.principals.get_mut(&database_role::DBO) {
+                dbo.sid = Some(sid);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A class as 15151 calls it.
+fn word(class: Class) -> &'static str {
+    match class {
+        Class::Server => "server",
+        Class::Login => "login",
+        Class::Database => "database",
+        Class::Schema => "schema",
+        Class::Object | Class::Column => "object",
+        Class::User => "user",
+    }
+}
+
+/// 15151, 4624, 4617.
+fn grantee(
+    directory: &Directory,
+    name: &Ident,
+    server: bool,
+    grantor: i32,
+    owner: Option<i32>,
+) -> Result<i32, SqlError> {
+    let kind = if server { "login" } else { "user" };
+    let found = directory.find(&name.value);
+    let found = found.ok_or_else(|| cannot(&format!("find the {kind}"), &name.value))?;
+    let public = if server { server_role::PUBLIC } else { database_role::PUBLIC };
+    let special = match server {
+        true => found.id == SA_ID,
+        false => matches!(
+            found.id,
+            database_role::DBO | database_role::INFORMATION_SCHEMA | database_role::SYS
+        ),
+    };
+    if special || found.id == grantor || owner == Some(found.id) {
+        return Err(SqlError::new(
+            4624,
+            16,
+            "Cannot grant, deny, or revoke permissions to sa, dbo, entity owner, information_schema, sys, or \
+             yourself.",
+        ));
+    }
+    if found.fixed && found.is_role() && found.id != public {
+        return Err(SqlError::new(
+            4617,
+            16,
+            "Cannot grant, deny or revoke permissions to or from special roles.",
+        ));
+    }
+    Ok(found.id)
+}
+
+/// Enters one permission of one principal; 4611.
+fn apply(
+    directory: &mut Directory,
+    grant: &Grant,
+    key: GrantKey,
+    grantor: i32,
+) -> Result<(), SqlError> {
+    let old = directory.grants.get(&key).map(|value| value.state);
+    let passes_on = old == Some(GrantState::GrantWithGrantOption);
+    if grant.verb != GrantVerb::Grant && passes_on {
+        if !grant.cascade {
+            return Err(SqlError::new(
+                4611,
+                16,
+                "To revoke or deny grantable privileges, specify the CASCADE option.",
+            ));
+        }
+        take_back(directory, key);
+    }
+    let state = match (grant.verb, grant.grant_option) {
+        (GrantVerb::Grant, true) => Some(GrantState::GrantWithGrantOption),
+        // A plain GRANT takes no grant option away.
+        (GrantVerb::Grant, false) if passes_on => Some(GrantState::GrantWithGrantOption),
+        (GrantVerb::Grant, false) => Some(GrantState::Grant),
+        (GrantVerb::Deny, _) => Some(GrantState::Deny),
+        (GrantVerb::Revoke, true) if passes_on => Some(GrantState::Grant),
+        (GrantVerb::Revoke, true) => old,
+        (GrantVerb::Revoke, false) => None,
+    };
+    match state {
+        Some(state) => directory.grants.insert(key, GrantValue { state, grantor }),
+        None => directory.grants.remove(&key),
+    };
+    Ok(())
+}
+
+/// CASCADE: what the grantee has given on, and those to whom it was given.
+fn take_back(directory: &mut Directory, key: GrantKey) {
+    let mut open = vec![key.grantee];
+    let mut next = 0;
+    while let Some(grantor) = open.get(next).copied() {
+        next += 1;
+        let given: Vec<GrantKey> = directory
+            .grants
+            .iter()
+            .filter(|(k, v)| {
+                k.securable == key.securable
+                    && k.permission == key.permission
+                    && v.grantor == grantor
+            })
+            .map(|(k, _)| *k)
+            .collect();
+        for key in given {
+            directory.grants.remove(&key);
+            if !open.contains(&key.grantee) {
+                open.push(key.grantee);
+            }
+        }
+    }
+}

@@ -1,0 +1,528 @@
+//! Which permissions a statement needs, and the errors for those that are missing.
+//!
+//! Asked when a statement is planned, and again when a directory or the principal has changed since; a session of
+//! `sysadmin` or `dbo` never gets here. A statement of a procedure needs nothing for what the procedure's own owner owns
+//! (ownership chaining); data definition and text made at run time are asked for always.
+
+use crate::Commands;
+use crate::refusals::database_denied;
+use crate::refusals::no_object;
+use crate::security::RunsAs;
+use binder::ir::{Expr, ExprKind, InsertSource, Rel, Select, StmtKind, SystemView, TableFunc};
+use catalog::{ObjectRef, ProcedureDef, TableDef};
+use executor::SqlError;
+use security::{Permission, Target, database_role};
+use session_state::{asks_by_session, object_target, own_rows_by, target_in};
+use std::sync::Arc;
+
+/// What is to be allowed.
+enum Need<'a> {
+    Table(Permission, &'a TableDef),
+    /// The changes of a table, by its id: what it is asked for beside SELECT.
+    Changes(i32),
+    View(&'a SystemView),
+    /// A user-defined function, by its id.
+    Function(Permission, i32),
+}
+
+impl Commands<'_> {
+    /// What a planned statement needs. Only for a limited session.
+    #[cold]
+    pub fn check_statement(&mut self, kind: &StmtKind, module: i32) -> Result<(), SqlError> {
+        let mut needs = Vec::new();
+        of_statement(kind, &mut needs);
+        self.check_needs(&needs, module)
+    }
+
+    /// The same for a condition or another expression.
+    #[cold]
+    pub fn check_expr(&mut self, expr: &Expr, module: i32) -> Result<(), SqlError> {
+        let mut needs = Vec::new();
+        of_expr(expr, &mut needs);
+        self.check_needs(&needs, module)
+    }
+
+    fn check_needs(&mut self, needs: &[Need<'_>], module: i32) -> Result<(), SqlError> {
+        let chain = self.chain_owner(module);
+        for need in needs {
+            match need {
+                Need::Table(permission, table) => {
+                    let target = self.table_target(table);
+                    let access = self.state.identity.access();
+                    let chained = chain.is_some() && chain == access.owner(target);
+                    // A view that a trigger stands in for is private too, and has an id of the database.
+                    let own = table.is_private() && table.object_id < 0;
+                    let common = own || catalog::is_global_name(&table.name);
+                    if !common && !chained && !access.allows(*permission, target) {
+                        return Err(self.denied(*permission, &table.name, &table.schema));
+                    }
+                }
+                Need::Changes(id) => {
+                    let scope = self.state.transaction.scope();
+                    let Some(table) = self.state.database.catalog.table_by_id(scope, *id) else {
+                        continue;
+                    };
+                    let target = self.table_target(&table);
+                    let access = self.state.identity.access();
+                    let chained = chain.is_some() && chain == access.owner(target);
+                    for permission in [Permission::Select, Permission::ViewChangeTracking] {
+                        if !chained && !access.allows(permission, target) {
+                            return Err(self.denied(permission, &table.name, &table.schema));
+                        }
+                    }
+                }
+                Need::View(view) => self.check_view(view)?,
+                Need::Function(permission, id) => {
+                    let scope = self.state.transaction.scope();
+                    let catalog = &self.state.database.catalog;
+                    let Some(function) = session_state::module_by_id(catalog, scope, *id) else {
+                        continue;
+                    };
+                    let access = self.state.identity.access();
+                    let target = target_in(access, *id, &function.schema);
+                    let chained = chain.is_some() && chain == access.owner(target);
+                    if !chained && !access.allows(*permission, target) {
+                        return Err(self.denied(*permission, &function.name, &function.schema));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The owner of the procedure whose statement it is.
+    fn chain_owner(&self, procedure_id: i32) -> Option<i32> {
+        if procedure_id == 0 {
+            return None;
+        }
+        let object = self.state.database.catalog.object_by_id(procedure_id)?;
+        let target = object_target(self.state.identity.access(), &object);
+        self.state.identity.access().owner(target)
+    }
+
+    /// ALTER of a table; of one that is the session's own anybody has it.
+    pub fn check_alter(&self, table: &TableDef) -> Result<(), SqlError> {
+        let access = self.state.identity.access();
+        if table.is_private()
+            || !self.state.identity.is_limited()
+            || access.allows(Permission::Alter, self.table_target(table))
+        {
+            return Ok(());
+        }
+        Err(no_object(&table.name))
+    }
+
+    pub fn table_target(&self, table: &TableDef) -> Target {
+        target_in(self.state.identity.access(), table.object_id, &table.schema)
+    }
+
+    /// EXECUTE of a procedure, called by the program that runs.
+    #[cold]
+    pub fn check_execute(
+        &mut self,
+        definition: &ProcedureDef,
+        caller: i32,
+    ) -> Result<(), SqlError> {
+        // Procedures of the system are everyone's.
+        if definition.object_id <= 0 {
+            return Ok(());
+        }
+        let access = self.state.identity.access();
+        let target = target_in(access, definition.object_id, &definition.schema);
+        let chain = self.chain_owner(caller);
+        if (chain.is_some() && chain == access.owner(target))
+            || access.allows(Permission::Execute, target)
+        {
+            return Ok(());
+        }
+        Err(self.denied(Permission::Execute, &definition.name, &definition.schema))
+    }
+
+    /// 229.
+    fn denied(&self, permission: Permission, object: &str, schema: &str) -> SqlError {
+        SqlError::new(
+            229,
+            14,
+            format!(
+                "The {} permission was denied on the object '{object}', database '{}', schema '{schema}'.",
+                permission.name(),
+                self.state.database.name
+            ),
+        )
+        .with_state(5)
+    }
+
+    /// Statistics views: 300 and 297, or 262.
+    fn check_view(&mut self, view: &SystemView) -> Result<(), SqlError> {
+        let access = self.state.identity.access();
+        match state_needed(&view.name) {
+            Some(Permission::ViewDatabaseState) => {
+                if access.allows(Permission::ViewDatabaseState, Target::Database) {
+                    return Ok(());
+                }
+                let database = view.database.as_deref().unwrap_or(&self.state.database.name);
+                Err(database_denied(Permission::ViewDatabaseState.name(), database))
+            }
+            Some(permission) if !access.allows(permission, Target::Server) => {
+                self.tell_error(&SqlError::new(
+                    300,
+                    14,
+                    format!(
+                        "{} permission was denied on object 'server', database 'master'.",
+                        permission.name()
+                    ),
+                ));
+                Err(SqlError::new(
+                    297,
+                    16,
+                    "The user does not have permission to perform this action.",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A permission on the database; 262.
+    pub fn check_database(&self, permission: Permission) -> Result<(), SqlError> {
+        if !self.state.identity.is_limited()
+            || self.state.identity.access().allows(permission, Target::Database)
+        {
+            return Ok(());
+        }
+        Err(database_denied(permission.name(), &self.state.database.name))
+    }
+
+    /// A permission on the server; 15247.
+    pub fn check_server(&self, permission: Permission) -> Result<(), SqlError> {
+        if self.may_on_server(permission) {
+            return Ok(());
+        }
+        Err(SqlError::new(15247, 16, "User does not have permission to perform this action."))
+    }
+
+    /// A permission on the server. A `dbo` is somebody in his database only.
+    pub fn may_on_server(&self, permission: Permission) -> bool {
+        self.state.identity.access().allows(permission, Target::Server)
+    }
+
+    /// The right to put an object into a schema; 2760.
+    pub fn check_schema(&self, schema: &str) -> Result<(), SqlError> {
+        if !self.state.identity.is_limited() {
+            return Ok(());
+        }
+        let access = self.state.identity.access();
+        let found = access.database().schema(schema);
+        if found.is_some_and(|s| access.allows(Permission::Alter, Target::Schema(s.id))) {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            2760,
+            16,
+            format!(
+                "The specified schema name \"{schema}\" either does not exist or you do not have permission to use it."
+            ),
+        ))
+    }
+
+    /// EXECUTE AS of a module that is defined: who defines it may act as that principal. 15517; SELF is refused where it
+    /// is not dbo, for who defined a module is not kept.
+    pub fn check_module_execute_as(
+        &self,
+        options: &[String],
+        schema: Option<&str>,
+    ) -> Result<(), SqlError> {
+        let limited = self.state.identity.is_limited();
+        if limited && options.iter().any(|o| o == "EXECUTE AS SELF") {
+            return Err(SqlError::unsupported(
+                "EXECUTE AS SELF of a module that dbo does not define",
+            ));
+        }
+        match RunsAs::of(options) {
+            None => Ok(()),
+            Some(RunsAs::User(name) | RunsAs::Login(name)) => {
+                self.state.may_act_as(false, &name).map(|_| ())
+            }
+            Some(RunsAs::Owner) => {
+                let directory = self.state.identity.access().database();
+                let schema = schema.or_else(|| self.state.default_schema()).unwrap_or("dbo");
+                let owner = directory.schema(schema).map_or(database_role::DBO, |s| s.owner);
+                let name = directory.principals.get(&owner).map_or("dbo", |p| &p.name).to_owned();
+                self.state.may_act_as(false, &name).map(|_| ())
+            }
+        }
+    }
+
+    /// A module with EXECUTE AS begins: its principal acts from here on. 15517 when there is none any more.
+    #[cold]
+    pub fn act_as(&mut self, runs_as: &RunsAs, object_id: i32) -> Result<(), SqlError> {
+        if let RunsAs::Login(name) = runs_as {
+            let found = self.state.identity.access().server().find(name).map(|login| login.id);
+            let login = found.ok_or_else(|| session_state::cannot_act_as(true, name))?;
+            self.state.act_as_login(&*self.host, login);
+            return Ok(());
+        }
+        let catalog = &self.state.database.catalog;
+        let directory = catalog.directory(self.state.definitions());
+        let found = match runs_as {
+            RunsAs::User(name) | RunsAs::Login(name) => directory.find(name).map(|p| p.id),
+            RunsAs::Owner => {
+                let object = catalog.object_in(self.state.definitions(), object_id);
+                let schema = match &object {
+                    Some(ObjectRef::Procedure(module)) => &*module.schema,
+                    _ => "dbo",
+                };
+                Some(directory.schema(schema).map_or(database_role::DBO, |s| s.owner))
+            }
+        };
+        match found {
+            Some(id) => {
+                self.state.act_as_user(&*self.host, id);
+                Ok(())
+            }
+            None => {
+                let name = match runs_as {
+                    RunsAs::User(name) | RunsAs::Login(name) => name,
+                    RunsAs::Owner => "OWNER",
+                };
+                Err(session_state::cannot_act_as(false, name))
+            }
+        }
+    }
+
+    /// Whether an object may be changed (ALTER) or dropped (CONTROL, or ALTER of its schema).
+    pub fn may_change(&self, object: &ObjectRef, drop: bool) -> bool {
+        let is_global =
+            matches!(object, ObjectRef::Table(table) if catalog::is_global_name(&table.name));
+        if is_global || !self.state.identity.is_limited() {
+            return true;
+        }
+        let access = self.state.identity.access();
+        let target = object_target(access, object);
+        let Target::Object { schema, .. } = target else { return false };
+        match drop {
+            true => {
+                access.allows(Permission::Control, target)
+                    || access.allows(Permission::Alter, Target::Schema(schema))
+            }
+            false => access.allows(Permission::Alter, target),
+        }
+    }
+}
+
+/// The permission that a statistics view needs.
+fn state_needed(view: &str) -> Option<Permission> {
+    let name = view.strip_prefix("sys.")?;
+    // Everyone sees his own row of these: see `own_rows_by`.
+    if own_rows_by(view).is_some() || asks_by_session(view) {
+        return None;
+    }
+    // What is the server's, by SQL Server's documentation of each.
+    if matches!(name, "dm_db_index_usage_stats" | "dm_db_log_info" | "dm_db_log_stats")
+        || name.starts_with("dm_db_missing_index")
+    {
+        return Some(Permission::ViewServerState);
+    }
+    if name.starts_with("dm_db_") {
+        return Some(Permission::ViewDatabaseState);
+    }
+    name.starts_with("dm_").then_some(Permission::ViewServerState)
+}
+
+fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
+    match kind {
+        StmtKind::Select(select) => of_select(select, needs),
+        StmtKind::Insert(insert) => {
+            needs.push(Need::Table(Permission::Insert, &insert.table));
+            match &insert.source {
+                InsertSource::Values(rows) => {
+                    rows.iter().flatten().for_each(|expr| of_expr(expr, needs));
+                }
+                InsertSource::Query { query, row } => {
+                    of_rel(&query.rel, needs);
+                    row.iter().for_each(|expr| of_expr(expr, needs));
+                }
+                InsertSource::Changed(from) => {
+                    of_statement(&from.change, needs);
+                    from.filter.iter().chain(&from.row).for_each(|expr| of_expr(expr, needs));
+                }
+                InsertSource::Exec { exec, .. } => {
+                    if let binder::ir::ProcRef::Text(text) = &exec.procedure {
+                        of_expr(text, needs);
+                    }
+                    exec.args.iter().flat_map(|arg| &arg.value).for_each(|e| of_expr(e, needs));
+                }
+            }
+            of_output(insert.output.as_ref(), &insert.table, needs);
+        }
+        StmtKind::Update(update) => {
+            needs.push(Need::Table(Permission::Update, &update.table));
+            let values = update.set.iter().map(|set| match set {
+                binder::ir::UpdateSet::Column { value, .. }
+                | binder::ir::UpdateSet::Var { value, .. }
+                | binder::ir::UpdateSet::Both { value, .. } => value,
+            });
+            let values: Vec<&Expr> = values.collect();
+            of_target(
+                &update.query.rel,
+                update.locator,
+                &update.old,
+                &values,
+                &update.table,
+                needs,
+            );
+            of_output(update.output.as_ref(), &update.table, needs);
+        }
+        StmtKind::Delete(delete) => {
+            needs.push(Need::Table(Permission::Delete, &delete.table));
+            of_target(&delete.query.rel, delete.locator, &delete.old, &[], &delete.table, needs);
+            of_output(delete.output.as_ref(), &delete.table, needs);
+        }
+        StmtKind::Cursor(cursor) => {
+            use binder::ir::CursorStmt::{Declare, Set};
+            if let Declare { definition, .. } | Set { definition, .. } = &**cursor {
+                of_rel(&definition.query.rel, needs);
+            }
+        }
+        StmtKind::Merge(merge) => {
+            for clause in &merge.clauses {
+                let permission = match &clause.action {
+                    binder::ir::MergeAction::Insert(_) => Permission::Insert,
+                    binder::ir::MergeAction::Update(_) => Permission::Update,
+                    binder::ir::MergeAction::Delete => Permission::Delete,
+                };
+                needs.push(Need::Table(permission, &merge.table));
+            }
+            of_rel(&merge.query.rel, needs);
+            merge.for_each_expr(&mut |expr| of_expr(expr, needs));
+            of_output(merge.output.as_ref(), &merge.table, needs);
+        }
+        StmtKind::SetVars(sets) => sets.iter().for_each(|(_, expr)| of_expr(expr, needs)),
+        StmtKind::Return(Some(expr)) | StmtKind::Print(expr) => of_expr(expr, needs),
+        StmtKind::Exec(exec) => {
+            exec.args.iter().flat_map(|arg| &arg.value).for_each(|expr| of_expr(expr, needs));
+        }
+        StmtKind::ExecString { text } => of_expr(text, needs),
+        StmtKind::RaiseError(raise) => {
+            of_expr(&raise.message, needs);
+            raise.args.iter().for_each(|expr| of_expr(expr, needs));
+        }
+        _ => {}
+    }
+}
+
+fn of_select<'a>(select: &'a Select, needs: &mut Vec<Need<'a>>) {
+    of_rel(&select.query.rel, needs);
+    if let binder::ir::SelectTarget::Vars(sets) = &select.target {
+        sets.iter().for_each(|(_, expr)| of_expr(expr, needs));
+    }
+}
+
+/// UPDATE and DELETE read their target only where the target's columns decide something.
+fn of_target<'a>(
+    rel: &'a Rel,
+    locator: binder::ir::ColId,
+    old: &[binder::ir::ColId],
+    values: &[&'a Expr],
+    table: &'a TableDef,
+    needs: &mut Vec<Need<'a>>,
+) {
+    sources(rel, &mut |source| match source {
+        Source::Table(found, its_locator) if its_locator != Some(locator) => {
+            needs.push(Need::Table(Permission::Select, found));
+        }
+        Source::Table(..) => {}
+        Source::View(view) => needs.push(of_view(view)),
+        Source::Changes(id) => needs.push(Need::Changes(id)),
+    });
+    let mut read = Vec::new();
+    deciding(rel, &mut |expr| expr.columns(&mut read));
+    values.iter().for_each(|expr| expr.columns(&mut read));
+    if read.iter().any(|column| old.contains(column)) {
+        needs.push(Need::Table(Permission::Select, table));
+    }
+    rel.walk_exprs(&mut |expr| of_expr(expr, needs));
+    values.iter().for_each(|expr| of_expr(expr, needs));
+}
+
+/// OUTPUT reads what it shows.
+fn of_output<'a>(
+    output: Option<&'a binder::ir::Output>,
+    table: &'a TableDef,
+    needs: &mut Vec<Need<'a>>,
+) {
+    let Some(output) = output else { return };
+    needs.push(Need::Table(Permission::Select, table));
+    output.exprs().for_each(|expr| of_expr(expr, needs));
+    if let Some((into, _)) = &output.into {
+        needs.push(Need::Table(Permission::Insert, into));
+    }
+}
+
+fn of_rel<'a>(rel: &'a Rel, needs: &mut Vec<Need<'a>>) {
+    sources(rel, &mut |source| {
+        needs.push(match source {
+            Source::Table(table, _) => Need::Table(Permission::Select, table),
+            Source::View(view) => of_view(view),
+            Source::Changes(id) => Need::Changes(id),
+        });
+    });
+    rel.walk_exprs(&mut |expr| of_expr(expr, needs));
+}
+
+fn of_view(view: &SystemView) -> Need<'_> {
+    match view.function {
+        Some(id) => Need::Function(Permission::Select, id),
+        None => Need::View(view),
+    }
+}
+
+/// What subqueries read, and which functions are called.
+fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
+    expr.walk(&mut |e| {
+        if let ExprKind::Func { func: binder::ir::FuncId::User(id), .. } = &e.kind {
+            needs.push(Need::Function(Permission::Execute, *id));
+        }
+        if let ExprKind::Func { func: binder::ir::FuncId::NextValue(id), .. } = &e.kind {
+            needs.push(Need::Function(Permission::Update, *id));
+        }
+        if let ExprKind::Subquery { query, .. } = &e.kind
+            && !query.hints.policy
+        {
+            sources(&query.rel, &mut |source| {
+                needs.push(match source {
+                    Source::Table(table, _) => Need::Table(Permission::Select, table),
+                    Source::View(view) => of_view(view),
+                    Source::Changes(id) => Need::Changes(id),
+                });
+            });
+        }
+    });
+}
+
+/// A leaf of a relational tree.
+enum Source<'a> {
+    Table(&'a Arc<TableDef>, Option<binder::ir::ColId>),
+    View(&'a SystemView),
+    Changes(i32),
+}
+
+fn sources<'a>(rel: &'a Rel, f: &mut dyn FnMut(Source<'a>)) {
+    match rel {
+        // What is in another database is asked about where it is opened.
+        Rel::Get(get) if get.database.is_some() => {}
+        Rel::Get(get) => f(Source::Table(&get.table, get.locator)),
+        Rel::System { view, .. } => f(Source::View(view)),
+        Rel::Function { func: TableFunc::Changes(id) | TableFunc::RowVersion(id), .. } => {
+            f(Source::Changes(*id));
+        }
+        _ => rel.inputs().into_iter().for_each(|input| sources(input, f)),
+    }
+}
+
+/// The expressions that decide which rows there are, and in which order.
+fn deciding<'a>(rel: &'a Rel, f: &mut dyn FnMut(&'a Expr)) {
+    if !matches!(rel, Rel::Project { .. }) {
+        rel.own_exprs(f);
+    }
+    rel.inputs().into_iter().for_each(|input| deciding(input, f));
+}

@@ -1,0 +1,4 @@
+//! Statements about the server as a whole: backups, KILL, SHUTDOWN, EXECUTE AS.
+
+mod backup;
+mod control;

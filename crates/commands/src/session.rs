@@ -1,0 +1,222 @@
+//! The session as a command borrows it: what it is, who owns the instance, who runs programs, where answers go.
+//!
+//! Promise: an expression of a command runs in the session's transaction, begun when there is none and committed after it
+//! under autocommit; what is told to the client goes through [`Commands::tell_error`] and [`Commands::tell_done`].
+
+use binder::ir::Expr;
+use executor::{Command, Cx, Done, Reach, ResultSink, SqlError, SqlMessage};
+use planner::ExprPlan;
+use session_state::{
+    Caller, Halted, Host, Machine, OpenDatabase, SessionEnvironment, SessionState, durability,
+};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use types::{SqlType, Value, convert};
+
+/// See the file's first lines.
+pub struct Commands<'a> {
+    pub state: &'a mut SessionState,
+    pub host: &'a mut dyn Host,
+    pub machine: &'a mut dyn Machine,
+    pub sink: &'a mut dyn ResultSink,
+    /// The session's flag.
+    pub cancel: &'a AtomicBool,
+    /// An error of severity 11 or more has been told.
+    pub failed: &'a mut bool,
+}
+
+impl Commands<'_> {
+    /// The value of an expression.
+    pub fn evaluate(&mut self, plan: &ExprPlan, frame: &mut [Value]) -> Result<Value, SqlError> {
+        if plan.subplans.is_empty() {
+            return self.with_cx(frame, |cx| executor::eval(&plan.expr, &[], cx));
+        }
+        self.in_statement(frame, |cx, _| {
+            let mut cx = cx.reborrow();
+            cx.set_plan(&plan.subplans, plan.param_count);
+            executor::eval(&plan.expr, &[], &mut cx)
+        })
+    }
+
+    /// Whether a predicate is true.
+    pub fn holds(&mut self, plan: &ExprPlan, frame: &mut [Value]) -> Result<bool, SqlError> {
+        if plan.subplans.is_empty() {
+            return self.with_cx(frame, |cx| executor::holds(&plan.expr, &[], cx));
+        }
+        self.in_statement(frame, |cx, _| {
+            let mut cx = cx.reborrow();
+            cx.set_plan(&plan.subplans, plan.param_count);
+            executor::holds(&plan.expr, &[], &mut cx)
+        })
+    }
+
+    pub fn value(&mut self, expr: &Expr, frame: &mut [Value]) -> Result<Value, SqlError> {
+        let plan = planner::plan_expr(expr);
+        self.evaluate(&plan, frame)
+    }
+
+    pub(crate) fn whole(&mut self, expr: &Expr, frame: &mut [Value]) -> Result<i64, SqlError> {
+        let value = self.value(expr, frame)?;
+        let value = convert::cast(&value, expr.ty, SqlType::BigInt, 0)?;
+        Ok(value.as_i64().unwrap_or(0))
+    }
+
+    /// Runs a body in the session's transaction: begun when there is none, committed after it under autocommit; what
+    /// it changed is undone when it fails.
+    pub fn in_statement<R>(
+        &mut self,
+        frame: &mut [Value],
+        body: impl FnOnce(&mut Cx<'_>, &mut dyn ResultSink) -> Result<R, SqlError>,
+    ) -> Result<R, SqlError> {
+        let state = &mut *self.state;
+        let mut txn = state.transaction.take(&state.database, &state.options);
+        if !txn.is_active() {
+            txn.begin();
+        }
+        let mark = state.transaction.definitions_mark();
+        let private = state.transaction.private.mark();
+        txn.begin_statement();
+        let result = {
+            let mut env =
+                SessionEnvironment { state, host: &mut *self.host, machine: &mut *self.machine };
+            let limit = env.state.options.rowcount;
+            let mut cx = Cx::new(frame, &mut env, Some(&mut txn), &self.cancel);
+            if limit > 0 {
+                cx.row_limit = limit;
+            }
+            body(&mut cx, &mut *self.sink)
+        };
+        let state = &mut *self.state;
+        match result {
+            Ok(value) => {
+                txn.end_statement();
+                state.transaction.give(txn);
+                state.transaction.private.end_statement(private);
+                if state.transaction.count == 0 {
+                    let durability = durability(&state.database, None);
+                    state.transaction.finish(&state.database, durability)?;
+                }
+                Ok(value)
+            }
+            Err(mut error) => {
+                state.transaction.private.rollback_to(private);
+                let undone = if state.transaction.count == 0 {
+                    txn.rollback()
+                } else {
+                    state.transaction.forget_definitions(mark);
+                    txn.rollback_statement()
+                };
+                state.transaction.give(txn);
+                if state.transaction.count == 0 {
+                    state.transaction.rollback_all()?;
+                }
+                if let Err(undo) = undone {
+                    // What could not be undone alone goes with the transaction.
+                    let undo = executor::from_engine(undo, None, &state.database.name);
+                    error.reach = error.reach.max(Reach::Transaction).max(undo.reach);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Sends an error, and after it 1750 or 3621 where SQL Server does.
+    pub fn tell_error(&mut self, error: &SqlError) {
+        *self.failed |= error.severity > 10;
+        if error.number == executor::CANCELLED {
+            // Whoever stopped the request knows.
+            return;
+        }
+        for first in error.ahead.iter().flatten() {
+            let mut first = first.clone();
+            first.line = if first.line == 0 { error.line.max(1) } else { first.line };
+            first.procedure = first.procedure.or_else(|| error.procedure.clone());
+            self.sink.message(&first);
+        }
+        self.sink.message(&error.to_message());
+        // A constraint or index that could not be made.
+        if matches!(
+            error.number,
+            1752 | 1754 | 1757 | 1763 | 1767
+                ..=1770 | 1774 | 1776 | 1778 | 1779 | 1781 | 1785 | 8111
+        ) || (error.number == 10785 && error.text.contains("ALTER TABLE"))
+        {
+            let mut second = error.to_message();
+            (second.number, second.severity, second.state) = (1750, 16, 0);
+            second.text = "Could not create constraint or index. See previous errors.".to_owned();
+            self.sink.message(&second);
+        }
+        if error.terminated_notice {
+            let mut notice =
+                SqlMessage::info(3621, error.line.max(1), "The statement has been terminated.");
+            notice.procedure = error.procedure.clone();
+            self.sink.message(&notice);
+        }
+    }
+
+    /// Tells the client that a statement is done.
+    #[inline]
+    pub fn tell_done(&mut self, command: Command, rows: Option<u64>) {
+        let in_procedure = self.state.nesting > 0;
+        self.sink.done(Done { rows, command, in_procedure, failed: false });
+    }
+
+    /// A context for expressions without tables.
+    pub fn with_cx<R>(
+        &mut self,
+        frame: &mut [Value],
+        body: impl FnOnce(&mut Cx<'_>) -> Result<R, SqlError>,
+    ) -> Result<R, SqlError> {
+        let mut env = SessionEnvironment {
+            state: &mut *self.state,
+            host: &mut *self.host,
+            machine: &mut *self.machine,
+        };
+        let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
+        body(&mut cx)
+    }
+
+    /// USE: what was compiled for the database before is of no use any more.
+    pub fn use_database(&mut self, database: Arc<OpenDatabase>) -> Result<(), SqlError> {
+        if Arc::ptr_eq(&self.state.database, &database) {
+            return Ok(());
+        }
+        self.state.use_database(database)?;
+        self.machine.forget_database();
+        Ok(())
+    }
+
+    fn caller(&mut self) -> (Caller<'_>, &mut dyn Machine) {
+        let caller = Caller {
+            state: &mut *self.state,
+            host: &mut *self.host,
+            sink: &mut *self.sink,
+            failed: &mut *self.failed,
+        };
+        (caller, &mut *self.machine)
+    }
+
+    /// See [`Machine::run_text`].
+    pub(crate) fn run_text(&mut self, text: &str, guarded: bool) -> Result<(), Halted> {
+        let (caller, machine) = self.caller();
+        machine.run_text(caller, text, guarded)
+    }
+
+    /// See [`Machine::value_of_text`].
+    pub(crate) fn value_of_text(&mut self, text: &str, guarded: bool) -> Result<Value, Halted> {
+        let (caller, machine) = self.caller();
+        machine.value_of_text(caller, text, guarded)
+    }
+
+    /// See [`Machine::run_part`].
+    pub(crate) fn run_part(&mut self, text: &str) -> Result<(), SqlError> {
+        let (caller, machine) = self.caller();
+        machine.run_part(caller, text)
+    }
+
+    /// See [`Machine::columns_of_query`].
+    pub(crate) fn columns_of_query(&mut self, text: &str) -> Vec<String> {
+        let (caller, machine) = self.caller();
+        machine.columns_of_query(caller, text)
+    }
+}

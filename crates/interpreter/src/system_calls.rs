@@ -1,0 +1,43 @@
+//! Calls of built-in procedures: those that run programs here, the others as commands.
+
+use crate::code::Code;
+use crate::vm::Vm;
+use binder::ObjectName;
+use commands::Argument;
+use session_state::Halted;
+use types::Value;
+
+impl Vm<'_> {
+    /// Runs a built-in procedure of that name; None when there is none.
+    pub fn system_procedure(
+        &mut self,
+        name: &ObjectName,
+        args: &[Argument],
+        code: &Code,
+        frame: &mut [Value],
+        guarded: bool,
+    ) -> Result<Option<i32>, Halted> {
+        // Most calls are of users' procedures.
+        let begins = |with| name.name.get(..3).is_some_and(|p| p.eq_ignore_ascii_case(with));
+        if !begins("sp_") && !begins("xp_") {
+            return Ok(None);
+        }
+        let lower = name.name.to_ascii_lowercase();
+        if let Some(command) = self.state.command.take() {
+            return self.procedure_with_events(&lower, args, &command, guarded, |vm| {
+                vm.system_procedure(name, args, code, frame, guarded)
+            });
+        }
+        match lower.as_str() {
+            "sp_executesql" => return Ok(Some(self.execute_sql(args, code, frame, guarded)?)),
+            "sp_describe_first_result_set" => self.describe_first_result(args)?,
+            "sp_describe_undeclared_parameters" => self.describe_parameters(args)?,
+            "sp_describe_parameter_encryption" => self.describe_encryption(args)?,
+            _ => {
+                let site = code.site(0, guarded);
+                return self.commands().system_procedure(name, args, &site, frame);
+            }
+        }
+        Ok(Some(0))
+    }
+}

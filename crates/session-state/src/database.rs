@@ -1,0 +1,26 @@
+//! An open database, and who may come in.
+
+use security::Directory;
+use std::sync::Arc;
+
+/// An open database: the storage engine's door and the catalog that says what is in it.
+#[derive(Clone)]
+pub struct OpenDatabase {
+    /// database_id; 1 is master.
+    pub id: u16,
+    /// Its name as created.
+    pub name: String,
+    /// Where its rows live.
+    pub engine: Arc<engine::Database>,
+    /// What exists in it.
+    pub catalog: Arc<catalog::Catalog>,
+}
+
+impl OpenDatabase {
+    /// The user that a login is here; `None`: it may not come in. Into the databases of the system everybody may, as their
+    /// guest where he is no user of them ("Special considerations for the guest user").
+    pub fn user_of(&self, server: &Directory, login: i32) -> Option<i32> {
+        let guest = || (self.id <= 4).then_some(security::database_role::GUEST);
+        security::user_of(server, login, &self.catalog.directory(None)).or_else(guest)
+    }
+}

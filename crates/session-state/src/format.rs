@@ -1,0 +1,165 @@
+//! RAISERROR's printf: `%d %i %u %s %x %X %o`, with flags, width and `%%`.
+
+use types::{SqlType, Value, format};
+
+/// The message with its arguments in place. A missing argument prints as `(null)`.
+pub fn format_message(text: &str, args: &[(Value, SqlType)]) -> String {
+    let mut out = String::new();
+    let mut args = args.iter();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        let mut left = false;
+        let mut zero = false;
+        let mut width = 0usize;
+        while let Some(flag) = chars.next_if(|c| matches!(c, '-' | '0' | '+' | ' ' | '#')) {
+            left |= flag == '-';
+            zero |= flag == '0';
+        }
+        while let Some(digit) = chars.next_if(char::is_ascii_digit) {
+            width = (width * 10 + digit as usize - '0' as usize).min(4000);
+        }
+        // A width or a precision may be an argument of its own.
+        if chars.next_if_eq(&'*').is_some() {
+            width = star(args.next());
+        }
+        let mut precision = None;
+        if chars.next_if_eq(&'.').is_some() {
+            let mut digits = 0usize;
+            if chars.next_if_eq(&'*').is_some() {
+                digits = star(args.next());
+            }
+            while let Some(digit) = chars.next_if(char::is_ascii_digit) {
+                digits = (digits * 10 + digit as usize - '0' as usize).min(4000);
+            }
+            precision = Some(digits);
+        }
+        while chars.next_if(|c| matches!(c, 'l' | 'h' | 'I' | '6' | '4')).is_some() {}
+        let shown = match chars.next() {
+            None => break,
+            Some('%') => {
+                out.push('%');
+                continue;
+            }
+            Some(kind) => {
+                let shown = show(kind, args.next());
+                match precision {
+                    Some(n) if kind == 's' => shown.chars().take(n).collect(),
+                    _ => shown,
+                }
+            }
+        };
+        let fill = width.saturating_sub(shown.chars().count());
+        match (left, zero) {
+            (true, _) => {
+                out.push_str(&shown);
+                out.extend(std::iter::repeat_n(' ', fill));
+            }
+            (false, zero) => {
+                out.extend(std::iter::repeat_n(if zero { '0' } else { ' ' }, fill));
+                out.push_str(&shown);
+            }
+        }
+    }
+    out
+}
+
+/// A width or precision that is an argument.
+fn star(arg: Option<&(Value, SqlType)>) -> usize {
+    arg.and_then(|(value, _)| value.as_i64()).map_or(0, |n| n.clamp(0, 4000) as usize)
+}
+
+/// A text in another language: `%1!` is the first argument of `english`, shown as its text says.
+pub fn format_numbered(text: &str, english: &str, args: &[(Value, SqlType)]) -> String {
+    // What the English text makes of each argument: its places alone, a line each.
+    let mut shown = Vec::new();
+    let mut args = args.iter();
+    for place in places(english) {
+        let used = 1 + place.matches('*').count();
+        let own: Vec<_> = args.by_ref().take(used).cloned().collect();
+        shown.push(format_message(place, &own));
+    }
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('%') {
+        out.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        let number = after[..digits].parse::<usize>().ok();
+        match number.and_then(|n| n.checked_sub(1)) {
+            Some(n) if after[digits..].starts_with('!') => {
+                out.push_str(shown.get(n).map_or("(null)", String::as_str));
+                rest = &after[digits + 1..];
+            }
+            _ => {
+                out.push('%');
+                rest = after.strip_prefix('%').unwrap_or(after);
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The places of a text, `%%` left out.
+fn places(text: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('%') {
+        let place = &rest[at..];
+        let is_kind =
+            |c: char| c == '%' || (c.is_ascii_alphabetic() && !matches!(c, 'l' | 'h' | 'I'));
+        let Some(end) = place[1..].find(is_kind) else { break };
+        let end = end + 2;
+        if !place[..end].ends_with('%') {
+            out.push(&place[..end]);
+        }
+        rest = &place[end..];
+    }
+    out
+}
+
+fn show(kind: char, arg: Option<&(Value, SqlType)>) -> String {
+    let Some((value, ty)) = arg else { return "(null)".to_string() };
+    match (kind, value.as_i64()) {
+        (_, None) if value.is_null() => "(null)".to_string(),
+        ('x', Some(n)) => format!("{n:x}"),
+        ('X', Some(n)) => format!("{n:X}"),
+        ('o', Some(n)) => format!("{n:o}"),
+        ('u', Some(n)) => format!("{}", n as u32),
+        (_, Some(n)) => n.to_string(),
+        _ => format::to_text(value, *ty, 0).ok().flatten().unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_as_c_does() {
+        let args = [
+            (Value::Int(7), SqlType::Int),
+            (Value::str("abc"), SqlType::VarChar(types::Len::N(10))),
+        ];
+        assert_eq!(format_message("%d and %s, 100%%", &args), "7 and abc, 100%");
+        assert_eq!(format_message("[%03d] [%-5s]", &args), "[007] [abc  ]");
+        assert_eq!(format_message("%d %.2s %d", &args), "7 ab (null)");
+        assert_eq!(format_message("[%*s]", &args), "[    abc]");
+        assert_eq!(format_message("[%.*ls]", &[args[0].clone(), args[1].clone()]), "[abc]");
+    }
+
+    #[test]
+    fn numbered_places_take_arguments_as_the_english_text_does() {
+        let args = [
+            (Value::Int(7), SqlType::Int),
+            (Value::str("abc"), SqlType::VarChar(types::Len::N(10))),
+        ];
+        let shown = format_numbered("%2! und %1!, 100%%, %3!", "%03d and %s, 100%%", &args);
+        assert_eq!(shown, "abc und 007, 100%, (null)");
+        assert_eq!(format_numbered("%", "%", &args), "%");
+    }
+}

@@ -1,0 +1,59 @@
+//! What a session is: its settings, whom it acts as, what names mean to it, its transaction, and what expressions may ask
+//! of it.
+//!
+//! Promises: a session's settings, transaction and identity live in [`SessionState`] and nowhere else; what it cannot know
+//! it asks through two traits: [`Host`], whoever owns the instance, and [`Machine`], whoever runs programs.
+//!
+//! Knows nothing of bytecode, plans, the wire, or what statements do.
+
+#![forbid(unsafe_code)]
+
+mod database;
+mod options;
+mod state;
+
+mod host;
+mod machine;
+mod media;
+
+mod acting;
+mod activity;
+mod identity;
+mod publish;
+mod transaction;
+mod visibility;
+
+mod environment;
+mod name_parts;
+mod names;
+mod prepared_documents;
+mod principal_functions;
+mod settings;
+pub mod shown;
+
+mod format;
+pub mod languages;
+pub mod messages;
+
+pub use acting::cannot_act_as;
+pub use activity::{
+    Activity, INPUT_BYTES_MAX, Input, InputKind, Published, command_name, command_number,
+};
+pub use database::OpenDatabase;
+pub use environment::{SessionEnvironment, number_as};
+pub use format::format_message;
+pub use host::{ConfigurationOption, Host, no_process};
+pub use identity::{Depth, End, Identity};
+pub use machine::{Caller, EvictedPlans, Halt, Halted, Machine};
+pub use media::{FolderEntry, MediaOrder, MediaRows, PathFacts};
+pub use messages::{ServerMessage, server_messages};
+pub use name_parts::name_parts;
+pub use names::{SessionNames, bind_error, is_temporary, module_by_id};
+pub use options::{SWITCHES, SetOptions};
+pub use settings::{check_settings, needs_settings};
+pub use shown::Telling;
+pub use state::{
+    Client, Firing, GlobalTable, NESTING_MAX, NamesVersion, SessionState, descriptor, too_deep,
+};
+pub use transaction::{Transaction, durability};
+pub use visibility::{asks_by_session, object_target, own_rows_by, target_in};

@@ -1,0 +1,130 @@
+//! What sys.messages has: the server's own messages that are listed here, and those that users have added.
+//!
+//! Promises: a number is found in the session's language, else in English; what users have added is in `master`
+//! (`catalog::StoredMessage`), and comes before a message of the server's under the same number, which is how
+//! sp_altermessage marks one of those.
+//!
+//! The server's are in `messages/english.txt`, by number: number, severity, 1 if it goes to the log, text. It lists what
+//! this server raises most, and all that the procedures here raise by number; not every number that it can raise.
+//!
+//! Source of numbers and texts: SQL Server's sys.messages, as its documentation lists them ("Database Engine events and
+//! errors").
+
+use crate::format::format_message;
+use crate::host::Host;
+use crate::languages;
+use catalog::{Configuration, StoredMessage};
+use executor::{SqlError, SqlMessage};
+use std::sync::{Arc, OnceLock};
+use types::{Len, SqlType, Value};
+
+/// `language_id` of English.
+pub const ENGLISH: i32 = 1033;
+
+/// One of the server's own messages.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerMessage {
+    pub number: i32,
+    pub severity: u8,
+    /// It goes to the log always.
+    pub is_logged: bool,
+    /// With places as RAISERROR's.
+    pub text: &'static str,
+}
+
+/// The server's messages, by number.
+pub fn server_messages() -> &'static [ServerMessage] {
+    static ALL: OnceLock<Vec<ServerMessage>> = OnceLock::new();
+    ALL.get_or_init(|| include_str!("messages/english.txt").lines().filter_map(parse).collect())
+}
+
+fn parse(line: &'static str) -> Option<ServerMessage> {
+    let mut parts = line.splitn(4, ' ');
+    Some(ServerMessage {
+        number: parts.next()?.parse().ok()?,
+        severity: parts.next()?.parse().ok()?,
+        is_logged: parts.next()? == "1",
+        text: parts.next()?,
+    })
+}
+
+/// A message as a session is told it.
+pub struct Found {
+    pub severity: u8,
+    /// With places: of `english`'s kinds where it is in another language.
+    text: String,
+    /// The English text, where `text` is in another language: its places have numbers (`%1!`).
+    english: Option<String>,
+}
+
+impl Found {
+    /// The text with its places filled.
+    pub fn filled(&self, args: &[(Value, SqlType)]) -> String {
+        match &self.english {
+            None => format_message(&self.text, args),
+            Some(english) => crate::format::format_numbered(&self.text, english, args),
+        }
+    }
+}
+
+/// What users have added; nothing where there is no `master`.
+pub fn users_messages(host: &mut dyn Host) -> Option<Arc<Configuration>> {
+    host.database("master").map(|master| master.catalog.configuration())
+}
+
+/// The message of a number, for a session of that language (as @@LANGID counts).
+pub fn find(host: &mut dyn Host, number: i32, language: u8) -> Option<Found> {
+    let users = users_messages(host);
+    let stored = |language| users.as_ref().and_then(|all| all.message(number, language));
+    let english: Option<StoredMessage> = stored(ENGLISH);
+    let wanted = languages::message_language(language);
+    if wanted != ENGLISH
+        && let (Some(own), Some(english)) = (stored(wanted), &english)
+    {
+        let (severity, text) = (own.severity, own.text.into());
+        return Some(Found { severity, text, english: Some(english.text.to_string()) });
+    }
+    if let Some(StoredMessage { severity, text, .. }) = english {
+        return Some(Found { severity, text: text.into(), english: None });
+    }
+    let own = server_message(number)?;
+    Some(Found { severity: own.severity, text: own.text.to_string(), english: None })
+}
+
+/// One of the server's own.
+pub fn server_message(number: i32) -> Option<ServerMessage> {
+    let all = server_messages();
+    all.binary_search_by_key(&number, |message| message.number).ok().map(|i| all[i])
+}
+
+/// A message as an error, its places filled in order.
+pub fn error(number: i32, args: &[&str]) -> SqlError {
+    let (severity, text) = server_message(number).map_or((16, ""), |m| (m.severity, m.text));
+    SqlError::new(number, severity, filled(text, args))
+}
+
+/// A message that only informs.
+pub fn info(number: i32, args: &[&str]) -> SqlMessage {
+    let text = server_message(number).map_or("", |message| message.text);
+    SqlMessage::info(number, 1, filled(text, args))
+}
+
+fn filled(text: &str, args: &[&str]) -> String {
+    let args: Vec<(Value, SqlType)> =
+        args.iter().map(|arg| (Value::str(arg), SqlType::NVarChar(Len::Max))).collect();
+    format_message(text, &args)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_in_the_order_of_their_numbers() {
+        let all = server_messages();
+        assert_eq!(all.len(), include_str!("messages/english.txt").lines().count());
+        assert!(all.windows(2).all(|pair| pair[0].number < pair[1].number));
+        assert!(all.iter().all(|m| (1..=25).contains(&m.severity) && !m.text.is_empty()));
+        assert_eq!(server_message(208).map(|m| m.text), Some("Invalid object name '%.*ls'."));
+    }
+}

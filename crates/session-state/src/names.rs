@@ -1,0 +1,209 @@
+//! What names mean to the binder: the session's database, its own uncommitted definitions first.
+
+use crate::host::Host;
+use crate::state::SessionState;
+use binder::ir::SystemView;
+use binder::{BindError, Names, ObjectName};
+use catalog::{Catalog, DdlScope, ObjectRef, ProcedureDef, TableDef};
+use executor::SqlError;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// Is it the name of a temporary table (or procedure) of the session alone?
+pub fn is_temporary(name: &str) -> bool {
+    name.starts_with('#') && !catalog::is_global_name(name)
+}
+
+/// The module of that id, as a transaction sees it.
+pub fn module_by_id(
+    catalog: &Catalog,
+    scope: Option<&DdlScope>,
+    object_id: i32,
+) -> Option<Arc<ProcedureDef>> {
+    match catalog.object_in(scope, object_id)? {
+        ObjectRef::Procedure(module) => Some(module),
+        ObjectRef::Table(_) => None,
+    }
+}
+
+/// The binder's view of a session.
+pub struct SessionNames<'a> {
+    state: &'a SessionState,
+    host: RefCell<&'a mut dyn Host>,
+    private: Cell<bool>,
+    settings: binder::Settings,
+}
+
+impl<'a> SessionNames<'a> {
+    pub fn new(state: &'a SessionState, host: &'a mut dyn Host) -> SessionNames<'a> {
+        let settings = state.options.settings();
+        SessionNames { state, host: RefCell::new(host), private: Cell::new(false), settings }
+    }
+
+    /// For the text of a module, which keeps ANSI_NULLS from when it was made.
+    pub fn of_module(mut self, ansi_nulls: bool) -> SessionNames<'a> {
+        self.settings.ansi_nulls = ansi_nulls;
+        self
+    }
+
+    /// What was bound holds for the temporary tables of now only: their generation, if any was asked for.
+    pub fn private_version(&self) -> Option<u64> {
+        self.private.get().then(|| self.state.transaction.private.generation())
+    }
+
+    fn is_current(&self, name: &ObjectName) -> bool {
+        name.database.as_ref().is_none_or(|d| d.eq_ignore_ascii_case(&self.state.database.name))
+    }
+}
+
+impl Names for SessionNames<'_> {
+    fn version(&self) -> u64 {
+        self.state.database.catalog.version()
+    }
+
+    fn table(&self, name: &ObjectName) -> Option<Arc<TableDef>> {
+        if is_temporary(&name.name) {
+            self.private.set(true);
+            let tempdb = name.database.as_ref().is_none_or(|d| d.eq_ignore_ascii_case("tempdb"));
+            let found = self.state.transaction.private.find(&name.name).filter(|_| tempdb);
+            return found.cloned();
+        }
+        if !self.is_current(name) {
+            // A session's own definitions are in its own database.
+            let other = self.host.borrow_mut().database(name.database.as_deref()?)?;
+            let schema = name.schema.as_deref().filter(|schema| !schema.is_empty());
+            return match other.catalog.object(None, schema, &name.name)? {
+                ObjectRef::Table(table) => Some(table),
+                ObjectRef::Procedure(_) => None,
+            };
+        }
+        match self.state.find_object(name.schema.as_deref(), &name.name)? {
+            ObjectRef::Table(table) => Some(table),
+            ObjectRef::Procedure(_) => None,
+        }
+    }
+
+    fn table_by_id(&self, object_id: i32) -> Option<Arc<TableDef>> {
+        self.state.database.catalog.table_by_id(self.state.definitions(), object_id)
+    }
+
+    fn predicates(&self, database: Option<&str>, table: i32) -> Vec<catalog::PredicateDef> {
+        if let Some(other) = database {
+            let other = self.host.borrow_mut().database(other);
+            return other.map_or_else(Vec::new, |other| other.catalog.predicates_on(None, table));
+        }
+        self.state.database.catalog.predicates_on(self.state.definitions(), table)
+    }
+
+    fn system_view(&self, name: &ObjectName) -> Option<Arc<SystemView>> {
+        // The tables of msdb and master are found without a database's name there.
+        let current = &self.state.database.name;
+        let has_own = ["msdb", "master"].iter().any(|own| current.eq_ignore_ascii_case(own));
+        if name.database.is_none() && has_own {
+            let named = ObjectName { database: Some(current.clone()), ..name.clone() };
+            return self.host.borrow_mut().system_view(&named);
+        }
+        self.host.borrow_mut().system_view(name)
+    }
+
+    fn view(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
+        if !self.is_current(name) {
+            return None;
+        }
+        match self.state.find_object(name.schema.as_deref(), &name.name)? {
+            ObjectRef::Procedure(found) if found.kind == catalog::ModuleKind::View => Some(found),
+            _ => None,
+        }
+    }
+
+    fn function(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
+        if !self.is_current(name) {
+            return None;
+        }
+        match self.state.find_object(name.schema.as_deref(), &name.name)? {
+            ObjectRef::Procedure(module) if module.kind.is_function() => Some(module),
+            _ => None,
+        }
+    }
+
+    fn procedure(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
+        if !self.is_current(name) {
+            return None;
+        }
+        match self.state.find_object(name.schema.as_deref(), &name.name)? {
+            ObjectRef::Procedure(found) if found.kind == catalog::ModuleKind::Procedure => {
+                Some(found)
+            }
+            _ => None,
+        }
+    }
+
+    fn has_memory_optimized_type(&self, name: &ObjectName) -> Option<bool> {
+        let scope = self.state.transaction.scope();
+        let catalog = &self.state.database.catalog;
+        let kind = catalog::ModuleKind::TableType;
+        let found = catalog.module(scope, name.schema.as_deref(), &name.name, kind)?;
+        Some(binder::is_memory_optimized(&found))
+    }
+
+    fn sequence(&self, name: &ObjectName) -> Option<Arc<catalog::ProcedureDef>> {
+        if !self.is_current(name) {
+            return None;
+        }
+        match self.state.find_object(name.schema.as_deref(), &name.name)? {
+            ObjectRef::Procedure(module) if module.sequence.is_some() => Some(module),
+            _ => None,
+        }
+    }
+
+    fn triggers(&self, parent: i32) -> Vec<Arc<catalog::ProcedureDef>> {
+        let scope = self.state.transaction.scope();
+        self.state.database.catalog.triggers_of(scope, parent)
+    }
+
+    fn table_type(&self, name: &ObjectName) -> Option<catalog::TableSpec> {
+        let scope = self.state.transaction.scope();
+        let catalog = &self.state.database.catalog;
+        let kind = catalog::ModuleKind::TableType;
+        let found = catalog.module(scope, name.schema.as_deref(), &name.name, kind)?;
+        // It was bound when it was created.
+        binder::bind_table_type(&found.text, self).ok()
+    }
+
+    fn alias_type(&self, name: &ObjectName) -> Option<binder::AliasType> {
+        let scope = self.state.transaction.scope();
+        let catalog = &self.state.database.catalog;
+        let kind = catalog::ModuleKind::AliasType;
+        let found = catalog.module(scope, name.schema.as_deref(), &name.name, kind)?;
+        binder::alias_of(&found)
+    }
+
+    fn bindable_name(&self, object_id: i32) -> Option<String> {
+        let scope = self.state.transaction.scope();
+        let found = self.state.database.catalog.bindable_by_id(scope, object_id);
+        found.map(|module| module.name.to_string())
+    }
+
+    fn partition_function(&self, name: &str) -> Option<Arc<catalog::ProcedureDef>> {
+        let kind = catalog::ModuleKind::PartitionFunction;
+        self.state.database.catalog.module(self.state.transaction.scope(), None, name, kind)
+    }
+
+    fn settings(&self) -> binder::Settings {
+        self.settings
+    }
+
+    fn database(&self) -> String {
+        self.state.database.name.clone()
+    }
+}
+
+/// A binder's error as the client sees it.
+pub fn bind_error(error: BindError) -> SqlError {
+    let error = error.into_inner();
+    let ahead = error.ahead.iter().map(|e| bind_error(e.clone()).to_message()).collect();
+    let mut converted = SqlError::new(error.number, error.severity, error.text).with_ahead(ahead);
+    converted.state = error.state;
+    converted.line = error.line;
+    converted
+}

@@ -1,0 +1,105 @@
+//! SET options of a session: what each is at first, and which of them change what a text means.
+
+use crate::shown::Telling;
+
+/// @@OPTIONS of a fresh session: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, ANSI_NULL_DFLT_ON and
+/// CONCAT_NULL_YIELDS_NULL (QUOTED_IDENTIFIER has a place of its own).
+pub const SWITCHES: u32 = 8 | 16 | 32 | 64 | 1024 | 4096;
+
+/// SET options of a session, with the defaults of SQL Server's drivers.
+#[derive(Debug, Clone)]
+pub struct SetOptions {
+    /// SET NOCOUNT.
+    pub nocount: bool,
+    /// SET XACT_ABORT.
+    pub xact_abort: bool,
+    /// SET QUOTED_IDENTIFIER.
+    pub quoted_identifier: bool,
+    /// SET LOCK_TIMEOUT in ms; None waits forever.
+    pub lock_timeout_ms: Option<u64>,
+    /// SET ROWCOUNT; 0 is no limit.
+    pub rowcount: u64,
+    /// SET IMPLICIT_TRANSACTIONS.
+    pub implicit_transactions: bool,
+    /// SET DATEFIRST.
+    pub datefirst: u8,
+    /// SET DATEFORMAT.
+    pub date_order: types::convert::DateOrder,
+    /// SET LANGUAGE: @@LANGID.
+    pub language: u8,
+    /// SET TEXTSIZE; -1 is no limit.
+    pub textsize: i32,
+    /// Switches that are only remembered, as bits of @@OPTIONS.
+    pub switches: u32,
+    /// SET FMTONLY: queries tell their columns and do nothing.
+    pub fmtonly: bool,
+    /// SET NO_BROWSETABLE: queries tell of base tables and keys.
+    pub browse: bool,
+    /// SET NOEXEC: statements are compiled and not run.
+    pub noexec: bool,
+    /// SET SHOWPLAN_* and SET STATISTICS *.
+    pub telling: Telling,
+    /// SET DEADLOCK_PRIORITY, -10 to 10.
+    pub deadlock_priority: i8,
+    /// SET TRANSACTION ISOLATION LEVEL.
+    pub isolation: engine::Isolation,
+}
+
+impl Default for SetOptions {
+    fn default() -> SetOptions {
+        SetOptions {
+            nocount: false,
+            xact_abort: false,
+            quoted_identifier: true,
+            lock_timeout_ms: None,
+            rowcount: 0,
+            implicit_transactions: false,
+            datefirst: 7,
+            date_order: types::convert::DateOrder::Mdy,
+            language: 0,
+            textsize: -1,
+            switches: SWITCHES,
+            fmtonly: false,
+            browse: false,
+            noexec: false,
+            telling: Telling::default(),
+            deadlock_priority: 0,
+            isolation: engine::Isolation::ReadCommitted,
+        }
+    }
+}
+
+impl SetOptions {
+    /// @@OPTIONS.
+    pub fn bits(&self) -> u32 {
+        self.switches
+            | (self.implicit_transactions as u32) << 1
+            | (self.quoted_identifier as u32) << 8
+            | (self.nocount as u32) << 9
+            | (self.xact_abort as u32) << 14
+    }
+
+    /// Those that change what a text means when it is compiled, as bits.
+    #[inline]
+    pub fn meaning(&self) -> u32 {
+        let settings = self.settings();
+        self.quoted_identifier as u32
+            | u32::from(!settings.ansi_nulls) << 1
+            | u32::from(!settings.concat_null) << 2
+            | u32::from(!settings.null_columns) << 3
+            | u32::from(settings.browse) << 4
+            // Filtered indexes ask for these.
+            | u32::from(self.switches & 8 == 0) << 5
+            | u32::from(self.switches & 16 == 0) << 6
+    }
+
+    /// The same, as the binder asks for them.
+    pub fn settings(&self) -> binder::Settings {
+        binder::Settings {
+            ansi_nulls: self.switches & 32 != 0,
+            concat_null: self.switches & 4096 != 0,
+            null_columns: self.switches & 1024 != 0,
+            browse: self.browse,
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Functions that ask who somebody is, what he is in, and what he may do.
+//!
+//! They answer from the identity that the session acts under; a name that means nobody is NULL, as in SQL Server.
+
+use crate::host::Host;
+use crate::name_parts::name_parts;
+use crate::state::SessionState;
+use crate::visibility::object_target;
+use binder::ir::FuncId;
+use security::{Access, Class, Directory, Permission, Target, database_role, server_role};
+use types::Value;
+
+/// The value of such a function. Functions that are none of them are NULL.
+pub fn principal_function(
+    state: &mut SessionState,
+    host: &mut dyn Host,
+    func: FuncId,
+    args: &[Value],
+) -> Value {
+    use FuncId::*;
+    state.follow_identity(host);
+    let access = state.identity.access().clone();
+    let (server, database) = (access.server(), access.database());
+    let given = |i: usize| args.get(i);
+    let text = |i: usize| args.get(i).and_then(Value::as_str);
+    let number = |i: usize| args.get(i).and_then(Value::as_i64).and_then(|n| i32::try_from(n).ok());
+    let name_of = |directory: &Directory, id: i32| {
+        directory.principals.get(&id).map_or(Value::Null, |p| Value::str(&p.name))
+    };
+    let id_of = |directory: &Directory, name: &str| directory.find(name).map(|p| p.id);
+    match func {
+        SchemaName => match given(0) {
+            None => Value::str(state.default_schema().unwrap_or("dbo")),
+            Some(_) => {
+                let found = number(0).and_then(|id| database.schemas.get(&id));
+                found.map_or(Value::Null, |schema| Value::str(&schema.name))
+            }
+        },
+        SchemaId => {
+            let name = match given(0) {
+                None => Some(state.default_schema().unwrap_or("dbo")),
+                Some(_) => text(0),
+            };
+            Value::from(name.and_then(|name| database.schema(name)).map(|schema| schema.id))
+        }
+        SUserSName => match given(0) {
+            None => Value::str(&state.login_name()),
+            Some(Value::Binary(sid)) => {
+                server.by_sid(sid).map_or(Value::Null, |login| Value::str(&login.name))
+            }
+            Some(_) => Value::Null,
+        },
+        SUserName => match given(0) {
+            None => Value::str(&state.login_name()),
+            Some(_) => number(0).map_or(Value::Null, |id| name_of(server, id)),
+        },
+        SUserId => Value::from(match given(0) {
+            None => id_of(server, &state.login_name()),
+            Some(_) => text(0).and_then(|name| id_of(server, name)),
+        }),
+        SUserSid => {
+            let login = state.login_name();
+            let name = match given(0) {
+                None => Some(login.as_str()),
+                Some(_) => text(0),
+            };
+            let sid = name.and_then(|name| server.find(name)).and_then(|p| p.sid.as_deref());
+            sid.map_or(Value::Null, Value::binary)
+        }
+        OriginalLogin => name_of(server, state.identity.original()),
+        UserName => match given(0) {
+            None => Value::str(&state.user_name()),
+            Some(_) => number(0).map_or(Value::Null, |id| name_of(database, id)),
+        },
+        UserId => Value::from(match given(0) {
+            None => Some(access.user()),
+            Some(_) => text(0).and_then(|name| id_of(database, name)),
+        }),
+        IsMember => {
+            let role = text(0).and_then(|name| database.find(name)).filter(|p| p.is_role());
+            role.map_or(Value::Null, |role| is_in(&access, role.id))
+        }
+        IsRoleMember => {
+            let role = text(0).and_then(|name| database.find(name)).filter(|p| p.is_role());
+            let Some(role) = role else { return Value::Null };
+            match given(1) {
+                None => is_in(&access, role.id),
+                Some(_) => match text(1).and_then(|name| database.find(name)) {
+                    None => Value::Null,
+                    Some(member) => {
+                        let token = database.token(member.id, database_role::PUBLIC);
+                        Value::Int(i32::from(token.contains(&role.id) && member.id != role.id))
+                    }
+                },
+            }
+        }
+        IsSrvRoleMember => {
+            let role = text(0).and_then(|name| server.find(name.trim_end()));
+            let role = role.filter(|p| p.is_role());
+            let Some(role) = role else { return Value::Null };
+            let token = match given(1) {
+                None => access.login_token().clone(),
+                Some(_) => match text(1).and_then(|name| server.find(name.trim_end())) {
+                    None => return Value::Null,
+                    Some(login) => server.token(login.id, server_role::PUBLIC),
+                },
+            };
+            Value::Int(i32::from(token.contains(&role.id)))
+        }
+        HasDbAccess => {
+            let Some(name) = text(0) else { return Value::Null };
+            match host.database(name) {
+                None if host.makes_database(name) => Value::Int(1),
+                None => Value::Null,
+                Some(open) => Value::Int(i32::from(state.check_entry(host, &open).is_ok())),
+            }
+        }
+        HasPermsByName => has_permission(state, host, &access, args),
+        LoginProperty => login_property(&access, text(0), text(1)),
+        PermissionBits => permission_bits(state, &access, args),
+        _ => Value::Null,
+    }
+}
+
+/// LOGINPROPERTY: NULL for what is not kept of a login, and for who may not know of it.
+fn login_property(access: &Access, login: Option<&str>, property: Option<&str>) -> Value {
+    let server = access.server();
+    let found = login.and_then(|name| server.find(name)).filter(|p| !p.is_role());
+    let (Some(found), Some(property)) = (found, property) else { return Value::Null };
+    let own = access.login() == Some(found.id);
+    if !own && !access.sees(Target::Login(found.id)) {
+        return Value::Null;
+    }
+    let hash = found.login.as_ref().and_then(|facts| facts.password.as_ref());
+    let value = match property.trim().to_ascii_lowercase().as_str() {
+        "defaultdatabase" => Value::str(found.default.as_deref().unwrap_or("master")),
+        "defaultlanguage" => Value::str("us_english"),
+        "isexpired" | "islocked" | "ismustchange" => Value::Int(0),
+        "passwordhash" if access.allows(Permission::ControlServer, Target::Server) => {
+            hash.map_or(Value::Null, |hash| Value::binary(hash.stored()))
+        }
+        // 2 is SHA-2; what else there is has no number.
+        "passwordhashalgorithm" => match hash.map(|hash| hash.stored()) {
+            Some([2, 0, ..]) => Value::Int(2),
+            _ => Value::Null,
+        },
+        _ => Value::Null,
+    };
+    let ty = value.natural_type();
+    types::Variant::wrap(value, ty).unwrap_or_default()
+}
+
+/// PERMISSIONS: 32 bits; those of what may be granted on stand 16 higher.
+fn permission_bits(state: &SessionState, access: &Access, args: &[Value]) -> Value {
+    use Permission::*;
+    let bits = |known: &[(i32, Permission)], target: Target| {
+        known.iter().fold(0, |all, (bit, permission)| {
+            let may = if access.allows(*permission, target) { *bit } else { 0 };
+            let grants = if access.may_grant(*permission, target) { *bit << 16 } else { 0 };
+            all | may | grants
+        })
+    };
+    let Some(id) = args.first() else {
+        let mut all = bits(
+            &[
+                (2, CreateTable),
+                (4, CreateProcedure),
+                (8, CreateView),
+                (16, CreateRule),
+                (32, CreateDefault),
+                (64, BackupDatabase),
+                (128, BackupLog),
+            ],
+            Target::Database,
+        );
+        if state.database.id == 1 {
+            all |= bits(&[(1, CreateAnyDatabase)], Target::Server);
+        }
+        return Value::Int(all);
+    };
+    let scope = state.definitions();
+    let id = id.as_i64().and_then(|id| i32::try_from(id).ok());
+    let Some(object) = id.and_then(|id| state.database.catalog.object_in(scope, id)) else {
+        return Value::Null;
+    };
+    let target = object_target(access, &object);
+    if args.len() > 1 {
+        let column = match (&object, args[1].as_str()) {
+            (catalog::ObjectRef::Table(table), Some(name)) => table.column(name),
+            _ => None,
+        };
+        return match column {
+            None => Value::Null,
+            Some(_) => Value::Int(bits(&[(1, Select), (2, Update), (4, References)], target)),
+        };
+    }
+    let known: &[(i32, Permission)] = match &object {
+        catalog::ObjectRef::Procedure(module) if module.kind == catalog::ModuleKind::Procedure => {
+            &[(32, Execute)]
+        }
+        _ => &[
+            (1, Select),
+            (2, Update),
+            (4, References),
+            (8, Insert),
+            (16, Delete),
+            (0x1000, Select),
+            (0x2000, Update),
+            (0x4000, References),
+        ],
+    };
+    Value::Int(bits(known, target))
+}
+
+/// Whether the session's user is in a role. A `dbo` is in `db_owner`, and in no other that he was not put into.
+fn is_in(access: &Access, role: i32) -> Value {
+    Value::Int(i32::from(access.user_token().contains(&role) && access.user() != role))
+}
+
+/// HAS_PERMS_BY_NAME: NULL for a class, a permission or a securable that there is not.
+fn has_permission(
+    state: &SessionState,
+    host: &mut dyn Host,
+    access: &Access,
+    args: &[Value],
+) -> Value {
+    let text = |i: usize| args.get(i).and_then(Value::as_str);
+    let Some(permission) = text(2) else { return Value::Null };
+    let permission = permission.trim().to_uppercase();
+    let class = text(1).map(|class| class.trim().to_uppercase());
+    let name = text(0);
+    let database = access.database();
+    // Columns have no permissions of their own here.
+    let target = match (class.as_deref(), name) {
+        (None, None) => Some(Target::Server),
+        (Some("DATABASE"), None) => Some(Target::Database),
+        (Some("DATABASE"), Some(name)) if catalog::same_name(name, &state.database.name) => {
+            Some(Target::Database)
+        }
+        (Some("DATABASE"), Some(name)) => {
+            let Some(open) = host.database(name) else { return Value::Null };
+            let directory = open.catalog.directory(None);
+            let user = access
+                .login()
+                .and_then(|login| security::user_of(access.server(), login, &directory));
+            let Some(user) = user else { return Value::Int(0) };
+            let there = Access::new(access.server().clone(), access.login(), directory, user);
+            let Some(permission) = Permission::by_name(&permission) else { return Value::Null };
+            return Value::Int(i32::from(there.allows(permission, Target::Database)));
+        }
+        (Some("SERVER"), _) => Some(Target::Server),
+        (Some("SCHEMA"), Some(name)) => {
+            let parts = name_parts(name);
+            let schema = parts.last().and_then(|name| database.schema(name));
+            schema.map(|schema| Target::Schema(schema.id))
+        }
+        (Some("OBJECT"), Some(name)) => {
+            let parts = name_parts(name);
+            let mut from_last = parts.iter().rev();
+            let name = from_last.next().map_or("", |name| name.as_str());
+            let schema = from_last.next().map(String::as_str).filter(|schema| !schema.is_empty());
+            let found = state.find_object(schema, name);
+            found.map(|object| object_target(access, &object))
+        }
+        (Some("USER" | "ROLE"), Some(name)) => {
+            database.find(name).map(|found| Target::Principal(found.id))
+        }
+        (Some("LOGIN" | "SERVER ROLE"), Some(name)) => {
+            access.server().find(name).map(|found| Target::Login(found.id))
+        }
+        _ => None,
+    };
+    let Some(target) = target else { return Value::Null };
+    let (securable, server) = target.securable();
+    let class: Class = securable.class(server);
+    if permission == "ANY" {
+        return Value::Int(i32::from(access.is_unlimited() || access.sees(target)));
+    }
+    match Permission::by_name(&permission).filter(|p| p.applies_to(class)) {
+        Some(permission) => Value::Int(i32::from(access.allows(permission, target))),
+        None => Value::Null,
+    }
+}
