@@ -26,8 +26,10 @@ mod code;
 mod compile;
 mod insert;
 mod kind;
+mod machine_code;
 mod plan;
 mod point;
+mod scalar;
 mod statement;
 mod statistics;
 mod transaction;
@@ -104,6 +106,7 @@ pub use global::{drop_global_tables, drop_stale_global_tables};
 pub use handles::{plan_handle, sql_handle};
 pub use host::{ConfigurationOption, Host, OpenDatabase, no_process};
 pub use identity::Identity;
+pub use machine_code::use_machine_code;
 pub use messages::{ServerMessage, server_messages};
 pub use plan_cache::{CachedPlan, PlanCache, PlanKind, PlanStatement};
 pub use rpc::{
