@@ -3,7 +3,7 @@
 //! Promise: three-valued logic as in SQL; a predicate holds only when it is true. Every value has its node's
 //! type, since the binder made all conversions explicit.
 
-use crate::cx::Cx;
+use crate::cx::{Cx, Environment};
 use crate::functions;
 use crate::message::SqlError;
 use crate::subquery;
@@ -314,11 +314,16 @@ fn cast(
     }
 }
 
-/// NULL instead of an overflow or a division by zero, where the session's settings have it so.
 #[cold]
 fn forgiven(error: SqlError, cx: &Cx<'_>) -> Result<Value, SqlError> {
+    forgiven_by(error, &*cx.env)
+}
+
+/// NULL instead of an overflow or a division by zero, where the session's settings have it so.
+#[cold]
+pub fn forgiven_by(error: SqlError, env: &dyn Environment) -> Result<Value, SqlError> {
     match error.number {
-        220 | 232 | 8115 | 8134 if cx.env.arithmetic_yields_null() => Ok(Value::Null),
+        220 | 232 | 8115 | 8134 if env.arithmetic_yields_null() => Ok(Value::Null),
         _ => Err(error),
     }
 }
