@@ -3,6 +3,7 @@
 //! Every check that CI runs is a command here, so a developer runs the very same thing. Each command prints what it
 //! runs, stops at the first failure and exits non-zero.
 
+mod beside;
 mod corpus;
 mod drivers;
 mod faults;
@@ -18,6 +19,7 @@ mod run;
 mod stats_cost;
 mod suites;
 mod tidy;
+mod tpch;
 
 use clap::{Parser, Subcommand};
 use run::{Failure, Step, cargo};
@@ -226,6 +228,8 @@ enum Command {
         #[arg(long)]
         program: Option<PathBuf>,
     },
+    /// The 22 queries of TPC-H, answers compared and times beside other engines.
+    Tpch(tpch::Options),
     /// What a change of a row costs: inserts, updates, deletes and whole transactions in loops of procedures.
     Loops(loops::Options),
     /// How much of a folder of scripts the parser takes: parsed, refused by name, failed.
@@ -322,6 +326,7 @@ fn main() {
                 program,
             })
         }
+        Command::Tpch(options) => tpch::run(&options),
         Command::Loops(options) => loops::run(&options),
         Command::Parse { arguments } => corpus::run("parse", &arguments),
         Command::Slt { arguments } => corpus::run("slt", &arguments),

@@ -10,7 +10,7 @@ use crate::subquery;
 use binder::ir::{ArithOp, CastMode, CompareOp, Expr, ExprKind};
 use std::cmp::Ordering;
 use std::ops::Deref;
-use types::{TypeError, Value, arith, compare, convert};
+use types::{Decimal, SqlType, TypeError, Value, arith, compare, convert};
 
 /// A value borrowed from the row or the plan, or made on the way.
 pub(crate) enum Operand<'v> {
@@ -45,7 +45,7 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
             if a.is_null() || b.is_null() {
                 return Ok(Value::Null);
             }
-            arithmetic(*op, &a, left, &b, right).or_else(|e| forgiven(e, cx))
+            arithmetic(*op, &a, left, &b, right, expr.ty).or_else(|e| forgiven(e, cx))
         }
         ExprKind::Concat { left, right } => {
             let a = operand(left, row, cx)?;
@@ -269,7 +269,15 @@ fn arithmetic(
     left: &Expr,
     b: &Value,
     right: &Expr,
+    ty: SqlType,
 ) -> Result<Value, SqlError> {
+    // The plan knows what the result is.
+    if let (Value::Decimal(x), Value::Decimal(y), SqlType::Decimal { precision, scale }) =
+        (a, b, ty)
+    {
+        let (x, y) = ((x.units(), x.scale()), (y.units(), y.scale()));
+        return Ok(Value::Decimal(Decimal::op_units(types_op(op), x, y, (precision, scale))?));
+    }
     let value = match (op, a, b) {
         (ArithOp::Add, Value::BigInt(a), Value::BigInt(b)) => {
             Value::BigInt(arith::add_i64(*a, *b)?)
