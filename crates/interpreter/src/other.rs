@@ -311,17 +311,12 @@ impl Vm<'_> {
             let day_ns = 86_400_000_000_000;
             ns = (ns + day_ns - now_ns) % day_ns;
         }
-        // In steps, so that a cancelled batch ends soon.
-        let end = runtime::clock::now_ns().saturating_add(ns);
-        loop {
-            let now = runtime::clock::now_ns();
-            if now >= end {
-                return Ok(());
-            }
-            if self.cancel.load(std::sync::atomic::Ordering::Relaxed) {
-                return Err(executor::cancelled());
-            }
-            runtime::task::sleep_ns((end - now).min(20_000_000), WaitType::Waitfor);
+        // In steps, for whoever sets the flag of a batch and wakes nobody.
+        const STEP_NS: u64 = 20_000_000;
+        let cancelled = || self.cancel.load(std::sync::atomic::Ordering::Relaxed);
+        match runtime::task::sleep_unless(ns, STEP_NS, WaitType::Waitfor, cancelled) {
+            true => Err(executor::cancelled()),
+            false => Ok(()),
         }
     }
 
@@ -370,7 +365,14 @@ impl Vm<'_> {
             "SHOW_STATISTICS" => self.show_statistics(args, options)?,
             "FREEPROCCACHE" => self.free_procedure_cache(args)?,
             "FREESYSTEMCACHE" => drop(self.state.plans.throw_out(|_| true)),
-            "DROPCLEANBUFFERS" | "UPDATEUSAGE" | "FREESESSIONCACHE" => {}
+            "DROPCLEANBUFFERS" => {
+                for (_, name) in self.host.databases() {
+                    if let Some(open) = self.host.database(&name) {
+                        open.engine.drop_clean_buffers();
+                    }
+                }
+            }
+            "UPDATEUSAGE" | "FREESESSIONCACHE" => {}
             _ => return Err(SqlError::unsupported(format!("DBCC {name}")).into()),
         }
         if !quiet {
