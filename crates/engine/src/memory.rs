@@ -75,8 +75,8 @@ impl States for Xids<'_> {
         self.0.status(xid)
     }
 
-    fn is_preparing(&self, xid: Xid) -> bool {
-        self.0.is_preparing(xid)
+    fn has_prepared(&self, xid: Xid) -> bool {
+        self.0.has_prepared(xid)
     }
 }
 

@@ -197,11 +197,15 @@ impl XidTable {
         self.entry(xid).state.store(PREPARING, SeqCst);
     }
 
-    /// Whether an unfinished transaction has said so.
-    pub fn is_preparing(&self, xid: Xid) -> bool {
+    /// Whether a transaction has said so, and has not been undone since: it prepares, is committing, or has committed.
+    /// One look, since it may go on from each of these to the next at any moment.
+    pub fn has_prepared(&self, xid: Xid) -> bool {
         let entry = self.entry(xid);
         let state = entry.state.load(SeqCst);
-        entry.xid.load(SeqCst) == xid.0 && state == PREPARING
+        if entry.xid.load(SeqCst) != xid.0 {
+            return matches!(self.status(xid), XidStatus::Committing | XidStatus::Committed(_));
+        }
+        matches!(state & TAG, PREPARING | COMMITTING | COMMITTED)
     }
 
     /// The commit record is about to be appended.

@@ -22,8 +22,8 @@ use client::{Address, Connection};
 use connections::{Clients, Job};
 use std::collections::BTreeMap;
 use std::net::TcpStream;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 /// `--target mssql://...`; the password of an address without one is asked of the function.
 pub struct RemoteKind(pub fn() -> Option<tds::login7::Password>);

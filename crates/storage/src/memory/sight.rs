@@ -9,9 +9,10 @@ use mvcc::{Stamp, Visibility, Xid, XidStatus, visible};
 pub trait States {
     fn status(&self, xid: Xid) -> XidStatus;
 
-    /// Whether an active transaction has begun to commit: it is past the point at which it looks at what others have
-    /// written, or will look once more at all that is written by now.
-    fn is_preparing(&self, xid: Xid) -> bool;
+    /// Whether a transaction has begun to commit, or has committed: it is past the point at which it looks at what others
+    /// have written, or will look once more at all that is written by now. One answer of one moment: between two
+    /// questions it may have gone from preparing to committed.
+    fn has_prepared(&self, xid: Xid) -> bool;
 }
 
 /// Whose eyes: a transaction's, as of a snapshot.
@@ -79,7 +80,7 @@ impl<S: States> Sight<'_, S> {
             }
             match (self.commit_of(stamp), foreign) {
                 (Some(csn), _) if csn.0 == 0 || csn < self.snapshot => break,
-                (None, Some(xid)) if !self.is_coming(xid) => {}
+                (None, Some(xid)) if !self.states.has_prepared(xid) => {}
                 _ => moved = true,
             }
             at = version.older(guard);
@@ -91,14 +92,6 @@ impl<S: States> Sight<'_, S> {
         match at.is_some_and(|version| !version.stamp().is_ghost()) {
             true => Changed::Row,
             false => Changed::Phantom,
-        }
-    }
-
-    fn is_coming(&self, xid: Xid) -> bool {
-        match self.states.status(xid) {
-            XidStatus::Active => self.states.is_preparing(xid),
-            XidStatus::Committing | XidStatus::Committed(_) => true,
-            XidStatus::Aborted => false,
         }
     }
 }

@@ -98,7 +98,7 @@ impl Table {
 
     /// What has become of a row since a transaction has seen it, as it commits.
     ///
-    /// Who asks has said before that it is preparing ([`States::is_preparing`]), with a sequentially consistent fence
+    /// Who asks has said before that it is preparing ([`States::has_prepared`]), with a sequentially consistent fence
     /// after that; so of two that have each written what the other has read, the one whose fence is later finds the other
     /// one's version, and that it is preparing.
     pub fn changed<S: States>(&self, key: &[u8], sight: &Sight<'_, S>) -> Changed {

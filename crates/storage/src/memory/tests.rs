@@ -25,8 +25,8 @@ impl States for World {
         self.states.lock().get(&xid.0).copied().unwrap_or(XidStatus::Aborted)
     }
 
-    fn is_preparing(&self, _: Xid) -> bool {
-        false
+    fn has_prepared(&self, xid: Xid) -> bool {
+        matches!(self.status(xid), XidStatus::Committing | XidStatus::Committed(_))
     }
 }
 
