@@ -244,7 +244,7 @@ impl Vm<'_> {
     fn tell_columns(&mut self, handle: i32) -> Result<(), SqlError> {
         let Some(Prepared::Text(slot)) = self.state.texts.prepared(handle) else { return Ok(()) };
         let (slot, code, learnt) = self.state.texts.take(*slot);
-        let found = self.first_result(&code, 0);
+        let found = self.first_result(&code, 0, false);
         self.state.texts.give(Some(slot), &code, learnt);
         if let Some(columns) = found? {
             self.sink.columns(&executor::column_meta(&columns));

@@ -329,7 +329,7 @@ impl Vm<'_> {
             _ => return Vec::new(),
         };
         let compiled = self.compile_text(&format!("SELECT * FROM {from}"), None);
-        let shape = compiled.and_then(|(code, _)| self.first_result(&code, 0));
+        let shape = compiled.and_then(|(code, _)| self.first_result(&code, 0, false));
         let columns = shape.ok().flatten().unwrap_or_default();
         columns.into_iter().map(|c| c.name.unwrap_or_default()).collect()
     }

@@ -185,6 +185,10 @@ impl Vm<'_> {
                 Ok(Some(0))
             }
             "sp_updatestats" => {
+                if !self.state.identity.access().is_unlimited() {
+                    let text = "User does not have permission to perform this action.";
+                    return Err(SqlError::new(15247, 16, text).into());
+                }
                 self.update_all_statistics()?;
                 Ok(Some(0))
             }
@@ -192,7 +196,10 @@ impl Vm<'_> {
                 self.autostats(args)?;
                 Ok(Some(0))
             }
-            "sp_recompile" => Ok(Some(0)),
+            "sp_recompile" => {
+                self.recompile(args)?;
+                Ok(Some(0))
+            }
             _ => Ok(None),
         }
     }

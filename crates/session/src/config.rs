@@ -35,6 +35,8 @@ pub struct InstanceConfig {
     pub private_files: Vec<PathBuf>,
     /// A checkpoint begins after so many bytes of log.
     pub checkpoint_log_bytes: u64,
+    /// What becomes of logins' passwords in time.
+    pub password_rules: security::PasswordRules,
 }
 
 impl InstanceConfig {
@@ -52,6 +54,7 @@ impl InstanceConfig {
             trace_flags: BTreeSet::new(),
             private_files: Vec::new(),
             checkpoint_log_bytes: 1 << 30,
+            password_rules: security::PasswordRules::default(),
         }
     }
 
