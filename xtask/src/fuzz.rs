@@ -3,7 +3,7 @@
 
 use crate::run::{self, Failure, Step, cargo};
 
-/// Package, example, and the target where the example has several.
+/// Package, example (or binary, of `outside`), and the target where it has several.
 const TARGETS: &[(&str, &str, Option<&str>)] = &[
     ("syntax", "fuzz_parse", None),
     ("tds", "fuzz_tds", Some("packets")),
@@ -12,6 +12,14 @@ const TARGETS: &[(&str, &str, Option<&str>)] = &[
     ("tds", "fuzz_tds", Some("requests")),
     ("tds", "fuzz_tds", Some("tokens")),
     ("tds", "fuzz_tds", Some("bulk")),
+    ("outside", "outside", Some("xml")),
+    ("outside", "outside", Some("xquery")),
+    ("outside", "outside", Some("json")),
+    ("outside", "outside", Some("bulk")),
+    ("outside", "outside", Some("format")),
+    ("outside", "outside", Some("backup")),
+    ("outside", "outside", Some("log")),
+    ("outside", "outside", Some("certificate")),
 ];
 const AT_A_TIME: usize = 2;
 
@@ -22,17 +30,22 @@ pub fn run(seconds: u64) -> Result<(), Failure> {
         let build = ["build", "--release", "--quiet", "--package", package, "--example", example];
         cargo("the fuzz targets are built", &build).run()?;
     }
+    let build = ["build", "--release", "--quiet", "--package", "outside"];
+    cargo("the fuzz targets of files and documents are built", &build).run()?;
     for pair in TARGETS.chunks(AT_A_TIME) {
         std::thread::scope(|scope| {
             let started: Vec<_> = pair
                 .iter()
                 .map(|&(package, example, target)| {
                     scope.spawn(move || {
-                        let program =
-                            run::target_directory().join("release/examples").join(example);
+                        let folder = run::target_directory().join("release");
+                        let program = match package {
+                            "outside" => folder.join(example),
+                            _ => folder.join("examples").join(example),
+                        };
                         let what = target
                             .map_or("the parser against mutated text".to_owned(), |t| {
-                                format!("the protocol's {t} against mutated bytes ({package})")
+                                format!("{t} of {package} against mutated bytes")
                             });
                         Step::new(&what, &program.display().to_string())
                             .args(target)

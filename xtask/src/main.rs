@@ -265,7 +265,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// The T-SQL parser against mutated text, and each part of the wire protocol against mutated bytes.
+    /// The T-SQL parser against mutated text; each part of the wire protocol, and whatever reads documents, files, log
+    /// records and certificates, against mutated bytes.
     Fuzz {
         #[arg(long, default_value_t = 20)]
         seconds: u64,

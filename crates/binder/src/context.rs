@@ -204,6 +204,8 @@ pub(crate) struct Binder<'a> {
     pub breath: runtime::task::Breath,
     /// Common table expressions unfolded so far.
     pub unfolded: usize,
+    /// The view or inline function whose query is being bound, where it stands for its rows.
+    pub through: Option<std::sync::Arc<Through>>,
     /// The FROM of the last SELECT with FOR XML AUTO or FOR JSON AUTO.
     pub auto_tables: Vec<ScopeTable>,
     /// Columns with a collation of their own.
@@ -270,6 +272,7 @@ impl<'a> Binder<'a> {
             depth: 0,
             breath: runtime::task::Breath::new(),
             unfolded: 0,
+            through: None,
             auto_tables: Vec::new(),
             collated: crate::collate::Collated::new(),
             base_columns: Vec::new(),

@@ -108,10 +108,10 @@ impl Binder<'_> {
             ast::Target::Table { hints, .. } => hints.as_slice(),
             ast::Target::Variable(_) => &[],
         };
-        let (table, through, check) = match (through, &instead) {
-            (Some((table, ordinals, check)), _) => (table, Some(ordinals), check),
-            (None, Some(instead)) => (instead.table.clone(), None, None),
-            (None, None) => (self.target(&insert.target)?.0, None, None),
+        let (table, through, check, view) = match (through, &instead) {
+            (Some((table, ordinals, check, view)), _) => (table, Some(ordinals), check, view),
+            (None, Some(instead)) => (instead.table.clone(), None, None, None),
+            (None, None) => (self.target(&insert.target)?.0, None, None, None),
         };
         self.check_history(&table, 13559)?;
         let hints = hints::table_hints(target_hints)?;
@@ -238,6 +238,7 @@ impl Binder<'_> {
             fires,
             block,
             check,
+            through: view,
         })
     }
 

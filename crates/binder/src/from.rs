@@ -355,7 +355,10 @@ impl Binder<'_> {
                 })
                 .collect(),
         };
-        Ok((Get { table, database: None, columns, locator: None, hints, sample: None }, scope))
+        let through = self.through.clone();
+        let get =
+            Get { table, database: None, columns, locator: None, hints, sample: None, through };
+        Ok((get, scope))
     }
 
     pub fn system(

@@ -64,7 +64,7 @@ pub fn mask_statement(kind: &mut StmtKind, shown: Shown<'_>) {
 }
 
 /// The relational trees of a statement itself.
-fn each_rel(kind: &StmtKind, f: &mut dyn FnMut(&Rel)) {
+pub fn each_rel(kind: &StmtKind, f: &mut dyn FnMut(&Rel)) {
     match kind {
         StmtKind::Select(select) => f(&select.query.rel),
         StmtKind::Insert(insert) => match &insert.source {
@@ -87,7 +87,7 @@ fn each_rel(kind: &StmtKind, f: &mut dyn FnMut(&Rel)) {
 }
 
 /// The expressions over them, or beside them, whose values leave the statement.
-fn each_value(kind: &StmtKind, f: &mut dyn FnMut(&Expr)) {
+pub fn each_value(kind: &StmtKind, f: &mut dyn FnMut(&Expr)) {
     let mut output = |output: &Option<Output>| {
         output.iter().flat_map(Output::exprs).for_each(&mut *f);
     };

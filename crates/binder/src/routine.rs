@@ -45,8 +45,13 @@ impl Binder<'_> {
         self.check_function_over_change(&f.name, &create)?;
         let ty = self.declared_type(ty)?;
         let args = self.routine_args(&create, &f.name, &f.args, line)?;
-        let kind = ExprKind::Func { func: FuncId::User(def.object_id), args };
+        let kind = ExprKind::Func { func: FuncId::User(self.called(&def)), args };
         Ok(Some(Expr::new(kind, ty, true)))
+    }
+
+    fn called(&self, function: &ProcedureDef) -> Called {
+        let within = self.through.as_ref().map_or(0, |module| module.object_id);
+        Called { object_id: function.object_id, within }
     }
 
     /// Arguments as the parameters want them: 313, 8144, 201.
@@ -142,7 +147,7 @@ impl Binder<'_> {
                     database: None,
                     columns: shown.collect(),
                     params: Some(args.iter().map(|a| a.ty).collect()),
-                    function: Some(def.object_id),
+                    function: Some(self.called(def)),
                 };
                 self.system(Arc::new(view), args, name, alias, columns)?
             }
@@ -186,7 +191,7 @@ impl Binder<'_> {
         let schema = Some(def.schema.as_ref().into());
         let query = |b: &mut Self| b.deeper(QUERY_DEPTH, |b| b.derived(query, line));
         let sources = self.sources.take();
-        let bound = self.inside(params, |b| b.in_schema(schema, query))?;
+        let bound = self.reached_by(def, |b| b.inside(params, |b| b.in_schema(schema, query)))?;
         self.sources = sources;
         if let Some(sources) = &mut self.sources {
             sources.unfolded(&bound.rel);

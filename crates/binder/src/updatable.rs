@@ -21,7 +21,7 @@ pub(crate) const LOCATOR: SqlType = SqlType::VarBinary(Len::N(1024));
 pub(crate) type Mapped = Vec<(String, Option<usize>)>;
 
 /// What an INSERT through a view writes: the base table, ordinals for the columns it gives, what a row must answer to.
-type InsertThrough = (Arc<TableDef>, Vec<Option<usize>>, Option<Arc<Expr>>);
+type InsertThrough = (Arc<TableDef>, Vec<Option<usize>>, Option<Arc<Expr>>, Option<Arc<Through>>);
 
 /// A column of the view by name, and the reading of a base table and the column there that it comes from.
 type Traced<'a> = (Option<&'a str>, Option<(ColId, usize)>);
@@ -171,6 +171,7 @@ impl Binder<'_> {
         let mut gets = Vec::new();
         reach(&source.rel, &mut gets);
         let table = gets.into_iter().find(|(first, _)| Some(*first) == reading).map(|(_, t)| t);
+        let through = reading.and_then(|first| way(&source.rel, first));
         let Some(table) = table else { return Err(self.derived_column(&scope.shown)) };
         if columns.is_empty() {
             // As for a table: what the engine makes is not given.
@@ -180,7 +181,15 @@ impl Binder<'_> {
             Some(first) => self.check_option(first)?,
             None => None,
         };
-        Ok(Some((table, ordinals, check)))
+        Ok(Some((table, ordinals, check, through)))
+    }
+}
+
+/// By which views the reading whose first column is `first` is reached.
+fn way(rel: &Rel, first: ColId) -> Option<Arc<Through>> {
+    match rel {
+        Rel::Get(get) if get.columns.first() == Some(&first) => get.through.clone(),
+        _ => rel.inputs().into_iter().find_map(|input| way(input, first)),
     }
 }
 

@@ -34,7 +34,8 @@ impl Binder<'_> {
         self.count_unfolding(name, line)?;
         let schema = Some(definition.schema.as_ref().into());
         let sources = self.sources.take();
-        let bound = self.in_schema(schema, |b| b.view_query(&view))?;
+        let bound =
+            self.reached_by(definition, |b| b.in_schema(schema, |b| b.view_query(&view)))?;
         self.sources = sources;
         if let Some(sources) = &mut self.sources {
             sources.unfolded(&bound.rel);
@@ -94,6 +95,24 @@ impl Binder<'_> {
         let around = std::mem::replace(&mut self.schema, schema);
         let result = f(self);
         self.schema = around;
+        result
+    }
+
+    /// Binds the query of a view or inline function in its place.
+    pub fn reached_by<T>(
+        &mut self,
+        module: &ProcedureDef,
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let outer = self.through.take();
+        self.through = Some(Arc::new(Through {
+            object_id: module.object_id,
+            schema: module.schema.as_ref().into(),
+            name: module.name.as_ref().into(),
+            outer: outer.clone(),
+        }));
+        let result = f(self);
+        self.through = outer;
         result
     }
 

@@ -30,6 +30,8 @@ pub(crate) enum Scope {
 const PRINCIPAL: u8 = 0;
 const SCHEMA: u8 = 1;
 const VERSION: u8 = 2;
+/// When a login's password was set (in `created`), and since when it is locked (in `modified`), where there is either.
+const LOGIN_TIMES: u8 = 3;
 
 const FIXED: i32 = 1;
 const LOGIN: i32 = 2;
@@ -37,9 +39,14 @@ const GENERATED: i32 = 4;
 const DISABLED: i32 = 8;
 const CHECK_POLICY: i32 = 16;
 const CHECK_EXPIRATION: i32 = 32;
+const MUST_CHANGE: i32 = 64;
 
-/// Added to a column's number in the place of a permission's: UNMASK of that column. A table has 1,024 at most.
-const UNMASK_OF_COLUMN: i32 = 1_000;
+/// What can be said of a column is kept in the place of a permission's number: this, and so much more for each of these
+/// before it, and the column's number. A table has 1,024 at most.
+const OF_COLUMN: i32 = 1_000;
+const OF_COLUMN_EACH: i32 = 2_000;
+const ON_COLUMN: [Permission; 4] =
+    [Permission::Unmask, Permission::Select, Permission::Update, Permission::References];
 
 impl Scope {
     fn value(self) -> Value {
@@ -79,6 +86,10 @@ pub(crate) fn load(
                     disabled: flags & DISABLED != 0,
                     check_policy: flags & CHECK_POLICY != 0,
                     check_expiration: flags & CHECK_EXPIRATION != 0,
+                    must_change: flags & MUST_CHANGE != 0,
+                    // Behind all principals.
+                    password_set_unix_ns: 0,
+                    locked_unix_ns: 0,
                 };
                 directory.put(Principal {
                     id,
@@ -95,6 +106,16 @@ pub(crate) fn load(
             }
             SCHEMA => {
                 directory.schemas.insert(id, SchemaDef { id, name, owner });
+            }
+            LOGIN_TIMES => {
+                cells.opt_text()?;
+                cells.int()?;
+                cells.opt_bytes()?;
+                let times = (cells.int()? as u64, cells.int()? as u64);
+                let login = directory.principals.get_mut(&id).and_then(|p| p.login.as_mut());
+                if let Some(login) = login {
+                    (login.password_set_unix_ns, login.locked_unix_ns) = times;
+                }
             }
             VERSION => directory.version = version_of(&mut cells)?,
             _ => return Err(corrupt("a principal of unknown kind")),
@@ -118,16 +139,14 @@ pub(crate) fn load(
         let (state, grantor) = (cells.int()?, cells.int()? as i32);
         let mut securable =
             Securable::from_class(class, major).ok_or_else(|| corrupt("a class"))?;
-        let permission = match i32::from(permission) - UNMASK_OF_COLUMN {
-            column @ 1.. => {
-                securable = Securable::Column(major, column);
-                Permission::Unmask
+        let known = match i32::from(permission) - OF_COLUMN {
+            of_column @ 1.. => {
+                securable = Securable::Column(major, of_column % OF_COLUMN_EACH);
+                ON_COLUMN.get((of_column / OF_COLUMN_EACH) as usize).copied()
             }
-            _ => {
-                let known = Permission::from_number(permission);
-                known.ok_or_else(|| corrupt("a permission"))?
-            }
+            _ => Permission::from_number(permission),
         };
+        let permission = known.ok_or_else(|| corrupt("a permission"))?;
         let key = GrantKey { securable, grantee, permission };
         let state = match state {
             0 => {
@@ -157,9 +176,15 @@ fn save(
         if old.principals.get(&principal.id) != Some(principal) {
             tables.principals.put(txn, &principal_row(scope, principal))?;
         }
+        if old.principals.get(&principal.id).and_then(login_times) != login_times(principal) {
+            tables.principals.put(txn, &login_times_row(scope, principal))?;
+        }
     }
     for id in old.principals.keys().filter(|id| !new.principals.contains_key(id)) {
         tables.principals.delete(txn, &key(scope, PRINCIPAL, *id))?;
+        if old.principals.get(id).and_then(login_times).is_some() {
+            tables.principals.delete(txn, &key(scope, LOGIN_TIMES, *id))?;
+        }
     }
     for schema in new.schemas.values() {
         if old.schemas.get(&schema.id) != Some(schema) {
@@ -210,6 +235,7 @@ fn principal_row(scope: Scope, p: &Principal) -> Vec<Value> {
                 | flag(login.disabled, DISABLED)
                 | flag(login.check_policy, CHECK_POLICY)
                 | flag(login.check_expiration, CHECK_EXPIRATION)
+                | flag(login.must_change, MUST_CHANGE)
         });
     let password = login.and_then(|login| login.password.as_ref());
     let mut row = key(scope, PRINCIPAL, p.id).to_vec();
@@ -232,6 +258,22 @@ fn schema_row(scope: Scope, schema: &SchemaDef) -> Vec<Value> {
     row.extend([Value::str(&schema.name), Value::TinyInt(0), Value::Null]);
     row.extend([Value::Int(schema.owner), Value::Null, Value::Int(0), Value::Null]);
     row.extend([Value::BigInt(0), Value::BigInt(0)]);
+    row
+}
+
+/// What [`LOGIN_TIMES`] keeps of a principal.
+fn login_times(p: &Principal) -> Option<(u64, u64)> {
+    let login = p.login.as_ref()?;
+    let times = (login.password_set_unix_ns, login.locked_unix_ns);
+    (times != (0, 0)).then_some(times)
+}
+
+fn login_times_row(scope: Scope, p: &Principal) -> Vec<Value> {
+    let (set, locked) = login_times(p).unwrap_or_default();
+    let mut row = key(scope, LOGIN_TIMES, p.id).to_vec();
+    row.extend([Value::str(""), Value::TinyInt(0), Value::Null, Value::Int(0), Value::Null]);
+    row.extend([Value::Int(0), Value::Null]);
+    row.extend([Value::BigInt(set as i64), Value::BigInt(locked as i64)]);
     row
 }
 
@@ -268,12 +310,19 @@ fn grant_row(scope: Scope, grant: &GrantKey, value: Option<&GrantValue>) -> [Val
         Value::Int(grant.securable.major_id()),
         Value::Int(grant.grantee),
         Value::SmallInt(match grant.securable {
-            Securable::Column(_, column) => (UNMASK_OF_COLUMN + column) as i16,
+            Securable::Column(_, column) => of_column(grant.permission, column),
             _ => grant.permission.number(),
         }),
         Value::TinyInt(state),
         Value::Int(value.map_or(0, |value| value.grantor)),
     ]
+}
+
+/// See [`OF_COLUMN`].
+fn of_column(permission: Permission, column: i32) -> i16 {
+    let at = ON_COLUMN.iter().position(|known| *known == permission);
+    let at = at.unwrap_or_else(|| stdx::fatal!("{permission:?} of a column"));
+    (OF_COLUMN + at as i32 * OF_COLUMN_EACH + column) as i16
 }
 
 /// Locks the row that counts changes and gives the count; 0 when nothing was ever changed.

@@ -236,10 +236,20 @@ impl<W: Wire> Connection<W> {
 
     fn send(&mut self) -> Result<(), ClientError> {
         let bytes = self.requests.take();
+        self.throw(&bytes)
+    }
+
+    /// What carries it.
+    pub fn wire_mut(&mut self) -> &mut W {
+        &mut self.wire
+    }
+
+    /// Sends bytes as they are, in TLS where the connection has it; who tests the other end throws what is no request.
+    pub fn throw(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
         match &mut self.tls {
-            None => self.wire.write_all(&bytes)?,
+            None => self.wire.write_all(bytes)?,
             Some(tls) => {
-                let mut rest = &bytes[..];
+                let mut rest = bytes;
                 while !rest.is_empty() {
                     let n = tls.writer().write(rest)?;
                     rest = &rest[n..];

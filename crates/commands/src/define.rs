@@ -12,7 +12,7 @@ pub(crate) mod security_policy;
 mod sequence;
 pub mod statistics;
 mod temporary_tables;
-mod trigger;
+pub(crate) mod trigger;
 mod user_types;
 
 use crate::Commands;

@@ -9,6 +9,7 @@ mod files;
 mod messages;
 mod prepared_xml;
 mod properties;
+mod recompile;
 mod rename;
 pub mod tracking;
 
@@ -177,6 +178,10 @@ impl Commands<'_> {
                 Ok(Some(0))
             }
             "sp_updatestats" => {
+                if !self.state.identity.access().is_unlimited() {
+                    let text = "User does not have permission to perform this action.";
+                    return Err(SqlError::new(15247, 16, text).into());
+                }
                 self.update_all_statistics()?;
                 Ok(Some(0))
             }
@@ -184,7 +189,10 @@ impl Commands<'_> {
                 self.autostats(args)?;
                 Ok(Some(0))
             }
-            "sp_recompile" => Ok(Some(0)),
+            "sp_recompile" => {
+                self.recompile(args)?;
+                Ok(Some(0))
+            }
             _ => Ok(None),
         }
     }

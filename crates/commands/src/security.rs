@@ -4,6 +4,7 @@ mod grants;
 mod masking;
 mod permission;
 pub mod principals;
+mod reached;
 mod runs_as;
 
 pub use runs_as::RunsAs;

@@ -103,7 +103,7 @@ fn call_with(
             let next = runtime::random::next_u64;
             Ok(types::mask::masked(function, &v[0], &v[1..], ty, next))
         }
-        FuncId::User(id) => cx.env.scalar_function(id, v, cx.txn.as_deref_mut()),
+        FuncId::User(called) => cx.env.scalar_function(called.object_id, v, cx.txn.as_deref_mut()),
         ChangeTrackingIsColumnInMask => crate::tracking::is_in_mask(&v[0], &v[1]),
         ChangeTrackingCurrentVersion | ChangeTrackingMinValidVersion => {
             match cx.txn.as_deref_mut().filter(|txn| txn.is_active()) {

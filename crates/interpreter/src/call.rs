@@ -249,7 +249,7 @@ impl Vm<'_> {
             return Ok(());
         };
         let (slot, code, learnt) = self.programs.texts.take(*slot);
-        let found = self.first_result(&code, 0);
+        let found = self.first_result(&code, 0, false);
         self.programs.texts.give(Some(slot), &code, learnt);
         if let Some(columns) = found? {
             self.sink.columns(&executor::column_meta(&columns));

@@ -190,16 +190,22 @@ impl Vm<'_> {
         declarations: &str,
     ) -> Result<Vec<OutputColumn>, SqlError> {
         let (code, _) = self.compile_text(text, Some(declarations))?;
-        Ok(self.first_result(&code, 0)?.unwrap_or_default())
+        Ok(self.first_result(&code, 0, true)?.unwrap_or_default())
     }
 
-    /// The columns of the first result set of a program, a procedure's that it calls included.
+    /// The columns of the first result set of a program, a procedure's that it calls included; `asked`: who asks needs
+    /// the permission to run what comes until then.
     pub fn first_result(
         &mut self,
         code: &Code,
         depth: usize,
+        asked: bool,
     ) -> Result<Option<Vec<OutputColumn>>, SqlError> {
+        let asked = asked && self.state.identity.is_limited();
         for index in 0..code.statements.len() {
+            if asked {
+                self.bound_now(code, &code.statements[index])?;
+            }
             let found = match &code.statements[index].kind {
                 StmtKind::Exec(exec) if exec.result_sets.is_some() => {
                     exec.result_sets.iter().flatten().next().cloned()
@@ -208,9 +214,12 @@ impl Vm<'_> {
                     ProcRef::Name(name) => {
                         match self.find_procedure(code.program.schema.as_deref(), name) {
                             Some(definition) => {
+                                if asked {
+                                    self.commands().check_execute(&definition, code.object_id)?;
+                                }
                                 let (called, learnt) = self.procedure(&definition)?;
                                 self.keep_learnt(&definition, learnt);
-                                self.first_result(&called, depth + 1)?
+                                self.first_result(&called, depth + 1, asked)?
                             }
                             None => None,
                         }

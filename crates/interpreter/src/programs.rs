@@ -195,7 +195,7 @@ impl Machine for Programs {
     fn columns_of_query(&mut self, caller: Caller<'_>, text: &str) -> Vec<String> {
         self.run_for(caller, |vm| {
             let compiled = vm.compile_text(text, None);
-            let shape = compiled.and_then(|(code, _)| vm.first_result(&code, 0));
+            let shape = compiled.and_then(|(code, _)| vm.first_result(&code, 0, false));
             let columns = shape.ok().flatten().unwrap_or_default();
             columns.into_iter().map(|c| c.name.unwrap_or_default()).collect()
         })

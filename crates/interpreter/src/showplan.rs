@@ -13,11 +13,10 @@ use crate::plan::{self, Body, CodeState, Planned};
 use crate::vm::Vm;
 use binder::ir::{ProcRef, Program, SetOption, Stmt, StmtKind};
 use catalog::TableDef;
-use commands::database_denied;
 use executor::{ColumnMeta, Command, Done, SqlError, SqlMessage};
 use planner::show::{self, Show, Step, XmlStatement};
 use planner::{ChangePlan, NodeFigures, Plan, Scan};
-use security::{Permission, Target};
+use security::Permission;
 use session_state::SessionNames;
 use session_state::bind_error;
 use session_state::shown::{IO, PROFILE, PROFILE_XML, TEXT, TIME, XML};
@@ -35,6 +34,12 @@ struct Shown {
     step: Option<Step>,
 }
 
+/// Whether SET STATISTICS PROFILE and XML tell of such a statement.
+fn has_plan(kind: &StmtKind) -> bool {
+    use StmtKind::{Delete, Insert, Merge, Select, SetVars, Update};
+    matches!(kind, Select(_) | Insert(_) | Update(_) | Delete(_) | Merge(_) | SetVars(_))
+}
+
 impl Vm<'_> {
     /// Whether a program is to be shown instead of run: not when it is the SET that ends this.
     pub fn is_to_be_shown(&self, code: &Code) -> bool {
@@ -43,11 +48,9 @@ impl Vm<'_> {
 
     /// Shows the plans of a program.
     pub fn show_program(&mut self, code: &Code) -> Result<(), Halt> {
-        let may = || self.state.identity.access().allows(Permission::ShowPlan, Target::Database);
-        if self.state.identity.is_limited() && !may() {
-            let error = database_denied(Permission::ShowPlan.name(), &self.state.database.name);
-            return Err(Halt::Throw(Box::new(error)));
-        }
+        self.commands()
+            .check_database(Permission::ShowPlan)
+            .map_err(|error| Halt::Throw(Box::new(error)))?;
         let mut shown = Vec::new();
         let found = self.shown_of(code, &mut shown, self.state.nesting);
         found.map_err(|error| Halt::Throw(Box::new(error)))?;
@@ -100,7 +103,7 @@ impl Vm<'_> {
     }
 
     /// A statement as names mean it now, if the session may run it.
-    fn bound_now(&mut self, code: &Code, stmt: &Stmt) -> Result<StmtKind, SqlError> {
+    pub(crate) fn bound_now(&mut self, code: &Code, stmt: &Stmt) -> Result<StmtKind, SqlError> {
         let kind = match &stmt.source {
             Some(source) => {
                 let names = SessionNames::new(self.state, self.host);
@@ -134,6 +137,10 @@ impl Vm<'_> {
         let (planned, result, reading) = loop {
             let version = self.names_version();
             let kind = self.bound_now(code, statement)?;
+            let telling = self.state.options.telling;
+            if (telling.has(PROFILE) || telling.has(PROFILE_XML)) && has_plan(&kind) {
+                self.commands().check_database(Permission::ShowPlan)?;
+            }
             let watch = self.commands().prepare_statistics(&kind);
             let reading = Reading::now();
             let body = measured(plan::plan_in_general(&kind, &self.known(&kind, code, frame)));

@@ -61,6 +61,15 @@ pub struct Args {
     /// it seven eighths of what this machine, or the process's group, has.
     #[arg(long, value_name = "MB")]
     memory: Option<u64>,
+    /// So many wrong passwords one after the other lock a login that has CHECK_POLICY; 0: none do.
+    #[arg(long, value_name = "N", default_value_t = security::PasswordRules::default().lockout_after)]
+    lockout_threshold: u32,
+    /// So long a login stays locked; 0: until ALTER LOGIN ... UNLOCK.
+    #[arg(long, value_name = "MINUTES", default_value_t = security::PasswordRules::default().lockout_minutes)]
+    lockout_minutes: u64,
+    /// So long a password is good whose login has CHECK_EXPIRATION; 0: for ever.
+    #[arg(long, value_name = "DAYS", default_value_t = security::PasswordRules::default().age_days)]
+    password_days: u64,
     /// A trace flag to be on from the start; several times for several. DBCC TRACEON (FLAG, -1) says whether one has an
     /// effect here.
     #[arg(short = 'T', value_name = "FLAG", value_parser = clap::value_parser!(i32).range(1..))]
@@ -111,6 +120,11 @@ fn serve(args: Args, began: Instant) -> Result<(), String> {
         None => memory / 2,
     };
     config.query_memory_bytes = config.query_memory_bytes.min(memory / 4);
+    config.password_rules = security::PasswordRules {
+        lockout_after: args.lockout_threshold,
+        lockout_minutes: args.lockout_minutes,
+        age_days: args.password_days,
+    };
     config.switches = args.switches.switches.clone();
     config.lock_pages = args.lock_pages;
     config.trace_flags = args.trace_flags.iter().copied().collect();

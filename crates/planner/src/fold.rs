@@ -14,6 +14,9 @@ pub(crate) fn fold(expr: &mut Expr) {
         query.rel.walk_exprs_mut(&mut fold);
     }
     expr.for_each_child_mut(&mut fold);
+    if joined(expr) {
+        return;
+    }
     if let Some(mut new) = simpler(expr) {
         // A typed tree stays typed: the replacement has the node's type.
         if matches!(new.kind, ExprKind::Const(_)) {
@@ -21,6 +24,24 @@ pub(crate) fn fold(expr: &mut Expr) {
         }
         *expr = new;
     }
+}
+
+/// AND and OR with a side that is known: the other one is taken as it is, for it may be a long chain.
+fn joined(expr: &mut Expr) -> bool {
+    let (left, right, neutral) = match &mut expr.kind {
+        ExprKind::And(left, right) => (left, right, true),
+        ExprKind::Or(left, right) => (left, right, false),
+        _ => return false,
+    };
+    let kept = match (truth(left), truth(right)) {
+        (Some(Some(known)), _) | (_, Some(Some(known))) if known != neutral => boolean(Some(known)),
+        (Some(Some(_)), _) => std::mem::replace(&mut **right, boolean(None)),
+        (_, Some(Some(_))) => std::mem::replace(&mut **left, boolean(None)),
+        (Some(None), Some(None)) => boolean(None),
+        _ => return true,
+    };
+    *expr = kept;
+    true
 }
 
 pub(crate) fn boolean(value: Option<bool>) -> Expr {
@@ -69,20 +90,6 @@ fn simpler(expr: &Expr) -> Option<Expr> {
             }
             uncast_compare(*op, left, right)
         }
-        ExprKind::And(left, right) => match (truth(left), truth(right)) {
-            (Some(Some(false)), _) | (_, Some(Some(false))) => Some(boolean(Some(false))),
-            (Some(Some(true)), _) => Some((**right).clone()),
-            (_, Some(Some(true))) => Some((**left).clone()),
-            (Some(None), Some(None)) => Some(boolean(None)),
-            _ => None,
-        },
-        ExprKind::Or(left, right) => match (truth(left), truth(right)) {
-            (Some(Some(true)), _) | (_, Some(Some(true))) => Some(boolean(Some(true))),
-            (Some(Some(false)), _) => Some((**right).clone()),
-            (_, Some(Some(false))) => Some((**left).clone()),
-            (Some(None), Some(None)) => Some(boolean(None)),
-            _ => None,
-        },
         ExprKind::Not(input) => match (truth(input), &input.kind) {
             (Some(value), _) => Some(boolean(value.map(|b| !b))),
             (None, ExprKind::Not(inner)) => Some((**inner).clone()),

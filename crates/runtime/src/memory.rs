@@ -117,6 +117,25 @@ pub fn set_limit_bytes(bytes: u64) {
     LIMIT.store(i64::try_from(bytes).unwrap_or(i64::MAX), Relaxed);
 }
 
+/// What the process has in memory, in bytes; 0 where the system does not tell.
+pub fn resident_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    // SAFETY: a question to the system, with an argument that it knows.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    pages.unwrap_or(0) * u64::try_from(page).unwrap_or(4096)
+}
+
+/// Gives what the system's allocator holds and nobody uses back to the system. Its locks are taken meanwhile: for an idle
+/// process.
+pub fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it may be called at any time, and moves nothing that is in use.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// How often a task was refused.
 pub fn refusals() -> u64 {
     REFUSED.load(Relaxed)

@@ -7,6 +7,7 @@
 //! 1. `sysadmin`, the user `dbo` and the owner of the thing are not asked.
 //! 2. One DENY anywhere on the way refuses.
 //! 3. Else one GRANT anywhere on the way allows; fixed roles count as grants (or denials) on the database or server.
+//! 4. But a GRANT of a column stands against a DENY of its table, as in SQL Server, which keeps it so for old times' sake.
 //!
 //! Asked when a statement is compiled, never for a row. What it was asked about is small, so nothing here is cached;
 //! who caches the answer keeps the versions of both directories with it.
@@ -167,6 +168,19 @@ impl Access {
         self.ask(permission, target, false)
     }
 
+    /// Whether something is said of this permission on single columns of an object, to the principal or a role it is in.
+    pub fn has_column_grants(&self, permission: Permission, object_id: i32) -> bool {
+        let key = |column, grantee, permission| crate::directory::GrantKey {
+            securable: Securable::Column(object_id, column),
+            grantee,
+            permission,
+        };
+        let all =
+            key(0, i32::MIN, Permission::Control)..key(i32::MAX, i32::MAX, Permission::Unmask);
+        let mut found = self.database.grants.range(all).map(|(key, _)| key);
+        found.any(|key| key.permission == permission && self.user_token.contains(&key.grantee))
+    }
+
     /// May it give this permission on: with the grant option, by owning the thing, by CONTROL of it, or as
     /// `db_securityadmin` or `securityadmin`?
     pub fn may_grant(&self, permission: Permission, target: Target) -> bool {
@@ -210,12 +224,19 @@ impl Access {
         let mut open = vec![Node { target, permission }];
         let mut seen = 0;
         let mut allowed = false;
+        let is_column = matches!(target, Target::Column { .. }) && permission != Permission::Unmask;
         while let Some(node) = open.get(seen).copied() {
             seen += 1;
             if self.owns_on_the_way(node) {
                 return true;
             }
             match self.said(node, with_grant_option) {
+                // Its own grant has come before it.
+                Some(false)
+                    if is_column
+                        && allowed
+                        && node.permission == permission
+                        && matches!(node.target, Target::Object { .. }) => {}
                 Some(false) => return false,
                 Some(true) => allowed = true,
                 None => {}

@@ -19,8 +19,9 @@
 //! Fields: each mutex guards what it names, held for look-ups only, never while suspended.
 
 use crate::delays::Delays;
+use crate::rules::BadPasswords;
 use crate::workers::Workers;
-use crate::{HashCost, LoginFailure, Password, PasswordHash};
+use crate::{HashCost, LoginFailure, Password, PasswordHash, PasswordRules};
 use hmac::{Hmac, KeyInit, Mac};
 use parking_lot::Mutex;
 use runtime::{clock, task};
@@ -60,12 +61,19 @@ pub struct StoredLogin {
     pub disabled: bool,
     /// CONNECT SQL is granted and not denied.
     pub may_connect: bool,
+    /// Wrong passwords lock it.
+    pub may_be_locked: bool,
+    pub locked: bool,
+    pub must_change: bool,
+    pub expired: bool,
 }
 
 /// Where logins are. Its calls may suspend.
 pub trait LoginStore: Send + Sync + 'static {
     /// By name, any case.
     fn login(&self, name: &str) -> Option<StoredLogin>;
+    /// Too many wrong passwords: the login is locked from now on.
+    fn lock(&self, principal_id: i32);
     /// The login with id 1, under whatever name.
     fn sa(&self) -> StoredLogin;
     /// Stores the first password of `sa`, durable when it returns. `Err` says why it could not.
@@ -79,11 +87,12 @@ pub struct Config {
     pub cost: HashCost,
     /// Hashes made at the same time.
     pub threads: usize,
+    pub rules: PasswordRules,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { cost: HashCost::default(), threads: 2 }
+        Config { cost: HashCost::default(), threads: 2, rules: PasswordRules::default() }
     }
 }
 
@@ -93,6 +102,7 @@ pub struct Authenticator {
     config: Config,
     workers: Workers,
     delays: Mutex<Delays>,
+    bad: Mutex<BadPasswords>,
     verified: Mutex<Verified>,
     /// What an unknown login's password is compared with; made at the first need.
     dummy: Mutex<Option<PasswordHash>>,
@@ -112,6 +122,7 @@ impl Authenticator {
             config,
             workers: Workers::new(config.threads),
             delays: Mutex::default(),
+            bad: Mutex::default(),
             verified: Mutex::new(Verified { key, macs: HashMap::new() }),
             dummy: Mutex::new(None),
         }
@@ -138,13 +149,17 @@ impl Authenticator {
                 task::park(WaitType::SleepTask, Some(turn.until_ns));
             }
         }
-        let outcome = self.evaluate(known, password, remembered);
+        let outcome = self.evaluate(known.as_ref(), password, remembered);
+        if let Some(login) = &known {
+            self.count(login, &outcome);
+        }
         // A full queue says nothing about the password.
         let succeeded = !matches!(
             outcome,
             Err(LoginFailure::UnknownLogin
                 | LoginFailure::WrongPassword
-                | LoginFailure::DisabledWrongPassword)
+                | LoginFailure::DisabledWrongPassword
+                | LoginFailure::Locked)
         );
         self.delays.lock().end(clock::now_ns(), &key, peer, turn, succeeded);
         outcome
@@ -152,11 +167,11 @@ impl Authenticator {
 
     fn evaluate(
         &self,
-        known: Option<StoredLogin>,
+        known: Option<&StoredLogin>,
         password: &Password,
         remembered: bool,
     ) -> Result<LoginPrincipal, LoginFailure> {
-        let hash = known.as_ref().and_then(|login| login.password.clone());
+        let hash = known.and_then(|login| login.password.clone());
         let has_password = hash.is_some();
         let right = remembered || {
             let hash = match hash {
@@ -169,17 +184,51 @@ impl Authenticator {
         };
         let Some(login) = known else { return Err(LoginFailure::UnknownLogin) };
         match (right, login.disabled) {
+            _ if login.locked => Err(LoginFailure::Locked),
             (false, true) => Err(LoginFailure::DisabledWrongPassword),
             (false, false) => Err(LoginFailure::WrongPassword),
             (true, true) => Err(LoginFailure::Disabled),
             (true, false) if !login.may_connect => Err(LoginFailure::NoServerAccess),
+            (true, false) if login.must_change => Err(LoginFailure::MustChange),
+            (true, false) if login.expired => Err(LoginFailure::Expired),
             (true, false) => {
                 if !remembered {
-                    self.remember(&login, password);
+                    self.remember(login, password);
                 }
-                Ok(login.principal)
+                Ok(login.principal.clone())
             }
         }
+    }
+
+    /// Wrong passwords one after the other lock a login where the rules say so; a right one ends the row.
+    fn count(&self, login: &StoredLogin, outcome: &Result<LoginPrincipal, LoginFailure>) {
+        let id = login.principal.principal_id;
+        match outcome {
+            Err(LoginFailure::WrongPassword | LoginFailure::DisabledWrongPassword) => {
+                let bad = self.bad.lock().add(id, clock::unix_ns());
+                let most = self.config.rules.lockout_after;
+                if login.may_be_locked && most != 0 && bad >= most {
+                    self.store.lock(id);
+                }
+            }
+            // Says nothing of the password.
+            Err(LoginFailure::Locked | LoginFailure::Busy) => {}
+            _ => self.bad.lock().forget(id),
+        }
+    }
+
+    /// Wrong passwords of a login since the last right one, and when the last of them came (UTC, ns since 1970).
+    pub fn bad_passwords(&self, principal_id: i32) -> Option<(u32, u64)> {
+        self.bad.lock().of(principal_id)
+    }
+
+    /// They are forgotten: the login was unlocked.
+    pub fn forget_bad_passwords(&self, principal_id: i32) {
+        self.bad.lock().forget(principal_id);
+    }
+
+    pub fn rules(&self) -> PasswordRules {
+        self.config.rules
     }
 
     /// Hashes a password for storing (CREATE LOGIN), on a thread of its own. `None` when too many wait. Suspends.

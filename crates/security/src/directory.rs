@@ -59,6 +59,12 @@ pub struct LoginFacts {
     pub disabled: bool,
     pub check_policy: bool,
     pub check_expiration: bool,
+    /// Nobody signs in but to change the password.
+    pub must_change: bool,
+    /// When the password was set; 0: with the login.
+    pub password_set_unix_ns: u64,
+    /// Since when too many wrong passwords keep it locked; 0: it is not.
+    pub locked_unix_ns: u64,
 }
 
 /// A schema of a database.
@@ -318,6 +324,12 @@ impl Principal {
             created_unix_ns: 0,
             modified_unix_ns: 0,
         }
+    }
+
+    /// Of a login: when its password was set.
+    pub fn password_set_unix_ns(&self) -> u64 {
+        let set = self.login.as_ref().map_or(0, |login| login.password_set_unix_ns);
+        if set == 0 { self.created_unix_ns } else { set }
     }
 
     pub fn is_role(&self) -> bool {

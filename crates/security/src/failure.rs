@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a login failed. The client gets 18456 with state 1 whatever it is ([`LoginFailure::client_text`]); the log gets
+/// Why a login failed. The client gets 18456 with state 1 nearly always ([`LoginFailure::client_text`]); the log gets
 /// SQL Server's state and the reason (Display).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginFailure {
@@ -14,6 +14,12 @@ pub enum LoginFailure {
     WrongPassword,
     /// The password is right: Msg 18470, which says so.
     Disabled,
+    /// Too many wrong passwords came before: Msg 18486, whatever the password is.
+    Locked,
+    /// The password is right, and too old: Msg 18487.
+    Expired,
+    /// The password is right, and is to be changed first: Msg 18488.
+    MustChange,
     /// State 12: CONNECT SQL is not granted, or denied.
     NoServerAccess,
     /// State 38: the database asked for does not exist or is closed to the login.
@@ -34,6 +40,7 @@ impl LoginFailure {
             LoginFailure::DisabledWrongPassword => 7,
             LoginFailure::WrongPassword => 8,
             LoginFailure::Disabled => 1,
+            LoginFailure::Locked | LoginFailure::Expired | LoginFailure::MustChange => 1,
             LoginFailure::NoServerAccess => 12,
             LoginFailure::Busy => 17,
             LoginFailure::NoDatabase => 38,
@@ -42,10 +49,14 @@ impl LoginFailure {
         }
     }
 
-    /// The message number that the client sees: 18456, or 18470 for a disabled login whose password was right.
+    /// The message number that the client sees: 18456; 18486 for a locked login; where the password was right 18470 for a
+    /// disabled one, 18487 and 18488 for one whose password must be changed.
     pub fn number(self) -> i32 {
         match self {
             LoginFailure::Disabled => 18470,
+            LoginFailure::Locked => 18486,
+            LoginFailure::Expired => 18487,
+            LoginFailure::MustChange => 18488,
             _ => 18456,
         }
     }
@@ -56,6 +67,16 @@ impl LoginFailure {
             LoginFailure::Disabled => {
                 format!("Login failed for user '{login}'. Reason: The account is disabled.")
             }
+            LoginFailure::Locked => format!(
+                "Login failed for user '{login}' because the account is currently locked out. The system administrator \
+                 can unlock it."
+            ),
+            LoginFailure::Expired => format!(
+                "Login failed for user '{login}'.  Reason: The password of the account has expired."
+            ),
+            LoginFailure::MustChange => format!(
+                "Login failed for user '{login}'.  Reason: The password of the account must be changed."
+            ),
             _ => format!("Login failed for user '{login}'."),
         }
     }
@@ -72,6 +93,9 @@ impl fmt::Display for LoginFailure {
             }
             LoginFailure::WrongPassword => "Password did not match that for the login provided.",
             LoginFailure::Disabled => "The account is disabled.",
+            LoginFailure::Locked => "The account is locked out.",
+            LoginFailure::Expired => "The password of the account has expired.",
+            LoginFailure::MustChange => "The password of the account must be changed.",
             LoginFailure::NoServerAccess => {
                 "Login-based server access validation failed: CONNECT SQL is not granted."
             }

@@ -18,6 +18,7 @@ mod first_start;
 mod hash;
 mod password;
 mod permission;
+mod rules;
 mod workers;
 
 pub use access::{Access, Target, may_connect, may_enter_restricted, user_of};
@@ -30,6 +31,7 @@ pub use failure::LoginFailure;
 pub use first_start::{FirstStart, FirstStartError, SA_PASSWORD_VARIABLES};
 pub use hash::{HashCost, HashError, PasswordHash};
 pub use password::{Password, PolicyError};
+pub use rules::PasswordRules;
 
 pub use permission::{Class, Permission, Securable};
 

@@ -190,6 +190,8 @@ const ON_OBJECT: &[Permission] = &[
     ViewChangeTracking,
     Unmask,
 ];
+/// What can be granted on single columns.
+const ON_COLUMN: &[Permission] = &[Select, Update, References, Unmask];
 const ON_PRINCIPAL: &[Permission] = &[Control, Alter, TakeOwnership, Impersonate, ViewDefinition];
 
 impl Permission {
@@ -208,7 +210,7 @@ impl Permission {
         match class {
             Class::Object => ON_OBJECT.contains(&self),
             Class::Schema => ON_OBJECT.contains(&self),
-            Class::Column => self == Unmask,
+            Class::Column => ON_COLUMN.contains(&self),
             Class::User | Class::Login => ON_PRINCIPAL.contains(&self),
             Class::Server => self.number() >= ConnectSql.number(),
             Class::Database => {

@@ -4,7 +4,11 @@ use super::*;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-const CHEAP: Config = Config { cost: HashCost { memory_kib: 8, passes: 1 }, threads: 2 };
+const CHEAP: Config = Config {
+    cost: HashCost { memory_kib: 8, passes: 1 },
+    threads: 2,
+    rules: PasswordRules { lockout_after: 3, lockout_minutes: 0, age_days: 42 },
+};
 
 /// Logins in memory.
 struct Logins(Mutex<Vec<StoredLogin>>);
@@ -25,6 +29,11 @@ impl LoginStore for Logins {
     fn sa(&self) -> StoredLogin {
         self.0.lock()[0].clone()
     }
+    fn lock(&self, principal_id: i32) {
+        let mut all = self.0.lock();
+        let login = all.iter_mut().find(|l| l.principal.principal_id == principal_id);
+        login.expect("a login").locked = true;
+    }
     fn set_sa_password(&self, hash: &PasswordHash, generated: bool) -> Result<(), String> {
         let sa = &mut self.0.lock()[0];
         (sa.password, sa.generated) = (Some(hash.clone()), generated);
@@ -40,6 +49,10 @@ fn kit() -> (Arc<Logins>, Authenticator) {
         generated: false,
         disabled: false,
         may_connect: true,
+        may_be_locked: true,
+        locked: false,
+        must_change: false,
+        expired: false,
     };
     let store = Arc::new(Logins(Mutex::new(vec![login(SA_ID, "sa"), login(260, "app")])));
     let authenticator = Authenticator::new(store.clone(), CHEAP);
@@ -74,6 +87,57 @@ fn the_right_password_opens_and_every_other_has_its_reason() {
 }
 
 #[test]
+fn wrong_passwords_one_after_the_other_lock_a_login() {
+    let _sim = runtime::sim::enter(1);
+    let (store, gate) = kit();
+    let verify = |text: &str| gate.verify("app", &password(text), "::1").map(drop);
+    for _ in 0..2 {
+        assert_eq!(verify("wrong"), Err(LoginFailure::WrongPassword));
+    }
+    assert_eq!(gate.bad_passwords(260).map(|(count, _)| count), Some(2));
+    // A right one ends the row.
+    assert_eq!(verify("Right-1234"), Ok(()));
+    assert_eq!(gate.bad_passwords(260), None);
+    for _ in 0..3 {
+        assert_eq!(verify("wrong"), Err(LoginFailure::WrongPassword));
+    }
+    assert!(store.0.lock()[1].locked);
+    assert_eq!(
+        verify("Right-1234"),
+        Err(LoginFailure::Locked),
+        "remembered, and locked all the same"
+    );
+    assert_eq!(verify("wrong"), Err(LoginFailure::Locked));
+    // ALTER LOGIN ... UNLOCK.
+    store.0.lock()[1].locked = false;
+    gate.forget_bad_passwords(260);
+    assert_eq!(verify("wrong"), Err(LoginFailure::WrongPassword));
+    assert_eq!(verify("Right-1234"), Ok(()));
+    // Without CHECK_POLICY nothing locks it.
+    store.0.lock()[1].may_be_locked = false;
+    for _ in 0..5 {
+        assert_eq!(verify("wrong"), Err(LoginFailure::WrongPassword));
+    }
+    assert_eq!(verify("Right-1234"), Ok(()));
+}
+
+#[test]
+fn a_password_that_is_to_be_changed_opens_nothing() {
+    let _sim = runtime::sim::enter(1);
+    let (store, gate) = kit();
+    let verify = |text: &str| gate.verify("app", &password(text), "::1").map(drop);
+    store.0.lock()[1].expired = true;
+    assert_eq!(verify("Right-1234"), Err(LoginFailure::Expired));
+    store.0.lock()[1].must_change = true;
+    assert_eq!(verify("Right-1234"), Err(LoginFailure::MustChange));
+    assert_eq!(
+        verify("wrong"),
+        Err(LoginFailure::WrongPassword),
+        "who does not know it hears nothing"
+    );
+}
+
+#[test]
 fn states_are_those_of_sql_server_and_the_client_sees_one_text() {
     use LoginFailure::*;
     let all = [
@@ -89,6 +153,7 @@ fn states_are_those_of_sql_server_and_the_client_sees_one_text() {
         assert_eq!(failure.client_text("joe"), "Login failed for user 'joe'.");
     }
     assert_eq!(Disabled.number(), 18470);
+    assert_eq!([Locked, Expired, MustChange].map(LoginFailure::number), [18486, 18487, 18488]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::connection::Connection;
 use crate::io::Broken;
 use crate::mars::Streams;
 use runtime::clock;
-use security::Password;
+use security::{LoginFailure, Password};
 use session::{Collected, ConnectionFacts, Session};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -273,6 +273,16 @@ impl Login {
         let source = peer.ip().to_canonical().to_string();
         let checked = shared.instance.security().verify(&login.user, &password, &source);
         drop(password);
+        // Who must change the password comes in with a new one.
+        let changes = login.new_password.is_some();
+        let to_be_changed = |failure: &LoginFailure| {
+            matches!(failure, LoginFailure::MustChange | LoginFailure::Expired)
+        };
+        let checked =
+            checked.map(drop).or_else(|failure| match changes && to_be_changed(&failure) {
+                true => Ok(()),
+                false => Err(failure),
+            });
         if let Err(failure) = checked {
             let state = failure.state();
             warn!(connection = id, %peer, user = %login.user, state, reason = ?failure, "login failed");

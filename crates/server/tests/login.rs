@@ -213,3 +213,31 @@ fn a_password_is_changed_at_login() {
     assert_eq!(with("Old-pass-1!", None), [18456]);
     assert_eq!(with("New'-]\u{3a9}pass-2!", None), [0]);
 }
+
+#[test]
+fn who_must_change_his_password_comes_in_with_a_new_one() {
+    let served = serve(Limits::default());
+    served.client().query(
+        "CREATE LOGIN novice WITH PASSWORD = 'First-pass-1!' MUST_CHANGE, CHECK_EXPIRATION = ON",
+    );
+    let with = |old: &str, new: Option<&str>| {
+        let mut client = Client::new(served.raw());
+        client.prelogin(Encryption::NotSupported);
+        let mut asked = login();
+        asked.user = "novice".into();
+        asked.password = Password::new(old);
+        asked.new_password = new.map(Password::new);
+        let answer = client.log_in(&asked);
+        match answer.is_login() {
+            true => vec![0],
+            false => answer.errors(),
+        }
+    };
+    assert_eq!(with("wrong", None), [18456], "who does not know it hears nothing");
+    assert_eq!(with("First-pass-1!", None), [18488]);
+    assert_eq!(with("wrong", Some("Second-pass-2!")), [18456]);
+    assert_eq!(with("First-pass-1!", Some("short")), [18464]);
+    assert_eq!(with("First-pass-1!", None), [18488], "it has not been changed");
+    assert_eq!(with("First-pass-1!", Some("Second-pass-2!")), [0]);
+    assert_eq!(with("Second-pass-2!", None), [0]);
+}

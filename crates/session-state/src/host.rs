@@ -227,6 +227,19 @@ pub trait Host {
         let _ = (hash, password);
         Err(SqlError::unsupported("passwords without a server"))
     }
+    /// What the server's rules make of passwords in time.
+    fn password_rules(&self) -> security::PasswordRules {
+        security::PasswordRules::default()
+    }
+    /// Wrong passwords of a login one after the other, and when the last one came.
+    fn bad_passwords(&self, login: i32) -> Option<(u32, u64)> {
+        let _ = login;
+        None
+    }
+    /// They do not count any more.
+    fn forget_bad_passwords(&mut self, login: i32) {
+        let _ = login;
+    }
     /// Whether a login has sessions (15434).
     fn is_logged_in(&self, login: &str) -> bool {
         let _ = login;

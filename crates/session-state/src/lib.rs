@@ -24,6 +24,7 @@ mod transaction;
 mod visibility;
 
 mod environment;
+mod login_property;
 mod name_parts;
 mod names;
 mod prepared_documents;

@@ -116,38 +116,10 @@ pub fn principal_function(
             }
         }
         HasPermsByName => has_permission(state, host, &access, args),
-        LoginProperty => login_property(&access, text(0), text(1)),
+        LoginProperty => crate::login_property::login_property(host, &access, text(0), text(1)),
         PermissionBits => permission_bits(state, &access, args),
         _ => Value::Null,
     }
-}
-
-/// LOGINPROPERTY: NULL for what is not kept of a login, and for who may not know of it.
-fn login_property(access: &Access, login: Option<&str>, property: Option<&str>) -> Value {
-    let server = access.server();
-    let found = login.and_then(|name| server.find(name)).filter(|p| !p.is_role());
-    let (Some(found), Some(property)) = (found, property) else { return Value::Null };
-    let own = access.login() == Some(found.id);
-    if !own && !access.sees(Target::Login(found.id)) {
-        return Value::Null;
-    }
-    let hash = found.login.as_ref().and_then(|facts| facts.password.as_ref());
-    let value = match property.trim().to_ascii_lowercase().as_str() {
-        "defaultdatabase" => Value::str(found.default.as_deref().unwrap_or("master")),
-        "defaultlanguage" => Value::str("us_english"),
-        "isexpired" | "islocked" | "ismustchange" => Value::Int(0),
-        "passwordhash" if access.allows(Permission::ControlServer, Target::Server) => {
-            hash.map_or(Value::Null, |hash| Value::binary(hash.stored()))
-        }
-        // 2 is SHA-2; what else there is has no number.
-        "passwordhashalgorithm" => match hash.map(|hash| hash.stored()) {
-            Some([2, 0, ..]) => Value::Int(2),
-            _ => Value::Null,
-        },
-        _ => Value::Null,
-    };
-    let ty = value.natural_type();
-    types::Variant::wrap(value, ty).unwrap_or_default()
 }
 
 /// PERMISSIONS: 32 bits; those of what may be granted on stand 16 higher.

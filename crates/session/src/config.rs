@@ -37,6 +37,8 @@ pub struct InstanceConfig {
     pub lock_pages: bool,
     /// A checkpoint begins after so many bytes of log.
     pub checkpoint_log_bytes: u64,
+    /// What becomes of logins' passwords in time.
+    pub password_rules: security::PasswordRules,
 }
 
 impl InstanceConfig {
@@ -55,6 +57,7 @@ impl InstanceConfig {
             private_files: Vec::new(),
             lock_pages: false,
             checkpoint_log_bytes: 1 << 30,
+            password_rules: security::PasswordRules::default(),
         }
     }
 

@@ -350,6 +350,18 @@ impl Host for InstanceHost {
         self.instance.security().matches(hash, password).ok_or_else(too_busy)
     }
 
+    fn password_rules(&self) -> security::PasswordRules {
+        self.instance.security().rules()
+    }
+
+    fn bad_passwords(&self, login: i32) -> Option<(u32, u64)> {
+        self.instance.security().bad_passwords(login)
+    }
+
+    fn forget_bad_passwords(&mut self, login: i32) {
+        self.instance.security().forget_bad_passwords(login);
+    }
+
     fn is_logged_in(&self, login: &str) -> bool {
         self.instance.is_logged_in(login)
     }

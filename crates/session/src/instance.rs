@@ -191,12 +191,15 @@ impl Instance {
                     plans: Arc::default(),
                     workspace: Arc::new(workspace),
                     switches: Mutex::new(config.switches.clone()),
-                    config,
                     schedulers,
                     security: Authenticator::new(
-                        Arc::new(Logins { server: server.clone() }),
-                        security::Config::default(),
+                        Arc::new(Logins { server: server.clone(), rules: config.password_rules }),
+                        security::Config {
+                            rules: config.password_rules,
+                            ..security::Config::default()
+                        },
                     ),
+                    config,
                     server,
                     databases: RwLock::new(databases),
                     databases_gate: Gate::default(),

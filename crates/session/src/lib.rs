@@ -21,6 +21,7 @@ mod ending;
 mod facts;
 mod gate;
 mod host;
+mod idle_memory;
 mod inspect;
 mod instance;
 mod login;

@@ -1,17 +1,21 @@
 //! Where the authenticator finds logins: in the server's directory.
 
 use catalog::{CatalogError, ServerCatalog};
-use security::{LoginPrincipal, LoginStore, PasswordHash, Principal, SA_ID, SA_SID, StoredLogin};
+use security::{
+    LoginPrincipal, LoginStore, PasswordHash, PasswordRules, Principal, SA_ID, SA_SID, StoredLogin,
+};
 use std::sync::Arc;
 
 /// The logins of an instance.
 pub(crate) struct Logins {
     pub(crate) server: Arc<ServerCatalog>,
+    pub(crate) rules: PasswordRules,
 }
 
 impl Logins {
     fn stored(&self, found: &Principal) -> Option<StoredLogin> {
         let facts = found.login.as_ref()?;
+        let now = runtime::clock::unix_ns();
         Some(StoredLogin {
             principal: LoginPrincipal {
                 principal_id: found.id,
@@ -23,6 +27,10 @@ impl Logins {
             generated: facts.generated,
             disabled: facts.disabled,
             may_connect: security::may_connect(&self.server.directory(), found.id),
+            may_be_locked: facts.check_policy,
+            locked: self.rules.is_locked(found, now),
+            must_change: facts.must_change,
+            expired: self.rules.is_expired(found, now),
         })
     }
 }
@@ -47,7 +55,25 @@ impl LoginStore for Logins {
             generated: false,
             disabled: true,
             may_connect: false,
+            may_be_locked: false,
+            locked: false,
+            must_change: false,
+            expired: false,
         })
+    }
+
+    fn lock(&self, principal_id: i32) {
+        let now = runtime::clock::unix_ns();
+        let change = |directory: &mut catalog::Directory| -> Result<(), CatalogError> {
+            let login = directory.principals.get_mut(&principal_id);
+            if let Some(facts) = login.and_then(|login| login.login.as_mut()) {
+                facts.locked_unix_ns = now;
+            }
+            Ok(())
+        };
+        if let Err(error) = self.server.change_directory(change) {
+            tracing::warn!(principal_id, %error, "a login could not be locked");
+        }
     }
 
     fn set_sa_password(&self, hash: &PasswordHash, generated: bool) -> Result<(), String> {

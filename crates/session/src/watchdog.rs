@@ -3,9 +3,10 @@
 //! A task lets others go first every 4 ms, wherever it is. One that has not been heard of for [`LIMIT_NS`] is a defect of
 //! this server and no user's fault; it is logged, with the session and its text and what the system says of the thread,
 //! and kept for sys.dm_os_ring_buffers (RING_BUFFER_SCHEDULER_MONITOR). A thread that would run and gets no CPU,
-//! where the machine has more to do than it can, is not told of.
+//! where the machine has more to do than it can, is not told of. The same thread gives memory back ([`IdleMemory`]).
 
 use crate::Instance;
+use crate::idle_memory::IdleMemory;
 use parking_lot::Mutex;
 use runtime::clock;
 use scheduler::Held;
@@ -18,6 +19,8 @@ use tracing::warn;
 
 /// So long a task may go without a word.
 const LIMIT_NS: u64 = 100_000_000;
+/// CPU time that a thread must have had since it was first seen at it, where it did nothing but run.
+const CPU_NS: u64 = LIMIT_NS / 2;
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(50);
 /// Records that are kept.
@@ -57,12 +60,14 @@ impl Watchdog {
         let watch = move || {
             // By scheduler.
             let mut told: HashMap<usize, Sight> = HashMap::new();
+            let mut idle = IdleMemory::default();
             while !shared.stop.load(Relaxed) {
                 std::thread::sleep(LOOK);
+                idle.look();
                 let Some(schedulers) = schedulers.upgrade() else { return };
                 for held in schedulers.held(LOOK.as_nanos() as u64) {
                     let (now, cpu_ns) = (clock::now_ns(), cpu_ns(held.thread_id));
-                    let first = Sight { since_ns: held.since_ns, at_ns: now, cpu_ns, told: false };
+                    let first = Sight { since_ns: held.since_ns, cpu_ns, told: false };
                     let sight = told.entry(held.scheduler).or_insert(first);
                     if sight.since_ns != held.since_ns {
                         *sight = first;
@@ -70,12 +75,14 @@ impl Watchdog {
                     if sight.told || now.saturating_sub(held.since_ns) < LIMIT_NS {
                         continue;
                     }
-                    sight.told = true;
                     let had = cpu_ns.saturating_sub(sight.cpu_ns);
                     let state = thread_state(held.thread_id);
-                    // A thread that would run and gets no CPU is the machine's affair.
-                    let starved = state.starts_with('R') && had * 2 < now - sight.at_ns;
-                    if let Some(instance) = weak.upgrade().filter(|_| !starved) {
+                    // A thread that would run and gets no CPU is the machine's affair; it may get some yet.
+                    if state.starts_with('R') && had < CPU_NS {
+                        continue;
+                    }
+                    sight.told = true;
+                    if let Some(instance) = weak.upgrade() {
                         shared.tell(&instance, &held, now, had, &state);
                     }
                 }
@@ -91,7 +98,6 @@ impl Watchdog {
 #[derive(Clone, Copy)]
 struct Sight {
     since_ns: u64,
-    at_ns: u64,
     /// CPU time of its thread then.
     cpu_ns: u64,
     told: bool,

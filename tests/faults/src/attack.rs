@@ -6,36 +6,40 @@
 //! is judged: how long the neighbour's slowest thousandth takes, how long a login takes, how much memory the process
 //! comes to, and whether it lives. Which attack ran when a bound broke is told.
 
+mod machine;
+mod packets;
 mod texts;
+mod verdict;
+mod wire;
 
 use crate::server::{PASSWORD, QUICK_HASH, Recipe, Server, Start, binary};
 use client::{Address, Connection, Encrypt};
 use executor::{ColumnMeta, Done, ResultSink, SqlMessage};
+use machine::{Machine, Measuring};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use stdx::Prng;
-use tds::client::RequestWriter;
 use tds::login7::Password;
 use types::Value;
+use verdict::Waits;
+use wire::Leaving;
 
 /// Connections that attack at a time.
 const ATTACKERS: u64 = 4;
 /// Between the beginnings of two of the neighbour's transactions.
 const PACE: Duration = Duration::from_millis(1);
-/// A server that is not there by then never will be.
+/// A server that is not there by then never will be; a request that is not answered by then never will be.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// An attacker leaves what takes longer.
 const LEAVES: Duration = Duration::from_millis(1_500);
 /// It must have ended by then, and a little for the look.
 const END: Duration = Duration::from_millis(10_500);
-const P999_MAX: Duration = Duration::from_millis(250);
-const LOGIN_MAX: Duration = Duration::from_secs(1);
+/// Each so manieth login of the administrator's comes by his own port.
+const BY_OWN_PORT: u64 = 3;
 
 /// What to run, and where.
 pub struct Options {
@@ -52,27 +56,22 @@ pub struct Options {
 /// What all threads share.
 struct Field {
     port: u16,
+    admin_port: u16,
     over: AtomicBool,
     texts: AtomicU64,
     packets: AtomicU64,
     refused: AtomicU64,
+    measuring: Measuring,
     /// What each attacker is about.
     now: Mutex<BTreeMap<u64, String>>,
     /// What was seen that must not be.
     odd: Mutex<Vec<String>>,
 }
 
-#[derive(Default)]
-struct Seen {
-    transactions_us: Vec<u64>,
-    longest: Option<(u64, String)>,
-    logins_us: Vec<u64>,
-}
-
-/// Takes what comes and keeps the first number alone.
+/// Takes what comes and keeps the first error alone.
 #[derive(Default)]
 struct Nothing {
-    failed: bool,
+    error: Option<String>,
 }
 
 impl ResultSink for Nothing {
@@ -80,32 +79,38 @@ impl ResultSink for Nothing {
     fn row(&mut self, _: &[Value]) {}
     fn done(&mut self, _: Done) {}
     fn message(&mut self, message: &SqlMessage) {
-        self.failed |= message.is_error();
+        if self.error.is_none() && message.is_error() {
+            self.error = Some(format!("Msg {}: {}", message.number, message.text));
+        }
     }
 }
 
 impl Field {
-    fn open(&self, user: &str, time_out: Duration) -> Result<Connection<TcpStream>, String> {
+    /// Signs in, with all that comes after it within a time.
+    fn open_at(
+        &self,
+        port: u16,
+        user: &str,
+        patience: Duration,
+        encrypt: Encrypt,
+    ) -> Result<Connection<Leaving>, String> {
         let address = Address {
             host: "127.0.0.1".to_owned(),
-            port: self.port,
+            port,
             user: user.to_owned(),
             password: Some(Password::new(PASSWORD)),
-            database: None,
-            encrypt: Encrypt::No,
+            // The neighbour works in his own.
+            database: (user == "neighbour").then(|| "work".to_owned()),
+            encrypt,
             certificate: None,
-            trust_any: false,
+            trust_any: true,
         };
-        let wire = self.wire(time_out).map_err(|error| error.to_string())?;
+        let wire = Leaving::connect(port, patience).map_err(|error| error.to_string())?;
         Connection::begin(wire, &address, "attack").map_err(|error| error.to_string())
     }
 
-    fn wire(&self, time_out: Duration) -> std::io::Result<TcpStream> {
-        let wire = TcpStream::connect(("127.0.0.1", self.port))?;
-        wire.set_nodelay(true)?;
-        wire.set_read_timeout(Some(time_out))?;
-        wire.set_write_timeout(Some(time_out))?;
-        Ok(wire)
+    fn open(&self, user: &str, patience: Duration) -> Result<Connection<Leaving>, String> {
+        self.open_at(self.port, user, patience, Encrypt::No)
     }
 
     fn under_way(&self) -> String {
@@ -123,10 +128,11 @@ impl Field {
     fn attack(&self, number: u64, seed: u64, only: Option<&str>) {
         let mut random = Prng::new(stdx::mix64(seed ^ number << 32));
         while !self.over.load(Relaxed) {
-            if only.is_none() && random.one_in(6) {
+            if only.is_none_or(|only| only == "packets") && random.one_in(4) {
                 self.now.lock().insert(number, "packets".to_owned());
                 self.packets.fetch_add(1, Relaxed);
-                let _ = self.throw(&mut random);
+                let name = packets::throw(self, &mut random);
+                self.now.lock().insert(number, format!("after packets: {name}"));
                 continue;
             }
             let (name, text) = texts::next(&mut random);
@@ -135,66 +141,19 @@ impl Field {
             }
             self.now.lock().insert(number, format!("{name} ({} bytes)", text.len()));
             self.texts.fetch_add(1, Relaxed);
-            let Ok(mut connection) = self.open("visitor", LEAVES) else { continue };
+            // In TLS now and then.
+            let encrypt = if random.one_in(5) { Encrypt::Yes } else { Encrypt::No };
+            let opened = self.open_at(self.port, "visitor", LEAVES, encrypt);
+            let Ok(mut connection) = opened else { continue };
             let mut sink = Nothing::default();
             let _ = connection.execute(&text, &mut sink);
-            self.refused.fetch_add(u64::from(sink.failed), Relaxed);
+            self.refused.fetch_add(u64::from(sink.error.is_some()), Relaxed);
         }
-    }
-
-    /// Bytes that are no request: noise, half a message, TLS that is none.
-    fn throw(&self, random: &mut Prng) -> std::io::Result<()> {
-        let mut wire = self.wire(Duration::from_millis(200))?;
-        let mut writer = RequestWriter::new();
-        let noise = |random: &mut Prng, n: u64| {
-            let n = random.below(n.max(1));
-            (0..n).map(|_| random.next_u64() as u8).collect::<Vec<u8>>()
-        };
-        let kind = random.below(7);
-        match kind {
-            0 => wire.write_all(&noise(random, 70_000))?,
-            // A header that promises, and nothing behind it.
-            1 => {
-                let header = [18, random.next_u64() as u8, random.next_u64() as u8, 0, 0, 0, 1, 0];
-                wire.write_all(&header)?;
-                wire.write_all(&noise(random, 300))?;
-            }
-            // TLS records within PRELOGIN packets, whose bytes are noise.
-            2 | 3 => {
-                let mut record = vec![0x16, 3, 1];
-                let body = noise(random, 16_000);
-                record.extend((body.len() as u16).to_be_bytes());
-                record.extend(body);
-                for _ in 0..=random.below(20) {
-                    writer.tls_handshake(&record);
-                }
-                wire.write_all(&writer.take())?;
-            }
-            // Strict TLS that is none.
-            4 => {
-                wire.write_all(&[0x16, 3, 1, 2, 0])?;
-                wire.write_all(&noise(random, 5_000))?;
-            }
-            // A LOGIN7 with holes.
-            5 => {
-                let mut body = noise(random, 400);
-                let length = (body.len() as u32 + 4).to_le_bytes();
-                let mut message = length.to_vec();
-                message.append(&mut body);
-                let bytes = (message.len() as u16 + 8).to_be_bytes();
-                wire.write_all(&[16, 1, bytes[0], bytes[1], 0, 0, 1, 0])?;
-                wire.write_all(&message)?;
-            }
-            // Nothing at all.
-            _ => {}
-        }
-        let mut answer = [0; 4096];
-        let _ = wire.read(&mut answer);
-        Ok(())
     }
 
     /// The neighbour: one row after the other, at a steady pace.
-    fn work(&self, seen: &Mutex<Seen>) {
+    fn work(&self, waits: &Mutex<Waits>) {
+        self.measuring.enter();
         let mut connection = match self.open("neighbour", PATIENCE) {
             Ok(connection) => connection,
             Err(error) => return self.find(format!("the neighbour cannot begin: {error}")),
@@ -208,46 +167,46 @@ impl Field {
                 // It is late: what it missed is not made up for.
                 None => due = Instant::now(),
             }
-            let text = format!("UPDATE work.dbo.t SET n = n + 1 WHERE id = {}", random.below(100));
+            let text = format!("UPDATE dbo.t SET n = n + 1 WHERE id = {}", random.below(100));
             let mut sink = Nothing::default();
+            connection.wire_mut().again(PATIENCE);
             let begun = Instant::now();
             let done = connection.execute(&text, &mut sink);
-            let took = begun.elapsed().as_micros() as u64;
             if let Err(error) = done {
+                let under_way = self.under_way();
                 return self.find(format!(
-                    "the neighbour's connection ended: {error}; under way: {}",
-                    self.under_way()
+                    "the neighbour's connection ended: {error}; under way: {under_way}"
                 ));
             }
-            if sink.failed {
+            if let Some(error) = sink.error {
+                let under_way = self.under_way();
                 self.find(format!(
-                    "the neighbour's statement failed; under way: {}",
-                    self.under_way()
+                    "the neighbour's statement failed: {error}; under way: {under_way}"
                 ));
             }
-            let mut seen = seen.lock();
-            seen.transactions_us.push(took);
-            if seen.longest.as_ref().is_none_or(|(longest, _)| took > *longest) {
-                seen.longest = Some((took, self.under_way()));
-            }
+            waits.lock().add(begun, || self.under_way());
         }
     }
 
-    /// The administrator: a login each second.
-    fn look_in(&self, seen: &Mutex<Seen>) {
-        while !self.over.load(Relaxed) {
+    /// The administrator: a login each second, some of them by his own port.
+    fn look_in(&self, waits: &Mutex<Waits>) {
+        self.measuring.enter();
+        for turn in 0u64.. {
+            if self.over.load(Relaxed) {
+                return;
+            }
+            let own = turn % BY_OWN_PORT == 1;
+            let port = if own { self.admin_port } else { self.port };
             let begun = Instant::now();
-            let opened = self.open("sa", PATIENCE);
-            let took = begun.elapsed();
+            let opened = self.open_at(port, "sa", PATIENCE, Encrypt::No);
             if let Err(error) = opened {
-                self.find(format!("no login: {error}; under way: {}", self.under_way()));
+                let (by, under_way) = (if own { ", by its port" } else { "" }, self.under_way());
+                self.find(format!(
+                    "no login of an administrator{by}: {error}; under way: {under_way}"
+                ));
             }
-            if took > LOGIN_MAX {
-                let under_way = self.under_way();
-                self.find(format!("a login took {} ms; under way: {under_way}", took.as_millis()));
-            }
-            seen.lock().logins_us.push(took.as_micros() as u64);
-            std::thread::sleep(Duration::from_secs(1).saturating_sub(took));
+            waits.lock().add(begun, || self.under_way());
+            std::thread::sleep(Duration::from_secs(1).saturating_sub(begun.elapsed()));
         }
     }
 }
@@ -259,11 +218,6 @@ fn resident(process: u32) -> u64 {
     line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) << 10
 }
 
-fn part(sorted: &[u64], of_thousand: usize) -> f64 {
-    let at = (sorted.len() * of_thousand / 1_000).min(sorted.len().saturating_sub(1));
-    sorted.get(at).copied().unwrap_or(0) as f64 / 1e3
-}
-
 /// Attacks; `Ok(false)` when a bound was broken.
 pub fn run(options: &Options) -> Result<bool, String> {
     let folder = options.folder.join(format!("attack-{}", std::process::id()));
@@ -272,7 +226,8 @@ pub fn run(options: &Options) -> Result<bool, String> {
         return Err(format!("there is no {}: build it first", recipe.binary.display()));
     }
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let command = recipe.command_with("127.0.0.1:0", options.memory_mb);
+    let mut command = recipe.command_with("127.0.0.1:0", options.memory_mb);
+    command.args(["--admin-listen", "127.0.0.1:0"]);
     let mut server = Server::of(command).map_err(|error| error.to_string())?;
     if !matches!(server.wait_ready(PATIENCE, || false), Start::Ready) {
         return Err(format!("the server does not start:\n{}", server.last_words()));
@@ -285,27 +240,30 @@ pub fn run(options: &Options) -> Result<bool, String> {
         "USE work CREATE USER neighbour CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL) \
          GRANT SELECT, UPDATE ON t TO neighbour"
             .to_owned(),
-        "DECLARE @i int = 0 WHILE @i < 100 BEGIN INSERT work.dbo.t VALUES (@i, 0) SET @i += 1 END"
+        "USE work DECLARE @i int = 0 WHILE @i < 100 BEGIN INSERT t VALUES (@i, 0) SET @i += 1 END"
             .to_owned(),
     ] {
         desk.run(&text).map_err(|error| format!("{text}: {error}"))?;
     }
     let field = Field {
         port: server.port(),
+        admin_port: server.admin_port(),
         over: AtomicBool::new(false),
         texts: AtomicU64::new(0),
         packets: AtomicU64::new(0),
         refused: AtomicU64::new(0),
+        measuring: Measuring::default(),
         now: Mutex::default(),
         odd: Mutex::default(),
     };
-    let seen = Mutex::new(Seen::default());
+    let (neighbour, logins) = (Mutex::new(Waits::default()), Mutex::new(Waits::default()));
+    let mut machine = Machine::default();
     let limit = options.memory_mb.max(256) << 20;
     let (mut peak, mut peak_under) = (0, String::new());
     let begun = Instant::now();
     std::thread::scope(|scope| {
-        scope.spawn(|| field.work(&seen));
-        scope.spawn(|| field.look_in(&seen));
+        scope.spawn(|| field.work(&neighbour));
+        scope.spawn(|| field.look_in(&logins));
         // What the neighbour does alone is not judged: the attackers come at once.
         for number in 0..ATTACKERS {
             let (field, only) = (&field, options.only.as_deref());
@@ -317,7 +275,8 @@ pub fn run(options: &Options) -> Result<bool, String> {
             if now > peak {
                 (peak, peak_under) = (now, field.under_way());
             }
-            std::thread::sleep(Duration::from_millis(20));
+            machine.look(server.id(), &field.measuring);
+            std::thread::sleep(machine::LOOK);
         }
         if let Some(status) = server.ended() {
             field.find(format!("the server ended ({status}); under way: {}", field.under_way()));
@@ -332,45 +291,31 @@ pub fn run(options: &Options) -> Result<bool, String> {
     if server.panicked() {
         field.find("a panic in the log".to_owned());
     }
-    let mut seen = seen.into_inner();
-    seen.transactions_us.sort_unstable();
-    let slowest = part(&seen.transactions_us, 999);
-    if slowest > P999_MAX.as_secs_f64() * 1e3 {
-        let (longest, under) = seen.longest.clone().unwrap_or_default();
-        field.find(format!(
-            "the neighbour's slowest thousandth takes {slowest:.1} ms; its longest, {:.1} ms, with: {under}",
-            longest as f64 / 1e3
-        ));
-    }
+    let (neighbour, logins) = (neighbour.into_inner(), logins.into_inner());
+    let shares = machine.shares();
+    let stalls = server.stalls();
+    let found =
+        verdict::of(&neighbour, &logins, &shares, &stalls, |line| println!("attack: {line}"));
+    found.into_iter().for_each(|what| field.find(what));
     if peak > limit + limit / 10 {
-        field.find(format!("{} MB of memory, with: {peak_under}", peak >> 20));
+        field.find(format!("{} MB of memory; under way: {peak_under}", peak >> 20));
     }
     println!(
-        "attack: seed {}: {} texts ({} refused), {} packets in {:.0} s; neighbour: {} transactions, p50 {:.2} ms, \
-         p99 {:.2} ms, p99.9 {:.2} ms, longest {:.1} ms; {} logins, longest {:.1} ms; memory {} MB of {} MB; ended \
-         {:.1} s after SIGTERM",
+        "attack: seed {}: {} texts ({} refused), {} packets in {:.0} s; memory {} MB of {} MB; {} lines of the watchdog; \
+         ended {:.1} s after SIGTERM",
         options.seed,
         field.texts.load(Relaxed),
         field.refused.load(Relaxed),
         field.packets.load(Relaxed),
         begun.elapsed().as_secs_f64(),
-        seen.transactions_us.len(),
-        part(&seen.transactions_us, 500),
-        part(&seen.transactions_us, 990),
-        slowest,
-        part(&seen.transactions_us, 1_000),
-        seen.logins_us.len(),
-        seen.logins_us.iter().max().copied().unwrap_or(0) as f64 / 1e3,
         peak >> 20,
         limit >> 20,
+        stalls.len(),
         ending.as_secs_f64(),
     );
-    if let Some((longest, under)) = &seen.longest {
-        println!("attack: the longest, {:.1} ms, was with: {under}", *longest as f64 / 1e3);
-    }
     let odd = field.odd.into_inner();
     odd.iter().for_each(|what| eprintln!("attack: {what}"));
-    if seen.transactions_us.is_empty() {
+    if neighbour.len() == 0 {
         return Err(format!("the neighbour did nothing:\n{}", server.last_words()));
     }
     if odd.is_empty() {

@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 use tds::login7::Password;
 
 const LINES_KEPT: usize = 100;
+/// What the server logs of a task that keeps a scheduler to itself.
+const NON_YIELDING: &str = "a task does not let others go first";
 /// Not a secret: the server lives for one test, on loopback.
 pub const PASSWORD: &str = "Fault-tests-1!";
 /// The same as SQL Server 2012 and later keep it: its own hash takes the server 12 MB and three passes a login, and longer
@@ -37,9 +39,12 @@ pub struct Recipe {
 pub struct Server {
     child: Child,
     lines: Arc<Mutex<VecDeque<String>>>,
+    /// Lines of [`NON_YIELDING`].
+    stalls: Arc<Mutex<Vec<String>>>,
     reader: Option<JoinHandle<()>>,
-    ready: Receiver<u16>,
+    ready: Receiver<(u16, u16)>,
     port: u16,
+    admin_port: u16,
 }
 
 /// What became of a start.
@@ -97,15 +102,27 @@ impl Server {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let errors = child.stderr.take().expect("it is piped");
         let lines: Arc<Mutex<VecDeque<String>>> = Arc::default();
+        let stalls: Arc<Mutex<Vec<String>>> = Arc::default();
         let (kept, (tell, ready)) = (lines.clone(), channel());
+        let told = stalls.clone();
         let reader = std::thread::spawn(move || {
-            let mut port = 0;
+            let (mut port, mut admin_port) = (0, 0);
+            let port_of = |line: &str, word: &str| {
+                let address = line.split_once(word)?.1.trim();
+                Some(address.parse().unwrap_or(0))
+            };
             for line in BufReader::new(errors).lines().map_while(Result::ok) {
-                if let Some((_, address)) = line.split_once("listening address=127.0.0.1:") {
-                    port = address.trim().parse().unwrap_or(0);
+                if let Some(found) = port_of(&line, "listening address=127.0.0.1:") {
+                    port = found;
+                }
+                if let Some(found) = port_of(&line, "an administrator address=127.0.0.1:") {
+                    admin_port = found;
                 }
                 if line.contains(" ready milliseconds=") {
-                    let _ = tell.send(port);
+                    let _ = tell.send((port, admin_port));
+                }
+                if line.contains(NON_YIELDING) {
+                    told.lock().push(line.clone());
                 }
                 let mut kept = kept.lock();
                 if kept.len() == LINES_KEPT {
@@ -114,7 +131,7 @@ impl Server {
                 kept.push_back(line);
             }
         });
-        Ok(Server { child, lines, reader: Some(reader), ready, port: 0 })
+        Ok(Server { child, lines, stalls, reader: Some(reader), ready, port: 0, admin_port: 0 })
     }
 
     pub fn id(&self) -> u32 {
@@ -125,8 +142,8 @@ impl Server {
     pub fn wait_ready(&mut self, most: Duration, give_up: impl Fn() -> bool) -> Start {
         let until = Instant::now() + most;
         loop {
-            if let Ok(port) = self.ready.recv_timeout(Duration::from_millis(2)) {
-                self.port = port;
+            if let Ok(ports) = self.ready.recv_timeout(Duration::from_millis(2)) {
+                (self.port, self.admin_port) = ports;
                 return Start::Ready;
             }
             if let Some(status) = self.ended() {
@@ -145,6 +162,16 @@ impl Server {
 
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Where it listens for an administrator; 0: nowhere.
+    pub fn admin_port(&self) -> u16 {
+        self.admin_port
+    }
+
+    /// What its watchdog has logged of tasks that kept a scheduler, line by line.
+    pub fn stalls(&self) -> Vec<String> {
+        self.stalls.lock().clone()
     }
 
     /// Where it listens.

@@ -10,12 +10,20 @@ mod class;
 pub use class::{Class, Parallel, Volatility};
 pub use types::{DatePart, MaskFunction};
 
+/// A user's function where it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Called {
+    pub object_id: i32,
+    /// The view or inline function whose text calls it, for its owner's sake; 0: the statement itself.
+    pub within: i32,
+}
+
 /// A scalar function. "str" below is any (n)char, (n)varchar; where two strings take part both have
 /// been brought to one of varchar or nvarchar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FuncId {
-    /// A user's scalar function, by its object id; arguments have the types of its parameters.
-    User(i32),
+    /// A user's scalar function; arguments have the types of its parameters.
+    User(Called),
     /// (any, the function's arguments) -> the first's type: what is shown to who lacks UNMASK. Only
     /// [`crate::masking`] makes it.
     Mask(MaskFunction),

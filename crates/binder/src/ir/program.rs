@@ -15,7 +15,7 @@ use types::{SqlType, Value};
 
 use super::cursor::CursorStmt;
 use super::expr::{ColId, Expr, ExprKind, VarId};
-use super::query::{OutputColumn, Query, TableHints};
+use super::query::{OutputColumn, Query, TableHints, Through};
 use crate::ddl::Ddl;
 use crate::names::ObjectName;
 
@@ -314,6 +314,8 @@ pub struct Insert {
     pub block: Option<Box<Block>>,
     /// WITH CHECK OPTION of a view that the change goes through: over the slots of the new row (550).
     pub check: Option<Arc<Expr>>,
+    /// The view that is named.
+    pub through: Option<Arc<Through>>,
 }
 
 /// What the BLOCK predicates of a security policy ask of a change: each must be true.

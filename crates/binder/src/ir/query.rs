@@ -214,6 +214,19 @@ pub struct Get {
     pub hints: TableHints,
     /// TABLESAMPLE: only rows of some pages are read.
     pub sample: Option<Sample>,
+    /// The view or inline function that reads it.
+    pub through: Option<Arc<Through>>,
+}
+
+/// A view or an inline function on the way to a table: who reads it needs the right on it, and on the table only where
+/// that belongs to somebody else.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Through {
+    pub object_id: i32,
+    pub schema: Box<str>,
+    pub name: Box<str>,
+    /// The one that names it.
+    pub outer: Option<Arc<Through>>,
 }
 
 /// TABLESAMPLE.
@@ -250,8 +263,8 @@ pub struct SystemView {
     pub columns: Vec<SystemColumn>,
     /// Types of a function's arguments; None for a view.
     pub params: Option<Vec<SqlType>>,
-    /// The object id of a user's table-valued function with statements, which is run for its rows.
-    pub function: Option<i32>,
+    /// A user's table-valued function with statements, which is run for its rows.
+    pub function: Option<super::func::Called>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -6,33 +6,32 @@ use binder::ObjectName;
 use catalog::{Directory, ObjectRef};
 use executor::SqlError;
 use security::{
-    Class, GrantKey, GrantState, GrantValue, Permission, SA_ID, Securable, Target, database_role,
-    server_role,
+    Access, Class, GrantKey, GrantState, GrantValue, Permission, SA_ID, Securable, Target,
+    database_role, server_role,
 };
 use session_state::object_target;
+use std::sync::Arc;
 use syntax::ast::{Grant, GrantVerb, Ident, SecurableName};
 use types::Value;
 
 impl Commands<'_> {
     /// GRANT, DENY, REVOKE.
     pub fn grant(&mut self, grant: &Grant, frame: &mut [Value]) -> Result<(), SqlError> {
-        if grant.grantor.is_some() {
-            return Err(SqlError::unsupported("GRANT, DENY or REVOKE with AS"));
-        }
-        let all = grant.permissions.iter().any(|p| p == "ALL");
-        let named: Vec<Permission> = grant
-            .permissions
-            .iter()
-            .filter(|p| *p != "ALL")
-            .map(|p| {
-                Permission::by_name(p)
-                    .ok_or_else(|| SqlError::new(102, 15, format!("Incorrect syntax near '{p}'.")))
+        let is_all = |(name, _): &(&String, &Vec<Ident>)| *name == "ALL";
+        let written = || grant.permissions.iter().zip(&grant.columns);
+        let wrong = |name: &str| SqlError::new(102, 15, format!("Incorrect syntax near '{name}'."));
+        // With the columns that each is for; none: all.
+        let named: Vec<(Permission, &[Ident])> = written()
+            .filter(|one| !is_all(one))
+            .map(|(name, columns)| {
+                let permission = Permission::by_name(name).ok_or_else(|| wrong(name))?;
+                Ok((permission, columns.as_slice()))
             })
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<_, SqlError>>()?;
         let target = match &grant.on {
             Some(on) => self.securable(on)?,
             None => {
-                let server = named.iter().filter(|p| p.applies_to(Class::Server)).count();
+                let server = named.iter().filter(|(p, _)| p.applies_to(Class::Server)).count();
                 match (server, named.len()) {
                     (0, _) => Target::Database,
                     (n, all) if n == all => Target::Server,
@@ -48,13 +47,21 @@ impl Commands<'_> {
             }
         };
         let mut permissions = named;
-        if all {
-            permissions.extend(self.all_of(target)?);
+        if let Some((_, columns)) = written().find(is_all) {
+            let all = self.all_of(target)?;
+            permissions.extend(all.into_iter().map(|permission| (permission, columns.as_slice())));
         }
         let class = target.securable().0.class(target.securable().1);
-        let targets = self.granted_columns(target, &grant.columns)?;
-        let masks = permissions.contains(&Permission::Unmask);
-        if permissions.iter().any(|p| !p.applies_to(class))
+        let entity_alone = |p: Permission| p.applies_to(class) && !p.applies_to(Class::Column);
+        if class == Class::Object
+            && permissions.iter().any(|(p, columns)| !columns.is_empty() && entity_alone(*p))
+        {
+            let text = "Sub-entity lists (such as column or security expressions) cannot be specified for \
+                        entity-level permissions.";
+            return Err(SqlError::new(1020, 15, text));
+        }
+        let masks = permissions.iter().any(|(p, _)| *p == Permission::Unmask);
+        if permissions.iter().any(|(p, _)| !p.applies_to(class))
             || (masks && !self.may_be_masked(target))
         {
             return Err(SqlError::new(
@@ -64,8 +71,8 @@ impl Commands<'_> {
                     "Granted or revoked privilege {} is not compatible with object.",
                     permissions
                         .iter()
-                        .find(|p| !p.applies_to(class))
-                        .map_or("UNMASK", |p| p.name())
+                        .find(|(p, _)| !p.applies_to(class))
+                        .map_or("UNMASK", |(p, _)| p.name())
                 ),
             ));
         }
@@ -77,8 +84,16 @@ impl Commands<'_> {
                 "Permissions at the server scope can only be granted when the current database is master",
             ));
         }
-        let access = self.state.identity.access().clone();
-        if permissions.iter().any(|p| !access.may_grant(*p, target)) {
+        let mut wanted: Vec<(Target, Permission)> = Vec::new();
+        for (permission, columns) in &permissions {
+            let targets = self.granted_columns(target, columns)?;
+            wanted.extend(targets.into_iter().map(|target| (target, *permission)));
+        }
+        let access = match &grant.grantor {
+            None => self.state.identity.access().clone(),
+            Some(grantor) => self.grants_as(grantor, server)?,
+        };
+        if wanted.iter().any(|(target, p)| !access.may_grant(*p, *target)) {
             return Err(match access.sees(target) || grant.on.is_none() {
                 true => SqlError::new(4613, 16, "Grantor does not have GRANT permission."),
                 false => cannot(
@@ -95,10 +110,11 @@ impl Commands<'_> {
         let change = |directory: &mut Directory| {
             for name in &grant.principals {
                 let grantee = grantee(directory, name, server, grantor, owner)?;
-                for (target, permission) in
-                    targets.iter().flat_map(|t| permissions.iter().map(move |p| (t, p)))
-                {
+                for (target, permission) in &wanted {
                     let securable = target.securable().0;
+                    if let Securable::Object(id) = securable {
+                        forget_columns(directory, id, grantee, *permission);
+                    }
                     let key = GrantKey { securable, grantee, permission: *permission };
                     apply(directory, grant, key, grantor)?;
                 }
@@ -108,6 +124,28 @@ impl Commands<'_> {
         if server { self.change_server(change) } else { self.change_database(frame, change) }
     }
 
+    /// Who stands behind AS, from whom the caller has his right to grant: himself, a role that he is in or may alter, a
+    /// user or login that he may act as; 15151.
+    fn grants_as(&self, grantor: &Ident, server: bool) -> Result<Arc<Access>, SqlError> {
+        let own = self.state.identity.access();
+        let (directory, token) = match server {
+            true => (own.server(), own.login_token()),
+            false => (own.database(), own.user_token()),
+        };
+        let found = directory.find(&grantor.value).filter(|found| {
+            let target = if server { Target::Login(found.id) } else { Target::Principal(found.id) };
+            let needed = if found.is_role() { Permission::Alter } else { Permission::Impersonate };
+            token.contains(&found.id) || own.allows(needed, target)
+        });
+        let kind = if server { "login" } else { "user" };
+        let found = found.ok_or_else(|| cannot(&format!("find the {kind}"), &grantor.value))?;
+        let (login, user) = match server {
+            true => (Some(found.id), database_role::GUEST),
+            false => (None, found.id),
+        };
+        Ok(Arc::new(Access::new(own.server().clone(), login, own.database().clone(), user)))
+    }
+
     /// An object's columns by their names, or what is named itself; 207.
     fn granted_columns(&self, target: Target, columns: &[Ident]) -> Result<Vec<Target>, SqlError> {
         let Target::Object { id, schema, .. } = target else { return Ok(vec![target]) };
@@ -115,10 +153,10 @@ impl Commands<'_> {
             return Ok(vec![target]);
         }
         let found = self.state.database.catalog.object_in(self.state.definitions(), id);
-        let ordinal = |name: &str| match &found {
-            Some(ObjectRef::Table(table)) => table.column(name),
-            _ => None,
+        let Some(ObjectRef::Table(table)) = found else {
+            return Err(SqlError::unsupported("permissions on columns of a view or function"));
         };
+        let ordinal = |name: &str| table.column(name);
         let column = |name: &Ident| match ordinal(&name.value) {
             Some(ordinal) => Ok(Target::Column { id, schema, column: ordinal as i32 + 1 }),
             None => {
@@ -426,6 +464,17 @@ fn apply(
         None => directory.grants.remove(&key),
     };
     Ok(())
+}
+
+/// What is said of a whole table stands for what was said of its columns before; UNMASK of both stands side by side.
+fn forget_columns(directory: &mut Directory, id: i32, grantee: i32, permission: Permission) {
+    if permission == Permission::Unmask {
+        return;
+    }
+    directory.grants.retain(|key, _| {
+        let of_column = matches!(key.securable, Securable::Column(table, _) if table == id);
+        !(of_column && key.grantee == grantee && key.permission == permission)
+    });
 }
 
 /// CASCADE: what the grantee has given on, and those to whom it was given.

@@ -8,21 +8,23 @@ use crate::Commands;
 use crate::refusals::database_denied;
 use crate::refusals::no_object;
 use crate::security::RunsAs;
-use binder::ir::{Expr, ExprKind, InsertSource, Rel, Select, StmtKind, SystemView, TableFunc};
+use crate::security::reached::{Columns, Mentioned, Reached};
+use binder::ir::{
+    Called, ColId, Expr, ExprKind, Get, InsertSource, Rel, Select, StmtKind, SystemView, TableFunc,
+};
 use catalog::{ObjectRef, ProcedureDef, TableDef};
 use executor::SqlError;
 use security::{Permission, Target, database_role};
 use session_state::{asks_by_session, object_target, own_rows_by, target_in};
-use std::sync::Arc;
 
 /// What is to be allowed.
 enum Need<'a> {
-    Table(Permission, &'a TableDef),
+    Table(Reached<'a>),
     /// The changes of a table, by its id: what it is asked for beside SELECT.
     Changes(i32),
     View(&'a SystemView),
-    /// A user-defined function, by its id.
-    Function(Permission, i32),
+    /// A user-defined function, or a sequence.
+    Function(Permission, Called),
 }
 
 impl Commands<'_> {
@@ -31,7 +33,7 @@ impl Commands<'_> {
     pub fn check_statement(&mut self, kind: &StmtKind, module: i32) -> Result<(), SqlError> {
         let mut needs = Vec::new();
         of_statement(kind, &mut needs);
-        self.check_needs(&needs, module)
+        self.check_needs(&needs, &Mentioned::by_statement(kind), module)
     }
 
     /// The same for a condition or another expression.
@@ -39,24 +41,19 @@ impl Commands<'_> {
     pub fn check_expr(&mut self, expr: &Expr, module: i32) -> Result<(), SqlError> {
         let mut needs = Vec::new();
         of_expr(expr, &mut needs);
-        self.check_needs(&needs, module)
+        self.check_needs(&needs, &Mentioned::by_expr(expr), module)
     }
 
-    fn check_needs(&mut self, needs: &[Need<'_>], module: i32) -> Result<(), SqlError> {
+    fn check_needs(
+        &mut self,
+        needs: &[Need<'_>],
+        mentioned: &Mentioned<'_>,
+        module: i32,
+    ) -> Result<(), SqlError> {
         let chain = self.chain_owner(module);
         for need in needs {
             match need {
-                Need::Table(permission, table) => {
-                    let target = self.table_target(table);
-                    let access = self.state.identity.access();
-                    let chained = chain.is_some() && chain == access.owner(target);
-                    // A view that a trigger stands in for is private too, and has an id of the database.
-                    let own = table.is_private() && table.object_id < 0;
-                    let common = own || catalog::is_global_name(&table.name);
-                    if !common && !chained && !access.allows(*permission, target) {
-                        return Err(self.denied(*permission, &table.name, &table.schema));
-                    }
-                }
+                Need::Table(reached) => self.check_reached(reached, mentioned, chain)?,
                 Need::Changes(id) => {
                     let scope = self.state.transaction.scope();
                     let Some(table) = self.state.database.catalog.table_by_id(scope, *id) else {
@@ -72,7 +69,8 @@ impl Commands<'_> {
                     }
                 }
                 Need::View(view) => self.check_view(view)?,
-                Need::Function(permission, id) => {
+                Need::Function(permission, Called { object_id: id, within }) => {
+                    let chain = if *within == 0 { chain } else { self.chain_owner(*within) };
                     let scope = self.state.transaction.scope();
                     let catalog = &self.state.database.catalog;
                     let Some(function) = session_state::module_by_id(catalog, scope, *id) else {
@@ -139,7 +137,7 @@ impl Commands<'_> {
     }
 
     /// 229.
-    fn denied(&self, permission: Permission, object: &str, schema: &str) -> SqlError {
+    pub(crate) fn denied(&self, permission: Permission, object: &str, schema: &str) -> SqlError {
         SqlError::new(
             229,
             14,
@@ -316,6 +314,10 @@ fn state_needed(view: &str) -> Option<Permission> {
     if own_rows_by(view).is_some() || asks_by_session(view) {
         return None;
     }
+    // What it tells of a text needs what the text needs.
+    if name.starts_with("dm_exec_describe_first_result_set") {
+        return None;
+    }
     // What is the server's, by SQL Server's documentation of each.
     if matches!(name, "dm_db_index_usage_stats" | "dm_db_log_info" | "dm_db_log_stats")
         || name.starts_with("dm_db_missing_index")
@@ -332,7 +334,8 @@ fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
     match kind {
         StmtKind::Select(select) => of_select(select, needs),
         StmtKind::Insert(insert) => {
-            needs.push(Need::Table(Permission::Insert, &insert.table));
+            let through = insert.through.as_deref();
+            needs.push(Need::whole(Permission::Insert, &insert.table, through));
             match &insert.source {
                 InsertSource::Values(rows) => {
                     rows.iter().flatten().for_each(|expr| of_expr(expr, needs));
@@ -352,16 +355,12 @@ fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
                     exec.args.iter().flat_map(|arg| &arg.value).for_each(|e| of_expr(e, needs));
                 }
             }
-            of_output(insert.output.as_ref(), &insert.table, needs);
+            of_output(insert.output.as_ref(), &insert.table, through, needs);
         }
         StmtKind::Update(update) => {
-            needs.push(Need::Table(Permission::Update, &update.table));
-            let values = update.set.iter().map(|set| match set {
-                binder::ir::UpdateSet::Column { value, .. }
-                | binder::ir::UpdateSet::Var { value, .. }
-                | binder::ir::UpdateSet::Both { value, .. } => value,
-            });
-            let values: Vec<&Expr> = values.collect();
+            let through = way(&update.query.rel, update.locator);
+            needs.push(of_set(&update.set, &update.table, through));
+            let values: Vec<&Expr> = update.set.iter().map(|set| set.value()).collect();
             of_target(
                 &update.query.rel,
                 update.locator,
@@ -370,12 +369,13 @@ fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
                 &update.table,
                 needs,
             );
-            of_output(update.output.as_ref(), &update.table, needs);
+            of_output(update.output.as_ref(), &update.table, through, needs);
         }
         StmtKind::Delete(delete) => {
-            needs.push(Need::Table(Permission::Delete, &delete.table));
+            let through = way(&delete.query.rel, delete.locator);
+            needs.push(Need::whole(Permission::Delete, &delete.table, through));
             of_target(&delete.query.rel, delete.locator, &delete.old, &[], &delete.table, needs);
-            of_output(delete.output.as_ref(), &delete.table, needs);
+            of_output(delete.output.as_ref(), &delete.table, through, needs);
         }
         StmtKind::Cursor(cursor) => {
             use binder::ir::CursorStmt::{Declare, Set};
@@ -384,17 +384,19 @@ fn of_statement<'a>(kind: &'a StmtKind, needs: &mut Vec<Need<'a>>) {
             }
         }
         StmtKind::Merge(merge) => {
-            for clause in &merge.clauses {
-                let permission = match &clause.action {
-                    binder::ir::MergeAction::Insert(_) => Permission::Insert,
-                    binder::ir::MergeAction::Update(_) => Permission::Update,
-                    binder::ir::MergeAction::Delete => Permission::Delete,
-                };
-                needs.push(Need::Table(permission, &merge.table));
-            }
+            let through = way(&merge.query.rel, merge.locator);
+            needs.extend(merge.clauses.iter().map(|clause| match &clause.action {
+                binder::ir::MergeAction::Insert(_) => {
+                    Need::whole(Permission::Insert, &merge.table, through)
+                }
+                binder::ir::MergeAction::Update(set) => of_set(set, &merge.table, through),
+                binder::ir::MergeAction::Delete => {
+                    Need::whole(Permission::Delete, &merge.table, through)
+                }
+            }));
             of_rel(&merge.query.rel, needs);
             merge.for_each_expr(&mut |expr| of_expr(expr, needs));
-            of_output(merge.output.as_ref(), &merge.table, needs);
+            of_output(merge.output.as_ref(), &merge.table, through, needs);
         }
         StmtKind::SetVars(sets) => sets.iter().for_each(|(_, expr)| of_expr(expr, needs)),
         StmtKind::Return(Some(expr)) | StmtKind::Print(expr) => of_expr(expr, needs),
@@ -417,28 +419,72 @@ fn of_select<'a>(select: &'a Select, needs: &mut Vec<Need<'a>>) {
     }
 }
 
+impl<'a> Need<'a> {
+    fn whole(
+        permission: Permission,
+        table: &'a TableDef,
+        through: Option<&'a binder::ir::Through>,
+    ) -> Need<'a> {
+        Need::Table(Reached { permission, table, through, columns: Columns::Whole })
+    }
+
+    fn read(get: &'a Get) -> Need<'a> {
+        Need::Table(Reached {
+            permission: Permission::Select,
+            table: &get.table,
+            through: get.through.as_deref(),
+            columns: Columns::Read(&get.columns),
+        })
+    }
+}
+
+/// UPDATE of the columns that are set.
+fn of_set<'a>(
+    set: &[binder::ir::UpdateSet],
+    table: &'a TableDef,
+    through: Option<&'a binder::ir::Through>,
+) -> Need<'a> {
+    let ordinals = set.iter().filter_map(|set| match set {
+        binder::ir::UpdateSet::Column { ordinal, .. }
+        | binder::ir::UpdateSet::Both { ordinal, .. } => Some(*ordinal),
+        binder::ir::UpdateSet::Var { .. } => None,
+    });
+    let columns = Columns::These(ordinals.collect());
+    Need::Table(Reached { permission: Permission::Update, table, through, columns })
+}
+
+/// The view through which the rows with that locator are reached.
+fn way(rel: &Rel, locator: ColId) -> Option<&binder::ir::Through> {
+    match rel {
+        Rel::Get(get) if get.locator == Some(locator) => get.through.as_deref(),
+        _ => rel.inputs().into_iter().find_map(|input| way(input, locator)),
+    }
+}
+
 /// UPDATE and DELETE read their target only where the target's columns decide something.
 fn of_target<'a>(
     rel: &'a Rel,
-    locator: binder::ir::ColId,
-    old: &[binder::ir::ColId],
+    locator: ColId,
+    old: &[ColId],
     values: &[&'a Expr],
     table: &'a TableDef,
     needs: &mut Vec<Need<'a>>,
 ) {
     sources(rel, &mut |source| match source {
-        Source::Table(found, its_locator) if its_locator != Some(locator) => {
-            needs.push(Need::Table(Permission::Select, found));
-        }
-        Source::Table(..) => {}
+        Source::Table(get) if get.locator != Some(locator) => needs.push(Need::read(get)),
+        Source::Table(_) => {}
         Source::View(view) => needs.push(of_view(view)),
         Source::Changes(id) => needs.push(Need::Changes(id)),
     });
     let mut read = Vec::new();
     deciding(rel, &mut |expr| expr.columns(&mut read));
     values.iter().for_each(|expr| expr.columns(&mut read));
-    if read.iter().any(|column| old.contains(column)) {
-        needs.push(Need::Table(Permission::Select, table));
+    let decide = (0..old.len()).filter(|ordinal| read.contains(&old[*ordinal]));
+    let decide: Vec<usize> = decide.collect();
+    if !decide.is_empty() {
+        let (through, columns) = (way(rel, locator), Columns::These(decide));
+        let permission = Permission::Select;
+        needs.push(Need::Table(Reached { permission, table, through, columns }));
     }
     rel.walk_exprs(&mut |expr| of_expr(expr, needs));
     values.iter().for_each(|expr| of_expr(expr, needs));
@@ -448,20 +494,28 @@ fn of_target<'a>(
 fn of_output<'a>(
     output: Option<&'a binder::ir::Output>,
     table: &'a TableDef,
+    through: Option<&'a binder::ir::Through>,
     needs: &mut Vec<Need<'a>>,
 ) {
     let Some(output) = output else { return };
-    needs.push(Need::Table(Permission::Select, table));
+    let mut read = Vec::new();
+    output.exprs().for_each(|expr| expr.columns(&mut read));
+    let shows =
+        |ids: &[ColId], ordinal: usize| ids.get(ordinal).is_some_and(|id| read.contains(id));
+    let shown = (0..table.columns.len())
+        .filter(|ordinal| shows(&output.inserted, *ordinal) || shows(&output.deleted, *ordinal));
+    let columns = Columns::These(shown.collect());
+    needs.push(Need::Table(Reached { permission: Permission::Select, table, through, columns }));
     output.exprs().for_each(|expr| of_expr(expr, needs));
     if let Some((into, _)) = &output.into {
-        needs.push(Need::Table(Permission::Insert, into));
+        needs.push(Need::whole(Permission::Insert, into, None));
     }
 }
 
 fn of_rel<'a>(rel: &'a Rel, needs: &mut Vec<Need<'a>>) {
     sources(rel, &mut |source| {
         needs.push(match source {
-            Source::Table(table, _) => Need::Table(Permission::Select, table),
+            Source::Table(get) => Need::read(get),
             Source::View(view) => of_view(view),
             Source::Changes(id) => Need::Changes(id),
         });
@@ -471,7 +525,7 @@ fn of_rel<'a>(rel: &'a Rel, needs: &mut Vec<Need<'a>>) {
 
 fn of_view(view: &SystemView) -> Need<'_> {
     match view.function {
-        Some(id) => Need::Function(Permission::Select, id),
+        Some(called) => Need::Function(Permission::Select, called),
         None => Need::View(view),
     }
 }
@@ -479,18 +533,19 @@ fn of_view(view: &SystemView) -> Need<'_> {
 /// What subqueries read, and which functions are called.
 fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
     expr.walk(&mut |e| {
-        if let ExprKind::Func { func: binder::ir::FuncId::User(id), .. } = &e.kind {
-            needs.push(Need::Function(Permission::Execute, *id));
+        if let ExprKind::Func { func: binder::ir::FuncId::User(called), .. } = &e.kind {
+            needs.push(Need::Function(Permission::Execute, *called));
         }
         if let ExprKind::Func { func: binder::ir::FuncId::NextValue(id), .. } = &e.kind {
-            needs.push(Need::Function(Permission::Update, *id));
+            let sequence = Called { object_id: *id, within: 0 };
+            needs.push(Need::Function(Permission::Update, sequence));
         }
         if let ExprKind::Subquery { query, .. } = &e.kind
             && !query.hints.policy
         {
             sources(&query.rel, &mut |source| {
                 needs.push(match source {
-                    Source::Table(table, _) => Need::Table(Permission::Select, table),
+                    Source::Table(get) => Need::read(get),
                     Source::View(view) => of_view(view),
                     Source::Changes(id) => Need::Changes(id),
                 });
@@ -501,7 +556,7 @@ fn of_expr<'a>(expr: &'a Expr, needs: &mut Vec<Need<'a>>) {
 
 /// A leaf of a relational tree.
 enum Source<'a> {
-    Table(&'a Arc<TableDef>, Option<binder::ir::ColId>),
+    Table(&'a Get),
     View(&'a SystemView),
     Changes(i32),
 }
@@ -510,7 +565,7 @@ fn sources<'a>(rel: &'a Rel, f: &mut dyn FnMut(Source<'a>)) {
     match rel {
         // What is in another database is asked about where it is opened.
         Rel::Get(get) if get.database.is_some() => {}
-        Rel::Get(get) => f(Source::Table(&get.table, get.locator)),
+        Rel::Get(get) => f(Source::Table(get)),
         Rel::System { view, .. } => f(Source::View(view)),
         Rel::Function { func: TableFunc::Changes(id) | TableFunc::RowVersion(id), .. } => {
             f(Source::Changes(*id));

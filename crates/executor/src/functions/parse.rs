@@ -1,4 +1,6 @@
 //! FORMAT, PARSE and TRY_PARSE: values in a culture's form.
+//!
+//! What they read is nvarchar(4000), as in SQL Server: of a longer text the beginning counts, so none of them is long work.
 
 use crate::cx::Cx;
 use crate::message::SqlError;
@@ -31,10 +33,10 @@ pub(super) fn call(
         })?,
     };
     if func == FuncId::Format {
-        let text = picture::format(&v[0], v[1].as_str().unwrap_or(""), culture);
+        let text = picture::format(&v[0], beginning(v[1].as_str().unwrap_or("")), culture);
         return Ok(text.map_or(Value::Null, |t| Value::str(&t)));
     }
-    let text = v[0].as_str().unwrap_or("");
+    let text = beginning(v[0].as_str().unwrap_or(""));
     let plain =
         if ty.is_temporal() { plain_date(text, culture) } else { plain_number(text, culture) };
     let style = match culture.short_date.chars().next() {
@@ -64,6 +66,20 @@ pub(super) fn call(
             ),
         )),
     }
+}
+
+/// The first 4,000 units of UTF-16.
+fn beginning(text: &str) -> &str {
+    const UNITS: usize = 4_000;
+    if text.len() <= UNITS {
+        return text;
+    }
+    let mut units = 0;
+    let end = text.char_indices().find(|(_, c)| {
+        units += c.len_utf16();
+        units > UNITS
+    });
+    end.map_or(text, |(at, _)| &text[..at])
 }
 
 /// A number without what only the culture puts in; `None` when it cannot be one.

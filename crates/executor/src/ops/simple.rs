@@ -111,7 +111,9 @@ impl Operator for SystemRows<'_> {
                 args.push(eval(arg, &[], cx)?);
             }
             let rows = match self.view.function {
-                Some(id) => cx.env.function_rows(id, &args, cx.txn.as_deref_mut())?,
+                Some(called) => {
+                    cx.env.function_rows(called.object_id, &args, cx.txn.as_deref_mut())?
+                }
                 None if crate::openjson::is_openjson(self.view) => {
                     crate::openjson::rows(self.view, &args)?
                 }

@@ -182,6 +182,8 @@ pub struct LoginOptions {
     pub hash: Option<Vec<u8>>,
     /// MUST_CHANGE.
     pub must_change: bool,
+    /// UNLOCK.
+    pub unlock: bool,
     /// OLD_PASSWORD = 'text'.
     pub old_password: Option<Secret>,
     /// NAME =, of ALTER LOGIN.
@@ -219,8 +221,8 @@ pub struct Grant {
     pub permissions: Vec<String>,
     /// ON; None: on the database, or on the server for the server's permissions.
     pub on: Option<SecurableName>,
-    /// Columns of the object, of UNMASK alone; empty: all of it.
-    pub columns: Vec<Ident>,
+    /// Columns of the object, for each of the permissions; empty: all of it.
+    pub columns: Vec<Vec<Ident>>,
     /// TO or FROM.
     pub principals: Vec<Ident>,
     /// WITH GRANT OPTION; for REVOKE, GRANT OPTION FOR.

@@ -123,7 +123,9 @@ impl Parser<'_> {
                 said = true;
             } else if self.eat_word("MUST_CHANGE") {
                 options.must_change = true;
-            } else if !self.eat_word("UNLOCK") {
+            } else if self.eat_word("UNLOCK") {
+                options.unlock = true;
+            } else {
                 break;
             }
         }

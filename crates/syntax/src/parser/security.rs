@@ -162,16 +162,14 @@ impl Parser<'_> {
         }
         for (permission, columns) in self.comma_list(Self::permission)? {
             grant.permissions.push(permission);
-            grant.columns.extend(columns);
+            grant.columns.push(columns);
         }
         if self.eat_kw(Kw::On) {
             grant.on = Some(self.securable()?);
             if self.at_sym(Sym::LeftParen) {
-                grant.columns.extend(self.ident_list()?);
+                let columns = self.ident_list()?;
+                grant.columns.iter_mut().for_each(|of_one| of_one.extend(columns.iter().cloned()));
             }
-        }
-        if !grant.columns.is_empty() && grant.permissions.iter().any(|p| p != "UNMASK") {
-            self.note_unsupported("permissions on columns");
         }
         if !(verb == GrantVerb::Revoke && self.eat_kw(Kw::From)) {
             self.expect_kw(Kw::To)?;

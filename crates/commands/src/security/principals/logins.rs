@@ -84,7 +84,7 @@ impl Commands<'_> {
             return Err(server_principal_exists(&name.value));
         }
         self.check_default_database(options)?;
-        check_options(options, policy, expiration)?;
+        check_options(options, policy, expiration, options.must_change)?;
         let Some(hash) = self.login_hash(&name.value, options, policy)? else {
             return Err(SqlError::new(102, 15, "Incorrect syntax near 'WITH'.".to_owned()));
         };
@@ -119,6 +119,7 @@ impl Commands<'_> {
                 password: Some(hash.clone()),
                 check_policy: policy,
                 check_expiration: expiration,
+                must_change: options.must_change,
                 ..LoginFacts::default()
             });
             directory.put(login);
@@ -161,6 +162,7 @@ impl Commands<'_> {
                 && options.default_language.is_none()
                 && options.credential.is_none()
                 && !options.must_change
+                && !options.unlock
                 && options.hash.is_none()
                 && options.password.is_some();
             let (true, true, Some(old)) = (own, only_password, &options.old_password) else {
@@ -178,7 +180,10 @@ impl Commands<'_> {
         let expiration = options.check_expiration.unwrap_or(facts.check_expiration && policy);
         check_expiration(policy, expiration)?;
         self.check_default_database(options)?;
-        check_options(options, policy, expiration)?;
+        // A new password has been changed; else what was asked stays.
+        let set = options.password.is_some() || options.hash.is_some();
+        let must_change = options.must_change || (facts.must_change && !set);
+        check_options(options, policy, expiration, must_change)?;
         let hash = self.login_hash(&name.value, options, policy)?;
         let id = found.id;
         if let Some(new) = &options.new_name {
@@ -205,11 +210,20 @@ impl Commands<'_> {
             if let Some(hash) = &hash {
                 facts.password = Some(hash.clone());
                 facts.generated = false;
+                facts.password_set_unix_ns = now();
+            }
+            facts.must_change = must_change;
+            if options.unlock || !policy {
+                facts.locked_unix_ns = 0;
             }
             facts.check_policy = policy;
             facts.check_expiration = expiration;
             Ok(())
-        })
+        })?;
+        if options.unlock || !policy {
+            self.host.forget_bad_passwords(id);
+        }
+        Ok(())
     }
 
     pub(super) fn drop_login(&mut self, name: &Ident, if_exists: bool) -> Result<(), SqlError> {
@@ -271,19 +285,20 @@ fn check_expiration(policy: bool, expiration: bool) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// What there is none of here: credentials (15151), languages by that name (15033), passwords that must be changed
-/// (15128, 15195).
-fn check_options(options: &LoginOptions, policy: bool, expiration: bool) -> Result<(), SqlError> {
+/// What there is none of here: credentials (15151), languages by that name (15033). Passwords that must be changed without
+/// the policy: 15128.
+fn check_options(
+    options: &LoginOptions,
+    policy: bool,
+    expiration: bool,
+    must_change: bool,
+) -> Result<(), SqlError> {
     if let Some(credential) = &options.credential {
         return Err(unknown("credential", &credential.value));
     }
-    if options.must_change && !(policy && expiration) {
+    if must_change && !(policy && expiration) {
         let text = "The CHECK_POLICY and CHECK_EXPIRATION options cannot be turned OFF when MUST_CHANGE is ON.";
         return Err(SqlError::new(15128, 16, text));
-    }
-    if options.must_change {
-        let text = "The MUST_CHANGE option is not supported by this version of Microsoft Windows.";
-        return Err(SqlError::new(15195, 16, text));
     }
     match options.default_language.as_ref().map(|l| (languages::find(&l.value), l)) {
         None | Some((Some(0), _)) => Ok(()),
