@@ -155,7 +155,7 @@ impl Commands<'_> {
             return Err(SqlError::new(6007, 16, text));
         }
         let login = self.state.login_name();
-        let (sink, cancel) = (&mut *self.sink, &self.cancel);
+        let (sink, cancel) = (&mut *self.sink, self.cancel);
         let mut waits = |others: usize| {
             let text = format!("SHUTDOWN is waiting for {others} process(es) to complete.");
             sink.message(&SqlMessage::info(6001, line, text));
