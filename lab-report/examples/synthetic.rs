@@ -233,7 +233,7 @@ fn cell(reserve: &str, durability: &str, sessions: usize, speed: f64, noise: &mu
         ]),
         latches: names([(
             "BUFFER",
-            Latch { waiting_requests_count: 812, wait_time_ms: 44.1, max_wait_time_ms: 2.3 },
+            Latch { waiting_requests_count: 812, wait_time_ms: 44.1, max_wait_time_ms: Some(2.3) },
         )]),
         course: (1..=48).map(|i| Moment { at_s: i as f64 * 0.25, rows_per_s: rate }).collect(),
         version: "0.1.0".to_owned(),
@@ -316,7 +316,7 @@ fn waits(full: bool, n: f64, seconds: f64) -> BTreeMap<String, Wait> {
     let wait = |share: f64| Wait {
         waiting_tasks_count: (share * 1e5) as u64 + 1,
         wait_time_ms: share * n * seconds * 1e3,
-        max_wait_time_ms: 3.2,
+        max_wait_time_ms: Some(3.2),
         signal_wait_time_ms: share * n * seconds * 90.0,
     };
     names([

@@ -54,7 +54,8 @@ pub fn run(
         ..Run::default()
     };
     let mut bench = Bench { settings, targets, interrupted, progress, experiment, run: document };
-    let result = settings.check().and_then(|()| experiment.run(&mut bench));
+    let checked = settings.check().and_then(|()| bench.check_places());
+    let result = checked.and_then(|()| experiment.run(&mut bench));
     let Bench { targets, mut run, .. } = bench;
     run.targets = targets.iter_mut().map(|target| target.describe()).collect();
     let error = match result {
@@ -76,6 +77,41 @@ pub fn run(
 }
 
 impl Bench<'_> {
+    /// Refuses CPUs that are not there, and switches that no target has; says which target has not those of others.
+    fn check_places(&mut self) -> Result<(), LabError> {
+        let mine = runtime::threads::process_affinity();
+        if let Some(cpu) = self.settings.cpus.iter().find(|cpu| !mine.contains(cpu)) {
+            let why = format!(
+                "there is no CPU {cpu} for this process; there is {}",
+                topology::format_cpulist(mine)
+            );
+            return Err(LabError::Options(why));
+        }
+        if self.targets.is_empty() {
+            return Ok(());
+        }
+        for name in self.settings.switches.keys() {
+            // An experiment's own defaults are for the targets that have them.
+            if self.experiment.defaults().switches.contains_key(name) {
+                continue;
+            }
+            let flag = name.replace('_', "-");
+            let (with, without): (Vec<_>, Vec<_>) =
+                self.targets.iter().partition(|target| target.switches().contains(name));
+            if with.is_empty() {
+                let names: Vec<_> = without.iter().map(|target| target.name()).collect();
+                let why = format!("--{flag} is a switch that {} has not", names.join(", "));
+                return Err(LabError::Options(why));
+            }
+            let notes: Vec<String> = without
+                .iter()
+                .map(|target| format!("--{flag} means nothing to {}.", target.name()))
+                .collect();
+            notes.into_iter().for_each(|note| self.cannot_show(note));
+        }
+        Ok(())
+    }
+
     pub fn settings(&self) -> &Settings {
         self.settings
     }

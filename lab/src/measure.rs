@@ -45,7 +45,7 @@ pub(crate) fn sample() -> Sample {
         let figures = Wait {
             waiting_tasks_count: w.waiting_tasks_count,
             wait_time_ms: ms(w.wait_time_ns),
-            max_wait_time_ms: ms(w.max_wait_time_ns),
+            max_wait_time_ms: Some(ms(w.max_wait_time_ns)),
             signal_wait_time_ms: ms(w.signal_wait_time_ns),
         };
         (w.name.to_owned(), figures)
@@ -65,7 +65,7 @@ pub(crate) fn sample() -> Sample {
         let figures = Latch {
             waiting_requests_count: l.waiting_tasks_count,
             wait_time_ms: ms(l.wait_time_ns),
-            max_wait_time_ms: ms(l.max_wait_time_ns),
+            max_wait_time_ms: Some(ms(l.max_wait_time_ns)),
         };
         (l.name.to_owned(), figures)
     });

@@ -228,7 +228,7 @@ fn waits_and_spins(out: &mut String, cell: &Cell) {
                     grouped(w.wait_time_ms),
                     grouped(w.signal_wait_time_ms),
                     us(Some(w.wait_time_ms * 1e3 / n)),
-                    us(Some(w.max_wait_time_ms * 1e3)),
+                    us(w.max_wait_time_ms.map(|ms| ms * 1e3)),
                 ],
             )
         })

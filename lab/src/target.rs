@@ -136,7 +136,8 @@ pub struct Figures {
 }
 
 impl Sample {
-    /// What has happened since `before`. The longest waits stay as they are.
+    /// What has happened since `before`. A longest wait that has not risen was before, and how long those since then were
+    /// is not known.
     #[must_use]
     pub fn since(&self, before: &Sample) -> Sample {
         let mut new = self.clone();
@@ -147,6 +148,7 @@ impl Sample {
                 wait.wait_time_ms = (wait.wait_time_ms - b.wait_time_ms).max(0.0);
                 wait.signal_wait_time_ms =
                     (wait.signal_wait_time_ms - b.signal_wait_time_ms).max(0.0);
+                wait.max_wait_time_ms = risen(wait.max_wait_time_ms, b.max_wait_time_ms);
             }
         }
         new.waits.retain(|name, wait| wait.waiting_tasks_count > 0 || name == "WRITELOG");
@@ -167,6 +169,7 @@ impl Sample {
                 latch.waiting_requests_count =
                     latch.waiting_requests_count.saturating_sub(b.waiting_requests_count);
                 latch.wait_time_ms = (latch.wait_time_ms - b.wait_time_ms).max(0.0);
+                latch.max_wait_time_ms = risen(latch.max_wait_time_ms, b.max_wait_time_ms);
             }
         }
         new.latches.retain(|_, latch| latch.waiting_requests_count > 0);
@@ -180,5 +183,31 @@ impl Sample {
         new.page_writes = less(self.page_writes, before.page_writes);
         new.cpu_s = self.cpu_s.map(|now| (now - before.cpu_s.unwrap_or(0.0)).max(0.0));
         new
+    }
+}
+
+/// The longest of a window, where it is longer than all before.
+fn risen(now: Option<f64>, before: Option<f64>) -> Option<f64> {
+    now.filter(|now| before.is_none_or(|before| *now > before))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_wait_is_the_windows_or_not_known() {
+        let sample = |count: u64, max: f64| {
+            let wait = Wait {
+                waiting_tasks_count: count,
+                max_wait_time_ms: Some(max),
+                ..Wait::default()
+            };
+            Sample { waits: [("LCK_M_X".to_owned(), wait)].into(), ..Sample::default() }
+        };
+        let longest = |now: Sample, before: &Sample| now.since(before).waits["LCK_M_X"].max_wait_time_ms;
+        assert_eq!(longest(sample(3, 80.0), &sample(1, 80.0)), None);
+        assert_eq!(longest(sample(3, 90.0), &sample(1, 80.0)), Some(90.0));
+        assert_eq!(longest(sample(3, 90.0), &Sample::default()), Some(90.0));
     }
 }

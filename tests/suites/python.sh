@@ -19,13 +19,16 @@ python_sources() {
     tar -xzf sdist/*.tar.gz -C source --strip-components=1
 }
 
-# checkout DIR: a work tree, or a git directory without one, as ./source.
+# checkout DIR [PATH...]: a work tree, or (these paths of) a git directory without one, as ./source.
 checkout() {
+    local from=$1
+    shift
+    rm -rf source
     mkdir source
-    if [ -d "$1/.git" ] || [ ! -f "$1/HEAD" ]; then
-        cp -a "$1/." source
+    if [ -d "$from/.git" ] || [ ! -f "$from/HEAD" ]; then
+        cp -a "$from/." source
     else
-        git --git-dir="$1" archive HEAD | tar -x -C source
+        git --git-dir="$from" archive HEAD "$@" | tar -x -C source
     fi
 }
 

@@ -27,13 +27,7 @@ pub fn short() -> Result<(), Failure> {
 
 /// The server in a guest of QEMU. Where what it needs lacks, a line says so; in CI that is a failure.
 pub fn guest(states: u64, seed: u64, per_recording: Option<u64>) -> Result<(), Failure> {
-    let lacks = lacking();
-    if !lacks.is_empty() {
-        let lacks = format!("the guest needs {}", lacks.join(", "));
-        if std::env::var_os("CI").is_some() {
-            return Err(Failure(lacks));
-        }
-        println!("xtask: the guest is left out: {lacks}");
+    if !has_guest(true)? {
         return Ok(());
     }
     release_binary()?;
@@ -45,8 +39,32 @@ pub fn guest(states: u64, seed: u64, per_recording: Option<u64>) -> Result<(), F
         .run()
 }
 
+/// The same on a machine of so many NUMA nodes: who runs where, and whose memory is whose.
+pub fn guest_of_nodes(nodes: u8) -> Result<(), Failure> {
+    if !has_guest(false)? {
+        return Ok(());
+    }
+    release_binary()?;
+    build().run()?;
+    harness(NODES).args(["guest", "--numa", &nodes.to_string()]).run()
+}
+
+/// Whether there can be a guest here, and whether its disks can be mounted if they are to be; an error in CI if not.
+fn has_guest(mounts: bool) -> Result<bool, Failure> {
+    let lacks = lacking(mounts);
+    if lacks.is_empty() {
+        return Ok(true);
+    }
+    let lacks = format!("the guest needs {}", lacks.join(", "));
+    if std::env::var_os("CI").is_some() {
+        return Err(Failure(lacks));
+    }
+    println!("xtask: the guest is left out: {lacks}");
+    Ok(false)
+}
+
 /// What the guest needs and this machine does not have.
-fn lacking() -> Vec<String> {
+fn lacking(mounts: bool) -> Vec<String> {
     let has = |program: &str| {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut folders: Vec<_> = std::env::split_paths(&path).collect();
@@ -57,19 +75,8 @@ fn lacking() -> Vec<String> {
     if std::env::consts::ARCH != "x86_64" {
         lacks.push("an x86-64 machine".to_owned());
     }
-    let root = std::process::Command::new("id").arg("-u").output();
-    if !root.is_ok_and(|output| output.stdout.starts_with(b"0")) {
-        lacks.push("root, to mount the disks' states".to_owned());
-    }
-    if !std::path::Path::new("/dev/loop-control").exists() {
-        lacks.push("/dev/loop-control".to_owned());
-    }
-    let kinds = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
-    // A kernel that has it as a module loads it when it is asked for.
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let modules = std::path::Path::new("/lib/modules").join(release.trim()).join("kernel/fs/ext4");
-    if !kinds.split_whitespace().any(|kind| kind == "ext4") && !modules.is_dir() {
-        lacks.push("a kernel with ext4, to replay the states' journals".to_owned());
+    if mounts {
+        lacking_for_mounts(&mut lacks);
     }
     for (program, package) in [
         ("qemu-system-x86_64", "qemu-system-x86"),
@@ -84,9 +91,27 @@ fn lacking() -> Vec<String> {
     lacks
 }
 
+fn lacking_for_mounts(lacks: &mut Vec<String>) {
+    let root = std::process::Command::new("id").arg("-u").output();
+    if !root.is_ok_and(|output| output.stdout.starts_with(b"0")) {
+        lacks.push("root, to mount the disks' states".to_owned());
+    }
+    if !std::path::Path::new("/dev/loop-control").exists() {
+        lacks.push("/dev/loop-control".to_owned());
+    }
+    let kinds = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    // A kernel that has it as a module loads it when it is asked for.
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let modules = std::path::Path::new("/lib/modules").join(release.trim()).join("kernel/fs/ext4");
+    if !kinds.split_whitespace().any(|kind| kind == "ext4") && !modules.is_dir() {
+        lacks.push("a kernel with ext4, to replay the states' journals".to_owned());
+    }
+}
+
 const ATTACK: &str = "a login that does its worst harms no neighbour";
 const SOAK: &str = "one long life under load";
 const GUEST: &str = "a guest whose disk forgets, refuses and loses power";
+const NODES: &str = "a guest with NUMA nodes: who runs where, whose memory is whose";
 const CUTS: &str = "power cuts on a file system that forgets";
 const REQUESTS: &str = "every kind of request to the file system fails once";
 const CALLS: &str = "every system-call site fails once";

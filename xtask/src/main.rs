@@ -3,6 +3,7 @@
 //! Every check that CI runs is a command here, so a developer runs the very same thing. Each command prints what it
 //! runs, stops at the first failure and exits non-zero.
 
+mod beside;
 mod corpus;
 mod drivers;
 mod faults;
@@ -18,6 +19,7 @@ mod run;
 mod stats_cost;
 mod suites;
 mod tidy;
+mod tpch;
 
 use clap::{Parser, Subcommand};
 use run::{Failure, Step, cargo};
@@ -106,6 +108,9 @@ enum Command {
         /// So many states come from one recording (1,000 if nothing is said): state N from recording N divided by this.
         #[arg(long)]
         per_recording: Option<u64>,
+        /// Instead: who runs where on a machine of so many NUMA nodes (2, 4 or 8), and whose memory is whose.
+        #[arg(long, conflicts_with_all = ["states", "seed", "per_recording"])]
+        numa: Option<u8>,
     },
     /// One process of the real binary under load for long: what is lost, what is left over, what grows.
     Soak {
@@ -226,6 +231,8 @@ enum Command {
         #[arg(long)]
         program: Option<PathBuf>,
     },
+    /// The 22 queries of TPC-H, answers compared and times beside other engines.
+    Tpch(tpch::Options),
     /// What a change of a row costs: inserts, updates, deletes and whole transactions in loops of procedures.
     Loops(loops::Options),
     /// How much of a folder of scripts the parser takes: parsed, refused by name, failed.
@@ -279,7 +286,8 @@ fn main() {
         Command::Kill { cycles, seed } => kill::run(cycles, seed),
         Command::Powercut { cases, seed } => faults::powercut(cases, seed),
         Command::Faults { all, seed } => faults::faults(all, seed),
-        Command::Guest { states, seed, per_recording } => {
+        Command::Guest { numa: Some(nodes), .. } => faults::guest_of_nodes(nodes),
+        Command::Guest { states, seed, per_recording, numa: None } => {
             faults::guest(states, seed, per_recording)
         }
         Command::Soak { minutes, seed } => faults::soak(minutes, seed),
@@ -322,6 +330,7 @@ fn main() {
                 program,
             })
         }
+        Command::Tpch(options) => tpch::run(&options),
         Command::Loops(options) => loops::run(&options),
         Command::Parse { arguments } => corpus::run("parse", &arguments),
         Command::Slt { arguments } => corpus::run("slt", &arguments),
@@ -363,7 +372,10 @@ fn test(quick: bool) -> Result<(), Failure> {
         kill::run(20, 1)?;
         faults::short()?;
         // An emulated machine is one thread that mostly waits for its disk.
-        side_by_side(|| faults::guest(40, 0, None), || histories(20_000, 1))?;
+        side_by_side(
+            || faults::guest(40, 0, None).and_then(|()| faults::guest_of_nodes(2)),
+            || histories(20_000, 1),
+        )?;
         // The drivers wait for what they install, and for each other.
         side_by_side(
             || drivers::run(&drivers::Options::default()),

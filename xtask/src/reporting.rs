@@ -1,15 +1,12 @@
-//! The reporting query of the posts over a table of millions of rows, beside other engines in one run.
+//! The reporting query of the posts over a table of millions of rows, beside other engines in one run (`beside.rs`).
 //!
-//! Every engine runs as a child that takes statements on its standard input, one a line, and says when each is done:
-//! ours (`crates/session/examples/timed.rs`), `psql` on a PostgreSQL that this command starts in a folder of its own,
-//! and the `duckdb` shell. All are loaded with the same rows by their own fastest set-based way; then the query runs in
-//! turn on each, so that a slow minute of the machine falls on all. Printed are medians and ratios; an engine whose
-//! answer differs makes the command fail.
+//! All are loaded with the same rows by their own fastest set-based way; then the query runs in turn on each, so that a
+//! slow minute of the machine falls on all. Printed are medians and ratios; an engine whose answer differs makes the
+//! command fail.
 
-use crate::run::{Failure, cargo, target_directory};
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use crate::beside::{Dialect, Engine, Setup, engines};
+use crate::run::Failure;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// What to run.
@@ -28,7 +25,6 @@ pub struct Options {
 
 /// Rows loaded by one statement, and transaction.
 const CHUNK: u64 = 100_000;
-const DONE: &str = "--end--";
 
 /// The dimensions, each with the type that its table has.
 const DIMENSIONS: [(&str, &str); 6] = [
@@ -39,14 +35,6 @@ const DIMENSIONS: [(&str, &str); 6] = [
     ("users", "int"),
     ("cpus", "int"),
 ];
-
-/// An engine's dialect.
-#[derive(Clone, Copy, PartialEq)]
-enum Dialect {
-    Tsql,
-    Postgres,
-    Duck,
-}
 
 impl Dialect {
     fn concat(self) -> &'static str {
@@ -148,66 +136,7 @@ impl Dialect {
     }
 }
 
-/// An engine that is running.
-struct Engine {
-    name: &'static str,
-    dialect: Dialect,
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    /// Its server, if it has one.
-    server: Option<Server>,
-}
-
 impl Engine {
-    fn start(
-        name: &'static str,
-        dialect: Dialect,
-        mut command: Command,
-    ) -> Result<Engine, Failure> {
-        let cannot = |what: String| Failure(format!("{name}: {what}"));
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| cannot(format!("cannot start {command:?}: {error}")))?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(cannot("has no pipes".into()));
-        };
-        Ok(Engine { name, dialect, child, input, output: BufReader::new(output), server: None })
-    }
-
-    /// Runs a statement: its rows, and the seconds it took.
-    fn run(&mut self, sql: &str) -> Result<(String, f64), Failure> {
-        let failed = |what: &str| Failure(format!("{}: {what}: {sql}", self.name));
-        let begun = Instant::now();
-        let end = match self.dialect {
-            Dialect::Tsql => "",
-            Dialect::Postgres => ";\n\\echo --end--",
-            Dialect::Duck => ";\n.print --end--",
-        };
-        writeln!(self.input, "{sql}{end}")
-            .and_then(|()| self.input.flush())
-            .map_err(|error| failed(&error.to_string()))?;
-        let mut rows = String::new();
-        loop {
-            let mut line = String::new();
-            match self.output.read_line(&mut line) {
-                Ok(0) => return Err(failed("ended")),
-                Ok(_) => {}
-                Err(error) => return Err(failed(&error.to_string())),
-            }
-            if line.starts_with(DONE) {
-                break;
-            }
-            if line.starts_with("error:") {
-                return Err(failed(line.trim()));
-            }
-            rows.push_str(&line);
-        }
-        Ok((rows.trim().replace([',', '|'], "\t"), begun.elapsed().as_secs_f64()))
-    }
-
     fn load(&mut self, rows: u64) -> Result<f64, Failure> {
         let begun = Instant::now();
         self.run(&self.dialect.table())?;
@@ -247,136 +176,6 @@ impl Engine {
         }
         Ok(begun.elapsed().as_secs_f64())
     }
-
-    /// Readies it for so many processors.
-    fn spread(&mut self, maxdop: u32) -> Result<(), Failure> {
-        match self.dialect {
-            Dialect::Tsql => Ok(()),
-            Dialect::Postgres => self
-                .run(&format!("set max_parallel_workers_per_gather = {}", maxdop.saturating_sub(1)))
-                .map(drop),
-            Dialect::Duck => self.run(&format!("set threads = {maxdop}")).map(drop),
-        }
-    }
-
-    fn stop(self) {
-        drop(self.input);
-        let mut child = self.child;
-        let _ = child.wait();
-        if let Some(server) = self.server {
-            server.stop();
-        }
-    }
-}
-
-/// A PostgreSQL in a folder of its own.
-struct Server {
-    bin: PathBuf,
-    folder: PathBuf,
-}
-
-impl Server {
-    /// A command as the account that PostgreSQL may run as.
-    fn command(program: &Path) -> Command {
-        let root = Command::new("id").arg("-u").output();
-        if root.is_ok_and(|output| output.stdout.starts_with(b"0")) {
-            let mut command = Command::new("setpriv");
-            command.args(["--reuid=postgres", "--regid=postgres", "--init-groups"]).arg(program);
-            return command;
-        }
-        Command::new(program)
-    }
-
-    fn start(folder: &Path, port: u16) -> Result<Server, Failure> {
-        let missing = |what: String| Failure(format!("postgres: {what}"));
-        let output = Command::new("pg_config").arg("--bindir").output();
-        let bin = match output {
-            Ok(output) if output.status.success() => {
-                PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
-            }
-            _ => {
-                let text = std::fs::read_dir("/usr/lib/postgresql");
-                let newest = text.ok().and_then(|all| all.flatten().map(|d| d.path()).max());
-                newest.ok_or_else(|| missing("is not installed here".into()))?.join("bin")
-            }
-        };
-        let folder = folder.join("postgres");
-        std::fs::create_dir_all(&folder).map_err(|e| missing(e.to_string()))?;
-        let cluster = folder.join("cluster");
-        let opened = Command::new("chmod").arg("777").arg(&folder).status();
-        let run = |mut command: Command| {
-            command.current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
-            match command.status() {
-                Ok(status) if status.success() => Ok(()),
-                other => Err(missing(format!("{command:?}: {other:?}"))),
-            }
-        };
-        opened.map_err(|e| missing(e.to_string()))?;
-        let mut init = Server::command(&bin.join("initdb"));
-        init.args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-D"])
-            .arg(&cluster);
-        run(init)?;
-        let settings = format!(
-            "-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c shared_buffers=4GB -c work_mem=1GB \
-             -c maintenance_work_mem=1GB -c effective_cache_size=12GB -c random_page_cost=1.1 -c jit=on -c \
-             max_parallel_workers_per_gather=0 -c hash_mem_multiplier=2 -c max_wal_size=8GB"
-        );
-        let mut start = Server::command(&bin.join("pg_ctl"));
-        start.arg("-D").arg(&cluster).args(["-w", "-l"]).arg(folder.join("log"));
-        start.args(["-o", &settings, "start"]);
-        run(start)?;
-        Ok(Server { bin, folder: cluster })
-    }
-
-    fn stop(self) {
-        let mut stop = Server::command(&self.bin.join("pg_ctl"));
-        stop.arg("-D").arg(&self.folder).args(["-w", "-m", "immediate", "stop"]);
-        let _ = stop.current_dir("/").stdout(Stdio::null()).status();
-    }
-}
-
-fn engines(options: &Options, folder: &Path) -> Result<Vec<Engine>, Failure> {
-    let ours = match &options.program {
-        Some(program) => program.clone(),
-        None => {
-            let line =
-                ["build", "--release", "--quiet", "--package", "session", "--example", "timed"];
-            cargo("the engine, embedded", &line).run()?;
-            target_directory().join("release/examples/timed")
-        }
-    };
-    let mut command = Command::new(ours);
-    let pages = options.memory_mb * 3 / 4;
-    command.arg(folder.join("millrace"));
-    command.args([(pages << 20).to_string(), ((options.memory_mb - pages) << 20).to_string()]);
-    let mut engine = Engine::start("millrace", Dialect::Tsql, command)?;
-    engine.run("create database reporting")?;
-    engine.run("alter database reporting set delayed_durability = forced")?;
-    engine.run("use reporting")?;
-    let mut all = vec![engine];
-    for name in &options.beside {
-        match name.as_str() {
-            "postgres" => {
-                const PORT: u16 = 55_499;
-                let server = Server::start(folder, PORT)?;
-                let mut command = Command::new("psql");
-                command.args(["-qAtX", "-F", "\t", "-h", "127.0.0.1", "-U", "postgres", "-p"]);
-                command.arg(PORT.to_string()).arg("postgres");
-                let mut engine = Engine::start("postgres", Dialect::Postgres, command)?;
-                engine.server = Some(server);
-                all.push(engine);
-            }
-            "duckdb" => {
-                // Named by DUCKDB, else the one in PATH.
-                let program = std::env::var_os("DUCKDB").unwrap_or_else(|| "duckdb".into());
-                let mut command = Command::new(program);
-                command.args(["-csv", "-noheader"]).arg(folder.join("duck.db"));
-                all.push(Engine::start("duckdb", Dialect::Duck, command)?);
-            }
-            other => return Err(Failure(format!("no engine is called {other}"))),
-        }
-    }
-    Ok(all)
 }
 
 pub fn run(options: &Options) -> Result<(), Failure> {
@@ -385,7 +184,16 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         None => std::env::temp_dir().join(format!("reporting-{}", std::process::id())),
     };
     std::fs::create_dir_all(&folder).map_err(|e| Failure(e.to_string()))?;
-    let mut engines = engines(options, &folder)?;
+    let programs: Vec<String> =
+        options.program.iter().map(|program| program.display().to_string()).collect();
+    let setup = Setup {
+        database: "reporting",
+        memory_mb: options.memory_mb,
+        programs: &programs,
+        beside: &options.beside,
+        folder: &folder,
+    };
+    let mut engines = engines(&setup)?;
     let result = compare(options, &mut engines);
     engines.into_iter().for_each(Engine::stop);
     let _ = std::fs::remove_dir_all(&folder);
@@ -398,7 +206,7 @@ fn compare(options: &Options, engines: &mut [Engine]) -> Result<(), Failure> {
         let seconds = engine.load(options.rows)?;
         println!("{:<10} loaded {} rows in {seconds:.1} s", engine.name, options.rows);
         let (answer, _) = engine.run(&engine.dialect.query(true, 1))?;
-        answers.push((engine.name.to_owned(), answer));
+        answers.push((engine.name.clone(), answer));
     }
     let (_, first) = &answers[0];
     if let Some((name, other)) = answers.iter().find(|(_, other)| other != first) {

@@ -22,6 +22,7 @@ const UNSAFE_CRATES: &[&str] = &[
     "log-manager",
     "buffer-pool",
     "storage",
+    "native",
 ];
 const FILE_LINES_MAX: usize = 1_000;
 

@@ -38,7 +38,11 @@ fn main() {
     let (data, doublewrite) = (open("data"), open("doublewrite"));
     let bytes = megabytes << 20;
     data.allocate(0, bytes).expect("space");
-    let config = PoolConfig { bytes: bytes as usize, prefault_bytes: bytes as usize };
+    let config = PoolConfig {
+        bytes: bytes as usize,
+        prefault_bytes: bytes as usize,
+        ..PoolConfig::default()
+    };
     let pool = BufferPool::new(config, Arc::new(NoLog), doublewrite).expect("memory");
     let pages = (bytes / PAGE_BYTES as u64) as u32;
     pool.register_file(1, data, pages).expect("registered");

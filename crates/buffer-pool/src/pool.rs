@@ -14,8 +14,9 @@
 //! A page that is behind its log after a crash is brought up to date while it is loading: see `redo.rs`.
 
 use crate::doublewrite::{CHECKPOINT_AREAS, DoubleWrite};
-use crate::frames::{FrameMeta, Frames, Mapping};
+use crate::frames::{Ask, FrameMeta, Frames};
 use crate::io::{LoadWaiters, TaskMutex};
+use crate::mapping::{Mapping, Pages};
 use crate::word;
 use crate::{
     DamageKind, FileId, PAGE_BYTES, PageBuf, PageId, PageRead, PageRedo, PageWordsMut, PageWrite,
@@ -32,19 +33,26 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering:
 use telemetry::counters::{self, Counter};
 use telemetry::{WaitType, waits};
 
-/// How large a pool is.
-#[derive(Clone, Debug)]
+/// How large a pool is, and of what memory.
+#[derive(Clone, Debug, Default)]
 pub struct PoolConfig {
     /// Bytes of frames; rounded down to pages, at least 16 of them.
     pub bytes: usize,
     /// Bytes of frames touched at once, in huge pages where there are some.
     pub prefault_bytes: usize,
+    /// NUMA nodes that its frames are spread over, each thread taking those of its own first; empty: they lie where
+    /// they are touched first.
+    pub nodes: Vec<usize>,
+    /// Huge pages that the system has set apart (hugetlbfs), if there are as many.
+    pub large_pages: bool,
+    /// Kept in memory, if the process may.
+    pub lock_pages: bool,
 }
 
 /// Figures of a pool.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PoolStats {
-    /// Frames in all.
+    /// Frames that may hold pages; more for a moment after they were made fewer.
     pub frames: usize,
     /// Frames that hold no page.
     pub free: usize,
@@ -67,6 +75,8 @@ pub(crate) struct FileEntry {
 /// See the crate.
 pub struct BufferPool {
     pub(crate) frames: Frames,
+    /// Frames that it may hold, at least and at most.
+    pub(crate) bounds: (AtomicUsize, AtomicUsize),
     files: Box<[AtomicPtr<FileEntry>]>,
     /// Owns what `files` points at, also after `unregister_file`, since optimistic readers may still look.
     #[allow(clippy::vec_box, reason = "`files` points at the boxes, which must not move")]
@@ -121,10 +131,17 @@ impl BufferPool {
         let failed = |error| PoolError::Io { page: PageId::NONE, action: "allocation", error };
         let count = (config.bytes / PAGE_BYTES).clamp(16, word::FRAMES_MAX);
         let prefault = config.prefault_bytes.min(count * PAGE_BYTES);
-        let frames = Frames::new(count, prefault).map_err(failed)?;
+        let ask = Ask {
+            prefault_bytes: prefault,
+            nodes: &config.nodes,
+            reserved_huge: config.large_pages,
+            locked: config.lock_pages,
+        };
+        let frames = Frames::new(count, &ask).map_err(failed)?;
         let (checkpoint, cleaner) = DoubleWrite::areas(doublewrite).map_err(failed)?;
         Ok(Arc::new(BufferPool {
             frames,
+            bounds: (AtomicUsize::new(count), AtomicUsize::new(count)),
             files: (0..FILES).map(|_| AtomicPtr::new(ptr::null_mut())).collect(),
             entries: Mutex::new(Vec::new()),
             wal,
@@ -150,11 +167,8 @@ impl BufferPool {
     ) -> Result<(), PoolError> {
         let page = PageId::new(id, 0);
         let slot = self.files.get(id as usize).ok_or(PoolError::OutOfRange(page))?;
-        let words = Mapping::new(max_pages as usize * 8, false).map_err(|error| PoolError::Io {
-            page,
-            action: "allocation",
-            error,
-        })?;
+        let words = Mapping::new(max_pages as usize * 8, Pages::Small)
+            .map_err(|error| PoolError::Io { page, action: "allocation", error })?;
         let mut entries = self.entries.lock();
         entries.push(Box::new(FileEntry { file, words, max_pages }));
         let entry: *const FileEntry = &**entries.last().expect("just pushed");
@@ -204,6 +218,9 @@ impl BufferPool {
     #[inline]
     fn look<'a>(&'a self, page: PageId, word: &'a AtomicU64, seen: u64) -> PageRead<'a> {
         let f = word::frame(seen).expect("quiet words name a frame");
+        if self.frames.has_nodes() {
+            self.note_lookup(f);
+        }
         PageRead { word, frame: self.frames.words(f), meta: self.frames.meta(f), seen, page }
     }
 
@@ -454,7 +471,7 @@ impl BufferPool {
         let round_ns = self.last_round_ns.load(Relaxed);
         let under_way = clock::now_ns().saturating_sub(self.round_began_ns.load(Relaxed));
         PoolStats {
-            frames: self.frames.count(),
+            frames: self.frames.target() + self.frames.beyond_target(),
             free: self.frames.available(),
             page_life_ns: (round_ns > 0).then(|| round_ns.max(under_way)),
         }

@@ -52,7 +52,8 @@ fn open(fs: Arc<SimFs>, frames: usize) -> Kit {
         data.allocate(have, len - have).unwrap();
     }
     let wal = Arc::new(Wal { durable: AtomicU64::new(0), refuse: AtomicBool::new(false) });
-    let config = PoolConfig { bytes: frames * PAGE_BYTES, prefault_bytes: 0 };
+    let config =
+        PoolConfig { bytes: frames * PAGE_BYTES, prefault_bytes: 0, ..PoolConfig::default() };
     let pool = BufferPool::new(config, wal.clone(), file(&fs, "/doublewrite")).unwrap();
     pool.register_file(1, data, PAGES).unwrap();
     Kit { fs, wal, pool, lsn: AtomicU64::new(8) }
@@ -385,4 +386,61 @@ fn a_task_mutex_has_one_holder() {
         }
     });
     assert_eq!(*sum.lock(telemetry::WaitType::Misc), 2_000);
+}
+
+#[test]
+fn clean_pages_go_when_they_are_asked_to_and_changed_ones_stay() {
+    let kit = open(SimFs::new(1), 128);
+    for n in 0..40 {
+        kit.make(n, u64::from(n) + 1);
+    }
+    assert_eq!(kit.pool.drop_clean(), 0);
+    kit.wal.durable.store(u64::MAX, Release);
+    assert_eq!(kit.pool.flush_all().unwrap(), 40);
+    kit.change(7, 700);
+    assert_eq!(kit.pool.drop_clean(), 39);
+    assert!(kit.pool.is_resident(id(7)) && !kit.pool.is_resident(id(8)));
+    assert_eq!((kit.value(7).unwrap(), kit.value(8).unwrap()), (700, 9));
+}
+
+#[test]
+fn a_pool_follows_its_bounds_and_loses_nothing() {
+    let kit = open(SimFs::new(1), 256);
+    kit.wal.durable.store(u64::MAX, Release);
+    for n in 0..250 {
+        kit.make(n, u64::from(n) + 1);
+    }
+    let frames = |kit: &Kit| kit.pool.stats().frames - kit.pool.stats().free;
+    assert_eq!(frames(&kit), 250);
+    kit.pool.set_bounds(0, 100 * PAGE_BYTES as u64);
+    for _ in 0..100 {
+        kit.pool.evict_some(1).unwrap();
+        while kit.pool.trim_step() {}
+    }
+    assert!(frames(&kit) < 100 && kit.pool.stats().frames == 100, "{:?}", kit.pool.stats());
+    for n in 0..250 {
+        assert_eq!(kit.value(n).unwrap(), u64::from(n) + 1);
+    }
+    assert!(frames(&kit) <= 100);
+    // And back.
+    kit.pool.set_bounds(0, u64::MAX);
+    for n in 0..250 {
+        assert_eq!(kit.value(n).unwrap(), u64::from(n) + 1);
+    }
+    assert!(frames(&kit) > 200);
+}
+
+#[test]
+fn pages_are_described_as_they_are() {
+    let kit = open(SimFs::new(1), 64);
+    kit.wal.durable.store(u64::MAX, Release);
+    kit.make(3, 30);
+    kit.pool.flush_all().unwrap();
+    kit.make(4, 40);
+    let mut seen = Vec::new();
+    kit.pool.describe(|of| seen.push((of.page, of.is_modified, of.look.u64_at(8))));
+    seen.sort_unstable();
+    assert_eq!(seen, [(id(3), false, 30), (id(4), true, 40)]);
+    assert_eq!(kit.pool.node_pages(), [crate::NodePages { node: 0, pages: 2 }]);
+    assert!(kit.pool.pages_away().is_empty());
 }

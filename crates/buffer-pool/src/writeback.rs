@@ -24,6 +24,9 @@ use std::sync::atomic::{Ordering::*, fence};
 use telemetry::WaitType;
 use telemetry::counters::{self, Counter};
 
+/// Frames beyond the target that one step of the cleaner frees.
+const BEYOND_A_STEP: usize = 4096;
+
 /// A latch of the flusher or evictor: lets go without a new version, since nothing changes.
 struct Pause<'a> {
     word: &'a std::sync::atomic::AtomicU64,
@@ -141,7 +144,9 @@ impl BufferPool {
     pub fn evict_some(&self, free: usize) -> Result<usize, PoolError> {
         let free = free.min(self.frames.count() / 2);
         let have = self.frames.available();
-        if have >= free { Ok(0) } else { self.reclaim(free - have) }
+        // What is beyond the target goes, too, but not so much at a time that others wait for frames.
+        let want = free.saturating_sub(have) + self.frames.beyond_target().min(BEYOND_A_STEP);
+        if want == 0 { Ok(0) } else { self.reclaim(want) }
     }
 
     /// The hand begins another round.

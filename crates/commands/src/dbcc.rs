@@ -53,7 +53,14 @@ impl Commands<'_> {
             "SHOW_STATISTICS" => self.show_statistics(args, options)?,
             "FREEPROCCACHE" => self.free_procedure_cache(args)?,
             "FREESYSTEMCACHE" => drop(self.machine.evict_plans(EvictedPlans::All)),
-            "DROPCLEANBUFFERS" | "UPDATEUSAGE" | "FREESESSIONCACHE" => {}
+            "DROPCLEANBUFFERS" => {
+                for (_, name) in self.host.databases() {
+                    if let Some(open) = self.host.database(&name) {
+                        open.engine.drop_clean_buffers();
+                    }
+                }
+            }
+            "UPDATEUSAGE" | "FREESESSIONCACHE" => {}
             _ => return Err(SqlError::unsupported(format!("DBCC {name}")).into()),
         }
         if !quiet {

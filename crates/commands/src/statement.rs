@@ -299,17 +299,12 @@ impl Commands<'_> {
             let day_ns = 86_400_000_000_000;
             ns = (ns + day_ns - now_ns) % day_ns;
         }
-        // In steps, so that a cancelled batch ends soon.
-        let end = runtime::clock::now_ns().saturating_add(ns);
-        loop {
-            let now = runtime::clock::now_ns();
-            if now >= end {
-                return Ok(());
-            }
-            if self.cancel.load(std::sync::atomic::Ordering::Relaxed) {
-                return Err(executor::cancelled());
-            }
-            runtime::task::sleep_ns((end - now).min(20_000_000), WaitType::Waitfor);
+        // In steps, for whoever sets the flag of a batch and wakes nobody.
+        const STEP_NS: u64 = 20_000_000;
+        let cancelled = || self.cancel.load(std::sync::atomic::Ordering::Relaxed);
+        match runtime::task::sleep_unless(ns, STEP_NS, WaitType::Waitfor, cancelled) {
+            true => Err(executor::cancelled()),
+            false => Ok(()),
         }
     }
 

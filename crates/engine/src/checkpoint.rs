@@ -196,12 +196,14 @@ impl Database {
         if self.has_failed() {
             return ROUND_NS;
         }
+        self.pool.follow_memory();
         let mut busy = self.pool.prefault_step();
         let frames = self.pool.stats().frames;
         match self.pool.evict_some((frames / FREE_FRAMES).max(1)) {
             Ok(n) => busy |= n > 0,
             Err(e) => self.note_error(&format!("the cleaner of the buffer pool: {e}")),
         }
+        busy |= self.pool.trim_step();
         if busy { ROUND_BUSY_NS } else { LAZY_ROUND_NS }
     }
 

@@ -11,6 +11,7 @@
 mod applock;
 mod backup;
 mod boot;
+mod buffers;
 mod check;
 mod checkpoint;
 mod commit_timer;
@@ -44,6 +45,7 @@ mod usage;
 mod write;
 
 pub use backup::{BackupReport, BackupRequest};
+pub use buffers::BufferDescriptor;
 pub use check::{CheckCounts, Finding, RowCheck};
 pub use database::{Database, DatabaseStats};
 pub use error::EngineError;
@@ -68,7 +70,7 @@ pub use tree::{SYSTEM_TREES, Tree};
 pub use txn::{Savepoint, Txn};
 pub use usage::{UsageFigures, UsageForm, Use, set_usage_form, usage_form};
 
-pub use buffer_pool::{PageId, PoolStats};
+pub use buffer_pool::{NodePages, PageId, PoolStats};
 pub use device::{FileStats, Op as IoOp, PendingIo};
 pub use lock_manager::{Deadlock, KeyMode, LockResource, Owner};
 pub use log_manager::{

@@ -383,7 +383,13 @@ fn make_store(
     options: &DbOptions,
 ) -> Result<Arc<Store>, EngineError> {
     let bytes = options.buffer_pool_bytes as usize;
-    let config = PoolConfig { bytes, prefault_bytes: bytes.min(options.prefault_bytes as usize) };
+    let config = PoolConfig {
+        bytes,
+        prefault_bytes: bytes.min(options.prefault_bytes as usize),
+        nodes: options.memory_nodes.clone(),
+        large_pages: options.large_pages,
+        lock_pages: options.lock_pages,
+    };
     let pool = BufferPool::new(config, log.clone() as Arc<dyn Harden>, doublewrite)?;
     Ok(Store::new(pool, Arc::new(LogOfStore(log.clone()))))
 }

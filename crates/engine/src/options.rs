@@ -105,6 +105,12 @@ pub struct DbOptions {
     /// Bytes of it that are touched at opening; the background touches more ahead of use. First touches run at half a
     /// gigabyte a second on some machines, so who measures asks for all.
     pub prefault_bytes: u64,
+    /// NUMA nodes that the pool's frames are spread over; empty: not bound to any.
+    pub memory_nodes: Vec<usize>,
+    /// Huge pages that the system has set apart for the pool, if there are as many.
+    pub large_pages: bool,
+    /// The pool is kept in memory, if the process may.
+    pub lock_pages: bool,
     pub delayed_durability: DelayedDurability,
     /// READ COMMITTED reads row versions instead of taking locks.
     pub read_committed_snapshot: bool,
@@ -129,6 +135,9 @@ impl Default for DbOptions {
             log: LogConfig::default(),
             buffer_pool_bytes: 256 << 20,
             prefault_bytes: 16 << 20,
+            memory_nodes: Vec::new(),
+            large_pages: false,
+            lock_pages: false,
             delayed_durability: DelayedDurability::Disabled,
             read_committed_snapshot: true,
             allow_snapshot_isolation: true,

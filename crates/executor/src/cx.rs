@@ -7,6 +7,7 @@ use crate::memory::{FREE_BYTES, Grant, MemoryPool};
 use crate::message::SqlError;
 use crate::ops::Parts;
 use crate::spill::SpillFile;
+use crate::subquery::Kept;
 use crate::workspace::Workspace;
 use binder::ir::{FuncId, SysVar, SystemView};
 use catalog::TableDef;
@@ -188,8 +189,8 @@ pub struct Cx<'a> {
 /// for those that have something to keep.
 #[derive(Default)]
 pub(crate) struct Keeping {
-    /// Kept results of uncorrelated subqueries, by `SubPlanId`: the first slots of their rows.
-    pub subqueries: Vec<Option<Vec<Value>>>,
+    /// Kept results of uncorrelated subqueries, by `SubPlanId`.
+    pub subqueries: Vec<Option<Kept>>,
     /// Compiled LIKE patterns, by the address of their expression.
     pub patterns: Vec<(usize, Pattern)>,
     /// What the parts of a long run of operators have come to so far: `ExprKind::Total`.
@@ -307,7 +308,7 @@ impl<'a> Cx<'a> {
         if self.keeping.is_some() || !subplans.is_empty() {
             let kept = &mut self.keep().subqueries;
             kept.clear();
-            kept.resize(subplans.len(), None);
+            kept.resize_with(subplans.len(), || None);
         }
     }
 

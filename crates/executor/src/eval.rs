@@ -3,14 +3,14 @@
 //! Promise: three-valued logic as in SQL; a predicate holds only when it is true. Every value has its node's
 //! type, since the binder made all conversions explicit.
 
-use crate::cx::Cx;
+use crate::cx::{Cx, Environment};
 use crate::functions;
 use crate::message::SqlError;
 use crate::subquery;
 use binder::ir::{ArithOp, CastMode, CompareOp, Expr, ExprKind};
 use std::cmp::Ordering;
 use std::ops::Deref;
-use types::{TypeError, Value, arith, compare, convert};
+use types::{Decimal, SqlType, TypeError, Value, arith, compare, convert};
 
 /// A value borrowed from the row or the plan, or made on the way.
 pub(crate) enum Operand<'v> {
@@ -45,7 +45,7 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
             if a.is_null() || b.is_null() {
                 return Ok(Value::Null);
             }
-            arithmetic(*op, &a, left, &b, right).or_else(|e| forgiven(e, cx))
+            arithmetic(*op, &a, left, &b, right, expr.ty).or_else(|e| forgiven(e, cx))
         }
         ExprKind::Concat { left, right } => {
             let a = operand(left, row, cx)?;
@@ -269,7 +269,15 @@ fn arithmetic(
     left: &Expr,
     b: &Value,
     right: &Expr,
+    ty: SqlType,
 ) -> Result<Value, SqlError> {
+    // The plan knows what the result is.
+    if let (Value::Decimal(x), Value::Decimal(y), SqlType::Decimal { precision, scale }) =
+        (a, b, ty)
+    {
+        let (x, y) = ((x.units(), x.scale()), (y.units(), y.scale()));
+        return Ok(Value::Decimal(Decimal::op_units(types_op(op), x, y, (precision, scale))?));
+    }
     let value = match (op, a, b) {
         (ArithOp::Add, Value::BigInt(a), Value::BigInt(b)) => {
             Value::BigInt(arith::add_i64(*a, *b)?)
@@ -314,11 +322,16 @@ fn cast(
     }
 }
 
-/// NULL instead of an overflow or a division by zero, where the session's settings have it so.
 #[cold]
 fn forgiven(error: SqlError, cx: &Cx<'_>) -> Result<Value, SqlError> {
+    forgiven_by(error, &*cx.env)
+}
+
+/// NULL instead of an overflow or a division by zero, where the session's settings have it so.
+#[cold]
+pub fn forgiven_by(error: SqlError, env: &dyn Environment) -> Result<Value, SqlError> {
     match error.number {
-        220 | 232 | 8115 | 8134 if cx.env.arithmetic_yields_null() => Ok(Value::Null),
+        220 | 232 | 8115 | 8134 if env.arithmetic_yields_null() => Ok(Value::Null),
         _ => Err(error),
     }
 }

@@ -26,6 +26,15 @@ pub enum MemoryAccess {
     Native,
 }
 
+/// [`check`] for a table without hints.
+#[inline]
+pub fn check_memory_read(session: Isolation, access: MemoryAccess) -> Result<(), SqlError> {
+    if access == MemoryAccess::Native {
+        return Ok(());
+    }
+    check(&TableHints::default(), session, access)
+}
+
 /// 41332, 41333, 41368.
 pub(crate) fn check(
     hints: &TableHints,

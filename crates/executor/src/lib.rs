@@ -52,9 +52,9 @@ pub use cx::{
     CANCELLED, Changed, Cx, Environment, Followed, LastIdentity, SpillFigures, cancelled,
 };
 pub use error::{doomed, from_catalog, from_engine, private_error};
-pub use eval::{eval, holds, satisfies, test};
+pub use eval::{eval, forgiven_by, holds, satisfies, test};
 pub use functions::zones::{Zone, time_zones};
-pub use isolation::MemoryAccess;
+pub use isolation::{MemoryAccess, check_memory_read};
 pub use lob::column as stored_column;
 pub use memory::{GrantRow, MemoryPool, PoolFigures};
 pub use merge::{Merged, merge};

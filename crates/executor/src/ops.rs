@@ -19,6 +19,7 @@ mod join_filter;
 mod merge_join;
 mod metered;
 mod put_off;
+mod raw_filter;
 mod recursive;
 mod row_store;
 mod rowset;
@@ -38,7 +39,7 @@ use join_filter::JoinFilter;
 use planner::{AggStrategy, Node, Op};
 
 pub(crate) use exchange::Parts;
-pub(crate) use hash::{KeyHasher, KeyMap};
+pub(crate) use hash::{KeyEncoder, KeyHasher, KeyMap};
 pub(crate) use scan::{as_slice, engine_tree, past};
 pub(crate) use simple::row_count;
 
@@ -68,7 +69,7 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
         Op::Empty => Box::new(simple::Empty),
         Op::Values { rows } => Box::new(simple::Values::new(rows, width)),
         Op::Scan(scan) => match &scan.database {
-            None => Box::new(scan::TableScan::new(scan)),
+            None => Box::new(scan::TableScan::new(scan, needed)),
             Some(database) => Box::new(elsewhere::Elsewhere::new(scan, database)),
         },
         Op::System { view, args, columns } => {
@@ -88,12 +89,12 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
         }
         Op::Gather { input, maxdop, forced, cost } => {
             let spec = exchange::Spec { input, maxdop: *maxdop, forced: *forced, cost: *cost };
-            Box::new(exchange::Gather::new(spec))
+            Box::new(exchange::Gather::new(spec, needed))
         }
         Op::Fold { input, keys } => {
             let from = match &input.op {
                 Op::Scan(scan) if scan.database.is_none() => {
-                    fold::Input::Table(Box::new(scan::TableScan::new(scan)))
+                    fold::Input::Table(Box::new(scan::TableScan::new(scan, None)))
                 }
                 _ => fold::Input::Any(build(input)),
             };
@@ -121,6 +122,7 @@ fn build_for<'p>(node: &'p Node, needed: Option<&[bool]>) -> Box<dyn Operator + 
                 build_for(left, of_left),
                 build_for(right, of_right),
                 (left.types.len(), right.types.len()),
+                (left.rows, right.rows),
                 left_keys,
                 right_keys,
                 residual.as_ref(),

@@ -15,6 +15,7 @@ use crate::change::assign;
 use crate::cx::Cx;
 use crate::error::engine_error;
 use crate::eval::{eval, holds, qualified};
+use crate::isolation;
 use crate::lob;
 use crate::message::SqlError;
 use crate::ops::engine_tree;
@@ -121,10 +122,6 @@ impl PointChange {
         action: Action,
         db: &Arc<engine::Database>,
     ) -> Option<PointChange> {
-        // Rows in memory have no leaf to come back to.
-        if table.is_memory() {
-            return None;
-        }
         let scan = point_scan(source, table)?;
         let parts = table.key_layout.parts();
         let range = scan.range.as_ref()?;
@@ -179,7 +176,8 @@ impl PointChange {
 
     /// Whether a transaction of this statement alone may be one log record: see [`engine::Txn::fuse`].
     pub fn may_fuse(&self) -> bool {
-        self.plain && !matches!(self.action, Action::Update { assigns: true, .. })
+        let assigns = matches!(self.action, Action::Update { assigns: true, .. });
+        self.plain && !self.table.is_memory() && !assigns
     }
 
     /// Changes the row. Returns how many there were: 0 or 1. The statement has begun.
@@ -201,6 +199,9 @@ impl PointChange {
         }
         self.tree.note_use(Use::Seek);
         self.tree.note_use(Use::Update);
+        if self.table.is_memory() {
+            return self.change_in_memory(cx);
+        }
         if cx.txn.as_deref().is_some_and(engine::Txn::fuses) {
             for _ in 0..LOOKS_MAX {
                 match self.look(cx)? {
@@ -334,6 +335,11 @@ impl PointChange {
             return Ok(true);
         }
         // The leaf is full, or somebody else has changed it too: by its key, which is locked.
+        self.change_by_key(cx)
+    }
+
+    /// Puts the row made in the place of the one under the key, or takes that away.
+    fn change_by_key(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
         let Some(txn) = cx.txn.as_deref_mut() else { return Ok(false) };
         let changed = match &self.action {
             Action::Update { .. } => {
@@ -342,6 +348,24 @@ impl PointChange {
             Action::Delete => txn.delete(&self.tree, &self.key_bytes),
         };
         changed.map_err(|e| engine_error(e, Some(&self.table), cx))
+    }
+
+    /// A row in memory has no leaf to come back to, and no lock: it is read, and whoever has written it since is told by
+    /// the change (41302).
+    fn change_in_memory(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        let Some(txn) = cx.txn.as_deref_mut() else { return Ok(false) };
+        let level = txn.options().isolation;
+        isolation::check(&TableHints::default(), level, cx.env.memory_access())?;
+        let options = ReadOptions { lock: RowLock::Exclusive, ..ReadOptions::default() };
+        let there = txn.get_with(&self.tree, &self.key_bytes, options, &mut self.found.row);
+        if !there.map_err(|e| engine_error(e, Some(&self.table), cx))? || !self.qualifies(cx)? {
+            return Ok(false);
+        }
+        if !self.plain {
+            return self.change_kept(cx);
+        }
+        self.make(cx)?;
+        self.change_by_key(cx)
     }
 
     /// Of a table with indexes, constraints or columns that are made.

@@ -1,14 +1,80 @@
 //! Subqueries inside expressions.
 //!
-//! Promise: an uncorrelated subquery runs once per statement. Its kept rows are their first slots only.
+//! Promise: an uncorrelated subquery runs once per statement. Its kept rows are their first slots only; IN looks its
+//! needle up among them.
 
+use crate::arena::{KeyIndex, hash_of};
 use crate::cx::{Cx, row_bytes};
 use crate::eval::{eval as eval_expr, order, satisfies};
 use crate::message::SqlError;
-use crate::ops;
+use crate::ops::{self, KeyEncoder};
 use binder::ir::{CompareOp, SubPlanId, SubqueryKind};
 use std::cmp::Ordering;
-use types::Value;
+use types::{SqlType, Value};
+
+/// What is kept of an uncorrelated subquery.
+pub(crate) struct Kept {
+    rows: Vec<Value>,
+    /// Its rows by their values, once IN has asked for them.
+    keys: Option<Keys>,
+}
+
+struct Keys {
+    index: KeyIndex,
+    encoder: KeyEncoder,
+    /// There is a NULL among the rows.
+    unknown: bool,
+}
+
+/// Among fewer rows a value is looked for one by one.
+const KEYED_ROWS_MIN: usize = 16;
+
+impl Kept {
+    /// Whether a value of the same type is among the rows; None where that must be found out one by one.
+    fn has(
+        &mut self,
+        value: &Value,
+        ty: SqlType,
+        cx: &mut Cx<'_>,
+    ) -> Result<Option<Value>, SqlError> {
+        let rule = self.rows.iter().find(|row| !row.is_null()).map(Value::rule);
+        if self.rows.len() < KEYED_ROWS_MIN || rule != Some(value.rule()) {
+            return Ok(None);
+        }
+        if value.is_null() {
+            return Ok(Some(Value::Null));
+        }
+        let mut key = Vec::new();
+        if self.keys.is_none() {
+            let (mut index, encoder) = (KeyIndex::default(), KeyEncoder::new([ty]));
+            let mut unknown = false;
+            for row in &self.rows {
+                if row.is_null() {
+                    unknown = true;
+                    continue;
+                }
+                key.clear();
+                encoder.push(0, row, &mut key);
+                let hash = hash_of(&key);
+                if index.find(&key, hash).is_none() {
+                    cx.hold(KeyIndex::entry_bytes(key.len()))?;
+                    index.add(&key, hash);
+                }
+                cx.breathe()?;
+            }
+            self.keys = Some(Keys { index, encoder, unknown });
+        }
+        let Some(keys) = &self.keys else { return Ok(None) };
+        key.clear();
+        keys.encoder.push(0, value, &mut key);
+        let found = keys.index.find(&key, hash_of(&key)).is_some();
+        Ok(Some(match (found, keys.unknown) {
+            (true, _) => Value::Bit(true),
+            (false, true) => Value::Null,
+            (false, false) => Value::Bit(false),
+        }))
+    }
+}
 
 /// The value of a subquery expression for an outer row.
 pub(crate) fn eval(
@@ -25,15 +91,28 @@ pub(crate) fn eval(
     };
     let index = id.0 as usize;
     let correlated = !cx.subplans[index].binds.is_empty();
-    let (rows, held) = match cx.keep().subqueries[index].take() {
-        Some(rows) => (rows, 0),
-        None => run(index, row, limit(kind), cx)?,
+    let (mut kept, held) = match cx.keep().subqueries[index].take() {
+        Some(kept) => (kept, 0),
+        None => {
+            let (rows, held) = run(index, row, limit(kind), cx)?;
+            (Kept { rows, keys: None }, held)
+        }
     };
-    let result = judge(kind, needle, &rows);
+    let ty = cx.subplans[index].node.types.first().copied();
+    let known = match (kind, &needle) {
+        (SubqueryKind::In { needle: e }, Some(value)) if !correlated && ty == Some(e.ty) => {
+            kept.has(value, e.ty, cx)?
+        }
+        _ => None,
+    };
+    let result = match known {
+        Some(value) => Ok(value),
+        None => judge(kind, needle, &kept.rows),
+    };
     if correlated {
         cx.release(held);
     } else {
-        cx.keep().subqueries[index] = Some(rows);
+        cx.keep().subqueries[index] = Some(kept);
     }
     result
 }

@@ -21,6 +21,38 @@ CREATE TABLE big(
     c5 int NULL DEFAULT ((2)),
     c6 bigint NULL DEFAULT ((42)))
 GO
+CREATE PROCEDURE sum_loop @rows int AS
+BEGIN
+    SET NOCOUNT ON
+    DECLARE @i int = 0, @s bigint = 0, @k int = 0
+    WHILE @i < @rows BEGIN SET @s = @s + @i % 1000 * 2; IF @i % 3 = 0 SET @k = @k + 1; SET @i += 1 END
+END
+GO
+CREATE PROCEDURE sum_native @rows int WITH NATIVE_COMPILATION, SCHEMABINDING AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+    DECLARE @i int = 0, @s bigint = 0, @k int = 0
+    WHILE @i < @rows BEGIN SET @s = @s + @i % 1000 * 2; IF @i % 3 = 0 SET @k = @k + 1; SET @i += 1 END
+END
+GO
+CREATE PROCEDURE nothing_native WITH NATIVE_COMPILATION, SCHEMABINDING AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+    DECLARE @i int = 0
+END
+GO
+CREATE PROCEDURE call_native @rows int AS
+BEGIN
+    SET NOCOUNT ON
+    DECLARE @i int = 0
+    WHILE @i < @rows BEGIN EXEC dbo.nothing_native; SET @i += 1 END
+END
+GO
+CREATE PROCEDURE float_loop @rows int AS
+BEGIN
+    SET NOCOUNT ON
+    DECLARE @i int = 0, @f float = 1
+    WHILE @i < @rows BEGIN SET @f = @f * 1.0000001E0 + @i / 7; IF @f > 1E9 OR @f IS NULL SET @f = 1; SET @i += 1 END
+END
+GO
 CREATE PROCEDURE empty_loop @rows int AS
 BEGIN
     SET NOCOUNT ON
@@ -115,7 +147,18 @@ fn main() {
     session.host = OneDatabase(database.clone());
     print!("{}", session.run(SETUP));
     let only = std::env::args().nth(2);
-    for name in ["empty_loop", "key_loop", "insert_loop", "batch_loop", "pair_loop", "read_loop"] {
+    for name in [
+        "sum_loop",
+        "sum_native",
+        "float_loop",
+        "call_native",
+        "empty_loop",
+        "key_loop",
+        "insert_loop",
+        "batch_loop",
+        "pair_loop",
+        "read_loop",
+    ] {
         if only.as_ref().is_some_and(|only| !only.split(',').any(|o| o == name)) {
             continue;
         }

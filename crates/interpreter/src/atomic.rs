@@ -89,7 +89,10 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<i32, Halt> {
         let result = match self.check_session(atomic).and_then(|()| check_given(code, frame)) {
-            Ok(()) => self.run_block(atomic, code, learnt, frame),
+            Ok(()) => {
+                self.compile_module(code);
+                self.run_block(atomic, code, learnt, frame)
+            }
             Err(error) => Err(Halt::Throw(Box::new(error))),
         };
         // A call from outside has no EXECUTE that would see to the transaction.

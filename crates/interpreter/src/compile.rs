@@ -1,14 +1,15 @@
 //! Programs to bytecode.
 //!
-//! Promise: scalar int and bigint arithmetic and comparison become instructions of their own, everything else an
-//! expression tree behind one instruction. Statements over tables stay whole and are planned at their first run.
+//! Promise: arithmetic, comparison and logic of integers and floats become instructions of their own ([`values`]),
+//! everything else an expression tree behind one instruction. Statements over tables stay whole and are planned at
+//! their first run. What no one can see is left out ([`shorten`]).
+
+mod shorten;
+mod values;
 
 use crate::atomic::Atomic;
 use crate::code::{Code, Handler, Op, Pc, Reg, Span};
-use binder::ir::{
-    ArithOp, CastMode, CompareOp, Condition, Expr, ExprKind, LabelId, Program, Stmt, StmtKind,
-};
-use planner::plan_expr;
+use binder::ir::{Condition, Expr, ExprKind, LabelId, Program, Stmt, StmtKind};
 use std::sync::Arc;
 use types::{SqlType, Value};
 
@@ -17,6 +18,7 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
     let mut compiler = Compiler {
         ops: Vec::new(),
         template: vec![Value::Null; program.vars.len()],
+        types: program.vars.iter().map(|v| Some(v.ty)).collect(),
         handlers: Vec::new(),
         spans: Vec::new(),
         exprs: Vec::new(),
@@ -36,6 +38,7 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
         compiler.ops[at] = if to <= at as Pc { Op::Loop { to } } else { Op::Jump { to } };
     }
     compiler.fuse_commits();
+    compiler.shorten();
     let changes_database =
         compiler.statements.iter().any(|s| matches!(s.kind, StmtKind::Use { .. }));
     Code {
@@ -49,6 +52,7 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
         returns: compiler.returns,
         atomic: program.atomic.as_ref().map(|atomic| Box::new(Atomic::of(atomic))),
         vars: program.vars.iter().map(|v| v.ty).collect(),
+        types: compiler.types,
         params: program.params.clone(),
         tables: program.tables.iter().map(|t| t.def.clone()).collect(),
         program,
@@ -57,12 +61,15 @@ pub(crate) fn compile(program: Arc<Program>, name: Option<String>, object_id: i3
         declarations: None,
         runs_as: None,
         changes_database,
+        machine_code: Default::default(),
     }
 }
 
 struct Compiler {
     ops: Vec<Op>,
     template: Vec<Value>,
+    /// See [`Code::types`].
+    types: Vec<Option<SqlType>>,
     handlers: Vec<Handler>,
     spans: Vec<Span>,
     exprs: Vec<planner::ExprPlan>,
@@ -112,7 +119,12 @@ impl Compiler {
             StmtKind::Nothing => {}
             StmtKind::If { condition, then, otherwise } => {
                 let mut skips = Vec::new();
-                let span = self.spanned(statement.line, |c| skips = c.unless(condition));
+                let span = self.spanned(statement.line, |c| {
+                    if !resets_itself(condition) {
+                        c.ops.push(Op::Done { rows: 0 });
+                    }
+                    skips = c.unless(condition);
+                });
                 self.block(then);
                 if otherwise.is_empty() {
                     self.land(&skips);
@@ -128,13 +140,21 @@ impl Compiler {
                 let start = self.here();
                 let mut skips = Vec::new();
                 let span = self.spanned(statement.line, |c| skips = c.unless(condition));
+                // A turn has mostly a statement that says so, too; so it is said on both ways, not before them.
+                let says = !resets_itself(condition);
+                if says {
+                    self.ops.push(Op::Done { rows: 0 });
+                }
                 self.loops.push(Loop { start, breaks: Vec::new() });
                 self.block(body);
                 self.spanned(statement.line, |c| c.ops.push(Op::Loop { to: start }));
+                self.land(&skips);
+                if says {
+                    self.ops.push(Op::Done { rows: 0 });
+                }
                 if let Some(open) = self.loops.pop() {
                     self.land(&open.breaks);
                 }
-                self.land(&skips);
                 self.spans[span].resume = self.here();
             }
             StmtKind::Break => {
@@ -209,7 +229,7 @@ impl Compiler {
     fn watching(&mut self, watched: &[Reg], emit: impl FnOnce(&mut Self)) {
         let mut looks = Vec::with_capacity(watched.len());
         for &d in watched {
-            let saved = self.register(Value::Null);
+            let saved = self.register(Value::Null, self.types[d as usize]);
             self.ops.push(Op::Move { d: saved, s: d });
             looks.push(Op::NotNull { d, saved });
         }
@@ -244,158 +264,37 @@ impl Compiler {
     fn land(&mut self, jumps: &[usize]) {
         let here = self.here();
         for &at in jumps {
-            match &mut self.ops[at] {
-                Op::Jump { to }
-                | Op::Unless { to, .. }
-                | Op::UnlessExpr { to, .. }
-                | Op::UnlessCondition { to, .. } => *to = here,
-                other => stdx::fatal!("{other:?} is no forward jump"),
+            match self.ops[at].target() {
+                Some(to) => *to = here,
+                None => stdx::fatal!("{:?} is no jump", self.ops[at]),
             }
         }
     }
 
-    /// Jumps, to be landed, taken unless the condition is true.
-    fn unless(&mut self, condition: &Condition) -> Vec<usize> {
-        match (&condition.expr, &condition.source) {
-            (Some(expr), None) => {
-                let plan = plan_expr(expr);
-                let mut skips = Vec::new();
-                // Each term of AND resets @@ROWCOUNT and @@ERROR, which a later one may read.
-                let asks = plan.expr.any(&mut |e| matches!(e.kind, ExprKind::Sys(_)));
-                let whole = asks && matches!(plan.expr.kind, ExprKind::And(..));
-                if plan.subplans.is_empty() && !whole {
-                    self.unless_expr(&plan.expr, &mut skips);
-                } else {
-                    self.exprs.push(plan);
-                    let expr = self.exprs.len() as u32 - 1;
-                    skips.push(self.ops.len());
-                    self.ops.push(Op::UnlessExpr { expr, to: Pc::MAX });
-                }
-                skips
-            }
-            _ => {
-                self.conditions.push(condition.clone());
-                let condition = self.conditions.len() as u32 - 1;
-                self.ops.push(Op::UnlessCondition { condition, to: Pc::MAX });
-                vec![self.ops.len() - 1]
-            }
-        }
-    }
-
-    fn unless_expr(&mut self, expr: &Expr, skips: &mut Vec<usize>) {
-        match &expr.kind {
-            ExprKind::And(a, b) => {
-                self.unless_expr(a, skips);
-                self.unless_expr(b, skips);
-            }
-            ExprKind::Compare { op, left, right } if is_whole(left.ty) && left.ty == right.ty => {
-                let a = self.planned(left, None);
-                let b = self.planned(right, None);
-                self.push_unless(*op, a, b, skips);
-            }
-            _ => {
-                let expr = self.expr(expr.clone());
-                skips.push(self.ops.len());
-                self.ops.push(Op::UnlessExpr { expr, to: Pc::MAX });
-            }
-        }
-    }
-
-    fn push_unless(&mut self, compare: CompareOp, a: Reg, b: Reg, skips: &mut Vec<usize>) {
-        skips.push(self.ops.len());
-        self.ops.push(Op::Unless { compare, a, b, to: Pc::MAX });
-    }
-
-    fn expr(&mut self, expr: Expr) -> u32 {
-        self.exprs.push(planner::ExprPlan { expr, subplans: Vec::new(), param_count: 0 });
-        self.exprs.len() as u32 - 1
-    }
-
-    fn register(&mut self, value: Value) -> Reg {
+    fn register(&mut self, value: Value, ty: Option<SqlType>) -> Reg {
         self.template.push(value);
+        self.types.push(ty);
         match Reg::try_from(self.template.len() - 1) {
             Ok(reg) => reg,
             // A text has fewer bytes than that.
             Err(_) => unreachable!("a program of {} registers", self.template.len()),
         }
     }
-
-    /// Code that computes an expression into `into`, or into a register of its choice.
-    fn value(&mut self, expr: &Expr, into: Option<Reg>) -> Reg {
-        let plan = plan_expr(expr);
-        if plan.subplans.is_empty() {
-            return self.planned(&plan.expr, into);
-        }
-        let d = into.unwrap_or_else(|| self.register(Value::Null));
-        self.exprs.push(plan);
-        self.ops.push(Op::Eval { d, expr: self.exprs.len() as u32 - 1 });
-        d
-    }
-
-    /// The same for an expression already planned, without subqueries.
-    fn planned(&mut self, expr: &Expr, into: Option<Reg>) -> Reg {
-        let source = match &expr.kind {
-            ExprKind::Var(var) => Some(var.0 as Reg),
-            ExprKind::Const(value) => Some(self.register(value.clone())),
-            ExprKind::Cast { input, mode, .. }
-                if input.ty == expr.ty && !matches!(mode, CastMode::Store { .. }) =>
-            {
-                return self.planned(input, into);
-            }
-            _ => None,
-        };
-        if let Some(s) = source {
-            if let Some(d) = into {
-                self.ops.push(Op::Move { d, s });
-                return d;
-            }
-            return s;
-        }
-        match &expr.kind {
-            ExprKind::Arith {
-                op: op @ (ArithOp::Add | ArithOp::Sub | ArithOp::Mul),
-                left,
-                right,
-            } if is_whole(expr.ty) && left.ty == expr.ty && right.ty == expr.ty => {
-                let a = self.planned(left, None);
-                let b = self.planned(right, None);
-                let d = into.unwrap_or_else(|| self.register(Value::Null));
-                self.ops.push(match op {
-                    ArithOp::Add => Op::Add { d, a, b },
-                    ArithOp::Sub => Op::Sub { d, a, b },
-                    _ => Op::Mul { d, a, b },
-                });
-                d
-            }
-            ExprKind::Cast { input, mode, .. }
-                if expr.ty == SqlType::BigInt
-                    && input.ty.is_integer()
-                    && !matches!(mode, CastMode::Try) =>
-            {
-                let s = self.planned(input, None);
-                let d = into.unwrap_or_else(|| self.register(Value::Null));
-                self.ops.push(Op::Widen { d, s });
-                d
-            }
-            _ => {
-                let d = into.unwrap_or_else(|| self.register(Value::Null));
-                let expr = self.expr(expr.clone());
-                self.ops.push(Op::Eval { d, expr });
-                d
-            }
-        }
-    }
 }
 
-/// Types with instructions of their own.
-fn is_whole(ty: SqlType) -> bool {
-    matches!(ty, SqlType::Int | SqlType::BigInt)
+/// Whether the instruction of a condition sets @@ROWCOUNT and @@ERROR itself, behind what it asks: it may ask for them.
+fn resets_itself(condition: &Condition) -> bool {
+    match (&condition.expr, &condition.source) {
+        (Some(expr), None) => values::observes(expr),
+        _ => true,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use binder::ir::{self, VarId};
+    use crate::scalar::When;
+    use binder::ir::{self, ArithOp, CompareOp, VarId};
 
     fn expr(kind: ExprKind, ty: SqlType) -> Expr {
         Expr { kind, ty, nullable: true }
@@ -448,15 +347,16 @@ mod tests {
         assert_eq!(
             code.ops,
             [
-                Op::Unless { compare: CompareOp::Lt, a: 0, b: 1, to: 4 },
-                Op::Add { d: 0, a: 0, b: 2 },
-                Op::Done { rows: 1 },
+                Op::UnlessInt { when: When::of(CompareOp::Lt), a: 0, b: 1, to: 3 },
+                Op::AddIntBy { d: 0, a: 0, c: 1 },
                 Op::Loop { to: 0 },
+                // What the condition says that ends the loop; all the rest is unheard.
+                Op::Done { rows: 0 },
                 Op::Return { status: None },
             ]
         );
-        assert_eq!(code.template, [Value::Null, Value::Null, Value::Int(1)]);
-        assert_eq!(code.span(1).map(|s| s.resume), Some(3));
+        assert_eq!(code.template, [Value::Null, Value::Null]);
+        assert_eq!(code.span(1).map(|s| s.resume), Some(2));
     }
 
     #[test]
@@ -512,5 +412,29 @@ mod tests {
         );
         assert!(code.exprs.is_empty(), "{:?}", code.ops);
         assert!(code.statements.is_empty(), "{:?}", code.statements);
+    }
+
+    #[test]
+    fn numbers_and_logic_stay_out_of_expression_trees() {
+        let code = compiled(
+            "DECLARE @i int, @k bigint, @f float, @b bit, @s smallint, @t varchar(9)
+             IF (@i % 3 = 0 OR NOT (@k > @i AND @f IS NULL)) AND @s IN (1, @i) AND @t <> 'x'
+                 SET @b = CASE WHEN @f * 2 > @k THEN 1 ELSE 0 END
+             ELSE SET @f = ISNULL(@f, -@k) / (@i & ~@i)",
+        );
+        assert!(code.exprs.is_empty(), "{:?}", code.ops);
+    }
+
+    #[test]
+    fn what_a_statement_says_is_kept_where_it_may_be_asked() {
+        let says = |text| {
+            let code = compiled(text);
+            code.ops.iter().filter(|op| matches!(op, Op::Done { .. })).count()
+        };
+        // The caller may ask for what the last one said.
+        assert_eq!(says("DECLARE @i int SET @i = 1 SET @i = 2 SET @i = 3"), 1);
+        assert_eq!(says("DECLARE @i int SET @i = 1 SET @i = @@ROWCOUNT"), 2);
+        assert_eq!(says("DECLARE @i int SET @i = 1 PRINT 'x' SET @i = 2"), 2);
+        assert_eq!(says("DECLARE @i int IF @i = 1 SET @i = 2 SET @i = 3"), 1);
     }
 }

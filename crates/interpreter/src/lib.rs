@@ -24,8 +24,10 @@ mod code;
 mod compile;
 mod insert;
 mod kind;
+mod machine_code;
 mod plan;
 mod point;
+mod scalar;
 mod statement;
 mod vm;
 mod whole;
@@ -54,6 +56,7 @@ pub use ddl_trigger::logon;
 pub use figures::{Spread, StatementFigures};
 pub use global::{drop_global_tables, drop_stale_global_tables};
 pub use handles::{plan_handle, sql_handle};
+pub use machine_code::use_machine_code;
 pub use plan_cache::{CachedPlan, PlanCache, PlanKind, PlanStatement};
 pub use programs::{Programs, Session};
 pub use rpc::{

@@ -66,8 +66,6 @@ impl FastPoint {
             || scan.table.has_uniquifier()
             || scan.locator
             || scan.table.is_private()
-            // At which level is asked for where tables are scanned.
-            || scan.table.is_memory()
             || scan.for_update
             || scan.database.is_some()
             || hinted;
@@ -197,6 +195,10 @@ impl FastPoint {
             stdx::fatal!("a read without a transaction");
         };
         self.tree.note_use(engine::Use::Seek);
+        if self.table.is_memory() {
+            let level = txn.options().isolation;
+            executor::check_memory_read(level, cx.env.memory_access())?;
+        }
         let found = txn
             .get(&self.tree, &self.key_bytes, &mut self.row)
             .map_err(|e| executor::from_engine(e, Some(&self.table), &cx.env.database_name()))?;

@@ -16,16 +16,14 @@ use crate::code::{Code, Op, Pc};
 use crate::kind::command_at;
 use crate::plan::CodeState;
 use crate::programs::Programs;
+use crate::scalar::{self, Stop};
 use commands::Commands;
 use executor::{Command, Cx, Done, Reach, ResultSink, SqlError};
 use planner::ExprPlan;
-use session_state::Host;
-use session_state::SessionState;
-use session_state::{Halt, Halted, NamesVersion};
-use std::cmp::Ordering;
+use session_state::{Halt, Halted, Host, NamesVersion, SessionEnvironment, SessionState};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use types::{Value, arith};
+use types::Value;
 
 /// One batch in execution.
 pub(crate) struct Vm<'a> {
@@ -37,6 +35,14 @@ pub(crate) struct Vm<'a> {
     pub cancel: Arc<AtomicBool>,
     /// An error of severity 11 or more has been told.
     pub failed: bool,
+}
+
+/// How far a program has come.
+pub(crate) enum Stepped {
+    /// It goes on at its `pc`.
+    On,
+    /// It has ended, perhaps with a status.
+    Returned(Option<i32>),
 }
 
 /// Where an error leads.
@@ -82,8 +88,15 @@ impl Vm<'_> {
         // What a procedure returns that does not say so itself: 0, or by the severest statement that failed.
         let mut untold = 0;
         loop {
-            match self.step(code, learnt, frame, &mut pc, guarded) {
-                Ok(status) => return Ok(status.unwrap_or(untold)),
+            let stepped = match code.machine_code() {
+                None => self.step::<false>(code, learnt, frame, &mut pc, guarded),
+                Some(compiled) => {
+                    self.run_compiled(compiled, code, learnt, frame, &mut pc, guarded)
+                }
+            };
+            match stepped {
+                Ok(Stepped::On) => {}
+                Ok(Stepped::Returned(status)) => return Ok(status.unwrap_or(untold)),
                 Err(Halted::Batch) => return Err(Halt::Batch),
                 Err(Halted::Error(error)) => match self.after(error, code, pc, guarded) {
                     After::Resume(to, failed) => {
@@ -97,131 +110,67 @@ impl Vm<'_> {
         }
     }
 
-    /// Runs until the end or an error; `pc` is then the failing instruction.
-    fn step(
+    /// Runs until the end or an error; `pc` is then the failing instruction. ONE: one instruction of the machine's, or a
+    /// few over numbers.
+    pub(crate) fn step<const ONE: bool>(
         &mut self,
         code: &Code,
         learnt: &mut CodeState,
         frame: &mut [Value],
         pc: &mut Pc,
         guarded: bool,
-    ) -> Result<Option<i32>, Halted> {
+    ) -> Result<Stepped, Halted> {
         let ops = &code.ops[..];
+        let mut turns = 1;
         loop {
-            match ops[*pc as usize] {
-                Op::Move { d, s } => match frame[s as usize] {
-                    Value::Int(value) => set_i32(&mut frame[d as usize], value),
-                    Value::BigInt(value) => set_i64(&mut frame[d as usize], value),
-                    ref other => frame[d as usize] = other.clone(),
-                },
-                Op::Add { d, a, b } => match (&frame[a as usize], &frame[b as usize]) {
-                    (Value::Int(a), Value::Int(b)) => {
-                        let value = arith::add_i32(*a, *b)?;
-                        set_i32(&mut frame[d as usize], value);
-                    }
-                    (Value::BigInt(a), Value::BigInt(b)) => {
-                        let value = arith::add_i64(*a, *b)?;
-                        set_i64(&mut frame[d as usize], value);
-                    }
-                    _ => frame[d as usize] = Value::Null,
-                },
-                Op::Sub { d, a, b } => match (&frame[a as usize], &frame[b as usize]) {
-                    (Value::Int(a), Value::Int(b)) => {
-                        let value = arith::sub_i32(*a, *b)?;
-                        set_i32(&mut frame[d as usize], value);
-                    }
-                    (Value::BigInt(a), Value::BigInt(b)) => {
-                        let value = arith::sub_i64(*a, *b)?;
-                        set_i64(&mut frame[d as usize], value);
-                    }
-                    _ => frame[d as usize] = Value::Null,
-                },
-                Op::Mul { d, a, b } => match (&frame[a as usize], &frame[b as usize]) {
-                    (Value::Int(a), Value::Int(b)) => {
-                        let value = arith::mul_i32(*a, *b)?;
-                        set_i32(&mut frame[d as usize], value);
-                    }
-                    (Value::BigInt(a), Value::BigInt(b)) => {
-                        let value = arith::mul_i64(*a, *b)?;
-                        set_i64(&mut frame[d as usize], value);
-                    }
-                    _ => frame[d as usize] = Value::Null,
-                },
-                Op::Widen { d, s } => match frame[s as usize].as_i64() {
-                    Some(value) => set_i64(&mut frame[d as usize], value),
-                    None => frame[d as usize] = Value::Null,
-                },
+            let on = *pc + 1;
+            let next = match ops[*pc as usize] {
                 Op::Eval { d, expr } => {
                     frame[d as usize] = self.evaluate(&code.exprs[expr as usize], frame)?;
+                    on
                 }
-                Op::Jump { to } => {
-                    *pc = to;
-                    continue;
-                }
-                Op::Loop { to } => {
-                    runtime::task::maybe_yield();
-                    if self.cancel.load(std::sync::atomic::Ordering::Relaxed) {
-                        return Err(executor::cancelled().into());
-                    }
-                    if runtime::memory::check(0).is_err() {
-                        return Err(SqlError::from(runtime::task::Stopped::NoMemory).into());
-                    }
-                    *pc = to;
-                    continue;
-                }
-                Op::Unless { compare, a, b, to } => {
-                    let order = match (&frame[a as usize], &frame[b as usize]) {
-                        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
-                        (Value::BigInt(a), Value::BigInt(b)) => Some(a.cmp(b)),
-                        _ => None::<Ordering>,
-                    };
-                    (self.state.rowcount, self.state.error) = (0, 0);
-                    if !order.is_some_and(|order| executor::satisfies(compare, order)) {
-                        *pc = to;
-                        continue;
-                    }
-                }
-                Op::UnlessExpr { expr, to } => {
+                Op::UnlessExpr { expr, to, resets } => {
                     let holds = self.holds(&code.exprs[expr as usize], frame)?;
-                    (self.state.rowcount, self.state.error) = (0, 0);
-                    if !holds {
-                        *pc = to;
-                        continue;
+                    if resets {
+                        (self.state.rowcount, self.state.error) = (0, 0);
+                    }
+                    if holds { on } else { to }
+                }
+                Op::IfExpr { expr, to } => {
+                    if self.holds(&code.exprs[expr as usize], frame)? {
+                        to
+                    } else {
+                        on
                     }
                 }
                 Op::UnlessCondition { condition, to } => {
                     let holds = self.condition(code, learnt, condition as usize, frame)?;
                     (self.state.rowcount, self.state.error) = (0, 0);
-                    if !holds {
-                        *pc = to;
-                        continue;
-                    }
-                }
-                Op::Done { rows } => {
-                    self.state.rowcount = rows as i64;
-                    self.state.error = 0;
+                    if holds { on } else { to }
                 }
                 Op::Begin => {
                     self.state.transaction.begin(None, &self.state.options);
                     self.state.rowcount = 0;
                     self.state.error = 0;
+                    on
                 }
                 Op::Commit { delayed } => {
                     let state = &mut *self.state;
                     state.transaction.commit(&state.database, delayed)?;
                     state.rowcount = 0;
                     state.error = 0;
+                    on
                 }
                 Op::InsertCommit { index, delayed } => {
                     let index = index as usize;
-                    if self.insert_commit(code, learnt, index, delayed, frame, guarded)? {
-                        *pc += 2;
-                        continue;
-                    }
+                    let done = self.insert_commit(code, learnt, index, delayed, frame, guarded)?;
+                    // The COMMIT stands behind it.
+                    if done { on + 1 } else { on }
                 }
                 Op::Statement { index } => {
                     let guarded = guarded || code.handler(*pc).is_some();
                     self.statement(code, learnt, index as usize, frame, guarded)?;
+                    on
                 }
                 Op::Return { status } => {
                     let value = status.map(|reg| &frame[reg as usize]);
@@ -238,19 +187,69 @@ impl Vm<'_> {
                         message.procedure = code.name.clone();
                         self.sink.message(&message);
                     }
-                    return Ok(value.map(|value| value.as_i64().unwrap_or(0) as i32));
+                    let status = value.map(|value| value.as_i64().unwrap_or(0) as i32);
+                    return Ok(Stepped::Returned(status));
                 }
                 Op::EndCatch => {
                     self.state.caught.pop();
+                    on
                 }
                 Op::NotNull { d, saved } => {
                     if frame[d as usize].is_null() {
                         return Err(crate::atomic::refuse_null(code, frame, d, saved).into());
                     }
+                    on
                 }
+                _ => {
+                    let status = (&mut self.state.rowcount, &mut self.state.error);
+                    let at = *pc as usize;
+                    let (at, stop) = scalar::run::<ONE>(ops, frame, at, turns, status);
+                    *pc = at as Pc;
+                    match (stop, ops[at]) {
+                        (Stop::Breathe, Op::Loop { to }) => {
+                            self.breathe()?;
+                            *pc = to;
+                            turns = scalar::TURNS;
+                        }
+                        (Stop::Failed(d, error), _) => {
+                            frame[d as usize] = self.forgiven(error.into())?;
+                            *pc += 1;
+                        }
+                        _ => turns = 1,
+                    }
+                    if ONE {
+                        return Ok(Stepped::On);
+                    }
+                    continue;
+                }
+            };
+            *pc = next;
+            if ONE {
+                return Ok(Stepped::On);
             }
-            *pc += 1;
+            // What it did may have taken its time.
+            turns = 1;
         }
+    }
+
+    /// Between two turns of a loop: yields when the quantum is over, stops when cancelled or out of memory.
+    pub(crate) fn breathe(&mut self) -> Result<(), SqlError> {
+        runtime::task::maybe_yield();
+        if self.cancel.load(std::sync::atomic::Ordering::Relaxed) {
+            return Err(executor::cancelled());
+        }
+        Ok(runtime::memory::check(0).map_err(runtime::task::Stopped::from)?)
+    }
+
+    /// NULL instead of an overflow or a division by zero, where the session's settings have it so.
+    #[cold]
+    fn forgiven(&mut self, error: SqlError) -> Result<Value, SqlError> {
+        let env = SessionEnvironment {
+            state: &mut *self.state,
+            host: &mut *self.host,
+            machine: &mut *self.programs,
+        };
+        executor::forgiven_by(error, &env)
     }
 
     /// What names mean now.
@@ -431,25 +430,6 @@ impl Vm<'_> {
             cancel: &self.cancel,
             failed: &mut self.failed,
         }
-    }
-}
-
-/// Writes an int. Where one was before only its payload changes: a value put together on the stack and moved whole
-/// would wait for its own stores (some 15 ns).
-#[inline(always)]
-fn set_i32(slot: &mut Value, value: i32) {
-    match slot {
-        Value::Int(old) => *old = value,
-        _ => *slot = Value::Int(value),
-    }
-}
-
-/// The same for a bigint.
-#[inline(always)]
-fn set_i64(slot: &mut Value, value: i64) {
-    match slot {
-        Value::BigInt(old) => *old = value,
-        _ => *slot = Value::BigInt(value),
     }
 }
 

@@ -472,6 +472,17 @@ impl Log {
         *self.core.writer_cpus.lock() = cpus.to_vec();
     }
 
+    /// Lets the buffer lie on a NUMA node, the writer's; what is in it moves there. An error changes nothing but where
+    /// memory comes from.
+    pub fn bind_buffer(&self, node: usize) -> std::io::Result<()> {
+        self.core.ring.bind(node)
+    }
+
+    /// The node that most of the buffer lies on, as far as it was touched; `None` where nobody knows.
+    pub fn buffer_node(&self) -> Option<usize> {
+        self.core.ring.node()
+    }
+
     /// The writer, to be run as a task of a scheduler after `set_writer(Writer::Scheduled)`. It ends at the next
     /// `set_writer`, or with the log, which it does not keep open.
     pub fn writer_task(&self) -> impl FnOnce() + Send + 'static {

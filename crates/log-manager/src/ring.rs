@@ -47,6 +47,24 @@ impl Ring {
         Ok(Ring { base, blocks: (bytes / BLOCK_BYTES) as u64 })
     }
 
+    /// Lets its memory come from a node; what is there already moves.
+    pub(crate) fn bind(&self, node: usize) -> std::io::Result<()> {
+        runtime::numa::bind(self.base.as_ptr(), self.blocks as usize * BLOCK_BYTES, node)
+    }
+
+    /// The node that most of its memory lies on, of some pages of it; `None`: none was touched, or nobody knows.
+    pub(crate) fn node(&self) -> Option<usize> {
+        const LOOKS: usize = 64;
+        let bytes = self.blocks as usize * BLOCK_BYTES;
+        let looks = LOOKS.min(self.blocks as usize);
+        let at = |i: usize| self.base.as_ptr().wrapping_add(bytes / looks * i).cast_const();
+        let addresses: Vec<*const u8> = (0..looks).map(at).collect();
+        let found: Vec<usize> =
+            runtime::numa::nodes_of(&addresses).ok()?.into_iter().flatten().collect();
+        let count = |node: &usize| found.iter().filter(|other| *other == node).count();
+        found.iter().copied().max_by_key(count)
+    }
+
     /// Bytes of the stream that fit.
     pub(crate) fn bytes(&self) -> u64 {
         self.blocks * BLOCK_BYTES as u64

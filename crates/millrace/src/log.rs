@@ -1,10 +1,12 @@
 //! The server's log: lines to standard error, written by a thread of their own.
 //!
 //! Promise: whoever logs never waits, and never fails, for where the lines go: a full disk, a pipe that nobody reads. Up
-//! to [`QUEUED_BYTES_MAX`] wait to be written; further lines are left out, and counted in a line of their own.
+//! to [`QUEUED_BYTES_MAX`] wait to be written; further lines are left out, and counted in a line of their own. Where the
+//! thread cannot be had (no memory, too many threads), lines are written by whoever logs: a server that cannot start must
+//! be able to say why.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -12,6 +14,8 @@ use tracing_subscriber::fmt::MakeWriter;
 
 /// What may wait to be written.
 const QUEUED_BYTES_MAX: usize = 4 << 20;
+/// A thread that has not begun to write after so long is not counted on.
+const BEGIN: Duration = Duration::from_secs(2);
 /// How long the end of the server waits for its last lines.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -19,6 +23,8 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 struct Queued {
     bytes: AtomicUsize,
     left_out: AtomicU64,
+    /// There is no thread: lines are written at once.
+    direct: AtomicBool,
 }
 
 /// See the file's first lines.
@@ -32,13 +38,18 @@ pub struct Log {
 static LOG: Mutex<Option<Log>> = Mutex::new(None);
 
 impl Log {
-    /// Starts the thread. Without one, lines go nowhere.
+    /// Starts the thread, and waits until it runs.
     pub fn start() -> Log {
         let (log, lines) = Log::new();
         let queued = log.queued.clone();
-        let write = move || write_all(&lines, &queued, &mut io::stderr());
-        // A thread that cannot be started drops its end: lines are left out.
-        let _ = runtime::threads::spawn("log", write);
+        let (begun, wait) = channel();
+        let write = move || {
+            let _ = begun.send(());
+            write_all(&lines, &queued, &mut io::stderr());
+        };
+        let runs =
+            runtime::threads::spawn("log", write).is_ok() && wait.recv_timeout(BEGIN).is_ok();
+        log.queued.direct.store(!runs, Relaxed);
         if let Ok(mut known) = LOG.lock() {
             *known = Some(log.clone());
         }
@@ -51,6 +62,11 @@ impl Log {
     }
 
     fn line(&self, bytes: &[u8]) {
+        if self.queued.direct.load(Relaxed) {
+            // What cannot be written is lost: there is nobody to tell.
+            let _ = io::stderr().write_all(bytes);
+            return;
+        }
         let before = self.queued.bytes.fetch_add(bytes.len(), Relaxed);
         let full = before + bytes.len() > QUEUED_BYTES_MAX;
         if full || self.lines.send(bytes.to_vec()).is_err() {

@@ -65,6 +65,10 @@ pub struct Args {
     /// effect here.
     #[arg(short = 'T', value_name = "FLAG", value_parser = clap::value_parser!(i32).range(1..))]
     trace_flags: Vec<i32>,
+    /// Keep the memory of databases' pages from being paged out, if the process may (`ulimit -l`);
+    /// sql_memory_model_desc of sys.dm_os_sys_info says whether.
+    #[arg(long)]
+    lock_pages: bool,
     /// What is logged to standard error: error, warn, info, debug or trace, also per crate (`info,server=debug`).
     #[arg(long, value_name = "LEVELS", env = "MILLRACE_LOG", default_value = "info")]
     log: Targets,
@@ -108,6 +112,7 @@ fn serve(args: Args, began: Instant) -> Result<(), String> {
     };
     config.query_memory_bytes = config.query_memory_bytes.min(memory / 4);
     config.switches = args.switches.switches.clone();
+    config.lock_pages = args.lock_pages;
     config.trace_flags = args.trace_flags.iter().copied().collect();
     config.private_files = args.certificate.iter().chain(&args.key).cloned().collect();
     let memory_mb = memory >> 20;

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 use binder::ir::{ArithOp, CastMode, CompareOp, Expr, ExprKind, FuncId};
-use types::{SqlType, Value, arith, compare, convert};
+use types::{SqlType, Value, arith, compare, convert, datetime};
 
 /// Folds bottom-up, subqueries' own expressions included.
 pub(crate) fn fold(expr: &mut Expr) {
@@ -144,6 +144,11 @@ fn simpler(expr: &Expr) -> Option<Expr> {
                 }
             }
             Some(boolean(found.map(|b| b != *negated)))
+        }
+        ExprKind::Func { func: FuncId::DateAdd(part), args } => {
+            let (n, date) = (constant(&args[0])?.as_i64()?, constant(&args[1])?);
+            let value = datetime::dateadd(*part, n, date, args[1].ty).ok()?;
+            Some(Expr::constant(value, expr.ty))
         }
         ExprKind::Func { func: FuncId::IsNull, args } => match constant(&args[0]) {
             Some(value) if value.is_null() => Some(args[1].clone()),

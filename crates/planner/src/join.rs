@@ -11,13 +11,17 @@ use types::SqlType;
 use crate::access::reach;
 use crate::columns::*;
 use crate::cost;
+use crate::derive::factored;
 use crate::fold::{all_of, conjuncts, fold};
 use crate::lower::*;
-use crate::order::connected;
+use crate::order::{connected, derive};
 use crate::plan::*;
 
 /// Left rows up to which seeking the right side row by row beats reading it whole.
 const SEEK_ROWS: f64 = 10_000.0;
+
+/// A subquery that leaves a smaller share of the rows is asked as soon as it can be.
+const EARLY_SHARE: f64 = 0.5;
 
 /// SQL Server's and ours: the digits that a decimal may have.
 const DECIMAL_DIGITS_MAX: u8 = 38;
@@ -37,7 +41,10 @@ impl Lowering {
     /// loop and not a recursion, since chains are long and stacks are not.
     pub fn join(&mut self, rel: Rel, mut preds: Vec<Expr>, needed: &Needed) -> Lowered {
         let mut needed = needed.clone();
-        let mut rel = connected(self, rel, &mut preds);
+        derive(&rel, &mut preds);
+        let asking = self.take_asking(&rel, &mut preds);
+        needed = with_exprs(&needed, asking.iter());
+        let (mut rel, sizes) = connected(self, rel, &mut preds);
         let mut steps = Vec::new();
         loop {
             match rel {
@@ -55,14 +62,22 @@ impl Lowering {
                     rel = *left;
                 }
                 Rel::Filter { input, predicate } if !steps.is_empty() => {
-                    conjuncts(predicate, &mut preds);
+                    factored(predicate, &mut preds);
                     rel = *input;
                 }
                 _ => break,
             }
         }
+        let sizes = sizes.unwrap_or_default();
+        let mut asking = self.placed(asking, &rel, &steps, &sizes);
         let mut joined = self.rel(rel, preds, &needed);
-        while let Some(step) = steps.pop() {
+        let mut at = 0;
+        loop {
+            let (now, later) = asking.into_iter().partition(|(place, _)| *place <= at);
+            asking = later;
+            let now: Vec<(usize, Expr)> = now;
+            joined = self.filter(joined, now.into_iter().map(|(_, pred)| pred).collect());
+            let Some(step) = steps.pop() else { return joined };
             joined = self.meet(
                 step.kind,
                 joined,
@@ -72,8 +87,62 @@ impl Lowering {
                 &step.wanted,
             );
             joined = self.filter(joined, step.above);
+            at += 1;
         }
-        joined
+    }
+
+    /// Takes predicates that ask subqueries out of those of an inner join: where in its order they are asked is a
+    /// question of cost.
+    fn take_asking(&self, rel: &Rel, preds: &mut Vec<Expr>) -> Vec<Expr> {
+        let inner = matches!(rel, Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, .. });
+        if !inner || !self.facts.is_large() || self.hints.force_order {
+            return Vec::new();
+        }
+        let (asking, rest) = std::mem::take(preds).into_iter().partition(|p| halves(p).is_some());
+        *preds = rest;
+        asking
+    }
+
+    /// After which step of the join each of those predicates is asked: early where it leaves few rows, else where rows
+    /// are fewest.
+    fn placed(
+        &self,
+        asking: Vec<Expr>,
+        first: &Rel,
+        steps: &[Step],
+        sizes: &[f64],
+    ) -> Vec<(usize, Expr)> {
+        let mut placed = Vec::with_capacity(asking.len());
+        for pred in asking {
+            let mut read = Vec::new();
+            pred.columns(&mut read);
+            let mut there: Needed = first.columns().into_iter().collect();
+            let all: Needed = steps.iter().flat_map(|s| s.right.columns()).collect();
+            let missing =
+                |there: &Needed| read.iter().any(|id| all.contains(id) && !there.contains(id));
+            let mut place = 0;
+            while missing(&there) && place < steps.len() {
+                there.extend(steps[steps.len() - 1 - place].right.columns());
+                place += 1;
+            }
+            if sizes.len() == steps.len() + 1 && self.share_of(&pred) >= EARLY_SHARE {
+                let by_rows = |a: &usize, b: &usize| sizes[*a].total_cmp(&sizes[*b]);
+                place = (place..sizes.len()).min_by(by_rows).unwrap_or(place);
+            }
+            placed.push((place, pred));
+        }
+        placed
+    }
+
+    /// The share of rows that have a match in a subquery, roughly.
+    fn share_of(&self, pred: &Expr) -> f64 {
+        let Some((PhysicalJoin::Semi, SubqueryKind::In { needle }, query)) = halves(pred) else {
+            return 1.0;
+        };
+        match (self.rough_rows(&query.rel), self.facts.distinct(needle)) {
+            (Some(rows), Some(values)) => (rows / values.max(1.0)).min(1.0),
+            _ => 1.0,
+        }
     }
 
     /// Conditions that are asked of each pair of rows; none where there are none.
@@ -211,28 +280,26 @@ impl Lowering {
     /// A condition that a subquery has a match becomes a join, when the match is by conditions a join
     /// can use; otherwise the condition comes back.
     pub fn semi_join(&mut self, left: Lowered, pred: Expr) -> (Lowered, Option<Expr>) {
-        let (kind, subquery) = match &pred.kind {
-            ExprKind::Subquery { .. } => (PhysicalJoin::Semi, &pred),
-            ExprKind::Not(inner) => (PhysicalJoin::Anti, &**inner),
-            _ => return (left, Some(pred)),
-        };
-        let ExprKind::Subquery { kind: asked, query } = &subquery.kind else {
-            return (left, Some(pred));
-        };
+        let Some((kind, asked, query)) = halves(&pred) else { return (left, Some(pred)) };
         let mut rel = query.rel.clone();
         let mut conditions = Vec::new();
         match asked {
             SubqueryKind::Exists => {}
             SubqueryKind::In { needle } => {
                 let column = &query.output[0];
-                // NOT IN with a NULL on either side is never true: that is no anti join.
-                let null_free = !needle.nullable && !column.nullable;
                 let reads_here = !needle.any(&mut |e| matches!(e.kind, ExprKind::Subquery { .. }));
-                if !reads_here || (kind == PhysicalJoin::Anti && !null_free) {
+                if !reads_here {
                     return (left, Some(pred));
                 }
                 let value = Expr::col(column.id, column.ty, column.nullable);
-                conditions.push(Expr::compare(CompareOp::Eq, (**needle).clone(), value));
+                let mut equal = Expr::compare(CompareOp::Eq, (**needle).clone(), value.clone());
+                if kind == PhysicalJoin::Anti {
+                    // NOT IN with a NULL on either side is never true.
+                    for side in [(**needle).clone(), value].into_iter().filter(|e| e.nullable) {
+                        equal = Expr::or(equal, Expr::is_null(side, false));
+                    }
+                }
+                conditions.push(equal);
             }
             _ => return (left, Some(pred)),
         }
@@ -309,6 +376,23 @@ impl Lowering {
     }
 }
 
+/// A predicate that a subquery has a match, or has none.
+fn halves(pred: &Expr) -> Option<(PhysicalJoin, &SubqueryKind, &Query)> {
+    let (half, subquery) = match &pred.kind {
+        ExprKind::Subquery { .. } => (PhysicalJoin::Semi, pred),
+        ExprKind::Not(inner) => (PhysicalJoin::Anti, &**inner),
+        _ => return None,
+    };
+    match &subquery.kind {
+        ExprKind::Subquery { kind, query }
+            if matches!(kind, SubqueryKind::Exists | SubqueryKind::In { .. }) =>
+        {
+            Some((half, kind, &**query))
+        }
+        _ => None,
+    }
+}
+
 /// Rows of a join, where `matches` pairs of rows fit.
 fn joined_rows(kind: PhysicalJoin, left: f64, matches: f64) -> f64 {
     let rows = match kind {
@@ -365,7 +449,7 @@ fn distribute(
     let right_cols: Needed = right.columns().into_iter().collect();
     let mut conditions = Vec::new();
     if let Some(on) = on {
-        conjuncts(on, &mut conditions);
+        factored(on, &mut conditions);
     }
     conditions.iter_mut().for_each(fold);
     // A predicate that no row of NULLs passes makes an outer join an inner one.
@@ -424,7 +508,7 @@ fn has_subquery(e: &Expr) -> bool {
 
 /// Takes conditions on outer columns out of the filters of a subquery whose rows, and columns, are
 /// those of a FROM clause; projections in between only choose columns and go.
-fn pull_up(rel: &mut Rel, outer: &Needed, conditions: &mut Vec<Expr>) {
+pub(crate) fn pull_up(rel: &mut Rel, outer: &Needed, conditions: &mut Vec<Expr>) {
     match rel {
         Rel::Project { input, exprs } => {
             let plain = exprs.iter().all(|(id, e)| e.kind == ExprKind::Col(*id) || e.is_constant());
@@ -543,7 +627,7 @@ fn gives_key(right: &Rel, to_right: &[Expr], conditions: &[Expr]) -> bool {
 }
 
 /// Is the predicate never true when all columns of the right side are NULL?
-fn rejects_nulls(pred: &Expr, right: &Needed) -> bool {
+pub(crate) fn rejects_nulls(pred: &Expr, right: &Needed) -> bool {
     fn strict(e: &Expr, right: &Needed) -> bool {
         match &e.kind {
             ExprKind::Col(id) => right.contains(id),

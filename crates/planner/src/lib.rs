@@ -17,6 +17,7 @@
 mod access;
 mod columns;
 pub mod cost;
+mod derive;
 mod estimate;
 mod fold;
 mod group;
@@ -30,6 +31,7 @@ mod search;
 pub mod show;
 mod spread;
 mod statement;
+mod unnest;
 mod wishes;
 
 pub use estimate::Known;

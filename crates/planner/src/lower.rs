@@ -11,8 +11,9 @@ use types::SqlType;
 
 use crate::access::Wanted;
 use crate::columns::*;
+use crate::derive::factored;
 use crate::estimate::Facts;
-use crate::fold::{all_of, conjuncts, fold, truth};
+use crate::fold::{all_of, fold, truth};
 use crate::plan::*;
 
 /// Columns somebody needs.
@@ -53,6 +54,8 @@ pub(crate) struct Lowering {
     pub boundaries: Vec<Boundary>,
     pub param_count: usize,
     pub subplans: Vec<Option<SubPlan>>,
+    /// Columns that the planner has made, numbered from the end.
+    pub made: u32,
     /// The order that the rows of the next table are wanted in.
     pub wanted: Option<Wanted>,
     /// What is known of the statement's tables.
@@ -82,7 +85,7 @@ impl Lowering {
             Rel::System { view, args, columns } => self.system(view, args, columns, preds, needed),
             Rel::Values { rows, columns } => self.values(rows, columns, preds, needed),
             Rel::Filter { input, predicate } => {
-                conjuncts(predicate, &mut preds);
+                factored(predicate, &mut preds);
                 self.rel(*input, preds, needed)
             }
             Rel::Project { input, exprs } => self.project(*input, exprs, preds, needed),
@@ -198,6 +201,12 @@ impl Lowering {
         id
     }
 
+    /// A column that nobody has.
+    pub fn fresh(&mut self) -> ColId {
+        self.made += 1;
+        ColId(u32::MAX - self.made)
+    }
+
     /// The parameter that carries an outer column to the innermost plan.
     fn param(&mut self, id: ColId, ty: SqlType) -> ParamId {
         self.param_at(self.boundaries.len(), id, ty)
@@ -230,6 +239,9 @@ impl Lowering {
                     rest.push(pred);
                 }
             }
+        }
+        for pred in &mut rest {
+            input = self.unnest(input, pred);
         }
         let share = if self.facts.is_informed() { self.facts.all_of(&rest) } else { 0.3 };
         let Some(predicate) = all_of(rest) else { return input };

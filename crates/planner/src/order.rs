@@ -5,21 +5,39 @@
 
 use binder::ir::*;
 
-use crate::fold::{conjuncts, fold};
+use crate::derive::{derived, factored};
+use crate::fold::fold;
 use crate::lower::{Lowering, Needed};
 
 /// Longest list that is reordered, so that the search (cubic at worst) stays short.
 const TABLES_MAX: usize = 256;
 
-/// The same join with its inner parts in a better order, if there is one. Then the conditions of the reordered part are
-/// among `preds`.
-pub(crate) fn connected(lowering: &Lowering, rel: Rel, preds: &mut Vec<Expr>) -> Rel {
+/// Adds what the predicates imply of single parts of an inner join.
+pub(crate) fn derive(rel: &Rel, preds: &mut Vec<Expr>) {
+    let count = tables(rel);
+    if !(2..=TABLES_MAX).contains(&count) {
+        return;
+    }
+    let (mut given, mut parts) = (Vec::new(), Vec::new());
+    collect_conditions(rel, &mut given);
+    given.iter_mut().for_each(fold);
+    collect_columns(rel, &mut parts);
+    derived(&parts, &given, preds);
+}
+
+/// The same join with its inner parts in a better order, if there is one, and the rows expected after each of them where
+/// that is known. Then the conditions of the reordered part are among `preds`.
+pub(crate) fn connected(
+    lowering: &Lowering,
+    rel: Rel,
+    preds: &mut Vec<Expr>,
+) -> (Rel, Option<Vec<f64>>) {
     if lowering.hints.force_order {
-        return rel;
+        return (rel, None);
     }
     let parts = tables(&rel);
     if parts < 2 || (parts < 3 && !lowering.facts.is_large()) {
-        return rel;
+        return (rel, None);
     }
     let mut conditions = Vec::new();
     collect_conditions(&rel, &mut conditions);
@@ -28,7 +46,7 @@ pub(crate) fn connected(lowering: &Lowering, rel: Rel, preds: &mut Vec<Expr>) ->
     let mut parts: Vec<Needed> = Vec::new();
     collect_columns(&rel, &mut parts);
     if parts.len() > TABLES_MAX {
-        return rel;
+        return (rel, None);
     }
     let written: Vec<usize> = (0..parts.len()).collect();
     let by_cost = {
@@ -36,20 +54,24 @@ pub(crate) fn connected(lowering: &Lowering, rel: Rel, preds: &mut Vec<Expr>) ->
         collect_parts(&rel, &mut rels);
         lowering.best_order(&rels, &conditions)
     };
-    let order = match by_cost {
-        Some(order) if order == written => return rel,
-        Some(order) => order,
+    let (order, sizes) = match by_cost {
+        // A join within the right side is a part of its own there.
+        Some(order) if order.parts == written => {
+            let flat = is_left_deep(&rel);
+            return (rel, flat.then_some(order.sizes));
+        }
+        Some(order) => (order.parts, Some(order.sizes)),
         None => {
             let links = Links::new(&parts, &conditions);
             let products = links.products(&written);
             if products == 0 {
-                return rel;
+                return (rel, None);
             }
             let order = links.greedy();
             if links.products(&order) >= products {
-                return rel;
+                return (rel, None);
             }
-            order
+            (order, None)
         }
     };
     let mut list = Vec::new();
@@ -57,12 +79,13 @@ pub(crate) fn connected(lowering: &Lowering, rel: Rel, preds: &mut Vec<Expr>) ->
     let mut list: Vec<Option<Rel>> = list.into_iter().map(Some).collect();
     let mut rels = order.into_iter().filter_map(|i| list[i].take());
     let first = rels.next().unwrap_or(Rel::OneRow);
-    rels.fold(first, |left, right| Rel::Join {
+    let joined = rels.fold(first, |left, right| Rel::Join {
         kind: JoinKind::Inner,
         left: Box::new(left),
         right: Box::new(right),
         on: None,
-    })
+    });
+    (joined, sizes)
 }
 
 /// Which parts share a predicate, and which have one of their own.
@@ -134,6 +157,18 @@ fn is_inner(rel: &Rel) -> bool {
     matches!(rel, Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, .. })
 }
 
+/// No part on a right side is a join.
+fn is_left_deep(rel: &Rel) -> bool {
+    let mut rel = rel;
+    while let Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, left, right, .. } = rel {
+        if is_inner(right) {
+            return false;
+        }
+        rel = left;
+    }
+    true
+}
+
 fn tables(rel: &Rel) -> usize {
     // Down the left side by a loop: chains are long and stacks are not.
     let (mut rel, mut count) = (rel, 1);
@@ -148,7 +183,7 @@ fn collect_conditions(rel: &Rel, into: &mut Vec<Expr>) {
     let mut rel = rel;
     while let Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, left, right, on } = rel {
         if let Some(on) = on {
-            conjuncts(on.clone(), into);
+            factored(on.clone(), into);
         }
         if is_inner(right) {
             collect_conditions(right, into);
@@ -191,7 +226,7 @@ fn take(rel: Rel, parts: &mut Vec<Rel>, conditions: &mut Vec<Expr>) {
             Rel::Join { kind: JoinKind::Inner | JoinKind::Cross, left, right, on } => {
                 if let Some(on) = on {
                     let mut own = Vec::new();
-                    conjuncts(on, &mut own);
+                    factored(on, &mut own);
                     own.iter_mut().for_each(fold);
                     conditions.append(&mut own);
                 }

@@ -41,13 +41,21 @@ struct Joined {
     rows: f64,
     cost: f64,
     order: Vec<usize>,
+    /// Rows after each part.
+    sizes: Vec<f64>,
     set: u64,
+}
+
+/// An order of the parts of a join, and the rows that are expected after each of them.
+pub(crate) struct Order {
+    pub parts: Vec<usize>,
+    pub sizes: Vec<f64>,
 }
 
 impl Lowering {
     /// The order in which the parts of an inner join are best joined; None where not enough is known of them.
     /// `conditions` are all predicates that hold for the joined rows.
-    pub fn best_order(&self, parts: &[&Rel], conditions: &[Expr]) -> Option<Vec<usize>> {
+    pub fn best_order(&self, parts: &[&Rel], conditions: &[Expr]) -> Option<Order> {
         if !self.facts.is_large() || parts.len() > PARTS_MAX {
             return None;
         }
@@ -78,7 +86,7 @@ impl Lowering {
             true => self.all_orders(&known, &links),
             false => self.next_best(&known, &links),
         };
-        Some(best.order)
+        Some(Order { parts: best.order, sizes: best.sizes })
     }
 
     fn part(&self, rel: &Rel, mut own: Vec<Expr>) -> Option<Part> {
@@ -98,7 +106,7 @@ impl Lowering {
     }
 
     /// Rows of a tree, roughly; None where there is no telling.
-    fn rough_rows(&self, rel: &Rel) -> Option<f64> {
+    pub fn rough_rows(&self, rel: &Rel) -> Option<f64> {
         Some(match rel {
             Rel::OneRow => 1.0,
             Rel::Get(get) => crate::estimate::rows_of(&get.table)?,
@@ -169,14 +177,15 @@ impl Lowering {
             Some(access.cost + (joined.rows - 1.0).max(0.0) * access.again)
         });
         let step = by_seeks.map_or(whole, |seeks| seeks.min(whole));
-        let mut order = joined.order.clone();
+        let (mut order, mut sizes) = (joined.order.clone(), joined.sizes.clone());
         order.push(next);
-        Joined { rows, cost: joined.cost + step + cost::pass(rows), order, set }
+        sizes.push(rows);
+        Joined { rows, cost: joined.cost + step + cost::pass(rows), order, sizes, set }
     }
 
     fn first(&self, at: usize, parts: &[Part]) -> Joined {
         let (rows, cost) = (parts[at].rows, parts[at].cost);
-        Joined { rows, cost, order: vec![at], set: 1 << at }
+        Joined { rows, cost, order: vec![at], sizes: vec![rows], set: 1 << at }
     }
 
     fn all_orders(&self, parts: &[Part], links: &[Link]) -> Joined {

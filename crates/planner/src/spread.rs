@@ -102,7 +102,7 @@ fn fold(node: &mut Node, needed: &[bool], joined: bool) -> Option<usize> {
         return None;
     }
     let keys: Vec<u32> = (0..needed.len() as u32).filter(|i| needed[*i as usize]).collect();
-    if names_each_row(node, &keys) {
+    if names_each_row(node, &keys) || differs(node, &keys) {
         return None;
     }
     let slot = node.types.len();
@@ -130,6 +130,24 @@ fn reads_a_table(node: &Node, joined: bool) -> bool {
 /// Whether the slots hold a key of the table, so that no two rows are equal.
 fn names_each_row(node: &Node, keys: &[u32]) -> bool {
     matches!(node.op, Op::Scan(_)) && crate::merge::is_unique_by(node, keys)
+}
+
+/// Whether what is known of a table's values says that few rows are equal in all of these slots.
+fn differs(node: &Node, keys: &[u32]) -> bool {
+    let Op::Scan(scan) = &node.op else { return false };
+    let mut distinct: Vec<f64> = Vec::new();
+    for slot in keys {
+        let Some(&column) = scan.columns.get(*slot as usize) else { return false };
+        let Some(statistic) = scan.table.statistics.of_column(&scan.table, column) else {
+            continue;
+        };
+        distinct.push(statistic.distinct().max(1.0));
+    }
+    distinct.sort_by(|a, b| b.total_cmp(a));
+    let weigh =
+        |(kinds, power): (f64, f64), distinct: f64| (kinds * distinct.powf(power), power / 2.0);
+    let (kinds, _) = distinct.into_iter().fold((1.0, 1.0), weigh);
+    2.0 * kinds > node.rows
 }
 
 /// Reads subqueries, whose parameters are bound from the row as it is.

@@ -20,6 +20,8 @@ pub mod memory;
 #[cfg(not(loom))]
 pub mod net;
 #[cfg(not(loom))]
+pub mod numa;
+#[cfg(not(loom))]
 pub mod random;
 #[cfg(not(loom))]
 pub mod signals;

@@ -82,8 +82,8 @@ impl std::fmt::Debug for Waker {
 /// What a scheduler installs on its OS threads so that tasks there suspend instead of blocking.
 pub trait TaskHooks {
     fn current_waker(&self) -> Waker;
-    /// As [`park`]; the hook records the wait.
-    fn park(&self, wait: WaitType, deadline_ns: Option<u64>) -> Parked;
+    /// As [`park`]; the hook records the wait, unless it is `part_of` one that began at that time.
+    fn park(&self, wait: WaitType, deadline_ns: Option<u64>, part_of: Option<u64>) -> Parked;
     fn yield_now(&self);
     /// Yields if the running task's quantum is over. Returns how many calls of [`maybe_yield`] may
     /// pass before it wants to be asked again.
@@ -118,15 +118,19 @@ pub fn current_waker() -> Waker {
 /// Waits until woken or until `deadline_ns` on [`crate::clock::now_ns`]. May return for no reason.
 /// The time is recorded under `wait`, unless a permit was there already.
 pub fn park(wait: WaitType, deadline_ns: Option<u64>) -> Parked {
+    park_as(wait, deadline_ns, None)
+}
+
+fn park_as(wait: WaitType, deadline_ns: Option<u64>, part_of: Option<u64>) -> Parked {
     assert_may_suspend();
     match HOOKS.get() {
         Some(hooks) => {
             let flag = breath::leave();
-            let parked = hooks.park(wait, deadline_ns);
+            let parked = hooks.park(wait, deadline_ns, part_of);
             breath::enter(flag);
             parked
         }
-        None => plain::park(wait, deadline_ns),
+        None => plain::park(wait, deadline_ns, part_of),
     }
 }
 
@@ -175,6 +179,23 @@ pub fn sleep_ns(ns: u64, wait: WaitType) {
     let deadline = crate::clock::now_ns().saturating_add(ns);
     while crate::clock::now_ns() < deadline {
         park(wait, Some(deadline));
+    }
+}
+
+/// Sleeps for `ns` nanoseconds, or until `stop` says so; it is asked whenever the task is woken, and every `step_ns`,
+/// for who sets a flag and wakes nobody. One wait, whatever woke the task in between. True: it was stopped.
+pub fn sleep_unless(ns: u64, step_ns: u64, wait: WaitType, stop: impl Fn() -> bool) -> bool {
+    let began = crate::clock::now_ns();
+    let deadline = began.saturating_add(ns);
+    loop {
+        let now = crate::clock::now_ns();
+        let stopped = stop();
+        if stopped || now >= deadline {
+            // What came after the deadline was the wait for the CPU.
+            telemetry::waits::record(wait, now - began, now.saturating_sub(deadline));
+            return stopped;
+        }
+        park_as(wait, Some(deadline.min(now.saturating_add(step_ns))), Some(began));
     }
 }
 

@@ -124,6 +124,30 @@ fn the_simulated_world_repeats() {
 }
 
 #[test]
+fn a_sleep_in_steps_is_one_wait() {
+    let taken = |before: &telemetry::waits::WaitStat| {
+        let now = stat_of_waits(WaitType::Backup);
+        (
+            now.waiting_tasks_count - before.waiting_tasks_count,
+            now.wait_time_ns - before.wait_time_ns,
+        )
+    };
+    let before = stat_of_waits(WaitType::Backup);
+    assert!(!task::sleep_unless(20_000_000, 2_000_000, WaitType::Backup, || false));
+    let (count, ns) = taken(&before);
+    assert!(count == 1 && ns >= 20_000_000, "{count} waits, {ns} ns");
+    // Stopped at the next step, long before its end.
+    let steps = std::cell::Cell::new(0);
+    let stop = || steps.replace(steps.get() + 1) == 3;
+    assert!(task::sleep_unless(3_600_000_000_000, 1_000_000, WaitType::Backup, stop));
+    assert_eq!(taken(&before).0, 2);
+}
+
+fn stat_of_waits(wait: WaitType) -> telemetry::waits::WaitStat {
+    telemetry::waits::totals().swap_remove(wait as usize)
+}
+
+#[test]
 fn suspension_is_refused_under_a_guard() {
     assert!(task::may_suspend());
     let guard = task::NoSuspend::new();

@@ -407,7 +407,7 @@ impl TaskHooks for Hooks {
         Waker::new(task)
     }
 
-    fn park(&self, wait: WaitType, deadline_ns: Option<u64>) -> Parked {
+    fn park(&self, wait: WaitType, deadline_ns: Option<u64>, part_of: Option<u64>) -> Parked {
         let (index, task) = must_be_a_task(with(Local::current));
         if task.state.compare_exchange(0, PARKED, AcqRel, Acquire).is_err() {
             task.state.swap(0, AcqRel);
@@ -427,13 +427,15 @@ impl TaskHooks for Hooks {
             }
             l.device_waiters.set(l.device_waiters.get() + for_device);
         });
-        task.account.leave(began, Some(wait));
+        task.account.leave(began, Some((wait, part_of.unwrap_or(began))));
         switch();
         task.state.swap(0, AcqRel);
         let ended = clock::stat_ns();
         let signal_ns = ended.saturating_sub(task.woken_ns.load(Relaxed).max(began));
         task.account.enter(ended, signal_ns);
-        waits::record(wait, ended - began, signal_ns);
+        if part_of.is_none() {
+            waits::record(wait, ended - began, signal_ns);
+        }
         let timed_out = with(|l| {
             l.device_waiters.set(l.device_waiters.get() - for_device);
             let mut slab = l.slab.borrow_mut();

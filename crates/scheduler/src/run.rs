@@ -36,6 +36,9 @@ pub(crate) fn run(core: &Arc<Core>) {
         // Not pinned is slower, not wrong: a container may have taken the CPU away.
         let _ = threads::pin_current(cpu);
     }
+    if let (Some(cpu), Some(machine)) = (core.cpu, topology::Topology::machine()) {
+        runtime::numa::set_place(topology::placement::place(machine, cpu));
+    }
     core.counts.slot.store(task::slot() as u64 + 1, Relaxed);
     core.counts.thread_id.store(threads::current_id(), Relaxed);
     core.counts.began_ns.store(clock::now_ns(), Relaxed);

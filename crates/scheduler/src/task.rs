@@ -143,14 +143,14 @@ impl Account {
     }
 
     /// It gives the CPU away, to wait or to let others go first.
-    pub fn leave(&self, now_ns: u64, wait: Option<WaitType>) {
+    pub fn leave(&self, now_ns: u64, wait: Option<(WaitType, u64)>) {
         bump(&self.cpu_ns, now_ns.saturating_sub(self.on_ns.load(Relaxed)));
         for ((counted, seen), counter) in self.counted.iter().zip(&self.seen).zip(COUNTED) {
             bump(counted, counters::mine_of(counter).wrapping_sub(seen.load(Relaxed)));
         }
         self.on_ns.store(0, Relaxed);
-        if let Some(wait) = wait {
-            self.wait_since_ns.store(now_ns, Relaxed);
+        if let Some((wait, since_ns)) = wait {
+            self.wait_since_ns.store(since_ns, Relaxed);
             self.last_wait.store(wait as u32, Relaxed);
             self.wait.store(wait as u32, Relaxed);
         }

@@ -33,6 +33,8 @@ pub struct InstanceConfig {
     pub trace_flags: BTreeSet<i32>,
     /// Files of the process that no statement may read or write, beside those that every server keeps to itself.
     pub private_files: Vec<PathBuf>,
+    /// Pages of databases are kept in memory, if the process may (`ulimit -l`).
+    pub lock_pages: bool,
     /// A checkpoint begins after so many bytes of log.
     pub checkpoint_log_bytes: u64,
 }
@@ -51,6 +53,7 @@ impl InstanceConfig {
             switches: Switches::default(),
             trace_flags: BTreeSet::new(),
             private_files: Vec::new(),
+            lock_pages: false,
             checkpoint_log_bytes: 1 << 30,
         }
     }

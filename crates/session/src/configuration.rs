@@ -13,7 +13,8 @@ use system_views::CONFIGURATION_OPTIONS;
 const MASK: &str = "affinity mask";
 const MASK_64: &str = "affinity64 mask";
 const MASK_BITS: u32 = 32;
-const MEMORY_MB: &str = "max server memory (MB)";
+pub(crate) const MEMORY_MB: &str = "max server memory (MB)";
+pub(crate) const MEMORY_MIN_MB: &str = "min server memory (MB)";
 
 /// What was set, by name; the others are at their defaults.
 #[derive(Default)]
@@ -103,6 +104,8 @@ impl Instance {
         let threshold = in_use("cost threshold for parallelism");
         self.set_memory_limit(in_use(MEMORY_MB));
         self.workspace.set_parallelism(in_use("max degree of parallelism"), threshold);
+        drop(settings);
+        self.fit_pools();
         Ok(())
     }
 }

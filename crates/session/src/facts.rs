@@ -78,6 +78,7 @@ impl Server for InstanceFacts<'_> {
             start_unix_ns: self.0.started_unix_ns,
             data_dir: self.0.config.data_dir.to_string_lossy().into_owned(),
             cpus: topology::Topology::machine().map_or(1, |machine| machine.cpus.len() as i32),
+            large_pages: self.0.config.trace_flags.contains(&crate::trace_flags::LARGE_PAGES),
             manual_affinity: self.0.manual_affinity.load(std::sync::atomic::Ordering::Relaxed),
             memory_kb: memory_kb(),
         }

@@ -665,6 +665,9 @@ pub(crate) fn options_of(config: &InstanceConfig, def: &catalog::DatabaseDef) ->
     DbOptions {
         log: log_of(config, &def.log),
         buffer_pool_bytes: pool_bytes(config),
+        memory_nodes: crate::memory::nodes(config),
+        large_pages: config.trace_flags.contains(&crate::trace_flags::LARGE_PAGES),
+        lock_pages: config.lock_pages,
         checkpoint_log_bytes: config.checkpoint_log_bytes,
         delayed_durability: match said("delayed_durability") {
             Some("ALLOWED") => DelayedDurability::Allowed,

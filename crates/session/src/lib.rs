@@ -26,6 +26,7 @@ mod instance;
 mod login;
 mod logins;
 mod media;
+mod memory;
 mod modify_file;
 mod own_files;
 mod recovering;

@@ -323,6 +323,7 @@ impl Switches {
         if changed(SwitchId::LogWriter) || changed(SwitchId::LogWriterPlace) {
             let cpus = cpus_of(self.get(SwitchId::LogWriterPlace));
             log.set_writer_cpus(&cpus);
+            crate::memory::follow_writer(log, &cpus);
             match self.get(SwitchId::LogWriter) {
                 "DEDICATED" => log.set_writer(Writer::Dedicated),
                 "SCHEDULER" => {
@@ -388,6 +389,7 @@ impl Instance {
     /// A database that has come online takes over what is in force. `master` keeps the defaults: it is never busy.
     pub(crate) fn tell_switches(&self, open: &OpenDatabase) {
         self.switches.lock().apply_to(open, None, self);
+        self.fit_pools();
     }
 
     /// Those that were given at the start.

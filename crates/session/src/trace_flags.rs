@@ -7,7 +7,7 @@ use crate::Instance;
 
 const NO_GHOST_CLEANUP: i32 = 661;
 /// Buffer pools take their memory at the start.
-const LARGE_PAGES: i32 = 834;
+pub(crate) const LARGE_PAGES: i32 = 834;
 const GROW_TOGETHER: i32 = 1117;
 const DEADLOCKS: [i32; 2] = [1204, 1222];
 const NO_INDEX_STATISTICS: i32 = 2330;

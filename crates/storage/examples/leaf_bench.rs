@@ -91,7 +91,11 @@ fn store(rows: u64) -> Arc<Store> {
     let bytes = rows * 400 + (64 << 20);
     Store::format_file(&*file, &header, bytes).expect("formatted");
     let log = Arc::new(NoLog(AtomicU64::new(4096)));
-    let config = PoolConfig { bytes: bytes as usize, prefault_bytes: bytes as usize };
+    let config = PoolConfig {
+        bytes: bytes as usize,
+        prefault_bytes: bytes as usize,
+        ..PoolConfig::default()
+    };
     let pool = BufferPool::new(config, log.clone(), open("/doublewrite")).expect("memory");
     let store = Store::new(pool, log);
     store.add_file(1, 1, file, None).expect("added");

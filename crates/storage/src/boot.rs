@@ -20,7 +20,7 @@ use telemetry::WaitType;
 pub const BOOT_DATA_BYTES: usize = 4096;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"millrace");
-const HEADER: u8 = 4;
+pub(crate) const HEADER: u8 = 4;
 
 /// What the first pages of a data file say.
 #[derive(Clone, Debug, PartialEq, Eq)]

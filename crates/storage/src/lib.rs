@@ -48,6 +48,8 @@ mod split;
 #[cfg(not(loom))]
 mod store;
 #[cfg(not(loom))]
+mod summary;
+#[cfg(not(loom))]
 mod sweep;
 #[cfg(not(loom))]
 mod tree;
@@ -83,6 +85,8 @@ pub use sample::{PageSample, RandomLeaf};
 pub use scan::{LeafCopy, Scan};
 #[cfg(not(loom))]
 pub use store::{FilegroupId, Store};
+#[cfg(not(loom))]
+pub use summary::{PageKind, PageSummary, summary};
 #[cfg(not(loom))]
 pub use sweep::Swept;
 #[cfg(not(loom))]

@@ -68,6 +68,8 @@ pub struct ServerFacts {
     pub cpus: i32,
     /// ALTER SERVER CONFIGURATION or an affinity mask chose the CPUs.
     pub manual_affinity: bool,
+    /// Trace flag 834 was given at the start.
+    pub large_pages: bool,
     /// Memory of the machine in KiB.
     pub memory_kb: i64,
 }

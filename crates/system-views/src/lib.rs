@@ -77,6 +77,7 @@ static PARTS: &[&[&dyn Declared]] = &[
     information_schema::DOMAINS,
     information_schema::USAGE,
     msdb::VIEWS,
+    statistics::buffers::VIEWS,
     statistics::counters::VIEWS,
     statistics::io::VIEWS,
     statistics::locks::VIEWS,

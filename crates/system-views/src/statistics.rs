@@ -1,6 +1,7 @@
 //! Statistics views (`sys.dm_*`): waits, spinlocks, latches; sessions, requests, tasks; locks and transactions; files
 //! and logs; counters; the machine.
 
+pub mod buffers;
 pub mod counters;
 pub mod io;
 pub mod locks;

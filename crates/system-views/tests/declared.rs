@@ -80,6 +80,13 @@ fn statistics_views() {
         "object_name nchar(128), counter_name nchar(128), instance_name nchar(128), cntr_value bigint, cntr_type int",
     );
     check(
+        "sys.dm_os_buffer_descriptors",
+        true,
+        "database_id int, file_id int, page_id int, page_level int, allocation_unit_id bigint, \
+         page_type nvarchar(60), row_count int, free_space_in_bytes int, is_modified bit, numa_node int, \
+         read_microsec bigint, is_in_bpool_extension bit",
+    );
+    check(
         "sys.dm_os_sys_info",
         false,
         "cpu_ticks bigint, ms_ticks bigint, cpu_count int, hyperthread_ratio int, physical_memory_kb bigint, \

@@ -22,6 +22,7 @@ mod histogram;
 pub mod latches;
 pub mod locks;
 pub mod log_timing;
+pub mod nodes;
 mod shard;
 pub mod spins;
 pub mod waits;

@@ -47,6 +47,8 @@ pub(crate) struct Shard {
     pub spins: [SpinCell; SpinClass::COUNT],
     pub locks: [LockCell; LockKind::COUNT],
     pub commits: Cells,
+    /// Of pages, by threads of each node: in their own memory, and in another node's.
+    pub lookups: [[AtomicU64; 2]; crate::nodes::NODES_MAX],
     /// Made by the thread when it first times a log write.
     pub log: OnceLock<Box<LogCells>>,
     /// Counts the delayed commits of this thread, for the sampling.
@@ -65,6 +67,7 @@ impl Shard {
             spins: std::array::from_fn(|_| SpinCell::default()),
             locks: std::array::from_fn(|_| LockCell::default()),
             commits: Cells::default(),
+            lookups: std::array::from_fn(|_| [const { AtomicU64::new(0) }; 2]),
             log: OnceLock::new(),
             commit_turn: AtomicU64::new(0),
             waits_epoch: AtomicU64::new(0),

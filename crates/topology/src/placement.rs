@@ -10,6 +10,7 @@
 //!   (SQL Server 2016 and later: docs/database-engine/configure-windows/soft-numa-sql-server.md).
 
 use crate::Topology;
+use runtime::numa::Place;
 
 /// Most physical cores of a group of automatic soft-NUMA.
 pub const SOFT_NODE_CORES: usize = 8;
@@ -51,24 +52,14 @@ pub struct LogWriterPlace {
 
 /// How `machine` would be used.
 pub fn plan(machine: &Topology) -> Placement {
-    let with_memory: Vec<usize> = machine
-        .nodes
-        .iter()
-        .filter(|node| node.memory_bytes > 0)
-        .map(|node| node.id)
-        .filter(|id| machine.allowed_memory.as_ref().is_none_or(|set| set.contains(id)))
-        .collect();
+    let with_memory = with_memory(machine);
     let mut nodes: Vec<NodePlacement> = Vec::new();
     for node in &machine.nodes {
         let schedulers: Vec<usize> = machine.cpus_of(node.id).map(|cpu| cpu.id).collect();
         if schedulers.is_empty() {
             continue;
         }
-        let far = |id: &usize| (machine.distance(node.id, *id).unwrap_or(u32::MAX), *id);
-        let memory_node = match with_memory.contains(&node.id) {
-            true => Some(node.id),
-            false => with_memory.iter().copied().min_by_key(far),
-        };
+        let memory_node = memory_of(machine, node.id, &with_memory);
         let port_mask = 1u64.checked_shl(node.id as u32).unwrap_or(0);
         nodes.push(NodePlacement { node: node.id, schedulers, memory_node, port_mask });
     }
@@ -79,6 +70,45 @@ pub fn plan(machine: &Topology) -> Placement {
         node.schedulers.last().map(|&cpu| LogWriterPlace { cpu, node: node.node })
     });
     Placement { log_writer, soft_nodes: soft_nodes(machine), away, nodes }
+}
+
+/// Nodes whose memory may be used.
+fn with_memory(machine: &Topology) -> Vec<usize> {
+    let allowed =
+        |id: &usize| machine.allowed_memory.as_ref().is_none_or(|allowed| allowed.contains(id));
+    let own = machine.nodes.iter().filter(|node| node.memory_bytes > 0);
+    own.map(|node| node.id).filter(allowed).collect()
+}
+
+/// The node whose memory is nearest to `node`: its own, where it has some.
+fn memory_of(machine: &Topology, node: usize, with_memory: &[usize]) -> Option<usize> {
+    if with_memory.contains(&node) {
+        return Some(node);
+    }
+    let far = |id: &usize| (machine.distance(node, *id).unwrap_or(u32::MAX), *id);
+    with_memory.iter().copied().min_by_key(far)
+}
+
+/// Where a thread on `cpu` is; node 0 for a CPU that is not ours.
+pub fn place(machine: &Topology, cpu: usize) -> Place {
+    let node = machine.cpu(cpu).map_or(0, |cpu| cpu.node);
+    let memory = memory_of(machine, node, &with_memory(machine)).unwrap_or(node);
+    let number = |node: usize| u16::try_from(node).unwrap_or(u16::MAX);
+    Place { node: number(node), memory: number(memory) }
+}
+
+/// Nodes whose memory schedulers on `cpus` (empty: on all that are ours) are nearest to, ascending. Empty on a machine of
+/// one node, where there is nothing to choose.
+pub fn memory_nodes(machine: &Topology, cpus: &[usize]) -> Vec<usize> {
+    if machine.nodes.len() < 2 {
+        return Vec::new();
+    }
+    let chosen = machine.cpus.iter().filter(|cpu| cpus.is_empty() || cpus.contains(&cpu.id));
+    let mut all: Vec<usize> =
+        chosen.map(|cpu| usize::from(place(machine, cpu.id).memory)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// Groups in the order of nodes; the cores of each node in the order of their first CPU.

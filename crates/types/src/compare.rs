@@ -5,6 +5,7 @@
 //! value all the same.
 
 use crate::collation::{self, Rule};
+use crate::searcher::Searcher;
 use crate::{Decimal, TypeError, Value};
 use runtime::task::{Breath, breathing};
 use std::cmp::Ordering;
@@ -157,7 +158,12 @@ pub struct Pattern {
     rule: Rule,
     /// Blanks at the end of the text count.
     exact: bool,
+    /// For texts of ASCII, where the pattern is simple enough.
+    searcher: Option<Searcher>,
 }
+
+/// Longer texts are matched by the matcher that breathes.
+const SEARCHED_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Clone, Debug)]
 enum Token {
@@ -192,12 +198,25 @@ impl Pattern {
         };
         let chars: Vec<char> = pattern.chars().collect();
         let mut tokens = Vec::with_capacity(chars.len());
+        // Between wildcards; none once there is more than ASCII and `%`.
+        let mut pieces = match rule {
+            Rule::Of(_) => None,
+            _ => Some(vec![Vec::new()]),
+        };
+        let literal = |pieces: &mut Option<Vec<Vec<u8>>>, c: char| match (
+            pieces.as_mut().and_then(|pieces| pieces.last_mut()),
+            c.is_ascii(),
+        ) {
+            (Some(piece), true) => piece.push(c as u8),
+            _ => *pieces = None,
+        };
         let mut i = 0;
         while i < chars.len() {
             let c = chars[i];
             i += 1;
             if Some(c) == escape && i < chars.len() {
                 tokens.push(Token::Char(weight(chars[i])));
+                literal(&mut pieces, chars[i]);
                 i += 1;
                 continue;
             }
@@ -205,24 +224,35 @@ impl Pattern {
                 '%' => {
                     if !matches!(tokens.last(), Some(Token::Any)) {
                         tokens.push(Token::Any);
+                        pieces.iter_mut().for_each(|pieces| pieces.push(Vec::new()));
                     }
                 }
-                '_' => tokens.push(Token::One),
+                '_' => {
+                    tokens.push(Token::One);
+                    pieces = None;
+                }
                 '[' => match parse_set(rule, &chars, i, escape) {
                     Some((set, next)) => {
                         tokens.push(set);
+                        pieces = None;
                         i = next;
                     }
                     // Without its bracket a set matches nothing, as in SQL Server.
                     None => {
                         tokens.push(Token::Set { negated: false, ranges: Vec::new() });
+                        pieces = None;
                         i = chars.len();
                     }
                 },
-                _ => tokens.push(Token::Char(weight(c))),
+                _ => {
+                    tokens.push(Token::Char(weight(c)));
+                    literal(&mut pieces, c);
+                }
             }
         }
-        Ok(Pattern { tokens, rule, exact: false })
+        let any_case = matches!(rule, Rule::CiAs | Rule::CiAi);
+        let searcher = pieces.map(|pieces| Searcher::new(pieces, any_case));
+        Ok(Pattern { tokens, rule, exact: false, searcher })
     }
 
     /// The same for texts of which each blank counts: of Unicode.
@@ -232,6 +262,18 @@ impl Pattern {
     }
 
     pub fn matches(&self, text: &str) -> bool {
+        match &self.searcher {
+            Some(searcher) if text.len() <= SEARCHED_BYTES_MAX && text.is_ascii() => {
+                let bytes = text.as_bytes();
+                let end = if self.exact { bytes.len() } else { text.trim_end_matches(' ').len() };
+                searcher.matches(bytes, end)
+            }
+            _ => self.matches_in_general(text),
+        }
+    }
+
+    /// The same, character by character.
+    pub(crate) fn matches_in_general(&self, text: &str) -> bool {
         let rule = self.rule;
         let mut weights = breathing(text.chars()).map(|c| rule.weight(c));
         // ASCII and short texts are the rule: match from a stack buffer, else from the heap.
@@ -259,7 +301,8 @@ impl Pattern {
             return usize::from(self.match_at(&all));
         };
         let first = rest.iter().position(|t| matches!(t, Token::Any)).unwrap_or(rest.len());
-        let rest = Pattern { tokens: rest.to_vec(), rule: self.rule, exact: self.exact };
+        let (tokens, rule, exact) = (rest.to_vec(), self.rule, self.exact);
+        let rest = Pattern { tokens, rule, exact, searcher: None };
         if first == rest.tokens.len() {
             // It ends the text, but for blanks: only there may it stand.
             let end = self.end(&all);

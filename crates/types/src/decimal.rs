@@ -208,6 +208,23 @@ impl Decimal {
         (b, s2): (i128, u8),
         (precision, scale): (u8, u8),
     ) -> Result<Decimal, TypeError> {
+        // Most numbers fit 64 bits: nothing can leave 128 on the way.
+        if let (Ok(x), Ok(y)) = (i64::try_from(a), i64::try_from(b)) {
+            let units = match op {
+                ArithOp::Add | ArithOp::Sub
+                    if s1 <= scale && s2 <= scale && scale - s1.min(s2) <= 18 =>
+                {
+                    let x = i128::from(x) * POW10[(scale - s1) as usize];
+                    let y = i128::from(y) * POW10[(scale - s2) as usize];
+                    Some(if op == ArithOp::Sub { x - y } else { x + y })
+                }
+                ArithOp::Mul if s1 + s2 == scale => Some(i128::from(x) * i128::from(y)),
+                _ => None,
+            };
+            if let Some(units) = units {
+                return Decimal::new(units, precision, scale).map_err(|_| OVERFLOW_EXPRESSION);
+            }
+        }
         let units = match op {
             ArithOp::Add | ArithOp::Sub => {
                 let b = if op == ArithOp::Sub { -b } else { b };

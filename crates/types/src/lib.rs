@@ -23,6 +23,7 @@ pub mod languages;
 pub mod mask;
 pub mod picture;
 pub mod row;
+mod searcher;
 mod sql_type;
 mod text;
 mod value;

@@ -8,7 +8,9 @@ use crate::datetime::{DateTime, DateTime2, DateTimeOffset};
 use crate::{Bytes, Decimal, SqlType, Text};
 
 /// A T-SQL value, at most 32 bytes. `PartialEq` is structural (for tests and caches): SQL's
-/// three-valued comparison is [`crate::compare::compare`].
+/// three-valued comparison is [`crate::compare::compare`]. The first byte says the kind (`repr(u8)`): machine code reads
+/// it (crate `native`).
+#[repr(u8)]
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Value {
     #[default]

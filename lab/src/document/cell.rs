@@ -117,7 +117,8 @@ pub struct Wait {
     pub waiting_tasks_count: u64,
     /// The signal wait included, as in SQL Server.
     pub wait_time_ms: f64,
-    pub max_wait_time_ms: f64,
+    /// The longest of the window; `None` where only the longest of the server's life is known.
+    pub max_wait_time_ms: Option<f64>,
     pub signal_wait_time_ms: f64,
 }
 
@@ -136,7 +137,8 @@ pub struct Spin {
 pub struct Latch {
     pub waiting_requests_count: u64,
     pub wait_time_ms: f64,
-    pub max_wait_time_ms: f64,
+    /// As of a [`Wait`].
+    pub max_wait_time_ms: Option<f64>,
 }
 
 /// The rate at a moment of the run.

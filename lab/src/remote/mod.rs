@@ -8,6 +8,7 @@
 
 mod connections;
 mod statistics;
+mod switches;
 
 use crate::Progress;
 use crate::checked::{OverTheWire, Referee, Verdict};
@@ -19,8 +20,9 @@ use crate::target::{Done, Figures, Load, Sample, Target, TargetKind};
 use crate::workload::{Durability, Kind, Mode, READ_ROWS, Settings, Workload};
 use client::{Address, Connection};
 use connections::{Clients, Job};
+use std::collections::BTreeMap;
 use std::net::TcpStream;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// `--target mssql://...`; the password of an address without one is asked of the function.
@@ -50,11 +52,13 @@ impl TargetKind for RemoteKind {
 pub struct Remote {
     address: Address,
     name: String,
+    /// The switches that the server has, once it was asked.
+    switches: OnceLock<Vec<String>>,
 }
 
 impl Remote {
     pub fn new(address: Address) -> Remote {
-        Remote { address, name: "mssql".to_owned() }
+        Remote { address, name: "mssql".to_owned(), switches: OnceLock::new() }
     }
 }
 
@@ -83,6 +87,16 @@ static DATABASES: AtomicU64 = AtomicU64::new(0);
 impl Target for Remote {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Those of a Millrace; SQL Server has none, and neither has a server that cannot be reached, which is told when it is
+    /// gone to.
+    fn switches(&self) -> Vec<String> {
+        let ask = || {
+            let all = Desk::open(&self.address).and_then(|mut desk| switches::in_force(&mut desk));
+            all.map_or(Vec::new(), |all| all.into_keys().collect())
+        };
+        self.switches.get_or_init(ask).clone()
     }
 
     fn describe(&mut self) -> TargetDescription {
@@ -115,20 +129,22 @@ impl Target for Remote {
         progress.step("connecting");
         let mut desk =
             Desk::open(&self.address).map_err(|error| unreachable(&self.address, error))?;
+        let before = switches::set(&mut desk, &workload.switches)?;
         let number = DATABASES.fetch_add(1, Relaxed);
         let database = format!("millrace_lab_{}_{number}", std::process::id());
         progress.step("creating the database");
-        desk.execute(&format!("CREATE DATABASE {database};"))?;
-        let keep = settings.keep;
+        let made = desk.execute(&format!("CREATE DATABASE {database};"));
         let mut load = RemoteLoad {
             desk,
             database,
-            keep,
+            keep: settings.keep || made.is_err(),
+            switches: before,
             workload: workload.clone(),
             clients: None,
             before: Sample::default(),
             referee: None,
         };
+        made?;
         match workload.kind {
             Kind::Checked(checked) => {
                 let referee = Referee::new(checked);
@@ -208,6 +224,8 @@ struct RemoteLoad {
     desk: Desk,
     database: String,
     keep: bool,
+    /// Switches as they were before, to be set again.
+    switches: BTreeMap<String, String>,
     workload: Workload,
     /// `None` before they are connected, and after they were stopped.
     clients: Option<Clients>,
@@ -222,11 +240,14 @@ impl RemoteLoad {
     }
 
     fn remove(&mut self) -> Result<(), LabError> {
+        let before = std::mem::take(&mut self.switches);
+        let restored = switches::set(&mut self.desk, &before).map(drop);
         if std::mem::replace(&mut self.keep, true) {
-            return Ok(());
+            return restored;
         }
         self.desk.execute("USE master;")?;
-        self.desk.execute(&format!("DROP DATABASE {};", self.database)).map(drop)
+        self.desk.execute(&format!("DROP DATABASE {};", self.database))?;
+        restored
     }
 }
 
@@ -290,6 +311,7 @@ impl Load for RemoteLoad {
             sample: statistics::take(&mut self.desk)?.since(&self.before),
             latency,
             schedulers: statistics::schedulers(&mut self.desk)?,
+            switches: switches::in_force(&mut self.desk)?,
             ..Figures::default()
         })
     }

@@ -33,14 +33,15 @@ fn number(value: Option<&Value>) -> u64 {
     }
 }
 
-/// What the views say now. The longest waits are those of the server's life.
+/// What the views say now. The longest waits are those of the server's life; [`Sample::since`] leaves out what they do not
+/// tell of a window.
 pub(super) fn take(desk: &mut Desk) -> Result<Sample, LabError> {
     let mut all = Sample::default();
     each(desk, WAITS, |name, row| {
         let wait = Wait {
             waiting_tasks_count: number(row.get(1)),
             wait_time_ms: number(row.get(2)) as f64,
-            max_wait_time_ms: number(row.get(3)) as f64,
+            max_wait_time_ms: Some(number(row.get(3)) as f64),
             signal_wait_time_ms: number(row.get(4)) as f64,
         };
         all.waits.insert(name, wait);
@@ -59,7 +60,7 @@ pub(super) fn take(desk: &mut Desk) -> Result<Sample, LabError> {
         let latch = Latch {
             waiting_requests_count: number(row.get(1)),
             wait_time_ms: number(row.get(2)) as f64,
-            max_wait_time_ms: number(row.get(3)) as f64,
+            max_wait_time_ms: Some(number(row.get(3)) as f64),
         };
         all.latches.insert(name, latch);
     })?;
@@ -93,7 +94,7 @@ pub(super) fn describe(desk: &mut Desk) -> Result<(String, BTreeMap<String, Stri
 }
 
 /// Every row of a query whose first column is a name. Refused by T-SQL: no rows.
-fn each(
+pub(super) fn each(
     desk: &mut Desk,
     query: &str,
     mut row: impl FnMut(String, &[Value]),

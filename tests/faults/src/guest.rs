@@ -24,6 +24,7 @@ mod examine;
 mod host;
 mod initramfs;
 mod machine;
+pub mod placement;
 mod states;
 mod write_log;
 
@@ -33,7 +34,7 @@ use crate::server::{Recipe, binary};
 use examine::Recording;
 use host::Mounted;
 use initramfs::{Kernel, output};
-use machine::{Machine, Parts};
+use machine::{Machine, Parts, Shape};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -181,7 +182,7 @@ impl Run<'_> {
         let mut ledger = new_disk(&disk, &self.folder.join("mnt"), ledger)?;
         host::copy_sparse(&disk, &base).map_err(|error| format!("{}: {error}", base.display()))?;
         host::sparse(&log, LOG_GIGABYTES << 30)?;
-        let mut machine = Machine::boot(&self.parts, &disk, &log)?;
+        let mut machine = Machine::boot(&self.parts, &disk, &log, &Shape::default())?;
         begin(&mut machine, "log")?;
         ledger.remember(&machine.marker());
         let load = ledger.start(machine.door(), &mut random);
@@ -310,7 +311,7 @@ impl Run<'_> {
         std::thread::sleep(Duration::from_millis(200 + random.below(2000)));
         machine.kill();
         *ledger = load.join();
-        let mut machine = Machine::boot(&self.parts, disk, log)?;
+        let mut machine = Machine::boot(&self.parts, disk, log, &Shape::default())?;
         begin(&mut machine, "linear")?;
         self.tried.power += 1;
         self.look(recording, &mut machine, ledger)?;

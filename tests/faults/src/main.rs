@@ -75,6 +75,9 @@ enum Command {
         /// So many states come from one recording: state N from recording N divided by this.
         #[arg(long, default_value_t = guest::STATES_PER_RECORDING, value_parser = clap::value_parser!(u64).range(1..))]
         per_recording: u64,
+        /// Instead: who runs where on a machine of so many NUMA nodes, and whose memory is whose.
+        #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(["2", "4", "8"]))]
+        numa: Option<String>,
         #[arg(long)]
         folder: Option<PathBuf>,
         #[arg(long)]
@@ -146,7 +149,13 @@ fn main() -> ExitCode {
                 syscalls::Options { seed, all, alone, from, cases, seconds, folder, verbose };
             syscalls::run(&options)
         }
-        Command::Guest { states, seed, per_recording, folder, verbose } => {
+        Command::Guest { numa: Some(nodes), folder, .. } => {
+            let folder = folder.unwrap_or_else(powercut::default_folder);
+            let kernel = server::target().join("guest");
+            let nodes = nodes.parse().expect("one of the possible values");
+            guest::placement::run(&guest::placement::Options { nodes, folder, kernel })
+        }
+        Command::Guest { states, seed, per_recording, numa: None, folder, verbose } => {
             let folder = folder.unwrap_or_else(powercut::default_folder);
             let kernel = server::target().join("guest");
             let options = guest::Options { seed, states, per_recording, folder, kernel, verbose };

@@ -63,9 +63,16 @@ impl Recipe {
 
     /// The same with so many megabytes.
     pub fn command_with(&self, address: &str, memory_mb: u64) -> Command {
+        self.command_of(["--listen", address, "--memory", &memory_mb.to_string()].into_iter())
+    }
+
+    /// One with these arguments.
+    pub fn command_of<'a>(&self, arguments: impl Iterator<Item = &'a str>) -> Command {
         let mut command = Command::new(&self.binary);
         command
-            .args(["serve", "--listen", address, "--memory", &memory_mb.to_string(), "--data"])
+            .arg("serve")
+            .args(arguments)
+            .arg("--data")
             .arg(&self.data)
             .env("MILLRACE_SA_PASSWORD", PASSWORD)
             .env("RUST_BACKTRACE", "0");

@@ -3,10 +3,11 @@
 //! Promise: NULLs are skipped (but COUNT(*) counts rows); integer sums are exact and overflow the result's type
 //! with 8115 as SQL Server's do.
 
-use super::hash::KeyEncoder;
+use super::hash::{KeyEncoder, KeyHasher};
 use crate::message::SqlError;
 use binder::ir::AggFunc;
 use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
 use types::{Decimal, Len, SqlType, TypeError, Value, compare, convert};
 
 /// What an aggregate computes.
@@ -23,7 +24,42 @@ pub(super) struct Spec {
 #[derive(Debug, Clone)]
 pub(super) struct Accumulator {
     state: State,
-    seen: Option<HashSet<Box<[u8]>>>,
+    seen: Option<Seen>,
+}
+
+/// The values that a DISTINCT has met: numbers and dates as they are, others by their keys.
+#[derive(Debug, Clone)]
+enum Seen {
+    Numbers(HashSet<i64, BuildHasherDefault<KeyHasher>>),
+    Keys(HashSet<Box<[u8]>, BuildHasherDefault<KeyHasher>>),
+}
+
+impl Seen {
+    fn new(ty: Option<SqlType>) -> Seen {
+        match ty {
+            Some(SqlType::Date | SqlType::Money | SqlType::SmallMoney) => {
+                Seen::Numbers(HashSet::default())
+            }
+            Some(ty) if ty.is_integer() => Seen::Numbers(HashSet::default()),
+            _ => Seen::Keys(HashSet::default()),
+        }
+    }
+
+    /// Whether a value of the type is met for the first time.
+    fn is_new(&mut self, ty: SqlType, value: &Value) -> bool {
+        match self {
+            Seen::Numbers(known) => known.insert(match value {
+                Value::Date(days) => i64::from(*days),
+                Value::Money(units) => *units,
+                value => value.as_i64().unwrap_or_default(),
+            }),
+            Seen::Keys(known) => {
+                let mut key = Vec::new();
+                KeyEncoder::new([ty]).push(0, value, &mut key);
+                known.insert(key.into_boxed_slice())
+            }
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -71,7 +107,7 @@ impl Accumulator {
                 State::Joined { pieces: Vec::new(), separator: Value::Null }
             }
         };
-        Accumulator { state, seen: spec.distinct.then(HashSet::new) }
+        Accumulator { state, seen: spec.distinct.then(|| Seen::new(spec.arg)) }
     }
 
     /// COUNT(*) takes rows.
@@ -167,12 +203,10 @@ impl Accumulator {
         if value.is_null() {
             return Ok(());
         }
-        if let (Some(seen), Some(ty)) = (&mut self.seen, spec.arg) {
-            let mut key = Vec::new();
-            KeyEncoder::new([ty]).push(0, value, &mut key);
-            if !seen.insert(key.into_boxed_slice()) {
-                return Ok(());
-            }
+        if let (Some(seen), Some(ty)) = (&mut self.seen, spec.arg)
+            && !seen.is_new(ty, value)
+        {
+            return Ok(());
         }
         match &mut self.state {
             State::Count(n) => *n += 1,

@@ -5,6 +5,7 @@
 use super::Operator;
 use super::accumulate::{Accumulator, Spec};
 use super::hash::KeyEncoder;
+use super::join_filter::JoinFilter;
 use super::put_off::PutOff;
 use super::simple::Source;
 use crate::arena::{KeyIndex, hash_of};
@@ -14,7 +15,7 @@ use crate::eval::{eval, operand};
 use crate::message::SqlError;
 use crate::rowcode;
 use crate::spill::Stream;
-use binder::ir::Expr;
+use binder::ir::{Expr, ExprKind};
 use planner::Agg;
 use types::Value;
 
@@ -120,6 +121,18 @@ impl<'p> Grouping<'p> {
         cx.hold(bytes)?;
         accumulator.join(&value, &key, || eval(&joining.separator, &[], cx))?;
         Ok(bytes)
+    }
+
+    /// Groups that nobody above has a use for need none of their rows.
+    fn narrow(&self, input: &mut Source<'p>, filter: Option<&JoinFilter>) {
+        let Some(filter) = filter else { return input.narrow(None) };
+        let below = |slot: &u32| match self.group.get(*slot as usize)?.kind {
+            ExprKind::Slot(slot) => Some(slot),
+            _ => None,
+        };
+        if let Some(slots) = filter.slots().iter().map(below).collect() {
+            input.narrow(Some(&filter.over(slots)));
+        }
     }
 
     fn emit(
@@ -311,6 +324,10 @@ impl Operator for HashAggregate<'_> {
         self.at = 0;
         self.input.rewind(cx)
     }
+
+    fn narrow(&mut self, filter: Option<&JoinFilter>) {
+        self.grouping.narrow(&mut self.input, filter);
+    }
 }
 
 /// Groups that arrive together: one is held at a time.
@@ -411,5 +428,9 @@ impl Operator for StreamAggregate<'_> {
         self.states.clear();
         cx.release(std::mem::take(&mut self.held));
         self.input.rewind(cx)
+    }
+
+    fn narrow(&mut self, filter: Option<&JoinFilter>) {
+        self.grouping.narrow(&mut self.input, filter);
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Elsewhere<'p> {
 
 impl<'p> Elsewhere<'p> {
     pub fn new(plan: &'p Scan, database: &'p str) -> Self {
-        Elsewhere { plan, database, scan: TableScan::new(plan), txn: None }
+        Elsewhere { plan, database, scan: TableScan::new(plan, None), txn: None }
     }
 }
 

@@ -51,7 +51,9 @@ pub(super) struct Gather<'p> {
     spec: Spec<'p>,
     state: State<'p>,
     /// See [`Operator::narrow`].
-    filter: Option<JoinFilter>,
+    filters: Vec<JoinFilter>,
+    /// Slots that somebody above reads; None: all.
+    needed: Option<Vec<bool>>,
 }
 
 enum State<'p> {
@@ -80,8 +82,10 @@ struct Exchange {
     stop: Arc<AtomicBool>,
     room: usize,
     queue: Mutex<Queue>,
-    /// Rows that do not pass it are not wanted; branches take it up when it is there.
-    filter: OnceLock<JoinFilter>,
+    /// Rows that do not pass them are not wanted; branches take them up when they are there.
+    filters: OnceLock<Vec<JoinFilter>>,
+    /// Slots that somebody above reads; None: all.
+    needed: Option<Vec<bool>>,
 }
 
 #[derive(Default)]
@@ -250,8 +254,10 @@ impl Drop for Branches {
 }
 
 impl<'p> Gather<'p> {
-    pub fn new(spec: Spec<'p>) -> Self {
-        Gather { spec, state: State::Start, filter: None }
+    /// `needed`: the slots that somebody above reads; None: all.
+    pub fn new(spec: Spec<'p>, needed: Option<&[bool]>) -> Self {
+        let needed = needed.map(<[bool]>::to_vec);
+        Gather { spec, state: State::Start, filters: Vec::new(), needed }
     }
 
     /// Starts branches, if there are to be any.
@@ -304,10 +310,11 @@ impl<'p> Gather<'p> {
             stop: Arc::default(),
             room: degree * BATCHES_AHEAD,
             queue: Mutex::new(queue),
-            filter: OnceLock::new(),
+            filters: OnceLock::new(),
+            needed: self.needed.clone(),
         });
-        if let Some(filter) = &self.filter {
-            let _ = exchange.filter.set(filter.clone());
+        if !self.filters.is_empty() {
+            let _ = exchange.filters.set(self.filters.clone());
         }
         let node = Arc::new(spec.input.clone());
         let home = scheduler::current().unwrap_or(0);
@@ -406,12 +413,12 @@ impl Branch {
 }
 
 fn run_branch(node: &Node, exchange: &Exchange, cx: &mut Cx<'_>) -> Result<(), SqlError> {
-    let mut operator = super::build(node);
+    let mut operator = super::build_for(node, exchange.needed.as_deref());
     let mut batch = Batch::new();
     let mut narrowed = false;
     loop {
-        if let (false, Some(filter)) = (narrowed, exchange.filter.get()) {
-            operator.narrow(Some(filter));
+        if let (false, Some(filters)) = (narrowed, exchange.filters.get()) {
+            filters.iter().for_each(|filter| operator.narrow(Some(filter)));
             narrowed = true;
         }
         if !operator.next(cx, &mut batch)? {
@@ -432,8 +439,8 @@ impl Operator for Gather<'_> {
             self.state = match self.start(cx)? {
                 Some(branches) => State::Branches(branches),
                 None => {
-                    let mut input = super::build(self.spec.input);
-                    input.narrow(self.filter.as_ref());
+                    let mut input = super::build_for(self.spec.input, self.needed.as_deref());
+                    self.filters.iter().for_each(|filter| input.narrow(Some(filter)));
                     State::Here(input)
                 }
             };
@@ -468,11 +475,14 @@ impl Operator for Gather<'_> {
     }
 
     fn narrow(&mut self, filter: Option<&JoinFilter>) {
-        self.filter = filter.cloned();
+        match filter {
+            Some(filter) => self.filters.push(filter.clone()),
+            None => self.filters.clear(),
+        }
         match (&mut self.state, filter) {
             (State::Here(input), filter) => input.narrow(filter),
-            (State::Branches(branches), Some(filter)) => {
-                let _ = branches.exchange.filter.set(filter.clone());
+            (State::Branches(branches), Some(_)) => {
+                let _ = branches.exchange.filters.set(self.filters.clone());
             }
             _ => {}
         }

@@ -8,6 +8,7 @@
 //! though their bytes differ (`a` and `A`) stay apart: the grouping above brings them together.
 
 use super::Operator;
+use super::join_filter::JoinFilter;
 use super::scan::TableScan;
 use super::simple::Source;
 use crate::arena::{Address, Arena, KeyIndex, hash_of};
@@ -265,6 +266,14 @@ impl Operator for Fold<'_> {
         match &mut self.input {
             Input::Table(scan) => scan.rewind(cx),
             Input::Any(input) => input.rewind(cx),
+        }
+    }
+
+    fn narrow(&mut self, filter: Option<&JoinFilter>) {
+        // The weight is no slot of the input, and nobody joins by it.
+        match &mut self.input {
+            Input::Table(scan) => scan.narrow(filter),
+            Input::Any(input) => input.narrow(filter),
         }
     }
 }

@@ -1,16 +1,20 @@
 //! The hash join.
 //!
 //! ```text
-//! build (right side, or left: see below) --> in memory --------------------> probe with the other side
+//! build (one side: see below) --> in memory --------------------> probe with the other side
 //!           | memory is used up
 //!           v
 //! both sides into partitions by hash --> a partition at a time: build, probe; as often as its build side needs
 //! ```
 //!
-//! Promise: the plan's build side is the right one. An inner join looks at the left first and builds that instead when
-//! it ends within [`LEFT_ROWS_MAX`] rows; nobody may rely on the order of rows. Of the build side only the columns that
-//! somebody reads are kept. What does not fit is written to partitions; a partition that does not fit either is
-//! built in parts, each probed by all of the other side's partition, so skew costs time and nothing else.
+//! Promise: the side with fewer rows is built, whatever the kind of join (but FULL builds the right one): by the plan's
+//! estimates, unless a look at the first [`AHEAD_ROWS_MAX`] rows of a side shows its end. Nobody may rely on the order of
+//! rows. Of the build side only the columns that somebody reads are kept. What does not fit is written to partitions,
+//! the right side then being built; a partition that does not fit either is built in parts, each probed by all of the
+//! other side's partition, so skew costs time and nothing else.
+//!
+//! A left side that is built gives, as the right one probes it, pairs (INNER, LEFT) or its rows that meet somebody for
+//! the first time (semijoin); those that have met nobody come last (LEFT, antijoin).
 //!
 //! Invariant of the parts: which probe rows have met anybody is known by their number from part to part, so that what
 //! has met nobody is told once, after the last.
@@ -27,16 +31,15 @@ use crate::cx::{Cx, row_bytes};
 use crate::eval::{holds, operand};
 use crate::message::SqlError;
 use crate::rowcode;
-use crate::spill::Stream;
 use binder::ir::{Expr, ExprKind};
 use planner::PhysicalJoin;
 use spilled::{Spilled, key_part, partition_of};
 use types::Value;
 
-/// A left side of no more rows is built, whatever the plan thought.
-const LEFT_ROWS_MAX: usize = 8192;
-/// Nor is it built if its rows take more, in bytes.
-const LEFT_BYTES_MAX: usize = 4 << 20;
+/// A side of no more rows is built, whatever the plan thought.
+const AHEAD_ROWS_MAX: usize = 8192;
+/// Nor is it if its rows take more, in bytes.
+const AHEAD_BYTES_MAX: usize = 4 << 20;
 
 /// See the file's first lines.
 pub(super) struct HashJoin<'p> {
@@ -46,10 +49,53 @@ pub(super) struct HashJoin<'p> {
     state: State,
     table: Table,
     probe: Probe,
-    /// Rows of the left side read ahead.
-    ahead: Vec<Batch>,
-    ahead_at: usize,
-    left_ended: bool,
+    /// Rows of each side by the plan's estimate.
+    estimates: (f64, f64),
+    /// What was read of each side before it was known which one is built.
+    left_ahead: Ahead,
+    right_ahead: Ahead,
+}
+
+/// Rows of a side read ahead.
+#[derive(Default)]
+struct Ahead {
+    batches: std::collections::VecDeque<Batch>,
+    /// The side has no more.
+    ended: bool,
+}
+
+impl Ahead {
+    /// Reads on until there are enough for a table that nobody asks the memory for. Whether the side has ended.
+    fn look(&mut self, side: &mut Source<'_>, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        let (mut rows, mut bytes) = (0, 0);
+        while !self.ended && rows < AHEAD_ROWS_MAX && bytes < AHEAD_BYTES_MAX {
+            let mut batch = Batch::new();
+            if !side.next(cx, &mut batch)? {
+                self.ended = true;
+                break;
+            }
+            rows += batch.len();
+            bytes += batch.rows().map(row_bytes).sum::<usize>();
+            self.batches.push_back(batch);
+            cx.breathe()?;
+        }
+        Ok(self.ended)
+    }
+
+    /// The next rows of the side, those read ahead first. False at its end.
+    fn next(
+        &mut self,
+        side: &mut Source<'_>,
+        cx: &mut Cx<'_>,
+        batch: &mut Batch,
+    ) -> Result<bool, SqlError> {
+        if let Some(ahead) = self.batches.pop_front() {
+            *batch = ahead;
+            return Ok(true);
+        }
+        cx.breathe()?;
+        Ok(!self.ended && side.next(cx, batch)?)
+    }
 }
 
 /// What the plan says.
@@ -71,8 +117,11 @@ enum State {
     Probing {
         by_left: bool,
     },
-    /// Right rows that met nobody, from here on.
-    Unmatched(usize),
+    /// Built rows that met nobody, from here on; whether they are the left side's.
+    Unmatched {
+        left: bool,
+        at: usize,
+    },
     Spilled(Box<Spilled>),
     End,
 }
@@ -85,7 +134,7 @@ struct Table {
     heads: Vec<u32>,
     rows: Vec<BuiltRow>,
     arena: Arena,
-    /// FULL: rows that have met somebody.
+    /// Rows that have met somebody, where that is asked for.
     matched: Vec<bool>,
     /// Memory counted for it.
     held: usize,
@@ -113,12 +162,13 @@ struct Probe {
 }
 
 impl Table {
-    /// Adds a row under the key, if it has one; false when there is no memory for it.
+    /// Adds a row under the key, if it has one; false when there is no memory for it. `marks`: whether it meets somebody
+    /// will be asked for.
     fn add(
         &mut self,
         key: Option<&[u8]>,
         row: &[u8],
-        full: bool,
+        marks: bool,
         must: bool,
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
@@ -145,7 +195,7 @@ impl Table {
             }
         }
         self.rows.push(BuiltRow { values, next });
-        if full {
+        if marks {
             self.matched.push(false);
         }
         Ok(true)
@@ -153,6 +203,12 @@ impl Table {
 
     fn head(&self, key: &[u8]) -> u32 {
         self.keys.find(key, hash_of(key)).map_or(0, |number| self.heads[number as usize])
+    }
+
+    /// The same, and nobody else will find the rows of this key.
+    fn take_head(&mut self, key: &[u8]) -> u32 {
+        let head = self.keys.find(key, hash_of(key)).map(|n| &mut self.heads[n as usize]);
+        head.map_or(0, std::mem::take)
     }
 
     fn clear(&mut self, cx: &mut Cx<'_>) {
@@ -251,6 +307,16 @@ impl<'p> Shape<'p> {
         if self.emits_pairs() { out.push_joined(row, None) } else { out.push(row) }
     }
 
+    /// A built left row, likewise.
+    fn push_built_left(&self, built: &[u8], out: &mut Batch) {
+        let values = out.values_mut();
+        rowcode::decode(built, self.left_width, values);
+        if self.emits_pairs() {
+            values.resize(values.len() + self.right_width, Value::Null);
+        }
+        out.finish_row();
+    }
+
     /// A right row without a partner.
     fn push_right(&self, built: &[u8], out: &mut Batch) {
         let values = out.values_mut();
@@ -261,13 +327,14 @@ impl<'p> Shape<'p> {
 }
 
 impl<'p> HashJoin<'p> {
-    /// `needed`: slots of its rows that are read above; `None`: all.
+    /// `estimates`: rows of each side. `needed`: slots of its rows that are read above; `None`: all.
     #[allow(clippy::too_many_arguments, reason = "the fields of one plan node")]
     pub fn new(
         kind: PhysicalJoin,
         left: Source<'p>,
         right: Source<'p>,
         widths: (usize, usize),
+        estimates: (f64, f64),
         left_keys: &'p [Expr],
         right_keys: &'p [Expr],
         residual: Option<&'p Expr>,
@@ -300,50 +367,102 @@ impl<'p> HashJoin<'p> {
             state: State::Start,
             table: Table::default(),
             probe: Probe::default(),
-            ahead: Vec::new(),
-            ahead_at: 0,
-            left_ended: false,
+            estimates,
+            left_ahead: Ahead::default(),
+            right_ahead: Ahead::default(),
         }
     }
 
-    /// Builds a table, of the left side if that is small and the kind allows.
+    /// Builds a table of the side that seems, or is, the smaller one.
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<State, SqlError> {
-        let shape = &self.shape;
-        if shape.kind == PhysicalJoin::Inner {
-            let (mut rows, mut bytes) = (0, 0);
-            while rows < LEFT_ROWS_MAX && bytes < LEFT_BYTES_MAX {
-                let mut batch = Batch::new();
-                if !self.left.next(cx, &mut batch)? {
-                    self.left_ended = true;
-                    break;
-                }
-                rows += batch.len();
-                bytes += batch.rows().map(row_bytes).sum::<usize>();
-                self.ahead.push(batch);
-                cx.breathe()?;
-            }
-            if rows == 0 {
-                return Ok(State::End);
-            }
-            if self.left_ended {
-                for batch in std::mem::take(&mut self.ahead) {
-                    for row in batch.rows() {
-                        if shape.key(true, row, &mut self.probe.key, cx)? {
-                            shape.kept(true, row, &mut self.probe.row);
-                            let key = Some(&self.probe.key[..]);
-                            self.table.add(key, &self.probe.row, false, true, cx)?;
-                        }
-                    }
-                }
-                self.narrow_probe(false);
-                return Ok(State::Probing { by_left: false });
-            }
+        let kind = self.shape.kind;
+        let left_is_smaller = self.estimates.0 <= self.estimates.1;
+        let only_matches = matches!(kind, PhysicalJoin::Inner | PhysicalJoin::Semi);
+        if kind == PhysicalJoin::Full {
+            return self.build_right(cx);
         }
-        let full = shape.kind == PhysicalJoin::Full;
+        if kind == PhysicalJoin::Inner && !left_is_smaller {
+            if self.right_ahead.look(&mut self.right, cx)? {
+                return self.build_right(cx);
+            }
+            return match self.left_ahead.look(&mut self.left, cx)? {
+                true => self.build_left(cx),
+                false => self.build_right(cx),
+            };
+        }
+        let ended = self.left_ahead.look(&mut self.left, cx)?;
+        if ended && self.left_ahead.batches.is_empty() {
+            return Ok(State::End);
+        }
+        // An estimate that is far off costs a table of the left side; no more than what the right one's might.
+        let far = kind != PhysicalJoin::Inner && 2.0 * self.estimates.0 <= self.estimates.1;
+        if !ended && !far {
+            return self.build_right(cx);
+        }
+        let state = self.build_left(cx)?;
+        match only_matches && self.table.rows.is_empty() && matches!(state, State::Probing { .. }) {
+            true => Ok(State::End),
+            false => Ok(state),
+        }
+    }
+
+    /// Builds the left side, to be probed by the right one.
+    fn build_left(&mut self, cx: &mut Cx<'_>) -> Result<State, SqlError> {
+        let shape = &self.shape;
+        // Rows without a key meet nobody, which some kinds tell.
+        let all = matches!(shape.kind, PhysicalJoin::Left | PhysicalJoin::Anti);
+        let marks = shape.kind != PhysicalJoin::Inner;
+        let must = self.left_ahead.ended;
         let mut batch = Batch::new();
         let mut spilled: Option<Box<Spilled>> = None;
         let Probe { key, row: bytes, .. } = &mut self.probe;
-        while self.right.next(cx, &mut batch)? {
+        while self.left_ahead.next(&mut self.left, cx, &mut batch)? {
+            for row in batch.rows() {
+                let known = shape.key(true, row, key, cx)?;
+                if !known && !all {
+                    continue;
+                }
+                shape.kept(true, row, bytes);
+                if let Some(spilled) = &mut spilled {
+                    spilled.probe[partition_of(key, known)].push(key_part(key, known), bytes)?;
+                    continue;
+                }
+                let key = known.then_some(&key[..]);
+                if self.table.add(key, bytes, marks, must, cx)? {
+                    continue;
+                }
+                // In files it is the right side that is built.
+                let mut files = Spilled::begin(&mut self.table, true, cx)?;
+                let key = key.unwrap_or_default();
+                files.probe[partition_of(key, known)].push(key, bytes)?;
+                spilled = Some(files);
+            }
+        }
+        let Some(mut spilled) = spilled else {
+            self.narrow_probe(false);
+            return Ok(State::Probing { by_left: false });
+        };
+        while self.right_ahead.next(&mut self.right, cx, &mut batch)? {
+            for row in batch.rows() {
+                if shape.key(false, row, key, cx)? {
+                    shape.kept(false, row, bytes);
+                    spilled.build[partition_of(key, true)].push(key, bytes)?;
+                }
+            }
+        }
+        spilled.finish(cx)?;
+        Ok(State::Spilled(spilled))
+    }
+
+    /// Builds the right side, to be probed by the left one.
+    fn build_right(&mut self, cx: &mut Cx<'_>) -> Result<State, SqlError> {
+        let shape = &self.shape;
+        let full = shape.kind == PhysicalJoin::Full;
+        let must = self.right_ahead.ended;
+        let mut batch = Batch::new();
+        let mut spilled: Option<Box<Spilled>> = None;
+        let Probe { key, row: bytes, .. } = &mut self.probe;
+        while self.right_ahead.next(&mut self.right, cx, &mut batch)? {
             for row in batch.rows() {
                 let known = shape.key(false, row, key, cx)?;
                 if !known && !full {
@@ -354,39 +473,37 @@ impl<'p> HashJoin<'p> {
                     spilled.build[partition_of(key, known)].push(key_part(key, known), bytes)?;
                     continue;
                 }
-                if self.table.add(known.then_some(&key[..]), bytes, full, false, cx)? {
+                let key = known.then_some(&key[..]);
+                if self.table.add(key, bytes, full, must, cx)? {
                     continue;
                 }
-                let mut files = Spilled::begin(&mut self.table, cx)?;
-                files.build[partition_of(key, known)].push(key_part(key, known), bytes)?;
+                let mut files = Spilled::begin(&mut self.table, false, cx)?;
+                let key = key.unwrap_or_default();
+                files.build[partition_of(key, known)].push(key, bytes)?;
                 spilled = Some(files);
             }
-            cx.breathe()?;
         }
         let Some(mut spilled) = spilled else {
+            let only_matches = matches!(shape.kind, PhysicalJoin::Inner | PhysicalJoin::Semi);
+            if only_matches && self.table.rows.is_empty() {
+                return Ok(State::End);
+            }
             self.narrow_probe(true);
             return Ok(State::Probing { by_left: true });
         };
         // The left side follows, whole: its rows are needed by every part of their partition.
-        while let Some(batch) = self.next_left(cx)? {
+        while self.left_ahead.next(&mut self.left, cx, &mut batch)? {
             for row in batch.rows() {
-                let known = self.shape.key(true, row, &mut self.probe.key, cx)?;
-                if !known && matches!(self.shape.kind, PhysicalJoin::Inner | PhysicalJoin::Semi) {
+                let known = shape.key(true, row, key, cx)?;
+                if !known && matches!(shape.kind, PhysicalJoin::Inner | PhysicalJoin::Semi) {
                     continue;
                 }
-                self.probe.row.clear();
-                rowcode::encode(row, &mut self.probe.row);
-                let key = &self.probe.key;
-                let stream = &mut spilled.probe[partition_of(key, known)];
-                stream.push(key_part(key, known), &self.probe.row)?;
+                bytes.clear();
+                rowcode::encode(row, bytes);
+                spilled.probe[partition_of(key, known)].push(key_part(key, known), bytes)?;
             }
-            cx.breathe()?;
         }
-        for stream in spilled.build.iter_mut().chain(&mut spilled.probe) {
-            stream.finish()?;
-        }
-        let bytes: u64 = spilled.build.iter().chain(&spilled.probe).map(Stream::bytes).sum();
-        cx.note_hash_spill(bytes);
+        spilled.finish(cx)?;
         Ok(State::Spilled(spilled))
     }
 
@@ -395,8 +512,8 @@ impl<'p> HashJoin<'p> {
         let shape = &self.shape;
         let keys = match (shape.kind, by_left) {
             (PhysicalJoin::Inner | PhysicalJoin::Semi, true) => shape.left_keys,
-            (PhysicalJoin::Inner, false) => shape.right_keys,
-            _ => return,
+            (PhysicalJoin::Full, _) | (_, true) => return,
+            (_, false) => shape.right_keys,
         };
         let slot = |key: &Expr| match key.kind {
             ExprKind::Slot(slot) => Some(slot),
@@ -408,37 +525,27 @@ impl<'p> HashJoin<'p> {
         side.narrow(Some(&filter));
     }
 
-    /// The next rows of the left side, those read ahead first.
-    fn next_left(&mut self, cx: &mut Cx<'_>) -> Result<Option<Batch>, SqlError> {
-        if self.ahead_at < self.ahead.len() {
-            self.ahead_at += 1;
-            return Ok(Some(std::mem::take(&mut self.ahead[self.ahead_at - 1])));
-        }
-        let mut batch = Batch::new();
-        Ok(if !self.left_ended && self.left.next(cx, &mut batch)? { Some(batch) } else { None })
-    }
-
     /// The next probe row. False at the end of that side.
     fn open_next(&mut self, by_left: bool, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
         if self.probe.at >= self.probe.batch.len() {
-            cx.breathe()?;
-            let more = if !by_left {
-                self.right.next(cx, &mut self.probe.batch)?
-            } else if self.ahead_at < self.ahead.len() {
-                self.probe.batch = std::mem::take(&mut self.ahead[self.ahead_at]);
-                self.ahead_at += 1;
-                true
-            } else {
-                !self.left_ended && self.left.next(cx, &mut self.probe.batch)?
+            let (side, ahead) = match by_left {
+                true => (&mut self.left, &mut self.left_ahead),
+                false => (&mut self.right, &mut self.right_ahead),
             };
-            if !more {
+            if !ahead.next(side, cx, &mut self.probe.batch)? {
                 return Ok(false);
             }
             self.probe.at = 0;
         }
         let row = self.probe.batch.row(self.probe.at);
         let known = self.shape.key(by_left, row, &mut self.probe.key, cx)?;
-        self.probe.candidate = if known { self.table.head(&self.probe.key) } else { 0 };
+        // Without a residual all rows of a key meet somebody at once: they need not be met again.
+        let once = !by_left && !self.shape.emits_pairs() && self.shape.residual.is_none();
+        self.probe.candidate = match known {
+            true if once => self.table.take_head(&self.probe.key),
+            true => self.table.head(&self.probe.key),
+            false => 0,
+        };
         self.probe.matched = false;
         self.probe.open = true;
         Ok(true)
@@ -502,6 +609,28 @@ impl Shape<'_> {
             let built = table.rows[index];
             *going.candidate = built.next;
             let values = table.arena.get(built.values);
+            if !pairs && !by_left {
+                let met = &mut table.matched[index];
+                if *met {
+                    continue;
+                }
+                *met = match self.residual {
+                    Some(residual) => {
+                        going.scratch.clear();
+                        rowcode::decode(values, self.left_width, going.scratch);
+                        going.scratch.extend_from_slice(row);
+                        holds(residual, going.scratch, cx)?
+                    }
+                    None => true,
+                };
+                if *met && self.kind == PhysicalJoin::Semi {
+                    self.push_built_left(values, out);
+                    if out.is_full() {
+                        return Ok(false);
+                    }
+                }
+                continue;
+            }
             if pairs {
                 if !self.pair(by_left, row, values, out, cx)? {
                     continue;
@@ -545,16 +674,23 @@ impl Operator for HashJoin<'_> {
                     let by_left = *by_left;
                     if !self.probe(by_left, cx, out)? {
                         self.state = match self.shape.kind {
-                            PhysicalJoin::Full => State::Unmatched(0),
+                            PhysicalJoin::Full => State::Unmatched { left: false, at: 0 },
+                            PhysicalJoin::Left | PhysicalJoin::Anti if !by_left => {
+                                State::Unmatched { left: true, at: 0 }
+                            }
                             _ => State::End,
                         };
                     }
                 }
-                State::Unmatched(at) => {
+                State::Unmatched { left, at } => {
                     let table = &self.table;
                     while *at < table.rows.len() && !out.is_full() {
                         if !table.matched[*at] {
-                            self.shape.push_right(table.arena.get(table.rows[*at].values), out);
+                            let built = table.arena.get(table.rows[*at].values);
+                            match *left {
+                                true => self.shape.push_built_left(built, out),
+                                false => self.shape.push_right(built, out),
+                            }
                         }
                         *at += 1;
                     }
@@ -584,12 +720,29 @@ impl Operator for HashJoin<'_> {
         self.state = State::Start;
         self.probe.batch.start(0);
         (self.probe.at, self.probe.open) = (0, false);
-        self.ahead.clear();
-        self.ahead_at = 0;
-        self.left_ended = false;
+        self.left_ahead = Ahead::default();
+        self.right_ahead = Ahead::default();
         self.left.narrow(None);
         self.right.narrow(None);
         self.right.rewind(cx)?;
         self.left.rewind(cx)
+    }
+
+    fn narrow(&mut self, filter: Option<&JoinFilter>) {
+        let Some(filter) = filter else {
+            self.left.narrow(None);
+            return self.right.narrow(None);
+        };
+        // Of the side whose rows go on as they are: rows that nobody above has a use for need not be joined.
+        let width = self.shape.left_width as u32;
+        match self.shape.kind {
+            PhysicalJoin::Full => {}
+            _ if filter.slots().iter().all(|slot| *slot < width) => self.left.narrow(Some(filter)),
+            PhysicalJoin::Inner if filter.slots().iter().all(|slot| *slot >= width) => {
+                let slots = filter.slots().iter().map(|slot| slot - width).collect();
+                self.right.narrow(Some(&filter.over(slots)));
+            }
+            _ => {}
+        }
     }
 }

@@ -9,10 +9,11 @@ use crate::arena::{KeyIndex, hash_of};
 use std::sync::Arc;
 use types::Value;
 
-/// Tables of more keys get none: it would not stay in the cache of a core.
-const KEYS_MAX: usize = 64 << 10;
-/// Words for each key.
-const WORDS_PER_KEY: usize = 1;
+/// Tables of more keys get none: it would stay in no cache.
+const KEYS_MAX: usize = 2 << 20;
+/// Up to so many keys have a word each, more have [`BITS_PER_KEY`].
+const KEYS_OF_A_WORD: usize = 32 << 10;
+const BITS_PER_KEY: usize = 16;
 /// Where more than half of the rows pass, nobody is asked any more: looked at first after so many rows.
 const ROWS_MIN: u64 = 1024;
 
@@ -31,7 +32,8 @@ impl JoinFilter {
         if keys.len() > KEYS_MAX {
             return None;
         }
-        let mut words = vec![0u64; (keys.len() * WORDS_PER_KEY).next_power_of_two()];
+        let count = keys.len().min(KEYS_OF_A_WORD).max(keys.len() * BITS_PER_KEY / 64);
+        let mut words = vec![0u64; count.next_power_of_two()];
         let mask = words.len() - 1;
         for number in 0..keys.len() as u32 {
             let hash = hash_of(keys.key(number));

@@ -5,13 +5,14 @@
 
 use super::Operator;
 use super::join_filter::{JoinFilter, Narrowing};
+use super::raw_filter::RawFilter;
 use super::simple::put_off;
 use crate::batch::Batch;
 use crate::cx::Cx;
 use crate::error::{engine_error, private_error};
 use crate::eval::{eval, holds};
 use crate::message::SqlError;
-use binder::ir::{Sample, SampleSize, TableHints};
+use binder::ir::{Expr, Sample, SampleSize, TableHints};
 use catalog::TableDef;
 use engine::{Isolation, PageSample, ReadOptions, RowLock, ScanOptions, TableLock, Use};
 use planner::{KeyRange, Scan};
@@ -38,8 +39,14 @@ pub(super) struct TableScan<'p> {
     gaps: bool,
     /// Where the columns are in a stored row, if all are.
     shown: Rc<[usize]>,
-    /// What a join above has no use for is left out.
-    narrowing: Option<Box<Narrowing>>,
+    /// The slots that somebody above reads; None: all.
+    needed: Option<Vec<bool>>,
+    /// The slots that are decoded: those needed, and those that the predicate reads as values.
+    decoded: Rc<[bool]>,
+    /// The predicate over stored rows, once enough rows have been read to pay for it.
+    filter: Option<Box<RawFilter<'p>>>,
+    /// What joins above have no use for is left out.
+    narrowings: Vec<Narrowing>,
     /// Of a sample without REPEATABLE: every reading of the statement takes the same pages.
     seed: Option<u64>,
     /// Buffers.
@@ -51,6 +58,8 @@ pub(super) struct TableScan<'p> {
 
 /// Rows looked at before somebody else may have the processor, where few are given.
 const ROWS_AT_ONCE: u32 = 4096;
+/// Rows read before the predicate is made into one over stored rows.
+const ROWS_UNFILTERED: usize = 32;
 
 enum State {
     Start,
@@ -73,8 +82,11 @@ struct Private {
 const PRIVATE_PAGE_ROWS: u64 = 64;
 
 impl<'p> TableScan<'p> {
-    pub fn new(plan: &'p Scan) -> Self {
+    /// `needed`: the slots that somebody above reads; None: all.
+    pub fn new(plan: &'p Scan, needed: Option<&[bool]>) -> Self {
         let options = read_options(plan);
+        let needed = needed.map(<[bool]>::to_vec);
+        let decoded = decoded(plan, needed.as_deref(), plan.predicate.as_ref());
         let shown = match plan.index {
             None => plan.columns.as_slice().into(),
             Some(at) => {
@@ -92,7 +104,10 @@ impl<'p> TableScan<'p> {
             update: options.lock == RowLock::Update,
             options,
             gaps: false,
-            narrowing: None,
+            needed,
+            decoded,
+            filter: None,
+            narrowings: Vec::new(),
             seed: None,
             key: Vec::new(),
             row: Vec::new(),
@@ -261,7 +276,17 @@ pub(super) struct RawLayout<'p> {
 }
 
 impl RawLayout<'_> {
-    fn layout(&self) -> &types::RowLayout {
+    /// What a column has in rows that were written before it was added.
+    #[cold]
+    pub fn absent(&self, column: usize) -> Value {
+        match self.index {
+            None => self.table.columns[column].absent.clone(),
+            Some(_) => Value::Null,
+        }
+    }
+
+    #[inline]
+    pub fn layout(&self) -> &types::RowLayout {
         match self.index {
             Some(index) => &index.layout,
             None => &self.table.layout,
@@ -279,10 +304,24 @@ impl RawLayout<'_> {
     pub fn value(&self, row: &[u8], column: usize) -> Value {
         match self.layout().decode_column(row, column) {
             Some(value) => value,
-            None if self.index.is_none() => self.table.columns[column].absent.clone(),
-            None => Value::Null,
+            None => self.absent(column),
         }
     }
+}
+
+/// Slots whose values must be there when these predicates are evaluated and somebody reads the `needed` ones.
+fn decoded<'e>(
+    plan: &Scan,
+    needed: Option<&[bool]>,
+    predicates: impl IntoIterator<Item = &'e Expr>,
+) -> Rc<[bool]> {
+    let width = plan.columns.len();
+    let mut all = match needed {
+        Some(needed) => needed[..width].to_vec(),
+        None => vec![true; width],
+    };
+    predicates.into_iter().for_each(|e| super::slots::mark(e, &mut all));
+    all.into()
 }
 
 impl<'p> TableScan<'p> {
@@ -302,8 +341,14 @@ impl<'p> TableScan<'p> {
 
     /// Whether [`TableScan::visit`] may be called; starts the reading.
     pub fn is_raw(&mut self, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
-        if self.plan.predicate.is_some() {
+        if self.looks_up {
             return Ok(false);
+        }
+        if self.plan.predicate.is_some() {
+            self.make_filter(cx);
+            if self.filter.as_ref().is_none_or(|filter| !filter.rest().is_empty()) {
+                return Ok(false);
+            }
         }
         if let State::Start = self.state {
             cx.breathe()?;
@@ -333,15 +378,35 @@ impl<'p> TableScan<'p> {
         slots.iter().map(place).collect()
     }
 
+    /// Makes the predicate one over stored rows, as far as it can be.
+    fn make_filter(&mut self, cx: &mut Cx<'_>) {
+        let Some(predicate) = &self.plan.predicate else { return };
+        if self.filter.is_none() {
+            let filter = RawFilter::new(predicate, self.raw_layout(), &self.shown, cx);
+            self.decoded =
+                decoded(self.plan, self.needed.as_deref(), filter.rest().iter().copied());
+            self.filter = Some(Box::new(filter));
+        }
+    }
+
     /// Shows stored rows to `each` until it says `false`. `Ok(false)` at the end.
     pub fn visit(
         &mut self,
         cx: &mut Cx<'_>,
         mut each: impl FnMut(&[u8]) -> bool,
     ) -> Result<bool, SqlError> {
+        let layout = self.raw_layout();
         let State::Range(scan) = &mut self.state else { return Ok(false) };
         let Some(txn) = cx.txn.as_deref_mut() else { return Ok(false) };
-        let more = scan.visit(txn, |_, row| each(row));
+        let (filter, narrowings) = (self.filter.as_deref(), &mut self.narrowings);
+        let mut left_out = 0;
+        let more = scan.visit(txn, |_, row| {
+            if !qualifies(&layout, filter, narrowings, row) {
+                left_out += 1;
+                return left_out < ROWS_AT_ONCE;
+            }
+            each(row)
+        });
         let more = more.map_err(|e| engine_error(e, Some(&self.plan.table), cx))?;
         Ok(more || self.next_part(cx)?)
     }
@@ -355,24 +420,33 @@ impl<'p> TableScan<'p> {
         Ok(!matches!(self.state, State::End))
     }
 
-    /// The next rows of a reading that shows them: decoded a batch at a time, then held against the predicate.
+    /// The next rows of a reading that shows them: those that qualify as they are stored are decoded, a batch at a time,
+    /// and then held against the rest of the predicate.
     fn next_shown(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
         let layout = self.raw_layout();
         let columns = self.shown.clone();
         while let State::Range(scan) = &mut self.state {
             let Some(txn) = cx.txn.as_deref_mut() else { break };
-            let (narrowing, mut left_out) = (&mut self.narrowing, 0);
+            let (filter, narrowings) = (self.filter.as_deref(), &mut self.narrowings);
+            // A short reading is over before a filter pays.
+            let most = match filter.is_none() && self.plan.predicate.is_some() {
+                true => out.target().min(ROWS_UNFILTERED),
+                false => out.target(),
+            };
+            let decoded = &self.decoded;
+            let mut left_out = 0;
             let more = scan.visit(txn, |_, row| {
-                if let Some(narrowing) = narrowing
-                    && !narrowing.passes(|column| layout.value(row, column))
-                {
+                if !qualifies(&layout, filter, narrowings, row) {
                     left_out += 1;
                     return left_out < ROWS_AT_ONCE;
                 }
-                let values = out.values_mut();
-                values.extend(columns.iter().map(|&column| layout.value(row, column)));
+                let value = |(&column, &decoded): (&usize, &bool)| match decoded {
+                    true => layout.value(row, column),
+                    false => Value::Null,
+                };
+                out.values_mut().extend(columns.iter().zip(decoded.iter()).map(value));
                 out.finish_row();
-                !out.is_full()
+                out.len() < most
             });
             let more = more.map_err(|e| engine_error(e, Some(&self.plan.table), cx));
             if more.is_err() {
@@ -382,8 +456,22 @@ impl<'p> TableScan<'p> {
             if !more? {
                 self.next_part(cx)?;
             }
-            if let Some(predicate) = &self.plan.predicate {
-                out.retain(|row| holds(predicate, row, cx))?;
+            match &self.filter {
+                Some(filter) if filter.rest().is_empty() => {}
+                Some(filter) => out.retain(|row| -> Result<bool, SqlError> {
+                    for predicate in filter.rest() {
+                        if !holds(predicate, row, cx)? {
+                            return Ok(false);
+                        }
+                    }
+                    Ok(true)
+                })?,
+                None => {
+                    if let Some(predicate) = &self.plan.predicate {
+                        out.retain(|row| holds(predicate, row, cx))?;
+                        self.make_filter(cx);
+                    }
+                }
             }
             cx.breathe()?;
             if !out.is_empty() {
@@ -522,17 +610,39 @@ impl Operator for TableScan<'_> {
     fn rewind(&mut self, _: &mut Cx<'_>) -> Result<(), SqlError> {
         self.state = State::Start;
         self.late = None;
+        // What it compares with may have another value now.
+        if self.filter.take().is_some() {
+            self.decoded = decoded(self.plan, self.needed.as_deref(), self.plan.predicate.as_ref());
+        }
         Ok(())
     }
 
     fn narrow(&mut self, filter: Option<&JoinFilter>) {
         // Large values and locators are no columns of a stored row; such rows come one by one anyway.
         let plain = self.plan.table.lob.is_none() && !self.plan.locator && !self.looks_up;
-        self.narrowing = filter.filter(|_| plain).map(|filter| {
-            let columns = self.raw_columns(filter.slots());
-            Box::new(Narrowing::new(filter, columns))
-        });
+        match filter {
+            None => self.narrowings.clear(),
+            Some(filter) if plain => {
+                let columns = self.raw_columns(filter.slots());
+                self.narrowings.push(Narrowing::new(filter, columns));
+            }
+            Some(_) => {}
+        }
     }
+}
+
+/// Whether anybody wants a stored row.
+#[inline]
+fn qualifies(
+    layout: &RawLayout<'_>,
+    filter: Option<&RawFilter<'_>>,
+    narrowings: &mut [Narrowing],
+    row: &[u8],
+) -> bool {
+    filter.is_none_or(|filter| filter.passes(row))
+        && narrowings
+            .iter_mut()
+            .all(|narrowing| narrowing.passes(|column| layout.value(row, column)))
 }
 
 /// From an entry of an index to its row.

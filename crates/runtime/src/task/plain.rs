@@ -69,7 +69,7 @@ pub(super) fn yield_now() {
     }
 }
 
-pub(super) fn park(wait: WaitType, deadline_ns: Option<u64>) -> Parked {
+pub(super) fn park(wait: WaitType, deadline_ns: Option<u64>, part_of: Option<u64>) -> Parked {
     let me = parker();
     if me.permit.swap(false, AcqRel) {
         return Parked::Woken;
@@ -80,7 +80,9 @@ pub(super) fn park(wait: WaitType, deadline_ns: Option<u64>) -> Parked {
     let ended = clock::stat_ns();
     let signal_ns =
         if woken { ended.saturating_sub(me.woken_ns.load(Relaxed).max(began)) } else { 0 };
-    waits::record(wait, ended - began, signal_ns);
+    if part_of.is_none() {
+        waits::record(wait, ended - began, signal_ns);
+    }
     if woken { Parked::Woken } else { Parked::TimedOut }
 }
 

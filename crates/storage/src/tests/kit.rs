@@ -151,7 +151,7 @@ pub fn open(fs: Arc<SimFs>, log: Arc<MemLog>, frames: usize) -> Kit {
     let doublewrite = fs.open(Path::new(DOUBLEWRITE), OpenOptions::create()).unwrap();
     fs.sync_dir(Path::new("/db")).unwrap();
     buffer_pool::repair_torn(&doublewrite, &[(1, file.clone())]).unwrap();
-    let config = PoolConfig { bytes: frames * 8192, prefault_bytes: 0 };
+    let config = PoolConfig { bytes: frames * 8192, prefault_bytes: 0, ..PoolConfig::default() };
     let pool = BufferPool::new(config, log.clone(), doublewrite).unwrap();
     let store = Store::new(pool, log.clone());
     store.add_file(1, 1, file, None).unwrap();

@@ -229,26 +229,45 @@ fn buffers(r: &mut Readings, databases: &[Database], started_unix_ns: u64) {
         .add("Database pages", PLAIN, pages as u64)
         .add("Target pages", PLAIN, target as u64)
         .add("Page life expectancy", PLAIN, life_s);
-    // The buffer pool is one arena. On a machine of one node all of it is local; on others nobody knows, and nothing
-    // is said.
-    if let [node] = snapshot::nodes()[..] {
+    let nodes = snapshot::nodes();
+    let seen = telemetry::nodes::lookups();
+    for &node in &nodes {
+        // On a machine of one node all of it is local, and counted elsewhere.
+        let looked = match nodes.len() {
+            1 => telemetry::nodes::Lookups { local: lookups, remote: 0 },
+            _ => seen.get(node as usize).copied().unwrap_or_default(),
+        };
         r.of("SQLServer:Buffer Node", &format!("{node:03}"))
-            .add("Database pages", PLAIN, pages as u64)
+            .add("Database pages", PLAIN, pages_of(databases, &nodes, node))
             .add("Page life expectancy", PLAIN, life_s)
-            .add("Local node page lookups/sec", RATE, lookups)
-            .add("Remote node page lookups/sec", RATE, 0);
+            .add("Local node page lookups/sec", RATE, looked.local)
+            .add("Remote node page lookups/sec", RATE, looked.remote);
     }
 }
 
+/// Pages in memory that were given to a node; a pool that was given none lies on the first.
+fn pages_of(databases: &[Database], nodes: &[i32], node: i32) -> u64 {
+    let open = databases.iter().filter_map(|d| d.open.as_ref());
+    let all = open.flat_map(|open| open.engine.node_pages());
+    let known = |of: &engine::NodePages| nodes.contains(&i32::from(of.node));
+    let of = |of: &engine::NodePages| if known(of) { i32::from(of.node) } else { nodes[0] };
+    all.filter(|pages| of(pages) == node).map(|pages| pages.pages as u64).sum()
+}
+
 fn memory(r: &mut Readings, databases: &[Database], machine_kb: u64) {
-    let pools = databases.iter().filter_map(|d| d.open.as_ref()).map(|o| o.engine.pool_stats());
-    let pages_kb: usize = pools.map(|p| (p.frames - p.free) * 8).sum();
-    if let [node] = snapshot::nodes()[..] {
+    let nodes = snapshot::nodes();
+    let several = nodes.len() > 1;
+    let resident = if several { super::system::resident_by_node() } else { Vec::new() };
+    for &node in &nodes {
+        let own = resident.iter().find(|(of, _)| *of == node).map_or(0, |(_, kb)| *kb as u64);
+        let total = if several { own } else { super::system::resident_kb() };
+        let target = if several { super::system::node_kb(node) as u64 } else { machine_kb };
+        let away = super::system::pages_away(databases, node);
         r.of("SQLServer:Memory Node", &format!("{node:03}"))
-            .add("Database Node Memory (KB)", PLAIN, pages_kb as u64)
-            .add("Foreign Node Memory (KB)", PLAIN, 0)
-            .add("Target Node Memory (KB)", PLAIN, machine_kb)
-            .add("Total Node Memory (KB)", PLAIN, super::system::resident_kb());
+            .add("Database Node Memory (KB)", PLAIN, pages_of(databases, &nodes, node) * 8)
+            .add("Foreign Node Memory (KB)", PLAIN, away * 8)
+            .add("Target Node Memory (KB)", PLAIN, target)
+            .add("Total Node Memory (KB)", PLAIN, total);
     }
 }
 

@@ -4,7 +4,7 @@
 //! of the hardware (no soft-NUMA). The memory of the buffer pools is what they have room for and what holds pages.
 
 use super::snapshot::{self, Address, Scheduler, Snapshot};
-use crate::context::{Context, ServerFacts, moment};
+use crate::context::{Context, Database, ServerFacts, moment};
 use crate::declare::{Declared, NULL, view};
 use executor::SqlError;
 use runtime::clock;
@@ -32,6 +32,11 @@ pub struct System {
     now_unix_ns: u64,
     process: Process,
     deadlocks: u64,
+    /// Of the memory of pages: in huge pages, where those were asked for.
+    large_bytes: u64,
+    model: (i32, &'static str),
+    /// What the process may have.
+    target_kb: i64,
 }
 
 /// What the system tells of this process; zeros where it does not.
@@ -115,10 +120,40 @@ impl System {
     }
 }
 
+/// What the memory of users' databases is made of: bytes in huge pages, and SQL Server's name for it. It is called by
+/// what was reached and not by what was asked for.
+fn memory_model(databases: &[Database], asked_large: bool) -> (u64, (i32, &'static str)) {
+    let open = databases.iter().filter(|d| d.definition.is_some()).filter_map(|d| d.open.as_ref());
+    let pools: Vec<(bool, u64, u64)> = open
+        .map(|open| {
+            let (huge, backed) = match asked_large {
+                true => open.engine.pool_huge_bytes(),
+                false => (0, 0),
+            };
+            (open.engine.pool_is_locked(), huge, backed)
+        })
+        .collect();
+    let (huge, backed) =
+        pools.iter().fold((0, 0), |(huge, backed), pool| (huge + pool.1, backed + pool.2));
+    let model = match () {
+        // The kernel may have left single pages of the edges small.
+        () if asked_large && backed > 0 && huge >= backed / 10 * 9 => (3, "LARGE_PAGES"),
+        () if !pools.is_empty() && pools.iter().all(|pool| pool.0) => (2, "LOCK_PAGES"),
+        () => (1, "CONVENTIONAL"),
+    };
+    (huge, model)
+}
+
 fn system(context: &Context<'_>, _: &[Value]) -> Result<Vec<System>, SqlError> {
     let schedulers = context.server.schedulers();
+    let facts = context.server.facts();
+    let (large_bytes, model) = memory_model(&context.server.databases(), facts.large_pages);
+    let max_mb = context.server.setting("max server memory (MB)").map_or(i64::MAX, |(_, max)| max);
     Ok(vec![System {
-        facts: context.server.facts(),
+        target_kb: facts.memory_kb.min(max_mb.saturating_mul(1024)),
+        large_bytes,
+        model,
+        facts,
         schedulers: schedulers.len() as i32,
         now_ns: clock::now_ns(),
         now_unix_ns: clock::unix_ns(),
@@ -130,7 +165,7 @@ fn system(context: &Context<'_>, _: &[Value]) -> Result<Vec<System>, SqlError> {
 view! {
     PROCESS_MEMORY = "sys.dm_os_process_memory" of System as s, rows system;
     physical_memory_in_use_kb bigint = s.process.resident_kb;
-    large_page_allocations_kb bigint = 0i64;
+    large_page_allocations_kb bigint = (s.large_bytes / 1024) as i64;
     locked_page_allocations_kb bigint = s.process.locked_kb;
     total_virtual_address_space_kb bigint = 137_438_953_344i64;
     virtual_address_space_reserved_kb bigint = s.process.virtual_kb;
@@ -152,8 +187,8 @@ view! {
     physical_memory_kb bigint = s.facts.memory_kb;
     virtual_memory_kb bigint = 137_438_953_344i64;
     committed_kb int = int(s.process.resident_kb);
-    committed_target_kb int = int(s.facts.memory_kb);
-    visible_target_kb int = int(s.facts.memory_kb);
+    committed_target_kb int = int(s.target_kb);
+    visible_target_kb int = int(s.target_kb);
     stack_size_in_bytes int = 1_048_576;
     os_quantum bigint = 4i64;
     os_error_mode int = 0;
@@ -175,8 +210,8 @@ view! {
     softnuma_configuration int = 0;
     softnuma_configuration_desc nvarchar(60) = "OFF";
     process_physical_affinity nvarchar(3072) = physical_affinity();
-    sql_memory_model int = 1;
-    sql_memory_model_desc nvarchar(120) = "CONVENTIONAL";
+    sql_memory_model int = s.model.0;
+    sql_memory_model_desc nvarchar(120) = s.model.1;
     socket_count int = s.shape().0;
     cores_per_socket int = s.shape().1;
     numa_node_count int = snapshot::nodes().len() as i32;
@@ -277,6 +312,8 @@ pub struct Node {
     virtual_kb: i64,
     locked_kb: i64,
     memory_kb: i64,
+    /// Pages that were to lie here and lie elsewhere.
+    away_kb: i64,
 }
 
 fn nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
@@ -284,11 +321,11 @@ fn nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
     let process = Process::now();
     let ids = snapshot::nodes();
     let pages = (ids.len() > 1).then(resident_by_node);
+    let databases = context.server.databases();
     let one = |(place, id): (usize, &i32)| {
         let schedulers: Vec<Scheduler> =
             snapshot.schedulers.iter().filter(|s| s.node == *id).cloned().collect();
         let here = |t: &&snapshot::Task| schedulers.iter().any(|s| s.id == t.scheduler_id);
-        let known = Topology::machine().and_then(|m| m.nodes.iter().find(|n| n.id as i32 == *id));
         Node {
             id: *id,
             tasks: snapshot.tasks.iter().filter(here).count() as i32,
@@ -299,15 +336,29 @@ fn nodes(context: &Context<'_>, _: &[Value]) -> Result<Vec<Node>, SqlError> {
             // The address space is no node's: the first one stands for it.
             virtual_kb: if place == 0 { process.virtual_kb } else { 0 },
             locked_kb: if place == 0 { process.locked_kb } else { 0 },
-            memory_kb: known.map_or(0, |n| (n.memory_bytes / 1024) as i64),
+            memory_kb: node_kb(*id),
+            away_kb: pages_away(&databases, *id) as i64 * 8,
             schedulers,
         }
     };
     Ok(ids.iter().enumerate().map(one).collect())
 }
 
+/// Memory of a node in KiB.
+pub fn node_kb(node: i32) -> i64 {
+    let known = Topology::machine().and_then(|m| m.nodes.iter().find(|n| n.id as i32 == node));
+    known.map_or(0, |n| (n.memory_bytes / 1024) as i64)
+}
+
+/// About how many pages were given to a node and lie elsewhere.
+pub fn pages_away(databases: &[Database], node: i32) -> u64 {
+    let open = databases.iter().filter_map(|d| d.open.as_ref());
+    let all = open.flat_map(|open| open.engine.pages_away());
+    all.filter(|of| i32::from(of.node) == node).map(|of| of.pages as u64).sum()
+}
+
 /// Resident KiB of the process on each node, from `/proc/self/numa_maps`.
-fn resident_by_node() -> Vec<(i32, i64)> {
+pub fn resident_by_node() -> Vec<(i32, i64)> {
     let told = std::fs::read_to_string("/proc/self/numa_maps").unwrap_or_default();
     let mut all: std::collections::BTreeMap<i32, i64> = Default::default();
     for line in told.lines() {
@@ -373,7 +424,7 @@ view! {
     cpu_affinity_mask bigint = n.mask(false);
     online_scheduler_mask bigint = n.mask(true);
     processor_group smallint = 0i16;
-    foreign_committed_kb bigint = 0i64;
+    foreign_committed_kb bigint = n.away_kb;
     target_kb bigint = n.memory_kb;
 }
 
@@ -386,28 +437,37 @@ pub struct Clerk {
     reserved_kb: i64,
     pages_kb: i64,
     page_bytes: i64,
+    /// Whose memory it is.
+    node: i16,
 }
 
 fn clerks(context: &Context<'_>, _: &[Value]) -> Result<Vec<Clerk>, SqlError> {
     let mut all = Vec::new();
-    let mut add = |kind, name: String, reserved_kb, pages_kb, page_bytes| {
+    let mut add = |kind, name: String, node, reserved_kb, pages_kb| {
         let number = all.len() as u32 + 1;
-        all.push(Clerk { number, kind, name, reserved_kb, pages_kb, page_bytes });
+        all.push(Clerk { number, kind, name, reserved_kb, pages_kb, page_bytes: 8192, node });
     };
     let (mut known_kb, mut versions_kb) = (0, 0);
     for database in context.server.databases() {
         let Some(open) = database.open else { continue };
         let pool = open.engine.pool_stats();
-        let (frames, used) = (pool.frames as i64 * 8, (pool.frames - pool.free) as i64 * 8);
-        add("MEMORYCLERK_SQLBUFFERPOOL", database.name.clone(), frames, used, 8192);
+        // A row for each node that its pages are spread over, with its share of the room.
+        let nodes = open.engine.node_pages();
+        let frames = (pool.frames / nodes.len().max(1)) as i64 * 8;
+        for of in nodes {
+            let (name, node, used) = (database.name.clone(), of.node as i16, of.pages as i64 * 8);
+            add("MEMORYCLERK_SQLBUFFERPOOL", name, node, frames, used);
+            known_kb += used;
+        }
         let ring = (open.engine.log().ring_bytes() / 1024) as i64;
-        add("MEMORYCLERK_SQLLOGPOOL", database.name.clone(), ring, ring, 8192);
-        known_kb += used + ring;
+        let node = open.engine.log_buffer_node().unwrap_or(0) as i16;
+        add("MEMORYCLERK_SQLLOGPOOL", database.name.clone(), node, ring, ring);
+        known_kb += ring;
         versions_kb += (open.engine.stats().version_bytes / 1024) as i64;
     }
-    add("MEMORYCLERK_VERSIONSTORE", "Default".to_owned(), versions_kb, versions_kb, 8192);
+    add("MEMORYCLERK_VERSIONSTORE", "Default".to_owned(), 0, versions_kb, versions_kb);
     let rest = (Process::now().resident_kb - known_kb - versions_kb).max(0);
-    add("MEMORYCLERK_SQLGENERAL", "Default".to_owned(), rest, rest, 8192);
+    add("MEMORYCLERK_SQLGENERAL", "Default".to_owned(), 0, rest, rest);
     Ok(all)
 }
 
@@ -416,7 +476,7 @@ view! {
     memory_clerk_address varbinary(8) = Address::Clerk(c.number).value();
     r#type nvarchar(60) = c.kind;
     name nvarchar(256) = &c.name;
-    memory_node_id smallint = 0i16;
+    memory_node_id smallint = c.node;
     pages_kb bigint = c.pages_kb;
     virtual_memory_reserved_kb bigint = c.reserved_kb;
     virtual_memory_committed_kb bigint = c.pages_kb;

@@ -7,6 +7,8 @@
 //! | `unmap` | removes it |
 //! | `mount`, `umount` | ext4 on it at /mnt |
 //! | `serve`, `end`, `kill` | the server on /mnt/data: begun and ready; asked to end, and how it did; SIGKILL |
+//! | `serve ARGUMENTS` | the same, begun with these |
+//! | `maps` | its `/proc/PID/numa_maps` |
 //! | `words` | what it printed last |
 //! | `mark TEXT` | a mark in the log of writes, in the order of completed writes |
 //!
@@ -31,6 +33,10 @@ use std::time::{Duration, Instant};
 pub const PORT: u16 = 7000;
 /// The modules, in the order in which they are loaded.
 pub const MODULES: &str = "/modules";
+/// Where ports of nodes are found, from the first node's on, and where the server listens for them.
+pub const PLACED_IN_GUEST: u16 = 2000;
+pub const PLACED_SERVER: u16 = 3000;
+const PLACED_MAX: u16 = 8;
 /// Where the server itself listens.
 const SERVER_PORT: u16 = 1434;
 /// Software emulation is slow.
@@ -70,15 +76,18 @@ fn serve() -> io::Result<()> {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
-    let servers = TcpListener::bind(("0.0.0.0", PORT_IN_GUEST))?;
-    std::thread::spawn(move || {
-        for stream in servers.incoming().map_while(Result::ok) {
-            // Without a server it is closed at once, as a port that nobody listens on.
-            if let Ok(server) = TcpStream::connect(("127.0.0.1", SERVER_PORT)) {
-                pass_on(&stream, &server);
+    let placed = (0..PLACED_MAX).map(|node| (PLACED_IN_GUEST + node, PLACED_SERVER + node));
+    for (port, server) in placed.chain([(PORT_IN_GUEST, SERVER_PORT)]) {
+        let servers = TcpListener::bind(("0.0.0.0", port))?;
+        std::thread::spawn(move || {
+            for stream in servers.incoming().map_while(Result::ok) {
+                // Without a server it is closed at once, as a port that nobody listens on.
+                if let Ok(server) = TcpStream::connect(("127.0.0.1", server)) {
+                    pass_on(&stream, &server);
+                }
             }
-        }
-    });
+        });
+    }
     let listener = TcpListener::bind(("0.0.0.0", PORT))?;
     eprintln!("agent: ready");
     let guest = Arc::new(Guest::default());
@@ -142,13 +151,22 @@ impl Guest {
                     binary: "/bin/millrace".into(),
                     data: Path::new(MOUNT_POINT).join("data"),
                 };
-                let mut server = Server::of(recipe.command_at(&format!("127.0.0.1:{SERVER_PORT}")))
-                    .map_err(said)?;
+                let command = match rest.is_empty() {
+                    true => recipe.command_at(&format!("127.0.0.1:{SERVER_PORT}")),
+                    false => recipe.command_of(rest.split(' ')),
+                };
+                let mut server = Server::of(command).map_err(said)?;
                 let start = server.wait_ready(PATIENCE, || false);
                 if !matches!(start, Start::Ready) {
                     return Err(format!("does not start\n{}", server.last_words()));
                 }
                 *self.server.lock() = Some(server);
+            }
+            "maps" => {
+                let server = self.server.lock();
+                let Some(server) = server.as_ref() else { return Err("no server".to_owned()) };
+                let maps = std::fs::read_to_string(format!("/proc/{}/numa_maps", server.id()));
+                return Ok(maps.map_err(said)?.replace('\n', "\\n"));
             }
             "end" => {
                 let mut server = self.server.lock();

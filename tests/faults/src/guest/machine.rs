@@ -4,8 +4,8 @@
 //! a write that the guest was told of is in the file. So a killed guest loses what its kernel and its processes had in
 //! memory, and nothing that the disk had; what a disk may lose is [`states`](super::states)' part.
 
-use super::agent;
 use super::initramfs::Kernel;
+use super::{agent, placement};
 use crate::ledger::{Progress, Witness};
 use crate::server::{Door, PORT_IN_GUEST};
 use parking_lot::Mutex;
@@ -31,6 +31,49 @@ pub struct Parts {
     pub initramfs: PathBuf,
 }
 
+/// Its processors and memory.
+pub struct Shape {
+    /// NUMA nodes; 1: none is told of.
+    pub nodes: usize,
+    /// Of all nodes together.
+    pub cpus: usize,
+    /// MiB, likewise.
+    pub memory: usize,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Shape { nodes: 1, cpus: 2, memory: 1024 }
+    }
+}
+
+impl Shape {
+    /// Of two nodes each has two CPUs, of more one. The first has the kernel's own memory, and the programs.
+    pub fn of_nodes(nodes: usize) -> Shape {
+        let cpus = if nodes > 2 { nodes } else { 2 * nodes };
+        Shape { nodes, cpus, memory: FIRST_MEGABYTES + (nodes - 1) * NODE_MEGABYTES }
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let mut all = vec!["-smp".to_owned(), self.cpus.to_string()];
+        all.extend(["-m".to_owned(), self.memory.to_string()]);
+        if self.nodes > 1 {
+            let cpus = self.cpus / self.nodes;
+            for node in 0..self.nodes {
+                let size = if node == 0 { FIRST_MEGABYTES } else { NODE_MEGABYTES };
+                let memory = format!("memory-backend-ram,id=memory{node},size={size}M");
+                let (first, last) = (node * cpus, node * cpus + cpus - 1);
+                let told = format!("node,nodeid={node},cpus={first}-{last},memdev=memory{node}");
+                all.extend(["-object".to_owned(), memory, "-numa".to_owned(), told]);
+            }
+        }
+        all
+    }
+}
+
+const FIRST_MEGABYTES: usize = 1024;
+const NODE_MEGABYTES: usize = 384;
+
 /// A guest that is up.
 pub struct Machine {
     qemu: Child,
@@ -38,17 +81,19 @@ pub struct Machine {
     agent: Line,
     agent_port: u16,
     server_port: u16,
+    placed_ports: Vec<u16>,
 }
 
 impl Machine {
     /// Boots, with `disk` as /dev/vda and `log` as /dev/vdb.
-    pub fn boot(parts: &Parts, disk: &Path, log: &Path) -> Result<Machine, String> {
+    pub fn boot(parts: &Parts, disk: &Path, log: &Path, shape: &Shape) -> Result<Machine, String> {
         let (agent_port, server_port) = (free_port()?, free_port()?);
         let accelerator = if hardware() { "kvm" } else { "tcg,thread=multi" };
         let mut command = Command::new("qemu-system-x86_64");
         command
-            .args(["-machine", "q35", "-accel", accelerator, "-cpu", "max", "-smp", "2"])
-            .args(["-m", "1024", "-nodefaults", "-no-user-config", "-display", "none"])
+            .args(["-machine", "q35", "-accel", accelerator, "-cpu", "max"])
+            .args(shape.arguments())
+            .args(["-nodefaults", "-no-user-config", "-display", "none"])
             .args(["-serial", "stdio", "-monitor", "none", "-no-reboot", "-append"])
             .arg("console=ttyS0 quiet panic=-1 mitigations=off nokaslr")
             .arg("-kernel")
@@ -64,13 +109,17 @@ impl Machine {
                 .arg(format!("virtio-blk-pci,drive={name}"));
         }
         let forward = |host: u16, guest: u16| format!("hostfwd=tcp:127.0.0.1:{host}-:{guest}");
+        let mut forwards =
+            vec![forward(agent_port, agent::PORT), forward(server_port, PORT_IN_GUEST)];
+        let mut placed_ports = Vec::new();
+        for there in placement::ports(if shape.nodes > 1 { shape.nodes } else { 0 }) {
+            let here = free_port()?;
+            forwards.push(forward(here, there));
+            placed_ports.push(here);
+        }
         command
             .arg("-netdev")
-            .arg(format!(
-                "user,id=net,restrict=on,{},{}",
-                forward(agent_port, agent::PORT),
-                forward(server_port, PORT_IN_GUEST)
-            ))
+            .arg(format!("user,id=net,restrict=on,{}", forwards.join(",")))
             .args(["-device", "virtio-net-pci,netdev=net,romfile="]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // SAFETY: a system call between fork and exec.
@@ -107,7 +156,9 @@ impl Machine {
         let up = ready.recv_timeout(BOOT_MAX).is_ok();
         let agent = if up { Line::open(agent_port) } else { Err("it did not come up".to_owned()) };
         match agent {
-            Ok(agent) => Ok(Machine { qemu, console, agent, agent_port, server_port }),
+            Ok(agent) => {
+                Ok(Machine { qemu, console, agent, agent_port, server_port, placed_ports })
+            }
             Err(error) => {
                 let _ = qemu.kill();
                 let _ = qemu.wait();
@@ -124,6 +175,11 @@ impl Machine {
 
     pub fn door(&self) -> Door {
         Door::of_guest(self.server_port)
+    }
+
+    /// Of the server's port of a node.
+    pub fn placed_door(&self, node: usize) -> Door {
+        Door::of_guest(self.placed_ports[node])
     }
 
     /// One that sets a mark for each answer.

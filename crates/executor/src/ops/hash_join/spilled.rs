@@ -45,11 +45,12 @@ pub(super) fn key_part(key: &[u8], known: bool) -> &[u8] {
 }
 
 impl Spilled {
-    /// Files for both sides, with what the table has so far.
-    pub fn begin(table: &mut Table, cx: &mut Cx<'_>) -> Result<Box<Spilled>, SqlError> {
+    /// Files for both sides, with what the table has so far: of the left side, or of the right one.
+    pub fn begin(table: &mut Table, left: bool, cx: &mut Cx<'_>) -> Result<Box<Spilled>, SqlError> {
         let file: Arc<SpillFile> = cx.spill_file()?;
         let streams = || (0..PARTITIONS).map(|_| Stream::new(&file)).collect::<Vec<_>>();
-        let mut build = streams();
+        let (mut build, mut probe) = (streams(), streams());
+        let side = if left { &mut probe } else { &mut build };
         // Rows of a key are found by it; those without one are left.
         let mut keyed = vec![false; table.rows.len()];
         for number in 0..table.keys.len() as u32 {
@@ -57,18 +58,18 @@ impl Spilled {
             let mut at = table.heads[number as usize];
             while at != 0 {
                 let row = table.rows[at as usize - 1];
-                build[partition_of(key, true)].push(key, table.arena.get(row.values))?;
+                side[partition_of(key, true)].push(key, table.arena.get(row.values))?;
                 keyed[at as usize - 1] = true;
                 at = row.next;
             }
         }
         for (row, _) in table.rows.iter().zip(&keyed).filter(|(_, keyed)| !**keyed) {
-            build[0].push(&[], table.arena.get(row.values))?;
+            side[0].push(&[], table.arena.get(row.values))?;
         }
         table.clear(cx);
         Ok(Box::new(Spilled {
             build,
-            probe: streams(),
+            probe,
             partition: 0,
             reader: None,
             left_over: None,
@@ -79,6 +80,16 @@ impl Spilled {
             unmatched_at: None,
             row: Vec::new(),
         }))
+    }
+
+    /// Both sides have been written.
+    pub fn finish(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        for stream in self.build.iter_mut().chain(&mut self.probe) {
+            stream.finish()?;
+        }
+        let bytes: u64 = self.build.iter().chain(&self.probe).map(Stream::bytes).sum();
+        cx.note_hash_spill(bytes);
+        Ok(())
     }
 
     /// Builds the next part of the partition's build side. Each part has a row at least, if there is one.

@@ -1,0 +1,541 @@
+//! A scan's predicate asked of rows as they are stored, so that what does not qualify is never decoded.
+//!
+//! ```text
+//! predicate = test AND test AND ... AND rest
+//!             over stored bytes      over values, by the evaluator
+//! ```
+//!
+//! Promise: a row passes exactly when every test is true of it, as [`crate::eval::test`] would say (UNKNOWN does not
+//! pass); tests cannot fail. What is compared with is evaluated once, when the scan begins; where that fails, or where
+//! there is no test for it, a conjunct is among the rest.
+//!
+//! Numbers, dates and times are compared as integers in units of the column's own scale; texts byte by byte as long as
+//! they are ASCII, decoded where they are not.
+
+use super::scan::RawLayout;
+use crate::cx::Cx;
+use crate::eval::{eval, order, satisfies};
+use binder::ir::{CastMode, CompareOp, Expr, ExprKind};
+use types::collation::Rule;
+use types::{DateTime, Pattern, RowLayout, SqlType, Value};
+
+/// Lists of more values are left to the evaluator.
+const LIST_MAX: usize = 1024;
+
+/// See the file's first lines.
+pub(super) struct RawFilter<'p> {
+    layout: RawLayout<'p>,
+    tests: Vec<Test>,
+    rest: Vec<&'p Expr>,
+}
+
+enum Test {
+    /// Nothing passes, or everything that is not NULL.
+    Known(Column, bool),
+    Number {
+        column: Number,
+        op: CompareOp,
+        bound: i64,
+    },
+    /// Sorted.
+    NumberIn {
+        column: Number,
+        list: Vec<i64>,
+        negated: bool,
+    },
+    Numbers {
+        left: Number,
+        op: CompareOp,
+        right: Number,
+    },
+    IsNull(Column, bool),
+    /// Equal to one of these, or to none.
+    Text {
+        column: Column,
+        any_case: bool,
+        list: Vec<(Vec<u8>, Value)>,
+        negated: bool,
+    },
+    Like {
+        column: Column,
+        pattern: Pattern,
+        negated: bool,
+    },
+    /// All tests of one of the branches.
+    Any(Vec<Vec<Test>>),
+}
+
+/// A column of a stored row.
+#[derive(Clone, Copy)]
+struct Column {
+    place: usize,
+    nullable: bool,
+}
+
+/// One whose values are ordered as integers.
+#[derive(Clone, Copy)]
+struct Number {
+    column: Column,
+    offset: usize,
+    form: Form,
+    unit: Unit,
+    /// Of rows that were written before the column was added.
+    absent: Option<i64>,
+}
+
+/// How it is stored.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    U8,
+    I16,
+    I32,
+    I64,
+    Time,
+    DateTime,
+    SmallDateTime,
+    DateTime2,
+}
+
+/// What its integers count.
+#[derive(Clone, Copy, PartialEq)]
+enum Unit {
+    /// Parts of 10 to this power.
+    Exact(u8),
+    Day,
+    Time,
+    DateTime,
+    DateTime2,
+}
+
+impl<'p> RawFilter<'p> {
+    /// Of a predicate over slots that lie in these columns of a stored row.
+    pub fn new(
+        predicate: &'p Expr,
+        layout: RawLayout<'p>,
+        places: &[usize],
+        cx: &mut Cx<'_>,
+    ) -> RawFilter<'p> {
+        let mut filter = RawFilter { layout, tests: Vec::new(), rest: Vec::new() };
+        let mut maker = Maker { layout, places, cx };
+        for e in conjuncts(predicate) {
+            match maker.test(e) {
+                Some(test) => filter.tests.push(test),
+                None => filter.rest.push(e),
+            }
+        }
+        filter
+    }
+
+    /// What must be asked of the values besides.
+    pub fn rest(&self) -> &[&'p Expr] {
+        &self.rest
+    }
+
+    /// Whether the tests hold for a stored row.
+    #[inline]
+    pub fn passes(&self, row: &[u8]) -> bool {
+        let columns = RowLayout::row_columns(row);
+        self.tests.iter().all(|test| test.holds(&self.layout, row, columns))
+    }
+}
+
+/// A predicate split at its ANDs.
+fn conjuncts(predicate: &Expr) -> Vec<&Expr> {
+    let (mut open, mut all) = (vec![predicate], Vec::new());
+    while let Some(e) = open.pop() {
+        match &e.kind {
+            ExprKind::And(left, right) => open.extend([&**right, &**left]),
+            _ => all.push(e),
+        }
+    }
+    all
+}
+
+/// A predicate split at its ORs.
+fn branches(predicate: &Expr) -> Vec<&Expr> {
+    let (mut open, mut all) = (vec![predicate], Vec::new());
+    while let Some(e) = open.pop() {
+        match &e.kind {
+            ExprKind::Or(left, right) => open.extend([&**right, &**left]),
+            _ => all.push(e),
+        }
+    }
+    all
+}
+
+struct Maker<'m, 'p, 'c> {
+    layout: RawLayout<'p>,
+    places: &'m [usize],
+    cx: &'m mut Cx<'c>,
+}
+
+impl Maker<'_, '_, '_> {
+    fn test(&mut self, e: &Expr) -> Option<Test> {
+        match &e.kind {
+            ExprKind::Compare { op, left, right } => self
+                .compared(*op, left, right)
+                .or_else(|| self.compared(op.flip(), right, left))
+                .or_else(|| self.numbers(*op, left, right)),
+            ExprKind::In { input, list, negated } if list.len() <= LIST_MAX => {
+                self.listed(input, list, *negated)
+            }
+            ExprKind::IsNull { input, negated } => {
+                let ExprKind::Slot(slot) = input.kind else { return None };
+                let (column, _) = self.column(slot);
+                // A column that a row lacks has the value of its default.
+                let whole = self.layout.absent(column.place).is_null();
+                (column.nullable && whole).then_some(Test::IsNull(column, *negated))
+            }
+            ExprKind::Like { input, pattern, escape, negated } => {
+                let ExprKind::Slot(slot) = input.kind else { return None };
+                let (column, rule) = self.text(slot)?;
+                let exact = pattern.ty.is_unicode();
+                let escape = match escape {
+                    Some(e) => Some(self.value(e)?),
+                    None => None,
+                };
+                let pattern = self.value(pattern)?;
+                if escape.as_ref().is_some_and(Value::is_null) {
+                    return None;
+                }
+                let rule = rule.meet(pattern.rule());
+                let escape = escape.as_ref().and_then(Value::as_str);
+                let pattern = Pattern::under(rule, pattern.as_str()?, escape).ok()?.exactly(exact);
+                Some(Test::Like { column, pattern, negated: *negated })
+            }
+            ExprKind::Or(..) => {
+                let mut all = Vec::new();
+                for branch in branches(e) {
+                    let mut tests = Vec::new();
+                    for e in conjuncts(branch) {
+                        tests.push(self.test(e)?);
+                    }
+                    all.push(tests);
+                }
+                Some(Test::Any(all))
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of an expression that no row has a part in; None also where it fails.
+    fn value(&mut self, e: &Expr) -> Option<Value> {
+        let of_row = e.any(&mut |e| match &e.kind {
+            ExprKind::Slot(_)
+            | ExprKind::SubPlan { .. }
+            | ExprKind::Total
+            | ExprKind::Steps(_)
+            | ExprKind::NextIdentity => true,
+            ExprKind::Func { func, .. } => func.is_per_row() || !func.is_parallel_safe(),
+            _ => false,
+        });
+        if of_row { None } else { eval(e, &[], self.cx).ok() }
+    }
+
+    fn column(&self, slot: u32) -> (Column, SqlType) {
+        let place = self.places[slot as usize];
+        let column = &self.layout.layout().columns()[place];
+        (Column { place, nullable: column.nullable }, column.ty)
+    }
+
+    /// A column of text in one byte a character.
+    fn text(&self, slot: u32) -> Option<(Column, Rule)> {
+        let (column, ty) = self.column(slot);
+        let rule = self.layout.layout().columns()[column.place].rule;
+        matches!(ty, SqlType::Char(_) | SqlType::VarChar(_)).then_some((column, rule))
+    }
+
+    fn number(&self, e: &Expr) -> Option<Number> {
+        let slot = match &e.kind {
+            ExprKind::Slot(slot) => *slot,
+            // In a type that has room for all of its values.
+            ExprKind::Cast { input, mode: CastMode::Implicit, style: None } => {
+                let ExprKind::Slot(slot) = input.kind else { return None };
+                let ((p, s), (wide, scale)) = (digits(input.ty)?, digits(e.ty)?);
+                if scale < s || wide - scale < p - s {
+                    return None;
+                }
+                slot
+            }
+            _ => return None,
+        };
+        let (column, ty) = self.column(slot);
+        let (form, unit) = form(ty)?;
+        let offset = self.layout.layout().fixed_offset(column.place)?;
+        let absent = self.layout.absent(column.place);
+        let absent = match absent.is_null() {
+            true => None,
+            false => Some(exactly(&absent, unit)?),
+        };
+        Some(Number { column, offset, form, unit, absent })
+    }
+
+    fn compared(&mut self, op: CompareOp, this: &Expr, other: &Expr) -> Option<Test> {
+        if let Some(column) = self.number(this) {
+            let value = self.value(other)?;
+            return Some(match value.is_null() {
+                true => Test::Known(column.column, false),
+                false => of_bound(column, op, &value)?,
+            });
+        }
+        if !matches!(op, CompareOp::Eq | CompareOp::Ne) {
+            return None;
+        }
+        let ExprKind::Slot(slot) = this.kind else { return None };
+        let (column, _) = self.text(slot)?;
+        let value = self.value(other)?;
+        match value.is_null() {
+            true => Some(Test::Known(column, false)),
+            false => self.texts(slot, vec![value], op == CompareOp::Ne),
+        }
+    }
+
+    fn numbers(&mut self, op: CompareOp, left: &Expr, right: &Expr) -> Option<Test> {
+        let (left, right) = (self.number(left)?, self.number(right)?);
+        (left.unit == right.unit).then_some(Test::Numbers { left, op, right })
+    }
+
+    fn listed(&mut self, input: &Expr, list: &[Expr], negated: bool) -> Option<Test> {
+        let mut values = Vec::with_capacity(list.len());
+        for e in list {
+            let value = self.value(e)?;
+            // UNKNOWN instead of "in none of them".
+            if value.is_null() {
+                return None;
+            }
+            values.push(value);
+        }
+        if let Some(column) = self.number(input) {
+            let mut list = Vec::with_capacity(values.len());
+            for value in &values {
+                match place(value, column.unit)? {
+                    (n, true) => list.push(n),
+                    (_, false) => {}
+                }
+            }
+            list.sort_unstable();
+            return Some(Test::NumberIn { column, list, negated });
+        }
+        let ExprKind::Slot(slot) = input.kind else { return None };
+        self.texts(slot, values, negated)
+    }
+
+    fn texts(&mut self, slot: u32, values: Vec<Value>, negated: bool) -> Option<Test> {
+        let (column, rule) = self.text(slot)?;
+        let mut list = Vec::with_capacity(values.len());
+        let mut any_case = None;
+        for value in values {
+            let case = match rule.meet(value.rule()) {
+                Rule::CiAs => true,
+                Rule::Bin | Rule::CsAs => false,
+                _ => return None,
+            };
+            let text = value.as_str()?.trim_end_matches(' ');
+            if !text.is_ascii() || *any_case.get_or_insert(case) != case {
+                return None;
+            }
+            list.push((text.as_bytes().to_vec(), value.clone()));
+        }
+        Some(Test::Text { column, any_case: any_case?, list, negated })
+    }
+}
+
+/// Digits of an exact number, and those behind the point.
+fn digits(ty: SqlType) -> Option<(u8, u8)> {
+    match ty {
+        SqlType::Decimal { .. } => ty.as_decimal(),
+        _ if ty.is_integer() && ty != SqlType::Bit => ty.as_decimal(),
+        _ => None,
+    }
+}
+
+fn form(ty: SqlType) -> Option<(Form, Unit)> {
+    Some(match ty {
+        SqlType::Bit | SqlType::TinyInt => (Form::U8, Unit::Exact(0)),
+        SqlType::SmallInt => (Form::I16, Unit::Exact(0)),
+        SqlType::Int => (Form::I32, Unit::Exact(0)),
+        SqlType::BigInt => (Form::I64, Unit::Exact(0)),
+        SqlType::SmallMoney => (Form::I32, Unit::Exact(4)),
+        SqlType::Money => (Form::I64, Unit::Exact(4)),
+        SqlType::Decimal { precision: 0..=9, scale } => (Form::I32, Unit::Exact(scale)),
+        SqlType::Decimal { precision: 10..=18, scale } => (Form::I64, Unit::Exact(scale)),
+        SqlType::Date => (Form::I32, Unit::Day),
+        SqlType::Time(_) => (Form::Time, Unit::Time),
+        SqlType::DateTime => (Form::DateTime, Unit::DateTime),
+        SqlType::SmallDateTime => (Form::SmallDateTime, Unit::DateTime),
+        SqlType::DateTime2(_) => (Form::DateTime2, Unit::DateTime2),
+        _ => return None,
+    })
+}
+
+/// A value in a column's unit: the greatest integer that is not above it, and whether it is that.
+fn place(value: &Value, unit: Unit) -> Option<(i64, bool)> {
+    match (unit, value) {
+        (Unit::Exact(scale), _) => {
+            let (units, of) = match value {
+                Value::Decimal(d) => (d.units(), d.scale()),
+                Value::Money(m) => (i128::from(*m), 4),
+                _ => (i128::from(value.as_i64()?), 0),
+            };
+            let (n, exact) = match of <= scale {
+                true => (units.checked_mul(10i128.pow(u32::from(scale - of)))?, true),
+                false => {
+                    let by = 10i128.pow(u32::from(of - scale));
+                    (units.div_euclid(by), units.rem_euclid(by) == 0)
+                }
+            };
+            Some((i64::try_from(n).ok()?, exact))
+        }
+        (Unit::Day, Value::Date(days)) => Some((i64::from(*days), true)),
+        (Unit::Time, Value::Time(ticks)) => Some((*ticks as i64, true)),
+        (Unit::DateTime, Value::DateTime(at)) => Some((of_datetime(*at), true)),
+        (Unit::DateTime2, Value::DateTime2(at)) => {
+            Some((i64::from(at.days) << 40 | at.ticks as i64, true))
+        }
+        _ => None,
+    }
+}
+
+fn exactly(value: &Value, unit: Unit) -> Option<i64> {
+    place(value, unit).filter(|(_, exact)| *exact).map(|(n, _)| n)
+}
+
+fn of_datetime(at: DateTime) -> i64 {
+    i64::from(at.days) << 32 | i64::from(at.ticks)
+}
+
+/// A comparison with a value that may lie between two of the column's.
+fn of_bound(column: Number, op: CompareOp, value: &Value) -> Option<Test> {
+    let (bound, exact) = place(value, column.unit)?;
+    let op = match (exact, op) {
+        (true, op) => op,
+        (false, CompareOp::Eq) => return Some(Test::Known(column.column, false)),
+        (false, CompareOp::Ne) => return Some(Test::Known(column.column, true)),
+        (false, CompareOp::Lt | CompareOp::Le) => CompareOp::Le,
+        (false, CompareOp::Gt | CompareOp::Ge) => CompareOp::Gt,
+    };
+    Some(Test::Number { column, op, bound })
+}
+
+impl Column {
+    /// The row has the column, and no value in it.
+    #[inline]
+    fn is_null(self, layout: &RawLayout<'_>, row: &[u8]) -> bool {
+        self.nullable && layout.layout().is_null(row, self.place)
+    }
+}
+
+impl Number {
+    #[inline]
+    fn read(&self, layout: &RawLayout<'_>, row: &[u8], columns: usize) -> Option<i64> {
+        if self.column.place >= columns {
+            return self.absent;
+        }
+        if self.column.is_null(layout, row) {
+            return None;
+        }
+        let cell = &row[self.offset..];
+        Some(match self.form {
+            Form::U8 => i64::from(cell[0]),
+            Form::I16 => i64::from(i16::from_le_bytes([cell[0], cell[1]])),
+            Form::I32 => i64::from(word(cell) as i32),
+            Form::I64 => uint(&cell[..8]) as i64,
+            Form::Time => uint(&cell[..5]) as i64,
+            Form::DateTime => i64::from(word(cell) as i32) << 32 | i64::from(word(&cell[4..])),
+            Form::SmallDateTime => {
+                let half = |at: usize| u16::from_le_bytes([cell[at], cell[at + 1]]);
+                of_datetime(DateTime {
+                    days: i32::from(half(0)),
+                    ticks: u32::from(half(2)) * DateTime::TICKS_PER_MINUTE,
+                })
+            }
+            Form::DateTime2 => (uint(&cell[5..8]) << 40 | uint(&cell[..5])) as i64,
+        })
+    }
+}
+
+#[inline]
+fn word(cell: &[u8]) -> u32 {
+    u32::from_le_bytes([cell[0], cell[1], cell[2], cell[3]])
+}
+
+#[inline]
+fn uint(cell: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..cell.len()].copy_from_slice(cell);
+    u64::from_le_bytes(bytes)
+}
+
+impl Test {
+    fn holds(&self, layout: &RawLayout<'_>, row: &[u8], columns: usize) -> bool {
+        match self {
+            Test::Known(column, truth) => {
+                *truth
+                    && match column.place < columns {
+                        true => !column.is_null(layout, row),
+                        false => !layout.absent(column.place).is_null(),
+                    }
+            }
+            Test::Number { column, op, bound } => {
+                column.read(layout, row, columns).is_some_and(|n| satisfies(*op, n.cmp(bound)))
+            }
+            Test::NumberIn { column, list, negated } => column
+                .read(layout, row, columns)
+                .is_some_and(|n| list.binary_search(&n).is_ok() != *negated),
+            Test::Numbers { left, op, right } => {
+                let (left, right) =
+                    (left.read(layout, row, columns), right.read(layout, row, columns));
+                left.zip(right).is_some_and(|(a, b)| satisfies(*op, a.cmp(&b)))
+            }
+            Test::IsNull(column, negated) => {
+                let null = column.place >= columns || layout.layout().is_null(row, column.place);
+                null != *negated
+            }
+            Test::Text { column, any_case, list, negated } => {
+                let Some(cell) = text(layout, row, columns, *column) else {
+                    let value = layout.value(row, column.place);
+                    let equal = |other: &Value| order(&value, other).map(|o| o.is_eq());
+                    return !value.is_null()
+                        && list.iter().any(|(_, other)| equal(other) == Some(true)) != *negated;
+                };
+                let Some(cell) = cell else { return false };
+                let end = cell.iter().rposition(|b| *b != b' ').map_or(0, |at| at + 1);
+                let cell = &cell[..end];
+                let equal = |other: &[u8]| match any_case {
+                    true => cell.eq_ignore_ascii_case(other),
+                    false => cell == other,
+                };
+                list.iter().any(|(other, _)| equal(other)) != *negated
+            }
+            Test::Like { column, pattern, negated } => {
+                let Some(cell) = text(layout, row, columns, *column) else {
+                    let value = layout.value(row, column.place);
+                    return value.as_str().is_some_and(|text| pattern.matches(text) != *negated);
+                };
+                let text = cell.and_then(|cell| std::str::from_utf8(cell).ok());
+                text.is_some_and(|text| pattern.matches(text) != *negated)
+            }
+            Test::Any(branches) => branches
+                .iter()
+                .any(|tests| tests.iter().all(|test| test.holds(layout, row, columns))),
+        }
+    }
+}
+
+/// The bytes of a text where they are ASCII; inside None where it is NULL, None where it must be decoded.
+#[inline]
+fn text<'r>(
+    layout: &RawLayout<'_>,
+    row: &'r [u8],
+    columns: usize,
+    column: Column,
+) -> Option<Option<&'r [u8]>> {
+    if column.place >= columns {
+        return None;
+    }
+    if column.is_null(layout, row) {
+        return Some(None);
+    }
+    let cell = layout.layout().raw(row, column.place);
+    cell.is_ascii().then_some(Some(cell))
+}

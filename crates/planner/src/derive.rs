@@ -1,0 +1,257 @@
+//! Predicates that others imply, so that tables are read by them: what all branches of an OR have in common, what an OR
+//! over several tables says of each of them, and what equal columns say of each other.
+//!
+//! Promise: the predicates together let the same rows through as before. Factoring keeps even UNKNOWN (three-valued
+//! logic is distributive); what is derived is true wherever the predicate that it comes from is.
+//!
+//! ```text
+//! (a = b and x = 1) or (a = b and x = 2)    -->  a = b and (x = 1 or x = 2)
+//! (t.x = 1 and u.y = 2) or (t.x = 3 and u.y = 4)  -->  ... and (t.x = 1 or t.x = 3) and (u.y = 2 or u.y = 4)
+//! a = b and a < 5                           -->  ... and b < 5
+//! ```
+
+use binder::ir::*;
+
+use crate::columns::is_movable;
+use crate::fold::{all_of, conjuncts};
+use crate::lower::Needed;
+
+/// An OR of more branches is left as it is, and so are more predicates than this: what is derived is looked for among all.
+const BRANCHES_MAX: usize = 64;
+const PREDICATES_MAX: usize = 256;
+
+/// Appends a predicate to `out`, split at its ANDs and with what all branches of an OR have in common taken out of it.
+pub(crate) fn factored(pred: Expr, out: &mut Vec<Expr>) {
+    let mut all = Vec::new();
+    conjuncts(pred, &mut all);
+    for pred in all {
+        match common(&pred) {
+            Some((common, rest)) => {
+                out.extend(common);
+                out.extend(rest);
+            }
+            None => out.push(pred),
+        }
+    }
+}
+
+/// The branches of an OR, each as its conjuncts.
+fn branches(pred: &Expr) -> Option<Vec<Vec<Expr>>> {
+    if !matches!(pred.kind, ExprKind::Or(..)) {
+        return None;
+    }
+    let mut open = vec![pred];
+    let mut all = Vec::new();
+    while let Some(e) = open.pop() {
+        match &e.kind {
+            ExprKind::Or(left, right) => open.extend([&**right, &**left]),
+            _ => {
+                let mut branch = Vec::new();
+                conjuncts(e.clone(), &mut branch);
+                all.push(branch);
+            }
+        }
+        if all.len() + open.len() > BRANCHES_MAX {
+            return None;
+        }
+    }
+    Some(all)
+}
+
+fn any_of(branches: Vec<Vec<Expr>>) -> Option<Expr> {
+    Expr::any_of(branches.into_iter().filter_map(all_of).collect())
+}
+
+/// What every branch of an OR asks for, and the OR of what is left; no OR where a branch asks for nothing else.
+fn common(pred: &Expr) -> Option<(Vec<Expr>, Option<Expr>)> {
+    let mut branches = branches(pred)?;
+    let (first, others) = branches.split_first()?;
+    let mut common: Vec<Expr> = Vec::new();
+    for e in first {
+        let everywhere = is_movable(e) && others.iter().all(|branch| branch.contains(e));
+        if everywhere && !common.contains(e) {
+            common.push(e.clone());
+        }
+    }
+    if common.is_empty() {
+        return None;
+    }
+    for branch in &mut branches {
+        branch.retain(|e| !common.contains(e));
+    }
+    let rest = match branches.iter().any(Vec::is_empty) {
+        true => None,
+        false => any_of(branches),
+    };
+    Some((common, rest))
+}
+
+/// Adds to `preds` what they and the conditions of the joins imply of single parts of an inner join. `given`: all that
+/// holds of the joined rows besides.
+pub(crate) fn derived(parts: &[Needed], given: &[Expr], preds: &mut Vec<Expr>) {
+    if parts.len() < 2 || preds.len() + given.len() > PREDICATES_MAX {
+        return;
+    }
+    let mut new: Vec<Expr> = Vec::new();
+    let mut add = |e: Expr| {
+        if !preds.contains(&e) && !given.contains(&e) && !new.contains(&e) {
+            new.push(e);
+        }
+    };
+    for pred in preds.iter().chain(given) {
+        of_each_part(pred, parts, &mut add);
+    }
+    of_equal_columns(parts, preds, given, &mut add);
+    preds.append(&mut new);
+}
+
+/// Columns that are some part's.
+fn read(e: &Expr, parts: &[Needed]) -> Vec<usize> {
+    let mut ids = Vec::new();
+    e.columns(&mut ids);
+    (0..parts.len()).filter(|part| ids.iter().any(|id| parts[*part].contains(id))).collect()
+}
+
+/// What an OR over several parts says of each that all of its branches speak of.
+fn of_each_part(pred: &Expr, parts: &[Needed], add: &mut impl FnMut(Expr)) {
+    let Some(branches) = branches(pred) else { return };
+    let of = read(pred, parts);
+    if of.len() < 2 || !is_movable(pred) {
+        return;
+    }
+    for part in of {
+        let own = |branch: &Vec<Expr>| -> Vec<Expr> {
+            branch.iter().filter(|e| read(e, parts) == [part]).cloned().collect()
+        };
+        let own: Vec<Vec<Expr>> = branches.iter().map(own).collect();
+        if own.iter().all(|branch| !branch.is_empty())
+            && let Some(e) = any_of(own)
+        {
+            add(e);
+        }
+    }
+}
+
+/// What a column is compared with, its equals are too.
+fn of_equal_columns(parts: &[Needed], preds: &[Expr], given: &[Expr], add: &mut impl FnMut(Expr)) {
+    let mut classes: Vec<Vec<(ColId, &Expr)>> = Vec::new();
+    for pred in preds.iter().chain(given) {
+        let ExprKind::Compare { op: CompareOp::Eq, left, right } = &pred.kind else { continue };
+        let (ExprKind::Col(a), ExprKind::Col(b)) = (&left.kind, &right.kind) else { continue };
+        // Texts may be equal and yet differ, and so be told apart by what they are compared with.
+        if left.ty != right.ty || left.ty.is_character() || a == b {
+            continue;
+        }
+        let of = |classes: &[Vec<(ColId, &Expr)>], id| {
+            classes.iter().position(|class| class.iter().any(|(known, _)| *known == id))
+        };
+        match (of(&classes, *a), of(&classes, *b)) {
+            (Some(x), Some(y)) if x != y => {
+                let more = classes.remove(x.max(y));
+                classes[x.min(y)].extend(more);
+            }
+            (Some(_), Some(_)) => {}
+            (Some(x), None) => classes[x].push((*b, &**right)),
+            (None, Some(y)) => classes[y].push((*a, &**left)),
+            (None, None) => classes.push(vec![(*a, &**left), (*b, &**right)]),
+        }
+    }
+    for pred in preds.iter().chain(given) {
+        let Some(id) = bounded(pred) else { continue };
+        let Some(class) = classes.iter().find(|class| class.iter().any(|(known, _)| *known == id))
+        else {
+            continue;
+        };
+        let part_of = |id: &ColId| parts.iter().position(|part| part.contains(id));
+        for (other, column) in class {
+            if *other == id || part_of(other) == part_of(&id) || part_of(other).is_none() {
+                continue;
+            }
+            let mut pred = pred.clone();
+            pred.replace_columns(&mut |_| Some((*column).clone()));
+            pred.nullable |= column.nullable;
+            add(pred);
+        }
+    }
+}
+
+/// The column that is compared with what no row says.
+fn bounded(pred: &Expr) -> Option<ColId> {
+    let free = |e: &Expr| crate::columns::is_free_of_rows(e) && is_movable(e);
+    let column = |e: &Expr| match e.kind {
+        ExprKind::Col(id) => Some(id),
+        _ => None,
+    };
+    match &pred.kind {
+        ExprKind::Compare { op, left, right } if *op != CompareOp::Ne => match free(right) {
+            true => column(left),
+            false if free(left) => column(right),
+            false => None,
+        },
+        ExprKind::In { input, list, negated: false } if list.iter().all(free) => column(input),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use types::SqlType;
+
+    fn col(id: u32) -> Expr {
+        Expr::col(ColId(id), SqlType::Int, true)
+    }
+
+    fn is(id: u32, n: i32) -> Expr {
+        Expr::compare(CompareOp::Eq, col(id), Expr::int(n))
+    }
+
+    fn equal(a: u32, b: u32) -> Expr {
+        Expr::compare(CompareOp::Eq, col(a), col(b))
+    }
+
+    #[test]
+    fn what_all_branches_ask_for_stands_before_the_or() {
+        let pred = Expr::or(
+            Expr::and(equal(1, 2), is(1, 1)),
+            Expr::or(Expr::and(is(1, 2), equal(1, 2)), Expr::and(equal(1, 2), is(2, 3))),
+        );
+        let mut out = Vec::new();
+        factored(pred, &mut out);
+        let rest = Expr::any_of(vec![is(1, 1), is(1, 2), is(2, 3)]).unwrap();
+        assert_eq!(out, [equal(1, 2), rest]);
+        // A branch that asks for nothing else makes the others superfluous.
+        let mut out = Vec::new();
+        factored(Expr::or(is(1, 1), Expr::and(is(1, 1), is(2, 2))), &mut out);
+        assert_eq!(out, [is(1, 1)]);
+        let alone = Expr::or(is(1, 1), is(2, 2));
+        let mut out = Vec::new();
+        factored(alone.clone(), &mut out);
+        assert_eq!(out, [alone]);
+    }
+
+    #[test]
+    fn an_or_over_two_tables_says_something_of_each() {
+        let parts = [Needed::from([ColId(1)]), Needed::from([ColId(2)])];
+        let both = Expr::or(Expr::and(is(1, 1), is(2, 2)), Expr::and(is(1, 3), is(2, 4)));
+        let mut preds = vec![both.clone()];
+        derived(&parts, &[], &mut preds);
+        let (of_first, of_second) = (Expr::or(is(1, 1), is(1, 3)), Expr::or(is(2, 2), is(2, 4)));
+        assert_eq!(preds, [both, of_first, of_second]);
+        let known = preds.clone();
+        derived(&parts, &[], &mut preds);
+        assert_eq!(preds, known, "once is enough");
+        // A branch that says nothing of the first table allows all of its rows.
+        let mut preds = vec![Expr::or(Expr::and(is(1, 1), is(2, 2)), is(2, 4))];
+        derived(&parts, &[], &mut preds);
+        assert_eq!(preds[1..], [Expr::or(is(2, 2), is(2, 4))]);
+    }
+
+    #[test]
+    fn equals_of_a_column_have_its_bounds() {
+        let parts = [Needed::from([ColId(1)]), Needed::from([ColId(2)]), Needed::from([ColId(3)])];
+        let mut preds = vec![equal(1, 2), is(2, 7)];
+        derived(&parts, &[equal(2, 3)], &mut preds);
+        assert_eq!(preds[2..], [is(1, 7), is(3, 7)]);
+    }
+}

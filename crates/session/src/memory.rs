@@ -1,0 +1,71 @@
+//! Memory of the instance's pages: on which nodes it lies, and how much of it there is under 'max server memory (MB)' and
+//! 'min server memory (MB)'.
+//!
+//! - On a machine of several nodes each user database's pool is spread over the nodes of the instance's schedulers, and
+//!   the log's buffer lies on its writer's node, where the writer has one.
+//! - Half of 'max server memory (MB)' is for pages, as of `--memory`. Where the pools that there are were made for more,
+//!   each gets its share of what there is.
+//! - When what sessions have taken leaves less than that, pages give way, but together not below half of 'min server memory
+//!   (MB)' ([`engine::Database::set_pool_bounds`]).
+//!
+//! Invariant: no pool is given more than it was made for.
+
+use crate::configuration::{MEMORY_MB, MEMORY_MIN_MB};
+use crate::{Instance, InstanceConfig};
+use engine::Log;
+use topology::{Topology, placement};
+
+/// Nodes for the pools of user databases.
+pub(crate) fn nodes(config: &InstanceConfig) -> Vec<usize> {
+    // In a simulation nothing depends on the machine that it runs on.
+    if runtime::sim::active() {
+        return Vec::new();
+    }
+    Topology::machine().map_or(Vec::new(), |machine| placement::memory_nodes(machine, &config.cpus))
+}
+
+/// The log's buffer goes to where its writer is, on a machine of several nodes.
+pub(crate) fn follow_writer(log: &Log, writer: &[usize]) {
+    let Some(machine) = Topology::machine().filter(|machine| machine.nodes.len() > 1) else {
+        return;
+    };
+    if let Some(&cpu) = writer.first() {
+        // Refused, it lies where it lay: slower, not wrong.
+        let _ = log.bind_buffer(usize::from(placement::place(machine, cpu).memory));
+    }
+}
+
+/// Of `bytes` for all pools, which were made for `all`, what one gets that was made for `own`.
+fn share(own: u64, all: u64, bytes: u64) -> u64 {
+    let bytes = u128::from(bytes.min(all));
+    (u128::from(own) * bytes / u128::from(all.max(1))) as u64
+}
+
+impl Instance {
+    /// Makes the pools of user databases as large as the settings have it. What is too much leaves in time.
+    pub(crate) fn fit_pools(&self) {
+        let of_pages = |name: &str| {
+            let mb = self.settings.lock().get(name).map_or(0, |(_, in_use)| in_use.max(0) as u64);
+            mb.saturating_mul(1 << 20) / 2
+        };
+        let (min, max) = (of_pages(MEMORY_MIN_MB), of_pages(MEMORY_MB));
+        let databases = self.databases();
+        let pools = || databases.iter().filter(|open| open.id != 1);
+        let all = pools().map(|open| open.engine.pool_most_bytes()).sum();
+        for open in pools() {
+            let own = open.engine.pool_most_bytes();
+            open.engine.set_pool_bounds(share(own, all, min), share(own, all, max));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pools_share_by_what_they_were_made_for() {
+        assert_eq!((share(300, 400, 200), share(100, 400, 200)), (150, 50));
+        assert_eq!((share(300, 400, u64::MAX), share(300, 400, 0), share(0, 0, 9)), (300, 0, 0));
+    }
+}

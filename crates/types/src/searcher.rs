@@ -1,0 +1,114 @@
+//! LIKE over ASCII: the pieces between wildcards, each looked for by its first byte.
+//!
+//! Promise: the same answer as the general matcher's, for texts of ASCII alone and patterns of nothing but ASCII
+//! characters and `%`. A piece in the middle is taken where it first stands: a later place leaves the rest less room.
+
+/// See the file's first lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Searcher {
+    /// Before the first `%`, between two of them, after the last; in small letters where case does not count.
+    pieces: Vec<Vec<u8>>,
+    any_case: bool,
+}
+
+impl Searcher {
+    pub fn new(pieces: Vec<Vec<u8>>, any_case: bool) -> Searcher {
+        let pieces = pieces.into_iter().map(|piece| match any_case {
+            true => piece.to_ascii_lowercase(),
+            false => piece,
+        });
+        Searcher { pieces: pieces.collect(), any_case }
+    }
+
+    /// Whether a text matches whose blanks from `end` on may be left over.
+    pub fn matches(&self, text: &[u8], end: usize) -> bool {
+        let Some((first, rest)) = self.pieces.split_first() else { return end == 0 };
+        if text.len() < first.len() || !self.equal(&text[..first.len()], first) {
+            return false;
+        }
+        let mut at = first.len();
+        let Some((last, middle)) = rest.split_last() else { return at >= end };
+        for piece in middle {
+            match self.find(&text[at..], piece) {
+                Some(place) => at += place + piece.len(),
+                None => return false,
+            }
+        }
+        if last.is_empty() {
+            return true;
+        }
+        let Some(latest) = text.len().checked_sub(last.len()) else { return false };
+        let earliest = at.max(end.saturating_sub(last.len()));
+        (earliest..=latest).any(|at| self.equal(&text[at..at + last.len()], last))
+    }
+
+    #[inline]
+    fn equal(&self, text: &[u8], piece: &[u8]) -> bool {
+        if self.any_case { text.eq_ignore_ascii_case(piece) } else { text == piece }
+    }
+
+    fn find(&self, text: &[u8], piece: &[u8]) -> Option<usize> {
+        let Some(first) = piece.first() else { return Some(0) };
+        let places = text.len().checked_sub(piece.len())? + 1;
+        let starts = memchr::memchr2_iter(*first, self.other_case(*first), &text[..places]);
+        let mut starts = starts;
+        starts.find(|at| self.equal(&text[*at..at + piece.len()], piece))
+    }
+
+    fn other_case(&self, byte: u8) -> u8 {
+        if self.any_case { byte.to_ascii_uppercase() } else { byte }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Pattern;
+    use crate::collation::Rule;
+
+    /// All texts of few characters under all patterns of few: the searcher says what the general matcher does.
+    #[test]
+    fn it_agrees_with_the_general_matcher() {
+        let words = |letters: &[char], most: usize| -> Vec<String> {
+            let mut all = vec![String::new()];
+            let mut from = 0;
+            for _ in 0..most {
+                let to = all.len();
+                for i in from..to {
+                    for c in letters {
+                        let word = format!("{}{c}", all[i]);
+                        all.push(word);
+                    }
+                }
+                from = to;
+            }
+            all
+        };
+        let texts = words(&['a', 'A', 'b', ' '], 5);
+        for pattern in words(&['a', 'B', '%', ' '], 4) {
+            for rule in [Rule::CiAs, Rule::CsAs, Rule::CiAi, Rule::Bin] {
+                for exact in [false, true] {
+                    let fast = Pattern::under(rule, &pattern, None).unwrap().exactly(exact);
+                    for text in &texts {
+                        let general = fast.matches_in_general(text);
+                        assert_eq!(fast.matches(text), general, "{text:?} like {pattern:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Which the searcher rests on: ASCII characters are the same exactly when their bytes are, or differ by case.
+    #[test]
+    fn ascii_characters_weigh_what_their_bytes_say() {
+        for rule in [Rule::CiAs, Rule::CiAi, Rule::CsAs, Rule::CsAi, Rule::Bin] {
+            let any_case = matches!(rule, Rule::CiAs | Rule::CiAi);
+            for a in 0..128u8 {
+                for b in 0..128u8 {
+                    let equal = a == b || any_case && a.eq_ignore_ascii_case(&b);
+                    let same = rule.weight(char::from(a)) == rule.weight(char::from(b));
+                    assert_eq!(same, equal, "{rule:?}: {a} and {b}");
+                }
+            }
+        }
+    }
+}
