@@ -50,11 +50,13 @@ impl Commands<'_> {
         })
     }
 
+    /// The value of a bound expression, planned for this once.
     pub fn value(&mut self, expr: &Expr, frame: &mut [Value]) -> Result<Value, SqlError> {
         let plan = planner::plan_expr(expr);
         self.evaluate(&plan, frame)
     }
 
+    /// The same as a whole number; NULL is 0.
     pub(crate) fn whole(&mut self, expr: &Expr, frame: &mut [Value]) -> Result<i64, SqlError> {
         let value = self.value(expr, frame)?;
         let value = convert::cast(&value, expr.ty, SqlType::BigInt, 0)?;

@@ -1,4 +1,4 @@
-//! Statements that are seldom met: KILL, SETUSER, SHUTDOWN, EXECUTE AS with more than a name, and those that are answered
+//! Control of sessions and the server: KILL, SETUSER, SHUTDOWN, EXECUTE AS with more than a name, and those that are answered
 //! as by a server that lacks what they ask for.
 //!
 //! Sources: SQL Server's documentation of KILL, SETUSER, SHUTDOWN, EXECUTE AS and REVERT; numbers and texts
