@@ -69,7 +69,7 @@ impl Commands<'_> {
                         ),
                     ));
                 }
-                let cancel = &self.cancel;
+                let cancel = self.cancel;
                 let is_cancelled = || cancel.load(std::sync::atomic::Ordering::Relaxed);
                 self.host.alter_database(&name, alter, &is_cancelled)
             }

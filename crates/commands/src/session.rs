@@ -4,10 +4,10 @@
 //! under autocommit; what is told to the client goes through [`Commands::tell_error`] and [`Commands::tell_done`].
 
 use binder::ir::Expr;
-use executor::{Command, Cx, Done, Reach, ResultSink, SqlError, SqlMessage};
+use executor::{Command, Cx, Done, ResultSink, SqlError, SqlMessage};
 use planner::ExprPlan;
 use session_state::{
-    Caller, Halted, Host, Machine, OpenDatabase, SessionEnvironment, SessionState, durability,
+    Caller, Halted, Host, Machine, OpenDatabase, SessionEnvironment, SessionState, StatementTxn,
 };
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -50,11 +50,13 @@ impl Commands<'_> {
         })
     }
 
+    /// The value of a bound expression, planned for this once.
     pub fn value(&mut self, expr: &Expr, frame: &mut [Value]) -> Result<Value, SqlError> {
         let plan = planner::plan_expr(expr);
         self.evaluate(&plan, frame)
     }
 
+    /// The same as a whole number; NULL is 0.
     pub(crate) fn whole(&mut self, expr: &Expr, frame: &mut [Value]) -> Result<i64, SqlError> {
         let value = self.value(expr, frame)?;
         let value = convert::cast(&value, expr.ty, SqlType::BigInt, 0)?;
@@ -68,56 +70,21 @@ impl Commands<'_> {
         frame: &mut [Value],
         body: impl FnOnce(&mut Cx<'_>, &mut dyn ResultSink) -> Result<R, SqlError>,
     ) -> Result<R, SqlError> {
-        let state = &mut *self.state;
-        let mut txn = state.transaction.take(&state.database, &state.options);
-        if !txn.is_active() {
-            txn.begin();
-        }
-        let mark = state.transaction.definitions_mark();
-        let private = state.transaction.private.mark();
-        txn.begin_statement();
+        let mut statement = StatementTxn::begin(self.state);
         let result = {
-            let mut env =
-                SessionEnvironment { state, host: &mut *self.host, machine: &mut *self.machine };
+            let mut env = SessionEnvironment {
+                state: &mut *self.state,
+                host: &mut *self.host,
+                machine: &mut *self.machine,
+            };
             let limit = env.state.options.rowcount;
-            let mut cx = Cx::new(frame, &mut env, Some(&mut txn), &self.cancel);
+            let mut cx = Cx::new(frame, &mut env, Some(&mut statement.txn), self.cancel);
             if limit > 0 {
                 cx.row_limit = limit;
             }
             body(&mut cx, &mut *self.sink)
         };
-        let state = &mut *self.state;
-        match result {
-            Ok(value) => {
-                txn.end_statement();
-                state.transaction.give(txn);
-                state.transaction.private.end_statement(private);
-                if state.transaction.count == 0 {
-                    let durability = durability(&state.database, None);
-                    state.transaction.finish(&state.database, durability)?;
-                }
-                Ok(value)
-            }
-            Err(mut error) => {
-                state.transaction.private.rollback_to(private);
-                let undone = if state.transaction.count == 0 {
-                    txn.rollback()
-                } else {
-                    state.transaction.forget_definitions(mark);
-                    txn.rollback_statement()
-                };
-                state.transaction.give(txn);
-                if state.transaction.count == 0 {
-                    state.transaction.rollback_all()?;
-                }
-                if let Err(undo) = undone {
-                    // What could not be undone alone goes with the transaction.
-                    let undo = executor::from_engine(undo, None, &state.database.name);
-                    error.reach = error.reach.max(Reach::Transaction).max(undo.reach);
-                }
-                Err(error)
-            }
-        }
+        statement.end(self.state, result)
     }
 
     /// Sends an error, and after it 1750 or 3621 where SQL Server does.
@@ -172,7 +139,7 @@ impl Commands<'_> {
             host: &mut *self.host,
             machine: &mut *self.machine,
         };
-        let mut cx = Cx::new(frame, &mut env, None, &self.cancel);
+        let mut cx = Cx::new(frame, &mut env, None, self.cancel);
         body(&mut cx)
     }
 

@@ -4,8 +4,8 @@
 //! (docs/plan-cache.md); the loop of a procedure over a singleton insert allocates nothing and writes no shared memory
 //! per row besides what the storage engine writes; an error ends what SQL Server ends (statement, batch or transaction) and nothing more.
 //!
-//! Knows nothing of the wire, of other sessions, of files; whole databases and server settings come through
-//! [`Host`].
+//! Knows nothing of the wire, of other sessions, of files; statements without a plan are done by `commands`, whole
+//! databases and server settings come through [`session_state::Host`].
 
 #![forbid(unsafe_code)]
 

@@ -18,11 +18,11 @@ use planner::show::{self, Show, Step, XmlStatement};
 use planner::{ChangePlan, NodeFigures, Plan, Scan};
 use security::Permission;
 use session_state::SessionNames;
+use session_state::Tag;
 use session_state::bind_error;
 use session_state::shown::{IO, PROFILE, PROFILE_XML, TEXT, TIME, XML};
 use session_state::{Halt, Halted};
 use session_state::{NESTING_MAX, too_deep};
-use session_state::{command_name, command_number};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use types::{Len, SqlType, Value};
@@ -129,9 +129,9 @@ impl Vm<'_> {
         guarded: bool,
     ) -> Result<(), Halted> {
         let statement = &code.statements[index];
-        let command = command_number(&statement.kind, statement.source.as_deref().map(|s| &s.kind));
+        let tag = Tag::of(&statement.kind, statement.source.as_deref().map(|s| &s.kind));
         let state = &*self.state;
-        state.activity.statement(command, state.nesting, state.transaction.count);
+        state.activity.statement(tag, state.nesting, state.transaction.count);
         self.state.spilled = executor::SpillFigures::default();
         let mut rounds = 0;
         let (planned, result, reading) = loop {
@@ -432,7 +432,7 @@ fn text_of(code: &Code, stmt: &Stmt) -> String {
 }
 
 fn name_of(kind: &StmtKind, stmt: &Stmt) -> &'static str {
-    command_name(command_number(kind, stmt.source.as_deref().map(|s| &s.kind)))
+    Tag::of(kind, stmt.source.as_deref().map(|s| &s.kind)).request()
 }
 
 /// The plan of a bound statement, shown.

@@ -2,7 +2,6 @@
 
 use crate::code::Code;
 use crate::figures::{Reading, StatementCells};
-use crate::kind::command_of;
 use crate::plan::{self, Body, CodeState, Planned};
 use crate::textsize::Cut;
 use crate::vm::Vm;
@@ -12,8 +11,8 @@ use planner::{ChangePlan, InsertSource, Known, SelectTarget};
 use session_state::Halted;
 use session_state::SessionEnvironment;
 use session_state::SessionNames;
+use session_state::Tag;
 use session_state::bind_error;
-use session_state::command_number;
 use session_state::durability;
 use std::sync::atomic::Ordering;
 use types::Value;
@@ -107,9 +106,9 @@ impl Vm<'_> {
             return self.told_statement(code, learnt, index, frame, guarded);
         }
         let statement = &code.statements[index];
-        let command = command_number(&statement.kind, statement.source.as_deref().map(|s| &s.kind));
+        let tag = Tag::of(&statement.kind, statement.source.as_deref().map(|s| &s.kind));
         let state = &*self.state;
-        state.activity.statement(command, state.nesting, state.transaction.count);
+        state.activity.statement(tag, state.nesting, state.transaction.count);
         let mut planned = self.planned(code, learnt, index, frame)?;
         let is_fast = planned.body.is_fast();
         if !is_fast && planned.watch.is_outdated(&self.state.database.engine) {
@@ -598,7 +597,7 @@ impl Vm<'_> {
                     | StmtKind::BulkInsert(_)
                     | StmtKind::RaiseError(_)
                     | StmtKind::Cursor(_) => Outcome::Settled,
-                    other => Outcome::Nothing(command_of(other)),
+                    other => Outcome::Nothing(Tag::of(other, None).done()),
                 })
             }
         }
@@ -684,9 +683,7 @@ fn writes(body: &Body) -> bool {
         | Body::Merge(..)
         | Body::PointChange(_) => true,
         Body::Select(select) => matches!(select.target, SelectTarget::Into { .. }),
-        Body::Other(kind) => {
-            matches!(kind, StmtKind::Ddl(_) | StmtKind::Truncate { .. } | StmtKind::BulkInsert(_))
-        }
+        Body::Other(kind) => Tag::of(kind, None).writes(),
         Body::FastPoint(_) | Body::SetVars(_) => false,
     }
 }

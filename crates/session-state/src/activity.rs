@@ -4,12 +4,11 @@
 //! by one, so they may be of two moments. The input has a lock, which only a reader of the views ever contends for.
 //! A loop of singleton inserts writes nothing here.
 
-use binder::ir::StmtKind;
+use crate::tag::Tag;
 use parking_lot::Mutex;
 use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed,
 };
-use syntax::ast::StatementKind;
 use types::Bytes;
 use types::convert::DateOrder;
 
@@ -153,15 +152,15 @@ impl Activity {
 
     /// A statement begins.
     #[inline]
-    pub fn statement(&self, command: u8, nesting: u32, trancount: u32) {
-        self.command.store(command, Relaxed);
+    pub fn statement(&self, tag: Tag, nesting: u32, trancount: u32) {
+        self.command.store(tag as u8, Relaxed);
         self.nesting.store(nesting, Relaxed);
         self.trancount.store(trancount, Relaxed);
     }
 
     /// A text comes whose statements are not known yet.
     pub fn forget_statement(&self) {
-        self.command.store(0, Relaxed);
+        self.command.store(Tag::None as u8, Relaxed);
         self.plan.store(0, Relaxed);
     }
 
@@ -197,7 +196,7 @@ impl Activity {
             rows: self.rows.load(Relaxed),
             error: self.error.load(Relaxed),
             nest_level: self.nesting.load(Relaxed) as i32,
-            command: COMMANDS[usize::from(self.command.load(Relaxed))],
+            command: Tag::numbered(self.command.load(Relaxed)).request(),
             plan: self.plan.load(Relaxed),
         }
     }
@@ -224,80 +223,6 @@ fn date_format(order: u8) -> &'static str {
         (DateOrder::Dym, "dym"),
     ];
     orders.into_iter().find(|(o, _)| *o as u8 == order).map_or("mdy", |(_, name)| name)
-}
-
-/// `command` of sys.dm_exec_requests, by the number that a session publishes.
-const COMMANDS: &[&str] = &[
-    "",
-    "SELECT",
-    "INSERT",
-    "UPDATE",
-    "DELETE",
-    "BEGIN TRANSACTION",
-    "COMMIT TRANSACTION",
-    "ROLLBACK TRANSACTION",
-    "SAVE TRANSACTION",
-    "EXECUTE",
-    "WAITFOR",
-    "DBCC",
-    "SET COMMAND",
-    "USE DATABASE",
-    "TRUNCATE TABLE",
-    "BACKUP",
-    "CHECKPOINT",
-    "KILL",
-    "PRINT",
-    "RAISERROR",
-    "DDL",
-    "SECURITY",
-    "RECONFIGURE",
-    "OTHER",
-    "MERGE",
-];
-
-/// The name of a command by its number.
-pub fn command_name(number: u8) -> &'static str {
-    COMMANDS[usize::from(number)]
-}
-
-/// The number of a statement's command.
-#[inline]
-pub fn command_number(kind: &StmtKind, source: Option<&StatementKind>) -> u8 {
-    match kind {
-        StmtKind::Select(_) => 1,
-        StmtKind::Insert(_) | StmtKind::BulkInsert(_) => 2,
-        StmtKind::Update(_) => 3,
-        StmtKind::Delete(_) => 4,
-        StmtKind::Merge(_) => 24,
-        StmtKind::Begin { .. } => 5,
-        StmtKind::Commit { .. } => 6,
-        StmtKind::Rollback { .. } => 7,
-        StmtKind::Save { .. } => 8,
-        StmtKind::Exec(_) | StmtKind::ExecString { .. } => 9,
-        StmtKind::WaitFor(_) => 10,
-        StmtKind::Dbcc { .. } => 11,
-        StmtKind::Set(_) => 12,
-        StmtKind::Use { .. } => 13,
-        StmtKind::Truncate { .. } => 14,
-        StmtKind::Backup(_) => 15,
-        StmtKind::Checkpoint => 16,
-        StmtKind::Kill { .. } => 17,
-        StmtKind::Print(_) => 18,
-        StmtKind::RaiseError(_) => 19,
-        StmtKind::Ddl(_) => 20,
-        StmtKind::Security(_) => 21,
-        StmtKind::Statistics(_) => 21,
-        StmtKind::Reconfigure => 22,
-        StmtKind::Deferred => match source {
-            Some(StatementKind::Select(_)) => 1,
-            Some(StatementKind::Insert(_)) => 2,
-            Some(StatementKind::Update(_)) => 3,
-            Some(StatementKind::Delete(_)) => 4,
-            Some(StatementKind::Merge(_)) => 24,
-            _ => 23,
-        },
-        _ => 23,
-    }
 }
 
 #[cfg(test)]

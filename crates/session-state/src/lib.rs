@@ -20,6 +20,8 @@ mod acting;
 mod activity;
 mod identity;
 mod publish;
+mod statement_txn;
+mod tag;
 mod transaction;
 mod visibility;
 
@@ -37,9 +39,7 @@ pub mod languages;
 pub mod messages;
 
 pub use acting::cannot_act_as;
-pub use activity::{
-    Activity, INPUT_BYTES_MAX, Input, InputKind, Published, command_name, command_number,
-};
+pub use activity::{Activity, INPUT_BYTES_MAX, Input, InputKind, Published};
 pub use database::OpenDatabase;
 pub use environment::{SessionEnvironment, number_as};
 pub use format::format_message;
@@ -56,5 +56,7 @@ pub use shown::Telling;
 pub use state::{
     Client, Firing, GlobalTable, NESTING_MAX, NamesVersion, SessionState, descriptor, too_deep,
 };
+pub use statement_txn::StatementTxn;
+pub use tag::Tag;
 pub use transaction::{Transaction, durability};
 pub use visibility::{asks_by_session, object_target, own_rows_by, target_in};

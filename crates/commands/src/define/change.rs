@@ -2,8 +2,8 @@
 
 use crate::Commands;
 use catalog::{Catalog, DdlScope};
-use executor::{Cx, Reach, SqlError};
-use session_state::SessionEnvironment;
+use executor::{Cx, SqlError};
+use session_state::{SessionEnvironment, StatementTxn};
 use types::Value;
 
 impl Commands<'_> {
@@ -23,51 +23,21 @@ impl Commands<'_> {
         body: impl FnOnce(&Catalog, &mut Cx<'_>, &mut DdlScope) -> Result<R, SqlError>,
     ) -> Result<R, SqlError> {
         let catalog = self.state.database.catalog.clone();
+        let mut statement = StatementTxn::begin(self.state);
         // The scope stays out of the session while the statement runs and is given back before it ends, so that a
         // commit under autocommit finds it.
         let mut scope = self.state.transaction.take_scope();
-        let mark = scope.mark();
-        let state = &mut *self.state;
-        let mut txn = state.transaction.take(&state.database, &state.options);
-        if !txn.is_active() {
-            txn.begin();
-        }
-        txn.begin_statement();
         let result = {
-            let mut env =
-                SessionEnvironment { state, host: &mut *self.host, machine: &mut *self.machine };
-            let mut cx = Cx::new(frame, &mut env, Some(&mut txn), &self.cancel);
+            let mut env = SessionEnvironment {
+                state: &mut *self.state,
+                host: &mut *self.host,
+                machine: &mut *self.machine,
+            };
+            let mut cx = Cx::new(frame, &mut env, Some(&mut statement.txn), self.cancel);
             body(&catalog, &mut cx, &mut scope)
         };
-        let state = &mut *self.state;
-        match result {
-            Ok(value) => {
-                txn.end_statement();
-                state.transaction.give(txn);
-                state.transaction.give_scope(scope);
-                if state.transaction.count == 0 {
-                    let durability = session_state::durability(&state.database, None);
-                    state.transaction.finish(&state.database, durability)?;
-                }
-                Ok(value)
-            }
-            Err(mut error) => {
-                let undone = if state.transaction.count == 0 {
-                    txn.rollback()
-                } else {
-                    scope.rollback_to(mark);
-                    txn.rollback_statement()
-                };
-                state.transaction.give(txn);
-                if state.transaction.count > 0 {
-                    state.transaction.give_scope(scope);
-                }
-                if undone.is_err() {
-                    error.reach = error.reach.max(Reach::Transaction);
-                }
-                Err(error)
-            }
-        }
+        self.state.transaction.give_scope(scope);
+        statement.end(self.state, result)
     }
 }
 

@@ -45,7 +45,7 @@ impl Commands<'_> {
     pub(crate) fn flush_tracked(&mut self, _: &[Argument], line: u32) -> Result<(), SqlError> {
         self.check_database(Permission::Control)?;
         let open = self.state.database.clone();
-        let cleaned = clean_tracked(&open, &self.cancel);
+        let cleaned = clean_tracked(&open, self.cancel);
         let cleaned = cleaned.map_err(|e| executor::from_engine(e, None, &open.name))?;
         let text = format!("Total rows deleted: {}.", cleaned.rows);
         self.sink.message(&SqlMessage::info(0, line, text));

@@ -1,4 +1,4 @@
-//! Statements that are seldom met: KILL, SETUSER, SHUTDOWN, EXECUTE AS with more than a name, and those that are answered
+//! Control of sessions and the server: KILL, SETUSER, SHUTDOWN, EXECUTE AS with more than a name, and those that are answered
 //! as by a server that lacks what they ask for.
 //!
 //! Sources: SQL Server's documentation of KILL, SETUSER, SHUTDOWN, EXECUTE AS and REVERT; numbers and texts
@@ -155,7 +155,7 @@ impl Commands<'_> {
             return Err(SqlError::new(6007, 16, text));
         }
         let login = self.state.login_name();
-        let (sink, cancel) = (&mut *self.sink, &self.cancel);
+        let (sink, cancel) = (&mut *self.sink, self.cancel);
         let mut waits = |others: usize| {
             let text = format!("SHUTDOWN is waiting for {others} process(es) to complete.");
             sink.message(&SqlMessage::info(6001, line, text));
