@@ -7,7 +7,7 @@ use std::sync::Arc;
 const CHEAP: Config = Config {
     cost: HashCost { memory_kib: 8, passes: 1 },
     threads: 2,
-    rules: PasswordRules { lockout_after: 3, lockout_minutes: 0, age_days: 42 },
+    rules: PasswordRules { lockout_after: 0, lockout_minutes: 0, age_days: 42 },
 };
 
 /// Logins in memory.
@@ -43,6 +43,10 @@ impl LoginStore for Logins {
 
 /// An authenticator with `sa` (no password yet) and `app` (`Right-1234`).
 fn kit() -> (Arc<Logins>, Authenticator) {
+    kit_with(CHEAP)
+}
+
+fn kit_with(config: Config) -> (Arc<Logins>, Authenticator) {
     let login = |id, name| StoredLogin {
         principal: principal(id, name),
         password: None,
@@ -55,7 +59,7 @@ fn kit() -> (Arc<Logins>, Authenticator) {
         expired: false,
     };
     let store = Arc::new(Logins(Mutex::new(vec![login(SA_ID, "sa"), login(260, "app")])));
-    let authenticator = Authenticator::new(store.clone(), CHEAP);
+    let authenticator = Authenticator::new(store.clone(), config);
     store.0.lock()[1].password = authenticator.hash(&password("Right-1234"));
     (store, authenticator)
 }
@@ -89,7 +93,8 @@ fn the_right_password_opens_and_every_other_has_its_reason() {
 #[test]
 fn wrong_passwords_one_after_the_other_lock_a_login() {
     let _sim = runtime::sim::enter(1);
-    let (store, gate) = kit();
+    let rules = PasswordRules { lockout_after: 3, ..CHEAP.rules };
+    let (store, gate) = kit_with(Config { rules, ..CHEAP });
     let verify = |text: &str| gate.verify("app", &password(text), "::1").map(drop);
     for _ in 0..2 {
         assert_eq!(verify("wrong"), Err(LoginFailure::WrongPassword));

@@ -1,13 +1,17 @@
-//! Memory that is free goes back to the system while nothing is going on.
+//! Memory that is free goes back to the system while nothing is going on, and when there is too much of it.
 //!
 //! An allocator keeps what was freed for who asks next; a server that has been busy once would keep it for ever. Giving
 //! it back takes the allocator's locks for some milliseconds, so it is done when the process has had next to no CPU time
-//! since the last look, and when there is much to give. Pages of databases stay: they are a cache, and bounded.
+//! since the last look, and when there is much to give. What is counted is bounded ([`runtime::memory::check`]), what the
+//! process has in memory is that and what the allocator keeps: where it comes over the limit, that goes back at once.
+//! Pages of databases stay: they are a cache, and bounded.
 
 use runtime::{clock, memory};
 
 /// Between two looks.
 const LOOK_NS: u64 = 10_000_000_000;
+/// Between two times that it goes back because there is too much.
+const FULL_NS: u64 = 250_000_000;
 /// An idle process has had less than this part of a CPU.
 const IDLE_PART: u64 = 20;
 /// Less than this is not worth it.
@@ -17,6 +21,7 @@ const SPARE_MIN: u64 = 32 << 20;
 #[derive(Default)]
 pub(crate) struct IdleMemory {
     looked_ns: u64,
+    full_ns: u64,
     cpu_ns: u64,
     /// What was resident after memory was given back last.
     left: u64,
@@ -28,7 +33,16 @@ impl IdleMemory {
         let now = clock::now_ns();
         let elapsed = now.saturating_sub(self.looked_ns);
         // Where nobody counts, nothing is known of what is free.
-        if elapsed < LOOK_NS || memory::heap_bytes() == 0 {
+        if memory::heap_bytes() == 0 {
+            return;
+        }
+        if now.saturating_sub(self.full_ns) >= FULL_NS
+            && memory::resident_bytes() > memory::limit_bytes()
+        {
+            memory::give_back();
+            self.full_ns = clock::now_ns();
+        }
+        if elapsed < LOOK_NS {
             return;
         }
         let cpu = clock::process_cpu_ns();
