@@ -4,6 +4,7 @@
 
 use super::Operator;
 use super::accumulate::{Accumulator, Spec};
+use super::exact::Exact;
 use super::hash::KeyEncoder;
 use super::join_filter::JoinFilter;
 use super::put_off::PutOff;
@@ -15,7 +16,7 @@ use crate::eval::{eval, operand};
 use crate::message::SqlError;
 use crate::rowcode;
 use crate::spill::Stream;
-use binder::ir::{Expr, ExprKind};
+use binder::ir::{AggFunc, Expr, ExprKind};
 use planner::Agg;
 use types::Value;
 
@@ -75,12 +76,31 @@ impl<'p> Grouping<'p> {
         row: &[Value],
         cx: &mut Cx<'_>,
     ) -> Result<usize, SqlError> {
+        self.add_at(accumulators, row, None, cx)
+    }
+
+    /// The same for a row of a batch whose arguments may have been computed.
+    #[inline]
+    fn add_at(
+        &self,
+        accumulators: &mut [Accumulator],
+        row: &[Value],
+        at: Option<(&Arguments, usize)>,
+        cx: &mut Cx<'_>,
+    ) -> Result<usize, SqlError> {
         let mut held = 0;
         let weight = match self.weight {
             Some(slot) => row[slot as usize].as_i64().unwrap_or(1),
             None => 1,
         };
-        for ((accumulator, agg), spec) in accumulators.iter_mut().zip(self.aggs).zip(&self.specs) {
+        let all = accumulators.iter_mut().zip(self.aggs).zip(&self.specs);
+        for (n, ((accumulator, agg), spec)) in all.enumerate() {
+            if let Some(units) = at.and_then(|(arguments, row)| arguments.get(n, row)) {
+                if let Some(units) = units {
+                    accumulator.add_units(spec, units, weight)?;
+                }
+                continue;
+            }
             match &agg.arg {
                 Some(arg) if agg.joining.is_some() => {
                     for _ in 0..weight {
@@ -150,6 +170,41 @@ impl<'p> Grouping<'p> {
     }
 }
 
+/// Arguments of sums, averages and counts, computed for a batch at a time where they can be.
+#[derive(Default)]
+struct Arguments {
+    all: Vec<Option<Exact>>,
+    ready: Vec<bool>,
+}
+
+impl Arguments {
+    fn new(aggs: &[Agg]) -> Arguments {
+        let exact = |agg: &Agg| {
+            let plain = !agg.distinct && agg.joining.is_none();
+            let sums = matches!(agg.func, AggFunc::Sum | AggFunc::Avg);
+            agg.arg.as_ref().filter(|_| plain && sums).and_then(Exact::new)
+        };
+        let all: Vec<Option<Exact>> = aggs.iter().map(exact).collect();
+        Arguments { ready: vec![false; all.len()], all }
+    }
+
+    fn load(&mut self, batch: &Batch) {
+        for (exact, ready) in self.all.iter_mut().zip(&mut self.ready) {
+            *ready = exact.as_mut().is_some_and(|exact| exact.load(batch));
+        }
+    }
+
+    /// The value of an argument for a row of the batch, in units of its scale; inside None where it is NULL, None where
+    /// it has not been computed.
+    #[inline]
+    fn get(&self, agg: usize, row: usize) -> Option<Option<i64>> {
+        match (&self.all[agg], self.ready[agg]) {
+            (Some(exact), true) => Some(exact.get(row)),
+            _ => None,
+        }
+    }
+}
+
 /// Groups in a hash table; those in memory come out in the order in which they were first seen.
 ///
 /// When memory is used up the table takes no new group: rows of its groups still count, all others are written to
@@ -214,9 +269,12 @@ impl<'p> HashAggregate<'p> {
         }
         let mut turn = Turn::default();
         let mut batch = Batch::new();
+        let mut arguments = Arguments::new(self.grouping.aggs);
         while self.input.next(cx, &mut batch)? {
-            for row in batch.rows() {
-                turn.take(&self.grouping, &mut self.table, self.scalar, row, cx)?;
+            arguments.load(&batch);
+            for (i, row) in batch.rows().enumerate() {
+                let at = Some((&arguments, i));
+                turn.take(&self.grouping, &mut self.table, self.scalar, row, at, cx)?;
             }
             cx.breathe()?;
         }
@@ -235,7 +293,7 @@ impl<'p> HashAggregate<'p> {
             let width = u32::from_le_bytes(head.try_into().unwrap_or_default()) as usize;
             row.clear();
             rowcode::decode(bytes, width, &mut row);
-            turn.take(&self.grouping, &mut self.table, false, &row, cx)?;
+            turn.take(&self.grouping, &mut self.table, false, &row, None, cx)?;
             since_breath += 1;
             if since_breath.is_multiple_of(1024) {
                 cx.breathe()?;
@@ -261,6 +319,7 @@ impl Turn {
         table: &mut GroupTable,
         scalar: bool,
         row: &[Value],
+        at: Option<(&Arguments, usize)>,
         cx: &mut Cx<'_>,
     ) -> Result<(), SqlError> {
         let aggs = grouping.aggs.len();
@@ -292,7 +351,7 @@ impl Turn {
             }
         };
         let states = &mut table.states[group * aggs..(group + 1) * aggs];
-        table.held += grouping.add(states, row, cx)?;
+        table.held += grouping.add_at(states, row, at, cx)?;
         Ok(())
     }
 }
@@ -336,6 +395,7 @@ pub(super) struct StreamAggregate<'p> {
     grouping: Grouping<'p>,
     scalar: bool,
     batch: Batch,
+    arguments: Arguments,
     at: usize,
     /// The open group.
     key: Vec<u8>,
@@ -360,6 +420,7 @@ impl<'p> StreamAggregate<'p> {
             grouping: Grouping { weight, ..Grouping::new(group, aggs) },
             scalar,
             batch: Batch::new(),
+            arguments: Arguments::new(aggs),
             at: 0,
             key: Vec::new(),
             keys: Vec::new(),
@@ -403,6 +464,7 @@ impl Operator for StreamAggregate<'_> {
                     self.done = true;
                     break;
                 }
+                self.arguments.load(&self.batch);
                 self.at = 0;
             }
             if !self.scalar {
@@ -414,7 +476,8 @@ impl Operator for StreamAggregate<'_> {
                     self.open_group(std::mem::take(&mut key), cx)?;
                 }
             }
-            self.held += self.grouping.add(&mut self.states, self.batch.row(self.at), cx)?;
+            let (row, at) = (self.batch.row(self.at), Some((&self.arguments, self.at)));
+            self.held += self.grouping.add_at(&mut self.states, row, at, cx)?;
             self.at += 1;
         }
         Ok(!out.is_empty())

@@ -6,6 +6,7 @@
 use super::Operator;
 use super::join_filter::{JoinFilter, Narrowing};
 use super::raw_filter::RawFilter;
+use super::reader::{Reader, is_whole};
 use super::simple::put_off;
 use crate::batch::Batch;
 use crate::cx::Cx;
@@ -43,6 +44,8 @@ pub(super) struct TableScan<'p> {
     needed: Option<Vec<bool>>,
     /// The slots that are decoded: those needed, and those that the predicate reads as values.
     decoded: Rc<[bool]>,
+    /// How they are, once rows are shown.
+    readers: Rc<[Reader]>,
     /// The predicate over stored rows, once enough rows have been read to pay for it.
     filter: Option<Box<RawFilter<'p>>>,
     /// What joins above have no use for is left out.
@@ -106,6 +109,7 @@ impl<'p> TableScan<'p> {
             gaps: false,
             needed,
             decoded,
+            readers: Rc::default(),
             filter: None,
             narrowings: Vec::new(),
             seed: None,
@@ -378,6 +382,15 @@ impl<'p> TableScan<'p> {
         slots.iter().map(place).collect()
     }
 
+    /// How the slots are decoded.
+    fn readers(&mut self, layout: &RawLayout<'_>) -> Rc<[Reader]> {
+        if self.readers.is_empty() {
+            let slots = self.shown.iter().zip(self.decoded.iter());
+            self.readers = slots.map(|(place, read)| Reader::new(layout, *place, *read)).collect();
+        }
+        self.readers.clone()
+    }
+
     /// Makes the predicate one over stored rows, as far as it can be.
     fn make_filter(&mut self, cx: &mut Cx<'_>) {
         let Some(predicate) = &self.plan.predicate else { return };
@@ -386,6 +399,7 @@ impl<'p> TableScan<'p> {
             self.decoded =
                 decoded(self.plan, self.needed.as_deref(), filter.rest().iter().copied());
             self.filter = Some(Box::new(filter));
+            self.readers = Rc::default();
         }
     }
 
@@ -424,7 +438,7 @@ impl<'p> TableScan<'p> {
     /// and then held against the rest of the predicate.
     fn next_shown(&mut self, cx: &mut Cx<'_>, out: &mut Batch) -> Result<bool, SqlError> {
         let layout = self.raw_layout();
-        let columns = self.shown.clone();
+        let mut readers = self.readers(&layout);
         while let State::Range(scan) = &mut self.state {
             let Some(txn) = cx.txn.as_deref_mut() else { break };
             let (filter, narrowings) = (self.filter.as_deref(), &mut self.narrowings);
@@ -433,18 +447,15 @@ impl<'p> TableScan<'p> {
                 true => out.target().min(ROWS_UNFILTERED),
                 false => out.target(),
             };
-            let decoded = &self.decoded;
             let mut left_out = 0;
             let more = scan.visit(txn, |_, row| {
                 if !qualifies(&layout, filter, narrowings, row) {
                     left_out += 1;
                     return left_out < ROWS_AT_ONCE;
                 }
-                let value = |(&column, &decoded): (&usize, &bool)| match decoded {
-                    true => layout.value(row, column),
-                    false => Value::Null,
-                };
-                out.values_mut().extend(columns.iter().zip(decoded.iter()).map(value));
+                let whole = is_whole(&layout, row);
+                let value = |reader: &Reader| reader.value(&layout, row, whole);
+                out.values_mut().extend(readers.iter().map(value));
                 out.finish_row();
                 out.len() < most
             });
@@ -470,6 +481,7 @@ impl<'p> TableScan<'p> {
                     if let Some(predicate) = &self.plan.predicate {
                         out.retain(|row| holds(predicate, row, cx))?;
                         self.make_filter(cx);
+                        readers = self.readers(&layout);
                     }
                 }
             }
@@ -613,6 +625,7 @@ impl Operator for TableScan<'_> {
         // What it compares with may have another value now.
         if self.filter.take().is_some() {
             self.decoded = decoded(self.plan, self.needed.as_deref(), self.plan.predicate.as_ref());
+            self.readers = Rc::default();
         }
         Ok(())
     }
