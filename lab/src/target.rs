@@ -198,14 +198,12 @@ mod tests {
     #[test]
     fn the_longest_wait_is_the_windows_or_not_known() {
         let sample = |count: u64, max: f64| {
-            let wait = Wait {
-                waiting_tasks_count: count,
-                max_wait_time_ms: Some(max),
-                ..Wait::default()
-            };
+            let wait =
+                Wait { waiting_tasks_count: count, max_wait_time_ms: Some(max), ..Wait::default() };
             Sample { waits: [("LCK_M_X".to_owned(), wait)].into(), ..Sample::default() }
         };
-        let longest = |now: Sample, before: &Sample| now.since(before).waits["LCK_M_X"].max_wait_time_ms;
+        let longest =
+            |now: Sample, before: &Sample| now.since(before).waits["LCK_M_X"].max_wait_time_ms;
         assert_eq!(longest(sample(3, 80.0), &sample(1, 80.0)), None);
         assert_eq!(longest(sample(3, 90.0), &sample(1, 80.0)), Some(90.0));
         assert_eq!(longest(sample(3, 90.0), &Sample::default()), Some(90.0));

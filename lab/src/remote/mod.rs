@@ -22,8 +22,8 @@ use client::{Address, Connection};
 use connections::{Clients, Job};
 use std::collections::BTreeMap;
 use std::net::TcpStream;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 /// `--target mssql://...`; the password of an address without one is asked of the function.
 pub struct RemoteKind(pub fn() -> Option<tds::login7::Password>);
@@ -120,6 +120,10 @@ impl Target for Remote {
     ) -> Result<Box<dyn Load>, LabError> {
         if workload.mode == Mode::Procedure && workload.kind == Kind::PointRead {
             let why = "point-read has the mode roundtrip only";
+            return Err(LabError::Options(why.to_owned()));
+        }
+        if matches!(workload.kind, Kind::Batch(_)) {
+            let why = "this load runs in this process: --target embedded";
             return Err(LabError::Options(why.to_owned()));
         }
         if workload.rows.is_some() {
@@ -273,7 +277,7 @@ impl Load for RemoteLoad {
         let commits = match self.workload.kind {
             Kind::Insert => self.workload.commits(rows),
             Kind::PointRead => 0,
-            Kind::Checked(_) => rows,
+            Kind::Checked(_) | Kind::Batch(_) => rows,
         };
         Done { rows, commits }
     }
@@ -328,7 +332,7 @@ impl Load for RemoteLoad {
         let acknowledged = self.rows();
         self.clients = None;
         let counted = stopped.and_then(|()| match self.workload.kind {
-            Kind::PointRead | Kind::Checked(_) => Ok(acknowledged),
+            Kind::PointRead | Kind::Checked(_) | Kind::Batch(_) => Ok(acknowledged),
             Kind::Insert => {
                 progress.step("counting the rows");
                 let found = self.desk.execute(script::COUNT)?.unwrap_or(0);

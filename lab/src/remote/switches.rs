@@ -27,11 +27,12 @@ pub(super) fn set(
         return Ok(BTreeMap::new());
     }
     let mut before = in_force(desk)?;
-    before.retain(|name, value| wanted.get(name).is_some_and(|new| !new.eq_ignore_ascii_case(value)));
+    before
+        .retain(|name, value| wanted.get(name).is_some_and(|new| !new.eq_ignore_ascii_case(value)));
     let all = |desk: &mut Desk, switches: &BTreeMap<String, String>| {
-        switches.iter().try_for_each(|(name, value)| {
-            desk.execute(&statement(name, value)).map(drop)
-        })
+        switches
+            .iter()
+            .try_for_each(|(name, value)| desk.execute(&statement(name, value)).map(drop))
     };
     let set = all(desk, wanted);
     if set.is_err() {
