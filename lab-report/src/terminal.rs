@@ -35,6 +35,9 @@ pub(crate) fn published(run: &Run) -> String {
         let _ = writeln!(out, "\nPublished, and measured here:");
         out.push_str(&columns(&heads, &rows));
     }
+    for what in &run.conclusions {
+        let _ = writeln!(out, "{what}");
+    }
     for what in &run.cannot_show {
         let _ = writeln!(out, "Not shown here: {what}");
     }

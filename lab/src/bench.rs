@@ -135,6 +135,11 @@ impl Bench<'_> {
         self.run.cannot_show.push(what.into());
     }
 
+    /// What the cells together say.
+    pub fn conclude(&mut self, what: impl Into<String>) {
+        self.run.conclusions.push(what.into());
+    }
+
     /// A doubt about the run as a whole.
     pub fn mark(&mut self, kind: MarkKind, text: impl Into<String>) {
         self.run.marks.push(Mark { kind, text: text.into() });
@@ -148,6 +153,11 @@ impl Bench<'_> {
     /// The cells so far.
     pub fn cells(&self) -> &[Cell] {
         &self.run.cells
+    }
+
+    /// Lets figures be added to the cells from the `first` on, each with its place among them.
+    pub fn change_cells(&mut self, first: usize, mut change: impl FnMut(&mut Cell, usize)) {
+        self.run.cells[first..].iter_mut().enumerate().for_each(|(at, cell)| change(cell, at));
     }
 
     /// Takes a cell into the document and shows it.

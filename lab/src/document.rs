@@ -51,6 +51,8 @@ pub struct Run {
     pub published: Vec<Published>,
     /// What this machine cannot show of the experiment, a sentence each.
     pub cannot_show: Vec<String>,
+    /// What the cells together say, a sentence each.
+    pub conclusions: Vec<String>,
     /// In the order of measuring.
     pub cells: Vec<Cell>,
     /// Of interleaved pairs (`--pairs`).

@@ -424,7 +424,7 @@ impl<'a> Watch<'a> {
             rows,
             rows_verified: 0,
             rows_per_s: per_s(rows),
-            commits_per_s: if workload.kind == Kind::PointRead { 0.0 } else { per_s(commits) },
+            commits_per_s: per_s(commits),
             p10_us: f.latency.quantile_us(0.10),
             p50_us: f.latency.quantile_us(0.50),
             p99_us: f.latency.quantile_us(0.99),

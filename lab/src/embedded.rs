@@ -1,10 +1,12 @@
 //! The engine in this process: a fresh instance in a fresh folder for each cell.
 
+use crate::batch::Batch;
 use crate::checked::{InProcess, Referee, Verdict};
-use crate::document::{DeviceFlush, Histogram, TargetDescription};
+use crate::document::{DeviceFlush, Figure, Histogram, TargetDescription};
 use crate::error::LabError;
 use crate::load::{self, Shared, Work};
 use crate::script::{self, Shape};
+use crate::shards::Shards;
 use crate::target::{Done, Figures, Load, Sample, Target, TargetKind};
 use crate::workload::{Durability, Kind, Mode, Settings, Workload};
 use crate::{Progress, flush, measure};
@@ -75,7 +77,7 @@ impl Target for Embedded {
         settings: &Settings,
         progress: &mut dyn Progress,
     ) -> Result<Box<dyn Load>, LabError> {
-        let by_itself = matches!(workload.kind, Kind::Checked(_));
+        let by_itself = matches!(workload.kind, Kind::Checked(_) | Kind::Batch(_));
         if !by_itself && (workload.mode == Mode::Roundtrip || workload.kind != Kind::Insert) {
             return Err(LabError::Options(
                 "a round trip needs a server: start `millrace serve` and give its address as \
@@ -83,6 +85,51 @@ impl Target for Embedded {
                     .to_owned(),
             ));
         }
+        if workload.shards > 1 {
+            let shards = self.shards(workload, settings, progress)?;
+            return Ok(Box::new(Shards::new(shards)));
+        }
+        Ok(Box::new(self.instance(workload, settings, progress)?))
+    }
+}
+
+impl Embedded {
+    /// An instance for each shard, with its part of the CPUs, of the sessions and of the buffer pool.
+    fn shards(
+        &mut self,
+        workload: &Workload,
+        settings: &Settings,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<EmbeddedLoad>, LabError> {
+        let shards = workload.shards;
+        let cpus = if workload.cpus.is_empty() { &settings.cpus } else { &workload.cpus };
+        let cpus = match cpus.is_empty() {
+            true => topology::Topology::machine().map_or(Vec::new(), |m| m.cpu_ids()),
+            false => cpus.clone(),
+        };
+        if cpus.len() < shards || workload.sessions < shards {
+            let why = format!("{shards} shards need as many CPUs and sessions");
+            return Err(LabError::Options(why));
+        }
+        let part = |whole: usize, at: usize| whole * at / shards..whole * (at + 1) / shards;
+        let all = (0..shards).map(|at| {
+            let mut own = workload.clone();
+            own.shards = 1;
+            own.cpus = cpus[part(cpus.len(), at)].to_vec();
+            own.sessions = part(workload.sessions, at).len();
+            let pool = pool_bytes(settings) / shards as u64;
+            let settings = Settings { buffer_pool_bytes: Some(pool), ..settings.clone() };
+            self.instance(&own, &settings, progress)
+        });
+        all.collect()
+    }
+
+    fn instance(
+        &mut self,
+        workload: &Workload,
+        settings: &Settings,
+        progress: &mut dyn Progress,
+    ) -> Result<EmbeddedLoad, LabError> {
         let switches = switches(workload)?;
         let folder = Folder::new(&settings.data, settings.keep)?;
         progress.step("creating the database");
@@ -100,6 +147,8 @@ impl Target for Embedded {
             switches,
             device_flush: None,
             before: Sample::default(),
+            looked_up: None,
+            kind: workload.kind,
             referee: match workload.kind {
                 Kind::Checked(checked) => Some(Referee::new(checked)),
                 _ => None,
@@ -107,7 +156,13 @@ impl Target for Embedded {
             is_shut: false,
             _folder: folder,
         };
+        if !workload.fill_cpus.is_empty() {
+            load.set_affinity(&workload.fill_cpus)?;
+        }
         load.set_up(workload)?;
+        if !workload.fill_cpus.is_empty() {
+            load.set_affinity(&workload.run_cpus)?;
+        }
         progress.step("touching the buffer pool's memory");
         load.instance.populate_memory();
         if workload.durability == Durability::Full {
@@ -116,7 +171,7 @@ impl Target for Embedded {
             load.device_flush = Some(measured);
         }
         load.line_up(workload);
-        Ok(Box::new(load))
+        Ok(load)
     }
 }
 
@@ -164,6 +219,13 @@ impl Drop for Folder {
     }
 }
 
+fn pool_bytes(settings: &Settings) -> u64 {
+    let machine = topology::Topology::machine();
+    let memory: u64 = machine.map_or(0, |t| t.nodes.iter().map(|n| n.memory_bytes).sum());
+    let fitting = if memory == 0 { 1 << 30 } else { (memory / 2).min(4 << 30) };
+    settings.buffer_pool_bytes.unwrap_or(fitting)
+}
+
 fn config(
     workload: &Workload,
     settings: &Settings,
@@ -171,19 +233,16 @@ fn config(
     folder: &Path,
     fs: &Arc<dyn FileSystem>,
 ) -> InstanceConfig {
-    let memory: u64 = topology::Topology::discover()
-        .map(|t| t.nodes.iter().map(|n| n.memory_bytes).sum())
-        .unwrap_or(0);
-    let fitting = if memory == 0 { 1 << 30 } else { (memory / 2).min(4 << 30) };
     InstanceConfig {
         cpus: if workload.cpus.is_empty() { &settings.cpus } else { &workload.cpus }.clone(),
-        buffer_pool_bytes: settings.buffer_pool_bytes.unwrap_or(fitting),
+        buffer_pool_bytes: pool_bytes(settings),
         log: LogConfig {
             initial_vlfs: initial_vlfs(workload.rows),
             max_bytes: Some(LOG_MAX_BYTES),
             ..LogConfig::default()
         },
         switches: switches.clone(),
+        trace_flags: workload.trace_flags.clone(),
         ..InstanceConfig::new(folder, fs.clone())
     }
 }
@@ -196,7 +255,7 @@ fn initial_vlfs(rows: Option<u64>) -> u32 {
 }
 
 /// Sessions of an instance, each a task.
-struct EmbeddedLoad {
+pub(crate) struct EmbeddedLoad {
     instance: Arc<Instance>,
     shared: Arc<Shared>,
     handles: Vec<scheduler::JoinHandle<Result<(), LabError>>>,
@@ -204,6 +263,9 @@ struct EmbeddedLoad {
     device_flush: Option<DeviceFlush>,
     /// At the window's beginning.
     before: Sample,
+    /// Likewise, of loads that only read: look-ups of pages.
+    looked_up: Option<LookedUp>,
+    kind: Kind,
     /// Of a load that checks itself.
     referee: Option<Arc<Referee>>,
     is_shut: bool,
@@ -216,7 +278,7 @@ impl EmbeddedLoad {
         let shape = Shape::of(workload);
         let delayed = workload.durability == Durability::Delayed;
         let presized = workload.rows.is_none();
-        let kind = workload.kind;
+        let (kind, size) = (workload.kind, workload.size);
         let own = self.referee.as_ref().map(|referee| referee.set_up());
         self.on_session(move |session| {
             for batch in script::create_database(delayed, presized) {
@@ -227,8 +289,28 @@ impl EmbeddedLoad {
                 let batches = checked.options(script::DATABASE).into_iter().chain(own);
                 return batches.into_iter().try_for_each(|batch| load::execute(session, &batch));
             }
+            if let Kind::Batch(batch) = kind {
+                let all = batch.set_up(size);
+                return all.iter().try_for_each(|batch| load::execute(session, batch));
+            }
             script::create_objects(shape).iter().try_for_each(|batch| load::execute(session, batch))
         })
+    }
+
+    /// Sessions are served by these CPUs from now on; none: by all.
+    fn set_affinity(&self, cpus: &[usize]) -> Result<(), LabError> {
+        let list: Vec<String> = cpus.iter().map(usize::to_string).collect();
+        let list = if list.is_empty() { "AUTO".to_owned() } else { list.join(", ") };
+        let text = format!("ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = {list};");
+        self.on_session(move |session| load::execute(session, &text))
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.shared.failed.load(Relaxed)
+    }
+
+    pub(crate) fn schedulers(&self) -> usize {
+        self.instance.schedulers().count()
     }
 
     fn line_up(&mut self, workload: &Workload) {
@@ -301,6 +383,7 @@ impl Load for EmbeddedLoad {
     fn open_window(&mut self) -> Result<(), LabError> {
         measure::clear();
         self.before = measure::sample();
+        self.looked_up = matches!(self.kind, Kind::Batch(Batch::Report)).then(LookedUp::now);
         Ok(())
     }
 
@@ -337,6 +420,7 @@ impl Load for EmbeddedLoad {
             schedulers: self.instance.schedulers().count(),
             switches: in_force(&self.switches),
             device_flush: self.device_flush,
+            figures: self.looked_up.map_or(BTreeMap::new(), LookedUp::figures),
             ..Figures::default()
         })
     }
@@ -354,7 +438,7 @@ impl Load for EmbeddedLoad {
 
     fn finish(mut self: Box<Self>, progress: &mut dyn Progress) -> Result<u64, LabError> {
         self.stop()?;
-        if self.referee.is_some() {
+        if self.referee.is_some() || matches!(self.kind, Kind::Batch(_)) {
             self.shut()?;
             return Ok(self.shared.rows());
         }
@@ -369,6 +453,40 @@ impl Load for EmbeddedLoad {
             true => Ok(found),
             false => Err(LabError::Lost { acknowledged, found }),
         }
+    }
+}
+
+/// Look-ups of pages at a moment: in the memory of the looker's own node, and in another's.
+#[derive(Clone, Copy)]
+struct LookedUp {
+    at_ns: u64,
+    local: u64,
+    remote: u64,
+}
+
+impl LookedUp {
+    fn now() -> LookedUp {
+        let nodes = topology::Topology::machine().map_or(1, |machine| machine.nodes.len());
+        let all = telemetry::nodes::lookups();
+        let (local, remote) = match nodes {
+            // On a machine of one node all are local, and counted once.
+            0 | 1 => (telemetry::counters::get(telemetry::Counter::PageLookups), 0),
+            _ => (all.iter().map(|of| of.local).sum(), all.iter().map(|of| of.remote).sum()),
+        };
+        LookedUp { at_ns: clock::now_ns(), local, remote }
+    }
+
+    fn figures(self) -> BTreeMap<String, Figure> {
+        let now = LookedUp::now();
+        let seconds = (now.at_ns - self.at_ns).max(1) as f64 / 1e9;
+        let figure = |new: u64| Figure {
+            value: new as f64 / seconds,
+            unit: "/s".to_owned(),
+            what: "of pages, by the node of who looks".to_owned(),
+        };
+        [("local", now.local - self.local), ("remote", now.remote - self.remote)]
+            .map(|(which, new)| (format!("page look-ups, {which}"), figure(new)))
+            .into()
     }
 }
 

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod audit;
+mod batch;
 pub mod bench;
 pub mod checked;
 mod commit_batch;
@@ -26,11 +27,14 @@ pub mod log_device;
 mod log_writer_placement;
 mod machine;
 mod measure;
+pub mod model;
 pub mod pairs;
+pub mod placement;
 mod point_read;
 mod profile;
 pub mod remote;
 mod script;
+mod shards;
 mod singleton_insert;
 pub mod steady;
 pub mod student;
@@ -40,6 +44,7 @@ pub mod wait_category;
 pub mod workload;
 mod writelog;
 
+pub use batch::Batch;
 pub use bench::{Bench, Ended, run};
 pub use document::{Cell, Run};
 pub use error::LabError;

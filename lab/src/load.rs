@@ -6,7 +6,7 @@
 use crate::checked::{InProcess, Referee};
 use crate::error::LabError;
 use crate::script;
-use crate::workload::Workload;
+use crate::workload::{Kind, Workload};
 use executor_sink::Errors;
 use runtime::{clock, task};
 use session::{Instance, Session};
@@ -95,6 +95,28 @@ fn run(session: &mut Session, shared: &Shared, work: &Work) -> Result<(), LabErr
             shared.rows[work.index].fetch_add(1, Relaxed);
             shared.commits[work.index].fetch_add(1, Relaxed);
         });
+    }
+    if let Kind::Batch(batch) = work.workload.kind {
+        let mut turn = 0;
+        while !shared.stop.load(Relaxed) {
+            let text = batch.text(work.index, turn);
+            match batch.answer(work.workload.size) {
+                None => execute(session, &text)?,
+                Some(right) => match number(session, &text)? {
+                    found if found == right => {}
+                    found => {
+                        let wrong = format!("the batch answered {found} and not {right}");
+                        return Err(LabError::Wrong(vec![wrong]));
+                    }
+                },
+            }
+            turn += 1;
+            shared.rows[work.index].store(turn * batch.rows(work.workload.size), Relaxed);
+            if batch.writes() {
+                shared.commits[work.index].store(turn, Relaxed);
+            }
+        }
+        return Ok(());
     }
     // Begins small, so that the first calls of many durable sessions are short too.
     let mut chunk = commit_every * 8_u64.div_ceil(commit_every);

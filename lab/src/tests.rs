@@ -68,6 +68,9 @@ fn contradictions_are_refused() {
         Settings { seconds: 0.0, ..Settings::default() },
         Settings { rows: Some(0), ..Settings::default() },
         Settings { mode: crate::Mode::Roundtrip, ..Settings::default() },
+        // No machine has this one.
+        Settings { cpus: vec![0, 99_999], ..settings("cpus") },
+        Settings { switches: [switch("elsewhere", &["x"])].into(), ..settings("unknown") },
         Settings { switches: [switch("log_reserve", &["neither"])].into(), ..settings("refused") },
     ];
     for settings in cases {

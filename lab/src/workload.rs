@@ -1,8 +1,9 @@
 //! What is run: the settings of a run, each of which may be a list, and the workloads that are their product.
 
+use crate::batch::Batch;
 use crate::checked::Checked;
 use crate::error::LabError;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// What one operation does.
@@ -14,6 +15,8 @@ pub enum Kind {
     PointRead,
     /// Transactions of a load that checks itself. The mode means nothing to it.
     Checked(Checked),
+    /// One batch again and again. In this process; the mode means nothing to it.
+    Batch(Batch),
 }
 
 /// Rows that point reads choose from.
@@ -77,6 +80,16 @@ pub struct Workload {
     pub switches: BTreeMap<String, String>,
     /// CPUs to run on, for a target in this process; empty: the settings'.
     pub cpus: Vec<usize>,
+    /// For a target in this process: CPUs of the instance that serve sessions while tables are filled, and while the load
+    /// runs; empty: all of its own.
+    pub fill_cpus: Vec<usize>,
+    pub run_cpus: Vec<usize>,
+    /// Instances, each with its share of CPUs and sessions, for a target in this process; from 1.
+    pub shards: usize,
+    /// Of the instance from its start, for a target in this process.
+    pub trace_flags: BTreeSet<i32>,
+    /// Rows of the tables that a batch works on.
+    pub size: u64,
     /// What an experiment calls this arm, by name: told among the cell's settings.
     pub arm: BTreeMap<String, String>,
 }
@@ -99,6 +112,9 @@ impl Workload {
     pub fn settings(&self) -> BTreeMap<String, String> {
         let named = |name: &str, value: String| (name.to_owned(), value);
         let mut all = self.switches.clone();
+        if let Kind::Batch(batch) = self.kind {
+            all.extend(batch.settings());
+        }
         all.extend(self.arm.clone());
         if self.last_alone {
             all.insert("last_row".to_owned(), "alone".to_owned());
@@ -248,6 +264,14 @@ impl Settings {
                                 rows: self.rows,
                                 switches: switches.clone(),
                                 cpus: Vec::new(),
+                                fill_cpus: Vec::new(),
+                                run_cpus: Vec::new(),
+                                shards: 1,
+                                trace_flags: BTreeSet::new(),
+                                size: match kind {
+                                    Kind::Batch(batch) => batch.default_size(),
+                                    _ => 0,
+                                },
                                 arm: BTreeMap::new(),
                             });
                         }

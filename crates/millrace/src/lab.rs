@@ -24,6 +24,8 @@ enum Command {
     List,
     /// Run one.
     Run(Box<run::Args>),
+    /// What a model of the engine's contention points says of another machine, its parameters measured on this one.
+    Predict(run::Prediction),
     /// Compare two runs: a ratio for each figure of cells with the same settings, with intervals.
     Compare(compare::Args),
     /// The load of the kill test: durable transactions, told line by line, until the process is killed.
@@ -39,6 +41,7 @@ pub fn run(args: Args) -> ExitCode {
             ExitCode::SUCCESS
         }
         Command::Run(args) => run::run(&args),
+        Command::Predict(args) => run::run(&args.into()),
         Command::Compare(args) => compare::run(&args),
         Command::Ledger(args) => ledger::run(&args),
     }

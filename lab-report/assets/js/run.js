@@ -10,6 +10,7 @@ function runPage(data) {
   section(page, "published", "Published figures", publishedPart(view.published));
   cellSection(page, run, view);
   section(page, "machine", "Machine and settings", machinePart(run.machine || {}), (run.targets || []).map(targetPart),
+    (run.conclusions || []).length ? [el("h3", null, "What the cells say"), el("ul", null, run.conclusions.map((text) => el("li", null, text)))] : null,
     (run.cannot_show || []).length ? [el("h3", null, "What this machine cannot show"), el("ul", null, run.cannot_show.map((text) => el("li", null, text)))] : null);
   section(page, "raw", "Raw data", rawPart(data.run, "run.json"));
   page.footer.append(`millrace lab, version ${run.version}. Plots by Apache ECharts 6.1.0, which is in this file. Nothing is loaded from anywhere.`);

@@ -196,7 +196,9 @@ fn round_trips(
     let (text, first) = match job.work {
         Kind::Insert => ("INSERT INTO dbo.big_table (c1) VALUES (@key)", index as u64 * RANGE + 1),
         Kind::PointRead => ("SELECT c6 FROM dbo.big_table WHERE c1 = @key", 0),
-        Kind::Checked(_) => return Err(LabError::Options("it has no statement".to_owned())),
+        Kind::Checked(_) | Kind::Batch(_) => {
+            return Err(LabError::Options("it has no statement".to_owned()));
+        }
     };
     let mut errors = Errors::default();
     let prepared = connection.prepare(text, "@key bigint", &mut errors)?;

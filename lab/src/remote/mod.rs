@@ -122,6 +122,10 @@ impl Target for Remote {
             let why = "point-read has the mode roundtrip only";
             return Err(LabError::Options(why.to_owned()));
         }
+        if matches!(workload.kind, Kind::Batch(_)) {
+            let why = "this load runs in this process: --target embedded";
+            return Err(LabError::Options(why.to_owned()));
+        }
         if workload.rows.is_some() {
             let why = "a server is measured for a time: --seconds";
             return Err(LabError::Options(why.to_owned()));
@@ -273,7 +277,7 @@ impl Load for RemoteLoad {
         let commits = match self.workload.kind {
             Kind::Insert => self.workload.commits(rows),
             Kind::PointRead => 0,
-            Kind::Checked(_) => rows,
+            Kind::Checked(_) | Kind::Batch(_) => rows,
         };
         Done { rows, commits }
     }
@@ -328,7 +332,7 @@ impl Load for RemoteLoad {
         let acknowledged = self.rows();
         self.clients = None;
         let counted = stopped.and_then(|()| match self.workload.kind {
-            Kind::PointRead | Kind::Checked(_) => Ok(acknowledged),
+            Kind::PointRead | Kind::Checked(_) | Kind::Batch(_) => Ok(acknowledged),
             Kind::Insert => {
                 progress.step("counting the rows");
                 let found = self.desk.execute(script::COUNT)?.unwrap_or(0);

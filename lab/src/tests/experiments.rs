@@ -156,3 +156,83 @@ fn the_log_device_is_a_document_too() {
     }
     assert!(run.targets.is_empty() && !run.cut_short);
 }
+
+/// A window of some tenths of a second.
+fn brief(s: Settings) -> Settings {
+    Settings { rows: None, seconds: 0.3, warmup_seconds: Some(0.1), ..s }
+}
+
+#[test]
+fn sockets_measures_the_arms_that_there_are_and_names_the_others() {
+    let run = run("sockets", |s| s);
+    let nodes = topology::Topology::machine().map_or(1, |machine| machine.nodes.len());
+    assert!(run.cells.iter().any(|cell| cell.settings["placement"] == "one node"));
+    assert_eq!(nodes < 4, run.cannot_show.iter().any(|why| why.contains("no 4 nodes")));
+    assert!(run.cells.iter().all(|cell| cell.rows_verified == 500));
+}
+
+#[test]
+fn shards_are_counted_together_and_one_by_one() {
+    let cpus = runtime::threads::process_affinity().len();
+    let run = run("shards", |s| Settings {
+        switches: [switch("log_reserve", &["lanes"])].into(),
+        sessions: vec![cpus.max(2)],
+        ..brief(s)
+    });
+    let of = |shards: &str| run.cells.iter().find(|cell| cell.settings["shards"] == shards);
+    let one = of("1").expect("one instance");
+    assert!(!one.figures.contains_key("slowest shard"));
+    if cpus > 1 {
+        let all = of(&cpus.to_string()).expect("a shard for each CPU");
+        assert!(all.figures["slowest shard"].value > 0.0 && all.rows > 0);
+        assert_eq!(all.schedulers, cpus);
+        assert!(all.rows_verified >= all.rows);
+    }
+}
+
+#[test]
+fn more_shards_than_cpus_are_refused() {
+    let shards = experiment::find("shards").expect("it is there");
+    let own = [("shards".to_owned(), vec!["5000".to_owned()])].into();
+    let settings = Settings { own, ..brief(settings("too-many")) };
+    let mut targets: Vec<Box<dyn Target>> = vec![Box::new(Embedded::default())];
+    let going = AtomicBool::new(false);
+    let ended = crate::run(shards, &settings, &mut targets, "", &going, &mut Quiet::default());
+    assert!(matches!(ended.error, Some(crate::LabError::Options(_))) && ended.run.cells.is_empty());
+}
+
+#[test]
+fn remote_memory_proves_where_the_pages_were() {
+    let own = [("size".to_owned(), vec!["3000".to_owned()])].into();
+    let run = run("remote-memory", |s| Settings { own, ..brief(s) });
+    let several = topology::Topology::machine().is_some_and(|machine| machine.nodes.len() > 1);
+    for cell in &run.cells {
+        let looked = |which: &str| cell.figures[&format!("page look-ups, {which}")].value;
+        assert!(cell.rows > 0 && cell.rows % 3000 == 0);
+        match cell.settings["placement"].starts_with("from the node") {
+            true => assert!(looked("local") > 0.0 && looked("remote") == 0.0, "{:?}", cell.figures),
+            false => assert!(looked("remote") > 0.0),
+        }
+    }
+    assert!(several || run.cannot_show.iter().any(|why| why.contains("CPUs of one node")));
+}
+
+#[test]
+fn parallel_insert_and_the_sweep_have_a_cell_for_each_combination() {
+    let own = [("maxdop".to_owned(), vec!["1".to_owned(), "2".to_owned()])].into();
+    let inserts = run("parallel-insert", |s| Settings { own, sessions: vec![1], ..brief(s) });
+    let dops: Vec<&str> = inserts.cells.iter().map(|c| c.settings["maxdop"].as_str()).collect();
+    assert_eq!(dops, ["1", "2"]);
+    assert!(inserts.cells.iter().all(|cell| cell.rows > 0 && cell.rows % 5000 == 0));
+    let own = [("trace-flags", vec!["none", "2330"]), ("mask", vec!["all"])]
+        .map(|(name, values)| (name.to_owned(), values.into_iter().map(str::to_owned).collect()))
+        .into();
+    let sweep = run("numa-sweep", |s| Settings {
+        own,
+        sessions: vec![1, 2],
+        switches: [switch("log_reserve", &["lanes"])].into(),
+        ..s
+    });
+    let flags: Vec<&str> = sweep.cells.iter().map(|c| c.settings["trace_flags"].as_str()).collect();
+    assert_eq!(flags, ["none", "none", "2330", "2330"]);
+}

@@ -95,8 +95,8 @@ fn job_of(workload: &Workload) -> Result<Job, LabError> {
         (WorkKind::Insert, Mode::Roundtrip) => Work::RoundtripInsert,
         (WorkKind::PointRead, Mode::Procedure) => Work::ProcedureRead { rows: READ_ROWS },
         (WorkKind::PointRead, Mode::Roundtrip) => Work::RoundtripRead { rows: READ_ROWS },
-        (WorkKind::Checked(_), _) => {
-            let why = "a load that checks itself speaks T-SQL: --target embedded or mssql://...";
+        (WorkKind::Checked(_) | WorkKind::Batch(_), _) => {
+            let why = "this load speaks T-SQL: --target embedded or mssql://...";
             return Err(LabError::Options(why.to_owned()));
         }
     };

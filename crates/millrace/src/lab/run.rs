@@ -91,6 +91,40 @@ pub struct Args {
     switches: SwitchLists,
 }
 
+/// `millrace lab predict`: the experiment of that name, by its own flags.
+#[derive(clap::Args)]
+pub struct Prediction {
+    /// `SOCKETSxCORES[xTHREADS][@GHZ]`, or a folder with a copy of a machine's /sys; several for several.
+    #[arg(long, value_name = "MACHINE", value_delimiter = ',', default_value = "2x10x2@2.3")]
+    machine: Vec<String>,
+    /// Length of each cell's window.
+    #[arg(long)]
+    seconds: Option<f64>,
+    /// Where report.html and run.json go [default: report].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON object per cell on standard output, and nothing else.
+    #[arg(long)]
+    json: bool,
+    /// A fresh folder for each database is made in here [default: data].
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+impl From<Prediction> for Args {
+    fn from(p: Prediction) -> Args {
+        Args {
+            experiment: "predict".to_owned(),
+            set: vec![("machine".to_owned(), p.machine)],
+            seconds: p.seconds,
+            out: p.out,
+            json: p.json,
+            data: p.data,
+            ..Args::default()
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Durable {
     Full,
