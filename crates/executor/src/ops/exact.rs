@@ -30,7 +30,11 @@ enum Node {
         scratch: Vec<i64>,
     },
     /// In a type of more digits behind the point.
-    Scaled { input: Box<Node>, up: i64, most: i64 },
+    Scaled {
+        input: Box<Node>,
+        up: i64,
+        most: i64,
+    },
 }
 
 impl Exact {
@@ -212,12 +216,8 @@ mod tests {
         let mut exact = Exact::new(&sum).unwrap();
         assert!(exact.load(&batch(&[[Value::Int(i32::MAX), Value::Int(0)]])));
         assert!(!exact.load(&batch(&[[Value::Int(i32::MAX), Value::Int(1)]])));
-        let float = arith(
-            ArithOp::Add,
-            slot(0, SqlType::Float),
-            slot(1, SqlType::Float),
-            SqlType::Float,
-        );
+        let float =
+            arith(ArithOp::Add, slot(0, SqlType::Float), slot(1, SqlType::Float), SqlType::Float);
         assert!(Exact::new(&float).is_none());
     }
 }
