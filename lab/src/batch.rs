@@ -147,7 +147,7 @@ fn report_tables(rows: u64) -> Vec<String> {
              tran_begin, tran_end, resultset_size, filler) \
              SELECT {}, 1, DATEADD(second, CAST(n AS int), '2016-01-01'), \
              DATEADD(second, CAST(n AS int) + 1, '2016-01-01'), 1, 'x' \
-             FROM (SELECT n + {first} AS n FROM ({}) AS some) AS loaded;",
+             FROM (SELECT n + {first} AS n FROM ({}) AS piece) AS loaded;",
             columns.join(", "),
             numbers(some)
         ));

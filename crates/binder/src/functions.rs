@@ -207,7 +207,11 @@ impl Binder<'_> {
     }
 
     fn scalar(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
-        let made = self.scalar_of_units(f, name, line)?;
+        if self.in_function && matches!(name, "NEWID" | "NEWSEQUENTIALID" | "RAND") {
+            return Err(crate::effects::side_effect(&name.to_ascii_lowercase(), line));
+        }
+        let args = self.args(f)?;
+        let made = self.scalar_of_units(f, name, args, line)?;
         Ok(self.by_characters(made))
     }
 
@@ -241,13 +245,17 @@ impl Binder<'_> {
         made
     }
 
-    /// A scalar function by its name.
-    fn scalar_of_units(&mut self, f: &ast::FunctionCall, name: &str, line: u32) -> Result<Expr> {
+    /// A scalar function by its name. Its arguments are bound by now: its frame is not on the stack while calls inside
+    /// calls are.
+    #[inline(never)]
+    fn scalar_of_units(
+        &mut self,
+        f: &ast::FunctionCall,
+        name: &str,
+        args: Vec<Expr>,
+        line: u32,
+    ) -> Result<Expr> {
         use FuncId as F;
-        if self.in_function && matches!(name, "NEWID" | "NEWSEQUENTIALID" | "RAND") {
-            return Err(crate::effects::side_effect(&name.to_ascii_lowercase(), line));
-        }
-        let args = self.args(f)?;
         no_variants(name, &args, line)?;
         let n = args.len();
         let check = |min, max| arity(name, n, min, max, line);

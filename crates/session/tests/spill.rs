@@ -185,7 +185,7 @@ fn a_spill_is_told_and_its_files_go() {
         run(session, "SET STATISTICS IO ON");
         let sorted = run(session, "SELECT id, pad FROM a ORDER BY pad, id DESC");
         assert!(sorted.messages.iter().any(|m| m.starts_with("Table 'Worktable'.")));
-        let joined = run(session, "SELECT a.pad, b.pad FROM a JOIN b ON a.t = b.t");
+        let joined = run(session, "SELECT a.pad, b.pad FROM a JOIN a b ON a.t = b.t");
         assert!(joined.messages.iter().any(|m| m.starts_with("Table 'Workfile'.")));
     });
     ran.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -195,17 +195,18 @@ fn a_spill_is_told_and_its_files_go() {
     instance.shutdown().expect("closes");
 }
 
-/// Statements that write to files, by different operators. The last is parallel.
+/// Statements that write to files, by different operators: a join whose sides both have more rows than it reads ahead. The
+/// last is parallel.
 const SPILLING: &[&str] = &[
     "SELECT id, t, pad FROM a ORDER BY t, id DESC OPTION (MAXDOP 1)",
-    "SELECT a.id, b.id, a.pad, b.pad FROM a JOIN b ON a.t = b.t OPTION (MAXDOP 1)",
+    "SELECT a.id, b.id, a.pad, b.pad FROM a JOIN a b ON a.t = b.t OPTION (MAXDOP 1)",
     "SELECT id, pad, COUNT(*) FROM a GROUP BY id, pad OPTION (MAXDOP 1)",
     "SELECT DISTINCT id, pad FROM a OPTION (MAXDOP 1)",
     "SELECT id, pad FROM a EXCEPT SELECT id, pad FROM b OPTION (MAXDOP 1)",
     "SELECT id, pad, COUNT(*) FROM a GROUP BY ROLLUP (id, pad) OPTION (MAXDOP 1)",
     "SELECT id, pad, SUM(v) OVER () FROM a OPTION (MAXDOP 1)",
     "SELECT x.v, y.v, y.pad FROM s x INNER MERGE JOIN s y ON x.k = y.k WHERE x.v < 40 OPTION (MAXDOP 1)",
-    "SELECT a.id, b.id, a.pad FROM a JOIN b ON a.t = b.t ORDER BY a.pad, b.id
+    "SELECT a.id, b.id, a.pad FROM a JOIN a b ON a.t = b.t ORDER BY a.pad, b.id
      OPTION (MAXDOP 2, USE HINT('ENABLE_PARALLEL_PLAN_PREFERENCE'))",
 ];
 
