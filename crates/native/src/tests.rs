@@ -3,6 +3,9 @@
 use crate::*;
 use types::Value;
 
+/// What a call does to the frame, and where it leads.
+type Does = fn(&mut [Value], u32) -> Option<u32>;
+
 /// Notes what it is asked; does step `at` by `does`.
 #[derive(Default)]
 struct Noting {
@@ -11,7 +14,7 @@ struct Noting {
     /// Breaths until it stops.
     breath_max: u32,
     said: Vec<u8>,
-    does: Option<fn(&mut [Value], u32) -> Option<u32>>,
+    does: Option<Does>,
 }
 
 impl Host for Noting {

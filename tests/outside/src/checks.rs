@@ -47,7 +47,7 @@ pub fn file(bytes: &[u8]) -> Arc<dyn FileSystem> {
 /// What is parsed is written, and parsed again written the same.
 fn xml_document(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
-    let options = Options { preserve: data.len() % 2 == 0, encoding: Encoding::Known };
+    let options = Options { preserve: data.len().is_multiple_of(2), encoding: Encoding::Known };
     let Ok(document) = xml::parse(&text, options) else { return false };
     let written = document.write(0);
     let kept = Options { preserve: true, encoding: Encoding::Known };
@@ -81,7 +81,7 @@ fn json_text(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
     let path = String::from_utf8_lossy(parts.next().unwrap_or(b"$")).into_owned();
     let checked = json::check(&text);
-    let Ok(path) = json::Path::parse(&path, data.len() % 2 == 0) else { return false };
+    let Ok(path) = json::Path::parse(&path, data.len().is_multiple_of(2)) else { return false };
     if let Ok(Some(node)) = json::find(&text, &path) {
         assert!(node.raw().len() <= text.len());
         for (_, member) in node.members().unwrap_or_default() {

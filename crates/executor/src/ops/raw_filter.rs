@@ -308,9 +308,8 @@ impl Maker<'_, '_, '_> {
         if let Some(column) = self.number(input) {
             let mut list = Vec::with_capacity(values.len());
             for value in &values {
-                match place(value, column.unit)? {
-                    (n, true) => list.push(n),
-                    (_, false) => {}
+                if let (n, true) = place(value, column.unit)? {
+                    list.push(n);
                 }
             }
             list.sort_unstable();
