@@ -9,7 +9,7 @@ use std::path::Path;
 /// Folded stacks that the document keeps.
 const KEPT: usize = 4_000;
 /// Functions in the table.
-const FUNCTIONS: usize = 100;
+pub(super) const FUNCTIONS: usize = 100;
 const NAME_CHARS_MAX: usize = 160;
 
 /// A folded stack: frames from the root, and how often.
