@@ -101,7 +101,7 @@ fn loads_that_check_themselves_tell_what_they_checked() {
         let settings = Settings {
             data: small.data.clone(),
             sessions: vec![4],
-            seconds: 0.3,
+            seconds: 1.0,
             warmup_seconds: Some(0.05),
             buffer_pool_bytes: small.buffer_pool_bytes,
             own: if levels == 0 { [].into() } else { [("level".to_owned(), own)].into() },
