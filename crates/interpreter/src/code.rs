@@ -12,7 +12,7 @@ use binder::ir::{self, CompareOp};
 use catalog::TableDef;
 use planner::ExprPlan;
 use std::sync::Arc;
-use types::{SqlType, Value};
+use types::{ArithOp, SqlType, Value};
 
 /// A place in the frame.
 pub(crate) type Reg = u32;
@@ -30,6 +30,8 @@ pub(crate) enum Op {
     Sub { d: Reg, a: Reg, b: Reg },
     /// d = a * b
     Mul { d: Reg, a: Reg, b: Reg },
+    /// d = a op b, for the other operators, both int or both bigint
+    Arith { op: ArithOp, d: Reg, a: Reg, b: Reg },
     /// d = s as bigint, from a smaller integer
     Widen { d: Reg, s: Reg },
     /// d = expression

@@ -260,9 +260,10 @@ impl Compiler {
             (Some(expr), None) => {
                 let plan = plan_expr(expr);
                 let mut skips = Vec::new();
-                // Each term of AND resets @@ROWCOUNT and @@ERROR, which a later one may read.
+                // Each term of AND and OR resets @@ROWCOUNT and @@ERROR, which a later one may read.
                 let asks = plan.expr.any(&mut |e| matches!(e.kind, ExprKind::Sys(_)));
-                let whole = asks && matches!(plan.expr.kind, ExprKind::And(..));
+                let terms = matches!(plan.expr.kind, ExprKind::And(..) | ExprKind::Or(..));
+                let whole = asks && terms;
                 if plan.subplans.is_empty() && !whole {
                     self.unless_expr(&plan.expr, &mut skips);
                 } else {
@@ -287,6 +288,14 @@ impl Compiler {
             ExprKind::And(a, b) => {
                 self.unless_expr(a, skips);
                 self.unless_expr(b, skips);
+            }
+            ExprKind::Or(a, b) => {
+                let mut second = Vec::new();
+                self.unless_expr(a, &mut second);
+                let holds = self.jump();
+                self.land(&second);
+                self.unless_expr(b, skips);
+                self.land(&[holds]);
             }
             ExprKind::Compare { op, left, right } if is_whole(left.ty) && left.ty == right.ty => {
                 let a = self.planned(left, None);
@@ -352,18 +361,22 @@ impl Compiler {
             return s;
         }
         match &expr.kind {
-            ExprKind::Arith {
-                op: op @ (ArithOp::Add | ArithOp::Sub | ArithOp::Mul),
-                left,
-                right,
-            } if is_whole(expr.ty) && left.ty == expr.ty && right.ty == expr.ty => {
+            ExprKind::Arith { op, left, right }
+                if is_whole(expr.ty) && left.ty == expr.ty && right.ty == expr.ty =>
+            {
                 let a = self.planned(left, None);
                 let b = self.planned(right, None);
                 let d = into.unwrap_or_else(|| self.register(Value::Null));
+                let other = |op| Op::Arith { op, d, a, b };
                 self.ops.push(match op {
                     ArithOp::Add => Op::Add { d, a, b },
                     ArithOp::Sub => Op::Sub { d, a, b },
-                    _ => Op::Mul { d, a, b },
+                    ArithOp::Mul => Op::Mul { d, a, b },
+                    ArithOp::Div => other(types::ArithOp::Div),
+                    ArithOp::Mod => other(types::ArithOp::Mod),
+                    ArithOp::BitAnd => other(types::ArithOp::BitAnd),
+                    ArithOp::BitOr => other(types::ArithOp::BitOr),
+                    ArithOp::BitXor => other(types::ArithOp::BitXor),
                 });
                 d
             }
@@ -508,7 +521,11 @@ mod tests {
     fn integers_stay_out_of_expression_trees() {
         let code = compiled(
             "DECLARE @i int = 0, @k bigint, @base bigint = 5
-             WHILE @i < 10 BEGIN BEGIN TRAN; SET @k = @base + @i; COMMIT; SET @i += 1 END",
+             WHILE @i < 10
+             BEGIN
+                 BEGIN TRAN; SET @k = @base + @i; COMMIT; SET @i += 1
+                 IF @i % 3 = 0 OR @i / 2 = 1 AND @k & 1 = 1 SET @i |= 8
+             END",
         );
         assert!(code.exprs.is_empty(), "{:?}", code.ops);
         assert!(code.statements.is_empty(), "{:?}", code.statements);

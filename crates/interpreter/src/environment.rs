@@ -20,8 +20,7 @@ pub(crate) struct SessionEnvironment<'a> {
 
 impl Environment for SessionEnvironment<'_> {
     fn arithmetic_yields_null(&self) -> bool {
-        // ANSI_WARNINGS and ARITHABORT.
-        self.state.options.switches & (8 | 64) == 0
+        self.state.options.arithmetic_yields_null()
     }
 
     fn cuts_text(&self) -> bool {

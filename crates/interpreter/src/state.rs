@@ -81,6 +81,12 @@ impl Default for SetOptions {
 }
 
 impl SetOptions {
+    /// ARITHABORT and ANSI_WARNINGS are OFF: what overflows, or is divided by zero, is NULL.
+    #[inline]
+    pub(crate) fn arithmetic_yields_null(&self) -> bool {
+        self.switches & (8 | 64) == 0
+    }
+
     /// @@OPTIONS.
     pub(crate) fn bits(&self) -> u32 {
         self.switches

@@ -151,6 +151,19 @@ impl Vm<'_> {
                     }
                     _ => frame[d as usize] = Value::Null,
                 },
+                Op::Arith { op, d, a, b } => {
+                    let value = match (&frame[a as usize], &frame[b as usize]) {
+                        (Value::Int(a), Value::Int(b)) => arith::op_i32(op, *a, *b).map(Value::Int),
+                        (Value::BigInt(a), Value::BigInt(b)) => {
+                            arith::op_i64(op, *a, *b).map(Value::BigInt)
+                        }
+                        _ => Ok(Value::Null),
+                    };
+                    frame[d as usize] = match value {
+                        Ok(value) => value,
+                        Err(error) => self.forgiven(error)?,
+                    };
+                }
                 Op::Widen { d, s } => match frame[s as usize].as_i64() {
                     Some(value) => set_i64(&mut frame[d as usize], value),
                     None => frame[d as usize] = Value::Null,
@@ -254,6 +267,15 @@ impl Vm<'_> {
                 }
             }
             *pc += 1;
+        }
+    }
+
+    /// NULL, where the session's settings have it so instead of an overflow or a division by zero.
+    #[cold]
+    fn forgiven(&self, error: types::TypeError) -> Result<Value, SqlError> {
+        match self.state.options.arithmetic_yields_null() {
+            true => Ok(Value::Null),
+            false => Err(error.into()),
         }
     }
 

@@ -320,7 +320,7 @@ impl VersionStore {
                     }
                     return stays;
                 }
-                let (kept, went) = newest.take().parted(&needed);
+                let (kept, went) = newest.take().parted(needed);
                 for mut version in went {
                     (gone, gone_bytes) = (gone + 1, gone_bytes + version.bytes());
                     version.leave(!version.is_in(kept.as_deref()), ghosts, spare);
