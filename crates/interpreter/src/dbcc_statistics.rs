@@ -217,7 +217,7 @@ impl Vm<'_> {
             column("FSeqNo", SqlType::Int),
             column("Status", SqlType::Int),
             column("Parity", SqlType::TinyInt),
-            column("CreateLSN", SqlType::Decimal { precision: 25, scale: 0 }),
+            column("CreateLSN", SqlType::numeric(25, 0)),
         ]);
         let all = database.engine.log().vlfs();
         for vlf in &all {

@@ -253,14 +253,15 @@ impl Environment for SessionEnvironment<'_> {
                         Some(found) => {
                             let values: Vec<_> =
                                 args[1..].iter().map(|v| (v.clone(), v.natural_type())).collect();
-                            Value::str(&found.filled(&values))
+                            Value::str(&crate::format::cut(found.filled(&values)))
                         }
                     }
                 }
                 Some(pattern) => {
                     let values: Vec<_> =
                         args[1..].iter().map(|v| (v.clone(), v.natural_type())).collect();
-                    Value::str(&crate::format::format_message(pattern, &values))
+                    let text = crate::format::format_message(pattern, &values);
+                    Value::str(&crate::format::cut(text))
                 }
             },
             SessionProperty => {

@@ -73,6 +73,7 @@ mod principals;
 mod private;
 mod properties;
 mod rare;
+mod recovery;
 mod rename;
 mod reorganize;
 mod scoped;
@@ -87,6 +88,7 @@ mod textsize;
 pub mod trace_flags;
 mod tracking;
 mod trigger;
+mod undeclared;
 mod user_types;
 
 mod environment;
@@ -106,6 +108,7 @@ pub use host::{ConfigurationOption, Host, OpenDatabase, no_process};
 pub use identity::Identity;
 pub use messages::{ServerMessage, server_messages};
 pub use plan_cache::{CachedPlan, PlanCache, PlanKind, PlanStatement};
+pub use recovery::Recoverable;
 pub use rpc::{
     BeginNext, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest, well_known,
 };

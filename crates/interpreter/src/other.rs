@@ -3,7 +3,7 @@
 use crate::backup::no_database;
 use crate::code::Code;
 use crate::dbcc_statistics::sqlperf_permission;
-use crate::format::format_message;
+use crate::format::{cut, format_message};
 use crate::messages;
 use crate::vm::{Halted, Vm};
 use binder::ir::{Expr, Isolation, RaiseError, StmtKind, TranName, WaitFor};
@@ -244,6 +244,7 @@ impl Vm<'_> {
                 }
             }
         };
+        let text = cut(text);
         let severity = severity.clamp(0, 25) as u8;
         if severity <= 10 {
             let mut message = SqlMessage::info(number, line, text);

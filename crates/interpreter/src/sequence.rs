@@ -13,7 +13,7 @@ use types::{Decimal, SqlType, Value, convert};
 /// A sequence's number as a value of its type.
 pub(crate) fn number_as(number: i128, ty: SqlType) -> Result<Value, SqlError> {
     let wide = Decimal::new(number, 38, 0)?;
-    let from = SqlType::Decimal { precision: 38, scale: 0 };
+    let from = SqlType::numeric(38, 0);
     Ok(convert::cast(&Value::Decimal(wide), from, ty, 0)?)
 }
 
@@ -130,7 +130,7 @@ fn bounds(ty: SqlType) -> Option<(i128, i128)> {
         SqlType::SmallInt => (i16::MIN.into(), i16::MAX.into()),
         SqlType::Int => (i32::MIN.into(), i32::MAX.into()),
         SqlType::BigInt => (i64::MIN.into(), i64::MAX.into()),
-        SqlType::Decimal { precision, scale: 0 } => {
+        SqlType::Decimal { precision, scale: 0, .. } => {
             let most = 10i128.checked_pow(u32::from(precision))? - 1;
             (-most, most)
         }

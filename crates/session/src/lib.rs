@@ -46,10 +46,10 @@ pub use executor::{
 };
 pub use instance::Instance;
 pub use interpreter::{
-    BeginNext, BulkRows, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest,
+    BeginNext, BulkRows, Recoverable, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest,
     is_insert_bulk,
 };
-pub use login::Login;
+pub use login::{Login, Recovered};
 pub use session::Session;
 pub use switches::Switches;
 pub use system_views::{ConnectionFacts, ListenerFacts, SessionFacts, Traffic};
