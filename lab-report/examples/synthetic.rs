@@ -118,6 +118,7 @@ fn sweep(speed: f64) -> Run {
     cells[8].marks.push(mark(MarkKind::Steal, "The hypervisor took 4.1% of the CPU time."));
     cells[23].marks.push(mark(MarkKind::CutShort, "Ended by Ctrl-C after 3.1 s of 10."));
     Run {
+        conclusions: Vec::new(),
         format: FORMAT,
         experiment: "singleton-insert".to_owned(),
         what: "N sessions insert row after row into a clustered table, each row its own transaction, from a loop in a \

@@ -213,6 +213,20 @@ impl<'a> ProgramBinder<'a> {
         })
     }
 
+    /// A parameter of the type [`crate::UNDECLARED`].
+    pub fn undeclared(&mut self, name: &str) -> ProcParam {
+        let ty = crate::UNDECLARED;
+        self.frame.vars.push(VarDef { name: name.to_owned(), ty, not_null: false });
+        ProcParam {
+            name: name.to_owned(),
+            ty,
+            default: None,
+            output: false,
+            table: None,
+            cursor: None,
+        }
+    }
+
     pub fn parameters(&mut self, parameters: &[ast::Parameter]) -> Result<Vec<ProcParam>> {
         if let Some(beyond) = parameters.get(PARAMETERS_MAX) {
             let verb = if self.procedure { "CREATE PROCEDURE/FUNCTION" } else { "EXECUTE" };

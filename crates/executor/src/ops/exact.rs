@@ -30,7 +30,11 @@ enum Node {
         scratch: Vec<i64>,
     },
     /// In a type of more digits behind the point.
-    Scaled { input: Box<Node>, up: i64, most: i64 },
+    Scaled {
+        input: Box<Node>,
+        up: i64,
+        most: i64,
+    },
 }
 
 impl Exact {
@@ -61,7 +65,7 @@ fn form(ty: SqlType) -> Option<(u8, i64)> {
         SqlType::SmallInt => (0, i64::from(i16::MAX)),
         SqlType::Int => (0, i64::from(i32::MAX)),
         SqlType::BigInt => (0, i64::MAX),
-        SqlType::Decimal { precision, scale } => {
+        SqlType::Decimal { precision, scale, .. } => {
             (scale, 10i64.checked_pow(precision.into()).map_or(i64::MAX, |n| n - 1))
         }
         _ => return None,
@@ -173,7 +177,7 @@ mod tests {
     use types::Decimal;
 
     fn decimal(precision: u8, scale: u8) -> SqlType {
-        SqlType::Decimal { precision, scale }
+        SqlType::decimal(precision, scale)
     }
 
     fn slot(i: u32, ty: SqlType) -> Expr {
@@ -212,12 +216,8 @@ mod tests {
         let mut exact = Exact::new(&sum).unwrap();
         assert!(exact.load(&batch(&[[Value::Int(i32::MAX), Value::Int(0)]])));
         assert!(!exact.load(&batch(&[[Value::Int(i32::MAX), Value::Int(1)]])));
-        let float = arith(
-            ArithOp::Add,
-            slot(0, SqlType::Float),
-            slot(1, SqlType::Float),
-            SqlType::Float,
-        );
+        let float =
+            arith(ArithOp::Add, slot(0, SqlType::Float), slot(1, SqlType::Float), SqlType::Float);
         assert!(Exact::new(&float).is_none());
     }
 }
