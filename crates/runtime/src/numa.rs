@@ -40,6 +40,7 @@ pub fn place() -> Place {
 
 /// Lets the pages of a range come from a node, and moves those there that came from elsewhere. The range begins at a
 /// page.
+#[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the kernel checks the range; nobody reads it")]
 pub fn bind(at: *const u8, bytes: usize, node: usize) -> io::Result<()> {
     let mut mask = [0u64; NODES / WORD];
     let Some(word) = mask.get_mut(node / WORD) else {
