@@ -146,10 +146,12 @@ fn load(engine: &mut Engine, folder: &Path) -> Result<f64, Failure> {
         let file = file.display();
         let columns = match engine.dialect {
             // DuckDB's primary keys are indexes that only changes ask.
-            Dialect::Duck => columns.replace(" primary key", "").replace(", (", ", check (0 < "),
+            Dialect::Duck => {
+                let columns = columns.split(", primary key (").next().unwrap_or_default();
+                columns.replace(" primary key", "")
+            }
             _ => columns.to_owned(),
         };
-        let columns = columns.split(", check (0 < ").next().unwrap_or_default();
         let unlogged = if engine.dialect == Dialect::Postgres { "unlogged " } else { "" };
         seconds += engine.run(&format!("create {unlogged}table {table} ({columns})"))?.1;
         seconds += engine

@@ -50,8 +50,7 @@ impl Searcher {
     fn find(&self, text: &[u8], piece: &[u8]) -> Option<usize> {
         let Some(first) = piece.first() else { return Some(0) };
         let places = text.len().checked_sub(piece.len())? + 1;
-        let starts = memchr::memchr2_iter(*first, self.other_case(*first), &text[..places]);
-        let mut starts = starts;
+        let mut starts = memchr::memchr2_iter(*first, self.other_case(*first), &text[..places]);
         starts.find(|at| self.equal(&text[*at..at + piece.len()], piece))
     }
 
