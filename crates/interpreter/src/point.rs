@@ -132,6 +132,15 @@ impl FastPoint {
 
     /// Reads the row and assigns or sends it; the number of rows, 0 or 1. The statement has begun.
     pub fn run(&mut self, cx: &mut Cx<'_>, sink: &mut dyn ResultSink) -> Result<u64, SqlError> {
+        if self.table.is_memory()
+            && let Err(error) = check_level(cx)
+        {
+            // As any error of a running query it comes behind the columns.
+            if let Target::Client { columns, .. } = &self.target {
+                sink.columns(columns);
+            }
+            return Err(error);
+        }
         let found = self.find(cx)?;
         match &mut self.target {
             Target::Vars(vars) => {
@@ -195,10 +204,6 @@ impl FastPoint {
             stdx::fatal!("a read without a transaction");
         };
         self.tree.note_use(engine::Use::Seek);
-        if self.table.is_memory() {
-            let level = txn.options().isolation;
-            executor::check_memory_read(level, cx.env.memory_access())?;
-        }
         let found = txn
             .get(&self.tree, &self.key_bytes, &mut self.row)
             .map_err(|e| executor::from_engine(e, Some(&self.table), &cx.env.database_name()))?;
@@ -217,6 +222,12 @@ impl FastPoint {
         }
         Ok(true)
     }
+}
+
+/// Whether a memory-optimised table may be read at the transaction's level.
+fn check_level(cx: &Cx<'_>) -> Result<(), SqlError> {
+    let Some(txn) = cx.txn.as_deref() else { return Ok(()) };
+    executor::check_memory_read(txn.options().isolation, cx.env.memory_access())
 }
 
 impl Assign {

@@ -46,10 +46,13 @@ impl Generator {
         match self.below(if depth == 0 { 4 } else { 14 }) {
             0 | 1 => self.one(&INTS).into(),
             2 => self
-                .one(&["0", "1", "2", "3", "7", "-1", "100", "65536", "2147483647", "-5", "NULL"])
+                .one(&["0", "1", "2", "3", "7", "-1", "100", "65536", "2147483647", "-5"])
                 .into(),
             3 => self.one(&SMALLS[1..]).into(),
-            4 => format!("-({})", self.int(depth - 1)),
+            4 => match self.below(3) {
+                0 => "CAST(NULL AS int)".into(),
+                _ => format!("-({})", self.int(depth - 1)),
+            },
             5 => format!("~({})", self.int(depth - 1)),
             6 => format!(
                 "CASE WHEN {} THEN {} ELSE {} END",
@@ -173,7 +176,7 @@ impl Generator {
                     self.statement(depth - 1);
                 }
                 if self.below(3) == 0 {
-                    let leave = self.one(&["BREAK", "CONTINUE", "RETURN 3"]);
+                    let leave = self.one(&["RETURN 3", "RETURN"]);
                     let text = format!("IF {} {leave}", self.condition(1));
                     self.line(&text);
                 }

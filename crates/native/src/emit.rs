@@ -35,13 +35,15 @@ use steps::{condition, float_condition};
 
 /// Larger programs are the host's: compiling takes longer than it should on a thread that others wait for.
 const STEPS_MAX: usize = 4096;
-/// They may all lie on the stack.
 const REGISTERS_MAX: usize = 512;
+/// Those that live long: they may all lie on the stack, in a frame of less than the page that guards it.
+const VARIABLES_MAX: usize = 128;
 
 /// Machine code for a program. `name` is what profilers call it.
 pub fn compile(program: &Program<'_>, name: &str) -> Result<Compiled, Unavailable> {
     let used = used_registers(program);
-    if program.steps.len() > STEPS_MAX || used.len() > REGISTERS_MAX {
+    let variables = used.range(..program.variables).count();
+    if program.steps.len() > STEPS_MAX || used.len() > REGISTERS_MAX || variables > VARIABLES_MAX {
         return Err(Unavailable::TooLarge);
     }
     // The compiler says some refusals by a panic: one of a processor that it does not know, say.
