@@ -560,8 +560,8 @@ impl Vm<'_> {
         let batch = syntax::parse_batch(text, &options).map_err(first_mistake)?;
         telemetry::counters::add(telemetry::Counter::Compilations, 1);
         let names = SessionNames::new(self.state, self.host);
-        let program =
-            binder::bind_undeclared(&parameters, undeclared, &batch, text, &names).map_err(bind_error)?;
+        let program = binder::bind_undeclared(&parameters, undeclared, &batch, text, &names)
+            .map_err(bind_error)?;
         let is_common = names.private_version().is_none();
         crate::showplan::check_alone(&program)?;
         let mut code = compile(Arc::new(program), None, 0);

@@ -5,7 +5,7 @@
 //! parameter, which may be a table type: drivers learn the name of a table-valued parameter's type here.
 
 use crate::code::Code;
-use crate::describe::{NAME, TYPE_NAME, LONG_NAME, argument, bit, columns, facts};
+use crate::describe::{LONG_NAME, NAME, TYPE_NAME, argument, bit, columns, facts};
 use crate::exec::Argument;
 use crate::vm::Vm;
 use binder::UNDECLARED;

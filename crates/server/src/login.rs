@@ -419,10 +419,8 @@ impl Login {
         let mut states = Vec::new();
         put_states(&mut states, &session.recoverable().states());
         let known = [(feature::SESSION_RECOVERY, &states[..]), (feature::UTF8_SUPPORT, &[1u8][..])];
-        let known: Vec<(u8, &[u8])> = known
-            .into_iter()
-            .filter(|(id, _)| login.feature(*id).is_some())
-            .collect();
+        let known: Vec<(u8, &[u8])> =
+            known.into_iter().filter(|(id, _)| login.feature(*id).is_some()).collect();
         if !known.is_empty() {
             writer.feature_ext_ack(&known);
         }

@@ -87,9 +87,7 @@ fn a_session_comes_back_with_its_settings() {
     };
     let (mut client, answer) = connect(&served, &recoverable(Some(&recovery)));
     assert!(answer.is_login(), "{answer:?}");
-    let entered = |token: &Token| {
-        matches!(token, Token::Change(Change::Database(name)) if name == "elsewhere")
-    };
+    let entered = |token: &Token| matches!(token, Token::Change(Change::Database(name)) if name == "elsewhere");
     assert!(answer.tokens.iter().any(entered), "{answer:?}");
     assert_eq!(acknowledged(&answer), Some(recovery.last.states.clone()));
     assert_eq!(client.query(SETTINGS).rows, before);
@@ -114,10 +112,7 @@ fn what_a_new_session_would_lack_is_not_recovered() {
         ("BEGIN TRANSACTION", "COMMIT"),
         ("CREATE TABLE #t (a int)", "DROP TABLE #t"),
         ("DECLARE c CURSOR GLOBAL FOR SELECT 1; OPEN c", "CLOSE c; DEALLOCATE c"),
-        (
-            "EXEC sp_getapplock 'a', 'Exclusive', 'Session'",
-            "EXEC sp_releaseapplock 'a', 'Session'",
-        ),
+        ("EXEC sp_getapplock 'a', 'Exclusive', 'Session'", "EXEC sp_releaseapplock 'a', 'Session'"),
         ("DBCC TRACEON (1117)", "DBCC TRACEOFF (1117)"),
     ] {
         for (text, whole) in [(begin, false), (end, true)] {

@@ -46,8 +46,8 @@ pub use executor::{
 };
 pub use instance::Instance;
 pub use interpreter::{
-    BeginNext, BulkRows, Recoverable, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest,
-    is_insert_bulk,
+    BeginNext, BulkRows, Recoverable, Rpc, RpcName, RpcParam, RpcValue, TableValue,
+    TransactionRequest, is_insert_bulk,
 };
 pub use login::{Login, Recovered};
 pub use session::Session;

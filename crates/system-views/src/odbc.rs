@@ -51,7 +51,13 @@ const UNLIMITED: i32 = i32::MAX;
 
 /// See [`OdbcType`]: text, ntext or image of so many characters.
 fn long_odbc_type(code: i16, chars: i32) -> OdbcType {
-    OdbcType { code2: code, code3: code, verbose: code, precision: chars, ..odbc_type(SqlType::VarChar(Len::Max)) }
+    OdbcType {
+        code2: code,
+        code3: code,
+        verbose: code,
+        precision: chars,
+        ..odbc_type(SqlType::VarChar(Len::Max))
+    }
 }
 
 /// See [`OdbcType`].
@@ -96,9 +102,12 @@ pub fn odbc_type(ty: SqlType) -> OdbcType {
         SqlType::SmallInt => number(5, 5, 2, Some(0)),
         SqlType::Int => number(4, 10, 4, Some(0)),
         SqlType::BigInt => number(-5, 19, 8, Some(0)),
-        SqlType::Decimal { precision, scale, numeric } => {
-            number(if numeric { 2 } else { 3 }, precision as i32, precision as i32 + 2, Some(scale as i16))
-        }
+        SqlType::Decimal { precision, scale, numeric } => number(
+            if numeric { 2 } else { 3 },
+            precision as i32,
+            precision as i32 + 2,
+            Some(scale as i16),
+        ),
         SqlType::Money => number(3, 19, 21, Some(4)),
         SqlType::SmallMoney => number(3, 10, 12, Some(4)),
         SqlType::Float => number(6, 15, 8, None),

@@ -30,16 +30,10 @@ pub(crate) fn samples() -> Vec<(SqlType, Vec<Value>)> {
         (T::SmallInt, vec![Value::SmallInt(i16::MIN), Value::SmallInt(i16::MAX)]),
         (T::Int, vec![Value::Int(i32::MIN), Value::Int(0), Value::Int(i32::MAX)]),
         (T::BigInt, vec![Value::BigInt(i64::MIN), Value::BigInt(i64::MAX)]),
-        (
-            T::decimal(9, 2),
-            vec![decimal(-999_999_999, 9, 2), decimal(0, 9, 2)],
-        ),
+        (T::decimal(9, 2), vec![decimal(-999_999_999, 9, 2), decimal(0, 9, 2)]),
         (T::decimal(19, 19), vec![decimal(10i128.pow(19) - 1, 19, 19)]),
         (T::decimal(28, 4), vec![decimal(1 - 10i128.pow(28), 28, 4)]),
-        (
-            T::decimal(38, 0),
-            vec![decimal(max38, 38, 0), decimal(-max38, 38, 0)],
-        ),
+        (T::decimal(38, 0), vec![decimal(max38, 38, 0), decimal(-max38, 38, 0)]),
         (T::Money, vec![Value::Money(i64::MIN), Value::Money(-1), Value::Money(i64::MAX)]),
         (T::SmallMoney, vec![Value::Money(i32::MIN.into()), Value::Money(i32::MAX.into())]),
         (T::Float, vec![Value::Float(f64::MIN), Value::Float(-0.0), Value::Float(f64::MAX)]),

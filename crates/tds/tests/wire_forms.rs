@@ -65,11 +65,7 @@ fn nullable_forms() {
     check("6E 08 04 C7CFFFFF", SqlType::Money, Value::Money(-12_345));
     let decimal = |units| Value::Decimal(Decimal::new(units, 5, 2).unwrap());
     // mssql-python's bulk copy repeats the type's byte where the length goes.
-    check(
-        "6A 6A 05 02 05 01 39300000",
-        SqlType::decimal(5, 2),
-        decimal(12_345),
-    );
+    check("6A 6A 05 02 05 01 39300000", SqlType::decimal(5, 2), decimal(12_345));
     let ty = SqlType::decimal(5, 2);
     check("6A 05 05 02 05 01 7B000000", ty, decimal(123));
     check("6C 11 05 02 05 00 7B000000", ty, decimal(-123));

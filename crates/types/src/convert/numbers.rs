@@ -15,7 +15,9 @@ pub(super) fn to_number(value: &Value, from: SqlType, to: SqlType) -> Result<Val
             SqlType::TinyInt | SqlType::SmallInt | SqlType::Int | SqlType::BigInt => {
                 to_integer(value, from, to)
             }
-            SqlType::Decimal { precision, scale, .. } => to_decimal(value, from, to, precision, scale),
+            SqlType::Decimal { precision, scale, .. } => {
+                to_decimal(value, from, to, precision, scale)
+            }
             SqlType::Money | SqlType::SmallMoney => to_money(value, from, to),
             _ => to_float(value, from, to),
         },
