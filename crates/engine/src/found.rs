@@ -1,5 +1,5 @@
-//! A row looked up by its key and then changed, with one descent; and where it is all that a transaction does, begin,
-//! change and commit in one log record.
+//! A row looked up by its key and then changed, with one descent; and where its change, or an insert, is all that a
+//! transaction does, begin, change and commit in one log record.
 //!
 //! Without a lock: [`Txn::look`], compute what the row becomes, [`Txn::change_found`]. The change is made only if the
 //! row is still the one that was seen and nobody has it locked, both asked with its leaf latched: what a lock would
@@ -13,11 +13,11 @@
 //! of it.
 
 use crate::gaps::Newest;
-use crate::{EngineError, Isolation, ReadOptions, RowImage, Tree, Txn};
+use crate::{EngineError, InsertHint, Isolation, ReadOptions, RowImage, Tree, Txn};
 use lock_manager::{KeyMode, TableMode};
 use log_manager::Appended;
-use storage::{Found, FoundChange};
-use transaction::FusedChange;
+use storage::{Found, FoundChange, StorageError};
+use transaction::{FusedChange, FusedInsert};
 
 /// What there is under a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -142,6 +142,46 @@ impl Txn {
         }
         self.fused = at;
         done.map_err(|e| self.doom(e.into()))
+    }
+
+    /// Inserts a row and commits it, in one log record. False: not as things are, and nothing has happened; the
+    /// transaction fuses no more.
+    pub fn insert_fused(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        row: &RowImage<'_>,
+        hint: &mut InsertHint,
+    ) -> Result<bool, EngineError> {
+        if self.fused.is_some() {
+            stdx::fatal!("a second change in a transaction of one");
+        }
+        if tree.is_memory() || self.has_written() {
+            self.unfuse();
+            return Ok(false);
+        }
+        self.enter(tree, TableMode::IntentExclusive)?;
+        self.db.check_writable()?;
+        let central = self.shared.xids.enter_central();
+        let mut log = FusedInsert::new(&self.shared, &tree.inner.guards, None);
+        let inserted = tree.inner.tree.insert(&mut log, key, row, hint);
+        let (at, saw) = (log.appended(), log.saw());
+        if central {
+            self.leave_central(at.is_some());
+        }
+        self.context.note_seen(saw);
+        match inserted {
+            Ok(()) => {
+                self.fused = at;
+                tree.count_rows(1);
+                Ok(true)
+            }
+            Err(StorageError::WaitFor(_) | StorageError::GapGuarded) => {
+                self.unfuse();
+                Ok(false)
+            }
+            Err(e) => Err(self.refuse(tree, e)),
+        }
     }
 
     /// Ends a transaction whose only change was committed with it.

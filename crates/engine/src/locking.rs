@@ -14,6 +14,7 @@ use crate::gaps::{Newest, end_of, name_of};
 use crate::{EngineError, Isolation, ReadOptions, RowLock, Scan, ScanOptions, Tree, Txn};
 use lock_manager::{Gained, KeyMode, RowKey, TableMode};
 use std::ops::Bound;
+use std::sync::atomic::{Ordering::SeqCst, fence};
 use transaction::{Bug, planted};
 
 /// Key locks in one table after which a lock on the whole table is tried (SQL Server's figures).
@@ -127,6 +128,10 @@ impl Txn {
         let alone = if mode.writes() { KeyMode::UPDATE } else { KeyMode::SHARED };
         let name = name_of(tree.number(), key);
         loop {
+            if !keep && self.has_written() {
+                // Without a lock: what was written before is seen by whoever changes the row after the look.
+                fence(SeqCst);
+            }
             let found = tree.inner.tree.lookup(key, row).map_err(|e| self.doom(e.into()))?;
             match found.map(|stamp| self.newest(stamp)) {
                 None | Some(Newest::Gone { own: false }) => {
@@ -136,6 +141,11 @@ impl Txn {
                     return self.get_gap(tree, key, options, row);
                 }
                 Some(Newest::Gone { own: true }) => return Ok(false),
+                // A lock that goes at once: it could have been had, and whoever gets one later changes the row later.
+                Some(Newest::Row(csn)) if !keep && !self.shared.locks.is_key_locked(name) => {
+                    self.context.note_seen(csn);
+                    return Ok(true);
+                }
                 Some(_) => {}
             }
             let gained = if options.read_past {

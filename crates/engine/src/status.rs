@@ -73,7 +73,7 @@ impl Status {
         self.0.writes.store(self.0.writes.load(Relaxed) + 1, Relaxed);
     }
 
-    /// The transaction's first and last record, and the log's end behind it.
+    /// The transaction's first and last record, and where that ends.
     #[inline]
     pub(crate) fn note_log(&self, first: u64, last: u64, end: u64) {
         self.0.log_first.store(first, Relaxed);

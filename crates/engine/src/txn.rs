@@ -216,7 +216,7 @@ impl Txn {
         if self.has_written() {
             let last = self.context.last().0;
             let first = last - self.context.log_bytes();
-            self.status.note_log(first, last, self.shared.log.tail().0);
+            self.status.note_log(first, last, self.context.end().0);
         }
     }
 
@@ -325,12 +325,17 @@ impl Txn {
                 (shape != crate::tree::GONE).then_some(reshape.shape)
             });
         }
+        let forgotten = self.context.forget_versions(at.start);
         self.finish();
         counters::add(Counter::Transactions, 1);
         counters::add(Counter::WriteTransactions, 1);
         self.status.note_write();
         self.harden(at.end, durability)?;
         timed.stop();
+        if !forgotten {
+            // What is durable now may be forgotten where readers go by that.
+            self.context.forget_versions(at.start);
+        }
         Ok(at.start)
     }
 

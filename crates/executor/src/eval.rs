@@ -5,6 +5,7 @@
 
 use crate::cx::{Cx, Environment};
 use crate::functions;
+use crate::integer;
 use crate::message::SqlError;
 use crate::subquery;
 use binder::ir::{ArithOp, CastMode, CompareOp, Expr, ExprKind};
@@ -39,6 +40,12 @@ pub fn eval(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Value, SqlErr
         ExprKind::Sys(var) => Ok(cx.env.system_variable(*var)),
         ExprKind::Neg(input) => Ok(arith::neg(&*operand(input, row, cx)?)?),
         ExprKind::BitNot(input) => Ok(arith::bit_not(&*operand(input, row, cx)?)?),
+        ExprKind::Arith { op, left, right } if integer::is_arithmetic(expr.ty, left, right) => {
+            Ok(integer::value(expr.ty, integer::combined(*op, expr.ty, left, right, row, cx)?))
+        }
+        ExprKind::Cast { input, mode, .. } if integer::is_widening(expr.ty, input, *mode) => {
+            Ok(integer::value(expr.ty, integer::number(input, row, cx)?))
+        }
         ExprKind::Arith { op, left, right } => {
             let a = operand(left, row, cx)?;
             let b = operand(right, row, cx)?;
@@ -173,6 +180,13 @@ pub fn holds(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<bool, SqlErr
 /// The truth of a predicate; None is UNKNOWN.
 pub fn test(expr: &Expr, row: &[Value], cx: &mut Cx<'_>) -> Result<Option<bool>, SqlError> {
     match &expr.kind {
+        ExprKind::Compare { op, left, right }
+            if integer::is_whole(left.ty) && integer::is_whole(right.ty) =>
+        {
+            let a = integer::number(left, row, cx)?;
+            let b = integer::number(right, row, cx)?;
+            Ok(a.zip(b).map(|(a, b)| satisfies(*op, a.cmp(&b))))
+        }
         ExprKind::Compare { op, left, right } => {
             let a = operand(left, row, cx)?;
             let b = operand(right, row, cx)?;
@@ -278,15 +292,7 @@ fn arithmetic(
         let (x, y) = ((x.units(), x.scale()), (y.units(), y.scale()));
         return Ok(Value::Decimal(Decimal::op_units(types_op(op), x, y, (precision, scale))?));
     }
-    let value = match (op, a, b) {
-        (ArithOp::Add, Value::BigInt(a), Value::BigInt(b)) => {
-            Value::BigInt(arith::add_i64(*a, *b)?)
-        }
-        (ArithOp::Add, Value::Int(a), Value::Int(b)) => Value::Int(arith::add_i32(*a, *b)?),
-        (ArithOp::Sub, Value::Int(a), Value::Int(b)) => Value::Int(arith::sub_i32(*a, *b)?),
-        _ => arith::binary(types_op(op), a, left.ty, b, right.ty)?,
-    };
-    Ok(value)
+    Ok(arith::binary(types_op(op), a, left.ty, b, right.ty)?)
 }
 
 fn cast(
@@ -323,7 +329,7 @@ fn cast(
 }
 
 #[cold]
-fn forgiven(error: SqlError, cx: &Cx<'_>) -> Result<Value, SqlError> {
+pub(crate) fn forgiven(error: SqlError, cx: &Cx<'_>) -> Result<Value, SqlError> {
     forgiven_by(error, &*cx.env)
 }
 

@@ -160,6 +160,11 @@ impl ForeignKeys {
         (self.exempt, self.forced) = (None, None);
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.own.is_empty() && self.children.is_empty()
+    }
+
     /// What rows of the table refer to is no longer looked for.
     pub fn forget_own(&mut self) {
         self.own.clear();

@@ -151,4 +151,4 @@ fn float(value: f64, ty: SqlType) -> Result<Value, SqlError> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

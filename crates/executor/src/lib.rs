@@ -28,8 +28,11 @@ mod nested;
 mod partition;
 mod period;
 mod point;
+mod point_merge;
 mod query;
 mod rebuild;
+mod setter;
+mod spot;
 mod tracking;
 mod upkeep;
 mod write;
@@ -40,6 +43,7 @@ mod cx;
 mod error;
 mod eval;
 mod functions;
+mod integer;
 mod openjson;
 mod openxml;
 mod ops;
@@ -64,6 +68,7 @@ pub use partition::{
     PartitionRows, count_partitions, delete_rows, is_empty as has_no_rows, move_rows,
 };
 pub use point::PointChange;
+pub use point_merge::PointMerge;
 pub use query::{
     collect, column_meta, for_each_batch, reads_tables, select_to_client, select_to_vars,
 };

@@ -138,6 +138,22 @@ impl Upkeep {
         self.period.is_none() && self.tracker.is_none()
     }
 
+    /// Whether nothing but the row itself is written for it, or looked at afterwards. (A rowversion is numbered in its
+    /// transaction.)
+    pub fn is_of_the_row_alone(&self, table: &TableDef) -> bool {
+        self.indexes.is_empty()
+            && self.foreign.is_empty()
+            && self.is_keepable()
+            && !self.ignores
+            && !table.columns.iter().any(|column| column.rowversion)
+    }
+
+    /// Whether a row is neither completed nor looked at: no column follows from others, and no constraint is about the row
+    /// itself.
+    pub fn asks_nothing_of_rows(&self) -> bool {
+        !self.makes && self.is_keepable() && self.rules.checks.is_empty() && self.asked.is_empty()
+    }
+
     /// Which columns updates set: entries of unique indexes over them wait for all others to go.
     pub fn changing(&mut self, table: &TableDef, columns: &[usize]) {
         for (writer, defer) in self.indexes.iter().zip(&mut self.defer) {

@@ -11,7 +11,8 @@ use crate::message::SqlError;
 use crate::ops::engine_tree;
 use crate::upkeep::Upkeep;
 use catalog::TableDef;
-use engine::{InsertHint, RowImage};
+use engine::{Change, EngineError, Found, InsertHint, RowImage, Txn};
+use planner::{InsertPlan, InsertSource};
 use session_table::TableError;
 use std::sync::Arc;
 use types::{External, Value};
@@ -37,6 +38,16 @@ pub struct TableWriter {
     upkeep: Option<Box<Upkeep>>,
 }
 
+/// A row that is about to be changed, as it was just found.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'k> {
+    pub found: &'k Found,
+    /// Its columns; nothing, if the writer is plain.
+    pub old: &'k [Value],
+    /// The row that it is to become, where the writer lets it be made so ([`TableWriter::patches_rows`]).
+    pub made: Option<&'k [u8]>,
+}
+
 /// What a statement keeps from one run to the next, for as long as its plan holds.
 #[derive(Default)]
 pub struct Kept {
@@ -58,6 +69,19 @@ impl Kept {
             }
             None => make().map(Box::new),
         }
+    }
+
+    /// As [`crate::PointChange::may_fuse`], of an INSERT.
+    pub fn may_fuse(&self, plan: &InsertPlan) -> bool {
+        let one = matches!(&plan.source, InsertSource::Values { rows, subplans, .. }
+            if rows.len() == 1 && subplans.is_empty());
+        one && plan.output.is_none()
+            && plan.fires.is_none()
+            && plan.block.is_none()
+            && plan.check.is_none()
+            && plan.tracking_context.is_none()
+            && !plan.explicit_identity
+            && self.writer.as_ref().is_some_and(|writer| writer.stands_alone())
     }
 
     /// A run has ended well: the next one goes on with its writer.
@@ -125,6 +149,30 @@ impl TableWriter {
         if let Some(upkeep) = &mut self.upkeep {
             upkeep.restart();
         }
+    }
+
+    /// Whether a change of a row is all that there is to do: no other row is written, or looked at afterwards.
+    pub(crate) fn stands_alone(&self) -> bool {
+        let on_pages = self.tree.as_ref().is_some_and(|tree| !tree.is_memory());
+        on_pages
+            && self.lob.is_none()
+            && self.upkeep.as_ref().is_none_or(|upkeep| upkeep.is_of_the_row_alone(&self.table))
+    }
+
+    /// Whether rows entail nothing but themselves.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.upkeep.is_none()
+    }
+
+    /// Whether the bytes of a row may be patched where columns are set: nothing else of the row follows from these, and
+    /// nothing is asked of it.
+    pub(crate) fn patches_rows(&self) -> bool {
+        self.upkeep.as_ref().is_none_or(|upkeep| upkeep.asks_nothing_of_rows())
+    }
+
+    /// Columns of a row as it was that must be known when it changes.
+    pub(crate) fn needed(&self) -> &[usize] {
+        self.upkeep.as_ref().map_or(&[], |upkeep| &upkeep.needed)
     }
 
     /// Whether it may serve another run of the same statement, as long as the statement's plan holds.
@@ -302,11 +350,17 @@ impl TableWriter {
             self.key.extend_from_slice(&stamp.to_be_bytes());
         }
         let image = image(&self.table, &self.row);
-        match txn.insert(tree, &self.key, &image, hint) {
+        let inserted = match txn.fuses() {
+            true => txn.insert_fused(tree, &self.key, &image, hint),
+            false => Ok(false),
+        };
+        let inserted = match inserted {
+            Ok(false) => txn.insert(tree, &self.key, &image, hint),
+            inserted => inserted.map(drop),
+        };
+        match inserted {
             Ok(()) => Ok(true),
-            Err(engine::EngineError::Duplicate) if ignoring && self.table.ignores_dup_key() => {
-                Ok(false)
-            }
+            Err(EngineError::Duplicate) if ignoring && self.table.ignores_dup_key() => Ok(false),
             Err(e) => Err(self.explain(e, values, cx)),
         }
     }
@@ -339,25 +393,25 @@ impl TableWriter {
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         let Some(mut upkeep) = self.upkeep.take() else {
-            return self.update_row(locator, values, cx);
+            return self.update_row(locator, None, values, cx);
         };
         let result = self.update_kept(&mut upkeep, locator, None, values, cx);
         self.upkeep = Some(upkeep);
         result
     }
 
-    /// The same of a row that is locked and known.
-    pub(crate) fn update_from(
+    /// The same of a row that was found. False of one that fuses with its transaction: it is to be found again.
+    pub(crate) fn update_found(
         &mut self,
         locator: &[u8],
-        old: Vec<Value>,
+        known: Known<'_>,
         values: &[Value],
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         let Some(mut upkeep) = self.upkeep.take() else {
-            return self.update_row(locator, values, cx);
+            return self.update_row(locator, Some(known), values, cx);
         };
-        let result = self.update_kept(&mut upkeep, locator, Some(old), values, cx);
+        let result = self.update_kept(&mut upkeep, locator, Some(known), values, cx);
         self.upkeep = Some(upkeep);
         result
     }
@@ -366,30 +420,37 @@ impl TableWriter {
         &mut self,
         upkeep: &mut Upkeep,
         locator: &[u8],
-        known: Option<Vec<Value>>,
+        known: Option<Known<'_>>,
         values: &[Value],
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
         let verb = upkeep.verb.unwrap_or("UPDATE");
+        let is_made = known.is_some_and(|known| known.made.is_some());
         upkeep.complete(&self.table, values, cx)?;
         let full = std::mem::take(&mut upkeep.full);
         let values: &[Value] = if upkeep.makes { &full } else { values };
         let result = (|| {
-            check_nulls(&self.table, values, "UPDATE", cx)?;
-            upkeep.check(&self.table, values, verb, cx)?;
-            let known = match known {
-                Some(old) => Some(old),
-                None => self.old(&upkeep.needed, locator, cx)?,
+            if !is_made {
+                check_nulls(&self.table, values, "UPDATE", cx)?;
+                upkeep.check(&self.table, values, verb, cx)?;
+            }
+            let read;
+            let old = match known {
+                Some(known) => known.old,
+                None => {
+                    read = self.old(&upkeep.needed, locator, cx)?;
+                    let Some(old) = &read else { return Ok(false) };
+                    old
+                }
             };
-            let Some(old) = known else { return Ok(false) };
-            if !self.update_row(locator, values, cx)? {
+            if !self.update_row(locator, known, values, cx)? {
                 return Ok(false);
             }
-            upkeep.change(&self.table, &old, values, locator, cx)?;
-            upkeep.keep_version(&self.table, &old, cx)?;
-            upkeep.track(&self.table, Some(&old), Some(values), cx)?;
-            upkeep.foreign.written(&self.table, Some(&old), values, verb, cx)?;
-            upkeep.foreign.left(&old, Fate::Changed(values), verb, cx)?;
+            upkeep.change(&self.table, old, values, locator, cx)?;
+            upkeep.keep_version(&self.table, old, cx)?;
+            upkeep.track(&self.table, Some(old), Some(values), cx)?;
+            upkeep.foreign.written(&self.table, Some(old), values, verb, cx)?;
+            upkeep.foreign.left(old, Fate::Changed(values), verb, cx)?;
             Ok(true)
         })();
         upkeep.full = full;
@@ -399,16 +460,21 @@ impl TableWriter {
     fn update_row(
         &mut self,
         locator: &[u8],
+        known: Option<Known<'_>>,
         values: &[Value],
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
-        check_nulls(&self.table, values, "UPDATE", cx)?;
+        let made = known.and_then(|known| known.made);
+        if made.is_none() {
+            check_nulls(&self.table, values, "UPDATE", cx)?;
+        }
         let Some(tree) = &self.tree else {
             let result = cx.env.private().update(self.table.place, locator, values.into());
             return result.map_err(|e| self.explain_private(e, values));
         };
         let mut dropped = Vec::new();
         match &self.lob {
+            None if made.is_some() => {}
             None => {
                 self.row.clear();
                 self.table.layout.encode(values, &mut self.row)?;
@@ -428,8 +494,10 @@ impl TableWriter {
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("a row is written without a transaction");
         };
-        let image = image(&self.table, &self.row);
-        txn.update(tree, locator, &image).map_err(|e| engine_error(e, Some(&self.table), cx))
+        let image = image(&self.table, made.unwrap_or(&self.row));
+        let found = known.map(|known| known.found);
+        let changed = change_row(txn, tree, locator, found, Change::To(image));
+        changed.map_err(|e| engine_error(e, Some(&self.table), cx))
     }
 
     /// Deletes the row under `locator`. False when it is gone.
@@ -437,53 +505,62 @@ impl TableWriter {
         self.delete_known(locator, None, cx)
     }
 
-    /// The same of a row that is locked and known.
-    pub(crate) fn delete_of(
+    /// The same of a row that was found. False as [`TableWriter::update_found`] says it.
+    pub(crate) fn delete_found(
         &mut self,
         locator: &[u8],
-        old: Vec<Value>,
+        known: Known<'_>,
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
-        self.delete_known(locator, Some(old), cx)
+        self.delete_known(locator, Some(known), cx)
     }
 
     fn delete_known(
         &mut self,
         locator: &[u8],
-        known: Option<Vec<Value>>,
+        known: Option<Known<'_>>,
         cx: &mut Cx<'_>,
     ) -> Result<bool, SqlError> {
-        let Some(mut upkeep) = self.upkeep.take() else { return self.delete_row(locator, cx) };
+        let found = known.map(|known| known.found);
+        let Some(mut upkeep) = self.upkeep.take() else {
+            return self.delete_row(locator, found, cx);
+        };
         let verb = upkeep.verb.unwrap_or("DELETE");
-        let taken = self.take(&mut upkeep, locator, known, cx);
-        let result = taken.and_then(|old| match old {
-            None => Ok(false),
-            Some(old) => upkeep.foreign.left(&old, Fate::Deleted, verb, cx).map(|()| true),
-        });
+        let result = (|| {
+            let read;
+            let old = match known {
+                Some(known) => known.old,
+                None => {
+                    read = self.old(&upkeep.needed, locator, cx)?;
+                    let Some(old) = &read else { return Ok(false) };
+                    old
+                }
+            };
+            if !self.take(&mut upkeep, locator, found, old, cx)? {
+                return Ok(false);
+            }
+            upkeep.foreign.left(old, Fate::Deleted, verb, cx).map(|()| true)
+        })();
         self.upkeep = Some(upkeep);
         result
     }
 
-    /// The row and its entries go; the columns of it that matter.
+    /// The row and its entries go; `old`: the columns of it that matter. False when it is gone.
     fn take(
         &mut self,
         upkeep: &mut Upkeep,
         locator: &[u8],
-        known: Option<Vec<Value>>,
+        found: Option<&Found>,
+        old: &[Value],
         cx: &mut Cx<'_>,
-    ) -> Result<Option<Vec<Value>>, SqlError> {
-        let known = match known {
-            Some(old) => Some(old),
-            None => self.old(&upkeep.needed, locator, cx)?,
-        };
-        let Some(old) = known else { return Ok(None) };
-        if !self.delete_row(locator, cx)? {
-            return Ok(None);
+    ) -> Result<bool, SqlError> {
+        if !self.delete_row(locator, found, cx)? {
+            return Ok(false);
         }
-        upkeep.remove(&self.table, &old, locator, cx)?;
-        upkeep.keep_version(&self.table, &old, cx)?;
-        upkeep.track(&self.table, Some(&old), None, cx)?;
-        Ok(Some(old))
+        upkeep.remove(&self.table, old, locator, cx)?;
+        upkeep.keep_version(&self.table, old, cx)?;
+        upkeep.track(&self.table, Some(old), None, cx)?;
+        Ok(true)
     }
 
     /// Takes a row away that [`TableWriter::arrive`] will put elsewhere; none when it is gone.
@@ -493,9 +570,12 @@ impl TableWriter {
         cx: &mut Cx<'_>,
     ) -> Result<Option<Vec<Value>>, SqlError> {
         let Some(mut upkeep) = self.upkeep.take() else {
-            return Ok(self.delete_row(locator, cx)?.then(Vec::new));
+            return Ok(self.delete_row(locator, None, cx)?.then(Vec::new));
         };
-        let result = self.take(&mut upkeep, locator, None, cx);
+        let result = (|| {
+            let Some(old) = self.old(&upkeep.needed, locator, cx)? else { return Ok(None) };
+            Ok(self.take(&mut upkeep, locator, None, &old, cx)?.then_some(old))
+        })();
         self.upkeep = Some(upkeep);
         result
     }
@@ -574,7 +654,12 @@ impl TableWriter {
         Ok(Some(values))
     }
 
-    fn delete_row(&mut self, locator: &[u8], cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+    fn delete_row(
+        &mut self,
+        locator: &[u8],
+        found: Option<&Found>,
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
         let Some(tree) = &self.tree else {
             let result = cx.env.private().delete(self.table.place, locator);
             return result.map_err(|e| private_error(e, &self.table));
@@ -586,7 +671,8 @@ impl TableWriter {
         let Some(txn) = cx.txn.as_deref_mut() else {
             stdx::fatal!("a row is deleted without a transaction");
         };
-        txn.delete(tree, locator).map_err(|e| engine_error(e, Some(&self.table), cx))
+        let changed = change_row(txn, tree, locator, found, Change::Gone);
+        changed.map_err(|e| engine_error(e, Some(&self.table), cx))
     }
 
     /// The large values that the row under `locator` names, by column; none when there is no such row.
@@ -638,9 +724,9 @@ impl TableWriter {
         Ok(self.key == locator[..locator.len().saturating_sub(tail)])
     }
 
-    fn explain(&self, error: engine::EngineError, values: &[Value], cx: &Cx<'_>) -> SqlError {
+    fn explain(&self, error: EngineError, values: &[Value], cx: &Cx<'_>) -> SqlError {
         match error {
-            engine::EngineError::Duplicate => {
+            EngineError::Duplicate => {
                 duplicate_key(&self.table, self.table.clustered_index(), values)
             }
             error => engine_error(error, Some(&self.table), cx),
@@ -661,6 +747,29 @@ impl TableWriter {
             error.text.push_str(&key_text(&self.table, &columns, &keys));
         }
         error
+    }
+}
+
+/// Changes a row in its place where it was found, or else by its key. False: it is gone; where the change is to fuse with
+/// its transaction, it is to be found again.
+fn change_row(
+    txn: &mut Txn,
+    tree: &engine::Tree,
+    locator: &[u8],
+    found: Option<&Found>,
+    change: Change<'_>,
+) -> Result<bool, EngineError> {
+    // A row in memory has no place where it was found.
+    if let Some(found) = found.filter(|_| !tree.is_memory()) {
+        let changed = txn.change_found(tree, locator, found, change)?;
+        // Otherwise the leaf is full, or somebody has changed it: the key is locked.
+        if changed || txn.fuses() {
+            return Ok(changed);
+        }
+    }
+    match change {
+        Change::To(row) => txn.update(tree, locator, &row),
+        Change::Gone => txn.delete(tree, locator),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::point::FastPoint;
 use crate::statement::recompiles;
 use binder::ir::{self, StmtKind, VarId};
 use commands::Watch;
-use executor::{Kept, PointChange};
+use executor::{Kept, PointChange, PointMerge};
 use planner::{
     DeletePlan, ExprPlan, InsertPlan, InsertSource, Known, MergePlan, SelectPlan, UpdatePlan,
 };
@@ -51,7 +51,10 @@ impl Body {
     /// Runs in less time than two readings of the clock may take.
     pub fn is_fast(&self) -> bool {
         match self {
-            Body::FastInsert(_) | Body::FastPoint(_) | Body::PointChange(_) => true,
+            Body::FastInsert(_)
+            | Body::FastPoint(_)
+            | Body::PointChange(_)
+            | Body::PointMerge(..) => true,
             Body::Insert(insert, _) => {
                 matches!(&insert.source, InsertSource::Values { subplans, .. } if subplans.is_empty())
                     && insert.fires.is_none()
@@ -70,6 +73,8 @@ pub(crate) enum Body {
     Update(UpdatePlan, Kept),
     Delete(DeletePlan, Kept),
     Merge(MergePlan, Kept),
+    /// And in general, where the short way does not apply.
+    PointMerge(Box<PointMerge>, MergePlan, Kept),
     SetVars(Vec<(VarId, ExprPlan)>),
     /// Run from the IR itself.
     Other(StmtKind),
@@ -115,6 +120,13 @@ pub(crate) fn plan(kind: &StmtKind, known: &Known, db: &std::sync::Arc<engine::D
             match PointChange::of_delete(&plan, db) {
                 Some(change) => Body::PointChange(Box::new(change)),
                 None => Body::Delete(plan, Kept::default()),
+            }
+        }
+        StmtKind::Merge(merge) if !recompiles(kind) => {
+            let plan = planner::plan_merge(merge, known);
+            match PointMerge::of(&plan, db) {
+                Some(point) => Body::PointMerge(Box::new(point), plan, Kept::default()),
+                None => Body::Merge(plan, Kept::default()),
             }
         }
         other => planned_otherwise(other, known),

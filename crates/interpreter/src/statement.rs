@@ -464,9 +464,7 @@ impl Vm<'_> {
                 }
             },
             Body::PointChange(change) => {
-                let alone = change.may_fuse()
-                    && self.state.transaction.count == 0
-                    && self.state.transaction.is_fresh();
+                let alone = self.may_be_one_record() && change.may_fuse();
                 let rows = self.in_statement(frame, |cx, _| {
                     if alone && let Some(txn) = cx.txn.as_deref_mut() {
                         txn.fuse();
@@ -475,6 +473,16 @@ impl Vm<'_> {
                 })?;
                 let command = if change.deletes() { Command::Delete } else { Command::Update };
                 Ok(Outcome::Rows(command, rows))
+            }
+            Body::PointMerge(point, ..) if self.merges_by_key() => {
+                let alone = self.may_be_one_record() && point.may_fuse();
+                let rows = self.in_statement(frame, |cx, _| {
+                    if alone && let Some(txn) = cx.txn.as_deref_mut() {
+                        txn.fuse();
+                    }
+                    point.run(cx)
+                })?;
+                Ok(Outcome::Rows(Command::Merge, rows))
             }
             Body::Insert(insert, kept) => {
                 if insert.explicit_identity {
@@ -515,7 +523,11 @@ impl Vm<'_> {
                     })?;
                     return Ok(Outcome::Rows(Command::Insert, count));
                 }
+                let alone = self.may_be_one_record() && kept.may_fuse(insert);
                 let rows = self.in_statement(frame, |cx, sink| {
+                    if alone && let Some(txn) = cx.txn.as_deref_mut() {
+                        txn.fuse();
+                    }
                     executor::insert(insert, kept, &mut cx.reborrow(), sink)
                 })?;
                 Ok(Outcome::Rows(Command::Insert, rows))
@@ -560,7 +572,7 @@ impl Vm<'_> {
                 })?;
                 Ok(Outcome::Rows(Command::Delete, rows))
             }
-            Body::Merge(merge, kept) => {
+            Body::Merge(merge, kept) | Body::PointMerge(_, merge, kept) => {
                 if merge.explicit_identity {
                     self.check_identity_insert(&merge.table)?;
                 }
@@ -605,6 +617,16 @@ impl Vm<'_> {
 }
 
 impl Vm<'_> {
+    /// Whether a statement of one change may be one log record: it is a transaction of its own.
+    fn may_be_one_record(&self) -> bool {
+        self.state.transaction.count == 0 && self.state.transaction.is_fresh()
+    }
+
+    /// See [`executor::PointMerge::applies`].
+    fn merges_by_key(&self) -> bool {
+        executor::PointMerge::applies(self.state.options.isolation)
+    }
+
     /// What a statement is planned by: values of parameters, and what is configured for the database.
     pub(crate) fn known(&self, kind: &StmtKind, code: &Code, frame: &[Value]) -> Known {
         let mut known = known(kind, code, frame);
@@ -681,7 +703,8 @@ fn writes(body: &Body) -> bool {
         | Body::Update(..)
         | Body::Delete(..)
         | Body::Merge(..)
-        | Body::PointChange(_) => true,
+        | Body::PointChange(_)
+        | Body::PointMerge(..) => true,
         Body::Select(select) => matches!(select.target, SelectTarget::Into { .. }),
         Body::Other(kind) => Tag::of(kind, None).writes(),
         Body::FastPoint(_) | Body::SetVars(_) => false,

@@ -11,12 +11,12 @@ mod switches;
 mod topology;
 
 use clap::{Parser, Subcommand};
-use std::alloc::System;
+use mimalloc::MiMalloc;
 use std::process::ExitCode;
 
-/// Counts what every session takes: see `runtime::memory`.
+/// Counts what every session takes: see `runtime::memory`. Why this allocator: docs/decisions/0015.
 #[global_allocator]
-static MEMORY: runtime::memory::Counting<System> = runtime::memory::Counting(System);
+static MEMORY: runtime::memory::Counting<MiMalloc> = runtime::memory::Counting(MiMalloc);
 
 /// An OLTP engine that speaks T-SQL, and a lab that shows where every cycle goes.
 #[derive(Parser)]

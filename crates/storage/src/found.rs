@@ -18,6 +18,8 @@ use mvcc::Stamp;
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     leaf: LeafHint,
+    /// Where in the leaf.
+    slot: usize,
     stamp: Stamp,
     /// The row, a ghost's too.
     pub row: Vec<u8>,
@@ -46,6 +48,7 @@ impl Tree {
             let leaf = path.leaf();
             let stamp = match slotted::search(&leaf, key) {
                 Ok(i) => {
+                    found.slot = i;
                     slotted::read_row(&leaf, i, &mut found.row);
                     Some(Stamp(slotted::entry_head(&leaf, i)))
                 }
@@ -120,7 +123,10 @@ impl Tree {
         found: &Found,
     ) -> Result<Result<(PageWrite<'_>, usize), FoundChange>, StorageError> {
         let Some(w) = self.hinted(&found.leaf) else { return Ok(Err(FoundChange::Moved)) };
-        let i = match slotted::search(&w, key) {
+        // Seldom has anything come into the leaf below it.
+        let stays = slotted::is_at(&w, found.slot, key);
+        let at = if stays { Ok(found.slot) } else { slotted::search(&w, key) };
+        let i = match at {
             Ok(i) if slotted::entry_head(&w, i) == found.stamp.0 => i,
             _ => {
                 w.unlock_unchanged();

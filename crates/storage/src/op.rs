@@ -263,6 +263,17 @@ impl<'a> PageOp<'a> {
         }
     }
 
+    /// The same for a transaction of one record, which is never taken back: without the row that it replaces.
+    #[inline]
+    pub fn for_good(self) -> PageOp<'a> {
+        match self {
+            PageOp::Update { tree, page, key, row, old_stamp, .. } => {
+                PageOp::Update { tree, page, key, row, old_stamp, old_row: &[] }
+            }
+            op => op,
+        }
+    }
+
     /// Bytes of the encoded op, as an upper bound for `ensure`.
     #[inline]
     pub fn encoded_len(&self) -> usize {

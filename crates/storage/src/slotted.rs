@@ -208,6 +208,12 @@ pub(crate) fn compare_slot(p: &impl PageWords, i: usize, key: &[u8]) -> Ordering
     compare_at(p, at + 2, entry_lens(p, at).0, key)
 }
 
+/// Whether there is a slot `i`, and it has `key`.
+#[inline]
+pub(crate) fn is_at(p: &impl PageWords, i: usize, key: &[u8]) -> bool {
+    i < Space::of(p).slots && compare_slot(p, i, key) == Ordering::Equal
+}
+
 /// The slot with `key`, or where it would go. The key lies between the fences.
 #[inline]
 pub(crate) fn search(p: &impl PageWords, key: &[u8]) -> Result<usize, usize> {

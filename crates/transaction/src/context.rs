@@ -19,6 +19,8 @@ pub struct TxnContext {
     /// No record of the transaction is below.
     first: Lsn,
     last: Lsn,
+    /// Where the newest record ends.
+    end: Lsn,
     /// The newest commit this transaction has seen by looking past its snapshot (duplicates, latest rows).
     saw: Lsn,
     /// Changes of rows that committed at or after this are conflicts (SNAPSHOT isolation).
@@ -27,8 +29,15 @@ pub struct TxnContext {
     undo_next: Option<Lsn>,
     /// It counts as an active writer of the classic transaction manager.
     central: bool,
+    /// Hashes of the keys of which versions were kept, the first [`KEPT_MAX`] of them, by the transaction with this id,
+    /// which may have ended.
+    kept: Vec<u64>,
+    kept_by: Xid,
     shared: std::sync::Arc<Shared>,
 }
+
+/// Versions that a transaction takes along when it ends; those of further changes are collected in the background.
+const KEPT_MAX: usize = 1024;
 
 impl TxnContext {
     /// Without a transaction.
@@ -38,10 +47,13 @@ impl TxnContext {
             xid: Xid::NONE,
             first: Lsn::NONE,
             last: Lsn::NONE,
+            end: Lsn::NONE,
             saw: Lsn::NONE,
             conflict_from: None,
             undo_next: None,
             central: false,
+            kept: Vec::new(),
+            kept_by: Xid::NONE,
             shared,
         }
     }
@@ -64,6 +76,12 @@ impl TxnContext {
     #[inline]
     pub fn last(&self) -> Lsn {
         self.last
+    }
+
+    /// Where that ends.
+    #[inline]
+    pub fn end(&self) -> Lsn {
+        self.end
     }
 
     /// About how much log it has written, with what others wrote meanwhile: what undoing would have to look at.
@@ -98,6 +116,7 @@ impl TxnContext {
         self.xid = Xid::NONE;
         self.first = Lsn::NONE;
         self.last = Lsn::NONE;
+        self.end = Lsn::NONE;
         self.saw = Lsn::NONE;
         self.conflict_from = None;
         self.leave_central();
@@ -118,6 +137,8 @@ impl TxnContext {
             let horizon = shared.snapshots.horizon();
             (self.xid, self.central) = shared.xids.begin_central(self.owner, tail, horizon)?;
             self.first = tail;
+            self.kept.clear();
+            self.kept_by = self.xid;
         }
         Ok(())
     }
@@ -133,7 +154,7 @@ impl TxnContext {
         let prev = self.undo_next.unwrap_or(self.last);
         let envelope = envelope::long(kind, 0, self.xid, prev);
         let at = self.shared.log.append(&[&envelope, body]);
-        self.last = at.start;
+        (self.last, self.end) = (at.start, at.end);
         Ok(at)
     }
 
@@ -150,6 +171,22 @@ impl TxnContext {
         self.shared.locks.ended(self.xid.0);
         self.shared.log.give_back();
         Ok(at)
+    }
+
+    /// The transaction has committed at `at`: the versions before its changes go, if nobody reads, or may come to read,
+    /// below that. Whether they are done with.
+    #[inline]
+    pub fn forget_versions(&mut self, at: Lsn) -> bool {
+        if self.kept.is_empty() {
+            return true;
+        }
+        let shared = &*self.shared;
+        let all_above = shared.are_all_above_at(at);
+        if all_above {
+            shared.versions.forget(self.kept_by, &self.kept, &shared.ghosts);
+            self.kept.clear();
+        }
+        all_above
     }
 
     /// Appends the record that ends a rollback and publishes it.
@@ -178,9 +215,16 @@ impl Drop for TxnContext {
     }
 }
 
-/// Keeps the before-image of what `op` overwrites, and says what must be added to the new stamp.
+/// Keeps the before-image of what `op` overwrites, and says what must be added to the new stamp; the hash of a key of
+/// which a version was kept goes to `kept`.
 #[inline]
-fn keep_version(shared: &Shared, op: &PageOp<'_>, own: Xid, by: Stamp) -> Stamp {
+fn keep_version(
+    shared: &Shared,
+    op: &PageOp<'_>,
+    own: Xid,
+    by: Stamp,
+    kept: impl FnOnce(u64),
+) -> Stamp {
     let (tree, key, old, row, replaced_by) = match *op {
         PageOp::Update { tree, key, old_stamp, old_row, .. } => (tree, key, old_stamp, old_row, by),
         PageOp::Ghost { tree, key, old_stamp, row, .. } => (tree, key, old_stamp, row, by.ghost()),
@@ -193,7 +237,9 @@ fn keep_version(shared: &Shared, op: &PageOp<'_>, own: Xid, by: Stamp) -> Stamp 
         }
         return if old.has_older() { by.with_older() } else { by };
     }
-    shared.versions.push(tree.0.0, key, key_hash(tree.0.0, key), old, row, replaced_by);
+    let hash = key_hash(tree.0.0, key);
+    shared.versions.push(tree.0.0, key, hash, old, row, replaced_by);
+    kept(hash);
     by.with_older()
 }
 
@@ -215,8 +261,14 @@ impl TxnLog for TxnContext {
         let mut header = OpHeader::new();
         let [a, b, c, d, e] = op.encode(&mut header);
         let at = self.shared.log.append(&[&envelope, a, b, c, d, e]);
-        self.last = at.start;
-        let stamp = keep_version(&self.shared, op, self.xid, Stamp::active(self.xid));
+        (self.last, self.end) = (at.start, at.end);
+        let kept = &mut self.kept;
+        let keep = |hash| {
+            if kept.len() < KEPT_MAX {
+                kept.push(hash);
+            }
+        };
+        let stamp = keep_version(&self.shared, op, self.xid, Stamp::active(self.xid), keep);
         Logged { stamp, start: at.start, end: at.end }
     }
 
@@ -349,12 +401,13 @@ impl TxnLog for FusedChange<'_> {
     fn log(&mut self, op: &PageOp<'_>) -> Logged {
         let envelope = envelope::short(Kind::Fused, wall_us());
         let mut header = OpHeader::new();
-        let [a, b, c, d, e] = op.encode(&mut header);
+        let logged = op.for_good();
+        let [a, b, c, d, e] = logged.encode(&mut header);
         let at = self.shared.log.append(&[&envelope, a, b, c, d, e]);
         self.at = Some(at);
         let mut stamp = Stamp::committed(at.start);
         if !self.shared.are_all_above() {
-            stamp = keep_version(self.shared, op, Xid::NONE, stamp);
+            stamp = keep_version(self.shared, op, Xid::NONE, stamp, drop);
         } else if let PageOp::Ghost { tree, key, .. } = *op {
             self.shared.ghosts.note(tree.0.0, key);
         }
@@ -465,7 +518,8 @@ impl TxnLog for FusedInsert<'_> {
         let [a, b, c, d, e] = op.encode(&mut header);
         let at = self.shared.log.append(&[&envelope, a, b, c, d, e]);
         self.at = Some(at);
-        let stamp = keep_version(self.shared, op, Xid::NONE, Stamp::committed(at.start));
+        let stamp = Stamp::committed(at.start);
+        let stamp = keep_version(self.shared, op, Xid::NONE, stamp, drop);
         Logged { stamp, start: at.start, end: at.end }
     }
 

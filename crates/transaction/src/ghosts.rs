@@ -15,39 +15,79 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Keys that are remembered.
 const KEYS_MAX: usize = 1 << 22;
 
+/// Keys lie one behind the other in pieces of so many bytes, which go one by one as they are read.
+const PIECE_BYTES: usize = 64 << 10;
+
 /// A tree's number and a key.
 pub type Place = (u64, Box<[u8]>);
 
 /// Where to look. One per database.
 #[derive(Default)]
 pub struct Ghosts {
-    places: Mutex<VecDeque<Place>>,
+    places: Mutex<Places>,
     forgotten: AtomicU64,
+}
+
+#[derive(Default)]
+struct Places {
+    count: usize,
+    /// Of each place: the tree's number, the key's length (u16), the key.
+    pieces: VecDeque<Vec<u8>>,
+    /// Bytes of the first piece that are read.
+    read: usize,
+}
+
+impl Places {
+    fn push(&mut self, tree: u64, key: &[u8]) {
+        let bytes = 10 + key.len();
+        if self.pieces.back().is_none_or(|piece| piece.len() + bytes > PIECE_BYTES) {
+            // A few places need no piece of their own.
+            let room = if self.count == 0 { bytes } else { PIECE_BYTES };
+            self.pieces.push_back(Vec::with_capacity(room));
+        }
+        let Some(piece) = self.pieces.back_mut() else { return };
+        piece.extend_from_slice(&tree.to_le_bytes());
+        piece.extend_from_slice(&(key.len() as u16).to_le_bytes());
+        piece.extend_from_slice(key);
+        self.count += 1;
+    }
+
+    fn pop(&mut self) -> Option<Place> {
+        let piece = self.pieces.front()?;
+        let (tree, rest) = piece[self.read..].split_first_chunk::<8>()?;
+        let (len, rest) = rest.split_first_chunk::<2>()?;
+        let key = &rest[..usize::from(u16::from_le_bytes(*len))];
+        let place = (u64::from_le_bytes(*tree), key.into());
+        self.read += 10 + key.len();
+        self.count -= 1;
+        if self.read == piece.len() {
+            self.pieces.pop_front();
+            self.read = 0;
+        }
+        Some(place)
+    }
 }
 
 impl Ghosts {
     /// Something in the leaf of `key` can go, now or when its transaction has ended.
     pub fn note(&self, tree: u64, key: &[u8]) {
-        self.put(std::iter::once((tree, key.into())));
+        let mut places = self.places.lock();
+        if places.count < KEYS_MAX {
+            places.push(tree, key);
+        } else {
+            self.forgotten.fetch_add(1, Relaxed);
+        }
     }
 
     /// The same for many.
     pub fn put(&self, more: impl IntoIterator<Item = Place>) {
-        let mut places = self.places.lock();
-        for place in more {
-            if places.len() < KEYS_MAX {
-                places.push_back(place);
-            } else {
-                self.forgotten.fetch_add(1, Relaxed);
-            }
-        }
+        more.into_iter().for_each(|(tree, key)| self.note(tree, &key));
     }
 
     /// The oldest, at most so many, in the order of trees and keys, each once.
     pub fn take(&self, most: usize) -> Vec<Place> {
         let mut places = self.places.lock();
-        let len = places.len().min(most);
-        let mut taken: Vec<Place> = places.drain(..len).collect();
+        let mut taken: Vec<Place> = std::iter::from_fn(|| places.pop()).take(most).collect();
         drop(places);
         taken.sort_unstable();
         taken.dedup();
@@ -56,7 +96,7 @@ impl Ghosts {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.places.lock().is_empty()
+        self.places.lock().count == 0
     }
 
     /// Places that there was no room for.
@@ -82,5 +122,20 @@ mod tests {
         assert!(!ghosts.is_empty());
         assert_eq!(ghosts.take(3), expect(&[(1, b"b")]));
         assert!(ghosts.is_empty());
+    }
+
+    #[test]
+    fn many_places_come_back_as_they_went_in() {
+        let ghosts = Ghosts::default();
+        let key = |n: u32| [&n.to_be_bytes()[..], &vec![7; n as usize % 900]].concat();
+        for n in 0..2000 {
+            ghosts.note(u64::from(n / 1000), &key(n));
+        }
+        for (first, most) in [(0, 700), (700, 1300)] {
+            let expected: Vec<Place> =
+                (first..first + most).map(|n| (u64::from(n / 1000), key(n).into())).collect();
+            assert_eq!(ghosts.take(most as usize), expected);
+        }
+        assert!(ghosts.is_empty() && ghosts.places.lock().pieces.is_empty());
     }
 }

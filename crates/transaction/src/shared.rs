@@ -46,6 +46,14 @@ impl Shared {
         !self.keep_all.load(std::sync::atomic::Ordering::SeqCst) && !self.snapshots.are_read()
     }
 
+    /// The same of the record at `at`, which may be durable by now: then snapshots as of the durable LSN are above it.
+    #[inline]
+    pub(crate) fn are_all_above_at(&self, at: Lsn) -> bool {
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        (!self.keep_all.load(std::sync::atomic::Ordering::SeqCst) || self.log.durable() > at)
+            && !self.snapshots.are_read()
+    }
+
     /// A lease for a record of `payload` bytes. A full log asks for a checkpoint and waits by itself.
     #[inline]
     pub fn lease(&self, payload: usize, kind: Lease) -> Result<(), LogError> {

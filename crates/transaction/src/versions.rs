@@ -4,10 +4,12 @@
 //! snapshot lies between its own commit and that of the replacement: one long reader keeps the versions that it would
 //! read, one per row, and not those that came and went since. Versions are pushed while the page is latched and before
 //! it changes, so a reader that meets the new row finds the old one here. A version is one piece of memory, which its
-//! shard uses again. After a rollback the version that came back in place stays here too
+//! shard uses again. A transaction that ends while nobody reads by a snapshot takes its versions along
+//! ([`VersionStore::forget`]), so that in the common case the store is small and what it uses is in the caches; what is left
+//! is collected in the background. After a rollback the version that came back in place stays here too
 //! (until the horizon has passed the rollback), for readers that had seen the row in between.
 
-use crate::{Ghosts, InUse, Place, XidTable};
+use crate::{Ghosts, InUse, XidTable};
 use log_manager::Lsn;
 use mvcc::{Stamp, Visibility, Xid, XidStatus, visible};
 use parking_lot::Mutex;
@@ -22,6 +24,11 @@ const SHARDS: usize = 64;
 /// Memory of versions that are gone, kept by a shard for those to come: so many pieces, each of so many bytes at most.
 const SPARE_MAX: usize = 512;
 const SPARE_BYTES_MAX: usize = 512;
+
+/// A shard with room for so many times as many keys as it has gives the room back.
+const SPARSE: usize = 8;
+/// But not for less than this.
+const SPARSE_KEYS: usize = 1024;
 
 struct Version {
     tree: u64,
@@ -97,10 +104,10 @@ impl Version {
         self.bytes.len() as u64 + VERSION_BYTES
     }
 
-    /// It goes, and its memory to `spare`; its key to `places`, if it was the last version of a row that was deleted.
-    fn leave(&mut self, is_last: bool, places: &mut Vec<Place>, spare: &mut Vec<Vec<u8>>) {
+    /// It goes, and its memory to `spare`; its key to `ghosts`, if it was the last version of a row that was deleted.
+    fn leave(&mut self, is_last: bool, ghosts: &Ghosts, spare: &mut Vec<Vec<u8>>) {
         if is_last && self.by.is_ghost() {
-            places.push((self.tree, self.key().into()));
+            ghosts.note(self.tree, self.key());
         }
         if self.bytes.capacity() <= SPARE_BYTES_MAX && spare.len() < SPARE_MAX {
             let mut bytes = std::mem::take(&mut self.bytes);
@@ -120,6 +127,27 @@ impl Version {
             older: None,
         };
         std::mem::replace(self, nothing)
+    }
+
+    /// It and those before it, parted into a chain of what is to stay, in the same order, and the others.
+    fn parted(self, stays: impl Fn(&Version) -> bool) -> (Option<Box<Version>>, Vec<Version>) {
+        let (mut kept, mut went) = (None, Vec::new());
+        let mut last = &mut kept;
+        let mut next = Some(Box::new(self));
+        while let Some(mut version) = next {
+            next = version.older.take();
+            if stays(&version) {
+                last = &mut last.insert(version).older;
+            } else {
+                went.push(*version);
+            }
+        }
+        (kept, went)
+    }
+
+    /// Whether a chain has a version of the same row.
+    fn is_in(&self, chain: Option<&Version>) -> bool {
+        chain.is_some_and(|newest| newest.chain().any(|v| v.is_of(self.tree, self.key())))
     }
 
     /// It, and those before it.
@@ -216,6 +244,42 @@ impl VersionStore {
         newest.is_some_and(|newest| newest.chain().any(|version| version.is_of(tree, key)))
     }
 
+    /// Drops the versions that `xid` has replaced, of keys with these hashes: it has committed, and whoever reads sees that.
+    /// The keys of rows that it has deleted go to `ghosts`.
+    pub fn forget(&self, xid: Xid, hashes: &[u64], ghosts: &Ghosts) {
+        let (mut gone, mut gone_bytes) = (0, 0);
+        for hash in hashes {
+            let mut guard = self.shard(*hash).lock();
+            let Shard { chains, spare } = &mut *guard;
+            let Entry::Occupied(mut place) = chains.entry(*hash) else { continue };
+            let newest = place.get_mut();
+            let goes = |version: &Version| version.by.xid() == Some(xid);
+            // Most chains are of one version.
+            if newest.older.is_none() {
+                if goes(newest) {
+                    (gone, gone_bytes) = (gone + 1, gone_bytes + newest.bytes());
+                    newest.leave(true, ghosts, spare);
+                    place.remove();
+                }
+                continue;
+            }
+            let (kept, went) = newest.take().parted(|version| !goes(version));
+            for mut version in went {
+                (gone, gone_bytes) = (gone + 1, gone_bytes + version.bytes());
+                version.leave(!version.is_in(kept.as_deref()), ghosts, spare);
+            }
+            match kept {
+                Some(newest) => *place.get_mut() = *newest,
+                None => {
+                    place.remove();
+                }
+            }
+        }
+        self.count.fetch_sub(gone, Relaxed);
+        self.bytes.fetch_sub(gone_bytes, Relaxed);
+        telemetry::counters::add(telemetry::Counter::VersionsRemoved, gone);
+    }
+
     /// Drops what no snapshot needs; how many versions went. The keys of deleted rows of which nothing is left here go
     /// to `ghosts`.
     pub fn collect(&self, in_use: &InUse, xids: &XidTable, ghosts: &Ghosts) -> u64 {
@@ -242,7 +306,6 @@ impl VersionStore {
             in_use.needs(since, until)
         };
         let (mut gone, mut gone_bytes) = (0, 0);
-        let mut places = Vec::new();
         for shard in &self.shards {
             runtime::task::maybe_yield();
             let mut shard = shard.lock();
@@ -253,29 +316,16 @@ impl VersionStore {
                     let stays = needed(newest);
                     if !stays {
                         (gone, gone_bytes) = (gone + 1, gone_bytes + newest.bytes());
-                        newest.leave(true, &mut places, spare);
+                        newest.leave(true, ghosts, spare);
                     }
                     return stays;
                 }
-                let mut all = Some(Box::new(newest.take()));
-                let (mut kept, mut went): (Vec<Version>, Vec<Version>) = Default::default();
-                while let Some(mut version) = all {
-                    all = version.older.take();
-                    let list = if needed(&version) { &mut kept } else { &mut went };
-                    list.push(*version);
-                }
+                let (kept, went) = newest.take().parted(needed);
                 for mut version in went {
                     (gone, gone_bytes) = (gone + 1, gone_bytes + version.bytes());
-                    let is_last = version.by.is_ghost()
-                        && !kept.iter().any(|v| v.is_of(version.tree, version.key()));
-                    version.leave(is_last, &mut places, spare);
+                    version.leave(!version.is_in(kept.as_deref()), ghosts, spare);
                 }
-                let mut chain = None;
-                while let Some(mut version) = kept.pop() {
-                    version.older = chain;
-                    chain = Some(Box::new(version));
-                }
-                match chain {
+                match kept {
                     Some(chain) => {
                         *newest = *chain;
                         true
@@ -283,8 +333,11 @@ impl VersionStore {
                     None => false,
                 }
             });
+            // After a great transaction, or a long reader.
+            if chains.capacity() > SPARSE_KEYS.max(SPARSE * chains.len()) {
+                chains.shrink_to(2 * chains.len());
+            }
         }
-        ghosts.put(places);
         self.count.fetch_sub(gone, Relaxed);
         self.bytes.fetch_sub(gone_bytes, Relaxed);
         telemetry::counters::add(telemetry::Counter::VersionsRemoved, gone);

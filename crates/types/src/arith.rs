@@ -194,8 +194,9 @@ pub fn binary(
 
 macro_rules! op_ints {
     ($($name:ident $t:ty: $add:ident $sub:ident $mul:ident $div:ident $rem:ident;)*) => {$(
+        /// An operator over two numbers of a type.
         #[inline]
-        fn $name(op: ArithOp, a: $t, b: $t) -> Result<$t, TypeError> {
+        pub fn $name(op: ArithOp, a: $t, b: $t) -> Result<$t, TypeError> {
             match op {
                 ArithOp::Add => $add(a, b),
                 ArithOp::Sub => $sub(a, b),

@@ -194,3 +194,75 @@ fn what_was_changed_in_one_record_is_there_after_a_crash() {
     let db = reopen(&fs, small_options()).unwrap();
     assert_eq!(all_rows(&db, &db.tree(id)), expected);
 }
+
+/// What a transaction has replaced goes with it, unless somebody reads below it; then it is there for him.
+#[test]
+fn versions_go_with_their_transaction() {
+    let db = fresh();
+    let tree = make_tree(&db);
+    for n in 0..100 {
+        put_commit(&db, &tree, n, b"old").unwrap();
+    }
+    let change = |n: u64, row: &[u8]| {
+        let mut txn = db.begin(TxnOptions::default());
+        assert!(txn.update(&tree, &key(n), &RowImage::new(row)).unwrap());
+        assert!(txn.delete(&tree, &key(n + 50)).unwrap());
+        put(&mut txn, &tree, 1000 + n, b"new").unwrap();
+        txn.commit(Durability::Full).unwrap();
+    };
+    for n in 0..20 {
+        change(n, b"newer and longer");
+        assert_eq!(db.shared.versions.count(), 0, "after {n}");
+    }
+    assert!(!db.shared.ghosts.is_empty(), "where rows were deleted is to be cleaned");
+
+    let mut reader =
+        db.begin(TxnOptions { isolation: Isolation::Snapshot, ..TxnOptions::default() });
+    assert_eq!(read(&mut reader, &tree, 30), Some(b"old".to_vec()));
+    change(30, b"newest");
+    change(31, b"newest");
+    assert_eq!(db.shared.versions.count(), 4);
+    assert_eq!(read(&mut reader, &tree, 30), Some(b"old".to_vec()));
+    assert_eq!(read(&mut reader, &tree, 80), Some(b"old".to_vec()));
+    assert_eq!(read(&mut reader, &tree, 81), Some(b"old".to_vec()));
+    assert_eq!(read(&mut reader, &tree, 1030), None);
+    reader.commit(Durability::Delayed).unwrap();
+    // Not those of the reader's time: they are collected.
+    change(32, b"newest");
+    assert_eq!(db.shared.versions.count(), 4);
+    db.flush_log().unwrap();
+    db.shared.collect();
+    assert_eq!(db.shared.versions.count(), 0);
+}
+
+/// One record, without a lock: and the same answers as with one.
+#[test]
+fn an_insert_that_fuses_is_committed_or_not_there() {
+    let db = fresh();
+    let tree = make_tree(&db);
+    let mut hint = crate::InsertHint::default();
+    let mut insert =
+        |txn: &mut Txn, n: u64| txn.insert_fused(&tree, &key(n), &RowImage::new(b"row"), &mut hint);
+    let mut txn = db.begin(TxnOptions::default());
+    assert!(txn.fuse());
+    assert!(insert(&mut txn, 1).unwrap());
+    txn.commit(Durability::Full).unwrap();
+    assert_eq!(read_now(&db, &tree, 1), Some(b"row".to_vec()));
+
+    txn.begin();
+    assert!(txn.fuse());
+    assert_eq!(insert(&mut txn, 1).unwrap_err(), EngineError::Duplicate);
+    txn.rollback().unwrap();
+
+    // Somebody is at the key: it is not decided here.
+    let mut other = db.begin(TxnOptions::default());
+    put(&mut other, &tree, 2, b"theirs").unwrap();
+    txn.begin();
+    assert!(txn.fuse());
+    assert!(!insert(&mut txn, 2).unwrap());
+    assert!(!txn.fuses());
+    other.rollback().unwrap();
+    put(&mut txn, &tree, 2, b"ours").unwrap();
+    txn.commit(Durability::Full).unwrap();
+    assert_eq!(read_now(&db, &tree, 2), Some(b"ours".to_vec()));
+}

@@ -3,8 +3,9 @@
 use super::*;
 use binder::ir::ExprKind;
 
+/// A session of nothing, for expressions that ask it nothing.
 #[derive(Default)]
-struct NoSession(session_table::PrivateTables);
+pub(crate) struct NoSession(session_table::PrivateTables);
 
 impl crate::Environment for NoSession {
     fn system_variable(&mut self, _: binder::ir::SysVar) -> Value {

@@ -1,0 +1,271 @@
+//! MERGE of one row into the row that a whole unique key names: the upsert.
+//!
+//! The source is a row of expressions (a SELECT without FROM, one row of VALUES), and ON gives each column of the target's
+//! key a value. Such a MERGE finds its row as an UPDATE by key does, and does with one descent what the general plan does
+//! with a join: see [`Spot`] and `point.rs`. What the clause that applies asks for is done by a writer that stays with the
+//! plan; where nothing else is written for the row and the statement is a transaction of its own, in one log record.
+//!
+//! Promise: what is seen, locked, asked and changed is what the general plan would, which is still there for the levels
+//! at which that reads otherwise ([`PointMerge::applies`]).
+
+use crate::cx::Cx;
+use crate::eval::{eval, holds};
+use crate::message::SqlError;
+use crate::setter::{Bench, Setter};
+use crate::spot::{LOOKS_MAX, Spot};
+use crate::write::{TableWriter, key_columns};
+use binder::ir::{Expr, MergeAction, MergeWhen, ParamId, TableHints, UpdateSet};
+use engine::{InsertHint, Isolation, Looked, Use};
+use planner::{MergePlan, Node, Op, PhysicalJoin};
+use std::sync::Arc;
+use types::Value;
+
+/// See the file's first lines.
+pub struct PointMerge {
+    spot: Spot,
+    /// The source's row: the expressions of each step read the row of the one before.
+    steps: Vec<Vec<Expr>>,
+    binds: Vec<(ParamId, Expr)>,
+    params: usize,
+    /// Slots of the source's columns come first.
+    width: usize,
+    /// Slots of the table's columns.
+    old: Vec<u32>,
+    clauses: Vec<Clause>,
+    /// Columns that an UPDATE sets.
+    set: Vec<usize>,
+    /// Some clause assigns variables, which a second look would do twice.
+    assigns: bool,
+    writer: Option<Box<TableWriter>>,
+    hint: InsertHint,
+    bench: Bench,
+    values: Vec<Value>,
+}
+
+struct Clause {
+    when: MergeWhen,
+    condition: Option<Expr>,
+    action: Action,
+}
+
+enum Action {
+    Update(Setter),
+    Delete,
+    /// An expression for each column of the table.
+    Insert(Vec<Expr>),
+}
+
+impl PointMerge {
+    /// The plan as one of this kind, if it is.
+    pub fn of(plan: &MergePlan, db: &Arc<engine::Database>) -> Option<PointMerge> {
+        let table = &plan.table;
+        let special = plan.output.is_some()
+            || !plan.fires.is_empty()
+            || plan.block.is_some()
+            || plan.top.is_some()
+            || plan.explicit_identity
+            || plan.tracking_context.is_some()
+            || plan.hints != TableHints::default()
+            || !plan.source.subplans.is_empty()
+            // Rows in memory are not found in order to be changed in their place.
+            || table.is_memory()
+            || table.ignores_dup_key()
+            || table.indexes.iter().any(|index| index.ignore_dup_key);
+        let set = plan.set_columns();
+        let keys = key_columns(table);
+        // A row that moves leaves its place first.
+        let moves = |i: &usize| {
+            keys.contains(i) || table.unique.iter().any(|k| k.columns.iter().any(|c| c.0 == *i))
+        };
+        let made_key = keys.iter().any(|i| table.columns[*i].is_made());
+        if special || made_key || set.iter().any(moves) {
+            return None;
+        }
+        let Op::NestedLoops { kind, left, right, binds, predicate: None, .. } =
+            &plan.source.root.op
+        else {
+            return None;
+        };
+        let Op::Scan(scan) = &right.op else { return None };
+        if !matches!(kind, PhysicalJoin::Left | PhysicalJoin::Inner) || scan.predicate.is_some() {
+            return None;
+        }
+        let mut steps = Vec::new();
+        one_row(left, &mut steps)?;
+        let width = left.types.len();
+        let mut exprs: Vec<&Expr> =
+            steps.iter().flatten().chain(binds.iter().map(|b| &b.1)).collect();
+        let (mut assigns, mut clauses) = (false, Vec::new());
+        for clause in &plan.clauses {
+            exprs.extend(&clause.condition);
+            let action = match &clause.action {
+                MergeAction::Update(items) => {
+                    exprs.extend(items.iter().map(UpdateSet::value));
+                    let setter = Setter::new(table, items);
+                    assigns |= setter.assigns;
+                    Action::Update(setter)
+                }
+                MergeAction::Insert(row) => {
+                    exprs.extend(row);
+                    Action::Insert(row.clone())
+                }
+                MergeAction::Delete => Action::Delete,
+            };
+            clauses.push(Clause { when: clause.when, condition: clause.condition.clone(), action });
+        }
+        let spot = Spot::of(scan, table, width, &exprs, db)?;
+        Some(PointMerge {
+            spot,
+            binds: binds.clone(),
+            params: plan.source.param_count,
+            width,
+            old: plan.old.clone(),
+            clauses,
+            set,
+            assigns,
+            writer: None,
+            hint: InsertHint::default(),
+            bench: Bench::default(),
+            values: Vec::new(),
+            steps,
+        })
+    }
+
+    /// Whether it is the same as the general plan where the transaction reads at this level: others read, or lock, what is
+    /// not there.
+    pub fn applies(level: Isolation) -> bool {
+        !matches!(level, Isolation::Serializable | Isolation::Snapshot)
+    }
+
+    /// As [`crate::PointChange::may_fuse`].
+    pub fn may_fuse(&self) -> bool {
+        !self.assigns && self.writer.as_ref().is_some_and(|writer| writer.stands_alone())
+    }
+
+    /// Merges the row. Returns how many rows were changed: 0 or 1. The statement has begun.
+    pub fn run(&mut self, cx: &mut Cx<'_>) -> Result<u64, SqlError> {
+        let mut writer = match self.writer.take() {
+            Some(mut writer) => {
+                writer.restart();
+                writer
+            }
+            None => {
+                let writer = TableWriter::new(&self.spot.table, cx)?.statement("MERGE");
+                Box::new(writer.changing(self.set.clone()))
+            }
+        };
+        // After an error it may be in the middle of something, and is not kept.
+        let changed = self.merge(&mut writer, cx)?;
+        writer.finish(cx)?;
+        if writer.is_keepable() {
+            if !self.spot.is_narrow() && writer.patches_rows() {
+                self.spot.narrow(writer.needed());
+            }
+            self.writer = Some(writer);
+        }
+        Ok(u64::from(changed))
+    }
+
+    fn merge(&mut self, writer: &mut TableWriter, cx: &mut Cx<'_>) -> Result<bool, SqlError> {
+        let table = self.spot.table.clone();
+        let mut cx = cx.reborrow();
+        cx.set_plan(&[], self.params);
+        self.read_source(&mut cx)?;
+        cx.table = Some(&table);
+        let named = self.spot.encode_key(&mut cx)?;
+        self.spot.tree.note_use(Use::Seek);
+        self.spot.tree.note_use(Use::Update);
+        if cx.txn.as_deref().is_some_and(engine::Txn::fuses) {
+            for _ in 0..LOOKS_MAX {
+                let looked = if named { self.spot.look(&mut cx)? } else { Looked::Nothing };
+                let there = match looked {
+                    Looked::Busy => break,
+                    Looked::Row => true,
+                    Looked::Nothing => false,
+                };
+                if let Some(changed) = self.act(there, writer, &mut cx)? {
+                    return Ok(changed);
+                }
+            }
+            if let Some(txn) = cx.txn.as_deref_mut() {
+                txn.unfuse();
+            }
+        }
+        let there = named && self.spot.lock(&mut cx)?;
+        Ok(self.act(there, writer, &mut cx)? == Some(true))
+    }
+
+    /// The source's row, and what the key's recipe asks of it.
+    fn read_source(&mut self, cx: &mut Cx<'_>) -> Result<(), SqlError> {
+        let (mut row, mut next) = (Vec::new(), std::mem::take(&mut self.values));
+        for step in &self.steps {
+            next.clear();
+            for expr in step {
+                next.push(eval(expr, &row, cx)?);
+            }
+            std::mem::swap(&mut row, &mut next);
+        }
+        for (param, expr) in &self.binds {
+            cx.params[param.0 as usize] = eval(expr, &row, cx)?;
+        }
+        for (slot, value) in self.spot.slots[..self.width].iter_mut().zip(row.drain(..)) {
+            *slot = value;
+        }
+        self.values = row;
+        Ok(())
+    }
+
+    /// Does what the first clause asks for that applies. None: the row is to be found again, which fuses with its
+    /// transaction; false: there was nothing to do.
+    fn act(
+        &mut self,
+        there: bool,
+        writer: &mut TableWriter,
+        cx: &mut Cx<'_>,
+    ) -> Result<Option<bool>, SqlError> {
+        let when = if there { MergeWhen::Matched } else { MergeWhen::NotMatched };
+        if there {
+            self.spot.qualifies(cx)?;
+        } else {
+            self.spot.slots[self.width..].fill(Value::Null);
+        }
+        for clause in self.clauses.iter().filter(|clause| clause.when == when) {
+            if let Some(condition) = &clause.condition
+                && !holds(condition, &self.spot.slots, cx)?
+            {
+                continue;
+            }
+            let (spot, bench) = (&mut self.spot, &mut self.bench);
+            let changed = match &clause.action {
+                Action::Insert(row) => {
+                    self.values.clear();
+                    for expr in row {
+                        self.values.push(eval(expr, &spot.slots, cx)?);
+                    }
+                    return writer.insert(&self.values, &mut self.hint, cx).map(Some);
+                }
+                Action::Update(setter) => bench.update(spot, &self.old, setter, writer, cx)?,
+                Action::Delete => bench.delete(spot, &self.old, writer, cx)?,
+            };
+            return Ok(changed.then_some(true));
+        }
+        Ok(Some(false))
+    }
+}
+
+/// The steps by which the one row of a plan is computed that reads no table.
+fn one_row(node: &Node, steps: &mut Vec<Vec<Expr>>) -> Option<()> {
+    match &node.op {
+        Op::OneRow => {}
+        Op::Values { rows } => match &rows[..] {
+            [row] => steps.push(row.clone()),
+            _ => return None,
+        },
+        Op::Project { input, exprs } => {
+            one_row(input, steps)?;
+            steps.push(exprs.clone());
+        }
+        _ => return None,
+    }
+    Some(())
+}

@@ -1,0 +1,158 @@
+//! What the SET of an UPDATE makes of a row.
+//!
+//! Where every column that is set has a fixed place in the row, and nothing else of the row follows from it, the old row's
+//! bytes are patched: the other columns are neither decoded nor encoded.
+
+use crate::change::assign;
+use crate::cx::Cx;
+use crate::eval::{eval, qualified};
+use crate::message::SqlError;
+use crate::spot::Spot;
+use crate::write::{Known, TableWriter, null_error};
+use binder::ir::UpdateSet;
+use catalog::TableDef;
+use types::{RowLayout, Value};
+
+/// The items of SET, made ready for a table.
+pub(crate) struct Setter {
+    set: Vec<UpdateSet>,
+    /// The columns set, in order.
+    pub columns: Vec<usize>,
+    /// All of them have fixed places.
+    fixed: bool,
+    /// It assigns variables too, which a second look at the row would do twice.
+    pub assigns: bool,
+}
+
+impl Setter {
+    pub fn new(table: &TableDef, set: &[UpdateSet]) -> Setter {
+        let mut columns = Vec::new();
+        for item in set {
+            if let UpdateSet::Column { ordinal, .. } | UpdateSet::Both { ordinal, .. } = item {
+                columns.push(*ordinal);
+            }
+        }
+        columns.sort_unstable();
+        Setter {
+            fixed: columns.iter().all(|i| table.layout.fixed_offset(*i).is_some()),
+            assigns: set.iter().any(|item| !matches!(item, UpdateSet::Column { .. })),
+            set: set.to_vec(),
+            columns,
+        }
+    }
+
+    /// Whether it can patch a row. (One that is older than the last columns has no place for them.)
+    pub fn patches(&self, table: &TableDef, row: &[u8]) -> bool {
+        self.fixed && RowLayout::row_columns(row) == table.layout.columns().len()
+    }
+
+    /// Patches `row`. `slots`: the plan's row; of `values`, the table's columns, those that are set follow. 515.
+    pub fn patch(
+        &self,
+        table: &TableDef,
+        slots: &[Value],
+        values: &mut [Value],
+        row: &mut [u8],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let layout = &table.layout;
+        let mut cx = cx.reborrow();
+        cx.table = Some(table);
+        for item in &self.set {
+            let value = eval(item.value(), slots, &mut cx)?;
+            let (var, ordinal) = match item {
+                UpdateSet::Column { ordinal, .. } => (None, Some(*ordinal)),
+                UpdateSet::Var { var, .. } => (Some(*var), None),
+                UpdateSet::Both { var, ordinal, .. } => (Some(*var), Some(*ordinal)),
+            };
+            if let Some(ordinal) = ordinal {
+                layout.patch(row, ordinal, &value);
+            }
+            if let Some(var) = var {
+                cx.vars[var.0 as usize] = value.clone();
+            }
+            if let Some(place) = ordinal.and_then(|ordinal| values.get_mut(ordinal)) {
+                *place = value;
+            }
+        }
+        for ordinal in &self.columns {
+            let column = &table.columns[*ordinal];
+            if !column.nullable && layout.is_null(row, *ordinal) {
+                return Err(null_error(&column.name, &qualified(table, &cx), "UPDATE"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same in values alone.
+    pub fn assign(
+        &self,
+        table: &TableDef,
+        slots: &[Value],
+        values: &mut [Value],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), SqlError> {
+        let mut cx = cx.reborrow();
+        cx.table = Some(table);
+        assign(&self.set, slots, values, &mut cx)
+    }
+}
+
+/// Memory for a row on its way from what it was to what it is to be.
+#[derive(Default)]
+pub(crate) struct Bench {
+    was: Vec<Value>,
+    values: Vec<Value>,
+    row: Vec<u8>,
+}
+
+impl Bench {
+    /// Updates the row that was found. `old`: slots of the table's columns. False as [`TableWriter::update_found`] has it.
+    pub fn update(
+        &mut self,
+        spot: &mut Spot,
+        old: &[u32],
+        setter: &Setter,
+        writer: &mut TableWriter,
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        let patches = writer.patches_rows() && setter.patches(&spot.table, &spot.found.row);
+        if !patches {
+            spot.decode_rest(cx)?;
+        }
+        let Spot { table, key_bytes, found, slots, .. } = &*spot;
+        self.remember(old, slots, !patches || !writer.is_plain());
+        self.values.clone_from(&self.was);
+        let made = if patches {
+            self.row.clear();
+            self.row.extend_from_slice(&found.row);
+            setter.patch(table, slots, &mut self.values, &mut self.row, cx)?;
+            Some(&self.row[..])
+        } else {
+            setter.assign(table, slots, &mut self.values, cx)?;
+            None
+        };
+        let known = Known { found, old: &self.was, made };
+        writer.update_found(key_bytes, known, &self.values, cx)
+    }
+
+    /// Deletes it, likewise.
+    pub fn delete(
+        &mut self,
+        spot: &Spot,
+        old: &[u32],
+        writer: &mut TableWriter,
+        cx: &mut Cx<'_>,
+    ) -> Result<bool, SqlError> {
+        self.remember(old, &spot.slots, !writer.is_plain());
+        let known = Known { found: &spot.found, old: &self.was, made: None };
+        writer.delete_found(&spot.key_bytes, known, cx)
+    }
+
+    fn remember(&mut self, old: &[u32], slots: &[Value], wanted: bool) {
+        self.was.clear();
+        if wanted {
+            self.was.extend(old.iter().map(|slot| slots[*slot as usize].clone()));
+        }
+    }
+}
