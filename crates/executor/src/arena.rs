@@ -68,7 +68,7 @@ struct Entry {
 /// The hash of a key; its upper bits choose partitions, its lower ones slots.
 #[inline]
 pub(crate) fn hash_of(key: &[u8]) -> u64 {
-    let mut hasher = crate::ops::KeyHasher::default();
+    let mut hasher = crate::key_hasher::KeyHasher::default();
     hasher.write(key);
     // The multiplication mixes upwards only: bring the upper half down.
     let h = hasher.finish();

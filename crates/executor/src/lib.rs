@@ -44,6 +44,7 @@ mod error;
 mod eval;
 mod functions;
 mod integer;
+mod key_hasher;
 mod openjson;
 mod openxml;
 mod ops;

@@ -41,7 +41,7 @@ use join_filter::JoinFilter;
 use planner::{AggStrategy, Node, Op};
 
 pub(crate) use exchange::Parts;
-pub(crate) use hash::{KeyEncoder, KeyHasher, KeyMap};
+pub(crate) use hash::{KeyEncoder, KeyMap};
 pub(crate) use scan::{as_slice, engine_tree, past};
 pub(crate) use simple::row_count;
 

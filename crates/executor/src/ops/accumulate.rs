@@ -3,7 +3,8 @@
 //! Promise: NULLs are skipped (but COUNT(*) counts rows); integer sums are exact and overflow the result's type
 //! with 8115 as SQL Server's do.
 
-use super::hash::{KeyEncoder, KeyHasher};
+use super::hash::KeyEncoder;
+use crate::key_hasher::KeyHasher;
 use crate::message::SqlError;
 use binder::ir::AggFunc;
 use std::collections::HashSet;
