@@ -193,9 +193,9 @@ impl Binder<'_> {
                     }
                     SqlType::SmallMoney | SqlType::Money => (SqlType::Money, SqlType::Money),
                     SqlType::Real | SqlType::Float => (SqlType::Float, SqlType::Float),
-                    SqlType::Decimal { scale, .. } => {
+                    SqlType::Decimal { scale, numeric, .. } => {
                         let scale = if func == AggFunc::Avg { scale.max(6) } else { scale };
-                        (arg.ty, SqlType::Decimal { precision: 38, scale })
+                        (arg.ty, SqlType::Decimal { precision: 38, scale, numeric })
                     }
                     ty => (ty, ty),
                 };

@@ -12,11 +12,13 @@ impl Binder<'_> {
         if expr.ty == to {
             return Ok(expr);
         }
-        if expr.is_null_constant() {
+        // NULL, and what needs another name alone.
+        if expr.is_null_constant() || expr.ty.has_values_of(to) {
             expr.ty = to;
             return Ok(expr);
         }
         let check = match mode {
+            _ if expr.ty == crate::UNDECLARED => Ok(()),
             CastMode::Explicit | CastMode::Try => convert::check_explicit(expr.ty, to),
             CastMode::Implicit | CastMode::Store { .. } => convert::check_implicit(expr.ty, to),
         };
@@ -169,7 +171,7 @@ impl Binder<'_> {
     fn as_decimal(&self, expr: Expr) -> Result<Expr> {
         match expr.ty.as_decimal() {
             Some((precision, scale)) => {
-                self.coerce(expr, SqlType::Decimal { precision, scale }, CastMode::Implicit)
+                self.coerce(expr, SqlType::decimal(precision, scale), CastMode::Implicit)
             }
             None => Ok(expr),
         }
@@ -216,9 +218,7 @@ fn null_operand_type(other: SqlType) -> SqlType {
 /// The type an operand has in decimal arithmetic: a whole-number constant has just its digits.
 fn constant_type(expr: &Expr) -> SqlType {
     match &expr.kind {
-        ExprKind::Const(Value::Int(v)) => {
-            SqlType::Decimal { precision: digits(v.unsigned_abs()), scale: 0 }
-        }
+        ExprKind::Const(Value::Int(v)) => SqlType::decimal(digits(v.unsigned_abs()), 0),
         ExprKind::Neg(inner) => constant_type_or(inner, expr.ty),
         _ => expr.ty,
     }

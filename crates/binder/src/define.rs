@@ -57,8 +57,14 @@ struct DefaultFor {
     text: Box<str>,
 }
 
-/// user_type_id of sysname.
-const SYSNAME: i32 = 256;
+/// user_type_id of a type of the system that is another one by another name: sysname, and the texts of old, whose values
+/// are those of the (max) types.
+pub(super) fn system_alias(ty: &ast::TypeName) -> Option<i32> {
+    let ids = [("sysname", 256), ("text", 35), ("ntext", 99), ("image", 34)];
+    let of_system = ty.schema.as_ref().is_none_or(|s| s.value.eq_ignore_ascii_case("sys"));
+    let found = ids.iter().find(|(name, _)| ty.name.eq_ignore_ascii_case(name))?;
+    of_system.then_some(found.1)
+}
 
 impl Binder<'_> {
     pub fn create_table(
@@ -394,7 +400,7 @@ impl Binder<'_> {
                     (syntax::definition_text(e, e.span.text(text)).into(), column.persisted)
                 }),
                 rowversion,
-                alias: alias.map(|a| a.id).or(sysname.then_some(SYSNAME)),
+                alias: alias.map(|a| a.id).or_else(|| system_alias(column.ty.as_ref()?)),
                 collation,
                 generated,
                 marks,

@@ -243,7 +243,7 @@ impl Binder<'_> {
             "@@ROWCOUNT" => (SysVar::RowCount, Int),
             "@@TRANCOUNT" => (SysVar::TranCount, Int),
             "@@ERROR" => (SysVar::Error, Int),
-            "@@IDENTITY" => (SysVar::Identity, Decimal { precision: 38, scale: 0 }),
+            "@@IDENTITY" => (SysVar::Identity, SqlType::numeric(38, 0)),
             "@@FETCH_STATUS" => (SysVar::FetchStatus, Int),
             "@@PROCID" => (SysVar::ProcId, Int),
             "@@NESTLEVEL" => (SysVar::NestLevel, Int),
@@ -469,7 +469,7 @@ pub fn constant(literal: &ast::Literal, line: u32) -> Result<Expr> {
                     ),
                 )
             })?;
-            let ty = SqlType::Decimal { precision: d.precision(), scale: d.scale() };
+            let ty = SqlType::numeric(d.precision(), d.scale());
             Expr::constant(Value::Decimal(d), ty)
         }
         ast::Literal::Float(v) => Expr::constant(Value::Float(*v), SqlType::Float),

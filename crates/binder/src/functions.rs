@@ -24,7 +24,7 @@ const SID: SqlType = SqlType::VarBinary(Len::N(85));
 const FLOAT: SqlType = SqlType::Float;
 const INT: SqlType = SqlType::Int;
 const BIGINT: SqlType = SqlType::BigInt;
-const NUMERIC38: SqlType = SqlType::Decimal { precision: 38, scale: 0 };
+const NUMERIC38: SqlType = SqlType::numeric(38, 0);
 const TEXT: SqlType = SqlType::NVarChar(Len::N(4000));
 
 impl Binder<'_> {
@@ -289,8 +289,8 @@ impl Binder<'_> {
                 };
                 let arg = self.number(next(), name, line)?;
                 let ty = match (func, arg.ty) {
-                    (F::Floor | F::Ceiling, SqlType::Decimal { precision, .. }) => {
-                        SqlType::Decimal { precision, scale: 0 }
+                    (F::Floor | F::Ceiling, SqlType::Decimal { precision, numeric, .. }) => {
+                        SqlType::Decimal { precision, scale: 0, numeric }
                     }
                     (_, ty) => ty,
                 };

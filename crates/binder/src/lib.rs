@@ -85,6 +85,7 @@ use syntax::ast;
 
 use ir::{Expr, Program, Stmt};
 use statements::ProgramBinder;
+use types::{Len, SqlType};
 
 /// The type of the system that a type's name in a program stands for; `None` when there is none of that name.
 pub fn type_of(ty: &ast::TypeName) -> Option<types::SqlType> {
@@ -103,8 +104,27 @@ pub fn bind_parameterised(
     text: &str,
     names: &dyn Names,
 ) -> Result<Program, BindError> {
+    bind_undeclared(parameters, &[], batch, text, names)
+}
+
+/// The type of a parameter of which it is to be found out: text longer than any that can be declared, which converts
+/// implicitly to every other type.
+pub const UNDECLARED: SqlType = SqlType::VarChar(Len::N(8001));
+
+/// The same for a text that has more parameters, in the last places, which are of the type [`UNDECLARED`]. The program
+/// is to look at, not to run.
+pub fn bind_undeclared(
+    parameters: &[ast::Parameter],
+    undeclared: &[String],
+    batch: &ast::Batch,
+    text: &str,
+    names: &dyn Names,
+) -> Result<Program, BindError> {
     let mut binder = ProgramBinder::new(names, text, false);
-    let params = binder.parameters(parameters)?;
+    let mut params = binder.parameters(parameters)?;
+    for name in undeclared {
+        params.push(binder.undeclared(name)?);
+    }
     binder.program(params, &batch.statements)
 }
 

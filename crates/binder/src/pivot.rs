@@ -160,7 +160,7 @@ impl Binder<'_> {
         let ty = listed.first().map_or(SqlType::Int, |c| c.ty);
         let mut rows = Vec::with_capacity(listed.len());
         for (column, named) in listed.iter().zip(columns) {
-            if column.ty != ty {
+            if !column.ty.has_values_of(ty) {
                 return Err(BindError::new(
                     8167,
                     16,

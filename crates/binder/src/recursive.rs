@@ -210,7 +210,7 @@ impl Binder<'_> {
                 ));
             }
             for (i, column) in step.output.iter().enumerate() {
-                if column.ty != types[i] && !constant_null(&step.rel, column.id) {
+                if !column.ty.has_values_of(types[i]) && !constant_null(&step.rel, column.id) {
                     let named = cte.columns.get(i).map(|n| n.value.as_str());
                     let shown = named.or(anchor.output[i].name.as_deref()).unwrap_or_default();
                     return Err(BindError::new(

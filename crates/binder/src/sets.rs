@@ -160,13 +160,15 @@ impl Binder<'_> {
                 ast::ExprKind::Literal(ast::Literal::Int(n)) => {
                     usize::try_from(*n).ok().and_then(|n| bound.output.get(n.wrapping_sub(1)))
                 }
-                ast::ExprKind::Column(c) if c.qualifier.is_empty() => {
-                    bound.output.iter().find(|o| {
-                        o.name.as_deref().is_some_and(|n| catalog::same_name(n, &c.name.value))
-                    })
-                }
                 ast::ExprKind::Column(c) => {
-                    place_in_list(&query.body, c).and_then(|place| bound.output.get(place))
+                    let is_named = |o: &&OutputColumn| {
+                        let name = o.name.as_deref();
+                        c.qualifier.is_empty()
+                            && name.is_some_and(|n| catalog::same_name(n, &c.name.value))
+                    };
+                    let place = || place_in_list(&query.body, c);
+                    let named = bound.output.iter().find(is_named);
+                    named.or_else(|| bound.output.get(place()?))
                 }
                 _ => None,
             };
@@ -191,8 +193,8 @@ impl Binder<'_> {
     }
 }
 
-/// Where the first SELECT of a set operation lists a column that ORDER BY names with its table: `ORDER BY t.a`. None
-/// where it does not, or where a `*` before it hides the place.
+/// Where the first SELECT of a set operation lists a column that ORDER BY names as that SELECT does, by `t.a` or `a`,
+/// whatever it is called in the result. None where it does not, or where a `*` before it hides the place.
 fn place_in_list(body: &ast::QueryBody, wanted: &ast::ColumnRef) -> Option<usize> {
     let select = match body {
         ast::QueryBody::Select(select) => select,

@@ -213,6 +213,16 @@ impl<'a> ProgramBinder<'a> {
         })
     }
 
+    /// A parameter of the type [`crate::UNDECLARED`]; 134 when there is one of that name.
+    pub fn undeclared(&mut self, name: &str) -> Result<ProcParam> {
+        let ty = crate::UNDECLARED;
+        if self.frame.declare(name, ty).is_none() {
+            return Err(already_declared(name, 1));
+        }
+        let name = name.to_owned();
+        Ok(ProcParam { name, ty, default: None, output: false, table: None, cursor: None })
+    }
+
     pub fn parameters(&mut self, parameters: &[ast::Parameter]) -> Result<Vec<ProcParam>> {
         if let Some(beyond) = parameters.get(PARAMETERS_MAX) {
             let verb = if self.procedure { "CREATE PROCEDURE/FUNCTION" } else { "EXECUTE" };

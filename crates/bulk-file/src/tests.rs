@@ -113,7 +113,7 @@ fn native_fields_have_prefixes() {
         (SqlType::Int, false),
         (SqlType::Int, true),
         (SqlType::VarChar(types::Len::N(10)), true),
-        (SqlType::Decimal { precision: 5, scale: 2 }, true),
+        (SqlType::decimal(5, 2), true),
         (SqlType::Money, false),
     ];
     let mut bytes = vec![7, 0, 0, 0, 0xff, 2, 0, b'a', b'b', 19, 5, 2, 0, 0x96, 0];

@@ -323,7 +323,7 @@ fn resolve(
     }
     for (own, other) in columns.iter().zip(&referenced) {
         let (own, other) = (&table.columns[*own], &parent.columns[*other]);
-        if own.ty != other.ty {
+        if !own.ty.has_values_of(other.ty) {
             let shown = |t: &TableDef, c: &ColumnDef| format!("{}.{}", t.name, c.name).into();
             return Err(CatalogError::ForeignKeyType {
                 key: name.into(),

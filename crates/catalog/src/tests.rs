@@ -112,7 +112,7 @@ fn big_table(name: &str) -> TableSpec {
             with("c3", SqlType::Char(111), "'a'"),
             with("c4", SqlType::Int, "1"),
             column("c5", SqlType::VarChar(Len::Max)),
-            column("c6", SqlType::Decimal { precision: 12, scale: 3 }),
+            column("c6", SqlType::decimal(12, 3)),
         ],
         primary_key: Some(KeySpec {
             name: Some(format!("pk_{name}").into()),

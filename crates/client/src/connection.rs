@@ -383,7 +383,11 @@ impl<W: Wire> Connection<W> {
                     _ => sink.done(told),
                 }
             }
-            Token::Order(_) | Token::LoginAck(_) | Token::FeatureExtAck(_) | Token::Skipped(_) => {}
+            Token::Order(_)
+            | Token::LoginAck(_)
+            | Token::FeatureExtAck(_)
+            | Token::SessionState { .. }
+            | Token::Skipped(_) => {}
         }
     }
 

@@ -5,7 +5,7 @@ use crate::refusals::no_database;
 use binder::ir::{Isolation, RaiseError, StmtKind, TranName, WaitFor};
 use executor::{Command, EnvironmentChange, Reach, SqlError, SqlMessage};
 use security::Permission;
-use session_state::{Halted, format_message, messages};
+use session_state::{Halted, cut, format_message, messages};
 use syntax::ast::AlterServer;
 use telemetry::WaitType;
 use types::{SqlType, Value, convert, datetime};
@@ -233,6 +233,7 @@ impl Commands<'_> {
                 }
             }
         };
+        let text = cut(text);
         let severity = severity.clamp(0, 25) as u8;
         if severity <= 10 {
             let mut message = SqlMessage::info(number, site.line, text);

@@ -54,6 +54,13 @@ pub(crate) struct MemoryPart {
     read: Vec<Read>,
 }
 
+impl MemoryPart {
+    /// Nothing was read or written.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.snapshot.is_none() && self.written.is_empty() && self.read.is_empty()
+    }
+}
+
 pub(crate) struct Change {
     tree: Arc<MemoryTree>,
     /// Where a durable tree's rows go.

@@ -164,6 +164,14 @@ impl Txn {
         !self.context.xid().is_none()
     }
 
+    /// Whether there is nothing that its end would change: it has written nothing, and holds no lock and no snapshot.
+    pub fn holds_nothing(&self) -> bool {
+        !self.has_written()
+            && self.held.is_empty()
+            && self.txn_snapshot.is_none()
+            && self.memory.is_untouched()
+    }
+
     /// Options for the next lock request, statement or transaction.
     pub fn set_options(&mut self, options: TxnOptions) {
         self.options = options;

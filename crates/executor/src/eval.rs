@@ -286,7 +286,7 @@ fn arithmetic(
     ty: SqlType,
 ) -> Result<Value, SqlError> {
     // The plan knows what the result is.
-    if let (Value::Decimal(x), Value::Decimal(y), SqlType::Decimal { precision, scale }) =
+    if let (Value::Decimal(x), Value::Decimal(y), SqlType::Decimal { precision, scale, .. }) =
         (a, b, ty)
     {
         let (x, y) = ((x.units(), x.scale()), (y.units(), y.scale()));

@@ -546,6 +546,16 @@ impl Vm<'_> {
         text: &str,
         declarations: Option<&str>,
     ) -> Result<(Code, bool), SqlError> {
+        self.compile_undeclared(text, declarations, &[])
+    }
+
+    /// The same of a text with parameters of which only the names are known: see [`binder::bind_undeclared`].
+    pub fn compile_undeclared(
+        &mut self,
+        text: &str,
+        declarations: Option<&str>,
+        undeclared: &[String],
+    ) -> Result<(Code, bool), SqlError> {
         let options = LexOptions { quoted_identifier: self.state.options.quoted_identifier };
         let parameters = match declarations {
             Some(declarations) => {
@@ -556,8 +566,8 @@ impl Vm<'_> {
         let batch = syntax::parse_batch(text, &options).map_err(first_mistake)?;
         telemetry::counters::add(telemetry::Counter::Compilations, 1);
         let names = SessionNames::new(self.state, self.host);
-        let program =
-            binder::bind_parameterised(&parameters, &batch, text, &names).map_err(bind_error)?;
+        let program = binder::bind_undeclared(&parameters, undeclared, &batch, text, &names)
+            .map_err(bind_error)?;
         let is_common = names.private_version().is_none();
         crate::showplan::check_alone(&program)?;
         let mut code = compile(Arc::new(program), None, 0);

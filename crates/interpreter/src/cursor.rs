@@ -108,6 +108,11 @@ enum Motion {
 }
 
 impl Cursors {
+    /// Whether none is there.
+    pub fn are_none(&self) -> bool {
+        self.all.is_empty() && self.served.is_empty()
+    }
+
     /// A batch or procedure begins.
     pub fn enter(&mut self) {
         self.depth += 1;

@@ -1,37 +1,30 @@
-//! What a text would answer, without running it: sp_describe_first_result_set, sp_describe_undeclared_parameters,
-//! sp_describe_parameter_encryption.
-//!
-//! A parameter that nobody declared is bound as a text of a length that nothing else has; what the binder converts it
-//! to, or compares it with, is the type to suggest.
+//! What a text would answer, without running it: sp_describe_first_result_set, sp_describe_parameter_encryption. The
+//! parameters that it does not declare are in `undeclared`.
 
 use crate::code::Code;
 use crate::vm::Vm;
-use binder::ir::{Expr, ExprKind, InsertSource, OutputColumn, ProcRef, Rel, StmtKind, UpdateSet};
+use binder::ir::{OutputColumn, ProcRef, StmtKind};
 use commands::Argument;
 use executor::{ColumnMeta, Command, SqlError};
 use types::{Len, SqlType, Value};
 
-const NAME: SqlType = SqlType::NVarChar(Len::N(128));
-const TYPE_NAME: SqlType = SqlType::NVarChar(Len::N(256));
-const LONG_NAME: SqlType = SqlType::NVarChar(Len::N(4000));
-/// The type of an undeclared parameter while it is looked for; no column of a database needs this length.
-const UNKNOWN: SqlType = SqlType::VarChar(Len::N(7999));
-/// The same where a text does not convert.
-const UNKNOWN_BINARY: SqlType = SqlType::VarBinary(Len::N(7999));
+pub(crate) const NAME: SqlType = SqlType::NVarChar(Len::N(128));
+pub(crate) const TYPE_NAME: SqlType = SqlType::NVarChar(Len::N(256));
+pub(crate) const LONG_NAME: SqlType = SqlType::NVarChar(Len::N(4000));
 /// SQL_Latin1_General_CP1_CI_AS as clients are told it: LCID and flags, sort id.
 const COLLATION_ID: i32 = 0x00d0_0409;
 const SORT_ID: u8 = 52;
 
 /// How catalog views and the wire name a type.
-struct TypeFacts {
+pub(crate) struct TypeFacts {
     /// Bytes; -1 for max.
-    max_length: i16,
-    precision: u8,
-    scale: u8,
-    tds_type: i32,
+    pub max_length: i16,
+    pub precision: u8,
+    pub scale: u8,
+    pub tds_type: i32,
 }
 
-fn facts(ty: SqlType) -> TypeFacts {
+pub(crate) fn facts(ty: SqlType) -> TypeFacts {
     let of = |max_length: i16, precision: u8, scale: u8, tds_type: i32| TypeFacts {
         max_length,
         precision,
@@ -60,7 +53,7 @@ fn facts(ty: SqlType) -> TypeFacts {
         SqlType::SmallInt => of(2, 5, 0, 38),
         SqlType::Int => of(4, 10, 0, 38),
         SqlType::BigInt => of(8, 19, 0, 38),
-        SqlType::Decimal { precision: p, scale } => of(
+        SqlType::Decimal { precision: p, scale, numeric } => of(
             if p <= 9 {
                 5
             } else if p <= 19 {
@@ -72,7 +65,7 @@ fn facts(ty: SqlType) -> TypeFacts {
             },
             p,
             scale,
-            106,
+            if numeric { 108 } else { 106 },
         ),
         SqlType::Money => of(8, 19, 4, 110),
         SqlType::SmallMoney => of(4, 10, 4, 110),
@@ -96,7 +89,7 @@ fn facts(ty: SqlType) -> TypeFacts {
     }
 }
 
-fn argument<'a>(args: &'a [Argument], place: usize, name: &str) -> &'a str {
+pub(crate) fn argument<'a>(args: &'a [Argument], place: usize, name: &str) -> &'a str {
     let named = args.iter().find(|a| {
         a.name.as_deref().is_some_and(|n| n.trim_start_matches('@').eq_ignore_ascii_case(name))
     });
@@ -104,11 +97,11 @@ fn argument<'a>(args: &'a [Argument], place: usize, name: &str) -> &'a str {
     found.and_then(|a| a.value.as_ref()).and_then(Value::as_str).unwrap_or("")
 }
 
-fn columns(of: &[(&str, SqlType)]) -> Vec<ColumnMeta> {
+pub(crate) fn columns(of: &[(&str, SqlType)]) -> Vec<ColumnMeta> {
     of.iter().map(|(name, ty)| ColumnMeta::new(*name, *ty, true)).collect()
 }
 
-fn bit(on: bool) -> Value {
+pub(crate) fn bit(on: bool) -> Value {
     Value::Bit(on)
 }
 
@@ -297,58 +290,6 @@ impl Vm<'_> {
         Ok(())
     }
 
-    /// sp_describe_undeclared_parameters @tsql [, @params]; 11506 when the text does not tell a type.
-    pub fn describe_parameters(&mut self, args: &[Argument]) -> Result<(), SqlError> {
-        use SqlType::{Bit, Int, SmallInt, TinyInt};
-        let (text, declarations) = (argument(args, 0, "tsql"), argument(args, 1, "params"));
-        let found = self.undeclared(text, declarations)?;
-        self.sink.columns(&columns(&[
-            ("parameter_ordinal", Int),
-            ("name", NAME),
-            ("suggested_system_type_id", Int),
-            ("suggested_system_type_name", TYPE_NAME),
-            ("suggested_max_length", SmallInt),
-            ("suggested_precision", TinyInt),
-            ("suggested_scale", TinyInt),
-            ("suggested_user_type_id", Int),
-            ("suggested_user_type_database", NAME),
-            ("suggested_user_type_schema", NAME),
-            ("suggested_user_type_name", NAME),
-            ("suggested_assembly_qualified_type_name", LONG_NAME),
-            ("suggested_xml_collection_id", Int),
-            ("suggested_xml_collection_database", NAME),
-            ("suggested_xml_collection_schema", NAME),
-            ("suggested_xml_collection_name", NAME),
-            ("suggested_is_xml_document", Bit),
-            ("suggested_is_case_sensitive", Bit),
-            ("suggested_is_fixed_length_clr_type", Bit),
-            ("suggested_is_input", Bit),
-            ("suggested_is_output", Bit),
-            ("formal_parameter_name", NAME),
-            ("suggested_tds_type_id", Int),
-            ("suggested_tds_length", Int),
-        ]));
-        for (i, (name, ty)) in found.iter().enumerate() {
-            let of = facts(*ty);
-            let mut row = vec![
-                Value::Int(i as i32 + 1),
-                Value::str(name),
-                Value::Int(ty.system_type_id() as i32),
-                Value::str(&ty.to_string()),
-                Value::SmallInt(of.max_length),
-                Value::TinyInt(of.precision),
-                Value::TinyInt(of.scale),
-            ];
-            row.extend(std::iter::repeat_n(Value::Null, 9));
-            row.extend([bit(false), bit(false), bit(false), bit(true), bit(false), Value::Null]);
-            row.push(Value::Int(of.tds_type));
-            row.push(Value::Int(if of.max_length < 0 { 65535 } else { of.max_length as i32 }));
-            self.sink.row(&row);
-        }
-        self.tell_done(Command::Select, Some(found.len() as u64));
-        Ok(())
-    }
-
     /// sp_describe_parameter_encryption: no column is encrypted, so no key is told and every parameter is plain.
     pub fn describe_encryption(&mut self, args: &[Argument]) -> Result<(), SqlError> {
         use SqlType::{Int, TinyInt};
@@ -389,171 +330,4 @@ impl Vm<'_> {
         self.tell_done(Command::Select, Some(parameters.len() as u64));
         Ok(())
     }
-
-    /// The parameters of a text that it does not declare, with the types they should have.
-    fn undeclared(
-        &mut self,
-        text: &str,
-        declarations: &str,
-    ) -> Result<Vec<(String, SqlType)>, SqlError> {
-        let options =
-            syntax::LexOptions { quoted_identifier: self.state.options.quoted_identifier };
-        let declared =
-            syntax::parse_parameters(declarations, &options).map_err(crate::call::first_mistake)?;
-        let mut names = syntax::undeclared_variables(text).map_err(crate::call::first_mistake)?;
-        names.retain(|n| !declared.iter().any(|d| d.name.name.eq_ignore_ascii_case(n)));
-        if names.is_empty() {
-            return Ok(Vec::new());
-        }
-        let with = |unknown: SqlType| {
-            let mut all = declarations.trim().to_owned();
-            for name in &names {
-                let comma = if all.is_empty() { "" } else { ", " };
-                all += &format!("{comma}{name} {unknown}");
-            }
-            all
-        };
-        let (code, unknown) = match self.compile_text(text, Some(&with(UNKNOWN))) {
-            Ok((code, _)) => (code, UNKNOWN),
-            Err(error) => match self.compile_text(text, Some(&with(UNKNOWN_BINARY))) {
-                Ok((code, _)) => (code, UNKNOWN_BINARY),
-                Err(_) => return Err(error),
-            },
-        };
-        let mut types: Vec<Option<SqlType>> = vec![None; code.vars.len()];
-        for index in 0..code.statements.len() {
-            self.suggest(&code, index, unknown, &mut types)?;
-        }
-        for plan in &code.exprs {
-            suggest_from(&plan.expr, unknown, &mut types);
-        }
-        for condition in &code.conditions {
-            if let Some(expr) = &condition.expr {
-                suggest_from(expr, unknown, &mut types);
-            }
-        }
-        names
-            .into_iter()
-            .map(|name| {
-                let place = code.params.iter().position(|p| p.name.eq_ignore_ascii_case(&name));
-                match place.and_then(|place| types[place]) {
-                    Some(ty) => Ok((name, ty)),
-                    None => Err(SqlError::new(
-                        11506,
-                        16,
-                        format!(
-                            "The type for parameter '{name}' cannot be deduced in the present context."
-                        ),
-                    )),
-                }
-            })
-            .collect()
-    }
-
-    /// What one statement tells of the parameters.
-    fn suggest(
-        &mut self,
-        code: &Code,
-        index: usize,
-        unknown: SqlType,
-        types: &mut [Option<SqlType>],
-    ) -> Result<(), SqlError> {
-        let bound = self.bound(code, index)?;
-        let mut kind = &bound;
-        let mut look = |expr: &Expr| suggest_from(expr, unknown, types);
-        if let Some(from) = bound.inner_change() {
-            from.filter.iter().chain(&from.row).for_each(&mut look);
-            kind = &from.change;
-        }
-        match kind {
-            StmtKind::Select(select) => walk(&select.query.rel, &mut look),
-            StmtKind::Insert(insert) => match &insert.source {
-                InsertSource::Values(rows) => rows.iter().flatten().for_each(look),
-                InsertSource::Query { query, row } => {
-                    walk(&query.rel, &mut look);
-                    row.iter().for_each(look);
-                }
-                InsertSource::Exec { .. } | InsertSource::Changed(_) => {}
-            },
-            StmtKind::Update(update) => {
-                walk(&update.query.rel, &mut look);
-                for set in &update.set {
-                    match set {
-                        UpdateSet::Column { value, .. }
-                        | UpdateSet::Var { value, .. }
-                        | UpdateSet::Both { value, .. } => look(value),
-                    }
-                }
-            }
-            StmtKind::Delete(delete) => walk(&delete.query.rel, &mut look),
-            StmtKind::Merge(merge) => {
-                walk(&merge.query.rel, &mut look);
-                merge.for_each_expr(&mut look);
-            }
-            StmtKind::Exec(exec) => {
-                let ProcRef::Name(name) = &exec.procedure else { return Ok(()) };
-                let Some(definition) = self.find_procedure(code.program.schema.as_deref(), name)
-                else {
-                    return Ok(());
-                };
-                let (called, learnt) = self.procedure(&definition)?;
-                self.keep_learnt(&definition, learnt);
-                for (i, arg) in exec.args.iter().enumerate() {
-                    let param = match &arg.name {
-                        None => called.params.get(i),
-                        Some(name) => {
-                            called.params.iter().find(|p| p.name.eq_ignore_ascii_case(name))
-                        }
-                    };
-                    if let (Some(param), Some(Expr { kind: ExprKind::Var(var), .. })) =
-                        (param, &arg.value)
-                    {
-                        types[var.0 as usize].get_or_insert(param.ty);
-                    }
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-/// Every expression of a query.
-fn walk(rel: &Rel, look: &mut impl FnMut(&Expr)) {
-    rel.walk_exprs(&mut |expr| look(expr));
-}
-
-/// What an expression tells of the parameters in it.
-fn suggest_from(expr: &Expr, unknown: SqlType, types: &mut [Option<SqlType>]) {
-    let var = |e: &Expr| match e.kind {
-        ExprKind::Var(var) if e.ty == unknown => Some(var.0 as usize),
-        _ => None,
-    };
-    expr.walk(&mut |e| match &e.kind {
-        ExprKind::Cast { input, .. } => {
-            if let Some(var) = var(input) {
-                types[var].get_or_insert(e.ty);
-            }
-        }
-        ExprKind::Compare { left, right, .. } | ExprKind::Concat { left, right } => {
-            for (a, b) in [(left, right), (right, left)] {
-                if let (Some(var), true) = (var(a), b.ty != unknown) {
-                    types[var].get_or_insert(b.ty);
-                }
-            }
-        }
-        ExprKind::Like { input, pattern, .. } => {
-            if let (Some(var), true) = (var(pattern), input.ty != unknown) {
-                types[var].get_or_insert(input.ty);
-            }
-        }
-        ExprKind::In { input, list, .. } => {
-            for item in list {
-                if let (Some(var), true) = (var(item), input.ty != unknown) {
-                    types[var].get_or_insert(input.ty);
-                }
-            }
-        }
-        _ => {}
-    });
 }

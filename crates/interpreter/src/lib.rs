@@ -49,6 +49,7 @@ mod showplan;
 mod simple;
 mod textsize;
 mod trigger;
+mod undeclared;
 
 pub use batch::{execute_batch, execute_call, execute_transaction};
 pub use bulk::{BulkRows, announce_bulk, is_insert_bulk, load_bulk};

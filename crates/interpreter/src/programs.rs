@@ -13,7 +13,7 @@ use crate::vm::Vm;
 use binder::ir::CursorRef;
 use executor::SqlError;
 use session_state::{
-    Caller, EvictedPlans, Halt, Halted, Host, Machine, OpenDatabase, SessionState,
+    Caller, EvictedPlans, Halt, Halted, Host, Machine, OpenDatabase, Recoverable, SessionState,
 };
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
@@ -24,6 +24,15 @@ use types::Value;
 pub struct Session {
     pub state: SessionState,
     pub programs: Programs,
+}
+
+impl Session {
+    /// What it would be recovered to if its connection broke now.
+    pub fn recoverable(&self) -> Recoverable {
+        let mut recoverable = self.state.recoverable();
+        recoverable.whole &= self.programs.cursors.are_none();
+        recoverable
+    }
 }
 
 impl Deref for Session {
@@ -59,7 +68,7 @@ impl Session {
         self.programs.clear();
     }
 
-    /// USE. Refused (by the answer) while a transaction is open: a transaction belongs to one database.
+    /// USE: see [`SessionState::use_database`].
     pub fn use_database(&mut self, database: Arc<OpenDatabase>) -> Result<(), SqlError> {
         if Arc::ptr_eq(&self.state.database, &database) {
             return Ok(());

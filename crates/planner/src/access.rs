@@ -667,7 +667,7 @@ fn against(
             continue;
         }
         let value = (**other).clone();
-        if value.ty == ty && cast_from.is_none() {
+        if value.ty.has_values_of(ty) && cast_from.is_none() {
             return Some((op, (value, true)));
         }
         if cast_from.is_none() && holds_all(value.ty, ty) {
@@ -697,8 +697,8 @@ fn holds_all(from: SqlType, to: SqlType) -> bool {
         (SqlType::Char(a), SqlType::NVarChar(b)) => fits(a as usize, b),
         (SqlType::VarChar(a), SqlType::NVarChar(b)) => fits(a.limit(), b),
         (
-            SqlType::Decimal { precision: p1, scale: s1 },
-            SqlType::Decimal { precision: p2, scale: s2 },
+            SqlType::Decimal { precision: p1, scale: s1, .. },
+            SqlType::Decimal { precision: p2, scale: s2, .. },
         ) => s1 <= s2 && p1 - s1 <= p2 - s2,
         _ => false,
     }

@@ -241,7 +241,9 @@ pub(crate) fn widens(from: SqlType, to: SqlType) -> bool {
         return false;
     }
     match (from.as_decimal(), to) {
-        (Some((digits, _)), SqlType::Decimal { precision, scale }) => precision - scale >= digits,
+        (Some((digits, _)), SqlType::Decimal { precision, scale, .. }) => {
+            precision - scale >= digits
+        }
         (Some((digits, _)), _) if to.is_integer() => {
             to.as_decimal().is_some_and(|(wide, _)| wide >= digits)
         }

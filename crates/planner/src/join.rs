@@ -591,8 +591,8 @@ pub(crate) fn equality(pred: &Expr, left: &[ColId], right: &[ColId]) -> Option<(
 /// None where 38 digits do not hold both.
 pub(crate) fn of_one_form(left: Expr, right: Expr) -> Option<(Expr, Expr)> {
     let (
-        SqlType::Decimal { precision: p1, scale: s1 },
-        SqlType::Decimal { precision: p2, scale: s2 },
+        SqlType::Decimal { precision: p1, scale: s1, .. },
+        SqlType::Decimal { precision: p2, scale: s2, .. },
     ) = (left.ty, right.ty)
     else {
         return Some((left, right));
@@ -602,9 +602,9 @@ pub(crate) fn of_one_form(left: Expr, right: Expr) -> Option<(Expr, Expr)> {
     if precision > DECIMAL_DIGITS_MAX {
         return None;
     }
-    let ty = SqlType::Decimal { precision, scale };
+    let ty = SqlType::decimal(precision, scale);
     let cast = |e: Expr| {
-        if e.ty == ty {
+        if e.ty.has_values_of(ty) {
             return e;
         }
         let nullable = e.nullable;

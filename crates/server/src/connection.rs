@@ -25,6 +25,7 @@ use crate::endpoint::Endpoint;
 use crate::io::{Broken, Io, Received};
 use crate::login::{Login, Step};
 use crate::mars::Streams;
+use crate::recovery::Recovery;
 use crate::request;
 use crate::server::Shared;
 use executor::{SpillFile, SqlError};
@@ -97,6 +98,8 @@ pub(crate) struct Work {
     pub stage: Stage,
     /// INSERT BULK, whose rows are to follow, of each stream.
     pub bulk: BTreeMap<u16, String>,
+    /// What the client knows of the session, to open another in its place.
+    pub recovery: Option<Recovery>,
 }
 
 /// What came while a bulk load waited for its next packet.
@@ -178,6 +181,7 @@ impl Connection {
                 writer: TokenWriter::new(0),
                 stage: Stage::Login(Box::new(login)),
                 bulk: BTreeMap::new(),
+                recovery: None,
             }))),
             scheduler: AtomicUsize::new(scheduler),
             stopped: AtomicBool::new(false),
@@ -554,7 +558,7 @@ impl Connection {
                 Step::Nothing => None,
                 Step::Continue => Some(Flow::Continue),
                 Step::Close => Some(Flow::Close),
-                Step::LoggedIn(session) => {
+                Step::LoggedIn(session, recovers) => {
                     let connection = Arc::downgrade(self);
                     session.on_kill(move || {
                         if let Some(connection) = connection.upgrade() {
@@ -562,6 +566,7 @@ impl Connection {
                         }
                     });
                     self.describe(&session);
+                    work.recovery = recovers.then(|| Recovery::of(&session));
                     work.stage = Stage::Session(session);
                     Some(Flow::Continue)
                 }

@@ -25,6 +25,7 @@ mod limits;
 mod listener;
 mod login;
 mod mars;
+mod recovery;
 mod request;
 mod server;
 mod sink;

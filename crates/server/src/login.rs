@@ -13,11 +13,12 @@ use crate::io::Broken;
 use crate::mars::Streams;
 use runtime::clock;
 use security::{LoginFailure, Password};
-use session::{Collected, ConnectionFacts, Session};
+use session::{Collected, ConnectionFacts, Recovered, Session};
 use std::net::IpAddr;
 use std::sync::Arc;
 use tds::login7::{Login7, feature};
 use tds::prelogin::{Encryption, Negotiated, Prelogin, PreloginReply};
+use tds::recovery::{Recovery, put_states};
 use tds::{
     Done, DoneKind, DoneStatus, EnvChange, Frame, Message, PACKET_BYTES_DEFAULT, PacketType, Phase,
     ProtocolError, TokenWriter, Version, negotiate_packet_size,
@@ -52,7 +53,8 @@ pub(crate) enum Step {
     Nothing,
     Continue,
     Close,
-    LoggedIn(Box<Session>),
+    /// The second: its client would recover it.
+    LoggedIn(Box<Session>, bool),
 }
 
 /// What came in.
@@ -82,7 +84,10 @@ impl Login {
                 return Step::Continue;
             }
             Came::Login(login) => match self.log_in(connection, &login, writer) {
-                Ok(session) => return Step::LoggedIn(Box::new(session)),
+                Ok(session) => {
+                    let recovers = login.feature(feature::SESSION_RECOVERY).is_some();
+                    return Step::LoggedIn(Box::new(session), recovers);
+                }
                 Err(()) => writer.finish(),
             },
             Came::Refused(error) => {
@@ -318,15 +323,35 @@ impl Login {
             local_port: Some(i32::from(local.port())),
             traffic: None,
         };
+        let recovery = match login.feature(feature::SESSION_RECOVERY).map(Recovery::decode) {
+            Some(Err(error)) => {
+                warn!(connection = id, %peer, user = %login.user, %error, "login refused");
+                refuse(writer, error.number(), error.severity(), &error.to_string());
+                return Err(());
+            }
+            Some(Ok(recovery)) => recovery,
+            None => None,
+        };
+        let given = |name: &String| (!name.is_empty()).then(|| name.clone());
+        let initial = recovery.as_ref().map(|recovery| &recovery.initial);
         let asked = session::Login {
             user: login.user.clone(),
-            database: (!login.database.is_empty()).then(|| login.database.clone()),
-            language: (!login.language.is_empty()).then(|| login.language.clone()),
+            database: initial
+                .and_then(|initial| given(&initial.database))
+                .or_else(|| given(&login.database)),
+            language: initial
+                .and_then(|initial| given(&initial.language))
+                .or_else(|| given(&login.language)),
             application: login.application.clone(),
             host: login.host.clone(),
             process_id: login.client_process_id,
             interface: login.library.clone(),
             connection: Some(facts),
+            recovered: recovery.map(|recovery| Recovered {
+                database: given(&recovery.last.database),
+                language: given(&recovery.last.language),
+                states: recovery.initial.states.into_iter().chain(recovery.last.states).collect(),
+            }),
             dedicated: shared.admin,
         };
         let mut session = match Session::login(&shared.instance, &asked) {
@@ -393,16 +418,19 @@ impl Login {
         let text = format!("Changed database context to '{database}'.");
         say(connection, writer, 5701, 2, 0, &text);
         writer.env_change(&EnvChange::Collation { new: tds::Collation::LATIN1_GENERAL, old: None });
-        writer.env_change(&EnvChange::Language { new: "us_english", old: "" });
-        say(connection, writer, 5703, 1, 0, "Changed language setting to us_english.");
+        let language = session.language();
+        writer.env_change(&EnvChange::Language { new: language, old: "" });
+        let text = format!("Changed language setting to {language}.");
+        say(connection, writer, 5703, 1, 0, &text);
         let (major, minor, build) = connection.shared.version;
         writer.login_ack(PROGRAM, (major, minor, build));
         let size = negotiate_packet_size(login.packet_size);
         writer.env_change(&EnvChange::PacketSize { new: size, old: PACKET_BYTES_DEFAULT });
-        let known: Vec<(u8, &[u8])> = [(feature::UTF8_SUPPORT, &[1u8][..])]
-            .into_iter()
-            .filter(|(id, _)| login.feature(*id).is_some())
-            .collect();
+        let mut states = Vec::new();
+        put_states(&mut states, &session.recoverable().states());
+        let known = [(feature::SESSION_RECOVERY, &states[..]), (feature::UTF8_SUPPORT, &[1u8][..])];
+        let known: Vec<(u8, &[u8])> =
+            known.into_iter().filter(|(id, _)| login.feature(*id).is_some()).collect();
         if !known.is_empty() {
             writer.feature_ext_ack(&known);
         }

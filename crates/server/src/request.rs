@@ -2,6 +2,7 @@
 
 use crate::bulk;
 use crate::connection::{Connection, Flow, Stage, Work};
+use crate::recovery::Recovery;
 use crate::sink::Answer;
 use executor::ColumnMeta;
 use session::{BeginNext, RpcParam, RpcValue, Session, TableValue};
@@ -29,7 +30,7 @@ enum Request {
 
 /// Serves the next message, if one is whole. Suspends.
 pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Option<Flow> {
-    let Work { writer, stage, bulk } = work;
+    let Work { writer, stage, bulk, recovery } = work;
     let Stage::Session(session) = stage else { return Some(Flow::Close) };
     let (stream, (request, status)) = connection.with_state(|state| {
         state.next_request(|frame| match frame {
@@ -54,6 +55,7 @@ pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Optio
     let mut answer = Answer::new(connection, writer);
     if status.resets() {
         session.reset(status.keeps_transaction(), &mut answer);
+        recovery.iter_mut().for_each(Recovery::reset);
     }
     let announced = bulk.remove(&stream);
     let fatal = match request {
@@ -69,6 +71,9 @@ pub(crate) fn serve_next(connection: &Arc<Connection>, work: &mut Work) -> Optio
         }
         request => run(session, request, &mut answer, connection),
     };
+    if let Some(recovery) = recovery {
+        answer.tell_state(recovery.news(session));
+    }
     answer.finish();
     connection.end_request();
     Some(if fatal || session.has_ended() { Flow::Close } else { Flow::Continue })

@@ -7,6 +7,7 @@
 //! A DONE is held back until the next token: what changed about the transaction is told before the last one.
 
 use crate::connection::Connection;
+use crate::recovery::News;
 use executor::{ColumnMeta, Done, EnvironmentChange, ResultSink, SqlMessage};
 use tds::{
     Column, ColumnInfo, DoneKind, DoneStatus, EnvChange, Message, ReturnValue, TokenWriter,
@@ -33,11 +34,21 @@ pub(crate) struct Answer<'a> {
     failed: bool,
     /// An error has been told that ends the connection: the DONEs say so (go-mssqldb looks at that alone).
     fatal: bool,
+    /// Goes before the last DONE.
+    state: Option<News>,
 }
 
 impl<'a> Answer<'a> {
     pub fn new(connection: &'a Connection, writer: &'a mut TokenWriter) -> Answer<'a> {
-        Answer { connection, writer, held: None, silent: false, failed: false, fatal: false }
+        Answer {
+            connection,
+            writer,
+            held: None,
+            silent: false,
+            failed: false,
+            fatal: false,
+            state: None,
+        }
     }
 
     /// Ends the message and sends it. What the socket has no room for goes later.
@@ -57,8 +68,9 @@ impl<'a> Answer<'a> {
             };
             self.held = Some(tds::Done { kind: DoneKind::Proc, status, command: EXECUTE, rows: 0 });
         }
-        self.release();
         if self.connection.take_attention() {
+            self.release();
+            self.put_state();
             self.writer.done(tds::Done {
                 kind: DoneKind::Done,
                 status: DoneStatus::ERROR,
@@ -68,9 +80,22 @@ impl<'a> Answer<'a> {
             self.writer.finish();
             self.writer.attention();
         } else {
+            self.put_state();
+            self.release();
             self.writer.finish();
         }
         self.connection.transmit(self.writer);
+    }
+
+    /// What the client is to know of the session after this answer.
+    pub fn tell_state(&mut self, state: Option<News>) {
+        self.state = state;
+    }
+
+    fn put_state(&mut self) {
+        if let Some(News { sequence, recoverable, states }) = self.state.take() {
+            self.writer.session_state(sequence, recoverable, &states);
+        }
     }
 
     fn release(&mut self) {

@@ -257,14 +257,15 @@ impl Environment for SessionEnvironment<'_> {
                         Some(found) => {
                             let values: Vec<_> =
                                 args[1..].iter().map(|v| (v.clone(), v.natural_type())).collect();
-                            Value::str(&found.filled(&values))
+                            Value::str(&crate::format::cut(found.filled(&values)))
                         }
                     }
                 }
                 Some(pattern) => {
                     let values: Vec<_> =
                         args[1..].iter().map(|v| (v.clone(), v.natural_type())).collect();
-                    Value::str(&crate::format::format_message(pattern, &values))
+                    let text = crate::format::format_message(pattern, &values);
+                    Value::str(&crate::format::cut(text))
                 }
             },
             SessionProperty => {
@@ -483,7 +484,7 @@ impl SessionEnvironment<'_> {
 /// A sequence's number as a value of its type.
 pub fn number_as(number: i128, ty: SqlType) -> Result<Value, SqlError> {
     let wide = Decimal::new(number, 38, 0)?;
-    let from = SqlType::Decimal { precision: 38, scale: 0 };
+    let from = SqlType::numeric(38, 0);
     Ok(convert::cast(&Value::Decimal(wide), from, ty, 0)?)
 }
 

@@ -2,6 +2,23 @@
 
 use types::{SqlType, Value, format};
 
+/// UTF-16 units that a message has at most.
+const UNITS_MAX: usize = 2047;
+
+/// As long as the message of RAISERROR or FORMATMESSAGE may be: a longer one ends in an ellipsis.
+pub fn cut(mut text: String) -> String {
+    if text.encode_utf16().count() <= UNITS_MAX {
+        return text;
+    }
+    let mut units = 0;
+    let end = text.char_indices().find_map(|(at, c)| {
+        units += c.len_utf16();
+        (units > UNITS_MAX - 3).then_some(at)
+    });
+    text.truncate(end.unwrap_or(text.len()));
+    text + "..."
+}
+
 /// The message with its arguments in place. A missing argument prints as `(null)`.
 pub fn format_message(text: &str, args: &[(Value, SqlType)]) -> String {
     let mut out = String::new();

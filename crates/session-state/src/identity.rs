@@ -76,6 +76,11 @@ impl Default for Identity {
 }
 
 impl Identity {
+    /// Whether the session acts as who signed in.
+    pub(crate) fn is_own(&self) -> bool {
+        self.contexts.is_empty()
+    }
+
     /// A login that has signed in.
     pub fn of_login(login: i32) -> Identity {
         let nobody = Access::new(Arc::default(), None, Arc::default(), database_role::GUEST);

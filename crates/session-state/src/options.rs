@@ -7,7 +7,7 @@ use crate::shown::Telling;
 pub const SWITCHES: u32 = 8 | 16 | 32 | 64 | 1024 | 4096;
 
 /// SET options of a session, with the defaults of SQL Server's drivers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SetOptions {
     /// SET NOCOUNT.
     pub nocount: bool,

@@ -16,6 +16,10 @@ pub struct PreparedDocuments {
 }
 
 impl PreparedDocuments {
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     /// The document of a handle.
     pub fn find(&self, handle: i64) -> Option<Arc<PreparedXml>> {
         let found = self.list.iter().find(|(h, _)| i64::from(*h) == handle);

@@ -272,12 +272,13 @@ impl SessionState {
         self.rowcount = 0;
     }
 
-    /// USE. Refused (by the answer) while a transaction is open: a transaction belongs to one database.
+    /// USE. A transaction belongs to one database: one that has done nothing yet goes along, unless a procedure or a text
+    /// of EXECUTE would have to take it back again; any other refuses (by the answer).
     pub fn use_database(&mut self, database: Arc<OpenDatabase>) -> Result<(), SqlError> {
         if Arc::ptr_eq(&self.database, &database) {
             return Ok(());
         }
-        if self.transaction.count > 0 {
+        if self.transaction.count > 0 && (self.nesting > 0 || !self.transaction.leave_database()) {
             return Err(SqlError::new(
                 226,
                 16,

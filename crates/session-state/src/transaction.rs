@@ -365,6 +365,26 @@ impl Transaction {
         }
     }
 
+    /// Whether the engine holds locks for it, or for the session beside it.
+    pub fn holds_locks(&self) -> bool {
+        self.txn.as_ref().is_some_and(|txn| !txn.holds_nothing())
+    }
+
+    /// The open transaction goes on in another database, if there is nothing in this one that it would have to keep:
+    /// no change, no savepoint, no lock, no snapshot.
+    pub fn leave_database(&mut self) -> bool {
+        let free = !self.doomed
+            && self.savepoints.is_empty()
+            && self.ddl.is_none()
+            && self.lent.is_empty()
+            && self.txn.as_ref().is_none_or(|txn| txn.holds_nothing());
+        if free {
+            // The engine's object ends its transaction when it is let go.
+            self.forget_database();
+        }
+        free
+    }
+
     /// Lets go of the database: before USE, and when the session ends.
     pub fn forget_database(&mut self) {
         self.txn = None;

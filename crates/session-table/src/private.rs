@@ -305,6 +305,11 @@ impl PrivateTables {
         self.log_at(place, Undo::Whole(old));
     }
 
+    /// Whether there are temporary tables.
+    pub fn has_temporaries(&self) -> bool {
+        !self.temporaries.is_empty()
+    }
+
     // ---- Undoing
 
     /// Whether a rollback would have anything to do.

@@ -14,8 +14,8 @@ use types::{Decimal, Len, SqlType, Value};
 
 const NAME: SqlType = SqlType::NVarChar(Len::N(128));
 const PATH: SqlType = SqlType::NVarChar(Len::N(260));
-const LSN: SqlType = SqlType::Decimal { precision: 25, scale: 0 };
-const SIZE: SqlType = SqlType::Decimal { precision: 20, scale: 0 };
+const LSN: SqlType = SqlType::numeric(25, 0);
+const SIZE: SqlType = SqlType::numeric(20, 0);
 const GUID: SqlType = SqlType::UniqueIdentifier;
 const TIME: SqlType = SqlType::DateTime;
 

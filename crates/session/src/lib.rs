@@ -51,7 +51,8 @@ pub use interpreter::{
     BeginNext, BulkRows, Rpc, RpcName, RpcParam, RpcValue, TableValue, TransactionRequest,
     is_insert_bulk,
 };
-pub use login::Login;
+pub use login::{Login, Recovered};
 pub use session::Session;
+pub use session_state::Recoverable;
 pub use switches::Switches;
 pub use system_views::{ConnectionFacts, ListenerFacts, SessionFacts, Traffic};

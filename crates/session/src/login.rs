@@ -27,9 +27,21 @@ pub struct Login {
     pub interface: String,
     /// How it is connected; `None` within this process.
     pub connection: Option<ConnectionFacts>,
+    /// The session that it continues, whose connection broke.
+    pub recovered: Option<Recovered>,
     /// It is the dedicated administrator connection: LOGON triggers do not fire, so that one that refuses everybody can
     /// be dropped.
     pub dedicated: bool,
+}
+
+/// How a session was when its connection broke, as its client says.
+#[derive(Debug, Clone, Default)]
+pub struct Recovered {
+    /// The current database, where it was not that of the login.
+    pub database: Option<String>,
+    pub language: Option<String>,
+    /// As [`session_state::Recoverable::states`] gave them; the later of a kind holds.
+    pub states: Vec<(u8, Vec<u8>)>,
 }
 
 impl Session {
@@ -103,6 +115,9 @@ impl Session {
         });
         if !login.dedicated {
             session.logon()?;
+        }
+        if let Some(recovered) = &login.recovered {
+            session.recover(recovered)?;
         }
         Ok(session)
     }

@@ -219,6 +219,33 @@ impl Session {
         interpreter::drop_stale_global_tables(&mut self.state, &mut self.host, there);
     }
 
+    /// What it would be recovered to if its connection broke now.
+    pub fn recoverable(&self) -> session_state::Recoverable {
+        self.state.recoverable()
+    }
+
+    /// Goes on as the session that was. Its database may be gone or closed by now: 4060.
+    pub(crate) fn recover(&mut self, was: &crate::Recovered) -> Result<(), SqlError> {
+        if let Some(language) = was.language.as_deref().filter(|name| !name.is_empty()) {
+            self.set_language(language);
+        }
+        let states = was.states.iter().map(|(id, bytes)| (*id, bytes.as_slice()));
+        if !self.state.recover(states) {
+            let text = "The session to be recovered has states that are not known.";
+            return Err(SqlError::new(17832, 20, text));
+        }
+        if let Some(name) = was.database.as_deref().filter(|name| !name.is_empty()) {
+            self.state.enter(&mut self.host, name).ok_or_else(|| {
+                let text = format!(
+                    "Cannot open database \"{name}\" requested by the login. The login failed."
+                );
+                SqlError::new(4060, 11, text)
+            })?;
+        }
+        self.state.publish();
+        Ok(())
+    }
+
     /// @@LANGUAGE.
     pub fn language(&self) -> &'static str {
         self.state.language()

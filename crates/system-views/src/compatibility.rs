@@ -12,7 +12,7 @@ use crate::catalog_views::indexes::{self, Index};
 use crate::context::{Context, Database};
 use crate::declare::{Declared, NULL, view};
 use crate::object::{self, Object, What};
-use crate::types_table::{TYPES, TypeRow, user_types};
+use crate::types_table::{TYPES, TypeRow, long_type, user_types};
 use executor::SqlError;
 use types::{SqlType, Value};
 
@@ -41,7 +41,8 @@ pub fn needs_no_schema(name: &str) -> bool {
 }
 
 fn objects(context: &Context<'_>, _: &[Value]) -> Result<Vec<Object>, SqlError> {
-    let mut all = object::user_objects(context);
+    let mut all: Vec<Object> = object::system_tables().collect();
+    all.extend(object::user_objects(context));
     all.extend(object::system_objects());
     Ok(all)
 }
@@ -102,6 +103,8 @@ pub fn wire_type(ty: SqlType, nullable: bool) -> u8 {
         SqlType::Float | SqlType::Real if nullable => 109,
         SqlType::Money | SqlType::SmallMoney if nullable => 110,
         SqlType::DateTime | SqlType::SmallDateTime if nullable => 111,
+        SqlType::Decimal { numeric: true, .. } if nullable => 108,
+        SqlType::Decimal { numeric: true, .. } => 63,
         SqlType::Decimal { .. } if nullable => 106,
         SqlType::Decimal { .. } => 55,
         SqlType::Bit => 50,
@@ -139,7 +142,10 @@ view! {
     collationid int null = c.ty.collation.map(|_| 872_468_488);
     language int null = 0;
     status tinyint null = u8::from(c.nullable) * 8 + u8::from(c.identity.is_some()) * 128;
-    type tinyint = wire_type(c.sql_type, c.nullable);
+    type tinyint = match long_type(c.ty.user) {
+        Some(long) => long.system,
+        None => wire_type(c.sql_type, c.nullable),
+    };
     usertype smallint null = c.ty.user as i16;
     printfmt varchar(255) null = NULL;
     prec smallint null = c.length_or_precision();

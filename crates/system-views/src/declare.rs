@@ -247,7 +247,7 @@ macro_rules! sql_type {
         types::SqlType::Binary($n)
     };
     (numeric($p:literal, $s:literal)) => {
-        types::SqlType::Decimal { precision: $p, scale: $s }
+        types::SqlType::numeric($p, $s)
     };
     (bit) => {
         types::SqlType::Bit

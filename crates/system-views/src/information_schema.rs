@@ -117,7 +117,7 @@ pub fn standard(ty: SqlType) -> Standard {
         SqlType::SmallInt => number(5, 10, Some(0)),
         SqlType::Int => number(10, 10, Some(0)),
         SqlType::BigInt => number(19, 10, Some(0)),
-        SqlType::Decimal { precision, scale } => number(precision, 10, Some(scale as i32)),
+        SqlType::Decimal { precision, scale, .. } => number(precision, 10, Some(scale as i32)),
         SqlType::Money => number(19, 10, Some(4)),
         SqlType::SmallMoney => number(10, 10, Some(4)),
         SqlType::Float => number(53, 2, None),
@@ -152,6 +152,7 @@ fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlErro
         for column in of_object(context, &object) {
             let defined = object.table().and_then(|t| t.columns.get(column.id as usize - 1));
             let default = defined.and_then(|c| c.default_text()).map(str::to_owned);
+            let type_name = column.type_name();
             all.push(Column {
                 catalog: catalog.clone(),
                 schema: object.schema.clone(),
@@ -160,14 +161,17 @@ fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Column>, SqlErro
                 place: column.id,
                 default,
                 nullable: column.nullable,
-                type_name: if column.ty.system == 189 {
-                    "timestamp"
-                } else {
-                    column.sql_type.name()
-                },
+                type_name,
                 standard: match column.ty.system {
                     // A rowversion has no length.
                     189 => standard(SqlType::Bit),
+                    // Of the texts of old the greatest there is.
+                    34 | 35 | 99 => Standard {
+                        collation: column.ty.collation,
+                        length: Some(if column.ty.system == 99 { i32::MAX / 2 } else { i32::MAX }),
+                        octets: Some(if column.ty.system == 99 { i32::MAX - 1 } else { i32::MAX }),
+                        ..standard(column.sql_type)
+                    },
                     _ => Standard { collation: column.ty.collation, ..standard(column.sql_type) },
                 },
                 domain: aliases

@@ -20,6 +20,7 @@ pub mod shape;
 pub mod types_table;
 pub mod visibility;
 
+mod base_tables;
 mod catalog_views;
 mod compatibility;
 mod empty;

@@ -36,6 +36,8 @@ pub enum What {
     /// A system view, or a system function when it has parameters.
     SystemView(&'static dyn Declared),
     SystemProcedure(&'static Module),
+    /// A name alone: [`crate::base_tables`].
+    SystemTable,
 }
 
 /// A row of sys.all_objects, with what it stands for.
@@ -60,6 +62,7 @@ impl Object {
             What::Table(_) => "U",
             What::Procedure(module) => ObjectKind::Module(module.kind).code(),
             What::SystemProcedure(_) => "P",
+            What::SystemTable => "S",
             What::PrimaryKey(_) => "PK",
             What::Default(..) => "D",
             What::Unique(..) => "UQ",
@@ -89,6 +92,7 @@ impl Object {
             "SP" => "SECURITY_POLICY",
             "R" => "RULE",
             "TT" => "TYPE_TABLE",
+            "S" => "SYSTEM_TABLE",
             _ => "VIEW",
         }
     }
@@ -101,7 +105,7 @@ impl Object {
 
     /// Is it built in?
     pub fn is_system(&self) -> bool {
-        matches!(self.what, What::SystemView(_) | What::SystemProcedure(_))
+        matches!(self.what, What::SystemView(_) | What::SystemProcedure(_) | What::SystemTable)
     }
 
     /// The table behind it, if it is one.
@@ -353,7 +357,22 @@ pub fn by_id(context: &Context<'_>, id: i64) -> Option<Object> {
     if let Some(found) = i32::try_from(id).ok().filter(there).and_then(own) {
         return one(context, &found);
     }
-    user_objects(context).into_iter().find(|o| o.id as i64 == id)
+    let built_in = system_tables().find(|o| o.id as i64 == id);
+    built_in.or_else(|| user_objects(context).into_iter().find(|o| o.id as i64 == id))
+}
+
+/// The system base tables.
+pub fn system_tables() -> impl Iterator<Item = Object> {
+    crate::base_tables::TABLES.iter().map(|(id, name)| Object {
+        id: *id,
+        name: (*name).to_owned(),
+        schema_id: SYS,
+        schema: "sys".to_owned(),
+        parent: 0,
+        created: crate::context::built_in(),
+        is_readable: true,
+        what: What::SystemTable,
+    })
 }
 
 /// An object by its name; without a schema: of `dbo`, then a built-in one.

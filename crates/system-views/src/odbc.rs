@@ -40,11 +40,25 @@ pub struct OdbcType {
     pub recent: bool,
 }
 
-/// system_type_id of rowversion.
+/// system_type_id of rowversion, and of the texts of old.
 const ROWVERSION: u8 = 189;
+const IMAGE: u8 = 34;
+const TEXT: u8 = 35;
+const NTEXT: u8 = 99;
 
 /// Longest (max) value, in bytes.
 const UNLIMITED: i32 = i32::MAX;
+
+/// See [`OdbcType`]: text, ntext or image of so many characters.
+fn long_odbc_type(code: i16, chars: i32) -> OdbcType {
+    OdbcType {
+        code2: code,
+        code3: code,
+        verbose: code,
+        precision: chars,
+        ..odbc_type(SqlType::VarChar(Len::Max))
+    }
+}
 
 /// See [`OdbcType`].
 pub fn odbc_type(ty: SqlType) -> OdbcType {
@@ -88,9 +102,12 @@ pub fn odbc_type(ty: SqlType) -> OdbcType {
         SqlType::SmallInt => number(5, 5, 2, Some(0)),
         SqlType::Int => number(4, 10, 4, Some(0)),
         SqlType::BigInt => number(-5, 19, 8, Some(0)),
-        SqlType::Decimal { precision, scale } => {
-            number(3, precision as i32, precision as i32 + 2, Some(scale as i16))
-        }
+        SqlType::Decimal { precision, scale, numeric } => number(
+            if numeric { 2 } else { 3 },
+            precision as i32,
+            precision as i32 + 2,
+            Some(scale as i16),
+        ),
         SqlType::Money => number(3, 19, 21, Some(4)),
         SqlType::SmallMoney => number(3, 10, 12, Some(4)),
         SqlType::Float => number(6, 15, 8, None),
@@ -185,9 +202,8 @@ fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Typed>, SqlError
             let alias = aliases.iter().find(|row| row.user == column.ty.user);
             let name = match alias {
                 Some(alias) => &*alias.name,
-                None if column.ty.system == ROWVERSION => "timestamp",
                 None if column.ty.user == 256 => "sysname",
-                None => column.sql_type.name(),
+                None => column.type_name(),
             };
             let identity = column.identity.is_some();
             all.push(Typed {
@@ -205,9 +221,16 @@ fn columns(context: &Context<'_>, args: &[Value]) -> Result<Vec<Typed>, SqlError
                 nullable: column.nullable,
                 identity,
                 default,
-                odbc: odbc_type(column.sql_type),
+                odbc: match column.ty.system {
+                    IMAGE => long_odbc_type(-4, UNLIMITED),
+                    TEXT => long_odbc_type(-1, UNLIMITED),
+                    NTEXT => long_odbc_type(-10, UNLIMITED / 2),
+                    _ => odbc_type(column.sql_type),
+                },
                 wire: match column.ty.system {
                     ROWVERSION => 45,
+                    IMAGE => 34,
+                    TEXT | NTEXT => 35,
                     _ => wire_type(column.sql_type, column.nullable),
                 },
                 direction: 0,

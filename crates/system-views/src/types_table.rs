@@ -213,12 +213,17 @@ fn time_bytes(scale: u8) -> i16 {
     }
 }
 
+/// text, ntext or image, by its user_type_id: types that are kept as (max) types are.
+pub fn long_type(user: i32) -> Option<&'static TypeRow> {
+    matches!(user, 34 | 35 | 99).then(|| TYPES.iter().find(|row| row.user == user)).flatten()
+}
+
 /// See [`ColumnType`].
 pub fn column_type(ty: SqlType) -> ColumnType {
     let fixed = by_name(ty.name()).map_or((0, 0, 0), |t| (t.max_length, t.precision, t.scale));
     let fraction = |s: u8| if s == 0 { 0 } else { s + 1 };
     let (max_length, precision, scale) = match ty {
-        SqlType::Decimal { precision, scale } => (decimal_bytes(precision), precision, scale),
+        SqlType::Decimal { precision, scale, .. } => (decimal_bytes(precision), precision, scale),
         SqlType::Char(n) | SqlType::Binary(n) => (n as i16, 0, 0),
         SqlType::NChar(n) => ((n as i16).saturating_mul(2), 0, 0),
         SqlType::VarChar(len) | SqlType::VarBinary(len) => (bytes(len, 1), 0, 0),

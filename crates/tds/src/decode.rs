@@ -138,7 +138,7 @@ fn variant(r: &mut Reader<'_>) -> Result<(SqlType, Value)> {
             if !(1..=38).contains(&precision) || scale > precision {
                 return Err(bad);
             }
-            SqlType::Decimal { precision, scale }
+            SqlType::Decimal { precision, scale, numeric: base == token::NUMERICN }
         }
         token::BIGVARBINARY | token::BIGBINARY => match (base, p.u16(WHAT)?) {
             (_, 8001..) => return Err(bad),
@@ -164,7 +164,7 @@ fn variant(r: &mut Reader<'_>) -> Result<(SqlType, Value)> {
 fn value(ty: SqlType, collation: Collation, bytes: &[u8]) -> Result<Value> {
     let bad = || ProtocolError::BadValue { ty: ty.message_name() };
     Ok(match ty {
-        SqlType::Decimal { precision, scale } => {
+        SqlType::Decimal { precision, scale, .. } => {
             Value::Decimal(decimal(bytes, precision, scale).ok_or_else(bad)?)
         }
         SqlType::Char(_) | SqlType::VarChar(_) => Value::str(&collation.text(bytes)?),

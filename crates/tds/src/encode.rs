@@ -147,7 +147,7 @@ fn try_value(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Option<()> {
         (SqlType::VarBinary(Len::Max), Value::Binary(bytes)) => {
             chunk(out, |out| out.extend_from_slice(bytes))?
         }
-        (SqlType::Decimal { precision, scale }, Value::Decimal(v)) => {
+        (SqlType::Decimal { precision, scale, .. }, Value::Decimal(v)) => {
             let v = if v.scale() == scale { *v } else { v.rescale(precision, scale).ok()? };
             let length = decimal_bytes(precision) as usize;
             let magnitude = v.units().unsigned_abs().to_le_bytes();
@@ -204,8 +204,7 @@ fn try_value(out: &mut Vec<u8>, ty: SqlType, value: &Value) -> Option<()> {
     Some(())
 }
 
-/// A sql_variant: four bytes of length, the base type, its properties, the value without a length (2.2.5.5.4). A
-/// decimal is told as numeric.
+/// A sql_variant: four bytes of length, the base type, its properties, the value without a length (2.2.5.5.4).
 fn variant(out: &mut Vec<u8>, v: &Variant) -> Option<()> {
     use crate::type_info::token as t;
     let start = out.len();
@@ -229,8 +228,8 @@ fn variant(out: &mut Vec<u8>, v: &Variant) -> Option<()> {
             at(out, t::BIT, &[]);
             1
         }
-        SqlType::Decimal { precision, scale } => {
-            at(out, t::NUMERICN, &[precision, scale]);
+        SqlType::Decimal { precision, scale, numeric } => {
+            at(out, if numeric { t::NUMERICN } else { t::DECIMALN }, &[precision, scale]);
             1
         }
         SqlType::Date => {
@@ -289,7 +288,7 @@ fn variant(out: &mut Vec<u8>, v: &Variant) -> Option<()> {
     let value_at = out.len();
     // A decimal has the length of the greatest precision here, whatever its own: SqlClient reads 17 bytes always.
     let sent = match ty {
-        SqlType::Decimal { scale, .. } => SqlType::Decimal { precision: 38, scale },
+        SqlType::Decimal { scale, .. } => SqlType::decimal(38, scale),
         ty => ty,
     };
     if try_value(out, sent, v.value()).is_none() {

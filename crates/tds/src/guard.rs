@@ -40,7 +40,7 @@ fn misfit(ty: SqlType, page: CodePage, value: &Value) -> Result<bool, &'static s
         (SqlType::NVarChar(Len::Max) | SqlType::Xml, Value::Str(_)) => true,
         (SqlType::Binary(n), Value::Binary(bytes)) => bytes.len() == usize::from(n),
         (SqlType::VarBinary(len), Value::Binary(bytes)) => bytes.len() <= len.limit(),
-        (SqlType::Decimal { precision, scale }, Value::Decimal(v)) => {
+        (SqlType::Decimal { precision, scale, .. }, Value::Decimal(v)) => {
             let digits = v.units().unsigned_abs().checked_ilog10().map_or(1, |n| n + 1);
             v.scale() == scale && digits <= u32::from(precision)
         }
@@ -97,7 +97,7 @@ mod tests {
         assert!(!fits(SqlType::NVarChar(Len::N(1)), Value::str("😀")));
         assert!(!fits(SqlType::Char(3), Value::str("ab")));
         assert!(!fits(SqlType::Int, Value::BigInt(1)) && !fits(SqlType::Int, Value::Null));
-        let wide = SqlType::Decimal { precision: 2, scale: 1 };
+        let wide = SqlType::decimal(2, 1);
         let number = |units| Value::Decimal(Decimal::new(units, 5, 1).expect("a decimal"));
         assert!(fits(wide, number(99)) && !fits(wide, number(100)));
         assert!(!fits(SqlType::Time(0), Value::Time(1)) && fits(SqlType::Time(7), Value::Time(1)));

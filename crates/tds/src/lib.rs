@@ -27,6 +27,7 @@ pub mod login7;
 mod packet;
 pub mod prelogin;
 mod reader;
+pub mod recovery;
 pub mod request;
 pub mod rpc;
 mod smp;

@@ -234,6 +234,21 @@ impl TokenWriter {
         self.end_token();
     }
 
+    /// SESSIONSTATE (2.2.7.21): what the client is to give back when it opens another connection for this session.
+    /// What follows is the last DONE of the answer.
+    pub fn session_state(&mut self, sequence: u32, recoverable: bool, states: &[(u8, Vec<u8>)]) {
+        self.begin_token();
+        self.out.push(byte::SESSION_STATE);
+        let at = self.out.len();
+        self.out.extend_from_slice(&[0; 4]);
+        self.out.extend_from_slice(&sequence.to_le_bytes());
+        self.out.push(u8::from(recoverable));
+        crate::recovery::put_states(&mut self.out, states);
+        let length = (self.out.len() - at - 4) as u32;
+        self.out[at..at + 4].copy_from_slice(&length.to_le_bytes());
+        self.end_token();
+    }
+
     /// ERROR above class 10, else INFO (2.2.7.10, 2.2.7.13).
     pub fn message(&mut self, message: &Message<'_>) {
         let token = if message.class > 10 { byte::ERROR } else { byte::INFO };

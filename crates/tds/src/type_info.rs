@@ -153,7 +153,8 @@ impl TypeInfo {
                 if max < 2 || !(1..=38).contains(&precision) || scale > precision {
                     return Err(bad);
                 }
-                (SqlType::Decimal { precision, scale }, Form::Byte(17))
+                let numeric = matches!(token, t::NUMERICN | t::NUMERIC_OLD);
+                (SqlType::Decimal { precision, scale, numeric }, Form::Byte(17))
             }
             t::VARBINARY_OLD | t::BINARY_OLD | t::VARCHAR_OLD | t::CHAR_OLD => {
                 let max = r.u8(WHAT)?;
@@ -299,10 +300,11 @@ pub(crate) fn put_with(out: &mut Vec<u8>, ty: SqlType, collation: types::Collati
         SqlType::SmallInt => return out.extend_from_slice(&[t::INTN, 2]),
         SqlType::Int => return out.extend_from_slice(&[t::INTN, 4]),
         SqlType::BigInt => return out.extend_from_slice(&[t::INTN, 8]),
-        SqlType::Decimal { precision, scale } => {
+        SqlType::Decimal { precision, scale, numeric } => {
             // The greatest length, whatever the precision: SqlClient's bulk copy repeats it before each value, all of
             // which it sends in 17 bytes, and tells it as the column's size. The values here are as short as may be.
-            return out.extend_from_slice(&[t::DECIMALN, decimal_bytes(38), precision, scale]);
+            let token = if numeric { t::NUMERICN } else { t::DECIMALN };
+            return out.extend_from_slice(&[token, decimal_bytes(38), precision, scale]);
         }
         SqlType::Money => return out.extend_from_slice(&[t::MONEYN, 8]),
         SqlType::SmallMoney => return out.extend_from_slice(&[t::MONEYN, 4]),

@@ -65,12 +65,8 @@ fn nullable_forms() {
     check("6E 08 04 C7CFFFFF", SqlType::Money, Value::Money(-12_345));
     let decimal = |units| Value::Decimal(Decimal::new(units, 5, 2).unwrap());
     // mssql-python's bulk copy repeats the type's byte where the length goes.
-    check(
-        "6A 6A 05 02 05 01 39300000",
-        SqlType::Decimal { precision: 5, scale: 2 },
-        decimal(12_345),
-    );
-    let ty = SqlType::Decimal { precision: 5, scale: 2 };
+    check("6A 6A 05 02 05 01 39300000", SqlType::decimal(5, 2), decimal(12_345));
+    let ty = SqlType::decimal(5, 2);
     check("6A 05 05 02 05 01 7B000000", ty, decimal(123));
     check("6C 11 05 02 05 00 7B000000", ty, decimal(-123));
     check("6A 11 05 02 11 00 7B000000000000000000000000000000", ty, decimal(-123));
@@ -152,7 +148,7 @@ fn variants() {
         SqlType::NVarChar(Len::N(32)),
         Value::str("A"),
     );
-    let ty = SqlType::Decimal { precision: 5, scale: 2 };
+    let ty = SqlType::decimal(5, 2);
     let value = Value::Decimal(Decimal::new(-123, 5, 2).unwrap());
     check("62 49080000 09000000 6C 02 05 02 00 7B000000", ty, value.clone());
     // SqlClient sends every decimal in the greatest length.

@@ -44,7 +44,7 @@ impl ArithOp {
 /// has scale 6 and not 12 because 3 is decimal(1,0) there.
 pub fn literal_decimal_type(v: i64) -> SqlType {
     let precision = v.unsigned_abs().checked_ilog10().unwrap_or(0) as u8 + 1;
-    SqlType::Decimal { precision, scale: 0 }
+    SqlType::decimal(precision, 0)
 }
 
 /// Type of `a op b`; 402, 8117 or 206 when the operator cannot take them.
@@ -130,7 +130,8 @@ pub fn result_type(op: ArithOp, a: SqlType, b: SqlType) -> Result<SqlType, TypeE
                 return Err(incompatible());
             };
             let (precision, scale) = Decimal::result(op, x, y);
-            Ok(SqlType::Decimal { precision, scale })
+            let numeric = a.is_named_numeric() || b.is_named_numeric();
+            Ok(SqlType::Decimal { precision, scale, numeric })
         }
         _ => Ok(top),
     }
@@ -244,7 +245,7 @@ fn binary_slow(
         SqlType::SmallInt => op_i16(op, small(a)? as i16, small(b)? as i16).map(Value::SmallInt),
         SqlType::Int => op_i32(op, small(a)? as i32, small(b)? as i32).map(Value::Int),
         SqlType::BigInt => op_i64(op, small(a)?, small(b)?).map(Value::BigInt),
-        SqlType::Decimal { precision, scale } => {
+        SqlType::Decimal { precision, scale, .. } => {
             let (x, y) = (exact(a)?, exact(b)?);
             Decimal::op_units(op, x, y, (precision, scale)).map(Value::Decimal)
         }

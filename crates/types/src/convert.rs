@@ -160,12 +160,16 @@ pub fn common_type(a: SqlType, b: SqlType) -> Result<SqlType, TypeError> {
             (SqlType::Binary(_), SqlType::Binary(_), Len::N(n)) => SqlType::Binary(n),
             (_, _, len) => SqlType::VarBinary(len),
         },
-        SqlType::Decimal { precision, scale } => match low.as_decimal() {
+        SqlType::Decimal { precision, scale, numeric } => match low.as_decimal() {
             Some((p, s)) => {
                 let scale_wide = scale.max(s);
                 let whole = (precision - scale).max(p - s);
                 let precision = (whole + scale_wide).min(38);
-                SqlType::Decimal { precision, scale: scale_wide.min(38 - whole.min(38)) }
+                SqlType::Decimal {
+                    precision,
+                    scale: scale_wide.min(38 - whole.min(38)),
+                    numeric: numeric || low.is_named_numeric(),
+                }
             }
             None => high,
         },

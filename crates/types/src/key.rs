@@ -111,7 +111,7 @@ fn encode_value(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
         }
         (SqlType::Int, Value::Int(v)) => out.extend_from_slice(&encode_i32(*v)),
         (SqlType::BigInt, Value::BigInt(v)) => out.extend_from_slice(&encode_i64(*v)),
-        (SqlType::Decimal { precision, scale }, Value::Decimal(d)) => {
+        (SqlType::Decimal { precision, scale, .. }, Value::Decimal(d)) => {
             assert_eq!(d.scale(), scale, "a decimal key part has its column's scale");
             if precision <= 18 {
                 out.extend_from_slice(&encode_i64(d.units() as i64));

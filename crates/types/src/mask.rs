@@ -159,7 +159,7 @@ fn random(args: &[String], ty: SqlType) -> Option<Mask> {
         if whole && arg.contains('.') {
             return None;
         }
-        let from = SqlType::Decimal { precision: number.precision(), scale: number.scale() };
+        let from = SqlType::decimal(number.precision(), number.scale());
         // A bit takes any number as 1.
         if ty == SqlType::Bit && !matches!(number.to_i64(), Some(0 | 1)) {
             return None;
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn functions_are_kept_in_one_form() {
-        let decimal = SqlType::Decimal { precision: 6, scale: 2 };
+        let decimal = SqlType::decimal(6, 2);
         for (ty, written, kept) in [
             (TEXT, "default( )", "default()"),
             (TEXT, "EMAIL()", "email()"),

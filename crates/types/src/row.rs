@@ -508,7 +508,7 @@ fn put_fixed(ty: SqlType, rule: Rule, value: &Value, cell: &mut [u8]) {
         (SqlType::SmallInt, Value::SmallInt(v)) => cell.copy_from_slice(&v.to_le_bytes()),
         (SqlType::Int, Value::Int(v)) => cell.copy_from_slice(&v.to_le_bytes()),
         (SqlType::BigInt, Value::BigInt(v)) => cell.copy_from_slice(&v.to_le_bytes()),
-        (SqlType::Decimal { precision, scale }, Value::Decimal(d)) => {
+        (SqlType::Decimal { precision, scale, .. }, Value::Decimal(d)) => {
             let fits = d.units().unsigned_abs() < POW10[precision as usize].unsigned_abs();
             assert!(
                 d.scale() == scale && fits,
@@ -630,7 +630,7 @@ fn get_value(ty: SqlType, cell: &[u8]) -> Value {
         SqlType::SmallInt => Value::SmallInt(i16::from_le_bytes(array(cell))),
         SqlType::Int => Value::Int(i32::from_le_bytes(array(cell))),
         SqlType::BigInt => Value::BigInt(i64::from_le_bytes(array(cell))),
-        SqlType::Decimal { precision, scale } => {
+        SqlType::Decimal { precision, scale, .. } => {
             let units = match cell.len() {
                 4 => i32::from_le_bytes(array(cell)) as i128,
                 8 => i64::from_le_bytes(array(cell)) as i128,

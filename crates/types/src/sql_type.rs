@@ -29,10 +29,12 @@ pub enum SqlType {
     SmallInt,
     Int,
     BigInt,
-    /// DECIMAL and NUMERIC.
+    /// DECIMAL and NUMERIC, which differ in their names alone.
     Decimal {
         precision: u8,
         scale: u8,
+        /// It is called numeric.
+        numeric: bool,
     },
     Money,
     SmallMoney,
@@ -59,6 +61,33 @@ pub enum SqlType {
 }
 
 impl SqlType {
+    /// DECIMAL.
+    pub const fn decimal(precision: u8, scale: u8) -> SqlType {
+        SqlType::Decimal { precision, scale, numeric: false }
+    }
+
+    /// NUMERIC.
+    pub const fn numeric(precision: u8, scale: u8) -> SqlType {
+        SqlType::Decimal { precision, scale, numeric: true }
+    }
+
+    /// Whether the type is called numeric: what is computed of it is called so, too.
+    pub fn is_named_numeric(self) -> bool {
+        matches!(self, SqlType::Decimal { numeric: true, .. })
+    }
+
+    /// Whether values of the one are values of the other as they are: the same type, but for the names of DECIMAL and
+    /// NUMERIC.
+    pub fn has_values_of(self, other: SqlType) -> bool {
+        match (self, other) {
+            (
+                SqlType::Decimal { precision: p1, scale: s1, .. },
+                SqlType::Decimal { precision: p2, scale: s2, .. },
+            ) => (p1, s1) == (p2, s2),
+            _ => self == other,
+        }
+    }
+
     /// From a type name and its arguments, any case: `("varchar", [Max])`, `("decimal", [10, 2])`.
     /// Without arguments the defaults of a column or variable apply (varchar(1), decimal(18,0),
     /// datetime2(7)). `None`: no such type, or arguments it cannot have.
@@ -70,7 +99,7 @@ impl SqlType {
         let name = name.to_ascii_lowercase();
         let name = match name.as_str() {
             "integer" => "int",
-            "numeric" | "dec" => "decimal",
+            "dec" => "decimal",
             "character" => "char",
             "char varying" | "character varying" => "varchar",
             "national char" | "national character" => "nchar",
@@ -106,11 +135,15 @@ impl SqlType {
             "smallint" => fixed(SqlType::SmallInt),
             "int" => fixed(SqlType::Int),
             "bigint" => fixed(SqlType::BigInt),
-            "decimal" => {
+            "decimal" | "numeric" => {
                 let precision = if args.is_empty() { 18 } else { n(0)? };
                 let scale = if args.len() < 2 { 0 } else { n(1)? };
                 let fits = args.len() <= 2 && (1..=38).contains(&precision) && scale <= precision;
-                fits.then_some(SqlType::Decimal { precision: precision as u8, scale: scale as u8 })
+                fits.then_some(SqlType::Decimal {
+                    precision: precision as u8,
+                    scale: scale as u8,
+                    numeric: name == "numeric",
+                })
             }
             "money" => fixed(SqlType::Money),
             "smallmoney" => fixed(SqlType::SmallMoney),
@@ -165,7 +198,8 @@ impl SqlType {
             SqlType::SmallInt => "smallint",
             SqlType::Int => "int",
             SqlType::BigInt => "bigint",
-            SqlType::Decimal { .. } => "decimal",
+            SqlType::Decimal { numeric: false, .. } => "decimal",
+            SqlType::Decimal { numeric: true, .. } => "numeric",
             SqlType::Money => "money",
             SqlType::SmallMoney => "smallmoney",
             SqlType::Float => "float",
@@ -204,7 +238,8 @@ impl SqlType {
             SqlType::SmallInt => 52,
             SqlType::Int => 56,
             SqlType::BigInt => 127,
-            SqlType::Decimal { .. } => 106,
+            SqlType::Decimal { numeric: false, .. } => 106,
+            SqlType::Decimal { numeric: true, .. } => 108,
             SqlType::Money => 60,
             SqlType::SmallMoney => 122,
             SqlType::Float => 62,
@@ -235,7 +270,7 @@ impl SqlType {
             Len::Max => -1,
         };
         match self {
-            SqlType::Decimal { precision, scale } => (id, 0, precision, scale),
+            SqlType::Decimal { precision, scale, .. } => (id, 0, precision, scale),
             SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => (id, n as i32, 0, 0),
             SqlType::VarChar(l) | SqlType::NVarChar(l) | SqlType::VarBinary(l) => {
                 (id, len(l), 0, 0)
@@ -255,7 +290,8 @@ impl SqlType {
             52 => SqlType::SmallInt,
             56 => SqlType::Int,
             127 => SqlType::BigInt,
-            106 => SqlType::Decimal { precision, scale },
+            106 => SqlType::decimal(precision, scale),
+            108 => SqlType::numeric(precision, scale),
             60 => SqlType::Money,
             122 => SqlType::SmallMoney,
             62 => SqlType::Float,
@@ -366,7 +402,7 @@ impl SqlType {
             SqlType::BigInt => Some((19, 0)),
             SqlType::Money => Some((19, 4)),
             SqlType::SmallMoney => Some((10, 4)),
-            SqlType::Decimal { precision, scale } => Some((precision, scale)),
+            SqlType::Decimal { precision, scale, .. } => Some((precision, scale)),
             _ => None,
         }
     }
@@ -385,7 +421,7 @@ impl SqlType {
             Value::TinyInt(_) => SqlType::TinyInt,
             Value::SmallInt(_) => SqlType::SmallInt,
             Value::BigInt(_) => SqlType::BigInt,
-            Value::Decimal(d) => SqlType::Decimal { precision: d.precision(), scale: d.scale() },
+            Value::Decimal(d) => SqlType::numeric(d.precision(), d.scale()),
             Value::Money(_) => SqlType::Money,
             Value::Float(_) => SqlType::Float,
             Value::Real(_) => SqlType::Real,
@@ -415,7 +451,7 @@ impl fmt::Display for SqlType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name();
         match *self {
-            SqlType::Decimal { precision, scale } => write!(f, "{name}({precision},{scale})"),
+            SqlType::Decimal { precision, scale, .. } => write!(f, "{name}({precision},{scale})"),
             SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => write!(f, "{name}({n})"),
             SqlType::VarChar(len) | SqlType::NVarChar(len) | SqlType::VarBinary(len) => match len {
                 Len::N(n) => write!(f, "{name}({n})"),

@@ -143,6 +143,7 @@ impl Binder<'_> {
             }
             ast::AlterTableAction::DropPeriod => changes.push(Change::DropPeriod),
             ast::AlterTableAction::AlterColumn { name, ty, nullable, collation, mask, .. } => {
+                let named = super::system_alias(ty);
                 let (ty, alias) = self.column_type(ty, 1)?;
                 let line = name.span.line.max(1);
                 let collation = self.column_collation(collation.as_ref(), ty, line)?;
@@ -150,7 +151,7 @@ impl Binder<'_> {
                 let mask = mask.transpose().map_err(|e| BindError::of_catalog(e, line))?;
                 let name = name.value.as_str().into();
                 let nullable = nullable.or(alias.map(|a| a.nullable));
-                let alias = alias.map(|a| a.id);
+                let alias = alias.map(|a| a.id).or(named);
                 changes.push(Change::AlterColumn { name, ty, nullable, alias, collation, mask });
             }
             ast::AlterTableAction::CheckConstraint { enable, verify, names } => {

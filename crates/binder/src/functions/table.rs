@@ -127,6 +127,8 @@ pub(super) fn fixed(name: &str) -> Option<(FuncId, usize, &'static [SqlType], Sq
         "SUSER_NAME" => (F::SUserName, 0, &[INT], NAME),
         "SUSER_ID" => (F::SUserId, 0, &[NAME], INT),
         "SUSER_SID" => (F::SUserSid, 0, &[NAME, INT], SID),
+        // What administrators' tools ask with the name of an account.
+        "SID_BINARY" => (F::SUserSid, 1, &[NAME], SID),
         "ORIGINAL_LOGIN" => (F::OriginalLogin, 0, &[], NAME),
         "IS_ROLEMEMBER" => (F::IsRoleMember, 1, &[NAME, NAME], INT),
         "HAS_PERMS_BY_NAME" => (F::HasPermsByName, 3, &[TEXT, NAME, NAME, NAME, NAME], INT),

@@ -268,7 +268,12 @@ impl ProgramBinder<'_> {
             },
             S::Print(e) => {
                 let value = b.expr(e)?;
-                StmtKind::Print(b.coerce(value, TEXT, CastMode::Implicit)?)
+                // 8,000 characters, or 4,000 where they may be any.
+                let text = match value.ty {
+                    SqlType::Char(_) | SqlType::VarChar(_) => SqlType::VarChar(Len::N(8000)),
+                    _ => TEXT,
+                };
+                StmtKind::Print(b.coerce(value, text, CastMode::Implicit)?)
             }
             S::Throw(None) => StmtKind::Throw(None),
             S::Throw(Some(args)) => {

@@ -189,7 +189,7 @@ fn check_column(
             ),
         ));
     }
-    if column.ty != function.ty {
+    if !column.ty.has_values_of(function.ty) {
         return Err(CatalogError::refused(
             7726,
             format!(

@@ -257,7 +257,7 @@ mod tests {
             name: "".into(),
             columns: vec![
                 (3, "größe".into(), SqlType::NVarChar(types::Len::N(20))),
-                (0, "d".into(), SqlType::Decimal { precision: 9, scale: 2 }),
+                (0, "d".into(), SqlType::decimal(9, 2)),
             ],
             auto_created: false,
             user_created: false,

@@ -214,7 +214,7 @@ impl Commands<'_> {
             column("FSeqNo", SqlType::Int),
             column("Status", SqlType::Int),
             column("Parity", SqlType::TinyInt),
-            column("CreateLSN", SqlType::Decimal { precision: 25, scale: 0 }),
+            column("CreateLSN", SqlType::numeric(25, 0)),
         ]);
         let all = database.engine.log().vlfs();
         for vlf in &all {

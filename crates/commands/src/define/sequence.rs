@@ -123,7 +123,7 @@ fn bounds(ty: SqlType) -> Option<(i128, i128)> {
         SqlType::SmallInt => (i16::MIN.into(), i16::MAX.into()),
         SqlType::Int => (i32::MIN.into(), i32::MAX.into()),
         SqlType::BigInt => (i64::MIN.into(), i64::MAX.into()),
-        SqlType::Decimal { precision, scale: 0 } => {
+        SqlType::Decimal { precision, scale: 0, .. } => {
             let most = 10i128.checked_pow(u32::from(precision))? - 1;
             (-most, most)
         }

@@ -101,9 +101,9 @@ fn exact(func: FuncId, v: &[Value], ty: SqlType) -> Result<Value, SqlError> {
     };
     match &v[0] {
         Value::Decimal(d) => {
-            let SqlType::Decimal { precision, scale: wanted } = ty else {
+            let SqlType::Decimal { precision, scale: wanted, .. } = ty else {
                 let wide = Decimal::new(units, 38, d.scale())?;
-                let from = SqlType::Decimal { precision: 38, scale: d.scale() };
+                let from = SqlType::decimal(38, d.scale());
                 return Ok(convert::cast(&Value::Decimal(wide), from, ty, 0)?);
             };
             let units = if (wanted as i64) < scale {

@@ -365,7 +365,7 @@ fn joined(
 fn exact(spec: &Spec, sum: i128, count: i64) -> Result<Value, SqlError> {
     let average = spec.func == AggFunc::Avg;
     match (spec.ty, spec.arg) {
-        (SqlType::Decimal { precision, scale }, arg) => {
+        (SqlType::Decimal { precision, scale, .. }, arg) => {
             let from = match arg {
                 Some(SqlType::Decimal { scale, .. }) => scale,
                 Some(SqlType::Money | SqlType::SmallMoney) => 4,

@@ -65,7 +65,7 @@ fn form(ty: SqlType) -> Option<(u8, i64)> {
         SqlType::SmallInt => (0, i64::from(i16::MAX)),
         SqlType::Int => (0, i64::from(i32::MAX)),
         SqlType::BigInt => (0, i64::MAX),
-        SqlType::Decimal { precision, scale } => {
+        SqlType::Decimal { precision, scale, .. } => {
             (scale, 10i64.checked_pow(precision.into()).map_or(i64::MAX, |n| n - 1))
         }
         _ => return None,
@@ -177,7 +177,7 @@ mod tests {
     use types::Decimal;
 
     fn decimal(precision: u8, scale: u8) -> SqlType {
-        SqlType::Decimal { precision, scale }
+        SqlType::decimal(precision, scale)
     }
 
     fn slot(i: u32, ty: SqlType) -> Expr {

@@ -34,8 +34,8 @@ impl Reader {
             SqlType::Int => Form::Int,
             SqlType::BigInt => Form::BigInt,
             SqlType::Date => Form::Date,
-            SqlType::Decimal { precision: p @ 0..=9, scale } => Form::Decimal4(p, scale),
-            SqlType::Decimal { precision: p @ 10..=18, scale } => Form::Decimal8(p, scale),
+            SqlType::Decimal { precision: p @ 0..=9, scale, .. } => Form::Decimal4(p, scale),
+            SqlType::Decimal { precision: p @ 10..=18, scale, .. } => Form::Decimal8(p, scale),
             _ => Form::Other,
         };
         Reader { place, offset: offset.unwrap_or(0), nullable: column.nullable, form }

@@ -6,7 +6,7 @@ use crate::context::{COLLATION, Context};
 use crate::declare::{Declared, NULL, variant, view};
 use crate::object::{self, Object, What, default_id};
 use crate::shape;
-use crate::types_table::{ColumnType, TYPES, TypeRow, column_type, user_types};
+use crate::types_table::{ColumnType, TYPES, TypeRow, column_type, long_type, user_types};
 use catalog::{ColumnDef, Identity, Marks, PeriodEdge, TableDef};
 use executor::SqlError;
 use std::sync::Arc;
@@ -60,6 +60,21 @@ impl Column {
     }
 }
 
+impl Column {
+    /// The name of its type, of the system.
+    pub fn type_name(&self) -> &'static str {
+        match (self.ty.system, long_type(self.ty.user)) {
+            (189, _) => "timestamp",
+            (_, Some(long)) => match long.system {
+                34 => "image",
+                35 => "text",
+                _ => "ntext",
+            },
+            _ => self.sql_type.name(),
+        }
+    }
+}
+
 /// The columns of an object, none when it has none.
 pub fn of_object(context: &Context<'_>, object: &Object) -> Vec<Column> {
     match &object.what {
@@ -108,7 +123,15 @@ fn of_table(object_id: i32, table: &TableDef, last_identity: Option<i64>) -> Vec
         Column {
             ty: match (c.rowversion, c.alias) {
                 (true, _) => ColumnType { system: 189, user: 189, ..base },
-                (_, Some(user)) => ColumnType { user, ..base },
+                (_, Some(user)) => match long_type(user) {
+                    Some(long) => ColumnType {
+                        system: long.system,
+                        user,
+                        max_length: long.max_length,
+                        ..base
+                    },
+                    None => ColumnType { user, ..base },
+                },
                 _ => base,
             },
             computed: c.computed.as_ref().map(|k| (k.text.to_string(), k.persisted)),

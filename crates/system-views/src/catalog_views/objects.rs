@@ -27,11 +27,13 @@ pub static VIEWS: &[&dyn Declared] = &[
 type Rows = Result<Vec<Object>, SqlError>;
 
 fn user(context: &Context<'_>, _: &[Value]) -> Rows {
-    Ok(object::user_objects(context))
+    let mut all: Vec<Object> = object::system_tables().collect();
+    all.extend(object::user_objects(context));
+    Ok(all)
 }
 
-fn all(context: &Context<'_>, _: &[Value]) -> Rows {
-    let mut all = object::user_objects(context);
+fn all(context: &Context<'_>, args: &[Value]) -> Rows {
+    let mut all = user(context, args)?;
     all.extend(object::system_objects());
     Ok(all)
 }

@@ -7,7 +7,7 @@ use super::{Args, objects, shown};
 use crate::context::Context;
 use crate::object::{self, Object, What};
 use binder::ir::FuncId;
-use catalog::Event;
+use catalog::{Event, TableDef};
 use types::Value;
 
 /// OBJECTPROPERTY and OBJECTPROPERTYEX.
@@ -43,7 +43,7 @@ fn object_number(context: &Context<'_>, object: &Object, name: &str) -> Option<i
     match name {
         "istable" => is(kind == "U"),
         "isusertable" => is(kind == "U"),
-        "issystemtable" => is(false),
+        "issystemtable" => is(kind == "S"),
         "isview" => is(kind == "V"),
         "isprocedure" => is(kind == "P"),
         "isconstraint" => is(object.is_constraint()),
@@ -246,7 +246,9 @@ pub fn of_index(context: &Context<'_>, args: Args<'_>) -> Value {
         let name = args.text(1)?;
         let index = crate::catalog_views::indexes::of_table(context, table);
         let same = |n: &String| catalog::same_name(n, name);
-        let index = index.into_iter().find(|i| i.name.as_ref().is_some_and(same))?;
+        let Some(index) = index.into_iter().find(|i| i.name.as_ref().is_some_and(same)) else {
+            return of_statistic(table, name, args.text(2)?);
+        };
         let def = index.def.as_ref();
         Some(match args.text(2)?.trim().to_ascii_lowercase().as_str() {
             "indexid" => index.id,
@@ -268,6 +270,19 @@ pub fn of_index(context: &Context<'_>, args: Args<'_>) -> Value {
         })
     };
     number().map_or(Value::Null, Value::Int)
+}
+
+/// INDEXPROPERTY of statistics that are no index's.
+fn of_statistic(table: &TableDef, name: &str, property: &str) -> Option<i32> {
+    let all = table.statistics.all();
+    let found = all.iter().find(|s| s.is_of(table) && catalog::same_name(&s.name, name))?;
+    Some(match property.trim().to_ascii_lowercase().as_str() {
+        "indexid" => found.id,
+        "isstatistics" => 1,
+        "isautostatistics" => i32::from(found.auto_created),
+        "isclustered" | "isunique" | "isfulltextkey" | "ishypothetical" | "ispadindex" => 0,
+        _ => return None,
+    })
 }
 
 /// INDEXKEY_PROPERTY.

@@ -152,7 +152,7 @@ view! {
     ORDINAL_POSITION int = c.column.id;
     COLUMN_DEFAULT nvarchar(4000) null = NULL;
     IS_NULLABLE varchar(3) null = if c.column.nullable { "YES" } else { "NO" };
-    DATA_TYPE nvarchar(128) null = c.column.sql_type.name();
+    DATA_TYPE nvarchar(128) null = c.column.type_name();
     CHARACTER_MAXIMUM_LENGTH int null = c.standard.length;
     CHARACTER_OCTET_LENGTH int null = c.standard.octets;
     NUMERIC_PRECISION tinyint null = c.standard.precision;

@@ -154,7 +154,7 @@ fn answer(packet_bytes: u16) -> Vec<u8> {
         (SqlType::Int, Value::Int(-1)),
         (SqlType::NVarChar(Len::Max), Value::str("chunks")),
         (SqlType::VarChar(Len::N(20)), Value::str("é")),
-        (SqlType::Decimal { precision: 38, scale: 3 }, Value::Null),
+        (SqlType::decimal(38, 3), Value::Null),
         (SqlType::DateTime, Value::DateTime(DateTime { days: 1, ticks: 1 })),
         (SqlType::Time(3), Value::Time(10_000)),
         (SqlType::VarBinary(Len::Max), Value::binary(&[1; 300])),

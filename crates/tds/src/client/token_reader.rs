@@ -83,7 +83,13 @@ pub enum Token {
     ReturnStatus(i32),
     ReturnValue(ReturnedValue),
     Done(Done),
-    /// A token of no use here (browse mode, session state, SSPI), by its byte.
+    /// What the client is to give back when it opens another connection for the session.
+    SessionState {
+        sequence: u32,
+        recoverable: bool,
+        states: crate::recovery::States,
+    },
+    /// A token of no use here (browse mode, SSPI), by its byte.
     Skipped(u8),
 }
 
@@ -219,7 +225,14 @@ fn read(r: &mut Reader<'_>, infos: &mut Vec<TypeInfo>, row: &mut Vec<Value>) -> 
             }
             Token::FeatureExtAck(features)
         }
-        byte::SESSION_STATE | byte::FED_AUTH_INFO => {
+        byte::SESSION_STATE => {
+            let length = r.u32(WHAT)? as usize;
+            let mut r = Reader::new(r.bytes(length, WHAT)?);
+            let (sequence, recoverable) = (r.u32(WHAT)?, r.u8(WHAT)? != 0);
+            let states = crate::recovery::states(&mut r)?;
+            Token::SessionState { sequence, recoverable, states }
+        }
+        byte::FED_AUTH_INFO => {
             let length = r.u32(WHAT)? as usize;
             r.bytes(length, WHAT)?;
             Token::Skipped(token)

@@ -15,7 +15,9 @@ pub(super) fn to_number(value: &Value, from: SqlType, to: SqlType) -> Result<Val
             SqlType::TinyInt | SqlType::SmallInt | SqlType::Int | SqlType::BigInt => {
                 to_integer(value, from, to)
             }
-            SqlType::Decimal { precision, scale } => to_decimal(value, from, to, precision, scale),
+            SqlType::Decimal { precision, scale, .. } => {
+                to_decimal(value, from, to, precision, scale)
+            }
             SqlType::Money | SqlType::SmallMoney => to_money(value, from, to),
             _ => to_float(value, from, to),
         },
@@ -203,7 +205,7 @@ fn from_text(text: &str, from: SqlType, to: SqlType) -> Result<Value, TypeError>
             }
             integer(v, to).ok_or_else(overflow)
         }
-        SqlType::Decimal { precision, scale } => match Decimal::parse(trimmed) {
+        SqlType::Decimal { precision, scale, .. } => match Decimal::parse(trimmed) {
             None => Err(error()),
             Some(d) => d
                 .and_then(|d| d.rescale(precision, scale))
@@ -268,7 +270,7 @@ fn from_binary(bytes: &[u8], from: SqlType, to: SqlType) -> Result<Value, TypeEr
         SqlType::SmallInt => 2,
         SqlType::Int | SqlType::SmallMoney => 4,
         SqlType::BigInt | SqlType::Money => 8,
-        SqlType::Decimal { precision, scale } => {
+        SqlType::Decimal { precision, scale, .. } => {
             let error = || TypeError::ConvertError { from: from.name(), to: "numeric" };
             let (head, magnitude) = bytes.split_at_checked(4).ok_or_else(error)?;
             if magnitude.is_empty() || magnitude.len() > 16 || head[1] > head[0] || head[0] > 38 {

@@ -54,7 +54,7 @@ fn some_value(ty: SqlType, n: &mut Numbers) -> Value {
         SqlType::SmallInt => Value::SmallInt(int(n) as i16),
         SqlType::Int => Value::Int(int(n) as i32),
         SqlType::BigInt => Value::BigInt(int(n)),
-        SqlType::Decimal { precision, scale } => {
+        SqlType::Decimal { precision, scale, .. } => {
             let wide = ((n.next() as i64 as i128) << 62) | n.next() as i128;
             let limit = 10i128.pow(precision as u32);
             let units = if small { int(n) as i128 % limit } else { wide % limit };
