@@ -373,7 +373,10 @@ fn test(quick: bool) -> Result<(), Failure> {
         kill::run(20, 1)?;
         faults::short()?;
         // An emulated machine is one thread that mostly waits for its disk.
-        side_by_side(|| faults::guest(40, 0, None), || histories(20_000, 1))?;
+        side_by_side(
+            || faults::guest(40, 0, None).and_then(|()| faults::guest_of_nodes(2)),
+            || histories(20_000, 1),
+        )?;
         // The drivers wait for what they install, and for each other.
         side_by_side(
             || drivers::run(&drivers::Options::default()),

@@ -54,26 +54,39 @@ impl Experiment for NumaSweep {
     }
 
     fn published(&self) -> Vec<Published> {
-        let row = |arm: &str, published: &str, value, mask: &str| Published {
+        let row = |arm: &str, published: &str, value, beside: [(&str, &str); 3]| Published {
             post: 3,
             machine: "2 x 10-core E5-2650 v3 2.3 GHz, SQL Server 2016 CTP".to_owned(),
             arm: arm.to_owned(),
             figure: "rows/s".to_owned(),
             published: published.to_owned(),
             value,
-            beside: [("log_reserve", "spinlock"), ("mask", mask)]
+            beside: [("log_reserve", "spinlock")]
+                .into_iter()
+                .chain(beside)
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
+                .collect(),
         };
+        let without = ("mask", "without-last-core");
         vec![
-            row("40 sessions, all CPUs", "186,915/s", Some(186_915.0), "all"),
+            row(
+                "40 sessions, all CPUs",
+                "186,915/s",
+                Some(186_915.0),
+                [("sessions", "40"), ("mask", "all"), ("trace_flags", "none")],
+            ),
             row(
                 "38 sessions, the log writer's core removed",
                 "436,781/s",
                 Some(436_781.0),
-                "without-last-core",
+                [("sessions", "38"), without, ("trace_flags", "none")],
             ),
-            row("36 sessions, TF 8015", "over 500,000/s", None, "without-last-core"),
+            row(
+                "36 sessions, TF 8015",
+                "over 500,000/s",
+                None,
+                [("sessions", "36"), without, ("trace_flags", "8015")],
+            ),
         ]
     }
 
@@ -96,7 +109,7 @@ impl Experiment for NumaSweep {
     fn defaults(&self) -> Settings {
         let forms = ["spinlock", "lanes"].map(str::to_owned);
         Settings {
-            sessions: vec![1, 2, 4, 10, 20, 40],
+            sessions: vec![1, 2, 4, 10, 20, 38, 40],
             durability: vec![Durability::Delayed],
             seconds: 3.0,
             switches: [("log_reserve".to_owned(), forms.to_vec())].into(),

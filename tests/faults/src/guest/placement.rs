@@ -231,13 +231,14 @@ impl Run {
 
     fn the_log_writer_sits_where_it_was_put(&mut self) -> Result<(), String> {
         let mut desk = self.desk(0)?;
+        desk.run("USE placed0")?;
         for node in (0..self.nodes).rev() {
             let set = format!(
                 "ALTER SERVER CONFIGURATION SET MILLRACE (LOG_WRITER = DEDICATED, LOG_WRITER_PLACE = 'NODE {node}')"
             );
             desk.run(&set)?;
             // Something to write, and the whole way round the buffer is not needed: it moved.
-            desk.run("INSERT placed0.dbo.wide (filler) VALUES ('x'); DELETE placed0.dbo.wide WHERE filler = 'x'")?;
+            desk.run("INSERT dbo.wide (filler) VALUES ('x'); DELETE dbo.wide WHERE filler = 'x'")?;
             let asked = "SELECT s.parent_node_id FROM sys.dm_exec_requests r JOIN sys.dm_os_schedulers s \
                          ON s.scheduler_id = r.scheduler_id WHERE r.command = 'LOG WRITER' \
                          AND r.database_id = DB_ID('placed0')";
@@ -257,14 +258,16 @@ impl Run {
         let stop = Arc::new(AtomicBool::new(false));
         let rows = Arc::new(AtomicU64::new(0));
         let mut boss = self.desk(0)?;
-        boss.run("CREATE TABLE placed0.dbo.load (id int IDENTITY PRIMARY KEY, who int)")?;
+        boss.run("USE placed0")?;
+        boss.run("CREATE TABLE dbo.loaded (id int IDENTITY PRIMARY KEY, who int)")?;
         let mut loaders = Vec::new();
         for who in 0..LOADERS {
             let mut desk = self.desk(who % self.nodes)?;
+            desk.run("USE placed0")?;
             let (stop, rows) = (stop.clone(), rows.clone());
             loaders.push(std::thread::spawn(move || -> Result<(), String> {
                 while !stop.load(Relaxed) {
-                    desk.run(&format!("INSERT placed0.dbo.load (who) VALUES ({who})"))?;
+                    desk.run(&format!("INSERT dbo.loaded (who) VALUES ({who})"))?;
                     rows.fetch_add(1, Relaxed);
                 }
                 desk.run("SELECT 1").map(drop)
@@ -295,7 +298,7 @@ impl Run {
             let ended = loader.join().unwrap_or_else(|_| Err("a thread panicked".to_owned()));
             self.checks.that(ended.is_ok(), || format!("a session was lost: {ended:?}"));
         }
-        let told = numbers(&boss.run("SELECT COUNT(*) FROM placed0.dbo.load")?);
+        let told = numbers(&boss.run("SELECT COUNT(*) FROM placed0.dbo.loaded")?);
         self.checks.same(told, vec![rows.load(Relaxed) as i64], "rows acknowledged");
         Ok(())
     }
