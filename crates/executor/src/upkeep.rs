@@ -11,6 +11,7 @@ use crate::foreign::{ForeignKeys, conflict};
 use crate::index::{Entry, IndexWriter, entry, has_entry};
 use crate::message::SqlError;
 use crate::period::Period;
+use crate::spot::is_users;
 use crate::tracking::Tracker;
 use binder::TableRules;
 use catalog::TableDef;
@@ -48,6 +49,8 @@ pub(crate) struct Upkeep {
     period: Option<Box<Period>>,
     /// Of a table whose changes are tracked.
     tracker: Option<Box<Tracker>>,
+    /// Some rule calls a function of the user's, which may read anything in the transaction.
+    calls: bool,
     old_entry: Entry,
     new_entry: Entry,
 }
@@ -105,6 +108,7 @@ impl Upkeep {
         Ok(Upkeep {
             makes: table.columns.iter().any(|c| c.is_made()),
             asked: (0..rules.bound.len()).collect(),
+            calls: calls_users(&rules),
             ignores: table.ignores_dup_key()
                 || indexes.iter().any(|w| table.indexes[w.at].ignore_dup_key),
             defer: vec![false; indexes.len()],
@@ -138,13 +142,14 @@ impl Upkeep {
         self.period.is_none() && self.tracker.is_none()
     }
 
-    /// Whether nothing but the row itself is written for it, or looked at afterwards. (A rowversion is numbered in its
+    /// Whether nothing but the row itself is written for it, or read and looked at afterwards. (A rowversion is numbered in its
     /// transaction.)
     pub fn is_of_the_row_alone(&self, table: &TableDef) -> bool {
         self.indexes.is_empty()
             && self.foreign.is_empty()
             && self.is_keepable()
             && !self.ignores
+            && !self.calls
             && !table.columns.iter().any(|column| column.rowversion)
     }
 
@@ -396,4 +401,10 @@ fn against_rule(table: &TableDef, ordinal: usize, cx: &Cx<'_>) -> SqlError {
         table.columns[ordinal].name
     );
     SqlError::new(513, 16, text).with_state(0)
+}
+
+/// A function may read a memory-optimised table, whose reads are validated when the transaction ends.
+fn calls_users(rules: &TableRules) -> bool {
+    let made = rules.computed.iter().chain(&rules.bound).map(|(_, e)| e);
+    made.chain(&rules.checks).any(|e| e.any(&mut is_users))
 }

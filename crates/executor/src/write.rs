@@ -9,6 +9,7 @@ use crate::foreign::Fate;
 use crate::lob;
 use crate::message::SqlError;
 use crate::ops::engine_tree;
+use crate::spot::is_users;
 use crate::upkeep::Upkeep;
 use catalog::TableDef;
 use engine::{Change, EngineError, Found, InsertHint, RowImage, Txn};
@@ -54,6 +55,8 @@ pub struct Kept {
     /// Where it inserted last.
     pub hint: InsertHint,
     writer: Option<Box<TableWriter>>,
+    /// Whether its row calls a function of the user's, which may read anything in the transaction; none is not known yet.
+    calls: Option<bool>,
 }
 
 impl Kept {
@@ -72,10 +75,13 @@ impl Kept {
     }
 
     /// As [`crate::PointChange::may_fuse`], of an INSERT.
-    pub fn may_fuse(&self, plan: &InsertPlan) -> bool {
-        let one = matches!(&plan.source, InsertSource::Values { rows, subplans, .. }
-            if rows.len() == 1 && subplans.is_empty());
-        one && plan.output.is_none()
+    pub fn may_fuse(&mut self, plan: &InsertPlan) -> bool {
+        let InsertSource::Values { rows, subplans, .. } = &plan.source else { return false };
+        let calls = || rows.iter().flatten().any(|e| e.any(&mut is_users));
+        rows.len() == 1
+            && subplans.is_empty()
+            && !*self.calls.get_or_insert_with(calls)
+            && plan.output.is_none()
             && plan.fires.is_none()
             && plan.block.is_none()
             && plan.check.is_none()
