@@ -132,6 +132,7 @@ static MODULES: &[Module] = modules! {
     "sp_tablecollations_90" = "sp_tablecollations"
     "sp_tableoption"
     "sp_tables"
+    "sp_validatelogins"
     "sp_validname"
     "sp_who"
     "sp_who2"
