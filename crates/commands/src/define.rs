@@ -25,7 +25,7 @@ use catalog::{
     Catalog, DdlScope, ModuleKind, ModuleOptions, ObjectRef, PredicateDef, PutMode, TableDef,
     TableSpec, Temporal,
 };
-use executor::{Cx, SqlError};
+use executor::{Cx, SqlError, SqlMessage};
 use planner::Plan;
 use security::{Access, Permission, Target};
 use session_state::is_temporary;
@@ -272,7 +272,12 @@ impl Commands<'_> {
         text: &str,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        self.local(name)?;
+        match kind {
+            ModuleKind::Procedure => no_database_part(name, "CREATE/ALTER PROCEDURE")?,
+            ModuleKind::View => no_database_part(name, "CREATE VIEW")?,
+            kind if kind.is_function() => no_database_part(name, "CREATE FUNCTION")?,
+            _ => self.local(name)?,
+        }
         let options = ModuleOptions {
             quoted_identifier: self.state.options.quoted_identifier,
             ansi_nulls: self.state.options.settings().ansi_nulls,
@@ -287,7 +292,45 @@ impl Commands<'_> {
             }
             catalog.put_module(txn, scope, kind, mode, schema, &name.name, text, options)?;
             Ok(())
-        })
+        })?;
+        if kind == ModuleKind::Procedure {
+            self.tell_missing(schema.as_deref(), &name.name, text);
+        }
+        Ok(())
+    }
+
+    /// 2007 for each procedure that a new one calls and that is not there.
+    fn tell_missing(&mut self, schema: Option<&str>, module: &str, text: &str) {
+        let quoted_identifier = self.state.options.quoted_identifier;
+        let mut told: Vec<String> = Vec::new();
+        for mention in syntax::mentions(text, &syntax::LexOptions { quoted_identifier }) {
+            let name = ObjectName::from(&mention.name);
+            let is_call = mention.kind == syntax::MentionKind::Procedure;
+            let elsewhere = mention.name.server.is_some() || name.database.is_some();
+            // Those of the system are there, or are looked for when they are called.
+            let start = name.name.get(..3).unwrap_or_default();
+            let system = start.eq_ignore_ascii_case("sp_") || start.eq_ignore_ascii_case("xp_");
+            if !is_call || elsewhere || system || name.name.starts_with('#') {
+                continue;
+            }
+            let written = name.schema.as_deref().or(schema);
+            let found = self.state.find_object(written, &name.name);
+            let dbo = || self.state.find_object(Some("dbo"), &name.name);
+            if found.or_else(|| name.schema.is_none().then(dbo).flatten()).is_some() {
+                continue;
+            }
+            let shown = name.to_string();
+            if told.iter().any(|known| catalog::same_name(known, &shown)) {
+                continue;
+            }
+            let text = format!(
+                "The module '{module}' depends on the missing object '{shown}'. The module will still be created; \
+                 however, it cannot run successfully until the object exists."
+            );
+            let message = SqlMessage::info(2007, mention.name.span.line, text);
+            self.sink.message(&SqlMessage { procedure: Some(module.to_owned()), ..message });
+            told.push(shown);
+        }
     }
 
     pub(crate) fn drop_module(
@@ -296,7 +339,7 @@ impl Commands<'_> {
         name: &ObjectName,
         frame: &mut [Value],
     ) -> Result<(), SqlError> {
-        self.local(name)?;
+        no_database_part(name, &format!("DROP {}", kind.word().to_uppercase()))?;
         let schema = self.schema_of(name);
         let scope = self.state.definitions();
         let found = self.state.database.catalog.module(scope, schema.as_deref(), &name.name, kind);
@@ -595,4 +638,15 @@ fn change_table(
     };
     let altered = catalog.alter_history(writer(cx), scope, &former, &change)?;
     executor::carry_out(&altered, &[], cx)
+}
+
+/// 166: a name of three parts where two are allowed.
+fn no_database_part(name: &ObjectName, what: &str) -> Result<(), SqlError> {
+    if name.database.is_none() {
+        return Ok(());
+    }
+    let text = format!(
+        "'{what}' does not allow specifying the database name as a prefix to the object name."
+    );
+    Err(SqlError::new(166, 15, text))
 }

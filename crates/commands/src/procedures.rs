@@ -16,7 +16,7 @@ pub mod tracking;
 pub use arguments::Argument;
 
 use crate::Commands;
-use crate::refusals::no_procedure;
+use crate::refusals::{no_database, no_procedure};
 use crate::statement::Site;
 use binder::ObjectName;
 use catalog::{ModuleKind, ObjectRef};
@@ -214,18 +214,39 @@ impl Commands<'_> {
         let Some(there) = self.host.database(wanted) else {
             return Err(no_procedure(&name.to_string()));
         };
+        self.go_to(there, "a system procedure of another database in a transaction")?;
+        Ok(Some(home))
+    }
+
+    /// The same for a statement or a text that is to run in the database of that name, tempdb as any other: 911.
+    pub fn enter_database(&mut self, name: &str) -> Result<Option<Arc<OpenDatabase>>, SqlError> {
+        let home = self.state.database.clone();
+        if catalog::same_name(name, &home.name) {
+            return Ok(None);
+        }
+        let Some(there) = self.host.enter_database(name) else {
+            return Err(no_database(self.host, name));
+        };
+        let what = format!("work in another database ({name}) in a transaction");
+        // What begins there by itself would not be over when the session comes home.
+        if self.state.options.implicit_transactions {
+            return Err(SqlError::unsupported(what));
+        }
+        self.go_to(there, &what)?;
+        Ok(Some(home))
+    }
+
+    fn go_to(&mut self, there: Arc<OpenDatabase>, what: &str) -> Result<(), SqlError> {
         if self.state.trancount() > 0 {
-            return Err(SqlError::unsupported(
-                "a system procedure of another database in a transaction",
-            ));
+            return Err(SqlError::unsupported(what));
         }
         self.state.check_entry(&*self.host, &there)?;
         self.use_database(there)?;
         self.state.follow_identity(&*self.host);
-        Ok(Some(home))
+        Ok(())
     }
 
-    /// After [`Commands::enter_database_of`].
+    /// After [`Commands::enter_database_of`] and [`Commands::enter_database`].
     pub fn come_home(&mut self, home: Option<Arc<OpenDatabase>>) -> Result<(), SqlError> {
         if let Some(home) = home {
             self.use_database(home)?;

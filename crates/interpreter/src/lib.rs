@@ -41,6 +41,7 @@ mod call;
 mod cursor;
 mod ddl_trigger;
 mod describe;
+mod elsewhere;
 mod exec;
 mod function;
 mod global;

@@ -1,6 +1,7 @@
 //! Statements over tables: bound again when names have moved, run in a transaction, undone when they fail.
 
 use crate::code::Code;
+use crate::elsewhere;
 use crate::figures::{Reading, StatementCells};
 use crate::plan::{self, Body, CodeState, Planned};
 use crate::textsize::Cut;
@@ -100,6 +101,11 @@ impl Vm<'_> {
     ) -> Result<(), Halted> {
         if self.state.options.fmtonly || self.state.options.noexec {
             return self.without_running(code, index, frame, guarded);
+        }
+        if let Some(database) = elsewhere::database_of(&code.statements[index])
+            && !catalog::same_name(database, &self.state.database.name)
+        {
+            return self.definition_elsewhere(database, code, learnt, index, frame, guarded);
         }
         // What a function does is its caller's affair.
         if !self.state.options.telling.is_none() && self.state.functions == 0 {

@@ -29,7 +29,14 @@ impl Vm<'_> {
             });
         }
         match lower.as_str() {
-            "sp_executesql" => return Ok(Some(self.execute_sql(args, code, frame, guarded)?)),
+            "sp_executesql" => {
+                let mut run = |vm: &mut Self| vm.execute_sql(args, code, frame, guarded);
+                return match &name.database {
+                    Some(database) => self.in_database(database, run),
+                    None => run(self),
+                }
+                .map(Some);
+            }
             "sp_describe_first_result_set" => self.describe_first_result(args)?,
             "sp_describe_undeclared_parameters" => self.describe_parameters(args)?,
             "sp_describe_parameter_encryption" => self.describe_encryption(args)?,

@@ -133,6 +133,7 @@ static MODULES: &[Module] = modules! {
     "sp_tableoption"
     "sp_tables"
     "sp_tableswc"
+    "sp_validatelogins"
     "sp_validname"
     "sp_who"
     "sp_who2"

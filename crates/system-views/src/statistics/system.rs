@@ -15,6 +15,7 @@ use types::Value;
 pub static VIEWS: &[&dyn Declared] = &[
     &SYS_INFO,
     &PROCESS_MEMORY,
+    &SYS_MEMORY,
     &HOST_INFO,
     &SCHEDULERS,
     &NODES,
@@ -176,6 +177,51 @@ view! {
     available_commit_limit_kb bigint = (s.facts.memory_kb - s.process.resident_kb).max(0);
     process_physical_memory_low bit = false;
     process_virtual_memory_low bit = false;
+}
+
+/// What the machine tells of its memory, in KiB; zeros where it does not.
+pub struct MachineMemory {
+    text: String,
+}
+
+impl MachineMemory {
+    fn kb(&self, name: &str) -> i64 {
+        let line = self.text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+    }
+
+    /// Whether plenty is available, or next to nothing: as a share of all, since the system has no signal of its own.
+    fn signals(&self) -> (bool, bool) {
+        let (all, available) = (self.kb("MemTotal"), self.kb("MemAvailable"));
+        (available > all / 4, available < all / 32)
+    }
+
+    fn state(&self) -> &'static str {
+        match self.signals() {
+            (true, _) => "Available physical memory is high",
+            (_, true) => "Available physical memory is low",
+            _ => "Physical memory usage is steady",
+        }
+    }
+}
+
+fn machine_memory(_: &Context<'_>, _: &[Value]) -> Result<Vec<MachineMemory>, SqlError> {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    Ok(vec![MachineMemory { text }])
+}
+
+view! {
+    SYS_MEMORY = "sys.dm_os_sys_memory" of MachineMemory as m, rows machine_memory;
+    total_physical_memory_kb bigint = m.kb("MemTotal");
+    available_physical_memory_kb bigint = m.kb("MemAvailable");
+    total_page_file_kb bigint = m.kb("MemTotal") + m.kb("SwapTotal");
+    available_page_file_kb bigint = m.kb("MemAvailable") + m.kb("SwapFree");
+    system_cache_kb bigint = m.kb("Cached");
+    kernel_paged_pool_kb bigint = m.kb("SReclaimable");
+    kernel_nonpaged_pool_kb bigint = m.kb("SUnreclaim");
+    system_high_memory_signal_state bit = m.signals().0;
+    system_low_memory_signal_state bit = m.signals().1;
+    system_memory_state_desc nvarchar(256) = m.state();
 }
 
 view! {
