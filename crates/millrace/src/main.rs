@@ -11,12 +11,12 @@ mod switches;
 mod topology;
 
 use clap::{Parser, Subcommand};
-use mimalloc::MiMalloc;
+use std::alloc::System;
 use std::process::ExitCode;
 
-/// Counts what every session takes: see `runtime::memory`. Why this allocator: docs/decisions/0015.
+/// Counts what every session takes: see `runtime::memory`.
 #[global_allocator]
-static MEMORY: runtime::memory::Counting<MiMalloc> = runtime::memory::Counting(MiMalloc);
+static MEMORY: runtime::memory::Counting<System> = runtime::memory::Counting(System);
 
 /// An OLTP engine that speaks T-SQL, and a lab that shows where every cycle goes.
 #[derive(Parser)]

@@ -18,11 +18,6 @@ use std::time::Instant;
 use telemetry::WaitType;
 use types::{SqlType, Value, format};
 
-/// As the binary has it.
-#[global_allocator]
-static MEMORY: runtime::memory::Counting<mimalloc::MiMalloc> =
-    runtime::memory::Counting(mimalloc::MiMalloc);
-
 /// Prints rows as they come, columns apart by tabs.
 #[derive(Default)]
 struct Printer {
