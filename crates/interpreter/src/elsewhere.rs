@@ -9,50 +9,11 @@ use crate::plan::CodeState;
 use crate::statement::Outcome;
 use crate::vm::Vm;
 use binder::ddl::Ddl;
-use binder::ir::{Stmt, StmtKind};
+use binder::ir::StmtKind;
 use executor::{Command, SqlError};
 use session_state::Halted;
-use syntax::ast::{DropKind, ObjectName, StatementKind};
+use syntax::ast::ObjectName;
 use types::Value;
-
-/// The database that a definition of a table names; None: none, or several, or the table is a temporary one.
-pub(crate) fn database_of(statement: &Stmt) -> Option<&str> {
-    // Most statements are of other kinds.
-    let name = match &statement.kind {
-        // Bound once and for all: DROP looks names up when it runs.
-        StmtKind::Ddl(ddl) if matches!(**ddl, Ddl::Drop(_)) => {
-            let Ddl::Drop(drop) = &**ddl else { return None };
-            let (first, others) = drop.names.split_first()?;
-            let database = first.database.as_ref()?;
-            let alike = |name: &ObjectName| {
-                let other = name.database.as_ref();
-                is_shared(name) && other.is_some_and(|other| other.is(&database.value))
-            };
-            if drop.kind != DropKind::Table || !others.iter().all(alike) {
-                return None;
-            }
-            first
-        }
-        StmtKind::Ddl(_) | StmtKind::Truncate { .. } | StmtKind::Deferred => {
-            match &statement.source.as_deref()?.kind {
-                StatementKind::CreateTable(create) => &create.name,
-                StatementKind::AlterTable(alter) => &alter.name,
-                StatementKind::CreateIndex(create) => &create.table,
-                StatementKind::AlterIndex(alter) => &alter.table,
-                StatementKind::Truncate(truncate) => &truncate.table,
-                _ => return None,
-            }
-        }
-        _ => return None,
-    };
-    let database = name.database.as_ref().filter(|_| is_shared(name))?;
-    Some(&database.value)
-}
-
-/// A table of this server that is not a temporary one.
-fn is_shared(name: &ObjectName) -> bool {
-    name.server.is_none() && !name.name.value.starts_with('#')
-}
 
 impl Vm<'_> {
     /// Does something in the database of that name: 911.

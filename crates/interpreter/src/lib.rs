@@ -25,6 +25,7 @@ mod compile;
 mod insert;
 mod kind;
 mod machine_code;
+mod named_database;
 mod plan;
 mod point;
 mod scalar;

@@ -1,8 +1,8 @@
 //! Statements over tables: bound again when names have moved, run in a transaction, undone when they fail.
 
 use crate::code::Code;
-use crate::elsewhere;
 use crate::figures::{Reading, StatementCells};
+use crate::named_database;
 use crate::plan::{self, Body, CodeState, Planned};
 use crate::textsize::Cut;
 use crate::vm::Vm;
@@ -102,7 +102,7 @@ impl Vm<'_> {
         if self.state.options.fmtonly || self.state.options.noexec {
             return self.without_running(code, index, frame, guarded);
         }
-        if let Some(database) = elsewhere::database_of(&code.statements[index])
+        if let Some(database) = named_database::database_of(&code.statements[index])
             && !catalog::same_name(database, &self.state.database.name)
         {
             return self.definition_elsewhere(database, code, learnt, index, frame, guarded);
