@@ -10,7 +10,7 @@ use crate::isolation;
 use crate::lob;
 use crate::message::SqlError;
 use crate::ops::engine_tree;
-use binder::ir::{Expr, ExprKind, FuncId, TableHints};
+use binder::ir::{Expr, ExprKind, TableHints};
 use catalog::TableDef;
 use engine::{Found, Isolation, Looked, ReadOptions, RowLock};
 use planner::Scan;
@@ -76,7 +76,7 @@ impl Spot {
         let mut exprs: Vec<&Expr> = key.iter().map(|(e, _)| e).chain(&scan.predicate).collect();
         exprs.extend(others);
         // A function of the user's reads in the transaction that is at work here.
-        if exprs.iter().any(|e| e.any(&mut is_users)) {
+        if exprs.iter().any(|e| e.calls_users()) {
             return None;
         }
         let reads = |slot: usize| {
@@ -192,9 +192,4 @@ impl Spot {
         let there = txn.get_with(&self.tree, &self.key_bytes, options, &mut self.found.row);
         Ok(there.map_err(|e| engine_error(e, Some(&self.table), cx))? && self.qualifies(cx)?)
     }
-}
-
-/// Does it call a user-defined function?
-pub(crate) fn is_users(e: &Expr) -> bool {
-    matches!(e.kind, ExprKind::Func { func: FuncId::User(_), .. })
 }

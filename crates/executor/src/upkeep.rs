@@ -11,7 +11,6 @@ use crate::foreign::{ForeignKeys, conflict};
 use crate::index::{Entry, IndexWriter, entry, has_entry};
 use crate::message::SqlError;
 use crate::period::Period;
-use crate::spot::is_users;
 use crate::tracking::Tracker;
 use binder::TableRules;
 use catalog::TableDef;
@@ -406,5 +405,5 @@ fn against_rule(table: &TableDef, ordinal: usize, cx: &Cx<'_>) -> SqlError {
 /// A function may read a memory-optimised table, whose reads are validated when the transaction ends.
 fn calls_users(rules: &TableRules) -> bool {
     let made = rules.computed.iter().chain(&rules.bound).map(|(_, e)| e);
-    made.chain(&rules.checks).any(|e| e.any(&mut is_users))
+    made.chain(&rules.checks).any(|e| e.calls_users())
 }

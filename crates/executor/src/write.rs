@@ -9,7 +9,6 @@ use crate::foreign::Fate;
 use crate::lob;
 use crate::message::SqlError;
 use crate::ops::engine_tree;
-use crate::spot::is_users;
 use crate::upkeep::Upkeep;
 use catalog::TableDef;
 use engine::{Change, EngineError, Found, InsertHint, RowImage, Txn};
@@ -77,7 +76,7 @@ impl Kept {
     /// As [`crate::PointChange::may_fuse`], of an INSERT.
     pub fn may_fuse(&mut self, plan: &InsertPlan) -> bool {
         let InsertSource::Values { rows, subplans, .. } = &plan.source else { return false };
-        let calls = || rows.iter().flatten().any(|e| e.any(&mut is_users));
+        let calls = || rows.iter().flatten().any(|e| e.calls_users());
         rows.len() == 1
             && subplans.is_empty()
             && !*self.calls.get_or_insert_with(calls)

@@ -68,7 +68,7 @@ fn nullable_forms() {
     check("6A 6A 05 02 05 01 39300000", SqlType::decimal(5, 2), decimal(12_345));
     let ty = SqlType::decimal(5, 2);
     check("6A 05 05 02 05 01 7B000000", ty, decimal(123));
-    check("6C 11 05 02 05 00 7B000000", ty, decimal(-123));
+    check("6C 11 05 02 05 00 7B000000", SqlType::numeric(5, 2), decimal(-123));
     check("6A 11 05 02 11 00 7B000000000000000000000000000000", ty, decimal(-123));
     check("37 05 05 02 00", ty, Value::Null);
     check("28 03 000000", SqlType::Date, Value::Date(0));
@@ -148,7 +148,7 @@ fn variants() {
         SqlType::NVarChar(Len::N(32)),
         Value::str("A"),
     );
-    let ty = SqlType::decimal(5, 2);
+    let ty = SqlType::numeric(5, 2);
     let value = Value::Decimal(Decimal::new(-123, 5, 2).unwrap());
     check("62 49080000 09000000 6C 02 05 02 00 7B000000", ty, value.clone());
     // SqlClient sends every decimal in the greatest length.

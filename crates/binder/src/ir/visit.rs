@@ -1,6 +1,7 @@
 //! Walks over expressions and relational trees, so that no rewrite lists the variants again.
 
 use super::expr::{ColId, Expr, ExprKind, SubqueryKind};
+use super::func::FuncId;
 use super::query::{Aggregate, Rel, SortKey, WindowFunc};
 
 impl Expr {
@@ -121,6 +122,11 @@ impl Expr {
         let mut hit = false;
         self.walk(&mut |e| hit = hit || found(e));
         hit
+    }
+
+    /// Does it call a function of the user's, which may read anything?
+    pub fn calls_users(&self) -> bool {
+        self.any(&mut |e| matches!(e.kind, ExprKind::Func { func: FuncId::User(_), .. }))
     }
 
     /// Replaces columns, subqueries included; `f` gives the expression to put in a column's place.
