@@ -111,7 +111,7 @@ fn one_session_too_many_is_told_so() {
 
 #[test]
 fn strangers_are_closed_and_others_served() {
-    let served = serve(Limits { login_ns: 300_000_000, ..Limits::default() });
+    let served = serve(Limits { login_ns: 2_000_000_000, ..Limits::default() });
     let mut session = served.client();
     // Mute, half a packet, half open, and what is no TDS at all.
     let mut mute = Client::new(served.raw());
