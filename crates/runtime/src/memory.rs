@@ -5,8 +5,12 @@
 //! plans, values, documents, rows of temporary tables. The sum of the process is brought up to date by each thread
 //! every [`FLUSH_BYTES`]; what is mapped beside the allocator (pages of the buffer pools) is told by [`mapped`].
 //!
+//! Blocks of megabytes are mapped one by one (`large`): they grow without a copy, and go back to the system when freed.
+//!
 //! [`check`] is asked by whatever makes much: it refuses a task that has taken much once the process is at its limit,
 //! so a statement that cannot get on ends for itself alone. Without the allocator nothing is counted and nothing refused.
+
+mod large;
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
@@ -50,12 +54,15 @@ fn count(bytes: i64) {
     }
 }
 
-// SAFETY: every call goes to the inner allocator with the arguments as they came; what is done beside it are additions
-// to cells and atomics, which neither allocate nor unwind.
+// SAFETY: a block is the inner allocator's or a mapping of its own, by its layout alone; either way the arguments go on
+// as they came. What is done beside it are additions to cells and atomics, which neither allocate nor unwind.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
+        if large::is_large(layout) {
+            return large::map(layout);
+        }
         // SAFETY: the caller's promises are passed on.
         unsafe { self.0.alloc(layout) }
     }
@@ -63,6 +70,9 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
+        if large::is_large(layout) {
+            return large::map(layout);
+        }
         // SAFETY: the caller's promises are passed on.
         unsafe { self.0.alloc_zeroed(layout) }
     }
@@ -70,15 +80,43 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         count(-(layout.size() as i64));
+        if large::is_large(layout) {
+            // SAFETY: a block of this layout came from `large::map`, or was resized to it.
+            return unsafe { large::unmap(ptr, layout) };
+        }
         // SAFETY: the caller's promises are passed on.
         unsafe { self.0.dealloc(ptr, layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        count(new_size as i64 - layout.size() as i64);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { self.0.realloc(ptr, layout, new_size) }
+        // SAFETY: the caller promises that the size, rounded up to the alignment, is no more than isize::MAX.
+        let new = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        match (large::is_large(layout), large::is_large(new)) {
+            (false, false) => {
+                count(new_size as i64 - layout.size() as i64);
+                // SAFETY: the caller's promises are passed on.
+                unsafe { self.0.realloc(ptr, layout, new_size) }
+            }
+            (true, true) => {
+                count(new_size as i64 - layout.size() as i64);
+                // SAFETY: a block of this layout came from `large::map`; both are large.
+                unsafe { large::resize(ptr, layout, new_size) }
+            }
+            // From one kind to the other.
+            _ => {
+                // SAFETY: the new block is another one and of at least the bytes that are copied; the old one is freed
+                // with the layout that it has, and only once the new one is there.
+                unsafe {
+                    let to = self.alloc(new);
+                    if !to.is_null() {
+                        to.copy_from_nonoverlapping(ptr, layout.size().min(new_size));
+                        self.dealloc(ptr, layout);
+                    }
+                    to
+                }
+            }
+        }
     }
 }
 
@@ -195,6 +233,33 @@ mod tests {
             assert_eq!(taken_bytes() - before, 3 << 20);
             assert!(heap_bytes() >= heap + (2 << 20));
             counting.dealloc(block, Layout::from_size_align(3 << 20, 8).expect("a layout"));
+        }
+        assert_eq!(taken_bytes(), before);
+    }
+
+    #[test]
+    fn a_block_keeps_its_bytes_from_one_kind_to_the_other() {
+        let counting = Counting(System);
+        let layout = |bytes| Layout::from_size_align(bytes, 8).expect("a layout");
+        let before = taken_bytes();
+        let sizes = [1 << 20, 3 << 20, 5 << 20, 64 << 20, (9 << 20) + 5, 2 << 20, 100 << 20];
+        // SAFETY: the layouts are not empty; each is the one that the block has then; what is read was written.
+        unsafe {
+            let (mut block, mut size) = (counting.alloc(layout(1 << 20)), 1 << 20);
+            for at in 0..size {
+                block.add(at).write((at % 251) as u8);
+            }
+            for new in sizes {
+                block = counting.realloc(block, layout(size), new);
+                assert!(!block.is_null());
+                size = new;
+                assert_eq!(taken_bytes() - before, size as i64);
+                assert!((0..1 << 20).all(|at| block.add(at).read() == (at % 251) as u8));
+            }
+            counting.dealloc(block, layout(size));
+            let zeroed = counting.alloc_zeroed(layout(20 << 20));
+            assert!((0..20 << 20).all(|at| zeroed.add(at).read() == 0));
+            counting.dealloc(zeroed, layout(20 << 20));
         }
         assert_eq!(taken_bytes(), before);
     }

@@ -24,7 +24,8 @@ mod pollers;
 mod slot;
 
 pub use breath::{
-    Breath, Breathing, CANCELLED, Stopped, Under, breathe, breathing, is_stopped, under,
+    Breath, Breathing, CANCELLED, Stopped, Under, append, append_bytes, breathe, breathing, copied,
+    is_stopped, let_go, under,
 };
 pub(crate) use pollers::forget_sim_pollers;
 pub use pollers::{

@@ -5,6 +5,7 @@
 
 use crate::key::Key;
 use catalog::{Identity, KeyDef, TableDef};
+use runtime::task::let_go;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -46,6 +47,14 @@ pub struct Table {
     /// A value of it has been given.
     identity_given: bool,
     bytes: usize,
+}
+
+impl Drop for Table {
+    /// Millions of rows are freed step by step.
+    fn drop(&mut self) {
+        let_go(std::mem::take(&mut self.rows));
+        self.unique.iter_mut().for_each(|unique| let_go(std::mem::take(&mut unique.keys)));
+    }
 }
 
 #[derive(Clone, Debug)]
